@@ -89,6 +89,11 @@ function recordingGenerator(source: Generator): { generator: Generator; draws: D
       keep("integers", ndarray(dtype, drawn.slice(), [count]));
       return drawn;
     },
+    permutation(count: number) {
+      const drawn = source.permutation(count);
+      keep("permutation", ndarray("int32", drawn.slice(), [count]));
+      return drawn;
+    },
   };
   const real = (kind: string, drawn: Float64Array<ArrayBuffer>) => {
     keep(kind, ndarray("float64", drawn.slice(), [drawn.length]));
@@ -203,8 +208,10 @@ export async function recordStep(
   step: { id: string; params: JsonObject },
   stored: readonly TwinVector[],
 ): Promise<TwinVector | null> {
+  const params = plainParams(step.params);
   for (const vector of stored) {
     if (vector.calls.length > 0) continue;
+    if (operation.definition.check?.(params, new Set(Object.keys(vector.inputs))).length) continue;
     try {
       return await recordTwin(operation, { name: `step ${step.id}`, params: step.params, inputs: inputsOf(vector) });
     } catch (error) {

@@ -25,7 +25,7 @@ import {
 } from "../../lib/numeric/mimo_detection.ts";
 import { BITS_PER_SYMBOL, demodulateLlr, type Modulation, MODULATIONS } from "../../lib/numeric/modulation.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
-import { notExported } from "../_backends.ts";
+import { executed, exportable, exported } from "../_backends.ts";
 import { MIMO_RX_GRID, MIMO_STATE } from "../_mimo_grid.ts";
 import { CHANNEL_ESTIMATE, GRID_KEY, noiseOf, PILOT_CONTEXT, readContext } from "../_ofdm_grid.ts";
 import { unpaddedBitCount } from "../_symbol_items.ts";
@@ -53,23 +53,23 @@ export default defineOperation({
   optionalInputs: { pilot_context: [PILOT_CONTEXT] },
   outputs: { ...demodulatedOutputs({}), symbols: RX_SYMBOLS },
   params: PARAMS,
-  differentiability: notExported("torch", "full", "Smooth for zf and mmse; decisions of the others stop gradients"),
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
-  equivalence: { type: "numerical", tolerance: { atol: 1e-5, rtol: 1e-4 } },
-  formats: { artifact: "npz", tensor: "none" },
-  materializations: DETECTORS.flatMap((detector) =>
-    (["benchmark_run", "dataset_capture"] as const).map((runner) => ({
-      runner,
-      backend: "numpy",
-      implementation: `numpy_${detector}`,
-      parameter_bindings: { detector },
-    }))
+  differentiability: exportable(
+    "torch",
+    "full",
+    "Smooth for zf and mmse; decisions of the others stop gradients, and training projects leave them out",
   ),
+  equivalence: { type: "numerical", tolerance: { atol: 1e-5, rtol: 1e-4 } },
+  formats: { artifact: "npz", tensor: "torch.Tensor" },
+  materializations: [
+    ...DETECTORS.flatMap((detector) => executed("numpy", `numpy_${detector}`, { detector })),
+    ...(["zf", "mmse"] as const).map((detector) => exported("torch", `torch_${detector}`, { detector })),
+  ],
   outputMetadataGuarantees: {
     bits: { from: "rx_grid" },
     llr: { from: "rx_grid" },
     symbols: { from: "rx_grid", keys: Object.keys(SYMBOL_METADATA) },
   },
+  twin: true,
   threadSafe: true,
   run({ inputs, params, progress }) {
     const { metadata } = inputs.rx_grid,

@@ -67,6 +67,18 @@ async function overPaths(params: JsonObject = {}) {
   return (await runOperation(multipathWaveform, { inputs, params: { seed: 4, ...params } })).outputs;
 }
 
+/** Two layers on grids; with equal gains of both, which zero forcing cannot separate. */
+async function grids(params: JsonObject, equal = false) {
+  const inputs = { symbols: someSymbols(101) };
+  const { rx_grid, state } =
+    (await runOperation(mimoOfdmChannel, { inputs, params: { ...CHANNEL, ...params } })).outputs;
+  if (!equal) return { rx_grid, channel: state };
+  const array = state.array(), gains = (array.data as Float32Array).slice();
+  for (let i = 0; i < gains.length; i += 4) gains.copyWithin(i + 2, i, i + 2);
+  const channel = arrayInput(state.kind, "complex64", gains, [...array.shape], state.metadata);
+  return { rx_grid, channel };
+}
+
 export const TWIN_CASES: { [operation: string]: ConformanceCase[] } = {
   "demodulation.digital_demodulate": ["bpsk", "qpsk", "qam16", "qam64", "qam256"].flatMap((modulation) =>
     ["max_log", "exact"].map((llr_method) => ({
@@ -146,6 +158,36 @@ export const TWIN_CASES: { [operation: string]: ConformanceCase[] } = {
     { name: "unequalised, from inside the prefix", inputs: () => overPaths(), params: { receiver_cp_offset: 3 } },
     { name: "zf, oversampled", inputs: () => overPaths(), params: { equalize: "zf", receiver_cp_offset: 2 } },
   ],
+  "wireless.mimo_ofdm_channel": [
+    { name: "iid", params: { channel_model: "iid", tx_antennas: 3, layers: 2, rx_antennas: 1 } },
+    {
+      name: "line of sight, exponential",
+      params: { tdl_model: "E", tx_correlation: float(0.5), rx_correlation: float(0.9) },
+    },
+    { name: "clusters", params: { channel_model: "cdl", tdl_model: "B", tx_antennas: 4, rx_antennas: 3 } },
+  ].map(({ name, params }) => ({
+    name: `${name}, two grids`,
+    inputs: () => ({ symbols: someSymbols(150) }),
+    params: { ...CHANNEL, ...params },
+  })),
+  "demodulation.mimo_detect": ["zf", "mmse"].flatMap((detector) => [
+    ...["max_log", "exact"].map((llr_method) => ({
+      name: `${detector} of 16QAM, ${llr_method}`,
+      inputs: () => grids({ rx_antennas: 3 }),
+      params: { detector, modulation: "qam16", llr_method },
+    })),
+    { name: `${detector} of equal columns`, inputs: () => grids({}, true), params: { detector } },
+    {
+      name: `${detector}, estimated channel of two slots`,
+      async inputs() {
+        const { rx_symbols: rx_grid, pilot_context } = await received({}, 2);
+        const inputs = { rx_symbols: rx_grid, pilot_context }, params = { method: "lmmse" };
+        const { estimate } = (await runOperation(ofdmChannelEstimator, { inputs, params })).outputs;
+        return { rx_grid, pilot_context, channel: estimate };
+      },
+      params: { detector },
+    },
+  ]),
   "metrics.image_reconstruction": [24, 176].map((size) => ({
     name: `${size} pixels`,
     inputs: () => ({ reference: pictures(size)(1), reconstruction: pictures(size)(2) }),

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { canonicalJson } from "../../../lib/contract/json.ts";
 import type { InputArtifact } from "../../../lib/contract/operation.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { recordTwin, type TwinVector } from "../../../lib/capture/twin_vectors.ts";
+import { recordStep, recordTwin, type TwinVector } from "../../../lib/capture/twin_vectors.ts";
 import { createRegistry } from "../../../ops/registry.ts";
 import { FIXTURES } from "../../ops/_fixtures/index.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
@@ -74,6 +74,17 @@ Deno.test("every tensor of a trained artifact states its meaning", () => {
       .filter(([, { meaning }]) => meaning === undefined).map(([name]) => `${id}: ${name}`)
   );
   assert.deepEqual(silent, []);
+});
+
+Deno.test("the vector of a step has the inputs that its parameters need", async () => {
+  const { operation } = registry.get("demodulation.ofdm_receive");
+  const stored = (JSON.parse(Deno.readTextFileSync(STORED)) as TwinVector[]).filter((vector) =>
+    vector.operation === operation.id
+  );
+  assert.equal(stored[0].inputs.state, undefined);
+  const params = materialise(operation.contract.params_schema, { equalize: "zf" });
+  const vector = await recordStep(operation, { id: "receiver", params }, stored);
+  assert.deepEqual(Object.keys(vector?.inputs ?? {}).sort(), ["state", "waveform"]);
 });
 
 const python = await torchPython();

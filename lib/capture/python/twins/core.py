@@ -86,6 +86,11 @@ class Draws:
         values = torch.randint(low, high, tuple(shape), generator=self.generator, device=self._place())
         return values.to(self.device)
 
+    def permutation(self, count):
+        if self.given is not None:
+            return self._next("permutation", [count], torch.int64)
+        return torch.randperm(count, generator=self.generator, device=self._place()).to(self.device)
+
     def _place(self):
         return "cpu" if self.generator is None else self.generator.device
 

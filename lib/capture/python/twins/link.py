@@ -171,17 +171,21 @@ def profile(params):
     return torch.tensor(entry["delays"], dtype=torch.float64) * spread, powers, entry["line_of_sight"]
 
 
+def rotations(delays, params):
+    """exp(-j 2 pi (k - F//2) df tau_l) [tap, subcarrier]"""
+    count = params["ofdm_fft_size"]
+    k = torch.arange(count, dtype=torch.float64) - count // 2
+    angle = -2 * torch.pi * k * params["subcarrier_spacing_khz"] * 1e3 * delays[:, None]
+    return torch.polar(torch.ones_like(angle), angle)
+
+
 def grid_responses(params, grids, draws):
     """H [grid, subcarrier] of static taps, H_k = sum over l of h_l exp(-j 2 pi (k - F//2) df tau_l)."""
     delays, powers, line_of_sight = profile(params)
     taps = draws.complex_normal([grids, len(powers)]).to(torch.complex128)
     if line_of_sight:
         taps = torch.cat([taps[:, :1] / taps[:, :1].abs(), taps[:, 1:]], 1)
-    taps = taps * torch.sqrt(powers).to(taps.device)
-    count = params["ofdm_fft_size"]
-    k = torch.arange(count, dtype=torch.float64) - count // 2
-    angle = -2 * torch.pi * k * params["subcarrier_spacing_khz"] * 1e3 * delays[:, None]
-    return taps @ torch.polar(torch.ones_like(angle), angle).to(taps.device)
+    return taps * torch.sqrt(powers).to(taps.device) @ rotations(delays, params).to(taps.device)
 
 
 def one_tap(x, gain, noise, variance):

@@ -1,17 +1,18 @@
-"""Twins of OFDM links: pilots, channel estimates, equalisation with them, and waveforms.
+"""Twins of OFDM links: pilots, channel estimates, equalisation with them, waveforms, and several antennas.
 
 A grid has F subcarriers and S OFDM symbols; element k of symbol l has the index l·F + k. Element k of a waveform is at the
 frequency (k - F/2)/F of the sampling rate before oversampling.
 """
 
+import json
 from functools import lru_cache
 
 import numpy as np
 import torch
 import torch.nn.functional as functional
 
-from .core import Signal, from_db, power, twin
-from .link import modulate, profile
+from .core import Signal, Unsupported, from_db, noise_variance_of, power, twin
+from .link import DATA, decided, demodulate, modulate, profile, rotations
 
 GRID_KEY = "ofdm_grid"
 WAVEFORM_KEYS = (
@@ -210,6 +211,13 @@ def divided(y, h, noise):
     return torch.where(dead, torch.zeros_like(y), y / safe), variance
 
 
+def data_of(context, values):
+    """Data without padding, layer by layer, of values [element of all grids, layer]."""
+    layout, data = context.number(GRID_KEY), context.companions["data_positions"].long()
+    grids = values.reshape(layout["grids"], -1, values.shape[-1])
+    return grids[:, data].reshape(-1)[:layout["data_count"]]
+
+
 @twin("demodulation.ofdm_equalize")
 def ofdm_equalize(inputs, params, draws, network=None):
     """Divides by the channel; with pilots only the data leave, without padding."""
@@ -219,11 +227,7 @@ def ofdm_equalize(inputs, params, draws, network=None):
         noise = noise + estimate.companions["error_variance"].reshape(-1)
     symbols, variance = divided(received.data, estimate.data.reshape(-1), noise)
     if context is not None:
-        layout, data = context.number(GRID_KEY), context.companions["data_positions"].long()
-        per_grid = layout["subcarriers"] * layout["num_ofdm_symbols"]
-        first = per_grid * torch.arange(layout["grids"], device=data.device)
-        kept = (first[:, None] + data).reshape(-1)[:layout["data_count"]]
-        symbols, variance = symbols[kept], variance[kept]
+        symbols, variance = data_of(context, symbols[:, None]), data_of(context, variance[:, None])
     equalised = received.with_(symbols, {"noise_variance": variance})
     if context is not None:
         equalised.metadata.pop(GRID_KEY, None)
@@ -327,3 +331,134 @@ def ofdm_receive(inputs, params, draws, network=None):
     for name in WAVEFORM_KEYS:
         received.metadata.pop(name, None)
     return {"rx_symbols": received}
+
+
+# Several antennas
+
+#: Offsets of the rays of a cluster in units of its spread, TR 38.901, table 7.5-3
+RAY_OFFSETS = [0.0447, 0.1413, 0.2492, 0.3715, 0.5129, 0.6797, 0.8844, 1.1481, 1.5195, 2.1551]
+TS36101 = {"ts36101_low": (0.0, 0.0), "ts36101_medium": (0.3, 0.9), "ts36101_high": (0.9, 0.9)}
+
+
+def correlation_factor(params, side, count):
+    """Cholesky factor of the correlation of an array; side 0 transmits, 1 receives."""
+    model = params["correlation_model"]
+    rho = TS36101[model][side] if model in TS36101 else params[("tx_correlation", "rx_correlation")[side]]
+    place = torch.arange(count, dtype=torch.float64)
+    distance = (place[:, None] - place).abs()
+    exponent = (distance / 3) ** 2 if model in TS36101 and count != 2 else distance
+    return torch.linalg.cholesky(rho**exponent)
+
+
+def correlated_taps(params, draws):
+    """Delays, and taps complex128 [tap, rx, tx] of a tapped delay line, or of one tap of power 1."""
+    tx, rx = params["tx_antennas"], params["rx_antennas"]
+    delays, powers, line_of_sight = torch.zeros(1), torch.ones(1), False
+    if params["channel_model"] == "tdl":
+        delays, powers, line_of_sight = profile({**params, "channel": "ofdm_tdl"})
+    drawn = draws.complex_normal([len(powers), rx, tx]).to(torch.complex128)
+    factors = [correlation_factor(params, side, count).to(drawn) for side, count in enumerate((tx, rx))]
+    taps = factors[1] @ drawn @ factors[0].mT
+    if line_of_sight:
+        taps = torch.cat([(drawn[:1, :1, :1] / drawn[:1, :1, :1].abs()).expand(1, rx, tx), taps[1:]])
+    return delays, taps * torch.sqrt(powers).to(taps)[:, None, None]
+
+
+def cluster_taps(params, draws):
+    """Delays, and taps complex128 [cluster, rx, tx] of the rays of CDL clusters on half-wavelength arrays."""
+    table = json.loads((DATA / "cdl_models.json").read_text(encoding="utf-8"))["models"][params["tdl_model"]]
+    delays, powers, line_of_sight = profile({**params, "channel": "ofdm_cdl"})
+    offsets = torch.tensor([sign * offset for offset in RAY_OFFSETS for sign in (1, -1)], dtype=torch.float64)
+    rays = len(offsets)
+    coupling = torch.stack([draws.permutation(rays) for _ in powers]).cpu()
+    phases = draws.uniform([len(powers), rays], 0, 2 * torch.pi).double().cpu()
+    arrival, departure = offsets.expand(len(powers), -1), offsets[coupling]
+    amplitude = torch.sqrt(powers / rays)[:, None].repeat(1, rays)
+    if line_of_sight:
+        # The line of sight is one ray, without an offset.
+        first = torch.arange(len(powers))[:, None] == 0
+        arrival, departure = arrival.masked_fill(first, 0), departure.masked_fill(first, 0)
+        amplitude[0] = torch.sqrt(powers[0]) * (torch.arange(rays) == 0)
+
+    def step(side, offset):
+        """Phase from antenna to antenna, pi sin(zenith) sin(azimuth) [cluster, ray]"""
+        angle = lambda name: torch.deg2rad(torch.tensor(table[f"{side}_{name}_deg"], dtype=torch.float64)[:, None]
+                                           + table[f"{side}_{name}_spread_deg"] * offset)
+        return torch.pi * torch.sin(angle("zenith")) * torch.sin(angle("azimuth"))
+
+    r, t = torch.arange(params["rx_antennas"])[:, None, None], torch.arange(params["tx_antennas"])[:, None]
+    own = lambda values: values[:, None, None]
+    turn = own(phases) + r * own(step("arrival", arrival)) + t * own(step("departure", departure))
+    return delays, torch.polar(own(amplitude).expand_as(turn), turn).sum(-1).to(draws.device)
+
+
+@twin("wireless.mimo_ofdm_channel")
+def mimo_ofdm_channel(inputs, params, draws, network=None):
+    """Layers over the first antennas, y = H x / sqrt(layers) + n, one matrix for each grid and subcarrier."""
+    if params["precoding"] != "none":
+        raise Unsupported(f"precoding {params['precoding']}")
+    signal, n0 = inputs["symbols"], noise_variance_of(params)
+    x, size, rows, rx = signal.data, params["ofdm_fft_size"], params["num_ofdm_symbols"], params["rx_antennas"]
+    layers = params["layers"] or params["tx_antennas"]
+    grids = -(-len(x) // (size * rows * layers))
+    taps_of = cluster_taps if params["channel_model"] == "cdl" else correlated_taps
+    matrices, noise = [], []
+    for _ in range(grids):
+        delays, taps = taps_of(params, draws)
+        matrices.append(torch.einsum("prt,pk->krt", taps, rotations(delays, params).to(taps.device)))
+        noise.append(draws.complex_normal([rows, size, rx], n0))
+    g = (torch.stack(matrices)[..., :layers] / layers**0.5).to(x.dtype)
+    sent = functional.pad(x, [0, grids * size * rows * layers - len(x)]).reshape(grids, rows, size, layers)
+    y = torch.einsum("gkrl,gskl->gskr", g, sent) + torch.stack(noise)
+    facts = {"noise_variance": n0, "layers": layers, "rx_antennas": rx}
+    received = signal.with_(y, {}, **facts, symbol_count=len(x), ofdm_fft_size=size, num_ofdm_symbols=rows)
+    received.metadata.pop("source_item_counts", None)
+    return {"rx_grid": received, "state": Signal(g, facts)}
+
+
+def separated(y, g, n0, mmse):
+    """Estimates [..., layer] of zero forcing or unbiased MMSE, and their noise variances; a singular problem is erased."""
+    n0 = torch.as_tensor(n0, dtype=torch.float64, device=y.device)[..., None]
+    own = torch.eye(g.shape[-1], dtype=g.dtype, device=g.device)
+    gram = g.mH @ g + (torch.clamp(n0, min=1e-12)[..., None] * own if mmse else 0)
+    lower, info = torch.linalg.cholesky_ex(gram.detach())
+    pivots = power(torch.diagonal(lower, dim1=-2, dim2=-1))
+    dead = (info > 0) | (pivots.amin(-1) < 1e-14 * pivots.amax(-1))
+    inverse = torch.linalg.inv(torch.where(dead[..., None, None], own, gram))
+    share = torch.diagonal(inverse, dim1=-2, dim2=-1).real
+    x = (inverse @ g.mH @ y[..., None])[..., 0]
+    if mmse:
+        lost = torch.clamp(n0, min=1e-12) * share
+        gain = torch.clamp(1 - lost, min=1e-12)
+        x, variance = x / gain, lost / gain
+    else:
+        variance = n0 * share
+    dead = dead[..., None]
+    return torch.where(dead, torch.zeros_like(x), x), torch.where(dead, ERASED_VARIANCE, variance).expand(x.shape)
+
+
+@twin("demodulation.mimo_detect")
+def mimo_detect(inputs, params, draws, network=None):
+    received, channel, context = inputs["rx_grid"], inputs["channel"], inputs.get("pilot_context")
+    if params["detector"] not in ("zf", "mmse"):
+        raise Unsupported(f"detector {params['detector']}")
+    modulation = received.number("modulation") if params["modulation"] == "auto" else params["modulation"]
+    y, g, n0 = received.data, channel.data, received.number("noise_variance")
+    rx, layers = g.shape[-2:]
+    if params["detector"] == "zf" and rx < layers:
+        raise ValueError(f"zf cannot separate {layers} layers on {rx} antennas")
+    if params["include_estimation_error"] and "error_variance" in channel.companions:
+        n0 = n0 + channel.companions["error_variance"].double().sum(-1)
+    # A true channel has one matrix for all OFDM symbols of a grid.
+    g = (g if g.dim() == 5 else g[:, None]).to(torch.complex128)
+    x, variance = separated(y.to(torch.complex128), g, n0, params["detector"] == "mmse")
+    x, variance = x.to(y.dtype).reshape(-1, layers), variance.to(y.real.dtype).reshape(-1, layers)
+    if context is None:
+        count = received.metadata.get("symbol_count", x.numel())
+        x, variance = x.reshape(-1)[:count], variance.reshape(-1)[:count]
+    else:
+        x, variance = data_of(context, x), data_of(context, variance)
+    symbols = received.with_(x, {"noise_variance": variance})
+    symbols.metadata.pop(GRID_KEY, None)
+    llr = demodulate(x, modulation, variance, params["llr_method"] == "exact")
+    return {**decided(received, llr), "symbols": symbols}
