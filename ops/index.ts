@@ -128,6 +128,7 @@ import modelExternalDecodeLatents from "./model/external_decode_latents.ts";
 import modelExternalEncodeBits from "./model/external_encode_bits.ts";
 import modelExternalEncodeIndices from "./model/external_encode_indices.ts";
 import modelExternalEncodeLatents from "./model/external_encode_latents.ts";
+import modelExternalReadTexts from "./model/external_read_texts.ts";
 import modelIsacOfdmAllocatorAdapter from "./model/isac_ofdm_allocator_adapter.ts";
 import modelJpegDecode from "./model/jpeg_decode.ts";
 import modelJpegEncode from "./model/jpeg_encode.ts";
@@ -251,18 +252,18 @@ const OPERATIONS: Operation[] = [
   modelCodeclibOnnxEntropyDecode, modelCodeclibOnnxEntropyEncode, modelCodeclibSynthesisDecode, modelCsiFeedbackDecoder,
   modelCsiFeedbackEncoder, modelCsiMrtPrecoder, modelDeepjsccExternalDecode, modelDeepjsccExternalEncode,
   modelEqualPowerAllocator, modelExternalDecodeBits, modelExternalDecodeIndices, modelExternalDecodeLatents,
-  modelExternalEncodeBits, modelExternalEncodeIndices, modelExternalEncodeLatents, modelIsacOfdmAllocatorAdapter,
-  modelJpegDecode, modelJpegEncode, modelLeoNtnTrackingAdapter, modelLinearAnalogDecode, modelLinearAnalogEncode,
-  modelLocalizationAdapter, modelLsChannelEstimator, modelModulationClassifierAdapter, modelMrtBeamformer,
-  modelMuMimoPrecoder, modelMultiAoaEstimator, modelMusicAoaEstimator, modelNearFieldEstimatorAdapter,
-  modelNrMcsSelector, modelOfdmChannelEstimator, modelProportionalFairScheduler, modelRangeDopplerMap,
-  modelResourceAllocationAdapter, modelRisPhaseOptimizer, modelSymbolPowerAllocator, modelTextEntropyDecode,
-  modelTextEntropyEncode, modelTextUtf8Decode, modelTextUtf8Encode, modelToyVqvaeDecode, modelToyVqvaeEncode,
-  modelTrilaterationLocalizer, modelWaterFillingPowerAllocator, modulationDigitalModulate, modulationIdentityModulate,
-  modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform, modulationQpskPilotModulate,
-  noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation, noiseSourceTextPerturbation,
-  sourceAiPhyChannelRealization, sourceAiPhyPilotChannel, sourceAiPhyPilotPattern, sourceAoaScene,
-  sourceBeamformingScenario, sourceBitManifest, sourceCoco128Detection, sourceCoco8Segmentation,
+  modelExternalEncodeBits, modelExternalEncodeIndices, modelExternalEncodeLatents, modelExternalReadTexts,
+  modelIsacOfdmAllocatorAdapter, modelJpegDecode, modelJpegEncode, modelLeoNtnTrackingAdapter, modelLinearAnalogDecode,
+  modelLinearAnalogEncode, modelLocalizationAdapter, modelLsChannelEstimator, modelModulationClassifierAdapter,
+  modelMrtBeamformer, modelMuMimoPrecoder, modelMultiAoaEstimator, modelMusicAoaEstimator,
+  modelNearFieldEstimatorAdapter, modelNrMcsSelector, modelOfdmChannelEstimator, modelProportionalFairScheduler,
+  modelRangeDopplerMap, modelResourceAllocationAdapter, modelRisPhaseOptimizer, modelSymbolPowerAllocator,
+  modelTextEntropyDecode, modelTextEntropyEncode, modelTextUtf8Decode, modelTextUtf8Encode, modelToyVqvaeDecode,
+  modelToyVqvaeEncode, modelTrilaterationLocalizer, modelWaterFillingPowerAllocator, modulationDigitalModulate,
+  modulationIdentityModulate, modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform,
+  modulationQpskPilotModulate, noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation,
+  noiseSourceTextPerturbation, sourceAiPhyChannelRealization, sourceAiPhyPilotChannel, sourceAiPhyPilotPattern,
+  sourceAoaScene, sourceBeamformingScenario, sourceBitManifest, sourceCoco128Detection, sourceCoco8Segmentation,
   sourceExternalClassificationDataset, sourceExternalTexts, sourceFlickr8kRetrieval, sourceImageDataset,
   sourceIsacEchoScenario, sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget, sourceLeoNtnTrackingScenario,
   sourceLocalNpzImages, sourceLocalizationGeometry, sourceLocalizationSensingScenario, sourceModulationFrames,

@@ -113,6 +113,7 @@ function run(operation: AdapterOperation, binding: AdapterBinding, context: Cont
   if (wraps === "source.external_texts") return task.texts();
   if (isTaskWrap(wraps)) return task.metric();
   const { inputs, outputs } = WRAP_CONTRACTS[wraps], coder = new Coder(operation, binding, context);
+  if (wraps === "model.external_read_texts") return coder.read();
   const [coded] = Object.keys("images" in inputs ? outputs : inputs) as CodedPort[];
   return "images" in inputs ? coder.encode(coded) : coder.decode(coded);
 }
@@ -167,12 +168,8 @@ class Step {
 }
 
 class Coder extends Step {
-  /** Calls with a copy of the array in the declared style, and checks the returned array. */
-  async #withArray(
-    array: NdArray,
-    metadata: JsonObject,
-    sizes: Record<string, number> = {},
-  ): Promise<AdapterAnswer & ReturnType<typeof arrayResult>> {
+  /** Calls with a copy of the array in the declared style. */
+  async #callWith(array: NdArray, metadata: JsonObject): Promise<AdapterAnswer> {
     const data = array.data.slice() as TypedData;
     const value = { dtype: array.dtype, shape: [...array.shape], data };
     const style = this.operation.adapter.call_style;
@@ -181,7 +178,16 @@ class Coder extends Step {
       : style === "array_params"
       ? [value, this.params]
       : [{ array: value, metadata: toPlain(metadata), params: this.params }];
-    const answer = await this.call(args, [data.buffer as ArrayBuffer]);
+    return await this.call(args, [data.buffer as ArrayBuffer]);
+  }
+
+  /** Calls with a copy of the array, and checks the returned array. */
+  async #withArray(
+    array: NdArray,
+    metadata: JsonObject,
+    sizes: Record<string, number> = {},
+  ): Promise<AdapterAnswer & ReturnType<typeof arrayResult>> {
+    const answer = await this.#callWith(array, metadata);
     const { outputs, returns = KIND_FORMS[Object.values(outputs)[0]] } = WRAP_CONTRACTS[this.operation.wraps];
     return { ...answer, ...arrayResult(answer.value, this.binding.limits.memory_mb * MIB, returns, sizes) };
   }
@@ -271,6 +277,27 @@ class Coder extends Step {
       metrics,
       metadata,
     };
+  }
+
+  /** One text for each image, with its id. */
+  async read(): Promise<OperationResult> {
+    const input = this.context.inputs.images;
+    const { count } = this.checked(() => imagesOf(input));
+    const { image_ids } = input.metadata;
+    const ids = Array.isArray(image_ids) && image_ids.length === count
+      ? image_ids.map(String)
+      : Array.from({ length: count }, (_, index) => `image_${index}`);
+    const answer = await this.#callWith(input.array(), input.metadata);
+    const given = plainJson(answer.value, "it", MAX_DOCUMENT_BYTES, MAX_EXAMPLES);
+    const { texts, metadata: about = {}, ...more } = given;
+    refuseMore(more, "Return {texts: [text, …], metadata}");
+    if (!Array.isArray(texts) || texts.length !== count) {
+      return refuseResult(`it does not have ${count} texts`, "Return one text for each image");
+    }
+    const rows = texts.map((text, index) => ({ id: ids[index], text: checkedText(text, ids[index]) }));
+    if (!isObject(about)) return refuseResult("its metadata is not a mapping");
+    const shared: JsonObject = Object.keys(about).length === 0 ? {} : { adapter_metadata: about };
+    return { outputs: { texts: textsArtifact(rows, { text_ids: ids, ...shared }) }, ...this.evidence(answer) };
   }
 
   #received(input: InputArtifact, port: string): NdArray {
@@ -443,11 +470,11 @@ class Task extends Step {
   }
 
   async texts(): Promise<OperationResult> {
-    const { rows, shared, evidence } = await this.#rows("texts", "{id, text}", ({ text }, id) => {
-      if (typeof text !== "string") return refuseResult(`the text of ${id} is not a text`);
-      if (new TextEncoder().encode(text).length > MIB) return refuseResult(`the text of ${id} is longer than 1 MiB`);
-      return { text };
-    });
+    const { rows, shared, evidence } = await this.#rows(
+      "texts",
+      "{id, text}",
+      ({ text }, id) => ({ text: checkedText(text, id) }),
+    );
     const metadata = { text_ids: rows.map(({ id }) => id), ...shared };
     return { outputs: { texts: textsArtifact(rows, metadata) }, ...evidence };
   }
@@ -506,6 +533,12 @@ class Task extends Step {
     const report = reportResult(this.operation.id, measured, { items: rows });
     return { outputs: report.outputs, metrics: { ...measured, ...metrics }, metadata };
   }
+}
+
+function checkedText(text: Value | undefined, id: string): string {
+  if (typeof text !== "string") return refuseResult(`the text of ${id} is not a text`);
+  if (new TextEncoder().encode(text).length > MIB) return refuseResult(`the text of ${id} is longer than 1 MiB`);
+  return text;
 }
 
 function refuseMore(more: JsonObject, hint: string): void {

@@ -17,6 +17,7 @@ export const SCAFFOLD_KINDS = [
   "classification_metric",
   "text_dataset",
   "text_metric",
+  "text_reader",
 ] as const;
 export type ScaffoldKind = typeof SCAFFOLD_KINDS[number];
 
@@ -125,6 +126,17 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
       "metric.ts": () => import("./scaffolds/text_metric/metric.ts", { with: { type: "text" } }),
       "metric_test.ts": () => import("./scaffolds/text_metric/metric_test.ts", { with: { type: "text" } }),
       "recipe.yaml": () => import("./scaffolds/text_metric/recipe.yaml", { with: { type: "text" } }),
+    },
+  },
+  text_reader: {
+    summary: "images to texts: a reader or captioner",
+    name: "example-reader",
+    begin: "`read.ts`: `read` returns one text for each image.",
+    files: {
+      "svc_adapter.yaml": () => import("./scaffolds/text_reader/svc_adapter.yaml", { with: { type: "text" } }),
+      "read.ts": () => import("./scaffolds/text_reader/read.ts", { with: { type: "text" } }),
+      "read_test.ts": () => import("./scaffolds/text_reader/read_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () => import("./scaffolds/text_reader/recipe.yaml", { with: { type: "text" } }),
     },
   },
 };

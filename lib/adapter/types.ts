@@ -43,6 +43,7 @@ export const WRAPS = [
   "model.external_decode_indices",
   "model.external_decode_latents",
   "model.deepjscc_external_decode",
+  "model.external_read_texts",
   "source.external_classification_dataset",
   "metrics.external_classification",
   "source.external_texts",

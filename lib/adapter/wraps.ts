@@ -61,6 +61,12 @@ export const WRAP_CONTRACTS: Readonly<Record<Wrap, WrapContract>> = {
   "model.external_decode_indices": decoder("indices", [kinds.INDICES]),
   "model.external_decode_latents": decoder("latents", [kinds.LATENTS]),
   "model.deepjscc_external_decode": decoder("symbols", [kinds.RX_SYMBOLS, kinds.SYMBOLS]),
+  "model.external_read_texts": {
+    inputs: { images: IMAGES },
+    outputs: { texts: kinds.TEXTS },
+    guarantees: { texts: { keys: ["text_ids"] } },
+    timing: DECODER,
+  },
   "source.external_classification_dataset": { inputs: {}, outputs: { candidate: PREDICTIONS, reference: LABELS } },
   "metrics.external_classification": {
     inputs: { candidate: [PREDICTIONS, LABELS], reference: [LABELS] },

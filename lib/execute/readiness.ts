@@ -103,6 +103,7 @@ function accelerated<T extends { record: JsonObject }>(found: T, accelerator: On
 /** Contracts that adapters wrap cannot run on their own. */
 function missingAdapter(wraps: string): Lacking {
   const scaffold = /(bits|indices|latents|classification_dataset)$/.exec(wraps)?.[1] ??
+    (wraps === "model.external_read_texts" ? "text_reader" : null) ??
     (wraps.startsWith("metrics.") ? "classification_metric" : "deepjscc_symbols");
   return {
     reason: "a recipe names code by the operation of an adapter, never by a path",

@@ -129,10 +129,12 @@ shared.test("no shipped recipe authors a seed, so that replicates differ, except
 
 /** Contracts that adapters wrap: no recipe can run them by themselves, and scaffolds run what wraps them. */
 const WRAPPED = BUILTIN_OPERATIONS.map(({ operation: { id } }) => id)
-  .filter((id) => /^(model\.external_(en|de)code_|source\.external_|metrics\.external_)/.test(id));
+  .filter((id) =>
+    /^(model\.external_(en|de)code_|model\.external_read_|source\.external_|metrics\.external_)/.test(id)
+  );
 
 shared.test("contracts that adapters wrap are refused by themselves, with the way to write an adapter", async () => {
-  assert.equal(WRAPPED.length, 10);
+  assert.equal(WRAPPED.length, 11);
   const recipe = (op: string) => ({
     schema_version: 1,
     name: "bare",
@@ -144,7 +146,7 @@ shared.test("contracts that adapters wrap are refused by themselves, with the wa
     assert.match(String(refused?.message), new RegExp(`^Cannot run bare without an adapter that wraps ${op}: `));
     assert.match(
       String(refused?.hint),
-      /svc adapter scaffold (bits|indices|latents|deepjscc_symbols|(classification|text)_(dataset|metric)) </,
+      /svc adapter scaffold (bits|indices|latents|deepjscc_symbols|(classification|text)_(dataset|metric)|text_reader) </,
     );
   }
 });

@@ -75,6 +75,12 @@ export interface Texts {
   metadata?: Metadata;
 }
 
+/** The texts of a reader: one for each image, in their order, each at most 1 MiB in UTF-8. */
+export interface Reading {
+  texts: string[];
+  metadata?: Metadata;
+}
+
 /** The result of a metric: finite numbers by name, and optional values of each example. */
 export interface Score {
   metrics: Record<string, number>;

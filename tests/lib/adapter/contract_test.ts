@@ -130,6 +130,8 @@ export const long = () => ({ texts: [{ id: "a", text: "ü".repeat(2 ** 19 + 1) }
 export const lengths = ({ reference, candidate }: any) => ({
   metrics: { characters: BigInt([...reference, ...candidate].reduce((sum: number, { text }: any) => sum + text.length, 0)) },
 });
+export const signs = ({ shape }: any) => ({ texts: Array.from({ length: shape[0] }, (_, i) => "sign " + i) });
+export const mute = () => ({ texts: ["one"] });
 export const posing = () => ({ metrics: { "Channel BER": 0 } });
 `;
 
@@ -213,6 +215,8 @@ Deno.test("coders and tasks of every wrapped contract", () =>
         row("sentences", "source.external_texts", "params"),
         row("nameless", "source.external_texts", "none"),
         row("long", "source.external_texts", "none"),
+        row("signs", "model.external_read_texts", "array"),
+        row("mute", "model.external_read_texts", "array"),
         row("lengths", "metrics.external_text", "dict"),
       ].join("")
     }\n`;
@@ -253,7 +257,14 @@ Deno.test("coders and tasks of every wrapped contract", () =>
       const compared = await call("lengths", { inputs: { candidate: outputOf(texts), reference: outputOf(texts) } });
       assert.equal(compared.metrics["external.probe.characters"], 18n);
 
+      const named = images(2);
+      named.metadata.image_ids = ["b", "a"];
+      const signs = (await call("signs", { inputs: { images: named } })).outputs.texts;
+      assert.deepEqual(signs.json().items, [{ id: "b", text: "sign 0" }, { id: "a", text: "sign 1" }]);
+      assert.deepEqual((await call("signs", batch)).outputs.texts.metadata.text_ids, ["image_0", "image_1"]);
+
       const refused: [string, Parameters<typeof runOperation>[1], RegExp][] = [
+        ["mute", batch, /does not have 2 texts/],
         ["badIndex", batch, /outside a codebook of 6/],
         ["noSize", batch, /size of its codebook/],
         ["infinite", batch, /Infinity/],

@@ -22,6 +22,7 @@ const WRAPS: Record<string, string[]> = {
   classification_metric: ["metrics.external_classification", "source.external_classification_dataset"],
   text_dataset: ["source.external_texts"],
   text_metric: ["metrics.external_text"],
+  text_reader: ["model.external_read_texts"],
 };
 
 Deno.test("every kind validates, wraps what it is for, and asks for nothing", () =>
@@ -64,7 +65,7 @@ Deno.test("the tests of every scaffold pass, types included", () =>
     }).output();
     const text = new TextDecoder().decode(stdout);
     assert.equal(code, 0, text + new TextDecoder().decode(stderr));
-    assert.match(text, /\b15 passed/);
+    assert.match(text, /\b16 passed/);
   }));
 
 Deno.test("the recipe of every scaffold is laid out, has no finding, runs, and leaves a bundle that verifies", () =>
@@ -87,6 +88,8 @@ Deno.test("the recipe of every scaffold is laid out, has no finding, runs, and l
       } else if (kind === "text_metric") {
         const rate = metric("external.my_text_metric.character_error_rate");
         assert.ok(rate > 0 && rate < 0.2, String(rate));
+      } else if (kind === "text_reader") {
+        assert.equal(metric("task.wer"), 0);
       } else if (kind !== "classification_dataset") assert.ok(metric("quality.psnr_db") > 15, kind);
       const report = await verifyRun(openWorkspace({ projectRoot: root }), run_id);
       assert.equal(report.status, "valid", `${kind}: ${JSON.stringify(report)}`);

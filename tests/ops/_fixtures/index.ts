@@ -155,6 +155,7 @@ const WRAPPED = Object.fromEntries(
     ...["bits", "indices", "latents"].flatMap((
       form,
     ) => [`model.external_encode_${form}`, `model.external_decode_${form}`]),
+    "model.external_read_texts",
     "source.external_classification_dataset",
     "metrics.external_classification",
     "source.external_texts",
