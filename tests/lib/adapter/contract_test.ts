@@ -257,8 +257,7 @@ Deno.test("coders and tasks of every wrapped contract", () =>
       const compared = await call("lengths", { inputs: { candidate: outputOf(texts), reference: outputOf(texts) } });
       assert.equal(compared.metrics["external.probe.characters"], 18n);
 
-      const named = images(2);
-      named.metadata.image_ids = ["b", "a"];
+      const plain = images(2), named = { ...plain, metadata: { ...plain.metadata, image_ids: ["b", "a"] } };
       const signs = (await call("signs", { inputs: { images: named } })).outputs.texts;
       assert.deepEqual(signs.json().items, [{ id: "b", text: "sign 0" }, { id: "a", text: "sign 1" }]);
       assert.deepEqual((await call("signs", batch)).outputs.texts.metadata.text_ids, ["image_0", "image_1"]);
