@@ -28,6 +28,7 @@ import {
   twinScenario,
 } from "./project_documents.ts";
 import { PROJECT_FILE, readProjectManifest } from "./project.ts";
+import { twinsMissing } from "../training/twin.ts";
 import { recordStep, type TwinVector } from "./twin_vectors.ts";
 import { type CaptureSize, captureSize } from "./size.ts";
 import { yamlDocument } from "./yaml_document.ts";
@@ -127,7 +128,7 @@ export async function exportTrainingProject(options: ExportOptions): Promise<Exp
       split,
       ...captureSize(config, facts.effective, facts.registry),
     })),
-    diagnostics: releasedSeeds(facts.captures[0].released_seeds),
+    diagnostics: [...releasedSeeds(facts.captures[0].released_seeds), ...twinsMissing(inspection.routes)],
   };
 }
 

@@ -8,6 +8,7 @@ import type { RecipeDocument } from "../recipe/types.ts";
 import { hasUnresolvedMatrix } from "../recipe/variant.ts";
 import type { TrainingInspection } from "../training/inspect_recipe.ts";
 import type { TrainingPlan } from "../training/training_plan.ts";
+import { hasTwin } from "../training/twin.ts";
 import type { CaptureConfig, Split } from "./config.ts";
 
 /** All that a project is written from. */
@@ -146,15 +147,19 @@ const stepOf = ({ effective }: ProjectFacts, id: string) => effective.steps.find
 export function twinScenario(facts: ProjectFacts): JsonObject {
   const { inspection, effective, registry, captures: [{ config }] } = facts;
   const contractOf = (op: string) => registry.get(op).operation.contract;
-  const twinOf = (op: string) => registry.get(op).operation.definition.twin === true;
-  const evaluations = inspection.evaluation_sinks.filter(({ op }) => twinOf(op)).map(({ step_id }) => step_id);
+  // Blocks to be trained are modules of the trainer, whatever their parameters.
+  const twinOf = (id: string) => {
+    const { op, params } = stepOf(facts, id), { operation } = registry.get(op);
+    return inspection.selected_steps.includes(id) ? operation.definition.twin === true : hasTwin(operation, params);
+  };
+  const evaluations = inspection.evaluation_sinks.map(({ step_id }) => step_id).filter(twinOf);
   const kept = new Set<string>(), required = new Set<string>();
   const follow = (id: string) => {
     if (kept.has(id)) return;
     kept.add(id);
     for (const from of Object.values(stepOf(facts, id).inputs)) {
       const [source] = from.split(".");
-      if (twinOf(stepOf(facts, source).op)) follow(source);
+      if (twinOf(source)) follow(source);
       else required.add(from);
     }
   };

@@ -6,6 +6,7 @@
 import type { Registry } from "../contract/registry.ts";
 import type { JsonObject } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
+import { hasTwin, uncovered } from "./twin.ts";
 
 /** A frozen step of a route. */
 export interface SupportStep extends JsonObject {
@@ -75,18 +76,18 @@ export function gradientRoute(
     if (id === from || trained.has(id)) return false;
     if (id === to) return !external;
     return reach.reaches(from, id) && reach.reaches(id, to);
-  }).map(({ id, op }): SupportStep => {
+  }).map(({ id, op, params }): SupportStep => {
     const operation = registry.find(op)?.operation;
     const { gradient, exportable } = operation?.contract.differentiability ?? { gradient: "none", exportable: false };
-    const reason = operation?.definition.twin === true
+    const reason = hasTwin(operation, params)
       ? null
-      : gradient === "stop"
-      ? "Gradients stop here"
-      : gradient === "none"
-      ? "It passes no gradients"
-      : !exportable
-      ? "It cannot be exported"
-      : null;
+      : uncovered(operation, params) ?? (gradient === "stop"
+        ? "Gradients stop here"
+        : gradient === "none"
+        ? "It passes no gradients"
+        : !exportable
+        ? "It cannot be exported"
+        : null);
     return {
       step_id: id,
       op,

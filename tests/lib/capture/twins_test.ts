@@ -13,6 +13,7 @@ import { createRegistry } from "../../../ops/registry.ts";
 import { FIXTURES } from "../../ops/_fixtures/index.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { artifactOf, type GivenInput, materialise } from "../../ops/harness.ts";
+import { hasTwin } from "../../../lib/training/twin.ts";
 import { TWIN_CASES } from "./_twin_cases.ts";
 import { torchPython } from "../../support/torch.ts";
 
@@ -55,6 +56,18 @@ Deno.test("the stored vectors of twins are those that the operations give", asyn
   const text = `${canonicalJson(await vectors()).replaceAll('{"calls":', '\n{"calls":')}\n`;
   if (Deno.env.get("UPDATE_TWINS") === "1") Deno.writeTextFileSync(STORED, text);
   assert.ok(text === Deno.readTextFileSync(STORED), "UPDATE_TWINS=1 writes them again");
+});
+
+Deno.test("a twin covers the parameters of its vectors, but for named detectors and precoders", async () => {
+  const uncovered = (await vectors()).filter(({ operation, params }) =>
+    !hasTwin(registry.get(operation).operation, params)
+  );
+  assert.deepEqual(uncovered.map(({ operation, params }) => [operation, params.detector ?? params.precoding]), [
+    ["demodulation.mimo_detect", "mmse_sic"],
+    ["demodulation.mimo_detect", "ml"],
+    ["demodulation.mimo_detect", "kbest"],
+    ["wireless.mimo_ofdm_channel", "svd"],
+  ]);
 });
 
 Deno.test("a twin exists in Python exactly where an operation declares one", () => {

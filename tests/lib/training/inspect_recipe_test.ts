@@ -3,6 +3,7 @@ import { readRecipeText } from "../../../lib/recipe/read.ts";
 import { compileRecipe } from "../../../lib/recipe/compile.ts";
 import { inspectRecipe } from "../../../lib/training/inspect_recipe.ts";
 import { readTrainingPlan, scenarioSha256, trainingPlanSha256 } from "../../../lib/training/training_plan.ts";
+import { twinsMissing } from "../../../lib/training/twin.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { createRegistry } from "../../../ops/registry.ts";
 
@@ -57,6 +58,39 @@ Deno.test("the frozen support decides about gradients", () => {
   ]);
   assert.equal(inspect(JSCC).status, "full_gradient_possible");
   assert.equal(inspect("bit_transport_awgn.yaml").status, "not_trainable");
+});
+
+Deno.test("parameters that a twin does not cover block a route, with a warning", () => {
+  const link = (detector: string) =>
+    compileRecipe({
+      name: "mimo",
+      metadata: { seed: 23 },
+      steps: [
+        { id: "data", op: "source.random_bits", params: { bit_count: 4096 } },
+        { id: "sender", op: "modulation.learned_constellation", inputs: { bits: "data.bits" } },
+        {
+          id: "channel",
+          op: "wireless.mimo_ofdm_channel",
+          params: { layers: 2, rx_antennas: 4 },
+          inputs: { symbols: "sender.symbols" },
+        },
+        {
+          id: "receiver",
+          op: "demodulation.mimo_detect",
+          params: { detector },
+          inputs: { rx_grid: "channel.rx_grid", state: "channel.state" },
+        },
+        { id: "ber", op: "metrics.bit_error_rate", inputs: { reference: "data.bits", candidate: "receiver.bits" } },
+      ],
+    }, { mode: "strict", registry }).effective!;
+  const routes = (detector: string) => inspectRecipe(link(detector), readTrainingPlan({}), registry).routes;
+  assert.deepEqual(routes("mmse").map(({ blocked_by }) => blocked_by), [[]]);
+  const blocked = routes("kbest");
+  assert.deepEqual(blocked.map(({ blocked_by }) => blocked_by), [["receiver"]]);
+  assert.deepEqual(twinsMissing(blocked).map(({ code, message }) => [code, message]), [
+    ["export_twin_missing", "Cannot train through receiver: it has no PyTorch twin with detector=kbest"],
+  ]);
+  assert.deepEqual(twinsMissing(routes("zf")), []);
 });
 
 Deno.test("taps are what blocks read and evaluations compare with, where no block under training has touched it", () => {
