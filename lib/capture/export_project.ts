@@ -28,7 +28,7 @@ import {
   twinScenario,
 } from "./project_documents.ts";
 import { PROJECT_FILE, readProjectManifest } from "./project.ts";
-import { twinsMissing } from "../training/twin.ts";
+import { twinsMissing } from "../training/gradient_routes.ts";
 import { recordStep, type TwinVector } from "./twin_vectors.ts";
 import { type CaptureSize, captureSize } from "./size.ts";
 import { yamlDocument } from "./yaml_document.ts";

@@ -3,10 +3,14 @@
  * passes gradients and can be exported, or has a PyTorch twin, whose hard decisions have soft gradients. The trainable block
  * itself is always open.
  */
+import { type Diagnostic, diagnostic } from "../contract/error.ts";
+import { lowerFirst } from "../contract/sentence.ts";
 import type { Registry } from "../contract/registry.ts";
 import type { JsonObject } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import { hasTwin, uncovered } from "./twin.ts";
+
+const NO_TWIN = "It has no PyTorch twin with ";
 
 /** A frozen step of a route. */
 export interface SupportStep extends JsonObject {
@@ -79,15 +83,18 @@ export function gradientRoute(
   }).map(({ id, op, params }): SupportStep => {
     const operation = registry.find(op)?.operation;
     const { gradient, exportable } = operation?.contract.differentiability ?? { gradient: "none", exportable: false };
+    const values = uncovered(operation, params);
     const reason = hasTwin(operation, params)
       ? null
-      : uncovered(operation, params) ?? (gradient === "stop"
-        ? "Gradients stop here"
-        : gradient === "none"
-        ? "It passes no gradients"
-        : !exportable
-        ? "It cannot be exported"
-        : null);
+      : values !== null
+      ? NO_TWIN + values
+      : gradient === "stop"
+      ? "Gradients stop here"
+      : gradient === "none"
+      ? "It passes no gradients"
+      : !exportable
+      ? "It cannot be exported"
+      : null;
     return {
       step_id: id,
       op,
@@ -99,4 +106,16 @@ export function gradientRoute(
   });
   const blocked_by = support.filter(({ passes }) => !passes).map(({ step_id }) => step_id);
   return { from_step: from, loss_step: to, open: blocked_by.length === 0, support, blocked_by };
+}
+
+/** A warning for each step of a route whose twin does not cover its parameters. */
+export function twinsMissing(routes: readonly GradientRoute[]): Diagnostic[] {
+  const steps = new Map(routes.flatMap(({ support }) => support).map((step) => [step.step_id, step]));
+  return [...steps.values()].filter(({ reason }) => reason?.startsWith(NO_TWIN)).map(({ step_id, op, reason }) =>
+    diagnostic("export_twin_missing", ["steps"], `Cannot train through ${step_id}: ${lowerFirst(reason!)}`, {
+      hint: `svc ops show ${op} lists what differentiable_export covers; captured data do without the twin`,
+      severity: "warning",
+      step_id,
+    })
+  );
 }

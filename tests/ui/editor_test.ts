@@ -267,7 +267,7 @@ browserTest("a sweep is one job that continues after a reload, drawn with interv
     "completed",
   ]]);
   assert.equal(bundles(scene).length, 8);
-  // Rates have their interval; without an error in 2 000 000 bits there is a bound.
+  // Rates have their interval; without an error in 4 000 000 bits there is a bound.
   await page.getByRole("cell", { name: /^0\.\d+ \[0\.\d+, 0\.\d+\]$/ }).first().waitFor();
   await page.getByRole("cell", { name: /^[<≤] / }).first().waitFor();
   await shot("sweep");
@@ -277,7 +277,7 @@ browserTest("a sweep is one job that continues after a reload, drawn with interv
   await page.getByRole("img", { name: /Bit error rate over SNR/ }).waitFor();
 }, {
   files: {
-    "recipes/link.yaml": LINK.replace("bit_count: 100, batch_size: 20", "bit_count: 100000, batch_size: 20").replace(
+    "recipes/link.yaml": LINK.replace("bit_count: 100, batch_size: 20", "bit_count: 200000, batch_size: 20").replace(
       "ui_configured: true}",
       "ui_configured: true, matrix: {dimensions: {snr_db: [0.0, 3.0, 6.0, 9.0, 12.0, 15.0, 18.0, 21.0]}, " +
         "step_params: {chan: {snr_db: {matrix: snr_db}}}}}",

@@ -1,6 +1,9 @@
 /** Range-Doppler maps as pixels: power in dB below the peak, with range upwards and velocity to the right. */
 import { viridis } from "./density.ts";
 
+/** Colours of marks on a map, which is viridis in every theme. */
+export const MARKS = { target: "white", estimate: "rgb(255 59 48)" } as const;
+
 /** Level of the darkest colour below the peak. */
 export const DEEPEST_DB = 40;
 

@@ -3,7 +3,7 @@ import { readRecipeText } from "../../../lib/recipe/read.ts";
 import { compileRecipe } from "../../../lib/recipe/compile.ts";
 import { inspectRecipe } from "../../../lib/training/inspect_recipe.ts";
 import { readTrainingPlan, scenarioSha256, trainingPlanSha256 } from "../../../lib/training/training_plan.ts";
-import { twinsMissing } from "../../../lib/training/twin.ts";
+import { twinsMissing } from "../../../lib/training/gradient_routes.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { createRegistry } from "../../../ops/registry.ts";
 

@@ -4,6 +4,7 @@ import {
   DEEPEST_DB,
   gridOf,
   type GridWindow,
+  MARKS,
   type Place,
   type PowerGrid,
   powerPixels,
@@ -139,7 +140,7 @@ function Picture({ grid, shown, value: { targets, found }, canvas, axes }: {
               cy={y(place.range)}
               r={8}
               fill="none"
-              stroke="#ffffff"
+              stroke={MARKS.target}
               stroke-width={2}
             />
           ))}
@@ -147,7 +148,7 @@ function Picture({ grid, shown, value: { targets, found }, canvas, axes }: {
             <path
               key={`e${i}`}
               d={`M${x(place.velocity) - 5} ${y(place.range) - 5}l10 10m0 -10l-10 10`}
-              stroke="#ff3b30"
+              stroke={MARKS.estimate}
               stroke-width={2}
             />
           ))}
