@@ -1,5 +1,5 @@
 /** The entries of a contract's `materializations`: names, matching and descriptions. */
-import { canonicalJson, sameValue } from "../contract/json.ts";
+import { canonicalJson } from "../contract/json.ts";
 import type { MaterializationRow as Entry, OperationContract, Runner } from "../contract/operation.ts";
 
 export type { Entry };
@@ -14,22 +14,6 @@ export function materializationId(operation: string, entry: Entry): string {
 export function entriesOf(contract: OperationContract, runner?: Runner): Entry[] {
   const { materializations: entries } = contract;
   return runner === undefined ? entries : entries.filter((entry) => entry.runner === runner);
-}
-
-/** Whether the parameters have all bindings of an entry. */
-export function matches(entry: Entry, params: JsonObject): boolean {
-  return misses(entry, params).length === 0;
-}
-
-const NONE: string[] = [];
-
-/** Bindings that the parameters lack. */
-export function misses(entry: Entry, params: JsonObject): string[] {
-  const bindings = entry.parameter_bindings;
-  if (bindings === undefined) return NONE;
-  return Object.keys(bindings).filter((name) =>
-    bindings[name] !== params[name] && !sameValue(bindings[name], params[name])
-  );
 }
 
 export function specificity(entry: Entry): number {

@@ -11,7 +11,8 @@ import { sameValue } from "../contract/json.ts";
 import type { OperationContract, Runner } from "../contract/operation.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { AUTOMATIC, backendMissing, backendNamed } from "./backends.ts";
-import { describe, entriesOf, type Entry, matches, setting, settings, specificity, text } from "./entries.ts";
+import { matches } from "../contract/bindings.ts";
+import { describe, entriesOf, type Entry, setting, settings, specificity, text } from "./entries.ts";
 import { incompatible, type Refusal, refusal, withoutNativeKernels } from "./refusals.ts";
 
 export interface Request {

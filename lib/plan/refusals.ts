@@ -4,7 +4,8 @@ import { sameValue } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { OperationContract, Runner } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/value.ts";
-import { type Entry, matches, misses, setting, settings, text } from "./entries.ts";
+import { matches, misses } from "../contract/bindings.ts";
+import { type Entry, setting, settings, text } from "./entries.ts";
 
 /** A finding about a step that cannot be bound. */
 export interface Refusal {
