@@ -4,7 +4,8 @@
  *
  * Source: Cioffi, "A multicarrier primer", 1991 (rate-adaptive loading by thresholds).
  */
-import { BITS_PER_SYMBOL, modulate, type Modulation, MODULATION_BY_BITS, MODULATIONS } from "./modulation.ts";
+import { modulate } from "./modulation.ts";
+import { BITS_PER_SYMBOL, type Modulation, MODULATION_BY_BITS, MODULATIONS } from "./modulations.ts";
 
 /** Minimum Es/N0 in dB of each modulation. */
 export type LoadingThresholds = Readonly<Record<Modulation, number>>;

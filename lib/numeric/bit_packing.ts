@@ -1,4 +1,5 @@
 /** Packed and unpacked bits: eight bits per byte, most significant bit first, or one bit per byte. */
+import { inBlocks, inputBytes, kernels, outputBytes } from "./bits_kernel.ts";
 
 /**
  * Packs bits into bytes, most significant bit first; the last byte is padded with zeros.
@@ -6,12 +7,7 @@
  */
 export function packBits(bits: Uint8Array): Uint8Array {
   const bytes = new Uint8Array((bits.length + 7) >> 3);
-  const whole = bits.length >> 3;
-  for (let index = 0, at = 0; index < whole; index++, at += 8) {
-    bytes[index] = (bits[at] & 1) << 7 | (bits[at + 1] & 1) << 6 | (bits[at + 2] & 1) << 5 | (bits[at + 3] & 1) << 4 |
-      (bits[at + 4] & 1) << 3 | (bits[at + 5] & 1) << 2 | (bits[at + 6] & 1) << 1 | (bits[at + 7] & 1);
-  }
-  for (let at = whole * 8; at < bits.length; at++) bytes[whole] |= (bits[at] & 1) << (7 - (at & 7));
+  inBlocks(bits, inputBytes, 8, bytes, outputBytes, 1, bytes.length, (size) => kernels.pack(size));
   return bytes;
 }
 

@@ -8,14 +8,8 @@
  *
  * Shapes: points interleaved [2·2^K]; bits uint8 [n] -> symbols complex64 [ceil(n / K)] interleaved -> llr float32 [K·n].
  */
-import {
-  BITS_PER_SYMBOL,
-  LEAST_NOISE_VARIANCE,
-  type LlrMethod,
-  logSum,
-  modulate,
-  type Modulation,
-} from "./modulation.ts";
+import { LEAST_NOISE_VARIANCE, type LlrMethod, logSum, modulate } from "./modulation.ts";
+import { BITS_PER_SYMBOL, type Modulation } from "./modulations.ts";
 
 /** Most bits that a symbol carries. */
 export const MAXIMUM_WIDTH = 8;
@@ -36,18 +30,6 @@ export function normalizedPoints(points: ArrayLike<number>): Float32Array<ArrayB
   const scale = Math.sqrt(points.length / 2 / energy);
   if (!Number.isFinite(scale)) throw new RangeError("Cannot normalise a constellation without power");
   return Float32Array.from(points, (part) => part * scale);
-}
-
-/** Bits as points; zero bits fill the last symbol. */
-export function mapToPoints(bits: Uint8Array, points: Float32Array): Float32Array<ArrayBuffer> {
-  const width = Math.log2(points.length / 2), symbols = new Float32Array(2 * Math.ceil(bits.length / width));
-  for (let i = 0; i < symbols.length; i += 2) {
-    let label = 0;
-    for (let bit = 0, at = i / 2 * width; bit < width; bit++) label = label << 1 | (bits[at + bit] ?? 0);
-    symbols[i] = points[2 * label];
-    symbols[i + 1] = points[2 * label + 1];
-  }
-  return symbols;
 }
 
 /** LLRs of received symbols; N0 is one for all symbols, or one per symbol. */

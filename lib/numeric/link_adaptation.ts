@@ -15,7 +15,8 @@
 import { linearToDb } from "./decibel.ts";
 import { type ChannelStatistics, normalApproximationErrorRate } from "./finite_blocklength.ts";
 import { gaussHermite } from "./gauss_hermite.ts";
-import { type Modulation, MODULATION_BY_BITS, partLevels } from "./modulation.ts";
+import { partLevels } from "./modulation.ts";
+import { type Modulation, MODULATION_BY_BITS } from "./modulations.ts";
 
 const NODES = gaussHermite(48);
 

@@ -15,7 +15,8 @@
  * K-best lattice decoding algorithm for MIMO channels", ISCAS 2002.
  */
 import { cholesky, gram, inverseLower, zeros } from "./linear_algebra.ts";
-import { BITS_PER_SYMBOL, type Modulation, partLevels } from "./modulation.ts";
+import { partLevels } from "./modulation.ts";
+import { BITS_PER_SYMBOL, type Modulation } from "./modulations.ts";
 
 /** Variance of a layer that cannot be separated. */
 const LOST = 1e12;

@@ -17,21 +17,17 @@
  * binary64, rounded once.
  */
 
-export const MODULATIONS = ["bpsk", "qpsk", "qam16", "qam64", "qam256"] as const;
-export type Modulation = typeof MODULATIONS[number];
-
-export const BITS_PER_SYMBOL: Readonly<Record<Modulation, number>> = {
-  bpsk: 1,
-  qpsk: 2,
-  qam16: 4,
-  qam64: 6,
-  qam256: 8,
-};
-
-/** The modulation that carries a number of bits. */
-export const MODULATION_BY_BITS: Readonly<Record<number, Modulation>> = Object.fromEntries(
-  MODULATIONS.map((modulation) => [BITS_PER_SYMBOL[modulation], modulation]),
-);
+import {
+  inBlocks,
+  inputBytes,
+  inputFloats,
+  kernelPoints,
+  kernels,
+  kernelVariances,
+  outputBytes,
+  outputFloats,
+} from "./bits_kernel.ts";
+import { BITS_PER_SYMBOL, type Modulation, MODULATIONS } from "./modulations.ts";
 
 /** `exact` sums over all points of a bit value (log-sum-exp), `max_log` takes the nearest one. */
 export type LlrMethod = "exact" | "max_log";
@@ -39,15 +35,14 @@ export type LlrMethod = "exact" | "max_log";
 /** Lower limit of the noise variance. */
 export const LEAST_NOISE_VARIANCE = 1e-12;
 
-/** 1/sqrt(2) as binary32 bits. */
-const QPSK_LEVEL = new Uint32Array(Float32Array.of(Math.SQRT1_2).buffer)[0];
-const QAM16_UNIT = 1 / Math.sqrt(10);
-const QAM64_UNIT = 1 / Math.sqrt(42);
-const QAM256_UNIT = 1 / Math.sqrt(170);
-/** Amplitude by the bits of a part, first bit highest. */
-const QAM16_LEVELS = Float32Array.from(squareLevels(2), (level) => level * QAM16_UNIT);
-const QAM64_LEVELS = Float32Array.from(squareLevels(3), (level) => level * QAM64_UNIT);
-const QAM256_LEVELS = Float32Array.from(squareLevels(4), (level) => level * QAM256_UNIT);
+/** Half the distance of neighbouring levels of a part at unit mean power; BPSK has one part. */
+const UNITS: Readonly<Record<Modulation, number>> = {
+  bpsk: 1,
+  qpsk: Math.SQRT1_2,
+  qam16: 1 / Math.sqrt(10),
+  qam64: 1 / Math.sqrt(42),
+  qam256: 1 / Math.sqrt(170),
+};
 
 /** Odd integer amplitudes of a part by the label of its bits: v = (1 - 2c)(2^(remaining bits) - v of the rest). */
 function squareLevels(bits: number): number[] {
@@ -66,6 +61,20 @@ export function partLevels(modulation: Modulation): Float64Array {
   return Float64Array.from(squareLevels(bits), (level) => level * scale);
 }
 
+/** Points by label, the first bit highest, interleaved binary32: even bits choose the real part, odd ones the imaginary. */
+const POINTS = Object.fromEntries(MODULATIONS.map((modulation) => [modulation, standardPoints(modulation)]));
+
+function standardPoints(modulation: Modulation): Float32Array {
+  const bits = BITS_PER_SYMBOL[modulation];
+  if (modulation === "bpsk") return Float32Array.of(1, 0, -1, 0);
+  const levels = squareLevels(bits / 2).map((level) => level * UNITS[modulation]);
+  return Float32Array.from({ length: 2 << bits }, (_, at) => {
+    let part = 0;
+    for (let bit = at & 1; bit < bits; bit += 2) part = part << 1 | (at >> (bits - bit)) & 1;
+    return levels[part];
+  });
+}
+
 /**
  * Maps bits to symbols; zero bits fill the last symbol.
  * @param bits one bit (0 or 1) per byte
@@ -75,59 +84,34 @@ export function partLevels(modulation: Modulation): Float64Array {
  */
 export function modulate(bits: Uint8Array, modulation: Modulation): Float32Array<ArrayBuffer>;
 export function modulate<T extends Float32Array>(bits: Uint8Array, modulation: Modulation, symbols: T): T;
-export function modulate(
-  bits: Uint8Array,
-  modulation: Modulation,
-  symbols: Float32Array = new Float32Array(2 * Math.ceil(bits.length / BITS_PER_SYMBOL[modulation])),
-): Float32Array {
-  const perSymbol = BITS_PER_SYMBOL[modulation];
-  const count = Math.ceil(bits.length / perSymbol);
-  checkLength(symbols, 2 * count);
-  const whole = Math.floor(bits.length / perSymbol);
-  MAPPERS[modulation](bits, symbols, whole);
-  if (whole < count) {
-    const last = new Uint8Array(perSymbol);
-    last.set(bits.subarray(whole * perSymbol));
-    MAPPERS[modulation](last, symbols.subarray(2 * whole), 1);
-  }
-  return symbols;
+export function modulate(bits: Uint8Array, modulation: Modulation, symbols?: Float32Array): Float32Array {
+  return mapToPoints(bits, POINTS[modulation], symbols);
+}
+
+/**
+ * Maps bits to points; zero bits fill the last symbol.
+ * @param points 2^K points by label, the first bit highest, interleaved; K is at most 8
+ * @param symbols output array; default a new one
+ * @throws RangeError when the given array has another length
+ */
+export function mapToPoints(bits: Uint8Array, points: Float32Array): Float32Array<ArrayBuffer>;
+export function mapToPoints(bits: Uint8Array, points: Float32Array, symbols: Float32Array | undefined): Float32Array;
+export function mapToPoints(bits: Uint8Array, points: Float32Array, symbols?: Float32Array): Float32Array {
+  const width = Math.log2(points.length / 2), count = Math.ceil(bits.length / width);
+  const out = symbols ?? new Float32Array(2 * count);
+  checkLength(out, 2 * count);
+  kernelPoints.set(points);
+  const signs = points === POINTS.qpsk;
+  inBlocks(bits, inputBytes, width, out, outputFloats, 2, count, (size) => {
+    if (signs) kernels.mapSigns(2 * size, Math.SQRT1_2);
+    else kernels.map(width, size);
+  });
+  return out;
 }
 
 function checkLength(out: Float32Array, length: number): void {
   if (out.length !== length) throw new RangeError(`Cannot put ${length} values into an array of ${out.length}`);
 }
-
-const MAPPERS: Record<Modulation, (bits: Uint8Array, symbols: Float32Array, count: number) => void> = {
-  bpsk(bits, symbols, count) {
-    for (let i = 0; i < count; i++) {
-      symbols[2 * i] = 1 - 2 * bits[i];
-      symbols[2 * i + 1] = 0;
-    }
-  },
-  qpsk(bits, symbols, count) {
-    // The bit is the sign of the binary32 value.
-    const words = new Uint32Array(symbols.buffer, symbols.byteOffset, 2 * count);
-    for (let i = 0; i < words.length; i++) words[i] = QPSK_LEVEL | bits[i] << 31;
-  },
-  qam16(bits, symbols, count) {
-    for (let i = 0, at = 0; i < 2 * count; i += 2, at += 4) {
-      symbols[i] = QAM16_LEVELS[bits[at] << 1 | bits[at + 2]];
-      symbols[i + 1] = QAM16_LEVELS[bits[at + 1] << 1 | bits[at + 3]];
-    }
-  },
-  qam64(bits, symbols, count) {
-    for (let i = 0, at = 0; i < 2 * count; i += 2, at += 6) {
-      symbols[i] = QAM64_LEVELS[bits[at] << 2 | bits[at + 2] << 1 | bits[at + 4]];
-      symbols[i + 1] = QAM64_LEVELS[bits[at + 1] << 2 | bits[at + 3] << 1 | bits[at + 5]];
-    }
-  },
-  qam256(bits, symbols, count) {
-    for (let i = 0, at = 0; i < 2 * count; i += 2, at += 8) {
-      symbols[i] = QAM256_LEVELS[bits[at] << 3 | bits[at + 2] << 2 | bits[at + 4] << 1 | bits[at + 6]];
-      symbols[i + 1] = QAM256_LEVELS[bits[at + 1] << 3 | bits[at + 3] << 2 | bits[at + 5] << 1 | bits[at + 7]];
-    }
-  },
-};
 
 /**
  * Log-likelihood ratios of the bits of received symbols.
@@ -164,76 +148,36 @@ export function demodulateLlr(
     throw new RangeError(`Cannot demodulate ${count} symbols with ${noiseVariance.length} noise variances`);
   }
   checkLength(llr, count * BITS_PER_SYMBOL[modulation]);
-  const demap = method === "exact" && BITS_PER_SYMBOL[modulation] > 2
-    ? exactDemapper(partLevels(modulation))
-    : DEMAPPERS[modulation];
-  if (typeof noiseVariance === "number") {
-    demap(symbols, llr, 0, count, 1 / Math.max(noiseVariance, LEAST_NOISE_VARIANCE));
-  } else {
+  if (method === "exact" && BITS_PER_SYMBOL[modulation] > 2) {
+    const demap = exactDemapper(partLevels(modulation));
     for (let i = 0; i < count; i++) {
-      demap(symbols, llr, i, i + 1, 1 / Math.max(noiseVariance[i], LEAST_NOISE_VARIANCE));
+      const variance = typeof noiseVariance === "number" ? noiseVariance : noiseVariance[i];
+      demap(symbols, llr, i, 1 / Math.max(variance, LEAST_NOISE_VARIANCE));
     }
+    return llr;
   }
+  const each = typeof noiseVariance !== "number";
+  const precision = each ? -1 : 1 / Math.max(noiseVariance, LEAST_NOISE_VARIANCE);
+  const bits = BITS_PER_SYMBOL[modulation], unit = UNITS[modulation];
+  inBlocks(symbols, inputFloats, 2, llr, outputFloats, bits, count, (size, from) => {
+    if (each) kernelVariances.set(noiseVariance.subarray(from, from + size));
+    if (bits === 1) kernels.demapReal(size, precision);
+    else if (bits === 2 && !each) kernels.scale(2 * size, 4 * unit * precision);
+    else if (bits === 4) kernels.demap16(size, 4 * unit, 2 * unit, precision);
+    else kernels.demap(bits / 2, size, 4 * unit, 2 * unit, precision);
+  });
   return llr;
-}
-
-type Demapper = (symbols: Float32Array, llr: Float32Array, from: number, to: number, precision: number) => void;
-
-/** LLRs of the symbols from … to - 1 at 1/N0 = precision. */
-const DEMAPPERS: Record<Modulation, Demapper> = {
-  bpsk(symbols, llr, from, to, precision) {
-    const scale = 4 * precision;
-    for (let i = from; i < to; i++) llr[i] = scale * symbols[2 * i];
-  },
-  qpsk(symbols, llr, from, to, precision) {
-    const scale = 2 * Math.SQRT2 * precision;
-    for (let i = 2 * from; i < 2 * to; i++) llr[i] = scale * symbols[i];
-  },
-  qam16(symbols, llr, from, to, precision) {
-    const scale = 4 * QAM16_UNIT * precision;
-    const edge = 2 * QAM16_UNIT;
-    for (let i = 2 * from; i < 2 * to; i++) {
-      const t = symbols[i];
-      const size = Math.abs(t);
-      const at = 4 * (i >> 1) + (i & 1);
-      llr[at] = scale * (t + Math.sign(t) * Math.max(size - edge, 0));
-      llr[at + 2] = scale * (edge - size);
-    }
-  },
-  qam64: maxLogDemapper(3, QAM64_UNIT),
-  qam256: maxLogDemapper(4, QAM256_UNIT),
-};
-
-/**
- * Max-log demapper of a part with `bits` bits. The first bit splits the levels at 0: beyond |v| = k·edge the nearest
- * level moves on, and the slope rises. The levels of the other bits are those of |v|, centred between them.
- */
-function maxLogDemapper(bits: number, unit: number): Demapper {
-  const edge = 2 * unit, stride = 2 * bits;
-  return (symbols, llr, from, to, precision) => {
-    const scale = 4 * unit * precision;
-    for (let i = 2 * from; i < 2 * to; i++) {
-      let v = symbols[i], at = stride * (i >> 1) + (i & 1);
-      for (let half = 1 << (bits - 1); half >= 1; half >>= 1, at += 2) {
-        const size = Math.abs(v);
-        let beyond = 0;
-        for (let k = 1; k < half; k++) beyond += Math.max(size - k * edge, 0);
-        llr[at] = scale * (v + Math.sign(v) * beyond);
-        v = (half >> 1) * edge - size;
-      }
-    }
-  };
 }
 
 /** Class sums below this have lost digits to underflow. */
 const LEAST_SUM = 1e-280;
 
 /** Log-sum-exp demapper of parts with these levels by label; the parts are independent. */
-function exactDemapper(levels: Float64Array): Demapper {
+function exactDemapper(levels: Float64Array) {
   const bits = Math.log2(levels.length), stride = 2 * bits;
   const distances = new Float64Array(levels.length), weights = new Float64Array(levels.length);
-  return (symbols, llr, from, to, precision) => {
-    for (let i = 2 * from; i < 2 * to; i++) {
+  return (symbols: Float32Array, llr: Float32Array, symbol: number, precision: number) => {
+    for (let i = 2 * symbol; i < 2 * symbol + 2; i++) {
       let least = Infinity;
       for (let j = 0; j < levels.length; j++) {
         distances[j] = (symbols[i] - levels[j]) ** 2 * precision;
@@ -264,11 +208,7 @@ export function logSum(distances: Float64Array, mask: number, wanted: number): n
 
 /** Hard decisions: 1 where the LLR is negative; zero gives 0. */
 export function hardBits(llr: Float32Array): Uint8Array<ArrayBuffer> {
-  const words = new Int32Array(llr.buffer, llr.byteOffset, llr.length), bits = new Uint8Array(llr.length);
-  for (let i = 0; i < words.length; i++) {
-    // The sign bit; values are neither -0 nor NaN. A comparison would be an unpredictable branch.
-    const magnitude = words[i] & 0x7fffffff;
-    bits[i] = (words[i] & -magnitude & (magnitude - 0x7f800001)) >>> 31;
-  }
+  const bits = new Uint8Array(llr.length);
+  inBlocks(llr, inputFloats, 1, bits, outputBytes, 1, llr.length, (size) => kernels.decide(size));
   return bits;
 }

@@ -15,7 +15,8 @@
  * Sources: Swami and Sadler, "Hierarchical digital modulation classification using cumulants", IEEE Trans. Commun. 48, 2000;
  * Wei and Mendel, "Maximum-likelihood classification for digital amplitude-phase modulations", IEEE Trans. Commun. 48, 2000.
  */
-import { type Modulation, MODULATIONS, partLevels } from "./modulation.ts";
+import { partLevels } from "./modulation.ts";
+import { type Modulation, MODULATIONS } from "./modulations.ts";
 
 /** Classes where none are named. */
 export const MODULATION_CLASSES: readonly Modulation[] = ["bpsk", "qpsk", "qam16"];

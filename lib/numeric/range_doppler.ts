@@ -41,7 +41,9 @@ export function resolutionCell(frame: EchoFrame): { range: number; velocity: num
 }
 
 /** The spans after which ranges and velocities repeat: c/(2Δf) metres and c/(2f_c·T) m/s. */
-export function unambiguous({ spacingHz, symbolSeconds, carrierHz }: EchoFrame): { range: number; velocity: number } {
+export function unambiguous(
+  { spacingHz, symbolSeconds, carrierHz }: Omit<EchoFrame, "subcarriers" | "symbols">,
+): { range: number; velocity: number } {
   return { range: SPEED_OF_LIGHT / (2 * spacingHz), velocity: SPEED_OF_LIGHT / (2 * carrierHz * symbolSeconds) };
 }
 

@@ -12,7 +12,7 @@
  * Commun. 50, 2002, eq. 14-16 (all terms); Proakis and Salehi, Digital Communications, 5th ed., 2008, 13.3 and 13.4.
  */
 import { erfc } from "./error_function.ts";
-import type { Modulation } from "./modulation.ts";
+import type { Modulation } from "./modulations.ts";
 
 /** Weight w and scale c of a term. */
 type Term = readonly [weight: number, scale: number];

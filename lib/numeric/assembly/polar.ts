@@ -33,6 +33,9 @@ const REGISTER: usize = 40;
 /** Metrics of both decisions of every path, and whether they stay. */
 const FORKS = memory.data(64 * 8, 16);
 const KEPT = memory.data(64, 16);
+/** The smaller and the larger metric of every path. */
+const LOWER = memory.data(32 * 8, 16);
+const UPPER = memory.data(32 * 8, 16);
 const DECISIONS = memory.data(32, 16);
 const ORDER = memory.data(32, 16);
 /** Of every buffer of a node: smallest magnitudes in order, their number, and whether the parity check fails. */
@@ -286,6 +289,7 @@ function fork(): bool {
     moveRows();
     return true;
   }
+  // The better decisions stay at first.
   let worst: f64 = 0, best = Infinity;
   for (let path = 0; path < count; path++) {
     const zero = load<f64>(FORKS + (<usize>path << 4)), one = load<f64>(FORKS + (<usize>path << 4), 8);
@@ -293,8 +297,11 @@ function fork(): bool {
     store<u8>(DECISIONS + path, bit);
     store<u8>(KEPT + 2 * path, 1 - bit);
     store<u8>(KEPT + 2 * path + 1, bit);
-    worst = max(worst, min(zero, one));
-    best = min(best, max(zero, one));
+    const lower = min(zero, one), upper = max(zero, one);
+    store<f64>(LOWER + (<usize>path << 3), lower);
+    store<f64>(UPPER + (<usize>path << 3), upper);
+    worst = max(worst, lower);
+    best = min(best, upper);
   }
   if (worst < best) {
     for (let path = 0; path < count; path++) {
@@ -302,7 +309,14 @@ function fork(): bool {
     }
     return false;
   }
-  // The better decisions stay at first; the worst that stays makes room for the best that does not.
+  if (bitwise || count == 1) swapInOrder();
+  else swap();
+  moveRows();
+  return true;
+}
+
+/** The worst fork that stays makes room for the best that does not; in a tie the first stays. */
+function swapInOrder(): void {
   while (true) {
     let last = -1, next = -1;
     for (let i = 0; i < 2 * count; i++) {
@@ -313,12 +327,44 @@ function fork(): bool {
     }
     const out = load<f64>(FORKS + (<usize>last << 3)), into = load<f64>(FORKS + (<usize>next << 3));
     if (into == out) tied = true;
-    if (into > out || (into == out && next > last)) break;
+    if (into > out || (into == out && next > last)) return;
     store<u8>(KEPT + last, 0);
     store<u8>(KEPT + next, 1);
   }
-  moveRows();
-  return true;
+}
+
+/** As swapInOrder, with a tie only noted. The swapped forks leave LOWER and UPPER. */
+function swap(): void {
+  let dropped = Infinity;
+  while (true) {
+    let out = f64x2.splat(-Infinity), into = f64x2.splat(Infinity);
+    for (let i: usize = 0; i < <usize>count << 3; i += 16) {
+      out = f64x2.pmax(out, v128.load(LOWER + i));
+      into = f64x2.pmin(into, v128.load(UPPER + i));
+    }
+    const worst = max(f64x2.extract_lane(out, 0), f64x2.extract_lane(out, 1));
+    const best = min(f64x2.extract_lane(into, 0), f64x2.extract_lane(into, 1));
+    if (best >= worst) {
+      if (best == worst || dropped == worst) tied = true;
+      return;
+    }
+    const last = find(LOWER, worst), next = find(UPPER, best), lastBit = load<u8>(DECISIONS + last);
+    const nextBit = load<u8>(DECISIONS + next) ^ 1;
+    store<u8>(KEPT + 2 * last + lastBit, 0);
+    store<u8>(KEPT + 2 * next + nextBit, 1);
+    store<f64>(LOWER + (<usize>last << 3), -Infinity);
+    store<f64>(UPPER + (<usize>next << 3), Infinity);
+    dropped = worst;
+  }
+}
+
+/** Place of a value in an array that has it. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function find(base: usize, value: f64): i32 {
+  let i = 0;
+  while (load<f64>(base + (<usize>i << 3)) != value) i++;
+  return i;
 }
 
 /** Makes the kept forks the paths. */
@@ -347,11 +393,8 @@ function flips(stage: i32, check: bool, right: bool): void {
     store<u8>(KNOWN + path, 0);
     store<u64>(row(path), 0, REGISTER);
     if (!check) continue;
-    const from = valuesOf(path, stage), odd = oddSigns(from, stage);
-    store<u8>(ODD + path, odd);
-    const smallest = least(path, 0, from, stage);
-    if (several(from, stage, smallest)) tied = true;
-    if (odd) store<f64>(row(path), metric(path) + smallest, METRIC);
+    survey(path, stage);
+    if (load<u8>(ODD + path)) store<f64>(row(path), metric(path) + load<f64>(LEAST + (<usize>path << 9)), METRIC);
   }
   for (let rank = <i32>check; rank < length; rank++) {
     for (let path = 0; path < count; path++) {
@@ -384,19 +427,23 @@ function flipped(path: i32, own: i32): bool {
   return <bool>(<u64>load<u8>(ODD + own) ^ (popcnt(load<u64>(row(path), REGISTER)) & 1));
 }
 
-function oddSigns(from: usize, stage: i32): bool {
-  let odd = i64x2.splat(0);
-  for (let i: usize = 0; i < <usize>8 << stage; i += 16) odd = v128.xor(odd, v128.load(from + i));
-  return (i64x2.extract_lane(odd, 0) ^ i64x2.extract_lane(odd, 1)) < 0;
-}
-
-/** Whether several values of a node have a magnitude. */
-function several(from: usize, stage: i32, magnitude: f64): bool {
-  let matches = i64x2.splat(0);
+/** The two smallest magnitudes of a checked node, and its parity. */
+function survey(path: i32, stage: i32): void {
+  const own = load<u8>(row(path) + stage), from = buffer(VALUES, stage, own), list = LEAST + (<usize>own << 9);
+  let odd = i64x2.splat(0), first = f64x2.splat(Infinity), second = first;
   for (let i: usize = 0; i < <usize>8 << stage; i += 16) {
-    matches = i64x2.sub(matches, f64x2.eq(f64x2.abs(v128.load(from + i)), f64x2.splat(magnitude)));
+    const value = v128.load(from + i), magnitude = f64x2.abs(value);
+    odd = v128.xor(odd, value);
+    second = f64x2.pmin(second, f64x2.pmax(first, magnitude));
+    first = f64x2.pmin(first, magnitude);
   }
-  return i64x2.extract_lane(matches, 0) + i64x2.extract_lane(matches, 1) > 1;
+  const a = f64x2.extract_lane(first, 0), b = f64x2.extract_lane(first, 1), smallest = min(a, b);
+  const next = min(max(a, b), min(f64x2.extract_lane(second, 0), f64x2.extract_lane(second, 1)));
+  if (smallest == next) tied = true;
+  store<f64>(list, smallest);
+  store<f64>(list, next, 8);
+  store<u8>(KNOWN + own, 2);
+  store<u8>(ODD + own, <u8>((i64x2.extract_lane(odd, 0) ^ i64x2.extract_lane(odd, 1)) < 0));
 }
 
 /** Magnitude of a rank in a buffer; ranks are asked for in order. */
@@ -418,11 +465,12 @@ function least(own: i32, rank: i32, from: usize, stage: i32): f64 {
 
 /** Flips the bit of a magnitude; two bits of that magnitude are a tie. */
 function flip(from: usize, to: usize, stage: i32, magnitude: f64): void {
-  let found = 0;
-  for (let i: usize = 0; i < <usize>8 << stage; i += 8) {
-    if (abs(load<f64>(from + i)) != magnitude) continue;
-    store<i64>(to + i, load<i64>(to + i) ^ SIGN);
-    found++;
+  const wanted = f64x2.splat(magnitude);
+  let found = i64x2.splat(0);
+  for (let i: usize = 0; i < <usize>8 << stage; i += 16) {
+    const equal = f64x2.eq(f64x2.abs(v128.load(from + i)), wanted);
+    v128.store(to + i, v128.xor(v128.load(to + i), v128.and(equal, signs())));
+    found = i64x2.sub(found, equal);
   }
-  if (found != 1) tied = true;
+  if (i64x2.extract_lane(found, 0) + i64x2.extract_lane(found, 1) != 1) tied = true;
 }

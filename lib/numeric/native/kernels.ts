@@ -2,7 +2,7 @@
  * The kernels of the native extension; tests compare them with the portable ones bit by bit. A library is loaded on
  * first use, in the thread that uses it; calls neither wait nor start threads.
  */
-import { BITS_PER_SYMBOL } from "../modulation.ts";
+import { BITS_PER_SYMBOL } from "../modulations.ts";
 import type { CodeParameters } from "../nr_ldpc/code_parameters.ts";
 import type { DecodedCodeBlock, DecoderOptions } from "../nr_ldpc/decoder.ts";
 import { CRC_KINDS } from "../nr_ldpc/encoder.ts";

@@ -1,5 +1,6 @@
 /** `modulate` and `demodulateLlr` on several threads: the same values in shared memory. Short arrays take one thread. */
-import { BITS_PER_SYMBOL, demodulateLlr, type LlrMethod, modulate, type Modulation } from "../modulation.ts";
+import { demodulateLlr, type LlrMethod, modulate } from "../modulation.ts";
+import { BITS_PER_SYMBOL, type Modulation } from "../modulations.ts";
 import type { Task } from "./job.ts";
 import { type ParallelOptions, shared, sharedArray, threadsOf } from "./shared.ts";
 import { runChunks } from "./team.ts";

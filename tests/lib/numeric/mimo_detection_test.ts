@@ -10,14 +10,8 @@ import {
   maximumLikelihoodDetector,
   successiveDetector,
 } from "../../../lib/numeric/mimo_detection.ts";
-import {
-  BITS_PER_SYMBOL,
-  demodulateLlr,
-  hardBits,
-  modulate,
-  type Modulation,
-  MODULATION_BY_BITS,
-} from "../../../lib/numeric/modulation.ts";
+import { demodulateLlr, hardBits, modulate } from "../../../lib/numeric/modulation.ts";
+import { BITS_PER_SYMBOL, type Modulation, MODULATION_BY_BITS } from "../../../lib/numeric/modulations.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 import { wilsonInterval } from "../../../lib/numeric/statistics.ts";
 import { bitErrorRateRayleigh } from "../../../lib/numeric/theory.ts";
@@ -133,6 +127,47 @@ Deno.test("error rates: ZF has the diversity rx - tx + 1 of the closed form, MMS
   const mmse = errors(linearDetector(3, 2, true)), sic = errors(successiveDetector(3, 2, "qpsk"));
   const ml = errors(maximumLikelihoodDetector(3, 2, "qpsk", false), true);
   assert.ok(ml < sic && sic < mmse && mmse < zf, `${ml} ${sic} ${mmse} ${zf}`);
+});
+
+Deno.test("unbiased MMSE: the error has the stated variance, and 1/ν is 1/[(I + GᴴG/N0)⁻¹]_ii - 1", () => {
+  const generator = Generator.seeded(12), noise = 0.3, count = 20_000, detector = linearDetector(2, 2, true);
+  const g = generator.complexNormal64(4, 1), s = generator.complexNormal64(2 * count, 1);
+  const n = generator.complexNormal64(2 * count, noise), y = new Float32Array(4 * count);
+  for (let v = 0; v < count; v++) {
+    for (let r = 0; r < 2; r++) {
+      const to = 2 * (2 * v + r);
+      y[to] = n[to];
+      y[to + 1] = n[to + 1];
+      for (let t = 0; t < 2; t++) {
+        const at = 2 * (2 * r + t), from = 2 * (2 * v + t);
+        y[to] += g[at] * s[from] - g[at + 1] * s[from + 1];
+        y[to + 1] += g[at] * s[from + 1] + g[at + 1] * s[from];
+      }
+    }
+  }
+  const out = { symbols: new Float32Array(4 * count), variance: new Float32Array(2 * count), llr: new Float32Array(0) };
+  detector.prepare(g, noise);
+  for (let v = 0; v < count; v++) detector.detect(y, 4 * v, out, 2 * v);
+  // I + GᴴG/N0 = [a b; b* c]
+  const squared = (at: number) => g[2 * at] ** 2 + g[2 * at + 1] ** 2;
+  const a = 1 + (squared(0) + squared(2)) / noise, c = 1 + (squared(1) + squared(3)) / noise;
+  const part = (p: number, q: number) => [
+    g[2 * p] * g[2 * q] + g[2 * p + 1] * g[2 * q + 1],
+    g[2 * p] * g[2 * q + 1] - g[2 * p + 1] * g[2 * q],
+  ];
+  const [top, bottom] = [part(0, 1), part(2, 3)];
+  const determinant = a * c - ((top[0] + bottom[0]) ** 2 + (top[1] + bottom[1]) ** 2) / noise ** 2;
+  for (const [layer, sinr] of [determinant / c - 1, determinant / a - 1].entries()) {
+    assert.ok(Math.abs(out.variance[layer] * sinr - 1) < 1e-5, `layer ${layer}`);
+    let error = 0, gain = 0;
+    for (let at = 2 * layer; at < 4 * count; at += 4) {
+      error += (out.symbols[at] - s[at]) ** 2 + (out.symbols[at + 1] - s[at + 1]) ** 2;
+      gain += out.symbols[at] * s[at] + out.symbols[at + 1] * s[at + 1];
+    }
+    // Four standard deviations of means of exponential powers.
+    assert.ok(Math.abs(error / count * sinr - 1) < 4 / Math.sqrt(count), `error of layer ${layer}`);
+    assert.ok(Math.abs(gain / count - 1) < 4 * Math.sqrt((1 + 1 / sinr) / count), `gain of layer ${layer}`);
+  }
 });
 
 Deno.test("Kronecker correlation and unit gains of TDL and CDL", () => {

@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
-import {
-  BITS_PER_SYMBOL,
-  demodulateLlr,
-  hardBits,
-  modulate,
-  type Modulation,
-  MODULATIONS,
-} from "../../../lib/numeric/modulation.ts";
+import { demodulateLlr, hardBits, modulate, partLevels } from "../../../lib/numeric/modulation.ts";
+import { BITS_PER_SYMBOL, type Modulation, MODULATIONS } from "../../../lib/numeric/modulations.ts";
 import { meanPower } from "../../../lib/numeric/complex.ts";
 import stored from "../../data/physical/modulation_high.json" with { type: "json" };
 import { Generator } from "../../../lib/numeric/random.ts";
@@ -163,6 +157,61 @@ Deno.test("tables and soft demapping equal the stored vectors of two formulas", 
       expected.forEach((value, i) => {
         assert.ok(Math.abs(llr[i] - value) <= 2e-5 * Math.abs(value) + 2e-5, `${row.modulation} ${method} ${i}`);
       });
+    }
+  }
+});
+
+/** One symbol after another, as the module documentation states the closed forms. */
+function referenceLlr(modulation: Modulation, symbols: Float32Array, variances: Float32Array): Float32Array {
+  const bits = BITS_PER_SYMBOL[modulation],
+    unit = partLevels(modulation).reduce((least, v) => v > 0 ? Math.min(least, v) : least, 1);
+  const llr = new Float32Array(symbols.length / 2 * bits);
+  for (let i = 0; i < symbols.length / 2; i++) {
+    const precision = 1 / Math.max(variances[i], 1e-12);
+    if (modulation === "bpsk") llr[i] = 4 * precision * symbols[2 * i];
+    for (let part = 0; part < 2 && bits > 1; part++) {
+      let v = symbols[2 * i + part];
+      for (let bit = 0, half = 2 ** (bits / 2 - 1); bit < bits / 2; bit++, half /= 2) {
+        const size = Math.abs(v);
+        let beyond = 0;
+        for (let k = 1; k < half; k++) beyond += Math.max(size - k * (2 * unit), 0);
+        llr[i * bits + 2 * bit + part] = 4 * unit * precision * (v + Math.sign(v) * beyond);
+        v = Math.floor(half / 2) * (2 * unit) - size;
+      }
+    }
+  }
+  return llr;
+}
+
+Deno.test("the kernels equal the reference bit for bit, for any length and any position in a buffer", () => {
+  const generator = Generator.seeded(31);
+  for (const modulation of MODULATIONS) {
+    for (const count of [1, 3, 5, 17, 4095, 4097, 9001]) {
+      const symbols = new Float32Array(2 * count + 1).subarray(1);
+      symbols.set(generator.complexNormal(count, 1.5));
+      [0, -0, Infinity, -Infinity, NaN, 1e-40].forEach((value, i) => symbols[(7 * i) % symbols.length] = value);
+      const variances = Float32Array.from(generator.uniform(0.01, 3, count + 1)).subarray(1);
+      variances[count >> 1] = 0;
+      assert.deepEqual(
+        [...demodulateLlr(symbols, modulation, variances)],
+        [...referenceLlr(modulation, symbols, variances)],
+        `${modulation} ${count}`,
+      );
+      for (const variance of [0.3, Infinity]) {
+        assert.deepEqual(
+          [...demodulateLlr(symbols, modulation, Math.fround(variance))],
+          [...referenceLlr(modulation, symbols, new Float32Array(count).fill(variance))],
+          `${modulation} ${count} ${variance}`,
+        );
+      }
+      assert.deepEqual(hardBits(symbols), Uint8Array.from(symbols, (value) => value < 0 ? 1 : 0));
+      const bits = (generator.integers(0, 2, count + 3, "uint8") as Uint8Array).subarray(3);
+      const size = BITS_PER_SYMBOL[modulation];
+      const expected = Array.from(
+        { length: Math.ceil(count / size) },
+        (_, i) => standardPoint(modulation, Array.from({ length: size }, (_, bit) => bits[i * size + bit] ?? 0)),
+      ).flat();
+      assert.deepEqual(modulate(bits, modulation), Float32Array.from(expected), `${modulation} ${count}`);
     }
   }
 });

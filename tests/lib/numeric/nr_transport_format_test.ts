@@ -13,7 +13,7 @@ import {
   type McsTable,
   transportFormat,
 } from "../../../lib/numeric/nr_transport_format.ts";
-import { MODULATION_BY_BITS } from "../../../lib/numeric/modulation.ts";
+import { MODULATION_BY_BITS } from "../../../lib/numeric/modulations.ts";
 import { dbToLinear } from "../../../lib/numeric/decibel.ts";
 import stored from "../../data/physical/tbs_mcs.json" with { type: "json" };
 import adaptation from "../../data/physical/link_adaptation.json" with { type: "json" };

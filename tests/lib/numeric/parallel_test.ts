@@ -1,7 +1,8 @@
 /** Parallel calls against the sequential ones: the same values to the bit, the same state of the generator afterwards. */
 import { Buffer } from "node:buffer";
 import assert from "node:assert/strict";
-import { BITS_PER_SYMBOL, demodulateLlr, modulate, type Modulation } from "../../../lib/numeric/modulation.ts";
+import { demodulateLlr, modulate } from "../../../lib/numeric/modulation.ts";
+import { BITS_PER_SYMBOL, type Modulation } from "../../../lib/numeric/modulations.ts";
 import {
   addComplexNormalParallel,
   complexNormal64Parallel,

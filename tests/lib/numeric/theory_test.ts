@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { erfc, gaussianTail, normalQuantile } from "../../../lib/numeric/error_function.ts";
 import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../../lib/numeric/theory.ts";
 import { dbToLinear, linearToDb } from "../../../lib/numeric/decibel.ts";
-import { type Modulation, partLevels } from "../../../lib/numeric/modulation.ts";
+import { partLevels } from "../../../lib/numeric/modulation.ts";
+import { type Modulation } from "../../../lib/numeric/modulations.ts";
 import stored from "../../data/numeric/theory.json" with { type: "json" };
 
 function assertRelative(got: number, expected: number, tolerance: number, what: string) {

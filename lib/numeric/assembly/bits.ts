@@ -1,0 +1,151 @@
+/**
+ * Bits, symbols and log-likelihood ratios, in blocks, for ../modulation.ts and ../bit_packing.ts: a block of input lies at
+ * `INPUT`, its results at `OUTPUT`. Compiled to ../bits.wasm by `deno task build:wasm`. Vectors may read and write up to 64
+ * bytes past the end of a block.
+ */
+
+/** Most symbols of a block, and most bits of a symbol. */
+const SYMBOLS: i32 = 4096;
+const WIDTH: i32 = 8;
+const SLACK: i32 = 64;
+
+const INPUT = memory.data(4096 * 8 + 64, 16);
+const OUTPUT = memory.data(4096 * 32 + 64, 16);
+/** N0 of each symbol, binary32. */
+const VARIANCES = memory.data(4096 * 4 + 64, 16);
+/** Points of a constellation by label, binary32 pairs. */
+const POINTS = memory.data(256 * 8, 16);
+
+/** The same bit of every byte. */
+const LOW_BITS: u64 = 0x0101010101010101;
+/** The product with this takes the lowest bits of the bytes to the highest byte, that of the first byte first. */
+const GATHER: u64 = 0x8040201008040201;
+
+export function inputOffset(): usize {
+  return INPUT;
+}
+
+export function outputOffset(): usize {
+  return OUTPUT;
+}
+
+export function variancesOffset(): usize {
+  return VARIANCES;
+}
+
+export function pointsOffset(): usize {
+  return POINTS;
+}
+
+export function blockSymbols(): i32 {
+  return SYMBOLS;
+}
+
+/** Bits to points, `width` bits a symbol. */
+export function map(width: i32, count: i32): void {
+  const mask = LOW_BITS >> <u64>(64 - 8 * width), rest = <u64>(64 - width);
+  let at = INPUT;
+  for (let out = OUTPUT, end = OUTPUT + 8 * <usize>count; out < end; out += 8, at += <usize>width) {
+    const label = <usize>(((load<u64>(at) & mask) * GATHER) >> rest);
+    store<u64>(out, load<u64>(POINTS + 8 * label));
+  }
+}
+
+/** Bits to values of one size, the bit as the sign: `level` is the binary32 value of bit 0. */
+export function mapSigns(count: i32, level: f32): void {
+  const size = f32x4.splat(level);
+  let at = INPUT;
+  for (let out = OUTPUT, end = OUTPUT + 4 * <usize>count; out < end; out += 64, at += 16) {
+    const bits = v128.load(at);
+    const low = i16x8.extend_low_i8x16_u(bits), high = i16x8.extend_high_i8x16_u(bits);
+    v128.store(out, v128.or(i32x4.shl(i32x4.extend_low_i16x8_u(low), 31), size));
+    v128.store(out, v128.or(i32x4.shl(i32x4.extend_high_i16x8_u(low), 31), size), 16);
+    v128.store(out, v128.or(i32x4.shl(i32x4.extend_low_i16x8_u(high), 31), size), 32);
+    v128.store(out, v128.or(i32x4.shl(i32x4.extend_high_i16x8_u(high), 31), size), 48);
+  }
+}
+
+/** The product with a binary64 factor, rounded once, of each binary32 value. */
+export function scale(count: i32, factor: f64): void {
+  const by = f64x2.splat(factor);
+  for (let i = 0; i < count; i += 4) {
+    const at = 4 * <usize>i, x = v128.load(INPUT + at);
+    const low = f32x4.demote_f64x2_zero(f64x2.mul(by, f64x2.promote_low_f32x4(x)));
+    const high = f32x4.demote_f64x2_zero(f64x2.mul(by, f64x2.promote_low_f32x4(v128.shuffle<i32>(x, x, 2, 3, 2, 3))));
+    v128.store(OUTPUT + at, v128.shuffle<i32>(low, high, 0, 1, 4, 5));
+  }
+}
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function precisionAt(i: i32): f64 {
+  return 1 / max(<f64>load<f32>(VARIANCES + 4 * <usize>i), 1e-12);
+}
+
+/** LLRs of BPSK, 4 / N0 times the real parts. @param precision 1/N0 of all symbols; negative when each has its own */
+export function demapReal(count: i32, precision: f64): void {
+  for (let i = 0; i < count; i++) {
+    const by = 4 * (precision < 0 ? precisionAt(i) : precision);
+    store<f32>(OUTPUT + 4 * <usize>i, <f32>(by * <f64>load<f32>(INPUT + 8 * <usize>i)));
+  }
+}
+
+/**
+ * Max-log LLRs, `bits` per part of a symbol, both parts in one vector. The first bit splits the levels at 0: beyond
+ * |v| = k·edge the nearest level moves on, and the slope rises. The levels of the other bits are those of |v|, centred
+ * between them.
+ * @param slope LLR over the distance to the edge at N0 = 1
+ * @param precision 1/N0 of all symbols; negative when each has its own
+ */
+export function demap(bits: i32, count: i32, slope: f64, edge: f64, precision: f64): void {
+  const zero = f64x2.splat(0), sign = i64x2.splat(i64.MIN_VALUE);
+  let by = f64x2.splat(slope * precision), out = OUTPUT;
+  for (let i = 0; i < count; i++) {
+    if (precision < 0) by = f64x2.splat(slope * precisionAt(i));
+    let v = f64x2.promote_low_f32x4(v128.load64_zero(INPUT + 8 * <usize>i));
+    for (let half = 1 << (bits - 1); half >= 1; half >>= 1, out += 8) {
+      const size = f64x2.abs(v);
+      let beyond = zero;
+      for (let k = 1; k < half; k++) {
+        beyond = f64x2.add(beyond, f64x2.pmax(f64x2.sub(size, f64x2.splat(<f64>k * edge)), zero));
+      }
+      const signed = v128.or(beyond, v128.and(v, sign));
+      v128.store64_lane(out, f32x4.demote_f64x2_zero(f64x2.mul(by, f64x2.add(v, signed))), 0);
+      v = f64x2.sub(f64x2.splat(<f64>(half >> 1) * edge), size);
+    }
+  }
+}
+
+/** As `demap` with 2 bits per part, in one vector per symbol. */
+export function demap16(count: i32, slope: f64, edge: f64, precision: f64): void {
+  const zero = f64x2.splat(0), sign = i64x2.splat(i64.MIN_VALUE), limit = f64x2.splat(edge);
+  let by = f64x2.splat(slope * precision);
+  for (let i = 0; i < count; i++) {
+    if (precision < 0) by = f64x2.splat(slope * precisionAt(i));
+    const v = f64x2.promote_low_f32x4(v128.load64_zero(INPUT + 8 * <usize>i)), rest = f64x2.sub(limit, f64x2.abs(v));
+    const beyond = v128.or(f64x2.pmax(f64x2.neg(rest), zero), v128.and(v, sign));
+    const first = f32x4.demote_f64x2_zero(f64x2.mul(by, f64x2.add(v, beyond)));
+    const second = f32x4.demote_f64x2_zero(f64x2.mul(by, rest));
+    v128.store(OUTPUT + 16 * <usize>i, v128.shuffle<i64>(first, second, 0, 2));
+  }
+}
+
+/** 1 for each negative binary32 value, else 0, also for NaN and -0. */
+export function decide(count: i32): void {
+  const zero = f32x4.splat(0), one = i8x16.splat(1);
+  let at = INPUT;
+  for (let out = OUTPUT, end = OUTPUT + <usize>count; out < end; out += 16, at += 64) {
+    const low = i16x8.narrow_i32x4_s(f32x4.lt(v128.load(at), zero), f32x4.lt(v128.load(at, 16), zero));
+    const high = i16x8.narrow_i32x4_s(f32x4.lt(v128.load(at, 32), zero), f32x4.lt(v128.load(at, 48), zero));
+    v128.store(out, v128.and(i8x16.narrow_i16x8_s(low, high), one));
+  }
+}
+
+/** Bytes from bits, the lowest bit of each of eight, the first highest. */
+export function pack(count: i32): void {
+  const order = i8x16(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8);
+  let at = INPUT;
+  for (let out = OUTPUT, end = OUTPUT + <usize>count; out < end; out += 2, at += 16) {
+    store<u16>(out, <u16>i8x16.bitmask(i8x16.shl(i8x16.swizzle(v128.load(at), order), 7)));
+  }
+}

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { bdRate } from "../../../lib/numeric/bjontegaard.ts";
+
+const curve = (...points: [rate: number, quality: number][]) => points.map(([rate, quality]) => ({ rate, quality }));
+const A = curve([0.25, 28.1], [0.5, 31], [0.9, 33.2], [1.6, 36.4], [2.4, 38]);
+const B = curve([0.15, 27], [0.33, 30.2], [0.6, 32.9], [1.1, 35.1], [1.9, 38.9]);
+const C = curve([0.3, 27.5], [0.8, 33], [2, 37]);
+
+Deno.test("the difference is that of SciPy's PchipInterpolator over the common range", () => {
+  // f(c) = PchipInterpolator(quality, log(rate)); expm1((f(b).integrate(lo, hi) - f(a).integrate(lo, hi)) / (hi - lo)).
+  const stored = [[A, B, -0.20074262970669204, 28.1, 38], [A, C, 0.0582315483592389, 28.1, 37], [
+    C,
+    B,
+    -0.25558104505347157,
+    27.5,
+    37,
+  ]] as const;
+  for (const [reference, candidate, difference, from, to] of stored) {
+    const found = bdRate(reference, candidate)!;
+    assert.ok(Math.abs(found.difference - difference) < 1e-12, `${found.difference}`);
+    assert.deepEqual([found.from, found.to], [from, to]);
+  }
+});
+
+Deno.test("a curve at a share of the rate differs by that share, whatever the order of its points", () => {
+  const half = A.map(({ rate, quality }) => ({ rate: rate / 2, quality })).toReversed();
+  assert.ok(Math.abs(bdRate(A, half)!.difference + 0.5) < 1e-12);
+  assert.ok(Math.abs(bdRate(half, A)!.difference - 1) < 1e-12);
+  assert.equal(bdRate(A, A)!.difference, 0);
+});
+
+Deno.test("without two points or a common range there is no difference", () => {
+  assert.equal(bdRate(A, A.slice(0, 1)), null);
+  assert.equal(bdRate(A, curve([1, 40], [2, 42])), null);
+  assert.equal(bdRate(A, curve([1, 30], [2, 30])), null);
+  assert.equal(bdRate(A, curve([0, 30], [2, 33])), null);
+});
