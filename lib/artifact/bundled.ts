@@ -1,6 +1,6 @@
 /**
  * Bundled datasets, which ship with the program. Their files are next to its modules. A program imported by URL reads
- * them from `<state_dir>/datasets/<id>/` after {@link fetchBundledDataset}. Every read is checked against the digests
+ * them from its fetched files, or from `<state_dir>/datasets/<id>/` after {@link fetchBundledDataset}. Every read is checked against the digests
  * of the table.
  */
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { sha256Hex } from "../contract/hash.ts";
 import { prettyJson } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import { BUNDLED_DATASETS, type BundledDataset } from "./bundled_datasets.ts";
-import { PROGRAM_ROOT } from "./program.ts";
+import { PROGRAM_ROOT, programFolder } from "./program.ts";
 
 export { BUNDLED_DATASETS } from "./bundled_datasets.ts";
 
@@ -30,7 +30,9 @@ function find(id: string): BundledDataset {
 
 /** The folder of a dataset's files. */
 function folderOf(dataset: BundledDataset, { stateDir, origin = new URL(PROGRAM_ROOT) }: BundledPlaces): string | URL {
-  return origin.protocol === "file:" ? new URL(dataset.folder, origin) : join(stateDir, "datasets", dataset.id);
+  if (origin.protocol === "file:") return new URL(dataset.folder, origin);
+  const program = origin.href === PROGRAM_ROOT ? programFolder() : null;
+  return program === null ? join(stateDir, "datasets", dataset.id) : join(program, dataset.folder);
 }
 
 function fileAt(folder: string | URL, path: string): string | URL {

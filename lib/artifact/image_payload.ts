@@ -3,7 +3,7 @@
  *
  * safe_json_base64   canonical JSON {codec, items: [{channels, data, height, width}], kind: "svc.image_payload"} in
  *                    UTF-8, data in base64; the whole payload is one source item
- * compact_binary_v1  big-endian: "SVC1", u8 version 1, u8 codec (1 JPEG, 2 codeclib), u16 item count, then per image
+ * compact_binary_v1  big-endian: "SVC1", u8 version 1, u8 codec (1 JPEG, 2 codeclib, 3 WebP, 4 AVIF), u16 item count, then per image
  *                    u16 height, u16 width, u8 channels, u32 length, bytes; every image is one source item (its header
  *                    and bytes), the eight leading bytes belong to the first
  *
@@ -17,7 +17,7 @@ import { packBits } from "../numeric/bit_packing.ts";
 import { metadataCounts, metadataNumber, metadataText } from "./values.ts";
 
 export type WireFormat = "safe_json_base64" | "compact_binary_v1";
-export type PayloadCodec = "jpeg" | "codeclib";
+export type PayloadCodec = "jpeg" | "codeclib" | "webp" | "avif";
 
 export interface ImageShape {
   readonly height: number;
@@ -33,7 +33,7 @@ export interface ImagePayloadItem extends ImageShape {
 const KIND = "svc.image_payload";
 const MAGIC = [0x53, 0x56, 0x43, 0x31]; // "SVC1"
 const VERSION = 1;
-const CODEC_IDS: Record<PayloadCodec, number> = { jpeg: 1, codeclib: 2 };
+const CODEC_IDS: Record<PayloadCodec, number> = { jpeg: 1, codeclib: 2, webp: 3, avif: 4 };
 const CONTAINER_HEADER_BYTES = 8;
 const ITEM_HEADER_BYTES = 9;
 

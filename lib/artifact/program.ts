@@ -1,13 +1,19 @@
 /** Location of the program's own files: recipes, packs, models and sample images that ship with it. */
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** URL of the program's folder, with a trailing slash. */
 export const PROGRAM_ROOT = new URL("../../", import.meta.url).href;
 
-/** Absolute path of the program's folder; null for a program that was imported by URL. */
+let fetched: string | null = null;
+
+/** Absolute path of the program's folder; for a program that was imported by URL that of its fetched files, else null. */
 export function programFolder(): string | null {
-  return PROGRAM_ROOT.startsWith("file:") ? fileURLToPath(PROGRAM_ROOT) : null;
+  return PROGRAM_ROOT.startsWith("file:") ? fileURLToPath(PROGRAM_ROOT) : fetched;
+}
+
+/** Names the folder with the fetched files of a program that was imported by URL, in this thread. */
+export function setProgramFolder(folder: string | null): void {
+  fetched = folder;
 }
 
 /** How the program was installed. */
@@ -22,7 +28,7 @@ export function programForm(): ProgramForm {
 
 function packagedForm(): ProgramForm | null {
   try {
-    return JSON.parse(readFileSync(new URL("packaged.json", PROGRAM_ROOT), "utf8")).form;
+    return JSON.parse(Deno.readTextFileSync(new URL("packaged.json", PROGRAM_ROOT))).form;
   } catch {
     return null;
   }

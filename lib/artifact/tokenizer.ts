@@ -60,7 +60,8 @@ export function openTokenizer(tokenizer: Uint8Array, config?: Uint8Array): TextT
     },
     idOf: (token) => inner.token_to_id(token),
     tokenOf: (id) => inner.id_to_token(id),
-    decode: (ids) => inner.decode([...ids], { skip_special_tokens: true }),
+    // The package refuses an empty list.
+    decode: (ids) => ids.length === 0 ? "" : inner.decode([...ids], { skip_special_tokens: true }),
     isSpecial: (id) => special.has(id),
     named(role) {
       const value = settings[role];

@@ -50,7 +50,7 @@ export function bestWithin(
 }
 
 /** The image with half the width and height, rounded up. */
-function halved(image: JpegImage): JpegImage {
+export function halved(image: JpegImage): JpegImage {
   const { width, height } = halfSize(image);
   return { ...resizeLikePillow(image, width, height, "lanczos"), channels: image.channels };
 }
@@ -84,12 +84,18 @@ export function decodeJpegStream(
 ): JpegImage {
   const file = isAbbreviated(bytes) ? completeJpeg(bytes, shape) : bytes;
   const image = decodeJpeg(file, { maximumPixels: shape.width * shape.height });
+  return enlarged(image, shape);
+}
+
+/** An image of half the width and height at its full size; another one as it is. */
+export function enlarged(image: JpegImage, shape: { width: number; height: number }): JpegImage {
   const half = halfSize(shape);
   if (image.width !== half.width || image.height !== half.height) return image;
   return { ...resizeLikePillow(image, shape.width, shape.height, "lanczos"), channels: image.channels };
 }
 
-function squaredError(left: Uint8Array, right: Uint8Array): number {
+/** Sum over all samples. */
+export function squaredError(left: Uint8Array, right: Uint8Array): number {
   let sum = 0;
   for (let at = 0; at < left.length; at++) sum += (left[at] - right[at]) ** 2;
   return sum;
