@@ -1,6 +1,6 @@
 /**
- * Images to complex channel symbols, and noisy symbols to images: the networks of recipes/models/deepjscc-tiny-awgn-v1
- * as an adapter, a starting point for your own networks.
+ * Images to complex channel symbols, and noisy symbols to images: two small networks,
+ * a starting point for your own.
  *
  * Eight complex symbols per 4 x 4 pixels, in C order [channel, height/4, width/4] of an image; of the networks' 16 real
  * channels the first eight are the real parts. channel.symbol_power_normalize sets the power.

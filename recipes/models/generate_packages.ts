@@ -7,6 +7,7 @@
  * To be run after training. A package's digest covers its manifest, contract, components and support files, so a changed
  * byte in any of them shows in the recipes.
  */
+import { existsSync } from "node:fs";
 import { sha256Hex, sha256Json } from "../../lib/contract/hash.ts";
 import { canonicalJson, compareCodePoints, parseJson, prettyJson } from "../../lib/contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
@@ -55,7 +56,7 @@ export function packageOf(id: string): { files: Map<string, string>; package_sha
   const { named = {} } = described;
   const slots = Object.keys(described.operations).map((operation) => ({
     operation,
-    ...(Object.hasOwn(named, operation) ? named[operation] : abiOf(operation)),
+    ...(Object.hasOwn(named, operation) ? named[operation] : taken(abiOf(operation), described.operations[operation])),
   }));
 
   const contract = prettyJson({
@@ -72,11 +73,18 @@ export function packageOf(id: string): { files: Map<string, string>; package_sha
 
   const candidateIds = Object.keys(evaluation.candidates).sort(compareCodePoints);
   const configuration = (candidate: string) => `training/candidates/${candidate}.json`;
-  /** The components that a candidate would have been deployed with; those of the chosen one are the deployed ones. */
+  /**
+   * The components that a candidate would have been deployed with; those of the chosen one are the deployed ones. Where the
+   * files of another are not kept, its `.components.json` has their digests by role.
+   */
   const candidateSet = (candidate: string) => {
     const own = candidate === evaluation.selected ? components : components.map((component) => {
       const name = components.length === 1 ? `${candidate}.onnx` : `${candidate}.${component.role}.onnx`;
-      return { ...component, sha256: sha256Hex(bytes(`training/candidates/${name}`)) };
+      const kept = existsSync(new URL(`training/candidates/${name}`, folder));
+      const sha256 = kept
+        ? sha256Hex(bytes(`training/candidates/${name}`))
+        : (document(`training/candidates/${candidate}.components.json`) as Record<string, string>)[component.role];
+      return { ...component, sha256 };
     });
     const digests = { manifest_sha256: "", contract: { semantic_sha256: "", file_sha256: "" }, support_files: [] };
     return packageIdentity({ ...digests, components: own }).runtime_component_set_sha256;
@@ -186,6 +194,14 @@ export function packageOf(id: string): { files: Map<string, string>; package_sha
 }
 
 const HEAD = "# Written by recipes/models/generate_packages.ts from training/.\n";
+
+/** The ABI without the optional inputs of which the description of the model says nothing. */
+function taken(abi: OperationAbi, meanings: Record<string, string>): OperationAbi {
+  const inputs = Object.entries(abi.inputs).filter(([name, { optional }]) =>
+    !optional || Object.hasOwn(meanings, name)
+  );
+  return { ...abi, inputs: Object.fromEntries(inputs) };
+}
 
 function abiOf(id: string): OperationAbi {
   const found = BUILTIN_OPERATIONS.find(({ operation }) => operation.contract.id === id)?.operation.contract;
