@@ -6,7 +6,7 @@
  */
 import { artifactKind } from "../lib/contract/kinds.ts";
 import { z } from "../lib/contract/zod.ts";
-import { MODULATIONS } from "../lib/numeric/modulation.ts";
+import { MODULATIONS } from "../lib/numeric/modulations.ts";
 import { MODULATION_CLASSES } from "../lib/numeric/modulation_recognition.ts";
 import { type NdArray, ndarray } from "../lib/numeric/ndarray.ts";
 

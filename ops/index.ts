@@ -99,6 +99,8 @@ import metricsTextCorpusScores from "./metrics/text_corpus_scores.ts";
 import metricsTextSemanticSimilarity from "./metrics/text_semantic_similarity.ts";
 import metricsVqa from "./metrics/vqa.ts";
 import modelAoaEstimatorAdapter from "./model/aoa_estimator_adapter.ts";
+import modelAvifDecode from "./model/avif_decode.ts";
+import modelAvifEncode from "./model/avif_encode.ts";
 import modelBeamformingAdapter from "./model/beamforming_adapter.ts";
 import modelBeampattern from "./model/beampattern.ts";
 import modelCausalCsiPowerAllocator from "./model/causal_csi_power_allocator.ts";
@@ -106,21 +108,36 @@ import modelChannelEstimatorAdapter from "./model/channel_estimator_adapter.ts";
 import modelCodeclibAnalysisEncode from "./model/codeclib_analysis_encode.ts";
 import modelCodeclibAotiDecode from "./model/codeclib_aoti_decode.ts";
 import modelCodeclibAotiEncode from "./model/codeclib_aoti_encode.ts";
+import modelCodeclibAotiEntropyDecode from "./model/codeclib_aoti_entropy_decode.ts";
+import modelCodeclibAotiEntropyEncode from "./model/codeclib_aoti_entropy_encode.ts";
 import modelCodeclibDecode from "./model/codeclib_decode.ts";
 import modelCodeclibEncode from "./model/codeclib_encode.ts";
 import modelCodeclibEntropyDecode from "./model/codeclib_entropy_decode.ts";
 import modelCodeclibEntropyEncode from "./model/codeclib_entropy_encode.ts";
+import modelCodeclibExportAoti from "./model/codeclib_export_aoti.ts";
 import modelCodeclibExportOnnx from "./model/codeclib_export_onnx.ts";
+import modelCodeclibOnnxCppDecode from "./model/codeclib_onnx_cpp_decode.ts";
+import modelCodeclibOnnxCppEncode from "./model/codeclib_onnx_cpp_encode.ts";
+import modelCodeclibOnnxCppEntropyDecode from "./model/codeclib_onnx_cpp_entropy_decode.ts";
+import modelCodeclibOnnxCppEntropyEncode from "./model/codeclib_onnx_cpp_entropy_encode.ts";
 import modelCodeclibOnnxDecode from "./model/codeclib_onnx_decode.ts";
 import modelCodeclibOnnxEncode from "./model/codeclib_onnx_encode.ts";
 import modelCodeclibOnnxEntropyDecode from "./model/codeclib_onnx_entropy_decode.ts";
 import modelCodeclibOnnxEntropyEncode from "./model/codeclib_onnx_entropy_encode.ts";
+import modelCodeclibOpenvinoDecode from "./model/codeclib_openvino_decode.ts";
+import modelCodeclibOpenvinoEncode from "./model/codeclib_openvino_encode.ts";
+import modelCodeclibOpenvinoEntropyDecode from "./model/codeclib_openvino_entropy_decode.ts";
+import modelCodeclibOpenvinoEntropyEncode from "./model/codeclib_openvino_entropy_encode.ts";
 import modelCodeclibSynthesisDecode from "./model/codeclib_synthesis_decode.ts";
 import modelCsiFeedbackDecoder from "./model/csi_feedback_decoder.ts";
 import modelCsiFeedbackEncoder from "./model/csi_feedback_encoder.ts";
 import modelCsiMrtPrecoder from "./model/csi_mrt_precoder.ts";
 import modelDeepjsccExternalDecode from "./model/deepjscc_external_decode.ts";
 import modelDeepjsccExternalEncode from "./model/deepjscc_external_encode.ts";
+import modelDiffusersAutoencoderklDecode from "./model/diffusers_autoencoderkl_decode.ts";
+import modelDiffusersAutoencoderklEncode from "./model/diffusers_autoencoderkl_encode.ts";
+import modelDiffusersVqmodelDecode from "./model/diffusers_vqmodel_decode.ts";
+import modelDiffusersVqmodelEncode from "./model/diffusers_vqmodel_encode.ts";
 import modelEqualPowerAllocator from "./model/equal_power_allocator.ts";
 import modelExternalDecodeBits from "./model/external_decode_bits.ts";
 import modelExternalDecodeIndices from "./model/external_decode_indices.ts";
@@ -150,6 +167,8 @@ import modelRangeDopplerMap from "./model/range_doppler_map.ts";
 import modelResourceAllocationAdapter from "./model/resource_allocation_adapter.ts";
 import modelRisPhaseOptimizer from "./model/ris_phase_optimizer.ts";
 import modelSymbolPowerAllocator from "./model/symbol_power_allocator.ts";
+import modelTextBartJsccDecode from "./model/text_bart_jscc_decode.ts";
+import modelTextBartJsccEncode from "./model/text_bart_jscc_encode.ts";
 import modelTextEntropyDecode from "./model/text_entropy_decode.ts";
 import modelTextEntropyEncode from "./model/text_entropy_encode.ts";
 import modelTextUtf8Decode from "./model/text_utf8_decode.ts";
@@ -158,6 +177,8 @@ import modelToyVqvaeDecode from "./model/toy_vqvae_decode.ts";
 import modelToyVqvaeEncode from "./model/toy_vqvae_encode.ts";
 import modelTrilaterationLocalizer from "./model/trilateration_localizer.ts";
 import modelWaterFillingPowerAllocator from "./model/water_filling_power_allocator.ts";
+import modelWebpDecode from "./model/webp_decode.ts";
+import modelWebpEncode from "./model/webp_encode.ts";
 import modulationDigitalModulate from "./modulation/digital_modulate.ts";
 import modulationIdentityModulate from "./modulation/identity_modulate.ts";
 import modulationLearnedConstellation from "./modulation/learned_constellation.ts";
@@ -245,25 +266,31 @@ const OPERATIONS: Operation[] = [
   metricsModulationClassification, metricsMuMimo, metricsNearFieldFocusing, metricsNrLdpcOfdmDelivery,
   metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation, metricsRangeDoppler, metricsResourceAllocation,
   metricsRetrieval, metricsRis, metricsSegmentation, metricsSemanticStateFaithfulness, metricsTextCorpusScores,
-  metricsTextSemanticSimilarity, metricsVqa, modelAoaEstimatorAdapter, modelBeamformingAdapter, modelBeampattern,
-  modelCausalCsiPowerAllocator, modelChannelEstimatorAdapter, modelCodeclibAnalysisEncode, modelCodeclibAotiDecode,
-  modelCodeclibAotiEncode, modelCodeclibDecode, modelCodeclibEncode, modelCodeclibEntropyDecode,
-  modelCodeclibEntropyEncode, modelCodeclibExportOnnx, modelCodeclibOnnxDecode, modelCodeclibOnnxEncode,
-  modelCodeclibOnnxEntropyDecode, modelCodeclibOnnxEntropyEncode, modelCodeclibSynthesisDecode, modelCsiFeedbackDecoder,
-  modelCsiFeedbackEncoder, modelCsiMrtPrecoder, modelDeepjsccExternalDecode, modelDeepjsccExternalEncode,
-  modelEqualPowerAllocator, modelExternalDecodeBits, modelExternalDecodeIndices, modelExternalDecodeLatents,
-  modelExternalEncodeBits, modelExternalEncodeIndices, modelExternalEncodeLatents, modelExternalReadTexts,
-  modelIsacOfdmAllocatorAdapter, modelJpegDecode, modelJpegEncode, modelLeoNtnTrackingAdapter, modelLinearAnalogDecode,
-  modelLinearAnalogEncode, modelLocalizationAdapter, modelLsChannelEstimator, modelModulationClassifierAdapter,
-  modelMrtBeamformer, modelMuMimoPrecoder, modelMultiAoaEstimator, modelMusicAoaEstimator,
-  modelNearFieldEstimatorAdapter, modelNrMcsSelector, modelOfdmChannelEstimator, modelProportionalFairScheduler,
-  modelRangeDopplerMap, modelResourceAllocationAdapter, modelRisPhaseOptimizer, modelSymbolPowerAllocator,
-  modelTextEntropyDecode, modelTextEntropyEncode, modelTextUtf8Decode, modelTextUtf8Encode, modelToyVqvaeDecode,
-  modelToyVqvaeEncode, modelTrilaterationLocalizer, modelWaterFillingPowerAllocator, modulationDigitalModulate,
-  modulationIdentityModulate, modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform,
-  modulationQpskPilotModulate, noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation,
-  noiseSourceTextPerturbation, sourceAiPhyChannelRealization, sourceAiPhyPilotChannel, sourceAiPhyPilotPattern,
-  sourceAoaScene, sourceBeamformingScenario, sourceBitManifest, sourceCoco128Detection, sourceCoco8Segmentation,
+  metricsTextSemanticSimilarity, metricsVqa, modelAoaEstimatorAdapter, modelAvifDecode, modelAvifEncode,
+  modelBeamformingAdapter, modelBeampattern, modelCausalCsiPowerAllocator, modelChannelEstimatorAdapter,
+  modelCodeclibAnalysisEncode, modelCodeclibAotiDecode, modelCodeclibAotiEncode, modelCodeclibAotiEntropyDecode,
+  modelCodeclibAotiEntropyEncode, modelCodeclibDecode, modelCodeclibEncode, modelCodeclibEntropyDecode,
+  modelCodeclibEntropyEncode, modelCodeclibExportAoti, modelCodeclibExportOnnx, modelCodeclibOnnxCppDecode,
+  modelCodeclibOnnxCppEncode, modelCodeclibOnnxCppEntropyDecode, modelCodeclibOnnxCppEntropyEncode,
+  modelCodeclibOnnxDecode, modelCodeclibOnnxEncode, modelCodeclibOnnxEntropyDecode, modelCodeclibOnnxEntropyEncode,
+  modelCodeclibOpenvinoDecode, modelCodeclibOpenvinoEncode, modelCodeclibOpenvinoEntropyDecode,
+  modelCodeclibOpenvinoEntropyEncode, modelCodeclibSynthesisDecode, modelCsiFeedbackDecoder, modelCsiFeedbackEncoder,
+  modelCsiMrtPrecoder, modelDeepjsccExternalDecode, modelDeepjsccExternalEncode, modelDiffusersAutoencoderklDecode,
+  modelDiffusersAutoencoderklEncode, modelDiffusersVqmodelDecode, modelDiffusersVqmodelEncode, modelEqualPowerAllocator,
+  modelExternalDecodeBits, modelExternalDecodeIndices, modelExternalDecodeLatents, modelExternalEncodeBits,
+  modelExternalEncodeIndices, modelExternalEncodeLatents, modelExternalReadTexts, modelIsacOfdmAllocatorAdapter,
+  modelJpegDecode, modelJpegEncode, modelLeoNtnTrackingAdapter, modelLinearAnalogDecode, modelLinearAnalogEncode,
+  modelLocalizationAdapter, modelLsChannelEstimator, modelModulationClassifierAdapter, modelMrtBeamformer,
+  modelMuMimoPrecoder, modelMultiAoaEstimator, modelMusicAoaEstimator, modelNearFieldEstimatorAdapter,
+  modelNrMcsSelector, modelOfdmChannelEstimator, modelProportionalFairScheduler, modelRangeDopplerMap,
+  modelResourceAllocationAdapter, modelRisPhaseOptimizer, modelSymbolPowerAllocator, modelTextBartJsccDecode,
+  modelTextBartJsccEncode, modelTextEntropyDecode, modelTextEntropyEncode, modelTextUtf8Decode, modelTextUtf8Encode,
+  modelToyVqvaeDecode, modelToyVqvaeEncode, modelTrilaterationLocalizer, modelWaterFillingPowerAllocator,
+  modelWebpDecode, modelWebpEncode, modulationDigitalModulate, modulationIdentityModulate,
+  modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform, modulationQpskPilotModulate,
+  noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation, noiseSourceTextPerturbation,
+  sourceAiPhyChannelRealization, sourceAiPhyPilotChannel, sourceAiPhyPilotPattern, sourceAoaScene,
+  sourceBeamformingScenario, sourceBitManifest, sourceCoco128Detection, sourceCoco8Segmentation,
   sourceExternalClassificationDataset, sourceExternalTexts, sourceFlickr8kRetrieval, sourceImageDataset,
   sourceIsacEchoScenario, sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget, sourceLeoNtnTrackingScenario,
   sourceLocalNpzImages, sourceLocalizationGeometry, sourceLocalizationSensingScenario, sourceModulationFrames,

@@ -1,4 +1,5 @@
 /** The registry of a program: the built-in operations and those of a user's modules. */
+import { pathToFileURL } from "node:url";
 import { messageOf, SvcError } from "../lib/contract/error.ts";
 import type { Operation } from "../lib/contract/operation.ts";
 import { type RegisteredOperation, Registry } from "../lib/contract/registry.ts";
@@ -6,7 +7,7 @@ import { BUILTIN_OPERATIONS } from "./index.ts";
 
 /**
  * Builds a registry.
- * @param modules URLs of modules whose default export is an operation, or a list of operations, each of which is also
+ * @param modules URLs or paths of modules whose default export is an operation, or a list of operations, each of which is also
  *   the default export of its own module
  * @throws SvcError `operation_file_invalid` for a module that cannot be loaded or exports no operation,
  *   `operation_duplicate` for a repeated id
@@ -27,9 +28,9 @@ export async function createRegistry(modules: readonly (URL | string)[] = []): P
   return registry;
 }
 
-/** The operation of a module. @throws SvcError `operation_file_invalid` */
+/** The operation of a module, by its URL or path. @throws SvcError `operation_file_invalid` */
 export async function loadOperation(url: URL | string): Promise<RegisteredOperation> {
-  const moduleUrl = String(url);
+  const moduleUrl = URL.canParse(url) ? String(url) : pathToFileURL(String(url)).href;
   let module: { default?: Operation };
   try {
     module = await import(moduleUrl);

@@ -38,6 +38,10 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "none" },
   inputMetadataRequirements: { llr: { all_of: [NR_LDPC_KEY] } },
   outputMetadataGuarantees: { buffer: { from: "llr", keys: [NR_LDPC_KEY] } },
+  // The buffer of a code of rate 1/3 or 1/5 has at most four values for each one of a first transmission.
+  estimate: (_params, { llr: { bytes }, buffer }) => ({
+    buffer: buffer?.shape === undefined ? 4 * bytes : [["float32", ...buffer.shape]],
+  }),
   threadSafe: true,
   run({ inputs, params }) {
     const streams = PORTS.flatMap((port) => {

@@ -51,6 +51,8 @@ export default defineOperation({
     },
     report: { keys: ["decoder_implementation"] },
   },
+  // At most a payload bit for each log-likelihood ratio.
+  estimate: (_params, { llr: { bytes } }) => ({ bits: bytes / 4 }),
   threadSafe: true,
   async run({ inputs, params, progress, threads }) {
     const { DECODER_IMPLEMENTATION } = await import("../../lib/numeric/nr_ldpc/decoder.ts");

@@ -74,6 +74,12 @@ export default defineOperation({
           hint: `Remove ${name}, or format`,
         }))
       : lengthProblems(params),
+  estimate(params, { bits: { bytes, shape = [bytes] }, format }) {
+    // The rate of a format is known in the run only: that of the mother code.
+    if (format !== undefined) return { coded_bits: 3 * bytes };
+    const { size, codedBits } = blockOf(params);
+    return { coded_bits: [["uint8", Math.ceil(shape[0] / size) * codedBits]] };
+  },
   threadSafe: true,
   async run({ inputs, params, progress }) {
     const { encodeTransportBlock } = await import("../../lib/numeric/nr_ldpc/encoder.ts");

@@ -48,6 +48,8 @@ export default defineOperation({
     },
     report: { keys: ["decoder_implementation"] },
   },
+  // At most a payload bit for each log-likelihood ratio.
+  estimate: (_params, { llr: { bytes } }) => ({ bits: bytes / 4 }),
   threadSafe: true,
   async run({ inputs, params, progress }) {
     const { decodePolar, POLAR_DECODER } = await import("../../lib/numeric/polar/decoder.ts");

@@ -23,7 +23,8 @@ import {
   maximumLikelihoodDetector,
   successiveDetector,
 } from "../../lib/numeric/mimo_detection.ts";
-import { BITS_PER_SYMBOL, demodulateLlr, type Modulation, MODULATIONS } from "../../lib/numeric/modulation.ts";
+import { demodulateLlr } from "../../lib/numeric/modulation.ts";
+import { BITS_PER_SYMBOL, type Modulation, MODULATIONS } from "../../lib/numeric/modulations.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
 import { executed, exportable, exported } from "../_backends.ts";
 import { MIMO_RX_GRID, MIMO_STATE } from "../_mimo_grid.ts";
@@ -56,18 +57,26 @@ export default defineOperation({
   differentiability: exportable(
     "torch",
     "full",
-    "Smooth for zf and mmse; decisions of the others stop gradients, and training projects leave them out",
+    "Smooth for zf and mmse; mmse_sic stops gradients at its decisions, ml and kbest follow the compared distances",
   ),
   equivalence: { type: "numerical", tolerance: { atol: 1e-5, rtol: 1e-4 } },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
   materializations: [
     ...DETECTORS.flatMap((detector) => executed("numpy", `numpy_${detector}`, { detector })),
-    ...(["zf", "mmse"] as const).map((detector) => exported("torch", `torch_${detector}`, { detector })),
+    ...DETECTORS.map((detector) => exported("torch", `torch_${detector}`, { detector })),
   ],
   outputMetadataGuarantees: {
     bits: { from: "rx_grid" },
     llr: { from: "rx_grid" },
     symbols: { from: "rx_grid", keys: Object.keys(SYMBOL_METADATA) },
+  },
+  estimate({ modulation, detector }, { rx_grid: { shape: grid }, channel: { shape: gains } }) {
+    if (grid === undefined || gains === undefined) return {};
+    // The modulation of auto and the pilots are known in the run only: these are upper limits.
+    const width = modulation === "auto" ? 8 : BITS_PER_SYMBOL[modulation];
+    const symbols = grid[0] * grid[1] * grid[2] * gains[gains.length - 1];
+    const hard = detector === "ml" || detector === "kbest";
+    return { bits: width * symbols, llr: 4 * width * symbols, symbols: (hard ? 8 : 12) * symbols };
   },
   twin: true,
   threadSafe: true,

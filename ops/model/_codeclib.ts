@@ -6,19 +6,12 @@
  * in the project with the networks and tables described in _codeclib_tables.ts.
  */
 import { SvcError } from "../../lib/contract/error.ts";
-import type {
-  InputArtifact,
-  Materialization,
-  ModelRequest,
-  NamedModel,
-  ParameterProblem,
-} from "../../lib/contract/operation.ts";
+import type { InputArtifact, ModelRequest, NamedModel, ParameterProblem } from "../../lib/contract/operation.ts";
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { type ImageShape, trustedShape } from "../../lib/artifact/image_payload.ts";
 import { metadataCounts } from "../../lib/artifact/values.ts";
 import published from "../../lib/model/codecs.json" with { type: "json" };
-import { executed } from "../_backends.ts";
 import { Codec, type Latents } from "./_codeclib_codec.ts";
 import { NETWORKS, TABLES } from "./_codeclib_tables.ts";
 import type { PictureForm } from "./_deepjscc.ts";
@@ -49,6 +42,14 @@ export const PAD_TO_MULTIPLE = z.int().min(1).max(4096).default(64)
   .describe(
     "sides are padded to a multiple of this, a multiple of the model's, with the last row and column",
   );
+
+/** Image size of an export. */
+export const EXPORT_SIZE = {
+  export_height: z.int().min(0).max(16384).default(0).describe("rows of the images; 0 uses those of the padded input"),
+  export_width: z.int().min(0).max(16384).default(0).describe(
+    "columns of the images; 0 uses those of the padded input",
+  ),
+};
 
 export const VARIABLE_RATE_PARAMS = {
   vbr_scale_index: z.int().min(0).max(63).default(1).describe("level of a _vbr model in stage 2; higher is finer"),
@@ -214,23 +215,3 @@ export function latentsOf(input: InputArtifact, channels: number): Latents[] {
 /** Lost images, from the metadata of an earlier decoder. */
 export const lostItems = ({ metadata }: InputArtifact): Set<number> =>
   new Set(metadataCounts(metadata, "failed_item_indices"));
-
-const COMPILED = "A compiled bundle is machine code for one framework and machine, which svc does not load; " +
-  "model.codeclib_onnx_* run the same networks from ONNX";
-
-/** Compiled networks are listed in the catalogue, and never executed. */
-export const AOT_MATERIALIZATIONS: Materialization[] = executed("python", "default", {}, {
-  status: "planned",
-  notes: COMPILED,
-});
-
-/** @throws SvcError `materialization_unavailable` always */
-export const refuseCompiled = (id: string) => (): never => {
-  throw new SvcError(
-    "materialization_unavailable",
-    `Cannot run ${id}: compiled networks are not part of this release`,
-    {
-      hint: COMPILED,
-    },
-  );
-};

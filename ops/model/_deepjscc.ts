@@ -56,6 +56,11 @@ export const DEEPJSCC_SLOT = {
   },
 } as const;
 
+/** A number for every image, float32 [N]. */
+export function each(count: number, value: number): NdArray {
+  return ndarray("float32", new Float32Array(count).fill(value), [count]);
+}
+
 /** Images as planes float32 [N, 3, H, W] in [0, 1]. */
 export function planesOf({ count, height, width, channels, dtype, data }: ImageBatch): NdArray {
   if (channels !== 1 && channels !== 3) {

@@ -51,6 +51,10 @@ export default defineOperation({
   differentiability: notExported("torch", "full", "The pattern is quadratic in the weights; its metrics are searches"),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
+  estimate({ grid_step_deg }, { decision: { shape } }) {
+    const angles = gridOfStep(grid_step_deg).length;
+    return shape === undefined ? {} : { pattern: [["float64", shape[0], angles], ["float64", angles]] };
+  },
   threadSafe: true,
   run({ inputs, params }) {
     const { examples, antennas, beamsOf } = weightsOf(inputs.decision);

@@ -2,7 +2,8 @@
 import { AOT_BUNDLE, IMAGES, LATENTS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { AOT_MATERIALIZATIONS, DEVICE, refuseCompiled } from "./_codeclib.ts";
+import { DEVICE } from "./_codeclib.ts";
+import { plannedFor } from "./_codeclib_runtimes.ts";
 
 const id = "model.codeclib_aoti_decode";
 
@@ -16,7 +17,6 @@ export default defineOperation({
     device: DEVICE,
     on_error: z.enum(["fail", "zeros"]).default("fail").describe("treatment of a failed image: an error, or zeros"),
   }),
-  materializations: AOT_MATERIALIZATIONS,
   threadSafe: true,
-  run: refuseCompiled(id),
+  ...plannedFor("aoti", id),
 });

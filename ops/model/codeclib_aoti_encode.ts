@@ -8,7 +8,8 @@ import { AOT_BUNDLE, IMAGES, LATENTS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { AOT_MATERIALIZATIONS, DEVICE, PAD_TO_MULTIPLE, refuseCompiled } from "./_codeclib.ts";
+import { DEVICE, PAD_TO_MULTIPLE } from "./_codeclib.ts";
+import { plannedFor } from "./_codeclib_runtimes.ts";
 
 const id = "model.codeclib_aoti_encode";
 
@@ -24,7 +25,6 @@ export default defineOperation({
     quantize_latents: z.boolean().default(false).describe("round the latents to integers"),
     data_plane_backend: dataPlaneParameter(),
   }),
-  materializations: AOT_MATERIALIZATIONS,
   threadSafe: true,
-  run: refuseCompiled(id),
+  ...plannedFor("aoti", id),
 });

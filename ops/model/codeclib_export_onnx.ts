@@ -14,6 +14,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { imagesOf } from "../../lib/artifact/values.ts";
 import {
   DEVICE,
+  EXPORT_SIZE,
   MODEL_PARAMS,
   modelProblems,
   namedModel,
@@ -36,12 +37,7 @@ export default defineOperation({
     ...MODEL_PARAMS,
     ...VARIABLE_RATE_PARAMS,
     device: DEVICE,
-    export_height: z.int().min(0).max(16384).default(0).describe(
-      "rows of the images; 0 uses those of the padded input",
-    ),
-    export_width: z.int().min(0).max(16384).default(0).describe(
-      "columns of the images; 0 uses those of the padded input",
-    ),
+    ...EXPORT_SIZE,
     opset: z.int().min(1).max(30).default(17).describe("required operator set of the networks"),
     pad_to_multiple: PAD_TO_MULTIPLE,
     validate_export: z.boolean().default(true).describe("run an image through the networks of the bundle"),

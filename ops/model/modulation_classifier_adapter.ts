@@ -14,7 +14,7 @@
 import { defineSlot, LEARNED_ARTIFACT } from "../../lib/contract/slot.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { travel } from "../../lib/artifact/values.ts";
-import type { Modulation } from "../../lib/numeric/modulation.ts";
+import type { Modulation } from "../../lib/numeric/modulations.ts";
 import {
   bestClass,
   cumulantScores,

@@ -47,6 +47,8 @@ export default defineOperation({
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   equivalence: { type: "numerical", tolerance: { atol: 1e-5, rtol: 1e-4 } },
   formats: { artifact: "npz", tensor: "none" },
+  estimate: (_params, { problem: { shape } }) =>
+    shape === undefined ? {} : { decision: [["complex64", shape[0], shape[3], shape[1] * shape[2]]] },
   threadSafe: true,
   run({ inputs, params, progress }) {
     const problem = muMimoProblemOf(inputs.problem), { examples, users, rx, tx, noise, power } = problem;

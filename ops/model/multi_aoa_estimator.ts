@@ -64,6 +64,16 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "none" },
   materializations: MODES.flatMap((mode) => executed("numpy", `numpy_${mode}_directions`, { mode })),
   inputMetadataRequirements: { problem: { all_of: ["element_spacing_wavelengths"] } },
+  estimate({ source_count: sources }, { problem: { shape } }) {
+    if (shape === undefined) return {};
+    const [examples, antennas] = shape;
+    // Without a count at most one source less than antennas is found.
+    return {
+      estimate: sources === 0
+        ? 8 * examples * antennas
+        : [["float64", examples, sources], ["int32", examples], ["int32", examples]],
+    };
+  },
   threadSafe: true,
   run({ inputs, params, progress }) {
     const { examples, antennas, snapshots, received, spacing } = arrayProblemOf(inputs.problem);

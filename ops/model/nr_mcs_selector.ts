@@ -26,7 +26,7 @@ import {
   effectiveSnrDb,
   predictedBlockErrorRate,
 } from "../../lib/numeric/link_adaptation.ts";
-import { MODULATION_BY_BITS } from "../../lib/numeric/modulation.ts";
+import { MODULATION_BY_BITS } from "../../lib/numeric/modulations.ts";
 import { cqiRows, efficiency, type McsRow, type TransportFormat } from "../../lib/numeric/nr_transport_format.ts";
 import {
   checkFormat,

@@ -50,6 +50,8 @@ export default defineOperation({
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   equivalence: { type: "exact" },
   formats: { artifact: "npz", tensor: "none" },
+  estimate: ({ group_size: group }, { rates: { shape } }) =>
+    shape === undefined ? {} : { decision: [["int32", shape[0], group]] },
   threadSafe: true,
   run({ inputs, params }) {
     const { policy, window, initial_average: initialAverage, group_size: group, fairness_exponent: exponent } = params;

@@ -40,6 +40,8 @@ export default defineOperation({
   differentiability: notExported("torch", "stop", "Closed-form phases of a given channel; quantised ones are discrete"),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
+  // The elements are in companions: at most a phase for two of their gains.
+  estimate: (_params, { problem: { bytes } }) => ({ decision: bytes / 2 }),
   threadSafe: true,
   run({ inputs, params, generator }) {
     const { examples, elements, antennas, channel } = risProblemOf(inputs.problem), { mode, phase_bits: bits } = params;

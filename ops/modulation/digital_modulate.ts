@@ -11,7 +11,7 @@ import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, symbolsArtifact } from "../../lib/artifact/values.ts";
-import { BITS_PER_SYMBOL, type Modulation, MODULATION_BY_BITS, MODULATIONS } from "../../lib/numeric/modulation.ts";
+import { BITS_PER_SYMBOL, type Modulation, MODULATION_BY_BITS, MODULATIONS } from "../../lib/numeric/modulations.ts";
 import type { NativeModulation } from "../../lib/numeric/native/kernels.ts";
 import { modulateParallel } from "../../lib/numeric/parallel/modulation.ts";
 import { executed, native } from "../_backends.ts";

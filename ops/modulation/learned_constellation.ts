@@ -17,14 +17,9 @@ import { SvcError } from "../../lib/contract/error.ts";
 import { artifactParameters, defineSlot } from "../../lib/contract/slot.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, symbolsArtifact } from "../../lib/artifact/values.ts";
-import {
-  grayPoints,
-  labelBits,
-  mapToPoints,
-  MAXIMUM_WIDTH,
-  normalizedPoints,
-} from "../../lib/numeric/constellation.ts";
-import { MODULATION_BY_BITS } from "../../lib/numeric/modulation.ts";
+import { grayPoints, labelBits, MAXIMUM_WIDTH, normalizedPoints } from "../../lib/numeric/constellation.ts";
+import { mapToPoints } from "../../lib/numeric/modulation.ts";
+import { MODULATION_BY_BITS } from "../../lib/numeric/modulations.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { MODULATED, modulatedMetadata } from "../_symbol_items.ts";
 

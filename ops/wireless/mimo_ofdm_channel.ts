@@ -6,7 +6,7 @@
  *
  * so that E|y_r|² = 1 + N0 at unit mean gain. H is iid (one tap of power 1), a tapped delay line with Kronecker correlation,
  * or CDL clusters with half-wavelength arrays (lib/numeric/mimo_channel.ts), constant within a grid. W is the first L antennas
- * (none), or the L strongest right singular vectors of H_k (svd).
+ * (none), or the L strongest right singular vectors of H_k (svd), each with a first component that is real and not negative.
  *
  * Shapes: symbols complex64 [n] -> rx_grid complex64 [grid, OFDM symbol, subcarrier, rx], state complex64 [grid, subcarrier, rx,
  * layer]. Draws per grid: taps [tap, rx, tx] (cdl: permutation per cluster, then phases [cluster, ray]), then noise [element, rx].
@@ -72,10 +72,10 @@ export default defineOperation({
   inputs: { symbols: [SYMBOLS] },
   outputs: { rx_grid: MIMO_RX_GRID, state: MIMO_STATE },
   params: PARAMS,
-  differentiability: exportable("torch", "full", "Linear in the symbols; training projects leave out the precoder svd"),
+  differentiability: exportable("torch", "full", "Linear in the symbols"),
   equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
-  materializations: [...executed("numpy", "default"), exported("torch", "torch_unprecoded", { precoding: "none" })],
+  materializations: [...executed("numpy", "default"), exported("torch", "default")],
   outputMetadataGuarantees: { rx_grid: { from: "symbols" } },
   estimate(params, { symbols: { bytes, shape } }) {
     const layers = params.layers || params.tx_antennas, { ofdm_fft_size: width, num_ofdm_symbols: rows } = params;
@@ -167,7 +167,7 @@ function matrices(params: Params): (generator: Generator) => Float64Array {
         h[2 * i] = response[2 * (i * width + k)];
         h[2 * i + 1] = response[2 * (i * width + k) + 1];
       }
-      const precoder = params.precoding === "svd" ? svd(h, rx, tx).v : undefined, columns = Math.min(rx, tx);
+      const columns = Math.min(rx, tx), precoder = params.precoding === "svd" ? precoderOf(h, rx, tx) : undefined;
       for (let r = 0; r < rx; r++) {
         for (let l = 0; l < layers; l++) {
           let real = 0, imaginary = 0;
@@ -186,6 +186,21 @@ function matrices(params: Params): (generator: Generator) => Float64Array {
     }
     return out;
   };
+}
+
+/** Right singular vectors [tx, min(rx, tx)], strongest first; the decomposition alone leaves their phases open. */
+function precoderOf(h: Float64Array, rx: number, tx: number): Float64Array {
+  const { v } = svd(h, rx, tx), columns = Math.min(rx, tx);
+  for (let l = 0; l < columns; l++) {
+    const re = v[2 * l], im = v[2 * l + 1], length = Math.hypot(re, im);
+    if (length === 0) continue;
+    for (let at = 2 * l; at < v.length; at += 2 * columns) {
+      const real = (v[at] * re + v[at + 1] * im) / length;
+      v[at + 1] = (v[at + 1] * re - v[at] * im) / length;
+      v[at] = real;
+    }
+  }
+  return v;
 }
 
 function problems(params: Params): ParameterProblem[] {

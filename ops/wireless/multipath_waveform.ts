@@ -22,6 +22,7 @@ import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { convolve, firstActive, type Path, pathResponse } from "../../lib/numeric/ofdm_waveform.ts";
 import type { Generator } from "../../lib/numeric/random.ts";
 import { executed, exportable, exported } from "../_backends.ts";
+import { sizeOfInput } from "../_same_shape.ts";
 import { readWaveform, WAVEFORM } from "../_waveform.ts";
 
 const LONGEST_DELAY = 100_000;
@@ -68,6 +69,7 @@ export default defineOperation({
       message: "Cannot delay a path by a part of a sample or a negative number",
       hint: "Write delays as whole numbers from 0 on",
     }],
+  estimate: (_params, { waveform }) => ({ waveform: sizeOfInput(waveform, "complex64"), state: waveform.bytes }),
   twin: true,
   threadSafe: true,
   run({ inputs, params, generator }) {

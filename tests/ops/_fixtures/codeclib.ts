@@ -1,12 +1,17 @@
-/** Conformance cases of the learned codec, on the bundled model. */
+/** Conformance cases of the learned codec, on the bundled model; of autoencoders and text coders, on those of tests. */
 import analysisEncode from "../../../ops/model/codeclib_analysis_encode.ts";
 import exportOnnx from "../../../ops/model/codeclib_export_onnx.ts";
 import encode from "../../../ops/model/codeclib_encode.ts";
 import entropyEncode from "../../../ops/model/codeclib_entropy_encode.ts";
+import klEncode from "../../../ops/model/diffusers_autoencoderkl_encode.ts";
+import vqEncode from "../../../ops/model/diffusers_vqmodel_encode.ts";
+import textEncode from "../../../ops/model/text_bart_jscc_encode.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
+import { tinyAutoencoder, tinyTextCoder } from "../../support/tiny_models.ts";
 import { runOperation } from "../harness.ts";
+import { textsInput } from "../inputs.ts";
 
 export const MODEL = "svc_tiny_hyperprior";
 const folder = decodeURIComponent(
@@ -38,10 +43,63 @@ const entropyPayload = async () =>
 export const bundle = async () =>
   (await runOperation(exportOnnx, { inputs: { images: pictures() }, params: TINY, models })).outputs;
 const compiled = { skip: "no runtime of this release loads compiled networks" };
+const openvino = { skip: "the package of the runtime contains none" };
+const native = {
+  skip: "the native runtime is not part of the program; tests/e2e/codec_cli_test.ts runs it where it is",
+};
+
+const AUTOENCODER = { model_id: "m" }, autoencoder = { autoencoder: tinyAutoencoder() };
+const blocks = (dtype: "uint8" | "float32") => {
+  const data = Array.from({ length: 2 * 8 * 12 * 3 }, (_, at) => (at * 37) % 256);
+  const samples = dtype === "uint8" ? Uint8Array.from(data) : Float32Array.from(data, (value) => value / 255);
+  return {
+    kind: "image.batch.numpy",
+    ...imagesArtifact({ count: 2, height: 8, width: 12, channels: 3, dtype, data: samples }),
+  };
+};
+const coded = async (operation: typeof klEncode) =>
+  (await runOperation(operation, { inputs: { images: blocks("uint8") }, params: AUTOENCODER, models: autoencoder }))
+    .outputs;
+const TEXT = { model_id: "m" }, text = { text: tinyTextCoder() };
+const sentences = () => ({ texts: textsInput({ a: "red disc left", b: "blue" }) });
 
 export const CODECLIB_FIXTURES: Record<string, ConformanceCase[] | { skip: string }> = {
   "model.codeclib_aoti_encode": compiled,
   "model.codeclib_aoti_decode": compiled,
+  "model.codeclib_aoti_entropy_encode": compiled,
+  "model.codeclib_aoti_entropy_decode": compiled,
+  "model.codeclib_export_aoti": compiled,
+  "model.codeclib_openvino_encode": openvino,
+  "model.codeclib_openvino_decode": openvino,
+  "model.codeclib_openvino_entropy_encode": openvino,
+  "model.codeclib_openvino_entropy_decode": openvino,
+  "model.codeclib_onnx_cpp_encode": native,
+  "model.codeclib_onnx_cpp_decode": native,
+  "model.codeclib_onnx_cpp_entropy_encode": native,
+  "model.codeclib_onnx_cpp_entropy_decode": native,
+  "model.diffusers_autoencoderkl_encode": [
+    {
+      inputs: () => ({ images: blocks("uint8") }),
+      params: { ...AUTOENCODER, sample_mode: "sample" },
+      models: autoencoder,
+    },
+    { inputs: () => ({ images: blocks("float32") }), params: AUTOENCODER, models: autoencoder, stochastic: false },
+  ],
+  "model.diffusers_autoencoderkl_decode": [
+    { inputs: () => coded(klEncode), params: AUTOENCODER, models: autoencoder },
+  ],
+  "model.diffusers_vqmodel_encode": [
+    { inputs: () => ({ images: blocks("uint8") }), params: AUTOENCODER, models: autoencoder },
+  ],
+  "model.diffusers_vqmodel_decode": [
+    { inputs: () => coded(vqEncode), params: AUTOENCODER, models: autoencoder },
+  ],
+  "model.text_bart_jscc_encode": [{ inputs: sentences, params: TEXT, models: text }],
+  "model.text_bart_jscc_decode": [{
+    inputs: async () => (await runOperation(textEncode, { inputs: sentences(), params: TEXT, models: text })).outputs,
+    params: { ...TEXT, num_beams: 2 },
+    models: text,
+  }],
   "model.codeclib_export_onnx": [{
     inputs: () => ({ images: pictures() }),
     params: { ...TINY, validate_export: false },

@@ -1,4 +1,6 @@
-/** Conformance cases of the operations on JPEG images. */
+/** Conformance cases of the operations on files of conventional image codecs. */
+import modelAvifEncode from "../../../ops/model/avif_encode.ts";
+import modelWebpEncode from "../../../ops/model/webp_encode.ts";
 import modelJpegEncode from "../../../ops/model/jpeg_encode.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
@@ -10,8 +12,8 @@ function images() {
   return { kind: "image.batch.numpy", ...imagesArtifact({ ...shape, data }) };
 }
 
-const payload = async (params: JsonObject) => {
-  const { outputs } = await runOperation(modelJpegEncode, { inputs: { images: images() }, params });
+const payload = async (params: JsonObject, encode = modelJpegEncode) => {
+  const { outputs } = await runOperation(encode, { inputs: { images: images() }, params });
   return { bits: outputs.bits };
 };
 
@@ -36,5 +38,21 @@ export const JPEG_FIXTURES = {
     { inputs: () => payload({}) },
     { inputs: () => payload({ wire_format: "compact_binary_v1" }) },
     { inputs: () => payload({ ...STRONG, channel_uses_per_pixel: 4, fill_budget: true }) },
+  ],
+  "model.webp_encode": [
+    { inputs: () => ({ images: images() }) },
+    { inputs: () => ({ images: images() }), params: { ...STRONG, target_bpp: 4 } },
+  ],
+  "model.webp_decode": [
+    { inputs: () => payload({}, modelWebpEncode) },
+    { inputs: () => payload({ ...STRONG, channel_uses_per_pixel: 4, fill_budget: true }, modelWebpEncode) },
+  ],
+  "model.avif_encode": [
+    { inputs: () => ({ images: images() }) },
+    { inputs: () => ({ images: images() }), params: { ...STRONG, target_bpp: 4 } },
+  ],
+  "model.avif_decode": [
+    { inputs: () => payload({}, modelAvifEncode) },
+    { inputs: () => payload({ ...STRONG, channel_uses_per_pixel: 4, fill_budget: true }, modelAvifEncode) },
   ],
 };

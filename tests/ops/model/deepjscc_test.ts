@@ -1,10 +1,13 @@
 /** The joint source-channel coder around its networks: order of planes and symbols, forms of pictures, refusals. */
 import assert from "node:assert/strict";
+import type { OutputArtifact } from "../../../lib/contract/operation.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import decoder from "../../../ops/model/deepjscc_external_decode.ts";
 import encoder from "../../../ops/model/deepjscc_external_encode.ts";
 import { blockModel, LEARNED, pictures, sampleModel } from "../_fixtures/deepjscc.ts";
-import { refuses, runOperation } from "../harness.ts";
+import { type Model, refuses, runOperation } from "../harness.ts";
+import { symbolsInput } from "../inputs.ts";
 
 const RX = "channel.rx_symbols.complex_numpy";
 
@@ -78,4 +81,39 @@ Deno.test("what does not run here says why, and an artifact is pinned by its dig
     const params = { runtime: "learned_artifact", artifact_manifest_path: "", artifact_package_sha256: "" };
     assert.equal(definition.check?.(params as never, new Set()).length, 1);
   }
+});
+
+Deno.test("networks are told the SNR that each side assumes, and the rate", async () => {
+  const fed: Record<string, number[]>[] = [];
+  const kept = (model: Model): Model => (feeds) => {
+    const scalars = Object.entries(feeds).filter(([, { shape }]) => shape.length === 1);
+    fed.push(Object.fromEntries(scalars.map(([name, { data }]) => [name, Array.from(data as Float32Array)])));
+    return model(feeds);
+  };
+  const params = { ...LEARNED, snr_db: 3, channel_uses_per_pixel: 0.25 };
+  await runOperation(encoder, { inputs: { images: pictures() }, params, model: kept(sampleModel) });
+  const decode = (metadata: JsonObject, companions: OutputArtifact["companions"], more: JsonObject = {}) => {
+    const symbols = symbolsInput(24, { symbol_shape: [2, 2, 2, 3], ...metadata }, { kind: RX, companions });
+    return runOperation(decoder, { inputs: { symbols }, params: { ...LEARNED, ...more }, model: kept(blockModel) });
+  };
+  await decode({ noise_variance: 0.1 }, {});
+  const perSymbol = Float32Array.from({ length: 24 }, (_, i) => i < 12 ? (i % 2 === 0 ? 0.5 : 1.5) : 0.01);
+  await decode({}, { noise_variance: ndarray("float32", perSymbol) });
+  await decode({ noise_variance: 0.1 }, {}, { snr_db: -2 });
+  const { metadata } = await decode({}, {});
+  assert.deepEqual(
+    fed.map((scalars) =>
+      Object.fromEntries(
+        Object.entries(scalars).map(([name, values]) => [name, values.map((value) => Math.round(1e4 * value) / 1e4)]),
+      )
+    ),
+    [
+      { snr_db: [3, 3], channel_uses_per_pixel: [0.25, 0.25] },
+      { snr_db: [10, 10] },
+      { snr_db: [0, 20] },
+      { snr_db: [-2, -2] },
+      { snr_db: [0, 0] },
+    ],
+  );
+  assert.equal((metadata as { warnings: { code: string }[] }).warnings[0].code, "noise_variance_assumed");
 });

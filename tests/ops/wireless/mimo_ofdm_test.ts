@@ -1,11 +1,15 @@
 /** MIMO-OFDM links: what travels, all detectors without noise, estimates, and what is refused. */
 import assert from "node:assert/strict";
+import nrLdpcDecoder from "../../../ops/channel/nr_ldpc_decoder.ts";
+import nrLdpcEncoder from "../../../ops/channel/nr_ldpc_encoder.ts";
 import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
 import mimoDetect from "../../../ops/demodulation/mimo_detect.ts";
 import mimoOfdmChannel from "../../../ops/wireless/mimo_ofdm_channel.ts";
 import ofdmChannelEstimator from "../../../ops/model/ofdm_channel_estimator.ts";
 import ofdmPilotInsert from "../../../ops/modulation/ofdm_pilot_insert.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
+import { Generator } from "../../../lib/numeric/random.ts";
+import { wilsonInterval } from "../../../lib/numeric/statistics.ts";
 import { type GivenInput, refuses, runOperation } from "../harness.ts";
 import { payloadInput, someBits } from "../inputs.ts";
 
@@ -59,6 +63,39 @@ Deno.test("singular vectors leave diagonal channels: MMSE and ZF agree there", a
       }
     }
   }
+});
+
+Deno.test("precoding vectors have a first component that is real and positive", async () => {
+  // One antenna receives: h W = |h|, with the phase of h's first gain.
+  const setup = { channel_model: "iid", tx_antennas: 3, rx_antennas: 1, layers: 1 };
+  const { channel } = await sent(someBits(48), { ...setup, precoding: "svd" });
+  const plain = (await sent(someBits(48), setup)).channel.array().data as Float32Array;
+  const g = channel.array().data as Float32Array;
+  assert.ok(g.length > 0);
+  for (let i = 0; i < g.length; i += 2) {
+    const turn = (g[i] * plain[i] + g[i + 1] * plain[i + 1]) / Math.hypot(g[i], g[i + 1]) /
+      Math.hypot(plain[i], plain[i + 1]);
+    assert.ok(Math.abs(turn - 1) < 1e-6, String(turn));
+    assert.ok(Math.hypot(g[i], g[i + 1]) > Math.hypot(plain[i], plain[i + 1]));
+  }
+});
+
+Deno.test("NR LDPC over block fading fails a little more often than capacity is below the rate", async () => {
+  // One bit per symbol: blocks of 240 QPSK symbols, each on a grid with one gain.
+  const blocks = 500, size = 240, grid = { ofdm_fft_size: 24, num_ofdm_symbols: 10, channel_model: "iid" };
+  const bits = payloadInput(Generator.seeded(5).integers(0, 2, blocks * size, "uint8") as Uint8Array<ArrayBuffer>);
+  const code = { transport_block_size_bits: size, coded_bits_per_block: 480 };
+  const { coded_bits } = (await runOperation(nrLdpcEncoder, { inputs: { bits }, params: code })).outputs;
+  const { symbols } = (await runOperation(digitalModulate, { inputs: { bits: coded_bits } })).outputs;
+  const snr = 10 ** 0.4, antennas = { tx_antennas: 1, rx_antennas: 1, snr_db: float(4), seed: 2 };
+  const { rx_grid, state } =
+    (await runOperation(mimoOfdmChannel, { inputs: { symbols }, params: { ...grid, ...antennas } })).outputs;
+  const { llr } = (await runOperation(mimoDetect, { inputs: { rx_grid, channel: state } })).outputs;
+  const report = (await runOperation(nrLdpcDecoder, { inputs: { llr } })).outputs.report.json();
+  const failed = Number(report.block_count) - Number(report.crc_pass_count);
+  const { low, high } = wilsonInterval(failed, blocks, 0.999), outage = (gamma: number) => 1 - Math.exp(-1 / gamma);
+  // QPSK and blocks of this length lose about 2 dB to Gaussian symbols in long blocks.
+  assert.ok(failed >= 100 && high >= outage(snr) && low <= outage(snr / 10 ** 0.2), `${failed} of ${blocks}`);
 });
 
 Deno.test("two layers over a channel estimated from DM-RS arrive; the error of the estimate lowers LLRs", async () => {

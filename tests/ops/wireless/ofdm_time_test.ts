@@ -78,6 +78,40 @@ Deno.test("mean power does not depend on the oversampling, and the peak grows wi
   assert.ok(peaks[0] < peaks[1] && peaks[1] < peaks[2] + 1e-9, String(peaks));
 });
 
+Deno.test("the PAPR of Gaussian symbols has Fisher's distribution of the largest share", async () => {
+  const size = 32, rows = 20_000;
+  const symbols = symbolsInput(Float32Array.from(Generator.seeded(9).complexNormal64(size * rows, 1)));
+  const { outputs, metrics } = await runOperation(ofdmWaveform, {
+    inputs: { symbols },
+    params: { fft_size: size, cp_length: 0 },
+  });
+  const samples = outputs.waveform.array().data as Float32Array;
+  // P(max/mean > γ) = Σ_j (-1)^(j+1) C(N, j) (1 - jγ/N)^(N-1) over jγ < N, of N independent exponential powers.
+  const exceeded = (gamma: number) => {
+    let total = 0, choices = 1;
+    for (let j = 1; j * gamma < size; j++) {
+      choices *= (size - j + 1) / j;
+      total += (j % 2 === 1 ? 1 : -1) * choices * (1 - j * gamma / size) ** (size - 1);
+    }
+    return total;
+  };
+  for (const db of [5, 6, 7, 8]) {
+    let events = 0;
+    for (let row = 0; row < rows; row++) {
+      const powers = Array.from({ length: size }, (_, n) => {
+        const at = 2 * (row * size + n);
+        return samples[at] ** 2 + samples[at + 1] ** 2;
+      });
+      const papr = Math.max(...powers) / (powers.reduce((sum, power) => sum + power, 0) / size);
+      if (10 * Math.log10(papr) > db) events++;
+    }
+    const { low, high } = wilsonInterval(events, rows, 0.999), expected = exceeded(10 ** (db / 10));
+    assert.ok(events >= 100 && low <= expected && expected <= high, `${db} dB: ${events} of ${rows}, ${expected}`);
+  }
+  const rare = exceeded(10 ** (Number(metrics["ofdm.papr_db_99_percentile"]) / 10));
+  assert.ok(rare > 0.008 && rare < 0.012, String(rare));
+});
+
 Deno.test("QPSK over one path has the error rate of AWGN, also oversampled", async () => {
   const bits = Generator.seeded(3).integers(0, 2, 64 * 2 * 300, "uint8");
   const { symbols } = (await runOperation(digitalModulate, { inputs: { bits: payloadInput(bits) } })).outputs;

@@ -9,7 +9,7 @@ import { dbToLinear } from "../../../lib/numeric/decibel.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { tdlProfile } from "../../../lib/numeric/delay_profile.ts";
 import { gaussianTail } from "../../../lib/numeric/error_function.ts";
-import { BITS_PER_SYMBOL, type Modulation } from "../../../lib/numeric/modulation.ts";
+import { BITS_PER_SYMBOL, type Modulation } from "../../../lib/numeric/modulations.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 import { mean, standardDeviation, wilsonInterval } from "../../../lib/numeric/statistics.ts";
 import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../../lib/numeric/theory.ts";

@@ -1,0 +1,249 @@
+/**
+ * The four operations on the networks of a codec in a bundle, for every runtime: analysis, synthesis, entropy coding and
+ * decoding. Runtimes differ in their parameters, and some cannot run here.
+ */
+import { defineOperation } from "../../lib/contract/define.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import {
+  AOT_BUNDLE,
+  type ArtifactKind,
+  IMAGES,
+  LATENTS,
+  ONNX_BUNDLE,
+  PAYLOAD_BITS,
+  PAYLOAD_OR_BITS,
+} from "../../lib/contract/kinds.ts";
+import type {
+  InputArtifact,
+  Materialization,
+  ModelSession,
+  Operation,
+  RunContext,
+} from "../../lib/contract/operation.ts";
+import { dataPlaneParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { imagesOf } from "../../lib/artifact/values.ts";
+import { executed } from "../_backends.ts";
+import { DELIVERED_IMAGES } from "../_jpeg_images.ts";
+import { CODECLIB_ENTROPY, DEVICE, factsOf, PAD_TO_MULTIPLE } from "./_codeclib.ts";
+import { checkMadeBy, openBundle, PROVIDER } from "./_codeclib_bundle.ts";
+import {
+  analyseBatch,
+  around,
+  entropyDecodeBatch,
+  entropyEncodeBatch,
+  FAIL_OR_ZEROS,
+  INFERENCE,
+  PAYLOAD_GUARANTEE,
+  synthesiseBatch,
+} from "./_codeclib_steps.ts";
+
+type Parameters = Record<string, z.ZodType>;
+// deno-lint-ignore no-explicit-any -- the parameters and ports differ from step to step
+type Context = RunContext<any, Record<never, never>, any>;
+
+interface CodecRuntime {
+  /** Part of the ids. */
+  readonly id: string;
+  /** Start of the names. */
+  readonly title: string;
+  readonly bundle: ArtifactKind;
+  readonly params: Parameters;
+  /** Further ones of the entropy coders. */
+  readonly entropyParams: Parameters;
+  /** The reason why svc cannot run it. */
+  readonly planned?: string;
+  /** Opens a graph of the bundle; default the sandbox. */
+  open?(context: Context): (bytes: Uint8Array) => Promise<ModelSession>;
+}
+
+const ONNX: CodecRuntime = {
+  id: "onnx",
+  title: "ONNX",
+  bundle: ONNX_BUNDLE,
+  params: { provider: PROVIDER },
+  entropyParams: { device: DEVICE },
+};
+
+/** ONNX Runtime as the native library of the npm package onnxruntime-node. */
+const ONNX_CPP: CodecRuntime = {
+  id: "onnx_cpp",
+  title: "ONNX C++",
+  bundle: ONNX_BUNDLE,
+  params: {
+    intra_op_num_threads: z.int().min(0).max(256).default(0)
+      .describe("threads of a network; 0 and 1: one. More change the last digits"),
+    library_path: z.enum([""]).default("").describe("only the library of the package onnxruntime-node is loaded"),
+    provider: PROVIDER,
+  },
+  entropyParams: { device: DEVICE },
+  open: ({ openGraph, params }) => (bytes) =>
+    openGraph(bytes, { accelerator: "onnxruntime-node", threads: Math.max(1, params.intra_op_num_threads) }),
+};
+
+const OPENVINO: CodecRuntime = {
+  id: "openvino",
+  title: "OpenVINO",
+  bundle: ONNX_BUNDLE,
+  params: { device: z.enum(["CPU"]).default("CPU").describe("device of the networks") },
+  entropyParams: { torch_device: z.enum(["cpu"]).default("cpu").describe("device of the entropy coder") },
+  planned: "The package openvino-node contains no runtime: its installation script downloads one, and svc runs no " +
+    "installation scripts; model.codeclib_onnx_* run the same networks",
+};
+
+const AOTI: CodecRuntime = {
+  id: "aoti",
+  title: "Compiled",
+  bundle: AOT_BUNDLE,
+  params: { device: DEVICE },
+  entropyParams: {},
+  planned: "A compiled bundle is machine code for one framework and machine, which svc does not load; " +
+    "model.codeclib_onnx_* run the same networks from ONNX",
+};
+
+const RUNTIMES = { onnx: ONNX, onnx_cpp: ONNX_CPP, openvino: OPENVINO, aoti: AOTI };
+type RuntimeName = keyof typeof RUNTIMES;
+
+/** Contract and refusal of an operation that cannot run here. */
+export function plannedFor(runtime: RuntimeName, id: string) {
+  const { title, planned } = RUNTIMES[runtime];
+  const materializations: Materialization[] = executed("python", "default", {}, { status: "planned", notes: planned });
+  return {
+    materializations,
+    run(): never {
+      const message = `Cannot run ${id}: networks of the runtime ${title} are not part of this release`;
+      throw new SvcError("materialization_unavailable", message, { hint: planned });
+    },
+  };
+}
+
+/** Materialisations, requirements and work of an operation. */
+function executionOf<T>(runtime: RuntimeName, id: string, work: (context: Context) => Promise<T>) {
+  const { planned, open } = RUNTIMES[runtime];
+  if (planned !== undefined) return plannedFor(runtime, id) as { run(context: Context): Promise<T> };
+  return {
+    backends: INFERENCE,
+    ...(open === undefined ? {} : { requires: () => [{ kind: "runtime" as const, id: "onnxruntime-node" }] }),
+    run: work,
+  };
+}
+
+const idOf = (runtime: RuntimeName, role: string) => `model.codeclib_${RUNTIMES[runtime].id}_${role}`;
+
+/** The codec of the bundle. @param made an artifact that it must have made */
+async function codecOf(runtime: RuntimeName, context: Context, made?: InputArtifact) {
+  const opened = await openBundle(context.inputs.model, RUNTIMES[runtime].open?.(context) ?? context.openGraph);
+  if (made !== undefined) checkMadeBy(opened.codec, factsOf(made));
+  return opened;
+}
+
+const ADDENDUM = { onnx: "", onnx_cpp: " on the native runtime", openvino: " on OpenVINO", aoti: ", compiled" };
+const described = (runtime: RuntimeName, text: string) => {
+  const release = RUNTIMES[runtime].planned === undefined ? "" : "; not part of this release";
+  return `${text}${ADDENDUM[runtime]}${release}`;
+};
+
+/** Images to latents. */
+export function analysisOf(runtime: RuntimeName): Operation {
+  const { title, bundle, params } = RUNTIMES[runtime], id = idOf(runtime, "encode");
+  return defineOperation({
+    id,
+    name: `${title} codec analysis`,
+    description: described(runtime, "Turns images into latents by the networks of a bundle"),
+    inputs: { images: [IMAGES], model: [bundle] },
+    outputs: { latents: LATENTS },
+    params: z.strictObject({
+      ...params,
+      pad_to_multiple: PAD_TO_MULTIPLE,
+      quantize_latents: z.boolean().default(false).describe("round the latents to integers"),
+      data_plane_backend: dataPlaneParameter(),
+    }),
+    outputMetadataGuarantees: { latents: { from: "images", keys: ["codeclib", "image_count"] } },
+    timingMetric: "encoder.inference",
+    threadSafe: true,
+    ...executionOf(runtime, id, async (context) => {
+      const { inputs: { images }, params } = context;
+      const { codec, stated } = await codecOf(runtime, context);
+      return await analyseBatch(codec, imagesOf(images), images.metadata, {
+        ...around(context),
+        rung: stated.rung,
+        metric: stated.metric,
+        padToMultiple: params.pad_to_multiple,
+        quantize: params.quantize_latents,
+      });
+    }),
+  });
+}
+
+/** Latents to images. */
+export function synthesisOf(runtime: RuntimeName): Operation {
+  const { title, bundle, params } = RUNTIMES[runtime], id = idOf(runtime, "decode");
+  return defineOperation({
+    id,
+    name: `${title} codec synthesis`,
+    description: described(runtime, "Turns latents back into images by the networks of a bundle"),
+    inputs: { latents: [LATENTS], model: [bundle] },
+    outputs: { images: DELIVERED_IMAGES },
+    params: z.strictObject({ ...params, on_error: FAIL_OR_ZEROS, data_plane_backend: dataPlaneParameter() }),
+    inputMetadataRequirements: { latents: { all_of: ["codeclib", "image_count"] } },
+    outputMetadataGuarantees: { images: { from: "latents" } },
+    timingMetric: "decoder.inference",
+    threadSafe: true,
+    ...executionOf(runtime, id, async (context) => {
+      const { inputs: { latents }, params } = context;
+      const { codec } = await codecOf(runtime, context, latents);
+      return await synthesiseBatch(codec, latents, { ...around(context), onError: params.on_error });
+    }),
+  });
+}
+
+/** Latents to payload bits. */
+export function entropyCoderOf(runtime: RuntimeName): Operation {
+  const { title, bundle, params, entropyParams } = RUNTIMES[runtime], id = idOf(runtime, "entropy_encode");
+  return defineOperation({
+    id,
+    name: `${title} codec entropy encode`,
+    description: described(runtime, "Codes latents as payload bits with the networks of a bundle"),
+    inputs: { latents: [LATENTS], model: [bundle] },
+    outputs: { bits: PAYLOAD_BITS },
+    params: z.strictObject({ ...params, ...entropyParams, data_plane_backend: dataPlaneParameter() }),
+    entropyInfo: CODECLIB_ENTROPY,
+    inputMetadataRequirements: { latents: { all_of: ["codeclib", "image_count"] } },
+    outputMetadataGuarantees: { bits: { from: "latents", keys: PAYLOAD_GUARANTEE } },
+    timingMetric: "encoder.payload_encode",
+    threadSafe: true,
+    ...executionOf(runtime, id, async (context) => {
+      const { latents } = context.inputs;
+      const { codec } = await codecOf(runtime, context, latents);
+      return await entropyEncodeBatch(codec, latents, context);
+    }),
+  });
+}
+
+/** Payload bits to latents; a failed image is an error, or zeros that are listed in failed_item_indices. */
+export function entropyDecoderOf(runtime: RuntimeName): Operation {
+  const { title, bundle, params, entropyParams } = RUNTIMES[runtime], id = idOf(runtime, "entropy_decode");
+  return defineOperation({
+    id,
+    name: `${title} codec entropy decode`,
+    description: described(runtime, "Reads latents from payload bits with the networks of a bundle"),
+    inputs: { bits: PAYLOAD_OR_BITS, model: [bundle] },
+    outputs: { latents: LATENTS },
+    params: z.strictObject({
+      ...params,
+      ...entropyParams,
+      on_error: FAIL_OR_ZEROS,
+      data_plane_backend: dataPlaneParameter(),
+    }),
+    entropyInfo: CODECLIB_ENTROPY,
+    inputMetadataRequirements: { bits: { all_of: ["codeclib"] } },
+    outputMetadataGuarantees: { latents: { from: "bits", keys: ["codeclib", "image_count", "failed_item_indices"] } },
+    timingMetric: "decoder.payload_decode",
+    threadSafe: true,
+    ...executionOf(runtime, id, async (context) => {
+      const { inputs: { bits }, params } = context;
+      const { codec } = await codecOf(runtime, context, bits);
+      return await entropyDecodeBatch(codec, bits, { ...around(context), onError: params.on_error });
+    }),
+  });
+}
