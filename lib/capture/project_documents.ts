@@ -177,7 +177,8 @@ export function twinScenario(facts: ProjectFacts): JsonObject {
     evaluations,
     blocks: Object.fromEntries(inspection.selected_steps.map((id) => {
       const abi = contractOf(stepOf(facts, id).op).trained_artifact_abi!;
-      return [id, { inputs: Object.keys(abi.inputs), outputs: Object.keys(abi.outputs) }];
+      const inputs = Object.keys(abi.inputs), optional = inputs.filter((name) => abi.inputs[name].optional);
+      return [id, { inputs, optional, outputs: Object.keys(abi.outputs) }];
     })),
     taps: Object.fromEntries(config.taps.map(({ id, from }) => [id, from])),
     required: [...required],

@@ -155,6 +155,7 @@ export async function recordTwin(
     files: { read: absent, list: absent, bundled: absent },
     learned: {
       record: {},
+      takes: () => true,
       async run(feeds) {
         const found = await (network ?? absent)(feeds);
         calls.push({ feeds: arrays(feeds), outputs: arrays(found) });

@@ -75,12 +75,18 @@ class Records:
                 yield {name: array[chosen] for name, array in arrays.items()}
 
 
-def example_inputs(step_id, sizes=None, seed=None):
+def inputs_of(step_id, network=None):
+    """The inputs of a block that a network takes: optional ones only if its attribute `takes` names them."""
+    takes = getattr(network, "takes", ())
+    return {name: value for name, value in BLOCKS[step_id]["inputs"].items() if not value.get("optional") or name in takes}
+
+
+def example_inputs(step_id, sizes=None, seed=None, network=None):
     """Inputs of a block: zeros, or normal values of a seed. Open sizes come from `sizes` (name -> int), else they are 4."""
     sizes, generator = sizes or {}, np.random.default_rng(seed)
     shapes = {
         name: [sizes.get(n, 4) if isinstance(n, str) else n for n in value["shape"]]
-        for name, value in BLOCKS[step_id]["inputs"].items()
+        for name, value in inputs_of(step_id, network).items()
     }
     if seed is None:
         return {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
@@ -92,7 +98,7 @@ def check_network(network, step_id, sizes=None):
     import torch
 
     block, sizes = BLOCKS[step_id], dict(sizes or {})
-    inputs = [torch.from_numpy(array) for array in example_inputs(step_id, sizes).values()]
+    inputs = [torch.from_numpy(array) for array in example_inputs(step_id, sizes, network=network).values()]
     with torch.no_grad():
         given = network(*inputs)
     given = given if isinstance(given, (tuple, list)) else (given,)
@@ -126,7 +132,7 @@ def export_onnx(network, step_id, sizes=None, folder=None, opset=OPSET, inputs=N
     network = network.to("cpu").eval()
     sizes = dict(sizes or {})
     check_network(network, step_id, sizes)
-    block = BLOCKS[step_id]
+    block, taken = BLOCKS[step_id], inputs_of(step_id, network)
     path = Path(folder or ROOT) / f"{block['component_id']}.onnx"
     names = lambda values: {
         name: {
@@ -141,23 +147,23 @@ def export_onnx(network, step_id, sizes=None, folder=None, opset=OPSET, inputs=N
         warnings.simplefilter("ignore")
         torch.onnx.export(
             network,
-            tuple(torch.from_numpy(array) for array in example_inputs(step_id, sizes).values()),
+            tuple(torch.from_numpy(array) for array in example_inputs(step_id, sizes, network=network).values()),
             str(path),
-            input_names=list(block["inputs"]),
+            input_names=list(taken),
             output_names=list(block["outputs"]),
-            dynamic_axes={**names(block["inputs"]), **names(block["outputs"])},
+            dynamic_axes={**names(taken), **names(block["outputs"])},
             opset_version=opset,
             dynamo=False,
         )
     first = next(iter(block["inputs"].values()))["shape"][0]
     rows = {first: max(sizes.get(first, 4) - 1, 1)} if isinstance(first, str) else {}
-    inputs = inputs or example_inputs(step_id, {**sizes, **rows}, seed=0)
+    inputs = inputs or example_inputs(step_id, {**sizes, **rows}, seed=0, network=network)
     with torch.no_grad():
-        given = network(*(torch.from_numpy(np.ascontiguousarray(inputs[name], np.float32)) for name in block["inputs"]))
+        given = network(*(torch.from_numpy(np.ascontiguousarray(inputs[name], np.float32)) for name in taken))
     given = given if isinstance(given, (tuple, list)) else (given,)
     np.savez(
         path.with_suffix(".parity.npz"),
-        **{f"input__{name}": np.asarray(inputs[name], np.float32) for name in block["inputs"]},
+        **{f"input__{name}": np.asarray(inputs[name], np.float32) for name in taken},
         **{f"output__{name}": tensor.numpy() for name, tensor in zip(block["outputs"], given)},
     )
     return path

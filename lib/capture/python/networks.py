@@ -6,7 +6,7 @@ here are small: a perceptron over all values of a record, and convolutions for i
 
 import torch
 
-from interfaces import BLOCKS, PARAMS
+from interfaces import BLOCKS, PARAMS, inputs_of
 from scenario import scenario
 
 #: Sizes of the blocks by name, as their networks learn them: a decoder has those of its encoder
@@ -26,7 +26,7 @@ def build(step_id):
 
 def open_sizes(step_id):
     """Sizes of the interface that stay open in the ONNX file."""
-    shape = next(iter(BLOCKS[step_id]["inputs"].values()))["shape"]
+    shape = next(iter(inputs_of(step_id).values()))["shape"]
     return ["batch", "height", "width", "symbol_height", "symbol_width"] if "batch" in shape and len(shape) == 4 and (
         "height" in shape or "symbol_height" in shape
     ) else [shape[0]]
@@ -41,7 +41,7 @@ class Perceptron(torch.nn.Module):
     def __init__(self, step_id, hidden=64):
         super().__init__()
         block = BLOCKS[step_id]
-        self.inputs, self.outputs = block["inputs"], block["outputs"]
+        self.inputs, self.outputs = inputs_of(step_id), block["outputs"]
         others = {name: value for step in scenario.steps.values() for name, value in step["params"].items()}
         self.known, self.hidden, self.layers, self.sizes = {**others, **SIZES, **PARAMS[step_id]}, hidden, None, {}
 

@@ -6,7 +6,7 @@
     result.loss().backward()
 
 `slots` maps step ids to networks; a network takes the tensors of its interface in the order of interfaces.BLOCKS and returns its
-outputs. `batch` maps taps (interfaces.TAPS), or `step.output`, to tensors or `Signal`s; everything else is computed by
+outputs. Optional inputs go to networks whose attribute `takes` names them. `batch` maps taps (interfaces.TAPS), or `step.output`, to tensors or `Signal`s; everything else is computed by
 the twins of the operations (twins/), sources included where they have one. Noise comes from `generator`, a torch.Generator.
 """
 
@@ -104,7 +104,9 @@ class _Run:
         block = self.scenario.blocks[step_id]
 
         def call(**feeds):
-            given = network(*(feeds[name].to(torch.float32) for name in block["inputs"]))
+            takes = getattr(network, "takes", ())
+            names = [name for name in block["inputs"] if name not in block["optional"] or name in takes]
+            given = network(*(feeds[name].to(torch.float32) for name in names))
             given = given if isinstance(given, (tuple, list)) else (given,)
             return dict(zip(block["outputs"], given))
 

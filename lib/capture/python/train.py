@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from interfaces import BLOCKS, ROOT, TAPS, Records, export_onnx
+from interfaces import BLOCKS, ROOT, TAPS, Records, export_onnx, inputs_of
 from networks import build, open_sizes
 from scenario import batch_of, scenario
 from twins import Signal
@@ -230,7 +230,7 @@ class Trainer:
         for step, network in self.networks.items():
             network.load_state_dict(self.best[step])
             network.to("cpu").eval()
-            names = list(BLOCKS[step]["inputs"])
+            names = list(inputs_of(step, network))
 
             def keep(_, given, step=step, names=names):
                 feeds[step] = dict(zip(names, given))

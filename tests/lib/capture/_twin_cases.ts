@@ -164,19 +164,23 @@ export const TWIN_CASES: { [operation: string]: ConformanceCase[] } = {
       name: "line of sight, exponential",
       params: { tdl_model: "E", tx_correlation: float(0.5), rx_correlation: float(0.9) },
     },
+    { name: "singular vectors", params: { precoding: "svd", tx_antennas: 4, layers: 2, rx_antennas: 3 } },
     { name: "clusters", params: { channel_model: "cdl", tdl_model: "B", tx_antennas: 4, rx_antennas: 3 } },
   ].map(({ name, params }) => ({
     name: `${name}, two grids`,
     inputs: () => ({ symbols: someSymbols(150) }),
     params: { ...CHANNEL, ...params },
   })),
-  "demodulation.mimo_detect": ["zf", "mmse"].flatMap((detector) => [
+  "demodulation.mimo_detect": ["zf", "mmse", "mmse_sic", "ml", "kbest"].flatMap((detector) => [
     ...["max_log", "exact"].map((llr_method) => ({
       name: `${detector} of 16QAM, ${llr_method}`,
       inputs: () => grids({ rx_antennas: 3 }),
-      params: { detector, modulation: "qam16", llr_method },
+      params: { detector, modulation: "qam16", llr_method, k_best: 20 },
     })),
-    { name: `${detector} of equal columns`, inputs: () => grids({}, true), params: { detector } },
+    // The others decide between equal distances.
+    ...(detector === "zf" || detector === "mmse"
+      ? [{ name: `${detector} of equal columns`, inputs: () => grids({}, true), params: { detector } }]
+      : []),
     {
       name: `${detector}, estimated channel of two slots`,
       async inputs() {

@@ -24,7 +24,12 @@ def deepjscc_encode(inputs, params, draws, network=None):
     signal = inputs["images"]
     count, height, width, channels = signal.data.shape
     planes = (signal.data.to(draws.dtype) / range_of(signal)).permute(0, 3, 1, 2).expand(count, 3, height, width)
-    parts = network(images=planes)["symbols_ri"]
+    each = lambda value: torch.full((count,), value, dtype=draws.dtype, device=planes.device)
+    parts = network(
+        images=planes,
+        snr_db=each(params["snr_db"]),
+        channel_uses_per_pixel=each(params["channel_uses_per_pixel"]),
+    )["symbols_ri"]
     shape = [count, parts.shape[1] // 2, *parts.shape[2:]]
     symbols = torch.complex(*torch.chunk(parts, 2, dim=1)).reshape(-1)
     return {
@@ -43,7 +48,15 @@ def deepjscc_encode(inputs, params, draws, network=None):
 def deepjscc_decode(inputs, params, draws, network=None):
     signal = inputs["symbols"]
     symbols = signal.data.reshape(signal.number("symbol_shape"))
-    planes = network(symbols_ri=torch.cat([symbols.real, symbols.imag], 1))["reconstruction"]
+    if params.get("snr_db") is None:
+        # Without a noise variance N0 is 1, as in the operation.
+        variance = signal.companions.get("noise_variance", signal.metadata.get("noise_variance", 1.0))
+        variance = torch.as_tensor(variance, dtype=draws.dtype, device=symbols.device)
+        variance = variance.expand(symbols.numel()).reshape(len(symbols), -1).mean(1)
+        snr_db = (-10 * torch.log10(variance)).clamp(-50, 100)
+    else:
+        snr_db = torch.full((len(symbols),), params["snr_db"], dtype=draws.dtype, device=symbols.device)
+    planes = network(symbols_ri=torch.cat([symbols.real, symbols.imag], 1), snr_db=snr_db)["reconstruction"]
     facts = signal.metadata
     planes = planes[:, :, : facts.get("image_height", planes.shape[2]), : facts.get("image_width", planes.shape[3])]
     images = planes.permute(0, 2, 3, 1)

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 import torch.nn.functional as functional
 
-from .core import Signal, Unsupported, from_db, noise_variance_of, power, twin
-from .link import DATA, decided, demodulate, modulate, profile, rotations
+from .core import Signal, from_db, noise_variance_of, power, twin
+from .link import BITS_PER_SYMBOL, DATA, decided, demodulate, label_bits, modulate, profile, rotations
 
 GRID_KEY = "ofdm_grid"
 WAVEFORM_KEYS = (
@@ -392,11 +392,16 @@ def cluster_taps(params, draws):
     return delays, torch.polar(own(amplitude).expand_as(turn), turn).sum(-1).to(draws.device)
 
 
+def precoded(h, layers):
+    """H W with the strongest right singular vectors, whose first components are real and not negative."""
+    v = torch.linalg.svd(h, full_matrices=False)[2].mH[..., :layers]
+    first = v[..., :1, :]
+    return h @ (v * torch.where(first == 0, torch.ones_like(first), torch.sgn(first).conj()))
+
+
 @twin("wireless.mimo_ofdm_channel")
 def mimo_ofdm_channel(inputs, params, draws, network=None):
-    """Layers over the first antennas, y = H x / sqrt(layers) + n, one matrix for each grid and subcarrier."""
-    if params["precoding"] != "none":
-        raise Unsupported(f"precoding {params['precoding']}")
+    """Layers y = H W x / sqrt(layers) + n, one matrix for each grid and subcarrier."""
     signal, n0 = inputs["symbols"], noise_variance_of(params)
     x, size, rows, rx = signal.data, params["ofdm_fft_size"], params["num_ofdm_symbols"], params["rx_antennas"]
     layers = params["layers"] or params["tx_antennas"]
@@ -405,9 +410,10 @@ def mimo_ofdm_channel(inputs, params, draws, network=None):
     matrices, noise = [], []
     for _ in range(grids):
         delays, taps = taps_of(params, draws)
-        matrices.append(torch.einsum("prt,pk->krt", taps, rotations(delays, params).to(taps.device)))
+        h = torch.einsum("prt,pk->krt", taps, rotations(delays, params).to(taps.device))
+        matrices.append(precoded(h, layers) if params["precoding"] == "svd" else h[..., :layers])
         noise.append(draws.complex_normal([rows, size, rx], n0))
-    g = (torch.stack(matrices)[..., :layers] / layers**0.5).to(x.dtype)
+    g = (torch.stack(matrices) / layers**0.5).to(x.dtype)
     sent = functional.pad(x, [0, grids * size * rows * layers - len(x)]).reshape(grids, rows, size, layers)
     y = torch.einsum("gkrl,gskl->gskr", g, sent) + torch.stack(noise)
     facts = {"noise_variance": n0, "layers": layers, "rx_antennas": rx}
@@ -437,28 +443,146 @@ def separated(y, g, n0, mmse):
     return torch.where(dead, torch.zeros_like(x), x), torch.where(dead, ERASED_VARIANCE, variance).expand(x.shape)
 
 
+def points_of(modulation, like):
+    """Points of a constellation by label."""
+    width = BITS_PER_SYMBOL[modulation]
+    return modulate(label_bits(width, like.device).to(torch.float64).reshape(-1), modulation).to(like.dtype)
+
+
+def successive(y, g, n0, points):
+    """MMSE of the layers that remain, the one of least variance first; decided symbols are constants for gradients."""
+    count, layers = y.shape[0], g.shape[-1]
+    gone = torch.zeros(count, layers, dtype=torch.bool, device=y.device)
+    symbols, variances = torch.zeros(count, layers, dtype=y.dtype, device=y.device), n0.new_zeros(count, layers)
+    place = torch.arange(layers, device=y.device)
+    for _ in range(layers):
+        # A layer without gain does not change the filters of the others.
+        x, variance = separated(y, g.masked_fill(gone[:, None], 0), n0, True)
+        open_variance = variance.detach().masked_fill(gone, torch.inf)
+        best = torch.where(open_variance == open_variance.amin(-1, keepdim=True), place, layers).amin(-1, keepdim=True)
+        chosen = place == best
+        symbols, variances = torch.where(chosen, x, symbols), torch.where(chosen, variance, variances)
+        own = x.gather(1, best).detach()
+        decision = points[power(own - points).argmin(-1)]
+        y = y - g.gather(2, best[:, None].expand(-1, g.shape[1], -1))[..., 0] * decision[:, None]
+        gone = gone | chosen
+    return symbols, variances
+
+
+def all_vectors(y, g, points):
+    """Distances [n, vector] of all vectors of labels, and these [vector, layer]; the last layer changes first."""
+    layers = g.shape[-1]
+    labels = torch.cartesian_prod(*[torch.arange(len(points), device=y.device)] * layers).reshape(-1, layers)
+    return power(y[:, None] - points[labels] @ g.mT).sum(-1), labels
+
+
+def triangular(g):
+    """Q and R by modified Gram-Schmidt with a real diagonal; a dependent column gets a zero one."""
+    columns, rows = list(g.unbind(-1)), []
+    for i, column in enumerate(columns):
+        length = torch.sqrt(power(column).sum(-1, keepdim=True))
+        columns[i] = column = torch.where(length > 0, column / torch.where(length > 0, length, 1), column)
+        rest = [(column.conj() * other).sum(-1, keepdim=True) for other in columns[i + 1:]]
+        columns[i + 1:] = [other - column * part for other, part in zip(columns[i + 1:], rest)]
+        rows.append(torch.cat([torch.zeros_like(g[:, 0, :i]), length.to(g.dtype), *rest], -1))
+    return torch.stack(columns, -1), torch.stack(rows, 1)
+
+
+def best_vectors(y, g, points, keep):
+    """Distances [n, path] of the paths of a tree search from the last layer up, and their labels [n, path, layer]."""
+    q, triangle = triangular(g)
+    count, layers, order = y.shape[0], g.shape[-1], len(points)
+    rotated = (q.mH @ y[..., None])[..., 0]
+    distances = torch.clamp(power(y).sum(-1) - power(rotated).sum(-1), min=0)[:, None]
+    labels = torch.zeros(count, 1, 0, dtype=torch.long, device=y.device)
+    for i in reversed(range(layers)):
+        known = (points[labels] @ triangle[:, i, i + 1:, None])[..., 0]
+        error = (rotated[:, i, None] - known)[..., None] - triangle[:, i, i, None, None] * points
+        scores = (distances[..., None] + power(error)).reshape(count, -1)
+        # In the order of path and label, as ties of the next layer need it.
+        kept = scores.detach().sort(dim=-1, stable=True).indices[:, :keep].sort(-1).values
+        paths = torch.div(kept, order, rounding_mode="floor")
+        before = labels.gather(1, paths[..., None].expand(-1, -1, labels.shape[-1]))
+        labels, distances = torch.cat([(kept % order)[..., None], before], -1), scores.gather(1, kept)
+    return distances, labels
+
+
+def marginal_llr(distances, labels, n0, width, exact, absent):
+    """LLRs [n, layer, bit] of distances [n, vector] with labels [n or 1, vector, layer]; a bit value of no vector has `absent`."""
+    def side(chosen):
+        missing = ~chosen.any(-1, keepdim=True)
+        own = distances.masked_fill(~(chosen | missing), torch.inf)
+        least = -n0[:, None] * torch.logsumexp(-own / n0[:, None], -1, keepdim=True) if exact else own.amin(-1, keepdim=True)
+        return torch.where(missing, absent, least)[..., 0]
+
+    ones = [(labels[..., layer] >> (width - 1 - bit) & 1) == 1 for layer in range(labels.shape[-1]) for bit in range(width)]
+    return torch.stack([(side(one) - side(~one)) / n0 for one in ones], -1).reshape(len(n0), -1, width)
+
+
+#: Distances that a detector keeps at once.
+MOST_DISTANCES = 2**22
+
+
+def compared(y, g, n0, params, modulation):
+    """LLRs [n, layer, bit] and hard decisions [n, layer] of ml and kbest."""
+    points, layers, width = points_of(modulation, y), g.shape[-1], BITS_PER_SYMBOL[modulation]
+    list_search = params["detector"] == "kbest"
+    if list_search and g.shape[1] < layers:
+        raise ValueError(f"kbest cannot separate {layers} layers on {g.shape[1]} antennas")
+    if not list_search and width * layers > 20:
+        raise ValueError(f"ml cannot compare 2^{width * layers} vectors")
+    vectors = min(params["k_best"], 2 ** (width * layers)) * 2**width if list_search else 2 ** (width * layers)
+    step = max(1, MOST_DISTANCES // (vectors * g.shape[1]))
+    llr, symbols = [], []
+    for y, g, n0 in zip(y.split(step), g.split(step), n0.split(step)):
+        if list_search:
+            distances, labels = best_vectors(y, g, points, params["k_best"])
+        else:
+            distances, labels = all_vectors(y, g, points)
+            labels = labels.expand(len(y), -1, -1)
+        absent = distances.amax(-1, keepdim=True)
+        llr.append(marginal_llr(distances, labels, n0, width, params["llr_method"] == "exact", absent))
+        least = torch.arange(distances.shape[-1], device=y.device).expand_as(distances)
+        first = torch.where(distances == distances.amin(-1, keepdim=True), least, distances.shape[-1]).amin(-1)
+        symbols.append(points[labels[torch.arange(len(y), device=y.device), first]])
+    return torch.cat(llr), torch.cat(symbols)
+
+
 @twin("demodulation.mimo_detect")
 def mimo_detect(inputs, params, draws, network=None):
     received, channel, context = inputs["rx_grid"], inputs["channel"], inputs.get("pilot_context")
-    if params["detector"] not in ("zf", "mmse"):
-        raise Unsupported(f"detector {params['detector']}")
+    detector = params["detector"]
     modulation = received.number("modulation") if params["modulation"] == "auto" else params["modulation"]
     y, g, n0 = received.data, channel.data, received.number("noise_variance")
     rx, layers = g.shape[-2:]
-    if params["detector"] == "zf" and rx < layers:
+    if detector == "zf" and rx < layers:
         raise ValueError(f"zf cannot separate {layers} layers on {rx} antennas")
     if params["include_estimation_error"] and "error_variance" in channel.companions:
         n0 = n0 + channel.companions["error_variance"].double().sum(-1)
     # A true channel has one matrix for all OFDM symbols of a grid.
     g = (g if g.dim() == 5 else g[:, None]).to(torch.complex128)
-    x, variance = separated(y.to(torch.complex128), g, n0, params["detector"] == "mmse")
-    x, variance = x.to(y.dtype).reshape(-1, layers), variance.to(y.real.dtype).reshape(-1, layers)
-    if context is None:
-        count = received.metadata.get("symbol_count", x.numel())
-        x, variance = x.reshape(-1)[:count], variance.reshape(-1)[:count]
+    wide, variance, llr = y.to(torch.complex128), None, None
+    if detector in ("zf", "mmse"):
+        x, variance = separated(wide, g, n0, detector == "mmse")
     else:
-        x, variance = data_of(context, x), data_of(context, variance)
-    symbols = received.with_(x, {"noise_variance": variance})
+        flat = wide.reshape(-1, rx), g.expand(*y.shape[:3], rx, layers).reshape(-1, rx, layers)
+        n0 = torch.as_tensor(n0, dtype=torch.float64, device=y.device).expand(y.shape[:3]).reshape(-1)
+        if detector == "mmse_sic":
+            x, variance = successive(*flat, n0, points_of(modulation, wide))
+        else:
+            llr, x = compared(*flat, torch.clamp(n0, min=1e-12), params, modulation)
+
+    def data(values):
+        """Data without padding, layer by layer."""
+        values = values.reshape(-1, layers)
+        return data_of(context, values) if context else values.reshape(-1)[:received.metadata.get("symbol_count", x.numel())]
+
+    x = data(x).to(y.dtype)
+    if llr is None:
+        variance = data(variance).to(y.real.dtype)
+        llr = demodulate(x, modulation, variance, params["llr_method"] == "exact")
+    else:
+        llr = torch.stack([data(bit) for bit in llr.unbind(-1)], -1).reshape(-1).to(y.real.dtype)
+    symbols = received.with_(x, {} if variance is None else {"noise_variance": variance})
     symbols.metadata.pop(GRID_KEY, None)
-    llr = demodulate(x, modulation, variance, params["llr_method"] == "exact")
     return {**decided(received, llr), "symbols": symbols}
