@@ -215,6 +215,7 @@ async function perform(spec: CommandSpec, command: Command, args: unknown[]): Pr
   const options = command.opts();
   if (spec.options?.operation !== undefined) Object.assign(options, operationIds(spec.options.operation, context));
   const svc = context.session();
+  await svc.openProgram();
   const cancellation = createCancellation();
   const progress = progressReporter(context);
   const onInterrupt = () => {

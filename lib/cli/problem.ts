@@ -55,6 +55,8 @@ const MISSING = new Set([
   "disk_reserve_reached",
   "resources_insufficient",
   "store_unavailable",
+  "program_files_unavailable",
+  "docs_unavailable",
   "engine_unavailable",
 ]);
 

@@ -142,12 +142,17 @@ export async function runOperation(operation: Operation, options: RunOptions = {
       get learned() {
         const { model } = options;
         assert.ok(model !== undefined, "a learned mode needs a model");
-        const session = { run: (feeds: Readonly<Record<string, NdArray>>) => Promise.resolve(model({ ...feeds })) };
+        const abi = abiOf(operation);
+        const run = (feeds: Readonly<Record<string, NdArray>>) => Promise.resolve(model({ ...feeds }));
         const cancellation = { isCancelled: false, throwIfCancelled() {} };
-        return { run: learnedRun(session, abiOf(operation), cancellation), record: { package_sha256: "0".repeat(64) } };
+        return {
+          run: learnedRun({ inputs: abi.inputs, run }, abi, cancellation),
+          takes: (name: string) => abi.inputs.some((input) => input.name === name),
+          record: { package_sha256: "0".repeat(64) },
+        };
       },
       model: (role) => models.model(role),
-      openGraph: (bytes) => models.openGraph(bytes),
+      openGraph: (bytes, runtime) => models.openGraph(bytes, runtime),
       backend: options.backend ?? entry?.backend ?? contract.backends.benchmark_run[0],
       implementation: options.implementation ?? entry?.implementation ?? "default",
       threads: options.threads ?? 1,

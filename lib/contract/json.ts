@@ -34,30 +34,16 @@ export function compareCodePoints(a: string, b: string): number {
   return a.length < b.length ? -1 : 1;
 }
 
-const SHORT_ESCAPES: Record<string, string> = {
-  '"': '\\"',
-  "\\": "\\\\",
-  "\b": "\\b",
-  "\t": "\\t",
-  "\n": "\\n",
-  "\f": "\\f",
-  "\r": "\\r",
-};
-// deno-lint-ignore no-control-regex -- the characters that JSON obliges us to escape
-const MUST_ESCAPE = /["\\\u0000-\u001f]/g;
 /** Printable ASCII without escapes: nearly all keys and texts. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 function writeString(text: string, ascii: boolean): string {
   if (PLAIN.test(text)) return `"${text}"`;
   checkUnicode(text);
-  let written = text.replace(
-    MUST_ESCAPE,
-    (c) => SHORT_ESCAPES[c] ?? `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  const written = JSON.stringify(text);
+  if (!ascii) return written;
   // deno-lint-ignore no-control-regex -- the ASCII variant is defined by this range
-  if (ascii) written = written.replace(/[^\x00-\x7f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  return `"${written}"`;
+  return written.replace(/[^\x00-\x7f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 function writeScalar(value: Serializable, ascii: boolean): string {

@@ -19,7 +19,15 @@ const load = <Name extends keyof BuiltinModules>(name: Name) => (globalThis as R
 let crypto: BuiltinModules["node:crypto"] | undefined;
 let zlib: BuiltinModules["node:zlib"] | undefined;
 
-export const nodeCrypto = (): BuiltinModules["node:crypto"] => crypto ??= load("node:crypto");
+/** The hash functions of Node. */
+export type CryptoBuiltins = BuiltinModules["node:crypto"];
+
+/** Supplies hash functions where Node's are missing: in browsers. */
+export function supplyCrypto(supplied: CryptoBuiltins): void {
+  crypto = supplied;
+}
+
+export const nodeCrypto = (): CryptoBuiltins => crypto ??= load("node:crypto");
 
 export const nodeZlib = (): BuiltinModules["node:zlib"] => zlib ??= load("node:zlib");
 

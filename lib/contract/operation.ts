@@ -60,7 +60,7 @@ export type MetadataGuarantee = {
 
 /** A part of the machine that a step needs before it runs. */
 export type Requirement = {
-  kind: "dataset" | "model" | "native" | "adapter" | "file";
+  kind: "dataset" | "model" | "native" | "runtime" | "adapter" | "file";
   id: string;
 };
 
@@ -147,11 +147,13 @@ export interface FileAccess {
 export interface LearnedModel {
   /**
    * Computes the outputs of the entry point; names, dtypes, shapes and finiteness are checked against the ABI.
-   * @param feeds one array per input of the ABI
+   * @param feeds one array per input of the ABI; optional ones that the model lacks are not passed on
    * @param options.rows maximum rows (axis 0) per call of the model, joined in order; default all
    * @throws SvcError `artifact_output_invalid`, `artifact_abi_mismatch`, `operation_canceled`
    */
   run(feeds: Record<string, NdArray>, options?: { rows?: number }): Promise<Record<string, NdArray>>;
+  /** Whether the model has an input. */
+  takes(name: string): boolean;
   /** The plan's record of the artifact: its digests and entry point. */
   readonly record: JsonObject;
 }
@@ -189,6 +191,13 @@ export interface NamedModel {
    * @throws SvcError as for `read`, `runtime_unavailable` for a graph that cannot be loaded
    */
   open(file: string): Promise<ModelSession>;
+}
+
+/** The native runtime for a graph. */
+export interface GraphRuntime {
+  readonly accelerator: "onnxruntime-node";
+  /** Its threads; the result may depend on them. */
+  readonly threads: number;
 }
 
 export interface ModelSession {
@@ -252,10 +261,11 @@ export interface RunContext<In extends Ports, Opt extends Ports, Params extends 
   model(role: string): NamedModel;
   /**
    * Opens an ONNX graph of an artifact; the session is closed with the step.
+   * @param runtime the native runtime, for an operation that requires it; default the sandbox
    * @throws SvcError `runtime_unavailable` for a graph that cannot be loaded, `artifact_onnx_unsafe` for references to
    *   other files or operators outside the standard
    */
-  openGraph(bytes: Uint8Array): Promise<ModelSession>;
+  openGraph(bytes: Uint8Array, runtime?: GraphRuntime): Promise<ModelSession>;
   /** The backend of the chosen materialisation. */
   readonly backend: string;
   readonly implementation: string;
@@ -356,8 +366,8 @@ export type MaterializationRow = {
   notes?: string;
 };
 
-/** A tensor of an artifact: content, unit and sign in `meaning`. */
-type AbiTensor = { dtype: Dtype; shape: (number | string)[]; meaning?: string };
+/** A tensor of an artifact: content, unit and sign in `meaning`. Models may lack an input that is optional. */
+type AbiTensor = { dtype: Dtype; shape: (number | string)[]; meaning?: string; optional?: true };
 
 /** Requirements of an operation for the artifact of its learned mode. */
 export type OperationAbi = {

@@ -33,9 +33,13 @@ const SHA256 = /^[0-9a-f]{64}$/;
 type Shapes = Readonly<Record<string, readonly (number | string)[]>>;
 
 /** Calls the artifact; names, dtypes, shapes and finiteness of its outputs are checked. */
-export type ArtifactCall<Feeds extends Shapes, Found extends Shapes> = (
-  feeds: { readonly [Name in keyof Feeds]: NdArray },
-) => Promise<{ readonly [Name in keyof Found]: NdArray & { readonly data: Float32Array } }>;
+export interface ArtifactCall<Feeds extends Shapes, Found extends Shapes> {
+  (
+    feeds: { readonly [Name in keyof Feeds]: NdArray },
+  ): Promise<{ readonly [Name in keyof Found]: NdArray & { readonly data: Float32Array } }>;
+  /** Whether the artifact has an optional input. */
+  takes(name: keyof Feeds & string): boolean;
+}
 
 /** A reference mode. */
 export interface SlotMode<Problem, Result, Context> {
@@ -61,6 +65,8 @@ export interface SlotArtifact<Feeds extends Shapes, Found extends Shapes, Proble
   /** Tensors of the entry point; a text in a shape is a dimension with one size per call. */
   inputs: Feeds;
   outputs: Found;
+  /** Inputs that an artifact may lack. */
+  optional?: readonly (keyof Feeds & string)[];
   /** Meaning of each tensor: content, unit, sign; trainers read it. */
   meaning?: { readonly [Name in keyof Feeds | keyof Found]?: string };
   /** Operation inputs from which the tensors are computed; default all required inputs. */
@@ -216,7 +222,10 @@ function operationOf(slot: AnySlot): OperationDefinition<Ports, Ports, Outputs> 
       const problem = read(own);
       if (chosen === LEARNED_ARTIFACT) {
         const rows = typeof learned.rows === "number" ? learned.rows : learned.rows(own);
-        const call = (feeds: Record<string, NdArray>) => context.learned.run(feeds, { rows });
+        const call = Object.assign(
+          (feeds: Record<string, NdArray>) => context.learned.run(feeds, { rows }),
+          { takes: (name: string) => context.learned.takes(name) },
+        );
         return result(await learned.run(problem, call as ArtifactCall<Shapes, Shapes>, own), problem, own);
       }
       if (reference?.run !== undefined) return result(await reference.run(problem, own), problem, own);
@@ -262,11 +271,17 @@ function materializationsOf({ modes, learned, exports }: AnySlot, parameter: str
 function abiOf({ inputs = {}, learned }: AnySlot, parameter: string): OperationAbi {
   const { component: { id, role, entrypoint }, requires = Object.keys(inputs), binding, abi } = learned;
   const meanings = learned.meaning as Readonly<Record<string, string>> | undefined;
+  const optional: readonly string[] = learned.optional ?? [];
   const tensors = (shapes: Shapes): OperationAbi["inputs"] =>
     Object.fromEntries(
       Object.entries(shapes).map(([name, shape]) => {
         const meaning = meanings?.[name];
-        return [name, { dtype: "float32", shape: [...shape], ...(meaning === undefined ? {} : { meaning }) }];
+        return [name, {
+          dtype: "float32",
+          shape: [...shape],
+          ...(meaning === undefined ? {} : { meaning }),
+          ...(optional.includes(name) ? { optional: true } : {}),
+        }];
       }),
     );
   return {

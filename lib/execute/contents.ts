@@ -15,7 +15,7 @@ export const contentsPath = (contents: string, sha256: string): string => join(c
  * Replaces a file by a link to a stored one with the same bytes, or stores it. Without hard links nothing changes.
  * @param path absolute path of a complete file
  * @param sha256 digest of its bytes
- * @param places `contents` is the folder of the links; `staging` a folder of the same file system
+ * @param places `contents` is the folder of the links; `staging` a free path on the same file system
  */
 export async function shareFile(
   path: string,
@@ -24,11 +24,10 @@ export async function shareFile(
 ): Promise<void> {
   const stored = contentsPath(contents, sha256);
   if (linkFile(path, stored) !== "taken") return;
-  const link = join(staging, `${sha256}-${crypto.randomUUID()}`);
-  if (linkFile(stored, link) === "done") {
+  if (linkFile(stored, staging) === "done") {
     // The bytes under the name may have been damaged since they were stored.
-    if (await hashStoredFile(link) === sha256) return Deno.renameSync(link, path);
-    Deno.removeSync(link);
+    if (await hashStoredFile(staging) === sha256) return Deno.renameSync(staging, path);
+    Deno.removeSync(staging);
   }
   // Damaged, missing, or at the limit of links to one file: this file takes the name.
   forget(stored);

@@ -5,6 +5,7 @@
  * safe is a barrier and runs alone. Only the scheduler writes the record of artifacts, so results do not depend on the
  * number of workers.
  */
+import { programFolder } from "../artifact/program.ts";
 import { join } from "node:path";
 import { contractSha256 } from "../contract/define.ts";
 import { failureClass } from "../contract/codes.ts";
@@ -22,14 +23,7 @@ import { createCancellation } from "./cancellation.ts";
 import { shareFile } from "./contents.ts";
 import { type Running, StepFailure, WorkerPool } from "./pool.ts";
 import type { LearnedTask, ModelTask, ProgressReply, StepTask, TaskInput, WrittenReply } from "./protocol.ts";
-import {
-  checkStaged,
-  commitStaging,
-  createStaging,
-  discardStaging,
-  hashStoredFile,
-  STAGING_FOLDER,
-} from "./staging.ts";
+import { checkStaged, commitStaging, createStaging, discardStaging, hashStoredFile, stagingPath } from "./staging.ts";
 import type { ExecuteOptions, ExecuteOutcome, OutputRow, StepRow } from "./types.ts";
 import { ValueStore } from "./value_store.ts";
 
@@ -101,7 +95,7 @@ class Execution {
 
   async run(): Promise<ExecuteOutcome> {
     const { cancellation } = this.#options;
-    Deno.mkdirSync(join(this.#artifacts, STAGING_FOLDER), { recursive: true });
+    Deno.mkdirSync(this.#artifacts, { recursive: true });
     const forget = cancellation.onCancel(() => this.#stop.cancel());
     try {
       const pending = [...this.#steps];
@@ -112,7 +106,6 @@ class Execution {
       }
     } finally {
       forget();
-      discardStaging(join(this.#artifacts, STAGING_FOLDER));
     }
     if (this.#failure !== null) {
       const { error, ...failure } = this.#failure;
@@ -333,6 +326,7 @@ class Execution {
       threads: this.#threads(),
       projectRoot,
       stateDir,
+      program: programFolder(),
       ...outsiders,
       cancelFlag: this.#stop.flag,
     }, (progress) => this.#progress(document, progress));
@@ -390,8 +384,8 @@ class Execution {
         }),
       );
       if (contents !== undefined) {
-        const staging = join(this.#artifacts, STAGING_FOLDER);
         for (const { port, fileName } of written.outputs) {
+          const staging = stagingPath(this.#artifacts, expected[port]);
           await shareFile(join(destination, fileName), expected[port], { contents, staging });
         }
       }

@@ -17,7 +17,7 @@ export interface OpenModel {
 
 /** Inputs and outputs of an entry point, from the ABI of an operation. */
 export interface EntrypointAbi {
-  inputs: readonly TensorInfo[];
+  inputs: readonly (TensorInfo & { optional?: true })[];
   outputs: readonly TensorInfo[];
 }
 
@@ -36,7 +36,11 @@ export async function openLearned(
     limits: limits as SessionLimits | undefined,
   });
   return {
-    learned: { run: learnedRun(session, abiOf(operation), cancellation), record: known },
+    learned: {
+      run: learnedRun(session, abiOf(operation), cancellation),
+      takes: (name) => session.inputs.some((input) => input.name === name),
+      record: known,
+    },
     release: () => session.release(),
   };
 }
@@ -44,19 +48,24 @@ export async function openLearned(
 /** Tensors in and out of the artifact of a trainable component. */
 export function abiOf({ definition }: Operation): EntrypointAbi {
   const { inputs = {}, outputs = {} } = definition.trainedArtifactAbi ?? {};
-  const tensorsOf = (declared: OperationAbi["inputs"]): TensorInfo[] =>
+  const tensorsOf = (declared: OperationAbi["inputs"]) =>
     Object.entries(declared).map(([name, tensor]) => ({ name, ...tensor }));
   return { inputs: tensorsOf(inputs), outputs: tensorsOf(outputs) };
 }
 
 /** A session's `run` with checked inputs and outputs. */
 export function learnedRun(
-  session: Pick<OnnxSession, "run">,
+  session: Pick<OnnxSession, "run" | "inputs">,
   abi: EntrypointAbi,
   cancellation: Cancellation,
 ): LearnedModel["run"] {
-  const infer = async (feeds: Record<string, NdArray>) => {
+  const known = new Set(session.inputs.map(({ name }) => name));
+  const lacking = new Set(
+    abi.inputs.filter(({ name, optional }) => optional && !known.has(name)).map(({ name }) => name),
+  );
+  const infer = async (given: Record<string, NdArray>) => {
     cancellation.throwIfCancelled();
+    const feeds = Object.fromEntries(Object.entries(given).filter(([name]) => !lacking.has(name)));
     const results = await session.run(feeds, { cancellation });
     checkOutputs(results, abi, feeds);
     return results;

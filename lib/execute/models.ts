@@ -2,7 +2,7 @@
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { asObject, parseJson } from "../contract/json.ts";
-import type { Cancellation, ModelSession, NamedModel } from "../contract/operation.ts";
+import type { Cancellation, GraphRuntime, ModelSession, NamedModel } from "../contract/operation.ts";
 import { chunked } from "../onnx/chunked.ts";
 import { type OnnxGraph, readOnnxGraph } from "../onnx/graph.ts";
 import { onnxProblems } from "../onnx/safety.ts";
@@ -14,7 +14,7 @@ export interface StepModels {
   /** @throws TypeError for a role that the operation did not request */
   model(role: string): NamedModel;
   /** Opens a graph of an artifact. @throws SvcError as for `openGraph` of a step's context */
-  openGraph(bytes: Uint8Array): Promise<ModelSession>;
+  openGraph(bytes: Uint8Array, runtime?: GraphRuntime): Promise<ModelSession>;
   /** Closes all open sessions. */
   release(): Promise<void>;
 }
@@ -71,12 +71,12 @@ export function stepModels(
       if (model === undefined) throw new TypeError(`The operation uses the model ${role} without requesting it`);
       return model;
     },
-    async openGraph(bytes) {
+    async openGraph(bytes, runtime) {
       const graph = readOnnxGraph(bytes, "the graph");
       // The graph comes from another step and was not checked yet.
       const problems = onnxProblems(graph, [], "the graph of the bundle");
       if (problems.length > 0) throw new SvcError(problems[0].code, problems[0].message, { hint: problems[0].hint });
-      return modelSession(await load(bytes, graph), cancellation);
+      return modelSession(await load(bytes, graph, runtime), cancellation);
     },
     async release() {
       await Promise.allSettled(sessions.map(async (session) => await (await session).release()));

@@ -47,6 +47,8 @@ export interface StepTask {
   threads: number;
   projectRoot: string;
   stateDir: string;
+  /** Folder of the program's files; null where a program that was imported by URL could not fetch them. */
+  program: string | null;
   /** The artifact of a step in its learned mode. */
   learned: LearnedTask | null;
   models: ModelTask[];

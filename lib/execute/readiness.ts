@@ -6,38 +6,57 @@ import { join } from "node:path";
 import { BUNDLED_DATASETS, isBundledDatasetPresent } from "../artifact/bundled.ts";
 import { programFolder, programForm } from "../artifact/program.ts";
 import { publishedDataset } from "../artifact/published_datasets.ts";
-import { SvcError } from "../contract/error.ts";
+import { diagnostic, SvcError } from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { nativeExtension } from "../numeric/native/extension.ts";
 import { NATIVE_EXTENSION } from "../plan/backends.ts";
 import { isModel, resolveModel } from "../model/resolve.ts";
+import { acceleratorLack } from "../onnx/accelerator.ts";
+import { ISOLATION_HINT } from "../onnx/isolation.ts";
 import type { OnnxAccelerator } from "../onnx/session.ts";
 import type { Lacking, ModelLookup, Readiness } from "../plan/types.ts";
 import { isResolved, type ResolvedArtifact, resolveTrainedArtifact } from "../training/resolve.ts";
 import { resolveRecipePath } from "./files.ts";
 
+const NO_SANDBOX = "workers cannot be started without permissions here";
+
 /** Readiness for one workspace. */
 export function readinessOf(
-  { stateDir, projectRoot, onnxAccelerator }: {
+  { stateDir, projectRoot, onnxAccelerator, sandbox = true }: {
     stateDir: string;
     projectRoot: string;
     onnxAccelerator?: OnnxAccelerator;
+    /** Whether workers without permissions can be started; the portable runtime of networks needs one. */
+    sandbox?: boolean;
   },
 ): Readiness {
+  const runs = sandbox || onnxAccelerator !== undefined;
   const places = { stateDir, projectRoot, programRoot: programFolder() ?? undefined };
   return {
     trainedArtifact(binding) {
       const found = resolveTrainedArtifact(binding, places);
+      if (isResolved(found) && !runs) {
+        const place = binding.place ?? ["params"];
+        return [
+          diagnostic("runtime_unavailable", place, `Cannot run a network: ${NO_SANDBOX}`, { hint: ISOLATION_HINT }),
+        ];
+      }
       return isResolved(found) ? accelerated(found, onnxAccelerator) : found;
     },
     model(request) {
       const found = resolveModel(request, places);
+      if (
+        isModel(found) && !runs && request.optional !== true && request.files.some((file) => file.endsWith(".onnx"))
+      ) {
+        return { code: "runtime_unavailable", reason: NO_SANDBOX, hint: ISOLATION_HINT, fetch: null };
+      }
       return isModel(found) ? accelerated(found, onnxAccelerator) : found;
     },
     missing({ kind, id }) {
       if (kind === "file") return missingFile(id, { stateDir, projectRoot });
       if (kind === NATIVE_EXTENSION.kind && id === NATIVE_EXTENSION.id) return missingExtension();
+      if (kind === "runtime") return acceleratorLack();
       if (kind === "adapter") return missingAdapter(id);
       if (kind !== "dataset") return { reason: `no known ${kind} has this name`, hint: null };
       if (Object.hasOwn(BUNDLED_DATASETS, id)) {

@@ -79,9 +79,9 @@ export async function runStep(
         if (models === null) throw new TypeError(`${operation.id} uses the model ${role} without requesting it`);
         return models.model(role);
       },
-      async openGraph(bytes) {
+      async openGraph(bytes, runtime) {
         models ??= (await import("./models.ts")).stepModels([], cancellation);
-        return await models.openGraph(bytes);
+        return await models.openGraph(bytes, runtime);
       },
       backend: task.backend,
       implementation: task.implementation,

@@ -4,10 +4,26 @@ import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 
-export const STAGING_FOLDER = ".staging";
+/** Of the names in the folder of artifacts that are not complete; ids of steps begin with a letter or digit. */
+const STAGING_PREFIX = ".staging";
+
+/** A new name in the folder of artifacts for something that is renamed when it is complete. */
+export const stagingPath = (artifacts: string, name: string): string =>
+  join(artifacts, `${STAGING_PREFIX}-${name}-${crypto.randomUUID().slice(0, 8)}`);
+
+/** Paths of a process that ended early. */
+export function stagingPaths(artifacts: string): string[] {
+  try {
+    return [...Deno.readDirSync(artifacts)].filter(({ name }) => name.startsWith(STAGING_PREFIX))
+      .map(({ name }) => join(artifacts, name)).sort();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
 
 export function createStaging(artifacts: string, stepId: string): string {
-  const folder = join(artifacts, STAGING_FOLDER, `${stepId}-${crypto.randomUUID().slice(0, 8)}`);
+  const folder = stagingPath(artifacts, stepId);
   Deno.mkdirSync(folder, { recursive: true });
   return folder;
 }

@@ -1,6 +1,7 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 /** Worker thread of the executor: loads operations on first use and runs one step at a time. */
+import { setProgramFolder } from "../artifact/program.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { asObject, parseJson } from "../contract/json.ts";
@@ -32,6 +33,7 @@ const send = (reply: WorkerReply) => self.postMessage(reply);
 
 self.onmessage = async ({ data: task }: MessageEvent<StepTask>) => {
   const { taskId } = task;
+  setProgramFolder(task.program);
   try {
     const key = task.binding ?? task.moduleUrl;
     let operation = loaded.get(key);

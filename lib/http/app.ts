@@ -9,7 +9,7 @@ import { readBody } from "./body.ts";
 import { type Context, Hono } from "./hono.ts";
 import type { Log } from "./log.ts";
 import { PROBLEM_MEDIA, problemOf } from "./problem.ts";
-import { nameOf, type Route } from "./route.ts";
+import { BRIEF_MS, nameOf, type Route } from "./route.ts";
 import { ROUTES } from "./routes/index.ts";
 import { createGuard, securityHeaders, type Target } from "./security.ts";
 import type { Service } from "./service.ts";
@@ -37,7 +37,7 @@ export function createApp(service: Service, { port, log = () => {} }: AppOptions
   const { allowHosts, allowOrigins, token } = service.options;
   const guard = createGuard({ port, allowHosts, allowOrigins, token });
   const app = new Hono();
-  const kept: KeptReplies = new Map();
+  const kept: KeptReplies = { constant: new Map(), brief: new Map(), writes: 0 };
   const handler = (target: Target, act: (c: Context) => Promise<PlainReply>) => async (c: Context) => {
     const passage: Passage = {
       reference: freshReference(),
@@ -79,8 +79,14 @@ export function createApp(service: Service, { port, log = () => {} }: AppOptions
   return app;
 }
 
-/** Replies of constant routes, by what was asked for and whether compressed. */
-type KeptReplies = Map<string, PlainReply>;
+interface KeptReplies {
+  /** Of constant routes, by what was asked for and whether compressed. */
+  constant: Map<string, PlainReply>;
+  /** The latest of each brief route. */
+  brief: Map<Route, { reply: Promise<PlainReply>; key: string; at: number }>;
+  /** Requests that may change something: their starts and their ends. */
+  writes: number;
+}
 
 async function serve(service: Service, route: Route, c: Context, kept: KeptReplies): Promise<PlainReply> {
   const { options } = service;
@@ -96,16 +102,40 @@ async function serve(service: Service, route: Route, c: Context, kept: KeptRepli
     headers,
     body: route.method === "post" ? await bodyOf(c, route, service) : null,
   };
-  // A query that such a route does not take is refused there, and would make keys without number here.
-  if (!route.constant || request.search.length > 1) return await passOn(service, route, request);
-  const key = `${nameOf(route)} ${canonicalJson([request.params, takesGzip(headers["accept-encoding"])])}`;
-  let reply = kept.get(key);
-  if (reply === undefined) {
+  const gzip = takesGzip(headers["accept-encoding"]);
+  /** The whole reply, as bytes: it is sent again. */
+  const make = async () => {
     const { "if-none-match": _asked, ...whole } = headers;
-    reply = await passOn(service, route, { ...request, headers: whole });
-    if (reply.status === 200) kept.set(key, reply);
+    const reply = await passOn(service, route, { ...request, headers: whole });
+    return typeof reply.body === "string" ? { ...reply, body: new TextEncoder().encode(reply.body) } : reply;
+  };
+  if (route.brief) {
+    const key = canonicalJson([request.params, request.search, gzip, kept.writes, service.events.latestId]);
+    let found = kept.brief.get(route);
+    if (found?.key !== key || performance.now() - found.at > BRIEF_MS) {
+      // Requests that arrive meanwhile wait for the same reply; a refusal is not for later ones.
+      kept.brief.set(route, found = { reply: make(), key, at: performance.now() });
+      found.reply.catch(() => kept.brief.delete(route));
+    }
+    return notModified(await found.reply, headers);
   }
-  return notModified(reply, headers);
+  // A query that a constant route does not take is refused there, and would make keys without number here.
+  if (route.constant && request.search.length <= 1) {
+    const key = `${nameOf(route)} ${canonicalJson([request.params, gzip])}`;
+    let reply = kept.constant.get(key);
+    if (reply === undefined) {
+      reply = await make();
+      if (reply.status === 200) kept.constant.set(key, reply);
+    }
+    return notModified(reply, headers);
+  }
+  if (!route.writes) return await passOn(service, route, request);
+  kept.writes++;
+  try {
+    return await passOn(service, route, request);
+  } finally {
+    kept.writes++;
+  }
 }
 
 async function passOn(service: Service, route: Route, request: PlainRequest): Promise<PlainReply> {

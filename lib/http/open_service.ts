@@ -1,6 +1,7 @@
 /** Opens and closes the main thread's part of a server. */
 import type { BuiltPage } from "../../ui/build.ts";
 import type { openDatabase } from "../run/index/database.ts";
+import { programFolder } from "../artifact/program.ts";
 import { RunIndex } from "../run/index/runs.ts";
 import { version } from "../run/version.ts";
 import { Session } from "../session/session.ts";
@@ -41,7 +42,7 @@ export function openService(
   const { projectRoot, stateDir, operations, adapters, grants, accelerator } = options;
   const session = new Session({ projectRoot, stateDir, operations, adapters, grants, accelerator });
   const { workspace } = session, data = session.options();
-  const storage = new Storage({ stateDir: workspace.stateDir, log, open: machine.openDatabase });
+  const storage = new Storage({ stateDir: workspace.stateDir, host: workspace.host, log, open: machine.openDatabase });
   const index = new RunIndex(workspace, storage, { sliceMs: INDEX_SLICE_MS });
   const store = new JobStore(storage);
   const events = new EventHub();
@@ -65,7 +66,9 @@ export function openService(
   }, { onEnd: onThreadEnd });
   let page: Promise<BuiltPage> | undefined;
   const built = () => {
-    const building = import("../../ui/build.ts").then(({ buildPage }) => buildPage(workspace.stateDir));
+    const building = import("../../ui/build.ts").then(({ buildPage }) =>
+      buildPage(workspace.stateDir, programFolder())
+    );
     // A build that failed, as without a network, is repeated at the next call.
     building.catch(() => page = undefined);
     return building;

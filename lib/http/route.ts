@@ -61,6 +61,9 @@ export class Answer {
 /** The result of a handler: a document of the library, which is a JSON value, with status 200, or an {@link Answer}. */
 type Result = object | Promise<object>;
 
+/** Changes that other processes make are seen after this time by routes with `brief`. */
+export const BRIEF_MS = 25;
+
 interface RouteDefinition<
   Path extends string,
   Query extends z.ZodObject,
@@ -82,6 +85,8 @@ interface RouteDefinition<
   stable?: boolean;
   /** Whether the reply is the same as long as the server lives; it is made once. */
   constant?: boolean;
+  /** Whether equal requests within {@link BRIEF_MS}, with no change by this server between them, get one reply. */
+  brief?: boolean;
   /** The handler of the main thread: it looks something up, queues something or streams. */
   handle?(call: Call<PathParams<Path>, z.output<Query>, z.output<Body>> & { readonly service: Service }): Result;
   /** The handler of a library thread: it reads files or computes. */
@@ -109,6 +114,7 @@ export interface TypedRoute<
   readonly writes: boolean;
   readonly stable: boolean;
   readonly constant: boolean;
+  readonly brief: boolean;
   /** Whether a library thread answers it. */
   readonly thread: boolean;
   readonly handle: (call: Call<string, unknown, unknown> & Context) => Result;
@@ -136,6 +142,7 @@ const declare = <M extends Method>(method: M) =>
   writes: method === "post",
   stable: definition.constant ?? false,
   constant: false,
+  brief: false,
   access: "token",
   ...definition,
   method,

@@ -50,7 +50,9 @@ type BaseRunRow = Pick<
   "run_id" | "status" | "recipe_name" | "suite" | "created_at_utc" | "completed_at_utc"
 >;
 /** Members beyond these stand in a row where `fields` asks for them. */
-export const RUN_ROW = documentOf<BaseRunRow & Partial<RunRow> & { metrics?: JsonObject; problem?: string }>(z.object({
+export const RUN_ROW = documentOf<
+  BaseRunRow & Partial<RunRow> & { metrics?: JsonObject; changed?: JsonObject; problem?: string }
+>(z.object({
   run_id: z.string(),
   status: z.enum(RUN_STATUSES),
   recipe_name: z.string().nullable(),

@@ -40,6 +40,26 @@ export function seriesOf(array: NdArray, points: number, kind?: SeriesKind, want
   return chosen === "line" ? line(array, points, count) : histogram(array, points, count, wanted);
 }
 
+/**
+ * Every `stride`-th value in C order, from `offset` on, as an array of one axis.
+ * @throws SvcError `artifact_invalid` where there is none
+ */
+export function everyNth(array: NdArray, stride: number, offset: number): NdArray {
+  if (stride === 1 && offset === 0) return array;
+  const { slots } = DTYPES[array.dtype], count = Math.ceil((elementCount(array.shape) - offset) / stride);
+  if (offset >= stride || count < 1) {
+    throw invalid(
+      `Cannot begin at value ${offset} of every ${stride}`,
+      `Use an offset below stride and below the length`,
+    );
+  }
+  const data = array.data.slice(0, count * slots);
+  for (let i = 0; i < count; i++) {
+    for (let slot = 0; slot < slots; slot++) data[i * slots + slot] = array.data[(i * stride + offset) * slots + slot];
+  }
+  return { ...array, shape: [count], data };
+}
+
 function line({ data }: NdArray, points: number, count: number): JsonObject {
   const x: number[] = [], y: Value[] = [];
   const put = (index: number) => {

@@ -1,14 +1,14 @@
 /**
  * The server as a process: it locks the state directory, listens, and shuts down.
  *
- * One server serves a state directory: it holds the lock of `server.json` there, which holds its address. The
+ * One server of a host serves a state directory: it holds the lock of `server.json` there, which holds its address. The
  * first signal drains it (new work is refused, jobs are canceled, written results stay), the second one ends it at once.
  */
-import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { parseJson, prettyJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
-import { openWorkspace } from "../run/workspace.ts";
+import { hostFile } from "../run/file_system.ts";
+import { openWorkspace, type Workspace } from "../run/workspace.ts";
 import { createApp, freshReference, refused } from "./app.ts";
 import { type ConnectionLimits, listen, type Listener } from "./listen.ts";
 import { type Log, logLine } from "./log.ts";
@@ -68,7 +68,7 @@ export async function startServer(options: ServeOptions = {}): Promise<RunningSe
     );
   }
   const workspace = openWorkspace({ projectRoot, stateDir });
-  const place = takePlace(workspace.stateDir);
+  const place = takePlace(workspace);
   let service: OpenService | undefined;
   try {
     const { operations = [], adapters = [], grants = [] } = rest;
@@ -175,9 +175,9 @@ interface Place {
 }
 
 /** The lock of `server.json`; the system frees it however the process ends. */
-function takePlace(stateDir: string): Place {
+function takePlace({ stateDir, host }: Workspace): Place {
   Deno.mkdirSync(stateDir, { recursive: true });
-  const path = join(stateDir, "server.json");
+  const path = hostFile(stateDir, "server.json", host);
   const file = Deno.openSync(path, { read: true, write: true, create: true });
   if (!file.tryLockSync(true)) {
     file.close();

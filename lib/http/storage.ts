@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { isNoSpace, isStorageFault, systemCodeOf, withSystemCode } from "../contract/system_error.ts";
 import { DISK } from "../run/files.ts";
-import { type DatabaseSync, INDEX_FILE, openDatabase, transaction } from "../run/index/database.ts";
+import { type DatabaseSync, openDatabase, transaction } from "../run/index/database.ts";
 import type { Log } from "./log.ts";
 
 /** Between two probes while the service is degraded. */
@@ -19,14 +19,17 @@ const PROBE_TEXT = "0".repeat(1 << 16);
 
 export interface StorageOptions {
   stateDir: string;
+  /** That of the workspace. */
+  host?: string;
   log: Log;
   /** `openDatabase` when left out. */
   open?: typeof openDatabase | undefined;
 }
 
 export class Storage {
-  readonly #options: Required<StorageOptions>;
+  readonly #options: StorageOptions & { open: typeof openDatabase };
   #database: DatabaseSync | null = null;
+  #path = "";
   #inode: number | null = null;
   #broken = false;
   #fault: SvcError | null = null;
@@ -119,14 +122,15 @@ export class Storage {
   }
 
   #open(): void {
-    const { stateDir, open, log } = this.#options;
-    const { database, damaged } = open(stateDir, { check: true });
+    const { stateDir, host, open, log } = this.#options;
+    const { database, damaged, path } = open(stateDir, { check: true, host });
     if (damaged !== null) {
       log({ level: "warning", message: "The index was damaged and is made anew", put_aside: damaged });
     }
     // What must not be lost is written durably, transaction by transaction.
     database.exec("PRAGMA synchronous = NORMAL");
     this.#database = database;
+    this.#path = path;
     this.#inode = this.#inodeNow();
     this.#broken = false;
     this.generation++;
@@ -148,7 +152,7 @@ export class Storage {
   /** Null where the index is missing, or files have no inodes. */
   #inodeNow(): number | null {
     try {
-      return Deno.statSync(join(this.#options.stateDir, INDEX_FILE)).ino;
+      return Deno.statSync(this.#path).ino;
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return null;
       throw error;

@@ -51,6 +51,8 @@ export interface SessionOptions {
   limits?: Partial<SessionLimits>;
   /** The native runtime in the calling thread, without sandbox and limits; only on request. */
   accelerator?: OnnxAccelerator;
+  /** Threads of the native runtime; default 1. */
+  threads?: number;
 }
 
 /**
@@ -73,7 +75,7 @@ export async function openOnnxSession(model: Uint8Array, options: SessionOptions
       hint: `Expected ${options.sha256}`,
     });
   }
-  if (options.accelerator !== undefined) return await openAccelerated(model, sha256);
+  if (options.accelerator !== undefined) return await openAccelerated(model, sha256, options.threads ?? 1);
   const sandbox = await sandboxFor(sessionLimits(options.limits));
   return await sandbox.open(model, sha256);
 }
@@ -84,9 +86,9 @@ export async function startOnnxSandbox(limits: Partial<SessionLimits> = {}): Pro
 }
 
 /** A session of the native runtime; a run cannot be interrupted. */
-async function openAccelerated(model: Uint8Array, sha256: string): Promise<OnnxSession> {
+async function openAccelerated(model: Uint8Array, sha256: string, threads: number): Promise<OnnxSession> {
   const { acceleratedEngine } = await import("./accelerator.ts");
-  const engine = await acceleratedEngine();
+  const engine = await acceleratedEngine(threads);
   let session: EngineSession | null;
   try {
     session = await engine.open(model.slice());

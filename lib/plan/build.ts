@@ -1,10 +1,10 @@
 /** Builds `execution-plan.json` from bound steps. Equal recipes give equal bytes. */
-import { createHash } from "node:crypto";
 import { contractSha256 } from "../contract/define.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { canonicalJson, compareCodePoints } from "../contract/json.ts";
 import type { OperationContract, Requirement, Runner } from "../contract/operation.ts";
-import type { JsonObject } from "../contract/value.ts";
+import { nodeCrypto } from "../contract/node_builtins.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import type { CheckedStep } from "./check_steps.ts";
 import type { ModuleSource } from "./implementation_source.ts";
@@ -75,7 +75,7 @@ function contractsOf(bound: readonly BoundStep[]): Contracts {
   const text = objectText(Object.fromEntries(sorted.map((contract) => [contract.id, contractText(contract)])));
   const sha256 = sha256Hex(text);
   // In canonical order kind and contracts come first.
-  const hash = createHash("sha256").update(
+  const hash = nodeCrypto().createHash("sha256").update(
     `{"kind":${
       canonicalJson(KIND)
     },"operation_contracts":{"operations":${text},"schema_version":1,"sha256":"${sha256}"}`,
@@ -126,6 +126,12 @@ function planStep(bound: BoundStep, runner: Runner): PlanRow {
   let row = rows.get(key);
   if (row === undefined) rows.set(key, row = writeRow(bound, runner));
   return row;
+}
+
+/** The implementation of a planned step with its source, adapter, artifact and models: changed code is another method. */
+export function methodText({ implementation_identity, implementation_metadata: metadata }: JsonObject): string {
+  const { external_adapter_sdk = null, trained_artifact = null, models = null } = isObject(metadata) ? metadata : {};
+  return canonicalJson([implementation_identity, external_adapter_sdk, trained_artifact, models]);
 }
 
 function writeRow(bound: BoundStep, runner: Runner): PlanRow {

@@ -1,6 +1,7 @@
 /**
  * Writes `lib/fetch/program_files.json`: the files that the program reads beside its modules, with their digests. `data` are
- * recipes, packs, adapters, models and sample images; `page` are the sources of the page.
+ * recipes, packs, adapters, models and sample images; `page` are the sources of the page, `sandbox` those of
+ * the sandbox of adapters.
  *
  *     deno run -A lib/plan/generate_program_files.ts [--check]
  */
@@ -14,6 +15,8 @@ const DATA = ["LICENSE", "adapters", "benchmarks", "deno.json", "deno.lock", "do
 /** What no program reads: generators, and figures of documents. */
 const LEFT_OUT = /^(recipes|benchmarks|docs)\/\w+\.ts$|^recipes\/(figures|models\/training|models\/\w+\.ts)(\/|$)/;
 const PAGE_ENTRIES = ["ui/main.tsx", "ui/events_worker.ts"];
+/** They start from files, also in a program that was imported by URL. */
+const SANDBOX_ENTRIES = ["lib/adapter/sandbox/boot.ts", "lib/adapter/sandbox/thread.ts"];
 const PAGE_FOLDERS = ["ui/fonts", "ui/styles"];
 
 const root = new URL(PROGRAM_ROOT);
@@ -31,10 +34,10 @@ interface DescribedModule {
   dependencies?: { code?: { specifier?: string } }[];
 }
 
-/** The modules of the page, without those that give types only. */
-async function pageModules(): Promise<string[]> {
+/** The modules that entries reach, without those that give types only. */
+async function modulesOf(entries: readonly string[]): Promise<string[]> {
   const found = new Set<string>();
-  for (const entry of PAGE_ENTRIES) {
+  for (const entry of entries) {
     const { stdout, success } = await new Deno.Command(Deno.execPath(), {
       args: ["info", "--json", new URL(entry, root).href],
       stderr: "inherit",
@@ -66,7 +69,8 @@ if (import.meta.main) {
   const text = prettyJson({
     schema_version: 1,
     data: described(DATA.flatMap(filesIn)),
-    page: described([...await pageModules(), ...PAGE_FOLDERS.flatMap(filesIn)]),
+    page: described([...await modulesOf(PAGE_ENTRIES), ...PAGE_FOLDERS.flatMap(filesIn)]),
+    sandbox: described(await modulesOf(SANDBOX_ENTRIES)),
   });
   if (!Deno.args.includes("--check")) await Deno.writeTextFile(path, text);
   else if (await Deno.readTextFile(path) !== text) {

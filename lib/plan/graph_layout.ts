@@ -2,8 +2,8 @@
  * Positions of blocks and wires in the drawing of a recipe's graph.
  *
  * A short recipe runs from left to right. A long one is folded at its channel: the sender runs to the right, the
- * receiver runs back below it, so that a source is above the evaluation of the received data. Evaluation is at the
- * bottom. Wires run along lanes between the blocks. The layout depends on steps and wires only, never on parameter
+ * receiver runs back below it, so that a source is above the evaluation of the received data. A page of a given height
+ * may have more folds. Evaluation is at the bottom. Wires run along lanes between the blocks. The layout depends on steps and wires only, never on parameter
  * values, and is deterministic.
  */
 import type { JsonObject } from "../contract/value.ts";
@@ -51,6 +51,8 @@ export interface GraphFrame {
   gutter: number;
   /** Width at which the drawing is folded. */
   pageWidth: number;
+  /** Height of the space; with it, a link is folded as often as makes its blocks largest. */
+  pageHeight?: number;
   /** Whether wires reserve space for their labels. */
   labels: boolean;
 }
@@ -161,7 +163,8 @@ function placeSpine(
 
   const cut = foldAfter(ops, layers, links, evaluation, spine, count, frame);
   const cells: (Cell | undefined)[] = ops.map(() => undefined);
-  const rowsOf = (part: number[][]) => Math.max(1, ...part.map((layer) => layer.length));
+  const columns = bandColumns(byLayer, cut, evaluation.filter(Boolean).length, frame);
+  if (columns !== null) return placeBands(byLayer, columns, cells);
   if (cut === null) {
     byLayer.forEach((layer, column) => layer.forEach((step, row) => cells[step] = { row, column }));
     return { cells, folded: false, direction: () => 1 };
@@ -175,6 +178,61 @@ function placeSpine(
     })
   );
   return { cells, folded: true, direction: (row) => row < above ? 1 : -1 };
+}
+
+const rowsOf = (part: readonly number[][]) => Math.max(1, ...part.map((layer) => layer.length));
+
+/** Rows of layers, each of as many columns. */
+const bandsOf = (byLayer: readonly number[][], columns: number): number[][][] =>
+  Array.from(
+    { length: Math.ceil(byLayer.length / columns) },
+    (_, band) => byLayer.slice(band * columns, (band + 1) * columns),
+  );
+
+/** Height of a row's wires, in parts of a block's height. */
+const ROW_GAP = 0.5;
+/** The scale that another fold must gain. */
+const WORTH_A_FOLD = 1.1;
+
+/** The number of columns that makes blocks largest on a page; null where a single fold, or none, does. */
+function bandColumns(
+  byLayer: readonly number[][],
+  cut: number | null,
+  measures: number,
+  { block, gutter, pageWidth, pageHeight }: GraphFrame,
+): number | null {
+  if (pageHeight === undefined) return null;
+  const scaleOf = (bands: readonly number[][][]) => {
+    const columns = Math.max(...bands.map(({ length }) => length));
+    const rows = bands.reduce((sum, band) => sum + rowsOf(band), Math.ceil(measures / columns));
+    return Math.min(
+      1,
+      pageWidth / (columns * (block.width + gutter)),
+      pageHeight / (rows * block.height * (1 + ROW_GAP)),
+    );
+  };
+  let best = scaleOf(cut === null ? [[...byLayer]] : [byLayer.slice(0, cut), byLayer.slice(cut)]);
+  let chosen: number | null = null;
+  for (let bands = 2; bands <= byLayer.length / 2; bands++) {
+    const columns = Math.ceil(byLayer.length / bands), scale = scaleOf(bandsOf(byLayer, columns));
+    if (scale > best * WORTH_A_FOLD) [best, chosen] = [scale, columns];
+  }
+  return chosen;
+}
+
+/** Rows that run to the right and to the left in turn. */
+function placeBands(byLayer: readonly number[][], columns: number, cells: (Cell | undefined)[]): Placed {
+  const directions: (1 | -1)[] = [];
+  for (const [at, band] of bandsOf(byLayer, columns).entries()) {
+    const first = directions.length, direction = at % 2 === 0 ? 1 : -1;
+    for (let row = rowsOf(band); row > 0; row--) directions.push(direction);
+    band.forEach((layer, index) =>
+      layer.forEach((step, place) =>
+        cells[step] = { row: first + place, column: direction > 0 ? index : columns - 1 - index }
+      )
+    );
+  }
+  return { cells, folded: true, direction: (row) => directions[row] ?? 1 };
 }
 
 /** A longest path through the graph. */

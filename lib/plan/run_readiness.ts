@@ -11,7 +11,7 @@ import { findModels } from "./models.ts";
 import type { Readiness } from "./types.ts";
 
 export interface MissingRequirement extends JsonObject {
-  kind: "dataset" | "model" | "native" | "adapter";
+  kind: "dataset" | "model" | "native" | "runtime" | "adapter";
   id: string;
   reason: string;
   /** The command that fetches it, or null. */

@@ -11,8 +11,10 @@ import { join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { type JsonObject, prettyJson, type Value } from "../contract/json.ts";
+import { stagingPaths } from "../execute/staging.ts";
 import type { StepRow } from "../execute/types.ts";
 import {
+  ARTIFACTS_FOLDER,
   AUTHORED_FILE,
   MANIFEST_FILE,
   manifestDocument,
@@ -20,7 +22,6 @@ import {
   RECIPE_FILE,
   type RunRecord,
   type RunState,
-  STAGING_PATH,
   SUMMARY_FILE,
   summaryDocument,
   SUMS_FILE,
@@ -104,7 +105,7 @@ export class BundleWriter {
       metrics: { ...metrics, ...ebn0Metric([...this.#rows.values()]) },
       measurementEvidence: { "memory.run.rss": evidence },
     };
-    this.#files.remove(join(this.directory, STAGING_PATH));
+    for (const path of stagingPaths(join(this.directory, ARTIFACTS_FOLDER))) this.#files.remove(path);
     const texts = documentTexts(this.#record, state);
     const place = (name: string) => join(this.directory, name);
     const temporary = (name: string) => place(name) + TEMPORARY_SUFFIX;

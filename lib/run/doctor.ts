@@ -100,8 +100,9 @@ function stateDirectory({ stateDir }: Workspace): Check {
     if (network === null) return passed("state_directory", stateDir);
     return warning(
       "state_directory",
-      `${stateDir} is on ${network}: the index has no write-ahead log there, and is slower`,
-      "Give each host a state directory on its own disk (--workspace), and merge: svc benchmark shard, svc benchmark merge",
+      `${stateDir} is on ${network}: each host has an index and locks of its own there, and the index is slower`,
+      "For many runs give each host a state directory on its own disk (--workspace), and merge: svc benchmark shard, " +
+        "svc benchmark merge",
     );
   } catch (error) {
     return failed(
@@ -115,7 +116,7 @@ function stateDirectory({ stateDir }: Workspace): Check {
 async function index(workspace: Workspace): Promise<Check> {
   try {
     const { damageOf } = await import("./index/database.ts");
-    const damage = damageOf(workspace.stateDir);
+    const damage = damageOf(workspace);
     if (damage === null) return passed("index", "no damage found");
     return failed("index", `the index is damaged: ${damage}`, "Run svc index rebuild");
   } catch (error) {

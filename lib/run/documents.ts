@@ -15,7 +15,6 @@ export const SUMS_FILE = "SHA256SUMS";
 /** Only in a pruned bundle; not in SHA256SUMS. */
 export const PRUNED_FILE = "pruned.json";
 export const ARTIFACTS_FOLDER = "artifacts";
-export const STAGING_PATH = "artifacts/.staging";
 
 export type RunStatus = "running" | "completed" | "failed" | "canceled" | "incomplete";
 export const RUN_STATUSES: readonly RunStatus[] = ["running", "completed", "failed", "canceled", "incomplete"];

@@ -1,7 +1,7 @@
 /** Environment of a run: runtime, machine, program, dependencies, project files and git state. */
 import { join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
-import { PROGRAM_ROOT } from "../artifact/program.ts";
+import { programFolder } from "../artifact/program.ts";
 import { messageOf } from "../contract/error.ts";
 import { parseJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
@@ -105,10 +105,11 @@ async function programIdentity(): Promise<JsonObject> {
 
 /** Package name to version from the lock file; several versions of one name are joined. */
 function dependencies(): JsonObject {
-  if (!PROGRAM_ROOT.startsWith("file:")) return {};
+  const program = programFolder();
+  if (program === null) return {};
   let lock;
   try {
-    lock = parseJson(Deno.readTextFileSync(new URL("deno.lock", PROGRAM_ROOT)));
+    lock = parseJson(Deno.readTextFileSync(join(program, "deno.lock")));
   } catch {
     return {};
   }

@@ -1,5 +1,10 @@
-/** File systems that several hosts share: SQLite's write-ahead log needs memory that the processes of one host share. */
+/**
+ * File systems that several hosts share. SQLite's write-ahead log needs memory that the processes of one host share, and
+ * locks of files may hold on one host alone: each host has an index, a server and locks of its own there.
+ */
 import { statfsSync } from "node:fs";
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
 
 /** Types of `statfs` on Linux (statfs(2), and the sources of the file systems). */
 const NETWORK: Readonly<Record<number, string>> = {
@@ -16,17 +21,36 @@ const NETWORK: Readonly<Record<number, string>> = {
 };
 
 /**
- * The name of the network file system that holds a folder; null on a local one, and where the system does not tell.
+ * The name of the network file system that holds a folder, or will hold it; null on a local one, and where the system or
+ * a missing permission (`--allow-sys`) does not tell.
  * @param typeOf reads the type of a file system; tests replace it
  */
 export function networkFileSystem(
   folder: string,
   typeOf: (folder: string) => number = (path) => statfsSync(path).type,
 ): string | null {
-  try {
-    // Types come as signed or unsigned numbers of 32 bits.
-    return NETWORK[typeOf(folder) >>> 0] ?? null;
-  } catch {
-    return null;
+  // Asked first: a request could block the program at a prompt.
+  if (!["statfs", "hostname"].every(isGranted)) return null;
+  for (let path = folder;; path = dirname(path)) {
+    try {
+      // Types come as signed or unsigned numbers of 32 bits.
+      return NETWORK[typeOf(path) >>> 0] ?? null;
+    } catch (error) {
+      if ((error as { code?: string }).code !== "ENOENT" || dirname(path) === path) return null;
+    }
   }
 }
+
+/** The name of this host where a folder is on a network file system; undefined where no other host shares it. */
+export function sharingHost(folder: string, typeOf?: (folder: string) => number): string | undefined {
+  return networkFileSystem(folder, typeOf) === null ? undefined : hostname().replaceAll(/[^A-Za-z0-9.-]/g, "_");
+}
+
+/** The path of a file of a state directory that each host has for itself: `index.sqlite3`, or `index.<host>.sqlite3`. */
+export function hostFile(stateDir: string, name: string, host: string | undefined): string {
+  return join(stateDir, host === undefined ? name : name.replace(/(?=\.[^.]+$)/, `.${host}`));
+}
+
+const isGranted = (kind: string): boolean =>
+  // The type lacks the sys permission kind `statfs`.
+  Deno.permissions.querySync({ name: "sys", kind } as Deno.SysPermissionDescriptor).state === "granted";

@@ -54,7 +54,7 @@ export const DISK: BundleFiles = {
   async syncAll(paths) {
     await Promise.all(paths.map(async (path) => {
       // Windows flushes only files that are open for writing.
-      using file = await Deno.open(path, { read: true, write: Deno.build.os === "windows" });
+      using file = Deno.openSync(path, { read: true, write: Deno.build.os === "windows" });
       await file.syncData();
     }));
   },

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { contentsPath, releaseContents, unusedContents } from "../execute/contents.ts";
-import { STAGING_PATH } from "./documents.ts";
+import { stagingPaths } from "../execute/staging.ts";
+import { ARTIFACTS_FOLDER } from "./documents.ts";
 import { type BundleFiles, DISK, listFiles, TEMPORARY_SUFFIX } from "./files.ts";
 import { tryLockRun } from "./lock.ts";
 import { sizeOf } from "./prune.ts";
@@ -65,8 +66,9 @@ export function collectGarbage(
       const directory = join(workspace.runs, id);
       withLock(id, () => {
         const names = namesIn(directory).filter((name) => name.endsWith(TEMPORARY_SUFFIX));
-        for (const path of [STAGING_PATH, ...names].map((name) => join(directory, name))) {
-          if (sizeOf(path) !== null) discard("staging", path);
+        const unfinished = names.map((name) => join(directory, name));
+        for (const path of [...stagingPaths(join(directory, ARTIFACTS_FOLDER)), ...unfinished]) {
+          discard("staging", path);
         }
       });
       if (incomplete === undefined) continue;

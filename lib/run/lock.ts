@@ -1,6 +1,9 @@
 /**
  * The advisory lock of a running process. The system frees it when the process ends, so a bundle with status `running`
  * and a free lock has no process.
+ *
+ * On a network file system a lock may hold on its host alone. The file then has the name of the host: for others it is
+ * held as long as the file is there. After a crash a process of the same host frees it.
  */
 import { join } from "node:path";
 import type { Workspace } from "./workspace.ts";
@@ -13,25 +16,26 @@ export interface RunLock {
 /**
  * Takes the lock of a run id.
  * @param create whether to create a missing lock file; without it a missing file counts as free
- * @returns null while another holder, in this or another process, has it
+ * @returns null while another holder, in this or another process or on another host, has it
  */
 export function tryLockRun(workspace: Workspace, runId: string, create = true): RunLock | null {
   for (;;) {
-    const lock = tryLock(join(workspace.locks, `${runId}.lock`), workspace.locks, create);
+    const lock = tryLock(join(workspace.locks, `${runId}.lock`), workspace, create);
     if (lock !== "replaced") return lock;
   }
 }
 
-function tryLock(path: string, folder: string, create: boolean): RunLock | "replaced" | null {
-  if (create) Deno.mkdirSync(folder, { recursive: true });
+function tryLock(path: string, { locks, host }: Workspace, create: boolean): RunLock | "replaced" | null {
+  if (create) Deno.mkdirSync(locks, { recursive: true });
+  if (create && host !== undefined) claim(path, host);
   let file: Deno.FsFile;
   try {
-    file = Deno.openSync(path, { read: true, write: true, create });
+    file = Deno.openSync(path, { read: true, write: true, create: create && host === undefined });
   } catch (error) {
-    if (!create && error instanceof Deno.errors.NotFound) return { release() {} };
-    throw error;
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    return create ? "replaced" : { release() {} };
   }
-  if (!file.tryLockSync(true)) {
+  if (!file.tryLockSync(true) || host !== undefined && textOf(file) !== host) {
     file.close();
     return null;
   }
@@ -52,6 +56,25 @@ function tryLock(path: string, folder: string, create: boolean): RunLock | "repl
       }
     },
   };
+}
+
+/** Makes the file of a lock with the name of a host, unless there is one: a link appears with its text, on one host only. */
+function claim(path: string, host: string): void {
+  const own = `${path}.${host}.${Deno.pid}`;
+  Deno.writeTextFileSync(own, host);
+  try {
+    Deno.linkSync(own, path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+  } finally {
+    Deno.removeSync(own);
+  }
+}
+
+function textOf(file: Deno.FsFile): string {
+  const bytes = new Uint8Array(file.statSync().size);
+  file.readSync(bytes);
+  return new TextDecoder().decode(bytes);
 }
 
 /** Whether this or another process executes the run. */

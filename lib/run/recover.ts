@@ -5,17 +5,18 @@
 import { join } from "node:path";
 import { asObject } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
+import { stagingPaths } from "../execute/staging.ts";
 import type { StepRow } from "../execute/types.ts";
 import type { ExecutionPlan, PlanCacheEvidence } from "../plan/types.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import { documentTexts } from "./bundle.ts";
 import {
+  ARTIFACTS_FOLDER,
   AUTHORED_FILE,
   MANIFEST_FILE,
   PLAN_FILE,
   RECIPE_FILE,
   type RunRecord,
-  STAGING_PATH,
   SUMMARY_FILE,
   SUMS_FILE,
   warningsBefore,
@@ -48,7 +49,7 @@ export function settleRun(workspace: Workspace, runId: string, files: BundleFile
 
 /** Order matters: while the summary says `running`, all of this can be repeated. */
 function markInterrupted(directory: string, summary: JsonObject, files: BundleFiles): JsonObject {
-  files.remove(join(directory, STAGING_PATH));
+  for (const path of stagingPaths(join(directory, ARTIFACTS_FOLDER))) files.remove(path);
   files.remove(join(directory, SUMS_FILE));
   for (const { name } of [...Deno.readDirSync(directory)]) {
     if (name.endsWith(TEMPORARY_SUFFIX)) files.remove(join(directory, name));

@@ -11,6 +11,13 @@ import type { Workspace } from "./workspace.ts";
 /** The form of an id; it also keeps an id inside the folder of the runs. */
 const RUN_ID = /^\d{8}T\d{6}Z_[A-Za-z0-9._-]+$/;
 
+/** Numbers that this process tried for ids of one second, by their first path. */
+const tried = new Map<string, number>();
+let second = "";
+
+/** Of the time at the start of an id. */
+const STAMP_LENGTH = "yyyymmddThhmmssZ".length;
+
 /** Leaves space in a file name of 255 bytes for the time, a collision number and `.lock`. */
 const MAXIMUM_NAME_LENGTH = 200;
 
@@ -36,7 +43,12 @@ export function reserveRunId(workspace: Workspace, recipeName: string, time: Dat
   Deno.mkdirSync(workspace.reservations, { recursive: true });
   const digits = random ? `_${crypto.getRandomValues(new Uint8Array(3)).toHex()}` : "";
   const base = runIdBase(recipeName, time) + digits;
-  for (let attempt = 1;; attempt++) {
+  const path = join(workspace.reservations, base);
+  const stamp = base.slice(0, STAMP_LENGTH);
+  if (second !== stamp) tried.clear();
+  second = stamp;
+  for (let attempt = (tried.get(path) ?? 0) + 1;; attempt++) {
+    tried.set(path, attempt);
     const id = attempt === 1 ? base : `${base}_${attempt}`;
     try {
       Deno.openSync(join(workspace.reservations, id), { write: true, createNew: true }).close();
@@ -51,7 +63,7 @@ export function reserveRunId(workspace: Workspace, recipeName: string, time: Dat
 
 /** Whether an id is of a second before this one, so that it cannot be reserved again. */
 export function reservedBefore(runId: string, now: Date): boolean {
-  return runId.slice(0, 16) < runIdBase("", now).slice(0, 16);
+  return runId.slice(0, STAMP_LENGTH) < runIdBase("", now).slice(0, STAMP_LENGTH);
 }
 
 /** Records that the run of an id was removed: its reservation is then in use although it has no bundle. */

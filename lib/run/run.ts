@@ -263,7 +263,9 @@ export async function runPrepared(
     options.onExecuted?.(outcome);
     const { summary, path } = await writer.finish(outcome);
     const { status, error } = outcome;
-    const pruned = status === "completed" ? pruneBundle(workspace, runId, isKept, options.files ?? DISK) : [];
+    const pruned = status === "completed" && !plan.steps.every(({ step_id }) => isKept(step_id))
+      ? pruneBundle(workspace, runId, isKept, options.files ?? DISK)
+      : [];
     onEvent({
       kind: `run_${status}`,
       level: status === "completed" ? "info" : status === "canceled" ? "warning" : "error",

@@ -4,10 +4,10 @@
  * matrix can be resumed.
  */
 import { type Diagnostic, messageOf, refusal, SvcError } from "../contract/error.ts";
-import { canonicalJson } from "../contract/json.ts";
-import { isObject, type JsonObject } from "../contract/value.ts";
+import { float, isObject, type JsonObject } from "../contract/value.ts";
 import { executePlan } from "../execute/execute.ts";
 import { WorkerPool } from "../execute/pool.ts";
+import { methodText } from "../plan/build.ts";
 import { estimateOfRuns } from "../plan/estimate.ts";
 import { lintSeverity } from "../plan/planner.ts";
 import { planMatrix, type PlannedPoint } from "../plan/plan_matrix.ts";
@@ -29,6 +29,9 @@ import {
 import { listRuns, type RunRow, showRun } from "./store.ts";
 import { verifyRun } from "./verify.ts";
 import type { Workspace } from "./workspace.ts";
+
+/** Executed variants of a lane whose bundles become durable side by side: they share commits of the file system. */
+const MOST_ENDING = 8;
 
 /** Events of a matrix: those of its runs, and the ends of variants. */
 export type MatrixEvent = RunEvent | {
@@ -117,18 +120,29 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
   }));
   /** Tells the events of variants apart that run side by side. */
   const pointOf = (index: number): JsonObject => (parallelPoints === 1 ? {} : { point: index });
+  /** Seconds from the start of a variant to the end of its bundle, by index. */
+  const wallTimes = new Map<number, number>();
   const report = (
     kind: "matrix_variant_started" | "matrix_variant_completed",
     row: MatrixRow,
     onEvent: (event: MatrixEvent) => void,
   ) => {
     const { index, variant_id, run_id, status, reused } = row;
+    const took = wallTimes.get(index);
     const ended = kind === "matrix_variant_completed";
     onEvent({
       kind,
       level: ended && status === "failed" ? "error" : ended && status === "canceled" ? "warning" : "info",
       message: `Variant ${index + 1} of ${count} (${coordinatesText(row.selection)}) ${ended ? status : "started"}`,
-      fields: { index, count, variant_id, run_id, ...pointOf(index), ...(ended ? { status, reused } : {}) },
+      fields: {
+        index,
+        count,
+        variant_id,
+        run_id,
+        ...pointOf(index),
+        ...(ended ? { status, reused } : {}),
+        ...(took === undefined ? {} : { wall_time_s: float(took) }),
+      },
     });
   };
 
@@ -154,28 +168,33 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
       report("matrix_variant_started", row, emit);
     } else {
       pool?.warmUp();
+      const startedAt = performance.now();
       await runVariant(point, row, (event) => emit(event), onExecuted);
+      wallTimes.set(row.index, (performance.now() - startedAt) / 1000);
     }
     await before;
     report("matrix_variant_completed", row, onEvent);
     stopped ||= cancellation.isCancelled || (row.status === "failed" && !options.continueOnError);
   };
   const lane = async () => {
-    let before = Promise.resolve();
+    /** Variants of this lane that are not complete yet, each settling after the one before it. */
+    const ending: Promise<void>[] = [];
     try {
       while (!stopped) {
         const next = waiting.next();
         if (next.done) break;
         const [at, point] = next.value;
-        const earlier = before, executed = Promise.withResolvers<void>();
-        before = complete(point, rows[at], earlier, executed.resolve);
-        await Promise.race([before, executed.promise]);
-        await earlier;
+        const executed = Promise.withResolvers<void>();
+        const ended = complete(point, rows[at], ending.at(-1) ?? Promise.resolve(), executed.resolve);
+        ending.push(ended);
+        await Promise.race([ended, executed.promise]);
+        if (ending.length > MOST_ENDING) await ending.shift();
       }
-      await before;
     } catch (error) {
       stopped = true;
       throw error;
+    } finally {
+      await ending.at(-1);
     }
   };
   try {
@@ -284,9 +303,9 @@ async function completedRun(workspace: Workspace, known: readonly RunRow[], { pl
     try {
       const { summary } = showRun(workspace, run_id);
       const entries = (summary.steps as JsonObject[]).map(({ execution_binding }) =>
-        isObject(execution_binding) ? bindingText(execution_binding) : null
+        isObject(execution_binding) ? methodText(execution_binding) : null
       );
-      if (plan.steps.some((step, index) => bindingText(step) !== entries[index])) continue;
+      if (plan.steps.some((step, index) => methodText(step) !== entries[index])) continue;
       if ((await verifyRun(workspace, run_id)).status === "valid") return { run_id, metrics: metricsOf(summary) };
     } catch (error) {
       // A removed or unreadable run cannot be reused.
@@ -294,12 +313,6 @@ async function completedRun(workspace: Workspace, known: readonly RunRow[], { pl
     }
   }
   return null;
-}
-
-/** The binding of a step with its source and external parts: changed code is another method. */
-function bindingText({ implementation_identity, implementation_metadata: metadata }: JsonObject): string {
-  const { external_adapter_sdk = null, trained_artifact = null, models = null } = isObject(metadata) ? metadata : {};
-  return canonicalJson([implementation_identity, external_adapter_sdk, trained_artifact, models]);
 }
 
 /** Metrics of all steps, and the counts of their rates. */

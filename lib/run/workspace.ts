@@ -6,6 +6,7 @@
  */
 import { join, resolve } from "node:path";
 import type { OnnxAccelerator } from "../onnx/session.ts";
+import { sharingHost } from "./file_system.ts";
 
 export interface Workspace {
   /** Absolute; base of relative paths in parameters. */
@@ -18,6 +19,8 @@ export interface Workspace {
   readonly reservations: string;
   /** One file per executing run, locked by its process. */
   readonly locks: string;
+  /** Name of this host where the state directory is on a network file system, which other hosts may use as well. */
+  readonly host?: string;
   /** The requested native runtime for trained artifacts. */
   readonly onnxAccelerator?: OnnxAccelerator;
   /** Bundles being created or removed. */
@@ -28,7 +31,7 @@ export interface Workspace {
 
 /**
  * Resolves the workspace without creating it.
- * @param options `projectRoot` and `stateDir` as given on the command line
+ * @param options `projectRoot` and `stateDir` as given on the command line; `host` replaces the detection
  * @returns absolute paths
  * @example
  * ```ts
@@ -42,12 +45,13 @@ export interface Workspace {
  * ```
  */
 export function openWorkspace(
-  options: { projectRoot?: string; stateDir?: string; onnxAccelerator?: OnnxAccelerator } = {},
+  options: { projectRoot?: string; stateDir?: string; onnxAccelerator?: OnnxAccelerator; host?: string } = {},
 ): Workspace {
   const projectRoot = resolve(options.projectRoot ?? Deno.cwd());
   const chosen = options.stateDir ?? environmentValue("SVC_WORKSPACE");
   const stateDir = chosen === undefined ? join(projectRoot, ".svc") : resolve(chosen);
   const runs = join(stateDir, "runs");
+  const host = options.host ?? sharingHost(stateDir);
   return {
     projectRoot,
     stateDir,
@@ -56,6 +60,7 @@ export function openWorkspace(
     locks: join(runs, ".locks"),
     transit: join(runs, ".transit"),
     contents: join(runs, ".contents"),
+    ...(host === undefined ? {} : { host }),
     ...(options.onnxAccelerator === undefined ? {} : { onnxAccelerator: options.onnxAccelerator }),
   };
 }

@@ -4,7 +4,7 @@ import type { ModelParity } from "../training/parity.ts";
 import type {
   ArtifactDetail,
   ArtifactRow,
-  artifactStore,
+  ArtifactStore,
   ArtifactVerification,
   ImportedArtifact,
 } from "../training/store.ts";
@@ -19,7 +19,7 @@ export class Artifacts {
   constructor(private readonly core: SessionCore) {}
 
   /** The store of the session, compared with its operations. */
-  async store(options: ReferenceOptions = {}): Promise<ReturnType<typeof artifactStore>> {
+  async store(options: ReferenceOptions = {}): Promise<ArtifactStore & Required<Pick<ArtifactStore, "contractOf">>> {
     const { artifactStore } = await import("../training/store.ts");
     return { ...artifactStore(this.core.workspace, await this.core.registry()), ...options };
   }

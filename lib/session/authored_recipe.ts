@@ -21,8 +21,8 @@ export class AuthoredRecipe {
     readonly text?: string,
     /** Digest of the bytes of its file. */
     readonly sha256?: string,
-    /** Whether overrides chose values of matrix dimensions, so that a single remaining point is meant. */
-    readonly choosesPoint = false,
+    /** The recipe with its whole matrix, where overrides chose values of dimensions: a single remaining point is meant. */
+    readonly whole?: Value,
   ) {}
 
   /** @throws SvcError `code` with the diagnostics */
@@ -58,7 +58,8 @@ export function parseRecipe(
   const changed = applyOverrides(value, set);
   // An overridden value is not in the text: no line shows it.
   const located: Locate = (at, part) => sameValue(place(value, at), place(changed, at)) ? locate(at, part) : undefined;
-  return new AuthoredRecipe(changed, file, located, text, undefined, set.some(choosesValue));
+  const whole = set.some(choosesValue) ? applyOverrides(value, set.filter((one) => !choosesValue(one))) : undefined;
+  return new AuthoredRecipe(changed, file, located, text, undefined, whole);
 }
 
 /**

@@ -6,7 +6,7 @@ import type { ResultDiff } from "../benchmark/compare_results.ts";
 import type { EngineName } from "../engine/types.ts";
 import type { BenchmarkStatus, EngineEvent } from "../benchmark/on_engine.ts";
 import type { PlotRequest } from "../benchmark/figure/types.ts";
-import type { LoadedPack, loadPack } from "../benchmark/load_pack.ts";
+import type { LoadedPack, PackLoad } from "../benchmark/load_pack.ts";
 import type { PackListRow } from "../benchmark/packs.ts";
 import type { PlotFiles } from "../benchmark/plot_files.ts";
 import type { ReplicationOptions } from "../benchmark/replication.ts";
@@ -95,7 +95,7 @@ export class Benchmarks {
   async load(
     pack: PackSource,
     { backend, implementation, lint, strictLint, ...options }: PackOptions = {},
-  ): ReturnType<typeof loadPack> {
+  ): Promise<PackLoad> {
     const [{ loadPack }, { lintSeverity }] = await Promise.all([
       import("../benchmark/load_pack.ts"),
       import("../plan/planner.ts"),
@@ -168,10 +168,11 @@ export class Benchmarks {
   /**
    * Runs a pack in shards that an engine starts, and follows them to the result of one machine.
    * @returns the result; with `detach`, or after a cancellation, the status of the tasks, which continue
-   * @throws SvcError `pack_invalid`, `engine_unavailable`, `engine_job_failed` when rows are missing after all retries
+   * @throws SvcError `pack_invalid`, `operation_canceled` before the submission, `benchmark_resume_mismatch`,
+   *   `engine_unavailable`, `engine_job_failed` when rows are missing after all retries
    */
   async runOn(pack: string, options: EngineRun): Promise<Omit<BenchmarkRunResult, "diagnostics"> | BenchmarkStatus> {
-    const [{ followBenchmark, recordOf, submitBenchmark }, { optionWords }] = await Promise.all([
+    const [{ followBenchmark, recordOf, resumeWith, submitBenchmark }, { optionWords }] = await Promise.all([
       import("../benchmark/on_engine.ts"),
       import("../engine/written.ts"),
     ]);
@@ -181,14 +182,18 @@ export class Benchmarks {
     const { replicates, untilErrors, untilHalfwidth, maxBits, parallelWorkers, parallelPoints, ignoreEstimate } =
       options;
     const asked = { replicates, untilErrors, untilHalfwidth, maxBits };
-    const replication = resume === undefined ? asked : recordOf(workspace, resume).replication;
+    const before = resume === undefined ? null : recordOf(workspace, resume);
+    const replication = before?.replication ?? asked;
     const loaded = await this.loaded(pack, { ...replication, lint, strictLint });
-    const id = resume ?? await submitBenchmark({
+    if (cancellation.isCancelled) {
+      throw new SvcError("operation_canceled", `Cannot submit ${pack}: the command was canceled`);
+    }
+    const { shards, sbatch, hosts } = options;
+    const engine = {
       engine: on,
-      pack,
       loaded,
-      workspace,
-      program: [...options.program ?? this.core.program(), ...this.core.globalWords()],
+      sbatch,
+      hosts,
       options: optionWords({
         ...asked,
         parallelWorkers,
@@ -196,15 +201,24 @@ export class Benchmarks {
         ignoreEstimate: ignoreEstimate || undefined,
         lint: lint === false ? lint : undefined,
       }),
-      replication,
-      shards: options.shards ?? 4,
-      retries,
-      sbatch: options.sbatch,
-      hosts: options.hosts,
-      onEvent,
-    });
-    const record = recordOf(workspace, id);
-    const again = resume !== undefined;
+    };
+    const started = (program: readonly string[]) => [...program, ...this.core.globalWords()];
+    const record = before !== null
+      ? resumeWith(before, { ...engine, shards, program: options.program && started(options.program) })
+      : recordOf(
+        workspace,
+        await submitBenchmark({
+          ...engine,
+          pack,
+          workspace,
+          program: started(options.program ?? this.core.program()),
+          replication,
+          shards: shards ?? 4,
+          retries,
+          onEvent,
+        }),
+      );
+    const id = record.result_id, again = before !== null;
     const made = options.detach
       ? null
       : await followBenchmark({ record, loaded, workspace, retries, again, cancellation, onEvent });

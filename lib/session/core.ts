@@ -5,7 +5,8 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AdapterInspection, AdapterSource } from "../adapter/types.ts";
-import type { Diagnostic } from "../contract/error.ts";
+import { programForm } from "../artifact/program.ts";
+import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import type { OperationContract } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
 import type { WorkerPool } from "../execute/pool.ts";
@@ -69,6 +70,21 @@ export class SessionCore {
     return { ...options, projectRoot, stateDir, operations: operations.map(String) };
   }
 
+  /**
+   * Opens the files of a program that was imported by URL. Where they cannot be fetched, the logger gets a warning, and what
+   * needs them is refused by the plan.
+   */
+  async openProgram(): Promise<void> {
+    if (programForm() !== "url") return;
+    try {
+      await (await import("../fetch/program.ts")).openProgram();
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      const { code, message, hint } = error;
+      this.#options.logger?.(diagnostic(code, [], message, { hint, severity: "warning" }));
+    }
+  }
+
   /** The words that start this program elsewhere. */
   program(): string[] {
     if (Deno.build.standalone) return [Deno.execPath()];
@@ -111,7 +127,10 @@ export class SessionCore {
   }
 
   readiness(): Promise<Readiness> {
-    return this.#readiness ??= import("../execute/readiness.ts").then(({ readinessOf }) => readinessOf(this.workspace));
+    return this.#readiness ??= Promise.all([import("../execute/readiness.ts"), import("../onnx/isolation.ts")])
+      .then(async ([{ readinessOf }, { canRestrictWorkers }]) =>
+        readinessOf({ ...this.workspace, sandbox: await canRestrictWorkers() })
+      );
   }
 
   planCache(): Promise<PlanCache> {

@@ -283,12 +283,15 @@ export class Recipes {
     return await this.core.prepare({ ...options, ...parts(source) });
   }
 
-  /** The point that overrides left of a matrix, else the recipe itself. */
+  /** The point that overrides left of a matrix, as the whole matrix has it, else the recipe itself. */
   async #chosenPoint(source: AuthoredRecipe): Promise<AuthoredRecipe> {
-    if (!source.choosesPoint) return source;
-    const { points: [point, ...others] } = await this.expand(source);
-    if (point === undefined || others.length > 0) return source;
-    return new (await reading()).AuthoredRecipe(point.recipe, source.file, point.locate, source.text);
+    if (source.whole === undefined) return source;
+    const { points: [chosen, ...others] } = await this.expand(source);
+    if (chosen === undefined || others.length > 0) return source;
+    const { AuthoredRecipe } = await reading();
+    const whole = await this.expand(new AuthoredRecipe(source.whole, source.file));
+    const point = whole.points.find(({ variant_id }) => variant_id === chosen.variant_id) ?? chosen;
+    return new AuthoredRecipe(point.recipe, source.file, chosen.locate, source.text);
   }
 
   /**

@@ -4,7 +4,7 @@ import { SvcError } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { createCancellation } from "../execute/cancellation.ts";
 import type { ReproduceOptions as Reproduce, ReproductionReport } from "../run/reproduce.ts";
-import type { drawRuns, plotRuns, RunsPlotRequest, RunsTableRequest } from "../benchmark/runs_reports.ts";
+import type { DrawnRuns, PlottedRuns, RunsPlotRequest, RunsTableRequest } from "../benchmark/runs_reports.ts";
 import type { RunsTable } from "../benchmark/runs_table.ts";
 import { displayed, figureDisplay, htmlTable } from "../figure/display.ts";
 import type { CrateOptions, WrittenCrate } from "../run/ro_crate.ts";
@@ -15,6 +15,7 @@ import type { GarbageReport } from "../run/gc.ts";
 import type { RestoreOptions as Restore, RestoreReport } from "../run/restore.ts";
 import type { RetentionReport } from "../run/retention.ts";
 import type { RunSelection } from "../run/select.ts";
+import type { MarkChange, RunMarks } from "../run/marks.ts";
 import type { RunPictures } from "../run/pictures.ts";
 import type { RunRow, ShownRun } from "../run/store.ts";
 import type { VerificationReport } from "../run/verify.ts";
@@ -85,7 +86,7 @@ export class Runs {
   }
 
   /** The files that {@link plot} writes. @throws SvcError as {@link plot} */
-  async figure(request: RunsPlotRequest): ReturnType<typeof drawRuns> {
+  async figure(request: RunsPlotRequest): Promise<DrawnRuns> {
     const { drawRuns } = await import("../benchmark/runs_reports.ts");
     const drawn = await drawRuns(this.core.workspace, await this.#ofRecipe(request.recipe), request);
     return displayed(drawn, () => figureDisplay(drawn.name, drawn.files));
@@ -98,7 +99,7 @@ export class Runs {
   async plot(
     request: RunsPlotRequest,
     options: { style?: FigureStyle; out: string; name?: string },
-  ): ReturnType<typeof plotRuns> {
+  ): Promise<PlottedRuns> {
     const { plotRuns } = await import("../benchmark/runs_reports.ts");
     return await plotRuns(this.core.workspace, await this.#ofRecipe(request.recipe), request, options);
   }
@@ -150,6 +151,21 @@ export class Runs {
       import("../run/documents.ts"),
     ]);
     return readDocument((await this.show(id)).directory, RECIPE_FILE) as RecipeDocument;
+  }
+
+  /** Stars, tags and notes of runs, and named views of their list. @throws SvcError `run_marks_invalid` */
+  async marks(): Promise<RunMarks> {
+    return (await import("../run/marks.ts")).readMarks(this.core.workspace);
+  }
+
+  /** Changes the marks of runs. @throws SvcError `run_not_found`, `run_ambiguous`, `usage_invalid`, `run_marks_invalid` */
+  async mark(ids: readonly string[], change: MarkChange): Promise<RunMarks> {
+    return (await import("../run/marks.ts")).markRuns(this.core.workspace, ids, change);
+  }
+
+  /** Keeps the query of a list of runs under a name; null removes it. @throws SvcError `run_marks_invalid` */
+  async keepView(name: string, query: string | null): Promise<RunMarks> {
+    return (await import("../run/marks.ts")).keepView(this.core.workspace, name, query);
   }
 
   /** Hashes every file of a bundle again and checks the links between its documents. @throws SvcError `run_not_found` */

@@ -72,6 +72,11 @@ export class Session implements AsyncDisposable {
     return this.#core.registry();
   }
 
+  /** Fetches the files of a program that was imported by URL, once; a failure is a warning for the logger. */
+  async openProgram(): Promise<void> {
+    await this.#core.openProgram();
+  }
+
   /** Starts a worker thread, so that it loads while a recipe is read and planned. */
   async warmUp(): Promise<void> {
     await this.#core.warmUp();
@@ -105,6 +110,7 @@ export class Session implements AsyncDisposable {
  */
 export async function open(options: SessionOptions = {}): Promise<Session> {
   const session = new Session(options);
+  await session.openProgram();
   await session.registry();
   return session;
 }

@@ -53,15 +53,21 @@ async function showResult(result: BenchmarkResult, directory: string, context: C
     { channelUseRemark },
     { countsOf, firstOf },
     { problemsOf },
+    { rateDifferences },
   ] = await Promise.all([
     import("../benchmark_table.ts"),
     import("../../benchmark/equal_uses.ts"),
     import("../../benchmark/stored_rows.ts"),
     import("../../benchmark/report_tables.ts"),
+    import("../../benchmark/rate_differences.ts"),
   ]);
   if (result.aggregates.length > 0) context.print(aggregateTable(result));
   const comparisons = comparisonTable(result);
   if (comparisons !== "") context.print(`\n${comparisons}`);
+  for (const { method, baseline, difference } of rateDifferences(result)) {
+    const text = difference === null ? "no common range of quality" : `${(100 * difference).toFixed(1)} %`;
+    context.print(`BD-rate  ${method} against ${baseline}: ${text}`);
+  }
   for (const remark of [powerRemark(result), channelUseRemark(result)]) if (remark !== null) context.note(remark);
   const { count: all, completed } = countsOf(result);
   const problems = completed === all ? [] : problemLines([...firstOf(problemsOf(result), MOST_PROBLEMS)]);

@@ -17,8 +17,8 @@ interface Page {
 function pages(): Page[] {
   const root = programFolder();
   if (root === null) {
-    throw new SvcError("docs_unavailable", "Cannot read the documents of a program that was imported by URL", {
-      hint: "Read them in docs/ of its repository",
+    throw new SvcError("docs_unavailable", "Cannot read the documents: the files of this program were not fetched", {
+      hint: "Make the origin of the program reachable once, or read docs/ of its repository",
     });
   }
   const found: Page[] = [];

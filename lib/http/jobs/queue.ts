@@ -2,6 +2,7 @@
  * Jobs: a few run at a time, each in a thread of its own, and the others wait. A job passes its states in one direction, and
  * each change is an event.
  */
+import { parseJson } from "../../contract/json.ts";
 import { float, isObject, type JsonObject } from "../../contract/value.ts";
 import { SvcError } from "../../contract/error.ts";
 import { errorOf, type ErrorRecord, problemOf } from "../problem.ts";
@@ -28,6 +29,8 @@ const MAX_RETAINED = 128;
 const MAX_EVENTS = 512;
 /** Seconds after which a refused client should ask again. */
 const RETRY_AFTER_S = 2;
+/** Starts after which a matrix that ended with its server each time is not started again. */
+const MAX_STARTS = 4;
 /** Characters of prepared runs that queued jobs hold; a job beyond this prepares its run again. */
 const MAX_PREPARED = 32 * 1024 * 1024;
 
@@ -67,6 +70,8 @@ interface LiveJob extends StoredJob {
   request: string | null;
   prepared: SealedText | null;
   readonly events: JobEvent[];
+  /** Whether the next server continues it after this one has shut down. */
+  paused: boolean;
   thread: JobThread | null;
   shared: Int32Array<SharedArrayBuffer>;
   /** The state that a canceled outcome becomes, by the reason of the stop. */
@@ -95,6 +100,11 @@ export class JobQueue {
     }
     for (const event of [...this.#jobs.values()].flatMap(({ events }) => events).sort((a, b) => a.id - b.id)) {
       options.hub.keep(event);
+    }
+    for (const job of this.#jobs.values()) {
+      const starts = job.events.filter(({ kind }) => kind === "job_started").length;
+      // Only a matrix keeps its request while it runs: its completed variants are used again.
+      if (job.document.state === "running" && job.request !== null && starts < MAX_STARTS) requeue(job);
     }
     const queued = [...this.#jobs.values()].filter(({ document: { state }, request }) =>
       state === "queued" && request !== null
@@ -218,7 +228,11 @@ export class JobQueue {
     const active = [...this.#jobs.values()].filter((job) =>
       isActive(job.document.state) && (this.#resumed || !this.#waiting.includes(job))
     );
-    for (const job of active) this.#stop(job, "canceled", "The server is shutting down");
+    for (const job of active) {
+      // A matrix that someone canceled stays canceled.
+      job.paused = job.stopAs === null && job.document.state === "running" && job.request !== null;
+      this.#stop(job, "canceled", "The server is shutting down");
+    }
     await Promise.all(active.map(({ ended }) => ended.promise));
     this.close();
   }
@@ -241,6 +255,7 @@ export class JobQueue {
       events: [],
       request,
       prepared: null,
+      paused: false,
       thread: null,
       shared: new Int32Array(new SharedArrayBuffer(4)),
       stopAs: null,
@@ -263,11 +278,11 @@ export class JobQueue {
     const { session, onThreadEnd, timeoutS, guard, store } = this.#options;
     const { document, request, prepared } = job;
     Object.assign(document, { state: "running", started_at_utc: new Date().toISOString() });
-    // A job that has started is not queued again, so its request is not needed.
-    job.request = null;
+    // A matrix continues after a restart of the server; no other job that has started is queued again.
+    if (document.kind !== "matrix" || repeats(request!)) job.request = null;
     store.putJob(job);
     if (!store.save(true)) {
-      Object.assign(document, { state: "queued", started_at_utc: null });
+      requeue(job);
       job.request = request;
       return;
     }
@@ -322,6 +337,14 @@ export class JobQueue {
     document.summary_path = outcome.summary_path;
     if (outcome.result !== null) document.result = outcome.result;
     const state = outcome.status === "canceled" ? job.stopAs ?? "canceled" : outcome.status;
+    if (state === "canceled" && job.paused) {
+      requeue(job);
+      const message = `Job for ${what(document)} continues with the next server`;
+      this.#report(job, { kind: "queued", level: "info", message });
+      this.#options.store.save(true);
+      thread?.close();
+      return job.ended.resolve();
+    }
     if (outcome.error !== null) {
       const record = outcome.error as ErrorRecord;
       const error = errorOf({ ...record, diagnostics: record.diagnostics ?? [], extra: record.extra ?? {} });
@@ -338,6 +361,7 @@ export class JobQueue {
   /** Sets the last state of a job and reports it. */
   #finish(job: LiveJob, state: Exclude<JobState, "queued" | "running">): void {
     const { document } = job;
+    job.request = null;
     document.state = state;
     document.completed_at_utc = new Date().toISOString();
     const { result } = document;
@@ -432,6 +456,17 @@ export class JobQueue {
     for (const { document } of leaving) this.#jobs.delete(document.job_id);
     this.#options.store.remove(leaving.map(({ document }) => document.job_id));
   }
+}
+
+/** Puts a job that has started back into the queue. */
+function requeue({ document }: LiveJob): void {
+  Object.assign(document, { state: "queued", started_at_utc: null });
+}
+
+/** Whether a matrix runs variants again that have a complete run: a second start would not tell which are done. */
+function repeats(request: string): boolean {
+  const read = parseJson(request);
+  return isObject(read) && read.rerun === true;
 }
 
 /** Names a job in messages. */

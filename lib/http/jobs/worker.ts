@@ -14,6 +14,7 @@ import type { JobCommand, JobMessage, JobOutcome, JobTask } from "./types.ts";
 const IDLE_MS = 60_000;
 
 let session: Session | undefined;
+let opening: Promise<void> | undefined;
 let current: { jobId: string; cancellation: CancellationToken } | undefined;
 
 const send = (message: JobMessage) => self.postMessage(message);
@@ -22,6 +23,7 @@ self.onmessage = ({ data: command }: MessageEvent<JobCommand>) => {
   switch (command.type) {
     case "open":
       session = new Session({ ...command.session, idleMs: IDLE_MS });
+      opening = session.openProgram();
       return void session.warmUp();
     case "cancel":
       if (current?.jobId === command.jobId) current.cancellation.cancel();
@@ -38,6 +40,7 @@ async function start(task: JobTask): Promise<void> {
   const reports = throttledReports((report) => send({ type: "report", jobId, report: canonicalJson(report) }));
   let outcome: JobOutcome;
   try {
+    await opening;
     outcome = await performJob(task, session!, { cancellation, onReport: reports.add });
   } catch (error) {
     const { stack: _stack, ...record } = errorRecord(error);

@@ -10,7 +10,7 @@ import { imageOfArray } from "../array_image.ts";
 import { type ArtifactPreview, findArtifact, readArray } from "../artifact_file.ts";
 import { Answer, get } from "../route.ts";
 import { documentOf, refusals, reply } from "../schemas.ts";
-import { SERIES_KINDS, SERIES_RANGES, seriesOf } from "../series.ts";
+import { everyNth, SERIES_KINDS, SERIES_RANGES, seriesOf } from "../series.ts";
 
 const PATH = z.string().describe("relative to the state directory, as in summaries: runs/<run_id>/artifacts/…");
 const ARRAY = z.string().optional().describe("name of the array; the main one when left out");
@@ -75,6 +75,10 @@ export const artifactRoutes = [
       range: z.enum(SERIES_RANGES).default("all").describe(
         "of a histogram: robust leaves out values far from the rest",
       ),
+      stride: z.int().min(1).max(1_000_000).default(1).describe(
+        "every stride-th value, such as those of one of so many layers",
+      ),
+      offset: z.int().min(0).max(999_999).default(0).describe("the first of these values, below stride"),
     }),
     replies: {
       200: reply(
@@ -91,9 +95,9 @@ export const artifactRoutes = [
       ),
       ...REFUSED,
     },
-    thread({ query: { path, points, kind, range, ...query }, session }) {
+    thread({ query: { path, points, kind, range, stride, offset, ...query }, session }) {
       const { name, array } = readArray(findArtifact(session.workspace, path), query.array);
-      return { array: name, ...seriesOf(array, points, kind, range) };
+      return { array: name, ...seriesOf(everyNth(array, stride, offset), points, kind, range) };
     },
   }),
   get("/api/array", "A block of an array with every digit", {

@@ -1,11 +1,13 @@
 /** Completed and running runs: listed from the index, shown, verified and compared. */
 import { SvcError } from "../../contract/error.ts";
+import { isObject } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import type { RunsTable } from "../../benchmark/runs_table.ts";
 import { type Figure, FIGURE_TYPES } from "../../figure/types.ts";
 import type { RunDiff } from "../../run/diff.ts";
 import { RUN_STATUSES, type RunManifest, type RunSummary } from "../../run/documents.ts";
 import type { GarbageReport } from "../../run/gc.ts";
+import type { RunMarks } from "../../run/marks.ts";
 import type { RetentionReport } from "../../run/retention.ts";
 import type { VerificationReport } from "../../run/verify.ts";
 import { bundlePaths } from "../bundle_paths.ts";
@@ -28,6 +30,7 @@ const EXTRA = [
   "matrix_recipe",
   "problem",
   "metrics",
+  "changed",
 ];
 
 /** Runs that match every given member; without `ids` all finished ones that do. */
@@ -68,8 +71,26 @@ function placesOf(where: string | undefined): Record<string, string> | undefined
       ) || undefined;
 }
 
+const MARKS = {
+  200: reply(
+    "All marks, and the views by name",
+    documentOf<RunMarks>(
+      z.object({
+        schema_version: z.int(),
+        runs: z.record(z.string(), OBJECT),
+        views: z.record(z.string(), z.string()),
+      }),
+    ),
+  ),
+  ...refusals(400, 404, 409),
+} as const;
+
+const TAGS = z.array(z.string()).max(100).optional();
+
 export const runRoutes = [
   get("/api/runs", "The runs, newest first, page by page", {
+    stable: true,
+    brief: true,
     query: z.strictObject({
       limit: z.int().min(1).max(500).default(100),
       cursor: z.string().optional().describe("next_cursor of the page before"),
@@ -90,13 +111,20 @@ export const runRoutes = [
         throw new SvcError("query_invalid", `Cannot add the field ${unknown}`, { hint: `Known: ${EXTRA.join(", ")}` });
       }
       const { rows, nextCursor } = await service.index.list({ ...filter, recipeName, where: placesOf(where) });
-      const summaries = extra.includes("metrics")
+      const summaries = extra.includes("metrics") || extra.includes("changed")
         ? await service.session.runs.summaries(rows.map(({ run_id }) => run_id))
         : [];
+      const metrics = summaries.map(flattenedMetrics);
       const members = [...BASE, ...extra];
+      const total = summaries.map((summary) => isObject(summary?.metrics) ? summary.metrics : {});
+      const names = new Set(
+        [...metrics, ...total].flatMap((one) => Object.keys(one).map((name) => name.slice(name.indexOf(":") + 1))),
+      );
+      const changed = extra.includes("changed") ? service.index.changedValues(rows, names) : [];
       const runs = rows.map((row, at) => ({
         ...Object.fromEntries(Object.entries(row).filter(([name]) => members.includes(name))),
-        ...(extra.includes("metrics") ? { metrics: flattenedMetrics(summaries[at]) } : {}),
+        ...(extra.includes("metrics") ? { metrics: metrics[at] } : {}),
+        ...(extra.includes("changed") ? { changed: changed[at] } : {}),
       }));
       return { runs, next_cursor: nextCursor };
     },
@@ -150,6 +178,29 @@ export const runRoutes = [
       const texts = Object.entries(files).filter((entry) => typeof entry[1] === "string");
       return { plot, x, y, group, name, figure, runs, files: Object.fromEntries(texts) };
     },
+  }),
+  get("/api/runs/marks", "Stars, tags and notes of runs, and named views of their list", {
+    replies: { 200: MARKS[200], ...refusals(409) },
+    thread: ({ session }) => session.runs.marks(),
+  }),
+  post("/api/runs/marks", "Change the stars, tags and notes of runs", {
+    body: z.strictObject({
+      ids: z.array(z.string()).min(1).max(1000),
+      starred: z.boolean().optional(),
+      add_tags: TAGS,
+      remove_tags: TAGS,
+      note: z.string().max(10_000).optional().describe("replaces the note"),
+    }),
+    replies: MARKS,
+    thread: ({ body: { ids, ...change }, session }) => session.runs.mark(ids, change),
+  }),
+  post("/api/runs/views", "Keep a view of the list of runs under a name", {
+    body: z.strictObject({
+      name: z.string().min(1).max(60),
+      query: z.string().max(4000).nullable().describe("query of the page's address; null removes the view"),
+    }),
+    replies: { 200: MARKS[200], ...refusals(400, 409) },
+    thread: ({ body: { name, query }, session }) => session.runs.keepView(name, query),
   }),
   get("/api/runs/:run_id", "The documents of a run", {
     stable: true,

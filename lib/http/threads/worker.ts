@@ -7,17 +7,21 @@ import { performCommand } from "./perform.ts";
 import type { ThreadInput, ThreadMessage } from "./protocol.ts";
 
 let session: Session | undefined;
+/** Commands may come while the session opens. */
+let opening = Promise.resolve();
 
 const send = (message: ThreadMessage, transfer: Transferable[] = []) => self.postMessage(message, transfer);
 
 self.onmessage = async ({ data: command }: MessageEvent<ThreadInput>) => {
   if (command.type === "open") {
     session = new Session(command.session);
+    opening = session.openProgram();
     // Loaded before the first request. A failure is the reply to each request that needs the registry.
-    await session.registry().catch(() => {});
+    await opening.then(() => session!.registry()).catch(() => {});
     return;
   }
   try {
+    await opening;
     const result = await performCommand(session!, command);
     const bytes = result.type === "reply" && result.reply.body instanceof Uint8Array ? [result.reply.body.buffer] : [];
     send(result, bytes);

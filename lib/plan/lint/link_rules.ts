@@ -2,7 +2,8 @@
 import type { Place } from "../../contract/error.ts";
 import { canonicalJson } from "../../contract/json.ts";
 import { isNumber, toNumber, type Value } from "../../contract/value.ts";
-import { BITS_PER_SYMBOL } from "../../numeric/modulation.ts";
+import { BITS_PER_SYMBOL } from "../../numeric/modulations.ts";
+import { unambiguous } from "../../numeric/range_doppler.ts";
 import { top } from "./streams.ts";
 import { type Choices, type Finding, inputOf, type LintStep, type LintView, opOf, paramOf, type Rule } from "./view.ts";
 import { BIT_LINKS, DEMODULATORS, list, MODULATORS, SYMBOL_LINKS } from "./wiring.ts";
@@ -137,6 +138,71 @@ function* assumedVariance(recipe: LintView): Iterable<Finding> {
 /** Place of a parameter written by the author, else by the matrix. */
 const written = (step: LintStep, param: string): Place =>
   step.authored.has(param) ? paramOf(step, param) : ["metadata", "matrix", "step_params", step.id, param];
+
+/** Where a parameter is written, or the operation whose default it is. */
+const writtenOr = (recipe: LintView, step: LintStep, param: string): Place =>
+  recipe.chosen(step, param) ? written(step, param) : opOf(step);
+
+/** The largest number that a parameter has in some variant; -∞ without one. */
+const largest = (recipe: LintView, step: LintStep, param: string): number =>
+  Math.max(...recipe.choices(step, param).values.filter(isNumber).map(toNumber));
+
+/** Pilots between which a selective channel changes too much for interpolation. */
+function* widePilots(recipe: LintView): Iterable<Finding> {
+  const selective = recipe.ofOp("wireless.channel", "wireless.mimo_ofdm_channel").find((one) =>
+    one.op === "wireless.channel"
+      ? recipe.is(one, "channel", "ofdm_tdl", "ofdm_cdl")
+      : recipe.is(one, "channel_model", "tdl", "cdl")
+  );
+  if (selective === undefined) return;
+  const spread = largest(recipe, selective, "delay_spread_ns");
+  const turn = largest(recipe, selective, "subcarrier_spacing_khz") * spread * 1e-6;
+  for (const step of recipe.ofOp("modulation.ofdm_pilot_insert")) {
+    const comb = recipe.is(step, "pattern", "comb"), ports = largest(recipe, step, "port_count");
+    if (!comb && !recipe.is(step, "pattern", "nr_dmrs_type1")) continue;
+    // DM-RS has every other subcarrier; ports of a pair share the mean of two pilots.
+    const spacing = comb ? largest(recipe, step, "pilot_spacing") : ports > 1 ? 4 : 2;
+    if (!(spacing * turn > WIDEST_PILOT_SPACING)) continue;
+    yield {
+      place: comb ? writtenOr(recipe, step, "pilot_spacing") : opOf(step),
+      message: comb
+        ? `Pilots ${spacing} subcarriers apart cannot follow a channel with a delay spread of ${spread} ns`
+        : `DM-RS of ${ports} ports, ${spacing} subcarriers a value, cannot follow a delay spread of ${spread} ns`,
+      hint: comb
+        ? `Set pilot_spacing to ${Math.max(1, Math.floor(WIDEST_PILOT_SPACING / turn))} or less`
+        : `Set subcarrier_spacing_khz or delay_spread_ns of ${selective.id} lower${
+          ports > 1 ? ", or use one port" : ""
+        }`,
+      step,
+    };
+  }
+}
+
+/** Targets that a range-Doppler map shows at another range or velocity. */
+function* aliasedTargets(recipe: LintView): Iterable<Finding> {
+  for (const step of recipe.ofOp("source.isac_echo_scenario")) {
+    const of = (param: string) => largest(recipe, step, param), spacingHz = of("subcarrier_spacing_khz") * 1e3;
+    const span = unambiguous({
+      spacingHz,
+      symbolSeconds: (1 + of("cyclic_prefix_fraction")) / spacingHz,
+      carrierHz: of("carrier_frequency_ghz") * 1e9,
+    });
+    const beyond = [
+      { param: "range_max_m", limit: span.range, span: `0 to ${span.range.toFixed(0)} m` },
+      { param: "velocity_max_mps", limit: span.velocity / 2, span: `±${(span.velocity / 2).toFixed(0)} m/s` },
+    ].filter(({ param, limit }) => of(param) > limit);
+    for (const { param, limit, span } of beyond) {
+      yield {
+        place: writtenOr(recipe, step, param),
+        message: `Targets of ${step.id} repeat in a range-Doppler map: its ${
+          param === "range_max_m" ? "ranges" : "velocities"
+        } are unambiguous in ${span}`,
+        hint: `Set ${param} to ${Math.floor(limit)} or less, or change subcarrier_spacing_khz`,
+        step,
+      };
+    }
+  }
+}
 
 function* ignoredParams(recipe: LintView): Iterable<Finding> {
   for (const step of recipe.ofOp(...PRESET_LINKS)) {
@@ -345,26 +411,12 @@ export const LINK_RULES: readonly Rule[] = [
   {
     code: "pilot_spacing_too_wide",
     severity: "warning",
-    *find(recipe) {
-      for (const step of recipe.ofOp("modulation.ofdm_pilot_insert")) {
-        if (!recipe.is(step, "pattern", "comb")) continue;
-        const [link] = recipe.ofOp("wireless.channel").filter((one) =>
-          recipe.is(one, "channel", "ofdm_tdl", "ofdm_cdl")
-        );
-        if (link === undefined) continue;
-        const largest = (of: LintStep, param: string) =>
-          Math.max(...recipe.choices(of, param).values.map((value) => toNumber(value as number)));
-        const spacing = largest(step, "pilot_spacing"), spread = largest(link, "delay_spread_ns");
-        const turns = spacing * largest(link, "subcarrier_spacing_khz") * spread * 1e-6;
-        if (!(turns > WIDEST_PILOT_SPACING)) continue;
-        yield {
-          place: written(step, "pilot_spacing"),
-          message: `Pilots ${spacing} subcarriers apart cannot follow a channel with a delay spread of ${spread} ns`,
-          hint: `Set pilot_spacing to ${Math.max(1, Math.floor(spacing * WIDEST_PILOT_SPACING / turns))} or less`,
-          step,
-        };
-      }
-    },
+    find: widePilots,
+  },
+  {
+    code: "targets_beyond_unambiguous_span",
+    severity: "warning",
+    find: aliasedTargets,
   },
   {
     code: "surface_phases_not_closed_form",

@@ -1,18 +1,18 @@
 /**
- * The index database of a state directory, `index.sqlite3`. Its run rows are a copy of the bundles for fast lists, and
+ * The index database of a state directory, `index.sqlite3`; on a network file system each host has its own,
+ * `index.<host>.sqlite3`, with a rollback journal, and the bundles bring the runs of all hosts into each. Its run rows are a copy of the bundles for fast lists, and
  * are rebuilt from them when the database is missing or damaged. Jobs and their events exist only here; the readable
- * rows of a damaged database are kept. Several processes may open it, such as a server and a command line: with a write-ahead
- * log, or on a network file system with a rollback journal.
+ * rows of a damaged database are kept. Several processes of a host may open it, such as a server and a command line.
  */
-import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { messageOf, SvcError } from "../../contract/error.ts";
 import { codeOf, systemCodeOf } from "../../contract/system_error.ts";
-import { networkFileSystem } from "../file_system.ts";
+import { hostFile } from "../file_system.ts";
+import type { Workspace } from "../workspace.ts";
 
 export type { DatabaseSync } from "node:sqlite";
 
-export const INDEX_FILE = "index.sqlite3";
+const INDEX_FILE = "index.sqlite3";
 
 /** Each migration raises the version by one; a released migration never changes. */
 const MIGRATIONS: readonly string[] = [
@@ -81,18 +81,17 @@ export interface OpenDatabase {
 /**
  * Opens the index database and migrates it to the current version.
  * @param stateDir created when missing
- * @param options `check` scans the whole file for damage; `network` names the network file system, default as detected
+ * @param options `check` scans the whole file for damage; `host` is that of the workspace
  * @throws SvcError `index_unsupported` for a later version, `file_system_error` when it cannot be opened
  */
 export function openDatabase(
   stateDir: string,
-  options: { check?: boolean; network?: string | null } = {},
+  options: { check?: boolean; host?: string } = {},
 ): OpenDatabase {
   Deno.mkdirSync(stateDir, { recursive: true });
-  const path = join(stateDir, INDEX_FILE);
-  // Hosts that share a network file system do not share the memory that a write-ahead log needs.
-  const { check = false, network = networkFileSystem(stateDir) } = options;
-  const journal = network === null ? "WAL" : "DELETE";
+  const { check = false, host } = options;
+  const path = hostFile(stateDir, INDEX_FILE, host);
+  const journal = host === undefined ? "WAL" : "DELETE";
   try {
     return { database: open(path, check, journal), path, damaged: null };
   } catch (error) {
@@ -113,8 +112,8 @@ export function openDatabase(
  * @returns the damage of the index, or null for a sound or missing one
  * @throws SvcError `file_system_error` when it cannot be opened
  */
-export function damageOf(stateDir: string): string | null {
-  const path = join(stateDir, INDEX_FILE);
+export function damageOf({ stateDir, host }: Workspace): string | null {
+  const path = hostFile(stateDir, INDEX_FILE, host);
   let database: DatabaseSync | undefined;
   try {
     if (Deno.statSync(path).size === 0) return null;

@@ -8,7 +8,7 @@ export function openRunIndex(
   workspace: Workspace,
   options: { check?: boolean } = {},
 ): { index: RunIndex; database: DatabaseSync; damaged: string | null; close(): void } {
-  const { database, damaged } = openDatabase(workspace.stateDir, options);
+  const { database, damaged } = openDatabase(workspace.stateDir, { ...options, host: workspace.host });
   database.exec("PRAGMA synchronous = NORMAL");
   return { index: new RunIndex(workspace, { database }), database, damaged, close: () => database.close() };
 }

@@ -23,6 +23,8 @@ const RACY_MS = 100;
 const BATCH = 1000;
 /** So many parameters and metrics of a run can be asked for. */
 const MOST_VALUES = 500;
+/** So many runs of a value are counted, to begin with the rarest. */
+const MOST_COUNTED = 10_000;
 /** Name among the values; parameters and metrics have a dot. */
 const RECIPE = "recipe";
 
@@ -101,8 +103,8 @@ export class RunIndex {
     };
     const wanted = Object.entries(query.where ?? {}).map(([name, text]) => [name, numberOf(text) ?? text] as const);
     if (query.recipeName !== undefined) wanted.push([RECIPE, query.recipeName]);
-    // The first value gives the order, so that a page reads no more than its rows.
-    const [first, ...others] = wanted;
+    // The rarest value gives the order: a page reads no more than the runs that have it.
+    const [first, ...others] = this.#byNumber(wanted);
     const from = first === undefined ? "runs" : "run_values AS first CROSS JOIN runs ON runs.sort_key = first.sort_key";
     const order = first === undefined ? "runs.sort_key" : "first.sort_key";
     if (first !== undefined) where("first.name = ? AND first.value = ?", ...first);
@@ -125,6 +127,37 @@ export class RunIndex {
       rows: page.flatMap((row) => this.#current(row)),
       nextCursor: more ? Buffer64.encode(String(page.at(-1)!.sort_key)) : null,
     };
+  }
+
+  /** Values by their number of runs, counted up to a limit; the fewest first. */
+  #byNumber<Value extends readonly [string, string | number]>(values: readonly Value[]): readonly Value[] {
+    if (values.length < 2) return values;
+    const count = this.database.prepare(
+      `SELECT count(*) AS n FROM (SELECT 1 FROM run_values WHERE name = ? AND value = ? LIMIT ${MOST_COUNTED})`,
+    );
+    const numbers = new Map(values.map((value) => [value, (count.get(...value) as { n: number }).n]));
+    return values.toSorted((a, b) => numbers.get(a)! - numbers.get(b)!);
+  }
+
+  /**
+   * Of each run the parameters in which the given runs of its recipe differ: dimensions of a matrix, and parameters that no
+   * dimension sets. Seeds that derive from the master seed are left out.
+   * @param metrics names of metrics, which the index keeps beside the parameters
+   */
+  changedValues(rows: readonly RunRow[], metrics: ReadonlySet<string>): JsonObject[] {
+    const families = new Map<string, Map<string, string | number>[]>();
+    const known = rows.map(({ run_id, recipe_name, matrix_recipe }) => {
+      const row = this.database.prepare("SELECT run_values FROM runs WHERE run_id = ?").get(run_id) as Row | undefined;
+      const values = JSON.parse(String(row?.run_values ?? "[]")) as [string, string | number][];
+      const params = values.filter(([name]) => name !== RECIPE && !name.endsWith(".seed") && !metrics.has(name));
+      const family = matrix_recipe ?? recipe_name?.split("__")[0] ?? "", own = new Map(params);
+      families.set(family, [...families.get(family) ?? [], own]);
+      return { family, own };
+    });
+    const names = new Map([...families].map(([family, runs]) => [family, changedNames(runs)]));
+    return known.map(({ family, own }) =>
+      Object.fromEntries(names.get(family)!.flatMap((name) => own.has(name) ? [[name, own.get(name)!]] : []))
+    );
   }
 
   /** The current row: read again when its file changed, empty when the bundle is gone. */
@@ -257,6 +290,15 @@ export class RunIndex {
 
 const numberOf = (text: string): number | undefined =>
   text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : undefined;
+
+/** Names whose values differ between runs; a parameter that always equals a dimension is that dimension. */
+function changedNames(runs: readonly ReadonlyMap<string, string | number>[]): string[] {
+  const names = [...new Set(runs.flatMap((run) => [...run.keys()]))];
+  const differing = names.filter((name) => new Set(runs.map((run) => run.get(name))).size > 1);
+  const dimensions = differing.filter((name) => !name.includes("."));
+  const isBound = (name: string) => dimensions.some((one) => runs.every((run) => run.get(one) === run.get(name)));
+  return [...dimensions, ...differing.filter((name) => name.includes(".") && !isBound(name))];
+}
 
 /** Parameters of the steps, the point of a matrix, and metrics, without what is measured anew in each run. */
 function valuesOf(

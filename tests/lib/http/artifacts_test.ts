@@ -5,7 +5,7 @@ import { decodeImage } from "../../../lib/artifact/image_file.ts";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import { imageOfArray } from "../../../lib/http/array_image.ts";
 import { blockOf, MAX_BLOCK_VALUES } from "../../../lib/http/array_block.ts";
-import { seriesOf } from "../../../lib/http/series.ts";
+import { everyNth, seriesOf } from "../../../lib/http/series.ts";
 import { openTestServer } from "./support.ts";
 
 async function put(folder: string, name: string, bytes: Uint8Array | string): Promise<string> {
@@ -106,6 +106,12 @@ Deno.test("a constellation is a histogram that counts every finite symbol once",
   assert.deepEqual(counts, [[1, 1], [0, 2]]);
   assert.deepEqual([x.map(Number), y.map(Number)], [[-1, 0, 1], [-1, 0, 1]]);
   assert.throws(() => seriesOf(ndarray("complex64", symbols, [5]), 4, "line"), { code: "artifact_invalid" });
+  const pairs = ndarray("complex64", Float32Array.of(0, 1, 2, 3, 4, 5, 6, 7, 8, 9), [5]);
+  assert.deepEqual(everyNth(pairs, 2, 1), ndarray("complex64", Float32Array.of(2, 3, 6, 7), [2]));
+  assert.equal(everyNth(pairs, 1, 0), pairs);
+  for (const [stride, offset] of [[2, 2], [8, 5]]) {
+    assert.throws(() => everyNth(pairs, stride, offset), { code: "artifact_invalid" });
+  }
   const bins = seriesOf(ndarray("uint8", Uint8Array.of(0, 0, 255)), 2, "histogram") as { y: number[] };
   assert.deepEqual(bins.y, [2, 1]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { verifyRun } from "../../../lib/run/verify.ts";
-import { BITS, openTestServer, readStream, removeLeft, SLOW } from "./support.ts";
+import { BITS, openTestServer, readStream, removeLeft, SLOW, type TestServer } from "./support.ts";
 
 Deno.test("a run job is taken, runs, tells every event once and leaves a bundle that verifies", async () => {
   await using server = await openTestServer();
@@ -251,7 +251,15 @@ Deno.test("a run is pruned, its artifacts are named as pruned, and a job restore
   assert.equal((await verify()).artifacts, "present");
   const pruned = (await server.post("/api/runs/prune", { recipe: "bits", larger_than: "1kB" })).json;
   assert.deepEqual(pruned.runs.map((row: { run_id: string }) => row.run_id), [run_id]);
+  // Equal requests get one reply, until something changes.
+  const listed = async () => {
+    const { json, headers } = await server.get("/api/runs?fields=size_bytes");
+    return [json.runs.map((row: { run_id: string }) => row.run_id), headers.get("etag")];
+  };
+  const before = await listed();
+  assert.deepEqual([before[0], await listed()], [[run_id], before]);
   assert.equal((await server.post("/api/runs/remove", { ids: [run_id] })).json.runs.length, 1);
+  assert.deepEqual((await listed())[0], []);
   assert.equal((await server.get(`/api/runs/${run_id}`)).status, 404);
 });
 
@@ -274,6 +282,45 @@ Deno.test("jobs and events outlive the server; what was unfinished becomes incom
     assert.equal(lost.interruption, "server_restart");
     assert.equal(lost.events.at(-1).kind, "job_incomplete");
     assert.ok(lost.events.at(-1).id > kept.events.at(-1).id);
+  } finally {
+    await removeLeft(folder);
+  }
+});
+
+Deno.test("a sweep continues after its server died or was shut down, and uses the variants that were done", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "svc-http-" });
+  try {
+    const matrix = { dimensions: { count: [8, 150_000] }, step_params: { data: { bit_count: { matrix: "count" } } } };
+    const recipe = { ...SLOW, metadata: { seed: 7, matrix } };
+    const first = await openTestServer({ folder });
+    const id = (await first.post("/api/matrix-jobs", { recipe })).json.job_id;
+    const done = async ({ get }: TestServer) => {
+      for (;;) {
+        const { variants = {} } = (await get(`/api/run-jobs/${id}`)).json.progress;
+        const ended = Object.values<{ status: string; run_id: string }>(variants).find(({ status }) =>
+          status === "completed"
+        );
+        if (ended !== undefined) return ended.run_id;
+        await delay(10);
+      }
+    };
+    const kept = await done(first);
+    // The process dies: nothing is drained, only what was written is there.
+    first.service.close();
+    const second = await openTestServer({ folder });
+    second.service.jobs.resume();
+    while ((await second.get(`/api/run-jobs/${id}`)).json.state === "queued") await delay(10);
+    await second.service.jobs.drain();
+    await second[Symbol.asyncDispose]();
+    await using third = await openTestServer({ folder });
+    third.service.jobs.resume();
+    const job = (await third.get(`/api/run-jobs/${id}/wait?timeout_seconds=60`)).json;
+    assert.equal(job.state, "completed", JSON.stringify(job));
+    assert.deepEqual(
+      job.result.rows.map(({ run_id, reused }: { run_id: string; reused: boolean }) => [run_id === kept, reused])[0],
+      [true, true],
+    );
+    assert.equal(job.events.filter(({ kind }: { kind: string }) => kind === "job_started").length, 3);
   } finally {
     await removeLeft(folder);
   }

@@ -100,6 +100,8 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   });
   const files = {
     "recipes/broken.yaml": "name: [",
+    // Takes the place of a template, and is no recipe.
+    "recipes/image_codec_default.yaml": "name: [",
     "recipes/matrix.yaml": MATRIX,
     "recipes/slow.json": JSON.stringify(SLOW),
     "recipes/link.json": JSON.stringify(LINK),
@@ -149,7 +151,7 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   const row = (available: boolean) => templates.find((item: { available: boolean }) => item.available === available);
   await post("/api/recipe-templates/instantiate", { template_id: row(true).id });
   await post("/api/recipe-templates/instantiate", { template_id: row(true).id, step_params: { nothing: {} } });
-  if (row(false)) await post("/api/recipe-templates/instantiate", { template_id: row(false).id });
+  await post("/api/recipe-templates/instantiate", { template_id: row(false).id });
   for (const path of ["validate", "lint", "plan", "matrix/expand", "save"]) {
     await post(`/api/recipe/${path}`, { recipe });
     await post(`/api/recipe/${path}`, { recipe: { steps: 3 }, nothing: 1 });
@@ -200,6 +202,20 @@ Deno.test("every documented status is seen of its route, and no other", async ()
     await get(`/api/runs/figure${query}`);
   }
   await get("/api/runs/table?metrics=steps.data.source.bit_count");
+  await get("/api/runs/marks");
+  await post("/api/runs/marks", { ids: [run.run_id], starred: true, add_tags: ["paper"], note: "first" });
+  await post("/api/runs/marks", { ids: ["nothing"], starred: true });
+  await post("/api/runs/marks", { ids: [run.run_id], add_tags: ["two words"] });
+  await post("/api/runs/views", { name: "starred", query: "q=is:starred" });
+  await post("/api/runs/views", { name: "" });
+  const marked = `${server.folder}/.svc/run_marks.json`;
+  const written = JSON.parse(await Deno.readTextFile(marked));
+  assert.deepEqual(written.runs, { [run.run_id]: { starred: true, tags: ["paper"], note: "first" } });
+  await Deno.writeTextFile(marked, "{}");
+  await get("/api/runs/marks");
+  await post("/api/runs/marks", { ids: [run.run_id], starred: false });
+  await post("/api/runs/views", { name: "starred", query: null });
+  await Deno.remove(marked);
   for (const path of ["reproduce", "restore"]) await post(`/api/runs/${run.run_id}/${path}`, { execution: 3 });
   await post("/api/runs/nothing/restore", {});
   for (const path of ["prune", "remove"]) {
