@@ -12,7 +12,15 @@ import type { JsonObject } from "../contract/value.ts";
 import { fullLock, npmCache, packageOf } from "./packages.ts";
 
 /** Packages for tests and generators: nothing of them is in a shipped file. */
-const DEVELOPMENT = ["assemblyscript", "axe-core", "binaryen", "playwright-core", "fsevents"];
+const DEVELOPMENT = [
+  "assemblyscript",
+  "axe-core",
+  "binaryen",
+  "kubernetes-types",
+  "playwright-core",
+  "fsevents",
+  "typescript",
+];
 /** Packages without a file of their licence, with the place of its text. */
 const TEXTS: Readonly<Record<string, string>> = {
   "MPL-2.0":

@@ -16,7 +16,8 @@ export async function buildPackage(folder: string): Promise<void> {
   const program = join(folder, "program"), files = await copyProgram(program, "npm");
   const lock = runtimeLock(files, program);
   await copyPackages(lock, join(folder, "cache"));
-  await writeRuntimeConfig(join(folder, "run"), lock);
+  // Each start then reads the modules that it needs; a compiled program must know all of them.
+  await writeRuntimeConfig(join(folder, "run"), lock, ["lazy-dynamic-imports"]);
   await Deno.mkdir(join(folder, "bin"));
   await Deno.copyFile(new URL("launcher.mjs", import.meta.url), join(folder, "bin/svc.mjs"));
   for (const name of ["README.md", "LICENSE"]) await Deno.copyFile(new URL(name, PROGRAM_ROOT), join(folder, name));

@@ -12,6 +12,8 @@ const KEPT = /(\.(js|mjs|cjs|json|wasm)|(^|\/)(licen[cs]e|notice|copying)[^/]*)$
 /** Packages of which few files are used, with these files. */
 const FEW: Readonly<Record<string, RegExp>> = {
   "onnxruntime-web": /^(package\.json|dist\/ort\.wasm\.bundle\.min\.mjs|dist\/ort-wasm-simd-threaded\.wasm)$/,
+  "@jsquash/avif": /^(package\.json|LICENSE|codec\/(dec\/avif_dec|enc\/avif_enc)\.(js|wasm))$/,
+  "@jsquash/webp": /^(package\.json|LICENSE.*|codec\/(LICENSE.*|(dec\/webp_dec|enc\/webp_enc_simd)\.(js|wasm)))$/,
 };
 
 interface Locked {
@@ -107,10 +109,11 @@ export async function npmCache(): Promise<string> {
 export async function writeRuntimeConfig(
   folder: string,
   lockFile: LockFile,
+  features: readonly string[] = [],
 ): Promise<{ config: string; lock: string }> {
   const config = join(folder, "deno.json"), path = join(folder, "deno.lock");
   await Deno.mkdir(folder, { recursive: true });
-  const unstable = ["raw-imports", "worker-options", "bundle"];
+  const unstable = ["raw-imports", "worker-options", "bundle", ...features];
   await Deno.writeTextFile(config, prettyJson({ nodeModulesDir: "none", unstable }));
   await Deno.writeTextFile(path, prettyJson(lockFile as never));
   return { config, lock: path };

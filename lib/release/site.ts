@@ -11,6 +11,7 @@ import { PROGRAM_ROOT } from "../artifact/program.ts";
 
 const VITEPRESS = "vitepress@1.6.4";
 const ROOT_PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "THIRD_PARTY.md"];
+const IMAGE = /\.(svg|png)$/;
 const LINK = /\]\(([^)\s#]+)/g;
 
 interface SidebarGroup {
@@ -35,23 +36,27 @@ export function sidebarOf(index: string): SidebarGroup[] {
 export const pageText = (markdown: string): string =>
   `::: v-pre\n\n${markdown.replace(/^<!--[^]*?-->\n/gm, "")}\n\n:::\n`;
 
-/** Copies pages, and the files of the repository that they show or link to; files that are no images keep their path. */
+/**
+ * Copies pages, and the files of the repository that they show or link to; files that are no images keep their path.
+ * @returns the number of pages, and the links to files that are no images, as pages write them
+ */
 async function copyPages(root: string, folder: string): Promise<{ pages: number; linked: string[] }> {
-  const pages = [...ROOT_PAGES, ...markdownFiles(root, "docs")], files = new Set<string>();
+  const pages = [...ROOT_PAGES, ...markdownFiles(root, "docs")], files = new Set<string>(), linked = new Set<string>();
   for (const page of pages) {
     const text = await Deno.readTextFile(join(root, page));
     for (const [, target] of text.matchAll(LINK)) {
-      if (!/^[a-z]+:|\.md$/.test(target)) files.add(join(dirname(page), target));
+      if (/^[a-z]+:|\.md$/.test(target)) continue;
+      files.add(join(dirname(page), target));
+      if (!IMAGE.test(target)) linked.add(target);
     }
     await write(join(folder, page), pageText(text));
   }
-  const linked = [...files].filter((file) => !/\.(svg|png)$/.test(file));
   for (const file of files) {
-    const to = join(folder, linked.includes(file) ? "public" : "", file);
+    const to = join(folder, IMAGE.test(file) ? "" : "public", file);
     await Deno.mkdir(dirname(to), { recursive: true });
     await Deno.copyFile(join(root, file), to);
   }
-  return { pages: pages.length, linked };
+  return { pages: pages.length, linked: [...linked] };
 }
 
 function markdownFiles(root: string, folder: string): string[] {
@@ -82,7 +87,7 @@ export async function buildSite(out: string, base = "/"): Promise<number> {
       srcDir: "source",
       outDir: out,
       base,
-      ignoreDeadLinks: linked.map((file) => `./${file}`),
+      ignoreDeadLinks: linked.map((link) => `./${link}`),
       rewrites: { "README.md": "index.md", "docs/README.md": "docs/index.md" },
       markdown: { html: false },
       themeConfig: {

@@ -44,7 +44,9 @@ Deno.test("commands in documents exist, with their options", () => {
   const program = buildProgram(), wrong: string[] = [];
   const known = (command: Command) => new Set(command.options.flatMap(({ long, short }) => [long, short]));
   for (const document of DOCUMENTS.filter((path) => !path.includes("/reference/"))) {
-    for (const line of codeBlocks(Deno.readTextFileSync(document), "sh").flatMap((text) => text.split("\n"))) {
+    const text = Deno.readTextFileSync(document);
+    const lines = ["sh", "console"].flatMap((language) => codeBlocks(text, language)).join("\n").split("\n");
+    for (const line of lines) {
       const call = /^svc ([^#|>&]*)/.exec(line)?.[1];
       if (call === undefined) continue;
       const words = call.trim().split(/\s+/);

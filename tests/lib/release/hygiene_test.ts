@@ -43,6 +43,13 @@ Deno.test("the citation has the version of the program", () => {
   assert.equal(/^version: (.+)$/m.exec(read("CITATION.cff"))?.[1], config.version);
 });
 
+Deno.test("the changelog has a section for each release with version and date, newest first", () => {
+  const headings = [...read("CHANGELOG.md").matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+  for (const heading of headings) assert.match(heading, /^\d+\.\d+\.\d+ - (unreleased|\d{4}-\d\d-\d\d)$/);
+  assert.ok(headings[0].startsWith(`${config.version} - `), "the first section is that of the version of the program");
+  assert.ok(headings.slice(1).every((heading) => !heading.endsWith("unreleased")));
+});
+
 Deno.test("every shipped model, adapter with models, and font states its licence", () => {
   const folders = [
     ...[...Deno.readDirSync(join(ROOT_PATH, "recipes/models"))].filter(({ name, isDirectory }) =>

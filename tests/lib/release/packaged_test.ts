@@ -1,6 +1,7 @@
 /** The program without its repository: a packaged program runs everything, offline and from an empty home. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import config from "../../../deno.json" with { type: "json" };
 import { buildPackage } from "../../../lib/release/npm.ts";
 import { compile, compileArguments, STARTED_BY_URL } from "../../../lib/release/compile.ts";
 import { packageOf, runtimeLock } from "../../../lib/release/packages.ts";
@@ -26,12 +27,13 @@ Deno.test({
   name: "the npm package runs from an empty home without a network, and plans as the checkout does, in every form",
   ignore: node === null,
   fn: inFolder(async (root) => {
-    const folder = join(root, "package"), program = join(folder, "program"), home = join(root, "home");
-    await buildPackage(folder);
+    const built = join(root, "package"), home = join(root, "home");
+    await buildPackage(built);
     await Deno.mkdir(home);
-    const adapter = join(program, "adapters/dct_slices");
+    const prefix = await installPackage(built, root), folder = join(prefix, "lib/node_modules", config.name);
+    const program = join(folder, "program"), adapter = join(program, "adapters/dct_slices");
     const npm: Installed = {
-      command: ["node", join(folder, "bin/svc.mjs")],
+      command: [join(prefix, "bin/svc")],
       env: { HOME: home, XDG_CACHE_HOME: join(home, "cache"), SVC_DENO: Deno.execPath(), npm_config_registry: "none:" },
       adapter,
     };
@@ -58,6 +60,34 @@ Deno.test({
     assert.deepEqual(await plans(copied, project), planned);
   }),
 });
+
+/**
+ * Packs the folder and installs the tarball into an empty prefix, without a network and so without Deno, which is optional.
+ * @returns the prefix
+ */
+async function installPackage(folder: string, root: string): Promise<string> {
+  const prefix = join(root, "prefix");
+  for (
+    const args of [["pack", folder, "--pack-destination", root], ["install", "-g", "--prefix", prefix, "--offline"]]
+  ) {
+    const tarball = [...Deno.readDirSync(root)].map(({ name }) => name).filter((name) => name.endsWith(".tgz"));
+    const { success, stderr } = await new Deno.Command("npm", {
+      args: [...args, "--omit=optional", "--no-audit", "--no-fund", ...tarball.map((name) => join(root, name))],
+      env: { HOME: join(root, "home") },
+      stdin: "null",
+    }).output();
+    assert.ok(success, new TextDecoder().decode(stderr));
+  }
+  return prefix;
+}
+
+Deno.test(
+  "the checkout makes the walk of every installation form",
+  inFolder(async (root) => {
+    const adapter = join(ROOT_PATH, "adapters/dct_slices");
+    await walk({ command: [Deno.execPath(), ...CLI_ARGS], env: { HOME: join(root, "home") }, adapter }, root);
+  }),
+);
 
 Deno.test("the lock file of a packaged program has its packages, and none of tests and page", () => {
   const { npm, specifiers } = runtimeLock(programFiles(), ROOT_PATH);

@@ -1,0 +1,106 @@
+/** The example notebooks, executed from a new project: in the Deno kernel, and in Python on the runs that the first one left. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { CLI_ARGS } from "../support/cli.ts";
+import { ROOT_PATH } from "../support/paths.ts";
+
+interface Cell {
+  cell_type: string;
+  outputs?: { output_type: string; data?: Record<string, string | string[]> }[];
+}
+
+async function run(
+  command: readonly string[],
+  options: Deno.CommandOptions = {},
+): Promise<{ success: boolean; text: string }> {
+  const [program, ...args] = command;
+  try {
+    const { success, stdout, stderr } = await new Deno.Command(program, { args, stdin: "null", ...options }).output();
+    const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+    return { success, text };
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return { success: false, text: `no ${program}` };
+    throw error;
+  }
+}
+
+const PYTHON = "/usr/bin/python3";
+const jupyter = (await run(["jupyter-nbconvert", "--version"])).success;
+if (!jupyter) console.warn("SKIPPED: the example notebooks: install jupyter-nbconvert");
+const python = jupyter && (await run([PYTHON, "-c", "import ipykernel, numpy, pandas"])).success;
+if (!python) console.warn("SKIPPED: the Python notebook: install ipykernel, numpy and pandas");
+
+/** A project, and a home in which the Deno kernel is known. */
+const root = await Deno.makeTempDir({ prefix: "svc-notebooks-" }), project = join(root, "project");
+const env = {
+  HOME: root,
+  SVC_PROJECT: project,
+  DENO_DIR: JSON.parse((await run([Deno.execPath(), "info", "--json"])).text).denoDir,
+};
+
+/**
+ * Executes a notebook. A kernel may answer a cell after it said that it is idle, and that answer is lost: a notebook whose
+ * cells lack results is executed again, at most twice.
+ * @param results number of code cells that have a result
+ * @returns the data of the results, a row for each code cell
+ */
+async function execute(name: string, kernel: string, cwd: string, results: number): Promise<Record<string, string>[]> {
+  for (let left = 2;; left--) {
+    const rows = await executeOnce(name, kernel, cwd);
+    if (rows.filter((row) => Object.keys(row).length > 0).length === results || left === 0) return rows;
+  }
+}
+
+async function executeOnce(name: string, kernel: string, cwd: string): Promise<Record<string, string>[]> {
+  const out = join(root, name);
+  const { success, text } = await run([
+    ...["jupyter-nbconvert", "--to", "notebook", "--execute", `--ExecutePreprocessor.kernel_name=${kernel}`],
+    ...["--ExecutePreprocessor.timeout=240", "--output", out, join(cwd, name)],
+  ], { cwd, env });
+  assert.ok(success, text);
+  const { cells } = JSON.parse(await Deno.readTextFile(out)) as { cells: Cell[] };
+  return cells.filter(({ cell_type }) => cell_type === "code").map(({ outputs = [] }) => {
+    const data = outputs.filter(({ output_type }) => output_type === "execute_result").at(-1)?.data ?? {};
+    return Object.fromEntries(Object.entries(data).map(([type, parts]) => [type, [parts].flat().join("")]));
+  });
+}
+
+Deno.test({
+  name: "the example notebook sweeps, plots and compares in the Deno kernel",
+  ignore: !jupyter,
+  async fn() {
+    assert.ok((await run([Deno.execPath(), "jupyter", "--install"], { env })).success);
+    const made = await run([Deno.execPath(), ...CLI_ARGS, "init", project]);
+    assert.ok(made.success, made.text);
+    const [graph, table, figure, result, compared, verdict] = await execute(
+      "sweep_and_compare.ipynb",
+      "deno",
+      join(ROOT_PATH, "docs/notebooks"),
+      6,
+    );
+    assert.match(graph["image/svg+xml"], /^<svg/);
+    assert.match(table["text/html"], /<th>snr_db<\/th>/);
+    assert.match(figure["image/svg+xml"], /^<svg/);
+    assert.match(result["text/html"], /<table/);
+    assert.match(compared["image/svg+xml"], /^<svg/);
+    assert.match(verdict["text/plain"], /valid/);
+  },
+});
+
+Deno.test({
+  name: "the Python notebook reads the runs with the reader of the guide",
+  ignore: !python,
+  async fn() {
+    const text = await Deno.readTextFile(join(ROOT_PATH, "docs/notebooks/read_results.ipynb"));
+    const { cells } = JSON.parse(text) as { cells: { source: string[] }[] };
+    const guide = await Deno.readTextFile(join(ROOT_PATH, "docs/guides/results_in_python.md"));
+    assert.ok(guide.includes(cells[1].source.join("").trim()), "the notebook has the reader of the guide");
+    await Deno.writeTextFile(join(project, "read_results.ipynb"), text);
+    const [, table, power] = await execute("read_results.ipynb", "python3", project, 2);
+    assert.match(table["text/html"], /channel\.ber/);
+    const mean = Number(power["text/plain"]);
+    assert.ok(mean > 1 && mean < 2.5, String(mean));
+  },
+});
+
+Deno.test("the folder of the notebooks goes", () => Deno.remove(root, { recursive: true }));

@@ -1,0 +1,115 @@
+/** The program by its URL: its files are fetched once, and then it is as complete as in a folder. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { sha256Hex } from "../../../lib/contract/hash.ts";
+import { fetchProgram } from "../../../lib/fetch/program.ts";
+import { npmCache } from "../../../lib/release/packages.ts";
+import { CLI_ARGS, inFolder } from "../../support/cli.ts";
+import { ROOT_PATH } from "../../support/paths.ts";
+import { serveTree } from "../../support/serve_tree.ts";
+import { call, type Installed, plans, walk } from "./walk.ts";
+
+/** The program by URL with a cache of its own; packages of npm are those of this machine. */
+async function installed(url: string, root: string): Promise<Installed> {
+  const denoDir = join(root, "deno");
+  await Deno.mkdir(denoDir, { recursive: true });
+  await Deno.symlink(await npmCache(), join(denoDir, "npm"), { type: "dir" });
+  return {
+    command: [
+      ...[Deno.execPath(), "run", "-A", "--no-config", "--no-lock", "--no-check", "--quiet"],
+      ...["--unstable-worker-options", "--unstable-raw-imports", `${url}cli.ts`],
+    ],
+    env: { HOME: join(root, "home"), XDG_CACHE_HOME: join(root, "cache"), DENO_DIR: denoDir },
+    adapter: join(ROOT_PATH, "adapters/dct_slices"),
+  };
+}
+
+Deno.test(
+  "by URL the program runs adapters, models, packs, samples and the page, and plans as the checkout does",
+  inFolder(async (root) => {
+    await using tree = serveTree();
+    const byUrl = await installed(tree.url, root), project = await walk(byUrl, root);
+    assert.deepEqual(
+      await plans(byUrl, project),
+      await plans({ command: [Deno.execPath(), ...CLI_ARGS], adapter: byUrl.adapter }, project),
+    );
+    const docs = await call(byUrl, ["docs", "codes/plan_invalid"], project);
+    assert.match(docs.stdout, /^## plan_invalid/);
+    // Modules and files are there now: the origin is not asked again.
+    tree.requests.clear();
+    assert.equal((await call(byUrl, ["recipe", "plan", "quickstart"], project)).code, 0);
+    assert.deepEqual([...tree.requests], []);
+  }),
+);
+
+Deno.test(
+  "without its files a program by URL runs what needs none, and the plan says what cannot run",
+  inFolder(async (root) => {
+    await using tree = serveTree((path) => path === "/recipes/samples/camera.png");
+    await using complete = serveTree();
+    const byUrl = await installed(tree.url, root), file = join(root, "bits.yaml");
+    await Deno.writeTextFile(
+      file,
+      "name: bits\nmetadata: {seed: 1}\nsteps:\n  - {id: data, op: source.random_bits, params: {bit_count: 64}}\n",
+    );
+    const bits = await call(byUrl, ["recipe", "run", file], root);
+    assert.equal(bits.code, 0, bits.stderr);
+    assert.match(bits.stderr, /program_files_unavailable[^]*camera\.png answered 404/);
+    await Deno.writeTextFile(
+      file,
+      "name: photos\nsteps:\n  - {id: data, op: source.image_dataset, params: {dataset: svc_sample_images, image_ids: chelsea, crop_size: 64}}\n",
+    );
+    const refused = await call(byUrl, ["recipe", "plan", file, "--json"], root);
+    assert.notEqual(refused.code, 0);
+    assert.match(refused.stdout, /dataset_unavailable/);
+    assert.match(refused.stdout, /svc data fetch svc_sample_images/);
+    // Without the features of deno.json neither, and that is known before a step runs.
+    const learned = join(ROOT_PATH, "recipes/neural_receiver_qpsk_phase_tracking_learned.yaml");
+    const network = ["recipe", "plan", learned, "--set", "tracker=learned_artifact", "--set", "snr_db=6.0"];
+    const withFiles = await installed(complete.url, join(root, "complete"));
+    const unstable = withFiles.command.filter((word) => !word.startsWith("--unstable"));
+    assert.match(
+      (await call({ ...withFiles, command: unstable }, network, root)).stderr,
+      /runtime_unavailable[^]*Run with --unstable-worker-options/,
+    );
+    const adapter = await call(byUrl, ["--adapter", byUrl.adapter, "recipe", "plan", file], root);
+    assert.match(adapter.stderr, /adapter_isolation_unavailable[^]*files of this program were not fetched/);
+  }),
+);
+
+Deno.test(
+  "program files are fetched once, whole or not at all, and an altered byte is refused",
+  inFolder(async (root) => {
+    const encoder = new TextEncoder(), contents = new Map([["a.txt", "one"], ["b/c.txt", "two"]]);
+    const files = Object.fromEntries([...contents].map(([path, text]) => [
+      path,
+      { size_bytes: text.length, sha256: sha256Hex(encoder.encode(text)) },
+    ]));
+    let requests = 0;
+    const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, ({ url }) => {
+      requests++;
+      const text = contents.get(new URL(url).pathname.slice(1));
+      return text === undefined ? new Response(null, { status: 404 }) : new Response(text);
+    });
+    try {
+      const origin = `http://127.0.0.1:${server.addr.port}/`, cache = join(root, "cache");
+      contents.set("b/c.txt", "twO");
+      await assert.rejects(fetchProgram(origin, files, cache), {
+        code: "program_files_unavailable",
+        message: /b\/c\.txt differs from the file of this version/,
+      });
+      assert.deepEqual([...Deno.readDirSync(cache)], []);
+      contents.set("b/c.txt", "two");
+      requests = 0;
+      const folders = await Promise.all([1, 2, 3].map(() => fetchProgram(origin, files, cache)));
+      assert.equal(new Set(folders).size, 1);
+      assert.equal(await Deno.readTextFile(join(folders[0], "b/c.txt")), "two");
+      assert.deepEqual([...Deno.readDirSync(cache)].map(({ name }) => name), [folders[0].split("/").at(-1)]);
+      requests = 0;
+      assert.equal(await fetchProgram(origin, files, cache), folders[0]);
+      assert.equal(requests, 0);
+    } finally {
+      await server.shutdown();
+    }
+  }),
+);
