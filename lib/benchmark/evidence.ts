@@ -51,12 +51,16 @@ const BLOCK = 512;
 
 const partPath = (part: number) => `${EVIDENCE_FOLDER}/part-${String(part).padStart(5, "0")}.tar.gz`;
 
-/** The snapshot of a finished run. */
-export function snapshotOf(run_id: string, bundle: string, retained: readonly string[] = []): Snapshot {
+/** The snapshot of a finished run, from its bundle and its summary. */
+export function snapshotOf(
+  run_id: string,
+  bundle: string,
+  summary: JsonObject,
+  retained: readonly string[] = [],
+): Snapshot {
   const documents = Object.fromEntries(
     DOCUMENTS.map((name) => [name, Deno.readTextFileSync(join(bundle, name))]),
   );
-  const summary = parseJson(documents[SUMMARY_FILE]) as JsonObject;
   return {
     schema_version: 1,
     kind: "svc.run_evidence_snapshot",

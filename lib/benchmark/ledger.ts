@@ -122,6 +122,7 @@ export class LedgerIndex {
   /** By recipe: offset and length of the row's line, by replicate; 0 for none, negative for a row that did not complete. */
   readonly #lines: Float64Array[] = [];
   readonly #started = new Set<string>();
+  #buffer = new Uint8Array(0);
   #pruned: string[] = [];
 
   /** @param path of the file; it changes when its folder is renamed */
@@ -142,20 +143,25 @@ export class LedgerIndex {
     }
     try {
       file.seekSync(this.size, Deno.SeekMode.Start);
-      let rest = new Uint8Array(0);
-      const buffer = new Uint8Array(CHUNK_BYTES);
-      for (let count = file.readSync(buffer); count !== null; count = file.readSync(buffer)) {
-        const chunk = new Uint8Array(rest.length + count);
-        chunk.set(rest);
-        chunk.set(buffer.subarray(0, count), rest.length);
+      const decoder = new TextDecoder();
+      // One buffer, which grows to the longest line: the bytes of an open line move to its start.
+      let buffer = new Uint8Array(CHUNK_BYTES), open = 0;
+      for (let count = file.readSync(buffer); count !== null; count = file.readSync(buffer.subarray(open))) {
+        const chunk = buffer.subarray(0, open + count);
         let from = 0;
-        for (let to = chunk.indexOf(10, rest.length); to >= 0; to = chunk.indexOf(10, from)) {
-          this.#read(new TextDecoder().decode(chunk.subarray(from, to)), to + 1 - from);
+        for (let to = chunk.indexOf(10, open); to >= 0; to = chunk.indexOf(10, from)) {
+          this.#read(decoder.decode(chunk.subarray(from, to)), to + 1 - from);
           from = to + 1;
         }
-        rest = chunk.subarray(from);
+        open = chunk.length - from;
+        buffer.copyWithin(0, from, chunk.length);
+        if (open === buffer.length) {
+          const longer = new Uint8Array(2 * open);
+          longer.set(buffer);
+          buffer = longer;
+        }
       }
-      this.tornBytes = rest.length;
+      this.tornBytes = open;
     } finally {
       file.close();
     }
@@ -271,7 +277,10 @@ export class LedgerIndex {
   }
 
   #rowAt(file: Deno.FsFile, lines: Float64Array, replicate: number): ResultRow {
-    const bytes = new Uint8Array(Math.abs(lines[2 * replicate + 1]));
+    const length = Math.abs(lines[2 * replicate + 1]);
+    // One buffer for all rows: a buffer each would fill the memory faster than it is collected.
+    if (this.#buffer.length < length) this.#buffer = new Uint8Array(2 * length);
+    const bytes = this.#buffer.subarray(0, length);
     file.seekSync(lines[2 * replicate], Deno.SeekMode.Start);
     for (let done = 0; done < bytes.length;) {
       const count = file.readSync(bytes.subarray(done));

@@ -6,6 +6,7 @@ import { didYouMean } from "../contract/nearest.ts";
 import type { Registry } from "../contract/registry.ts";
 import { cloneValue, isObject, type JsonObject, toNumber } from "../contract/value.ts";
 import { numberText } from "../figure/number_text.ts";
+import { methodText } from "../plan/build.ts";
 import { lintRecipe } from "../plan/lint.ts";
 import { type PlanOptions, planRecipe } from "../plan/planner.ts";
 import { compileRecipe } from "../recipe/compile.ts";
@@ -34,6 +35,8 @@ export interface LoadedRecipe {
   /** Normalised form; null for a skipped entry. */
   recipe: RecipeDocument | null;
   locate?: Locate;
+  /** Digest of the sources, adapters, artifacts and models of its steps; absent where it cannot be planned. */
+  method_sha256?: string;
   /** The estimate of one replicate; absent where it cannot be planned. */
   resources?: PlanResources;
 }
@@ -50,6 +53,9 @@ export interface LoadedPack {
   valid: boolean;
   diagnostics: Diagnostic[];
 }
+
+/** A pack, or the findings about a text that is none. */
+export type PackLoad = LoadedPack | { file: string; pack: null; valid: false; diagnostics: Diagnostic[] };
 
 export interface LoadOptions extends ReplicationOptions {
   registry: Registry;
@@ -69,7 +75,7 @@ export interface LoadOptions extends ReplicationOptions {
 export async function loadPack(
   paths: string | readonly string[],
   options: LoadOptions,
-): Promise<LoadedPack | { file: string; pack: null; valid: false; diagnostics: Diagnostic[] }> {
+): Promise<PackLoad> {
   const { file, pack: written, diagnostics, locate } = await readSources([paths].flat(), options.registry);
   if (written === null) return { file, pack: null, valid: false, diagnostics };
   const found: Diagnostic[] = [...checkTier(written)];
@@ -238,6 +244,7 @@ async function checkRecipes(
     planned.diagnostics.filter(({ severity }) => severity !== "info").forEach(report);
     if (planned.status === "refused" || compilation.effective === null) continue;
     loaded.resources = planned.plan.resources;
+    loaded.method_sha256 = sha256Json(planned.plan.steps.map(methodText));
     checked.push({ entry, effective: planned.recipe });
     if (pack.tier === "canonical") lintStrictly(compilation, options, report);
     if (replication !== null) checkAuthoredSeeds(pack, entry, recipe, found);

@@ -117,6 +117,39 @@ export function recordOf(workspace: Workspace, wanted: string): EngineRecord {
   });
 }
 
+/** What `--resume` may be given beside the id: options of the submission, which are those of before, or of the engine. */
+type ResumeOptions =
+  & Pick<SubmitOptions, "engine" | "options" | "loaded" | "sbatch" | "hosts">
+  & Partial<Pick<SubmitOptions, "shards" | "program">>;
+
+/**
+ * Replaces the options of the engine in a record: what is submitted again has them.
+ * @throws SvcError `benchmark_resume_mismatch` for options that would make other rows or other shards
+ */
+export function resumeWith(record: EngineRecord, options: ResumeOptions): EngineRecord {
+  const { plan, job } = record, { engine, loaded, shards, program, sbatch, hosts } = options;
+  const told = (words: readonly string[]) => words.join(" ").split(/ (?=--)/).filter(Boolean);
+  const before = told(plan.options);
+  const different = [
+    ...(engine === record.engine ? [] : [`it is on ${record.engine}`]),
+    ...(shards === undefined || shardsOf(loaded, shards) === plan.shards ? [] : [`it has ${plan.shards} shards`]),
+    ...told(options.options).filter((words) => !before.includes(words)).map((words) => `it began without ${words}`),
+  ];
+  if (different.length > 0) {
+    throw new SvcError("benchmark_resume_mismatch", `Cannot resume ${record.result_id}: ${different.join(", ")}`, {
+      hint: "Resume it with the options of its submission, or submit it anew without --resume",
+    });
+  }
+  if (program !== undefined) plan.program = program;
+  if (sbatch !== undefined) job.sbatch = sbatch;
+  if (hosts !== undefined) job.hosts = Deno.realPathSync(hosts);
+  return record;
+}
+
+/** Number of shards: no shard is without a row. */
+const shardsOf = ({ recipes, replication }: LoadedPack, wanted: number): number =>
+  Math.min(wanted, recipes.length * (replication?.replicates ?? 1));
+
 const writeRecord = ({ job, ...record }: EngineRecord) =>
   replaceFile(DISK, join(job.directory, RECORD_FILE), prettyJson({ ...record, job } as unknown as JsonObject));
 
@@ -149,11 +182,10 @@ async function submit(engine: Engine, record: EngineRecord, tasks: readonly numb
 export async function submitBenchmark(options: SubmitOptions): Promise<string> {
   const { engine: name, loaded, workspace, replication, retries, sbatch, hosts } = options;
   const engine = await engineOf(name);
-  const rows = loaded.recipes.length * (loaded.replication?.replicates ?? 1);
   const result_id = reserveRunId(benchmarkWorkspace(workspace), loaded.pack!.id, new Date(), true);
   const directory = join(folderOf(workspace), result_id);
   const folder = join(directory, "shards");
-  const shards = Math.min(options.shards, rows);
+  const shards = shardsOf(loaded, options.shards);
   const peers = loaded.replication?.stop_metric === null || loaded.replication === null
     ? []
     : Array.from({ length: shards }, (_, index) => ["--peers", join(folder, String(index))]).flat();
@@ -251,7 +283,7 @@ class Follower {
     const { record: { plan }, loaded } = options;
     const folders = indicesOf(plan).map((index) => shardFolder(plan, index));
     this.#rows = new ShardedRows(folders, (folder, event) => this.#note(folders.indexOf(folder), event));
-    this.#places = new Map(loaded.recipes.map(({ entry }) => [entry.id, entry.index]));
+    this.#places = new Map(loaded.recipes.map(({ entry }, place) => [entry.id, place]));
   }
 
   async follow(): Promise<{ result: BenchmarkResult; directory: string } | null> {
@@ -331,7 +363,9 @@ class Follower {
     const { record: { result_id, plan, engine, job }, retries } = this.options;
     return new SvcError(
       "engine_job_failed",
-      `Cannot finish ${result_id}: ${why} after ${retries} retries${log === "" ? "" : `\n${log}`}`,
+      `Cannot finish ${result_id}: ${why} after ${retries} ${retries === 1 ? "retry" : "retries"}${
+        log === "" ? "" : `\n${log}`
+      }`,
       {
         hint: `Logs are in ${join(job.directory, "logs")}; resume with: ` +
           `svc benchmark run ${plan.pack} --on ${engine} --resume ${result_id}`,

@@ -14,6 +14,7 @@ import {
   UNITS,
 } from "./estimates.ts";
 import { channelUseRemark } from "./equal_uses.ts";
+import { rateDifferences } from "./rate_differences.ts";
 import { allRows, countsOf, firstOf } from "./stored_rows.ts";
 import type { AggregateRow, BenchmarkResult, Measure, ResultRow } from "./types.ts";
 
@@ -28,7 +29,7 @@ export interface ReportColumn {
 }
 
 export interface ReportTable {
-  id: "results" | "intervals" | "comparisons" | "not_completed";
+  id: "results" | "rate_differences" | "intervals" | "comparisons" | "not_completed";
   title: string;
   columns: ReportColumn[];
   rows: Cell[][];
@@ -91,6 +92,26 @@ function results(result: BenchmarkResult, form: NumberForm): ReportTable {
         ? ["< is the upper bound of a rate of which no event was seen"]
         : []),
     ],
+  };
+}
+
+function bdRates(result: BenchmarkResult, form: NumberForm): ReportTable {
+  const differences = rateDifferences(result), [first] = differences;
+  const notes = first === undefined ? [] : [
+    `Mean difference of ${first.rateMetric} at equal ${first.qualityMetric}, by monotone cubics through the logarithm of the ` +
+    "rate (Bjøntegaard); negative is less rate than the baseline",
+  ];
+  return {
+    id: "rate_differences",
+    title: "BD-rate",
+    columns: [left("Method"), left("Baseline"), right("BD-rate", "%"), right("Range of quality")],
+    rows: differences.map(({ method, baseline, difference, range }) => [
+      method,
+      baseline,
+      { written: numberText(difference === null ? null : 100 * difference, form, 3) },
+      { written: range === null ? "–" : range.map((value) => numberText(value, form, 3)).join(" – ") },
+    ]),
+    notes,
   };
 }
 
@@ -197,6 +218,12 @@ export function* problemsOf(result: BenchmarkResult): Generator<ResultRow> {
  * @param form notation of numbers
  */
 export function reportTables(result: BenchmarkResult, form: NumberForm): ReportTable[] {
-  const tables = [results(result, form), comparisons(result, form), intervals(result, form), notCompleted(result)];
+  const tables = [
+    results(result, form),
+    bdRates(result, form),
+    comparisons(result, form),
+    intervals(result, form),
+    notCompleted(result),
+  ];
   return tables.filter(({ id, rows }) => rows.length > 0 && (id !== "intervals" || isReplicated(result)));
 }

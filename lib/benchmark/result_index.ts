@@ -65,7 +65,7 @@ export function rebuildResultIndex(workspace: Workspace, database: DatabaseSync)
 
 /** As {@link listIndexedResults}, without an open database. @throws SvcError as `openDatabase` */
 export function listResultsFromIndex(workspace: Workspace): ResultListRow[] {
-  const { database } = openDatabase(workspace.stateDir);
+  const { database } = openDatabase(workspace.stateDir, workspace);
   try {
     database.exec("PRAGMA synchronous = NORMAL");
     return listIndexedResults(workspace, database);

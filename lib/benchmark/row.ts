@@ -101,7 +101,7 @@ export async function runRow(
   try {
     measure(row, run);
     const retained = run.status === "completed" ? entry.params.retained_artifact_paths : [];
-    snapshot = snapshotOf(run.run_id, run.directory, retained);
+    snapshot = snapshotOf(run.run_id, run.directory, run.summary, retained);
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     row.status = "failed";

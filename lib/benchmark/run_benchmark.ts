@@ -224,6 +224,7 @@ export async function mergeShards(folders: readonly string[], options: MergeOpti
     pack_sha256: loaded.pack.sha256,
     build_sha256: svc.build_sha256 as string | null ?? null,
     recipes: recipesOfStart(loaded),
+    methods: methodsOfStart(loaded),
   });
   const runnable = loaded.recipes.filter(({ recipe }) => recipe !== null).map(({ entry }) => entry.id);
   const missing = missingRows(source, runnable, loaded.replication, loaded.pack.metrics);
@@ -252,6 +253,10 @@ function recipesOfStart({ recipes }: LoadedPack): JsonObject[] {
     recipe_sha256: recipe === null ? null : sha256Json(recipe),
   }));
 }
+
+/** Digest of the implementations of all recipes: rows of other code are no replicates. */
+const methodsOfStart = ({ recipes }: LoadedPack): string =>
+  sha256Json(recipes.map(({ method_sha256 }) => method_sha256 ?? null));
 
 const given = <T extends object>(members: T): Partial<T> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
@@ -394,6 +399,7 @@ class Benchmark {
           : "pruned_after_snapshot",
       },
       recipes: recipesOfStart(this.#loaded),
+      methods: methodsOfStart(this.#loaded),
     };
   }
 
@@ -406,6 +412,7 @@ class Benchmark {
       ["execution", "the execution settings differ"],
       ["replication", "the replication differs"],
       ["build_sha256", "svc changed"],
+      ["methods", "the code of an operation, an adapter or a trained artifact changed"],
       ["shard", "it is another shard"],
     ];
     const different = names.filter(([name]) =>

@@ -29,13 +29,18 @@ export function tableOfRuns(workspace: Workspace, rows: readonly RunRow[], reque
   return runsTable(result, rows, { metrics, where });
 }
 
+/** A plot of runs, and what it was drawn from. */
+export type DrawnRuns = PlotFiles & { result_id: string; sha256: string; runs: string[] };
+/** A plot of runs in a folder. */
+export type PlottedRuns = WrittenFiles & { plot: PlotFiles; runs: string[] };
+
 /** The files of a plot of finished runs. @throws SvcError `run_not_found`, `usage_invalid` */
 export async function drawRuns(
   workspace: Workspace,
   rows: readonly RunRow[],
   { recipe, ...request }: RunsPlotRequest,
   { style = STYLES.svc, name }: { style?: FigureStyle; name?: string } = {},
-): Promise<PlotFiles & { result_id: string; sha256: string; runs: string[] }> {
+): Promise<DrawnRuns> {
   const finished = rows.filter(({ status }) => status === "completed");
   const parameters = [request.x, ...Object.keys(request.where ?? {})].filter((id) => id !== undefined);
   const { result, evidence, sha256 } = resultOfRuns(workspace, finished, { recipe, parameters, by: "point" });
@@ -53,7 +58,7 @@ export async function plotRuns(
   rows: readonly RunRow[],
   request: RunsPlotRequest,
   { out, ...options }: { style?: FigureStyle; out: string; name?: string },
-): Promise<WrittenFiles & { plot: PlotFiles; runs: string[] }> {
+): Promise<PlottedRuns> {
   const { result_id, sha256, runs, ...plot } = await drawRuns(workspace, rows, request, options);
   const directory = resolve(out);
   writeFiles(directory, plot.files);

@@ -173,7 +173,7 @@ const MOST_NAMED = 20;
 export function checkShards(
   rows: ShardedRows,
   folders: readonly string[],
-  expected: { pack_sha256: string; build_sha256: string | null; recipes: JsonObject[] },
+  expected: { pack_sha256: string; build_sha256: string | null; recipes: JsonObject[]; methods: string },
 ): { replication: Replication | null; execution: JsonObject } {
   rows.advance();
   const starts = rows.starts();
@@ -196,6 +196,12 @@ export function checkShards(
     }
     if (differs("build_sha256", expected.build_sha256)) {
       throw conflict(`${folder} was made by another build of svc`, "Use the same version on every machine");
+    }
+    if (differs("methods", expected.methods)) {
+      throw conflict(
+        `${folder} was made with other code of an operation, an adapter or a trained artifact`,
+        "Use the same files on every machine",
+      );
     }
     for (const name of ["replication", "execution"]) {
       if (differs(name, first[name])) {

@@ -5,7 +5,7 @@
  */
 import { isNumber, isObject, type JsonObject, toNumber } from "../contract/value.ts";
 import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../numeric/theory.ts";
-import { BITS_PER_SYMBOL, type Modulation } from "../numeric/modulation.ts";
+import { BITS_PER_SYMBOL, type Modulation } from "../numeric/modulations.ts";
 
 const NAMES: Readonly<Record<string, string>> = {
   bpsk: "BPSK",

@@ -27,6 +27,7 @@ export type ViewType =
   | "waveform-spectrum"
   | "waveform-envelope"
   | "user-rates"
+  | "harq-transmissions"
   | "schedule"
   | "map";
 

@@ -5,7 +5,7 @@ import { ROOT_PATH } from "../support/paths.ts";
 import { shownAggregates } from "../../lib/benchmark/estimates.ts";
 import { wilsonInterval } from "../../lib/numeric/statistics.ts";
 import { bitErrorRateAwgn } from "../../lib/numeric/theory.ts";
-import type { Modulation } from "../../lib/numeric/modulation.ts";
+import type { Modulation } from "../../lib/numeric/modulations.ts";
 
 Deno.test("qam_awgn_v1 agrees with the closed form of each modulation at every point", async () => {
   const stateDir = await Deno.makeTempDir();

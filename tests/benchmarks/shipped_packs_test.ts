@@ -1,7 +1,12 @@
 /** The shipped packs: valid, without findings, each in a suite; and what physics says of those that are quick. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { type BenchmarkResult } from "../../mod.ts";
+import mcsSelector from "../../ops/model/nr_mcs_selector.ts";
+import { runOperation } from "../ops/harness.ts";
 import { loadBenchmarkPack, runBenchmark } from "../support/session.ts";
+import { rateDifferences } from "../../lib/benchmark/rate_differences.ts";
+import { reportTables } from "../../lib/benchmark/report_tables.ts";
 import { listBenchmarkPacks } from "../../lib/benchmark/packs.ts";
 import { listSuites } from "../../lib/benchmark/suites.ts";
 import { parseYaml } from "../../lib/contract/yaml.ts";
@@ -37,6 +42,13 @@ Deno.test("what a pack asks to be drawn is what it measures, over a coordinate t
     if (asked?.y === undefined) continue;
     const measured = metrics.map((metric: string | { id: string }) => typeof metric === "string" ? metric : metric.id);
     assert.ok(measured.includes(asked.y), `${name}: ${asked.y} is not among its metrics`);
+    if (asked.x === "channel.snr_db") {
+      for (const { id, path } of recipes) {
+        const { steps } = parseYaml(await Deno.readTextFile(join(file, "..", path))) as { steps: { op: string }[] };
+        const channels = steps.filter(({ op }) => op === "wireless.channel" || op === "wireless.mimo_ofdm_channel");
+        assert.ok(channels.length <= 1, `${name}: the channels of ${id} all have an Es/N0`);
+      }
+    }
     // Metrics along x have dots in their names; how a run came by them only a run tells.
     if (asked.x === undefined || asked.x.includes(".")) continue;
     for (const { id, params, matrix } of recipes) {
@@ -69,6 +81,17 @@ Deno.test("image_rate_distortion_v1: more bits, better pictures", async () => {
   for (let i = 1; i < curve.length; i++) {
     for (const key of ["rate", "psnr", "ssim"] as const) assert.ok(curve[i][key] > curve[i - 1][key], `${key} ${i}`);
   }
+  // Less rate at equal quality: AVIF than WebP, WebP and the learned codec than JPEG.
+  const differences = new Map(rateDifferences(result).map((row) => [row.method, row]));
+  assert.deepEqual([...differences.keys()], ["webp", "avif", "svc_tiny_hyperprior"]);
+  const [webp, avif, learned] = [...differences.values()].map(({ difference }) => difference!);
+  assert.ok(avif < webp && webp < learned && learned < -0.2, `${[webp, avif, learned]}`);
+  const table = reportTables(result, "unicode").find(({ id }) => id === "rate_differences")!;
+  assert.deepEqual(table.rows.map(([method, baseline]) => [method, baseline]), [
+    ["webp", "jpeg"],
+    ["avif", "jpeg"],
+    ["svc_tiny_hyperprior", "jpeg"],
+  ]);
 });
 
 Deno.test("jpeg_channel_coding_awgn_v1: each code has its cliff, the ideal one first, and behind it the codec's pictures", async () => {
@@ -112,7 +135,7 @@ Deno.test("text_semantic_presets_v1: shared knowledge repairs what a template ca
   assert.ok(likeness("state_kb_sender_mask") > likeness("utf8_mask_repair"));
   const joint = result.recipes.find(({ id }) => id === "bart_joint_symbols")!;
   assert.equal(joint.status, "skipped");
-  assert.match(joint.skip_reason!, /not part of this version/);
+  assert.match(joint.skip_reason!, /needs a fetched model/);
 });
 
 Deno.test("power_allocation_v1: water-filling has the most rate, and no gap to its optimum", async () => {
@@ -154,17 +177,21 @@ Deno.test("protected_digital_vs_deepjscc_awgn_v1: all keep the budget; fixed cod
     assert.ok(Number(metrics["channel.uses_per_pixel"]) <= 0.5, id);
     assert.equal(Number(metrics["benchmark.resource_budget.admitted"]), 1);
   }
-  const [ldpc, joint, oracle] = [psnr("nr_ldpc"), psnr("deepjscc_tiny"), psnr("capacity_oracle")];
+  const [ldpc, joint, oracle] = [psnr("nr_ldpc"), psnr("deepjscc_film"), psnr("capacity_oracle")];
   const uses = result.recipes.map(({ metrics }) => Number(metrics["channel.uses_per_pixel"]));
   assert.ok(Math.min(...uses) > 0.49, "channel uses within two per cent of each other");
   assert.ok(ldpc[0] < 15 && ldpc[1] < 15 && ldpc[2] > 29, "nothing, then everything");
   assert.equal(new Set(ldpc.slice(2)).size, 1, "and then nothing better");
   joint.slice(1).forEach((value, at) => assert.ok(value > joint[at] && value - joint[at] < 4, "a gentle slope"));
   assert.ok(joint[0] > 20 && joint[0] > ldpc[0], "pictures where the fixed code has none");
-  oracle.forEach((bound, at) => assert.ok(bound > joint[at] + 3 && bound >= ldpc[at], "the bound of separate designs"));
+  // Mean PSNR as measured when the networks were trained: they may become neither worse nor, unnoticed, better.
+  [25.1, 27.1, 29.5, 32.0, 34.5].forEach((known, at) => assert.ok(Math.abs(joint[at] - known) < 0.1, String(joint)));
+  oracle.forEach((bound, at) =>
+    assert.ok(bound > joint[at] + 0.5 && bound >= ldpc[at], "the bound of separate designs")
+  );
   const analog = psnr("linear_analog");
   analog.slice(1).forEach((value, at) => assert.ok(value > analog[at] + 2, "no ceiling"));
-  assert.ok(analog[0] < joint[0] && analog[2] > joint[2] && analog[4] > joint[4] + 4, "training helps at low SNR only");
+  analog.forEach((value, at) => assert.ok(value + 0.5 < joint[at], "training helps at every SNR"));
   oracle.forEach((bound, at) => assert.ok(bound > analog[at] + 1, "linear is not optimal"));
 });
 
@@ -241,4 +268,26 @@ Deno.test("vqa_goal_oriented_smoke_v1: labels give every answer, images nearly a
   assert.ok(pictures.right > 0.98);
   assert.ok(poor.right < 0.8);
   assert.ok(pictures.bits > 15 * labels.bits && poor.bits < 4 * labels.bits);
+});
+
+Deno.test("adaptive_digital_vs_semantic_awgn_v1: the sender's budget is that of the transport blocks chosen for Es/N0", async () => {
+  const file = PACKS.find(({ name }) => name.endsWith("adaptive_digital_vs_semantic_awgn_v1"))!.file;
+  const { recipes } = parseYaml(await Deno.readTextFile(file)) as {
+    recipes: { id: string; params: { step_params: Record<string, Record<string, unknown>> } }[];
+  };
+  let rows = 0;
+  for (const { id, params: { step_params: { selector, sender, packetizer, wireless_channel } } } of recipes) {
+    if (selector === undefined) continue;
+    assert.deepEqual(selector, wireless_channel, id);
+    const params = { prb_count: 62, target_bler: 0.001, snr_margin_db: 1.2, ...selector };
+    const { outputs } = await runOperation(mcsSelector, { params });
+    const { transport_block_size_bits, n_re } = outputs.format.json();
+    // Four blocks with the header of a packet each; 256 by 256 pixels at half a channel use.
+    const bits = Number(transport_block_size_bits) - 128;
+    assert.equal(Number(packetizer.packet_payload_bits), bits, id);
+    assert.equal(Number(sender.target_bpp) * 65536, 4 * bits, id);
+    assert.ok(Math.abs(4 * Number(n_re) / 65536 - 0.5) < 0.001);
+    rows++;
+  }
+  assert.equal(rows, 10);
 });
