@@ -7,6 +7,7 @@
  */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { programFolder } from "../artifact/program.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import type { Cancellation } from "../contract/operation.ts";
 import { canRestrictWorkers, ISOLATION_HINT } from "../onnx/isolation.ts";
@@ -85,13 +86,24 @@ export class SandboxFailure extends SvcError {
   }
 }
 
+/**
+ * The folder of this module, or its fetched copy: the thread of a sandbox starts from files only. Null without one.
+ */
+function sandboxModules(): string | null {
+  const folder = programFolder();
+  return import.meta.dirname ?? (folder === null ? null : join(folder, "lib/adapter"));
+}
+
 /** @throws SvcError `adapter_isolation_unavailable` if workers cannot be restricted; no code is loaded then */
 export async function requireIsolation(): Promise<void> {
   const refuse = (why: string, hint: string): never => {
     throw new SvcError("adapter_isolation_unavailable", `Cannot load an adapter: ${why}`, { hint });
   };
-  if (!import.meta.url.startsWith("file:")) {
-    refuse("the program does not run from files", "Install svc into a folder and run it from there");
+  if (sandboxModules() === null) {
+    refuse(
+      "the files of this program were not fetched",
+      "Make its origin reachable once, or install svc into a folder",
+    );
   }
   if (!await canRestrictWorkers()) refuse("workers cannot be started with fewer permissions", ISOLATION_HINT);
 }
@@ -124,8 +136,12 @@ export class AdapterSandbox {
 
   private constructor(spec: SandboxSpec) {
     this.#spec = spec;
-    const ownCode = [join(import.meta.dirname!, "sandbox"), join(import.meta.dirname!, "..", "onnx", "guard.ts")];
-    this.#worker = new Worker(new URL("./sandbox/boot.ts", import.meta.url), {
+    const modules = sandboxModules()!, ownCode = [join(modules, "sandbox"), join(modules, "..", "onnx", "guard.ts")];
+    // A checkout names the module as it is, so that tests and `deno compile` find it.
+    const boot = import.meta.dirname === undefined
+      ? pathToFileURL(join(modules, "sandbox/boot.ts"))
+      : new URL("./sandbox/boot.ts", import.meta.url);
+    this.#worker = new Worker(boot, {
       type: "module",
       name: "svc adapter",
       deno: {

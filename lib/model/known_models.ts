@@ -81,6 +81,32 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
     ),
     remedy: exported("segmind/tiny-sd"),
   },
+  {
+    id: "stabilityai/sd-vae-ft-mse",
+    title: "variational autoencoder of images",
+    repository: null,
+    revision: null,
+    files: unpinned("vae_encoder/model.onnx", "vae_decoder/model.onnx"),
+    remedy: `export a diffusion pipeline that uses it with optimum-cli export onnx, and name the folder of its ` +
+      "vae_encoder and vae_decoder as model_id",
+  },
+  {
+    id: "CompVis/ldm-celebahq-256",
+    title: "vector-quantised autoencoder of images",
+    repository: null,
+    revision: null,
+    files: unpinned("vae_encoder/model.onnx", "vae_decoder/model.onnx", "codebook.npy"),
+    remedy: "export encoder and decoder of its vqvae with torch.onnx.export as vae_encoder/model.onnx and " +
+      "vae_decoder/model.onnx, its codebook as codebook.npy, and name that folder as model_id",
+  },
+  {
+    id: "facebook/bart-base",
+    title: "encoder and decoder of text",
+    repository: null,
+    revision: null,
+    files: unpinned("encoder_model.onnx", "decoder_model.onnx", "tokenizer.json", "config.json"),
+    remedy: exported("facebook/bart-base"),
+  },
   ...["yolo11n.pt", "yolo11n-seg.pt"].map((id): KnownModel => ({
     id,
     title: id.includes("seg") ? "instance segmentation" : "object detection",

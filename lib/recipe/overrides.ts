@@ -6,7 +6,8 @@
  */
 import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
-import { cloneValue, isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { sameValue } from "../contract/json.ts";
+import { cloneValue, isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 import { readJson } from "./json_reader.ts";
 
 /**
@@ -50,7 +51,7 @@ const CHOICE = /^([^.=]+)=([\s\S]*)$/;
 /** Whether an override chooses a value of a matrix dimension. */
 export const choosesValue = (override: string): boolean => CHOICE.test(override);
 
-/** Leaves one value of a dimension. The recipe is changed in place. */
+/** Leaves one value of a dimension: 6 chooses the 6.0 of the recipe. The recipe is changed in place. */
 function chooseValue(recipe: Value, dimension: string, value: Value): void {
   const member = (parent: Value, name: string) => isObject(parent) && isObject(parent[name]) ? parent[name] : {};
   const dimensions = member(member(member(recipe, "metadata"), "matrix"), "dimensions");
@@ -61,7 +62,9 @@ function chooseValue(recipe: Value, dimension: string, value: Value): void {
         (known.length === 0 ? "Write step.param=value: the recipe has no matrix" : `There are ${known.join(", ")}`),
     });
   }
-  dimensions[dimension] = [value];
+  const listed = Array.isArray(dimensions[dimension]) ? dimensions[dimension] : [];
+  const equal = (item: Value) => isNumber(item) && isNumber(value) && toNumber(item) === toNumber(value);
+  dimensions[dimension] = [listed.find((item) => sameValue(item, value)) ?? listed.find(equal) ?? value];
 }
 
 export function parseOverrideValue(text: string): Value {

@@ -17,7 +17,6 @@ import { attachLocations, readRecipeText } from "../recipe/read.ts";
 import type { Locate, RecipeDocument, StepDocument } from "../recipe/types.ts";
 import { declaredTask } from "../research/specs.ts";
 import { inferTask } from "../research/tasks.ts";
-import awaited from "./awaited.json" with { type: "json" };
 import {
   type EditorBinding,
   findTemplate,
@@ -47,6 +46,8 @@ export interface RecipeSummary extends JsonObject {
   step_count: number;
   task_id: string | null;
   execution_profile: JsonObject;
+  /** The graph in short: id, operation with its name, and inputs of each step. */
+  steps: { id: string; op: string; name: string; inputs: JsonObject }[];
 }
 
 /** A row of the inspection: the entry's fields and the findings. */
@@ -112,6 +113,12 @@ async function inspectEntry(entry: TemplateEntry, options: InspectionOptions): P
       step_count: effective.steps.length,
       task_id: taskOf(effective),
       execution_profile: effective.execution_profile,
+      steps: effective.steps.map(({ id, op, inputs }) => ({
+        id,
+        op,
+        name: options.registry.get(op).operation.contract.name,
+        inputs: inputs as JsonObject,
+      })),
     },
     ...source,
     run_readiness: runReadiness(runs.flat(), options),
@@ -120,14 +127,14 @@ async function inspectEntry(entry: TemplateEntry, options: InspectionOptions): P
 
 /** Selects, reads, compiles and checks the source of an entry, all in one go. */
 export async function resolveTemplate(entry: TemplateEntry, options: TemplateOptions): Promise<ResolvedTemplate> {
-  if (entry.status === "planned") return { status: "unavailable", errors: [planned(entry, options.registry)] };
+  if (entry.status === "planned") return { status: "unavailable", errors: [planned(entry)] };
   let source: SourceRecord | undefined;
   try {
     const read = await readTemplateSource(entry, {
       projectRoot: options.projectRoot,
       starters: options.starters ?? PACKAGED_STARTERS,
     });
-    if (read === null) return { status: "unavailable", errors: [absent(entry, options.registry)] };
+    if (read === null) return { status: "unavailable", errors: [absent(entry)] };
     source = read.record;
     const { value, locate } = readRecipeText(read.text, { file: source.reference, format: "yaml" });
     const checked = await checkTemplateRecipe(value, entry, options, locate);
@@ -221,30 +228,15 @@ function bindingMismatch({ step_id, op, param }: EditorBinding, steps: readonly 
   return { place, reason: `${op} has no parameter ${param}`, hint };
 }
 
-/** Neither a recipe of the project nor a starter exists: the missing requirement of the starter. */
-function absent(entry: TemplateEntry, registry: Registry): Diagnostic {
-  const { hint, needs } = waitsFor(entry, registry);
-  return diagnostic("template_unavailable", [], `Cannot offer ${entry.id} yet: its starter ${needs}`, { hint });
-}
-
-function planned(entry: TemplateEntry, registry: Registry): Diagnostic {
-  const { needs } = waitsFor(entry, registry);
-  return diagnostic("template_unavailable", [], `Cannot offer ${entry.id} yet: it is planned, and ${needs}`, {
-    severity: "info",
+/** Neither a recipe of the project nor a starter exists. */
+function absent({ id, recipe_path }: TemplateEntry): Diagnostic {
+  const message = `Cannot offer ${id} yet: its starter does not come with this version`;
+  return diagnostic("template_unavailable", [], message, {
+    hint: `A recipe of your own at ${recipe_path} takes its place`,
   });
 }
 
-function waitsFor({ starter_resource, recipe_path }: TemplateEntry, registry: Registry) {
-  const list: Readonly<Record<string, { operations: string[]; models?: string[] }>> = awaited;
-  const key = String(starter_resource);
-  const { operations, models = [] } = Object.hasOwn(list, key) ? list[key] : { operations: [] };
-  const missing = operations.filter((id) => registry.find(id)?.operation.contract.status !== "implemented");
-  const needs = [
-    ...(missing.length > 0 ? [`the operation${missing.length > 1 ? "s" : ""} ${missing.join(", ")}`] : []),
-    ...(models.length > 0 ? [`the model ${models.join(", ")}`] : []),
-  ];
-  return {
-    needs: needs.length === 0 ? "does not come with this version" : `needs ${needs.join(" and ")}`,
-    hint: `A recipe of your own at ${recipe_path} takes its place`,
-  };
+function planned({ id }: TemplateEntry): Diagnostic {
+  const message = `Cannot offer ${id} yet: it is planned and not part of this version`;
+  return diagnostic("template_unavailable", [], message, { severity: "info" });
 }

@@ -105,6 +105,7 @@ export function checkAgainstOperation(manifest: TrainedManifest, index: number, 
     for (const [name, wanted] of Object.entries(abi[side])) {
       const found = offered.get(name);
       offered.delete(name);
+      if (found === undefined && wanted.optional) continue;
       const why = found === undefined ? "it is missing" : valueProblem(wanted, found.value, sizes);
       if (why === null) continue;
       const shown = found === undefined ? `the ${side} lack ${name}` : `${name}, in the operation ${why}`;
@@ -171,7 +172,9 @@ export function checkAgainstContract(
   if (slot === undefined) {
     return [diagnostic(CODE, place, `Cannot bind ${row.operation}: the slot contract has no slot for it`)];
   }
-  const different: string[] = FROZEN.filter((key) => !sameValue(frozen(slot[key]), frozen(abi[key])));
+  const different: string[] = FROZEN.filter((key) =>
+    !sameValue(frozen(slot[key]), frozen(present(abi[key], slot[key])))
+  );
   const sorted = (names: readonly string[]) => [...names].sort();
   if (!sameValue(sorted(slot.required_operation_inputs), sorted(abi.required_operation_inputs))) {
     different.push("required_operation_inputs");
@@ -180,6 +183,14 @@ export function checkAgainstContract(
   return [diagnostic(CODE, place, `Cannot bind ${row.operation}: its slot has changed in ${different.join(", ")}`, {
     hint: "The artifact was trained for another version of the operation; export its contract again and retrain",
   })];
+}
+
+/** The part of the ABI without optional inputs that the contract lacks: they came later. */
+function present(part: OperationAbi[typeof FROZEN[number]], frozenPart: OperationAbi[typeof FROZEN[number]]) {
+  if (!isObject(part) || !isObject(frozenPart)) return part;
+  return Object.fromEntries(
+    Object.entries(part).filter(([name, { optional }]) => !optional || Object.hasOwn(frozenPart, name)),
+  );
 }
 
 /** Values of a contract may say more about themselves than an ABI does; dtype and shape are what counts. */

@@ -138,9 +138,12 @@ class Completion {
     for (const { abi, contract } of slots) {
       if (entrypoints.some(({ id }) => id === abi.entrypoint_id)) continue;
       const component = objects(this.manifest.components).find(({ id }) => id === abi.component_id);
-      const sizes = fixedSizes(abi, this.#graphOf(text(component?.path)));
+      const graph = this.#graphOf(text(component?.path)), sizes = fixedSizes(abi, graph);
+      const known = new Set(graph?.inputs.map(({ name }) => name));
       const values = (side: "inputs" | "outputs") =>
-        Object.entries(abi[side]).map(([name, { dtype, shape }]) => ({
+        Object.entries(abi[side]).filter(([name, { optional }]) => !optional || known.has(name)).map((
+          [name, { dtype, shape }],
+        ) => ({
           name,
           dtype,
           shape: shape.map((size) => sizes.get(size) ?? size),
