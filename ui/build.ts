@@ -8,7 +8,7 @@
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { messageOf, SvcError } from "../lib/contract/error.ts";
 import { nodeCrypto, nodeZlib } from "../lib/contract/node_builtins.ts";
@@ -19,7 +19,15 @@ export interface BuiltPage {
   folder: string;
 }
 
-const HERE = new URL("./", import.meta.url);
+/** The folder of the page's sources: this one, or its fetched copy. */
+function sources(program: string | null): URL {
+  const here = new URL("./", import.meta.url);
+  if (here.protocol === "file:") return here;
+  if (program !== null) return new URL("ui/", pathToFileURL(`${program}/`));
+  throw new SvcError("page_unavailable", "Cannot build the page: the files of this program were not fetched", {
+    hint: "Make the origin of the program reachable once, or start the server from a folder",
+  });
+}
 const ENTRIES = ["main.tsx", "events_worker.ts"];
 const SHEETS = ["tokens", "base", "frame", "graph", "forms", "panels", "editor", "charts", "views", "runs"];
 const FONTS = ["inter.woff2", "inter_greek.woff2", "jetbrains_mono.woff2"];
@@ -28,32 +36,27 @@ const DIGEST_FILE = "digest";
 /** Brotli saves 7 % more at 11, in five times the time of 9. */
 const BROTLI_QUALITY = 9;
 
-/** The page of a packaged program, which was built with it. */
-const BUILT = new URL("built/", HERE);
-
 /**
  * The page of this program: the one that was built with it, the one of the state directory, or a new build.
  *
  * @param stateDir absolute
+ * @param program folder of the fetched files of a program that was imported by URL
  * @throws SvcError `page_unavailable` with the reason
  */
-export async function buildPage(stateDir: string): Promise<BuiltPage> {
-  if (HERE.protocol !== "file:") {
-    throw new SvcError("page_unavailable", "Cannot build the page of a program that was imported by URL", {
-      hint: "Start the server from a folder: deno run -A cli.ts ui serve",
-    });
-  }
-  const packaged = await builtIn(fileURLToPath(BUILT));
+export async function buildPage(stateDir: string, program: string | null = null): Promise<BuiltPage> {
+  const here = sources(program);
+  // The page of a packaged program was built with it.
+  const packaged = await builtIn(fileURLToPath(new URL("built/", here)));
   if (packaged !== null) return packaged;
-  const folder = join(stateDir, "ui", await sourcesDigest());
+  const folder = join(stateDir, "ui", await sourcesDigest(here));
   const built = await builtIn(folder);
   if (built !== null) return built;
   try {
-    const files = await bundle();
-    files.set("main.css", new TextEncoder().encode(await styles()));
+    const files = import.meta.url.startsWith("file:") ? await bundle(here) : await bundledElsewhere(here);
+    files.set("main.css", new TextEncoder().encode(await styles(here)));
     const coded = await Promise.all([...files].map(([name, bytes]) => compressed(name, bytes)));
     for (const [name, bytes] of coded.flat()) files.set(name, bytes);
-    for (const name of FONTS) files.set(name, await Deno.readFile(new URL(`fonts/${name}`, HERE)));
+    for (const name of FONTS) files.set(name, await Deno.readFile(new URL(`fonts/${name}`, here)));
     // The page of other sources goes.
     await rm(join(stateDir, "ui"), { recursive: true, force: true });
     await Deno.mkdir(folder, { recursive: true });
@@ -105,13 +108,13 @@ async function compressed(name: string, bytes: Uint8Array): Promise<[string, Uin
 }
 
 /** The scripts by name. */
-async function bundle(): Promise<Files> {
+async function bundle(here: URL): Promise<Files> {
   const { bundle } = Deno as unknown as { bundle?: (options: object) => Promise<BundleResult> };
   if (bundle === undefined) {
     throw new Error("this Deno runs without the unstable feature bundle, which deno.json lists");
   }
   const result = await bundle({
-    entrypoints: ENTRIES.map((name) => new URL(name, HERE).href),
+    entrypoints: ENTRIES.map((name) => new URL(name, here).href),
     outputDir: "/",
     platform: "browser",
     format: "esm",
@@ -122,6 +125,34 @@ async function bundle(): Promise<Files> {
   if (!result.success) throw new Error(result.errors.map(({ text }) => text).join("; "));
   const outputs = result.outputFiles ?? [];
   return renamed(new Map(outputs.map(({ path, contents }) => [path.split("/").at(-1)!, contents!])));
+}
+
+/**
+ * The scripts of a program that was imported by URL: it runs without the settings of deno.json, so another Deno makes them.
+ */
+async function bundledElsewhere(here: URL): Promise<Files> {
+  const folder = await Deno.makeTempDir({ prefix: "svc-page-" });
+  try {
+    const path = (name: string) => fileURLToPath(new URL(name, here));
+    const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: [
+        ...["bundle", "--quiet", "--platform", "browser", "--format", "esm", "--minify", "--code-splitting"],
+        ...["--config", path("../deno.json"), "--lock", path("../deno.lock"), "--outdir", folder, ...ENTRIES.map(path)],
+      ],
+      cwd: path("../"),
+    }).output();
+    if (!success) throw new Error(new TextDecoder().decode(stderr).trim());
+    return renamed(new Map(filesUnder(folder)));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+function* filesUnder(folder: string): Generator<[string, Uint8Array<ArrayBuffer>]> {
+  for (const { name, isDirectory } of Deno.readDirSync(folder)) {
+    if (isDirectory) yield* filesUnder(join(folder, name));
+    else yield [name, Deno.readFileSync(join(folder, name))];
+  }
 }
 
 interface BundleResult {
@@ -153,16 +184,16 @@ function renamed(files: Files): Files {
 
 const CHUNK = /\b\w+-[0-9A-Z]{8}\.js\b/g;
 
-async function styles(): Promise<string> {
-  const sheets = await Promise.all(SHEETS.map((name) => Deno.readTextFile(new URL(`styles/${name}.css`, HERE))));
+async function styles(here: URL): Promise<string> {
+  const sheets = await Promise.all(SHEETS.map((name) => Deno.readTextFile(new URL(`styles/${name}.css`, here))));
   return sheets.join("\n");
 }
 
 /** The key of a kept build: the page's folder, the library, of which the page takes a part, the lock file and Deno. */
-async function sourcesDigest(): Promise<string> {
+async function sourcesDigest(here: URL): Promise<string> {
   const files: Files = new Map([["deno", new TextEncoder().encode(Deno.version.deno)]]);
-  for (const name of ["deno.json", "deno.lock"]) files.set(name, await Deno.readFile(new URL(`../${name}`, HERE)));
-  for (const folder of ["ui/", "lib/"]) await readSources(new URL(`../${folder}`, HERE), folder, files);
+  for (const name of ["deno.json", "deno.lock"]) files.set(name, await Deno.readFile(new URL(`../${name}`, here)));
+  for (const folder of ["ui/", "lib/"]) await readSources(new URL(`../${folder}`, here), folder, files);
   return digestOf(files).slice(0, 16);
 }
 

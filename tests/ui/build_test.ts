@@ -38,6 +38,12 @@ Deno.test("the page has the same bytes and digest from any working directory and
     assert.deepEqual([...files.keys()], [...others.keys()]);
     for (const [name, bytes] of files) assert.ok(others.get(name) === bytes, `${name} differs`);
 
+    // The content policy of the page forbids WebAssembly: what the page imports has no kernels.
+    for (const [name, bytes] of files) {
+      const text = new TextDecoder().decode(Uint8Array.fromHex(bytes));
+      assert.ok(!/WebAssembly\.(Module|Instance|compile|instantiate)/.test(text), `${name} compiles WebAssembly`);
+    }
+
     // A later start takes the files that are there, and builds again where one of them was altered.
     const stamp = async () => (await Deno.stat(join(first.folder, "main.js"))).mtime;
     const builtAt = await stamp();

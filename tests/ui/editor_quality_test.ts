@@ -151,6 +151,11 @@ browserTest(
     const total = async () => (await Promise.all(sizes.values())).reduce((sum, size) => sum + size, 0);
     await open();
     await openFile(scene, "link");
+    // The page loads its other views when it is idle: they are no part of the editor.
+    for (let count = -1; count !== sizes.size;) {
+      count = sizes.size;
+      await page.waitForTimeout(2000);
+    }
     const first = await total();
     await page.getByRole("tab", { name: "Raw JSON" }).click();
     await page.locator(".cm-content").waitFor();

@@ -52,7 +52,7 @@ interface Picture {
 const pictureOf = ({ page }: Scene) =>
   page.evaluate(`(() => {
     const numbers = (text) => text.match(/-?[\\d.]+(e-?\\d+)?/g).map(Number);
-    const graph = document.querySelector(".graph svg"), [, , scale] = numbers(graph.querySelector("g").getAttribute("transform"));
+    const graph = document.querySelector(".graph-canvas > svg"), [, , scale] = numbers(graph.querySelector("g").getAttribute("transform"));
     const blocks = [...graph.querySelectorAll(".block")].map((block) => {
       const [x, y] = numbers(block.getAttribute("transform")), body = block.querySelector("rect.body");
       return { id: block.dataset.step, x, y, width: +body.getAttribute("width"), height: +body.getAttribute("height") };

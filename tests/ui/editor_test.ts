@@ -32,7 +32,7 @@ browserTest("blocks are selected by pointer, keys and outline, and all panels fo
   await selected("data");
   await page.keyboard.press("End");
   await selected("ber");
-  await page.getByRole("navigation", { name: "Blocks" }).getByRole("button", { name: /^. ?demodulator/ }).click();
+  await page.getByRole("navigation", { name: "Blocks" }).getByRole("button", { name: /\bdemodulator\b/ }).click();
   await selected("demodulator");
   // Edges are not drawn by hand: dragging from a block moves nothing and adds nothing.
   const wires = await page.locator(".wire").count(), before = await draft(scene);
@@ -234,7 +234,7 @@ browserTest(
     await page.getByRole("button", { name: "Run matrix (6)" }).click();
     // A variant with a verified run is not run again.
     await page.getByText("6 of 6 variants completed, 1 of them before").waitFor();
-    await page.getByRole("img", { name: /Bit error rate over SNR/ }).waitFor();
+    await page.getByRole("img", { name: /Bit error rate over Es\/N0/ }).waitFor();
     assert.equal(bundles(scene).length, 6);
     await shot("matrix");
     await page.getByRole("button", { name: "Open variant 1", exact: false }).first().click();
@@ -260,7 +260,7 @@ browserTest("a sweep is one job that continues after a reload, drawn with interv
   // It runs in the server, and its progress is found again.
   await page.getByRole("progressbar", { name: "Progress of the sweep" }).waitFor();
   await page.getByText("8 of 8 variants completed", { exact: true }).waitFor();
-  await page.getByRole("img", { name: /Bit error rate over SNR/ }).waitFor();
+  await page.getByRole("img", { name: /Bit error rate over Es\/N0/ }).waitFor();
   const { jobs } = await (await fetch(`${url}/api/run-jobs`)).json();
   assert.deepEqual(jobs.map(({ kind, state }: { kind: string; state: string }) => [kind, state]), [[
     "matrix",
@@ -274,7 +274,7 @@ browserTest("a sweep is one job that continues after a reload, drawn with interv
   // A reload after the end shows the same.
   await reopen();
   await page.getByText("8 of 8 variants completed", { exact: true }).waitFor();
-  await page.getByRole("img", { name: /Bit error rate over SNR/ }).waitFor();
+  await page.getByRole("img", { name: /Bit error rate over Es\/N0/ }).waitFor();
 }, {
   files: {
     "recipes/link.yaml": LINK.replace("bit_count: 100, batch_size: 20", "bit_count: 200000, batch_size: 20").replace(

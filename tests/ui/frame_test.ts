@@ -1,7 +1,7 @@
 /** The frame: what every view stands in. */
 import assert from "node:assert/strict";
 import { browserTest } from "./browser.ts";
-import { SLOW } from "../lib/http/support.ts";
+import { LONG } from "../lib/http/support.ts";
 
 const VIEWS = ["Templates", "Runs", "Compare", "Benchmarks", "Catalog", "Training", "System"];
 
@@ -184,7 +184,7 @@ browserTest("ten tabs share one stream of events, and all see a job", async ({ p
   const reply = await fetch(`${url}/api/run-jobs`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ recipe: SLOW }),
+    body: JSON.stringify({ recipe: LONG }),
   });
   const { job_id } = await reply.json();
   for (const tab of tabs) await tab.getByRole("banner").getByText("1 running").waitFor();

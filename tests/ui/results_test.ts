@@ -274,3 +274,36 @@ browserTest(
   },
   { files: filesOf("range_doppler_cfar") },
 );
+
+browserTest(
+  "links with pilots, layers and retransmissions have a grid, a constellation for each layer and a bar for each transmission",
+  async (scene) => {
+    const { page, open } = scene;
+    await open(`#/runs/${await run(scene, "mimo_ofdm_link", 10)}/media`);
+    const grid = page.getByRole("region", { name: "Resource grid" });
+    await grid.getByRole("img", {
+      name:
+        "Data and pilots: subcarriers 0 to 23 of 24, 14 OFDM symbols, 12 pilots of ports 0, 1, 12 pilots of ports 2, 3.",
+    }).waitFor();
+    assert.equal(await grid.locator("g path").count(), 3);
+    const symbols = page.getByRole("region", { name: "Symbols" });
+    await symbols.getByRole("combobox", { name: "Artifact" }).selectOption({ label: "detector.symbols" });
+    for (let layer = 0; layer < 4; layer++) {
+      await symbols.getByRole("img", { name: new RegExp(`^detector\\.symbols, layer ${layer}\\. 3,900 symbols`) })
+        .waitFor();
+    }
+    await symbols.scrollIntoViewIfNeeded();
+    await scene.shot("mimo_layers");
+    await grid.getByRole("combobox", { name: "Content" }).selectOption({ label: "estimator.estimate, rx 1, port 2" });
+    await grid.getByRole("img", { name: /^Power of estimator\.estimate, rx 1, port 2:/ }).waitFor();
+    assert.equal(await grid.locator("svg circle").count(), 12);
+    await grid.scrollIntoViewIfNeeded();
+    await scene.shot("resource_grid");
+
+    await open(`#/runs/${await run(scene, "nr_harq_link", 1)}/media`);
+    const bars = page.getByRole("region", { name: "Retransmissions" });
+    await bars.getByRole("img", { name: /^Blocks by delivering transmission\. 5 bars/ }).waitFor();
+    await scene.shot("harq");
+  },
+  { files: filesOf("recipe_starters/mimo_ofdm_link", "recipe_starters/nr_harq_link") },
+);

@@ -10,6 +10,8 @@ import { csvText, figureSentence, figureTable } from "../../ui/charts/table.ts";
 import { diffTexts } from "../../ui/charts/text_diff.ts";
 import { curveFigure } from "../../ui/compare/curve.ts";
 import { listed, sparkline, stateOf } from "../../ui/runs/groups.ts";
+import { importanceOf, positions } from "../../ui/compare/importance.ts";
+import { pgfplots } from "../../lib/figure/pgfplots.ts";
 import { pivotCsv, pivotLatex, pivotMarkdown, pivotOf } from "../../ui/compare/pivot.ts";
 import { type ComparedRun, deltaOf, parametersOf, rowsOf, timingWarnings, varying } from "../../ui/compare/table.ts";
 import { matches, parseFilter, type RunRow, secondsOf } from "../../ui/runs/filter.ts";
@@ -239,10 +241,36 @@ Deno.test("a pivot has a cell for each pair of values: rates with interval or bo
 Deno.test("the table of a figure holds what is drawn, with every digit, and no theory", () => {
   const figure = curveFigure([compared(0, 790), compared(12, 0)], "link.snr_db", "channel.ber", entryOf) as CurveFigure;
   const table = figureTable(figure);
-  assert.deepEqual(table.columns, ["Series", "SNR (dB)", "Bit error rate", "Low", "High"]);
+  assert.deepEqual(table.columns, ["Series", "Es/N0 (dB)", "Bit error rate", "Low", "High"]);
   assert.equal(table.rows.length, 2);
   assert.deepEqual(table.rows[1].slice(1), ["12", "", "", "0.0003"]);
   assert.equal(csvText({ columns: ["a"], rows: [['say "x", y']] }), 'a\r\n"say ""x"", y"\r\n');
+});
+
+Deno.test("a figure is pgfplots with its intervals, bounds and axes; matrices are not", () => {
+  const figure = curveFigure([compared(0, 790), compared(12, 0)], "link.snr_db", "channel.ber", entryOf) as CurveFigure;
+  const text = pgfplots(figure)!;
+  assert.match(text, /xlabel=\{Es\/N0 \(dB\)\},\n {2}ylabel=\{Bit error rate\}/);
+  assert.match(text, /\n {2}\(0,0\.079\) \+= \(0,0\.00[\d.e-]+\) -= \(0,0\.00[\d.e-]+\)\n/);
+  // A rate without an error is an arrow at its bound and no point of the line.
+  assert.match(text, /mark=triangle, mark options=\{rotate=180\}, forget plot\] coordinates \{\n {2}\(12,0\.0003\)\n/);
+  assert.equal(text.match(/\\begin/g)!.length, text.match(/\\end/g)!.length);
+  const source = { type: "confusion-matrix", title: "", subtitle: "", source: {} } as const;
+  assert.equal(pgfplots({ ...source, form: "matrix", labels: ["a"], counts: [[1]] }), null);
+});
+
+Deno.test("the importance of a parameter is the share of variance between its values, without the bias of small groups", () => {
+  // Two values with means 1 and 5, and a spread within: SSW = 4, SST = 36 with n = 8, k = 2.
+  const point = (metric: number, ...values: Value[]) => ({ id: "", metric, level: metric, values });
+  const points = [[0, "a"], [2, "a"], [1, "a"], [1, "a"], [5, "b"], [5, "b"], [4, "b"], [6, "b"]]
+    .map(([metric, value], at) => point(Number(metric), value, at % 2 === 0 ? "even" : "odd", at));
+  const expected = 1 - 4 / (8 - 2) / (36 / (8 - 1));
+  assert.ok(Math.abs(importanceOf(points, 0)! - expected) < 1e-12);
+  assert.equal(importanceOf(points, 1), 0, "A parameter without an effect explains nothing");
+  assert.ok(importanceOf(points, 2)! > 0.5, "Eight numbers are cut into groups");
+  assert.equal(importanceOf(points.slice(0, 2), 2), null, "Each run is a group of its own");
+  assert.deepEqual(positions(["qpsk", "bpsk", "qpsk"]).at, [1, 0, 1]);
+  assert.deepEqual(positions([float(0), float(5), float(20)]).at, [0, 0.25, 1]);
 });
 
 Deno.test("the variants of a sweep are one row, in the place of the newest, with a curve for each series", () => {

@@ -60,12 +60,38 @@ browserTest("the list says what to do when there is nothing, sieves, and leads t
   await page.getByText("No run matches the filter").waitFor();
   await page.getByRole("button", { name: "Show all runs" }).click();
 
+  // Stars, tags, columns and views are kept beside the bundles and in the address.
+  await page.getByRole("button", { name: /^Star .*link_4/ }).click();
+  await page.getByRole("button", { name: /^Star .*link_4/, pressed: true }).waitFor();
+  await page.getByRole("checkbox", { name: /Choose .*link_4/ }).check();
+  await page.getByRole("textbox", { name: "Tag" }).fill("paper");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByRole("button", { name: "Clear" }).click();
+  await page.locator("summary", { hasText: "Columns" }).click();
+  await page.getByRole("checkbox", { name: "Size" }).check();
+  await page.getByRole("columnheader", { name: "Size" }).waitFor();
+  await page.waitForURL(/columns=.*size/);
+  await page.locator("summary", { hasText: "Columns" }).click();
+  await page.getByRole("searchbox", { name: "Filter" }).fill("is:starred tag:paper");
+  await page.getByText("1 of 3 runs").waitFor();
+  await page.getByText("Save view").click();
+  await page.getByRole("textbox", { name: "Name" }).fill("for the paper");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("link", { name: "All runs" }).click();
+  await page.getByText("3 runs", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "for the paper" }).click();
+  await page.getByText("1 of 3 runs").waitFor();
+  await page.getByRole("columnheader", { name: "Size" }).waitFor();
+  const kept = JSON.parse(await Deno.readTextFile(join(scene.folder, ".svc/run_marks.json")));
+  assert.deepEqual(Object.values(kept.runs), [{ starred: true, tags: ["paper"], note: "" }]);
+  await page.getByRole("link", { name: "All runs" }).click();
+
   // The variants of a sweep are one row that unfolds; chosen runs can be removed.
   await run(scene, link(2, "swept__snr_db_2.0"));
   await run(scene, link(8, "swept__snr_db_8.0"));
   await page.getByRole("button", { name: "Refresh" }).click();
   await page.getByRole("img", { name: /^Bit error rate: .* to / }).waitFor();
-  await page.getByRole("button", { name: "swept" }).click();
+  await page.getByRole("button", { name: "swept", exact: true }).click();
   await page.getByRole("link", { name: "snr_db 8.0" }).waitFor();
   await page.waitForURL(/open=swept/);
   await scene.checkAccessibility();
@@ -73,7 +99,7 @@ browserTest("the list says what to do when there is nothing, sieves, and leads t
   await page.getByRole("checkbox", { name: "Choose all runs of swept" }).check();
   page.once("dialog", (dialog) => dialog.accept());
   await page.getByRole("button", { name: "Remove …" }).click();
-  await page.getByRole("button", { name: "swept" }).waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "swept", exact: true }).waitFor({ state: "hidden" });
   await page.getByText("3 runs", { exact: true }).waitFor();
 
   await page.getByRole("checkbox", { name: /Choose .*link_1/ }).check();
@@ -113,14 +139,14 @@ browserTest(
     const caption = page.locator("figcaption");
     assert.match(
       await caption.innerText(),
-      /3 points: Bit error rate from .* over SNR from 2.5 to 8.5 dB; 1 theory curve/,
+      /3 points: Bit error rate from .* over Es\/N0 from 2.5 to 8.5 dB; 1 theory curve/,
     );
     const crosshair = page.getByRole("slider", { name: /^Crosshair of Bit error rate/ });
     await crosshair.press("Home");
     await crosshair.press("ArrowRight");
     assert.match(
       await crosshair.getAttribute("aria-valuetext") ?? "",
-      /^SNR 5\.5 dB: Bit error rate 0\.0\d+, Theory: QPSK, AWGN 0\.0298\d?$/,
+      /^Es\/N0 5\.5 dB: Bit error rate 0\.0\d+, Theory: QPSK, AWGN 0\.0298\d?$/,
     );
     await page.locator(".chart-value", { hasText: /^0\.0\d+$/ }).first().waitFor();
     const theory = page.getByRole("button", { name: "Theory: QPSK, AWGN" });

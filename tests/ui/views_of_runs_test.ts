@@ -16,6 +16,8 @@ import { budgetFigure, budgetQuantities } from "../../ui/charts/budget.ts";
 import { errorFigure, errorLists, quantileOf } from "../../ui/charts/errors.ts";
 import { powerFigure } from "../../ui/charts/powers.ts";
 import { gridOf, powerPixels, windowAround } from "../../ui/charts/range_doppler.ts";
+import { deliveriesFigure, deliveriesOf } from "../../ui/charts/harq.ts";
+import { cellsPath, centresOf, elementPowers, pilotGroups } from "../../ui/charts/resource_grid.ts";
 import { viridis } from "../../ui/charts/density.ts";
 import { boxOf, nearest, placesOf, pointAt, shareOf, valueAt, zoomedEnds } from "../../ui/charts/reading.ts";
 import { delayFigure, gainsOf, meanOf, responseFigure, tapPowers } from "../../ui/charts/response.ts";
@@ -141,6 +143,30 @@ Deno.test("users have a bar each, and a schedule a point for each served user of
   assert.deepEqual([figure.x.domain, figure.y.domain], [[0, 1], [0, 2]]);
   const later = scheduleFigure(new Int32Array(SLOTS_SHOWN + 5), 1, { ...FACTS, users: 1, first: SLOTS_SHOWN });
   assert.deepEqual([later.series[0].points.length, later.x.domain], [5, [SLOTS_SHOWN, SLOTS_SHOWN + 4]]);
+});
+
+Deno.test("blocks have a bar for each transmission, and one for those that none delivers", () => {
+  assert.equal(deliveriesOf({ delivered_at_transmission: [1] }), null);
+  const figure = deliveriesFigure(
+    deliveriesOf({ delivered_at_transmission: [90, 7], undelivered_block_count: 3 })!,
+    FACTS,
+  );
+  assert.deepEqual(figure.bars.map(({ label, value, kind }) => [label, value, kind]), [
+    ["Transmission 1", 90, "measured"],
+    ["Transmission 2", 7, "measured"],
+    ["Not delivered", 3, "baseline"],
+  ]);
+});
+
+Deno.test("elements of a resource grid have their place, and ports of the same elements are a group", () => {
+  const groups = pilotGroups([[12, 14], [12, 14], [13, 15]].map((own) => Float64Array.from(own)));
+  assert.deepEqual(groups.map(({ ports }) => ports), [[0, 1], [2]]);
+  const part = { subcarriers: 6, first: 1, rows: 4, columns: 3 };
+  // Subcarriers 4, 5 of symbol 0, 0 to 2 of symbol 1, 5 of symbol 1, 3 of symbol 3: the part has 1 to 4 of three symbols.
+  assert.equal(cellsPath([4, 5, 6, 7, 8, 11, 21], part), "M0 3h1v1h-1zM1 0h1v2h-1z");
+  assert.deepEqual(centresOf([4, 5, 6, 7, 21], part), [{ x: 0.5, y: 3.5 }, { x: 1.5, y: 0.5 }]);
+  const block = { real: Float64Array.of(1, 2, 3, 4, 5, 6, 7, 8), imaginary: Float64Array.of(0, 1, 0, 0, 0, 0, 0, 0) };
+  assert.deepEqual([...elementPowers(block, { subcarriers: 2, columns: 2, lines: 2, line: 1 })], [5, 36, 16, 64]);
 });
 
 Deno.test("both spectra of one source have their peak at its bearing, and MUSIC the sharper one", () => {

@@ -3,13 +3,14 @@ import { levelEntries } from "../../lib/figure/levels_spec.ts";
 import { figureSpec } from "../../lib/figure/spec.ts";
 import type { FigureStyle } from "../../lib/figure/style.ts";
 import type { PlotFrame } from "../../lib/figure/svg.ts";
+import { pgfplots } from "../../lib/figure/pgfplots.ts";
 import { textWidth } from "../../lib/figure/text_width.ts";
 import type { CurveFigure, Figure, FigureSpec, LevelFigure, MatrixFigure } from "../../lib/figure/types.ts";
 import { messageOf } from "../api.ts";
 import { type Column, Select, Table, Toggle, Trouble } from "../parts.tsx";
 import { type ComponentChildren, useEffect, useMemo, useRef, useState } from "../preact.ts";
-import { saveAs, saveText } from "../state/files.ts";
-import { Legend } from "./legend.tsx";
+import { savePng, saveText } from "../state/files.ts";
+import { Legend, LoneLegend } from "./legend.tsx";
 import { fileStyle, isNarrow, screenStyle, useDark } from "./page_style.ts";
 import { PlotTools, type Zoom } from "./plot_tools.tsx";
 import { csvText, figureSentence, figureTable } from "./table.ts";
@@ -123,6 +124,9 @@ function Head({ figure, shown, style, csv, children }: {
     ["PNG", async () => savePng(await svg(), name)],
     ["CSV", () => saveText(csv(), `${name}.csv`, "text/csv")],
   ];
+  if (figure.form === "curves" || figure.form === "bars") {
+    files.push(["pgfplots", () => saveText(pgfplots(shown)!, `${name}.tex`, "application/x-tex")]);
+  }
   return (
     <div class="row spread chart-head">
       <p class="chart-title">{figure.title}</p>
@@ -190,6 +194,14 @@ function Drawing({ figure, shown, style, drawn, place, onPlace, view, change }: 
       <div class="chart-picture">
         <div class="chart-plot">
           <Picture svg={drawn.svg} name={`${shown.title}. ${figureSentence(shown)}`} />
+          {shown.form === "curves" && isLone(shown) && drawn.frame !== null && (
+            <LoneLegend
+              figure={shown}
+              style={style}
+              {...drawn}
+              place={place}
+            />
+          )}
           {shown.form === "curves" && drawn.frame !== null && (
             <PlotTools
               figure={shown}
@@ -203,7 +215,7 @@ function Drawing({ figure, shown, style, drawn, place, onPlace, view, change }: 
           )}
         </div>
       </div>
-      {shown.form === "curves" && (
+      {shown.form === "curves" && !isLone(shown) && (
         <Legend figure={shown} style={style} place={place} onToggle={toggle} onIsolate={isolate} />
       )}
       {shown.form === "levels" && <LevelLegend figure={shown} style={style} />}
@@ -302,7 +314,13 @@ function mayBeLogarithmic({ series, ...figure }: CurveFigure, axis: "x" | "y"): 
 /** Minimum ratio of the ends of an x axis for a logarithmic scale. */
 const WIDE = 10;
 
+/** Whether a legend would have one entry: it goes inside. */
+const isLone = (figure: Figure): boolean =>
+  figure.form === "curves" && figure.series.length === 1 && figure.front === null &&
+  figure.series[0].points.every(({ bound, outage }) => bound === undefined && !outage);
+
 function legendWidth(figure: Figure): number {
+  if (isLone(figure)) return 0;
   const labels = figure.form === "curves"
     ? figure.series.map(({ label }) => label)
     : figure.form === "levels"
@@ -325,19 +343,3 @@ async function draw(spec: FigureSpec, style: FigureStyle): Promise<Drawn> {
 
 const fileName = ({ title }: Figure) =>
   title.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").replaceAll(/^-|-$/g, "") || "figure";
-
-const PNG_SCALE = 3;
-
-async function savePng(svg: string, name: string): Promise<void> {
-  const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
-  try {
-    const picture = new Image();
-    picture.src = url;
-    await picture.decode();
-    const canvas = new OffscreenCanvas(picture.naturalWidth * PNG_SCALE, picture.naturalHeight * PNG_SCALE);
-    canvas.getContext("2d")!.drawImage(picture, 0, 0, canvas.width, canvas.height);
-    saveAs(URL.createObjectURL(await canvas.convertToBlob({ type: "image/png" })), `${name}.png`);
-  } finally {
-    URL.revokeObjectURL(url);
-  }
-}

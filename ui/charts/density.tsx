@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "../preact.ts";
 import { STYLES } from "../../lib/figure/style.ts";
 import type { Reply } from "../api.ts";
 import { Table, Wait } from "../parts.tsx";
-import { saveText } from "../state/files.ts";
+import { savePng, saveText } from "../state/files.ts";
 import { densityColour, densityPixels } from "./density.ts";
 import { useSeries } from "./series.tsx";
 import { csvText } from "./table.ts";
@@ -17,13 +17,15 @@ export const PIXELS = 720;
 interface Props {
   path: string;
   array: string | null;
+  /** Every stride-th value from offset on; default all. */
+  part?: { stride: number; offset: number };
   title: string;
   /** Source of the data, for saved files. */
   source: Record<string, string>;
 }
 
-export function Constellation({ path, array, title, source }: Props) {
-  const { value, ...wait } = useSeries(path, array, "histogram_2d", CELLS * CELLS);
+export function Constellation({ path, array, part, title, source }: Props) {
+  const { value, ...wait } = useSeries(path, array, "histogram_2d", CELLS * CELLS, part);
   const canvas = useRef<HTMLCanvasElement>(null), axes = useRef<SVGSVGElement>(null);
   const [asTable, setAsTable] = useState(false);
   const picture = value === null ? null : squared(value);
@@ -48,15 +50,11 @@ export function Constellation({ path, array, title, source }: Props) {
         <p class="chart-title">{title}</p>
         <div class="row" role="group" aria-label={`Tools of ${title}`}>
           <button type="button" class="quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
-          <button
-            type="button"
-            class="quiet"
+          <PictureFiles
+            name={name}
             disabled={asTable}
-            onClick={() =>
-              saveText(pictureFile(axes.current!, canvas.current!, title, source), `${name}.svg`, "image/svg+xml")}
-          >
-            SVG
-          </button>
+            svg={() => pictureFile(axes.current!, canvas.current!, title, source)}
+          />
           <button type="button" class="quiet" onClick={() => saveText(cellsCsv(picture), `${name}.csv`, "text/csv")}>
             CSV
           </button>
@@ -163,7 +161,7 @@ const cellsCsv = (picture: Picture): string =>
 /** The displayed axes over an image of the cells, with dark texts on white. */
 export function pictureFile(
   axes: SVGSVGElement,
-  canvas: HTMLCanvasElement,
+  canvas: HTMLCanvasElement | null,
   title: string,
   source: Record<string, string>,
 ): string {
@@ -174,7 +172,9 @@ export function pictureFile(
     node.textContent = text;
     return node;
   };
-  for (const line of copy.querySelectorAll("line")) line.setAttribute("stroke", grid);
+  for (const line of copy.querySelectorAll("line")) {
+    line.setAttribute("stroke", line.matches(".axis-line") ? ink : grid);
+  }
   for (const text of copy.querySelectorAll("text")) {
     text.setAttribute("fill", ink);
     text.setAttribute("font-size", "12");
@@ -188,10 +188,33 @@ export function pictureFile(
     make("title", {}, title),
     make("desc", {}, said),
     make("rect", { x, y, width, height, fill: STYLES.svc.background }),
-    make("image", { x: "0", y: "0", width: String(SIDE), height: String(SIDE), href: canvas.toDataURL("image/png") }),
+    ...(canvas === null ? [] : [
+      make("image", {
+        x: "0",
+        y: "0",
+        width: String(SIDE),
+        height: String(SIDE),
+        href: canvas.toDataURL("image/png"),
+      }),
+    ]),
   );
   return new XMLSerializer().serializeToString(copy);
 }
+
+/** Buttons for the files of a drawing over a canvas. */
+export const PictureFiles = ({ name, disabled, svg }: { name: string; disabled: boolean; svg(): string }) => (
+  <>
+    <button
+      type="button"
+      class="quiet"
+      disabled={disabled}
+      onClick={() => saveText(svg(), `${name}.svg`, "image/svg+xml")}
+    >
+      SVG
+    </button>
+    <button type="button" class="quiet" disabled={disabled} onClick={() => void savePng(svg(), name)}>PNG</button>
+  </>
+);
 
 export const short = (value: number) => String(Number(value.toPrecision(3)));
 

@@ -3,7 +3,9 @@ import { SIGNS } from "../../lib/figure/legend.ts";
 import { numberText } from "../../lib/figure/number_text.ts";
 import { type FigureStyle, type SeriesLook, seriesLooks, theoryWidth } from "../../lib/figure/style.ts";
 import type { CurveFigure, FigurePoint } from "../../lib/figure/types.ts";
-import { pointAt } from "./reading.ts";
+import type { PlotFrame } from "../../lib/figure/svg.ts";
+import { useEffect, useRef } from "../preact.ts";
+import { pointAt, shareOf } from "./reading.ts";
 
 interface Props {
   figure: CurveFigure;
@@ -93,6 +95,56 @@ export function Legend({ figure, style, place, onToggle, onIsolate }: Props) {
         <button type="button" class="quiet small" onClick={() => onIsolate("")}>Show all</button>
       )}
     </div>
+  );
+}
+
+interface LoneProps {
+  figure: CurveFigure;
+  style: FigureStyle;
+  frame: PlotFrame | null;
+  size: { width: number; height: number };
+  place: number | null;
+}
+
+/** Width and height of a legend inside, in parts of the plot. */
+const INSIDE = [0.42, 0.2] as const;
+
+/** The legend of a single series, in the corner of the plot that has the fewest points. */
+export function LoneLegend({ figure, style, frame, size, place }: LoneProps) {
+  const box = useRef<HTMLParagraphElement>(null), [series] = figure.series;
+  const [look] = seriesLooks([series.kind], style), { left, top, width, height } = frame!;
+  const shares = series.points.flatMap(({ x, y }) =>
+    y === null ? [] : [[shareOf(x, figure.x, frame!.x), shareOf(y, figure.y, frame!.y)] as const]
+  );
+  const corners = [[1, 1], [0, 1], [1, 0], [0, 0]] as const;
+  const inside = ([right, upper]: typeof corners[number]) =>
+    shares.filter(([x, y]) => Math.abs(x - right) < INSIDE[0] && Math.abs(y - upper) < INSIDE[1]).length;
+  const [right, upper] = corners.toSorted((a, b) => inside(a) - inside(b))[0];
+  // Lengths go through the object model: the content policy refuses style attributes.
+  useEffect(() => {
+    const { style } = box.current!, share = (length: number, of: number) => `${100 * length / of}%`;
+    style.left = right === 0 ? share(left, size.width) : "auto";
+    style.right = right === 1 ? share(size.width - left - width, size.width) : "auto";
+    style.top = upper === 1 ? share(top, size.height) : "auto";
+    style.bottom = upper === 0 ? share(size.height - top - height, size.height) : "auto";
+  });
+  return (
+    <p class="chart-inside small" ref={box}>
+      <Swatch
+        look={look}
+        style={style}
+        theory={series.kind === "theory"}
+        plain={figure.step || figure.markers === false}
+        joined={figure.joined !== false}
+      />
+      {series.label}
+      {place !== null && (
+        <span class="mono">
+          {numberText(place, "unicode")}
+          {unitText(figure.x.unit)}: {valueText(pointAt(series, place, figure), figure.y.unit)}
+        </span>
+      )}
+    </p>
   );
 }
 

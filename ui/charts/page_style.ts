@@ -3,7 +3,9 @@ import { darkened, type FigureStyle, STYLES } from "../../lib/figure/style.ts";
 import { useEffect, useState } from "../preact.ts";
 import { theme } from "../state/settings.ts";
 
-const WIDEST = 720, NARROWEST = 180;
+const NARROWEST = 180;
+/** Least and largest height of a plot, and its part of the width and of the window. */
+const LOWEST = 180, HIGHEST = 520, FLAT = 0.5, OF_WINDOW = 0.45;
 /** Space beside the plot, for axis labels and margins. */
 const AROUND = 96;
 const NARROW = 620;
@@ -19,12 +21,12 @@ export const isNarrow = (width: number): boolean => width < NARROW;
  */
 export function screenStyle(width: number, legend: number, dark: boolean): FigureStyle {
   const narrow = isNarrow(width);
-  const inner = Math.min(WIDEST, Math.max(NARROWEST, width - AROUND - (narrow ? 0 : legend)));
+  const inner = Math.max(NARROWEST, width - AROUND - (narrow ? 0 : legend));
   const style: FigureStyle = {
     ...STYLES.svc,
     name: "page",
     width: inner,
-    height: Math.round(Math.min(340, Math.max(180, inner * 0.62))),
+    height: Math.round(Math.max(LOWEST, Math.min(HIGHEST, inner * FLAT, innerHeight * OF_WINDOW))),
     legend: "none",
     font_size: narrow ? 11 : 12,
     // The page shows the title as a heading.

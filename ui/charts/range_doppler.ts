@@ -66,10 +66,11 @@ export function windowAround(grid: PowerGrid, places: readonly Place[]): GridWin
   return { ...whole, rows, left, columns: right - left };
 }
 
-/** Pixels of a window, the farthest range on top. */
+/** Pixels of a window, the farthest range on top; the darkest colour is `deepest` dB below the peak. */
 export function powerPixels(
-  grid: PowerGrid,
+  grid: Pick<PowerGrid, "power" | "columns">,
   { bottom, left, rows, columns }: GridWindow,
+  deepest = DEEPEST_DB,
 ): Uint8ClampedArray<ArrayBuffer> {
   const out = new Uint8ClampedArray(4 * rows * columns);
   const peak = grid.power.reduce((most, one) => Math.max(most, one), 0);
@@ -78,7 +79,7 @@ export function powerPixels(
     for (let x = 0; x < columns; x++) {
       const below = 10 * Math.log10(grid.power[from + x] / peak);
       // A map without power has the lowest colour everywhere.
-      out.set([...viridis(Number.isNaN(below) ? 0 : 1 + below / DEEPEST_DB), 255], 4 * (y * columns + x));
+      out.set([...viridis(Number.isNaN(below) ? 0 : 1 + below / deepest), 255], 4 * (y * columns + x));
     }
   }
   return out;

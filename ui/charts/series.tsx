@@ -40,8 +40,16 @@ export function SeriesChart({ path, array, title, kind, value: axis, index = "In
 }
 
 /** An array reduced by the server. An outlier does not shrink the histogram of the other values. */
-export const useSeries = (path: string, array: string | null, kind: Series["kind"], points: number) =>
-  useFetched("/api/series", { query: { path, array, kind, points, range: kind === "line" ? null : "robust" } });
+export const useSeries = (
+  path: string,
+  array: string | null,
+  kind: Series["kind"],
+  points: number,
+  part: { stride?: number; offset?: number } = {},
+) =>
+  useFetched("/api/series", {
+    query: { path, array, kind, points, range: kind === "line" ? null : "robust", ...part },
+  });
 
 /** The figure of a thinned array. */
 function seriesFigure(

@@ -9,11 +9,11 @@ import { directionText, entryOf, metricEntries, shownMetric } from "../runs/metr
 import { Changes, changeText } from "../panels/changes.tsx";
 import { Check, Hidden, Shown, StateMark } from "../parts.tsx";
 import { useFetched } from "../state/fetched.ts";
-import { type ComparedRun, type CompareRow, deltaOf, type Part, rowsOf, timingWarnings } from "./table.ts";
+import { type ComparedRun, type CompareRow, deltaOf, isSeed, type Part, rowsOf, timingWarnings } from "./table.ts";
 
 const PARTS: readonly [Part, string][] = [
-  ["metrics", "Metrics"],
   ["parameters", "Parameters"],
+  ["metrics", "Metrics"],
   ["timing", "Times and execution"],
   ["artifacts", "Artifacts (SHA-256)"],
   ["environment", "Environment"],
@@ -29,8 +29,10 @@ export function CompareTable({ runs: all, onRemove }: { runs: readonly ComparedR
   const warnings = timingWarnings(runs);
   const parts = PARTS.map(([part, label]) => {
     const rows = rowsOf(runs, part);
-    // What was swept comes first.
-    if (part === "parameters") rows.sort((a, b) => countOf(b) - countOf(a));
+    // What was swept comes first, seeds last.
+    if (part === "parameters") {
+      rows.sort((a, b) => Number(isSeed(a.name)) - Number(isSeed(b.name)) || countOf(b) - countOf(a));
+    }
     return { part, label, rows: everything ? rows : rows.filter(({ differs }) => differs), count: rows.length };
   });
   const hidden = parts.reduce((sum, { rows, count }) => sum + count - rows.length, 0);

@@ -7,10 +7,7 @@ import type { CurveFigure, FigurePoint, FigureSeries } from "../../lib/figure/ty
 import type { ShownEstimate } from "../../lib/figure/number_text.ts";
 import type { MetricEntry } from "../runs/metrics.ts";
 import { estimateOver, valueKey } from "./pivot.ts";
-import { type ComparedRun, varying } from "./table.ts";
-
-/** Parameters whose values tell runs of one curve apart without being what it is about. */
-const isSeed = (name: string) => /(^|\.)seed$/.test(name);
+import { type ComparedRun, isSeed, varying } from "./table.ts";
 
 type Entry = Pick<MetricEntry, "name" | "unit" | "direction" | "statistic">;
 
@@ -95,6 +92,7 @@ const SUFFIXES: Readonly<Record<string, string>> = {
 
 /** A parameter as an axis: `link.snr_db` is Es/N0 in dB. */
 function parameterAxis(name: string): { title: string; unit: string } {
+  if (lastPart(name) === "snr_db") return { title: "Es/N0", unit: "dB" };
   const words = lastPart(name).split("_"), unit = words.length > 1 ? SUFFIXES[words.at(-1)!] : undefined;
   const said = (unit === undefined ? words : words.slice(0, -1)).map((word) =>
     /^(snr|sir|csi|llr|crc)$/.test(word) ? word.toUpperCase() : word

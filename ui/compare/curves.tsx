@@ -5,7 +5,7 @@ import { Chart } from "../charts/chart.tsx";
 import { entryOf, keyMetric, metricEntries } from "../runs/metrics.ts";
 import { Choice } from "./choices.tsx";
 import { curveFigure } from "./curve.ts";
-import { type ComparedRun, numericMetrics, varying } from "./table.ts";
+import { type ComparedRun, isSeed, numericMetrics, varying } from "./table.ts";
 
 interface Props {
   runs: readonly ComparedRun[];
@@ -16,7 +16,7 @@ interface Props {
 export default function Curves({ runs, metric }: Props) {
   const { query } = place.value;
   const chosen = (name: string, options: readonly string[]) => options.find((option) => option === query.get(name));
-  const xs = varying(runs).filter(({ numeric, name }) => numeric && !/(^|\.)seed$/.test(name)).map(({ name }) => name);
+  const xs = varying(runs).filter(({ numeric, name }) => numeric && !isSeed(name)).map(({ name }) => name);
   const ys = numericMetrics(runs);
   const x = chosen("x", xs) ?? xs.at(-1) ?? "";
   const y = chosen("y", ys) ?? metric ?? keyMetric(Object.fromEntries(ys.map((name) => [name, 0]))) ?? "";

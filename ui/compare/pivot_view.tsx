@@ -6,7 +6,7 @@ import { entryOf, keyMetric } from "../runs/metrics.ts";
 import { saveText } from "../state/files.ts";
 import { Choice } from "./choices.tsx";
 import { cellText, pivotCsv, pivotLatex, pivotMarkdown, pivotOf } from "./pivot.ts";
-import { type ComparedRun, numericMetrics, varying } from "./table.ts";
+import { type ComparedRun, isSeed, numericMetrics, varying } from "./table.ts";
 
 export default function PivotView({ runs }: { runs: readonly ComparedRun[] }) {
   const { query } = place.value;
@@ -17,7 +17,7 @@ export default function PivotView({ runs }: { runs: readonly ComparedRun[] }) {
     return value === "-" ? "" : value;
   };
   // Seeds tell repetitions apart: a table is about their mean.
-  const plain = names.filter((name) => !/(^|\.)seed$/.test(name));
+  const plain = names.filter((name) => !isSeed(name));
   const rows = chosen("rows", plain.at(-1) ?? ""), columns = chosen("cols", plain.at(-2) ?? "");
   const metric = query.get("metric") ?? keyMetric(Object.fromEntries(metrics.map((name) => [name, 0]))) ?? "";
   const pivot = useMemo(() => pivotOf(runs, rows, columns, metric), [runs, runs.length, rows, columns, metric]);

@@ -144,6 +144,9 @@ export function timingWarnings(runs: readonly ComparedRun[]): string[] {
   ].filter((text) => text !== "");
 }
 
+/** Whether a parameter tells repetitions apart without being what a comparison is about. */
+export const isSeed = (name: string): boolean => /(^|\.)seed$/.test(name);
+
 /** Parameters that differ among runs, those with the most values last: what a matrix varied. */
 export function varying(runs: readonly ComparedRun[]): { name: string; numeric: boolean; count: number }[] {
   return rowsOf(runs, "parameters").filter(({ differs }) => differs).map(({ name, values }) => ({

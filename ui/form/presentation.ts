@@ -12,7 +12,7 @@ export interface Entry {
 }
 
 /** Parameters of each facet, in order; the first step with one is shown. */
-const FACETS: readonly { facet: string; ops: RegExp; params: readonly string[] }[] = [
+export const FACETS: readonly { facet: string; ops: RegExp; params: readonly string[] }[] = [
   { facet: "Data", ops: /^source\./, params: ["image_ids", "text", "bit_count", "example_count", "batch_size"] },
   {
     facet: "Codec",

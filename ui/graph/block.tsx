@@ -3,14 +3,16 @@ import type { JsonObject } from "../../lib/contract/value.ts";
 import type { GraphBlock } from "../../lib/plan/graph_layout.ts";
 import { useEffect, useRef } from "../preact.ts";
 import type { StepState } from "../state/runs.ts";
-import { GLYPHS, PLANES } from "./model.ts";
+import { clip, GLYPHS, PLANES, shortLines } from "./model.ts";
 
-/** From this scale a block shows all its texts; below, its name alone in larger type. */
+/** From this scale a block shows all its texts; below, its name and id in larger type. */
 export const READABLE = 0.85;
-/** Below, a block shows its id, as large as its width allows. */
+/** Below, a state is its sign alone. */
 const TINY = 0.5;
-/** The smallest readable type in pixels of the screen, and the width of a letter in parts of its size. */
-const LEAST_TYPE = 11, LETTER = 0.64;
+/** Type sizes: in full detail, and the largest that a block takes to stay readable from afar. */
+const TYPE = 13, LARGEST_TYPE = 26;
+/** The smallest readable type in pixels of the screen; widths of letters and the height of a line in parts of its size. */
+const LEAST_TYPE = 11, LETTER = 0.58, MONO = 0.62, LEADING = 1.15;
 
 interface BlockProps {
   block: GraphBlock;
@@ -22,6 +24,8 @@ interface BlockProps {
   params: JsonObject;
   state?: StepState;
   problems: number;
+  /** Address of an image of its output. */
+  thumbnail?: string;
   onSelect(id: string): void;
   onOpen?(id: string): void;
   onWalk(key: string): boolean;
@@ -82,23 +86,36 @@ const wordsOf = ({ block: { id, name, plane }, position, params, state, problems
     problems === 0 ? "" : `${problems} problems`,
   ].filter(Boolean).join(", ");
 
-function Texts({ block: { id, name, width, height, plane }, params, scale, state, problems }: BlockProps) {
-  const far = scale < READABLE, tiny = scale < TINY;
-  const type = tiny ? Math.min(38, Math.max(17, LEAST_TYPE / scale)) : 17;
-  const lines = tiny
-    ? idLines(id, Math.floor((width - 22) / (LETTER * type)))
-    : wrap(name, far ? 14 : 20, far && state === undefined ? 3 : 2);
-  const place = (index: number) =>
-    tiny ? height / 2 + type * (1 / 3 + index - (lines.length - 1) / 2) : far ? 26 + index * 19 : 20 + index * 15;
+/** Side of a thumbnail, and its distance from the edge. */
+const THUMBNAIL = 54, INSET = 6;
+
+/** The name of the operation, the id of the step below it, and where there is space the first parameters. */
+function Texts({ block: { id, name, width, height, plane }, params, scale, thumbnail, problems }: BlockProps) {
+  const far = scale < READABLE, type = far ? Math.min(LARGEST_TYPE, Math.max(TYPE, LEAST_TYPE / scale)) : TYPE;
+  const room = width - 24 - (thumbnail === undefined ? 0 : THUMBNAIL + INSET);
+  const letters = Math.floor(room / (LETTER * type));
+  const rows = Math.max(2, Math.floor((height - 14) / (type * LEADING)));
+  const lines = shortLines(name, letters, far ? Math.min(3, rows - 1) : 2), below = 20 + lines.length * type * LEADING;
+  const sub = far ? type * 0.92 : 11, mono = Math.floor(room / (MONO * sub));
   return (
     <>
       {lines.map((line, index) => (
-        <text key={index} font-size={far ? type : undefined} x="18" y={place(index)}>{line}</text>
+        <text key={index} font-size={type} x="18" y={7 + type * (1 + index * LEADING)}>{line}</text>
       ))}
-      {!far && <text class="sub" x="18" y={20 + lines.length * 15}>{clip(id, 22)}</text>}
-      {!far && <text class="sub" x="18" y={34 + lines.length * 15}>{clip(chosenOf(params), 22)}</text>}
-      {!tiny && <text class="plane-letter" x="6" y="13" text-anchor="middle">{PLANES[plane]}</text>}
-      {problems > 0 && !tiny && (
+      <text class="sub" font-size={sub} x="18" y={below}>{clip(id, mono)}</text>
+      {!far && <text class="sub" font-size={sub} x="18" y={below + 14}>{clip(chosenOf(params), mono)}</text>}
+      {scale >= TINY && <text class="plane-letter" x="6" y="13" text-anchor="middle">{PLANES[plane]}</text>}
+      {thumbnail !== undefined && (
+        <image
+          href={thumbnail}
+          x={width - THUMBNAIL - INSET}
+          y={INSET}
+          width={THUMBNAIL}
+          height={THUMBNAIL}
+          preserveAspectRatio="xMidYMid meet"
+        />
+      )}
+      {problems > 0 && (
         <text class={far ? "state far" : "state"} x="18" y={height - 13} data-tone="error">!{problems}</text>
       )}
     </>
@@ -132,33 +149,6 @@ function State(
 
 const secondsText = (value: number): string => value < 1 ? `${Math.round(value * 1000)} ms` : `${value.toFixed(2)} s`;
 
-/** Words in lines of a length; what is too long is cut. */
-function wrap(text: string, most: number, lines: number): string[] {
-  const wrapped: string[] = [""];
-  for (const word of text.split(" ")) {
-    const last = wrapped.at(-1)!;
-    if (last === "") wrapped[wrapped.length - 1] = word;
-    else if (last.length + 1 + word.length <= most) wrapped[wrapped.length - 1] = `${last} ${word}`;
-    else wrapped.push(word);
-  }
-  const kept = wrapped.slice(0, lines).map((line) => clip(line, most));
-  if (wrapped.length > lines) kept[lines - 1] = clip(`${kept[lines - 1]} …`, most);
-  return kept;
-}
-
-const clip = (text: string, most: number) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
-/** An id in one line, or broken behind an underscore into two. */
-function idLines(id: string, most: number): string[] {
-  if (id.length <= most) return [id];
-  const breaks = [...id.matchAll(/_/g)].map(({ index }) => index + 1);
-  const at = breaks.filter((one) => one <= most).at(-1) ?? breaks[0];
-  return at === undefined
-    ? [clipMiddle(id, most)]
-    : [id.slice(0, at), id.slice(at)].map((line) => clipMiddle(line, most));
-}
-/** Ids that belong together differ at their ends: these stay. */
-const clipMiddle = (text: string, most: number) =>
-  text.length > most ? `${text.slice(0, Math.max(1, most - 4))}…${text.slice(-3)}` : text;
 const brief = (value: unknown): string =>
   typeof value === "object" && value !== null && !("value" in value)
     ? (Array.isArray(value) ? "[…]" : "{…}")

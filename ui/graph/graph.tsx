@@ -13,7 +13,13 @@ import { Block, READABLE } from "./block.tsx";
 import { graphOf, lineage, neighbour, PLANES } from "./model.ts";
 
 /** Smaller than on paper, and folded early: the page has panels at its sides. */
-const SCREEN: GraphFrame = { block: { width: 164, height: 94 }, gutter: 36, pageWidth: 900, labels: false };
+const SCREEN: GraphFrame = {
+  block: { width: 216, height: 92 },
+  gutter: 36,
+  pageWidth: 900,
+  pageHeight: 560,
+  labels: false,
+};
 /** Whether only the ancestors and descendants of the selection are shown in full. */
 const focusMode = signal(false);
 
@@ -27,6 +33,8 @@ interface Props {
   problems?: ReadonlyMap<string, number>;
   /** What is known of an output, by `step.port`: shape, dtype. */
   outputs?: ReadonlyMap<string, string>;
+  /** Images of outputs, by step. */
+  thumbnails?: ReadonlyMap<string, string>;
 }
 
 const LEAST_SCALE = 0.1, LARGEST_SCALE = 3;
@@ -52,8 +60,7 @@ type Layout = ReturnType<typeof layoutGraph>;
 const placed = (layout: Size, size: Size, scale: number): View => ({
   scale,
   x: Math.max(EDGE, (size.width - layout.width * scale) / 2),
-  // Below the tools, where it does not fit beside them.
-  y: Math.max(44, (size.height - layout.height * scale) / 2),
+  y: Math.max(EDGE, (size.height - layout.height * scale) / 2),
 });
 
 /** The view of a layout in a frame, with the ways to change it. */
@@ -66,7 +73,7 @@ function useView(layout: Layout, topology: string, selected: string | null) {
     return () => observer.disconnect();
   }, []);
   useEffect(() => setView(null), [topology]);
-  const fit = Math.min(1.4, (size.width - 24) / layout.width, (size.height - 88) / layout.height);
+  const fit = Math.min(1.4, (size.width - 24) / layout.width, (size.height - 24) / layout.height);
   const shown = view ?? placed(layout, size, Math.max(fit, FIRST_SCALE));
   useEffect(() => {
     // A block that is selected elsewhere moves into sight, no farther than necessary.
@@ -94,7 +101,7 @@ function useView(layout: Layout, topology: string, selected: string | null) {
   };
 }
 
-export function Graph({ recipe, selected, onSelect, onOpen, states, problems, outputs }: Props) {
+export function Graph({ recipe, selected, onSelect, onOpen, states, problems, outputs, thumbnails }: Props) {
   const steps = stepsOf(recipe);
   // Topology alone decides the picture: typing a value never moves a block.
   const topology = JSON.stringify(steps.map(({ id, op, inputs }) => [id, op, inputs])) + contracts.value.size;
@@ -111,46 +118,51 @@ export function Graph({ recipe, selected, onSelect, onOpen, states, problems, ou
   };
   const kin = selected !== null && focusMode.value ? lineage(steps, selected) : null;
   return (
-    <div class="graph" ref={frame} data-faint={kin === null ? undefined : ""}>
-      <Canvas label={`Blocks of ${String(recipe.name ?? "the recipe")}`} view={view}>
-        <g transform={`translate(${shown.x} ${shown.y}) scale(${shown.scale})`}>
-          {layout.wires.map((wire) => (
-            <Wire
-              key={`${wire.edge.from_step}.${wire.edge.from_output}>${wire.edge.to_step}.${wire.edge.to_input}`}
-              wire={wire}
-              near={wire.edge.from_step === selected || wire.edge.to_step === selected}
-              labelled={shown.scale >= READABLE}
-              outputs={outputs}
-            />
+    <div class="graph" data-faint={kin === null ? undefined : ""}>
+      <div class="graph-bar">
+        <div class="graph-legend" aria-hidden="true">
+          {Object.entries(PLANES).map(([plane, letter]) => (
+            <span key={plane} class="row">
+              <span class={`plane-mark plane-${plane}`}>{letter}</span>
+              {plane}
+            </span>
           ))}
-          {layout.blocks.map((block, index) => (
-            <Block
-              key={block.id}
-              block={block}
-              position={`${index + 1} of ${layout.blocks.length}`}
-              selected={block.id === selected}
-              reachable={block.id === (selected ?? layout.blocks[0]?.id)}
-              kin={kin?.has(block.id) ?? false}
-              scale={shown.scale}
-              params={steps.find(({ id }) => id === block.id)!.params}
-              state={states?.get(block.id)}
-              problems={problems?.get(block.id) ?? 0}
-              onSelect={onSelect}
-              onOpen={onOpen}
-              onWalk={(key) => walk(block, key)}
-            />
-          ))}
-        </g>
-      </Canvas>
-      <Tools view={view} />
-      {view.isCut && <Minimap layout={layout} view={shown} size={view.size} />}
-      <div class="graph-legend" aria-hidden="true">
-        {Object.entries(PLANES).map(([plane, letter]) => (
-          <span key={plane} class="row">
-            <span class={`plane-mark plane-${plane}`}>{letter}</span>
-            {plane}
-          </span>
-        ))}
+        </div>
+        {view.isCut && <Minimap layout={layout} view={shown} size={view.size} />}
+        <Tools view={view} />
+      </div>
+      <div class="graph-canvas" ref={frame}>
+        <Canvas label={`Blocks of ${String(recipe.name ?? "the recipe")}`} view={view}>
+          <g transform={`translate(${shown.x} ${shown.y}) scale(${shown.scale})`}>
+            {layout.wires.map((wire) => (
+              <Wire
+                key={`${wire.edge.from_step}.${wire.edge.from_output}>${wire.edge.to_step}.${wire.edge.to_input}`}
+                wire={wire}
+                near={wire.edge.from_step === selected || wire.edge.to_step === selected}
+                labelled={shown.scale >= READABLE}
+                outputs={outputs}
+              />
+            ))}
+            {layout.blocks.map((block, index) => (
+              <Block
+                key={block.id}
+                block={block}
+                position={`${index + 1} of ${layout.blocks.length}`}
+                selected={block.id === selected}
+                reachable={block.id === (selected ?? layout.blocks[0]?.id)}
+                kin={kin?.has(block.id) ?? false}
+                scale={shown.scale}
+                params={steps.find(({ id }) => id === block.id)!.params}
+                state={states?.get(block.id)}
+                problems={problems?.get(block.id) ?? 0}
+                thumbnail={thumbnails?.get(block.id)}
+                onSelect={onSelect}
+                onOpen={onOpen}
+                onWalk={(key) => walk(block, key)}
+              />
+            ))}
+          </g>
+        </Canvas>
       </div>
     </div>
   );

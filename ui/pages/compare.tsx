@@ -9,9 +9,10 @@ import type { RunRow } from "../runs/filter.ts";
 import { loadMetrics } from "../runs/metrics.ts";
 
 const Curves = lazy(() => import("../compare/curves.tsx"));
+const Parallel = lazy(() => import("../compare/parallel.tsx"));
 const PivotView = lazy(() => import("../compare/pivot_view.tsx"));
 
-const VIEWS = [["table", "Table"], ["curves", "Curves"], ["pivot", "Pivot"]] as const;
+const VIEWS = [["table", "Table"], ["curves", "Curves"], ["pivot", "Pivot"], ["parallel", "Parameters"]] as const;
 const MOST_RUNS = 256;
 
 export default function Compare() {
@@ -53,6 +54,8 @@ export default function Compare() {
                   ? <Curves runs={runs} />
                   : view === "pivot"
                   ? <PivotView runs={runs} />
+                  : view === "parallel"
+                  ? <Parallel runs={runs} />
                   : <CompareTable runs={runs} onRemove={(id) => set(ids.filter((other) => other !== id))} />}
               </Suspense>
             </div>

@@ -47,9 +47,10 @@ function problemsByStep(copy: Copy): ReadonlyMap<string, number> {
 
 export default function Editor() {
   const [failure, setFailure] = useState<string | null>(null), [opening, setOpening] = useState(false);
+  const [ready, setReady] = useState(false);
   const start = () => {
     setFailure(null);
-    Promise.all([loadContracts(), openDefault()]).catch((error) => setFailure(error.message));
+    Promise.all([loadContracts(), openDefault()]).then(() => setReady(true), (error) => setFailure(error.message));
   };
   useEffect(() => {
     start();
@@ -74,7 +75,7 @@ export default function Editor() {
     return (
       <div class="empty">
         <h1 class="hidden-text">Editor</h1>
-        {contracts.value.size === 0 ? "Reading the operations" : (
+        {contracts.value.size === 0 ? "Reading the operations" : !ready ? "Opening the recipe" : (
           <>
             No recipe is open. <a href={address("templates")}>Start from a template</a> or{" "}
             <button type="button" onClick={() => setOpening(true)}>open a file</button>

@@ -35,14 +35,14 @@ const POINTS: readonly StartingPoint[] = [
   },
   {
     title: "Photographs over a digital link",
-    text: "JPEG, NR LDPC and QPSK: the picture is perfect above a threshold and lost below it.",
-    chain: ["Photographs", "JPEG", "LDPC, QPSK", "AWGN", "PSNR"],
+    text: "JPEG, a repetition code and QPSK: the image is perfect above a threshold and lost below it.",
+    chain: ["Photographs", "JPEG", "Repetition, QPSK", "AWGN", "PSNR"],
     figure: "PSNR over Es/N0, 5 points, and received photographs",
     recipe: async () =>
       setDimension(
         await template("semantic_comm.image_reconstruction.protected_digital"),
         "snr_db",
-        [-2, 0, 2, 6, 10],
+        [0, 4, 6, 8, 10],
       ),
   },
   {

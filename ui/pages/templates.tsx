@@ -5,6 +5,7 @@ import type { JsonObject } from "../../lib/contract/value.ts";
 import { replaceWorkingCopy } from "../../lib/template/working_copy.ts";
 import { messageOf, post, type Reply } from "../api.ts";
 import { commandOf, CopyCommand } from "../copy_command.tsx";
+import { GraphPreview } from "../graph/preview.tsx";
 import {
   Diagnostics,
   Dialog,
@@ -121,6 +122,7 @@ function Card({ row, current, onStart, onReplace }: CardProps) {
           <StateMark state={validation.status} />
         </span>
       </div>
+      {recipe && <GraphPreview steps={recipe.steps} />}
       {recipe?.description && <p>{recipe.description}</p>}
       {validation.errors.length > 0 && <Diagnostics items={validation.errors} />}
       {readiness && !readiness.ready && (

@@ -1,5 +1,6 @@
 /** The middle of the editor: the graph, or the recipe as text, as a matrix, as specifications. */
 import { Graph } from "../graph/graph.tsx";
+import { useThumbnails } from "../graph/thumbnails.ts";
 import { matrixFacts } from "../form/matrix.ts";
 import { isGeneric } from "../form/presentation.ts";
 import { Tabs } from "../parts.tsx";
@@ -8,10 +9,10 @@ import { CENTRE_VIEWS, type CentreView, centreView } from "../state/centre_view.
 import { type Copy, update } from "../state/copies.ts";
 import type { StepState } from "../state/runs.ts";
 import { jobOf, shapeOf, useSummary } from "../state/summaries.ts";
-import { Raw } from "./raw.tsx";
 import { TaskForm } from "./task_form.tsx";
 
 const Matrix = lazy(() => import("./matrix.tsx").then(({ Matrix }) => Matrix));
+const Raw = lazy(() => import("./raw.tsx").then(({ Raw }) => Raw));
 const Specs = lazy(() => import("./specs.tsx").then(({ Specs }) => Specs));
 
 interface Props {
@@ -28,6 +29,7 @@ export function Centre({ copy, problems, states }: Props) {
     return name === "Raw JSON" && copy.rawDraft !== null ? "Raw JSON *" : name;
   };
   const summary = useSummary(jobOf(copy));
+  const thumbnails = useThumbnails(view === "Graph" ? summary : null);
   const outputs = new Map(
     (summary?.steps ?? []).flatMap(({ id, outputs }) =>
       Object.entries(outputs ?? {}).map(([port, facts]) =>
@@ -58,6 +60,7 @@ export function Centre({ copy, problems, states }: Props) {
             states={states}
             problems={problems}
             outputs={outputs}
+            thumbnails={thumbnails}
             onSelect={(id) => update(copy.id, { selected: id })}
             onOpen={() => document.querySelector<HTMLElement>(".inspector input, .inspector select")?.focus()}
           />
@@ -65,8 +68,8 @@ export function Centre({ copy, problems, states }: Props) {
         <Suspense fallback={<p class="empty">Loading the view</p>}>
           {view === "Matrix" && <Matrix copy={copy} />}
           {view === "Specs" && <Specs copy={copy} />}
+          {view === "Raw JSON" && <Raw copy={copy} />}
         </Suspense>
-        {view === "Raw JSON" && <Raw copy={copy} />}
       </div>
     </section>
   );

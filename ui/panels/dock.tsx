@@ -6,10 +6,10 @@ import { lazy, Suspense, useEffect, useRef, useState } from "../preact.ts";
 import { type Copy, edit, stepsOf, textOf, update, validate } from "../state/copies.ts";
 import { isEnded } from "../state/events.ts";
 import { jobOf } from "../state/summaries.ts";
-import { Plan } from "./plan.tsx";
-import { CheckMode } from "./raw.tsx";
+import { CheckMode } from "./check_mode.tsx";
 
 const Log = lazy(() => import("./log.tsx").then(({ Log }) => Log));
+const Plan = lazy(() => import("./plan.tsx").then(({ Plan }) => Plan));
 const Results = lazy(() => import("./results.tsx").then(({ Results }) => Results));
 
 const PANELS = ["Problems", "Results", "Plan", "Log"] as const;
@@ -35,8 +35,8 @@ export function Dock({ copy }: { copy: Copy }) {
       />
       <div class="dock-body" role="tabpanel" aria-label={panel} tabindex={0}>
         {panel === "Problems" && <Problems copy={copy} />}
-        {panel === "Plan" && <Plan copy={copy} />}
         <Suspense fallback={<p class="muted" aria-busy="true">Loading the panel</p>}>
+          {panel === "Plan" && <Plan copy={copy} />}
           {panel === "Results" && <Results copy={copy} />}
           {panel === "Log" && <Log jobId={copy.jobId} />}
         </Suspense>

@@ -6,9 +6,10 @@ import { isObject, type JsonObject, type Value } from "../../lib/contract/value.
 import type { Reply } from "../api.ts";
 import { choicesOf, isSelector, SELECTORS } from "../form/choices.ts";
 import { Field } from "../form/field.tsx";
+import { FACETS } from "../form/presentation.ts";
 import { bind, matrixFacts, unbind } from "../form/matrix.ts";
-import { Check, Facts, Hidden, Trouble } from "../parts.tsx";
-import { lazy, signal, Suspense, useState } from "../preact.ts";
+import { Check, Facts, Hidden, runtimesText, Trouble } from "../parts.tsx";
+import { lazy, signal, Suspense, useMemo, useState } from "../preact.ts";
 import { address } from "../router.ts";
 import { type Contract, contracts } from "../state/contracts.ts";
 import { type Copy, edit, setParam, setUnread, type Step, stepsOf, update } from "../state/copies.ts";
@@ -63,15 +64,22 @@ interface ParametersProps {
 
 function Parameters({ copy, step, index, contract }: ParametersProps) {
   const properties = (contract?.params_schema.properties ?? {}) as { [name: string]: JsonObject };
-  const names = Object.keys(properties).sort((a, b) => rank(a, properties[a]) - rank(b, properties[b]));
   const { bindings, dimensions } = matrixFacts(copy.recipe);
   const dimensionOf = (name: string) =>
     bindings.find(({ stepId, param }) => stepId === step.id && param.split(".")[0] === name)?.dimension ?? null;
   const isModified = (name: string) => step.params[name] !== undefined || dimensionOf(name) !== null;
-  const shown = modifiedOnly.value ? names.filter(isModified) : names;
+  // Set when the block is selected, so that a field stays in its place while it is edited.
+  const names = useMemo(() => {
+    const order = (name: string) =>
+      rank(name, properties[name]) + (isModified(name) ? 0 : HEADLINE.has(name) ? 10 : 20);
+    return Object.keys(properties).sort((a, b) => order(a) - order(b));
+  }, [copy.id, step.id, contract]);
   const effective = copy.verdict?.forms?.effective.steps.find(({ id }) => id === step.id);
   const params = { ...(effective?.params as JsonObject ?? defaults(properties)), ...step.params };
   const findings = copy.verdict?.diagnostics ?? [];
+  const hasEffect = (name: string) => isModified(name) || isEffective(contract!.params_schema, name, params);
+  const shown = names.filter((name) => modifiedOnly.value ? isModified(name) : hasEffect(name));
+  const idle = modifiedOnly.value ? [] : names.filter((name) => !hasEffect(name));
   const at = (name: string) => `/steps/${index}/params/${name}`;
   return (
     <>
@@ -92,32 +100,40 @@ function Parameters({ copy, step, index, contract }: ParametersProps) {
           )}
         </p>
       )}
-      {shown.map((name) => {
-        const key = `${step.id}.${name}`, schema = properties[name];
-        return (
-          <Field
-            key={`${copy.id} ${key}`}
-            id={`param-${step.id}-${name}`}
-            name={name}
-            schema={schema}
-            value={step.params[name] as Value | undefined}
-            effective={isEffective(contract!.params_schema, name, params)}
-            choices={isSelector(name, schema) ? choicesOf(name, schema, contract!.materializations) : undefined}
-            diagnostics={findings.filter(({ pointer }) => pointer === at(name) || pointer?.startsWith(`${at(name)}/`))}
-            unread={copy.unread[key]}
-            dimension={dimensionOf(name)}
-            dimensions={dimensions.map(({ name }) => name)}
-            onChange={(value) => setParam(copy, step.id, name, value)}
-            onUnread={(unread) =>
-              setUnread(copy.id, key, unread === null ? null : { ...unread, stepId: step.id, param: name })}
-            onSweep={(dimension, values) =>
-              edit(copy.id, bind(copy.recipe, { stepId: step.id, param: name, dimension }, values))}
-            onRelease={() => edit(copy.id, unbind(copy.recipe, step.id, name))}
-          />
-        );
-      })}
+      {shown.map(field)}
+      {idle.length > 0 && (
+        <details>
+          <summary>{idle.length} without effect under the chosen values</summary>
+          {idle.map(field)}
+        </details>
+      )}
     </>
   );
+
+  function field(name: string) {
+    const key = `${step.id}.${name}`, schema = properties[name];
+    return (
+      <Field
+        key={`${copy.id} ${key}`}
+        id={`param-${step.id}-${name}`}
+        name={name}
+        schema={schema}
+        value={step.params[name] as Value | undefined}
+        effective={isEffective(contract!.params_schema, name, params)}
+        choices={isSelector(name, schema) ? choicesOf(name, schema, contract!.materializations) : undefined}
+        diagnostics={findings.filter(({ pointer }) => pointer === at(name) || pointer?.startsWith(`${at(name)}/`))}
+        unread={copy.unread[key]}
+        dimension={dimensionOf(name)}
+        dimensions={dimensions.map(({ name }) => name)}
+        onChange={(value) => setParam(copy, step.id, name, value)}
+        onUnread={(unread) =>
+          setUnread(copy.id, key, unread === null ? null : { ...unread, stepId: step.id, param: name })}
+        onSweep={(dimension, values) =>
+          edit(copy.id, bind(copy.recipe, { stepId: step.id, param: name, dimension }, values))}
+        onRelease={() => edit(copy.id, unbind(copy.recipe, step.id, name))}
+      />
+    );
+  }
 }
 
 function ContractFacts({ copy, stepId, contract }: { copy: Copy; stepId: string; contract: Contract }) {
@@ -134,7 +150,7 @@ function ContractFacts({ copy, stepId, contract }: { copy: Copy; stepId: string;
       <Facts
         of={[
           ["Status", contract.status],
-          ["Backends", (contract.backends.benchmark_run ?? []).join(", ")],
+          ["Runs in", runtimesText(contract.backends.benchmark_run)],
           ["Thread-safe", contract.execution_safety.thread_safe ? "yes" : "no, runs alone"],
           ["Equivalence", String(contract.equivalence.type)],
         ]}
@@ -142,6 +158,9 @@ function ContractFacts({ copy, stepId, contract }: { copy: Copy; stepId: string;
     </>
   );
 }
+
+/** Parameters that studies turn, shown behind the modified ones. */
+const HEADLINE: ReadonlySet<string> = new Set(FACETS.flatMap(({ params }) => params));
 
 const rank = (name: string, schema: JsonObject) =>
   isSelector(name, schema) ? SELECTORS.indexOf(name) : SELECTORS.length;

@@ -53,8 +53,9 @@ export function Outline({ copy, problems, states }: Props) {
               >
                 <span class={`plane-mark plane-${plane}`} title={plane}>{PLANES[plane]}</span>
                 <span class="clip">
-                  <span class="clip">{id}</span>
-                  <span class="hidden-text">, {contracts.value.get(op)?.name ?? op}</span>
+                  <span class="clip">{contracts.value.get(op)?.name ?? op}</span>
+                  <span class="hidden-text">,</span>
+                  <span class="clip mono small muted">{id}</span>
                 </span>
                 {count > 0 && (
                   <span class="tag" data-tone="error">

@@ -12,25 +12,11 @@ import { type Copy, edit, keepRaw, textOf, update } from "../state/copies.ts";
 import { useLoaded } from "../state/fetched.ts";
 import { checkMode } from "../state/settings.ts";
 import { Changes } from "./changes.tsx";
+import { CheckMode } from "./check_mode.tsx";
 
 const Code = lazy(() => import("./code.tsx"));
 const VIEWS = ["authored", "normalised", "effective", "difference"] as const;
 const CHECK_AFTER_MS = 400;
-const MODES = [["strict", "strict, as for runs"], ["compat", "compat, for older recipes"]] as const;
-
-/** The choice between the checks of a recipe. */
-export const CheckMode = ({ onChoose }: { onChoose?(): void }) => (
-  <Select
-    label="Check"
-    look="small"
-    value={checkMode.value}
-    options={MODES}
-    onChoose={(mode) => {
-      checkMode.value = mode;
-      onChoose?.();
-    }}
-  />
-);
 
 interface Judgement {
   /** Null where the text is refused. */

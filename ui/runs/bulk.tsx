@@ -5,6 +5,7 @@ import { Trouble } from "../parts.tsx";
 import { useState } from "../preact.ts";
 import { go } from "../router.ts";
 import { saveText } from "../state/files.ts";
+import { mark } from "../state/marks.ts";
 import type { RunRow } from "./filter.ts";
 import { bytesText } from "./metrics.ts";
 
@@ -19,7 +20,7 @@ interface Props {
 }
 
 export function Bulk({ rows, ticked, onClear, onChanged }: Props) {
-  const [problem, setProblem] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null), [tag, setTag] = useState("");
   const ids = [...ticked], runs = ids.length === 1 ? "1 run" : `${ids.length} runs`;
   const reduce = async (path: "/api/runs/prune" | "/api/runs/remove", verb: string, effect: string) => {
     try {
@@ -51,6 +52,20 @@ export function Bulk({ rows, ticked, onClear, onChanged }: Props) {
       >
         Export CSV
       </button>
+      <form
+        class="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          mark(ids, { add_tags: tag.split(/[\s,]+/).filter(Boolean) }).then(
+            () => setTag(""),
+            (error) => setProblem(problemText(error)),
+          );
+        }}
+      >
+        <label for="bulk-tag">Tag</label>
+        <input id="bulk-tag" class="short-text" value={tag} onInput={(event) => setTag(event.currentTarget.value)} />
+        <button type="submit" disabled={tag.trim() === ""}>Add</button>
+      </form>
       <button
         type="button"
         onClick={() =>

@@ -14,6 +14,7 @@ import { Artifacts } from "./artifacts.tsx";
 import type { RunDocuments } from "./documents.ts";
 import { json } from "./fetch_artifact.ts";
 import { secondsOf } from "./filter.ts";
+import { RunMarks } from "./marks.tsx";
 import { loadMetrics, secondsText, timeText } from "./metrics.ts";
 import { Log } from "../panels/log.tsx";
 import { Plan } from "./plan.tsx";
@@ -73,6 +74,7 @@ export default function RunDetail({ runId, tab }: { runId: string; tab: string }
         <span class="muted">{timeText(summary.created_at_utc)} UTC</span>
         <span class="muted">{secondsText(secondsOf(summary))}</span>
       </p>
+      <RunMarks runId={runId} />
       <Tabs
         label="Parts of the run"
         value={tab}

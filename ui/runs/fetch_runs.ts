@@ -7,7 +7,7 @@ const PAGE = 100;
 /** Later pages are larger: they are read for a search. */
 const LATER_PAGE = 400;
 const FIELDS =
-  "metrics,effective_recipe_sha256,step_count,size_bytes,task_id,mode,parallel_workers,plan_cache,artifacts,matrix_recipe,problem";
+  "metrics,effective_recipe_sha256,step_count,size_bytes,task_id,mode,parallel_workers,plan_cache,artifacts,matrix_recipe,problem,changed";
 
 export interface Listing {
   rows: readonly RunRow[];

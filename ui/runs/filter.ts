@@ -1,9 +1,10 @@
 /**
- * The filter of the list of runs: words, and tokens such as `state:failed`, `recipe:quickstart`, `after:2026-11-01` or
- * `metric.channel.ber<1e-3`. The server applies some of them, the page applies the rest.
+ * The filter of the list of runs: words, and tokens such as `state:failed`, `recipe:quickstart`, `after:2026-11-01`,
+ * `tag:paper`, `is:starred` or `metric.channel.ber<1e-3`. The server applies some of them, the page applies the rest.
  */
 
 import type { Reply } from "../api.ts";
+import { markOf } from "../state/marks.ts";
 
 const STATES = ["running", "completed", "failed", "canceled", "incomplete"] as const;
 
@@ -27,13 +28,16 @@ export interface Filter {
   after: string | null;
   before: string | null;
   metrics: MetricCondition[];
+  tags: string[];
+  starred: boolean;
   /** Tokens that cannot be used, with the reason. */
   problems: string[];
 }
 
 /** Reads a filter; what cannot be used is named and left out. */
 export function parseFilter(text: string): Filter {
-  const filter: Filter = { query: {}, facts: {}, words: [], after: null, before: null, metrics: [], problems: [] };
+  const none = { words: [], metrics: [], tags: [], problems: [] };
+  const filter: Filter = { ...none, query: {}, facts: {}, after: null, before: null, starred: false };
   // A part in quotes holds its blanks.
   for (const part of text.match(/(?:[^\s"]|"[^"]*")+/g) ?? []) read(part.replaceAll('"', ""), filter);
   return filter;
@@ -68,6 +72,13 @@ function read(part: string, filter: Filter): void {
     case "cache":
       filter.facts.plan_cache = value;
       return;
+    case "tag":
+      filter.tags.push(value);
+      return;
+    case "is":
+      if (value === "starred") filter.starred = true;
+      else filter.problems.push(`${part}: write is:starred`);
+      return;
     case "after":
     case "before":
       if (Number.isNaN(Date.parse(value))) filter.problems.push(`${part}: write a date such as 2026-11-30`);
@@ -79,23 +90,28 @@ function read(part: string, filter: Filter): void {
       return;
     default:
       filter.problems.push(
-        `${part}: tokens are state:, recipe:, suite:, task:, mode:, cache:, after:, before: and metric.<name>< … >`,
+        `${part}: tokens are state:, recipe:, suite:, task:, mode:, cache:, tag:, is:starred, after:, before: and metric.<name>< … >`,
       );
   }
 }
 
 /** Whether something is asked that the server does not answer, so that every run must be looked at. */
-export const sievesHere = ({ words, facts, after, before, metrics }: Filter): boolean =>
-  words.length > 0 || Object.keys(facts).length > 0 || after !== null || before !== null || metrics.length > 0;
+export const sievesHere = ({ words, facts, after, before, metrics, tags, starred }: Filter): boolean =>
+  starred || tags.length > 0 || words.length > 0 || Object.keys(facts).length > 0 || after !== null ||
+  before !== null || metrics.length > 0;
 
 /** Whether a row is wanted. */
-export function matches(row: RunRow, { query, facts, words, after, before, metrics }: Filter): boolean {
-  const text = `${row.run_id} ${row.recipe_name} ${row.suite ?? ""} ${row.status} ${row.effective_recipe_sha256 ?? ""}`
+export function matches(row: RunRow, { query, facts, words, after, before, metrics, ...marked }: Filter): boolean {
+  const mark = markOf(row.run_id), digest = row.effective_recipe_sha256 ?? "";
+  const text = `${row.run_id} ${row.recipe_name} ${row.suite ?? ""} ${row.status} ${digest} ${
+    mark.tags.join(" ")
+  } ${mark.note}`
     .toLowerCase();
   const created = row.created_at_utc ?? "";
   return (query.status === undefined || row.status === query.status) &&
     Object.entries(facts).every(([name, value]) => row[name as keyof typeof facts] === value) &&
     words.every((word) => text.includes(word)) &&
+    (!marked.starred || mark.starred) && marked.tags.every((tag) => mark.tags.includes(tag)) &&
     (after === null || created >= after) && (before === null || created <= before) &&
     metrics.every(({ metric, relation, value }) => {
       const known = metricOf(row.metrics ?? {}, metric);

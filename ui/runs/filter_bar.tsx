@@ -41,8 +41,8 @@ export function FilterBar({ text, names, metric }: { text: string; names: string
         onInput={(event) => type(event.currentTarget.value)}
       />
       <span id="run-filter-help" class="hidden-text">
-        Words are searched in names and digests. Tokens: state, recipe, suite, task, mode, cache, after, before, each
-        with a colon; metric, a point, its name, a relation and a number.
+        Words are searched in names, digests, tags and notes. Tokens: state, recipe, suite, task, mode, cache, tag,
+        after, before, each with a colon; is:starred; metric, a point, its name, a relation and a number.
       </span>
       <label for="run-metric">Metric</label>
       <select
@@ -51,7 +51,7 @@ export function FilterBar({ text, names, metric }: { text: string; names: string
         value={metric}
         onChange={(event) => refine({ metric: event.currentTarget.value })}
       >
-        <option value="">the key metric of each run</option>
+        <option value="">the headline of each run</option>
         {metric !== "" && !names.includes(metric) && <option value={metric}>{metric}</option>}
         {names.map((name) => <option key={name} value={name}>{name}</option>)}
       </select>

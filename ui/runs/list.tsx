@@ -1,32 +1,24 @@
 /** The list of runs: active jobs above, stored runs below, chosen for a comparison. */
 import { commandOf, CopyCommand } from "../copy_command.tsx";
-import { Page, StateMark, Trouble } from "../parts.tsx";
-import { type JSX, useEffect, useMemo, useState } from "../preact.ts";
+import { Page, Trouble } from "../parts.tsx";
+import { useEffect, useMemo, useState } from "../preact.ts";
 import { address, place, refine } from "../router.ts";
 import { onEvent } from "../state/events.ts";
+import { loadMarks, markOf, marks, star, starProblem } from "../state/marks.ts";
 import { density } from "../state/settings.ts";
 import { ActiveJobs } from "./active_jobs.tsx";
 import { Bulk } from "./bulk.tsx";
 import { useRuns } from "./fetch_runs.ts";
-import { matches, metricOf, parseFilter, type RunRow, secondsOf, sievesHere } from "./filter.ts";
+import { matches, parseFilter, type RunRow, sievesHere } from "./filter.ts";
+import { columnOf, type RunColumn } from "./columns.tsx";
 import { FilterBar } from "./filter_bar.tsx";
-import { listed, secondsOfSweep, sparkline, stateOf, sumOf, type Sweep } from "./groups.ts";
-import {
-  bytesText,
-  entryOf,
-  keyMetric,
-  loadMetrics,
-  metricEntries,
-  secondsText,
-  timeText,
-  valueText,
-} from "./metrics.ts";
+import { listed, type Sweep } from "./groups.ts";
+import { loadMetrics, metricEntries } from "./metrics.ts";
+import { chosenColumns, ViewsBar } from "./views_bar.tsx";
 import { VirtualTable } from "./virtual.tsx";
 
-const SORTS = ["time", "state", "recipe", "task", "metric", "duration", "size"] as const;
-type Sort = typeof SORTS[number];
-/** What the grid of a row gives each column. */
-const COLUMNS = "28px 96px minmax(230px, 3fr) minmax(110px, 1fr) minmax(150px, 1fr) 92px 52px 68px 68px 136px 72px";
+/** Tracks before the columns: the choice and the star. */
+const MARKS = "28px 28px";
 
 /** The state of the list in the address. */
 function listing() {
@@ -34,7 +26,7 @@ function listing() {
   return {
     text: query.get("q") ?? "",
     metric: query.get("metric") ?? "",
-    sort: (query.get("sort") ?? "time") as Sort,
+    sort: query.get("sort") ?? "time",
     descending: query.get("order") !== "up",
     /** Sweeps whose variants are shown. */
     open: new Set((query.get("open") ?? "").split(",").filter(Boolean)),
@@ -47,7 +39,10 @@ export function RunList() {
   const [refresh, setRefresh] = useState(0), again = () => setRefresh((count) => count + 1);
   const { rows, cursor, state, problem, more } = useRuns(filter.query, refresh);
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
-  useEffect(() => void loadMetrics().catch(() => {}), []);
+  useEffect(() => {
+    loadMetrics().catch(() => {});
+    loadMarks().catch(() => {});
+  }, []);
   // A run that ended belongs into the list.
   useEffect(() => onEvent(({ kind }) => /^job_(completed|failed|canceled)$/.test(kind) && again()), []);
   const everything = sievesHere(filter) || sort !== "time" || !descending;
@@ -57,7 +52,8 @@ export function RunList() {
   const shown = useMemo(() => {
     const kept = rows.filter((row) => matches(row, filter));
     return sort === "time" && descending ? kept : sorted(kept, sort, descending, metric);
-  }, [rows, filter, sort, descending, metric, metricEntries.value]);
+  }, [rows, filter, sort, descending, metric, metricEntries.value, marks.value]);
+  const changed = useMemo(() => [...new Set(rows.flatMap(({ changed }) => Object.keys(changed ?? {})))].sort(), [rows]);
   const names = useMemo(() => [...new Set(rows.flatMap(({ metrics }) => Object.keys(metrics ?? {})))].sort(), [rows]);
   const actions = (
     <>
@@ -69,10 +65,12 @@ export function RunList() {
     <Page title="Runs" actions={actions}>
       <ActiveJobs />
       <FilterBar text={text} names={names} metric={metric} />
+      <ViewsBar changed={changed} metrics={names} />
       <Trouble
         tone="warn"
         text={filter.problems.length === 0 ? null : `${filter.problems.join(". ")}. The filter ignores these parts.`}
       />
+      <Trouble text={starProblem.value} />
       {ticked.size > 0 && <Bulk rows={rows} ticked={ticked} onClear={() => setTicked(new Set())} onChanged={again} />}
       {state === "failed" && (
         <Trouble
@@ -114,6 +112,10 @@ function Runs({ rows, ticked, setTicked, more }: RunsProps) {
     setTicked(next);
   };
   const all = rows.every(({ run_id }) => ticked.has(run_id));
+  const columns = ["recipe", ...chosenColumns()].flatMap((name) => {
+    const column = columnOf(name, metric);
+    return column === null ? [] : [[name, column] as const];
+  });
   const head = (
     <div class="virtual-row head" role="row">
       <div role="columnheader">
@@ -124,16 +126,10 @@ function Runs({ rows, ticked, setTicked, more }: RunsProps) {
           onChange={(event) => setTicked(new Set(event.currentTarget.checked ? rows.map(({ run_id }) => run_id) : []))}
         />
       </div>
-      <Heading name="state" label="State" />
-      <Heading name="recipe" label="Run of recipe" />
-      <Heading name="task" label="Task" />
-      <Heading name="metric" label={metric === "" ? "Key metric" : metric} number />
-      <div role="columnheader">Mode</div>
-      <div role="columnheader">Plan</div>
-      <Heading name="duration" label="Duration" number />
-      <Heading name="size" label="Size" number />
-      <Heading name="time" label="Created (UTC)" />
-      <div role="columnheader">Digest</div>
+      <div role="columnheader">
+        <span class="hidden-text">Star</span>
+      </div>
+      {columns.map(([name, column]) => <Heading key={name} name={name} column={column} />)}
     </div>
   );
   return (
@@ -141,54 +137,43 @@ function Runs({ rows, ticked, setTicked, more }: RunsProps) {
       label="Runs"
       count={items.length}
       rowHeight={density.value === "comfortable" ? 36 : 30}
-      columns={COLUMNS}
+      columns={`${MARKS} ${columns.map(([, { width }]) => width).join(" ")}`}
       onEnd={more}
       head={head}
       row={(index) => {
         const item = items[index];
-        return "sweep" in item ? <SweepRow {...item} metric={metric} ticked={ticked} onTick={tick} /> : (
-          <Row
-            row={item.run}
-            variant={item.variant}
-            metric={metric}
-            ticked={ticked.has(item.run.run_id)}
-            onTick={tick}
-          />
-        );
+        return "sweep" in item
+          ? <SweepRow {...item} columns={columns} ticked={ticked} onTick={tick} />
+          : <Row {...item} columns={columns} ticked={ticked} onTick={tick} />;
       }}
     />
   );
 }
 
-/** The heading of a column that sorts. */
-function Heading({ name, label, number }: { name: Sort; label: string; number?: true }) {
-  const { sort, descending } = listing(), chosen = sort === name;
-  const choose = () => refine({ sort: name === "time" ? "" : name, order: chosen && descending ? "up" : "" });
+type Columns = readonly (readonly [name: string, column: RunColumn])[];
+
+const lookOf = ({ number, small }: RunColumn) => `clip${number ? " number" : ""}${small ? " small" : ""}`;
+
+/** The heading of a column, which sorts where the column does. */
+function Heading({ name, column: { title, number, key } }: { name: string; column: RunColumn }) {
+  const { sort, descending } = listing(), chosen = sort === name, look = number ? "number clip" : "clip";
+  if (key === undefined) return <div role="columnheader" class={look}>{title}</div>;
   return (
-    <div
-      role="columnheader"
-      class={number ? "number" : undefined}
-      aria-sort={chosen ? descending ? "descending" : "ascending" : "none"}
-    >
-      <button type="button" class="quiet" onClick={choose}>
-        {label}
+    <div role="columnheader" class={look} aria-sort={chosen ? descending ? "descending" : "ascending" : "none"}>
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => refine({ sort: name === "time" ? "" : name, order: chosen && descending ? "up" : "" })}
+      >
+        {title}
         {chosen && <span aria-hidden="true">{descending ? " ↓" : " ↑"}</span>}
       </button>
     </div>
   );
 }
 
-function sorted(rows: RunRow[], sort: Sort, descending: boolean, metric: string): RunRow[] {
-  const keyOf = (row: RunRow): string | number | null => {
-    if (sort === "state") return row.status;
-    if (sort === "recipe") return row.recipe_name;
-    if (sort === "task") return row.task_id ?? null;
-    if (sort === "duration") return secondsOf(row);
-    if (sort === "size") return row.size_bytes ?? null;
-    if (sort === "time") return row.created_at_utc;
-    const name = metric === "" ? keyMetric(row.metrics ?? {}, row.task_id) : metric;
-    return name === null ? null : metricOf(row.metrics ?? {}, name);
-  };
+function sorted(rows: RunRow[], sort: string, descending: boolean, metric: string): RunRow[] {
+  const keyOf = columnOf(sort, metric)?.key ?? (() => null);
   const keyed = rows.map((row) => [keyOf(row), row] as const);
   // What has no value comes last either way.
   return keyed.sort(([a], [b]) => {
@@ -197,25 +182,19 @@ function sorted(rows: RunRow[], sort: Sort, descending: boolean, metric: string)
   }).map(([, row]) => row);
 }
 
-interface SweepRowProps {
-  sweep: Sweep;
-  open: boolean;
-  metric: string;
+interface RowProps {
+  columns: Columns;
   ticked: Ticked;
   onTick(...runIds: string[]): void;
 }
 
 /** The variants of a sweep in one row, with the curve of their metric. */
-function SweepRow({ sweep, open, metric, ticked, onTick }: SweepRowProps): JSX.Element {
+function SweepRow({ sweep, open, columns, ticked, onTick }: RowProps & { sweep: Sweep; open: boolean }) {
   const { family, runs } = sweep, ids = runs.map(({ run_id }) => run_id);
   const toggle = () => {
     const others = [...listing().open].filter((name) => name !== family);
     refine({ open: [...others, ...(open ? [] : [family])].join(",") });
   };
-  const name = metric === "" ? keyMetric(runs[0].metrics ?? {}, runs[0].task_id) : metric;
-  const curves = name === null ? [] : sparkline(sweep, name);
-  const values = name === null ? [] : runs.flatMap(({ metrics }) => metricOf(metrics ?? {}, name) ?? []);
-  const span = values.length === 0 ? "" : `${valueText(Math.min(...values))} to ${valueText(Math.max(...values))}`;
   return (
     <>
       <div role="cell">
@@ -226,99 +205,49 @@ function SweepRow({ sweep, open, metric, ticked, onTick }: SweepRowProps): JSX.E
           onChange={() => onTick(...ids)}
         />
       </div>
-      <div role="cell">
-        <StateMark state={stateOf(sweep)} />
-      </div>
-      <div role="cell" class="clip">
-        <button type="button" class="quiet family" aria-expanded={open} onClick={toggle}>
-          <span aria-hidden="true">{open ? "▾" : "▸"}</span> {family}
-        </button>
-        <span class="muted small">{runs.length} runs</span>
-      </div>
-      <div role="cell" class="clip">{runs[0].task_id?.replaceAll("_", " ") ?? <span class="muted">–</span>}</div>
-      <div role="cell" class="number sweep-metric" title={`${name ?? ""} ${span}`}>
-        <svg
-          class="sparkline"
-          viewBox="-3 -3 126 26"
-          role="img"
-          aria-label={`${name === null ? "" : entryOf(name)?.name ?? name}: ${span}`}
-        >
-          {curves.map((points, at) => (
-            <polyline
-              key={at}
-              data-series={at % 5 + 1}
-              points={points.map(([x, y]) => `${(x * 120).toFixed(1)},${(20 - y * 20).toFixed(1)}`).join(" ")}
-            />
-          ))}
-        </svg>
-      </div>
-      <div role="cell" class="small">{modeText(runs[0])}</div>
       <div role="cell" />
-      <div role="cell" class="number">{secondsText(secondsOfSweep(sweep))}</div>
-      <div role="cell" class="number">{bytesText(sumOf(runs, ({ size_bytes }) => size_bytes))}</div>
-      <div role="cell" class="mono small">{timeText(runs[0].created_at_utc)}</div>
-      <div role="cell" />
+      {columns.map(([name, column]) => (
+        <div key={name} role="cell" class={lookOf(column)}>
+          {name !== "recipe" ? column.sweep?.(sweep) : (
+            <>
+              <button type="button" class="quiet family" aria-expanded={open} onClick={toggle}>
+                <span aria-hidden="true">{open ? "▾" : "▸"}</span> {family}
+              </button>
+              <span class="muted small">{runs.length} runs</span>
+            </>
+          )}
+        </div>
+      ))}
     </>
   );
 }
 
-interface RowProps {
-  row: RunRow;
-  /** Name in its sweep. */
-  variant?: string;
-  metric: string;
-  ticked: boolean;
-  onTick(runId: string): void;
-}
-
-function Row({ row, variant, metric, ticked, onTick }: RowProps): JSX.Element {
-  const metrics = row.metrics ?? {};
-  const name = metric === "" ? keyMetric(metrics, row.task_id) : metric;
-  const value = name === null ? null : metricOf(metrics, name);
-  const entry = name === null ? undefined : entryOf(name);
+function Row({ run, variant, columns, ticked, onTick }: RowProps & { run: RunRow; variant?: string }) {
+  const { run_id } = run, { starred } = markOf(run_id);
   return (
     <>
       <div role="cell">
         <input
           type="checkbox"
-          checked={ticked}
-          aria-label={`Choose ${row.run_id}`}
-          onChange={() => onTick(row.run_id)}
+          checked={ticked.has(run_id)}
+          aria-label={`Choose ${run_id}`}
+          onChange={() => onTick(run_id)}
         />
       </div>
       <div role="cell">
-        <StateMark state={row.status} />
+        <button
+          type="button"
+          class="quiet star"
+          aria-pressed={starred}
+          aria-label={`Star ${run_id}`}
+          onClick={() => void star(run_id)}
+        >
+          {starred ? "★" : "☆"}
+        </button>
       </div>
-      <div role="cell" class="clip">
-        <a class={variant && "variant"} href={address("runs", [row.run_id])} title={`${row.recipe_name} ${row.run_id}`}>
-          {variant ?? row.recipe_name ?? row.run_id}
-        </a>
-      </div>
-      <div role="cell" class="clip" title={row.task_id ?? ""}>
-        {row.task_id?.replaceAll("_", " ") ?? <span class="muted">–</span>}
-      </div>
-      <div role="cell" class="number clip" title={name ?? ""}>
-        {value === null ? <span class="muted">–</span> : (
-          <>
-            {metric === "" && <span class="muted small">{shortName(name!)}</span>} {valueText(value)}
-            {unitBehind(entry?.unit)}
-          </>
-        )}
-      </div>
-      <div role="cell" class="small">{modeText(row)}</div>
-      <div role="cell" class="small" title={row.plan_cache == null ? "" : `The plan cache: ${row.plan_cache}`}>
-        {row.plan_cache ?? "–"}
-      </div>
-      <div role="cell" class="number">{secondsText(secondsOf(row))}</div>
-      <div role="cell" class="number">
-        {row.artifacts === "pruned" && (
-          <span class="tag" title="svc runs restore makes its artifacts again">pruned</span>
-        )} {bytesText(row.size_bytes)}
-      </div>
-      <div role="cell" class="mono small">{timeText(row.created_at_utc)}</div>
-      <div role="cell" class="mono small" title={row.effective_recipe_sha256 ?? ""}>
-        {row.effective_recipe_sha256?.slice(0, 8) ?? "–"}
-      </div>
+      {columns.map(([name, column]) => (
+        <div key={name} role="cell" class={lookOf(column)} title={column.hint?.(run)}>{column.cell(run, variant)}</div>
+      ))}
     </>
   );
 }
@@ -332,15 +261,7 @@ const listCommand = ({ status, recipe_name }: { status?: string; recipe_name?: s
     ...(recipe_name === undefined ? [] : ["--recipe", recipe_name]),
   );
 
-const modeText = ({ mode, parallel_workers }: RunRow): string =>
-  mode == null ? "–" : mode === "parallel" ? `${parallel_workers} workers` : mode;
-
 const countText = (count: number) => count === 1 ? "1 run" : `${count} runs`;
-
-/** Shares need no unit. */
-const unitBehind = (unit = "") => ["", "fraction", "ratio"].includes(unit) ? "" : ` ${unit}`;
-
-const shortName = (metric: string) => metric.slice(metric.lastIndexOf(".") + 1);
 
 function Nothing({ filtered, searching }: { filtered: boolean; searching: boolean }) {
   if (searching) return <p class="empty" aria-busy="true">Searching the runs</p>;

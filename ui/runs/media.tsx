@@ -3,7 +3,7 @@ import { Constellation } from "../charts/density.tsx";
 import { ImageCompare } from "../charts/image_compare.tsx";
 import { SeriesChart } from "../charts/series.tsx";
 import { diffTexts } from "../charts/text_diff.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
+import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { type JSX, useEffect, useMemo, useState } from "../preact.ts";
 import { type Artifact, artifactsOf, type RunDocuments, type RunSummary } from "./documents.ts";
 import { Section, Select, Trouble } from "../parts.tsx";
@@ -25,7 +25,16 @@ import { patternsOf, PatternView } from "./views/pattern_view.tsx";
 import { PowerView } from "./views/power_view.tsx";
 import { isWaveform, WaveformView } from "./views/waveform_view.tsx";
 import { radarOf, RangeDopplerView } from "./views/range_doppler_view.tsx";
-import { ConfusionView, ErrorView, hasConfusion, hasErrors, type Report } from "./views/report_views.tsx";
+import {
+  ConfusionView,
+  DeliveryView,
+  ErrorView,
+  hasConfusion,
+  hasDeliveries,
+  hasErrors,
+  type Report,
+} from "./views/report_views.tsx";
+import { resourceGridOf, ResourceGridView } from "./views/resource_grid_view.tsx";
 import { hasUserRates, ScheduleView, UserRatesView } from "./views/users_view.tsx";
 import { surfaceOf, SurfaceView } from "./views/surface_view.tsx";
 
@@ -54,7 +63,7 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
   const channels = channelsOf(artifacts), allocations = allocationsOf(artifacts, channels);
   const beams = beamsOf(artifacts), hearing = hearingOf(artifacts), places = placesOf(artifacts);
   const others = of(({ dtype, kind }) => dtype !== null && dtype.startsWith("float") && !VIEWED.has(kind));
-  const radar = radarOf(artifacts);
+  const radar = radarOf(artifacts), resources = resourceGridOf(artifacts), delivering = reports.filter(hasDeliveries);
   const patterns = patternsOf(artifacts), surface = surfaceOf(artifacts);
   const budgets = of(({ kind }) => kind === "ntn.link_budget.numpy");
   const schedules = of(({ kind }) => kind === "ai_phy.schedule.numpy"), rated = reports.filter(hasUserRates);
@@ -64,7 +73,8 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
   if (
     images.length + texts.length + symbols.length + waveforms.length + soft.length + others.length + channels.length +
           beams.length + patterns.length + budgets.length + schedules.length + rated.length === 0 &&
-    hearing === null && places === null && radar === null && confusion === undefined && faithful.length === 0 &&
+    hearing === null && places === null && radar === null && resources === null &&
+    delivering.length === 0 && confusion === undefined && faithful.length === 0 &&
     answers === undefined && rankings === undefined
   ) {
     return <p class="empty">This run has no media. Its files are under Artifacts.</p>;
@@ -85,6 +95,8 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
       {confusion !== undefined && <ConfusionView report={confusion} summary={summary} />}
       {hearing !== null && <AngleView hearing={hearing} summary={summary} />}
       {radar !== null && <RangeDopplerView radar={radar} summary={summary} />}
+      {resources !== null && <ResourceGridView grid={resources} summary={summary} />}
+      {delivering.length > 0 && <DeliveryView reports={delivering} summary={summary} />}
       {places !== null && <MapView places={places} summary={summary} />}
       {erring.length > 0 && <ErrorView reports={erring} summary={summary} />}
       {beams.length > 0 && <BeamView beams={beams} summary={summary} />}
@@ -99,14 +111,7 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
       {symbols.length > 0 && (
         <ViewPanel title="Symbols">
           <Choice artifacts={symbols} first={symbols.find(({ kind }) => kind.includes("rx_symbols"))}>
-            {(artifact) => (
-              <Constellation
-                path={artifact.path}
-                array={artifact.array}
-                title={nameOf(artifact)}
-                source={sourceOf(summary, artifact)}
-              />
-            )}
+            {(artifact) => <Layers artifact={artifact} summary={summary} />}
           </Choice>
         </ViewPanel>
       )}
@@ -147,6 +152,29 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
       )}
     </div>
   );
+}
+
+/** Layers of a stream of symbols whose layers take turns. */
+function layersOf({ kind, metadata, shape }: Artifact): number {
+  const stream = shape?.length === 1 && /^channel\.(rx_)?symbols\./.test(kind), grid = metadata.ofdm_grid;
+  const layers = Number(metadata.layers ?? (isObject(grid) ? grid.port_count : null) ?? 1);
+  return stream && layers > 1 && shape[0] % layers === 0 ? layers : 1;
+}
+
+/** A constellation of each layer. */
+function Layers({ artifact, summary }: { artifact: Artifact; summary: RunSummary }) {
+  const layers = layersOf(artifact), { path, array } = artifact;
+  const pictures = Array.from({ length: layers }, (_, layer) => (
+    <Constellation
+      key={`${path} ${layers} ${layer}`}
+      path={path}
+      array={array}
+      part={{ stride: layers, offset: layer }}
+      title={layers === 1 ? nameOf(artifact) : `${nameOf(artifact)}, layer ${layer}`}
+      source={sourceOf(summary, artifact)}
+    />
+  ));
+  return layers === 1 ? pictures[0] : <div class="constellations">{pictures}</div>;
 }
 
 const UNITS: Readonly<Record<string, string>> = { degree: "°", m: "m" };

@@ -1,6 +1,7 @@
 /** The graph of a run: the state of every block, and the outputs and metrics of the selected one. */
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { Graph } from "../graph/graph.tsx";
+import { useThumbnails } from "../graph/thumbnails.ts";
 import { Facts, Shown, StateMark } from "../parts.tsx";
 import { useMemo, useState } from "../preact.ts";
 import { useLoaded } from "../state/fetched.ts";
@@ -22,13 +23,13 @@ export default function RunGraph({ documents: { summary } }: { documents: RunDoc
       message: status === "failed" ? summary.error ?? null : null,
       seconds: Number(metrics["timing.step.wall_time_s"] ?? NaN) || null,
     }])), [summary]);
-  const step = summary.steps.find(({ id }) => id === selected);
+  const step = summary.steps.find(({ id }) => id === selected), thumbnails = useThumbnails(summary);
   return (
     <Shown of={recipe} what="the recipe">
       {(recipe) => (
         <div class="run-graph">
           <div class="run-graph-picture">
-            <Graph recipe={recipe} selected={selected} onSelect={setSelected} states={states} />
+            <Graph recipe={recipe} selected={selected} onSelect={setSelected} states={states} thumbnails={thumbnails} />
           </div>
           <aside class="panel" aria-label="Selected block">
             {selected === null ? <p class="muted">Select a block to see its outputs.</p> : step === undefined

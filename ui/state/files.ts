@@ -1,7 +1,7 @@
 /** Files that the browser saves. */
 import { addressOf, send } from "../api.ts";
 
-export function saveAs(url: string, name: string): void {
+function saveAs(url: string, name: string): void {
   const link = document.createElement("a");
   link.href = url;
   link.download = name;
@@ -23,3 +23,20 @@ export const blobUrl = async (address: string, signal?: AbortSignal): Promise<st
 /** Saves an artifact file. @throws Problem */
 export const saveArtifact = async (path: string): Promise<void> =>
   saveAs(await blobUrl(artifactAddress(path)), path.split("/").slice(-2).join("_"));
+
+const PNG_SCALE = 3;
+
+/** Saves a drawing as PNG. */
+export async function savePng(svg: string, name: string): Promise<void> {
+  const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  try {
+    const picture = new Image();
+    picture.src = url;
+    await picture.decode();
+    const canvas = new OffscreenCanvas(picture.naturalWidth * PNG_SCALE, picture.naturalHeight * PNG_SCALE);
+    canvas.getContext("2d")!.drawImage(picture, 0, 0, canvas.width, canvas.height);
+    saveAs(URL.createObjectURL(await canvas.convertToBlob({ type: "image/png" })), `${name}.png`);
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}

@@ -1,5 +1,5 @@
 /** All operations, filtered by words, group, status or kind of their ports. The filter is part of the address. */
-import { Filters, searchWords, Select, StateMark, Table } from "../../parts.tsx";
+import { Filters, runtimesText, searchWords, Select, StateMark, Table } from "../../parts.tsx";
 import { address, place, refine } from "../../router.ts";
 import { type Contract, contracts } from "../../state/contracts.ts";
 
@@ -62,7 +62,7 @@ export function OperationList() {
               )],
               ["Description", ({ description }) => description],
               ["Status", ({ status }) => <StateMark state={status} />],
-              ["Backends", ({ backends }) => (backends.benchmark_run ?? []).join(", ") || "–", "mono small"],
+              ["Runs in", ({ backends }) => runtimesText(backends.benchmark_run), "small"],
             ]}
           />
         )}

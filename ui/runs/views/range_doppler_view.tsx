@@ -1,5 +1,6 @@
 /** Range-Doppler maps with true and estimated targets. */
-import { MARGIN, pictureFile, PIXELS, short, SIDE, ticksOf } from "../../charts/density.tsx";
+import { MARGIN, pictureFile, PictureFiles, short, SIDE, ticksOf } from "../../charts/density.tsx";
+import { paintPower } from "../../charts/power_canvas.ts";
 import {
   DEEPEST_DB,
   gridOf,
@@ -7,13 +8,11 @@ import {
   MARKS,
   type Place,
   type PowerGrid,
-  powerPixels,
   windowAround,
 } from "../../charts/range_doppler.ts";
 import { useEffect, useMemo, useRef, useState } from "../../preact.ts";
 import type { Artifact, RunSummary } from "../documents.ts";
 import { useLoaded } from "../../state/fetched.ts";
-import { saveText } from "../../state/files.ts";
 import { readBlock } from "../fetch_array.ts";
 import { Table, Wait } from "../../parts.tsx";
 import { IndexChoice, metadataNumber, nameOf, sourceOf, ViewPanel } from "./parts.tsx";
@@ -53,25 +52,19 @@ export function RangeDopplerView({ radar: { map, truth, estimate }, summary }: {
     [value, whole],
   );
   useEffect(() => {
-    if (value !== null && shown !== null && canvas.current !== null) paint(canvas.current, value.grid, shown);
+    if (value !== null && shown !== null && canvas.current !== null) paintPower(canvas.current, value.grid, shown);
   }, [value, shown, asTable]);
   const controls = (
     <>
       <IndexChoice label="Example" count={map.shape[0]} value={index} onChoose={setIndex} />
       <button type="button" aria-pressed={whole} onClick={() => setWhole(!whole)}>Whole map</button>
       <button type="button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
-      <button
-        type="button"
+      <PictureFiles
+        name={`range-doppler-${index}`}
         disabled={asTable || value === null}
-        onClick={() =>
-          saveText(
-            pictureFile(axes.current!, canvas.current!, `Range-Doppler map of ${nameOf(map)}`, sourceOf(summary, map)),
-            `range-doppler-${index}.svg`,
-            "image/svg+xml",
-          )}
-      >
-        SVG
-      </button>
+        svg={() =>
+          pictureFile(axes.current!, canvas.current!, `Range-Doppler map of ${nameOf(map)}`, sourceOf(summary, map))}
+      />
     </>
   );
   return (
@@ -94,16 +87,6 @@ async function placesIn(artifact: Artifact | null, index: number, signal: AbortS
   ]);
   return Array.from(power.real, (_, i) => ({ range: real[2 * i], velocity: real[2 * i + 1] }))
     .filter((_, i) => power.real[i] > 0);
-}
-
-function paint(canvas: HTMLCanvasElement, grid: PowerGrid, shown: GridWindow): void {
-  const cells = new OffscreenCanvas(shown.columns, shown.rows);
-  const pixels = new ImageData(powerPixels(grid, shown), shown.columns, shown.rows);
-  cells.getContext("2d")!.putImageData(pixels, 0, 0);
-  canvas.width = canvas.height = PIXELS;
-  const context = canvas.getContext("2d")!;
-  context.imageSmoothingEnabled = false;
-  context.drawImage(cells, 0, 0, PIXELS, PIXELS);
 }
 
 function Picture({ grid, shown, value: { targets, found }, canvas, axes }: {

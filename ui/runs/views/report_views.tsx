@@ -1,9 +1,11 @@
-/** What reports hold beside their metrics: confusion matrices and lists of errors. */
+/** What reports hold beside their metrics: confusion matrices, lists of errors, transmissions of blocks. */
 import { isObject, type JsonObject, toNumber } from "../../../lib/contract/value.ts";
 import { type Confusion, confusionOf } from "../../../lib/figure/confusion_of.ts";
 import { numberText } from "../../../lib/figure/number_text.ts";
+import type { Figure } from "../../../lib/figure/types.ts";
 import { Chart } from "../../charts/chart.tsx";
 import { errorFigure, type ErrorList, errorLists } from "../../charts/errors.ts";
+import { deliveriesFigure, deliveriesOf } from "../../charts/harq.ts";
 import { useState } from "../../preact.ts";
 import type { Artifact, RunSummary } from "../documents.ts";
 import { Select } from "../../parts.tsx";
@@ -72,6 +74,37 @@ export function ConfusionView({ report, summary }: { report: Report; summary: Ru
     </ViewPanel>
   );
 }
+
+/** A figure of each report. */
+export function ReportFigures({ title, reports, summary, figureOf }: {
+  title: string;
+  reports: Report[];
+  summary: RunSummary;
+  figureOf(document: JsonObject, facts: Pick<Figure, "subtitle" | "source">): Figure;
+}) {
+  return (
+    <ViewPanel title={title}>
+      {reports.map(({ artifact, document }) => (
+        <Chart
+          key={artifact.path}
+          figure={figureOf(document, { subtitle: artifact.step, source: sourceOf(summary, artifact) })}
+        />
+      ))}
+    </ViewPanel>
+  );
+}
+
+export const hasDeliveries = ({ document }: Report): boolean => deliveriesOf(document) !== null;
+
+export const DeliveryView = ({ reports, summary }: { reports: Report[]; summary: RunSummary }) => (
+  <ReportFigures
+    title="Retransmissions"
+    reports={reports}
+    summary={summary}
+    figureOf={(document, facts) =>
+      deliveriesFigure(deliveriesOf(document)!, { title: "Blocks by delivering transmission", ...facts })}
+  />
+);
 
 export const hasErrors = ({ document }: Report): boolean => errorLists(document).length > 0;
 

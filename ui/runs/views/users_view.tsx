@@ -7,26 +7,18 @@ import { useLoaded } from "../../state/fetched.ts";
 import { readBlock } from "../fetch_array.ts";
 import { Wait } from "../../parts.tsx";
 import { IndexChoice, metadataNumber, sourceOf, ViewPanel } from "./parts.tsx";
-import type { Report } from "./report_views.tsx";
+import { type Report, ReportFigures } from "./report_views.tsx";
 
 export const hasUserRates = ({ document }: Report): boolean => userRatesOf(document) !== null;
 
-export function UserRatesView({ reports, summary }: { reports: Report[]; summary: RunSummary }) {
-  return (
-    <ViewPanel title="Users">
-      {reports.map(({ artifact, document }) => (
-        <Chart
-          key={artifact.path}
-          figure={userRatesFigure(userRatesOf(document)!, {
-            title: "Rate per user",
-            subtitle: artifact.step,
-            source: sourceOf(summary, artifact),
-          })}
-        />
-      ))}
-    </ViewPanel>
-  );
-}
+export const UserRatesView = ({ reports, summary }: { reports: Report[]; summary: RunSummary }) => (
+  <ReportFigures
+    title="Users"
+    reports={reports}
+    summary={summary}
+    figureOf={(document, facts) => userRatesFigure(userRatesOf(document)!, { title: "Rate per user", ...facts })}
+  />
+);
 
 export function ScheduleView({ schedule, summary }: { schedule: Artifact; summary: RunSummary }) {
   const [page, setPage] = useState(0);

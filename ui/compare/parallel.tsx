@@ -1,0 +1,123 @@
+/** Runs over three or more parameters: a line for each run across the axes, and what each parameter explains. */
+import { unitText } from "../../lib/figure/unit_text.ts";
+import type { BarFigure } from "../../lib/figure/types.ts";
+import { Chart } from "../charts/chart.tsx";
+import { viridis } from "../charts/density.ts";
+import { pictureFile, PictureFiles } from "../charts/density.tsx";
+import { Trouble } from "../parts.tsx";
+import { useMemo, useRef, useState } from "../preact.ts";
+import { address, place } from "../router.ts";
+import { entryOf, keyMetric, metricEntries, valueText } from "../runs/metrics.ts";
+import { Choice } from "./choices.tsx";
+import { importanceOf, inDecades, type Point, pointsOf, positions } from "./importance.ts";
+import { type ComparedRun, isSeed, numericMetrics, varying } from "./table.ts";
+
+/** Size of the drawing and distance of the outer axes from its edges. */
+const WIDTH = 960, HEIGHT = 320, SIDE = 90, TOP = 40, BOTTOM = 24;
+
+export default function Parallel({ runs }: { runs: readonly ComparedRun[] }) {
+  const { query } = place.value, metrics = numericMetrics(runs);
+  const metric = query.get("metric") ?? keyMetric(Object.fromEntries(metrics.map((name) => [name, 0]))) ?? "";
+  const params = useMemo(() => varying(runs).map(({ name }) => name).filter((name) => !isSeed(name)), [runs]);
+  const points = useMemo(() => pointsOf(runs, params, metric), [runs, params, metric]);
+  const bars = useMemo(() => barsOf(points, params, entryOf(metric)?.name ?? metric), [
+    points,
+    metricEntries.value,
+  ]);
+  if (params.length === 0 || points.length === 0) return <p class="empty">No parameter differs among these runs.</p>;
+  return (
+    <div class="stack">
+      <div class="row">
+        <Choice label="Metric" name="metric" value={metric} options={metrics} />
+      </div>
+      <Axes points={points} params={params} metric={metric} />
+      {bars === null
+        ? (
+          <Trouble
+            tone="warn"
+            text="No importance: it needs several runs for each value of a parameter, as a full matrix has."
+          />
+        )
+        : <Chart figure={bars} />}
+    </div>
+  );
+}
+
+function Axes({ points, params, metric }: { points: readonly Point[]; params: readonly string[]; metric: string }) {
+  const drawing = useRef<SVGSVGElement>(null), [chosen, setChosen] = useState<string | null>(null);
+  const entry = entryOf(metric), name = entry?.name ?? metric, unit = unitText(entry?.unit ?? "");
+  const titles = [...params.map((param) => param.slice(param.lastIndexOf(".") + 1)), name];
+  const decades = inDecades(points);
+  const columns = [
+    ...params.map((_, at) => positions(points.map(({ values }) => values[at]))),
+    positions(points.map(({ level }) => level), (level) => valueText(decades ? 10 ** level : level)),
+  ];
+  const x = (axis: number) => SIDE + axis * (WIDTH - 2 * SIDE) / (titles.length - 1);
+  const y = (share: number) => TOP + (1 - share) * (HEIGHT - TOP - BOTTOM);
+  const shares = columns.at(-1)!.at;
+  const seen = points.find(({ id }) => id === chosen);
+  const told = (point: Point) =>
+    [...params.map((_, at) => `${titles[at]} ${valueText(point.values[at])}`), `${name} ${valueText(point.metric)}`]
+      .join(", ");
+  const sentence = `${points.length} runs over ${params.length} parameters; colour and last axis: ${name}` +
+    (unit === "" ? "" : ` in ${unit}`) + (decades ? ", logarithmic" : "");
+  return (
+    <figure class="chart parallel">
+      <div class="row spread chart-head">
+        <p class="chart-title">{name} by parameters</p>
+        <div class="row" role="group" aria-label="Tools of the parallel coordinates">
+          <PictureFiles
+            name="parallel-coordinates"
+            disabled={false}
+            svg={() => pictureFile(drawing.current!, null, sentence, { runs: String(points.length) })}
+          />
+        </div>
+      </div>
+      <svg ref={drawing} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={sentence}>
+        {points.map((point, run) => (
+          <polyline
+            key={point.id}
+            fill="none"
+            stroke={`rgb(${viridis(0.1 + 0.8 * shares[run]).join(" ")})`}
+            stroke-width={point.id === chosen ? 4 : 1.5}
+            points={columns.map(({ at }, axis) => `${x(axis).toFixed(1)},${y(at[run]).toFixed(1)}`).join(" ")}
+            onPointerEnter={() => setChosen(point.id)}
+          >
+            <title>{told(point)}</title>
+          </polyline>
+        ))}
+        {columns.map(({ ticks }, axis) => (
+          <g key={axis}>
+            <line class="axis-line" x1={x(axis)} x2={x(axis)} y1={y(1)} y2={y(0)} />
+            <text class="plain-text" x={x(axis)} y={TOP - 20} text-anchor="middle">{titles[axis]}</text>
+            {ticks.map(([at, text]) => (
+              <text key={text} class="faint-text" x={x(axis) - 6} y={y(at) + 4} text-anchor="end">{text}</text>
+            ))}
+          </g>
+        ))}
+      </svg>
+      <figcaption>
+        {sentence}.{" "}
+        {seen === undefined ? "Point at a line to read it." : <a href={address("runs", [seen.id])}>{told(seen)}</a>}
+      </figcaption>
+    </figure>
+  );
+}
+
+/** The importances as bars, largest first; null where none can be told. */
+function barsOf(points: readonly Point[], params: readonly string[], metric: string): BarFigure | null {
+  const bars = params.flatMap((label, at) => {
+    const value = importanceOf(points, at);
+    return value === null ? [] : [{ label, kind: "measured" as const, value, low: null, high: null }];
+  });
+  if (bars.length === 0) return null;
+  return {
+    form: "bars",
+    type: "error-rate",
+    title: `Share of the variance of ${metric} that a parameter explains`,
+    subtitle: `Epsilon squared of the means by value${inDecades(points) ? ", of the logarithm" : ""}`,
+    source: { runs: String(points.length) },
+    value: { title: "Share of variance", unit: "", scale: "linear", domain: [0, 1] },
+    bars: bars.sort((a, b) => b.value - a.value),
+  };
+}

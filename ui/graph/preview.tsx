@@ -1,0 +1,66 @@
+/** The link of a recipe as a small drawing, without its measurements. */
+import { type GraphFrame, layoutGraph } from "../../lib/plan/graph_layout.ts";
+import { useMemo } from "../preact.ts";
+import { shortLines } from "./model.ts";
+
+interface PreviewStep {
+  id: string;
+  op: string;
+  name: string;
+  inputs: Readonly<Record<string, unknown>>;
+}
+
+/** Four blocks in a row are as wide as a card. */
+const CARD: GraphFrame = {
+  block: { width: 196, height: 84 },
+  gutter: 34,
+  pageWidth: 940,
+  pageHeight: 420,
+  labels: false,
+};
+const TYPE = 25, LETTERS = 12, LEADING = 28;
+
+export function GraphPreview({ steps }: { steps: readonly PreviewStep[] }) {
+  const { blocks, wires, width, height } = useMemo(() => {
+    const shown = steps.filter(({ op }) => !/^metrics\.|^channel\.(bit_count_match|communication_resource)/.test(op));
+    const ids = new Set(shown.map(({ id }) => id));
+    const edges = shown.flatMap(({ id, inputs }) =>
+      Object.entries(inputs).flatMap(([port, reference]) => {
+        const [from, output] = String(reference).split(".");
+        return ids.has(from) ? [{ from_step: from, from_output: output, to_step: id, to_input: port }] : [];
+      })
+    );
+    const nodes = shown.map(({ id, op, name }) => ({ id, op, name, outputs: {} }));
+    return layoutGraph({ schema_version: 1, recipe: "", nodes, edges }, CARD);
+  }, [steps]);
+  return (
+    <svg class="graph-preview" viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
+      {wires.map(({ points }, at) => (
+        <polyline
+          key={at}
+          class="wire"
+          points={points.map(([x, y]) => `${x},${y}`).join(" ")}
+        />
+      ))}
+      {blocks.map(({ id, name, plane, ...box }) => {
+        const lines = shortLines(name, LETTERS, 2);
+        return (
+          <g key={id} transform={`translate(${box.x} ${box.y})`}>
+            <rect class="body" width={box.width} height={box.height} rx="4" />
+            <rect class={`plane-${plane}`} width="12" height={box.height} rx="2" />
+            {lines.map((line, at) => (
+              <text
+                key={at}
+                x="22"
+                y={box.height / 2 + TYPE / 3 + (at - (lines.length - 1) / 2) * LEADING}
+                font-size={TYPE}
+              >
+                {line}
+              </text>
+            ))}
+          </g>
+        );
+      })}
+    </svg>
+  );
+}

@@ -1,0 +1,63 @@
+/** The star, the tags and the note of a run. */
+import { problemText } from "../api.ts";
+import { Trouble } from "../parts.tsx";
+import { useEffect, useState } from "../preact.ts";
+import { loadMarks, mark, markOf } from "../state/marks.ts";
+
+export function RunMarks({ runId }: { runId: string }) {
+  const { starred, tags, note } = markOf(runId);
+  const [tag, setTag] = useState(""),
+    [text, setText] = useState(note),
+    [problem, setProblem] = useState<string | null>(null);
+  useEffect(() => void loadMarks().catch(() => {}), []);
+  useEffect(() => setText(note), [note]);
+  const change = (part: Parameters<typeof mark>[1]) =>
+    mark([runId], part).then(() => setProblem(null), (error) => setProblem(problemText(error)));
+  return (
+    <div class="row run-marks" role="group" aria-label="Marks of the run">
+      <button
+        type="button"
+        class="quiet star"
+        aria-pressed={starred}
+        aria-label={`Star ${runId}`}
+        onClick={() => change({ starred: !starred })}
+      >
+        {starred ? "★" : "☆"}
+      </button>
+      {tags.map((one) => (
+        <span key={one} class="tag row">
+          {one}
+          <button
+            type="button"
+            class="quiet"
+            aria-label={`Remove the tag ${one}`}
+            onClick={() => change({ remove_tags: [one] })}
+          >
+            ✕
+          </button>
+        </span>
+      ))}
+      <form
+        class="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void change({ add_tags: tag.split(/[\s,]+/).filter(Boolean) });
+          setTag("");
+        }}
+      >
+        <label for="run-tag">Tag</label>
+        <input id="run-tag" class="short-text" value={tag} onInput={(event) => setTag(event.currentTarget.value)} />
+      </form>
+      <label for="run-note">Note</label>
+      <input
+        id="run-note"
+        class="grow"
+        maxLength={10_000}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onChange={(event) => change({ note: event.currentTarget.value.trim() })}
+      />
+      <Trouble text={problem} />
+    </div>
+  );
+}
