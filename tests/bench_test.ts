@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 
 Deno.env.set("SVC_BENCH_SIZE", "tiny");
-const folder = new URL("./bench/", import.meta.url);
+const BENCHES = new URL("./bench/", import.meta.url);
 
-for (const { name } of [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith("_bench.ts"))) {
+for (const { name } of [...Deno.readDirSync(BENCHES)].filter(({ name }) => name.endsWith("_bench.ts"))) {
   Deno.test(`${name} runs`, { sanitizeOps: false, sanitizeResources: false }, async () => {
     const lines: string[] = [];
     const { log, table } = console;
@@ -13,10 +13,36 @@ for (const { name } of [...Deno.readDirSync(folder)].filter(({ name }) => name.e
       table: (rows: unknown[]) => lines.push(...rows.map(String)),
     });
     try {
-      await import(new URL(name, folder).href);
+      await import(new URL(name, BENCHES).href);
     } finally {
       Object.assign(console, { log, table });
     }
     assert.ok(lines.length > 0, "it reports something");
   });
 }
+
+Deno.test("two reports are compared row by row", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "svc-bench-" });
+  try {
+    const machine = { processor: "p", cores: 2, memory_gib: 8, system: "s", deno: "2" };
+    const write = async (name: string, rows: [string, string][]) => {
+      const path = `${folder}/${name}`;
+      const told = rows.map(([what, value]) => ({ program: "kernels", what, value, note: "" }));
+      await Deno.writeTextFile(path, JSON.stringify({ date: "2026-01-01", machine, rows: told }));
+      return path;
+    };
+    const before = await write("a.json", [["map", "4.00 ms"], ["pack", "1.00 ms"], ["old", "1 /s"], ["size", "5 MiB"]]);
+    const after = await write("b.json", [["map", "2.00 ms"], ["pack", "1.02 ms"], ["new", "1 /s"], ["size", "1 GiB"]]);
+    const args = ["run", "-A", new URL("all.ts", BENCHES).href];
+    const { stdout } = await new Deno.Command(Deno.execPath(), { args: [...args, "--compare", before, after] })
+      .output();
+    assert.deepEqual(new TextDecoder().decode(stdout).trim().split("\n"), [
+      "kernels: map: 4.00 ms -> 2.00 ms, times 0.50",
+      "kernels: new: new, 1 /s",
+      "kernels: size: 5 MiB -> 1 GiB",
+      "kernels: old: gone",
+    ]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

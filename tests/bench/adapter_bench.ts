@@ -7,7 +7,7 @@ import { callAdapter, closeAdapters } from "../../lib/adapter/runtime.ts";
 import { bindingOf } from "../../lib/adapter/binding.ts";
 import { effectiveGrants } from "../../lib/adapter/grants.ts";
 import { readAdapter } from "../../lib/adapter/read_manifest.ts";
-import { median, sized } from "./measure.ts";
+import { median, ms, row, sized } from "./measure.ts";
 
 const CODE = `
 /** Something like the work of a codec: a filter over every sample. */
@@ -56,9 +56,8 @@ const CALLS = sized(200, 2);
 const first = await timed(() => call(empty, new Uint8Array(0)));
 const small: number[] = [];
 for (let i = 0; i < CALLS; i++) small.push(await timed(() => call(empty, new Uint8Array(64))));
-console.log(
-  `adapter: first call ${first.toFixed(0)} ms, later calls ${median(small).toFixed(3)} ms each (median of ${CALLS})`,
-);
+row("first call of an adapter", ms(first));
+row("later calls", `${median(small).toFixed(3)} ms`, `median of ${CALLS}`);
 for (const megabytes of sized(0, 1) ? [1] : [1, 10, 50]) {
   const data = new Uint8Array(megabytes * 1e6).map((_, index) => index * 31 & 255);
   const through: number[] = [], own: number[] = [], around: number[] = [];
@@ -71,11 +70,12 @@ for (const megabytes of sized(0, 1) ? [1] : [1, 10, 50]) {
   }
   // The best of each: what the machine does besides is not the adapter's.
   const [whole, direct_, rest] = [Math.min(...through), Math.min(...own), Math.min(...around)];
-  console.log(
-    `adapter: ${megabytes} MB ${whole.toFixed(1)} ms, ${direct_.toFixed(1)} ms called directly; ${
-      rest.toFixed(2)
-    } ms around the ` +
-      `function, ${(100 * rest / direct_).toFixed(1)} % of the direct call, ${(rest / megabytes).toFixed(2)} ms per MB`,
+  row(
+    `a call with ${megabytes} MB`,
+    ms(whole),
+    `${ms(direct_)} called directly; ${ms(rest)} around the function, ${
+      (100 * rest / direct_).toFixed(1)
+    } % of the direct call`,
   );
 }
 await closeAdapters();

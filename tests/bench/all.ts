@@ -1,17 +1,134 @@
-/** Runs every benchmark, each in a process of its own, one after the other: `deno task bench [name …]`. */
-const folder = new URL("./", import.meta.url);
-const names = [...Deno.readDirSync(folder)].map(({ name }) => /^(\w+)_bench\.ts$/.exec(name)?.[1] ?? [])
-  .flat().sort();
-const wanted = Deno.args.length > 0 ? Deno.args : names;
-let failed = 0;
-for (const name of wanted) {
-  if (!names.includes(name)) {
-    console.log(`Cannot run the benchmark ${name}: the names are ${names.join(", ")}`);
+/**
+ * Runs every benchmark, each in a process of its own, one after the other, and closes with one table.
+ *
+ *     deno task bench [name …]              all, or the named ones
+ *     deno task bench --json FILE [name …]  also writes the rows, the machine and the date
+ *     deno task bench --page [name …]       also writes docs/reference/performance.md
+ *     deno task bench --compare A B         what changed between two such files
+ *
+ * Machines differ and are shared: only rows of one run, or of runs that took turns on one machine, can be compared.
+ */
+import { cpus, totalmem } from "node:os";
+import { parseArgs } from "node:util";
+import type { Row } from "./measure.ts";
+
+interface Report {
+  date: string;
+  machine: { processor: string; cores: number; memory_gib: number; system: string; deno: string };
+  rows: Row[];
+}
+
+const LEAST_CHANGE = 0.05;
+
+/** One line a row: program, what, value, note. */
+const lineOf = ({ program, what, value, note }: Row): string =>
+  `${program.padEnd(10)} ${what.padEnd(56)} ${value.padStart(14)}  ${note}`;
+
+async function run(wanted: readonly string[]): Promise<{ report: Report; failed: string[] }> {
+  const record = await Deno.makeTempFile({ prefix: "svc-bench-", suffix: ".jsonl" });
+  const failed: string[] = [];
+  try {
+    for (const name of wanted) {
+      console.log(`\n== ${name}`);
+      const args = ["run", "-A", "--frozen", new URL(`${name}_bench.ts`, import.meta.url).href];
+      const { success } = await new Deno.Command(Deno.execPath(), { args, env: { SVC_BENCH_RECORD: record } })
+        .spawn().status;
+      if (!success) failed.push(name);
+    }
+    const rows = (await Deno.readTextFile(record)).split("\n").filter(Boolean).map((line): Row => JSON.parse(line));
+    const [{ model }] = cpus();
+    const machine = {
+      processor: model,
+      cores: navigator.hardwareConcurrency,
+      memory_gib: Math.round(totalmem() / 2 ** 30),
+      system: Deno.build.target,
+      deno: Deno.version.deno,
+    };
+    return { report: { date: new Date().toISOString().slice(0, 10), machine, rows }, failed };
+  } finally {
+    await Deno.remove(record);
+  }
+}
+
+/** Rows of both files whose numbers have one unit and differ by more than 5 %, and rows of one file only. */
+function comparison(before: Report, after: Report): string[] {
+  const key = ({ program, what }: Row) => `${program}: ${what}`;
+  const quantity = ({ value }: Row) => /^(-?[\d.]+)(?: (.*))?$/.exec(value);
+  const earlier = new Map(before.rows.map((row) => [key(row), row]));
+  const later = new Set(after.rows.map(key));
+  const lines = after.rows.flatMap((row) => {
+    const old = earlier.get(key(row));
+    if (old === undefined) return [`${key(row)}: new, ${row.value}`];
+    const [was, is] = [quantity(old), quantity(row)];
+    if (was === null || is === null || was[2] !== is[2]) {
+      return old.value === row.value ? [] : [`${key(row)}: ${old.value} -> ${row.value}`];
+    }
+    const ratio = Number(is[1]) / Number(was[1]);
+    return Math.abs(ratio - 1) <= LEAST_CHANGE
+      ? []
+      : [`${key(row)}: ${old.value} -> ${row.value}, times ${ratio.toFixed(2)}`];
+  });
+  return [...lines, ...before.rows.filter((row) => !later.has(key(row))).map((row) => `${key(row)}: gone`)];
+}
+
+/** The page of measurements. @param load of the machine at the start */
+function page({ date, machine, rows }: Report, load: number): string {
+  const { processor, cores, memory_gib, system, deno } = machine, cell = (text: string) => text.replaceAll("|", "\\|");
+  const busy = load > 0.5 * cores;
+  return [
+    "# Performance",
+    "",
+    "<!-- Written by deno task bench --page. -->",
+    "",
+    `Measured on ${date} with Deno ${deno} on ${processor}, ${cores} cores, ${memory_gib} GiB, ${system}.`,
+    `The load was ${load.toFixed(1)} at the start${
+      busy ? ": other programs ran at the same time, so times are upper bounds" : ""
+    }.`,
+    "Programs that are compared ran in the same minutes: their ratios tell more than their times.",
+    "`deno task bench` measures your machine; [Tune speed](../guides/tune_speed.md) tells what to do about it.",
+    "",
+    "| Program | What | Value | Beside it |",
+    "|---|---|---:|---|",
+    ...rows.map(({ program, what, value, note }) => `| ${[program, what, value, note].map(cell).join(" | ")} |`),
+    "",
+  ].join("\n");
+}
+
+const { values, positionals } = parseArgs({
+  args: Deno.args,
+  allowPositionals: true,
+  options: { json: { type: "string" }, page: { type: "boolean" }, compare: { type: "boolean" } },
+});
+if (values.compare) {
+  if (positionals.length !== 2) {
+    console.error("Cannot compare: name two files that --json has written");
     Deno.exit(2);
   }
-  console.log(`\n== ${name}`);
-  const args = ["run", "-A", "--frozen", new URL(`${name}_bench.ts`, folder).href];
-  const { code } = await new Deno.Command(Deno.execPath(), { args }).spawn().status;
-  if (code !== 0) failed++;
+  const [before, after] = positionals.map((path): Report => JSON.parse(Deno.readTextFileSync(path)));
+  if (JSON.stringify(before.machine) !== JSON.stringify(after.machine)) {
+    console.log(`The machines differ: ${JSON.stringify(before.machine)} and ${JSON.stringify(after.machine)}`);
+  }
+  const lines = comparison(before, after);
+  console.log(lines.length > 0 ? lines.join("\n") : `No row changed by more than ${100 * LEAST_CHANGE} %`);
+} else {
+  const names = [...Deno.readDirSync(new URL("./", import.meta.url))]
+    .flatMap(({ name }) => /^(\w+)_bench\.ts$/.exec(name)?.[1] ?? []).sort();
+  const unknown = positionals.filter((name) => !names.includes(name));
+  if (unknown.length > 0) {
+    console.error(`Cannot run the benchmark ${unknown.join(", ")}: the names are ${names.join(", ")}`);
+    Deno.exit(2);
+  }
+  const load = Deno.loadavg()[0];
+  const { report, failed } = await run(positionals.length > 0 ? positionals : names);
+  console.log(`\n== all, ${report.date}, ${report.machine.processor}, ${report.machine.cores} cores`);
+  for (const row of report.rows) console.log(lineOf(row));
+  if (values.page && failed.length === 0) {
+    const path = new URL("../../docs/reference/performance.md", import.meta.url);
+    await Deno.writeTextFile(path, page(report, load));
+  }
+  if (values.json !== undefined) await Deno.writeTextFile(values.json, JSON.stringify(report, null, 1) + "\n");
+  if (failed.length > 0) {
+    console.error(`Failed: ${failed.join(", ")}`);
+    Deno.exit(1);
+  }
 }
-Deno.exit(failed === 0 ? 0 : 1);

@@ -8,7 +8,7 @@ import { addComplexNormalParallel, integersParallel } from "../../lib/numeric/pa
 import { demodulateLlrParallel, modulateParallel } from "../../lib/numeric/parallel/modulation.ts";
 import { availableThreads } from "../../lib/numeric/parallel/team.ts";
 import { Generator } from "../../lib/numeric/random.ts";
-import { sized } from "./measure.ts";
+import { ms, row, sized } from "./measure.ts";
 import { medianMs, numpyTimings, printComparison } from "./numpy.ts";
 
 const BITS = sized(10_000_000, 10_000);
@@ -66,19 +66,20 @@ assert.deepEqual(first, chain(1));
 const plainMs = "skipped" in numpy ? NaN : numpy.timings.plain;
 const tunedMs = "skipped" in numpy ? NaN : numpy.timings.tuned;
 
-function row(name: string, ms: number) {
-  const ratio = (theirs: number) => (theirs / ms).toFixed(2).padStart(7);
-  const rate = (BITS / ms / 1e3).toFixed(0).padStart(7);
-  console.log(`${name.padEnd(36)} ${ms.toFixed(1).padStart(7)} ${rate} ${ratio(plainMs)} ${ratio(tunedMs)}`);
+function tell(name: string, taken: number) {
+  const rate = `${(BITS / taken / 1e3).toFixed(0)} Mbit/s`;
+  const ratios = `${(plainMs / taken).toFixed(2)} times plain NumPy, ${(tunedMs / taken).toFixed(2)} times tuned NumPy`;
+  row(name, ms(taken), "skipped" in numpy ? rate : `${rate}, ${ratios}`);
 }
 
-console.log("skipped" in numpy ? `NumPy skipped: ${numpy.skipped}` : `NumPy ${numpy.version}`);
-console.log(`${"".padEnd(36)}      ms  Mbit/s × plain × tuned`);
-row("NumPy, plain, one thread", plainMs);
-row("NumPy, tuned, one thread", tunedMs);
-row("one thread", medianMs(() => chain(1)));
-row(`${all} threads`, medianMs(() => chain(all)));
-row(`${all} threads, the first time`, firstMs);
+if ("skipped" in numpy) console.log(`NumPy skipped: ${numpy.skipped}`);
+else {
+  tell("NumPy, plain, one thread", plainMs);
+  tell("NumPy, tuned, one thread", tunedMs);
+}
+tell("one thread", medianMs(() => chain(1)));
+tell(`${all} threads`, medianMs(() => chain(all)));
+tell(`${all} threads, the first time`, firstMs);
 
 const generator = Generator.seeded(1);
 const bits = integersParallel(generator, 0, 2, BITS, "uint8");

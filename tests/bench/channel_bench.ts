@@ -5,7 +5,7 @@
 import { Generator } from "../../lib/numeric/random.ts";
 import { type Preset, PRESETS, presetSettings } from "../../ops/wireless/_params.ts";
 import { transmit } from "../../ops/wireless/_presets.ts";
-import { sized } from "./measure.ts";
+import { row, sized } from "./measure.ts";
 import { medianMs, numpyTimings, printComparison, type Timings } from "./numpy.ts";
 
 const SYMBOLS = sized(1_000_000, 2_000);
@@ -91,5 +91,5 @@ for (const preset of PRESETS) {
 }
 printComparison(ours, numpy);
 for (const [name, ms] of Object.entries(ours)) {
-  console.log(`${name.padEnd(28)} ${(SYMBOLS / ms / 1e3).toFixed(1)} Msymbol/s`);
+  row(`${name}, rate`, `${(SYMBOLS / ms / 1e3).toFixed(1)} Msymbol/s`);
 }

@@ -60,9 +60,14 @@ for (
     "/api/run-jobs",
   ]
 ) {
-  await fetch(server.url + path).then((response) => response.body?.cancel());
+  const response = await fetch(server.url + path);
+  await response.body?.cancel();
   const { perSecond, p50, p99 } = await load(server.url + path);
   row(`GET ${path}`, `${perSecond.toFixed(0)} /s`, `p50 ${p50}, p99 ${p99}`);
+  const tag = response.headers.get("etag");
+  if (tag === null) continue;
+  const again = await load(server.url + path, { "if-none-match": tag });
+  row(`  by a client that has it`, `${again.perSecond.toFixed(0)} /s`, `p50 ${again.p50}, p99 ${again.p99}`);
 }
 await server.stop();
 
@@ -119,11 +124,12 @@ interface Load {
 }
 
 /** wrk with two connections' worth of threads, or eight loops of fetch. */
-async function loader(): Promise<(url: string) => Promise<Load>> {
+async function loader(): Promise<(url: string, headers?: Record<string, string>) => Promise<Load>> {
   try {
     await output("wrk", ["-t1", "-c1", "-d1s", `${server.url}/api/health`]);
-    return async (url) => {
-      const text = await output("wrk", ["-t1", "-c8", `-d${SECONDS}s`, "--latency", url]);
+    return async (url, headers = {}) => {
+      const given = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
+      const text = await output("wrk", ["-t1", "-c8", `-d${Math.ceil(SECONDS)}s`, "--latency", ...given, url]);
       const field = (pattern: RegExp) => pattern.exec(text)?.[1] ?? "?";
       return {
         perSecond: Number(field(/Requests\/sec:\s+([\d.]+)/)),
@@ -137,13 +143,13 @@ async function loader(): Promise<(url: string) => Promise<Load>> {
   }
 }
 
-async function fetchLoad(url: string): Promise<Load> {
+async function fetchLoad(url: string, headers: Record<string, string> = {}): Promise<Load> {
   const times: number[] = [];
   const until = performance.now() + 1000 * SECONDS;
   await Promise.all(Array.from({ length: 8 }, async () => {
     while (performance.now() < until) {
       const started = performance.now();
-      await (await fetch(url)).arrayBuffer();
+      await (await fetch(url, { headers })).arrayBuffer();
       times.push(performance.now() - started);
     }
   }));

@@ -34,7 +34,13 @@ const summaryOf = (i: number) => ({
 function writeBundle(stateDir: string, i: number) {
   const directory = join(stateDir, "runs", idOf(i));
   Deno.mkdirSync(directory, { recursive: true });
-  const recipe = { name: `link__${i % 100}`, steps: [{ id: "channel", params: { snr_db: i % 1000 } }] };
+  const recipe = {
+    name: `link__${i % 100}`,
+    steps: [
+      { id: "channel", params: { snr_db: i % 1000 } },
+      { id: "link", params: { modulation: "qpsk" } },
+    ],
+  };
   Deno.writeTextFileSync(join(directory, "recipe.authored.json"), JSON.stringify(recipe));
   Deno.writeTextFileSync(join(directory, "summary.json"), JSON.stringify(summaryOf(i)));
 }
@@ -63,7 +69,7 @@ async function pages(): Promise<void> {
         const values = [["recipe", "link"], ["recipe", `link__${i % 100}`], ["channel.snr_db", i % 1000], [
           "channel.ber",
           i / runs,
-        ]];
+        ], ["link.modulation", "qpsk"]];
         const key = `${timeOf(i)}|${"1".padStart(20, "0")}|${idOf(i)}`;
         put.run(idOf(i), "completed", `link__${i % 100}`, timeOf(i), key, canonicalJson(values));
       }
@@ -82,6 +88,7 @@ async function pages(): Promise<void> {
     ["of a variant", { recipeName: `link__7` }],
     ["with a parameter", { where: { "channel.snr_db": snr } }],
     ["with a metric", { where: { "channel.ber": ber } }],
+    ["with a value of all runs and one of a single run", { where: { "link.modulation": "qpsk", "channel.ber": ber } }],
     ["of a variant with a parameter", { recipeName: "link", where: { "channel.snr_db": snr } }],
   ];
   for (const [what, query] of queries) {

@@ -9,7 +9,7 @@
 import { decodeImage } from "../../lib/artifact/image_file.ts";
 import { decodeJpeg } from "../../lib/artifact/jpeg/decoder.ts";
 import { encodeJpeg, type JpegImage } from "../../lib/artifact/jpeg/encoder.ts";
-import { median as medianOf, sized, timesOf } from "./measure.ts";
+import { median as medianOf, row, sized, timesOf } from "./measure.ts";
 
 const WARM_UP = sized(5, 0), RUNS = sized(15, 1), TILES = sized(2, 1);
 const photograph = new URL("../../recipes/samples/coffee.png", import.meta.url);
@@ -72,17 +72,18 @@ function pillow(python: string): [number, number][] | undefined {
 
 const image = tiled(), megapixels = image.width * image.height / 1e6;
 const reference = pillow(Deno.args[0] ?? "/usr/bin/python3");
-console.table(cases.map((options, index) => {
+if (reference === undefined) console.log("Pillow skipped: it is not installed");
+cases.forEach((options, index) => {
   const settings = { quality: 75, ...options };
   const file = encodeJpeg(image, settings);
-  const [pillowEncode, pillowDecode] = reference?.[index] ?? [NaN, NaN];
-  const rate = (seconds: number) => Number((megapixels / seconds).toFixed(1));
-  return {
-    subsampling: options.subsampling,
-    mode: options.progressive ? "progressive" : options.optimize ? "optimize" : "baseline",
-    "encode MP/s": rate(median(() => encodeJpeg(image, settings))),
-    "Pillow encode": rate(pillowEncode),
-    "decode MP/s": rate(median(() => decodeJpeg(file))),
-    "Pillow decode": rate(pillowDecode),
-  };
-}));
+  const mode = options.progressive ? "progressive" : options.optimize ? "fitted tables" : "baseline";
+  const rate = (seconds: number) => `${(megapixels / seconds).toFixed(1)} Mpx/s`;
+  const tell = (what: string, own: number, pillow: number | undefined) =>
+    row(
+      `${what} ${options.subsampling}, ${mode}`,
+      rate(own),
+      pillow === undefined ? "" : `Pillow ${rate(pillow)}, ours ${(pillow / own).toFixed(2)} times as fast`,
+    );
+  tell("encode", median(() => encodeJpeg(image, settings)), reference?.[index][0]);
+  tell("decode", median(() => decodeJpeg(file)), reference?.[index][1]);
+});

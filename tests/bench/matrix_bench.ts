@@ -5,6 +5,7 @@
  *
  *     deno run -A tests/bench/matrix_bench.ts
  */
+import { cpuUsage } from "node:process";
 import { fileURLToPath } from "node:url";
 import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { planMatrix } from "../../lib/plan/plan_matrix.ts";
@@ -60,25 +61,27 @@ const sweep = {
   steps: LINK,
 };
 
-/** Milliseconds a point of a sweep into an empty state directory. */
-async function sweeping(parallelPoints: number): Promise<number> {
+/** Removed at the end: a file system may create files slowly for some time after it has removed many. */
+const stateDirs: string[] = [];
+
+/** Milliseconds a point of a sweep into an empty state directory, and those of all processors. */
+async function sweeping(parallelPoints: number): Promise<{ wall: number; cpu: number }> {
   const stateDir = await Deno.makeTempDir({ prefix: "svc-bench-" });
-  try {
-    await using svc = await open({ stateDir });
-    let started = NaN;
-    const { rows } = await svc.recipes.runMatrix(sweep, {
-      parallelPoints,
-      // Threads and modules are loaded with the first point.
-      onEvent: ({ kind, fields }) => {
-        if (kind === "matrix_variant_completed" && fields.index === 0) started = performance.now();
-      },
-    });
-    const elapsed = performance.now() - started;
-    if (rows.some(({ status }) => status !== "completed")) throw new Error("A point of the sweep failed");
-    return elapsed / (SWEPT - 1);
-  } finally {
-    await Deno.remove(stateDir, { recursive: true });
-  }
+  stateDirs.push(stateDir);
+  await using svc = await open({ stateDir });
+  let started = NaN, before = cpuUsage();
+  const { rows } = await svc.recipes.runMatrix(sweep, {
+    parallelPoints,
+    // Threads and modules are loaded with the first point.
+    onEvent: ({ kind, fields }) => {
+      if (kind !== "matrix_variant_completed" || fields.index !== 0) return;
+      started = performance.now();
+      before = cpuUsage();
+    },
+  });
+  const elapsed = performance.now() - started, { user, system } = cpuUsage(before);
+  if (rows.some(({ status }) => status !== "completed")) throw new Error("A point of the sweep failed");
+  return { wall: elapsed / (SWEPT - 1), cpu: (user + system) / 1000 / (SWEPT - 1) };
 }
 
 /** Milliseconds a point of the same operations in memory. */
@@ -99,14 +102,16 @@ async function bare(): Promise<number> {
   return (performance.now() - started) / SWEPT;
 }
 
-const alone: number[] = [], beside: number[] = [], raw: number[] = [];
+const alone: { wall: number; cpu: number }[] = [], beside: number[] = [], raw: number[] = [];
 await bare();
 for (let turn = 0; turn < TURNS; turn++) {
   alone.push(await sweeping(1));
   raw.push(await bare());
-  beside.push(await sweeping(2));
+  beside.push((await sweeping(2)).wall);
 }
-const [point, pair, floor] = [alone, beside, raw].map(median);
+for (const folder of stateDirs) await Deno.remove(folder, { recursive: true });
+const point = median(alone.map(({ wall }) => wall)), cpu = median(alone.map(({ cpu }) => cpu));
+const pair = median(beside), floor = median(raw);
 console.log(`${SWEPT} points x ${LINK.length} steps of 1,000 bits, medians of ${TURNS} sweeps`);
 row("the operations of a point in memory", ms(floor));
 row(
@@ -114,6 +119,7 @@ row(
   ms(point),
   `${ms(point - floor)} beside its operations; aim: at most 10 ms beside its steps`,
 );
+row("  processor time of such a point, all threads", ms(cpu));
 row(
   "a point with its bundle, two side by side",
   ms(pair),

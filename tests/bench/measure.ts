@@ -34,9 +34,24 @@ export async function time(runs: number, body: () => unknown): Promise<number> {
   return median(times);
 }
 
+/** A row of a benchmark as `all.ts` records it: what was measured, a number with its unit, and what it is compared with. */
+export interface Row {
+  program: string;
+  what: string;
+  value: string;
+  note: string;
+}
+
+/** SVC_BENCH_RECORD names a file that takes every row as a line of JSON. */
+const RECORD = Deno.env.get("SVC_BENCH_RECORD");
+
 /** Prints one row: what, how long, and against what. */
 export function row(what: string, value: string, note = ""): void {
   console.log(`${what.padEnd(52)} ${value.padStart(14)}  ${note}`);
+  if (RECORD === undefined) return;
+  const program = /(\w+)_bench\.ts$/.exec(Deno.mainModule)?.[1] ?? "";
+  const line: Row = { program, what: what.trim(), value, note };
+  Deno.writeTextFileSync(RECORD, JSON.stringify(line) + "\n", { append: true });
 }
 
 export const ms = (value: number): string => `${value.toFixed(value < 10 ? 2 : 1)} ms`;

@@ -12,7 +12,7 @@ import { decodeTransportBlock } from "../../lib/numeric/nr_ldpc/decoder.ts";
 import { encodeTransportBlock } from "../../lib/numeric/nr_ldpc/encoder.ts";
 import { Generator } from "../../lib/numeric/random.ts";
 import { NATIVE_LIBRARY } from "../support/native.ts";
-import { sized } from "./measure.ts";
+import { ms, row, sized } from "./measure.ts";
 import { numpyTimings } from "./numpy.ts";
 
 const BITS = sized(4_000_000, 2_000), ROUNDS = sized(15, 1);
@@ -85,22 +85,11 @@ measure("complex noise", noise, 15)
     }),
   };
 
-  console.log(
-    `level ${own.level}; ${BITS / 1e6} million bits, ms; ${
-      "skipped" in numpy ? numpy.skipped : `NumPy ${numpy.version}`
-    }`,
-  );
+  if ("skipped" in numpy) console.log(`NumPy skipped: ${numpy.skipped}`);
   for (const [name, { portable, native }] of Object.entries(ours)) {
     const theirs = "skipped" in numpy ? undefined : numpy.timings[name];
-    const columns = [
-      `portable ${portable.toFixed(2)}`,
-      `native ${native.toFixed(2)}`,
-      `portable/native ${(portable / native).toFixed(2)}`,
-    ];
-    if (theirs !== undefined) {
-      columns.push(`numpy ${theirs.toFixed(2)}`, `numpy/native ${(theirs / native).toFixed(2)}`);
-    }
-    console.log(`${name.padEnd(30)} ${columns.join("   ")}`);
+    const peers = theirs === undefined ? "" : `, NumPy ${(theirs / native).toFixed(2)} times`;
+    row(`${name}, ${own.level}`, ms(native), `portable ${(portable / native).toFixed(2)} times${peers}`);
   }
 
   const codedBits = codedBitCount(BLOCK_BITS, CODE_RATE, 2, 1);
@@ -116,9 +105,6 @@ measure("complex noise", noise, 15)
     const coded = encodeTransportBlock(generator.integers(0, 2, BLOCK_BITS, "uint8") as Uint8Array, parameters);
     return demodulateLlr(generator.addComplexNormal(modulate(coded, "qpsk"), variance), "qpsk", variance);
   });
-  console.log(
-    `\nNR LDPC, blocks of ${BLOCK_BITS} bits, rate 1/2, QPSK, Eb/N0 = ${EB_N0_DB} dB, information Mbit/s on one thread`,
-  );
   for (const earlyStop of [false, true]) {
     const decoders = { portable: undefined, ...Object.fromEntries(levels.map((k) => [k.level, k.decodeCodeBlock])) };
     const best = race(
@@ -130,9 +116,12 @@ measure("complex noise", noise, 15)
         }]),
       ),
     );
-    const rates = Object.entries(best).map(([name, ms]) =>
-      `${name} ${(BLOCKS * BLOCK_BITS / ms / 1e3).toFixed(1)} (${(best.portable / ms).toFixed(2)})`
-    );
-    console.log(`${(earlyStop ? "early stop" : `${ITERATIONS} iterations`).padEnd(30)} ${rates.join("   ")}`);
+    for (const [name, taken] of Object.entries(best)) {
+      row(
+        `NR LDPC of ${BLOCK_BITS} bits, ${earlyStop ? "early stop" : `${ITERATIONS} iterations`}, ${name}`,
+        `${(BLOCKS * BLOCK_BITS / taken / 1e3).toFixed(1)} Mbit/s`,
+        `rate 1/2, QPSK, Eb/N0 ${EB_N0_DB} dB, ${(best.portable / taken).toFixed(2)} times portable`,
+      );
+    }
   }
 }

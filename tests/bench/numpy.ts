@@ -1,5 +1,5 @@
 /** Timing against NumPy: both sides report the median of their own repetitions, one process each, one after the other. */
-import { median, sized, timesOf } from "./measure.ts";
+import { median, ms, row, sized, timesOf } from "./measure.ts";
 
 /** Milliseconds by name. */
 export type Timings = Record<string, number>;
@@ -38,15 +38,13 @@ export function numpyTimings(code: string): { version: string; timings: Timings 
   }
 }
 
-/** Prints both columns; ratio above 1: faster than NumPy. What follows a comma tells our ways of the same work apart. */
+/** Rows with NumPy's times; a ratio above 1 is faster than NumPy. What follows a comma tells our ways of the same work apart. */
 export function printComparison(ours: Timings, numpy: ReturnType<typeof numpyTimings>): void {
   const skipped = "skipped" in numpy;
-  console.log(skipped ? `NumPy skipped: ${numpy.skipped}` : `NumPy ${numpy.version}, median ms`);
-  for (const [name, ms] of Object.entries(ours)) {
+  if (skipped) console.log(`NumPy skipped: ${numpy.skipped}`);
+  for (const [name, taken] of Object.entries(ours)) {
     const theirs = skipped ? undefined : numpy.timings[name] ?? numpy.timings[name.split(",")[0]];
-    const comparison = theirs === undefined
-      ? ""
-      : `   numpy ${theirs.toFixed(1).padStart(8)}   ratio ${(theirs / ms).toFixed(2)}`;
-    console.log(`${name.padEnd(36)} ${ms.toFixed(1).padStart(8)}${comparison}`);
+    const note = theirs === undefined ? "" : `NumPy ${ms(theirs)}, ${(theirs / taken).toFixed(2)} times ours`;
+    row(name, ms(taken), note);
   }
 }
