@@ -30,12 +30,14 @@ const LAYERS: string[][] = [
   ["lib/session"],
   ["lib/http"],
   // `svc ui serve` starts the server.
-  ["lib/cli"],
+  ["lib/cli", "lib/library"],
 ];
 const OPERATIONS_MAY_USE = ["lib/contract", "lib/numeric", "lib/artifact"];
-const BRING_OPERATIONS = ["lib/session", "lib/http", "lib/cli"];
+const BRING_OPERATIONS = ["lib/session", "lib/http", "lib/cli", "lib/library"];
 const PAGE_MAY_USE = ["lib/contract", "lib/numeric", "lib/plan", "lib/figure"];
 const ENTRY_POINTS = ["mod.ts", "cli.ts", "server.ts"];
+/** The library for Node and browsers; `deno task library` builds it. */
+const LIBRARY_ENTRY_POINT = "lib/library/mod.ts";
 const PAGE_ENTRY_POINTS = ["ui/main.tsx", "ui/events_worker.ts"];
 /** Programs that write files under version control and that no task of deno.json starts. */
 const GENERATORS = [
@@ -46,6 +48,7 @@ const GENERATORS = [
   "recipes/models/generate_packages.ts",
   "recipes/models/svc-tiny-hyperprior-v1/training/rate_distortion.ts",
   "recipes/models/training/export_scenes.ts",
+  "recipes/models/deepjscc-film-v1/training/compare.ts",
   "recipes/models/training/shrink_photographs.ts",
 ];
 
@@ -109,6 +112,7 @@ const programsOfTasks = Object.values(denoJson.tasks)
 const productEntries = [
   ...ENTRY_POINTS,
   ...PAGE_ENTRY_POINTS,
+  LIBRARY_ENTRY_POINT,
   ...GENERATORS,
   ...programsOfTasks.filter((path) => !isTest(path)),
   ...await adapterModules(),
@@ -179,7 +183,7 @@ Deno.test("each npm dependency is named in one place", () => {
 
 Deno.test("every export has a user outside its file and the tests, or states that it is exported for tests", () => {
   const unused: string[] = [], wronglyForTests: string[] = [];
-  for (const { path, name, usedBy, forTests } of exportedNames(graph, ENTRY_POINTS)) {
+  for (const { path, name, usedBy, forTests } of exportedNames(graph, [...ENTRY_POINTS, LIBRARY_ENTRY_POINT])) {
     if (isAdapter(path) || testEntries.includes(path)) continue;
     if (path.startsWith("lib/numeric/assembly/")) continue;
     const users = [...usedBy], inProgram = users.some((user) => !isTest(user));

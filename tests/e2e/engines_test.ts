@@ -8,8 +8,14 @@ import { open } from "../../mod.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { LINK } from "../lib/benchmark/packs.ts";
 
-/** So many that a task can be killed between its rows. */
-const REPLICATES = 48;
+/** Two points: all replicates of both are so many rows that a task can be killed between them. */
+const SWEEP = LINK.replace(
+  "metadata: {",
+  "metadata: {matrix: {dimensions: {snr_db: [0.0, 2.0]}, step_params: {link: {snr_db: {matrix: snr_db}}}}, ",
+).replace("params: {snr_db: 0.0}, ", "");
+const REPLICATES = 24, ROWS = 2 * REPLICATES;
+/** About 315 errors in each row of the first point, which ends after some 20 replicates; the other needs all of them. */
+const RULE = { untilErrors: 6_250 };
 
 /** Whether the test can start these programs. */
 function available(...names: string[]): boolean {
@@ -33,7 +39,7 @@ esac
 exec ${program} "$@"
 `;
   await Deno.writeTextFile(join(bin, "svc"), script, { mode: 0o755 });
-  await Deno.writeTextFile(join(cwd, "link.yaml"), LINK);
+  await Deno.writeTextFile(join(cwd, "link.yaml"), SWEEP);
   return { PATH: `${bin}:${Deno.env.get("PATH")}`, NO_COLOR: "1" };
 }
 
@@ -82,20 +88,35 @@ function onEngine(cwd: string, env: Record<string, string>, engine: readonly str
 const pidOf = (cwd: string, index: number) => Number(Deno.readTextFileSync(join(cwd, `pid.${index}`)));
 
 /** The result, or the last one, has the view of one machine, and is valid. */
-async function checkMerged(cwd: string, replicates: number, id?: string): Promise<void> {
+async function checkMerged(cwd: string, replicates: number, id?: string, rule: Partial<typeof RULE> = {}) {
   await using session = await open({ projectRoot: cwd });
   const merged = id ?? (await session.benchmarks.results())[0].result_id;
-  const { result } = await session.benchmarks.run(join(cwd, "link.yaml"), { replicates });
+  const { result } = await session.benchmarks.run(join(cwd, "link.yaml"), { replicates, ...rule });
   const compared = await session.benchmarks.compare(merged, result.result_id);
   assert.ok(compared.a_view_sha256 !== null);
   assert.equal(compared.a_view_sha256, compared.b_view_sha256);
   assert.equal((await session.benchmarks.verify(merged)).status, "valid");
+  return result.recipes.length;
 }
 
 async function write(cwd: string, engine: string): Promise<void> {
   const args = ["benchmark", "submit", "link.yaml", "--on", engine, "--shards", "2", "--write", "jobs"];
   const { code, stderr } = await svc([...args, "--replicates", "3"], { cwd });
   assert.equal(code, 0, stderr);
+}
+
+/** The type checker holds manifests to the API: unknown fields, missing ones and other types are errors. */
+async function checkJobs(cwd: string, jobs: unknown[]): Promise<void> {
+  const check = async (text: string) => {
+    const types = new URL("../support/kubernetes.ts", import.meta.url).href, file = join(cwd, "jobs.ts");
+    await Deno.writeTextFile(file, `import type { Job } from "${types}";\nexport const jobs: Job[] = ${text};\n`);
+    const args = ["check", "--quiet", "--frozen", "--config", join(ROOT_PATH, "deno.json"), file];
+    const { success, stderr } = await new Deno.Command(Deno.execPath(), { args, env: { NO_COLOR: "1" } }).output();
+    return success ? "" : new TextDecoder().decode(stderr);
+  };
+  const text = JSON.stringify(jobs);
+  assert.equal(await check(text), "");
+  assert.match(await check(text.replace('"completionMode"', '"completionmode"')), /completionmode"?' does not exist/);
 }
 
 const snakemake = available("snakemake");
@@ -114,6 +135,7 @@ Deno.test(
     // backoffLimitPerIndex is for pods that are not restarted in place.
     assert.deepEqual([restartPolicy, spec.backoffLimitPerIndex], ["Never", 2]);
     assert.deepEqual(container.volumeMounts.map(({ name }: { name: string }) => name), [volumes[0].name]);
+    await checkJobs(cwd, [await manifest("shards.json"), await manifest("merge.json")]);
     await shell("sh -n jobs/submit.sh", cwd, env);
     await shell(container.command.at(-1), cwd, { ...env, JOB_COMPLETION_INDEX: "0" });
     await write(cwd, "snakemake");
@@ -121,7 +143,7 @@ Deno.test(
       await Deno.writeTextFile(join(cwd, "shards/0.done"), "");
       await shell("snakemake --snakefile jobs/Snakefile --cores 2 --quiet", cwd, env);
       const { status, recipes } = JSON.parse(await Deno.readTextFile(join(cwd, "shards/merged.json")));
-      assert.deepEqual([status, recipes.length], ["completed", 3]);
+      assert.deepEqual([status, recipes.length], ["completed", 6]);
     } else {
       await shell(container.command.at(-1), cwd, { ...env, JOB_COMPLETION_INDEX: "1" });
       await shell((await manifest("merge.json")).spec.template.spec.containers[0].command.at(-1), cwd, env);
@@ -134,7 +156,7 @@ const slurm = available("slurmctld", "slurmd", "munged") && Deno.uid() === 0;
 if (!slurm) console.warn("SKIPPED: Slurm and munge are not installed, or this is not root: no array of shards is run");
 
 Deno.test({
-  name: "under Slurm a cancelled job, a killed task and a killed node end in the result of one machine",
+  name: "under Slurm a cancelled job, a killed task, a time limit and a killed node end where one machine stops",
   ignore: !slurm,
   fn: inFolder(async (cwd) => {
     const folder = await Deno.makeTempDir({ prefix: "svc-slurm-" });
@@ -153,7 +175,7 @@ Deno.test({
       await assert.rejects(submitted("--partition=none"), { code: "engine_job_failed", message: /invalid partition/i });
 
       for (const index of [0, 1, 2]) await hold(index);
-      const id = await engine.detached();
+      const id = await engine.detached("--until-errors", String(RULE.untilErrors));
       for (const index of [0, 1, 2]) await held(index);
       const running = await engine.state(id);
       assert.deepEqual([running.status, running.engine, running.shards.length], ["running", "slurm", 3]);
@@ -164,12 +186,25 @@ Deno.test({
       assert.equal(await session.benchmarks.cancel(id), id);
       await until("the tasks end", async () => (await shell("squeue -h", cwd, env)).trim() === "");
       assert.equal((await engine.state(id)).status, "canceled");
+      const resumed = (options: Partial<Parameters<typeof session.benchmarks.runOn>[1]>) =>
+        session.benchmarks.runOn(join(cwd, "link.yaml"), { on: "slurm", resume: id, ...options });
+      for (
+        const [options, message] of [
+          [{ on: "parallel" }, /it is on slurm/],
+          [{ shards: 2 }, /it has 3 shards/],
+          [{ replicates: 5 }, /it began without --replicates 5/],
+        ] as const
+      ) await assert.rejects(resumed(options), { code: "benchmark_resume_mismatch", message });
+      await assert.rejects(resumed({ sbatch: "--partition=none" }), { code: "engine_job_failed" });
 
-      for (const index of [0, 2]) await Deno.remove(join(cwd, `hold.${index}`));
-      await Deno.remove(join(cwd, "pid.1"));
+      await Deno.remove(join(cwd, "hold.0"));
+      for (const index of [1, 2]) await Deno.remove(join(cwd, `pid.${index}`));
       const followed = engine.run("--resume", id);
       await engine.kill(id, 0);
-      await held(1);
+      for (const index of [1, 2]) await held(index);
+      const { submissions } = JSON.parse(await Deno.readTextFile(join(cwd, ".svc/engine", id, "job.json")));
+      const limited = `${submissions.at(-1).id}_2`;
+      await shell(`scontrol update JobId=${limited} EndTime=$(date -d '+1 sec' +%FT%T)`, cwd, env);
       const { node } = (await engine.state(id)).shards[1];
       // The processes of a node that fails: its daemon, that of the step, and the task.
       const pid = pidOf(cwd, 1), step = /PPid:\s*(\d+)/.exec(await Deno.readTextFile(`/proc/${pid}/status`))![1];
@@ -179,15 +214,25 @@ Deno.test({
       await Deno.remove(join(cwd, "hold.1"));
       await shell(`scontrol update NodeName=${node} State=DOWN Reason=killed`, cwd, env);
 
+      // Slurm looks at time limits twice a minute.
+      const timedOut = `squeue -h --array --states=timeout --format=%i`;
+      await until("the time limit ends a task", async () => (await shell(timedOut, cwd, env)).includes(limited));
+      await Deno.remove(join(cwd, "hold.2"));
+
       const { code, stdout, stderr } = await followed;
       assert.equal(code, 0, stderr);
-      assert.match(stderr, /shard 0 ended (?:at|after) link r\d+: FAILED, signal 9 on n\d[^]*shard 0 submitted again/);
+      assert.match(
+        stderr,
+        /shard 0 ended (?:at|after) link@link__snr_db_\S+ r\d+: FAILED, signal 9 on n\d[^]*shard 0 submitted again/,
+      );
       assert.match(stderr, / on \S+\n/, "the end of the log");
-      assert.match(stderr, /1\/1 r47 link completed/);
-      assert.match(stdout, new RegExp(`completed  ${id}: ${REPLICATES} of ${REPLICATES} rows`));
+      assert.match(stderr, /shard 2 ended[^\n]*: TIMEOUT[^]*shard 2 submitted again/);
+      assert.match(stderr, /2\/2 r1 link@link__snr_db_2.0 completed/);
       const { shards } = await engine.state(id);
       assert.ok(shards[1].node !== node, "the shard of the failed node runs on another");
-      await checkMerged(cwd, REPLICATES, id);
+      const rows = await checkMerged(cwd, REPLICATES, id, RULE);
+      assert.ok(rows > ROWS - 10 && rows < ROWS, "the rule needs the rows of several shards, and not all");
+      assert.match(stdout, new RegExp(`completed  ${id}: ${rows} of ${rows} rows`));
     } finally {
       await control("down");
       Deno.env.delete("SLURM_CONF");
@@ -261,7 +306,7 @@ Deno.test({
     await engine.kill(id, 0);
     const followed = await engine.run("--resume", id);
     assert.equal(followed.code, 0, followed.stderr);
-    assert.match(followed.stdout, new RegExp(`completed  ${id}: ${REPLICATES} of ${REPLICATES} rows`));
+    assert.match(followed.stdout, new RegExp(`completed  ${id}: ${ROWS} of ${ROWS} rows`));
     const log = await Deno.readTextFile(join(cwd, ".svc/engine", id, "logs/0.log"));
     assert.equal(log.match(/^\S+Z on /gm)?.length, 2, log);
     assert.equal((await engine.state(id)).shards[0].node, "127.0.0.1");

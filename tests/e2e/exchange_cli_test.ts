@@ -65,6 +65,8 @@ Deno.test(
     await using server = await serve(there);
     const get = async (path: string) => await (await fetch(server.url + path)).json();
     assert.deepEqual((await get("/api/runs")).runs.map(({ run_id }: { run_id: string }) => run_id), [run]);
+    const { results } = await get("/api/benchmarks/results");
+    assert.deepEqual(results.map(({ result_id }: { result_id: string }) => result_id), [result]);
     const shown = await get(`/api/benchmarks/results/${result}`);
     assert.equal(shown.view_sha256, view);
   }),

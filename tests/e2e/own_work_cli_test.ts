@@ -1,7 +1,8 @@
 /** Work with one's own data from an empty folder, through the command line alone. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { inFolder, svc } from "../support/cli.ts";
+import { decodePng, parsePng } from "../../lib/artifact/png_decode.ts";
+import { CLI_ARGS, inFolder, svc } from "../support/cli.ts";
 
 const TEXTS = ["The ship left the harbour at noon.", "Rain fell on the coast.", "Two engines failed."];
 
@@ -73,9 +74,13 @@ Deno.test(
     assert.deepEqual([...points.keys()].sort((a, b) => a - b), [9.5, 20]);
     assert.equal(points.get(20)!.length, 3);
 
+    // A point that is chosen by its values is that of the matrix, which uses its run again; 20 is its 20.0.
+    const chosen = await done(cwd, "recipe", "run", "own.yaml", "--set", "Es/N0=20");
+
     // One packet costs one text: exactly the share of lost packets is not received.
     const sweep = await done(cwd, "recipe", "run-matrix", "own.yaml", "--keep", "metrics");
     const [noisy, clean] = sweep.rows;
+    assert.deepEqual([noisy.reused, clean.reused, clean.run_id], [false, true, chosen.run_id]);
     const lost = 1 - noisy.metrics.check["channel.packet_success_rate"];
     assert.ok(lost > 0 && lost < 1, `${lost}`);
     assert.ok(Math.abs(noisy.metrics.evaluation["text.exact_match"] - (1 - lost)) < 1e-12);
@@ -166,5 +171,121 @@ steps:
     const rate = evaluation.metrics["external.my_metric.character_error_rate"];
     assert.ok(rate > 0 && rate < 0.2, JSON.stringify(evaluation.metrics));
     assert.equal(evaluation.metrics["external.my_metric.characters"], TEXTS.join("").length);
+  }),
+);
+
+Deno.test(
+  "texts of a CSV file and of a folder are sources, and files that are none are refused",
+  inFolder(async (cwd) => {
+    const quoted = [
+      "The ship, at noon, left.",
+      'She said "rain".\nThen it fell.',
+      "Zwei Motoren fielen aus: größer als je.",
+    ];
+    const cells = quoted.map((text, at) => `${at},"${text.replaceAll('"', '""')}"`);
+    await Deno.writeTextFile(join(cwd, "captions.csv"), ["id,caption", ...cells].join("\r\n"));
+    await Deno.mkdir(join(cwd, "notes/sub"), { recursive: true });
+    for (const [at, text] of TEXTS.entries()) {
+      await Deno.writeTextFile(join(cwd, "notes", at === 2 ? "sub/c.txt" : `${"ab"[at]}.txt`), text);
+    }
+    const textsOf = async (path: string, ...options: string[]): Promise<string[]> => {
+      const { sha256, path: manifest, id } = await done(cwd, "data", "make-manifest", path, ...options);
+      await Deno.writeTextFile(
+        join(cwd, "texts.yaml"),
+        `name: texts
+steps:
+  - id: data
+    op: source.text_dataset
+    params: {dataset: ${id}, manifest_path: ${manifest}, manifest_sha256: ${sha256}}
+`,
+      );
+      const { run_id } = await done(cwd, "recipe", "run", "texts.yaml");
+      const batch = await Deno.readTextFile(join(cwd, ".svc/runs", run_id, "artifacts/data/texts.json"));
+      return JSON.parse(batch).items.map(({ text }: { text: string }) => text);
+    };
+    assert.deepEqual(await textsOf("captions.csv", "--column", "caption"), quoted);
+    assert.deepEqual(await textsOf("notes"), TEXTS);
+
+    await Deno.writeFile(join(cwd, "latin.txt"), new Uint8Array([71, 114, 246, 223, 101]));
+    await Deno.writeTextFile(join(cwd, "long.txt"), "x".repeat(2 ** 20 + 1));
+    for (const args of [["captions.csv", "--column", "text", "--force"], ["latin.txt"], ["long.txt"]]) {
+      const { code, json } = await svc(["data", "make-manifest", ...args, "--out", "none.json", "--json"], { cwd });
+      assert.deepEqual([code, json.code], [3, "text_manifest_invalid"], args[0]);
+    }
+    await assert.rejects(Deno.stat(join(cwd, "none.json")), Deno.errors.NotFound);
+  }),
+);
+
+Deno.test(
+  "own images: pictures of a run, and gc removes what a killed run left",
+  inFolder(async (cwd) => {
+    await Deno.mkdir(join(cwd, "photos"));
+    for (const name of ["camera", "chelsea"]) {
+      await Deno.copyFile(
+        new URL(`../../recipes/samples/${name}.png`, import.meta.url),
+        join(cwd, `photos/${name}.png`),
+      );
+    }
+    const { sha256 } = await done(cwd, "data", "make-manifest", "photos");
+    await Deno.writeTextFile(
+      join(cwd, "photos.yaml"),
+      `name: photos
+metadata: {seed: 3}
+steps:
+  - id: data
+    op: source.image_dataset
+    params: {dataset: photos, image_ids: "", split: test, manifest_path: photos/manifest.json, manifest_sha256: ${sha256}, crop_size: 64}
+  - {id: sender, op: model.jpeg_encode, params: {quality: 40}, inputs: {images: data.images}}
+  - {id: receiver, op: model.jpeg_decode, inputs: {bits: sender.bits}}
+`,
+    );
+    const { run_id } = await done(cwd, "recipe", "run", "photos.yaml");
+    await done(cwd, "runs", "pictures", run_id, "--out", "pictures");
+    const names = [...Deno.readDirSync(join(cwd, "pictures"))].map(({ name }) => name).sort();
+    for (const name of ["camera", "chelsea"]) {
+      assert.equal(names.filter((file) => file.includes(name) && file.endsWith(".png")).length, 2, names.join());
+    }
+    for (const name of names.filter((name) => name.endsWith(".png"))) {
+      decodePng(parsePng(await Deno.readFile(join(cwd, "pictures", name))));
+    }
+
+    await Deno.writeTextFile(
+      join(cwd, "long.yaml"),
+      `name: long
+steps:
+  - {id: data, op: source.random_bits, params: {bit_count: 30000000}}
+  - {id: modulator, op: modulation.digital_modulate, inputs: {bits: data.bits}}
+  - {id: one, op: wireless.channel, inputs: {symbols: modulator.symbols}}
+  - {id: two, op: wireless.channel, inputs: {symbols: modulator.symbols}}
+`,
+    );
+    const child = new Deno.Command(Deno.execPath(), {
+      args: [...CLI_ARGS, "recipe", "run", "long.yaml"],
+      cwd,
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
+    const bundle = () => [...Deno.readDirSync(join(cwd, ".svc/runs"))].find(({ name }) => name.endsWith("_long"));
+    let ended = false;
+    const end = child.status.finally(() => ended = true);
+    while (!ended && bundle() === undefined) await new Promise((resolve) => setTimeout(resolve, 10));
+    assert.ok(!ended, "it ended before it was killed");
+    child.kill("SIGKILL");
+    await end;
+    const { name: killed } = bundle()!;
+    const listed = await done(cwd, "runs", "list");
+    assert.equal(listed.runs.find((row: { run_id: string }) => row.run_id === killed).status, "incomplete");
+    const gc = ["runs", "gc", "--incomplete", "0s"];
+    const planned = await done(cwd, ...gc, "--dry-run");
+    assert.ok(planned.items.some((item: { path: string }) => item.path === `runs/${killed}`), JSON.stringify(planned));
+    assert.notEqual(bundle(), undefined);
+    const { items } = await done(cwd, ...gc);
+    assert.deepEqual(items, planned.items);
+    assert.equal(bundle(), undefined);
+    assert.equal((await done(cwd, "runs", "verify", run_id)).status, "valid");
+    const removing = ["runs", "remove", "--recipe", "photos"];
+    assert.equal((await done(cwd, ...removing, "--dry-run")).runs.length, 1);
+    assert.equal((await done(cwd, ...removing, "--yes")).runs.length, 1);
+    assert.deepEqual((await done(cwd, "runs", "list")).runs, []);
   }),
 );

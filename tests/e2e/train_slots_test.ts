@@ -88,7 +88,7 @@ Deno.test({
         }
         const { matrix: _matrix, ...metadata } = bound.metadata;
         const run = await svc.recipes.run({ ...bound, metadata });
-        assert.equal(run.status, "completed", id);
+        assert.equal(run.status, "completed", `${id}: ${JSON.stringify(run)}`);
       }
     } finally {
       svc.close();

@@ -35,12 +35,10 @@ const STORED: readonly [root: URL, model: string, reference: string][] = [
     const folder = "constellation-64-phase-noise-v1";
     return [MODELS, `${folder}/${half}.onnx`, `${folder}/training/reference.${half}.json`];
   }),
-  ...["awgn", "slow-rayleigh"].flatMap((channel) =>
-    ["encoder", "decoder"].map((half): [URL, string, string] => {
-      const folder = `deepjscc-tiny-${channel}-v1`;
-      return [MODELS, `${folder}/${half}.onnx`, `${folder}/training/reference.${half}.json`];
-    })
-  ),
+  ...["encoder", "decoder"].map((half): [URL, string, string] => {
+    const folder = "deepjscc-film-v1";
+    return [MODELS, `${folder}/${half}.onnx`, `${folder}/training/reference.${half}.json`];
+  }),
   ...["detector", "segmenter"].map((kind): [URL, string, string] => {
     const folder = `svc-tiny-${kind}-v1`;
     return [MODELS, `${folder}/model.onnx`, `${folder}/training/reference.json`];

@@ -105,8 +105,11 @@ const FETCHED = [
   "codeclib_q3_kodak_capacity_oracle_awgn",
   "codeclib_q3_kodak_nr_ldpc_awgn",
   "codeclib_q3_kodak_repetition_awgn",
+  "image_autoencoderkl_nr_ldpc_awgn",
+  "image_vqmodel_noise",
   "jpeg_q75_kodak_repetition_awgn",
   "image_generation_diffusion_awgn",
+  "text_bart_jscc_clean",
   "vqa_pretrained",
 ];
 
@@ -153,8 +156,9 @@ shared.test("contracts that adapters wrap are refused by themselves, with the wa
 
 /** Sources of data that the user brings, in a form of their own; their tests write small folders of it. */
 const LOCAL_DATA = ["source.flickr8k_retrieval", "source.kodak_files", "source.vqa_manifest", "source.vqa_small_hf"];
-/** Compiled bundles, whose runtime is not in the process: planning them is refused with that reason. */
-const WITHOUT_RUNTIME = ["model.codeclib_aoti_decode", "model.codeclib_aoti_encode"];
+/** Codecs whose runtime is not part of the program: planning is refused with the reason where it is missing. */
+const WITHOUT_RUNTIME = BUILTIN_OPERATIONS.map(({ operation: { id } }) => id)
+  .filter((id) => /^model\.codeclib_(export_aoti$|aoti_|openvino_|onnx_cpp_)/.test(id));
 
 shared.test("every operation occurs in a recipe that runs", async () => {
   const used = new Set<string>([...WRAPPED, ...LOCAL_DATA, ...WITHOUT_RUNTIME]);

@@ -7,7 +7,7 @@
  * Source: decision regions of Gray-mapped PAM as in Cho and Yoon, IEEE Trans. Commun. 50, 2002.
  */
 import { gaussianTail } from "../../lib/numeric/error_function.ts";
-import { BITS_PER_SYMBOL } from "../../lib/numeric/modulation.ts";
+import { BITS_PER_SYMBOL } from "../../lib/numeric/modulations.ts";
 
 export type TheoryModulation = "bpsk" | "qpsk" | "qam16";
 export type TheoryChannel = "awgn" | "flat_rayleigh";

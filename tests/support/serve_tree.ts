@@ -17,12 +17,14 @@ export interface TreeServer extends AsyncDisposable {
   readonly requests: Set<string>;
 }
 
-export function serveTree(): TreeServer {
+/** @param missing paths that are answered as if they were not there */
+export function serveTree(missing: (path: string) => boolean = () => false): TreeServer {
   const requests = new Set<string>();
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
     const path = decodeURIComponent(new URL(request.url).pathname);
     requests.add(path);
     try {
+      if (missing(path)) throw new Deno.errors.NotFound(path);
       const bytes = await Deno.readFile(join(ROOT_PATH, normalize(path)));
       const type = TYPES[path.split(".").pop() ?? ""] ?? "application/octet-stream";
       return new Response(bytes, { headers: { "content-type": type } });

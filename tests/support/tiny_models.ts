@@ -1,5 +1,6 @@
 /** Model folders of a few kilobytes, in the layouts of published exports, whose answers are known by hand. */
-import { onnxModel, type TestNode, type TestTensor, type TestValue } from "./onnx_writer.ts";
+import { npyHeader } from "../../lib/artifact/npy_header.ts";
+import { bytesOf, onnxModel, type TestNode, type TestTensor, type TestValue } from "./onnx_writer.ts";
 
 const INT64 = 7, BOOL = 9;
 const json = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
@@ -245,6 +246,115 @@ export function tinyDiffusion(scheduler: Record<string, unknown> = {}, flag = 2)
       inputs: [{ name: "clip_input", shape: [1, 3, "h", "w"] }, { name: "images", shape: [1, "y", "x", 3] }],
       outputs: [{ name: "has_nsfw_concepts", type: BOOL, shape: [1] }],
       initializers: [{ name: "limit", data: Float32Array.of(flag), shape: [] }],
+    }),
+  };
+}
+
+/**
+ * An autoencoder of 4 by 4 pixels: the three latents of a block are its mean colour, with standard deviation e^-1, and the
+ * decoder paints blocks. `codebook.npy` has the corners of the colour cube, and its centre.
+ */
+export function tinyAutoencoder(): Record<string, Uint8Array> {
+  const own = (a: number, b: number) => Number(a === b);
+  const mean = Array.from({ length: 6 * 3 * 16 }, (_, i) => own(Math.floor(i / 48), Math.floor(i / 16) % 3) / 16);
+  const paint = Array.from({ length: 3 * 3 * 16 }, (_, i) => own(Math.floor(i / 48), Math.floor(i / 16) % 3));
+  const block = { strides: [4, 4], kernel_shape: [4, 4] };
+  const corners = Array.from({ length: 8 }, (_, i) => [4, 2, 1].map((bit) => (i & bit) === 0 ? -1 : 1));
+  return {
+    "vae_encoder/model.onnx": onnxModel({
+      nodes: [{
+        op: "Conv",
+        inputs: ["sample", "mean", "bias"],
+        outputs: ["latent_parameters"],
+        attributes: block,
+      }],
+      inputs: [{ name: "sample", shape: [1, 3, "y", "x"] }],
+      outputs: [{ name: "latent_parameters", shape: [1, 6, "h", "w"] }],
+      initializers: [
+        { name: "mean", data: Float32Array.from(mean), shape: [6, 3, 4, 4] },
+        { name: "bias", data: Float32Array.of(0, 0, 0, -2, -2, -2), shape: [6] },
+      ],
+    }),
+    "vae_decoder/model.onnx": onnxModel({
+      nodes: [{ op: "ConvTranspose", inputs: ["latent_sample", "paint"], outputs: ["sample"], attributes: block }],
+      inputs: [{ name: "latent_sample", shape: [1, 3, "h", "w"] }],
+      outputs: [{ name: "sample", shape: [1, 3, "y", "x"] }],
+      initializers: [{ name: "paint", data: Float32Array.from(paint), shape: [3, 3, 4, 4] }],
+    }),
+    "codebook.npy": bytesOf(
+      npyHeader("float32", [9, 3]),
+      new Uint8Array(Float32Array.from([...corners, [0, 0, 0]].flat()).buffer),
+    ),
+  };
+}
+
+/**
+ * An encoder and decoder of text. The features of a token are a one-hot code of its word, then one of its place; the decoder
+ * reads the word of the place that it is at: the n-th token of its own input asks for the n-th token of the text.
+ */
+export function tinyTextCoder(): Record<string, Uint8Array> {
+  const words = ["red", "green", "blue", "disc", "square", "left", "right", "of"];
+  // 13 tokens and 7 places fill 20 features; the first token of a text is never asked for.
+  const vocabulary = SPECIAL.length + words.length, places = 7, features = vocabulary + places;
+  const oneHot = (at: number, width: number) => Array.from({ length: width }, (_, i) => Number(i === at));
+  const rows = Array.from({ length: vocabulary }, (_, token) => oneHot(token, features));
+  // The place of the special first token has no code, so that places 0 to 6 are those of tokens 1 to 7.
+  const positions = Array.from({ length: 64 }, (_, at) => oneHot(at === 0 ? -1 : vocabulary + at - 1, features));
+  const count = (name: string, source: string): TestNode[] => [
+    { op: "Shape", inputs: [source], outputs: [`${name}.shape`] },
+    { op: "Gather", inputs: [`${name}.shape`, "one"], outputs: [`${name}.length`] },
+    { op: "Slice", inputs: ["positions", "zeros", `${name}.length`, "zeros"], outputs: [name] },
+  ];
+  const integers = (name: string, values: readonly bigint[]): TestTensor => ({
+    name,
+    data: BigInt64Array.from(values),
+    shape: [values.length],
+  });
+  const asked = Array.from({ length: 64 }, (_, at) => oneHot(vocabulary + at, features));
+  return {
+    "tokenizer.json": wordTokenizer(words),
+    "config.json": json({ decoder_start_token_id: 3, forced_bos_token_id: null, eos_token_id: 3 }),
+    "encoder_model.onnx": onnxModel({
+      nodes: [
+        gather("table", "words"),
+        ...count("places", "input_ids"),
+        { op: "Add", inputs: ["words", "places"], outputs: ["last_hidden_state"] },
+      ],
+      inputs: [tokens, { name: "attention_mask", type: INT64, shape: [1, "n"] }],
+      outputs: [{ name: "last_hidden_state", shape: [1, "n", features] }],
+      initializers: [
+        table("table", rows),
+        table("positions", positions),
+        integers("one", [1n]),
+        integers("zeros", [0n]),
+      ],
+    }),
+    // Attention: query = code of the place, key = features of the text, value = the code of the word.
+    "decoder_model.onnx": onnxModel({
+      nodes: [
+        ...count("query", "input_ids"),
+        { op: "Transpose", inputs: ["encoder_hidden_states"], outputs: ["keys"], attributes: { perm: [0, 2, 1] } },
+        { op: "MatMul", inputs: ["query", "keys"], outputs: ["match"] },
+        { op: "Mul", inputs: ["match", "sharpness"], outputs: ["sharp"] },
+        { op: "Softmax", inputs: ["sharp"], outputs: ["attention"], attributes: { axis: -1 } },
+        { op: "MatMul", inputs: ["attention", "encoder_hidden_states"], outputs: ["read"] },
+        { op: "Slice", inputs: ["read", "zeros", "width", "two"], outputs: ["word"] },
+        { op: "Mul", inputs: ["word", "sharpness"], outputs: ["logits"] },
+      ],
+      inputs: [
+        { name: "encoder_attention_mask", type: INT64, shape: ["b", "n"] },
+        { name: "input_ids", type: INT64, shape: ["b", "m"] },
+        { name: "encoder_hidden_states", shape: ["b", "n", features] },
+      ],
+      outputs: [{ name: "logits", shape: ["b", "m", vocabulary] }],
+      initializers: [
+        { ...table("positions", asked), name: "positions" },
+        integers("one", [1n]),
+        integers("zeros", [0n]),
+        integers("two", [2n]),
+        integers("width", [BigInt(vocabulary)]),
+        { name: "sharpness", data: Float32Array.of(20), shape: [] },
+      ],
     }),
   };
 }

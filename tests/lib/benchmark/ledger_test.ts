@@ -53,6 +53,23 @@ Deno.test("after a write that was cut at any byte, all whole events are there an
     }
   }));
 
+Deno.test("lines of any length are read, one after the other, and an open one at the end is none", () =>
+  withLedger((path) => {
+    const ledger = Ledger.open(path, "second");
+    for (const length of [2 ** 20, 10, 3 * 2 ** 20, 2 ** 21 + 7]) {
+      ledger.append("row_completed", { row: { ...row(`of_${length}`, 0).row, text: "x".repeat(length) } }, false);
+    }
+    ledger.close();
+    const { events, last, rowCount } = read(path), bytes = Deno.readFileSync(path);
+    assert.deepEqual([events, rowCount], [7, 6]);
+    Deno.writeFileSync(path, bytes.subarray(0, -5));
+    const cut = read(path);
+    assert.deepEqual([cut.events, cut.size + cut.tornBytes], [6, bytes.length - 5]);
+    Deno.writeFileSync(path, bytes);
+    cut.advance();
+    assert.deepEqual([cut.events, cut.last, cut.tornBytes], [7, last, 0]);
+  }));
+
 Deno.test("the last word about a row counts, and an end counts while nothing follows it", () =>
   withLedger((path) => {
     const ledger = Ledger.open(path, "second");

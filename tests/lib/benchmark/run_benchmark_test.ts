@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type BenchmarkEvent, type BenchmarkRunResult, createCancellation, parseJson } from "../../../mod.ts";
+import { type BenchmarkEvent, type BenchmarkRunResult, createCancellation, open, parseJson } from "../../../mod.ts";
 import { runBenchmark } from "../../support/session.ts";
 import { listBenchmarkResults, showBenchmarkResult } from "../../../lib/benchmark/store.ts";
 import { listRuns } from "../../../lib/run/store.ts";
@@ -269,6 +269,64 @@ Deno.test("a benchmark resumes only as it began", async () => {
     const { result } = await runBenchmark(pack, { projectRoot, resume });
     assert.equal(result.status, "completed");
     await refused({}, /is complete/);
+  });
+});
+
+Deno.test("rows of an operation whose code changed are neither resumed nor merged with those before", async () => {
+  await withPack(twoLinks({ replication: { replicates: 2 } }), async ({ pack, projectRoot }) => {
+    const file = join(projectRoot, "flip.ts"), lib = new URL("../../../lib", import.meta.url);
+    const source = `import { defineOperation } from "${lib}/contract/define.ts";
+import { bitsArtifact, bitsOf } from "${lib}/artifact/values.ts";
+import { z } from "${lib}/contract/zod.ts";
+export default defineOperation({
+  id: "test.flip",
+  name: "Flip",
+  description: "Flips the first bit",
+  inputs: { bits: ["channel.payload_bits.numpy"] },
+  outputs: { bits: "channel.payload_bits.numpy" },
+  params: z.strictObject({}),
+  threadSafe: true,
+  run({ inputs }) {
+    const bits = bitsOf(inputs.bits).slice();
+    bits[0] ^= 1;
+    return { outputs: { bits: bitsArtifact(bits, {}, "payload.bits") } };
+  },
+});
+`;
+    // Sources that were read just now count as unchanged.
+    const write = async (text: string) => {
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      Deno.writeTextFileSync(file, text);
+    };
+    const link = join(projectRoot, "link.yaml"), text = Deno.readTextFileSync(link);
+    Deno.writeTextFileSync(
+      link,
+      text.replace("candidate: link.bits", "candidate: flip.bits")
+        .replace("  - {id: ber", "  - {id: flip, op: test.flip, inputs: {bits: link.bits}}\n  - {id: ber"),
+    );
+    const options = { projectRoot, operations: [file] };
+    await write(source);
+    const cancellation = createCancellation();
+    const onEvent = ({ kind }: BenchmarkEvent) => kind === "benchmark_row_completed" && cancellation.cancel();
+    const { result: { result_id: resume } } = await runBenchmark(pack, { ...options, cancellation, onEvent });
+    const folders = [0, 1].map((index) => join(projectRoot, `shard${index}`));
+    const shard = async (index: number) => {
+      await using svc = await open(options);
+      return await svc.benchmarks.shard(pack, { shard: { index, count: 2 }, out: folders[index] });
+    };
+    await shard(0);
+    await write(source.replace("bits[0] ^= 1", "bits[1] ^= 1"));
+    const changed = { code: "benchmark_resume_mismatch", message: /the code of an operation.*changed/ };
+    await assert.rejects(runBenchmark(pack, { ...options, resume }), changed);
+    await assert.rejects(shard(0), changed);
+    await shard(1);
+    await using svc = await open(options);
+    await assert.rejects(svc.benchmarks.merge(pack, folders), {
+      code: "shard_conflict",
+      message: /shard0 .*other code/,
+    });
+    await write(source);
+    assert.equal((await runBenchmark(pack, { ...options, resume })).result.status, "completed");
   });
 });
 

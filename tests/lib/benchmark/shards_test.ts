@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createCancellation, open, type Session } from "../../../mod.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
+import { exists } from "../../../lib/artifact/path_kind.ts";
 import { LedgerIndex } from "../../../lib/benchmark/ledger.ts";
 import { shardResult } from "../../../lib/benchmark/shards.ts";
 import { LEDGER_FILE } from "../../../lib/benchmark/types.ts";
@@ -88,6 +89,15 @@ Deno.test("a missing row is named, and a shard that runs again makes it alone", 
     assert.equal((await svc.benchmarks.verify(result.result_id)).status, "valid");
     const again = svc.benchmarks.merge(pack, folders, { into: "20260101T000000Z_merged" });
     await assert.rejects(again, { code: "shard_conflict" });
+  }));
+
+Deno.test("a submission that is cancelled while its pack is read submits nothing", () =>
+  inProject({}, async ({ svc, pack, projectRoot }) => {
+    const cancellation = createCancellation();
+    cancellation.cancel();
+    const submitted = svc.benchmarks.runOn(pack, { on: "parallel", cancellation });
+    await assert.rejects(submitted, { code: "operation_canceled" });
+    assert.ok(!exists(join(projectRoot, ".svc/engine")));
   }));
 
 Deno.test("shards that do not belong together are refused", () =>

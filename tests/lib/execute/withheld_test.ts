@@ -68,6 +68,7 @@ async function runSlot(mode: string, operation = slot) {
       threads: 1,
       projectRoot: folder,
       stateDir: folder,
+      program: null,
       models: [],
       learned: mode !== "learned_artifact" ? null : { path, sha256: sha256Hex(model), record: "{}" },
       cancelFlag: new Int32Array(new SharedArrayBuffer(4)),

@@ -13,6 +13,12 @@ async function shipped(name: string): Promise<RecipeGraph> {
   return recipeGraph((await compile(text)).effective!, registry);
 }
 
+/** The frame of the page's editor. */
+const SCREEN = { block: { width: 216, height: 92 }, gutter: 36, pageWidth: 900, pageHeight: 560, labels: false };
+
+/** The page draws one label at a time, without space of its own. */
+const isOfDrawing = (flaw: string) => !flaw.startsWith("the label");
+
 /** A graph of steps by their operations, and edges by their indices. */
 function graphOf(ops: string[], links: [number, number][]): RecipeGraph {
   const nodes = ops.map((op, index) => ({
@@ -98,6 +104,16 @@ Deno.test("a long link is folded at its channel, its source above its evaluation
   );
 });
 
+Deno.test("a long link on a screen is folded until its blocks are largest", async () => {
+  const layout = layoutGraph(await shipped("quickstart"), SCREEN);
+  const columns = Math.max(...layout.blocks.map(({ column }) => column)) + 1;
+  assert.ok(columns < 9, `${columns} columns`);
+  const scale = Math.min(SCREEN.pageWidth / layout.width, SCREEN.pageHeight / layout.height);
+  const once = layoutGraph(await shipped("quickstart"), { ...SCREEN, pageHeight: undefined });
+  assert.ok(scale > 1.1 * Math.min(SCREEN.pageWidth / once.width, SCREEN.pageHeight / once.height));
+  assert.deepEqual(layoutGraph(await shipped("jpeg_capacity_matched_awgn"), SCREEN).folded, false);
+});
+
 Deno.test("a short recipe runs from left to right", async () => {
   const layout = layoutGraph(await shipped("jpeg_capacity_matched_awgn"));
   assert.ok(!layout.folded);
@@ -106,7 +122,9 @@ Deno.test("a short recipe runs from left to right", async () => {
 
 Deno.test("no shipped recipe has a flaw in its picture", async () => {
   for (const [file] of SHIPPED) {
-    assert.deepEqual(flaws(layoutGraph(await shipped(file.replace(".yaml", "")))), [], file);
+    const graph = await shipped(file.replace(".yaml", ""));
+    assert.deepEqual(flaws(layoutGraph(graph)), [], file);
+    assert.deepEqual(flaws(layoutGraph(graph, SCREEN)).filter(isOfDrawing), [], `${file} on a screen`);
   }
 });
 
@@ -122,6 +140,11 @@ Deno.test("nor has any graph of up to sixty steps", () => {
     }
     const graph = graphOf(ops, links);
     assert.deepEqual(flaws(layoutGraph(graph)), [], JSON.stringify([ops, links]));
+    assert.deepEqual(
+      flaws(layoutGraph(graph, SCREEN)).filter(isOfDrawing),
+      [],
+      `on a screen: ${JSON.stringify([ops, links])}`,
+    );
     assert.equal(graphSvg(graph), graphSvg(structuredClone(graph)));
   }
 });

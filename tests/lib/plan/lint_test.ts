@@ -118,6 +118,21 @@ function reflected(params: object): Recipe {
   return { ...custom(), metadata: { seed: 23 }, steps } as unknown as Recipe;
 }
 
+/** Targets before an OFDM radar. */
+function echoes(params: object): Recipe {
+  const steps = [
+    { id: "scenario", op: "source.isac_echo_scenario", params },
+    { id: "radar", op: "model.range_doppler_map", params: {}, inputs: { echo: "scenario.echo" } },
+    {
+      id: "evaluation",
+      op: "metrics.range_doppler",
+      params: {},
+      inputs: { estimate: "radar.estimate", truth: "scenario.truth" },
+    },
+  ];
+  return { ...custom(), metadata: { seed: 23 }, steps } as unknown as Recipe;
+}
+
 /** Two sources at an array, with an estimator. */
 function directions(op: string, params: object = {}, scene: object = {}): Recipe {
   const steps = [
@@ -899,6 +914,33 @@ const CASES: Case[] = [
     "warning",
   ),
   spoilt(
+    "pilot_spacing_too_wide",
+    "means of pilot pairs over a selective channel",
+    estimated({
+      pilots: { params: { port_count: 2, cdm_groups_without_data: 1 } },
+      channel: { params: { delay_spread_ns: float(900), subcarrier_spacing_khz: float(30) } },
+    }),
+    ["pilots", ".op"],
+    /or use one port/,
+    "warning",
+  ),
+  spoilt(
+    "targets_beyond_unambiguous_span",
+    "velocities whose Doppler shifts alias",
+    echoes({ velocity_max_mps: float(400) }),
+    ["scenario", ".params.velocity_max_mps"],
+    /Set velocity_max_mps to 300 or less/,
+    "warning",
+  ),
+  spoilt(
+    "targets_beyond_unambiguous_span",
+    "default ranges beyond c/(2Δf)",
+    echoes({ subcarrier_spacing_khz: float(1200) }),
+    ["scenario", ".op"],
+    /Set range_max_m to 124 or less/,
+    "warning",
+  ),
+  spoilt(
     "surface_phases_not_closed_form",
     "closed-form phases for an array",
     reflected({ elements: 8, tx_antennas: 4 }),
@@ -1033,6 +1075,7 @@ Deno.test("the recipes that are spoilt are clean themselves", () => {
       estimated(),
       amplified(4),
       reflected({}),
+      echoes({}),
       allocated(),
       bitLink(),
       joint(),

@@ -67,6 +67,18 @@ steps: [{id: data, op: source.random_bits}]
   const { recipe: { name, metadata, steps } } = planned;
   deepStrictEqual([name, metadata.matrix_selection, steps[0].params.bit_count], ["sweep__bits_30", { bits: 30 }, 30]);
   await rejects(svc.recipes.prepare(text), { code: "plan_invalid" });
+  // A value of the matrix gives the point of the matrix; equal numbers are one value.
+  const levels = `name: sweep
+metadata: {matrix: {dimensions: {level: [1.5, 10.0]}, step_params: {link: {snr_db: {matrix: level}}}}}
+steps: [{id: data, op: source.random_bits}, {id: link, op: wireless.digital_link, inputs: {bits: data.bits}}]
+`;
+  const point = async (set: string) => {
+    const chosen = await svc.recipes.prepare(await svc.recipes.parse(levels, { set: [set] }));
+    return chosen.planned.recipe;
+  };
+  const { points } = await svc.recipes.expand(levels);
+  deepStrictEqual(await point("level=10"), points[1].compilation.effective);
+  deepStrictEqual((await point("level=10")).metadata.matrix_index, 1);
 });
 
 Deno.test("overrides that cannot be read or placed are refused", () => {

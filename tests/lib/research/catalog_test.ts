@@ -74,10 +74,10 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
   quality: [9, [
     "quality.{{psnr_db,perfect_reconstruction_fraction,ssim,ms_ssim} H, {mse,mae,gmsd} L, ms_ssim_{item,skipped}_count N}",
   ]],
-  codec: [11, [
+  codec: [21, [
     "codec.{index_count,codebook_used_entries,codebook_perplexity} N",
-    "codec.{bit_count,native_bit_count,native_bytes,bytes,jpeg.selected_quality_{mean,min,max}} N",
-    "codec.jpeg.unfit_count L",
+    "codec.{bit_count,native_bit_count,native_bytes,bytes,{jpeg,webp,avif}.selected_quality_{mean,min,max}} N",
+    "codec.{{jpeg,webp,avif}.unfit_count,latents_per_pixel,truncated_text_count} L",
   ]],
   rate: [6, ["rate.{native_codec,serialized_payload,payload,framed,coded,padded}_bpp L"]],
   memory: [1, ["memory.run.peak_rss_bytes L"]],
@@ -254,7 +254,7 @@ const AWAITED = new Set(
 
 Deno.test("data sets come from operations that exist or are awaited, in named versions", () => {
   unique(allDatasets());
-  assert.equal(allDatasets().length, 37);
+  assert.equal(allDatasets().length, 38);
   const known = new Set([...BUILTIN_OPERATIONS.map(({ operation }) => operation.id), ...AWAITED]);
   for (const { id, status, source_ops, versions, bundled, local } of allDatasets()) {
     assert.deepEqual(source_ops.filter((op) => !known.has(op)), [], id);

@@ -144,6 +144,9 @@ const TABLE: Record<"recipes" | "runs" | "benchmarks" | "templates" | "training"
     select: "ids",
     prune: "ids",
     gc: "no document",
+    marks: "no document",
+    mark: "an id",
+    keepView: "no document",
     async restore({ svc, plain }) {
       const { run_id } = await plain.recipes.run(RECIPE);
       await svc.runs.prune({ ids: [run_id] });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { SvcError } from "../../../lib/contract/error.ts";
 import type { Readiness } from "../../../lib/plan/types.ts";
+import { packagedCatalog } from "../../../lib/template/catalog.ts";
 import type { InspectionOptions } from "../../../lib/template/inspect.ts";
 import { PACKAGED_STARTERS } from "../../../lib/template/source.ts";
 import { createRegistry } from "../../../ops/registry.ts";
@@ -13,6 +14,13 @@ export const CODEC = "semantic_comm.image_reconstruction.default";
 export const PROTECTED = "semantic_comm.image_reconstruction.protected_digital";
 export const TEXTS = "semantic_comm.text_semantic_similarity.default";
 export const PLANNED = "semantic_comm.text_semantic_similarity.bart_joint_symbols";
+/** The catalogue with one template that is only planned. */
+export const WITH_PLANNED = {
+  ...packagedCatalog(),
+  templates: packagedCatalog().templates.map((entry) =>
+    entry.id === PLANNED ? { ...entry, status: "planned" as const } : entry
+  ),
+};
 export const ABSENT = "semantic_comm.image_generation.diffusion_radio";
 
 export const CODEC_PATH = "recipes/image_codec_default.yaml";

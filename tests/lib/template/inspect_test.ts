@@ -18,6 +18,7 @@ import {
   refusal,
   registry,
   TEXTS,
+  WITH_PLANNED,
 } from "./_setup.ts";
 
 /** The catalogue without the rows that wait for a starter, so that its status can be anything. */
@@ -50,6 +51,13 @@ Deno.test("a row holds its entry, a summary of the recipe, the source with its d
   inProject({}, async (options) => {
     const row = await inspectTemplate(CODEC, options);
     const entry = packagedCatalog().templates.find(({ id }) => id === CODEC)!;
+    const { steps } = row.recipe!;
+    assert.deepEqual(steps[1], {
+      id: "sender",
+      op: "model.jpeg_encode",
+      name: "JPEG images to bit payload",
+      inputs: { images: "data.images" },
+    });
     assert.deepEqual(row, {
       ...entry,
       available: true,
@@ -60,6 +68,7 @@ Deno.test("a row holds its entry, a summary of the recipe, the source with its d
         step_count: 11,
         task_id: "image_reconstruction",
         execution_profile: { id: "layered_digital", version: 1 },
+        steps,
       },
       source: {
         kind: "packaged_builtin",
@@ -73,14 +82,14 @@ Deno.test("a row holds its entry, a summary of the recipe, the source with its d
 Deno.test("a planned row is listed with an information, is not resolved, and leaves the catalogue's status alone", async () => {
   const path = packagedCatalog().templates.find(({ id }) => id === PLANNED)!.recipe_path;
   await inProject({ [path]: "name: [" }, async (options) => {
-    const row = await inspectTemplate(PLANNED, options);
+    const row = await inspectTemplate(PLANNED, { ...options, catalog: WITH_PLANNED });
     assert.equal(row.available, false);
     assert.equal(row.source, undefined);
     assert.equal(row.validation.status, "unavailable");
     const [info] = row.validation.errors;
     assert.deepEqual([info.severity, info.code], ["info", "template_unavailable"]);
-    assert.match(info.message, /planned, and needs the operations model\.text_bart_jscc_encode/);
-    const templates = packagedCatalog().templates.filter(({ id }) => [CODEC, PLANNED].includes(id));
+    assert.match(info.message, /planned and not part of this version$/);
+    const templates = WITH_PLANNED.templates.filter(({ id }) => [CODEC, PLANNED].includes(id));
     assert.equal((await inspectTemplates({ ...options, catalog: { ...SHORT, templates } })).status, "valid");
   });
 });

@@ -25,6 +25,7 @@ import {
   refusal,
   registry,
   TEXTS,
+  WITH_PLANNED,
 } from "./_setup.ts";
 
 const compiled = (text: string) =>
@@ -283,7 +284,7 @@ Deno.test("what is not available is not instantiated: planned, without a starter
   await inProject({}, async (options) => {
     const unknown = await refusal(instantiateTemplate("semantic_comm.image", {}, options));
     assert.equal(unknown.code, "template_not_found");
-    for (const [id, more] of [[PLANNED, {}], [ABSENT, { starters: {} }]] as const) {
+    for (const [id, more] of [[PLANNED, { catalog: WITH_PLANNED }], [ABSENT, { starters: {} }]] as const) {
       const error = await refusal(instantiateTemplate(id, {}, { ...options, ...more }));
       assert.equal(error.code, "template_unavailable");
       assert.deepEqual(error.diagnostics.map(({ severity, code }) => [severity, code]), [[

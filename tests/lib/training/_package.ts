@@ -40,7 +40,10 @@ const abi = ({ role, component, input, output }: Slot): OperationAbi => ({
   component_id: component,
   component_role: role,
   entrypoint_id: component,
-  inputs: { [input]: { dtype: "float32", shape: ["batch", "antenna", 2] } },
+  inputs: {
+    [input]: { dtype: "float32", shape: ["batch", "antenna", 2] },
+    snr_db: { dtype: "float32", shape: ["batch"], optional: true },
+  },
   outputs: { [output]: { dtype: "float32", shape: ["batch", "antenna", 2] } },
   required_operation_inputs: ["signal"],
 });

@@ -61,36 +61,31 @@ Deno.test("the frozen support decides about gradients", () => {
 });
 
 Deno.test("parameters that a twin does not cover block a route, with a warning", () => {
-  const link = (detector: string) =>
+  const link = (params: JsonObject) =>
     compileRecipe({
-      name: "mimo",
+      name: "interfered",
       metadata: { seed: 23 },
       steps: [
         { id: "data", op: "source.random_bits", params: { bit_count: 4096 } },
         { id: "sender", op: "modulation.learned_constellation", inputs: { bits: "data.bits" } },
         {
           id: "channel",
-          op: "wireless.mimo_ofdm_channel",
-          params: { layers: 2, rx_antennas: 4 },
+          op: "wireless.channel",
+          params: { channel: "interference_awgn", interferers: 1, ...params },
           inputs: { symbols: "sender.symbols" },
         },
-        {
-          id: "receiver",
-          op: "demodulation.mimo_detect",
-          params: { detector },
-          inputs: { rx_grid: "channel.rx_grid", state: "channel.state" },
-        },
+        { id: "receiver", op: "demodulation.digital_demodulate", inputs: { rx_symbols: "channel.rx_symbols" } },
         { id: "ber", op: "metrics.bit_error_rate", inputs: { reference: "data.bits", candidate: "receiver.bits" } },
       ],
     }, { mode: "strict", registry }).effective!;
-  const routes = (detector: string) => inspectRecipe(link(detector), readTrainingPlan({}), registry).routes;
-  assert.deepEqual(routes("mmse").map(({ blocked_by }) => blocked_by), [[]]);
-  const blocked = routes("kbest");
-  assert.deepEqual(blocked.map(({ blocked_by }) => blocked_by), [["receiver"]]);
+  const routes = (params: JsonObject) => inspectRecipe(link(params), readTrainingPlan({}), registry).routes;
+  assert.deepEqual(routes({}).map(({ blocked_by }) => blocked_by), [[]]);
+  const blocked = routes({ wireless_backend: "numpy" });
+  assert.deepEqual(blocked.map(({ blocked_by }) => blocked_by), [["channel"]]);
   assert.deepEqual(twinsMissing(blocked).map(({ code, message }) => [code, message]), [
-    ["export_twin_missing", "Cannot train through receiver: it has no PyTorch twin with detector=kbest"],
+    ["export_twin_missing", "Cannot train through channel: it has no PyTorch twin with wireless_backend=numpy"],
   ]);
-  assert.deepEqual(twinsMissing(routes("zf")), []);
+  assert.deepEqual(twinsMissing(routes({})), []);
 });
 
 Deno.test("taps are what blocks read and evaluations compare with, where no block under training has touched it", () => {

@@ -221,6 +221,23 @@ Deno.test("manifest and graph must agree", () => {
   assert.deepEqual(model(graph([{ name: "symbols_ri", shape: ["n", "k", null] }])), []);
 });
 
+Deno.test("an optional input may be lacking, but only as it is", () => {
+  const shape = ["batch", "antenna", 2];
+  const withInput = (size: string[]) =>
+    found(({ manifest, files }) => {
+      manifest.runtime.entrypoints[0].inputs.push({ name: "snr_db", dtype: "float32", shape: size, semantic: "SNR" });
+      const inputs = [{ name: "symbols_ri", shape }, { name: "snr_db", shape: size }];
+      files.set("models/receiver.onnx", onnxModel({ inputs, outputs: [{ name: "llr", shape }] }));
+    });
+  assert.deepEqual(withInput(["batch"]), []);
+  assert.ok(withInput(["batch", "antenna"]).includes("artifact_abi_mismatch $.runtime.entrypoints[0].inputs[1]"));
+  // The operation got the input after the artifact was trained.
+  assert.deepEqual(found(({ contract }) => delete contract.slots[0].inputs.snr_db), []);
+  assert.deepEqual(found(({ contract }) => contract.slots[0].inputs.snr_db.shape = []), [
+    "artifact_abi_mismatch $.compatible_operations[0].operation",
+  ]);
+});
+
 Deno.test("a slot contract of another operation, or of what the operation was, is refused", () => {
   const at = "artifact_abi_mismatch $.compatible_operations[0].operation";
   assert.deepEqual(found(({ contract }) => contract.slots[0].operation = "toy.encode"), [at]);
