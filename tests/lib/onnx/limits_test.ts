@@ -110,7 +110,10 @@ Deno.test("calls that wait for their turn have their own time", async () => {
 Deno.test("after its limit a session computes no longer and holds no memory", async () => {
   // In a process of its own: other tests use memory and processors at the same time.
   const script = new URL("./limits_case.ts", import.meta.url).pathname;
-  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), { args: ["run", "-A", script] }).output();
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", script],
+    env: { MALLOC_ARENA_MAX: "1" },
+  }).output();
   assert.ok(success, new TextDecoder().decode(stderr));
   for (const { name, threads, left } of JSON.parse(new TextDecoder().decode(stdout))) {
     assert.equal(threads, 0, `${name} left ${threads} threads`);
