@@ -7,11 +7,13 @@
  * whose source item (file, its 9 bytes in the container, and 8 more of the first image) fits is taken, per image.
  */
 import { SvcError } from "../lib/contract/error.ts";
+import { artifactKind, IMAGES, PAYLOAD_BITS, PAYLOAD_OR_BITS } from "../lib/contract/kinds.ts";
 import type { Cancellation, InputArtifact, Progress } from "../lib/contract/operation.ts";
 import { dataPlaneParameter } from "../lib/contract/schema.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
 import { z } from "../lib/contract/zod.ts";
 import {
+  IMAGE_PAYLOAD_METADATA,
   type ImagePayloadItem,
   imagePayloadMetadata,
   type ImageShape,
@@ -24,11 +26,19 @@ import {
 } from "../lib/artifact/image_payload.ts";
 import type { JpegImage } from "../lib/artifact/jpeg/encoder.ts";
 import type { QualityCodec } from "../lib/artifact/within_budget.ts";
-import { bitsArtifact, bitsOf, imagesArtifact, imagesOf, travel } from "../lib/artifact/values.ts";
+import { BIT_METADATA, bitsArtifact, bitsOf, imagesArtifact, imagesOf, travel } from "../lib/artifact/values.ts";
 import { unpackBits } from "../lib/numeric/bit_packing.ts";
 import { BITS_PER_SYMBOL } from "../lib/numeric/modulations.ts";
 import { quantile } from "../lib/numeric/statistics.ts";
-import { DELIVERY_KEYS, deliveryMetadata, ImageBatchWriter, JPEG_STREAM_PARAMS, jpegImageAt } from "./_jpeg_images.ts";
+import { notExported } from "./_backends.ts";
+import {
+  DELIVERED_IMAGES,
+  DELIVERY_KEYS,
+  deliveryMetadata,
+  ImageBatchWriter,
+  JPEG_STREAM_PARAMS,
+  jpegImageAt,
+} from "./_jpeg_images.ts";
 
 /** Parameters of every encoder: budget and container. */
 export const BUDGET_PARAMS = {
@@ -79,8 +89,31 @@ interface BudgetParams {
   wire_format: "safe_json_base64" | "compact_binary_v1";
 }
 
+/** Contract of an encoder of files, apart from its name and parameters. */
+export const IMAGE_ENCODER = {
+  inputs: { images: [IMAGES] },
+  outputs: { bits: artifactKind(PAYLOAD_BITS, { ...BIT_METADATA, ...IMAGE_PAYLOAD_METADATA }) },
+  differentiability: notExported("numpy", "stop", "Quantisation and entropy coding"),
+  outputMetadataGuarantees: { bits: { from: "images" } },
+  timingMetric: "encoder.payload_encode",
+  estimate: (params: BudgetParams, inputs: { readonly [port: string]: { shape?: readonly number[] } }) =>
+    estimateBudget(params, inputs.images.shape),
+  threadSafe: true,
+  check: checkBudget,
+} as const;
+
+/** Contract of a decoder of files, apart from its name and parameters. */
+export const IMAGE_DECODER = {
+  inputs: { bits: PAYLOAD_OR_BITS },
+  outputs: { images: DELIVERED_IMAGES },
+  differentiability: notExported("numpy", "stop", "Entropy decoding"),
+  outputMetadataGuarantees: { images: { from: "bits" } },
+  timingMetric: "decoder.payload_decode",
+  threadSafe: true,
+} as const;
+
 /** Findings on parameters of a budget. */
-export function checkBudget(params: BudgetParams) {
+function checkBudget(params: BudgetParams) {
   const problem = (place: string, message: string, hint: string) => [{ message, place: [place], hint }];
   const { target_bpp, channel_uses_per_pixel } = params;
   if (target_bpp !== undefined && channel_uses_per_pixel !== undefined) {
@@ -97,7 +130,7 @@ export function checkBudget(params: BudgetParams) {
 }
 
 /** Size of a payload that fills its budget. */
-export function estimateBudget(params: BudgetParams, shape: readonly number[] | undefined) {
+function estimateBudget(params: BudgetParams, shape: readonly number[] | undefined) {
   if (shape === undefined || !params.fill_budget) return {};
   const [count, height, width] = shape, budget = budgetBytes(params, height * width);
   return budget === undefined ? {} : { bits: [["uint8", 8 * count * budget] as const] };

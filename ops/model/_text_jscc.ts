@@ -20,7 +20,7 @@ import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import type { TextTokenizer } from "../../lib/artifact/tokenizer.ts";
 import { executed, exported } from "../_backends.ts";
-import { pretrainedParams } from "../foundation/_pretrained.ts";
+import { checkDevice, pretrainedParams } from "../foundation/_pretrained.ts";
 
 export const ENCODER = "encoder_model.onnx", DECODER = "decoder_model.onnx";
 const TOKENIZER = "tokenizer.json", TOKENIZER_CONFIG = "tokenizer_config.json";
@@ -41,7 +41,7 @@ export const TEXT_JSCC_PARAMS = {
 };
 
 /** The model; both sides name the same files, so that the digest of their record is equal. */
-export const textModel = (params: { model_id: string; model_revision: string }): ModelRequest[] => [{
+const textModel = (params: { model_id: string; model_revision: string }): ModelRequest[] => [{
   role: "text",
   id: params.model_id,
   revision: params.model_revision,
@@ -70,11 +70,12 @@ export const textMaterializations = (side: "encoder" | "decoder"): Materializati
   exported("torch", `transformers_${side}_module`),
 ];
 
-export const TEXT_DIFFERENTIABILITY = {
-  framework: "torch",
-  gradient: "full",
-  trainable_params: true,
-  exportable: true,
+/** Contract of both sides, apart from name, ports and parameters. */
+export const TEXT_JSCC = {
+  differentiability: { framework: "torch", gradient: "full", trainable_params: true, exportable: true },
+  threadSafe: true,
+  check: checkDevice,
+  models: textModel,
 } as const;
 
 /** The facts that decoder and encoder must have in common. */

@@ -11,27 +11,14 @@
  * Source: AV1 bitstream specification, AVIF 1.1. Abbreviated streams: lib/artifact/avif.ts.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
-import { artifactKind, IMAGES, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { IMAGE_PAYLOAD_METADATA } from "../../lib/artifact/image_payload.ts";
-import { BIT_METADATA } from "../../lib/artifact/values.ts";
-import { notExported } from "../_backends.ts";
-import {
-  AVIF_ENTROPY,
-  BUDGET_PARAMS,
-  checkBudget,
-  encodeImages,
-  estimateBudget,
-  fileEncoder,
-  HALF_SIZE,
-} from "../_coded_images.ts";
+import { AVIF_ENTROPY, BUDGET_PARAMS, encodeImages, fileEncoder, HALF_SIZE, IMAGE_ENCODER } from "../_coded_images.ts";
 
 export default defineOperation({
   id: "model.avif_encode",
   name: "AVIF images to bit payload",
   description: "Encodes images as AVIF files and emits them as payload bits",
-  inputs: { images: [IMAGES] },
-  outputs: { bits: artifactKind(PAYLOAD_BITS, { ...BIT_METADATA, ...IMAGE_PAYLOAD_METADATA }) },
+  ...IMAGE_ENCODER,
   params: z.strictObject({
     quality: z.int().min(0).max(100).default(60).describe("100 is finest; without effect with a budget"),
     subsampling: z.enum(["444", "420"]).default("420").describe("chroma subsampling of colour images"),
@@ -41,13 +28,7 @@ export default defineOperation({
     half_size: HALF_SIZE,
     ...BUDGET_PARAMS,
   }),
-  differentiability: notExported("numpy", "stop", "Quantisation and entropy coding"),
   entropyInfo: AVIF_ENTROPY,
-  outputMetadataGuarantees: { bits: { from: "images" } },
-  timingMetric: "encoder.payload_encode",
-  estimate: (params, { images: { shape } }) => estimateBudget(params, shape),
-  threadSafe: true,
-  check: checkBudget,
   async run({ inputs: { images }, params, progress, cancellation }) {
     const { decodeAvif, encodeAvif } = await import("../../lib/artifact/avif.ts");
     const encoder = await fileEncoder(params, cancellation, {

@@ -7,24 +7,17 @@
  * report_outage middle grey. All but fail list the failed images in the metadata (failed_item_indices, delivered).
  */
 import { defineOperation } from "../../lib/contract/define.ts";
-import { PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { notExported } from "../_backends.ts";
-import { decodeImages, DECODER_PARAMS } from "../_coded_images.ts";
-import { DELIVERED_IMAGES, JPEG_ENTROPY } from "../_jpeg_images.ts";
+import { decodeImages, DECODER_PARAMS, IMAGE_DECODER } from "../_coded_images.ts";
+import { JPEG_ENTROPY } from "../_jpeg_images.ts";
 
 export default defineOperation({
   id: "model.jpeg_decode",
   name: "JPEG bit payload to images",
   description: "Decodes JPEG payloads; error policies other than fail are for outage and corruption studies",
-  inputs: { bits: PAYLOAD_OR_BITS },
-  outputs: { images: DELIVERED_IMAGES },
+  ...IMAGE_DECODER,
   params: z.strictObject(DECODER_PARAMS),
-  differentiability: notExported("numpy", "stop", "Entropy decoding"),
   entropyInfo: JPEG_ENTROPY,
-  outputMetadataGuarantees: { images: { from: "bits" } },
-  timingMetric: "decoder.payload_decode",
-  threadSafe: true,
   async run({ inputs: { bits }, params, progress, cancellation }) {
     const { decodeJpegStream } = await import("../../lib/artifact/jpeg/within_budget.ts");
     return await decodeImages(bits, params, { codec: "jpeg", decode: decodeJpegStream }, { progress, cancellation });

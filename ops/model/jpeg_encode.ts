@@ -15,13 +15,10 @@
  * Source: ITU-T T.81; quality scale and tables after Annex K as libjpeg applies them. Abbreviated streams:
  * lib/artifact/jpeg/abbreviated.ts.
  */
-import { artifactKind, IMAGES, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { IMAGE_PAYLOAD_METADATA } from "../../lib/artifact/image_payload.ts";
-import { BIT_METADATA, imagesOf } from "../../lib/artifact/values.ts";
-import { notExported } from "../_backends.ts";
-import { BUDGET_PARAMS, checkBudget, encodeImages, estimateBudget } from "../_coded_images.ts";
+import { imagesOf } from "../../lib/artifact/values.ts";
+import { BUDGET_PARAMS, encodeImages, IMAGE_ENCODER } from "../_coded_images.ts";
 import { JPEG_ENTROPY, JPEG_STREAM_PARAMS, subsamplingOf } from "../_jpeg_images.ts";
 
 const parameters = z.strictObject({
@@ -41,16 +38,9 @@ export default defineOperation({
   id: "model.jpeg_encode",
   name: "JPEG images to bit payload",
   description: "Encodes images as JPEG files and emits them as payload bits",
-  inputs: { images: [IMAGES] },
-  outputs: { bits: artifactKind(PAYLOAD_BITS, { ...BIT_METADATA, ...IMAGE_PAYLOAD_METADATA }) },
+  ...IMAGE_ENCODER,
   params: parameters,
-  differentiability: notExported("numpy", "stop", "Quantisation and entropy coding"),
   entropyInfo: JPEG_ENTROPY,
-  outputMetadataGuarantees: { bits: { from: "images" } },
-  timingMetric: "encoder.payload_encode",
-  estimate: (params, { images: { shape } }) => estimateBudget(params, shape),
-  threadSafe: true,
-  check: checkBudget,
   async run({ inputs: { images }, params, progress, cancellation }) {
     const [{ JpegEncoder }, { bestWithin }] = await Promise.all([
       import("../../lib/artifact/jpeg/encoder.ts"),

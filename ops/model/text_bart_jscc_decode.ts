@@ -16,7 +16,6 @@ import { metadataCounts, symbolsOf, textsArtifact, travel } from "../../lib/arti
 import { beamSearch } from "../../lib/numeric/beam_search.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { asInput, feedsOf, outputOf, realValues } from "../foundation/_named_tensors.ts";
-import { checkDevice } from "../foundation/_pretrained.ts";
 import {
   DECODER,
   FACTS,
@@ -24,10 +23,9 @@ import {
   GAINS,
   steeringTokens,
   SYMBOL_KEYS,
-  TEXT_DIFFERENTIABILITY,
+  TEXT_JSCC,
   TEXT_JSCC_PARAMS,
   textMaterializations,
-  textModel,
   TOKEN_COUNTS,
   tokenizerOf,
 } from "./_text_jscc.ts";
@@ -43,14 +41,11 @@ export default defineOperation({
     generation_max_length: z.int().min(2).max(4096).default(64).describe("most tokens of a text, the start included"),
     num_beams: z.int().min(1).max(64).default(1).describe("beams of the search; 1 is greedy"),
   }),
-  differentiability: TEXT_DIFFERENTIABILITY,
+  ...TEXT_JSCC,
   materializations: textMaterializations("decoder"),
   inputMetadataRequirements: { symbols: { all_of: SYMBOL_KEYS } },
   outputMetadataGuarantees: { texts: { from: "symbols", keys: ["text_ids"] } },
   timingMetric: "decoder.inference",
-  threadSafe: true,
-  check: checkDevice,
-  models: textModel,
   async run({ inputs: { symbols: input }, params, model, progress, cancellation }) {
     const { metadata } = input, text = model("text"), facts = factsOf(text);
     if (!isObject(metadata[FACTS]) || sha256Json(metadata[FACTS]) !== sha256Json(facts)) {

@@ -13,17 +13,15 @@ import { artifactKind, SYMBOLS, TEXTS } from "../../lib/contract/kinds.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { SYMBOL_METADATA, symbolsArtifact, textsOf, travel } from "../../lib/artifact/values.ts";
 import { asInput, feedsOf, outputOf, realValues } from "../foundation/_named_tensors.ts";
-import { checkDevice } from "../foundation/_pretrained.ts";
 import {
   ENCODER,
   FACTS,
   factsOf,
   GAINS,
   SYMBOL_KEYS,
-  TEXT_DIFFERENTIABILITY,
+  TEXT_JSCC,
   TEXT_JSCC_PARAMS,
   textMaterializations,
-  textModel,
   TOKEN_COUNTS,
   tokenizerOf,
 } from "./_text_jscc.ts";
@@ -39,13 +37,10 @@ export default defineOperation({
     max_length: z.int().min(2).max(4096).default(64).describe("most tokens of a text, special ones included"),
     power_normalize: z.boolean().default(true).describe("mean power 1 for the symbols of each text"),
   }),
-  differentiability: TEXT_DIFFERENTIABILITY,
+  ...TEXT_JSCC,
   materializations: textMaterializations("encoder"),
   outputMetadataGuarantees: { symbols: { from: "texts", keys: SYMBOL_KEYS } },
   timingMetric: "encoder.inference",
-  threadSafe: true,
-  check: checkDevice,
-  models: textModel,
   async run({ inputs, params, model, progress, cancellation }) {
     const texts = textsOf(inputs.texts), text = model("text");
     const tokenizer = await tokenizerOf(text), session = await text.open(ENCODER);

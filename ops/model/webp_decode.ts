@@ -4,24 +4,16 @@
  * image of half the width and height is enlarged. on_error has the meaning it has in `model.jpeg_decode`.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
-import { PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { notExported } from "../_backends.ts";
-import { decodeImages, DECODER_PARAMS, WEBP_ENTROPY } from "../_coded_images.ts";
-import { DELIVERED_IMAGES } from "../_jpeg_images.ts";
+import { decodeImages, DECODER_PARAMS, IMAGE_DECODER, WEBP_ENTROPY } from "../_coded_images.ts";
 
 export default defineOperation({
   id: "model.webp_decode",
   name: "WebP bit payload to images",
   description: "Decodes WebP payloads; error policies other than fail are for outage and corruption studies",
-  inputs: { bits: PAYLOAD_OR_BITS },
-  outputs: { images: DELIVERED_IMAGES },
+  ...IMAGE_DECODER,
   params: z.strictObject(DECODER_PARAMS),
-  differentiability: notExported("numpy", "stop", "Entropy decoding"),
   entropyInfo: WEBP_ENTROPY,
-  outputMetadataGuarantees: { images: { from: "bits" } },
-  timingMetric: "decoder.payload_decode",
-  threadSafe: true,
   async run({ inputs: { bits }, params, progress, cancellation }) {
     const [{ decodeWebp }, { enlarged }] = await Promise.all([
       import("../../lib/artifact/webp.ts"),

@@ -10,27 +10,14 @@
  * Source: RFC 6386 (VP8), RFC 9649 (WebP). Abbreviated streams: lib/artifact/webp.ts.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
-import { artifactKind, IMAGES, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { IMAGE_PAYLOAD_METADATA } from "../../lib/artifact/image_payload.ts";
-import { BIT_METADATA } from "../../lib/artifact/values.ts";
-import { notExported } from "../_backends.ts";
-import {
-  BUDGET_PARAMS,
-  checkBudget,
-  encodeImages,
-  estimateBudget,
-  fileEncoder,
-  HALF_SIZE,
-  WEBP_ENTROPY,
-} from "../_coded_images.ts";
+import { BUDGET_PARAMS, encodeImages, fileEncoder, HALF_SIZE, IMAGE_ENCODER, WEBP_ENTROPY } from "../_coded_images.ts";
 
 export default defineOperation({
   id: "model.webp_encode",
   name: "WebP images to bit payload",
   description: "Encodes images as lossy WebP files and emits them as payload bits",
-  inputs: { images: [IMAGES] },
-  outputs: { bits: artifactKind(PAYLOAD_BITS, { ...BIT_METADATA, ...IMAGE_PAYLOAD_METADATA }) },
+  ...IMAGE_ENCODER,
   params: z.strictObject({
     quality: z.int().min(0).max(100).default(75).describe("100 is finest; without effect with a budget"),
     method: z.int().min(0).max(6).default(6).describe("effort of the encoder; 6 gives the smallest files"),
@@ -39,13 +26,7 @@ export default defineOperation({
     half_size: HALF_SIZE,
     ...BUDGET_PARAMS,
   }),
-  differentiability: notExported("numpy", "stop", "Quantisation and entropy coding"),
   entropyInfo: WEBP_ENTROPY,
-  outputMetadataGuarantees: { bits: { from: "images" } },
-  timingMetric: "encoder.payload_encode",
-  estimate: (params, { images: { shape } }) => estimateBudget(params, shape),
-  threadSafe: true,
-  check: checkBudget,
   async run({ inputs: { images }, params, progress, cancellation }) {
     const { decodeWebp, encodeWebp } = await import("../../lib/artifact/webp.ts");
     const encoder = await fileEncoder(params, cancellation, {
