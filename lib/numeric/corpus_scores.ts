@@ -201,3 +201,20 @@ export function characterErrors(candidate: string, reference: string): EditCount
   const [c, r] = [candidate, reference].map((text) => codePoints(text.trim().replace(/\s+/gu, " ")));
   return { errors: levenshtein(c, r), length: r.length };
 }
+
+/**
+ * Number of words of a reference that can be read in a candidate: the largest number that occur in it in their order without
+ * overlap, blanks removed. A reader of text often loses or adds blanks, which makes no word illegible.
+ */
+export function wordsRead(candidate: string, reference: Tokens): number {
+  const text = candidate.replace(/\s+/gu, "");
+  // ends[k]: the first position behind k words.
+  const ends = [0];
+  for (const word of reference) {
+    for (let read = ends.length - 1; read >= 0; read--) {
+      const at = text.indexOf(word, ends[read]);
+      if (at >= 0) ends[read + 1] = Math.min(ends[read + 1] ?? Infinity, at + word.length);
+    }
+  }
+  return ends.length - 1;
+}

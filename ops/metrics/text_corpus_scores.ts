@@ -7,14 +7,16 @@
  * METEOR and CIDEr-D are means over the texts; error rates divide all edits by all reference tokens or characters. CIDEr-D
  * needs at least two items, error rates a reference that is not empty; else they are omitted.
  *
- * With the transmitted symbols there is `text.channel_uses_per_word`: their number over the tokens of the references, the
- * first of several.
+ * A word is read if its characters stand in the candidate, blanks removed, behind those of the words before it:
+ * `text.words_read` is the share of the words of the references, the first of several. With the transmitted symbols there is
+ * `text.channel_uses_per_word`, and per word that is read; with the bits of the payload there are bits per word that is
+ * read. Both are omitted where no word is read.
  */
-import { CAPTIONS, SYMBOLS, TEXTS } from "../../lib/contract/kinds.ts";
+import { CAPTIONS, PAYLOAD_OR_BITS, SYMBOLS, TEXTS } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { checkPairedIds, symbolsOf } from "../../lib/artifact/values.ts";
+import { bitsOf, checkPairedIds, symbolsOf } from "../../lib/artifact/values.ts";
 import * as scores from "../../lib/numeric/corpus_scores.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { tokens } from "../../lib/numeric/text_similarity.ts";
@@ -26,7 +28,7 @@ export default defineReport({
   name: "Corpus scores of texts",
   description: "Scores texts by BLEU, chrF, ROUGE, METEOR, CIDEr-D, word and character error rate",
   inputs: { candidate: [TEXTS, CAPTIONS], reference: [TEXTS, CAPTIONS] },
-  optionalInputs: { symbols: [SYMBOLS] },
+  optionalInputs: { symbols: [SYMBOLS], bits: PAYLOAD_OR_BITS },
   params: z.strictObject({
     tokenization: z.enum(["words", "whitespace"]).default("words").describe(
       "words: lower-case runs of letters and digits; whitespace: parts between blanks, as written",
@@ -66,9 +68,10 @@ export default defineReport({
         "task.wer": fewest(wanted.map((reference) => scores.wordErrors(candidate, reference))),
         "task.cer": fewest(texts.map((reference) => scores.characterErrors(text, reference))),
       };
-      return { id, means, errors };
+      const read = { count: scores.wordsRead(candidate.join(""), wanted[0]), of: wanted[0].length };
+      return { id, means, errors, read };
     });
-    const words = pairs.reduce((sum, { references: [first] }) => sum + first.length, 0);
+    const [words, read] = (["of", "count"] as const).map((key) => rows.reduce((sum, row) => sum + row.read[key], 0));
     const bleu = scores.corpusBleu(pairs, params.bleu_smoothing);
     const pooled = (metric: "task.wer" | "task.cer") => {
       const length = rows.reduce((sum, { errors }) => sum + errors[metric].length, 0);
@@ -81,11 +84,12 @@ export default defineReport({
       ...Object.fromEntries(Object.keys(rows[0].means).map((id) => [id, mean(rows.map(({ means }) => means[id]))])),
       ...pooled("task.wer"),
       ...pooled("task.cer"),
-      ...(inputs.symbols === undefined || words === 0
-        ? {}
-        : { "text.channel_uses_per_word": symbolsOf(inputs.symbols).length / 2 / words }),
+      ...(words === 0 ? {} : { "text.words_read": read / words }),
+      ...perWord("text.channel_uses_per_word", inputs.symbols && symbolsOf(inputs.symbols).length / 2, words),
+      ...perWord("text.channel_uses_per_word_read", inputs.symbols && symbolsOf(inputs.symbols).length / 2, read),
+      ...perWord("text.bits_per_word_read", inputs.bits && bitsOf(inputs.bits).length, read),
     };
-    const items = rows.map(({ id, means, errors }) => ({
+    const items = rows.map(({ id, means, errors, read }) => ({
       id,
       reference_count: references.find((reference) => reference.id === id)!.texts.length,
       metrics: Object.fromEntries([
@@ -93,11 +97,16 @@ export default defineReport({
         ...Object.entries(errors).flatMap(([metric, { errors, length }]) =>
           length === 0 ? [] : [[metric, errors / length] as const]
         ),
+        ...(read.of === 0 ? [] : [["text.words_read", read.count / read.of] as const]),
       ].map(([metric, value]) => [metric, float(value)])),
     }));
     return { metrics, items };
   },
 });
+
+/** A cost per word, if there are both. */
+const perWord = (metric: string, cost: number | undefined, words: number): Record<string, number> =>
+  cost === undefined || words === 0 ? {} : { [metric]: cost / words };
 
 /** The counts of the reference with the lowest error rate. */
 const fewest = (counts: scores.EditCounts[]) =>

@@ -8,6 +8,7 @@ import {
   meteor,
   rougeN,
   wordErrors,
+  wordsRead,
 } from "../../../lib/numeric/corpus_scores.ts";
 
 const near = (actual: number, expected: number) =>
@@ -66,6 +67,16 @@ Deno.test("word and character errors equal NLTK's edit distances", () => {
   assert.deepEqual(errors.map(({ length }) => length), [9, 6, 4, 6]);
   assert.deepEqual(TEXTS.map(([text, reference]) => characterErrors(text, reference).errors), [4, 9, 12, 24]);
   assert.deepEqual(characterErrors("a  b\n", "a b"), { errors: 0, length: 3 });
+});
+
+Deno.test("words are read in their order, without overlap, whatever the blanks", () => {
+  assert.equal(wordsRead("2h15", ["2", "h", "15"]), 3);
+  assert.equal(wordsRead("no diving deep water", ["deep", "water", "no", "diving"]), 2);
+  assert.equal(wordsRead("aaa", ["aa", "aa"]), 1);
+  // Taking the first word would leave no room for the two behind it.
+  assert.equal(wordsRead("b c a", ["a", "b", "c"]), 2);
+  assert.equal(wordsRead("", ["a"]), 0);
+  assert.equal(wordsRead("a", []), 0);
 });
 
 Deno.test("chrF by hand", () => {

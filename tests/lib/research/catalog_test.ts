@@ -85,8 +85,9 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
   semantic: [7, [
     "semantic.{{lexical_similarity,similarity,bert_score,kb_coverage} H, fact_count_{reference,candidate,knowledge} N}",
   ]],
-  text: [15, [
-    "text.channel_uses_per_word L",
+  text: [18, [
+    "text.{channel_uses_per_word,channel_uses_per_word_read,bits_per_word_read} L",
+    "text.words_read H",
     "text.{{unigram_bleu_proxy,edit_similarity,exact_match} H, remaining_mask_count L}",
     "text.{bleu_{1,2,3,4},chrf,rouge_{1,2,l},meteor,cider_d} H",
   ]],

@@ -3,7 +3,7 @@ import corpusScores from "../../../ops/metrics/text_corpus_scores.ts";
 import { captionsArtifact } from "../../../ops/_captions.ts";
 import { textsArtifact } from "../../../lib/artifact/values.ts";
 import { refuses, runOperation } from "../harness.ts";
-import { symbolsInput } from "../inputs.ts";
+import { bitsInput, symbolsInput } from "../inputs.ts";
 
 const captions = (...items: string[][]) => ({
   kind: "text.caption.json",
@@ -41,6 +41,27 @@ Deno.test("channel uses are counted per word of the source", async () => {
   };
   const { metrics } = await runOperation(corpusScores, { inputs });
   assert.equal(metrics["text.channel_uses_per_word"], 3 / 2);
+});
+
+Deno.test("a word is read where its characters follow the word before, and costs are shared among words read", async () => {
+  const inputs = {
+    candidate: captions(["onleash Keep"], ["500m"], [""]),
+    reference: captions(["Keep on leash"], ["500 m"], ["Exit"]),
+    symbols: symbolsInput(new Array(2 * 12).fill(1)),
+    bits: bitsInput(new Array(40).fill(1)),
+  };
+  const { metrics, outputs } = await runOperation(corpusScores, { inputs });
+  // Of "Keep", "on", "leash" two in their order, "500" and "m", nothing of "Exit".
+  assert.equal(metrics["text.words_read"], 4 / 6);
+  assert.equal(metrics["text.channel_uses_per_word_read"], 12 / 4);
+  assert.equal(metrics["text.bits_per_word_read"], 40 / 4);
+  // deno-lint-ignore no-explicit-any
+  const items = (outputs.report.json() as any).items as { metrics: Record<string, unknown> }[];
+  assert.deepEqual(items.map(({ metrics }) => Number(metrics["text.words_read"])), [2 / 3, 1, 0]);
+  const nothing = { ...inputs, candidate: captions(["?"], [""], [""]) };
+  const unread = (await runOperation(corpusScores, { inputs: nothing })).metrics;
+  assert.equal(unread["text.words_read"], 0);
+  assert.equal(unread["text.channel_uses_per_word_read"], undefined);
 });
 
 Deno.test("white-space tokens keep case and punctuation", async () => {
