@@ -8,14 +8,10 @@
  * turned by up to 2.5 degrees. All choices follow from the position in the list, so every run writes the same bytes.
  */
 import { fileURLToPath } from "node:url";
-import { initWasm, Resvg, resvgModule } from "../lib/figure/resvg.ts";
 import { makeImageManifest } from "../lib/artifact/dataset_manifest.ts";
-import { decodeImage } from "../lib/artifact/image_file.ts";
 import { toRgb } from "../lib/artifact/image.ts";
 import { writePng } from "../lib/artifact/png_encode.ts";
-import { sha256Hex } from "../lib/contract/hash.ts";
-import { prettyJson } from "../lib/contract/json.ts";
-import type { JsonObject } from "../lib/contract/value.ts";
+import { drawing, PLATES, writeDocument, writeTexts } from "./sign_drawing.ts";
 
 const WIDTH = 256, HEIGHT = 64;
 const TEXTS = [
@@ -44,21 +40,12 @@ const TEXTS = [
   "Junction 23",
   "Clinic 0815",
 ];
-const COLOURS = [
-  ["#0b5d3b", "#ffffff"],
-  ["#f4c20d", "#1a1a1a"],
-  ["#12438f", "#ffffff"],
-  ["#f5f3ee", "#202020"],
-  ["#a3161c", "#fdf6e3"],
-  ["#2b2b2b", "#f2b632"],
-];
 const WALLS = [["#8d8478", "#57504a"], ["#aab4bd", "#6d7780"], ["#7c8b6f", "#465038"]];
 
 const folder = new URL("../adapters/ocr_reader/signs/", import.meta.url);
-const font = (name: string) => Deno.readFile(new URL(`../ui/fonts/${name}.woff2`, import.meta.url));
 
 function svgOf(text: string, index: number): string {
-  const [plate, ink] = COLOURS[index % COLOURS.length], [light, dark] = WALLS[index % WALLS.length];
+  const [plate, ink] = PLATES[index % PLATES.length], [light, dark] = WALLS[index % WALLS.length];
   const angle = (index * 7 % 11 - 5) / 2, family = index % 4 === 3 ? "JetBrains Mono" : "Inter";
   const size = Math.min(34, (family === "Inter" ? 360 : 340) / text.length);
   const weight = index % 3 === 0 ? 700 : 500;
@@ -73,34 +60,14 @@ function svgOf(text: string, index: number): string {
 </g></svg>`;
 }
 
-async function write(name: string, document: JsonObject): Promise<void> {
-  const text = prettyJson(document);
-  await Deno.writeTextFile(new URL(name, folder), text);
-  console.log(name, sha256Hex(new TextEncoder().encode(text)));
-}
-
 await Deno.mkdir(folder, { recursive: true });
-await initWasm(await resvgModule());
-const fontBuffers = await Promise.all([font("inter"), font("jetbrains_mono")]);
 const ids = TEXTS.map((_, index) => `sign_${String(index + 1).padStart(2, "0")}`);
 for (const [index, text] of TEXTS.entries()) {
-  const drawing = new Resvg(svgOf(text, index), { font: { fontBuffers, defaultFontFamily: "Inter" } });
   // Without the alpha channel, whose samples are all opaque.
-  const image = toRgb(decodeImage(drawing.render().asPng()));
+  const image = toRgb(drawing(svgOf(text, index)));
   await Deno.writeFile(new URL(`${ids[index]}.png`, folder), writePng(image));
 }
 const named = { id: "rendered_signs", version: "1" };
 const license = { name: "Apache-2.0", fonts: "OFL-1.1" };
-await write("images.json", { ...await makeImageManifest(fileURLToPath(folder), named), license });
-await write("texts.json", {
-  schema_version: 1,
-  kind: "svc.text_dataset_manifest",
-  ...named,
-  splits: { test: ids },
-  samples: TEXTS.map((text, index) => ({
-    sample_id: ids[index],
-    text,
-    language: "en",
-    sha256: sha256Hex(new TextEncoder().encode(text)),
-  })),
-});
+await writeDocument(folder, "images.json", { ...await makeImageManifest(fileURLToPath(folder), named), license });
+await writeTexts(folder, named, ids, TEXTS);

@@ -43,6 +43,7 @@ const PAGE_ENTRY_POINTS = ["ui/main.tsx", "ui/events_worker.ts"];
 const GENERATORS = [
   "ops/model/_train_toy_codebook.ts",
   "lib/artifact/jpeg/generate_shared_huffman.ts",
+  "recipes/draw_scenes.ts",
   "recipes/draw_signs.ts",
   "recipes/figures/make_digital_cliff.ts",
   "recipes/models/generate_packages.ts",
