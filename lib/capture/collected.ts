@@ -148,7 +148,9 @@ export class Collected {
       });
       const { dtype, shape } = arrays[0][1];
       const described = { ...tap, kind, dtype, shape, arrays: Object.fromEntries(arrays) };
-      this.#taps.push({ ...described, first_run_metadata: metadata });
+      const { stream } = made.arrays.get(tap.id)!;
+      const unit = stream === undefined ? {} : { record: "source_item" };
+      this.#taps.push({ ...described, ...unit, first_run_metadata: metadata });
     }
   }
 

@@ -2,7 +2,8 @@
  * Records in the arrays of taps. A record is a row along axis 0 of an array of two and more dimensions. An
  * array of one dimension is one record, unless its metadata says that it holds several (`record_axis`, `sample_axis` or
  * `capture_record_axis` of 0, `capture_record_count`, `capture_record_shape`), or it has a value for each record of the other
- * taps. With `record: run` an array of any shape is one record.
+ * taps, or all taps are streams of as many equal source items: then a record is a source item. With `record: run` an
+ * array of any shape is one record.
  *
  * An artifact may hold more arrays than its main one. They come along: by rows where they have a row for each record, else
  * whole in every record, as the pilots of a grid do.
@@ -22,6 +23,8 @@ export interface Records {
   array: NdArray;
   /** Whether every record holds the whole array. */
   whole?: true;
+  /** Elements of a stream that was cut into its source items. */
+  stream?: number;
 }
 
 /** The array of a tap before it is cut. */
@@ -40,6 +43,13 @@ export function cutTaps(taps: readonly TapArray[]): Records[] {
       .map(({ array }) => array.shape[0]),
   );
   const [count] = rows.size === 1 ? rows : [];
+  const items = itemsOf(taps);
+  if (items > 1) {
+    return taps.map(({ array }) => {
+      const [size] = array.shape;
+      return { count: items, shape: [size / items], array: { ...array, shape: [items, size / items] }, stream: size };
+    });
+  }
   return taps.map(({ array, metadata, from, perRun }) => {
     if (perRun) return { count: 1, shape: [...array.shape], array };
     const scalars = array.shape.length === 1 && array.shape[0] === count && !isDeclared(metadata);
@@ -47,8 +57,26 @@ export function cutTaps(taps: readonly TapArray[]): Records[] {
   });
 }
 
+/** The keys of a stream's items: elements of each, or bits of each before modulation. */
+export const ITEM_KEYS = ["source_item_counts", "modulated_item_bit_counts"];
+
+/** Equal source items that all taps consist of; 1 where one of them is no such stream. */
+function itemsOf(taps: readonly TapArray[]): number {
+  const counts = taps.map(({ array: { shape }, metadata, perRun }) => {
+    if (perRun || shape.length !== 1 || isDeclared(metadata)) return 1;
+    const declared = ITEM_KEYS.map((key) => metadata[key]).find(Array.isArray) ?? [];
+    const equal = declared.every((count) => isCount(count) && Number(count) === Number(declared[0]));
+    return equal && declared.length > 0 && shape[0] % declared.length === 0 ? declared.length : 1;
+  });
+  return counts.every((count) => count === counts[0]) ? counts[0] : 1;
+}
+
 /** Cuts a further array of an artifact whose main array was cut. */
 export function cutCompanion(array: NdArray, main: Records): Records {
+  if (main.stream !== undefined && array.shape[0] === main.stream) {
+    const { count } = main, shape = [main.stream / count, ...array.shape.slice(1)];
+    return { count, shape, array: { ...array, shape: [count, ...shape] }, stream: main.stream };
+  }
   const byRows = main.array.shape.length > 0 && main.shape.length < main.array.shape.length;
   if (byRows && array.shape.length > 0 && array.shape[0] === main.count) {
     return { count: main.count, shape: array.shape.slice(1), array };

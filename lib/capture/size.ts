@@ -29,9 +29,14 @@ export function captureSize(
     effective.steps.map((step) => ({ step, params: step.params, registered: registry.get(step.op) })),
   );
   let record = 0, exact = true;
+  const items = itemsOf(effective, taps.map(({ from, record: unit }) => unit === "run" ? undefined : sizes.get(from)?.shape));
   const shapes = taps.map(({ id, from, array, record: unit }) => {
     const { bytes = 0, shape } = sizes.get(from) ?? {};
-    // An array of one dimension is one record; see records.ts.
+    // An array of one dimension is one record, or one for each source item; see records.ts.
+    if (items > 1) {
+      record += bytes / items;
+      return `${id} [${shape![0] / items}]`;
+    }
     const whole = unit === "run" || shape?.length === 1;
     if (shape === undefined || array !== undefined || (!whole && !(shape[0] > 0))) {
       exact = false;
@@ -43,4 +48,11 @@ export function captureSize(
   const bytes = Math.min(Math.ceil(samples * record), Number.MAX_SAFE_INTEGER);
   const text = `${samples} records × (${shapes.join(", ")}) = ${exact ? "" : "at least "}${formatBytes(bytes)}`;
   return { records: samples, bytes, exact, text };
+}
+
+/** Equal source items of a run whose taps are all streams, as the parameters of its one source say; else 1. */
+function itemsOf({ steps }: RecipeDocument, shapes: readonly (readonly number[] | undefined)[]): number {
+  const sources = steps.filter(({ op, params }) => op.startsWith("source.") && params.batch_size !== undefined);
+  const items = sources.length === 1 ? Number(sources[0].params.batch_size) : 1;
+  return shapes.every((shape) => shape?.length === 1 && shape[0] % items === 0) ? items : 1;
 }

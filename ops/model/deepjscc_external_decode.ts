@@ -5,8 +5,8 @@
  *                         reconstruction [batch, 3, height, width]
  *     external_callable   a contract for adapters, which does not run by itself
  *
- * The SNR of an image is that of its symbols at unit power with the mean of their noise variances after equalisation. The
- * metadata of the encoder give the arrangement of the symbols and the form of the images.
+ * The SNR of an image is that of its symbols at unit power with the mean of their noise variances after equalisation, plus
+ * snr_offset_db: a network that assumes more smooths less, which favours detection over squared error. The metadata of the encoder give the arrangement of the symbols and the form of the images.
  *
  * Shapes: symbols complex64 [N·K·h·w] -> images [N, H, W, C], uint8 or float32 in [0, 1] as they were sent; _deepjscc.ts has
  * the order.
@@ -22,7 +22,7 @@ import { IMAGE_METADATA, imagesArtifact, symbolsOf, travel } from "../../lib/art
 import { z } from "../../lib/contract/zod.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
 import { noiseVarianceOf } from "../_noise_variance.ts";
-import { DEEPJSCC_SLOT, each, parted, type PictureForm, picturesOf, ROWS, SYMBOL_SHAPE } from "./_deepjscc.ts";
+import { DEEPJSCC_SLOT, parted, type PictureForm, picturesOf, ROWS, SYMBOL_SHAPE } from "./_deepjscc.ts";
 
 /** Metadata that describe the symbols and do not apply to the images. */
 const SYMBOL_KEYS = [
@@ -42,6 +42,8 @@ export default defineSlot({
       .describe(
         "Es/N0 in dB that the decoder assumes, for networks that take it; default: by the noise variance of the symbols",
       ),
+    snr_offset_db: z.number().min(-50).max(50).default(0)
+      .describe("dB added to this Es/N0: a decoder that assumes more smooths less"),
   },
   id: "model.deepjscc_external_decode",
   name: "JSCC decoder slot",
@@ -64,14 +66,16 @@ export default defineSlot({
     meaning: {
       symbols_ri: "received symbols: the first half of the channels are real parts, the second half imaginary parts",
       snr_db:
-        "Es/N0 in dB after equalisation, of the image: the parameter snr_db, or of the mean noise variance of its symbols",
+        "Es/N0 in dB after equalisation, of the image: the parameter snr_db, or of the mean noise variance of its symbols; " +
+        "plus snr_offset_db",
       reconstruction: "red, green and blue in 0 to 1; clipped afterwards",
     },
     rows: ROWS,
     async run(symbols_ri, call, { inputs: { symbols }, params }) {
       const [count] = symbols_ri.shape;
       const known = params.snr_db === undefined && call.takes("snr_db") ? snrOf(symbols, symbols_ri) : undefined;
-      const snr_db = known?.snr ?? each(count, params.snr_db ?? 0);
+      const assumed = known?.snr ?? new Float32Array(count).fill(params.snr_db ?? 0);
+      const snr_db = ndarray("float32", assumed.map((value) => clipped(value + params.snr_offset_db)), [count]);
       return { reconstruction: (await call({ symbols_ri, snr_db })).reconstruction, facts: known?.facts };
     },
   },
@@ -80,6 +84,9 @@ export default defineSlot({
     return { outputs: { images: imagesArtifact(pictures, travel(metadata, {}, SYMBOL_KEYS)) }, metadata: facts };
   },
 });
+
+/** The range that networks accept. */
+const clipped = (snr: number) => Math.min(100, Math.max(-50, snr));
 
 /** Es/N0 in dB of each image at unit symbol power. */
 function snrOf(symbols: InputArtifact, { shape: [count, parts, rows, columns] }: NdArray) {
@@ -90,7 +97,7 @@ function snrOf(symbols: InputArtifact, { shape: [count, parts, rows, columns] }:
     const own = variance.subarray(image * perImage, (image + 1) * perImage);
     return 10 * Math.log10(perImage / own.reduce((sum, value) => sum + value, 0));
   });
-  return { snr: ndarray("float32", snr.map((value) => Math.min(100, Math.max(-50, value))), [count]), facts };
+  return { snr: snr.map(clipped), facts };
 }
 
 /** The form of the encoded images; without metadata, that of the network's output. */

@@ -289,5 +289,5 @@ Deno.test("adaptive_digital_vs_semantic_awgn_v1: the sender's budget is that of 
     assert.ok(Math.abs(4 * Number(n_re) / 65536 - 0.5) < 0.001);
     rows++;
   }
-  assert.equal(rows, 10);
+  assert.equal(rows, 15);
 });

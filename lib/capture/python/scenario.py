@@ -128,7 +128,7 @@ def batch_of(arrays, schemas):
     """A batch of shard arrays, records along axis 0, as signals: a run of as many records.
 
     `schemas` are `tap_schemas` of a split's schema.json. Records of streams are joined into one stream, and metadata are
-    those of the first run, with item counts repeated for every record.
+    those of the first run, with the item counts of a record repeated for every record.
     """
     batch = {}
     for tap in schemas:
@@ -139,7 +139,8 @@ def batch_of(arrays, schemas):
         metadata = dict(tap["first_run_metadata"])
         for name in ("source_item_counts", "modulated_item_bit_counts"):
             if name in metadata and whole:
-                metadata[name] = list(metadata[name]) * len(data)
+                counts = list(metadata[name])
+                metadata[name] = (counts[:1] if tap.get("record") == "source_item" else counts) * len(data)
             elif name in metadata:
                 metadata.pop(name)
         companions = {}

@@ -74,3 +74,25 @@ Deno.test("further arrays come along: a row for each record, or whole in every r
   assert.deepEqual([...sliceRecords(pilots, 1, 3) as Float32Array], [1, 2, 3, 4, 1, 2, 3, 4]);
   assert.equal(recordSha256([["p", pilots]], 0), recordSha256([["p", pilots]], 3));
 });
+
+Deno.test("streams of as many equal source items give a record for each item, with the values of their elements", () => {
+  const bits = ndarray("uint8", Uint8Array.from({ length: 12 }, (_, index) => index & 1));
+  const symbols = ndarray("complex64", Float32Array.from({ length: 12 }, (_, index) => index), [6]);
+  const tap = (array: typeof bits, metadata = {}, perRun = false) => ({ array, metadata, from: "a.b", perRun });
+  const items = { source_item_counts: [4, 4, 4] }, modulated = { modulated_item_bit_counts: [4, 4, 4] };
+  const shapes = (...taps: ReturnType<typeof tap>[]) => cutTaps(taps).map(({ count, shape }) => [count, ...shape]);
+  assert.deepEqual(shapes(tap(bits, items), tap(symbols, modulated)), [[3, 4], [3, 2]]);
+  // Items of unequal size or number, and an array that is one record in any case, leave the run whole.
+  assert.deepEqual(shapes(tap(bits, { source_item_counts: [2, 4, 6] })), [[1, 12]]);
+  assert.deepEqual(shapes(tap(bits, items), tap(symbols, { source_item_counts: [3, 3] })), [[1, 12], [1, 6]]);
+  assert.deepEqual(shapes(tap(bits, items), tap(symbols, modulated, true)), [[1, 12], [1, 6]]);
+  assert.deepEqual(shapes(tap(bits, { ...items, capture_record_count: 2 })), [[2, 6]]);
+
+  const [, main] = cutTaps([tap(bits, items), tap(symbols, modulated)]);
+  assert.deepEqual([...sliceRecords(main, 1, 2) as Float32Array], [4, 5, 6, 7]);
+  const variances = cutCompanion(ndarray("float32", Float32Array.of(0, 1, 2, 3, 4, 5)), main);
+  assert.deepEqual([variances.count, variances.shape, variances.whole], [3, [2], undefined]);
+  assert.deepEqual([...sliceRecords(variances, 2, 3) as Float32Array], [4, 5]);
+  const one = cutCompanion(ndarray("float32", Float32Array.of(7)), main);
+  assert.deepEqual([one.shape, one.whole], [[1], true]);
+});

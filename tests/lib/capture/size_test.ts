@@ -36,4 +36,11 @@ Deno.test("a capture is as large as its records times their shapes", async () =>
   assert.equal(size({ id: "rx", from: "link.rx_symbols" }).bytes, 10 * 48 * (8 + 4));
   const unknown = size(bits, { id: "rx", from: "demodulator.bits" });
   assert.deepEqual([unknown.exact, unknown.text], [false, "10 records × (b [96], rx [?]) = at least 960 B"]);
+  // A run with several items gives a record for each.
+  steps[0] = { id: "data", op: "source.random_bits", params: { bit_count: 96, batch_size: 8 } as never };
+  const batch = compileRecipe({ name: "sizes", steps }, { mode: "strict", registry }).effective!;
+  const taps = [bits, { id: "s", from: "modulator.symbols" }];
+  assert.equal(captureSize({ samples: 10, taps }, batch, registry).text, "10 records × (b [96], s [48]) = 4.7 KiB");
+  const run = captureSize({ samples: 10, taps: [{ ...bits, record: "run" as const }] }, batch, registry);
+  assert.equal(run.text, "10 records × (b [768]) = 7.5 KiB");
 });
