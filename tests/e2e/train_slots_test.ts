@@ -8,6 +8,7 @@ import { open } from "../../mod.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { npyHeader } from "../../lib/artifact/npy_header.ts";
 import { readRecipeText } from "../../lib/recipe/read.ts";
+import { createRegistry } from "../../ops/registry.ts";
 import { inFolder } from "../support/cli.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { torchPython } from "../support/torch.ts";
@@ -23,6 +24,9 @@ const STARTERS: Record<string, string[]> = {
   localization_adapter_baseline: ["model.localization_adapter"],
   modulation_recognition_awgn: ["model.modulation_classifier_adapter"],
   near_field_xl_mimo_focusing: ["model.near_field_estimator_adapter"],
+  neural_receiver_qpsk_phase_tracking: ["demodulation.phase_tracking_receiver_adapter"],
+  resource_delayed_csi_finite_blocklength: ["model.causal_csi_power_allocator"],
+  resource_equal_power_baseline: ["model.symbol_power_allocator"],
   // Pairs that are trained together; bits are drawn, pictures come from a folder.
   "../constellation_qam_phase_noise": ["modulation.learned_constellation", "demodulation.constellation_demapper"],
   deepjscc_awgn: ["model.deepjscc_external_encode", "model.deepjscc_external_decode"],
@@ -37,6 +41,13 @@ const documentOf = (id: string) =>
     steps: { id: string; op: string; params: JsonObject }[];
   };
 const python = await torchPython();
+
+Deno.test("every operation with a trained artifact is trained here, or in train_export_test.ts", async () => {
+  const registry = await createRegistry();
+  const slots = registry.contracts().filter(({ trained_artifact_abi }) => trained_artifact_abi !== undefined);
+  const trained = [...Object.values(STARTERS).flat(), "demodulation.neural_receiver_adapter"];
+  assert.deepEqual(slots.map(({ id }) => id).sort(), trained.sort());
+});
 
 Deno.test({
   name: "each component is exported, trained, packaged and bound in its recipe",

@@ -11,20 +11,22 @@ the twins of the operations (twins/), sources included where they have one. Nois
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
 
 from twins import TWINS, Draws, Signal
+from twins.core import Unsupported
 
 ROOT = Path(__file__).resolve().parent
 
 
 class Result:
-    """Losses of the evaluations, and every signal that was computed."""
+    """Losses of the evaluations, every signal that was computed, and why an evaluation was left out."""
 
-    def __init__(self, signals, evaluations):
-        self.signals, self.evaluations = signals, evaluations
+    def __init__(self, signals, evaluations, left_out):
+        self.signals, self.evaluations, self.left_out = signals, evaluations, left_out
 
     def loss(self, name=None, step_id=None):
         """A loss of an evaluation: that of `name`, else the default; of `step_id`, else the first one that has it."""
@@ -67,8 +69,34 @@ class Scenario:
         """Runs the link. @returns Result; gradients reach the parameters of all networks of `slots`"""
         signals = {self.taps.get(name, name): as_signal(value, device, dtype) for name, value in (batch or {}).items()}
         run = _Run(self, slots, signals, generator, device, dtype)
-        evaluations = {step: run.outputs(step)["report"] for step in self.evaluations}
-        return Result(signals, evaluations)
+        evaluations, left_out = {}, {}
+        for step in self.evaluations:
+            try:
+                evaluations[step] = run.outputs(step)["report"]
+            except Unsupported as reason:
+                left_out[step] = str(reason)
+        if not evaluations:
+            raise Unsupported("; ".join(f"{step}: {reason}" for step, reason in left_out.items()))
+        return Result(signals, evaluations, left_out)
+
+
+class _Inputs(Mapping):
+    """Inputs of a step by port, each computed when its twin reads it: what a twin does not read needs no twin."""
+
+    def __init__(self, run, references):
+        self.run, self.references = run, references
+
+    def __getitem__(self, port):
+        return self.run.signal(self.references[port])
+
+    def __contains__(self, port):
+        return port in self.references
+
+    def __iter__(self):
+        return iter(self.references)
+
+    def __len__(self):
+        return len(self.references)
 
 
 class _Run:
@@ -81,7 +109,7 @@ class _Run:
             step, port = reference.split(".")
             found = self.outputs(step)
             if port not in found:
-                raise ValueError(f"the twin of {self.scenario.steps[step]['op']} gives no {port}: put {reference} in the batch")
+                raise Unsupported(f"the twin of {self.scenario.steps[step]['op']} gives no {port}: put {reference} in the batch")
             self.signals.setdefault(reference, found[port])
         return self.signals[reference]
 
@@ -90,7 +118,7 @@ class _Run:
             step = self.scenario.steps[step_id]
             if step["op"] not in TWINS:
                 raise ValueError(f"{step_id} ({step['op']}) has no twin: put its outputs in the batch")
-            inputs = {port: self.signal(reference) for port, reference in step["inputs"].items()}
+            inputs = _Inputs(self, step["inputs"])
             draws = Draws(self.generator, device=self.device, dtype=self.dtype)
             self.done[step_id] = TWINS[step["op"]](inputs, step["params"], draws, self.network(step_id))
         return self.done[step_id]

@@ -100,6 +100,8 @@ class Trainer:
         with torch.no_grad():
             first = self.forward(next(self.batches("validation")), torch.Generator().manual_seed(chosen.seed))
         print(f"{self.parameters()} parameters on {chosen.device}; losses: {first.losses()}")
+        for step, reason in first.left_out.items():
+            print(f"left out: {step}: {reason}")
         self.optimizer = torch.optim.Adam(
             [p for network in self.networks.values() for p in network.parameters()], lr=chosen.learning_rate
         )

@@ -11,12 +11,15 @@ def rows_of(values, repeat):
 
 
 def symbol_power_allocator(feature):
-    """Symbols scaled by the root of their power: a network's scores on the simplex of each row, or a fixed power."""
+    """Symbols scaled by the root of their power: a network's scores on the simplex of each row, or a fixed power.
+
+    Bit loading has no gradient: then there are no symbols, and the power is trained on the rates of the allocation.
+    """
 
     def function(inputs, params, draws, network=None):
         signal, state = inputs["symbols"], inputs.get("channel_state")
-        budget = params["target_power"]
-        if params["transport_mode"] != "fixed_modulation":
+        budget, loaded = params["target_power"], params["transport_mode"] != "fixed_modulation"
+        if loaded and network is None:
             raise Unsupported("bit loading")
         if network is None and params["policy"] != "fixed":
             raise Unsupported(f"policy {params['policy']}")
@@ -40,9 +43,12 @@ def symbol_power_allocator(feature):
                 }
                 scores = network(**feeds)["allocation_scores"]
                 allocation = rows_of(project_onto_simplex(scores, budget * columns), repeat)
-        amplitude = torch.sqrt(allocation.reshape(-1)[: len(signal.data)])
         facts = {} if state is None else {"noise_variance": state.number("noise_variance")}
-        return {"symbols": signal.with_(signal.data * amplitude), "allocation": Signal(allocation, facts)}
+        given = {"allocation": Signal(allocation, facts)}
+        if loaded:
+            return given
+        amplitude = torch.sqrt(allocation.reshape(-1)[: len(signal.data)])
+        return {"symbols": signal.with_(signal.data * amplitude), **given}
 
     return function
 
