@@ -29,7 +29,10 @@ export function captureSize(
     effective.steps.map((step) => ({ step, params: step.params, registered: registry.get(step.op) })),
   );
   let record = 0, exact = true;
-  const items = itemsOf(effective, taps.map(({ from, record: unit }) => unit === "run" ? undefined : sizes.get(from)?.shape));
+  const items = itemsOf(
+    effective,
+    taps.map(({ from, record: unit }) => unit === "run" ? undefined : sizes.get(from)?.shape),
+  );
   const shapes = taps.map(({ id, from, array, record: unit }) => {
     const { bytes = 0, shape } = sizes.get(from) ?? {};
     // An array of one dimension is one record, or one for each source item; see records.ts.
