@@ -58,7 +58,7 @@ export function cutTaps(taps: readonly TapArray[]): Records[] {
 }
 
 /** The keys of a stream's items: elements of each, or bits of each before modulation. */
-export const ITEM_KEYS = ["source_item_counts", "modulated_item_bit_counts"];
+const ITEM_KEYS = ["source_item_counts", "modulated_item_bit_counts"];
 
 /** Equal source items that all taps consist of; 1 where one of them is no such stream. */
 function itemsOf(taps: readonly TapArray[]): number {
