@@ -12,9 +12,10 @@ import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { canonicalJson, parseJson } from "../contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { collectGarbage } from "../execute/memory.ts";
 import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE, SUMMARY_FILE, SUMS_FILE } from "../run/documents.ts";
 import type { EvidenceEnd } from "./ledger.ts";
-import { EVIDENCE_FOLDER } from "./types.ts";
+import { COLLECTED_PARTS, EVIDENCE_FOLDER } from "./types.ts";
 
 const DOCUMENTS = [AUTHORED_FILE, RECIPE_FILE, PLAN_FILE, SUMMARY_FILE, MANIFEST_FILE, SUMS_FILE] as const;
 /** Limit of a report; larger artifacts are not reports. */
@@ -107,6 +108,7 @@ export class EvidenceWriter {
     // Two empty blocks end an archive.
     if (++this.#count === PART_SNAPSHOTS) {
       this.#put(relative_path, this.#bytes, gzipSync(new Uint8Array(2 * BLOCK), { level: 1 }));
+      if (this.#part % COLLECTED_PARTS === 0) collectGarbage();
     }
     return { relative_path, offset, size_bytes: bytes.length, sha256: sha256Hex(bytes) };
   }

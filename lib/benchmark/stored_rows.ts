@@ -8,8 +8,17 @@ import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { canonicalJson, parseJson } from "../contract/json.ts";
+import { collectGarbage } from "../execute/memory.ts";
 import { checkRow } from "./result_schema.ts";
-import { type BenchmarkResult, INLINE_ROWS, type ResultRow, type RowParts, ROWS_FOLDER, STORED_ROWS } from "./types.ts";
+import {
+  type BenchmarkResult,
+  COLLECTED_PARTS,
+  INLINE_ROWS,
+  type ResultRow,
+  type RowParts,
+  ROWS_FOLDER,
+  STORED_ROWS,
+} from "./types.ts";
 
 /** Rows of a gzip member: a part is packed in pieces, because the texts of all its rows take megabytes. */
 const MEMBER_ROWS = 100;
@@ -120,6 +129,7 @@ export class RowPartWriter {
     Deno.renameSync(path + ".tmp", path);
     this.#parts.push({ path: `${ROWS_FOLDER}/${name}`, sha256: sha256Hex(bytes), rows: this.#rows });
     [this.#members, this.#rows] = [[], 0];
+    if (this.#parts.length % COLLECTED_PARTS === 0) collectGarbage();
   }
 
   /** @returns the written parts */

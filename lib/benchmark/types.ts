@@ -21,6 +21,8 @@ export const LEDGER_FILE = ".attempt-ledger";
 export const ROWS_FOLDER = "rows";
 /** So many rows are in `result.json` itself, and in one part. */
 export const INLINE_ROWS = 1000;
+/** Garbage is collected after so many parts: V8 does not count the buffers of packed rows and snapshots. */
+export const COLLECTED_PARTS = 8;
 /** Folder of the snapshots: an archive of a thousand each, or in results of schema version 1 a file of each row. */
 export const EVIDENCE_FOLDER = "evidence";
 

@@ -48,6 +48,8 @@ interface OrtSession {
   release(): Promise<void>;
 }
 
+type Package = typeof import("npm:onnxruntime-web@1.30.0/wasm");
+
 /** An engine whose sessions have a memory limit. */
 export interface BoundedEngine extends Engine {
   /** Bytes of its memory, which never shrinks. */
@@ -70,16 +72,25 @@ export async function engineBinary(): Promise<Uint8Array<ArrayBuffer>> {
 const NO_MEMORY = /bad_alloc|Tensor shape is too large|Integer overflow|[Aa]llocation failed/;
 const PAGE = 2 ** 16, MIB = 2 ** 20;
 
+/** Loads the package, once per sandbox: it changes globals of its thread. */
+export async function loadPackage(): Promise<Package> {
+  // With a location the package assumes a web page, and would fetch files next to it.
+  if (globalThis.location !== undefined) {
+    Object.defineProperty(globalThis, "location", { value: undefined, configurable: true, writable: true });
+  }
+  return await import("npm:onnxruntime-web@1.30.0/wasm");
+}
+
 /**
  * Starts the engine, once per sandbox: it changes globals of its thread.
  * @param module compiled `engineBinary`
  * @param memoryMb mebibytes that each session may add to its memory
  */
-export async function createEngine(module: WebAssembly.Module, memoryMb: number): Promise<BoundedEngine> {
-  // With a location the package assumes a web page, and would fetch files next to it.
-  if (globalThis.location !== undefined) {
-    Object.defineProperty(globalThis, "location", { value: undefined, configurable: true, writable: true });
-  }
+export async function createEngine(
+  ort: Package,
+  module: WebAssembly.Module,
+  memoryMb: number,
+): Promise<BoundedEngine> {
   const meter = meteredMemory();
   let started = false;
   // The package compiles its binary itself; the compiled module takes a tenth of the time.
@@ -89,7 +100,6 @@ export async function createEngine(module: WebAssembly.Module, memoryMb: number)
     return Promise.resolve({ instance, module });
   };
   Object.defineProperty(WebAssembly, "instantiate", { value: instantiate });
-  const ort = await import("npm:onnxruntime-web@1.30.0/wasm");
   ort.env.logLevel = "error";
   ort.env.wasm.wasmBinary = new Uint8Array(1);
   ort.env.wasm.numThreads = 1;

@@ -5,12 +5,15 @@
  * session; the watchdog of `guard` interrupts a call, because a looping thread survives the termination of its worker.
  */
 import { messageOf } from "../contract/error.ts";
-import { type BoundedEngine, createEngine, type EngineSession } from "./engine.ts";
+import { type BoundedEngine, createEngine, type EngineSession, loadPackage } from "./engine.ts";
 import { createGuard } from "./guard.ts";
 import type { SandboxFailure, SandboxReply, SandboxRequest, SandboxValue } from "./sandbox_protocol.ts";
 import { buffersOf } from "./tensors.ts";
 
 const guard = createGuard();
+/** Loaded while the program compiles the engine. */
+const loading = loadPackage();
+loading.catch(() => {});
 let engine: BoundedEngine;
 const sessions = new Map<number, EngineSession>();
 let timeoutMs: number;
@@ -19,7 +22,7 @@ async function serve(request: SandboxRequest): Promise<[SandboxValue, ArrayBuffe
   switch (request.type) {
     case "start":
       timeoutMs = 1000 * request.limits.call_timeout_s;
-      engine = await createEngine(request.engine, request.limits.memory_mb);
+      engine = await createEngine(await loading, request.engine, request.limits.memory_mb);
       return [null];
     case "open": {
       const session = await watched(() => engine.open(request.model));

@@ -59,8 +59,7 @@ export interface SessionOptions {
  * Opens a model.
  * @param model the bytes of an ONNX file
  * @returns a session that its holder releases
- * @throws SvcError `artifact_hash_mismatch`; `onnx_time_exceeded` and `onnx_memory_exceeded` while loading; or
- * `runtime_unavailable` where workers cannot be restricted, without the runtime, and for a graph that it cannot load
+ * @throws SvcError `artifact_hash_mismatch`; `onnx_time_exceeded` and `onnx_memory_exceeded` while loading;
  *   `runtime_unavailable` if workers cannot be restricted, without the runtime, and for a graph that it cannot load
  * ```ts ignore
  * const session = await openOnnxSession(await Deno.readFile("receiver.onnx"));
@@ -186,12 +185,13 @@ class Sandbox {
         },
       );
     }
-    const module = await compiledEngine();
+    // The worker starts while the engine compiles.
     const sandbox = new Sandbox(limits);
     try {
-      await sandbox.#call({ type: "start", engine: module, limits });
+      await sandbox.#call({ type: "start", engine: await compiledEngine(), limits });
     } catch (error) {
       sandbox.end("it did not start");
+      if (error instanceof SvcError) throw error;
       throw new SvcError("runtime_unavailable", `Cannot start the ONNX runtime: ${messageOf(error)}`);
     }
     return sandbox;
