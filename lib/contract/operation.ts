@@ -238,8 +238,11 @@ export type Outputs = Readonly<Record<string, ArtifactKind | Kind | SameKind>>;
 export type PlainPorts = Readonly<Record<string, readonly ArtifactKind[]>>;
 export type PlainOutputs = Readonly<Record<string, ArtifactKind>>;
 
-/** The arrays of an output, the main one first; or bytes, where the number of elements depends on data. */
-export type OutputEstimate = readonly (readonly [dtype: Dtype, ...shape: number[]])[] | number;
+/**
+ * The arrays of an output, the main one first; or bytes, where the number of elements depends on data; or null, where files
+ * that only a run reads determine the size.
+ */
+export type OutputEstimate = readonly (readonly [dtype: Dtype, ...shape: number[]])[] | number | null;
 
 /** Bytes of an output, and the shape of its main array if known. */
 export interface OutputSize {

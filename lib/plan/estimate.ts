@@ -23,14 +23,16 @@ export interface StepResources extends JsonObject {
 }
 
 /** The field `resources` of a plan. */
-export interface PlanResources extends JsonObject {
+export type PlanResources = JsonObject & {
   /** Of the step with the most memory. */
   memory_bytes: number;
   /** Of all artifacts. */
   disk_bytes: number;
   exact: boolean;
+  /** Whether files that only a run reads determine the size of an artifact: the numbers leave such artifacts out. */
+  unknown?: true;
   per_step: StepResources[];
-}
+};
 
 /**
  * The need of runs one after another, as an event before the first.
@@ -46,14 +48,17 @@ export function estimateOfRuns(
   const disks = runs.map(({ resources, count }) => kept ? count * resources.disk_bytes : resources.disk_bytes);
   const disk_bytes = bounded(kept ? disks.reduce((sum, bytes) => sum + bytes, 0) : Math.max(0, ...disks));
   const exact = runs.every(({ resources }) => resources.exact);
+  const needs = runs.some(({ resources }) => resources.unknown)
+    ? "memory and disk space that the files of their data determine"
+    : `${exact ? "" : "about "}${formatBytes(memory_bytes)} of memory and ${formatBytes(disk_bytes)} on the disk${
+      kept ? "" : " at a time"
+    }`;
   return {
     kind: "resources_estimated" as const,
     level: "info" as const,
     message: count === 0
       ? "every run is complete"
-      : `${open ? "at least " : ""}${count} ${count === 1 ? "run needs" : "runs need"} ${exact ? "" : "about "}${
-        formatBytes(memory_bytes)
-      } of memory and ${formatBytes(disk_bytes)} on the disk${kept ? "" : " at a time"}`,
+      : `${open ? "at least " : ""}${count} ${count === 1 ? "run needs" : "runs need"} ${needs}`,
     fields: { runs: count, memory_bytes, disk_bytes, exact } as JsonObject,
   };
 }
@@ -73,6 +78,7 @@ export function outputSizes(steps: readonly EstimatedStep[]): ReadonlyMap<string
 
 function estimateSteps(steps: readonly EstimatedStep[]): { resources: PlanResources; sizes: Map<string, OutputSize> } {
   const sizes = new Map<string, OutputSize>();
+  let unknown = false;
   const per_step = steps.map(({ step, params, registered: { operation } }): StepResources => {
     const inputs = Object.fromEntries(
       Object.entries(step.inputs).map(([port, source]) => [port, sizes.get(source) ?? { bytes: 0 }]),
@@ -82,7 +88,8 @@ function estimateSteps(steps: readonly EstimatedStep[]): { resources: PlanResour
     let written = 0, exact = true;
     for (const [port, kind] of Object.entries(operation.contract.output_kinds)) {
       const kept = formatOfKind(kind) === "npz" ? Math.max(0, ...read) : 0;
-      const size = sizeOf(estimates[port] ?? kept);
+      const size = sizeOf(estimates[port] === undefined ? kept : estimates[port]);
+      unknown ||= estimates[port] === null;
       sizes.set(`${step.id}.${port}`, size);
       written += size.bytes;
       exact &&= size.shape !== undefined;
@@ -94,6 +101,7 @@ function estimateSteps(steps: readonly EstimatedStep[]): { resources: PlanResour
     memory_bytes: Math.max(0, ...per_step.map(({ memory_bytes }) => memory_bytes)),
     disk_bytes: bounded(per_step.reduce((sum, { disk_bytes }) => sum + disk_bytes, 0)),
     exact: per_step.every(({ exact }) => exact),
+    ...(unknown ? { unknown: true as const } : {}),
     per_step,
   };
   return { resources, sizes };
@@ -101,6 +109,7 @@ function estimateSteps(steps: readonly EstimatedStep[]): { resources: PlanResour
 
 /** Size in bytes, and the shape of its main array. */
 export function sizeOf(estimate: OutputEstimate): OutputSize {
+  if (estimate === null) return { bytes: 0 };
   if (typeof estimate === "number") return { bytes: bounded(estimate) };
   const bytes = estimate.reduce((sum, [dtype, ...shape]) => sum + DTYPES[dtype].itemSize * elementCount(shape), 0);
   return { bytes: bounded(bytes), shape: estimate[0].slice(1) as number[] };

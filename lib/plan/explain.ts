@@ -79,8 +79,10 @@ export function planText(explanation: PlanExplanation): string {
     `recipe ${explanation.recipe_sha256}`,
     `plan   ${explanation.plan_sha256}`,
     `cache  ${cache.outcome} (${cache.reason})`,
-    `needs  ${resources.exact ? "" : "about "}${formatBytes(resources.memory_bytes)} of memory, ` +
-    `${formatBytes(resources.disk_bytes)} on the disk`,
+    resources.unknown
+      ? "needs  memory and disk space that the files of its data determine"
+      : `needs  ${resources.exact ? "" : "about "}${formatBytes(resources.memory_bytes)} of memory, ` +
+        `${formatBytes(resources.disk_bytes)} on the disk`,
     "",
   ];
   for (const step of steps) {

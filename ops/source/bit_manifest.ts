@@ -30,7 +30,7 @@ export default defineOperation({
   outputMetadataGuarantees: {
     bits: { keys: ["boundary_contract", "bit_count", "source_item_counts", "source_item_ids"] },
   },
-  estimate: () => ({ bits: 0 }),
+  estimate: () => ({ bits: null }),
   threadSafe: true,
   check: ({ item_ids, selection }) =>
     item_ids.length > 0 && selection !== ""

@@ -48,9 +48,11 @@ export default defineOperation({
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids", "source_files"] } },
-  estimate: ({ image_ids, crop_size, repeat_count }) => ({
-    images: parseIds(image_ids).length * repeat_count * (crop_size ** 2 || 768 * 512) * 3,
-  }),
+  estimate({ dataset, image_ids, split, manifest_path, crop_size, repeat_count }) {
+    const bundled = manifest_path === "" ? BUNDLED_DATASETS[dataset]?.splits[split]?.length : undefined;
+    const count = parseIds(image_ids).length || bundled;
+    return { images: count === undefined ? null : count * repeat_count * (crop_size ** 2 || 768 * 512) * 3 };
+  },
   threadSafe: true,
   check: checkSelection,
   requires({ dataset, dataset_dir, manifest_path }) {

@@ -27,7 +27,7 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids"] } },
   requires: ({ path }) => [{ kind: "file", id: path }],
-  estimate: () => ({ images: 0 }),
+  estimate: () => ({ images: null }),
   threadSafe: true,
   async run({ params, files }) {
     const bytes = await files.read(params.path);

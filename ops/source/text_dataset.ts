@@ -48,7 +48,7 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { texts: { keys: ["dataset", "text_ids"] } },
   estimate: ({ manifest_path, sample_ids, repeat_count }) => ({
-    texts: manifest_path === "" ? 100 * repeat_count * (parseIds(sample_ids).length || KNOWN.length) : 0,
+    texts: manifest_path === "" ? 100 * repeat_count * (parseIds(sample_ids).length || KNOWN.length) : null,
   }),
   threadSafe: true,
   check: (params) => params.manifest_path === "" ? checkBuiltIn(params) : checkPinned(params),

@@ -24,7 +24,7 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids", "source_files"] } },
   requires: ({ manifest_path }) => [{ kind: "file", id: manifest_path }],
-  estimate: () => ({ images: 0 }),
+  estimate: () => ({ images: null }),
   threadSafe: true,
   async run({ params, files, progress }) {
     const { manifest_path: path, limit, image_size: size } = params;

@@ -5,6 +5,7 @@ import { openNpz } from "../../../lib/artifact/npz.ts";
 import { sha256Json } from "../../../lib/contract/hash.ts";
 import { Registry } from "../../../lib/contract/registry.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
+import { estimateOfRuns } from "../../../lib/plan/estimate.ts";
 import { planRecipe } from "../../../lib/plan/planner.ts";
 import { compileRecipe } from "../../../lib/recipe/compile.ts";
 import { run } from "../../../mod.ts";
@@ -37,6 +38,30 @@ Deno.test("a plan estimates memory and disk of each step from parameters alone",
       { step_id: "link", memory_bytes: 2 * (16_000 + 16_000), disk_bytes: 16_000, exact: true },
     ],
   });
+});
+
+Deno.test("a size that files determine is named as such, not as 0 bytes", async () => {
+  const planned = async (source: JsonObject) => {
+    const steps = [{ id: "data", op: "source.image_dataset", params: { image_ids: "", crop_size: 64, ...source } }];
+    const compilation = compileRecipe({ name: "sizes", steps }, { mode: "strict", registry });
+    const outcome = await planRecipe(compilation, { registry, usePlanCache: false });
+    assert.equal(outcome.status, "planned", JSON.stringify(outcome.diagnostics));
+    return (outcome as Extract<typeof outcome, { status: "planned" }>).plan.resources;
+  };
+  const bundled = await planned({ dataset: "svc_sample_images", split: "test" });
+  assert.equal(bundled.unknown, undefined);
+  assert.ok(bundled.disk_bytes > 0 && bundled.disk_bytes % (64 * 64 * 3) === 0);
+  const own = await planned({
+    dataset: "mine",
+    split: "test",
+    manifest_path: "manifest.json",
+    manifest_sha256: "0".repeat(64),
+  });
+  assert.equal(own.unknown, true);
+  assert.match(
+    estimateOfRuns([{ resources: own, count: 3 }]).message,
+    /^3 runs need memory and disk space that the files/,
+  );
 });
 
 Deno.test("the estimate is under the plan hash and the same each time", async () => {
