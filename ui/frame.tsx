@@ -1,7 +1,7 @@
 /** The frame of all views: rail, top bar, banners, and the view itself, which is loaded when it is first wanted. */
-import { connection, giveToken, token, tokenWanted } from "./api.ts";
+import { connection, giveToken, messageOf, token, tokenWanted } from "./api.ts";
 import { Hidden, Page, Select, Trouble } from "./parts.tsx";
-import { type JSX, lazy, Suspense, useEffect, useRef, useState, whenReachable } from "./preact.ts";
+import { type JSX, lazy, useEffect, useRef, useState, whenReachable } from "./preact.ts";
 import { address, place, VIEWS } from "./router.ts";
 import { activeJobs, jobs } from "./state/events.ts";
 import { useFetched } from "./state/fetched.ts";
@@ -25,7 +25,21 @@ const PAGES: Record<string, () => Promise<{ default: View }>> = {
   system: () => import("./pages/system.tsx"),
 };
 
+/** Parts of views that a lost server must not take away. */
+const PARTS = [() => import("./panels/block_inspector.tsx"), () => import("./runs/detail.tsx")];
+/** What a view needs for itself comes first. */
 const PRELOAD_AFTER_MS = 1000;
+/** Safari has no notice of idle time. */
+const whenIdle = globalThis.requestIdleCallback ?? ((work: () => void) => void setTimeout(work));
+/** Marks the end of the first load in the browser's own record. */
+const PRELOAD = "svc.preload";
+
+/** Loads the other views one by one, while nothing else is to do: they are there when the server is gone. */
+async function preload(): Promise<void> {
+  performance.mark(PRELOAD);
+  // What fails here is loaded again once it is wanted, and its failure is shown then.
+  for (const load of [...PARTS, ...Object.values(PAGES)]) await load().catch(() => {});
+}
 
 export function App() {
   return (
@@ -48,11 +62,7 @@ export function App() {
         <Shown />
       </main>
       <Palette />
-      {keyboardSheet.value && (
-        <Suspense fallback={null}>
-          <KeyboardSheet />
-        </Suspense>
-      )}
+      {keyboardSheet.value && <KeyboardSheet />}
       {tokenWanted.value && <TokenDialog />}
       <div class="live" role="status" aria-live="polite">{announcement.value}</div>
     </div>
@@ -106,33 +116,30 @@ function Banner() {
 
 function Shown() {
   const { view } = place.value;
-  // The other views are loaded behind the first input, so that they are there when the server is gone.
-  useEffect(() => {
-    const preload = () =>
-      setTimeout(() => {
-        for (const load of Object.values(PAGES)) load().catch(() => {});
-      }, PRELOAD_AFTER_MS);
-    for (const input of ["pointerdown", "keydown"]) addEventListener(input, preload, { once: true });
-  }, []);
   const [loaded, setLoaded] = useState<{ view: string; Page: View } | null>(null);
-  const [failure, setFailure] = useState<string | null>(null);
+  const [failure, setFailure] = useState<string | null>(null), known = Object.hasOwn(PAGES, view);
+  const first = loaded !== null;
+  useEffect(() => {
+    if (first) setTimeout(() => whenIdle(() => void preload()), PRELOAD_AFTER_MS);
+  }, [first]);
   useEffect(() => {
     let wanted = true;
     setFailure(null);
-    const load = PAGES[view];
     document.title = `${VIEWS.find(([name]) => name === view)?.[1] ?? "Not found"} · svc`;
-    if (load === undefined) return setFailure(`There is no view named ${view}`);
+    if (!known) return;
+    const load = PAGES[view];
     whenReachable(load).then(
       ({ default: Page }) => wanted && setLoaded({ view, Page }),
-      (error) => wanted && setFailure(String(error)),
+      (error) => wanted && setFailure(`Cannot load this view: the server may have a new version. ${messageOf(error)}`),
     );
     return () => wanted = false;
   }, [view]);
-  if (failure !== null) {
+  if (!known || failure !== null) {
     return (
-      <Page title="Not found">
-        <p>{failure}.</p>
-        <p>
+      <Page title={known ? "Not loaded" : "Not found"}>
+        <Trouble text={failure ?? `There is no view named ${view}.`} />
+        <p class="row">
+          {known && <button type="button" onClick={() => location.reload()}>Reload the page</button>}
           <a href={address("editor")}>To the editor</a>
         </p>
       </Page>

@@ -1,6 +1,6 @@
 /** The one place that names the view library. */
-import { type ComponentType, Fragment, h } from "npm:preact@^11";
-import { lazy as lazyOnce } from "npm:preact@^11/compat";
+import { type ComponentType, Fragment, h, type JSX } from "npm:preact@^11";
+import { useEffect, useState } from "npm:preact@^11/hooks";
 
 // Deno takes the way of compiling JSX from the configuration of the folder that the server was started in. Elsewhere it makes
 // calls of the classic runtime, which looks for its functions under this name.
@@ -16,7 +16,6 @@ export {
   render,
 } from "npm:preact@^11";
 export { useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "npm:preact@^11/hooks";
-export { Suspense } from "npm:preact@^11/compat";
 export {
   batch,
   computed,
@@ -30,21 +29,43 @@ export {
 } from "npm:@preact/signals@^2";
 
 const RETRY_MS = 1000;
+/** Tries beside a reachable server: it may have come back only between a try and the question. */
+const TRIES = 3;
 
 /** Loads a part of the page. While the server is not reachable, it tries again. @throws the reason of a reachable server */
 export async function whenReachable<T>(load: () => Promise<T>): Promise<T> {
-  for (;;) {
+  for (let tries = 1;;) {
     try {
       return await load();
     } catch (error) {
       const reachable = await fetch("/api/health").then((reply) => reply.body?.cancel().then(() => true), () => false);
-      if (reachable) throw error;
+      if (reachable && tries++ === TRIES) throw error;
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
 }
 
-/** A component that is loaded when it is first shown. */
-export const lazy = <Props>(
+/**
+ * A component that is loaded when it is first shown, and shown at once from then on.
+ *
+ * @param waiting shown meanwhile
+ */
+export function lazy<Props extends object>(
   load: () => Promise<{ default: ComponentType<Props> } | ComponentType<Props>>,
-): ComponentType<Props> => lazyOnce(() => whenReachable(load) as Promise<{ default: ComponentType<Props> }>);
+  waiting?: string,
+): (props: Props) => JSX.Element | null {
+  let loaded: ComponentType<Props> | null = null;
+  return (props) => {
+    const [failure, setFailure] = useState<string | null>(null), [, setLoaded] = useState(loaded !== null);
+    useEffect(() => {
+      if (loaded !== null) return;
+      whenReachable(load).then((found) => {
+        loaded = "default" in found ? found.default : found;
+        setLoaded(true);
+      }, (error) => setFailure(String(error)));
+    }, []);
+    if (loaded !== null) return h(loaded, props);
+    if (failure !== null) return h("p", { class: "notice", "data-tone": "error", role: "alert" }, failure);
+    return waiting === undefined ? null : h("p", { class: "empty", "aria-busy": "true" }, waiting);
+  };
+}

@@ -34,7 +34,15 @@ function read(): Place {
   return { view: view ?? (hasBefore() ? "editor" : "start"), path, query: new URLSearchParams(query) };
 }
 
-addEventListener("hashchange", () => place.value = read());
+/** Marks the document from each address until the first input there. */
+const FRESH = "data-fresh";
+const root = document.documentElement;
+root.setAttribute(FRESH, "");
+for (const input of ["pointerdown", "keydown"]) addEventListener(input, () => root.removeAttribute(FRESH), true);
+addEventListener("hashchange", () => {
+  root.setAttribute(FRESH, "");
+  place.value = read();
+});
 
 /** The address of a view. */
 export function address(

@@ -1,5 +1,5 @@
 /** Converts zod parameter schemas to the JSON Schema of contracts. */
-import { schemaTypes } from "./schema.ts";
+import { schemaTypes } from "./schema_types.ts";
 import { float, isObject, type JsonObject, typeName, type Value } from "./value.ts";
 import { z } from "./zod.ts";
 

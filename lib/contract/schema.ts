@@ -6,6 +6,7 @@
  */
 import { z } from "./zod.ts";
 import { canonicalJson } from "./json.ts";
+import { schemaTypes } from "./schema_types.ts";
 import { addDiagnostics, type Diagnostic, diagnostic, type Place } from "./error.ts";
 import { Suggestions } from "./nearest.ts";
 import { Float, float, isNumber, isObject, type JsonObject, toNumber, toPlain, typeName, type Value } from "./value.ts";
@@ -41,14 +42,6 @@ const ANNOTATIONS = ["x-svc-effective-when", "x-svc-used-when", "x-svc-materiali
 /** Integers that binary64 holds exactly, and 64-bit seeds. */
 const INTEGER_RANGE = [-(2n ** 53n), 2n ** 53n, "-2^53 to 2^53"] as const;
 const SEED_RANGE = [0n, 2n ** 64n - 1n, "0 to 2^64 - 1"] as const;
-
-export function schemaTypes(schema: JsonObject): string[] {
-  if (Array.isArray(schema.type)) return schema.type as string[];
-  if (typeof schema.type === "string") return [schema.type];
-  if (Array.isArray(schema.anyOf)) return (schema.anyOf as JsonObject[]).flatMap(schemaTypes);
-  if (Array.isArray(schema.enum)) return [...new Set(schema.enum.map((item) => typeName(item as Value)))];
-  return [];
-}
 
 function accepts(types: string[], value: Value): boolean {
   if (types.length === 0) return true;

@@ -124,6 +124,11 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
       mark: { type: "point", shape: "stroke", strokeWidth: thin, size: style.marker_size, opacity: 1 },
       encoding: { x: encoding.x, y: along(field), color },
     }))),
+    (figure.segments ?? []).length > 0 && {
+      data: { values: figure.segments },
+      mark: { type: "rule", color: style.muted, strokeWidth: thin, clip: true },
+      encoding: { ...encoding, x2: { field: "x2" }, y2: { field: "y2" } },
+    },
     figure.joined !== false && {
       transform: [{ filter: `datum.kind !== 'theory' && datum.y !== null${joinedOf(figure)}` }],
       mark: {

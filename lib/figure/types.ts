@@ -99,6 +99,10 @@ export interface CurveFigure extends FigureBase {
   /** False for points without a line, such as positions on a map. */
   joined?: boolean;
   guides?: FigureGuide[];
+  /** Whether both axes show the same quantity: the plot is square. Domains are then of equal length. */
+  equal?: boolean;
+  /** Thin lines between pairs of points, such as from a true place to its estimate. */
+  segments?: { x: number; y: number; x2: number; y2: number }[];
 }
 
 /** Bars of power above a floor, one per channel, and the water level. */

@@ -182,6 +182,18 @@ function watch(context: BrowserContext, url: string, complain: (text: string) =>
   });
 }
 
+/** Sums what moves after its first painting, without input: the page's `globalThis.shift`, with the largest movers. */
+export const COUNT_SHIFTS = `globalThis.shift = 0;
+  globalThis.moved = [];
+  new PerformanceObserver((list) => {
+    for (const { hadRecentInput, value, sources } of list.getEntries()) {
+      if (hadRecentInput) continue;
+      globalThis.shift += value;
+      const node = sources[0]?.node;
+      if (value > 0.002) globalThis.moved.push((node?.nodeName ?? "?") + " " + (node?.textContent ?? "").slice(0, 30));
+    }
+  }).observe({ type: "layout-shift", buffered: true });`;
+
 async function until(page: Page, expression: string): Promise<void> {
   for (let turn = 0; turn < 2250; turn++) {
     if (await page.evaluate(expression)) return;

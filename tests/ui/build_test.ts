@@ -62,6 +62,31 @@ Deno.test("the page has the same bytes and digest from any working directory and
   }
 });
 
+/** Sizes of a script and of all that it imports at once, compressed with gzip. */
+function closureOf(files: ReadonlyMap<string, string>, name: string, found = new Map<string, number>()) {
+  if (found.has(name)) return found;
+  found.set(name, files.get(`${name}.gz`)!.length / 2);
+  const text = new TextDecoder().decode(Uint8Array.fromHex(files.get(name)!));
+  for (const [, other] of text.matchAll(/(?:from|import)\s*"\.\/([\w-]+\.js)"/g)) closureOf(files, other, found);
+  return found;
+}
+
+Deno.test("budgets: 60 KiB until the editor is there, 30 KiB of them for the editor itself", async () => {
+  const stateDir = await Deno.makeTempDir({ prefix: "svc-page-" });
+  try {
+    const { folder } = await build("/", stateDir), files = await contents(folder);
+    const sum = (sizes: Iterable<number>) => [...sizes].reduce((total, size) => total + size, 0);
+    const frame = closureOf(files, "main.js");
+    const editor = closureOf(files, [...files.keys()].find((name) => /^editor-\d+\.js$/.test(name))!);
+    const own = sum([...editor].filter(([name]) => !frame.has(name)).map(([, size]) => size));
+    assert.ok(frame.size > 5 && editor.size > 5, "the imports are found");
+    assert.ok(own < 30 * 1024, `The editor has ${own} bytes`);
+    assert.ok(sum(frame.values()) + own < 60 * 1024, `The first load has ${sum(frame.values()) + own} bytes`);
+  } finally {
+    await Deno.remove(stateDir, { recursive: true });
+  }
+});
+
 Deno.test("scripts and styles are sent with the coding that the client takes, each with its own tag", async () => {
   await using server = await openTestServer();
   const [base] = /\/static\/\w+/.exec((await server.get("/")).text)!;

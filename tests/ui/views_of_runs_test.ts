@@ -14,6 +14,9 @@ import {
 } from "../../ui/charts/beam.ts";
 import { budgetFigure, budgetQuantities } from "../../ui/charts/budget.ts";
 import { errorFigure, errorLists, quantileOf } from "../../ui/charts/errors.ts";
+import { eyeOf } from "../../ui/charts/eye.ts";
+import { equalDomains, focusGains, polarPoint, shares } from "../../ui/charts/maps.ts";
+import { columnsOf } from "../../ui/runs/views/array_columns.ts";
 import { powerFigure } from "../../ui/charts/powers.ts";
 import { gridOf, powerPixels, windowAround } from "../../ui/charts/range_doppler.ts";
 import { deliveriesFigure, deliveriesOf } from "../../ui/charts/harq.ts";
@@ -32,6 +35,8 @@ import { bestOverlap, detectionsAt, maskPixels, overlapOf } from "../../ui/runs/
 import { countOf, stateDiffs } from "../../ui/runs/views/state_diff.ts";
 import type { Artifact } from "../../ui/runs/documents.ts";
 
+/** A run's artifact as a view is asked about it. */
+const arrayOf = (shape: number[], metadata: Record<string, unknown> = {}) => ({ shape, metadata }) as never;
 const FACTS = { title: "x", subtitle: "", source: {} };
 const near = (a: number, b: number, tolerance = 1e-9) => assert.ok(Math.abs(a - b) <= tolerance, `${a} is not ${b}`);
 
@@ -377,4 +382,45 @@ Deno.test("a range-Doppler map has range upwards and velocity to the right, in d
       columns: 2,
     }).every(Number.isInteger),
   );
+});
+
+Deno.test("the last axis of a small array is its named quantities; a long one is an axis", () => {
+  assert.deepEqual(columnsOf(arrayOf([64, 2], { columns: ["range_m", "angle_deg"] })), ["Range (m)", "Angle (°)"]);
+  assert.deepEqual(columnsOf(arrayOf([24, 2])), ["Column 0", "Column 1"]);
+  assert.deepEqual(columnsOf(arrayOf([8, 3, 3], { columns: ["a"] })), ["Column 0", "Column 1", "Column 2"]);
+  for (const shape of [[24], [24, 1], [64, 512], [1, 4]]) assert.equal(columnsOf(arrayOf(shape)), null, String(shape));
+});
+
+Deno.test("a map has axes of equal length around all its points", () => {
+  const at = (x: number, y: number) => ({ x, y, low: null, high: null });
+  const [x, y] = equalDomains([[at(0, 4), at(10, 6)], [at(2, 5)]]);
+  near(x[1] - x[0], 11);
+  near(y[1] - y[0], 11);
+  near((y[0] + y[1]) / 2, 5);
+});
+
+Deno.test("a beam toward a near source has all its gain there, and little at another range and angle", () => {
+  const cells = 128, reach = 1, focus = { range: 1, angle: 30 };
+  const gains = focusGains(focus, { antennas: 32, wavelength: 0.01, reach, cells });
+  const gainAt = (x: number, y: number) =>
+    gains[Math.floor(y / (2 * reach) * cells) * cells + Math.floor((x + reach) / (2 * reach) * cells)];
+  assert.ok(gainAt(0.5, Math.cos(Math.PI / 6)) > 0.8);
+  assert.ok(gainAt(-0.5, Math.cos(Math.PI / 6)) < 0.02, "the mirror image");
+  assert.ok(gainAt(0.15, 0.26) < 0.5, "the same angle at three tenths of the range");
+  assert.ok(gains.every((gain) => gain <= 1 + 1e-9));
+});
+
+Deno.test("a polar plot has 0° up and positive angles to the right; the eye of a tone is that tone", () => {
+  assert.deepEqual(polarPoint(90, 0.5).map((part) => Math.round(part) + 0), [110, 0]);
+  assert.deepEqual(polarPoint(0, 1).map((part) => Math.round(part) + 0), [0, -220]);
+  assert.deepEqual(polarPoint(45, -1).map(Math.abs), [0, 0], "below the lowest level is the middle");
+  // One turn in two samples: each interval begins at an extreme and crosses zero in its middle.
+  const real = Float64Array.from({ length: 256 }, (_, n) => Math.cos(Math.PI * n / 2)), imaginary = real.map(() => 0);
+  const { counts, columns, reach } = eyeOf({ real, imaginary }, 1), rows = counts.length / columns;
+  near(reach, 1, 1e-6);
+  const levels = (column: number) =>
+    Array.from({ length: rows }, (_, row) => row).filter((row) => counts[row * columns + column] > 0);
+  assert.deepEqual([levels(0)[0], levels(0).at(-1)], [0, rows - 1]);
+  assert.ok(levels(columns / 4).every((row) => row > 0 && row < rows - 1), "between the samples it is at neither end");
+  assert.deepEqual([...shares(Float64Array.of(2, 4), 2, 4)], [1e-4, 1]);
 });

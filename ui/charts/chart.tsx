@@ -8,12 +8,13 @@ import { textWidth } from "../../lib/figure/text_width.ts";
 import type { CurveFigure, Figure, FigureSpec, LevelFigure, MatrixFigure } from "../../lib/figure/types.ts";
 import { messageOf } from "../api.ts";
 import { type Column, Select, Table, Toggle, Trouble } from "../parts.tsx";
-import { type ComponentChildren, useEffect, useMemo, useRef, useState } from "../preact.ts";
+import { type ComponentChildren, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../preact.ts";
 import { savePng, saveText } from "../state/files.ts";
 import { Legend, LoneLegend } from "./legend.tsx";
 import { fileStyle, isNarrow, screenStyle, useDark } from "./page_style.ts";
 import { PlotTools, type Zoom } from "./plot_tools.tsx";
-import { csvText, figureSentence, figureTable } from "./table.ts";
+import { csvText } from "./csv.ts";
+import { figureSentence, figureTable } from "./table.ts";
 
 interface Props {
   figure: Figure;
@@ -42,7 +43,11 @@ export function Chart({ figure, controls }: Props) {
     setPlace(null);
   }, [figure.title, figure.subtitle, view.scale]);
   const shown = useMemo(() => adapted(figure, view), [figure, view]);
-  const style = useMemo(() => screenStyle(width, legendWidth(figure), dark), [width, figure, dark]);
+  const style = useMemo(() => {
+    const { height, ...style } = screenStyle(width, legendWidth(figure), dark);
+    const square = figure.form === "curves" && figure.equal === true;
+    return { ...style, height, width: square ? Math.min(height, style.width) : style.width };
+  }, [width, figure, dark]);
   const { drawn, problem } = useDrawn(shown, style, width);
   const table = useMemo(() => figureTable(shown), [shown]);
   return (
@@ -246,7 +251,7 @@ const MOST_ROWS = 2000;
 /** The SVG image of Vega, without style attributes, which the content security policy refuses. */
 function Picture({ svg, name }: { svg: string; name: string }) {
   const place = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const parsed = new DOMParser().parseFromString(svg.replaceAll(/ style="[^"]*"/g, ""), "image/svg+xml");
     const root = document.importNode(parsed.documentElement, true);
     // It is one image with one name for screen readers; the table lists its parts.

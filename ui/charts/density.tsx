@@ -6,7 +6,7 @@ import { Table, Wait } from "../parts.tsx";
 import { savePng, saveText } from "../state/files.ts";
 import { densityColour, densityPixels } from "./density.ts";
 import { useSeries } from "./series.tsx";
-import { csvText } from "./table.ts";
+import { csvText } from "./csv.ts";
 
 const CELLS = 160;
 /** Sides of a square picture and the room of its axes, in units of the drawing. */

@@ -60,12 +60,6 @@ export function figureTable(figure: Figure): FigureTable {
 
 const exact = (value: number | null) => value === null ? "" : String(value);
 
-/** A table as CSV with the quotes that it needs. */
-export function csvText({ columns, rows }: FigureTable): string {
-  const cell = (text: string) => /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  return [columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
-}
-
 /** What a figure shows, in one sentence. */
 export function figureSentence(figure: Figure): string {
   if (figure.form === "matrix") {

@@ -6,7 +6,7 @@ import { pooledRate, rateEstimate } from "../../lib/numeric/rate_interval.ts";
 import { mean, standardDeviation } from "../../lib/numeric/statistics.ts";
 import { escapeLatex } from "../../lib/contract/escape.ts";
 import { latexTable } from "../../lib/figure/latex.ts";
-import { csvText } from "../charts/table.ts";
+import { csvText } from "../charts/csv.ts";
 import type { ComparedRun } from "./table.ts";
 
 /** Runs of one cell together: a rate with its 95 % interval or bound, else the mean ± one standard deviation. */

@@ -1,6 +1,7 @@
 /** Explanations of the values of a parameter that selects a method, and which of them are not available. */
 import { canonicalJson } from "../../lib/contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
+import { runtimesText } from "../runtimes.ts";
 
 export interface Choice {
   value: Value;
@@ -42,7 +43,7 @@ export function choicesOf(name: string, schema: JsonObject, materializations: re
     const notes = [...new Set([...bound, ...elsewhere].map(({ notes }) => String(notes ?? "")).filter(Boolean))];
     return {
       value,
-      line: ready.length === 0 ? "" : `runs on ${[...new Set(ready.map(({ backend }) => String(backend)))].join(", ")}`,
+      line: ready.length === 0 ? "" : `runs in ${runtimesText(ready.map(({ backend }) => String(backend)))}`,
       reason: missing ? notes.join("; ") || "Planned" : null,
     };
   });

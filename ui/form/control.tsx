@@ -1,6 +1,6 @@
 /** The control of a value of any depth, selected by its schema. */
 import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
-import { schemaTypes } from "../../lib/contract/schema.ts";
+import { schemaTypes } from "../../lib/contract/schema_types.ts";
 import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
 import { type JSX, useEffect, useState } from "../preact.ts";
 import type { Choice } from "./choices.ts";

@@ -4,12 +4,14 @@
  * recipe keeps the previous value.
  */
 import { canonicalJson } from "../../lib/contract/json.ts";
-import { checkValue, schemaTypes } from "../../lib/contract/schema.ts";
+import { checkValue } from "../../lib/contract/schema.ts";
+import { schemaTypes } from "../../lib/contract/schema_types.ts";
 import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
 import type { Diagnostic } from "../api.ts";
 import { useState } from "../preact.ts";
 import type { Choice } from "./choices.ts";
 import { Control } from "./control.tsx";
+import { freeDimension, sweptValues } from "./matrix.ts";
 import { written } from "./number.ts";
 import { Sweep } from "./sweep.tsx";
 
@@ -25,12 +27,12 @@ export interface FieldProps {
   choices?: readonly Choice[];
   diagnostics: readonly Diagnostic[];
   /** A text in it that cannot be read. */
-  unread?: { text: string; message: string };
+  unread?: { text: string; message: string; sweep?: Value[] };
   /** The matrix dimension that sets its value. */
   dimension?: string | null;
   dimensions?: readonly string[];
   onChange(value: Value | undefined): void;
-  onUnread(unread: { text: string; message: string } | null): void;
+  onUnread(unread: { text: string; message: string; sweep?: Value[] } | null): void;
   onSweep?(dimension: string, values: Value[] | undefined): void;
   onRelease?(): void;
 }
@@ -45,6 +47,11 @@ export function Field(props: FieldProps) {
   const messages = problemsOf(props);
   const invalid = messages.length > 0;
   const group = isGroup(schema) || choices !== undefined;
+  const sweepTyped = () => {
+    if (unread?.sweep === undefined) return;
+    onUnread(null);
+    props.onSweep!(freeDimension(name, props.dimensions ?? []), unread.sweep);
+  };
   const label = (
     <>
       <span class="mono">{name}</span>
@@ -62,7 +69,7 @@ export function Field(props: FieldProps) {
       aria-labelledby={group ? `${id}-label` : undefined}
     >
       {group ? <div class="label" id={`${id}-label`}>{label}</div> : <label for={id}>{label}</label>}
-      <div class="control">
+      <div class="control" onFocusOut={sweepTyped} onKeyDown={(event) => event.key === "Enter" && sweepTyped()}>
         <Control
           id={id}
           name={name}
@@ -73,6 +80,14 @@ export function Field(props: FieldProps) {
           describedBy={`${help}${invalid ? ` ${wrong}` : ""}`}
           invalid={invalid}
           onRead={(read, text) => {
+            const values = "problem" in read && props.onSweep ? sweptValues(text, schemaTypes(schema)) : null;
+            if (values !== null) {
+              return onUnread({
+                text,
+                message: `Enter sweeps ${values.length} values`,
+                sweep: values,
+              });
+            }
             if ("problem" in read) return onUnread({ text, message: read.problem });
             onUnread(null);
             onChange(read.value);

@@ -137,6 +137,16 @@ export function readValues(text: string, types: readonly string[]): { values: Va
   return { values };
 }
 
+/** Several values that were typed into the field of one: Enter sweeps them. Null for anything else. */
+export function sweptValues(text: string, types: readonly string[]): Value[] | null {
+  const read = types.includes("string") ? { values: [] } : readValues(text, types);
+  return "values" in read && read.values.length > 1 ? read.values : null;
+}
+
+/** A name for a new dimension over a parameter. */
+export const freeDimension = (param: string, dimensions: readonly string[]): string =>
+  dimensions.includes(param) ? `${param}_2` : param;
+
 function readOne(piece: string, types: readonly string[]): Read {
   const tries: Read[] = [];
   if (types.includes("integer")) tries.push(readInteger(piece));

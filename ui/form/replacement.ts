@@ -7,6 +7,7 @@ import { checkValue } from "../../lib/contract/schema.ts";
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import type { Contract } from "../state/contracts.ts";
 import type { Step } from "../state/copies.ts";
+import { asCustom } from "./custom.ts";
 
 type Contracts = ReadonlyMap<string, Contract>;
 
@@ -64,16 +65,4 @@ export function withOperation(recipe: JsonObject, stepId: string, contract: Cont
     return { ...rest, op: contract.id, ...(kept.length > 0 ? { params: Object.fromEntries(kept) } : {}) };
   });
   return asCustom({ ...recipe, name: `${String(recipe.name ?? "recipe")}_custom`, steps });
-}
-
-/** A recipe of the profile `custom` that records the standard profile it is based on. */
-export function asCustom(recipe: JsonObject): JsonObject {
-  const { execution_profile: declared } = recipe;
-  const { id = "custom", version = 1 } = typeof declared === "string"
-    ? { id: declared }
-    : isObject(declared)
-    ? declared
-    : {};
-  if (id === "custom") return recipe;
-  return { ...recipe, execution_profile: { id: "custom", version: 1, based_on: { id, version } } };
 }

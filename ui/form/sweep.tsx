@@ -1,7 +1,7 @@
 /** Binds a parameter to a dimension of the matrix: a new one with its values, or an existing one. */
 import type { Value } from "../../lib/contract/value.ts";
 import { useState } from "../preact.ts";
-import { readValues, writtenValues } from "./matrix.ts";
+import { freeDimension, readValues, writtenValues } from "./matrix.ts";
 
 interface Props {
   name: string;
@@ -13,8 +13,7 @@ interface Props {
 }
 
 export function Sweep({ name, types, value, dimensions, onSweep }: Props) {
-  const free = dimensions.includes(name) ? `${name}_2` : name;
-  const [chosen, setChosen] = useState(""), [fresh, setFresh] = useState(free);
+  const [chosen, setChosen] = useState(""), [fresh, setFresh] = useState(freeDimension(name, dimensions));
   const [text, setText] = useState(value === undefined ? "" : writtenValues([value]));
   const [problem, setProblem] = useState<string | null>(null);
   const id = `sweep-${name}`;

@@ -1,7 +1,6 @@
 /** Small images of what the steps of a run gave: an image, a constellation, a histogram or a line. */
 import { get } from "../api.ts";
 import { densityPixels } from "../charts/density.ts";
-import { useEffect, useState } from "../preact.ts";
 import { type Artifact, artifactsOf, type RunSummary } from "../runs/documents.ts";
 import { blobUrl, imageAddress } from "../state/files.ts";
 
@@ -11,28 +10,20 @@ const CELLS = 40, SIDE = 96;
 const LONGEST_LINE = 512;
 const SHORTEST_LINE = 8;
 
-/** Addresses of images by step. They appear one after another. */
-export function useThumbnails(summary: RunSummary | null): ReadonlyMap<string, string> {
-  const [urls, setUrls] = useState<ReadonlyMap<string, string>>(new Map());
-  useEffect(() => {
-    if (summary === null || summary.status === "running") return;
-    const stop = new AbortController(), made = new Map<string, string>();
-    void (async () => {
-      for (const artifact of artifactsOf(summary)) {
-        if (made.has(artifact.step)) continue;
-        // An artifact that was pruned has no image.
-        const url = await thumbnailOf(artifact, stop.signal).catch(() => null);
-        if (stop.signal.aborted) return url === null ? undefined : URL.revokeObjectURL(url);
-        if (url !== null) setUrls(new Map(made.set(artifact.step, url)));
-      }
-    })();
-    return () => {
-      stop.abort();
-      for (const url of made.values()) URL.revokeObjectURL(url);
-      setUrls(new Map());
-    };
-  }, [summary]);
-  return urls;
+/** Images of the steps of a run, one after another. Whoever stops revokes the addresses that came. */
+export async function* thumbnailsOf(
+  summary: RunSummary,
+  signal: AbortSignal,
+): AsyncGenerator<[step: string, url: string]> {
+  const made = new Set<string>();
+  for (const artifact of artifactsOf(summary)) {
+    if (made.has(artifact.step)) continue;
+    // An artifact that was pruned has no image.
+    const url = await thumbnailOf(artifact, signal).catch(() => null);
+    if (url === null) continue;
+    made.add(artifact.step);
+    yield [artifact.step, url];
+  }
 }
 
 /** An image of an artifact, or null where its kind has none. @throws Problem */

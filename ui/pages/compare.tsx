@@ -1,16 +1,16 @@
 /** Comparison of runs: differences, curves over a parameter, and tables for a paper. The address holds the view. */
 import { get } from "../api.ts";
 import { Page, Toggle, Trouble } from "../parts.tsx";
-import { lazy, Suspense, useEffect, useMemo, useState } from "../preact.ts";
+import { lazy, useEffect, useMemo, useState } from "../preact.ts";
 import { address, go, place, refine } from "../router.ts";
 import { CompareTable } from "../compare/compare_table.tsx";
 import { useComparedRuns } from "../compare/load.ts";
 import type { RunRow } from "../runs/filter.ts";
 import { loadMetrics } from "../runs/metrics.ts";
 
-const Curves = lazy(() => import("../compare/curves.tsx"));
-const Parallel = lazy(() => import("../compare/parallel.tsx"));
-const PivotView = lazy(() => import("../compare/pivot_view.tsx"));
+const Curves = lazy(() => import("../compare/curves.tsx"), "Loading the view");
+const Parallel = lazy(() => import("../compare/parallel.tsx"), "Loading the view");
+const PivotView = lazy(() => import("../compare/pivot_view.tsx"), "Loading the view");
 
 const VIEWS = [["table", "Table"], ["curves", "Curves"], ["pivot", "Pivot"], ["parallel", "Parameters"]] as const;
 const MOST_RUNS = 256;
@@ -20,7 +20,9 @@ export default function Compare() {
   const listed = query.get("runs") ?? "", view = query.get("view") ?? "table";
   const ids = useMemo(() => [...new Set(listed.split(",").filter(Boolean))].slice(0, MOST_RUNS), [listed]);
   const { runs, loading, problems } = useComparedRuns(ids);
-  useEffect(() => void loadMetrics().catch(() => {}), []);
+  // The table names metrics and units: they are known before it is drawn, or never.
+  const [named, setNamed] = useState(false), waits = loading > 0 || !named;
+  useEffect(() => void loadMetrics().catch(() => {}).finally(() => setNamed(true)), []);
   const set = (next: readonly string[]) =>
     go("compare", [], { ...Object.fromEntries(query), runs: next.join(","), base: "" });
   return (
@@ -34,7 +36,7 @@ export default function Compare() {
         )
         : (
           <>
-            <div class="row">
+            <div class="row nowrap">
               <Toggle<string>
                 label="Form of the comparison"
                 value={view}
@@ -42,22 +44,22 @@ export default function Compare() {
                 onChoose={(id) => refine({ view: id === "table" ? "" : id })}
               />
               <span class="muted" role="status">
-                {loading > 0 ? `Reading ${loading} of ${ids.length} runs` : `${runs.length} runs`}
+                {loading > 0 ? `Reading ${loading}` : `${runs.length} runs`}
               </span>
             </div>
             {ids.length === 1 && loading === 0 && <p class="notice">Add another run to compare.</p>}
             <div class="run-part">
-              <Suspense fallback={<p class="empty">Loading the view</p>}>
-                {runs.length === 0
-                  ? loading > 0 && <p class="empty" aria-busy="true">Reading the runs</p>
-                  : view === "curves"
-                  ? <Curves runs={runs} />
-                  : view === "pivot"
-                  ? <PivotView runs={runs} />
-                  : view === "parallel"
-                  ? <Parallel runs={runs} />
-                  : <CompareTable runs={runs} onRemove={(id) => set(ids.filter((other) => other !== id))} />}
-              </Suspense>
+              {waits
+                ? <p class="empty" aria-busy="true">Reading the runs</p>
+                : runs.length === 0
+                ? null
+                : view === "curves"
+                ? <Curves runs={runs} />
+                : view === "pivot"
+                ? <PivotView runs={runs} />
+                : view === "parallel"
+                ? <Parallel runs={runs} />
+                : <CompareTable runs={runs} onRemove={(id) => set(ids.filter((other) => other !== id))} />}
             </div>
           </>
         )}

@@ -1,10 +1,11 @@
 /** The editor: open recipes as tabs, the outline, the graph, the inspector, and the panels below. */
 import { attempt, Bar, OpenDialog, openFiles, trouble, whyNotRun } from "../panels/bar.tsx";
 import { Centre } from "../panels/centre.tsx";
+import { focusField } from "../panels/focus_field.ts";
 import { Inspector } from "../panels/inspector.tsx";
 import { Outline } from "../panels/outline.tsx";
 import { Dock } from "../panels/dock.tsx";
-import { Suspense, useEffect, useRef, useState } from "../preact.ts";
+import { useEffect, useRef, useState } from "../preact.ts";
 import { provideCommands } from "../palette.tsx";
 import { address } from "../router.ts";
 import { contracts, loadContracts } from "../state/contracts.ts";
@@ -19,6 +20,7 @@ import {
   save,
   stepsOf,
   undo,
+  unreadOf,
   update,
 } from "../state/copies.ts";
 import { jobs } from "../state/events.ts";
@@ -39,7 +41,7 @@ function problemsByStep(copy: Copy): ReadonlyMap<string, number> {
     const id = step_id ?? steps[Number(/^\/steps\/(\d+)/.exec(pointer ?? "")?.[1])]?.id;
     if (id !== undefined) found.set(id, (found.get(id) ?? 0) + 1);
   }
-  for (const { stepId } of Object.values(copy.unread)) {
+  for (const [, { stepId }] of unreadOf(copy)) {
     if (stepId !== "") found.set(stepId, (found.get(stepId) ?? 0) + 1);
   }
   return found;
@@ -79,7 +81,7 @@ export default function Editor() {
           <>
             No recipe is open. <a href={address("templates")}>Start from a template</a> or{" "}
             <button type="button" onClick={() => setOpening(true)}>open a file</button>
-            <Suspense fallback={null}>{opening && <OpenDialog onClose={() => setOpening(false)} />}</Suspense>
+            {opening && <OpenDialog onClose={() => setOpening(false)} />}
           </>
         )}
       </div>
@@ -174,7 +176,7 @@ function commands() {
         detail: id,
         run() {
           select();
-          setTimeout(() => document.getElementById(`param-${id}-${name}`)?.focus(), 100);
+          focusField(`#${CSS.escape(`param-${id}-${name}`)}`);
         },
       })),
     ];

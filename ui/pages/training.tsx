@@ -6,7 +6,7 @@ import type { JsonObject } from "../../lib/contract/value.ts";
 import { type Diagnostic, findingsOf, get, post } from "../api.ts";
 import { Diagnostics, Page, Trouble } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
-import { address, place, refine } from "../router.ts";
+import { place, refine } from "../router.ts";
 import { loadContracts } from "../state/contracts.ts";
 import { active, copies, nameOf, openDefault } from "../state/copies.ts";
 import { useFetched, useLoaded } from "../state/fetched.ts";
@@ -32,15 +32,14 @@ export default function Training() {
       <Trouble text={problem ?? read.problem} />
       <p class="muted">
         Training runs outside svc: this view derives a plan, captures the data, and exports the project for a trainer.
-        {copy !== null && (
-          <>
-            {" "}The open recipe is <a href={address("editor")}>{nameOf(copy)}</a>.
-          </>
-        )}
       </p>
       <Source chosen={source} />
       {source === null || recipe === null
-        ? <p class="empty">{problem === null ? "Reading the recipe" : "No recipe is shown"}</p>
+        ? (
+          <p class="empty" aria-busy={problem === null}>
+            {problem === null ? "Reading the recipe" : "No recipe is shown"}
+          </p>
+        )
         : <Workbench key={source} source={source} recipe={recipe} />}
       <Projects />
     </Page>
@@ -66,7 +65,7 @@ function Source({ chosen }: { chosen: string | null }) {
     ["Templates", templates.filter(({ available }) => available).map(({ id, label }) => [`template:${id}`, label])],
   ];
   return (
-    <p class="row">
+    <p class="row nowrap">
       <label for="training-source">Derive from</label>
       <select
         id="training-source"
@@ -116,7 +115,7 @@ function Workbench({ source, recipe }: { source: string; recipe: JsonObject }) {
           <button type="button" onClick={() => setDraft(NEW_PLAN)}>Reset the plan</button>
         </section>
       )}
-      {inspection === null ? findings.length === 0 && <p class="empty">Inspecting the recipe</p> : (
+      {inspection === null ? findings.length === 0 && <p class="empty" aria-busy="true">Inspecting the recipe</p> : (
         <>
           <Identities inspection={inspection} />
           <Blocks inspection={inspection} draft={draft} change={change} />

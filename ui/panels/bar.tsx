@@ -1,7 +1,7 @@
 /** Above the editor: the open recipes as tabs, the actions on the present one, and the options of its runs. */
 import { connection, problemText } from "../api.ts";
 import { Check, Select } from "../parts.tsx";
-import { lazy, signal, Suspense } from "../preact.ts";
+import { lazy, signal } from "../preact.ts";
 import { address } from "../router.ts";
 import {
   activeId,
@@ -16,6 +16,7 @@ import {
   revert,
   save,
   undo,
+  unreadOf,
 } from "../state/copies.ts";
 import { isEnded, jobs } from "../state/events.ts";
 import { otherTabs } from "../state/other_tabs.ts";
@@ -44,7 +45,7 @@ export async function attempt(work: () => unknown): Promise<void> {
 
 export function whyNotRun(copy: Copy): string | null {
   if (connection.value === "lost") return "The server does not answer";
-  const unread = Object.keys(copy.unread).length;
+  const unread = unreadOf(copy).length;
   if (copy.verdict === null && unread === 0) return "Checking";
   const errors = unread +
     (copy.verdict?.diagnostics ?? []).filter(({ severity }) => severity !== "warning" && severity !== "info").length;
@@ -93,11 +94,9 @@ export function Bar({ copy }: { copy: Copy }) {
           </button>
         </p>
       )}
-      <Suspense fallback={null}>
-        {OPEN.files.value && <OpenDialog onClose={() => OPEN.files.value = false} />}
-        {OPEN.saveAs.value && <SaveAsDialog copy={copy} onClose={() => OPEN.saveAs.value = false} />}
-        {conflict.value !== null && <ConflictDialog />}
-      </Suspense>
+      {OPEN.files.value && <OpenDialog onClose={() => OPEN.files.value = false} />}
+      {OPEN.saveAs.value && <SaveAsDialog copy={copy} onClose={() => OPEN.saveAs.value = false} />}
+      {conflict.value !== null && <ConflictDialog />}
     </header>
   );
 }

@@ -1,19 +1,20 @@
 /** The middle of the editor: the graph, or the recipe as text, as a matrix, as specifications. */
 import { Graph } from "../graph/graph.tsx";
-import { useThumbnails } from "../graph/thumbnails.ts";
+import { useThumbnails } from "../graph/use_thumbnails.ts";
 import { matrixFacts } from "../form/matrix.ts";
 import { isGeneric } from "../form/presentation.ts";
 import { Tabs } from "../parts.tsx";
-import { lazy, Suspense } from "../preact.ts";
+import { lazy } from "../preact.ts";
 import { CENTRE_VIEWS, type CentreView, centreView } from "../state/centre_view.ts";
 import { type Copy, update } from "../state/copies.ts";
 import type { StepState } from "../state/runs.ts";
 import { jobOf, shapeOf, useSummary } from "../state/summaries.ts";
+import { focusField } from "./focus_field.ts";
 import { TaskForm } from "./task_form.tsx";
 
-const Matrix = lazy(() => import("./matrix.tsx").then(({ Matrix }) => Matrix));
-const Raw = lazy(() => import("./raw.tsx").then(({ Raw }) => Raw));
-const Specs = lazy(() => import("./specs.tsx").then(({ Specs }) => Specs));
+const Matrix = lazy(() => import("./matrix.tsx").then(({ Matrix }) => Matrix), "Loading the view");
+const Raw = lazy(() => import("./raw.tsx").then(({ Raw }) => Raw), "Loading the view");
+const Specs = lazy(() => import("./specs.tsx").then(({ Specs }) => Specs), "Loading the view");
 
 interface Props {
   copy: Copy;
@@ -62,14 +63,12 @@ export function Centre({ copy, problems, states }: Props) {
             outputs={outputs}
             thumbnails={thumbnails}
             onSelect={(id) => update(copy.id, { selected: id })}
-            onOpen={() => document.querySelector<HTMLElement>(".inspector input, .inspector select")?.focus()}
+            onOpen={() => focusField(".inspector input, .inspector select")}
           />
         )}
-        <Suspense fallback={<p class="empty">Loading the view</p>}>
-          {view === "Matrix" && <Matrix copy={copy} />}
-          {view === "Specs" && <Specs copy={copy} />}
-          {view === "Raw JSON" && <Raw copy={copy} />}
-        </Suspense>
+        {view === "Matrix" && <Matrix copy={copy} />}
+        {view === "Specs" && <Specs copy={copy} />}
+        {view === "Raw JSON" && <Raw copy={copy} />}
       </div>
     </section>
   );

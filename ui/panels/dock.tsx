@@ -1,16 +1,17 @@
 /** Below the recipe: problems, the latest run, the plan, the log. */
 import { connection, type Diagnostic } from "../api.ts";
-import { asCustom } from "../form/replacement.ts";
+import { asCustom } from "../form/custom.ts";
 import { Tabs, toneOf } from "../parts.tsx";
-import { lazy, Suspense, useEffect, useRef, useState } from "../preact.ts";
-import { type Copy, edit, stepsOf, textOf, update, validate } from "../state/copies.ts";
+import { lazy, useEffect, useRef, useState } from "../preact.ts";
+import { type Copy, edit, stepsOf, textOf, unreadOf, update, validate } from "../state/copies.ts";
 import { isEnded } from "../state/events.ts";
 import { jobOf } from "../state/summaries.ts";
 import { CheckMode } from "./check_mode.tsx";
+import { focusField } from "./focus_field.ts";
 
-const Log = lazy(() => import("./log.tsx").then(({ Log }) => Log));
-const Plan = lazy(() => import("./plan.tsx").then(({ Plan }) => Plan));
-const Results = lazy(() => import("./results.tsx").then(({ Results }) => Results));
+const Log = lazy(() => import("./log.tsx").then(({ Log }) => Log), "Loading the panel");
+const Plan = lazy(() => import("./plan.tsx").then(({ Plan }) => Plan), "Loading the panel");
+const Results = lazy(() => import("./results.tsx").then(({ Results }) => Results), "Loading the panel");
 
 const PANELS = ["Problems", "Results", "Plan", "Log"] as const;
 
@@ -24,7 +25,7 @@ export function Dock({ copy }: { copy: Copy }) {
     if (ended && seen.id === id && (seen.running || seen.jobId !== jobId)) setPanel("Results");
     before.current = { id, jobId, running: job !== undefined && !ended };
   }, [id, jobId, job?.state]);
-  const count = (copy.verdict?.diagnostics.length ?? 0) + Object.keys(copy.unread).length;
+  const count = (copy.verdict?.diagnostics.length ?? 0) + unreadOf(copy).length;
   return (
     <section class="dock" aria-label="Below the graph">
       <Tabs
@@ -35,11 +36,9 @@ export function Dock({ copy }: { copy: Copy }) {
       />
       <div class="dock-body" role="tabpanel" aria-label={panel} tabindex={0}>
         {panel === "Problems" && <Problems copy={copy} />}
-        <Suspense fallback={<p class="muted" aria-busy="true">Loading the panel</p>}>
-          {panel === "Plan" && <Plan copy={copy} />}
-          {panel === "Results" && <Results copy={copy} />}
-          {panel === "Log" && <Log jobId={copy.jobId} />}
-        </Suspense>
+        {panel === "Plan" && <Plan copy={copy} />}
+        {panel === "Results" && <Results copy={copy} />}
+        {panel === "Log" && <Log jobId={copy.jobId} />}
       </div>
     </section>
   );
@@ -48,7 +47,7 @@ export function Dock({ copy }: { copy: Copy }) {
 const isProblem = ({ severity }: Diagnostic) => severity !== "info";
 
 function Problems({ copy }: { copy: Copy }) {
-  const { verdict } = copy, unread = Object.entries(copy.unread);
+  const { verdict } = copy, unread = unreadOf(copy);
   const found = verdict?.diagnostics ?? [], stale = verdict !== null && verdict.text !== textOf(copy);
   return (
     <>
@@ -87,7 +86,7 @@ function Problems({ copy }: { copy: Copy }) {
 function showField(copy: Copy, stepId: string, param: string | undefined): void {
   update(copy.id, { selected: stepId === "" ? null : stepId });
   const field = stepId === "" ? `recipe-${param}` : `param-${stepId}-${param}`;
-  if (param !== undefined) setTimeout(() => document.getElementById(field)?.focus(), 50);
+  if (param !== undefined) focusField(`#${CSS.escape(field)}`);
 }
 
 function Finding({ copy, one }: { copy: Copy; one: Diagnostic }) {

@@ -1,244 +1,26 @@
-// deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
-/** The selected block: contract, parameters, inputs and outputs. */
-import { stepOutputKinds } from "../../lib/contract/output_kinds.ts";
-import { isEffective } from "../../lib/contract/schema.ts";
-import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
-import type { Reply } from "../api.ts";
-import { choicesOf, isSelector, SELECTORS } from "../form/choices.ts";
-import { Field } from "../form/field.tsx";
-import { FACETS } from "../form/presentation.ts";
-import { bind, matrixFacts, unbind } from "../form/matrix.ts";
-import { Check, Facts, Hidden, runtimesText, Trouble } from "../parts.tsx";
-import { lazy, signal, Suspense, useMemo, useState } from "../preact.ts";
-import { address } from "../router.ts";
-import { type Contract, contracts } from "../state/contracts.ts";
-import { type Copy, edit, setParam, setUnread, type Step, stepsOf, update } from "../state/copies.ts";
-import { useFetched } from "../state/fetched.ts";
-import { jobOf, type Output, shapeOf, useSummary } from "../state/summaries.ts";
+// deno-lint-ignore-file jsx-key -- elements in tuples of facts are not lists
+/** What can be edited of the selected block, or of the recipe while none is selected. */
+import { isObject, type JsonObject } from "../../lib/contract/value.ts";
+import { Control } from "../form/control.tsx";
+import { Facts } from "../parts.tsx";
+import { lazy } from "../preact.ts";
+import { type Copy, edit, setUnread, stepsOf } from "../state/copies.ts";
 
-const ReplaceDialog = lazy(() => import("./replace.tsx").then(({ ReplaceDialog }) => ReplaceDialog));
-
-/** Whether only modified parameters are shown. */
-const modifiedOnly = signal(false);
+const BlockInspector = lazy(() => import("./block_inspector.tsx"), "Loading the block");
 
 export function Inspector({ copy }: { copy: Copy }) {
-  const steps = stepsOf(copy.recipe), index = steps.findIndex(({ id }) => id === copy.selected), step = steps[index];
-  const summary = useSummary(jobOf(copy));
-  if (step === undefined) return <RecipeForm copy={copy} />;
-  const contract = contracts.value.get(step.op);
-  const kinds = stepOutputKinds(steps, (op) => contracts.value.get(op))[index] ?? contract?.output_kinds ?? {};
-  const measured = summary?.steps.find(({ id }) => id === step.id);
+  const step = stepsOf(copy.recipe).find(({ id }) => id === copy.selected);
   return (
     <section class="inspector" aria-label="Inspector">
-      <h2>{contract?.name ?? step.op}</h2>
-      <p class="mono small">
-        {step.id} ·{" "}
-        {contract === undefined ? step.op : <a href={address("catalog", ["operations", step.op])}>{step.op}</a>}
-      </p>
-      {contract === undefined
-        ? <p class="notice" data-tone="error">No operation of this name is known here.</p>
-        : <p class="muted">{contract.description ?? ""}</p>}
-      <Parameters copy={copy} step={step} index={index} contract={contract} />
-      <h3>Inputs</h3>
-      <Ports
-        ports={{ ...contract?.input_kinds, ...contract?.optional_input_kinds }}
-        wired={step.inputs}
-        onFollow={(id) => update(copy.id, { selected: id })}
-      />
-      <h3>Outputs</h3>
-      {Object.entries(kinds).map(([port, kind]) => (
-        <OutputView key={`${summary?.run_id} ${port}`} port={port} kind={kind} facts={measured?.outputs[port]} />
-      ))}
-      {contract !== undefined && <ContractFacts copy={copy} stepId={step.id} contract={contract} />}
+      {step === undefined ? <RecipeForm copy={copy} /> : <BlockInspector copy={copy} step={step} />}
     </section>
   );
-}
-
-interface ParametersProps {
-  copy: Copy;
-  step: Step;
-  /** Of the step in the recipe. */
-  index: number;
-  contract: Contract | undefined;
-}
-
-function Parameters({ copy, step, index, contract }: ParametersProps) {
-  const properties = (contract?.params_schema.properties ?? {}) as { [name: string]: JsonObject };
-  const { bindings, dimensions } = matrixFacts(copy.recipe);
-  const dimensionOf = (name: string) =>
-    bindings.find(({ stepId, param }) => stepId === step.id && param.split(".")[0] === name)?.dimension ?? null;
-  const isModified = (name: string) => step.params[name] !== undefined || dimensionOf(name) !== null;
-  // Set when the block is selected, so that a field stays in its place while it is edited.
-  const names = useMemo(() => {
-    const order = (name: string) =>
-      rank(name, properties[name]) + (isModified(name) ? 0 : HEADLINE.has(name) ? 10 : 20);
-    return Object.keys(properties).sort((a, b) => order(a) - order(b));
-  }, [copy.id, step.id, contract]);
-  const effective = copy.verdict?.forms?.effective.steps.find(({ id }) => id === step.id);
-  const params = { ...(effective?.params as JsonObject ?? defaults(properties)), ...step.params };
-  const findings = copy.verdict?.diagnostics ?? [];
-  const hasEffect = (name: string) => isModified(name) || isEffective(contract!.params_schema, name, params);
-  const shown = names.filter((name) => modifiedOnly.value ? isModified(name) : hasEffect(name));
-  const idle = modifiedOnly.value ? [] : names.filter((name) => !hasEffect(name));
-  const at = (name: string) => `/steps/${index}/params/${name}`;
-  return (
-    <>
-      <div class="row spread">
-        <h3>Parameters</h3>
-        <Check
-          look="small"
-          label={`Modified only (${names.filter(isModified).length})`}
-          checked={modifiedOnly.value}
-          onChange={(only) => modifiedOnly.value = only}
-        />
-      </div>
-      {shown.length === 0 && (
-        <p class="muted">
-          {names.length === 0 ? "None" : "All have their defaults. "}
-          {names.length > 0 && (
-            <button type="button" class="quiet" onClick={() => modifiedOnly.value = false}>Show all</button>
-          )}
-        </p>
-      )}
-      {shown.map(field)}
-      {idle.length > 0 && (
-        <details>
-          <summary>{idle.length} without effect under the chosen values</summary>
-          {idle.map(field)}
-        </details>
-      )}
-    </>
-  );
-
-  function field(name: string) {
-    const key = `${step.id}.${name}`, schema = properties[name];
-    return (
-      <Field
-        key={`${copy.id} ${key}`}
-        id={`param-${step.id}-${name}`}
-        name={name}
-        schema={schema}
-        value={step.params[name] as Value | undefined}
-        effective={isEffective(contract!.params_schema, name, params)}
-        choices={isSelector(name, schema) ? choicesOf(name, schema, contract!.materializations) : undefined}
-        diagnostics={findings.filter(({ pointer }) => pointer === at(name) || pointer?.startsWith(`${at(name)}/`))}
-        unread={copy.unread[key]}
-        dimension={dimensionOf(name)}
-        dimensions={dimensions.map(({ name }) => name)}
-        onChange={(value) => setParam(copy, step.id, name, value)}
-        onUnread={(unread) =>
-          setUnread(copy.id, key, unread === null ? null : { ...unread, stepId: step.id, param: name })}
-        onSweep={(dimension, values) =>
-          edit(copy.id, bind(copy.recipe, { stepId: step.id, param: name, dimension }, values))}
-        onRelease={() => edit(copy.id, unbind(copy.recipe, step.id, name))}
-      />
-    );
-  }
-}
-
-function ContractFacts({ copy, stepId, contract }: { copy: Copy; stepId: string; contract: Contract }) {
-  const [replacing, setReplacing] = useState<string | null>(null);
-  return (
-    <>
-      <button type="button" class="small" onClick={() => setReplacing(stepId)}>Duplicate as custom recipe …</button>
-      {replacing === stepId && (
-        <Suspense fallback={null}>
-          <ReplaceDialog copy={copy} stepId={stepId} onClose={() => setReplacing(null)} />
-        </Suspense>
-      )}
-      <h3>Contract</h3>
-      <Facts
-        of={[
-          ["Status", contract.status],
-          ["Runs in", runtimesText(contract.backends.benchmark_run)],
-          ["Thread-safe", contract.execution_safety.thread_safe ? "yes" : "no, runs alone"],
-          ["Equivalence", String(contract.equivalence.type)],
-        ]}
-      />
-    </>
-  );
-}
-
-/** Parameters that studies turn, shown behind the modified ones. */
-const HEADLINE: ReadonlySet<string> = new Set(FACETS.flatMap(({ params }) => params));
-
-const rank = (name: string, schema: JsonObject) =>
-  isSelector(name, schema) ? SELECTORS.indexOf(name) : SELECTORS.length;
-
-const defaults = (properties: { [name: string]: JsonObject }): JsonObject =>
-  Object.fromEntries(
-    Object.entries(properties).flatMap(([name, schema]) =>
-      schema.default === undefined ? [] : [[name, schema.default]]
-    ),
-  );
-
-function Ports(
-  { ports, wired, onFollow }: {
-    ports: { [port: string]: string[] };
-    wired: { [port: string]: string };
-    onFollow(id: string): void;
-  },
-) {
-  if (Object.keys(ports).length === 0) return <p class="muted">None</p>;
-  return (
-    <Facts
-      of={Object.entries(ports).map(([port, kinds]) => [
-        <span class="mono" title={kinds.join(", ")}>{port}</span>,
-        wired[port] === undefined
-          ? <span class="muted">not wired</span>
-          : (
-            <button type="button" class="quiet mono" onClick={() => onFollow(wired[port].split(".")[0])}>
-              {wired[port]}
-            </button>
-          ),
-      ])}
-    />
-  );
-}
-
-/** An output: its kind, and its array of the last run. */
-function OutputView({ port, kind, facts }: { port: string; kind: string; facts: Output | undefined }) {
-  const [wanted, setWanted] = useState(false);
-  const { value, problem } = useFetched(wanted ? "/api/artifact" : null, { query: { path: facts?.path } });
-  return (
-    <div class="output">
-      <span class="mono">{port}</span> <span class="mono small muted">{kind}</span>
-      {facts !== undefined && (
-        <Facts
-          mono="mono small"
-          of={[
-            ["Last run", shapeOf(facts) || "no array"],
-            ["SHA-256", <span title={facts.sha256}>{facts.sha256.slice(0, 16)}…</span>],
-          ]}
-        />
-      )}
-      {facts !== undefined && value === null && problem === null && (
-        <button
-          type="button"
-          class="small"
-          onClick={() => setWanted(true)}
-        >
-          First values<Hidden>of {port}</Hidden>
-        </button>
-      )}
-      <Trouble text={problem} />
-      {value !== null && <pre class="preview small" tabindex={0}>{firstOf(value.preview)}</pre>}
-    </div>
-  );
-}
-
-const MOST_CHARACTERS = 400;
-
-function firstOf(preview: Reply<"/api/artifact">["preview"]): string {
-  const text = preview?.arrays === undefined
-    ? preview?.text ?? "no preview"
-    : preview.arrays.map(({ name, values }) => `${name}: ${values.slice(0, 16).map(String).join(", ")}`).join("\n");
-  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
 }
 
 /** The fields of the recipe itself; shown while no block is selected. */
 function RecipeForm({ copy }: { copy: Copy }) {
   const { recipe } = copy, metadata = isObject(recipe.metadata) ? recipe.metadata : {};
+  const wrong = copy.unread.seed ?? copy.verdict?.diagnostics.find(({ pointer }) => pointer === "/metadata/seed");
   const text = (key: "name" | "description") => (
     <div class="field">
       <label for={`recipe-${key}`}>{key === "name" ? "Name" : "Description"}</label>
@@ -253,27 +35,34 @@ function RecipeForm({ copy }: { copy: Copy }) {
     </div>
   );
   return (
-    <section class="inspector" aria-label="Inspector">
+    <>
       <h2>Recipe</h2>
       {text("name")}
       {text("description")}
-      <Field
-        key={copy.id}
-        id="recipe-seed"
-        name="seed"
-        schema={SEED}
-        value={metadata.seed}
-        effective
-        diagnostics={(copy.verdict?.diagnostics ?? []).filter(({ pointer }) => pointer === "/metadata/seed")}
-        unread={copy.unread.seed}
-        onChange={(value) => {
-          const { seed: _, ...others } = metadata;
-          const next = value === undefined ? others : { ...metadata, seed: value };
-          edit(copy.id, { ...recipe, metadata: next }, "seed");
-        }}
-        onUnread={(unread) =>
-          setUnread(copy.id, "seed", unread === null ? null : { ...unread, stepId: "", param: "seed" })}
-      />
+      <div class="field">
+        <label for="recipe-seed">seed</label>
+        <Control
+          id="recipe-seed"
+          name="seed"
+          schema={SEED}
+          value={metadata.seed}
+          unread={copy.unread.seed?.text}
+          describedBy="recipe-seed-help"
+          invalid={wrong !== undefined}
+          onRead={(read, text) => {
+            const { seed: _, ...others } = metadata, absent = text.trim() === "";
+            if ("problem" in read && !absent) {
+              return setUnread(copy.id, "seed", { stepId: "", param: "seed", text, message: read.problem });
+            }
+            setUnread(copy.id, "seed", null);
+            const next = "problem" in read ? others : { ...metadata, seed: read.value };
+            edit(copy.id, { ...recipe, metadata: next }, "seed");
+          }}
+        />
+        <div class={wrong === undefined ? "help" : "error"} id="recipe-seed-help">
+          {wrong?.message ?? "master seed; the streams of all steps derive from it"}
+        </div>
+      </div>
       <Facts
         look="spaced"
         of={[
@@ -291,12 +80,8 @@ function RecipeForm({ copy }: { copy: Copy }) {
         Select a block to change its parameters. Change the wiring in Raw JSON; a recipe with another topology than that
         of its profile has the profile custom, with based_on.
       </p>
-    </section>
+    </>
   );
 }
 
-const SEED: JsonObject = {
-  type: "integer",
-  minimum: 0,
-  description: "master seed; the streams of all steps derive from it",
-};
+const SEED: JsonObject = { type: "integer", minimum: 0 };

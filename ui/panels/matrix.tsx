@@ -8,7 +8,7 @@ import { useComparedRuns } from "../compare/load.ts";
 import type { ComparedRun } from "../compare/table.ts";
 import { matrixFacts, MOST_VARIANTS, readValues, setDimension, unbind, writtenValues } from "../form/matrix.ts";
 import { type Column, Diagnostics, Hidden, Shown, StateMark, Table, Trouble } from "../parts.tsx";
-import { lazy, Suspense, useEffect, useMemo, useState } from "../preact.ts";
+import { lazy, useEffect, useMemo, useState } from "../preact.ts";
 import { address } from "../router.ts";
 import { entryOf, loadMetrics, shownMetric, timeText } from "../runs/metrics.ts";
 import { type Copy, edit, nameOf, openCopy, textOf, update } from "../state/copies.ts";
@@ -19,7 +19,7 @@ import { attempt } from "./bar.tsx";
 import { headlineMetrics } from "./headline.ts";
 import { RunCommand } from "./run_command.tsx";
 
-const VariantCurve = lazy(() => import("./variant_curve.tsx"));
+const VariantCurve = lazy(() => import("./variant_curve.tsx"), "Loading the figure");
 
 export function Matrix({ copy }: { copy: Copy }) {
   const facts = matrixFacts(copy.recipe);
@@ -227,9 +227,7 @@ function VariantList({ copy, variants }: { copy: Copy; variants: readonly Varian
       <Trouble tone="warn" text={problems.join(". ")} />
       {swept.length > 1 && (
         <div class="sweep-curve">
-          <Suspense fallback={<p class="muted" aria-busy="true">Loading the figure</p>}>
-            <VariantCurve runs={swept} metric={metrics[0] && namedIn(swept[0], metrics[0].id)} />
-          </Suspense>
+          <VariantCurve runs={swept} metric={metrics[0] && namedIn(swept[0], metrics[0].id)} />
         </div>
       )}
       <Table

@@ -1,6 +1,7 @@
 /** The plan of the recipe: the binding of each step, and the outcome of the plan cache for the last run. */
 import { Diagnostics, Shown, Table } from "../parts.tsx";
 import { post } from "../api.ts";
+import { runtimesText } from "../runtimes.ts";
 import { type Copy, textOf } from "../state/copies.ts";
 import { useLoaded } from "../state/fetched.ts";
 import { planCache } from "../state/settings.ts";
@@ -56,7 +57,7 @@ export function Plan({ copy }: { copy: Copy }) {
             columns={[
               ["Step", ({ step_id }) => step_id, "mono"],
               ["Operation", ({ operation_id }) => operation_id, "mono"],
-              ["Backend", ({ backend }) => backend],
+              ["Runs in", ({ backend }) => runtimesText([backend]), "", ({ backend }) => backend],
               ["Implementation", ({ implementation }) => implementation],
             ]}
           />

@@ -7,14 +7,14 @@ import type { JsonObject } from "../../lib/contract/value.ts";
 import { type Diagnostic, findingsOf, messageOf, post, Problem } from "../api.ts";
 import { jsonParts } from "../form/json_ranges.ts";
 import { Diagnostics, Select, Shown } from "../parts.tsx";
-import { type ComponentChildren, lazy, Suspense, useEffect, useState } from "../preact.ts";
+import { type ComponentChildren, lazy, useEffect, useState } from "../preact.ts";
 import { type Copy, edit, keepRaw, textOf, update } from "../state/copies.ts";
 import { useLoaded } from "../state/fetched.ts";
 import { checkMode } from "../state/settings.ts";
 import { Changes } from "./changes.tsx";
 import { CheckMode } from "./check_mode.tsx";
 
-const Code = lazy(() => import("./code.tsx"));
+const Code = lazy(() => import("./code.tsx"), "Loading the editor");
 const VIEWS = ["authored", "normalised", "effective", "difference"] as const;
 const CHECK_AFTER_MS = 400;
 
@@ -56,11 +56,7 @@ export function Raw({ copy }: { copy: Copy }) {
       <div class="raw-body">
         {view === "difference"
           ? <Difference copy={copy} />
-          : shown && (
-            <Suspense fallback={<p class="muted pad">Loading the editor</p>}>
-              <Code key={view} label={`${view} recipe`} readOnly text={prettyJson(shown)} />
-            </Suspense>
-          )}
+          : shown && <Code key={view} label={`${view} recipe`} readOnly text={prettyJson(shown)} />}
       </div>
     </div>
   );
@@ -121,18 +117,16 @@ function Authored({ copy, picker }: { copy: Copy; picker: ComponentChildren }) {
         <span class="small muted" role="status">{note}</span>
       </div>
       <div class="raw-body">
-        <Suspense fallback={<p class="muted pad">Loading the editor</p>}>
-          <Code
-            label="Recipe as JSON"
-            text={text}
-            diagnostics={brokenAt === null ? found : []}
-            brokenAt={brokenAt}
-            onChange={(next) => {
-              setNote("");
-              keepRaw(copy.id, next === prettyJson(copy.recipe) ? null : next);
-            }}
-          />
-        </Suspense>
+        <Code
+          label="Recipe as JSON"
+          text={text}
+          diagnostics={brokenAt === null ? found : []}
+          brokenAt={brokenAt}
+          onChange={(next) => {
+            setNote("");
+            keepRaw(copy.id, next === prettyJson(copy.recipe) ? null : next);
+          }}
+        />
         {errors.length > 0 && (
           <div class="raw-problems">
             <Diagnostics label="Problems of the text" items={errors} />

@@ -2,7 +2,7 @@
 import { type Diagnostic, get } from "../api.ts";
 import { commandOf, CopyCommand } from "../copy_command.tsx";
 import { Diagnostics, StateMark } from "../parts.tsx";
-import { lazy, Suspense, useEffect } from "../preact.ts";
+import { lazy, useEffect } from "../preact.ts";
 import { address } from "../router.ts";
 import { secondsOf } from "../runs/filter.ts";
 import { Headline, StepMetrics } from "../runs/headline.tsx";
@@ -16,7 +16,7 @@ import { headlineMetrics } from "./headline.ts";
 import { CacheOutcome } from "./plan.tsx";
 import { RunCommand } from "./run_command.tsx";
 
-const ResultFigure = lazy(() => import("../runs/result_figure.tsx"));
+const ResultFigure = lazy(() => import("../runs/result_figure.tsx"), "Loading the figure");
 
 export function Results({ copy }: { copy: Copy }) {
   const job = jobOf(copy), summary = useSummary(job);
@@ -53,11 +53,7 @@ export function Results({ copy }: { copy: Copy }) {
           </>
         )}
       </div>
-      {summary?.status === "completed" && (
-        <Suspense fallback={<p class="muted" aria-busy="true">Loading the figure</p>}>
-          <ResultFigure key={summary.run_id} summary={summary} />
-        </Suspense>
-      )}
+      {summary?.status === "completed" && <ResultFigure key={summary.run_id} summary={summary} />}
     </article>
   );
 }

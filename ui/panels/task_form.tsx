@@ -1,15 +1,16 @@
 /** The few parameters that a study of this kind turns, above the graph. All others are in the inspector. */
 import type { JsonObject, Value } from "../../lib/contract/value.ts";
+import { schemaTypes } from "../../lib/contract/schema_types.ts";
 import { Control } from "../form/control.tsx";
-import { matrixFacts } from "../form/matrix.ts";
+import { bind, freeDimension, matrixFacts, sweptValues } from "../form/matrix.ts";
 import { entriesOf } from "../form/presentation.ts";
 import { useEffect } from "../preact.ts";
 import { contracts } from "../state/contracts.ts";
-import { type Copy, setParam, setUnread, stepsOf, update } from "../state/copies.ts";
+import { type Copy, edit, setParam, setUnread, stepsOf, update } from "../state/copies.ts";
 import { bindingsOf, wantBindings } from "../state/templates.ts";
 
 export function TaskForm({ copy }: { copy: Copy }) {
-  const steps = stepsOf(copy.recipe), { bindings } = matrixFacts(copy.recipe);
+  const steps = stepsOf(copy.recipe), { bindings, dimensions } = matrixFacts(copy.recipe);
   const schemasOf = (op: string) =>
     (contracts.value.get(op)?.params_schema.properties ?? {}) as { [name: string]: JsonObject };
   useEffect(() => wantBindings(copy.recipe), [copy.id]);
@@ -20,9 +21,16 @@ export function TaskForm({ copy }: { copy: Copy }) {
       {entries.map(({ facet, stepId, param }) => {
         const step = steps.find(({ id }) => id === stepId)!, schema = schemasOf(step.op)[param];
         const id = `short-${stepId}-${param}`, key = `${stepId}.${param}`, unread = copy.unread[key];
+        const types = schemaTypes(schema);
+        const sweep = () => {
+          if (unread?.sweep === undefined) return;
+          setUnread(copy.id, key, null);
+          const dimension = freeDimension(param, dimensions.map(({ name }) => name));
+          edit(copy.id, bind(copy.recipe, { stepId, param, dimension }, unread.sweep));
+        };
         const dimension = bindings.find((one) => one.stepId === stepId && one.param.split(".")[0] === param)?.dimension;
         return (
-          <div key={id} class="short">
+          <div key={id} class="short" onFocusOut={sweep} onKeyDown={(event) => event.key === "Enter" && sweep()}>
             <label for={id}>
               <span class="muted small">{facet}</span> <span class="mono">{param}</span>
             </label>
@@ -40,17 +48,21 @@ export function TaskForm({ copy }: { copy: Copy }) {
                   value={(step.params[param] ?? schema.default) as Value | undefined}
                   unread={unread?.text}
                   describedBy={`${id}-where`}
-                  invalid={unread !== undefined}
+                  invalid={unread !== undefined && unread.sweep === undefined}
                   onRead={(read, text) => {
                     if ("problem" in read) {
-                      return setUnread(copy.id, key, { stepId, param, text, message: read.problem });
+                      const sweep = sweptValues(text, types) ?? undefined;
+                      const message = sweep === undefined ? read.problem : `Enter sweeps ${sweep.length} values`;
+                      return setUnread(copy.id, key, { stepId, param, text, message, sweep });
                     }
                     setUnread(copy.id, key, null);
                     setParam(copy, stepId, param, read.value);
                   }}
                 />
               )}
-            <span class="hidden-text" id={`${id}-where`}>of block {stepId}</span>
+            <span class={unread?.sweep === undefined ? "hidden-text" : "small"} id={`${id}-where`} role="status">
+              {unread?.sweep === undefined ? `of block ${stepId}` : unread.message}
+            </span>
           </div>
         );
       })}

@@ -1,6 +1,6 @@
 /** What can be done with the chosen runs: compare, export, prune, remove. */
 import { post, problemText } from "../api.ts";
-import { csvText } from "../charts/table.ts";
+import { csvText } from "../charts/csv.ts";
 import { Trouble } from "../parts.tsx";
 import { useState } from "../preact.ts";
 import { go } from "../router.ts";

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../lib/contract/value.ts";
 import { messageOf } from "../api.ts";
 import { commandOf, CopyCommand } from "../copy_command.tsx";
 import { Page, StateMark, Tabs, Wait } from "../parts.tsx";
-import { type ComponentType, lazy, Suspense, useEffect, useState } from "../preact.ts";
+import { type ComponentType, lazy, useEffect, useState } from "../preact.ts";
 import { address, go } from "../router.ts";
 import { loadContracts } from "../state/contracts.ts";
 import { openCopy } from "../state/copies.ts";
@@ -23,8 +23,8 @@ import { RecipeView } from "./recipe_view.tsx";
 import { Summary } from "./summary.tsx";
 import { Timeline } from "./timeline.tsx";
 
-const Media = lazy(() => import("./media.tsx"));
-const RunGraph = lazy(() => import("./run_graph.tsx"));
+const Media = lazy(() => import("./media.tsx"), "Loading the view");
+const RunGraph = lazy(() => import("./run_graph.tsx"), "Loading the view");
 
 const PARTS: Readonly<Record<string, ComponentType<{ documents: RunDocuments }>>> = {
   Summary,
@@ -60,7 +60,7 @@ export default function RunDetail({ runId, tab }: { runId: string; tab: string }
   }, [executing]);
   if (documents === null) {
     return (
-      <Page title={runId} actions={<a href={address("runs")}>All runs</a>}>
+      <Page key="wait" title={runId} actions={<a href={address("runs")}>All runs</a>}>
         <Wait of={found} what="the run" />
       </Page>
     );
@@ -82,9 +82,7 @@ export default function RunDetail({ runId, tab }: { runId: string; tab: string }
         onChoose={(id) => go("runs", id === "summary" ? [runId] : [runId, id])}
       />
       <div class="run-part" role="tabpanel" aria-label={label}>
-        <Suspense fallback={<p class="empty">Loading the view</p>}>
-          {Part === undefined ? <p class="empty">There is no part named {tab}.</p> : <Part documents={documents} />}
-        </Suspense>
+        {Part === undefined ? <p class="empty">There is no part named {tab}.</p> : <Part documents={documents} />}
       </div>
     </Page>
   );

@@ -6,17 +6,19 @@ import { diffTexts } from "../charts/text_diff.ts";
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { type JSX, useEffect, useMemo, useState } from "../preact.ts";
 import { type Artifact, artifactsOf, type RunDocuments, type RunSummary } from "./documents.ts";
+import { Pager } from "../pager.tsx";
 import { Section, Select, Trouble } from "../parts.tsx";
 import { useLoaded } from "../state/fetched.ts";
 import { json } from "./fetch_artifact.ts";
-import { valueText } from "./metrics.ts";
 import { allocationsOf } from "./views/allocations.ts";
 import { AngleView, hearingOf } from "./views/angle_view.tsx";
+import { ArrayView } from "./views/array_view.tsx";
 import { AnswerView, isAnswers, RankingView } from "./views/answer_views.tsx";
 import { beamsOf, BeamView } from "./views/beam_view.tsx";
 import { BudgetView } from "./views/budget_view.tsx";
 import { ChannelView } from "./views/channel_view.tsx";
 import { channelsOf } from "./views/channels.ts";
+import { fociOf, FocusView } from "./views/focus_view.tsx";
 import { MapView, placesOf } from "./views/map_view.tsx";
 import { nameOf, sourceOf, ViewPanel } from "./views/parts.tsx";
 import { scenesOf, SceneView } from "./views/scene_view.tsx";
@@ -64,7 +66,7 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
   const beams = beamsOf(artifacts), hearing = hearingOf(artifacts), places = placesOf(artifacts);
   const others = of(({ dtype, kind }) => dtype !== null && dtype.startsWith("float") && !VIEWED.has(kind));
   const radar = radarOf(artifacts), resources = resourceGridOf(artifacts), delivering = reports.filter(hasDeliveries);
-  const patterns = patternsOf(artifacts), surface = surfaceOf(artifacts);
+  const patterns = patternsOf(artifacts), surface = surfaceOf(artifacts), foci = fociOf(artifacts);
   const budgets = of(({ kind }) => kind === "ntn.link_budget.numpy");
   const schedules = of(({ kind }) => kind === "ai_phy.schedule.numpy"), rated = reports.filter(hasUserRates);
   const scenes = scenesOf(artifacts), rankings = artifacts.find(({ kind }) => kind === "retrieval.rankings.json");
@@ -73,7 +75,7 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
   if (
     images.length + texts.length + symbols.length + waveforms.length + soft.length + others.length + channels.length +
           beams.length + patterns.length + budgets.length + schedules.length + rated.length === 0 &&
-    hearing === null && places === null && radar === null && resources === null &&
+    hearing === null && places === null && radar === null && resources === null && foci === null &&
     delivering.length === 0 && confusion === undefined && faithful.length === 0 &&
     answers === undefined && rankings === undefined
   ) {
@@ -101,6 +103,7 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
       {erring.length > 0 && <ErrorView reports={erring} summary={summary} />}
       {beams.length > 0 && <BeamView beams={beams} summary={summary} />}
       {patterns.length > 0 && <PatternView patterns={patterns} summary={summary} />}
+      {foci !== null && <FocusView foci={foci} summary={summary} />}
       {surface !== null && <SurfaceView surface={surface} summary={summary} />}
       {rated.length > 0 && <UserRatesView reports={rated} summary={summary} />}
       {schedules.map((schedule) => <ScheduleView key={schedule.path} schedule={schedule} summary={summary} />)}
@@ -138,14 +141,7 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
             first={others.find(({ kind }) => /allocation|decision|spectrum|estimate/.test(kind))}
           >
             {(artifact) => (
-              <SeriesChart
-                path={artifact.path}
-                array={artifact.array}
-                kind="line"
-                title={nameOf(artifact)}
-                value={valueAxis(artifact)}
-                source={sourceOf(summary, artifact)}
-              />
+              <ArrayView key={artifact.path} artifact={artifact} summary={summary} value={valueAxis(artifact)} />
             )}
           </Choice>
         </ViewPanel>
@@ -259,39 +255,57 @@ interface TextBatch {
   items: { id: string; text: string }[];
 }
 
-/** Texts that are shown at once. */
-const SHOWN_TEXTS = 20;
+/** Texts of a page. */
+const SHOWN_TEXTS = 10;
+
+/** A text with what became of it. */
+interface Compared {
+  id: string;
+  parts: ReturnType<typeof diffTexts>;
+  words: number;
+  kept: number;
+}
+
+function comparedTexts([sent, received]: readonly TextBatch[]): Compared[] {
+  return sent.items.map(({ id, text }, index) => {
+    const other = received.items.find((item) => item.id === id) ?? received.items[index];
+    const parts = diffTexts(text, other?.text ?? "");
+    const kept = parts.filter(({ kind }) => kind === "kept").flatMap(({ text }) => text.split(" ")).length;
+    return { id, parts, words: text.split(/\s+/).filter(Boolean).length, kept };
+  });
+}
 
 function Texts({ texts }: { texts: Artifact[] }) {
-  const [to, setTo] = useState(texts.at(-1)!.path), [all, setAll] = useState(false);
-  const from = texts[0].path;
+  const [to, setTo] = useState(texts.at(-1)!.path), from = texts[0].path;
   const { value, ...wait } = useLoaded(
     async (signal) => await Promise.all([json<TextBatch>(from, signal), json<TextBatch>(to, signal)]),
     `${from} ${to}`,
   );
+  const compared = useMemo(() => value === null ? [] : comparedTexts(value), [value]);
+  const sum = (of: (one: Compared) => number) => compared.reduce((total, one) => total + of(one), 0);
   const against = texts.length > 1 && (
     <Select label={`${nameOf(texts[0])} against`} value={to} options={texts.slice(1).map(optionOf)} onChoose={setTo} />
   );
   return (
     <Section title="Texts" look="panel" actions={against}>
-      {texts.length > 1 && (
-        <p class="muted small">
-          <del>lost</del> and <ins>added</ins> words; the others are unchanged.
+      {texts.length > 1 && value !== null && (
+        <p>
+          {sum(({ kept }) => kept)} of {sum(({ words }) => words)} words of {compared.length} texts are kept;{" "}
+          {compared.filter(({ parts }) => parts.every(({ kind }) => kind === "kept")).length} texts are unchanged.{" "}
+          <span class="muted small">
+            <del>lost</del> and <ins>added</ins> words are marked.
+          </span>
         </p>
       )}
       <Trouble text={wait.problem} tone="warn" />
-      {value !== null && (
-        <ul class="text-diffs">
-          {value[0].items.slice(0, all ? undefined : SHOWN_TEXTS).map(({ id, text }, index) => {
-            const other = value[1].items.find((item) => item.id === id) ?? value[1].items[index];
-            const parts = diffTexts(text, other?.text ?? "");
-            const words = text.split(/\s+/).filter(Boolean).length;
-            const kept = parts.filter(({ kind }) => kind === "kept").flatMap(({ text }) => text.split(" ")).length;
-            return (
+      <Pager items={compared} size={SHOWN_TEXTS} what="Texts">
+        {(shown) => (
+          <ul class="text-diffs">
+            {shown.map(({ id, parts, words, kept }) => (
               <li key={id}>
                 <div class="row">
                   <code>{id}</code>
-                  {texts.length > 1 && <span class="muted small">{valueText(kept)} of {words} words kept</span>}
+                  {texts.length > 1 && <span class="muted small">{kept} of {words} words kept</span>}
                 </div>
                 <p>
                   {parts.map(({ kind, text }, at) =>
@@ -303,18 +317,10 @@ function Texts({ texts }: { texts: Artifact[] }) {
                   ).flatMap((part) => [part, " "])}
                 </p>
               </li>
-            );
-          })}
-        </ul>
-      )}
-      {value !== null && !all && value[0].items.length > SHOWN_TEXTS && (
-        <button
-          type="button"
-          onClick={() => setAll(true)}
-        >
-          Show all {value[0].items.length} texts
-        </button>
-      )}
+            ))}
+          </ul>
+        )}
+      </Pager>
     </Section>
   );
 }

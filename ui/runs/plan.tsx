@@ -2,6 +2,7 @@
 /** The binding of every step, and the outcome of the plan cache. */
 import { isObject } from "../../lib/contract/value.ts";
 import { Facts, Table } from "../parts.tsx";
+import { runtimesText } from "../runtimes.ts";
 import type { RunDocuments } from "./documents.ts";
 
 export function Plan({ documents: { summary } }: { documents: RunDocuments }) {
@@ -35,7 +36,7 @@ export function Plan({ documents: { summary } }: { documents: RunDocuments }) {
         columns={[
           ["Step", ({ id }) => id, "mono"],
           ["Operation", ({ op }) => op, "mono"],
-          ["Backend", ({ backend }) => backend],
+          ["Runs in", ({ backend }) => runtimesText([backend]), "", ({ backend }) => backend],
           ["Implementation", ({ implementation }) => implementation, "mono small"],
           ["Chosen by", ({ source }) => source.replaceAll("_", " ")],
           ["Source SHA-256", ({ sha256 }) => sha256.slice(0, 12), "mono small", ({ sha256 }) => sha256],

@@ -1,7 +1,7 @@
 /** The graph of a run: the state of every block, and the outputs and metrics of the selected one. */
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { Graph } from "../graph/graph.tsx";
-import { useThumbnails } from "../graph/thumbnails.ts";
+import { useThumbnails } from "../graph/use_thumbnails.ts";
 import { Facts, Shown, StateMark } from "../parts.tsx";
 import { useMemo, useState } from "../preact.ts";
 import { useLoaded } from "../state/fetched.ts";

@@ -3,14 +3,14 @@ import { isObject } from "../../lib/contract/value.ts";
 import type { Diagnostic } from "../api.ts";
 import { Waterfall } from "../charts/waterfall.tsx";
 import { Check, Diagnostics, Section, Shown, Trouble } from "../parts.tsx";
-import { lazy, Suspense, useState } from "../preact.ts";
+import { lazy, useState } from "../preact.ts";
 import { useLoaded } from "../state/fetched.ts";
 import { artifactsOf, type RunDocuments, type RunSummary, taskOf } from "./documents.ts";
 import { json } from "./fetch_artifact.ts";
 import { Headline, StepMetrics } from "./headline.tsx";
 import { metricsOf } from "./metrics.ts";
 
-const ResultFigure = lazy(() => import("./result_figure.tsx"));
+const ResultFigure = lazy(() => import("./result_figure.tsx"), "Loading the figure");
 
 export function Summary({ documents }: { documents: RunDocuments }) {
   const { summary } = documents;
@@ -23,11 +23,7 @@ export function Summary({ documents }: { documents: RunDocuments }) {
       <Failure summary={summary} />
       <section class="panel result" aria-label="Result">
         <Headline summary={summary} wanted={metricsOf(taskOf(documents))} />
-        {summary.status === "completed" && (
-          <Suspense fallback={<p class="muted" aria-busy="true">Loading the figure</p>}>
-            <ResultFigure summary={summary} />
-          </Suspense>
-        )}
+        {summary.status === "completed" && <ResultFigure summary={summary} />}
       </section>
       {(summary.warnings ?? []).length > 0 && (
         <Section title="Warnings" look="panel">

@@ -1,5 +1,5 @@
 /** A list of equal rows of which only those in sight are in the document: two thousand rows cost as much as forty. */
-import { type JSX, useEffect, useRef, useState } from "../preact.ts";
+import { type JSX, useEffect, useLayoutEffect, useRef, useState } from "../preact.ts";
 
 interface Props {
   count: number;
@@ -28,14 +28,14 @@ export function VirtualTable({ count, rowHeight, label, columns, head, row, onEn
     observer.observe(box.current!);
     return () => observer.disconnect();
   }, []);
-  // Lengths go through the object model: the content policy refuses style attributes.
-  useEffect(() => {
+  // Lengths go through the object model: the content policy refuses style attributes. Before the painting, or rows would move.
+  useLayoutEffect(() => {
     body.current!.style.height = `${count * rowHeight}px`;
     for (const item of body.current!.children) {
       (item as HTMLElement).style.transform = `translateY(${Number((item as HTMLElement).dataset.row) * rowHeight}px)`;
     }
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     box.current!.style.setProperty("--columns", columns);
   }, [columns]);
   const from = Math.max(0, Math.min(seen.from, count - 1)), to = Math.min(count, seen.to);

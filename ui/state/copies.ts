@@ -8,6 +8,7 @@ import { isObject, type JsonObject, type Value } from "../../lib/contract/value.
 import { connection, type Diagnostic, findingsOf, get, getTagged, post, Problem, type ReplyOf } from "../api.ts";
 import { batch, effect, signal } from "../preact.ts";
 import { SHOWN_RECIPE } from "../router.ts";
+import { centreView } from "./centre_view.ts";
 import { deleteDraft, readDrafts, writeDraft } from "./drafts.ts";
 import { type History, record, stepBack, stepForth } from "./history.ts";
 import { checkMode } from "./settings.ts";
@@ -25,6 +26,8 @@ export interface Unread {
   param: string;
   text: string;
   message: string;
+  /** Several values: leaving the field or Enter makes a sweep of them. */
+  sweep?: Value[];
 }
 
 /** The latest findings of the server on a copy. */
@@ -72,6 +75,10 @@ export const stepsOf = (recipe: JsonObject): Step[] =>
 export const nameOf = (copy: Copy): string => String(copy.recipe.name ?? "untitled");
 export const textOf = (copy: Copy): string => canonicalJson(copy.recipe);
 export const isUnsaved = (copy: Copy): boolean => copy.savedText !== textOf(copy);
+
+/** Texts in fields that cannot be read, by field; several values of a sweep can be. */
+export const unreadOf = ({ unread }: Copy): [field: string, Unread][] =>
+  Object.entries(unread).filter(([, { sweep }]) => sweep === undefined);
 
 /** Changes members of a copy, without a step in its history. */
 export function update(id: string, change: Partial<Copy>): void {
@@ -151,6 +158,10 @@ export function openCopy(recipe: JsonObject, file: Copy["file"] = null): Copy {
   batch(() => {
     copies.value = [...copies.value, copy];
     activeId.value = copy.id;
+    // A recipe without a matrix begins with its blocks, whatever the one before showed.
+    if (centreView.value === "Matrix" && !isObject((recipe.metadata as JsonObject | undefined)?.matrix)) {
+      centreView.value = "Graph";
+    }
   });
   changed(copy.id);
   return copy;

@@ -25,7 +25,7 @@ Deno.test("a value that nothing runs is refused with the reason", () => {
   const [made, callable, artifact] = choicesOf("runtime", SCHEMA, MADE);
   assert.equal(made.reason, "Later");
   assert.equal(callable.reason, "In adapters");
-  assert.deepEqual(artifact, { value: "artifact", line: "runs on onnx", reason: null });
+  assert.deepEqual(artifact, { value: "artifact", line: "runs in onnx", reason: null });
 });
 
 Deno.test("values that share an implementation can all be had", () => {

@@ -1,7 +1,8 @@
 /** Which operations fit in the place of a step, and what becomes of the recipe. */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { asCustom, fittingOperations, withOperation } from "../../../ui/form/replacement.ts";
+import { asCustom } from "../../../ui/form/custom.ts";
+import { fittingOperations, withOperation } from "../../../ui/form/replacement.ts";
 import type { Contract } from "../../../ui/state/contracts.ts";
 import type { Step } from "../../../ui/state/copies.ts";
 

@@ -4,13 +4,13 @@ import { type Figure, FIGURE_TYPES } from "../../../lib/figure/types.ts";
 import { unitText } from "../../../lib/figure/unit_text.ts";
 import { get, type Reply } from "../../api.ts";
 import { Digest, Facts, OnlyDifferences, Page, Section, Select, Shown, StateMark, Table, Wait } from "../../parts.tsx";
-import { lazy, Suspense, useState } from "../../preact.ts";
+import { lazy, useState } from "../../preact.ts";
 import { address, place, refine } from "../../router.ts";
 import { estimateOf, valueText } from "../../runs/metrics.ts";
 import { useFetched } from "../../state/fetched.ts";
 import { saveText } from "../../state/files.ts";
 
-const Chart = lazy(() => import("../../charts/chart.tsx").then(({ Chart }) => Chart));
+const Chart = lazy(() => import("../../charts/chart.tsx").then(({ Chart }) => Chart), "Loading the figure");
 
 type Result = Reply<"/api/benchmarks/results/:result_id">;
 type Row = Result["recipes"][number];
@@ -220,9 +220,7 @@ function FigureSection({ id, result: { benchmark, recipes } }: { id: string; res
 function DrawnFigure({ of: { figure, name, files } }: { of: Drawn }) {
   return (
     <>
-      <Suspense fallback={<p class="empty" aria-busy="true">Loading the figure</p>}>
-        <Chart figure={figure as Figure} />
-      </Suspense>
+      <Chart figure={figure as Figure} />
       <p class="row small muted">
         Files of <code>svc benchmark plot</code>
         {Object.entries(files).map(([file, text]) => (

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../lib/contract/value.ts";
 import { commandOf, CopyCommand } from "../../copy_command.tsx";
 import { Page, Section, StateMark, Table, Wait } from "../../parts.tsx";
 import { address } from "../../router.ts";
+import { runtimesText } from "../../runtimes.ts";
 import type { Contract } from "../../state/contracts.ts";
 import { useFetched } from "../../state/fetched.ts";
 
@@ -108,7 +109,7 @@ const Implementations = ({ contract: { materializations } }: { contract: Contrac
       rows={materializations}
       columns={[
         ["Runner", ({ runner }) => runner, "mono"],
-        ["Backend", ({ backend }) => backend, "mono"],
+        ["Runs in", ({ backend }) => runtimesText([backend]), "", ({ backend }) => backend],
         ["Implementation", ({ implementation }) => implementation, "mono"],
         ["Status", ({ status }) => <StateMark state={status} />],
         ["Notes", ({ notes }) => notes],

@@ -1,6 +1,7 @@
 /** All operations, filtered by words, group, status or kind of their ports. The filter is part of the address. */
-import { Filters, runtimesText, searchWords, Select, StateMark, Table } from "../../parts.tsx";
+import { Filters, searchWords, Select, StateMark, Table } from "../../parts.tsx";
 import { address, place, refine } from "../../router.ts";
+import { runtimesText } from "../../runtimes.ts";
 import { type Contract, contracts } from "../../state/contracts.ts";
 
 /** Every kind that a contract names. */

@@ -5,12 +5,13 @@ import type { Artifact } from "../documents.ts";
 import { json } from "../fetch_artifact.ts";
 import { useLoaded } from "../../state/fetched.ts";
 import { valueText } from "../metrics.ts";
+import { Pager } from "../../pager.tsx";
 import { Check, type Column, Hidden, Table, Wait } from "../../parts.tsx";
 import { ViewPanel } from "./parts.tsx";
 import type { Report } from "./report_views.tsx";
 
-/** Rows that are shown at once, and ids of a ranking. */
-const SHOWN = 100, RANKS = 5;
+/** Rows of a page, and ids of a ranking. */
+const SHOWN = 25, RANKS = 5;
 
 const itemsOf = ({ items }: JsonObject): JsonObject[] => Array.isArray(items) ? items.filter(isObject) : [];
 const listOf = (value: Value | undefined): string[] => Array.isArray(value) ? value.map(String) : [];
@@ -19,51 +20,44 @@ export const isAnswers = ({ document }: Report): boolean => document.operation =
 
 /** Each question with its answer, the expected answer and the verdict. */
 export function AnswerView({ report, questions }: { report: Report; questions: Artifact | undefined }) {
-  const [wrongOnly, setWrongOnly] = useState(false), [all, setAll] = useState(false);
+  const [wrongOnly, setWrongOnly] = useState(false);
   const { value } = useLoaded(
     async (signal) => questions === undefined ? null : itemsOf(await json<JsonObject>(questions.path, signal)),
     questions?.path ?? "",
   );
   const asked = new Map((value ?? []).map((item) => [String(item.id), item]));
   const rows = itemsOf(report.document), wrong = rows.filter(({ correct }) => correct !== true);
-  const wanted = wrongOnly ? wrong : rows, shown = all ? wanted : wanted.slice(0, SHOWN);
   return (
     <ViewPanel
       title="Questions and answers"
       controls={<Check label="Only wrong answers" checked={wrongOnly} onChange={setWrongOnly} />}
     >
       <p>{rows.length - wrong.length} of {rows.length} answers are right.</p>
-      <Table
-        label="Table of answers"
-        look="tall"
-        rows={shown}
-        keyOf={({ id }) => String(id)}
-        columns={[
-          ["Image", ({ id }) => String(asked.get(String(id))?.image_id ?? id), "mono small"],
-          ["Question", ({ id }) => String(asked.get(String(id))?.question ?? id)],
-          ["Answer", ({ candidate }) => String(candidate)],
-          ["Expected", ({ reference }) => String(reference)],
-          ["Verdict", ({ correct }) =>
-            correct === true
-              ? <span class="state" data-tone="ok">✓ right</span>
-              : <span class="state" data-tone="error">✕ wrong</span>],
-        ]}
-      />
-      {shown.length < wanted.length && (
-        <button
-          type="button"
-          onClick={() => setAll(true)}
-        >
-          Show all {wanted.length} rows
-        </button>
-      )}
+      <Pager items={wrongOnly ? wrong : rows} size={SHOWN} what="Answers">
+        {(shown) => (
+          <Table
+            label="Table of answers"
+            rows={shown}
+            keyOf={({ id }) => String(id)}
+            columns={[
+              ["Image", ({ id }) => String(asked.get(String(id))?.image_id ?? id), "mono small"],
+              ["Question", ({ id }) => String(asked.get(String(id))?.question ?? id)],
+              ["Answer", ({ candidate }) => String(candidate)],
+              ["Expected", ({ reference }) => String(reference)],
+              ["Verdict", ({ correct }) =>
+                correct === true
+                  ? <span class="state" data-tone="ok">✓ right</span>
+                  : <span class="state" data-tone="error">✕ wrong</span>],
+            ]}
+          />
+        )}
+      </Pager>
     </ViewPanel>
   );
 }
 
 /** The first results of each query, with scores; relevant ones are marked. */
 export function RankingView({ rankings, texts }: { rankings: Artifact; texts: Artifact | undefined }) {
-  const [all, setAll] = useState(false);
   const { value, ...wait } = useLoaded(async (signal) => {
     const [ranked, asked] = await Promise.all([
       json<JsonObject>(rankings.path, signal),
@@ -84,30 +78,33 @@ export function RankingView({ rankings, texts }: { rankings: Artifact; texts: Ar
     const place = ids.findIndex((id) => relevant.has(id));
     return { id: String(item.id), ids, relevant, rank: place < 0 ? null : place + 1, scores: item.scores };
   });
-  const first = rows.filter(({ rank }) => rank === 1).length, shown = all ? rows : rows.slice(0, SHOWN);
+  const first = rows.filter(({ rank }) => rank === 1).length;
   return (
     <ViewPanel title="Rankings">
       <p>
         For {first} of {rows.length} queries the first result is relevant, marked ✓. Numbers are similarities.
       </p>
-      <Table
-        label="Table of rankings"
-        look="tall"
-        rows={shown}
-        keyOf={({ id }) => id}
-        columns={[
-          ["Query", ({ id }) => (
-            <>
-              {textOf.get(id) ?? ""} <div class="mono small muted">{id}</div>
-            </>
-          )],
-          ["Rank", ({ rank }) => rank ?? "–", "number mono"],
-          ...Array.from({ length: RANKS }, (_, at): Column<Ranking> => [at + 1, (row) => <Ranked of={row} at={at} />]),
-        ]}
-      />
-      {shown.length < rows.length && (
-        <button type="button" onClick={() => setAll(true)}>Show all {rows.length} queries</button>
-      )}
+      <Pager items={rows} size={SHOWN} what="Queries">
+        {(shown) => (
+          <Table
+            label="Table of rankings"
+            rows={shown}
+            keyOf={({ id }) => id}
+            columns={[
+              ["Query", ({ id }) => (
+                <>
+                  {textOf.get(id) ?? ""} <div class="mono small muted">{id}</div>
+                </>
+              )],
+              ["Rank", ({ rank }) => rank ?? "–", "number mono"],
+              ...Array.from(
+                { length: RANKS },
+                (_, at): Column<Ranking> => [at + 1, (row) => <Ranked of={row} at={at} />],
+              ),
+            ]}
+          />
+        )}
+      </Pager>
     </ViewPanel>
   );
 }

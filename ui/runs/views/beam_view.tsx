@@ -1,6 +1,6 @@
 /** Where weights send power, over the angle from broadside. */
 import { angleFigure, beamPattern } from "../../charts/beam.ts";
-import { Chart } from "../../charts/chart.tsx";
+import { AngleChart } from "../../charts/angle_chart.tsx";
 import { useMemo, useState } from "../../preact.ts";
 import type { Artifact, RunSummary } from "../documents.ts";
 import { useLoaded } from "../../state/fetched.ts";
@@ -83,7 +83,7 @@ export function BeamView({ beams, summary }: { beams: Beams[]; summary: RunSumma
         </>
       }
     >
-      {figure === null ? <Wait of={wait} what="the weights" /> : <Chart figure={figure} />}
+      {figure === null ? <Wait of={wait} what="the weights" /> : <AngleChart figure={figure} />}
     </ViewPanel>
   );
 }

@@ -1,5 +1,6 @@
 /** Channels over subcarriers and over delay, antenna by antenna; an estimate beside the truth. */
 import { Chart } from "../../charts/chart.tsx";
+import { PowerMap } from "../../charts/power_map.tsx";
 import {
   delayFigure,
   gainsOf,
@@ -106,10 +107,40 @@ export function ChannelView({ channels, summary }: { channels: Channel[]; summar
         </>
       }
     >
-      {figures === null
-        ? <Wait of={wait} what="the channel" />
-        : figures.map((figure) => <Chart key={figure.type} figure={figure} />)}
+      {figures === null ? <Wait of={wait} what="the channel" /> : (
+        <>
+          {figures.map((figure) => <Chart key={figure.type} figure={figure} />)}
+          {channel.layout.axes.at(-1) === "OFDM symbol" && value![0].sizes.length === 2 && (
+            <TimeFrequency channel={channel} block={value![0]} summary={summary} />
+          )}
+        </>
+      )}
     </ViewPanel>
+  );
+}
+
+/** Level of the darkest colour below the largest gain: fading notches. */
+const DEEPEST_DB = 20;
+
+/** The gain of every subcarrier in every OFDM symbol. */
+function TimeFrequency({ channel, block, summary }: { channel: Channel; block: Block; summary: RunSummary }) {
+  const { real, imaginary, sizes: [symbols, subcarriers] } = block;
+  const cells = useMemo(() =>
+    Float64Array.from({ length: real.length }, (_, at) => {
+      const from = at % symbols * subcarriers + Math.floor(at / symbols);
+      return real[from] ** 2 + imaginary![from] ** 2;
+    }), [block]);
+  return (
+    <PowerMap
+      title="Gain over time and frequency"
+      sentence={`${symbols} OFDM symbols and ${subcarriers} subcarriers.`}
+      source={sourceOf(summary, channel)}
+      cells={cells}
+      columns={symbols}
+      x={{ title: "OFDM symbol", low: -0.5, high: symbols - 0.5 }}
+      y={{ title: "Subcarrier", low: -0.5, high: subcarriers - 0.5 }}
+      deepest={DEEPEST_DB}
+    />
   );
 }
 

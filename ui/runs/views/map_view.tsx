@@ -1,5 +1,6 @@
 /** Where things are, and where they were found: a map in metres. */
 import { Chart } from "../../charts/chart.tsx";
+import { equalDomains } from "../../charts/maps.ts";
 import type { CurveFigure, FigurePoint } from "../../../lib/figure/types.ts";
 import { useMemo } from "../../preact.ts";
 import type { Artifact, RunSummary } from "../documents.ts";
@@ -14,8 +15,6 @@ export interface Places {
   /** Ranges, whose companion array tells the anchors. */
   problem: Artifact | null;
 }
-
-const MARGIN = 0.05;
 
 export function placesOf(artifacts: readonly Artifact[]): Places | null {
   const find = (kind: string) => artifacts.find((one) => one.kind === `ai_phy.localization_${kind}.numpy`) ?? null;
@@ -42,19 +41,16 @@ export function MapView(
         (_, i) => ({ x: real[2 * i], y: real[2 * i + 1], low: null, high: null }),
       );
     const [isAt, foundAt, anchors] = value.map(points);
-    const all = value.flatMap(({ real }) => [...real]);
-    const low = Math.min(...all), high = Math.max(...all), room = (high - low) * MARGIN || 1;
-    // Both axes alike, so that a distance is one whatever its direction, but for the shape of the picture.
-    const domain: [number, number] = [low - room, high + room];
-    const axis = (title: string) => ({ title, unit: "m", scale: "linear" as const, domain });
+    const [x, y] = equalDomains(value.map(points));
+    const axis = (title: string, domain: [number, number]) => ({ title, unit: "m", scale: "linear" as const, domain });
     return {
       form: "curves",
       type: "map",
       title: "Positions",
-      subtitle: `${isAt.length} examples`,
+      subtitle: `${isAt.length} examples; lines are the errors`,
       source: sourceOf(summary, truth, estimate),
-      x: axis("x"),
-      y: axis("y"),
+      x: axis("x", x),
+      y: axis("y", y),
       series: [
         { label: "True", kind: "measured", points: isAt },
         { label: "Estimated", kind: "measured", points: foundAt },
@@ -62,6 +58,11 @@ export function MapView(
       ],
       step: false,
       joined: false,
+      equal: true,
+      segments: isAt.flatMap(({ x, y }, at) => {
+        const found = foundAt[at];
+        return found === undefined ? [] : [{ x, y: y!, x2: found.x, y2: found.y! }];
+      }),
       front: null,
     };
   }, [value]);

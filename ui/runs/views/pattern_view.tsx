@@ -1,6 +1,6 @@
 /** Radiation patterns over the angle from broadside, with peak and half power. */
 import { angleFigure, patternGuides } from "../../charts/beam.ts";
-import { Chart } from "../../charts/chart.tsx";
+import { AngleChart } from "../../charts/angle_chart.tsx";
 import { useMemo, useState } from "../../preact.ts";
 import type { Artifact, RunSummary } from "../documents.ts";
 import { useLoaded } from "../../state/fetched.ts";
@@ -58,7 +58,7 @@ export function PatternView({ patterns, summary }: { patterns: Pattern[]; summar
         </>
       }
     >
-      {figure === null ? <Wait of={wait} what="the pattern" /> : <Chart figure={figure} />}
+      {figure === null ? <Wait of={wait} what="the pattern" /> : <AngleChart figure={figure} />}
     </ViewPanel>
   );
 }

@@ -4,6 +4,7 @@ import { useState } from "../../preact.ts";
 import { type Artifact, artifactsOf, type RunSummary } from "../documents.ts";
 import { json } from "../fetch_artifact.ts";
 import { useLoaded } from "../../state/fetched.ts";
+import { Pager } from "../../pager.tsx";
 import { Check, Select, Wait } from "../../parts.tsx";
 import { ViewPanel } from "./parts.tsx";
 import { inputsOf, readRecipe } from "./recipe_inputs.ts";
@@ -12,14 +13,14 @@ import { countOf, type Mark, type StateDiff, stateDiffs } from "./state_diff.ts"
 
 const SIGNS = { kept: "", omitted: "−", unsupported: "+" } as const;
 const WORDS = { kept: "", omitted: "omitted: ", unsupported: "unsupported: " } as const;
-/** Examples that are shown at once. */
-const SHOWN = 20;
+/** Examples of a page. */
+const SHOWN = 10;
 
 export const isFaithfulness = ({ document }: Report): boolean =>
   document.operation === "metrics.semantic_state_faithfulness";
 
 export function StateView({ reports, summary }: { reports: Report[]; summary: RunSummary }) {
-  const [chosen, setChosen] = useState(0), [all, setAll] = useState(false), [changed, setChanged] = useState(true);
+  const [chosen, setChosen] = useState(0), [changed, setChanged] = useState(true);
   const report = reports[Math.min(chosen, reports.length - 1)];
   const { value, ...wait } = useLoaded(async (signal) => {
     const inputs = inputsOf(await readRecipe(summary, signal), report.artifact.step, artifactsOf(summary));
@@ -35,7 +36,7 @@ export function StateView({ reports, summary }: { reports: Report[]; summary: Ru
   }
   const differs = (diff: StateDiff) =>
     [...diff.concepts, ...diff.entities, ...diff.facts].some(({ fate }) => fate !== "kept");
-  const wanted = changed ? value.filter(differs) : value, shown = all ? wanted : wanted.slice(0, SHOWN);
+  const wanted = changed ? value.filter(differs) : value;
   const facts = value.flatMap(({ facts }) => facts);
   return (
     <ViewPanel
@@ -59,26 +60,27 @@ export function StateView({ reports, summary }: { reports: Report[]; summary: Ru
         <del>{countOf(facts, "omitted")} omitted</del> and{" "}
         <ins>{countOf(facts, "unsupported")} unsupported</ins>: stated by the receiver and not by the source.
       </p>
-      {shown.length === 0 && <p class="empty">All states equal their source.</p>}
-      <ul class="text-diffs">
-        {shown.map((diff) => (
-          <li key={diff.id}>
-            <div class="row">
-              <code>{diff.id}</code>
-              <span class="muted small">
-                {countOf(diff.facts, "kept")} of {diff.facts.length - countOf(diff.facts, "unsupported")} facts kept
-              </span>
-            </div>
-            {diff.source !== null && <p class="muted">{diff.source}</p>}
-            <Marks title="Facts" marks={diff.facts} />
-            <Marks title="Entities" marks={diff.entities} />
-            <Marks title="Concepts" marks={diff.concepts} />
-          </li>
-        ))}
-      </ul>
-      {shown.length < wanted.length && (
-        <button type="button" onClick={() => setAll(true)}>Show all {wanted.length} examples</button>
-      )}
+      {wanted.length === 0 && <p class="empty">All states equal their source.</p>}
+      <Pager items={wanted} size={SHOWN} what="Examples">
+        {(shown) => (
+          <ul class="text-diffs">
+            {shown.map((diff) => (
+              <li key={diff.id}>
+                <div class="row">
+                  <code>{diff.id}</code>
+                  <span class="muted small">
+                    {countOf(diff.facts, "kept")} of {diff.facts.length - countOf(diff.facts, "unsupported")} facts kept
+                  </span>
+                </div>
+                {diff.source !== null && <p class="muted">{diff.source}</p>}
+                <Marks title="Facts" marks={diff.facts} />
+                <Marks title="Entities" marks={diff.entities} />
+                <Marks title="Concepts" marks={diff.concepts} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Pager>
     </ViewPanel>
   );
 }

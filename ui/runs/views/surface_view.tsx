@@ -1,6 +1,6 @@
 /** The directions into which a reconfigurable surface reflects. */
 import { angleFigure, beamPattern, reflectedWeights } from "../../charts/beam.ts";
-import { Chart } from "../../charts/chart.tsx";
+import { AngleChart } from "../../charts/angle_chart.tsx";
 import type { FigureGuide } from "../../../lib/figure/types.ts";
 import { numberText } from "../../../lib/figure/number_text.ts";
 import { useMemo, useState } from "../../preact.ts";
@@ -64,7 +64,7 @@ export function SurfaceView({ surface: { phases, channel }, summary }: { surface
       title="Reflecting surface"
       controls={<IndexChoice label="Example" count={examples} value={row} onChoose={setIndex} />}
     >
-      {figure === null ? <Wait of={wait} what="the phases" /> : <Chart figure={figure} />}
+      {figure === null ? <Wait of={wait} what="the phases" /> : <AngleChart figure={figure} />}
     </ViewPanel>
   );
 }

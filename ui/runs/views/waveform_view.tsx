@@ -1,11 +1,13 @@
 /** Waveforms of a run: their spectra, in which distortion shows beside the band, and the distribution of their envelope. */
 import { Chart } from "../../charts/chart.tsx";
+import { eyeOf, INTERVALS } from "../../charts/eye.ts";
+import { PowerMap } from "../../charts/power_map.tsx";
 import { envelopeFigure, spectrumFigure } from "../../charts/spectra.ts";
-import { useMemo } from "../../preact.ts";
+import { useMemo, useState } from "../../preact.ts";
 import type { Artifact, RunSummary } from "../documents.ts";
 import { useLoaded } from "../../state/fetched.ts";
-import { MOST_VALUES, readBlock } from "../fetch_array.ts";
-import { Wait } from "../../parts.tsx";
+import { type Block, MOST_VALUES, readBlock } from "../fetch_array.ts";
+import { Select, Wait } from "../../parts.tsx";
 import { metadataNumber, nameOf, sourceOf, ViewPanel } from "./parts.tsx";
 
 export const isWaveform = ({ kind, shape }: Artifact): boolean =>
@@ -36,9 +38,49 @@ export function WaveformView({ waveforms, summary }: { waveforms: Artifact[]; su
   }, [value]);
   return (
     <ViewPanel title="Waveforms">
-      {figures === null
-        ? <Wait of={wait} what="the waveforms" />
-        : figures.map((figure) => <Chart key={figure.type} figure={figure} />)}
+      {figures === null ? <Wait of={wait} what="the waveforms" /> : (
+        <>
+          {figures.map((figure) => <Chart key={figure.type} figure={figure} />)}
+          <EyeView waveforms={waveforms} read={value!} summary={summary} />
+        </>
+      )}
     </ViewPanel>
+  );
+}
+
+/** Level of the darkest colour below the most crossed cell. */
+const EYE_DB = 30;
+
+/** The eye of one of the waveforms. */
+function EyeView({ waveforms, read, summary }: { waveforms: Artifact[]; read: Block[]; summary: RunSummary }) {
+  const [path, setPath] = useState(waveforms[0].path);
+  const at = Math.max(0, waveforms.findIndex((one) => one.path === path)), artifact = waveforms[at];
+  const eye = useMemo(
+    () => eyeOf({ real: read[at].real, imaginary: read[at].imaginary! }, metadataNumber(artifact, "oversampling") ?? 1),
+    [read, at],
+  );
+  return (
+    <>
+      {waveforms.length > 1 && (
+        <Select
+          label="Eye of"
+          value={artifact.path}
+          options={waveforms.map((one) => [one.path, nameOf(one)] as const)}
+          onChoose={setPath}
+        />
+      )}
+      <PowerMap
+        title="Eye diagram"
+        sentence={`In-phase part of ${
+          nameOf(artifact)
+        } over ${INTERVALS} sample intervals; samples are at whole times.`}
+        source={sourceOf(summary, artifact)}
+        cells={eye.counts}
+        columns={eye.columns}
+        x={{ title: "Time (sample intervals)", low: 0, high: INTERVALS }}
+        y={{ title: "In phase", low: -eye.reach, high: eye.reach }}
+        deepest={EYE_DB}
+      />
+    </>
   );
 }

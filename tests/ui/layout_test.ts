@@ -1,0 +1,90 @@
+/** The layout of all pages: nothing wider than the window, and nothing that moves once it is painted. */
+import assert from "node:assert/strict";
+import { browserTest, COUNT_SHIFTS, type Scene } from "./browser.ts";
+import { FILES, LINK } from "./editor_scene.ts";
+
+const MOST_SHIFT = 0.02;
+/** Width and height; a zoom of 200 % halves both in CSS pixels. */
+const SIZES = {
+  "1440 wide": [1440, 900],
+  "1024 wide": [1024, 768],
+  "390 wide": [390, 844],
+  "1440 wide at 200 %": [720, 450],
+  "1024 wide at 200 %": [512, 384],
+} as const;
+
+/** Addresses of all pages; `RUN` and `RUNS` stand for runs of the project. */
+const PAGES = [
+  "#/start",
+  "#/editor",
+  "#/templates",
+  "#/runs",
+  "#/runs?columns=state,changed,metric,task,duration,time,tags,note,digest",
+  ...["summary", "graph", "media", "artifacts", "timeline", "recipe", "plan", "provenance", "log"].map((tab) =>
+    `#/runs/RUN/${tab}`
+  ),
+  ...["table", "curves", "pivot", "parallel"].map((view) => `#/compare?runs=RUNS&view=${view}`),
+  "#/benchmarks",
+  "#/benchmarks/pack/bit_transport%2Fber_theory_v1",
+  "#/catalog",
+  "#/catalog/operations/wireless.channel",
+  ...["tasks", "datasets", "metrics", "kinds"].map((part) => `#/catalog/${part}`),
+  "#/training",
+  "#/system",
+];
+
+/** What stands beyond the right edge, innermost; nothing where the page fits. */
+const TOO_WIDE = `(() => {
+  const edge = document.documentElement.clientWidth, main = document.getElementById("main");
+  if (document.documentElement.scrollWidth <= edge && main.scrollWidth <= main.clientWidth) return "";
+  const scrolls = (one) => one !== null && one !== main && (getComputedStyle(one).overflowX !== "visible" || scrolls(one.parentElement));
+  const beyond = (one) => one.getBoundingClientRect().right > edge + 1 && !scrolls(one.parentElement);
+  return [...document.querySelectorAll("body *")].filter((one) => beyond(one) && ![...one.children].some(beyond))
+    .slice(-4).map((one) => one.tagName + "." + one.className + " " + one.textContent.slice(0, 30)).join("; ") || "?";
+})()`;
+
+/** Sweeps a recipe of the project, and answers with the names of its runs. */
+async function sweep({ url }: Scene): Promise<string[]> {
+  const ask = async (path: string, body?: unknown) =>
+    await (await fetch(url + path, {
+      ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+      headers: { "content-type": "application/json" },
+    })).json();
+  const { recipe } = await ask("/api/recipe?path=recipes%2Fswept.yaml");
+  const { job_id, ...refusal } = await ask("/api/matrix-jobs", { recipe });
+  assert.ok(job_id, JSON.stringify(refusal));
+  const job = await ask(`/api/run-jobs/${job_id}/wait?timeout_seconds=60`);
+  assert.equal(job.state, "completed", JSON.stringify(job));
+  const { runs } = await ask("/api/runs");
+  return runs.map(({ run_id }: { run_id: string }) => run_id);
+}
+
+const SWEPT = LINK.replace("name: link", "name: swept").replace(
+  "ui_configured: true}",
+  `matrix: {
+    dimensions: {snr_db: [0.0, 4.0, 8.0], scheme: [qpsk, qam16], bits: [400, 4000]},
+    step_params: {chan: {snr_db: {matrix: snr_db}}, modulator: {modulation: {matrix: scheme}}, data: {bit_count: {matrix: bits}}}}}`,
+);
+
+for (const [name, [width, height]] of Object.entries(SIZES)) {
+  browserTest(`no page is wider than its window, or moves once it is painted: ${name}`, async (scene) => {
+    const { page, open, until, shot } = scene, runs = await sweep(scene), wrong: string[] = [];
+    await page.addInitScript(COUNT_SHIFTS);
+    await open("#/start");
+    for (const pattern of PAGES) {
+      const address = pattern.replace("RUNS", runs.join(",")).replace("RUN", runs[0]);
+      await page.goto(`${scene.url}/${address}`);
+      await page.reload();
+      await page.locator("#main h1").first().waitFor({ state: "attached" });
+      await until(`document.querySelector("#main [aria-busy=true]") === null`);
+      // Figures and fonts come last.
+      await page.waitForTimeout(400);
+      const wide = await page.evaluate(TOO_WIDE) as string;
+      if (wide !== "") wrong.push(`${pattern} is too wide: ${wide}`);
+      const [shift, moved] = await page.evaluate("[globalThis.shift, globalThis.moved.join('; ')]") as [number, string];
+      if (shift >= MOST_SHIFT) wrong.push(`${pattern} moved by ${shift.toFixed(3)}: ${moved}`);
+      await shot(`layout_${width}_${pattern.replaceAll(/\W+/g, "_")}`);
+    }
+    assert.deepEqual(wrong, []);
+  }, { files: { ...FILES, "recipes/swept.yaml": SWEPT }, viewport: { width, height } });
+}

@@ -1,0 +1,206 @@
+/** What a run looks like in small and in full: previews, thumbnails, notes, parallel coordinates, and views of arrays. */
+import assert from "node:assert/strict";
+import { browserTest, type Scene } from "./browser.ts";
+import { field, LINK, openFile, openLink, runState } from "./editor_scene.ts";
+
+const recipeFile = (name: string) => Deno.readTextFileSync(new URL(`../../recipes/${name}.yaml`, import.meta.url));
+
+async function ask({ url }: Scene, path: string, body?: unknown): Promise<Record<string, never>> {
+  const reply = await fetch(url + path, {
+    ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+    headers: { "content-type": "application/json" },
+  });
+  const answer = await reply.json();
+  assert.ok(reply.ok, JSON.stringify(answer));
+  return answer;
+}
+
+/** Runs all variants of a recipe file, and answers with the names of its runs. */
+async function runAll(scene: Scene, name: string): Promise<string[]> {
+  const { recipe } = await ask(scene, `/api/recipe?path=recipes%2F${name}.yaml`);
+  const swept = "matrix" in (recipe as { metadata: object }).metadata;
+  const { job_id } = await ask(scene, swept ? "/api/matrix-jobs" : "/api/run-jobs", { recipe });
+  const { state } = await ask(scene, `/api/run-jobs/${job_id}/wait?timeout_seconds=60`);
+  assert.equal(state, "completed");
+  const { runs } = await ask(scene, "/api/runs") as unknown as { runs: { run_id: string }[] };
+  return runs.map(({ run_id }) => run_id);
+}
+
+browserTest("templates have the drawing of their link; blocks have small images of what a run gave", async (scene) => {
+  const { page, open, shot } = scene;
+  await open("#/templates");
+  const card = page.getByRole("article").filter({ has: page.locator("svg.graph-preview") }).first();
+  await card.waitFor();
+  assert.ok(await card.locator("svg.graph-preview rect.body").count() >= 3);
+  assert.ok(await card.locator("svg.graph-preview polyline.wire").count() >= 2);
+  await openLink(scene);
+  assert.equal(await page.locator(".graph .block image").count(), 0);
+  await page.getByRole("button", { name: "Run", exact: true, disabled: false }).click();
+  await runState(scene, "completed").waitFor();
+  // The constellation at the receiver, with pixels of its own.
+  const image = page.locator('.block[data-step="chan"] image');
+  await image.waitFor();
+  const pixels = await image.evaluate(`async (image) => {
+    const bitmap = await createImageBitmap(await (await fetch(image.getAttribute("href"))).blob());
+    return bitmap.width * bitmap.height;
+  }`);
+  assert.ok(Number(pixels) > 100, String(pixels));
+  await shot("thumbnails");
+}, { files: { "recipes/link.yaml": LINK.replace("bit_count: 100", "bit_count: 1000") } });
+
+browserTest(
+  "the inspector has modified parameters first, then those that studies turn; those without effect are folded",
+  async (scene) => {
+    const { page } = scene;
+    await openLink(scene);
+    await page.locator('.block[data-step="chan"]').click();
+    await field(scene, "chan", "snr_db").waitFor();
+    const order = async (inside: string) =>
+      await page.locator(`.inspector ${inside}`).evaluateAll((found) =>
+        (found as unknown as { textContent: string }[]).map(({ textContent }) => textContent)
+      );
+    const shown = await order(":scope > .field label .mono, .inspector > .field .label .mono");
+    assert.deepEqual(shown.slice(0, 2).sort(), ["channel", "snr_db"], String(shown));
+    const folded = page.locator(".inspector details", { hasText: "without effect under the chosen values" });
+    assert.equal(await folded.getAttribute("open"), null);
+    const idle = await order("details .field .mono");
+    assert.ok(idle.length > 0 && !idle.includes("snr_db"), String(idle));
+    assert.equal(idle.filter((name) => shown.includes(name)).length, 0, "a parameter stands in one place");
+    // No box scrolls within the inspector, which scrolls itself.
+    assert.deepEqual(
+      await page.locator(".inspector *").evaluateAll((found) =>
+        (found as unknown as { scrollHeight: number; clientHeight: number; className: string }[])
+          .filter((one) =>
+            one.scrollHeight > one.clientHeight + 1 &&
+            /auto|scroll/.test(
+              (globalThis as unknown as { getComputedStyle(e: unknown): { overflowY: string } }).getComputedStyle(one)
+                .overflowY,
+            )
+          ).map(({ className }) => className)
+      ),
+      [],
+    );
+  },
+  { files: { "recipes/link.yaml": LINK } },
+);
+
+const SWEPT = LINK.replace("name: link", "name: swept").replace(
+  "ui_configured: true}",
+  `matrix: {
+    dimensions: {snr_db: [0.0, 4.0, 8.0], scheme: [qpsk, qam16], bits: [2000, 4000]},
+    step_params: {chan: {snr_db: {matrix: snr_db}}, modulator: {modulation: {matrix: scheme}}, data: {bit_count: {matrix: bits}}}}}`,
+);
+
+browserTest(
+  "three parameters are compared by parallel coordinates, with the share of the variance that each explains",
+  async (scene) => {
+    const { page, open, shot } = scene, runs = await runAll(scene, "swept");
+    assert.equal(runs.length, 12);
+    await open(`#/compare?runs=${runs.join(",")}&view=parallel`);
+    const drawing = page.getByRole("img", { name: /^12 runs over 3 parameters/ });
+    await drawing.locator("polyline").nth(11).waitFor();
+    assert.equal(await drawing.locator(".axis-line").count(), 4, "three parameters and the metric");
+    await drawing.locator("polyline").first().dispatchEvent("pointerenter");
+    await page.locator("figcaption a", { hasText: /snr_db .*modulation .*bit_count/ }).waitFor();
+    await page.getByRole("button", { name: "Table" }).click();
+    const rows = await page.getByRole("table").locator("tbody tr").allInnerTexts();
+    assert.match(rows[0], /^(chan\.snr_db|modulator\.modulation)/, String(rows));
+    await scene.checkAccessibility();
+    await shot("parallel");
+  },
+  { files: { "recipes/swept.yaml": SWEPT } },
+);
+
+browserTest("a note and tags stay with a run, are found in the list, and go again", async (scene) => {
+  const { page, open } = scene, [run] = await runAll(scene, "link");
+  await open(`#/runs/${run}`);
+  await page.getByRole("textbox", { name: "Note" }).fill("first light of the link");
+  await page.keyboard.press("Tab");
+  await page.getByRole("textbox", { name: "Tag" }).fill("thesis figure");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Remove the tag thesis" }).waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: "Remove the tag figure" }).waitFor();
+  assert.equal(await page.getByRole("textbox", { name: "Note" }).inputValue(), "first light of the link");
+  await open("#/runs?columns=note,tags");
+  await page.getByText("first light of the link").waitFor();
+  await page.getByRole("searchbox", { name: "Filter" }).fill("first light");
+  await page.getByText("1 run", { exact: true }).waitFor();
+  await page.getByRole("searchbox", { name: "Filter" }).fill("tag:thesis");
+  await page.getByText("1 run", { exact: true }).waitFor();
+  await open(`#/runs/${run}`);
+  await page.getByRole("button", { name: "Remove the tag thesis" }).click();
+  await page.getByRole("button", { name: "Remove the tag thesis" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Remove the tag figure" }).waitFor();
+}, { files: { "recipes/link.yaml": LINK } });
+
+/** The first variant of each is enough to see its views. */
+const VIEWED = ["localization_trilateration_baseline", "beampattern_mrt", "ofdm_time_domain"];
+
+browserTest(
+  "arrays have the view that fits: a map with its errors, a polar pattern, time and frequency, an eye, columns, a grid",
+  async (scene) => {
+    const { page, open, shot } = scene, view = (name: string) => page.getByRole("region", { name });
+    const started = async (name: string) => {
+      const run = (await runAll(scene, name)).find((id) => id.includes(name))!;
+      await open(`#/runs/${run}/media`);
+    };
+    await started("localization_trilateration_baseline");
+    const map = view("Map").locator(".chart-svg svg");
+    await map.waitFor();
+    const plot = await map.locator("path.background").first().boundingBox();
+    assert.ok(Math.abs(plot!.width - plot!.height) < 2, "a metre is a metre on both axes");
+    assert.equal(await map.locator(".mark-rule.role-mark line").count() >= 24, true, "an error for each example");
+    const arrays = view("Arrays");
+    await arrays.getByRole("combobox", { name: "Form" }).selectOption("columns");
+    await arrays.getByRole("button", { name: "Column 1" }).waitFor();
+    await shot("view_map");
+
+    await started("beampattern_mrt");
+    await view("Radiation pattern").getByRole("combobox", { name: "Form" }).selectOption("polar");
+    const polar = view("Radiation pattern").getByRole("img", { name: /angle from broadside, peak/ });
+    await polar.locator("polyline").waitFor();
+    assert.ok(await polar.locator("path").count() >= 3, "rings of equal gain");
+    await scene.checkAccessibility();
+    await shot("view_polar");
+
+    await started("ofdm_time_domain");
+    for (const [panel, name] of [["Channels", "Gain over time and frequency"], ["Waveforms", "Eye diagram"]]) {
+      const canvas = view(panel).getByRole("img", { name: new RegExp(`^${name}`) });
+      await canvas.waitFor();
+      const colours = await canvas.evaluate(`(canvas) => {
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        return new Set(Array.from({ length: data.length / 4 }, (_, i) => data.slice(4 * i, 4 * i + 3).join())).size;
+      }`);
+      assert.ok(Number(colours) > 20, `${name} has ${colours} colours`);
+    }
+    await view("Waveforms").getByRole("img", { name: /^Spectrum/ }).waitFor();
+    await shot("view_waveforms");
+  },
+  { files: Object.fromEntries(VIEWED.map((name) => [`recipes/${name}.yaml`, recipeFile(name)])) },
+);
+
+browserTest("several values in the field of one are a sweep: typed, entered, run to a curve", async (scene) => {
+  const { page, open } = scene;
+  await open();
+  await openFile(scene, "link");
+  const short = page.locator("#short-chan-snr_db");
+  await short.fill("0:2:6");
+  await page.getByText("Enter sweeps 4 values").waitFor();
+  await page.getByRole("button", { name: "Run", exact: true, disabled: false }).waitFor();
+  await short.press("Enter");
+  await page.getByRole("button", { name: "swept by snr_db" }).waitFor();
+  await page.getByRole("tab", { name: "Matrix (4)" }).waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await short.waitFor();
+  // Leaving the field does the same, so that Run runs the sweep.
+  await short.fill("1, 3");
+  await page.getByRole("button", { name: "Run", exact: true, disabled: false }).click();
+  await page.getByText("2 of 2 variants completed").waitFor();
+  await page.locator(".sweep-curve .chart-svg svg").waitFor();
+  // Half a range is no value and no sweep.
+  await page.getByRole("tab", { name: "Graph" }).click();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await short.fill("0:");
+  await page.getByText("1 problem to fix first").waitFor();
+}, { files: { "recipes/link.yaml": LINK } });
