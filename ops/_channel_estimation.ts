@@ -2,7 +2,8 @@
  * Artifacts of the channel estimation operations. A realisation and a truth hold the channel complex64 [example, rx,
  * tx, subcarrier]; a pattern holds pilots complex64 [tx, subcarrier], 0 where an antenna is silent. A problem and an
  * observation hold received values, complex64 [example, rx, subcarrier], and the companion `pilots`; a problem also has
- * the true `channel`, hidden from estimators. Metadata noise_variance is N0 per receive antenna and subcarrier.
+ * the true `channel`, hidden from estimators. Metadata noise_variance is N0 per receive antenna and subcarrier. An estimate may
+ * have the companion `error_variance` float32 [example, rx, tx, subcarrier].
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
@@ -117,24 +118,27 @@ export function leastSquaresOf({ received, pilots, positions, subcarriers }: Omi
   return { sparse, full: interpolatePilots(sparse, positions, subcarriers) };
 }
 
-/** Linear MMSE estimate with the profile e^{-l} of the given taps, and its mean error variance under this prior. */
+/** Linear MMSE estimate with the profile e^{-l} of the given taps, and its error variance [tx, subcarrier] under this prior. */
 export function linearMmseOf(problem: PilotProblem, taps: number) {
   const { positions, subcarriers, noiseVariance } = problem, { sparse } = leastSquaresOf(problem);
   const filters = positions.map((own) => mmseFilter(own, { subcarriers, taps }, noiseVariance));
   return {
     estimate: applyMmse(sparse, positions, filters, subcarriers),
-    errorVariance: mean(filters.map((filter) => filter.errorVariance)),
+    errors: filters.flatMap(({ errors }) => [...errors]),
   };
 }
 
-/** A channel estimate. */
+/** A channel estimate; with the variance of its error [example, rx, tx, subcarrier], where that is known. */
 export function channelArtifact<Facts extends JsonObject>(
   estimate: Float32Array | Float64Array,
   { examples, rx, tx, subcarriers }: ChannelSizes,
   facts: Facts,
+  errors?: Float32Array,
 ) {
+  const shape = [examples, rx, tx, subcarriers];
   return {
-    array: ndarray("complex64", Float32Array.from(estimate), [examples, rx, tx, subcarriers]),
+    array: ndarray("complex64", Float32Array.from(estimate), shape),
+    ...(errors === undefined ? {} : { companions: { error_variance: ndarray("float32", errors, shape) } }),
     metadata: { example_count: examples, rx_antennas: rx, tx_antennas: tx, subcarriers, ...facts },
   };
 }

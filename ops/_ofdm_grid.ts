@@ -3,11 +3,12 @@
  * [grid, port, pilot] and data_positions int32 [data element]; the metadata ofdm_grid travels with symbols and context.
  */
 import { arraysOf } from "../lib/artifact/arrays.ts";
-import { metadataNumber } from "../lib/artifact/values.ts";
+import { metadataNumber, symbolsOf } from "../lib/artifact/values.ts";
 import { SvcError } from "../lib/contract/error.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import type { InputArtifact } from "../lib/contract/operation.ts";
 import { isNumber, isObject, type JsonObject, toNumber } from "../lib/contract/value.ts";
+import { MIMO_RX_GRID } from "./_mimo_grid.ts";
 
 export const PILOT_CONTEXT = artifactKind("channel.ofdm_pilot_context.numpy", {});
 export const CHANNEL_ESTIMATE = artifactKind("channel.ofdm_channel_estimate.numpy", {
@@ -70,6 +71,80 @@ export function readContext(context: InputArtifact) {
     throw new SvcError("boundary_value_invalid", "Cannot read the pilots: they do not lie on the grids");
   }
   return { layout, positions, values, dataPositions, ports: arrays.size("port"), pilots: arrays.size("pilot") };
+}
+
+export type PilotContext = ReturnType<typeof readContext>;
+
+/** Received grids, interleaved [grid, symbol, subcarrier, rx]. */
+export interface Received {
+  readonly y: Float32Array;
+  readonly rx: number;
+}
+
+/** The grids of a stream of one antenna, or of several antennas. */
+export function receivedGrid(input: InputArtifact, layout: GridLayout): Received {
+  if (input.kind === MIMO_RX_GRID.id) {
+    const arrays = arraysOf(input);
+    const y = arrays.read("complex64", [layout.grids, layout.symbols, layout.subcarriers, "rx"]);
+    return { y, rx: arrays.size("rx") };
+  }
+  const y = symbolsOf(input);
+  checkGridLength(y.length / 2, { ...layout, ports: 1 });
+  return { y, rx: 1 };
+}
+
+/** @throws SvcError `params_conflict` for pilots of several ports, which share subcarriers */
+export function onePort(context: PilotContext): PilotContext {
+  if (context.ports === 1) return context;
+  throw new SvcError(
+    "params_conflict",
+    `Cannot give the pilots of ${context.ports} ports to a channel estimator slot`,
+    {
+      hint: "Set port_count of modulation.ofdm_pilot_insert to 1, or estimate by least_squares or lmmse",
+    },
+  );
+}
+
+/**
+ * The least-squares values of a port on each OFDM symbol with pilots. Two ports of a CDM group take the mean over a pair of
+ * pilots, which needs equal gains on both.
+ */
+export function pilotRows(context: PilotContext, port: number, { y, rx }: Received) {
+  const { layout: { subcarriers, symbols }, positions, values, ports, pilots } = context,
+    elements = symbols * subcarriers;
+  const own = Array.from(positions.subarray(port * pilots, (port + 1) * pilots));
+  // Ports at the same positions share a CDM group.
+  const paired = Array.from({ length: ports }, (_, other) => other).some((other) =>
+    other !== port && own.every((position, p) => positions[other * pilots + p] === position)
+  );
+  const step = paired ? 2 : 1, symbolOf = (p: number) => Math.floor(own[p] / subcarriers);
+  const times = [...new Set(own.map((_, p) => symbolOf(p)))].sort((a, b) => a - b);
+  const rows = times.map((time) => {
+    const members = own.flatMap((_, p) => symbolOf(p) === time ? [p] : []);
+    const places = Array.from({ length: Math.floor(members.length / step) }, (_, i) => {
+      const group = members.slice(i * step, (i + 1) * step);
+      return group.reduce((sum, p) => sum + own[p] % subcarriers, 0) / step;
+    });
+    return { time, members, places };
+  });
+  const power = pilots === 0 ? 1 : values[2 * port * pilots] ** 2 + values[2 * port * pilots + 1] ** 2;
+  return {
+    rows,
+    /** Variance of the noise of a value over N0. */
+    scale: 1 / power / step,
+    /** Values of a row at its places, interleaved. */
+    raw(grid: number, row: number, antenna: number): Float64Array {
+      const { members, places } = rows[row], raw = new Float64Array(2 * places.length);
+      for (let i = 0; i < places.length * step; i++) {
+        const p = members[i], at = 2 * ((grid * elements + own[p]) * rx + antenna);
+        const v = 2 * ((grid * ports + port) * pilots + p), to = 2 * Math.floor(i / step);
+        const vr = values[v], vi = values[v + 1], scale = 1 / (step * (vr * vr + vi * vi));
+        raw[to] += scale * (y[at] * vr + y[at + 1] * vi);
+        raw[to + 1] += scale * (y[at + 1] * vr - y[at] * vi);
+      }
+      return raw;
+    },
+  };
 }
 
 /** N0 of received symbols or grids. @throws SvcError `input_metadata_missing` without one */

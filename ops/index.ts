@@ -38,6 +38,7 @@ import demodulationIdentityDemodulate from "./demodulation/identity_demodulate.t
 import demodulationMimoDetect from "./demodulation/mimo_detect.ts";
 import demodulationNeuralReceiverAdapter from "./demodulation/neural_receiver_adapter.ts";
 import demodulationOfdmEqualize from "./demodulation/ofdm_equalize.ts";
+import demodulationOfdmPilotObservation from "./demodulation/ofdm_pilot_observation.ts";
 import demodulationOfdmReceive from "./demodulation/ofdm_receive.ts";
 import demodulationPhaseTrackingReceiverAdapter from "./demodulation/phase_tracking_receiver_adapter.ts";
 import foundationClipImageEmbed from "./foundation/clip_image_embed.ts";
@@ -251,12 +252,12 @@ const OPERATIONS: Operation[] = [
   channelRepetitionDecoder, channelRepetitionEncoder, channelSymbolBoundary, channelSymbolCountMatch,
   channelSymbolPowerIdentity, channelSymbolPowerNormalize, demodulationConstellationDemapper,
   demodulationDigitalDemodulate, demodulationIdentityDemodulate, demodulationMimoDetect,
-  demodulationNeuralReceiverAdapter, demodulationOfdmEqualize, demodulationOfdmReceive,
-  demodulationPhaseTrackingReceiverAdapter, foundationClipImageEmbed, foundationClipRetrievalRank,
-  foundationClipTextEmbed, foundationDiffusionStateToImage, foundationKnowledgeBase, foundationLocalStateToImage,
-  foundationSamSegment, foundationSemanticStateGround, foundationSemanticStatePayloadDecode,
-  foundationSemanticStatePayloadEncode, foundationSemanticStateToText, foundationTextMaskRepair,
-  foundationTextSemanticStateEncode, foundationVlmImageToState, foundationVqaAnswerFromPacket,
+  demodulationNeuralReceiverAdapter, demodulationOfdmEqualize, demodulationOfdmPilotObservation,
+  demodulationOfdmReceive, demodulationPhaseTrackingReceiverAdapter, foundationClipImageEmbed,
+  foundationClipRetrievalRank, foundationClipTextEmbed, foundationDiffusionStateToImage, foundationKnowledgeBase,
+  foundationLocalStateToImage, foundationSamSegment, foundationSemanticStateGround,
+  foundationSemanticStatePayloadDecode, foundationSemanticStatePayloadEncode, foundationSemanticStateToText,
+  foundationTextMaskRepair, foundationTextSemanticStateEncode, foundationVlmImageToState, foundationVqaAnswerFromPacket,
   foundationVqaPayloadDecode, foundationVqaPayloadEncode, foundationVqaSemanticSelect, foundationVqaTransformersAnswer,
   foundationYoloDetect, foundationYoloSegment, hardwareEnvelopeClip, hardwarePowerAmplifier, hardwareQuantizer,
   hardwareReceiverIqImbalance, metricsAoaEstimation, metricsBeamforming, metricsBitErrorRate, metricsBlockErrorRate,

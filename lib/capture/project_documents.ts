@@ -1,6 +1,7 @@
 /** The documents of a training project: trained blocks, data, evaluations, and the way back into a recipe. */
 import { sha256Json } from "../contract/hash.ts";
 import { stepOutputKinds } from "../contract/output_kinds.ts";
+import type { OperationAbi } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
 import { cloneValue, type JsonObject } from "../contract/value.ts";
 import type { RecipeGraph } from "../plan/graph.ts";
@@ -37,18 +38,23 @@ const identities = ({ inspection: { scenario_sha256, training_plan_sha256 } }: P
   training_plan_sha256,
 });
 
+/** The outputs that every network has. */
+const withoutOptional = (outputs: OperationAbi["outputs"]) =>
+  Object.fromEntries(Object.entries(outputs).filter(([, { optional }]) => !optional));
+
 /** A selected block with its slot, and where its inputs come from. */
 function blocks({ inspection, effective, registry, captures }: ProjectFacts): JsonObject[] {
   const taps = captures[0].config.taps;
   return inspection.selected_steps.map((id) => {
     const boundary = inspection.boundaries.find(({ step_id }) => step_id === id)!;
     const step = effective.steps.find((item) => item.id === id)!;
-    const { binding_params: binding, ...slot } = cloneValue(boundary.slot!);
+    const { binding_params: binding, outputs, ...slot } = cloneValue(boundary.slot!);
     const { input_kinds, optional_input_kinds } = registry.get(step.op).operation.contract;
     return {
       step_id: id,
       operation: step.op,
       ...slot,
+      outputs: withoutOptional(outputs as OperationAbi["outputs"]),
       partners: boundary.partners,
       operation_inputs: Object.fromEntries(
         Object.entries(step.inputs).map(([port, from]) => [port, {
@@ -178,7 +184,7 @@ export function twinScenario(facts: ProjectFacts): JsonObject {
     blocks: Object.fromEntries(inspection.selected_steps.map((id) => {
       const abi = contractOf(stepOf(facts, id).op).trained_artifact_abi!;
       const inputs = Object.keys(abi.inputs), optional = inputs.filter((name) => abi.inputs[name].optional);
-      return [id, { inputs, optional, outputs: Object.keys(abi.outputs) }];
+      return [id, { inputs, optional, outputs: Object.keys(withoutOptional(abi.outputs)) }];
     })),
     taps: Object.fromEntries(config.taps.map(({ id, from }) => [id, from])),
     required: [...required],

@@ -65,8 +65,8 @@ export interface SlotArtifact<Feeds extends Shapes, Found extends Shapes, Proble
   /** Tensors of the entry point; a text in a shape is a dimension with one size per call. */
   inputs: Feeds;
   outputs: Found;
-  /** Inputs that an artifact may lack. */
-  optional?: readonly (keyof Feeds & string)[];
+  /** Inputs and outputs that an artifact may lack. */
+  optional?: readonly ((keyof Feeds | keyof Found) & string)[];
   /** Meaning of each tensor: content, unit, sign; trainers read it. */
   meaning?: { readonly [Name in keyof Feeds | keyof Found]?: string };
   /** Operation inputs from which the tensors are computed; default all required inputs. */

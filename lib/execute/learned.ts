@@ -18,7 +18,7 @@ export interface OpenModel {
 /** Inputs and outputs of an entry point, from the ABI of an operation. */
 export interface EntrypointAbi {
   inputs: readonly (TensorInfo & { optional?: true })[];
-  outputs: readonly TensorInfo[];
+  outputs: readonly (TensorInfo & { optional?: true })[];
 }
 
 /**
@@ -86,7 +86,7 @@ function checkOutputs(
   for (const info of inputs) if (feeds[info.name] !== undefined) misfit(feeds[info.name], info, sizes);
   const problems = outputs.flatMap((info) => {
     const result = results[info.name];
-    if (result === undefined) return `${info.name} is missing`;
+    if (result === undefined) return info.optional ? [] : `${info.name} is missing`;
     const wrong = misfit(result, info, sizes);
     if (wrong !== null) return wrong;
     const at = firstNonFinite(result);

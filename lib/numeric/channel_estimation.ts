@@ -105,8 +105,8 @@ function responses({ subcarriers, taps }: TapPrior, rows: readonly number[]): Co
 export interface MmseFilter {
   /** R_kp·(R_pp + N0·I)⁻¹, [subcarrier, pilot]. */
   weights: ComplexMatrix;
-  /** Mean over the subcarriers of the error variance, if the prior is true. */
-  errorVariance: number;
+  /** Error variance of each subcarrier, if the prior is true. */
+  errors: Float64Array;
 }
 
 /** The linear MMSE filter of one antenna with pilots of modulus 1. @param noiseVariance N0, floored at 1e-12 */
@@ -122,9 +122,9 @@ export function mmseFilter(positions: readonly number[], prior: TapPrior, noiseV
   const weights = matrixProduct(all, leastSquares(system, right, count + taps, taps, count), subcarriers, taps, count);
   // The filter's answer to A_p is A less the error's share of every tap.
   const seen = matrixProduct(weights, some, subcarriers, count, taps);
-  let error = 0;
-  for (let i = 0; i < all.length; i++) error += all[i] * (all[i] - seen[i]);
-  return { weights, errorVariance: error / subcarriers };
+  const errors = new Float64Array(subcarriers), row = all.length / subcarriers;
+  for (let i = 0; i < all.length; i++) errors[Math.floor(i / row)] += all[i] * (all[i] - seen[i]);
+  return { weights, errors };
 }
 
 /** Applies the filter of each antenna. @param sparse [row, tx, subcarrier], known at the positions */

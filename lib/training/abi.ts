@@ -185,7 +185,7 @@ export function checkAgainstContract(
   })];
 }
 
-/** The part of the ABI without optional inputs that the contract lacks: they came later. */
+/** The part of the ABI without optional tensors that the contract lacks: they came later. */
 function present(part: OperationAbi[typeof FROZEN[number]], frozenPart: OperationAbi[typeof FROZEN[number]]) {
   if (!isObject(part) || !isObject(frozenPart)) return part;
   return Object.fromEntries(

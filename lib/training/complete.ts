@@ -139,7 +139,7 @@ class Completion {
       if (entrypoints.some(({ id }) => id === abi.entrypoint_id)) continue;
       const component = objects(this.manifest.components).find(({ id }) => id === abi.component_id);
       const graph = this.#graphOf(text(component?.path)), sizes = fixedSizes(abi, graph);
-      const known = new Set(graph?.inputs.map(({ name }) => name));
+      const known = new Set([...graph?.inputs ?? [], ...graph?.outputs ?? []].map(({ name }) => name));
       const values = (side: "inputs" | "outputs") =>
         Object.entries(abi[side]).filter(([name, { optional }]) => !optional || known.has(name)).map((
           [name, { dtype, shape }],

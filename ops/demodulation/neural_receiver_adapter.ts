@@ -4,7 +4,8 @@
  *     reference_qpsk               exact demapper, LLR = 2·sqrt(2)·Re y/N0 and Im
  *     oracle_frontend_calibrated   inverts the known front end of hardware.receiver_iq_imbalance, then demaps exactly
  *     linear_npz                   linear in Re y and Im y, coefficients from a file; see _linear_receiver.ts
- *     learned_artifact             rx_symbols_ri [symbol, 2] -> bit_llr [symbol, 2], from the received symbols only
+ *     learned_artifact             rx_symbols_ri [symbol, 2] -> bit_llr [symbol, 2]; an artifact may also take the noise
+ *                                  variance of each symbol, which an equaliser of faded symbols gives
  *
  * Bits are (LLR < 0).
  *
@@ -89,17 +90,24 @@ export default defineSlot({
   },
   learned: {
     component: { id: "receiver", role: "neural_receiver", entrypoint: "neural_receiver" },
-    inputs: { rx_symbols_ri: ["symbol", 2] },
+    inputs: { rx_symbols_ri: ["symbol", 2], noise_variance: ["symbol", 1] },
+    optional: ["noise_variance"],
     outputs: { bit_llr: ["symbol", 2] },
     binding: { modulation: "qpsk" },
     meaning: {
       rx_symbols_ri: "received symbols, real and imaginary part",
+      noise_variance: "total complex noise variance of each symbol",
       bit_llr: "LLR of both bits of a symbol, ln P(0|y)/P(1|y): positive for bit 0, negative for bit 1",
     },
     rows: 65536,
-    async run({ symbols }, call) {
-      const { bit_llr } = await call({ rx_symbols_ri: ndarray("float32", symbols, [symbols.length / 2, 2]) });
-      return { llr: bit_llr.data, method: LEARNED_ARTIFACT };
+    async run({ symbols, noise }, call) {
+      const count = symbols.length / 2, { variance = 0, ...known } = call.takes("noise_variance") ? noise() : {};
+      const each = typeof variance === "number" ? new Float32Array(count).fill(variance) : variance;
+      const { bit_llr } = await call({
+        rx_symbols_ri: ndarray("float32", symbols, [count, 2]),
+        noise_variance: ndarray("float32", each, [count, 1]),
+      });
+      return { llr: bit_llr.data, method: LEARNED_ARTIFACT, ...known };
     },
   },
   result({ llr, method = "exact", source = "not_used", facts = {} }, _, { inputs: { rx_symbols }, mode }) {

@@ -7,7 +7,7 @@
  *     threshold_table        the largest row with thresholds_db at or below the effective Es/N0
  *
  * The effective Es/N0 of a state is that of equal mutual information, per modulation; the first two policies subtract
- * snr_margin_db. Without a row that qualifies the lowest one is taken and the report has `outage: true`. Formulas:
+ * snr_margin_db. nr.capacity_bits_per_symbol is log2(1 + Es/N0), its mean over a state. Without a row that qualifies the lowest one is taken and the report has `outage: true`. Formulas:
  * lib/numeric/link_adaptation.ts. Draws nothing.
  *
  * Shapes: state complex64 [grid, OFDM symbol, subcarrier]. Units: Es/N0 of a resource element in dB.
@@ -26,6 +26,7 @@ import {
   effectiveSnrDb,
   predictedBlockErrorRate,
 } from "../../lib/numeric/link_adaptation.ts";
+import { mean } from "../../lib/numeric/statistics.ts";
 import { MODULATION_BY_BITS } from "../../lib/numeric/modulations.ts";
 import { cqiRows, efficiency, type McsRow, type TransportFormat } from "../../lib/numeric/nr_transport_format.ts";
 import {
@@ -81,7 +82,8 @@ export default defineOperation({
   threadSafe: true,
   run({ inputs, params }) {
     const rows = rowsOf(params), margin = params.policy === "threshold_table" ? 0 : params.snr_margin_db;
-    const snrOf = snrByBits(inputs.state, params.snr_db);
+    const snrs = snrsOf(inputs.state, params.snr_db),
+      snrOf = inputs.state === undefined ? () => params.snr_db! : snrByBits(snrs);
     const formats = rows.map((row) => fitting(row, params));
     const lowest = formats.findIndex((format) => format !== undefined);
     if (lowest < 0) {
@@ -104,6 +106,7 @@ export default defineOperation({
       "nr.mcs_index": index,
       "nr.predicted_bler": errorRate(index),
       "nr.effective_snr_db": snrOf(rows[index][0]),
+      "nr.capacity_bits_per_symbol": mean(snrs.map((snr) => Math.log2(1 + snr))),
     };
     const { outputs: { report } } = reportResult("model.nr_mcs_selector", own, {
       facts: { outage: chosen === undefined, policy: params.policy, target_bler: float(params.target_bler) },
@@ -148,14 +151,16 @@ const CHOICE: Record<string, (choice: Choice) => number | undefined> = {
   },
 };
 
+/** Es/N0 of the resource elements of a state, or the given one. */
+function snrsOf(state: InputArtifact | undefined, snrDb: number | undefined): Float64Array {
+  if (state === undefined) return Float64Array.of(dbToLinear(snrDb!));
+  const { h, noiseVariance } = ofdmStateOf(state);
+  return Float64Array.from({ length: h.length / 2 }, (_, i) => (h[2 * i] ** 2 + h[2 * i + 1] ** 2) / noiseVariance);
+}
+
 /** Es/N0 in dB for a modulation, computed once for each. */
-function snrByBits(state: InputArtifact | undefined, snrDb: number | undefined): (bits: number) => number {
-  if (state === undefined) return () => snrDb!;
-  const { h, noiseVariance } = ofdmStateOf(state), known = new Map<number, number>();
-  const snrs = Float64Array.from(
-    { length: h.length / 2 },
-    (_, i) => (h[2 * i] ** 2 + h[2 * i + 1] ** 2) / noiseVariance,
-  );
+function snrByBits(snrs: Float64Array): (bits: number) => number {
+  const known = new Map<number, number>();
   return (bits) => {
     if (!known.has(bits)) known.set(bits, effectiveSnrDb(MODULATION_BY_BITS[bits], snrs));
     return known.get(bits)!;

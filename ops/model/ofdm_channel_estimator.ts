@@ -6,9 +6,12 @@
  *     lmmse           R_kp (R_pp + (N0/β²) I)⁻¹ h_LS on each OFDM symbol with pilots, with the correlation of a delay profile
  *                     (lib/numeric/grid_estimation.ts)
  *     oracle          the true gains that travel as channel_gain
+ *     given           those of pilot_estimate on the OFDM symbols with pilots: of a channel estimator slot that has read
+ *                     demodulation.ofdm_pilot_observation
  *
  * Between OFDM symbols with pilots the rows are interpolated, held to the nearest or averaged. The error variance is N0/β²
- * for least squares (half of it for pairs), the posterior one for LMMSE, 0 for the oracle.
+ * for least squares (half of it for pairs), the posterior one for LMMSE, 0 for the oracle; of a given estimate it is the mean over
+ * the OFDM symbols with pilots and antennas of a grid, or given_error_variance.
  *
  * Shapes: rx_symbols complex64 [grid · symbol · subcarrier], or a grid complex64 [grid, symbol, subcarrier, rx] -> estimate
  * complex64 [grid, symbol, subcarrier, rx, port], companion error_variance float32 [grid, symbol, subcarrier, port].
@@ -20,7 +23,6 @@ import type { InputArtifact, Metrics } from "../../lib/contract/operation.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
-import { symbolsOf } from "../../lib/artifact/values.ts";
 import { PROFILE_MODELS, tdlProfile } from "../../lib/numeric/delay_profile.ts";
 import {
   applyFilter,
@@ -34,14 +36,26 @@ import {
 } from "../../lib/numeric/grid_estimation.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { executed, exportable, exported } from "../_backends.ts";
+import { CHANNEL_ESTIMATE as SLOT_ESTIMATE } from "../_channel_estimation.ts";
 import { MIMO_RX_GRID } from "../_mimo_grid.ts";
-import { CHANNEL_ESTIMATE, checkGridLength, noiseOf, PILOT_CONTEXT, readContext } from "../_ofdm_grid.ts";
+import {
+  CHANNEL_ESTIMATE,
+  type GridLayout,
+  noiseOf,
+  onePort,
+  PILOT_CONTEXT,
+  type PilotContext,
+  pilotRows,
+  readContext,
+  type Received,
+  receivedGrid,
+} from "../_ofdm_grid.ts";
 
 /** Annotation of a parameter of assumed profiles. */
 const profileOf = (...delay_profile: string[]) => ({ "x-svc-used-when": { delay_profile } });
 
 const PARAMS = z.strictObject({
-  method: z.enum(["least_squares", "lmmse", "oracle"]).default("least_squares").describe("estimator"),
+  method: z.enum(["least_squares", "lmmse", "oracle", "given"]).default("least_squares").describe("estimator"),
   time_interpolation: z.enum(["linear", "nearest", "average"]).default("linear")
     .describe("between OFDM symbols with pilots; outside of them the nearest"),
   delay_profile: z.enum(["exponential", "uniform", "tdl"]).default("exponential")
@@ -52,14 +66,18 @@ const PARAMS = z.strictObject({
   maximum_delay_ns: z.number().nonnegative().default(2000).meta(profileOf("uniform")).describe("largest delay in ns"),
   tdl_model: z.enum(PROFILE_MODELS).default("A").meta(profileOf("tdl")).describe("profile of TR 38.901 7.7.2"),
   subcarrier_spacing_khz: z.number().positive().default(15).describe("subcarrier spacing in kHz"),
+  given_error_variance: z.number().nonnegative().optional().meta({ "x-svc-used-when": { method: "given" } })
+    .describe("error variance of a pilot_estimate that has none of its own"),
 });
 type Params = z.output<typeof PARAMS>;
 
 export default defineOperation({
   id: "model.ofdm_channel_estimator",
   name: "OFDM channel estimator",
-  description: "Estimates the gains of all resource elements from pilots, by least squares or LMMSE",
+  description:
+    "Estimates the gains of all resource elements from pilots, by least squares, LMMSE or a trained component",
   inputs: { rx_symbols: [RX_SYMBOLS, MIMO_RX_GRID], pilot_context: [PILOT_CONTEXT] },
+  optionalInputs: { pilot_estimate: [SLOT_ESTIMATE] },
   outputs: { estimate: CHANNEL_ESTIMATE },
   params: PARAMS,
   differentiability: exportable("torch", "full", "Linear in the received pilots"),
@@ -69,10 +87,17 @@ export default defineOperation({
   estimate: (_params, { rx_symbols: { bytes } }) => ({ estimate: 6 * bytes }),
   twin: true,
   threadSafe: true,
+  check: ({ method }, connected) =>
+    method !== "given" || connected.has("pilot_estimate") ? [] : [{
+      code: "input_missing",
+      message: "Cannot use method given without the input pilot_estimate",
+      place: ["method"],
+      hint: "Wire the estimate of model.channel_estimator_adapter that reads demodulation.ofdm_pilot_observation",
+    }],
   run({ inputs, params }) {
     const context = readContext(inputs.pilot_context), { layout, ports } = context;
     const { grids, symbols, subcarriers } = layout, elements = symbols * subcarriers;
-    const { y, rx } = receivedGrid(inputs.rx_symbols, context);
+    const received = receivedGrid(inputs.rx_symbols, layout), { rx } = received;
     const noise = noiseOf(inputs.rx_symbols), truth = truthOf(inputs.rx_symbols, grids * elements);
     const h = new Float32Array(2 * grids * elements * rx * ports), errors = new Float32Array(grids * elements * ports);
     if (params.method === "oracle") {
@@ -88,18 +113,21 @@ export default defineOperation({
       h.set(truth);
     } else {
       for (let port = 0; port < ports; port++) {
-        const estimator = portEstimator(context, port, noise, params);
+        const estimator = params.method === "given"
+          ? givenEstimator(onePort(context), received, inputs.pilot_estimate!, params)
+          : portEstimator(context, port, received, noise, params);
         for (let grid = 0; grid < grids; grid++) {
           for (let antenna = 0; antenna < rx; antenna++) {
-            const estimate = estimator.gains(grid, (at) => 2 * ((grid * elements + at) * rx + antenna), y);
+            const estimate = estimator.gains(grid, antenna);
             for (let at = 0; at < elements; at++) {
               const to = 2 * (((grid * elements + at) * rx + antenna) * ports + port);
               h[to] = estimate[2 * at];
               h[to + 1] = estimate[2 * at + 1];
             }
           }
-          for (let at = 0; at < elements; at++) {
-            errors[(grid * elements + at) * ports + port] = estimator.error(at % subcarriers);
+          for (let k = 0; k < subcarriers; k++) {
+            const error = estimator.error(grid, k);
+            for (let at = k; at < elements; at += subcarriers) errors[(grid * elements + at) * ports + port] = error;
           }
         }
       }
@@ -120,19 +148,6 @@ export default defineOperation({
   },
 });
 
-type Context = ReturnType<typeof readContext>;
-
-function receivedGrid(input: InputArtifact, { layout }: Context): { y: Float32Array; rx: number } {
-  if (input.kind === MIMO_RX_GRID.id) {
-    const arrays = arraysOf(input);
-    const y = arrays.read("complex64", [layout.grids, layout.symbols, layout.subcarriers, "rx"]);
-    return { y, rx: arrays.size("rx") };
-  }
-  const y = symbolsOf(input);
-  checkGridLength(y.length / 2, { ...layout, ports: 1 });
-  return { y, rx: 1 };
-}
-
 /** The true gains of one transmit and one receive antenna, if they travel. */
 function truthOf(input: InputArtifact, elements: number): Float32Array | undefined {
   if (!input.arrayNames.includes("channel_gain")) return undefined;
@@ -148,27 +163,23 @@ function normalisedError(h: Float32Array, truth: Float32Array): number {
   return power === 0 ? 0 : error / power;
 }
 
+/** Gains of a grid, and the variance of their error. */
+interface Estimator {
+  /** Gains [symbol, subcarrier], interleaved. */
+  gains(grid: number, antenna: number): Float64Array;
+  error(grid: number, subcarrier: number): number;
+}
+
 /** The estimator of one port: filters depend on the positions of the pilots only. */
-function portEstimator(context: Context, port: number, noise: number, params: Params) {
-  const { layout: { subcarriers, symbols }, positions, values, ports, pilots } = context;
-  const own = Array.from(positions.subarray(port * pilots, (port + 1) * pilots));
-  // Ports at the same positions share a CDM group: a pair of pilots separates them.
-  const paired = Array.from({ length: ports }, (_, other) => other).some((other) =>
-    other !== port && own.every((position, p) => positions[other * pilots + p] === position)
-  );
-  const times = [...new Set(own.map((position) => Math.floor(position / subcarriers)))].sort((a, b) => a - b);
-  const step = paired ? 2 : 1;
-  const rows = times.map((time) => {
-    const members = own.flatMap((position, p) => Math.floor(position / subcarriers) === time ? [p] : []);
-    const places = Array.from({ length: Math.floor(members.length / step) }, (_, i) => {
-      const group = members.slice(i * step, (i + 1) * step);
-      return group.reduce((sum, p) => sum + own[p] % subcarriers, 0) / step;
-    });
-    return { members, places };
-  });
-  const power = pilots === 0 ? 1 : values[2 * port * pilots] ** 2 + values[2 * port * pilots + 1] ** 2;
-  const variance = noise / power / step;
-  const filters: (PilotFilter | undefined)[] = rows.map(() => undefined);
+function portEstimator(
+  context: PilotContext,
+  port: number,
+  received: Received,
+  noise: number,
+  params: Params,
+): Estimator {
+  const { layout: { subcarriers } } = context, { rows, scale, raw } = pilotRows(context, port, received);
+  const variance = noise * scale, filters: (PilotFilter | undefined)[] = rows.map(() => undefined);
   if (params.method === "lmmse") {
     const correlation = correlationOf(params);
     rows.forEach(({ places }, i) => {
@@ -177,28 +188,67 @@ function portEstimator(context: Context, port: number, noise: number, params: Pa
     });
   }
   return {
-    error: (subcarrier: number) => filters[0]?.error[subcarrier] ?? variance,
-    /** Gains [symbol, subcarrier] of a grid; y is read at the index of an element. */
-    gains(grid: number, index: (element: number) => number, y: Float32Array): Float64Array {
-      const estimates = new Float64Array(2 * times.length * subcarriers);
-      rows.forEach(({ members, places }, row) => {
-        const raw = new Float64Array(2 * places.length);
-        for (let i = 0; i < places.length * step; i++) {
-          const p = members[i], at = index(own[p]), v = 2 * ((grid * ports + port) * pilots + p);
-          const vr = values[v], vi = values[v + 1], scale = 1 / (step * (vr * vr + vi * vi));
-          const to = 2 * Math.floor(i / step);
-          raw[to] += scale * (y[at] * vr + y[at + 1] * vi);
-          raw[to + 1] += scale * (y[at + 1] * vr - y[at] * vi);
-        }
-        const filter = filters[row];
-        const line = filter ? applyFilter(filter, raw, subcarriers) : interpolate(places, raw, subcarriers);
+    error: (_grid, subcarrier) => filters[0]?.error[subcarrier] ?? variance,
+    gains(grid, antenna) {
+      const estimates = new Float64Array(2 * rows.length * subcarriers);
+      rows.forEach(({ places }, row) => {
+        const values = raw(grid, row, antenna), filter = filters[row];
+        const line = filter ? applyFilter(filter, values, subcarriers) : interpolate(places, values, subcarriers);
         estimates.set(line, 2 * row * subcarriers);
       });
-      if (params.time_interpolation === "average") return repeated(estimates, times.length, symbols, subcarriers);
-      const nearest = params.time_interpolation === "nearest";
-      return interpolate(times, estimates, symbols, { width: subcarriers, nearest });
+      return inTime(estimates, rows.map(({ time }) => time), context.layout, params);
     },
   };
+}
+
+/** The estimates of all OFDM symbols with pilots by another operation, in the order of demodulation.ofdm_pilot_observation. */
+function givenEstimator(
+  context: PilotContext,
+  received: Received,
+  given: InputArtifact,
+  params: Params,
+): Estimator {
+  const { layout: { subcarriers, grids } } = context, { rx } = received, rows = pilotRows(context, 0, received).rows;
+  const shape = [grids * rows.length, rx, 1, subcarriers], arrays = arraysOf(given);
+  const h = arrays.read("complex64", shape), size = rx * subcarriers;
+  const declared = given.arrayNames.includes("error_variance")
+    ? arrays.read("float32", shape, "error_variance")
+    : undefined;
+  if (declared === undefined && params.given_error_variance === undefined) {
+    throw new SvcError("params_conflict", "Cannot weigh the given estimate: it has no error_variance", {
+      hint: "Set given_error_variance; 0 takes the estimate as exact",
+    });
+  }
+  return {
+    error(grid, subcarrier) {
+      if (declared === undefined) return params.given_error_variance!;
+      let sum = 0;
+      for (let i = 0; i < rows.length * rx; i++) {
+        sum += declared[grid * rows.length * size + i * subcarriers + subcarrier];
+      }
+      return sum / (rows.length * rx);
+    },
+    gains(grid, antenna) {
+      const estimates = new Float64Array(2 * rows.length * subcarriers);
+      rows.forEach((_, row) => {
+        const from = 2 * ((grid * rows.length + row) * size + antenna * subcarriers);
+        estimates.set(h.subarray(from, from + 2 * subcarriers), 2 * row * subcarriers);
+      });
+      return inTime(estimates, rows.map(({ time }) => time), context.layout, params);
+    },
+  };
+}
+
+/** Rows of OFDM symbols with pilots, on all OFDM symbols. */
+function inTime(
+  rows: Float64Array,
+  times: number[],
+  { symbols, subcarriers }: GridLayout,
+  params: Params,
+): Float64Array {
+  if (params.time_interpolation === "average") return repeated(rows, times.length, symbols, subcarriers);
+  const nearest = params.time_interpolation === "nearest";
+  return interpolate(times, rows, symbols, { width: subcarriers, nearest });
 }
 
 /** The mean of all rows, for every OFDM symbol. */

@@ -20,6 +20,7 @@ import type { ParameterProblem } from "../../lib/contract/operation.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
+import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import { cdlProfile, type DelayProfile, PROFILE_MODELS, tdlProfile } from "../../lib/numeric/delay_profile.ts";
@@ -125,11 +126,13 @@ export default defineOperation({
     }
     const facts = { noise_variance: float(noise), layers, rx_antennas: rx };
     const sent = { symbol_count: count, ofdm_fft_size: width, num_ofdm_symbols: rows };
+    // All symbols of a grid have the same matrices.
+    const block = declareUnit(metadata, "fading_block", { size: perGrid * layers, total: count });
     return {
       outputs: {
         rx_grid: {
           array: ndarray("complex64", received, [grids, rows, width, rx]),
-          metadata: travel(metadata, { ...facts, ...sent }, ["source_item_counts"]),
+          metadata: travel(metadata, { ...facts, ...sent, ...block }, ["source_item_counts"]),
         },
         state: { array: ndarray("complex64", state, [grids, width, rx, layers]), metadata: facts },
       },

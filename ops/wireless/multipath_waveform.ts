@@ -14,6 +14,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
+import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { ofdmStateArtifact } from "../../lib/artifact/ofdm_state.ts";
 import { companionsOf, metadataNumber } from "../../lib/artifact/values.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
@@ -89,6 +90,9 @@ export default defineOperation({
     for (let row = 0; row < rows; row++) h.set(response, 2 * row * active);
     const wanted = metadataNumber(inputs.waveform.metadata, "symbols_per_grid") ?? rows;
     const symbols = rows % wanted === 0 ? wanted : rows;
+    // Drawn gains are those of the whole waveform; given ones do not fade.
+    const whole = { size: layout.symbolCount, total: layout.symbolCount };
+    const block = params.taps.length > 0 ? {} : declareUnit(inputs.waveform.metadata, "fading_block", whole);
     return {
       outputs: {
         waveform: {
@@ -103,6 +107,7 @@ export default defineOperation({
             ofdm_symbol_count: rows,
             symbol_count: layout.symbolCount,
             noise_variance: float(noise),
+            ...block,
           },
         },
         state: ofdmStateArtifact({

@@ -195,12 +195,13 @@ export function packageOf(id: string): { files: Map<string, string>; package_sha
 
 const HEAD = "# Written by recipes/models/generate_packages.ts from training/.\n";
 
-/** The ABI without the optional inputs of which the description of the model says nothing. */
+/** The ABI without the optional tensors of which the description of the model says nothing. */
 function taken(abi: OperationAbi, meanings: Record<string, string>): OperationAbi {
-  const inputs = Object.entries(abi.inputs).filter(([name, { optional }]) =>
-    !optional || Object.hasOwn(meanings, name)
-  );
-  return { ...abi, inputs: Object.fromEntries(inputs) };
+  const described = (tensors: OperationAbi["inputs"]) =>
+    Object.fromEntries(
+      Object.entries(tensors).filter(([name, { optional }]) => !optional || Object.hasOwn(meanings, name)),
+    );
+  return { ...abi, inputs: described(abi.inputs), outputs: described(abi.outputs) };
 }
 
 function abiOf(id: string): OperationAbi {

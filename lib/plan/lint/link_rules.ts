@@ -406,6 +406,18 @@ export const LINK_RULES: readonly Rule[] = [
           step,
         };
       }
+      for (const step of recipe.ofOp("model.ofdm_channel_estimator")) {
+        const given = recipe.source(step, "pilot_estimate");
+        if (given === undefined || recipe.takes(step, "method", "given")) continue;
+        yield {
+          place: writtenOr(recipe, step, "method"),
+          message: `${step.id} does not use the estimate of ${given.step.id}: its method is ${
+            recipe.choices(step, "method").values.join(", ")
+          }`,
+          hint: "Set method to given, or remove the input pilot_estimate",
+          step,
+        };
+      }
     },
   },
   {

@@ -54,12 +54,15 @@ def select(here: Path, component: str, candidates: dict, train: Callable, object
     return {"model": models[selected], "selected": selected, "candidates": objectives}
 
 
-def keep(here: Path, chosen: dict, *, objective: str, population_sha256: str, inputs: dict, output: str, matrix,
-         **more) -> None:
-    """Writes the evaluation and the answer of the chosen model to `inputs` (NumPy arrays by name)."""
+def keep(here: Path, chosen: dict, *, objective: str, population_sha256: str, inputs: dict, output: str | list[str],
+         matrix, **more) -> None:
+    """Writes the evaluation and the answer of the chosen model to `inputs` (NumPy arrays by name); `output` names the answer,
+    or each of several."""
     model = chosen["model"]
     with torch.no_grad():
-        write_reference(here / "reference.json", inputs, {output: model(*map(torch.from_numpy, inputs.values()))})
+        answer = model(*map(torch.from_numpy, inputs.values()))
+    answers = {output: answer} if isinstance(output, str) else dict(zip(output, answer))
+    write_reference(here / "reference.json", inputs, answers)
     write_json(here / "evaluation.json", {
         "objective": objective, "selected": chosen["selected"], "candidates": chosen["candidates"],
         "population_sha256": population_sha256, "parameters": sum(p.numel() for p in model.parameters()), "matrix": matrix,

@@ -3,6 +3,8 @@ import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import ofdmChannelEstimator from "../../../ops/model/ofdm_channel_estimator.ts";
+import ofdmPilotObservation from "../../../ops/demodulation/ofdm_pilot_observation.ts";
+import channelEstimatorSlot from "../../../ops/model/channel_estimator_adapter.ts";
 import ofdmPilotInsert from "../../../ops/modulation/ofdm_pilot_insert.ts";
 import ofdmWaveform from "../../../ops/modulation/ofdm_waveform.ts";
 import wirelessChannel from "../../../ops/wireless/channel.ts";
@@ -54,6 +56,21 @@ async function received(params: JsonObject = {}, layers = 1) {
     ? await runOperation(wirelessChannel, { inputs: { symbols }, params: flat })
     : await runOperation(mimoOfdmChannel, { inputs: { symbols }, params: { ...CHANNEL, rx_antennas: 3 } });
   return { rx_symbols: outputs.rx_symbols ?? outputs.rx_grid, pilot_context };
+}
+
+/** Two slots with one layer on three antennas, two pilot symbols each, and a slot's estimate from them. */
+async function givenEstimate(mode: string) {
+  const given = {
+    inputs: { symbols: someSymbols(50) },
+    params: { ...SLOT, pattern: "comb", pilot_power_db: float(3) },
+  };
+  const { symbols, pilot_context } = (await runOperation(ofdmPilotInsert, given)).outputs;
+  const params = { ...CHANNEL, tx_antennas: 1, rx_antennas: 3 };
+  const { rx_grid } = (await runOperation(mimoOfdmChannel, { inputs: { symbols }, params })).outputs;
+  const inputs = { rx_symbols: rx_grid, pilot_context };
+  const { observation } = (await runOperation(ofdmPilotObservation, { inputs })).outputs;
+  const slot = { inputs: { problem: observation }, params: { mode } };
+  return { ...inputs, pilot_estimate: (await runOperation(channelEstimatorSlot, slot)).outputs.estimate };
 }
 
 /** A waveform with a partly filled last symbol, and what a channel makes of it. */
@@ -123,7 +140,28 @@ export const TWIN_CASES: { [operation: string]: ConformanceCase[] } = {
       inputs: () => received({}, 2),
       params: { method },
     })),
+    ...["least_squares", "linear_mmse_reference"].map((mode) => ({
+      name: `given by the mode ${mode} on three antennas`,
+      inputs: () => givenEstimate(mode),
+      params: { method: "given" },
+    })),
+    {
+      name: "given without error variance",
+      async inputs() {
+        const { pilot_estimate: { kind, metadata, ...estimate }, ...inputs } = await givenEstimate("least_squares");
+        const array = estimate.array();
+        return { ...inputs, pilot_estimate: arrayInput(kind, "complex64", array.data, [...array.shape], metadata) };
+      },
+      params: { method: "given", given_error_variance: float(0.07), time_interpolation: "nearest" },
+    },
   ],
+  "demodulation.ofdm_pilot_observation": [{
+    name: "two pilot symbols on three antennas",
+    async inputs() {
+      const { rx_symbols, pilot_context } = await givenEstimate("least_squares");
+      return { rx_symbols, pilot_context };
+    },
+  }],
   "demodulation.ofdm_equalize": [{
     name: "data of two slots",
     async inputs() {

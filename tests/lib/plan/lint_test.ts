@@ -54,7 +54,7 @@ const learned = {
 };
 const policy = (params: Record<string, unknown>) => ({ tx_power: { params } });
 
-/** A link with pilots; two estimators, of which the second is used only when a step is rewired. */
+/** A link with pilots; with a slot or a second estimator, which are used only when a step is rewired. */
 function estimated(changes: Record<string, { params?: object; inputs?: object }> = {}): Recipe {
   const rx = { rx_symbols: "channel.rx_symbols", pilot_context: "pilots.pilot_context" };
   const steps = [
@@ -67,6 +67,12 @@ function estimated(changes: Record<string, { params?: object; inputs?: object }>
       params: { channel: "ofdm_tdl", receiver_processing: "none", delay_spread_ns: float(300), ofdm_fft_size: 72 },
       inputs: { symbols: "pilots.symbols" },
     },
+    ...(changes.estimator
+      ? [
+        { id: "observation", op: "demodulation.ofdm_pilot_observation", inputs: rx },
+        { id: "slot", op: "model.channel_estimator_adapter", inputs: { problem: "observation.observation" } },
+      ]
+      : []),
     { id: "estimator", op: "model.ofdm_channel_estimator", inputs: rx },
     ...(changes.equalizer ? [{ id: "perfect", op: "model.ofdm_channel_estimator", inputs: rx }] : []),
     { id: "equalizer", op: "demodulation.ofdm_equalize", inputs: { ...rx, estimate: "estimator.estimate" } },
@@ -903,6 +909,14 @@ const CASES: Case[] = [
     estimated({ equalizer: { inputs: { estimate: "perfect.estimate" } } }),
     ["estimator", ".op"],
     /ofdm_equalize/,
+    "warning",
+  ),
+  spoilt(
+    "channel_estimate_unused",
+    "the estimate of a slot, which another method replaces",
+    estimated({ estimator: { inputs: { pilot_estimate: "slot.estimate" }, params: { method: "lmmse" } } }),
+    ["estimator", ".params.method"],
+    /Set method to given/,
     "warning",
   ),
   spoilt(

@@ -109,8 +109,8 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
     "caption.{token_f1,unigram_bleu_proxy,rouge_l,edit_similarity,exact_match} H",
     "{generation.{text_image_clip,image_image_clip},embedding}.cosine_{mean,min,max} H",
   ]],
-  nr: [7, [
-    "nr.{{transport_block_size_bits,coded_bits,effective_coderate,mcs_index,effective_snr_db} N, " +
+  nr: [8, [
+    "nr.{{transport_block_size_bits,coded_bits,effective_coderate,mcs_index,effective_snr_db,capacity_bits_per_symbol} N, " +
     "spectral_efficiency H, predicted_bler L}",
   ]],
   mimo: [1, ["mimo.mean_post_sinr_db H"]],

@@ -90,6 +90,19 @@ export const CHANNEL_ESTIMATION_FIXTURES: Record<string, ConformanceCase[]> = {
         h_hat_ri: ndarray("float32", data.slice() as Float32Array, shape),
       }),
     },
+    {
+      name: "learned_artifact with error variances",
+      inputs: () => ({ problem: pilotsInput("observation") }),
+      params: { mode: "learned_artifact", artifact_package_sha256: "0".repeat(64) },
+      model: ({ ls_estimate_ri: { shape, data } }) => ({
+        h_hat_ri: ndarray("float32", data.slice() as Float32Array, shape),
+        error_variance: ndarray(
+          "float32",
+          Float32Array.from({ length: data.length / 2 }, (_, i) => i % 5),
+          shape.slice(0, 4),
+        ),
+      }),
+    },
   ],
   "metrics.channel_estimation": [
     { inputs: () => ({ estimate, problem: pilotsInput("problem") }) },

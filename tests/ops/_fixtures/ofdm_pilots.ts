@@ -1,4 +1,6 @@
 /** Conformance cases of links with pilots. */
+import ofdmPilotObservation from "../../../ops/demodulation/ofdm_pilot_observation.ts";
+import channelEstimator from "../../../ops/model/channel_estimator_adapter.ts";
 import ofdmPilotInsert from "../../../ops/modulation/ofdm_pilot_insert.ts";
 import ofdmChannelEstimator from "../../../ops/model/ofdm_channel_estimator.ts";
 import multipathWaveform from "../../../ops/wireless/multipath_waveform.ts";
@@ -22,6 +24,13 @@ async function received() {
 async function estimated() {
   const inputs = await received();
   return { ...inputs, estimate: (await runOperation(ofdmChannelEstimator, { inputs })).outputs.estimate };
+}
+
+/** Received pilots, and a slot's estimate from them. */
+async function givenEstimate() {
+  const inputs = await received(), { observation } = (await runOperation(ofdmPilotObservation, { inputs })).outputs;
+  const { estimate } = (await runOperation(channelEstimator, { inputs: { problem: observation } })).outputs;
+  return { ...inputs, pilot_estimate: estimate };
 }
 
 const MIMO = { ofdm_fft_size: 12, num_ofdm_symbols: 3, seed: 4, snr_db: float(15) };
@@ -118,9 +127,10 @@ export const OFDM_PILOT_FIXTURES = {
     { name: "comb", inputs: symbols, params: { ...GRID, pattern: "comb", pilot_power_db: float(3) } },
     { name: "two layers", inputs: symbols, params: { ...GRID, port_count: 2 } },
   ],
-  "model.ofdm_channel_estimator": ["least_squares", "lmmse", "oracle"].map((method) => ({
+  "demodulation.ofdm_pilot_observation": [{ inputs: received }],
+  "model.ofdm_channel_estimator": ["least_squares", "lmmse", "oracle", "given"].map((method) => ({
     name: method,
-    inputs: received,
+    inputs: method === "given" ? givenEstimate : received,
     params: { method },
   })),
   "demodulation.ofdm_equalize": [

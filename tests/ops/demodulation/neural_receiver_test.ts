@@ -106,7 +106,7 @@ Deno.test("a checkpoint that is not wholly of its format is refused", async () =
   );
 });
 
-Deno.test("a trained receiver is fed received symbols alone, in order, and its LLRs decide the bits", async () => {
+Deno.test("a trained receiver is fed symbols with their noise variance, in order, and its LLRs decide the bits", async () => {
   const count = 65536 + 10;
   const seen: [string[], number][] = [];
   const { outputs } = await runOperation(receiver, {
@@ -115,16 +115,17 @@ Deno.test("a trained receiver is fed received symbols alone, in order, and its L
     model(feeds) {
       seen.push([Object.keys(feeds), feeds.rx_symbols_ri.shape[0]]);
       assert.deepEqual(feeds.rx_symbols_ri.shape.slice(1), [2]);
+      assert.ok((feeds.noise_variance.data as Float32Array).every((value) => value === 0.5));
       const llr = (feeds.rx_symbols_ri.data as Float32Array).map((value) => -3 * value);
       return { bit_llr: ndarray("float32", llr, feeds.rx_symbols_ri.shape) };
     },
   });
-  assert.deepEqual(seen, [[["rx_symbols_ri"], 65536], [["rx_symbols_ri"], 10]]);
+  assert.deepEqual(seen, [65536, 10].map((rows) => [["rx_symbols_ri", "noise_variance"], rows]));
   const given = noisy(count).array!.data as Float32Array;
   const llr = outputs.llr.array().data as Float32Array;
   assert.deepEqual(llr, given.map((value) => -3 * value).slice(0, -1));
   assert.deepEqual(outputs.bits.array().data, Uint8Array.from(llr, (value) => Number(value < 0)));
-  assert.equal(outputs.llr.metadata.noise_variance_source, "not_used");
+  assert.equal(outputs.llr.metadata.noise_variance_source, "metadata");
   assert.equal(outputs.llr.metadata.llr_method, "learned_artifact");
 });
 

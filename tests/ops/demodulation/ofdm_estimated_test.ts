@@ -1,14 +1,20 @@
 /** Links with pilots: layouts, estimates, equalised symbols and the error rate that the estimate costs. */
 import assert from "node:assert/strict";
 import ofdmEqualize from "../../../ops/demodulation/ofdm_equalize.ts";
+import neuralReceiver from "../../../ops/demodulation/neural_receiver_adapter.ts";
+import ofdmPilotObservation from "../../../ops/demodulation/ofdm_pilot_observation.ts";
+import channelEstimatorSlot from "../../../ops/model/channel_estimator_adapter.ts";
 import digitalDemodulate from "../../../ops/demodulation/digital_demodulate.ts";
 import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
 import ofdmPilotInsert from "../../../ops/modulation/ofdm_pilot_insert.ts";
 import ofdmChannelEstimator from "../../../ops/model/ofdm_channel_estimator.ts";
 import wirelessChannel from "../../../ops/wireless/channel.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
+import type { InputArtifact } from "../../../lib/contract/operation.ts";
+import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 import { bitErrorRateRayleigh } from "../../../lib/numeric/theory.ts";
+import type { RunOptions } from "../../../lib/conformance/run_operation.ts";
 import { refuses, runOperation } from "../harness.ts";
 import { payloadInput, someBits, symbolsInput } from "../inputs.ts";
 
@@ -153,6 +159,123 @@ Deno.test("pairs of pilots separate two ports of a CDM group", async () => {
     );
   }
   assert.ok(error.every((value) => Math.abs(value - 0.1) < 1e-7));
+});
+
+/** A link whose channel a slot estimates, with the equalised symbols. */
+async function slotLink(slot: RunOptions, params: Parameters<typeof link>[1] = {}) {
+  const { rx_symbols, sent: { pilot_context } } = await link(someBits(600), params),
+    inputs = { rx_symbols, pilot_context };
+  const { observation } = (await runOperation(ofdmPilotObservation, { inputs })).outputs;
+  const { estimate: pilot_estimate } =
+    (await runOperation(channelEstimatorSlot, { ...slot, inputs: { problem: observation } })).outputs;
+  const estimated = await runOperation(ofdmChannelEstimator, {
+    inputs: { ...inputs, pilot_estimate },
+    params: { method: "given", ...params.estimator },
+  });
+  const equalized = await runOperation(ofdmEqualize, {
+    inputs: { ...inputs, estimate: estimated.outputs.estimate },
+  });
+  return { inputs, observation, pilot_estimate, estimated, equalized: equalized.outputs.rx_symbols };
+}
+
+const TWO_SYMBOLS = { pilots: { dmrs_symbols: [1, 5], pilot_power_db: float(3) }, channel: { snr_db: float(10) } };
+
+Deno.test("an observation has y/p at the pilots of each OFDM symbol, and their noise variance", async () => {
+  const { inputs: { rx_symbols, pilot_context }, observation } = await slotLink({}, TWO_SYMBOLS);
+  // 600 bits: 300 symbols in grids of 5·24 data elements.
+  const [grids, places] = [3, Array.from({ length: 12 }, (_, i) => 2 * i)];
+  assert.deepEqual([...observation.array().shape], [2 * grids, 1, 24]);
+  assert.ok(Math.abs(Number(observation.metadata.noise_variance) - 0.1 / 10 ** 0.3) < 1e-9);
+  const y = rx_symbols.array().data as Float32Array, seen = observation.array().data as Float32Array;
+  const p = pilot_context.array("values").data as Float32Array, mask = observation.array("pilots").data as Float32Array;
+  for (let grid = 0; grid < grids; grid++) {
+    [1, 5].forEach((time, row) =>
+      places.forEach((k, i) => {
+        const at = 2 * (24 * (7 * grid + time) + k),
+          v = 2 * (24 * grid + 12 * row + i),
+          to = 2 * (24 * (2 * grid + row) + k);
+        // seen·p = y
+        assert.ok(Math.abs(seen[to] * p[v] - seen[to + 1] * p[v + 1] - y[at]) < 1e-5);
+        assert.ok(Math.abs(seen[to] * p[v + 1] + seen[to + 1] * p[v] - y[at + 1]) < 1e-5);
+        assert.deepEqual([...seen.subarray(to + 2, to + 4), ...mask.subarray(2 * k, 2 * k + 4)], [0, 0, 1, 0, 0, 0]);
+      })
+    );
+  }
+});
+
+Deno.test("least squares by a slot is least squares of the link, for every interpolation in time", async () => {
+  for (const time_interpolation of ["linear", "nearest", "average"]) {
+    const { inputs, estimated } = await slotLink({ params: { mode: "least_squares" } }, {
+      ...TWO_SYMBOLS,
+      estimator: { time_interpolation },
+    });
+    const own = await runOperation(ofdmChannelEstimator, { inputs, params: { time_interpolation } });
+    for (const name of [undefined, "error_variance"]) {
+      const [found, wanted] = [estimated, own].map(({ outputs }) => outputs.estimate.array(name).data as Float32Array);
+      assert.ok(found.every((value, i) => Math.abs(value - wanted[i]) < 1e-6), `${time_interpolation} ${name}`);
+    }
+    assert.ok(
+      Math.abs(
+        Number(estimated.metrics["channel_estimation.nmse"]) / Number(own.metrics["channel_estimation.nmse"]) - 1,
+      ) < 1e-5,
+    );
+  }
+});
+
+Deno.test("the error variance of an artifact reaches the equaliser; one without it needs a parameter", async () => {
+  const params = { mode: "learned_artifact", artifact_package_sha256: "0".repeat(64) };
+  const model = (error?: number): RunOptions["model"] => ({ ls_estimate_ri: { shape, data } }) => ({
+    h_hat_ri: ndarray("float32", data.slice() as Float32Array, shape),
+    ...(error === undefined
+      ? {}
+      : { error_variance: ndarray("float32", new Float32Array(data.length / 2).fill(error), shape.slice(0, 4)) }),
+  });
+  const variance = ({ array }: InputArtifact) => array("noise_variance").data as Float32Array;
+  const exact = await slotLink({ params, model: model(0) }, TWO_SYMBOLS);
+  const loose = await slotLink({ params, model: model(0.1) }, TWO_SYMBOLS);
+  const doubled = variance(loose.equalized), once = variance(exact.equalized);
+  assert.ok(doubled.every((value, i) => Math.abs(value / once[i] - 2) < 1e-4));
+  await refuses("params_conflict", () => slotLink({ params, model: model() }, TWO_SYMBOLS));
+  const given = { ...TWO_SYMBOLS, estimator: { given_error_variance: float(0.1) } };
+  assert.deepEqual(variance((await slotLink({ params, model: model() }, given)).equalized), doubled);
+  await refuses("artifact_output_invalid", () => slotLink({ params, model: model(-0.1) }, TWO_SYMBOLS));
+});
+
+Deno.test("a slot has no pilots of several ports, and its estimate must be of these grids", async () => {
+  const { rx_symbols } = await link(someBits(100)), { pilot_context } = await insert(50, { port_count: 2 });
+  await refuses("params_conflict", () => runOperation(ofdmPilotObservation, { inputs: { rx_symbols, pilot_context } }));
+  const { inputs } = await slotLink({}), { pilot_estimate } = await slotLink({}, TWO_SYMBOLS);
+  const params = { method: "given" };
+  await refuses(
+    "boundary_shape_invalid",
+    () => runOperation(ofdmChannelEstimator, { inputs: { ...inputs, pilot_estimate }, params }),
+  );
+  await refuses("input_missing", () => runOperation(ofdmChannelEstimator, { inputs, params }));
+});
+
+Deno.test("a neural receiver demaps the equalised symbols of a faded link by their own noise variances", async () => {
+  const rx_symbols = (await slotLink({}, TWO_SYMBOLS)).equalized, inputs = { rx_symbols };
+  const exact = (await runOperation(digitalDemodulate, { inputs })).outputs;
+  const learned = await runOperation(neuralReceiver, {
+    inputs,
+    params: { mode: "learned_artifact", artifact_package_sha256: "0".repeat(64) },
+    model: ({ rx_symbols_ri: { shape, data }, noise_variance }) => ({
+      bit_llr: ndarray(
+        "float32",
+        Float32Array.from(
+          data as Float32Array,
+          (value, i) => 2 * Math.SQRT2 * value / (noise_variance.data as Float32Array)[i >> 1],
+        ),
+        shape,
+      ),
+    }),
+  });
+  for (const { outputs } of [learned, await runOperation(neuralReceiver, { inputs })]) {
+    const [found, wanted] = [outputs.llr, exact.llr].map((llr) => llr.array().data as Float32Array);
+    assert.equal(found.length, 600);
+    assert.ok(found.every((value, i) => Math.abs(value - wanted[i]) <= 1e-5 * Math.abs(wanted[i]) + 1e-6));
+  }
+  assert.equal(learned.outputs.llr.metadata.noise_variance_source, "per_symbol");
 });
 
 Deno.test("grids of another size, lost truth and foreign estimates are refused", async () => {

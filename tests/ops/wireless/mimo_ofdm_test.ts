@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import nrLdpcDecoder from "../../../ops/channel/nr_ldpc_decoder.ts";
 import nrLdpcEncoder from "../../../ops/channel/nr_ldpc_encoder.ts";
+import bitErrorRate from "../../../ops/metrics/bit_error_rate.ts";
 import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
 import mimoDetect from "../../../ops/demodulation/mimo_detect.ts";
 import mimoOfdmChannel from "../../../ops/wireless/mimo_ofdm_channel.ts";
@@ -45,6 +46,16 @@ Deno.test("every detector returns the bits without noise, also with fewer layers
       assert.equal(found.outputs.symbols.array().data.length, 500);
     }
   }
+});
+
+Deno.test("bit errors are counted by grids, whose bits fade together", async () => {
+  // 1000 bits of 16QAM on grids of 4·12 elements with two layers of 4 bits: 384 bits a grid.
+  const bits = someBits(1000), { rx_grid, channel } = await sent(bits, { snr_db: float(0) });
+  const candidate = (await decided({ rx_grid, channel }, { detector: "mmse" })).outputs.bits;
+  const { outputs } = await runOperation(bitErrorRate, { inputs: { reference: payloadInput(bits), candidate } });
+  const { metric_metadata } = outputs.report.json() as { metric_metadata: Record<string, JsonObject> };
+  const { unit, units } = metric_metadata["channel.ber"];
+  assert.deepEqual([unit, Number(units)], ["fading_block", 3]);
 });
 
 Deno.test("singular vectors leave diagonal channels: MMSE and ZF agree there", async () => {

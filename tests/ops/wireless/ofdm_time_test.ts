@@ -66,6 +66,15 @@ Deno.test("within the cyclic prefix one tap recovers the symbols, behind it symb
   assert.ok(Number(late.found.metrics["ofdm.residual_interference_db"]) > -10);
 });
 
+Deno.test("drawn paths make one fading block of a waveform, given paths none", async () => {
+  const params = { fft_size: 16, cp_length: 4 };
+  const unit = async (channel: JsonObject) =>
+    (await chain(new Float32Array(90).fill(1), params, channel)).found.outputs.rx_symbols.metadata;
+  const { statistical_unit, statistical_unit_layout } = await unit({});
+  assert.deepEqual([statistical_unit, statistical_unit_layout], ["fading_block", { size: 45, total: 45 }]);
+  assert.ok(!("statistical_unit" in await unit({ taps: paths([[0, 1, 0]]) })));
+});
+
 Deno.test("mean power does not depend on the oversampling, and the peak grows with it", async () => {
   const x = symbolsInput(640).array!.data as Float32Array, peaks: number[] = [];
   for (const oversampling of [1, 2, 8]) {

@@ -202,34 +202,44 @@ def channel_estimator(inputs, params, draws, network=None):
     problem = inputs["problem"]
     pilots = problem.companions["pilots"]
     sparse, full = least_squares(problem.data, pilots)
+    real, n0 = sparse.real, problem.number("noise_variance")
     if network is None and params["mode"] == "least_squares":
-        return {"estimate": Signal(full)}
+        first = torch.stack([row[row != 0][0] for row in pilots])
+        return {"estimate": estimate_of(full, n0 / power(first)[:, None])}
     if network is None:
-        return {"estimate": Signal(linear_mmse(sparse, pilots, params, problem.number("noise_variance")))}
-    real = sparse.real
+        return {"estimate": estimate_of(*linear_mmse(sparse, pilots, params, n0))}
     found = network(
         ls_estimate_ri=real_imaginary(full),
-        noise_variance=torch.full_like(real[:, 0, 0, :1], problem.number("noise_variance")),
+        noise_variance=torch.full_like(real[:, 0, 0, :1], n0),
         pilot_ls_ri=real_imaginary(sparse),
         pilot_mask=(pilots != 0).to(real.dtype).expand(len(real), *pilots.shape),
-    )["h_hat_ri"]
-    return {"estimate": Signal(as_complex(found))}
+    )
+    return {"estimate": estimate_of(as_complex(found["h_hat_ri"]), found.get("error_variance"))}
+
+
+def estimate_of(h, error):
+    """An estimate, and the variance of its error where that is known."""
+    return Signal(h, {}, {} if error is None else {"error_variance": error.to(h.real.dtype).expand(h.shape)})
 
 
 def linear_mmse(sparse, pilots, params, n0):
-    """A (A_p^H A_p + N0)^-1 A_p^H h_LS with A = sqrt(P_l) exp(-j 2 pi k l / F) and P_l proportional to e^-l, of sum 1."""
+    """A (A_p^H A_p + N0)^-1 A_p^H h_LS with A = sqrt(P_l) exp(-j 2 pi k l / F) and P_l proportional to e^-l, of sum 1.
+
+    Returns the estimate and its error variance [tx, subcarrier].
+    """
     count, taps = pilots.shape[1], params["lmmse_assumed_tap_count"]
     l = torch.arange(taps, dtype=torch.float64, device=pilots.device)
     powers = torch.exp(-l) / torch.exp(-l).sum()
     k = torch.arange(count, dtype=torch.float64, device=pilots.device)
     a = torch.polar(torch.sqrt(powers).expand(count, taps), -2 * torch.pi * torch.outer(k, l) / count)
-    columns = []
+    columns, errors = [], []
     for antenna, own in enumerate(pilot_positions(pilots)):
         seen = a[own]
         gram = seen.mH @ seen + max(n0, 1e-12) * torch.eye(taps, dtype=a.dtype, device=a.device)
-        weights = (a @ torch.linalg.solve(gram, seen.mH)).to(sparse.dtype)
-        columns.append(sparse[:, :, antenna][..., own] @ weights.T)
-    return torch.stack(columns, 2)
+        weights = a @ torch.linalg.solve(gram, seen.mH)
+        columns.append(sparse[:, :, antenna][..., own] @ weights.to(sparse.dtype).T)
+        errors.append(((a - weights @ seen) * a.conj()).sum(-1).real.clamp(min=0))
+    return torch.stack(columns, 2), torch.stack(errors)
 
 
 @twin("metrics.channel_estimation")

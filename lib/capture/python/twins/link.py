@@ -492,7 +492,10 @@ def identity_demodulate(inputs, params, draws, network=None):
 def neural_receiver(inputs, params, draws, network=None):
     signal = inputs["rx_symbols"]
     if network is not None:
-        return decided(signal, network(rx_symbols_ri=real_imaginary(signal.data))["bit_llr"].reshape(-1))
+        real = signal.data.real
+        noise = torch.as_tensor(noise_of(signal), dtype=real.dtype, device=real.device).expand(real.shape)[:, None]
+        found = network(rx_symbols_ri=real_imaginary(signal.data), noise_variance=noise)
+        return decided(signal, found["bit_llr"].reshape(-1))
     if params["mode"] != "reference_qpsk":
         raise Unsupported(f"mode {params['mode']}")
     return decided(signal, demodulate(signal.data, "qpsk", noise_of(signal)))

@@ -149,23 +149,63 @@ def lmmse_filter(places, count, assumed, variance):
     return weights, (1 - (weights * cross.conj()).sum(-1).real).clamp(min=0)
 
 
+def pilot_rows(y, context, port, noise):
+    """Each OFDM symbol with pilots as (time, subcarriers, values [grid, pilot, rx]), and the noise variance of the values.
+
+    y is [grid, element, rx].
+    """
+    size, positions = context.number(GRID_KEY)["subcarriers"], context.data.cpu().long()
+    own, values = positions[port], context.companions["values"][:, port].to(y.dtype)
+    # Ports at the same positions share a CDM group: the mean over a pair of pilots separates them.
+    step = 2 if any(other != port and torch.equal(own, positions[other]) for other in range(len(positions))) else 1
+    raw, rows = y[:, own] * (values.conj() / power(values))[..., None], []
+    for time in torch.unique(own // size).tolist():
+        members = torch.nonzero(own // size == time)[:, 0]
+        members = members[:len(members) // step * step].reshape(-1, step)
+        rows.append((time, tuple((own[members] % size).double().mean(-1).tolist()), raw[:, members].mean(2)))
+    return rows, noise / power(values[0, 0]).item() / step
+
+
+@twin("demodulation.ofdm_pilot_observation")
+def ofdm_pilot_observation(inputs, params, draws, network=None):
+    """The pilots of one port as a problem of channel estimation, an OFDM symbol with pilots an example."""
+    received, context = inputs["rx_symbols"], inputs["pilot_context"]
+    y = element_grid(received, context)
+    rows, variance = pilot_rows(y, context, 0, received.number("noise_variance"))
+    size, at = context.number(GRID_KEY)["subcarriers"], torch.tensor(rows[0][1]).long()
+    grids = torch.zeros([len(y), len(rows), y.shape[-1], size], dtype=y.dtype, device=y.device)
+    grids[..., at] = torch.stack([values.mT for _, _, values in rows], 1)
+    pilots = torch.zeros([1, size], dtype=y.dtype, device=y.device)
+    pilots[:, at] = 1
+    facts = {"noise_variance": variance, "pilot_density": len(at) / size}
+    return {"observation": Signal(grids.flatten(0, 1), facts, {"pilots": pilots})}
+
+
+def element_grid(received, context):
+    """[grid, element, rx]: a stream has one antenna, a grid of several has them last."""
+    layout = context.number(GRID_KEY)
+    return received.data.reshape(layout["grids"], layout["num_ofdm_symbols"] * layout["subcarriers"], -1)
+
+
+def in_time(rows, times, layout, params):
+    """Rows [grid, row, subcarrier, rx] of some OFDM symbols, on all of them."""
+    count = layout["num_ofdm_symbols"]
+    if params["time_interpolation"] == "average":
+        between = torch.full([count, len(times)], 1 / len(times), dtype=torch.float64)
+    else:
+        between = interpolation(times, count, params["time_interpolation"] == "nearest")
+    return torch.einsum("st,gtkr->gskr", between.to(device=rows.device, dtype=rows.dtype), rows)
+
+
 def port_estimate(y, context, port, noise, params):
     """Gains [grid, symbol, subcarrier, rx] and error variance [subcarrier] of a port; y is [grid, element, rx].
 
     Filters are those of the pilots' power as it is: no gradient reaches the pilots through them.
     """
-    layout, positions = context.number(GRID_KEY), context.data.cpu().long()
-    size, own = layout["subcarriers"], positions[port]
-    values = context.companions["values"][:, port].to(y.dtype)
-    # Ports at the same positions share a CDM group: the mean over a pair of pilots separates them.
-    step = 2 if any(other != port and torch.equal(own, positions[other]) for other in range(len(positions))) else 1
-    variance = noise / power(values[0, 0]).item() / step
-    raw = y[:, own] * (values.conj() / power(values))[..., None]
-    rows, error, times = [], None, torch.unique(own // size)
-    for time in times:
-        members = torch.nonzero(own // size == time)[:, 0]
-        members = members[:len(members) // step * step].reshape(-1, step)
-        places = tuple((own[members] % size).double().mean(-1).tolist())
+    layout = context.number(GRID_KEY)
+    size, rows, error = layout["subcarriers"], [], None
+    pilots, variance = pilot_rows(y, context, port, noise)
+    for _, places, values in pilots:
         if params["method"] == "lmmse":
             assumed = (params["delay_profile"], params["delay_spread_ns"], params["maximum_delay_ns"],
                        params["tdl_model"], params["subcarrier_spacing_khz"] * 1e3)
@@ -173,13 +213,20 @@ def port_estimate(y, context, port, noise, params):
         else:
             weights, own_error = interpolation(places, size), torch.full([size], variance, dtype=torch.float64)
         error = own_error if error is None else error
-        rows.append(torch.einsum("kp,gpr->gkr", weights.to(device=y.device, dtype=y.dtype), raw[:, members].mean(2)))
-    rows, count = torch.stack(rows, 1), layout["num_ofdm_symbols"]
-    if params["time_interpolation"] == "average":
-        between = torch.full([count, len(times)], 1 / len(times), dtype=torch.float64)
+        rows.append(torch.einsum("kp,gpr->gkr", weights.to(device=y.device, dtype=y.dtype), values))
+    return in_time(torch.stack(rows, 1), [time for time, _, _ in pilots], layout, params), error
+
+
+def given_estimate(given, y, context, noise, params):
+    """Gains [grid, symbol, subcarrier, rx] of the estimates of a slot, and their error variance [grid, 1, subcarrier]."""
+    times = [time for time, _, _ in pilot_rows(y, context, 0, noise)[0]]
+    by_grid = lambda values: values[:, :, 0].reshape(len(y), len(times), *values.shape[1:2], values.shape[3])
+    h = by_grid(given.data)
+    if "error_variance" in given.companions:
+        error = by_grid(given.companions["error_variance"]).mean((1, 2))
     else:
-        between = interpolation(times.tolist(), count, params["time_interpolation"] == "nearest")
-    return torch.einsum("st,gtkr->gskr", between.to(device=y.device, dtype=y.dtype), rows), error
+        error = torch.full_like(h[:, 0, 0].real, params["given_error_variance"])
+    return in_time(h.mT, times, context.number(GRID_KEY), params), error[:, None]
 
 
 @twin("model.ofdm_channel_estimator")
@@ -191,8 +238,11 @@ def ofdm_channel_estimator(inputs, params, draws, network=None):
     if params["method"] == "oracle":
         h = received.companions["channel_gain"].reshape(grids, rows, size, 1, 1)
         return {"estimate": Signal(h, facts, {"error_variance": torch.zeros_like(h[..., 0].real)})}
-    # A stream has one antenna; a grid of several has them last.
-    y = received.data.reshape(grids, rows * size, -1)
+    y = element_grid(received, context)
+    if params["method"] == "given":
+        h, error = given_estimate(inputs["pilot_estimate"], y, context, noise, params)
+        companions = {"error_variance": error[..., None].expand(grids, rows, -1, -1)}
+        return {"estimate": Signal(h[..., None], facts, companions)}
     ports = [port_estimate(y, context, port, noise, params) for port in range(len(context.data))]
     error = torch.stack([own.to(device=y.device, dtype=y.real.dtype) for _, own in ports], -1)
     companions = {"error_variance": error.expand(grids, rows, -1, -1)}
