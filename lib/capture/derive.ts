@@ -6,6 +6,8 @@ import { compileRecipe } from "../recipe/compile.ts";
 import type { Locate, RecipeDocument } from "../recipe/types.ts";
 import { inspectRecipe, type SuggestedTap, type TrainingInspection } from "../training/inspect_recipe.ts";
 import { EMPTY_TRAINING_PLAN, type TrainingPlan } from "../training/training_plan.ts";
+import { readCaptureConfig, type Split, SPLITS } from "./config.ts";
+import { type CaptureSize, captureSize } from "./size.ts";
 
 export interface ProjectSource {
   /** The recipe, decoded. */
@@ -58,6 +60,18 @@ export function deriveTrainingPlan({ raw, locate, plan = EMPTY_TRAINING_PLAN, re
     },
   };
   return { plan: derived, inspection: inspectRecipe(effective, derived, registry) };
+}
+
+/** The sizes of the splits that a plan captures; none for a configuration that a capture refuses. */
+export function captureSizes(
+  raw: Value,
+  { plan, ...context }: { plan: TrainingPlan; registry: Registry; locate?: Locate },
+): (CaptureSize & { split: Split })[] {
+  const { normalized: recipe, effective } = compiled(raw, context), { registry } = context;
+  return SPLITS.flatMap((split) => {
+    const { config } = readCaptureConfig(plan.dataset_capture, { recipe, registry, split });
+    return config === null ? [] : [{ split, ...captureSize(config, effective, registry) }];
+  });
 }
 
 /**

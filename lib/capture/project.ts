@@ -124,8 +124,14 @@ export interface ProjectView extends JsonObject {
   evaluation: JsonObject;
   /** Planned and captured records. */
   capture_jobs: (CaptureJob & { state: "missing" | "captured" | "outdated"; captured_samples: number })[];
-  /** Components and whether their files are there. */
+  /** Components and whether their files are there, at the top or in the package that `train.py` writes. */
   components: { id: string; path: string; present: boolean }[];
+  /** Losses of the epochs so far, of the last ones where there are many. */
+  curve: { epoch: number; train_loss: number; validation_loss: number }[];
+  /** Whether the trainer left a state to resume from. */
+  checkpoint: boolean;
+  /** The folder that is packaged: networks put there, or sealed by `svc artifact package`. */
+  package: { path: string; state: "missing" | "exported" | "sealed" };
   /** Exported files. */
   files: { path: string; state: "unchanged" | "changed" | "missing" }[];
   /** Other files and folders at the top. */
@@ -167,11 +173,38 @@ export function viewTrainingProject(folder: string, shown = folder): ProjectView
     capture_jobs: jobs,
     components: components.map((item) => ({
       ...item,
-      present: unsafeName(item.path) === null && existsSync(join(folder, item.path)),
+      present: unsafeName(item.path) === null &&
+        ["", "package"].some((place) => existsSync(join(folder, place, item.path))),
     })),
+    curve: curveOf(folder),
+    checkpoint: existsSync(join(folder, "checkpoint.pt")),
+    package: packageOf(folder, components),
     files,
     others: readdirSync(folder).filter((name) => !known.has(name)).sort(),
   };
+}
+
+/** Larger files are no curve of `train.py`. */
+const MAX_CURVE_BYTES = 1 << 20, MAX_EPOCHS = 1000;
+
+/** Rows of `curve.csv` with all three numbers; a file that is being written gives what is whole. */
+function curveOf(folder: string): ProjectView["curve"] {
+  const path = join(folder, "curve.csv"), info = lstatSync(path, { throwIfNoEntry: false });
+  if (!info?.isFile() || info.size > MAX_CURVE_BYTES) return [];
+  const [head, ...lines] = Deno.readTextFileSync(path).trim().split(/\r?\n/).map((line) => line.split(","));
+  const at = ["epoch", "train_loss", "validation_loss"].map((name) => head.indexOf(name));
+  return lines.flatMap((cells) => {
+    const [epoch, train_loss, validation_loss] = at.map((index) => Number(cells[index] || NaN));
+    return [epoch, train_loss, validation_loss].every(Number.isFinite) ? [{ epoch, train_loss, validation_loss }] : [];
+  }).slice(-MAX_EPOCHS);
+}
+
+function packageOf(folder: string, components: readonly { path: string }[]): ProjectView["package"] {
+  const inside = join(folder, "package"), isOwn = lstatSync(inside, { throwIfNoEntry: false })?.isDirectory() === true;
+  const [place, path] = isOwn ? [inside, "package"] : [folder, "."];
+  const whole = components.every((item) => unsafeName(item.path) === null && existsSync(join(place, item.path)));
+  const state = !whole ? "missing" : existsSync(join(place, "trained_artifact.yaml")) ? "sealed" : "exported";
+  return { path, state };
 }
 
 function stateOf(folder: string, path: string, sha256: string): "unchanged" | "changed" | "missing" {

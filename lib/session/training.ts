@@ -4,6 +4,7 @@ import type { Split } from "../capture/config.ts";
 import type { PreparedCapture } from "../capture/prepare.ts";
 import type { ExportedProject } from "../capture/export_project.ts";
 import type { ProjectView } from "../capture/project.ts";
+import type { CaptureSize } from "../capture/size.ts";
 import { createCancellation } from "../execute/cancellation.ts";
 import type { JsonObject } from "../contract/value.ts";
 import type { TrainingInspection } from "../training/inspect_recipe.ts";
@@ -16,6 +17,9 @@ export interface TrainingOptions {
   /** `selected_steps`, `loss_steps`, `objective`, `dataset_capture`, `framework`: all may be left out. */
   plan?: Record<string, unknown> | TrainingPlan;
 }
+
+/** An inspection with the size of each split that its plan captures. */
+export type SizedInspection = TrainingInspection & { capture_sizes: (CaptureSize & { split: Split })[] };
 
 export interface ExportOptions extends TrainingOptions {
   /** `training_projects/<recipe>` of the state directory when left out. */
@@ -49,12 +53,14 @@ export class Training {
   constructor(private readonly core: SessionCore) {}
 
   /**
-   * The trainable components of a recipe, the evaluations that they reach, and whether gradients reach them.
+   * The trainable components of a recipe, the evaluations that they reach, whether gradients reach them, and the sizes of the
+   * splits to capture.
    * @throws SvcError `recipe_invalid`, `training_plan_invalid`, with every problem
    */
-  async inspect(recipe: RecipeInput, options: TrainingOptions = {}): Promise<TrainingInspection> {
-    const { deriveTrainingPlan } = await import("../capture/derive.ts");
-    return deriveTrainingPlan(await this.#source(recipe, options)).inspection;
+  async inspect(recipe: RecipeInput, options: TrainingOptions = {}): Promise<SizedInspection> {
+    const { captureSizes, deriveTrainingPlan } = await import("../capture/derive.ts");
+    const source = await this.#source(recipe, options), { plan, inspection } = deriveTrainingPlan(source);
+    return { ...inspection, capture_sizes: captureSizes(source.raw, { ...source, plan }) };
   }
 
   /** The graph of {@link export}: each step with its part in the training. @throws SvcError as {@link export} */

@@ -33,6 +33,13 @@ browserTest(
     }
     assert.equal(await page.getByRole("checkbox", { name: "Train modulator" }).isDisabled(), true);
 
+    // The graph shows the route, and the sizes are there before anything is captured.
+    const part = (id: string) => page.locator(`.graph .block[data-step="${id}"]`).getAttribute("data-state");
+    assert.deepEqual([await part("receiver"), await part("ber"), await part("data")], ["trained", "loss", null]);
+    await page.locator('.graph .block[data-step="receiver"]').click();
+    await page.locator('[data-part="trained"]').waitFor();
+    assert.match(await page.locator('[data-size="train"]').innerText(), /800 records × \(.*16\].*\) = /);
+
     // The plan has an identity of its own: what is captured changes it, and leaves the scenario's.
     const identity = (name: string) => page.locator(`[data-identity="${name}"]`).innerText();
     const before = [await identity("scenario"), await identity("plan")];
@@ -61,7 +68,30 @@ browserTest(
     // A network that a trainer puts there is seen without a reload.
     await Deno.writeTextFile(join(root, "receiver.onnx"), "weights");
     await project.getByText("present", { exact: true }).waitFor();
+
+    // The losses of a trainer, its checkpoint and its package appear as they are written.
+    assert.equal(await project.locator("ol[aria-label=Commands] li").count(), 4);
+    await Deno.writeTextFile(join(root, "curve.csv"), "epoch,train_loss,validation_loss\n1,0.7,0.6\n2,0.5,0.45\n");
+    await Deno.writeTextFile(join(root, "checkpoint.pt"), "state");
+    await project.getByText("2, best validation loss 0.4500").waitFor();
+    await project.locator("figure svg.marks").waitFor();
+    await Deno.mkdir(join(root, "package"));
+    const draft = await Deno.readTextFile(join(root, "trained_artifact.template.yaml"));
+    await Deno.writeTextFile(join(root, "package/trained_artifact.template.yaml"), draft);
+    await Deno.copyFile(
+      join(ROOT_PATH, "recipes/models/qpsk-iq-receiver-v1/receiver.onnx"),
+      join(root, "package/receiver.onnx"),
+    );
+    await project.getByText("exported", { exact: true }).waitFor();
+    await project.getByRole("button", { name: "Package and import" }).click();
+    const sealed = await project.locator("[data-artifact]").getAttribute("data-artifact");
+    await project.getByText("sealed", { exact: true }).waitFor();
     await shot("training_project");
+    await project.getByRole("button", { name: "Bind in small_link" }).click();
+    await open("#/editor");
+    await page.locator('.graph .block[data-step="receiver"]').waitFor();
+    await page.locator('.graph .block[data-step="receiver"]').click();
+    await until(`[...document.querySelectorAll("input, select")].some(({ value }) => value.includes("${sealed}"))`);
   },
   { files: { "recipes/small_link.yaml": LINK } },
 );

@@ -48,6 +48,10 @@ export const GLYPHS = {
   canceled: "⏹",
   interrupted: "!",
   "not started": "○",
+  trained: "◆",
+  passes: "→",
+  blocks: "✕",
+  loss: "∇",
 } as const;
 
 const sourcesOf = (steps: readonly Step[], id: string) =>

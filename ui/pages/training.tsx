@@ -13,6 +13,7 @@ import { useFetched, useLoaded } from "../state/fetched.ts";
 import { inspect, type Inspection, keepDraft, keptDraft, NEW_PLAN, type PlanDraft } from "../state/training.ts";
 import { Blocks } from "./training/blocks.tsx";
 import { CapturePlan } from "./training/capture_plan.tsx";
+import { PlanGraph } from "./training/graph.tsx";
 import { Identities, Routes } from "./training/outcome.tsx";
 import { Export, Projects } from "./training/projects.tsx";
 
@@ -41,7 +42,7 @@ export default function Training() {
           </p>
         )
         : <Workbench key={source} source={source} recipe={recipe} />}
-      <Projects />
+      <Projects recipe={recipe} copy={copy} />
     </Page>
   );
 }
@@ -118,6 +119,7 @@ function Workbench({ source, recipe }: { source: string; recipe: JsonObject }) {
       {inspection === null ? findings.length === 0 && <p class="empty" aria-busy="true">Inspecting the recipe</p> : (
         <>
           <Identities inspection={inspection} />
+          <PlanGraph recipe={recipe} inspection={inspection} />
           <Blocks inspection={inspection} draft={draft} change={change} />
           {nothing && <p class="notice" data-tone="warn">Choose at least one block to train.</p>}
           <Routes inspection={inspection} draft={draft} change={change} />

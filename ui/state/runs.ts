@@ -9,8 +9,11 @@ import { type Copy, nameOf, setJob, stepsOf } from "./copies.ts";
 import { isEnded, type Job, type JobEvent, jobs, onEvent, rememberJob } from "./events.ts";
 import { planCache, stopAfterFailure, workers } from "./settings.ts";
 
+/** The part of a step in a training, drawn in the place of a run's state. */
+export type TrainingPart = "trained" | "passes" | "blocks" | "loss";
+
 export interface StepState {
-  state: "running" | "completed" | "failed" | "canceled" | "interrupted" | "not started";
+  state: "running" | "completed" | "failed" | "canceled" | "interrupted" | "not started" | TrainingPart;
   /** 0 … 1 where the operation tells. */
   fraction: number | null;
   message: string | null;

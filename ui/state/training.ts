@@ -2,6 +2,8 @@
 import { parseJson } from "../../lib/contract/json.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { post, Problem, type Reply, type ReplyOf, send } from "../api.ts";
+import { contracts } from "./contracts.ts";
+import { stepsOf } from "./copies.ts";
 import { eventsOf } from "./stream.ts";
 
 export type Tap = {
@@ -97,6 +99,28 @@ export function watchProject(path: string, onView: (project: Project) => void): 
   };
   listen();
   return () => stop.abort();
+}
+
+/** An artifact of the store that a project's networks became. */
+export type Packaged = ReplyOf<"post", "/api/workbench/exported-project-package">;
+
+/** Seals the networks of a project and imports them. */
+export const packageProject = (path: string): Promise<Packaged> =>
+  post("/api/workbench/exported-project-package", { path });
+
+/** A recipe whose steps with a fitting component run the artifact; null where no step has one. */
+export function bound(recipe: JsonObject, { artifact_package_sha256, operations }: Packaged): JsonObject | null {
+  const steps = stepsOf(recipe);
+  if (!steps.some(({ op }) => operations.includes(op))) return null;
+  return {
+    ...recipe,
+    steps: steps.map((step) => {
+      if (!operations.includes(step.op)) return step;
+      const { artifact_manifest_path: _, ...binding } =
+        contracts.value.get(step.op)!.trained_artifact_abi!.binding_params;
+      return { ...step, params: { ...step.params, ...binding, artifact_package_sha256, artifact_manifest_path: "" } };
+    }),
+  };
 }
 
 const KEY = "svc.training_plan ";

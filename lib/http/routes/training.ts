@@ -1,16 +1,17 @@
 /** Training: trainable components of a recipe, projects for them, and datasets captured in jobs. */
+import { join } from "node:path";
 import { SPLITS } from "../../capture/config.ts";
 import type { ProjectView } from "../../capture/project.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { AuthoredRecipe } from "../../session/authored_recipe.ts";
-import type { TrainingInspection } from "../../training/inspect_recipe.ts";
+import type { SizedInspection } from "../../session/training.ts";
 import type { CaptureRequest } from "../capture_request.ts";
 import { watchProject } from "../project_watch.ts";
-import { get, post } from "../route.ts";
+import { Answer, get, post } from "../route.ts";
 import { documentOf, EXECUTION, OBJECT, RECIPE, refusals, reply } from "../schemas.ts";
 import type { Service } from "../service.ts";
-import { newPlace, PROJECTS_FOLDER } from "../training_paths.ts";
+import { newPlace, projectFolder, PROJECTS_FOLDER } from "../training_paths.ts";
 import { ACCEPTED, jobFamily, LASTING } from "./job_family.ts";
 
 const { routes, submit, perform } = jobFamily("/api/dataset-capture-jobs", ["dataset_capture"]);
@@ -33,7 +34,7 @@ const CAPTURE = z.strictObject({
   execution: EXECUTION.optional(),
 });
 
-const INSPECTION = documentOf<TrainingInspection>(z.object({
+const INSPECTION = documentOf<SizedInspection>(z.object({
   kind: z.enum(["svc.training_inspection"]),
   recipe: z.string(),
   ...IDENTITIES,
@@ -48,6 +49,7 @@ const INSPECTION = documentOf<TrainingInspection>(z.object({
   routes: z.array(z.object({ from_step: z.string(), loss_step: z.string(), open: z.boolean() })),
   suggested_taps: z.array(z.object({ id: z.string(), from: z.string() })),
   training_plan: OBJECT,
+  capture_sizes: z.array(z.object({ split: z.enum(SPLITS), records: z.int(), bytes: z.int(), text: z.string() })),
 }));
 
 const PROJECT = documentOf<ProjectView>(z.object({
@@ -57,6 +59,9 @@ const PROJECT = documentOf<ProjectView>(z.object({
   identities: z.object(IDENTITIES),
   capture_jobs: z.array(z.object({ split: z.enum(SPLITS), state: z.enum(["missing", "captured", "outdated"]) })),
   components: z.array(z.object({ id: z.string(), path: z.string(), present: z.boolean() })),
+  curve: z.array(z.object({ epoch: z.number(), train_loss: z.number(), validation_loss: z.number() })),
+  checkpoint: z.boolean(),
+  package: z.object({ path: z.string(), state: z.enum(["missing", "exported", "sealed"]) }),
   files: z.array(z.object({ path: z.string(), state: z.enum(["unchanged", "changed", "missing"]) })),
 }));
 
@@ -116,6 +121,38 @@ export const trainingRoutes = [
     replies: { 200: { description: "The stream", media: "text/event-stream" }, ...refusals(403, 404, 429) },
     handle: ({ query, service }) => watchProject(service, query.path),
   }),
+  post(
+    "/api/workbench/exported-project-package",
+    "Seal the trained networks of a project and put them into the store; models are compared with their stored outputs",
+    {
+      body: PROJECT_PATH,
+      replies: {
+        201: reply(
+          "The artifact is in the store",
+          z.object({
+            id: z.string(),
+            artifact_package_sha256: z.string(),
+            operations: z.array(z.string()),
+            largest_relative_difference: z.number().nullable().describe("to the stored outputs; null without them"),
+          }),
+        ),
+        ...refusals(400, 403, 404, 422),
+      },
+      async thread({ body: { path }, session: { artifacts, training, workspace } }) {
+        const folder = projectFolder(workspace, path),
+          { package: { path: inside } } = await training.project(folder, path);
+        const made = await artifacts.package(join(folder, inside), { out: join(folder, "package.zip"), force: true });
+        const { artifact } = await artifacts.import(made.archive);
+        const differences = made.parity.map(({ largest_relative_difference }) => largest_relative_difference);
+        return new Answer({
+          id: made.id,
+          artifact_package_sha256: made.package_sha256,
+          operations: artifact.operations,
+          largest_relative_difference: differences.length === 0 ? null : Math.max(...differences),
+        }, { status: 201 });
+      },
+    },
+  ),
   post("/api/recipe/dataset-capture-run", "Capture a split and wait for its end", {
     body: CAPTURE,
     replies: {

@@ -1,6 +1,7 @@
 /** Asks every training route for every status that it documents. */
 import { join } from "node:path";
 import { MAX_STREAMS } from "../../../lib/http/stream.ts";
+import { ROOT_PATH } from "../../support/paths.ts";
 import { link, TAPS } from "../capture/_link.ts";
 import type { Asked, TestServer } from "./support.ts";
 
@@ -28,7 +29,14 @@ export async function walkTraining(server: TestServer, { get, post, stream }: As
   for (const path of [project, "training_projects/nothing", "runs/x"]) {
     await get(`/api/workbench/exported-project?path=${path}`);
     await stream(`/api/workbench/exported-project-watch?path=${path}`);
+    await post("/api/workbench/exported-project-package", { path });
   }
+  await post("/api/workbench/exported-project-package", {});
+  await Deno.copyFile(
+    join(ROOT_PATH, "recipes/models/qpsk-iq-receiver-v1/receiver.onnx"),
+    join(server.folder, ".svc", project, "receiver.onnx"),
+  );
+  await post("/api/workbench/exported-project-package", { path: project });
 
   await get(JOBS);
   const failing = link();

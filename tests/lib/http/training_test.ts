@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { openNpz } from "../../../lib/artifact/npz.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
+import { ROOT_PATH } from "../../support/paths.ts";
 import { link, TAPS } from "../capture/_link.ts";
 import { openTestServer, readStream } from "./support.ts";
 
@@ -16,6 +18,11 @@ Deno.test("a plan is derived, exported, captured and watched over HTTP", async (
   const recipe = link();
   const inspection = (await server.post("/api/recipe/differentiable-inspect", { recipe, training_plan: plan })).json;
   assert.deepEqual(inspection.selected_steps, ["receiver"]);
+  assert.deepEqual(inspection.capture_sizes.map(({ split, records }: JsonObject) => [split, records]), [
+    ["train", 8],
+    ["validation", 1],
+    ["test", 1],
+  ]);
   const made = await server.post("/api/recipe/differentiable-export", { recipe, training_plan: plan });
   assert.equal(made.status, 200, made.text);
   const { out, scenario_sha256, training_plan_sha256 } = made.json;
@@ -57,6 +64,42 @@ Deno.test("a plan is derived, exported, captured and watched over HTTP", async (
   const view = (await server.get(`/api/workbench/exported-project?path=${out}`)).json;
   assert.deepEqual(view.capture_jobs.map(({ state }: { state: string }) => state), ["missing", "captured", "captured"]);
   assert.ok(!JSON.stringify([view, ended, made.json]).includes(server.folder), "no place of this machine is told");
+});
+
+Deno.test("networks of a project are sealed and imported, and its losses are read as they grow", async () => {
+  await using server = await openTestServer();
+  const { out: path } =
+    (await server.post("/api/recipe/differentiable-export", { recipe: link(), training_plan: plan })).json;
+  const project = join(server.folder, ".svc", path);
+  const view = async () => (await server.get(`/api/workbench/exported-project?path=${path}`)).json;
+  const { curve, checkpoint, package: sealed } = await view();
+  assert.deepEqual([curve, checkpoint, sealed], [[], false, { path: ".", state: "missing" }]);
+  const seal = () => server.post("/api/workbench/exported-project-package", { path });
+  assert.equal((await seal()).status, 422);
+
+  await Deno.writeTextFile(
+    join(project, "curve.csv"),
+    "epoch,seconds,train_loss,validation_loss\n1,2,0.5,0.4\n2,4,0.3",
+  );
+  await Deno.writeTextFile(join(project, "checkpoint.pt"), "");
+  await Deno.mkdir(join(project, "package"));
+  await Deno.copyFile(
+    join(project, "trained_artifact.template.yaml"),
+    join(project, "package/trained_artifact.template.yaml"),
+  );
+  await Deno.copyFile(
+    join(ROOT_PATH, "recipes/models/qpsk-iq-receiver-v1/receiver.onnx"),
+    join(project, "package/receiver.onnx"),
+  );
+  const trained = await view();
+  assert.deepEqual(trained.curve, [{ epoch: 1, train_loss: 0.5, validation_loss: 0.4 }]);
+  assert.deepEqual([trained.checkpoint, trained.package], [true, { path: "package", state: "exported" }]);
+  const { status, json, text } = await seal();
+  assert.equal(status, 201, text);
+  assert.deepEqual(json.operations, ["demodulation.neural_receiver_adapter"]);
+  assert.ok(!text.includes(server.folder));
+  assert.equal((await view()).package.state, "sealed");
+  assert.equal((await server.get(`/api/trained-artifacts/${json.artifact_package_sha256}`)).status, 200);
 });
 
 Deno.test("a capture of a recipe goes below dataset_captures, where its files can be read", async () => {

@@ -90,6 +90,13 @@ export function CapturePlan({ recipe, inspection, draft, change }: PartProps & {
         ))}
         {sum !== 100 && <span class="small" role="status">The sum of the shares is {sum}, not 100</span>}
       </div>
+      <ul class="plain-list small" aria-label="Sizes of the splits">
+        {inspection.capture_sizes.map(({ split, text }) => (
+          <li key={split} data-size={split}>
+            {split}: <span class="mono">{text}</span>
+          </li>
+        ))}
+      </ul>
       <div class="row spaced">
         <Select<string>
           label="Seeds"

@@ -10,6 +10,7 @@ import { isEnded, onEvent } from "../../state/events.ts";
 import { useFetched } from "../../state/fetched.ts";
 import { exportProject, type Project, watchProject } from "../../state/training.ts";
 import type { PartProps } from "./blocks.tsx";
+import { Progress, type Target } from "./progress.tsx";
 
 const FRAMEWORKS = ["torch", "torch-phylib", ["", "none"]] as const;
 
@@ -67,7 +68,7 @@ export function Export(
   );
 }
 
-export function Projects() {
+export function Projects(target: Target) {
   const { value, again } = useFetched("/api/workbench/exported-projects"), projects = value?.projects ?? [];
   useEffect(() => {
     exported.addEventListener("change", again);
@@ -89,7 +90,7 @@ export function Projects() {
                 onChoose={(path) => refine({ project: path })}
               />
             )}
-            <ProjectView key={project.path} first={project} />
+            <ProjectView key={project.path} first={project} target={target} />
           </>
         )}
     </Section>
@@ -98,7 +99,7 @@ export function Projects() {
 
 const STATES = { captured: "ready", missing: "planned", outdated: "warning" };
 
-function ProjectView({ first }: { first: Project }) {
+function ProjectView({ first, target }: { first: Project; target: Target }) {
   const [project, setProject] = useState(first);
   useEffect(() => watchProject(first.path, setProject), [first.path]);
   const changed = project.files.filter(({ state }) => state !== "unchanged");
@@ -140,6 +141,7 @@ function ProjectView({ first }: { first: Project }) {
           ],
         ]}
       />
+      <Progress project={project} target={target} />
     </div>
   );
 }
