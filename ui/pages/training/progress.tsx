@@ -1,3 +1,4 @@
+// deno-lint-ignore-file jsx-key -- elements in tuples of facts are not lists
 /** The training of a project: the commands that do it, the losses so far, and the way of its networks into a recipe. */
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import type { CurveFigure } from "../../../lib/figure/types.ts";
