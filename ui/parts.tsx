@@ -66,7 +66,7 @@ interface TableProps<Row> {
 export function Table<Row>({ columns: given, rows, keyOf, label, look = "", attributes }: TableProps<Row>) {
   const columns = given.filter((column) => column !== null);
   const table = (
-    <table class={label === undefined ? look : undefined}>
+    <table class={`rows ${label === undefined ? look : ""}`}>
       <thead>
         <tr>
           {columns.map(([title, , look], index) => (
@@ -77,8 +77,15 @@ export function Table<Row>({ columns: given, rows, keyOf, label, look = "", attr
       <tbody>
         {rows.map((row, at) => (
           <tr key={keyOf?.(row) ?? at} {...attributes?.(row)}>
-            {columns.map(([, cell, look, hint], index) => (
-              <td key={index} class={look} title={hint?.(row)}>{cell(row, at)}</td>
+            {columns.map(([title, cell, look, hint], index) => (
+              <td
+                key={index}
+                class={look}
+                title={hint?.(row)}
+                data-title={typeof title === "string" ? title : undefined}
+              >
+                {cell(row, at)}
+              </td>
             ))}
           </tr>
         ))}

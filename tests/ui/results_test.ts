@@ -184,9 +184,18 @@ browserTest("directions, places, meaning, boxes and answers are marked as the re
     await meaning.locator("[data-facts]").getAttribute("data-facts"),
     `${omitted.length} ${unsupported.length}`,
   );
-  const marked = async (fate: string) =>
-    (await meaning.locator(`[data-fate="${fate}"]`).allTextContents()).map((text) => text.replace(/^.*?: /, ""));
-  const lost = await marked("omitted"), made = await marked("unsupported");
+  // The list begins with its summary and is in pages of ten.
+  const lost: string[] = [], made: string[] = [], next = meaning.getByRole("button", { name: "Next" });
+  for (let page = 0;; page++) {
+    await meaning.getByText(`Examples ${10 * page + 1} to `).waitFor();
+    assert.ok(await meaning.locator(".text-diffs > li").count() <= 10);
+    for (const [fate, into] of [["omitted", lost], ["unsupported", made]] as const) {
+      const texts = await meaning.locator(`[data-fate="${fate}"]`).allTextContents();
+      into.push(...texts.map((text) => text.replace(/^.*?: /, "")));
+    }
+    if (await next.isDisabled()) break;
+    await next.click();
+  }
   for (const fact of omitted) assert.ok(lost.includes(phrase(fact)), phrase(fact));
   const added = (fact: JsonObject) => phrase(fact) + (fact.origin === "knowledge" ? " (from the knowledge base)" : "");
   for (const fact of unsupported) assert.ok(made.includes(added(fact)), added(fact));

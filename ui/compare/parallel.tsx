@@ -73,29 +73,31 @@ function Axes({ points, params, metric }: { points: readonly Point[]; params: re
           />
         </div>
       </div>
-      <svg ref={drawing} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={sentence}>
-        {points.map((point, run) => (
-          <polyline
-            key={point.id}
-            fill="none"
-            stroke={`rgb(${viridis(0.1 + 0.8 * shares[run]).join(" ")})`}
-            stroke-width={point.id === chosen ? 4 : 1.5}
-            points={columns.map(({ at }, axis) => `${x(axis).toFixed(1)},${y(at[run]).toFixed(1)}`).join(" ")}
-            onPointerEnter={() => setChosen(point.id)}
-          >
-            <title>{told(point)}</title>
-          </polyline>
-        ))}
-        {columns.map(({ ticks }, axis) => (
-          <g key={axis}>
-            <line class="axis-line" x1={x(axis)} x2={x(axis)} y1={y(1)} y2={y(0)} />
-            <text class="plain-text" x={x(axis)} y={TOP - 20} text-anchor="middle">{titles[axis]}</text>
-            {ticks.map(([at, text]) => (
-              <text key={text} class="faint-text" x={x(axis) - 6} y={y(at) + 4} text-anchor="end">{text}</text>
-            ))}
-          </g>
-        ))}
-      </svg>
+      <div class="scroll-x" tabIndex={0} role="group" aria-label="Drawing">
+        <svg ref={drawing} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={sentence}>
+          {points.map((point, run) => (
+            <polyline
+              key={point.id}
+              fill="none"
+              stroke={`rgb(${viridis(0.1 + 0.8 * shares[run]).join(" ")})`}
+              stroke-width={point.id === chosen ? 4 : 1.5}
+              points={columns.map(({ at }, axis) => `${x(axis).toFixed(1)},${y(at[run]).toFixed(1)}`).join(" ")}
+              onPointerEnter={() => setChosen(point.id)}
+            >
+              <title>{told(point)}</title>
+            </polyline>
+          ))}
+          {columns.map(({ ticks }, axis) => (
+            <g key={axis}>
+              <line class="axis-line" x1={x(axis)} x2={x(axis)} y1={y(1)} y2={y(0)} />
+              <text class="plain-text" x={x(axis)} y={TOP - 20} text-anchor="middle">{titles[axis]}</text>
+              {ticks.map(([at, text]) => (
+                <text key={text} class="faint-text" x={x(axis) - 6} y={y(at) + 4} text-anchor="end">{text}</text>
+              ))}
+            </g>
+          ))}
+        </svg>
+      </div>
       <figcaption>
         {sentence}.{" "}
         {seen === undefined ? "Point at a line to read it." : <a href={address("runs", [seen.id])}>{told(seen)}</a>}
