@@ -29,10 +29,8 @@ export function captureSize(
     effective.steps.map((step) => ({ step, params: step.params, registered: registry.get(step.op) })),
   );
   let record = 0, exact = true;
-  const items = itemsOf(
-    effective,
-    taps.map(({ from, record: unit }) => unit === "run" ? undefined : sizes.get(from)?.shape),
-  );
+  const cut = taps.map(({ from, record: unit }) => unit === "run" ? undefined : sizes.get(from)?.shape);
+  const items = itemsOf(effective, cut), rows = rowsOf(cut);
   const shapes = taps.map(({ id, from, array, record: unit }) => {
     const { bytes = 0, shape } = sizes.get(from) ?? {};
     // An array of one dimension is one record, or one for each source item; see records.ts.
@@ -40,7 +38,8 @@ export function captureSize(
       record += bytes / items;
       return `${id} [${shape![0] / items}]`;
     }
-    const whole = unit === "run" || shape?.length === 1;
+    const scalar = unit !== "run" && shape?.length === 1 && shape[0] === rows;
+    const whole = !scalar && (unit === "run" || shape?.length === 1);
     if (shape === undefined || array !== undefined || (!whole && !(shape[0] > 0))) {
       exact = false;
       return `${id} [?]`;
@@ -51,6 +50,12 @@ export function captureSize(
   const bytes = Math.min(Math.ceil(samples * record), Number.MAX_SAFE_INTEGER);
   const text = `${samples} records × (${shapes.join(", ")}) = ${exact ? "" : "at least "}${formatBytes(bytes)}`;
   return { records: samples, bytes, exact, text };
+}
+
+/** The common number of rows of all arrays of two and more dimensions, of which a vector has a value each. */
+function rowsOf(shapes: readonly (readonly number[] | undefined)[]): number | undefined {
+  const counts = new Set(shapes.flatMap((shape) => shape !== undefined && shape.length >= 2 ? [shape[0]] : []));
+  return counts.size === 1 ? [...counts][0] : undefined;
 }
 
 /** Equal source items of a run whose taps are all streams, as the parameters of its one source say; else 1. */

@@ -51,7 +51,9 @@ export default defineOperation({
   estimate({ dataset, image_ids, split, manifest_path, crop_size, repeat_count }) {
     const bundled = manifest_path === "" ? BUNDLED_DATASETS[dataset]?.splits[split]?.length : undefined;
     const count = parseIds(image_ids).length || bundled;
-    return { images: count === undefined ? null : count * repeat_count * (crop_size ** 2 || 768 * 512) * 3 };
+    if (count === undefined) return { images: null };
+    const images = count * repeat_count;
+    return { images: crop_size > 0 ? [["uint8", images, crop_size, crop_size, 3]] : images * 768 * 512 * 3 };
   },
   threadSafe: true,
   check: checkSelection,

@@ -20,6 +20,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { companionsOf, sourceItemCounts, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { sizeOfInput } from "../_same_shape.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 
 export default defineOperation({
@@ -54,6 +55,10 @@ export default defineOperation({
     ];
   },
   twin: true,
+  estimate: (_params, { rx_symbols }) => ({
+    rx_symbols: sizeOfInput(rx_symbols, "complex64"),
+    phase_truth: rx_symbols.bytes,
+  }),
   threadSafe: true,
   run({ inputs, params, generator }) {
     const symbols = symbolsOf(inputs.rx_symbols), count = symbols.length / 2;

@@ -56,6 +56,9 @@ export default defineOperation({
       }];
     }),
   twin: true,
+  estimate: (_params, { frames: { bytes, shape } }) => ({
+    observation: shape === undefined ? bytes : [["complex64", ...shape], ["float64", shape[0]], ["float64", shape[0]]],
+  }),
   threadSafe: true,
   run({ inputs, params, generator }) {
     const arrays = arraysOf(inputs.frames), frames = arrays.read("complex64", ["frame", "symbol"]);

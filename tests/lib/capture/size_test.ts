@@ -44,3 +44,15 @@ Deno.test("a capture is as large as its records times their shapes", async () =>
   const run = captureSize({ samples: 10, taps: [{ ...bits, record: "run" as const }] }, batch, registry);
   assert.equal(run.text, "10 records × (b [768]) = 7.5 KiB");
 });
+
+Deno.test("a vector with a value for each row of the other taps has one value a record", async () => {
+  const registry = await createRegistry();
+  const steps = [
+    { id: "data", op: "source.modulation_frames", params: { frame_count: 96 } },
+    { id: "observation", op: "wireless.modulation_awgn_observation", inputs: { frames: "data.frames" } },
+  ];
+  const { effective, diagnostics } = compileRecipe({ name: "sizes", steps }, { mode: "strict", registry });
+  assert.ok(effective !== null, JSON.stringify(diagnostics));
+  const taps = [{ id: "x", from: "observation.observation" }, { id: "y", from: "data.labels" }];
+  assert.match(captureSize({ samples: 4, taps }, effective, registry).text, /^4 records × \(x \[128\], y \[\]\) = /);
+});
