@@ -28,6 +28,7 @@ export default defineOperation({
   equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
   materializations: [...executed("numpy", "default"), exported("torch", "default")],
+  estimate: (_params, { rx_symbols: { bytes } }) => ({ observation: bytes }),
   twin: true,
   threadSafe: true,
   run({ inputs }) {

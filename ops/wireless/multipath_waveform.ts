@@ -41,7 +41,9 @@ const PARAMS = z.strictObject({
     .describe("carrier frequency offset, a fraction of the subcarrier spacing"),
   timing_offset_samples: z.int().min(-LONGEST_DELAY).max(LONGEST_DELAY).default(0)
     .describe("samples by which the waveform arrives late"),
-  snr_db: z.number().default(30).describe("transmit power over N0 of a sample in dB").meta({
+  snr_db: z.number().default(30).describe(
+    "Es/N0 in dB at unit mean symbol energy; N0 = 10^(-snr_db/10) per sample, without oversampling also per resource element",
+  ).meta({
     "x-svc-ui": { unit: "dB" },
   }),
   seed: seedParameter(),

@@ -9,17 +9,18 @@ Deno.test("the true channel loses fewest blocks, LMMSE fewer than least squares,
     const options = { stateDir, projectRoot: ROOT_PATH, replicates: 2 };
     const { result } = await runBenchmark("physical_layer/ldpc_tdl_estimated_v1", options);
     const rate = (method: string, snr: number) => {
-      const row = result.recipes.find(({ id, matrix_selection }) =>
-        id.startsWith(method) && Number(matrix_selection.snr_db) === snr
+      const row = result.recipes.find(({ method_id, matrix_selection }) =>
+        method_id === method && Number(matrix_selection.snr_db) === snr
       )!;
       return Number(
         result.aggregates.find(({ recipe_id, metric }) => recipe_id === row.id && metric === "channel.bler")!.mean,
       );
     };
-    for (const method of ["oracle", "lmmse", "least_squares"]) {
+    for (const method of ["oracle", "trained", "lmmse", "lmmse_100_ns", "least_squares"]) {
       assert.ok(rate(method, 2) > rate(method, 6) + 0.05, method);
     }
     assert.ok(rate("oracle", 4) < rate("lmmse", 4) && rate("lmmse", 4) < rate("least_squares", 4));
+    assert.ok(rate("oracle", 4) < rate("trained", 4) && rate("trained", 4) < rate("least_squares", 4));
   } finally {
     await Deno.remove(stateDir, { recursive: true });
   }

@@ -24,6 +24,7 @@ const contractOf = (id: string) =>
 /** Component, and the stored answer beside its training script. */
 const STORED: readonly [root: URL, model: string, reference: string][] = [
   [MODELS, "demapper-64-amplifier-v1/demapper.onnx", "demapper-64-amplifier-v1/training/reference.json"],
+  [MODELS, "dmrs-channel-estimator-v1/estimator.onnx", "dmrs-channel-estimator-v1/training/reference.json"],
   [MODELS, "qpsk-iq-receiver-v1/receiver.onnx", "qpsk-iq-receiver-v1/training/reference.json"],
   [MODELS, "qpsk-phase-tracker-v1/receiver.onnx", "qpsk-phase-tracker-v1/training/reference.json"],
   [MODELS, "leo-pass-tracker-v1/tracker.onnx", "leo-pass-tracker-v1/training/reference.json"],
@@ -131,6 +132,13 @@ Deno.test("the trained channel estimator is far below least squares and below li
   const nmse = await valuesOf(recipe, "15.0", "estimator", ["evaluation", "channel_estimation.nmse"]);
   assert.ok(nmse.learned_artifact < 0.7 * nmse.least_squares, JSON.stringify(nmse));
   assert.ok(nmse.learned_artifact < 0.3 * nmse.linear_mmse_reference, JSON.stringify(nmse));
+});
+
+Deno.test("the trained DM-RS estimator is far below least squares and near LMMSE that knows the delay spread", async () => {
+  const recipe = "ofdm_channel_estimation_learned.yaml";
+  const nmse = await valuesOf(recipe, "8.0", "method", ["estimator", "channel_estimation.nmse"]);
+  assert.ok(nmse.given < 0.4 * nmse.least_squares, JSON.stringify(nmse));
+  assert.ok(nmse.given < 1.2 * nmse.lmmse && nmse.lmmse < 1.2 * nmse.given, JSON.stringify(nmse));
 });
 
 Deno.test("the trained demapper undoes the amplifier's distortion: less than a fifth of the errors at 24 dB", async () => {
