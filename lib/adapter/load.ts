@@ -48,108 +48,109 @@ export async function loadAdapters(
   sources: readonly AdapterSource[],
   options: LoadOptions,
 ): Promise<LoadedAdapter[]> {
-  if (sources.length === 0) {
-    refuseStrangers(options.grants ?? [], []);
-    return [];
-  }
-  const trust = readTrustFile(options.projectRoot);
-  const problems: Diagnostic[] = [];
-  const loaded: LoadedAdapter[] = [];
-  const entries: RegisteredOperation[] = [];
-  const taken = new Map<string, string>();
-  const names = new Map<string, string>();
-  const folders = new Set<string>();
-  for (const source of sources) {
-    const { adapter, diagnostics } = readAdapter(source.folder);
-    const about = (items: Diagnostic[]) =>
-      problems.push(...items.map((item) => ({ ...item, message: `${item.message} (${source.folder})` })));
-    if (adapter === null) {
-      about(diagnostics);
-      continue;
-    }
-    const { manifest, folder, locate } = adapter;
-    // A folder that is named twice, such as by flag and by environment, is one adapter.
-    if (folders.has(folder.root)) continue;
-    folders.add(folder.root);
-    const found: Diagnostic[] = [];
-    const other = names.get(manifest.name);
-    if (other !== undefined) {
-      found.push(
-        diagnostic(
-          "adapter_operation_conflict",
-          ["name"],
-          `Cannot load two adapters named ${manifest.name}: the other is ${other}`,
-          {
-            hint: "Load one of them, or rename one in its manifest",
-          },
-        ),
-      );
-    }
-    names.set(manifest.name, folder.root);
-    const grantList: Grant[] = [
-      ...(options.grants ?? []).map((text) => parseGrant(text)),
-      ...(source.grants ?? []).map((text) => parseGrant(text, manifest.name)),
-    ];
-    const warnings: Diagnostic[] = [];
-    const grants = effectiveGrants(adapter, grantList, trust, options.projectRoot, warnings);
-    const bindings = manifest.operations.map((operation) => bindingOf(adapter, operation, grants));
-    const face = { name: manifest.name, version: manifest.version, permissions_requested: manifest.permissions };
-    for (const [index, operation] of manifest.operations.entries()) {
-      const place = ["operations", index];
-      if (registry.has(operation.id) || taken.has(operation.id)) {
-        const owner = taken.get(operation.id);
-        found.push(
-          diagnostic(
-            "adapter_operation_conflict",
-            [...place, "id"],
-            `Cannot register ${operation.id}: ${owner === undefined ? "the id is in use" : `${owner} has this id`}`,
-            {
-              hint: "Choose an id with a prefix of your own",
-            },
-          ),
-        );
-        continue;
-      }
-      taken.set(operation.id, manifest.name);
-      try {
-        const registered = adapterOperation(operation, face);
-        // Building the contract checks schema, backends and materialisations.
-        void registered.contract;
-        entries.push({
-          operation: registered,
-          moduleUrl: STEP_MODULE,
-          binding: bindings[index],
-          record: adapterRecord(adapter, operation, grants),
-          verify: () => [...verifyFolder(adapter), ...warnings],
-        });
-      } catch (error) {
-        found.push(
-          diagnostic("adapter_manifest_invalid", place, messageOf(error), {
-            hint: "Compare it with the wrapped contract: svc ops show",
-          }),
-        );
-      }
-    }
-    about(attachLocations(found, locate));
-    loaded.push({ adapter, grants, bindings, warnings });
-  }
+  const loading = new Loading(registry, options);
+  for (const source of sources) loading.read(source);
+  const { problems, loaded } = loading;
   refuse(problems);
-  refuseStrangers(options.grants ?? [], [...names.keys()]);
-  if (options.loadModules !== false) {
+  refuseStrangers(options.grants ?? [], loaded.map(({ adapter }) => adapter.manifest.name));
+  if (options.loadModules !== false && loaded.length > 0) {
     await requireIsolation();
-    const tried = await Promise.allSettled(loaded.map(tryOnce));
-    tried.forEach((outcome, index) => {
-      if (outcome.status === "fulfilled") return;
-      const { code, hint } = outcome.reason instanceof SvcError
-        ? outcome.reason
-        : { code: "adapter_load_failed", hint: null };
-      const { root } = loaded[index].adapter.folder;
-      problems.push(diagnostic(code, [], `${messageOf(outcome.reason)} (${root})`, { hint }));
-    });
-    refuse(problems);
+    refuse(await loadProblems(loaded));
   }
-  registry.register(entries);
+  registry.register(loading.entries);
   return loaded;
+}
+
+/** Adapters that were read and not registered yet, and the findings of all of them. */
+class Loading {
+  readonly problems: Diagnostic[] = [];
+  readonly loaded: LoadedAdapter[] = [];
+  readonly entries: RegisteredOperation[] = [];
+  readonly #registry: Registry;
+  readonly #options: LoadOptions;
+  #trust: ReturnType<typeof readTrustFile> | undefined;
+  /** Names of adapters by the operations that they have. */
+  readonly #taken = new Map<string, string>();
+  /** Folders by the names of their adapters. */
+  readonly #folders = new Map<string, string>();
+
+  constructor(registry: Registry, options: LoadOptions) {
+    this.#registry = registry;
+    this.#options = options;
+  }
+
+  read(source: AdapterSource): void {
+    const { projectRoot } = this.#options;
+    const { adapter, diagnostics } = readAdapter(source.folder);
+    if (adapter === null) return this.#note(source, diagnostics);
+    const { manifest: { name, operations }, folder, locate } = adapter;
+    // A folder that is named twice, such as by flag and by environment, is one adapter.
+    if (this.loaded.some((other) => other.adapter.folder.root === folder.root)) return;
+    const found: Diagnostic[] = [], warnings: Diagnostic[] = [];
+    const other = this.#folders.get(name);
+    if (other !== undefined) {
+      const message = `Cannot load two adapters named ${name}: the other is ${other}`;
+      const hint = "Load one of them, or rename one in its manifest";
+      found.push(diagnostic("adapter_operation_conflict", ["name"], message, { hint }));
+    }
+    this.#folders.set(name, folder.root);
+    const given: Grant[] = [
+      ...(this.#options.grants ?? []).map((text) => parseGrant(text)),
+      ...(source.grants ?? []).map((text) => parseGrant(text, name)),
+    ];
+    const grants = effectiveGrants(adapter, given, this.#trust ??= readTrustFile(projectRoot), projectRoot, warnings);
+    const bindings = operations.map((operation) => bindingOf(adapter, operation, grants));
+    const one = { adapter, grants, bindings, warnings };
+    for (const index of operations.keys()) found.push(...this.#addOperation(one, index));
+    this.#note(source, attachLocations(found, locate));
+    this.loaded.push(one);
+  }
+
+  #note(source: AdapterSource, items: readonly Diagnostic[]): void {
+    this.problems.push(...items.map((item) => ({ ...item, message: `${item.message} (${source.folder})` })));
+  }
+
+  /** @returns what is wrong with the operation */
+  #addOperation({ adapter, grants, bindings, warnings }: LoadedAdapter, index: number): Diagnostic[] {
+    const { name, version, permissions, operations } = adapter.manifest, operation = operations[index];
+    const place = ["operations", index], owner = this.#taken.get(operation.id);
+    if (this.#registry.has(operation.id) || owner !== undefined) {
+      const why = owner === undefined ? "the id is in use" : `${owner} has this id`;
+      const hint = "Choose an id with a prefix of your own";
+      const message = `Cannot register ${operation.id}: ${why}`;
+      return [diagnostic("adapter_operation_conflict", [...place, "id"], message, { hint })];
+    }
+    this.#taken.set(operation.id, name);
+    try {
+      const registered = adapterOperation(operation, { name, version, permissions_requested: permissions });
+      // Building the contract checks schema, backends and materialisations.
+      void registered.contract;
+      this.entries.push({
+        operation: registered,
+        moduleUrl: STEP_MODULE,
+        binding: bindings[index],
+        record: adapterRecord(adapter, operation, grants),
+        verify: () => [...verifyFolder(adapter), ...warnings],
+      });
+      return [];
+    } catch (error) {
+      const hint = "Compare it with the wrapped contract: svc ops show";
+      return [diagnostic("adapter_manifest_invalid", place, messageOf(error), { hint })];
+    }
+  }
+}
+
+/** Loads every module once. @returns a finding for each that cannot be loaded */
+async function loadProblems(loaded: readonly LoadedAdapter[]): Promise<Diagnostic[]> {
+  const tried = await Promise.allSettled(loaded.map(tryOnce));
+  return tried.flatMap((outcome, index) => {
+    if (outcome.status === "fulfilled") return [];
+    const { code, hint } = outcome.reason instanceof SvcError
+      ? outcome.reason
+      : { code: "adapter_load_failed", hint: null };
+    const { root } = loaded[index].adapter.folder;
+    return diagnostic(code, [], `${messageOf(outcome.reason)} (${root})`, { hint });
+  });
 }
 
 /** Folders whose modules were loaded in this process, with their binding. */

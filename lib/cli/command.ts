@@ -226,7 +226,7 @@ async function perform(spec: CommandSpec, command: Command, args: unknown[]): Pr
         "Canceling: the running steps are asked to stop (Ctrl+C again leaves at once)",
     );
   };
-  const means = { svc, context, cancellation, onEvent: progress.event };
+  const means = { svc, context, cancellation, onEvent: (event: ProgressEvent) => progress.event(event) };
   const call = { ...means, args, options } as Call<never, never>;
   if (spec.cancellable) Deno.addSignalListener("SIGINT", onInterrupt);
   try {

@@ -24,118 +24,144 @@ const COLOR: Record<string, Style> = { completed: "green", failed: "red" };
 
 /** Makes the reporter that fits the streams and options. */
 export function progressReporter(context: CliContext): ProgressReporter {
-  if (context.json || context.quiet) return { event() {}, done() {} };
-  const live = Deno.stderr.isTerminal() && !environment("CI") && environment("TERM") !== "dumb";
-  const paint = context.paintError;
-  const running = new Map<string, { text: string; operation: string }>();
+  return context.json || context.quiet ? { event() {}, done() {} } : new Progress(context);
+}
+
+/** A row or variant under way. */
+interface Unit {
+  text: string;
+  startedAt: number;
+  failure: string;
+}
+
+class Progress implements ProgressReporter {
+  readonly #context: CliContext;
+  readonly #live = Deno.stderr.isTerminal() && !environment("CI") && environment("TERM") !== "dumb";
+  /** Running steps by point and id: rows and variants that run side by side have steps of the same names. */
+  readonly #running = new Map<string, { text: string; operation: string }>();
   /** Rows or variants under way, by the point of their events; several where they run side by side. */
-  const units = new Map<string, { text: string; startedAt: number; failure: string }>();
-  let shown = false, steps = 0, total = 0, tenth = 0;
+  readonly #units = new Map<string, Unit>();
+  #shown = false;
+  #steps = 0;
+  #total = 0;
+  #tenth = 0;
 
-  const clear = () => {
-    if (shown) stderr("\r\x1b[K");
-    shown = false;
-  };
-  const draw = () => {
-    if (!live || (running.size === 0 && units.size === 0)) return;
-    const places = units.size === 0 ? [`${steps}/${total}`] : [...units.values()].map(({ text }) => text);
-    const line = [...places, ...[...running.values()].map(({ text }) => text)].join("  ");
-    stderr("\r\x1b[K" + paint("dim", line.slice(0, terminalWidth() - 1)));
-    shown = true;
-  };
-  const line = (text: string) => {
-    clear();
-    stderr(text + "\n");
-    draw();
-  };
-  const count = () => `${String(++steps).padStart(String(total).length)}/${total}`;
-  const seconds = (value: number) => paint("dim", formatDuration(value));
+  constructor(context: CliContext) {
+    this.#context = context;
+  }
 
-  const event = ({ kind, fields, message }: ProgressEvent) => {
-    const id = String(fields.step_id ?? "");
-    // Rows and variants that run side by side have steps of the same names.
-    const point = String(fields.point ?? "");
-    const key = `${point} ${id}`;
-    const step = running.get(key), unit = units.get(point);
-    const forget = () =>
-      [...running.keys()].filter((at) => at.startsWith(`${point} `)).forEach((at) => running.delete(at));
+  done(): void {
+    if (this.#shown) stderr("\r\x1b[K");
+    this.#shown = false;
+  }
+
+  event({ kind, fields, message }: ProgressEvent): void {
+    const paint = this.#context.paintError, point = String(fields.point ?? "");
     switch (kind) {
       case "recipe_warning":
-        clear();
-        context.findings([{ ...fields, severity: "warning", message } as Diagnostic]);
-        return draw();
+        this.done();
+        this.#context.findings([{ ...fields, severity: "warning", message } as Diagnostic]);
+        return this.#draw();
       case "engine_task_ended":
-        for (const point of fields.points as string[]) units.delete(point);
-        return line(paint("yellow", message));
+        for (const point of fields.points as string[]) this.#units.delete(point);
+        return this.#line(paint("yellow", message));
       case "engine_silent":
-        return line(paint("yellow", message));
+        return this.#line(paint("yellow", message));
       case "engine_submitted":
       case "resources_estimated":
-        return line(paint("dim", message));
+        return this.#line(paint("dim", message));
       case "run_started":
-        total = Number(fields.step_count);
+        this.#total = Number(fields.step_count);
         return;
       case "benchmark_row_started":
       case "matrix_variant_started":
-        forget();
-        units.set(point, { text: unitText(fields), startedAt: performance.now(), failure: "" });
-        return draw();
+        this.#forget(point);
+        this.#units.set(point, { text: unitText(fields), startedAt: performance.now(), failure: "" });
+        return this.#draw();
       case "benchmark_row_completed":
-      case "matrix_variant_completed": {
-        forget();
-        units.delete(point);
-        const status = String(fields.status);
-        const { startedAt = performance.now(), failure = "" } = unit ?? {};
-        const time = fields.reused ? paint("dim", "before") : seconds(
-          isNumber(fields.wall_time_s) ? toNumber(fields.wall_time_s) : (performance.now() - startedAt) / 1000,
-        );
-        const run = kind === "matrix_variant_completed" ? ` ${paint("dim", String(fields.run_id ?? ""))}` : "";
-        line(
-          `${unitText(fields)} ${
-            paint(COLOR[status] ?? "yellow", status.replaceAll("_", " "))
-          } ${time}${run}${failure}`,
-        );
-        return;
-      }
-      case "step_started":
-        running.set(key, { text: id, operation: String(fields.op) });
-        if (context.verbose === 0 || unit !== undefined) return draw();
-        return line(paint("dim", `     ${id} ${fields.op} on ${fields.backend}/${fields.implementation}`));
-      case "step_progress":
-        if (step !== undefined && isNumber(fields.percent)) {
-          step.text = `${id} ${Math.floor(toNumber(fields.percent))} %`;
-        }
-        return draw();
-      case "step_completed": {
-        running.delete(key);
-        if (unit !== undefined) return draw();
-        const time = (fields.metrics as JsonObject | undefined)?.["timing.step.wall_time_s"];
-        return line(
-          `${count()} ${id} ${paint("dim", step?.operation ?? "")} ${
-            isNumber(time) ? formatDuration(toNumber(time)) : ""
-          }`,
-        );
-      }
-      case "step_failed": {
-        running.delete(key);
-        const canceled = fields.code === "operation_canceled";
-        if (unit === undefined) {
-          return line(`${count()} ${id} ${paint(canceled ? "yellow" : "red", canceled ? "canceled" : "failed")}`);
-        }
-        if (!canceled) unit.failure = `\n  ${id}: ${fields.message ?? fields.code}`;
-        return draw();
-      }
-      case "capture_phase": {
-        // Every tenth of the records, and the phases around them.
-        const reached = Math.floor(10 * Number(fields.completed) / Number(fields.total));
-        if (fields.phase === "writing" || fields.phase === "completed") return;
-        if (fields.phase === "capturing" && reached === tenth) return;
-        tenth = fields.phase === "capturing" ? reached : 0;
-        return line(message);
-      }
+      case "matrix_variant_completed":
+        return this.#unitEnded(point, fields, kind === "matrix_variant_completed");
+      case "capture_phase":
+        return this.#captured(fields, message);
+      default:
+        return this.#step(kind, fields, point);
     }
-  };
-  return { event, done: clear };
+  }
+
+  #step(kind: string, fields: JsonObject, point: string): void {
+    const { verbose, paintError: paint } = this.#context;
+    const id = String(fields.step_id ?? ""), key = `${point} ${id}`;
+    const step = this.#running.get(key), unit = this.#units.get(point);
+    if (kind === "step_started") {
+      this.#running.set(key, { text: id, operation: String(fields.op) });
+      if (verbose === 0 || unit !== undefined) return this.#draw();
+      return this.#line(paint("dim", `     ${id} ${fields.op} on ${fields.backend}/${fields.implementation}`));
+    }
+    if (kind === "step_progress") {
+      if (step !== undefined && isNumber(fields.percent)) step.text = `${id} ${Math.floor(toNumber(fields.percent))} %`;
+      return this.#draw();
+    }
+    if (kind !== "step_completed" && kind !== "step_failed") return;
+    this.#running.delete(key);
+    if (kind === "step_completed") {
+      if (unit !== undefined) return this.#draw();
+      const time = (fields.metrics as JsonObject | undefined)?.["timing.step.wall_time_s"];
+      const took = isNumber(time) ? formatDuration(toNumber(time)) : "";
+      return this.#line(`${this.#place()} ${id} ${paint("dim", step?.operation ?? "")} ${took}`);
+    }
+    const canceled = fields.code === "operation_canceled";
+    if (unit === undefined) {
+      const end = paint(canceled ? "yellow" : "red", canceled ? "canceled" : "failed");
+      return this.#line(`${this.#place()} ${id} ${end}`);
+    }
+    if (!canceled) unit.failure = `\n  ${id}: ${fields.message ?? fields.code}`;
+    this.#draw();
+  }
+
+  #unitEnded(point: string, fields: JsonObject, named: boolean): void {
+    const paint = this.#context.paintError, status = String(fields.status);
+    const { startedAt = performance.now(), failure = "" } = this.#units.get(point) ?? {};
+    this.#forget(point);
+    this.#units.delete(point);
+    const wall = isNumber(fields.wall_time_s) ? toNumber(fields.wall_time_s) : (performance.now() - startedAt) / 1000;
+    const time = paint("dim", fields.reused ? "before" : formatDuration(wall));
+    const run = named ? ` ${paint("dim", String(fields.run_id ?? ""))}` : "";
+    const end = paint(COLOR[status] ?? "yellow", status.replaceAll("_", " "));
+    this.#line(`${unitText(fields)} ${end} ${time}${run}${failure}`);
+  }
+
+  /** Shows every tenth of the records, and the phases around them. */
+  #captured({ phase, completed, total }: JsonObject, message: string): void {
+    const reached = Math.floor(10 * Number(completed) / Number(total));
+    if (phase === "writing" || phase === "completed" || (phase === "capturing" && reached === this.#tenth)) return;
+    this.#tenth = phase === "capturing" ? reached : 0;
+    this.#line(message);
+  }
+
+  #forget(point: string): void {
+    for (const key of [...this.#running.keys()]) if (key.startsWith(`${point} `)) this.#running.delete(key);
+  }
+
+  /** The place of the next finished step: ` 3/12`. */
+  #place(): string {
+    return `${String(++this.#steps).padStart(String(this.#total).length)}/${this.#total}`;
+  }
+
+  #line(text: string): void {
+    this.done();
+    stderr(text + "\n");
+    this.#draw();
+  }
+
+  #draw(): void {
+    if (!this.#live || (this.#running.size === 0 && this.#units.size === 0)) return;
+    const places = this.#units.size === 0
+      ? [`${this.#steps}/${this.#total}`]
+      : [...this.#units.values()].map(({ text }) => text);
+    const line = [...places, ...[...this.#running.values()].map(({ text }) => text)].join("  ");
+    stderr("\r\x1b[K" + this.#context.paintError("dim", line.slice(0, terminalWidth() - 1)));
+    this.#shown = true;
+  }
 }
 
 /** The place of a row or variant among all: ` 3/36 r0 awgn_bpsk`. */

@@ -199,12 +199,12 @@ export function announceWarnings(
 
 /** Runs a prepared recipe once. @returns as {@link runRecipe}. @throws SvcError `execution_invalid` */
 export async function runPrepared(
-  { authored, authored_sha256, seed_policy, planned }: PreparedRun,
+  prepared: PreparedRun,
   options: Omit<RunOptions, "raw" | "locate">,
 ): Promise<RunResult> {
-  const { registry, workspace, cancellation, onEvent = () => {} } = options;
+  const { workspace, onEvent = () => {} } = options;
   const { parallelWorkers } = checkOptions(options);
-  const { plan, cache } = planned;
+  const { plan, cache, diagnostics } = prepared.planned;
   const isKept = keptSteps(options, plan.steps.map(({ step_id }) => step_id));
   if (!options.ignoreEstimate) checkResources(plan, workspace.stateDir, options.readFree);
   onEvent({
@@ -219,31 +219,7 @@ export async function runPrepared(
     },
   });
   const environment = options.environment ?? await captureEnvironment(workspace.projectRoot);
-
-  const created = new Date();
-  const runId = reserveRunId(workspace, planned.recipe.name, created, options.randomId);
-  options.onReserved?.(runId);
-  const record: RunRecord = {
-    runId,
-    jobId: options.jobId ?? null,
-    createdAtUtc: created.toISOString(),
-    authored,
-    authoredSha256: authored_sha256,
-    recipe: planned.recipe,
-    recipeSha256: sha256Json(planned.recipe),
-    plan,
-    planCache: cache,
-    execution: {
-      mode: parallelWorkers > 1 ? "parallel" : "sequential",
-      parallel_workers: parallelWorkers,
-      ...(options.backend === undefined ? {} : { backend: options.backend }),
-      ...(options.implementation === undefined ? {} : { implementation: options.implementation }),
-    },
-    seedPolicy: seed_policy,
-    research: recipeSpecs(planned.recipe),
-    environment,
-    warnings: warningsOf(planned.diagnostics),
-  };
+  const record = recordOf(prepared, options, environment, parallelWorkers), { runId } = record;
   const lock = tryLockRun(workspace, runId);
   if (lock === null) throw new SvcError("internal_error", `Cannot lock the new run ${runId}`);
   const memory = sampleMemory({ sharedProcess: options.sharedProcess });
@@ -252,14 +228,9 @@ export async function runPrepared(
     writer = new BundleWriter(workspace, record, memory, options.files ?? DISK);
     const fields = { run_id: runId };
     onEvent({ kind: "run_created", level: "info", message: `Run ${runId} created`, fields });
-    const step_count = plan.steps.length;
-    onEvent({
-      kind: "run_started",
-      level: "info",
-      message: `Run ${runId} started`,
-      fields: { ...fields, step_count },
-    });
-    const outcome = await execute(options, record, writer, parallelWorkers);
+    const started = { ...fields, step_count: plan.steps.length };
+    onEvent({ kind: "run_started", level: "info", message: `Run ${runId} started`, fields: started });
+    const outcome = await executeRecord(record, writer, options, parallelWorkers);
     options.onExecuted?.(outcome);
     const { summary, path } = await writer.finish(outcome);
     const { status, error } = outcome;
@@ -272,47 +243,72 @@ export async function runPrepared(
       message: error === undefined ? `Run ${runId} ${status}` : `Run ${runId} ${status}: ${error}`,
       fields: error === undefined ? fields : { ...fields, error },
     });
-    return {
-      run_id: runId,
-      status,
-      summary_path: path,
-      directory: writer.directory,
-      summary,
-      pruned,
-      diagnostics: planned.diagnostics,
-    };
+    return { run_id: runId, status, summary_path: path, directory: writer.directory, summary, pruned, diagnostics };
   } finally {
     writer?.abandon();
     memory.stop();
     lock.release();
   }
+}
 
-  async function execute(
-    { execute = executePlan }: Pick<RunOptions, "execute">,
-    record: RunRecord,
-    writer: BundleWriter,
-    parallelWorkers: number,
-  ): Promise<ExecuteOutcome> {
-    try {
-      return await execute({
-        plan: record.plan,
-        recipe: record.recipe,
-        registry,
-        bundle: writer.directory,
-        projectRoot: workspace.projectRoot,
-        stateDir: workspace.stateDir,
-        contents: options.share === false ? undefined : workspace.contents,
-        parallelWorkers,
-        cancellation,
-        trainedArtifact: options.readiness?.trainedArtifact,
-        findModel: options.readiness?.model,
-        onEvent,
-        onStep: (row) => writer.addRow(row),
-      });
-    } catch (error) {
-      // A defect of the executor fails the run, and the run still gets its final documents.
-      const code = codeOf(error, "internal_error");
-      return { status: "failed", error: messageOf(error), failure: { kind: "internal", ...code } };
-    }
+/** What the documents of a new run say before its first step; reserves its id. */
+function recordOf(
+  { authored, authored_sha256, seed_policy, planned }: PreparedRun,
+  { workspace, randomId, onReserved, jobId = null, backend, implementation }: Omit<RunOptions, "raw" | "locate">,
+  environment: JsonObject,
+  parallelWorkers: number,
+): RunRecord {
+  const created = new Date();
+  const runId = reserveRunId(workspace, planned.recipe.name, created, randomId);
+  onReserved?.(runId);
+  return {
+    runId,
+    jobId,
+    createdAtUtc: created.toISOString(),
+    authored,
+    authoredSha256: authored_sha256,
+    recipe: planned.recipe,
+    recipeSha256: sha256Json(planned.recipe),
+    plan: planned.plan,
+    planCache: planned.cache,
+    execution: {
+      mode: parallelWorkers > 1 ? "parallel" : "sequential",
+      parallel_workers: parallelWorkers,
+      ...(backend === undefined ? {} : { backend }),
+      ...(implementation === undefined ? {} : { implementation }),
+    },
+    seedPolicy: seed_policy,
+    research: recipeSpecs(planned.recipe),
+    environment,
+    warnings: warningsOf(planned.diagnostics),
+  };
+}
+
+async function executeRecord(
+  { plan, recipe }: RunRecord,
+  writer: BundleWriter,
+  { registry, workspace, share, cancellation, readiness, onEvent, execute = executePlan }: Omit<RunOptions, "raw">,
+  parallelWorkers: number,
+): Promise<ExecuteOutcome> {
+  try {
+    return await execute({
+      plan,
+      recipe,
+      registry,
+      bundle: writer.directory,
+      projectRoot: workspace.projectRoot,
+      stateDir: workspace.stateDir,
+      contents: share === false ? undefined : workspace.contents,
+      parallelWorkers,
+      cancellation,
+      trainedArtifact: readiness?.trainedArtifact,
+      findModel: readiness?.model,
+      onEvent,
+      onStep: (row) => writer.addRow(row),
+    });
+  } catch (error) {
+    // A defect of the executor fails the run, and the run still gets its final documents.
+    const code = codeOf(error, "internal_error");
+    return { status: "failed", error: messageOf(error), failure: { kind: "internal", ...code } };
   }
 }

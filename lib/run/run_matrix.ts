@@ -94,11 +94,10 @@ export interface MatrixRunResult {
  *   errors
  */
 export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunResult> {
-  const { workspace, cancellation, onEvent = () => {} } = options;
+  const { workspace, onEvent = () => {} } = options;
   const { parallelPoints } = checkOptions(options);
   const { expansion, points, diagnostics } = await prepare(options);
   announceWarnings(diagnostics, onEvent);
-  const count = expansion.points.length;
   const environment = options.environment ?? await captureEnvironment(workspace.projectRoot);
   const known = options.rerun ? [] : listRuns(workspace).filter(({ status }) => status === "completed");
   const finished = new Set<unknown>(known.map(({ effective_recipe_sha256 }) => effective_recipe_sha256));
@@ -106,144 +105,136 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
     points.map(({ planned: { plan } }) => plan).filter(({ recipe }) => !finished.has(recipe.sha256))
       .map(({ resources }) => ({ resources, count: 1 })),
   ));
-
-  const rows: MatrixRow[] = points.map(({ index, variant_id, selection, recipe }) => ({
-    index,
-    variant_id,
-    selection,
-    recipe_name: recipe.name,
-    run_id: null,
-    status: "skipped",
-    reused: false,
-    metrics: {},
-    metric_metadata: {},
-  }));
-  /** Tells the events of variants apart that run side by side. */
-  const pointOf = (index: number): JsonObject => (parallelPoints === 1 ? {} : { point: index });
-  /** Seconds from the start of a variant to the end of its bundle, by index. */
-  const wallTimes = new Map<number, number>();
-  const report = (
-    kind: "matrix_variant_started" | "matrix_variant_completed",
-    row: MatrixRow,
-    onEvent: (event: MatrixEvent) => void,
-  ) => {
-    const { index, variant_id, run_id, status, reused } = row;
-    const took = wallTimes.get(index);
-    const ended = kind === "matrix_variant_completed";
-    onEvent({
-      kind,
-      level: ended && status === "failed" ? "error" : ended && status === "canceled" ? "warning" : "info",
-      message: `Variant ${index + 1} of ${count} (${coordinatesText(row.selection)}) ${ended ? status : "started"}`,
-      fields: {
-        index,
-        count,
-        variant_id,
-        run_id,
-        ...pointOf(index),
-        ...(ended ? { status, reused } : {}),
-        ...(took === undefined ? {} : { wall_time_s: float(took) }),
-      },
-    });
-  };
-
-  // One pool for all variants, so that threads and their modules are loaded once.
-  const pool = options.execute === undefined ? new WorkerPool() : undefined;
-  const waiting = points.entries();
-  let stopped = cancellation.isCancelled;
-  /**
-   * Runs or finds a variant.
-   * @param before settles when the variant before is complete; events are held until then
-   * @param onExecuted is called when all steps are complete
-   */
-  const complete = async (point: PlannedPoint, row: MatrixRow, before: Promise<void>, onExecuted: () => void) => {
-    const held: MatrixEvent[] = [];
-    let emit = (event: MatrixEvent): void => void held.push(event);
-    before.then(() => {
-      emit = onEvent;
-      held.forEach(onEvent);
-    }, () => {});
-    const found = await completedRun(workspace, known, point);
-    if (found !== null) {
-      Object.assign(row, { run_id: found.run_id, status: "completed", reused: true, ...found.metrics });
-      report("matrix_variant_started", row, emit);
-    } else {
-      pool?.warmUp();
-      const startedAt = performance.now();
-      await runVariant(point, row, (event) => emit(event), onExecuted);
-      wallTimes.set(row.index, (performance.now() - startedAt) / 1000);
-    }
-    await before;
-    report("matrix_variant_completed", row, onEvent);
-    stopped ||= cancellation.isCancelled || (row.status === "failed" && !options.continueOnError);
-  };
-  const lane = async () => {
-    /** Variants of this lane that are not complete yet, each settling after the one before it. */
-    const ending: Promise<void>[] = [];
-    try {
-      while (!stopped) {
-        const next = waiting.next();
-        if (next.done) break;
-        const [at, point] = next.value;
-        const executed = Promise.withResolvers<void>();
-        const ended = complete(point, rows[at], ending.at(-1) ?? Promise.resolve(), executed.resolve);
-        ending.push(ended);
-        await Promise.race([ended, executed.promise]);
-        if (ending.length > MOST_ENDING) await ending.shift();
-      }
-    } catch (error) {
-      stopped = true;
-      throw error;
-    } finally {
-      await ending.at(-1);
-    }
-  };
-  try {
-    const lanes = await Promise.allSettled(Array.from({ length: parallelPoints }, lane));
-    const defect = lanes.find((end) => end.status === "rejected");
-    if (defect !== undefined) throw defect.reason;
-  } finally {
-    pool?.close();
-  }
-  const failed = rows.some(({ status }) => status === "failed");
+  const variants = new Variants(
+    { ...options, environment, onEvent, parallelPoints },
+    points,
+    known,
+    expansion.points.length,
+  );
+  await variants.run();
+  const { rows } = variants, failed = rows.some(({ status }) => status === "failed");
   return {
-    status: cancellation.isCancelled ? "canceled" : failed ? "failed" : "completed",
+    status: options.cancellation.isCancelled ? "canceled" : failed ? "failed" : "completed",
     recipe_name: expansion.recipe!.name,
     canonical_matrix: expansion.canonical_matrix,
     rows,
     diagnostics,
   };
+}
 
-  async function runVariant(
-    point: PlannedPoint,
-    row: MatrixRow,
-    onEvent: (event: MatrixEvent) => void,
-    onExecuted: () => void,
-  ): Promise<void> {
+type Emit = (event: MatrixEvent) => void;
+type VariantOptions = MatrixRunOptions & Required<Pick<MatrixRunOptions, "onEvent" | "parallelPoints">>;
+
+/** The variants of a matrix under way. */
+class Variants {
+  readonly rows: MatrixRow[];
+  readonly #options: VariantOptions;
+  readonly #points: readonly PlannedPoint[];
+  /** Completed runs, newest first. */
+  readonly #known: readonly RunRow[];
+  /** Of all variants of the matrix. */
+  readonly #count: number;
+  /** One pool for all variants, so that threads and their modules are loaded once. */
+  readonly #pool: WorkerPool | undefined;
+  /** Seconds from the start of a variant to the end of its bundle, by index. */
+  readonly #wallTimes = new Map<number, number>();
+  #stopped: boolean;
+
+  constructor(options: VariantOptions, points: readonly PlannedPoint[], known: readonly RunRow[], count: number) {
+    this.#options = options;
+    this.#points = points;
+    this.#known = known;
+    this.#count = count;
+    this.#pool = options.execute === undefined ? new WorkerPool() : undefined;
+    this.#stopped = options.cancellation.isCancelled;
+    this.rows = points.map(({ index, variant_id, selection, recipe }) => ({
+      index,
+      variant_id,
+      selection,
+      recipe_name: recipe.name,
+      run_id: null,
+      status: "skipped",
+      reused: false,
+      metrics: {},
+      metric_metadata: {},
+    }));
+  }
+
+  /** Runs the variants in lanes side by side. */
+  async run(): Promise<void> {
+    const waiting = this.#points.entries();
     try {
-      const { normalized, authored_sha256, effective, seed_policy } = point.compilation;
-      const planned: PreparedRun = {
-        authored: normalized!,
-        authored_sha256: authored_sha256!,
-        effective: effective!,
-        seed_policy: seed_policy!,
-        planned: point.planned,
-      };
-      // Files and artifacts may have changed since all points were planned.
-      const prepared = await preparedHolds(planned, options)
-        ? planned
-        : await prepareRun({ ...options, raw: point.recipe, locate: point.locate });
-      const result = await runPrepared(prepared, {
-        ...options,
-        environment,
-        sharedProcess: parallelPoints > 1 ? () => true : options.sharedProcess,
-        execute: options.execute ?? ((execution) => executePlan({ ...execution, pool })),
+      const lanes = Array.from({ length: this.#options.parallelPoints }, () => this.#lane(waiting));
+      const defect = (await Promise.allSettled(lanes)).find((end) => end.status === "rejected");
+      if (defect !== undefined) throw defect.reason;
+    } finally {
+      this.#pool?.close();
+    }
+  }
+
+  async #lane(waiting: IterableIterator<[number, PlannedPoint]>): Promise<void> {
+    /** Variants of this lane that are not complete yet, each settling after the one before it. */
+    const ending: Promise<void>[] = [];
+    try {
+      while (!this.#stopped) {
+        const next = waiting.next();
+        if (next.done) break;
+        const [at, point] = next.value;
+        const executed = Promise.withResolvers<void>();
+        const ended = this.#complete(point, this.rows[at], ending.at(-1) ?? Promise.resolve(), executed.resolve);
+        ending.push(ended);
+        await Promise.race([ended, executed.promise]);
+        if (ending.length > MOST_ENDING) await ending.shift();
+      }
+    } catch (error) {
+      this.#stopped = true;
+      throw error;
+    } finally {
+      await ending.at(-1);
+    }
+  }
+
+  /**
+   * Runs or finds a variant.
+   * @param before settles when the variant before is complete; events are held until then
+   * @param onExecuted is called when all steps are complete
+   */
+  async #complete(point: PlannedPoint, row: MatrixRow, before: Promise<void>, onExecuted: () => void): Promise<void> {
+    const { workspace, onEvent, cancellation, continueOnError } = this.#options;
+    const held: MatrixEvent[] = [];
+    let emit: Emit = (event) => void held.push(event);
+    before.then(() => {
+      emit = onEvent;
+      held.forEach(onEvent);
+    }, () => {});
+    const found = await completedRun(workspace, this.#known, point);
+    if (found !== null) {
+      Object.assign(row, { run_id: found.run_id, status: "completed", reused: true, ...found.metrics });
+      this.#report("matrix_variant_started", row, emit);
+    } else {
+      this.#pool?.warmUp();
+      const startedAt = performance.now();
+      await this.#execute(point, row, (event) => emit(event), onExecuted);
+      this.#wallTimes.set(row.index, (performance.now() - startedAt) / 1000);
+    }
+    await before;
+    this.#report("matrix_variant_completed", row, onEvent);
+    this.#stopped ||= cancellation.isCancelled || (row.status === "failed" && !continueOnError);
+  }
+
+  async #execute(point: PlannedPoint, row: MatrixRow, emit: Emit, onExecuted: () => void): Promise<void> {
+    try {
+      const result = await runPrepared(await this.#prepared(point), {
+        ...this.#options,
+        sharedProcess: this.#options.parallelPoints > 1 ? () => true : this.#options.sharedProcess,
+        execute: this.#options.execute ?? ((execution) => executePlan({ ...execution, pool: this.#pool })),
         onExecuted: ({ status }) => status === "completed" && onExecuted(),
-        onEvent(event) {
+        onEvent: (event) => {
           if (event.kind === "run_created") {
             row.run_id = String(event.fields.run_id);
-            report("matrix_variant_started", row, onEvent);
+            this.#report("matrix_variant_started", row, emit);
           }
-          onEvent({ ...event, fields: { ...event.fields, ...pointOf(point.index) } });
+          emit({ ...event, fields: { ...event.fields, ...this.#pointOf(point.index) } });
         },
       });
       row.status = result.status;
@@ -258,6 +249,46 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
       row.status = "failed";
       row.error = { code: error.code, message: messageOf(error) };
     }
+  }
+
+  /** The plan of a point, made again where files or artifacts changed since all points were planned. */
+  async #prepared({ compilation, planned, recipe, locate }: PlannedPoint): Promise<PreparedRun> {
+    const { normalized, authored_sha256, effective, seed_policy } = compilation;
+    const prepared: PreparedRun = {
+      authored: normalized!,
+      authored_sha256: authored_sha256!,
+      effective: effective!,
+      seed_policy: seed_policy!,
+      planned,
+    };
+    return await preparedHolds(prepared, this.#options)
+      ? prepared
+      : await prepareRun({ ...this.#options, raw: recipe, locate });
+  }
+
+  /** Distinguishes the events of variants that run side by side. */
+  #pointOf(index: number): JsonObject {
+    return this.#options.parallelPoints === 1 ? {} : { point: index };
+  }
+
+  #report(kind: "matrix_variant_started" | "matrix_variant_completed", row: MatrixRow, emit: Emit): void {
+    const { index, variant_id, run_id, status, reused } = row, count = this.#count;
+    const took = this.#wallTimes.get(index);
+    const ended = kind === "matrix_variant_completed";
+    emit({
+      kind,
+      level: ended && status === "failed" ? "error" : ended && status === "canceled" ? "warning" : "info",
+      message: `Variant ${index + 1} of ${count} (${coordinatesText(row.selection)}) ${ended ? status : "started"}`,
+      fields: {
+        index,
+        count,
+        variant_id,
+        run_id,
+        ...this.#pointOf(index),
+        ...(ended ? { status, reused } : {}),
+        ...(took === undefined ? {} : { wall_time_s: float(took) }),
+      },
+    });
   }
 }
 
