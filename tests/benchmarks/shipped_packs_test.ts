@@ -9,6 +9,7 @@ import { rateDifferences } from "../../lib/benchmark/rate_differences.ts";
 import { reportTables } from "../../lib/benchmark/report_tables.ts";
 import { listBenchmarkPacks } from "../../lib/benchmark/packs.ts";
 import { listSuites } from "../../lib/benchmark/suites.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
 import { parseYaml } from "../../lib/contract/yaml.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 
@@ -270,24 +271,46 @@ Deno.test("vqa_goal_oriented_smoke_v1: labels give every answer, images nearly a
   assert.ok(pictures.bits > 15 * labels.bits && poor.bits < 4 * labels.bits);
 });
 
-Deno.test("adaptive_digital_vs_semantic_awgn_v1: the sender's budget is that of the transport blocks chosen for Es/N0", async () => {
-  const file = PACKS.find(({ name }) => name.endsWith("adaptive_digital_vs_semantic_awgn_v1"))!.file;
-  const { recipes } = parseYaml(await Deno.readTextFile(file)) as {
-    recipes: { id: string; params: { step_params: Record<string, Record<string, unknown>> } }[];
+/** Steps of the recipe of an entry with their parameters, those of the pack included. */
+async function stepsOf(file: string, { path, params }: Entry): Promise<Record<string, JsonObject>> {
+  const { steps } = parseYaml(await Deno.readTextFile(join(file, "..", path))) as {
+    steps: { id: string; params?: JsonObject }[];
   };
-  let rows = 0;
-  for (const { id, params: { step_params: { selector, sender, packetizer, wireless_channel } } } of recipes) {
-    if (selector === undefined) continue;
-    assert.deepEqual(selector, wireless_channel, id);
-    const params = { prb_count: 62, target_bler: 0.001, snr_margin_db: 1.2, ...selector };
-    const { outputs } = await runOperation(mcsSelector, { params });
-    const { transport_block_size_bits, n_re } = outputs.format.json();
-    // Four blocks with the header of a packet each; 256 by 256 pixels at half a channel use.
-    const bits = Number(transport_block_size_bits) - 128;
-    assert.equal(Number(packetizer.packet_payload_bits), bits, id);
-    assert.equal(Number(sender.target_bpp) * 65536, 4 * bits, id);
-    assert.ok(Math.abs(4 * Number(n_re) / 65536 - 0.5) < 0.001);
-    rows++;
-  }
-  assert.equal(rows, 15);
-});
+  return Object.fromEntries(steps.map(({ id, params: own }) => [id, { ...own, ...params.step_params?.[id] }]));
+}
+
+interface Entry {
+  id: string;
+  path: string;
+  params: { step_params?: Record<string, JsonObject> };
+}
+
+/** Digital rows of each pack of photographs, and whether the sender knows the Es/N0 of the channel. */
+const DIGITAL = {
+  adaptive_digital_vs_semantic_awgn_v1: [15, true],
+  slow_fading_images_v1: [15, false],
+  wrong_snr_images_v1: [3, false],
+} as const;
+
+for (const [name, [expected, adapted]] of Object.entries(DIGITAL)) {
+  Deno.test(`${name}: the sender's budget is that of the transport blocks chosen for Es/N0`, async () => {
+    const file = PACKS.find((pack) => pack.name.endsWith(name))!.file;
+    const { recipes } = parseYaml(await Deno.readTextFile(file)) as unknown as { recipes: Entry[] };
+    let rows = 0;
+    for (const entry of recipes) {
+      const { id } = entry, { selector, sender, packetizer, wireless_channel } = await stepsOf(file, entry);
+      if (selector === undefined) continue;
+      if (adapted) assert.deepEqual(selector.snr_db, wireless_channel.snr_db, id);
+      const { outputs, metrics } = await runOperation(mcsSelector, { params: selector });
+      const { transport_block_size_bits, n_re } = outputs.format.json();
+      // Four blocks with the header of a packet each; 256 by 256 pixels at half a channel use.
+      const bits = Number(transport_block_size_bits) - 128;
+      assert.equal(Number(packetizer.packet_payload_bits), bits, id);
+      assert.equal(Number(sender.target_bpp) * 65536, 4 * bits, id);
+      assert.ok(Math.abs(4 * Number(n_re) / 65536 - 0.5) < 0.001);
+      assert.ok(Number(metrics!["nr.predicted_bler"]) <= 0.001, id);
+      rows++;
+    }
+    assert.equal(rows, expected);
+  });
+}

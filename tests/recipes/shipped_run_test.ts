@@ -60,6 +60,8 @@ const LOOKED_INTO = new Set([
   "neural_receiver_ai_phy/qpsk_awgn_receiver_v1",
   "semantic_comm/protected_digital_vs_deepjscc_awgn_v1",
   "semantic_comm/adaptive_digital_vs_semantic_awgn_v1",
+  "semantic_comm/slow_fading_images_v1",
+  "semantic_comm/wrong_snr_images_v1",
   "localization_sensing/range_localization_v1",
   "localization_sensing/aoa_estimation_v1",
   "beamforming_precoding/beam_selection_v1",
