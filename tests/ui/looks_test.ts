@@ -151,6 +151,17 @@ browserTest(
     const polar = view("Radiation pattern").getByRole("img", { name: /angle from broadside, peak/ });
     await polar.locator("polyline").waitFor();
     assert.ok(await polar.locator("path").count() >= 3, "rings of equal gain");
+    const saved = async (file: string) => {
+      const coming = page.waitForEvent("download");
+      await view("Radiation pattern").getByRole("group", { name: /^Tools of/ }).getByRole("button", { name: file })
+        .click();
+      return await Deno.readTextFile(await (await coming).path());
+    };
+    assert.equal((await saved("CSV")).trim().split("\r\n").length, 362);
+    // Files are light on every page, with the paint that the style sheet gives on the screen.
+    await page.emulateMedia({ colorScheme: "dark" });
+    assert.match(await saved("SVG"), /<text [^>]*fill="rgb\(77, 89, 107\)"/);
+    await page.emulateMedia({ colorScheme: "light" });
     await scene.checkAccessibility();
     await shot("view_polar");
 

@@ -5,9 +5,11 @@ import type { CurveFigure } from "../../lib/figure/types.ts";
 import { Select } from "../parts.tsx";
 import { useRef, useState } from "../preact.ts";
 import { Chart } from "./chart.tsx";
+import { csvText } from "./csv.ts";
 import { pictureFile, PictureFiles, ticksOf } from "./density.tsx";
 import { polarPoint, RADIUS } from "./maps.ts";
 import { useDark } from "./page_style.ts";
+import { figureTable } from "./table.ts";
 
 const AROUND = 34, SPOKES = [-90, -60, -30, 0, 30, 60, 90];
 
@@ -33,8 +35,8 @@ function Polar({ figure, controls }: { figure: CurveFigure; controls: ReturnType
         <div class="row" role="group" aria-label={`Tools of ${figure.title}`}>
           <PictureFiles
             name={`${figure.type}-polar`}
-            disabled={false}
             svg={() => pictureFile(drawing.current!, null, figure.title, figure.source)}
+            csv={() => csvText(figureTable(figure))}
           />
         </div>
       </div>

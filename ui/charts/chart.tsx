@@ -7,6 +7,7 @@ import { pgfplots } from "../../lib/figure/pgfplots.ts";
 import { textWidth } from "../../lib/figure/text_width.ts";
 import type { CurveFigure, Figure, FigureSpec, LevelFigure, MatrixFigure } from "../../lib/figure/types.ts";
 import { messageOf } from "../api.ts";
+import { Pager } from "../pager.tsx";
 import { type Column, Select, Table, Toggle, Trouble } from "../parts.tsx";
 import { type ComponentChildren, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../preact.ts";
 import { savePng, saveText } from "../state/files.ts";
@@ -232,21 +233,20 @@ function FigureTableView(
   { table: { columns, rows }, title }: { table: ReturnType<typeof figureTable>; title: string },
 ) {
   return (
-    <>
-      <Table
-        label={`Table of ${title}`}
-        look="tall"
-        rows={rows.slice(0, MOST_ROWS)}
-        columns={columns.map((column, at): Column<string[]> => [column, (row) => row[at], "mono"])}
-      />
-      {rows.length > MOST_ROWS && (
-        <p class="muted">The first {MOST_ROWS} of {rows.length} rows; the CSV file has all.</p>
+    <Pager items={rows} size={TABLE_ROWS} what="Rows">
+      {(shown) => (
+        <Table
+          label={`Table of ${title}`}
+          rows={shown}
+          columns={columns.map((column, at): Column<string[]> => [column, (row) => row[at], "mono"])}
+        />
       )}
-    </>
+    </Pager>
   );
 }
 
-const MOST_ROWS = 2000;
+/** Rows of a page. */
+const TABLE_ROWS = 100;
 
 /** The SVG image of Vega, without style attributes, which the content security policy refuses. */
 function Picture({ svg, name }: { svg: string; name: string }) {

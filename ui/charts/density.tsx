@@ -54,10 +54,8 @@ export function Constellation({ path, array, part, title, source }: Props) {
             name={name}
             disabled={asTable}
             svg={() => pictureFile(axes.current!, canvas.current!, title, source)}
+            csv={() => cellsCsv(picture)}
           />
-          <button type="button" class="quiet" onClick={() => saveText(cellsCsv(picture), `${name}.csv`, "text/csv")}>
-            CSV
-          </button>
         </div>
       </div>
       {asTable ? <Busiest histogram={picture} /> : (
@@ -158,28 +156,37 @@ const cellsCsv = (picture: Picture): string =>
     rows: cellsOf(picture).map(({ i, q, amount }) => [i, q, amount].map(String)),
   });
 
-/** The displayed axes over an image of the cells, with dark texts on white. */
+/** Paint that a drawing has from the style sheet, which a file lacks. */
+const PAINT = ["fill", "stroke", "stroke-opacity", "font-size", "font-weight"];
+
+/** Gives the parts of a copy the paint of the original in the light theme. */
+function painted(original: SVGSVGElement, copy: SVGSVGElement): void {
+  const root = document.documentElement, before = root.dataset.theme, copies = copy.querySelectorAll("*");
+  root.dataset.theme = "light";
+  for (const [at, part] of original.querySelectorAll("*").entries()) {
+    const style = getComputedStyle(part);
+    for (const name of PAINT) copies[at].setAttribute(name, style.getPropertyValue(name));
+    if (part.localName === "text") copies[at].setAttribute("font-family", STYLES.svc.font);
+  }
+  if (before === undefined) delete root.dataset.theme;
+  else root.dataset.theme = before;
+}
+
+/** A drawing as a file, over an image of the cells where there is one, with dark texts on white. */
 export function pictureFile(
   axes: SVGSVGElement,
   canvas: HTMLCanvasElement | null,
   title: string,
   source: Record<string, string>,
 ): string {
-  const copy = axes.cloneNode(true) as SVGSVGElement, { ink, grid, font } = STYLES.svc;
+  const copy = axes.cloneNode(true) as SVGSVGElement, { background } = STYLES.svc;
+  painted(axes, copy);
   const make = (name: string, attributes: Record<string, string>, text = "") => {
     const node = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
     node.textContent = text;
     return node;
   };
-  for (const line of copy.querySelectorAll("line")) {
-    line.setAttribute("stroke", line.matches(".axis-line") ? ink : grid);
-  }
-  for (const text of copy.querySelectorAll("text")) {
-    text.setAttribute("fill", ink);
-    text.setAttribute("font-size", "12");
-    text.setAttribute("font-family", font);
-  }
   const [x, y, width, height] = copy.getAttribute("viewBox")!.split(" ");
   copy.setAttribute("width", width);
   copy.setAttribute("height", height);
@@ -187,7 +194,7 @@ export function pictureFile(
   copy.prepend(
     make("title", {}, title),
     make("desc", {}, said),
-    make("rect", { x, y, width, height, fill: STYLES.svc.background }),
+    make("rect", { x, y, width, height, fill: background }),
     ...(canvas === null ? [] : [
       make("image", {
         x: "0",
@@ -202,7 +209,9 @@ export function pictureFile(
 }
 
 /** Buttons for the files of a drawing over a canvas. */
-export const PictureFiles = ({ name, disabled, svg }: { name: string; disabled: boolean; svg(): string }) => (
+export const PictureFiles = (
+  { name, disabled = false, svg, csv }: { name: string; disabled?: boolean; svg(): string; csv?(): string },
+) => (
   <>
     <button
       type="button"
@@ -213,6 +222,15 @@ export const PictureFiles = ({ name, disabled, svg }: { name: string; disabled: 
       SVG
     </button>
     <button type="button" class="quiet" disabled={disabled} onClick={() => void savePng(svg(), name)}>PNG</button>
+    {csv !== undefined && (
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => saveText(csv(), `${name}.csv`, "text/csv")}
+      >
+        CSV
+      </button>
+    )}
   </>
 );
 

@@ -1,5 +1,6 @@
 /** A map of values: cells in viridis over two axes, true places as circles and estimates as crosses, with picture files. */
 import { useEffect, useRef } from "../preact.ts";
+import { csvText } from "./csv.ts";
 import { MARGIN, pictureFile, PictureFiles, short, SIDE, ticksOf } from "./density.tsx";
 import { LINEAR_DB, shares } from "./maps.ts";
 import { paintPower } from "./power_canvas.ts";
@@ -51,8 +52,16 @@ export function PowerMap({ title, sentence, source, cells, x, y, columns, deepes
         <div class="row" role="group" aria-label={`Tools of ${title}`}>
           <PictureFiles
             name={title.replaceAll(/[^A-Za-z0-9]+/g, "-")}
-            disabled={false}
             svg={() => pictureFile(axes.current!, canvas.current!, title, source)}
+            csv={() => {
+              const rows = cells.length / columns,
+                middle = ({ low, high }: MapAxis, at: number, count: number) => low + (at + 0.5) * (high - low) / count;
+              return csvText({
+                columns: [x.title, y.title, "value"],
+                rows: Array.from(cells, (value, at) =>
+                  [middle(x, at % columns, columns), middle(y, Math.floor(at / columns), rows), value].map(String)),
+              });
+            }}
           />
         </div>
       </div>
@@ -79,7 +88,7 @@ export function PowerMap({ title, sentence, source, cells, x, y, columns, deepes
             />
           ))}
           <text class="plain-text" x={SIDE / 2} y={SIDE + 32} text-anchor="middle">{x.title}</text>
-          <text class="plain-text" transform={`translate(-32 ${SIDE / 2}) rotate(-90)`} text-anchor="middle">
+          <text class="plain-text" transform={`translate(-30 ${SIDE / 2}) rotate(-90)`} text-anchor="middle">
             {y.title}
           </text>
         </svg>

@@ -1,12 +1,14 @@
 /** From source bits to channel uses, bar by bar. */
 import { Table } from "../parts.tsx";
-import { useState } from "../preact.ts";
+import { useRef, useState } from "../preact.ts";
+import { csvText } from "./csv.ts";
+import { pictureFile, PictureFiles } from "./density.tsx";
 import { rateSentence, type RateStep, rateSteps } from "./rates.ts";
 
 const ROW = 26, LABEL = 140, PLOT = 520, AFTER = 110;
 
 export function Waterfall({ report }: { report: Record<string, unknown> }) {
-  const [asTable, setAsTable] = useState(false);
+  const [asTable, setAsTable] = useState(false), drawing = useRef<SVGSVGElement>(null);
   const steps = rateSteps(report);
   if (steps.length === 0) return null;
   const most = { bits: largest(steps, "bits"), symbols: largest(steps, "symbols") };
@@ -14,7 +16,19 @@ export function Waterfall({ report }: { report: Record<string, unknown> }) {
     <figure class="panel">
       <div class="row spread">
         <h2>From source bits to channel uses</h2>
-        <button type="button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
+        <div class="row" role="group" aria-label="Tools of the channel uses">
+          <button type="button" class="quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
+          <PictureFiles
+            name="channel-uses"
+            disabled={asTable}
+            svg={() => pictureFile(drawing.current!, null, rateSentence(steps), {})}
+            csv={() =>
+              csvText({
+                columns: ["step", "amount", "unit"],
+                rows: steps.map(({ label, amount, unit }) => [label, String(amount), unit]),
+              })}
+          />
+        </div>
       </div>
       <figcaption>{rateSentence(steps)}</figcaption>
       {asTable
@@ -36,6 +50,7 @@ export function Waterfall({ report }: { report: Record<string, unknown> }) {
         : (
           <div class="scroll-x" tabIndex={0} role="region" aria-label="Waterfall">
             <svg
+              ref={drawing}
               class="waterfall"
               viewBox={`0 0 ${LABEL + PLOT + AFTER} ${ROW * steps.length}`}
               width={LABEL + PLOT + AFTER}

@@ -68,7 +68,6 @@ function Axes({ points, params, metric }: { points: readonly Point[]; params: re
         <div class="row" role="group" aria-label="Tools of the parallel coordinates">
           <PictureFiles
             name="parallel-coordinates"
-            disabled={false}
             svg={() => pictureFile(drawing.current!, null, sentence, { runs: String(points.length) })}
           />
         </div>

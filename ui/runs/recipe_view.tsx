@@ -39,7 +39,7 @@ export function RecipeView({ documents: { summary } }: { documents: RunDocuments
           {view === "difference"
             ? <Changes changes={value.changes} a="Authored" b="Effective" />
             : (
-              <pre class="values tall" tabIndex={0} role="region" aria-label={`The ${view} recipe`}>
+              <pre class="values" tabIndex={0} role="region" aria-label={`The ${view} recipe`}>
                 {prettyJson(value[view])}
               </pre>
             )}

@@ -1,5 +1,8 @@
 /** When each step ran and on which worker, to scale. */
 import { isObject } from "../../lib/contract/value.ts";
+import { csvText } from "../charts/csv.ts";
+import { pictureFile, PictureFiles } from "../charts/density.tsx";
+import { useRef } from "../preact.ts";
 import type { RunDocuments } from "./documents.ts";
 import { secondsText } from "./metrics.ts";
 
@@ -12,6 +15,7 @@ interface Span {
 }
 
 export function Timeline({ documents: { summary } }: { documents: RunDocuments }) {
+  const drawing = useRef<SVGSVGElement>(null);
   const spans = summary.steps.flatMap(({ id, metadata, status }): Span[] => {
     const timing = isObject(metadata) && isObject(metadata.timing) ? metadata.timing : null;
     if (timing === null) return [];
@@ -31,6 +35,17 @@ export function Timeline({ documents: { summary } }: { documents: RunDocuments }
   const row = 24, label = 190, width = 900, scale = (width - label - 80) / end;
   return (
     <figure class="panel timeline">
+      <div class="row end-tools">
+        <PictureFiles
+          name="timeline"
+          svg={() => pictureFile(drawing.current!, null, "Timeline", { run_id: summary.run_id })}
+          csv={() =>
+            csvText({
+              columns: ["step", "start_s", "seconds", "worker"],
+              rows: spans.map(({ id, start, seconds, worker }) => [id, start, seconds, worker].map(String)),
+            })}
+        />
+      </div>
       <figcaption>
         {spans.length} steps in {secondsText(end)} on {workers} {workers === 1 ? "worker" : "workers"}; the longest is
         {" "}
@@ -38,7 +53,13 @@ export function Timeline({ documents: { summary } }: { documents: RunDocuments }
         % of the time in steps).
       </figcaption>
       <div class="scroll-x" tabIndex={0} role="region" aria-label="Timeline">
-        <svg viewBox={`0 0 ${width} ${row * spans.length}`} width={width} height={row * spans.length} role="list">
+        <svg
+          ref={drawing}
+          viewBox={`0 0 ${width} ${row * spans.length}`}
+          width={width}
+          height={row * spans.length}
+          role="list"
+        >
           {spans.map(({ id, start, seconds, worker, status }, index) => (
             <g
               key={id}

@@ -1,7 +1,7 @@
 /** OFDM resource grids: places of data and pilots, and powers of channel estimates and received grids. */
 import { isObject } from "../../../lib/contract/value.ts";
 import { darkened, STYLES } from "../../../lib/figure/style.ts";
-import { MARGIN, pictureFile, short, SIDE, ticksOf } from "../../charts/density.tsx";
+import { MARGIN, pictureFile, PictureFiles, short, SIDE, ticksOf } from "../../charts/density.tsx";
 import { useDark } from "../../charts/page_style.ts";
 import { paintPower } from "../../charts/power_canvas.ts";
 import { MARKS } from "../../charts/range_doppler.ts";
@@ -17,7 +17,6 @@ import {
 import { useEffect, useRef, useState } from "../../preact.ts";
 import type { Artifact, RunSummary } from "../documents.ts";
 import { useLoaded } from "../../state/fetched.ts";
-import { saveText } from "../../state/files.ts";
 import { MOST_VALUES, readBlock } from "../fetch_array.ts";
 import { Select, Wait } from "../../parts.tsx";
 import { IndexChoice, nameOf, sourceOf, ViewPanel } from "./parts.tsx";
@@ -129,18 +128,11 @@ export function ResourceGridView({ grid, summary }: { grid: ResourceGrid; summar
             value={page}
             onChoose={setPage}
           />
-          <button
-            type="button"
+          <PictureFiles
+            name="resource-grid"
             disabled={!ready}
-            onClick={() =>
-              saveText(
-                pictureFile(axes.current!, canvas.current!, title, sourceOf(summary, line?.artifact ?? context)),
-                "resource-grid.svg",
-                "image/svg+xml",
-              )}
-          >
-            SVG
-          </button>
+            svg={() => pictureFile(axes.current!, canvas.current!, title, sourceOf(summary, line?.artifact ?? context))}
+          />
         </>
       }
     >
