@@ -2,7 +2,9 @@
  * Builds the library for Node 20 and browsers: `lib/library/mod.ts` with everything that it imports as one module, lowered to
  * what Node 20 reads, and its types.
  *
- *     deno task library [folder]      writes build/library: an npm package with svc.js and types/
+ *     deno task library [folder]      writes build/library: an npm package with svc.js and svc.d.ts
+ *
+ * The types are bundled by rollup-plugin-dts under Node; npm fetches it, because only a release needs it.
  */
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,6 +12,7 @@ import ts from "npm:typescript@^6.0.3";
 import config from "../../deno.json" with { type: "json" };
 import { PROGRAM_ROOT } from "../artifact/program.ts";
 import { prettyJson } from "../contract/json.ts";
+import { callTool, writeText } from "./npm_tool.ts";
 import { fullLock, npmCache, packageOf } from "./packages.ts";
 
 const ENTRY = "lib/library/mod.ts";
@@ -171,32 +174,60 @@ function reachedFrom(entry: string, all: ReadonlyMap<string, string>): Map<strin
 
 const SPECIFIER = /(?:\bfrom |\bimport\()"([^"]+)"/g;
 
+const BUNDLERS = ["rollup@4.52.5", "rollup-plugin-dts@6.5.1", "typescript@6.0.3"];
+const BUNDLE_TYPES = `import { rollup } from "rollup";
+import { dts } from "rollup-plugin-dts";
+const [input, file] = process.argv.slice(2);
+const onLog = (level, log, handler) => level === "warn" ? handler("error", log) : handler(level, log);
+const bundle = await rollup({ input, plugins: [dts()], external: /^(node:|zod|yaml|hono)/, onLog });
+await bundle.write({ file });
+`;
+
+/** The declarations of the library as one file. */
+async function bundledTypes(): Promise<string> {
+  const folder = await Deno.makeTempDir({ prefix: "svc-types-" });
+  try {
+    for (const [path, text] of await declarations()) await writeText(join(folder, "types", path), text);
+    await writeText(join(folder, "package.json"), `{"private": true, "type": "module"}\n`);
+    await writeText(join(folder, "bundle.mjs"), BUNDLE_TYPES);
+    await callTool(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", ...BUNDLERS], folder);
+    const modules = join(await npmCache(), "registry.npmjs.org");
+    for (const [name, version] of Object.entries(typePackages())) {
+      const link = join(folder, "node_modules", name);
+      await Deno.mkdir(dirname(link), { recursive: true });
+      await Deno.symlink(join(modules, name, version), link, { type: "dir" });
+    }
+    await callTool(["node", "bundle.mjs", join("types", ENTRY.replace(/\.ts$/, ".d.ts")), "svc.d.ts"], folder);
+    return await Deno.readTextFile(join(folder, "svc.d.ts"));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Description of the package, without its dependencies. Exported for tests. */
+export const LIBRARY = {
+  name: `${config.name}-library`,
+  version: config.version,
+  description: "Compiles, plans and lints experiments of svc in Node and browsers, and calls its server",
+  license: config.license,
+  type: "module",
+  engines: { node: ">=20" },
+  exports: { ".": { types: "./svc.d.ts", default: "./svc.js" } },
+};
+
 /**
  * Writes the package of the library. Exported for tests.
  * @param folder absolute, new or empty
  */
 export async function buildLibrary(folder: string): Promise<void> {
-  const [module, types] = await Promise.all([libraryModule(), declarations()]);
-  const files = new Map([...types].map(([path, text]) => [`types/${path}`, text]));
-  files.set("svc.js", module);
-  files.set(
-    "package.json",
-    prettyJson({
-      name: `${config.name}-library`,
-      version: config.version,
-      description: "Compiles, plans and lints experiments of svc in Node and browsers, and calls its server",
-      license: config.license,
-      type: "module",
-      engines: { node: ">=20" },
-      exports: { ".": { types: `./types/${ENTRY.replace(/\.ts$/, ".d.ts")}`, default: "./svc.js" } },
-      // For types alone: the module holds its packages.
-      dependencies: typePackages(),
-    }),
+  const [module, types] = await Promise.all([libraryModule(), bundledTypes()]);
+  // For types alone: the module holds its packages. The types of Node are those of node:sqlite.
+  const used = Object.entries(typePackages()).filter(([name]) =>
+    new RegExp(`from '${name.replace("@types/node", "node:")}`).test(types)
   );
-  for (const [path, text] of files) {
-    await Deno.mkdir(dirname(join(folder, path)), { recursive: true });
-    await Deno.writeTextFile(join(folder, path), text);
-  }
+  await writeText(join(folder, "svc.js"), module);
+  await writeText(join(folder, "svc.d.ts"), types);
+  await writeText(join(folder, "package.json"), prettyJson({ ...LIBRARY, dependencies: Object.fromEntries(used) }));
   for (const name of ["LICENSE", "THIRD_PARTY.md"]) {
     await Deno.copyFile(new URL(name, PROGRAM_ROOT), join(folder, name));
   }

@@ -8,6 +8,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import config from "../../deno.json" with { type: "json" };
 import { PROGRAM_ROOT } from "../artifact/program.ts";
+import { callTool, writeText } from "./npm_tool.ts";
 
 const VITEPRESS = "vitepress@1.6.4";
 const ROOT_PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "THIRD_PARTY.md"];
@@ -49,7 +50,7 @@ async function copyPages(root: string, folder: string): Promise<{ pages: number;
       files.add(join(dirname(page), target));
       if (!IMAGE.test(target)) linked.add(target);
     }
-    await write(join(folder, page), pageText(text));
+    await writeText(join(folder, page), pageText(text));
   }
   for (const file of files) {
     const to = join(folder, IMAGE.test(file) ? "" : "public", file);
@@ -64,11 +65,6 @@ function markdownFiles(root: string, folder: string): string[] {
     const path = join(folder, name);
     return isDirectory ? markdownFiles(root, path) : name.endsWith(".md") ? [path] : [];
   }).sort();
-}
-
-async function write(file: string, text: string): Promise<void> {
-  await Deno.mkdir(dirname(file), { recursive: true });
-  await Deno.writeTextFile(file, text);
 }
 
 /**
@@ -97,21 +93,14 @@ export async function buildSite(out: string, base = "/"): Promise<number> {
         outline: [2, 3],
       },
     };
-    await write(join(work, ".vitepress/config.mjs"), `export default ${JSON.stringify(settings, null, 2)};\n`);
-    await write(join(work, "package.json"), `{"private": true, "type": "module"}\n`);
-    await call(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", VITEPRESS], work);
-    await call(["npx", "--no-install", "vitepress", "build"], work);
+    await writeText(join(work, ".vitepress/config.mjs"), `export default ${JSON.stringify(settings, null, 2)};\n`);
+    await writeText(join(work, "package.json"), `{"private": true, "type": "module"}\n`);
+    await callTool(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", VITEPRESS], work);
+    await callTool(["npx", "--no-install", "vitepress", "build"], work);
     return pages;
   } finally {
     await Deno.remove(work, { recursive: true });
   }
-}
-
-async function call([program, ...args]: string[], cwd: string): Promise<void> {
-  const { success, stdout, stderr } = await new Deno.Command(program, { args, cwd, stdin: "null" }).output();
-  if (success) return;
-  const said = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
-  throw new Error(`${program} ${args.join(" ")} failed:\n${said.slice(-4000)}`);
 }
 
 if (import.meta.main) {

@@ -1,66 +1,158 @@
 /**
- * The documents run: each `sh` block of a tutorial or guide in an empty folder, where `<run>` and `<result>` are the newest
- * ones, and after them the `ts` blocks as one script. What needs another machine, a network or data of one's own is a `console` block, whose commands are only checked.
+ * The blocks of the documents run. Each document becomes one shell script in an empty folder: its `sh` blocks as they are,
+ * its `yaml` blocks as the files that their first lines name, and its `ts` blocks as one script at the end. `<run>` and `<result>`
+ * stand for the newest ones, `<digest>` for the last SHA-256 that was printed.
+ *
+ * A block that this test does not run has a note before it: `<!-- run by: tests/… -->` names the test that runs it,
+ * `<!-- not run: reason -->` says why none does. The second kind is counted here.
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { CLI_ARGS, inFolder } from "../support/cli.ts";
 import { ROOT_PATH } from "../support/paths.ts";
-import { codeBlocks } from "./blocks.ts";
+import { KEYS, testStore } from "../support/s3.ts";
+import { type Block, blocksOf } from "./blocks.ts";
 
-/** Name of the newest folder of runs or results. */
-function newest(folder: string): string {
-  try {
-    const names = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => /^\d{8}T/.test(name));
-    return names.sort().at(-1) ?? "none";
-  } catch {
-    return "none";
-  }
+/** Blocks that need what a test does not have: a cluster, the network, PyTorch, a terminal or minutes of computation. */
+const NOT_RUN: Record<string, number> = {
+  "ARCHITECTURE.md": 1,
+  "CONTRIBUTING.md": 1,
+  "README.md": 1,
+  "docs/guides/adaptive_stopping.md": 1,
+  "docs/guides/benchmarks.md": 1,
+  "docs/guides/models_and_data.md": 1,
+  "docs/guides/own_model.md": 3,
+  "docs/guides/page.md": 1,
+  "docs/guides/physical_layer.md": 3,
+  "docs/guides/push_and_pull.md": 3,
+  "docs/guides/run_on_a_cluster.md": 4,
+  "docs/guides/secure_server.md": 1,
+  "docs/guides/semantic_links.md": 3,
+  "docs/guides/write_an_adapter.md": 1,
+  "docs/tutorials/train_receiver.md": 1,
+};
+
+/** What the reader of a guide has already: files of the repository by the names that they have in the project. */
+const HELD: Record<string, Record<string, string>> = {
+  "docs/guides/own_images_and_texts.md": {
+    "my_photos/camera.png": "recipes/samples/camera.png",
+    "my_photos/rocket.jpg": "recipes/samples/rocket.jpg",
+  },
+  "docs/guides/own_model.md": { "my_receiver/receiver.onnx": "recipes/models/qpsk-iq-receiver-v1/receiver.onnx" },
+};
+
+function documentsIn(folder: string): string[] {
+  return [...Deno.readDirSync(join(ROOT_PATH, folder))].flatMap(({ name, isDirectory }) => {
+    const path = `${folder}/${name}`;
+    return isDirectory ? documentsIn(path) : name.endsWith(".md") ? [path] : [];
+  }).sort();
 }
 
-/** Starts a script with the settings of the checkout. */
-const RUN_SCRIPT = `'${Deno.execPath()}' ${CLI_ARGS.slice(0, -1).map((word) => `'${word}'`).join(" ")}`;
+/** Generated pages have the help texts of commands, which are no blocks to run. */
+const GENERATED = "<!-- Written by ";
+const blocks = new Map(
+  ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", ...documentsIn("docs")]
+    .map((path) => [path, Deno.readTextFileSync(join(ROOT_PATH, path))])
+    .filter(([, text]) => !text.includes(GENERATED))
+    .map(([path, text]) => [path, blocksOf(text)]),
+);
+const runHere = ({ language, note }: Block) => note === undefined && ["sh", "yaml", "ts"].includes(language);
 
-const documents = ["tutorials", "guides"].flatMap((folder) =>
-  [...Deno.readDirSync(join(ROOT_PATH, "docs", folder))].map(({ name }) => `${folder}/${name}`)
-).sort();
-const linesOf = (document: string) =>
-  codeBlocks(Deno.readTextFileSync(join(ROOT_PATH, "docs", document)), "sh").flatMap((text) => text.split("\n"));
+const quoted = (words: string[]) => words.map((word) => `'${word}'`).join(" ");
 
-for (const document of documents) {
-  const lines = linesOf(document);
-  if (lines.length === 0) continue;
+/** Commands that the script of a document finds on its path. */
+const COMMANDS = {
+  svc: `exec ${quoted([Deno.execPath(), ...CLI_ARGS])} "$@"`,
+  newest: `ls ".svc/$1" | grep -E '^[0-9]{8}T' | sort | tail -n 1`,
+  digest: `grep -oE '\\b[0-9a-f]{64}\\b' "$LOG" | tail -n 1`,
+};
+
+/** A port that is free now: the documents name 8765. */
+function freePort(): number {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 }), { port } = listener.addr as Deno.NetAddr;
+  listener.close();
+  return port;
+}
+
+/** The shell script of a document. */
+function scriptOf(found: readonly Block[]): string {
+  const parts = ["set -e -o pipefail", "trap 'set +e; kill $(jobs -p) 2>/dev/null; wait; true' EXIT"],
+    script: string[] = [];
+  const file = (name: string, body: string) => `cat > ${name} <<END_OF_BLOCK\n${body}\nEND_OF_BLOCK`;
+  for (const { language, body } of found) {
+    if (language === "sh") parts.push("set -x", body, "{ set +x; } 2>/dev/null");
+    else if (language === "ts") script.push(body);
+    else parts.push(file(/^# (\S+\.yaml)$/m.exec(body.split("\n")[0])![1], body));
+  }
+  if (script.length > 0) {
+    const text = script.join("\n").replaceAll(/[\\$`]/g, "\\$&");
+    parts.push(file("script.ts", text), quoted([Deno.execPath(), ...CLI_ARGS.slice(0, -1), "script.ts"]));
+  }
+  return parts.join("\n")
+    .replaceAll("<run>", "$(newest runs)").replaceAll("<result>", "$(newest benchmarks)").replaceAll(
+      "<digest>",
+      "$(digest)",
+    )
+    .replaceAll("svc ui serve", "svc ui serve --port 8765").replaceAll("8765", String(freePort()))
+    .replaceAll(/"(https:\/\/…|file:\/\/\/path\/to\/svc)\//g, `"${new URL("../../", import.meta.url).href}`);
+}
+
+for (const [document, all] of blocks) {
+  const found = all.filter(runHere);
+  if (found.length === 0) continue;
   Deno.test(
-    `the commands of ${document} work in an empty folder`,
+    `the blocks of ${document} work in an empty folder`,
     inFolder(async (cwd) => {
-      const bin = join(cwd, "bin"), project = join(cwd, "project");
-      await Deno.mkdir(bin);
-      await Deno.mkdir(project);
-      const program = [Deno.execPath(), ...CLI_ARGS].map((word) => `'${word}'`).join(" ");
-      await Deno.writeTextFile(join(bin, "svc"), `#!/bin/sh\nexec ${program} "$@"\n`, { mode: 0o755 });
-      const filled = (text: string) =>
-        text.replaceAll("<run>", newest(join(project, ".svc/runs")))
-          .replaceAll("<result>", newest(join(project, ".svc/benchmarks")));
-      const script = codeBlocks(Deno.readTextFileSync(join(ROOT_PATH, "docs", document)), "ts").join("\n")
-        .replace(/"(https:\/\/…|file:\/\/\/path\/to\/svc)\//g, `"${new URL("../../", import.meta.url).href}`);
-      const scripts = script === "" ? [] : [`${RUN_SCRIPT} script.ts`];
-      for (const line of [...lines, ...scripts]) {
-        if (scripts.includes(line)) await Deno.writeTextFile(join(project, "script.ts"), filled(script));
-        const command = filled(line);
-        const { success, stdout, stderr } = await new Deno.Command("bash", {
-          args: ["-c", command],
-          cwd: project,
-          env: { PATH: `${bin}:${Deno.env.get("PATH")}`, NO_COLOR: "1" },
-          stdin: "null",
-        }).output();
-        const decoder = new TextDecoder();
-        assert.ok(success, `${command}\n${decoder.decode(stderr)}${decoder.decode(stdout)}`);
+      const [bin, project, log] = [join(cwd, "bin"), join(cwd, "project"), join(cwd, "log")];
+      await Promise.all([Deno.mkdir(bin), Deno.mkdir(project)]);
+      for (const [name, line] of Object.entries(COMMANDS)) {
+        await Deno.writeTextFile(join(bin, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
       }
+      for (const [to, from] of Object.entries(HELD[document] ?? {})) {
+        await Deno.mkdir(join(project, to, ".."), { recursive: true });
+        await Deno.copyFile(join(ROOT_PATH, from), join(project, to));
+      }
+      await using store = testStore("lab");
+      const { success } = await new Deno.Command("bash", {
+        args: ["-c", `exec > "$LOG" 2>&1\n${scriptOf(found)}`],
+        cwd: project,
+        env: {
+          ...{ PATH: `${bin}:${Deno.env.get("PATH")}`, NO_COLOR: "1", LOG: log },
+          ...{ ...KEYS, AWS_ENDPOINT_URL: store.endpoint },
+        },
+        stdin: "null",
+      }).output();
+      assert.ok(success, (await Deno.readTextFile(log)).slice(-6000));
     }),
   );
 }
 
+Deno.test("every block of a document runs, or says which test runs it, or why none does", () => {
+  const silent: string[] = [], notRun: Record<string, number> = {};
+  for (const [document, all] of blocks) {
+    for (const block of all) {
+      const { language, body, note } = block, start = `${document}: ${body.slice(0, 60)}`;
+      if (note === undefined && !runHere(block)) silent.push(`${start} (${language})`);
+      if (note?.kind === "not run") notRun[document] = (notRun[document] ?? 0) + 1;
+      if (note?.kind === "run by") {
+        const test = Deno.readTextFileSync(join(ROOT_PATH, note.text));
+        if (!test.includes(document)) silent.push(`${start}: ${note.text} does not read ${document}`);
+      }
+      if (language !== "yaml" || note !== undefined) continue;
+      const name = /^# (\S+\.yaml)\n/.exec(body)?.[1];
+      const used = all.some((other) =>
+        runHere(other) && other.language !== "yaml" && other.body.includes(name ?? "\0")
+      );
+      if (!used) silent.push(`${start}: no command takes this file`);
+    }
+  }
+  assert.deepEqual(silent, []);
+  assert.deepEqual(notRun, NOT_RUN);
+});
+
 Deno.test("every tutorial has commands that run", () => {
-  const without = documents.filter((name) => name.startsWith("tutorials/") && linesOf(name).length < 3);
+  const without = [...blocks].filter(([path, all]) =>
+    path.startsWith("docs/tutorials/") && all.filter(runHere).flatMap(({ body }) => body.split("\n")).length < 3
+  );
   assert.deepEqual(without, []);
 });

@@ -45,7 +45,10 @@ Deno.test("commands in documents exist, with their options", () => {
   const known = (command: Command) => new Set(command.options.flatMap(({ long, short }) => [long, short]));
   for (const document of DOCUMENTS.filter((path) => !path.includes("/reference/"))) {
     const text = Deno.readTextFileSync(document);
-    const lines = ["sh", "console"].flatMap((language) => codeBlocks(text, language)).join("\n").split("\n");
+    const lines = [
+      ...["sh", "console"].flatMap((language) => codeBlocks(text, language)).join("\n").split("\n"),
+      ...[...prose(text).matchAll(/`(svc [a-z][^`]*)`/g)].map(([, line]) => line.replaceAll("\n", " ")),
+    ];
     for (const line of lines) {
       const call = /^svc ([^#|>&]*)/.exec(line)?.[1];
       if (call === undefined) continue;
@@ -80,6 +83,7 @@ Deno.test("docs prints pages and sections, and offers the nearest topic", async 
     assert.ok(topics.includes(topic));
   }
   assert.match(code.stdout, /^## plan_invalid\n\nExit code 3/);
+  assert.doesNotMatch((await svc(["docs", "server"])).stdout, /<!--/);
   assert.match(operation.stdout, /^## wireless\.channel[\s\S]*`snr_db`/);
   assert.equal(wrong.code, 4);
   assert.match(wrong.stderr, /Did you mean first_link/);

@@ -1,10 +1,12 @@
 /** The guides about results: the Python reader on fresh bundles, objects in a notebook, and a run as an RO-Crate. */
 import assert from "node:assert/strict";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { sha256Hex } from "../../lib/contract/hash.ts";
 import { float } from "../../lib/contract/value.ts";
 import { sharedSession } from "../support/session.ts";
 import { ROOT_PATH } from "../support/paths.ts";
+import { codeBlocks } from "./blocks.ts";
 
 const stateDir = Deno.makeTempDirSync({ prefix: "svc-results-" });
 const { test, end } = sharedSession({ stateDir });
@@ -102,8 +104,7 @@ Deno.test({
   name: "the Python reader of the guide reads fresh bundles",
   ignore: python === undefined,
   async fn() {
-    const guide = await Deno.readTextFile(join(ROOT_PATH, "docs/guides/results_in_python.md"));
-    const [, reader] = /```python\n([^]*?)```/.exec(guide)!;
+    const [reader] = codeBlocks(await Deno.readTextFile(join(ROOT_PATH, "docs/guides/results_in_python.md")), "python");
     assert.ok(reader.trimEnd().split("\n").length <= 40);
     const checks = `
 assert list(table["snr_db"]) == [0.0, 6.0], table
@@ -121,6 +122,25 @@ assert set(np.unique(bits)) == {0, 1}
     const { success, text } = await run(python!, ["-c", program]);
     assert.ok(success, text);
     assert.match(text, /evaluation\/channel\.ber/);
+  },
+});
+
+Deno.test({
+  name: "the readers of the bundle format and of the random streams read a stored bundle, and see a change",
+  ignore: python === undefined,
+  async fn() {
+    const copy = join(stateDir, "stored");
+    cpSync(join(ROOT_PATH, "tests/data/bundles/schema_1"), copy, { recursive: true });
+    const scripts = ["docs/reference/bundle.md", "docs/explanation/random_streams.md"].map((path) =>
+      codeBlocks(Deno.readTextFileSync(join(ROOT_PATH, path)), "python")[0]
+    );
+    const [read, drawn] = await Promise.all(scripts.map((script) => run(python!, ["-c", script, copy])));
+    assert.ok(read.success && drawn.success, read.text + drawn.text);
+    assert.match(read.text, /modulator channel\.symbols\.complex_numpy complex64 \(256,\)/);
+    assert.equal(drawn.text, "equal draws\n");
+    const recipe = join(copy, "recipe.json"), text = await Deno.readTextFile(recipe);
+    await Deno.writeTextFile(recipe, text.replace('"seed": 23', '"seed": 24'));
+    for (const script of scripts) assert.ok(!(await run(python!, ["-c", script, copy])).success);
   },
 });
 

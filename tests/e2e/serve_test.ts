@@ -5,6 +5,7 @@ import { canonicalJson, prettyJson } from "../../lib/contract/json.ts";
 import { readRecipeText } from "../../lib/recipe/read.ts";
 import { verifyRun } from "../../lib/run/verify.ts";
 import { openWorkspace } from "../../lib/run/workspace.ts";
+import { codeBlocks } from "../docs/blocks.ts";
 import { inFolder } from "../support/cli.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { serve } from "../support/served.ts";
@@ -34,16 +35,12 @@ Deno.test(
     await project(folder);
     const state = join(folder, ".svc");
     await Deno.mkdir(state);
-    await using server = await serve(folder, {
-      flags: [
-        "--no-prompt",
-        `--allow-read=${ROOT_PATH},${folder}`,
-        `--allow-write=${state},${join(folder, "recipes")}`,
-        "--allow-net=127.0.0.1",
-        "--allow-env",
-        "--allow-sys",
-      ],
-    });
+    const [block] = codeBlocks(await Deno.readTextFile(join(ROOT_PATH, "ARCHITECTURE.md")), "sh");
+    const [, words] = /^deno run ([^]*?) cli\.ts /.exec(block)!;
+    const flags = words.replaceAll("\\\n", " ").replaceAll("<program>", ROOT_PATH).replaceAll("<project>", folder)
+      .split(/ +/);
+    assert.ok(flags.length > 4 && flags.every((flag) => flag.startsWith("--") && flag !== "-A"), words);
+    await using server = await serve(folder, { flags });
     const { url } = server;
     for (
       const path of [

@@ -37,6 +37,9 @@ function pages(): Page[] {
   return found.sort((a, b) => (a.topic < b.topic ? -1 : 1));
 }
 
+/** The text of a page. Comments are for editors of the source alone. */
+const read = (file: string) => Deno.readTextFileSync(file).replaceAll(/^<!--[^]*?-->\n+/gm, "").trimEnd();
+
 const lastOf = (topic: string) => topic.split("/").at(-1)!;
 
 /** The section under a heading of the second level, up to the next one; null where none has this title. */
@@ -52,12 +55,12 @@ function section(text: string, title: string): string | null {
 function textOf(wanted: string): { topic: string; file: string; text: string } {
   const all = pages();
   const page = all.find(({ topic }) => topic === wanted) ?? all.find(({ topic }) => lastOf(topic) === wanted);
-  if (page !== undefined) return { ...page, text: Deno.readTextFileSync(page.file).trimEnd() };
+  if (page !== undefined) return { ...page, text: read(page.file) };
   const at = wanted.lastIndexOf("/"), within = wanted.slice(0, Math.max(at, 0)), title = wanted.slice(at + 1);
   const titles: string[] = [];
   for (const page of all) {
     if (within !== "" && page.topic !== within && lastOf(page.topic) !== within) continue;
-    const text = Deno.readTextFileSync(page.file), found = section(text, title);
+    const text = read(page.file), found = section(text, title);
     if (found !== null) return { topic: `${page.topic}/${title}`, file: page.file, text: found };
     titles.push(
       ...[...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => within === "" ? heading : `${within}/${heading}`),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { fetchProgram } from "../../../lib/fetch/program.ts";
 import { npmCache } from "../../../lib/release/packages.ts";
+import { codeBlocks } from "../../docs/blocks.ts";
 import { CLI_ARGS, inFolder } from "../../support/cli.ts";
 import { ROOT_PATH } from "../../support/paths.ts";
 import { serveTree } from "../../support/serve_tree.ts";
@@ -33,14 +34,24 @@ Deno.test(
       await plans(byUrl, project),
       await plans({ command: [Deno.execPath(), ...CLI_ARGS], adapter: byUrl.adapter }, project),
     );
-    const docs = await call(byUrl, ["docs", "codes/plan_invalid"], project);
-    assert.match(docs.stdout, /^## plan_invalid/);
+    await commandsOfGuide(byUrl, tree.url, project);
     // Modules and files are there now: the origin is not asked again.
     tree.requests.clear();
     assert.equal((await call(byUrl, ["recipe", "plan", "quickstart"], project)).code, 0);
     assert.deepEqual([...tree.requests], []);
   }),
 );
+
+/** The commands of docs/guides/run_by_url.md: a run, and an installation under a name. */
+async function commandsOfGuide({ env }: Installed, url: string, project: string): Promise<void> {
+  const [block] = codeBlocks(await Deno.readTextFile(join(ROOT_PATH, "docs/guides/run_by_url.md")), "console");
+  const lines = block.replaceAll("https://…/", url).replaceAll(/^deno /gm, `'${Deno.execPath()}' `).split("\n");
+  assert.equal(lines.length, 2);
+  const root = join(project, "installed"), script = [...lines, "installed/bin/svc recipe plan quickstart"].join(" && ");
+  const installedBy = { command: ["bash", "-c"], env: { ...env, DENO_INSTALL_ROOT: root }, adapter: "" };
+  const { code, stdout, stderr } = await call(installedBy, [script], project);
+  assert.equal(code, 0, stdout + stderr);
+}
 
 Deno.test(
   "without its files a program by URL runs what needs none, and the plan says what cannot run",

@@ -4,9 +4,11 @@ import { join } from "node:path";
 import ts from "npm:typescript@^6.0.3";
 import { open } from "../../../mod.ts";
 import { nodeZlib } from "../../../lib/contract/node_builtins.ts";
-import { buildLibrary, libraryModule, lowered } from "../../../lib/release/library.ts";
-import { inFolder } from "../../support/cli.ts";
+import { buildLibrary, LIBRARY, libraryModule, lowered } from "../../../lib/release/library.ts";
+import { codeBlocks } from "../../docs/blocks.ts";
+import { inFolder, svc } from "../../support/cli.ts";
 import { ROOT_PATH } from "../../support/paths.ts";
+import { serve } from "../../support/served.ts";
 import { chromium } from "../../ui/playwright.ts";
 
 const recipe = (name: string) => Deno.readTextFileSync(join(ROOT_PATH, `recipes/${name}.yaml`));
@@ -98,6 +100,32 @@ Deno.test({
     const { success, stdout, stderr } = await new Deno.Command("node", { args: [join(folder, "script.mjs")] }).output();
     assert.ok(success, new TextDecoder().decode(stderr));
     assert.deepEqual(JSON.parse(new TextDecoder().decode(stdout)), wanted);
+  }),
+});
+
+Deno.test({
+  name: "in Node the script of docs/guides/node_and_browsers.md runs with the package, and submits a job to a server",
+  ignore: !node,
+  fn: inFolder(async (folder) => {
+    const library = join(folder, "node_modules", LIBRARY.name);
+    await Deno.mkdir(library, { recursive: true });
+    await Deno.writeTextFile(join(library, "package.json"), JSON.stringify(LIBRARY));
+    await Deno.writeTextFile(join(library, "svc.js"), module);
+    await svc(["init", "project"], { cwd: folder });
+    await using server = await serve(join(folder, "project"));
+    const guide = await Deno.readTextFile(join(ROOT_PATH, "docs/guides/node_and_browsers.md"));
+    const [script] = codeBlocks(guide, "js"),
+      check = "console.log(compile(text).status, planned.status, reply.status);";
+    await Deno.writeTextFile(
+      join(folder, "script.mjs"),
+      `${script.replace("http://127.0.0.1:8765", server.url)}\n${check}`,
+    );
+    const { stdout, stderr } = await new Deno.Command("node", { args: ["script.mjs"], cwd: folder }).output();
+    assert.equal(
+      new TextDecoder().decode(stdout).trim(),
+      "valid planned 202",
+      new TextDecoder().decode(stderr),
+    );
   }),
 });
 

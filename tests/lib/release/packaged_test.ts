@@ -1,11 +1,12 @@
 /** The program without its repository: a packaged program runs everything, offline and from an empty home. */
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import config from "../../../deno.json" with { type: "json" };
 import { buildPackage } from "../../../lib/release/npm.ts";
 import { compile, compileArguments, STARTED_BY_URL } from "../../../lib/release/compile.ts";
 import { packageOf, runtimeLock } from "../../../lib/release/packages.ts";
 import { programFiles } from "../../../lib/release/program.ts";
+import { codeBlocks } from "../../docs/blocks.ts";
 import { CLI_ARGS, inFolder } from "../../support/cli.ts";
 import { readModuleGraph } from "../../support/module_graph.ts";
 import { ROOT_PATH } from "../../support/paths.ts";
@@ -40,6 +41,8 @@ Deno.test({
     const project = await walk(npm, root);
     const unknown = await call(npm, ["runs", "show", "nothing"], project);
     assert.equal(unknown.code, 4, "the launcher ends with the code of the program");
+
+    await newcomer(npm, root);
 
     // Nothing of the checkout is read: its files are the whole program.
     const copied: Installed = {
@@ -79,6 +82,28 @@ async function installPackage(folder: string, root: string): Promise<string> {
     assert.ok(success, new TextDecoder().decode(stderr));
   }
   return prefix;
+}
+
+/** The blocks of README.md: from the installation to a figure with at most five commands, in two minutes; then a run is pruned. */
+async function newcomer({ command: [program], env }: Installed, root: string): Promise<void> {
+  const [, [install, ...study], pruning] = codeBlocks(await Deno.readTextFile(join(ROOT_PATH, "README.md")), "sh")
+    .map((block) => block.split("\n"));
+  const tarball = [...Deno.readDirSync(root)].find(({ name }) => name.endsWith(".tgz"))!.name;
+  assert.equal(install, `npm install -g build/${tarball}`, "installPackage installs it");
+  assert.ok(study.length <= 4);
+  const script = ["set -e -o pipefail", ...study, "ls .svc/benchmarks/*/figures/*.svg", "times", ...pruning].join("\n")
+    .replace("<result>", "$(ls .svc/benchmarks | tail -n 1)").replaceAll("<run>", "$(ls .svc/runs | tail -n 1)");
+  const bash = {
+    command: ["bash", "-c"],
+    env: { ...env, PATH: `${dirname(program)}:${Deno.env.get("PATH")}` },
+    adapter: "",
+  };
+  const { code, stdout, stderr } = await call(bash, [script], root);
+  assert.equal(code, 0, stdout + stderr);
+  // Two minutes on a quiet machine: processor time, since other work may take most of this one.
+  const [, user, system] = /\n\S+ \S+\n(\d+m[\d.]+s) (\d+m[\d.]+s)\n/.exec(stdout)!;
+  const seconds = (text: string) => Number(text.split("m")[0]) * 60 + parseFloat(text.split("m")[1]);
+  assert.ok(seconds(user) + seconds(system) < 120, `${user} ${system}`);
 }
 
 Deno.test(

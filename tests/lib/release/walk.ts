@@ -1,4 +1,4 @@
-/** The walk that every installation form of the program makes: project, run, adapter, model, pack, page, reproduction. */
+/** The walk that every installation form of the program makes: project, run, adapter, model, pack, documents, page, reproduction. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { serve } from "../../support/served.ts";
@@ -70,6 +70,9 @@ export async function walk(installed: Installed, folder: string): Promise<string
   assert.equal(benchmark.status, "completed");
   const sandbox = doctor.checks.find(({ id }: { id: string }) => id === "sandbox");
   assert.equal(sandbox.status, "passed", sandbox.detail);
+  const unknown = await call(installed, ["recipe", "run", "no_such_recipe"], project);
+  const topic = /see: svc docs (codes\/\w+)/.exec(unknown.stderr)?.[1];
+  assert.match(await done(["docs", topic!]), /^## recipe_not_found/);
   await page(installed, project);
   return project;
 }
