@@ -18,12 +18,12 @@ export const MODULATION_PREDICTIONS = artifactKind("ai_phy.modulation_prediction
   classifier: "text",
 });
 
-/** Modulations to tell apart, in the order of the labels; left out, those of MODULATION_CLASSES. */
+/** Modulations to distinguish, in the order of the labels; left out, those of MODULATION_CLASSES. */
 export const classesParameter = () =>
   z.array(z.enum(MODULATIONS)).min(1).max(MODULATIONS.length).optional()
     .describe(`modulations in the order of the labels; default ${MODULATION_CLASSES.join(", ")}`);
 
-/** Repeated classes cannot be told apart. */
+/** Repeated classes cannot be distinguished. */
 export const checkClasses = ({ classes = [] }: { classes?: readonly string[] }) =>
   new Set(classes).size === classes.length
     ? []

@@ -26,7 +26,7 @@ export const RANGE_DOPPLER_MAP = artifactKind("isac.range_doppler_map.numpy", {
   velocity_step_mps: "positive",
 });
 
-/** Metadata that tell frame and noise. */
+/** Metadata of frame and noise. */
 export const FRAME_KEYS = [
   "subcarrier_count",
   "ofdm_symbol_count",

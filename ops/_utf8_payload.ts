@@ -44,7 +44,7 @@ export function payloadItems(bits: Uint8Array, metadata: JsonObject, count: numb
   if (counts?.length !== count) {
     throw new SvcError(
       "boundary_count_mismatch",
-      `Cannot cut a payload into ${count} items: its layout says otherwise`,
+      `Cannot cut a payload into ${count} items: its layout has another number`,
     );
   }
   const failed = new Set(metadataCounts(metadata, "failed_item_indices"));

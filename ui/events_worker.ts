@@ -1,4 +1,4 @@
-/** The shared worker: holds the one event stream of all tabs and passes on what comes. */
+/** The shared worker: holds the one event stream of all tabs and passes on its events. */
 import { openStream } from "./state/stream.ts";
 
 const ports = new Set<MessagePort>();

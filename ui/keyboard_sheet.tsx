@@ -10,7 +10,7 @@ const KEYS: [where: string, keys: [keys: string, does: string][]][] = [
     ["/", "to the filter of the view"],
     ["g e, g r, g c, g b", "to the editor, runs, catalog, benchmarks"],
     ["g t, g s", "to the templates, the system"],
-    ["Esc", "closes what is open"],
+    ["Esc", "closes the open dialog or menu"],
   ]],
   ["Editor", [
     ["Ctrl+Enter", "run"],

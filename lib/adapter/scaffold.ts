@@ -206,7 +206,7 @@ svc --adapter ${name} runs verify <run>                     # its evidence
 - Imports stay inside the folder; add packages as files, for example bundled with \`deno bundle\`.
 - The result of a callable must depend only on its arguments and \`context.seed\` (no clock, no \`Math.random\`); otherwise a run cannot be
   repeated.
-- The digest of this folder is part of every plan: a run tells exactly which code made its numbers. Keep results elsewhere.
+- The digest of this folder is part of every plan: a run identifies the exact code of its results. Keep results elsewhere.
 `;
 }
 

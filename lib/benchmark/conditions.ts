@@ -134,7 +134,7 @@ export function checkConditions(pack: Pack, recipes: readonly ConditionedRecipe[
     if (cell === null) {
       violated(
         recipe.entry,
-        `Cannot tell what ${recipe.entry.id} is compared with`,
+        `Cannot determine the baseline of ${recipe.entry.id}`,
         "Write params.metadata.aggregation_cell_id",
       );
       continue;

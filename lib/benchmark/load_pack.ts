@@ -289,7 +289,7 @@ function checkSpecs(pack: Pack, entry: PackEntry, effective: RecipeDocument, fou
       }));
     if (wanted.id === UNDECLARED) continue;
     if (!isObject(actual)) {
-      refuse(`it names no ${name}, and none can be told from its operations`);
+      refuse(`it names no ${name}, and its operations do not determine one`);
       continue;
     }
     if (actual.id !== wanted.id) refuse(`its ${name} is ${actual.id}, that of the pack ${wanted.id}`);
@@ -327,7 +327,7 @@ function checkSource(metric: PackMetric, entry: PackEntry, { steps }: RecipeDocu
   );
   if (producers.length > 1) {
     const names = producers.map((step) => step.id).join(" and ");
-    const message = `Cannot tell which ${id} is meant in ${entry.id}: ${names} produce it`;
+    const message = `Ambiguous metric ${id} in ${entry.id}: ${names} produce it`;
     const hint = "Name the one as source_step of the metric";
     found.push(diagnostic("metric_source_ambiguous", ["recipes", index], message, { hint }));
   }
@@ -346,7 +346,7 @@ function selectedItems({ steps }: RecipeDocument): number | null {
 }
 
 /**
- * Whether the pairs of the pack can tell any comparison apart: an exact test of n pairs cannot give less than 2 / 2^n, and
+ * Whether the pairs of the pack can distinguish any comparison: an exact test of n pairs cannot give less than 2 / 2^n, and
  * the correction multiplies that by the number of comparisons.
  */
 function checkPower(pack: Pack, checked: readonly ConditionedRecipe[], replication: Replication | null): Diagnostic[] {
@@ -372,7 +372,7 @@ function checkPower(pack: Pack, checked: readonly ConditionedRecipe[], replicati
   const needed = pairsNeeded(pairs.length, level), most = Math.max(...pairs);
   if (pairs.length === 0 || most >= needed) return [];
   const compared = pairs.length === 1 ? "1 comparison" : `${pairs.length} comparisons`;
-  const message = `Cannot tell ${compared} apart: each has at most ${most} ${most === 1 ? "pair" : "pairs"}`;
+  const message = `Cannot distinguish ${compared}: each has at most ${most} ${most === 1 ? "pair" : "pairs"}`;
   const hint = `At the level ${numberText(level)} after correction at least ${needed} pairs are needed: ` +
     `set replicates to ${needed}, or compare fewer recipes and metrics`;
   return [diagnostic("comparison_underpowered", ["baselines"], message, { hint, severity: "warning" })];

@@ -274,7 +274,7 @@ class Follower {
   /** The last row of each shard. */
   readonly #last = new Map<number, string>();
   readonly #places: Map<string, number>;
-  /** Ends that were told, and when they were first seen. */
+  /** Reported ends, and when they were first seen. */
   readonly #told = new Set<string>();
   readonly #seen = new Map<string, number>();
   #before = true;
@@ -299,7 +299,7 @@ class Follower {
         heard = performance.now();
       } catch (error) {
         if (performance.now() - heard > SILENT_MS) throw error;
-        if (this.#isNew(`silent ${heard}`)) this.#tell("engine_silent", "warning", messageOf(error));
+        if (this.#isNew(`silent ${heard}`)) this.#report("engine_silent", "warning", messageOf(error));
       }
       // After the engine: what a task wrote before its end is then there.
       this.#rows.advance();
@@ -348,7 +348,7 @@ class Follower {
     if (!free) { for (const index of tasks) this.#retried.set(index, (this.#retried.get(index) ?? 0) + 1); }
     await submit(this.engine, this.options.record, tasks, least);
     const what = tasks.length === 0 ? "merge" : tasks.length === 1 ? `shard ${tasks[0]}` : `shards ${tasks.join(", ")}`;
-    this.#tell("engine_submitted", "info", `${what} submitted again`);
+    this.#report("engine_submitted", "info", `${what} submitted again`);
     this.#told.clear();
     this.#seen.clear();
   }
@@ -388,7 +388,7 @@ class Follower {
       : ` after ${last}`;
     const log = logEnd(job, String(index));
     const message = `shard ${index} ended${at}: ${detail}${node === null ? "" : ` on ${node}`}`;
-    this.#tell("engine_task_ended", "warning", log === "" ? message : `${message}\n${log}`, {
+    this.#report("engine_task_ended", "warning", log === "" ? message : `${message}\n${log}`, {
       shard: index,
       points: rows.map(([key]) => key),
     });
@@ -405,7 +405,7 @@ class Follower {
     return performance.now() - since < HIDDEN_MS;
   }
 
-  #tell(
+  #report(
     kind: "engine_submitted" | "engine_task_ended" | "engine_silent",
     level: "info" | "warning",
     message: string,

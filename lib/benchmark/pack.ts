@@ -160,7 +160,7 @@ export function metricsOf(written: readonly Value[], diagnostics: Diagnostic[]):
     } else if (entry === undefined && (given.unit === undefined || given.direction === undefined)) {
       diagnostics.push(
         diagnostic("pack_metric_unknown", place, `Cannot find the metric ${id} in the research catalogue`, {
-          hint: nearestMetric(id, suggestions) ?? "A metric of one's own needs unit and direction",
+          hint: nearestMetric(id, suggestions) ?? "Your own metric needs unit and direction",
         }),
       );
     } else if (entry?.status === "planned") {
@@ -239,7 +239,7 @@ function entriesOf(written: readonly JsonObject[], diagnostics: Diagnostic[]): P
     seen.set(id, seen.get(id) ?? index);
     const role = (given.role ?? "candidate") as string;
     const params = (given.params ?? {}) as JsonObject;
-    const placeholder = role.includes("placeholder") ? "It only holds a place" : null;
+    const placeholder = role.includes("placeholder") ? "It is a placeholder" : null;
     return {
       index,
       id,
@@ -259,7 +259,7 @@ function entryParams(params: JsonObject, index: number, diagnostics: Diagnostic[
   const place = ["recipes", index, "params"];
   const { matrix_selection: selection, sweep_values: sweep } = params;
   if (selection !== undefined && sweep !== undefined && sha256Json(selection) !== sha256Json(sweep)) {
-    const message = "Cannot tell which point is meant: sweep_values and matrix_selection differ";
+    const message = "Ambiguous point: sweep_values and matrix_selection differ";
     const hint = "Remove sweep_values, the deprecated name";
     diagnostics.push(diagnostic("pack_sweep_values_conflict", [...place, "sweep_values"], message, { hint }));
   }

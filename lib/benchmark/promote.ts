@@ -84,7 +84,7 @@ export function promoteMetrics(summary: JsonObject, declared: readonly PackMetri
     }
     if (found.length > 1) {
       const names = found.map(({ stepId }) => stepId).join(" and ");
-      return [{ code: "metric_source_ambiguous", message: `Cannot tell which ${id} is meant: ${names} produced it` }];
+      return [{ code: "metric_source_ambiguous", message: `Ambiguous metric ${id}: ${names} produced it` }];
     }
     add(id, found[0], definition_version);
     // The counts of a rate come from the same step as the rate.

@@ -599,7 +599,7 @@ class Benchmark {
     });
   }
 
-  /** Tells the events of rows apart that run side by side. */
+  /** Separates the events of rows that run side by side. */
   #pointOf(recipeId: string, replicate: number): { point?: string } {
     return this.#parallel === 1 ? {} : { point: rowKey(recipeId, replicate) };
   }

@@ -250,7 +250,7 @@ export function incompleteShards(missing: readonly { recipe_id: string; replicat
     `Cannot merge: ${missing.length} rows are missing: ${named.join(", ")}${more}`,
     {
       hint:
-        `Run the shards again with the same --out; they make what is missing. With a stopping rule add --least ${least}`,
+        `Run the shards again with the same --out; they run the missing rows. With a stopping rule add --least ${least}`,
       extra: { missing: missing.slice(0, 1000).map((row) => ({ ...row })), least },
     },
   );

@@ -114,7 +114,7 @@ export function resolveResultId(workspace: Workspace, wanted: string): string {
   };
   if (matches.length > 1) {
     const shown = matches.slice(0, 5).join(", ") + (matches.length > 5 ? ", …" : "");
-    return refuse(`Cannot tell which of ${matches.length} results ${wanted} means`, `Write more of the id: ${shown}`);
+    return refuse(`Ambiguous result id ${wanted}: ${matches.length} results match`, `Write more of the id: ${shown}`);
   }
   const near = nearestName(wanted, ids) ?? ids.sort().reverse().find((id) => wanted !== "" && id.includes(wanted));
   return refuse(

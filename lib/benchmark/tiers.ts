@@ -24,7 +24,7 @@ export function checkTier(pack: Pack): Diagnostic[] {
   const found: Diagnostic[] = [];
   const missing = (place: Place, what: string, why: string) =>
     found.push(
-      diagnostic("pack_tier_requirement_missing", place, `Cannot do without ${what}: ${why}`, {
+      diagnostic("pack_tier_requirement_missing", place, `Missing ${what}: ${why}`, {
         hint: `Write ${place.join(".")}`,
       }),
     );

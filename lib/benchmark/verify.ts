@@ -114,7 +114,7 @@ function readResult(
     findings.error("bundle_schema_invalid", RESULT_FILE, "$", `${RESULT_FILE} is not laid out as it was written`);
   }
   if (result.result_id !== id) {
-    findings.error("bundle_link_mismatch", RESULT_FILE, "$.result_id", `It names itself ${result.result_id}`);
+    findings.error("bundle_link_mismatch", RESULT_FILE, "$.result_id", `It has the id ${result.result_id}`);
   }
   return result;
 }

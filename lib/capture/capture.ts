@@ -134,7 +134,7 @@ class Capture {
       const others = this.#otherSplits(out, config.split);
       const made = await this.#collect(recipe, config, points, master, folder, others);
       if (made === null) return this.#result("canceled", name, config, out, null);
-      this.#phase("finalizing", "Writing what says where the records came from");
+      this.#phase("finalizing", "Writing the provenance of the records");
       const schema = this.#documents({ recipe, scenario, config, points, master, released_seeds, name }, made, folder);
       // Another capture may have come to that place meanwhile.
       checkPlace(out, force, shown);

@@ -149,7 +149,7 @@ export function readCaptureConfig(
       refuse(["samples"], `Cannot capture ${samples} records`, `Give an integer from 1 to ${MAX_SAMPLES}`);
     }
   } else if (value.samples === undefined && plan === null) {
-    refuse(["samples"], "Cannot tell how many records to capture", "Give samples, or a split_plan");
+    refuse(["samples"], "Missing number of records to capture", "Give samples, or a split_plan");
   }
   const taps = readTaps((value.taps ?? []) as JsonObject[], { ...context, suggestions }, refuse);
   const sweep = (value.sweep ?? {}) as Record<string, Value[]>;
@@ -295,8 +295,8 @@ export function invalidConfig(diagnostics: Diagnostic[]): SvcError {
 /** The finding for authored seeds that were removed. */
 export function releasedSeeds(steps: readonly string[]): Diagnostic[] {
   if (steps.length === 0) return [];
-  const message = `The written seeds of ${steps.join(", ")} give way to derived ones`;
-  const hint = "With them every run would repeat the same draws; seed_mode: fixed_seed keeps them";
+  const message = `Derived seeds replace the authored seeds of ${steps.join(", ")}`;
+  const hint = "With authored seeds every run would repeat the same draws; seed_mode: fixed_seed keeps them";
   return [diagnostic("capture_seed_released", ["dataset_capture"], message, { hint, severity: "warning" })];
 }
 

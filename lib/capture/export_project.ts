@@ -69,7 +69,7 @@ export interface ExportOptions extends ProjectSource {
   out?: string;
   /** That folder as messages name it. */
   shownOut?: string;
-  /** Whether the files of an earlier export there give way; data and other files stay in any case. */
+  /** Whether the files of an earlier export there are replaced; data and other files stay in any case. */
   force?: boolean;
 }
 

@@ -128,7 +128,7 @@ export class CaptureFolder {
         "disk_reserve_reached",
         `Cannot write ${path}: less than 256 MiB of the disk would stay free`,
         {
-          hint: "Make room, or capture fewer records",
+          hint: "Free disk space, or capture fewer records",
         },
       );
     }

@@ -319,7 +319,7 @@ ${taps}
 ${captures.map(({ split }) => `svc dataset-capture run . --split ${split}`).join("\n")}
 \`\`\`
 
-Every split lies in \`data/<split>/\` as \`shards/*.npz\`, a record per row, with \`schema.json\` beside them. The splits draw
+Every split is in \`data/<split>/\` as \`shards/*.npz\`, a record per row, with \`schema.json\` beside them. The splits draw
 different numbers, and no record is in two of them.
 ${python}
 ## Back into the recipe

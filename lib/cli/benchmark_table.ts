@@ -73,7 +73,7 @@ export function powerRemark({ comparisons }: BenchmarkResult): string | null {
   const level = 1 - toNumber(tested[0].confidence_level);
   const most = Math.max(...tested.map(({ n }) => n)), needed = pairsNeeded(tested.length, level);
   if (most >= needed) return null;
-  return `${most} pairs cannot tell ${tested.length} comparisons apart at ${
+  return `${most} pairs cannot distinguish ${tested.length} comparisons at ${
     numberText(level)
   }: at least ${needed} are needed`;
 }

@@ -102,7 +102,7 @@ export const LINT = {
 
 export const IGNORE_ESTIMATE = flag(
   "--ignore-estimate",
-  "run even where the estimated memory or disk exceeds what is free",
+  "run even if the estimate exceeds free memory or disk",
 );
 export const KEEP = {
   keep: choice("--keep <what>", "artifacts that stay after a complete run", ["all", "metrics"], "all"),
@@ -223,7 +223,7 @@ async function perform(spec: CommandSpec, command: Command, args: unknown[]): Pr
     cancellation.cancel();
     context.note(
       spec.interruptNote?.(options as never) ??
-        "Canceling: the running steps are asked to stop (Ctrl+C again leaves at once)",
+        "Canceling the running steps (Ctrl+C again exits at once)",
     );
   };
   const means = { svc, context, cancellation, onEvent: (event: ProgressEvent) => progress.event(event) };

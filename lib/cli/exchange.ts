@@ -43,7 +43,7 @@ export function exchangeCommands(
       notes: NOTES,
       options: {
         ...STORE,
-        replace: flag("--replace", "replace what is in the store under the same name with other contents"),
+        replace: flag("--replace", "replace an item of the same name with other contents"),
         ...selection,
       },
       examples: [`svc ${group} push s3://lab/study`, `svc ${group} push s3://lab/study ${example}`],

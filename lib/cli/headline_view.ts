@@ -59,7 +59,7 @@ const valueOf = (metrics: Value | undefined, id: string): number | undefined => 
   return isNumber(value) ? toNumber(value) : undefined;
 };
 
-/** Share of lost packets, blocks or items by the metrics of a step; undefined where it tells none. */
+/** Share of lost packets, blocks or items by the metrics of a step; undefined where it has none. */
 function lostShare({ metrics }: JsonObject): number | undefined {
   const arrived = valueOf(metrics, "channel.packet_success_rate") ??
     valueOf(metrics, "channel.payload_delivery_success");

@@ -23,7 +23,7 @@ export const EXIT_CODE_HELP = `Exit codes
   4    not found
   5    a capability or a part of the environment is missing
   6    verification or reproduction differs
-  130  canceled (Ctrl+C; a second one leaves at once)
+  130  canceled (Ctrl+C; a second one exits at once)
 `;
 
 const NOT_FOUND = new Set([

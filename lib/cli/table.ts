@@ -39,7 +39,7 @@ export function formatTable(rows: readonly Row[], columns: readonly Column[], fo
 const GAP = 2, NARROWEST = 12;
 
 /**
- * Column widths that fit a terminal: the widest columns of text give way first; numbers never do, nor does the first
+ * Column widths that fit a terminal: the widest columns of text are shortened first; numbers never are, nor does the first
  * column, which holds the name to copy. Where that is not enough, lines stay longer than the terminal.
  * Exported for tests.
  * @param wanted width of the widest cell of each column

@@ -246,7 +246,7 @@ async function fetchPiece(store: ObjectStore, sha256: string, length: number, pa
 }
 
 function mismatch(store: ObjectStore, path: string): SvcError {
-  return new SvcError("artifact_hash_mismatch", `Cannot receive ${path} from ${store.address}: its bytes are others`, {
+  return new SvcError("artifact_hash_mismatch", `Cannot receive ${path} from ${store.address}: its bytes differ from the record`, {
     hint: "Remove the object from the store and push it again",
   });
 }

@@ -120,7 +120,7 @@ export class ObjectStore {
     body?: Uint8Array<ArrayBuffer>,
   ): Promise<{ headers: Headers; bytes: Uint8Array<ArrayBuffer> } | null> {
     for (let attempt = 1;; attempt++) {
-      let why: string, hint: string | null = "Run it again: what has arrived is kept";
+      let why: string, hint: string | null = "Run it again: received data are kept";
       try {
         const answer = await this.#send(method, url, body);
         if (answer.ok) {

@@ -29,7 +29,7 @@ interface Passage {
   route: string;
 }
 
-/** What a path without a route is answered as: protected, so that its reply tells nothing without the token. */
+/** The access of a path without a route: protected, so that its reply reveals nothing without the token. */
 const UNMATCHED: Target = { path: "(none)", access: "token" };
 
 /** Makes the application of a service. */

@@ -64,7 +64,7 @@ export function blockOf(
   const part = (slot: number): Value[] =>
     Array.from({ length: size }, (_, i) => {
       const value = Number(data[start + i * slots + slot]);
-      // Nine digits tell every binary32 from its neighbours.
+      // Nine digits distinguish every binary32 from its neighbours.
       return Number.isFinite(value) && narrow ? float(Number(value.toPrecision(9))) : finite(value);
     });
   return {

@@ -104,7 +104,7 @@ export function checkBody(schema: JsonObject, body: JsonObject): JsonObject {
   );
   refuse("body_unknown_field", unknown);
   const missing = ((schema.required ?? []) as string[]).filter((name) => !Object.hasOwn(body, name)).map((name) =>
-    diagnostic("body_field_missing", [name], `Cannot do without the body's member ${name}`, { hint: `Send ${name}` })
+    diagnostic("body_field_missing", [name], `Missing required field ${name}`, { hint: `Send ${name}` })
   );
   refuse("body_field_missing", missing);
   refuse("body_field_invalid", checkValue(schema, body, [], { code: "body_field_invalid" }));
@@ -135,7 +135,7 @@ export function checkQuery(schema: JsonObject, search: URLSearchParams): JsonObj
   for (const name of (schema.required ?? []) as string[]) {
     if (Object.hasOwn(values, name) || search.has(name)) continue;
     problems.push(
-      diagnostic("query_invalid", [name], `Cannot do without the query parameter ${name}`, { hint: `Add ${name}=…` }),
+      diagnostic("query_invalid", [name], `Missing query parameter ${name}`, { hint: `Add ${name}=…` }),
     );
   }
   if (problems.length === 0) problems.push(...checkValue(schema, values, [], { code: "query_invalid" }));

@@ -4,13 +4,13 @@ import { version } from "../run/version.ts";
 
 const LINKS: [string, string][] = [
   ["/api/openapi.json", "the whole interface, described in OpenAPI 3.1"],
-  ["/api/health", "whether the server answers, and what it can do"],
-  ["/api/doctor", "what is in order on this machine"],
+  ["/api/health", "whether the server answers, and its capabilities"],
+  ["/api/doctor", "checks of this machine"],
   ["/api/ops", "the operations that a recipe can use"],
   ["/api/recipes", "the recipes of this project"],
   ["/api/recipe-templates", "scenarios to start from"],
-  ["/api/runs", "what was run"],
-  ["/api/run-jobs", "what is running"],
+  ["/api/runs", "finished and running runs"],
+  ["/api/run-jobs", "queued and running jobs"],
   ["/metrics", "counters for Prometheus"],
 ];
 

@@ -167,7 +167,7 @@ async function render(image: Image, scale: number, drawn: string, legend: readon
   return await renderPng(svg, { ...STYLES.svc, png_scale: 1 });
 }
 
-/** A text on its colour, above a box or, where there is no room, inside. */
+/** A text on its colour, above a box or, without space there, inside. */
 function tag(text: string, { x, y, colour, width }: { x: number; y: number; colour: string; width: number }): string {
   const length = textWidth(text, FONT) + 8, left = Math.max(0, Math.min(x - 1, width - length));
   const top = y >= 18 ? y - 18 : y;

@@ -69,7 +69,7 @@ export interface Problem {
 
 /**
  * The problem document of an error. A defect does not show its cause: the reply has a reference, under
- * which the log tells the rest.
+ * which the log has the details.
  * @param reference of the request in the log
  */
 export function problemOf(error: unknown, reference: string): Problem {
@@ -84,7 +84,7 @@ export function problemOf(error: unknown, reference: string): Problem {
         detail: "Cannot answer the request: the server has a defect",
         instance: `urn:svc:request:${reference}`,
         code: "internal_error",
-        hint: "Its log tells more under that reference",
+        hint: "The log has the details under that reference",
         diagnostics: [],
       },
     };

@@ -7,7 +7,7 @@ import type { Service } from "./service.ts";
 import { openStream } from "./stream.ts";
 import { projectFolder } from "./training_paths.ts";
 
-/** Between two looks. A captured split and a network come by a rename, so that time stamps of folders tell of them. */
+/** Between two looks. A captured split and a network come by a rename, so that time stamps of folders change with them. */
 const LOOK_MS = 500;
 
 /** @throws SvcError `path_forbidden`, `training_project_not_found`, `stream_capacity` */
@@ -27,7 +27,7 @@ export async function watchProject(service: Service, path: string): Promise<Answ
         if (text !== last) send(message(text));
         last = text;
       } catch {
-        // It was removed, and there is nothing more to tell.
+        // It was removed: there is nothing to report.
         stop();
       } finally {
         looking = false;

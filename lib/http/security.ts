@@ -54,7 +54,7 @@ export function createGuard({ port, allowHosts, allowOrigins, token }: GuardOpti
   return ({ path, access }, method, headers) => {
     const host = headers.get("host")?.toLowerCase() ?? "";
     if (!hosts.has(host)) {
-      throw new SvcError("host_refused", `Cannot answer for the host ${JSON.stringify(host)}`, {
+      throw new SvcError("host_refused", `Cannot accept a request for the host ${JSON.stringify(host)}`, {
         hint: "Use the address that the server printed, or add the name with --allow-host",
       });
     }
@@ -73,7 +73,7 @@ export function createGuard({ port, allowHosts, allowOrigins, token }: GuardOpti
     }
     if (wanted === null || access === "public") return;
     const given = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1] ?? "";
-    // Digests have one length, so that comparing them tells nothing about the token's.
+    // Digests have one length, so that a comparison reveals nothing about the length of the token.
     if (!timingSafeEqual(digest(given), wanted)) {
       throw new SvcError("unauthorized", "Cannot answer without the token of this server", {
         hint: "Send Authorization: Bearer <token>",

@@ -286,7 +286,7 @@ export interface SourcesAtArray {
 /**
  * The stochastic Cramér-Rao bound of the variance of each direction, degrees squared:
  * σ²/(2N)·[Re(DᴴΠD ⊙ (PAᴴR⁻¹AP)ᵀ)]⁻¹, Π the projector orthogonal to A, D the derivatives of A's columns.
- * @returns Infinity for all where the directions cannot be told apart
+ * @returns Infinity for all where the directions cannot be distinguished
  */
 export function stochasticCramerRao(
   degrees: Float64Array,

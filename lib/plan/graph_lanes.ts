@@ -222,7 +222,7 @@ function wayOf(
     direct: neighbours || fold,
     fromGap,
     toGap,
-    // The side of the target block that faces the source.
+    // The side of the target block that is nearest to the source.
     gutter: to.column + (from.column > to.column ? 1 : 0),
     labelSide: -1,
   };

@@ -93,7 +93,7 @@ export class SourceFiles implements SourceHashes {
       .sort(([a], [b]) => compareCodePoints(a, b));
   }
 
-  /** All files reachable from the entries; `program` tells whether files of the program count. */
+  /** All files reachable from the entries; `program` states whether files of the program count. */
   #closure(entries: readonly string[], looked: Map<string, SourceFile | null>, program = true) {
     const files = new Map<string, SourceFile>();
     const waiting = [...entries];

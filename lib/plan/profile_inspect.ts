@@ -49,7 +49,7 @@ export function inspectProfile(declaration: Value | undefined, steps: readonly S
         issues.push(diagnostic(
           "execution_profile_fused_stage_exposed",
           ["steps", position.get(id)!, "id"],
-          `Cannot have a step ${id} in ${profile.id}: ${String(stage.fused_into)} does its work`,
+          `Cannot use a step ${id} in ${profile.id}: ${String(stage.fused_into)} includes it`,
           { hint: `Remove the step, rename it, or declare the profile custom`, step_id: id },
         ));
       }

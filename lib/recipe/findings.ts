@@ -46,7 +46,7 @@ export class Findings {
   unknown(object: JsonObject, known: readonly string[], code: string, place: Place, step_id?: string): JsonObject {
     const kind = code === "unknown_recipe_step_field" ? "step" : place.length === 0 ? "recipe" : String(place[0]);
     const entries = Object.entries(object).filter(([key]) => !known.includes(key));
-    // One more than is listed tells that there are more.
+    // One more than is listed shows that there are more.
     for (const [key] of entries.slice(0, MAX_DIAGNOSTICS + 1)) {
       const message = `Cannot find a ${kind} field named ${key}`;
       this.lenient(code, [...place, key], message, this.suggestions.for(key, known), step_id);

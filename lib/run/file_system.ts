@@ -22,7 +22,7 @@ const NETWORK: Readonly<Record<number, string>> = {
 
 /**
  * The name of the network file system that holds a folder, or will hold it; null on a local one, and where the system or
- * a missing permission (`--allow-sys`) does not tell.
+ * a missing permission (`--allow-sys`) hides the type.
  * @param typeOf reads the type of a file system; tests replace it
  */
 export function networkFileSystem(

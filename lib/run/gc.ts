@@ -52,7 +52,7 @@ export function collectGarbage(
   const before = incomplete === undefined ? -Infinity : Date.now() - parseAge(incomplete);
   const lock = tryLockRun(workspace, "gc");
   if (lock === null) {
-    throw new SvcError("gc_running", `Cannot collect garbage in ${workspace.stateDir}: another collection is at work`);
+    throw new SvcError("gc_running", `Cannot collect garbage in ${workspace.stateDir}: another collection is running`);
   }
   const items: Garbage = [];
   const shown = (path: string) => path.slice(workspace.stateDir.length + 1).replaceAll("\\", "/");

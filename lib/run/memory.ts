@@ -20,7 +20,7 @@ export interface MemorySampler {
 
 /**
  * Starts sampling.
- * @param options `sharedProcess` tells at the end whether other jobs ran in this process; `read` replaces the source
+ * @param options `sharedProcess` reports at the end whether other jobs ran in this process; `read` replaces the source
  */
 export function sampleMemory(
   options: { sharedProcess?: () => boolean; read?: () => number } = {},

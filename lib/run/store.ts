@@ -161,7 +161,7 @@ export function resolveRunId(workspace: Workspace, wanted: string): string {
   if (matches.length === 1) return matches[0];
   if (matches.length > 1) {
     const shown = matches.slice(0, 5).join(", ") + (matches.length > 5 ? ", …" : "");
-    throw new SvcError("run_not_found", `Cannot tell which of ${matches.length} runs ${wanted} means`, {
+    throw new SvcError("run_not_found", `Ambiguous run id ${wanted}: ${matches.length} runs match`, {
       hint: `Write more of the id: ${shown}`,
     });
   }

@@ -222,7 +222,7 @@ export class Recipes {
   /**
    * The text of a file that is to hold a recipe. Comments and spelling of what did not change stay.
    * @param before the present text; null for a new file
-   * @param file its name, whose ending tells YAML from JSON
+   * @param file its name, whose extension selects YAML or JSON
    */
   async textOf(recipe: RecipeInput, before: string | null, file: string): Promise<string> {
     const { value } = await authored(recipe);

@@ -72,7 +72,7 @@ export class Training {
    * Writes a project to train a component of a recipe elsewhere: capture recipes, data and interface contracts, a draft of
    * the artifact's manifest, and for `framework: "torch"` Python sources, which are never run here.
    * @throws SvcError `recipe_invalid`, `training_plan_invalid`, `dataset_capture_invalid` with every problem;
-   *   `training_project_conflict` where the folder holds something else
+   *   `training_project_conflict` where the folder has other contents
    */
   async export(recipe: RecipeInput, options: ExportOptions = {}): Promise<ExportedProject> {
     const [{ exportTrainingProject }, { withTotalSamples }] = await Promise.all([

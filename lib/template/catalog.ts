@@ -77,7 +77,7 @@ export function readCatalog(value: Value): TemplateCatalog {
   if (!isObject(value) || value.schema_version !== 1) {
     report(["schema_version"], "Cannot read a template catalogue of another schema version", "Write the integer 1");
   }
-  if (templates === null) report(["templates"], "Cannot do without a list of templates");
+  if (templates === null) report(["templates"], "Missing list of templates");
   const entries = (templates ?? []).map((entry, index) => readEntry(entry, ["templates", index], report));
   checkTogether(entries, report);
   if (found.length > 0) {

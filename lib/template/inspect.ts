@@ -232,7 +232,7 @@ function bindingMismatch({ step_id, op, param }: EditorBinding, steps: readonly 
 function absent({ id, recipe_path }: TemplateEntry): Diagnostic {
   const message = `Cannot offer ${id} yet: its starter does not come with this version`;
   return diagnostic("template_unavailable", [], message, {
-    hint: `A recipe of your own at ${recipe_path} takes its place`,
+    hint: `A recipe of your own at ${recipe_path} replaces it`,
   });
 }
 

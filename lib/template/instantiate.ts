@@ -136,7 +136,7 @@ function shadowed({ metadata }: RecipeDocument, stepParams: StepParams): Diagnos
       diagnostic(
         "template_override_shadowed",
         ["step_params", step, name],
-        `Cannot let this ${name} reach a run: the matrix of the template sets it in every variant`,
+        `Cannot use this ${name}: the matrix of the template sets it in every variant`,
         { severity: "warning", step_id: step, hint: "Remove metadata.matrix from the recipe to run it once" },
       )
     )

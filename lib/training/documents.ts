@@ -177,7 +177,7 @@ function checkPublication(manifest: TrainedManifest): Diagnostic[] {
   return [diagnostic(
     "artifact_schema_invalid",
     ["publication", "selection_history", "path"],
-    `Cannot use ${path} as selection history: the support files do not list it so`,
+    `Cannot use ${path} as selection history: support_files does not list it with that role`,
     { hint: "List it among support_files with the role model_selection_history and the same sha256" },
   )];
 }

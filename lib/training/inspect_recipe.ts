@@ -138,7 +138,7 @@ function checkPlan(
     }
     if (boundary.partners.length > 0 && !boundary.partners.some((partner) => plan.selected_steps.includes(partner))) {
       const hint = `Select ${boundary.partners[0]} too`;
-      refuse("selected_steps", index, `Cannot train ${id} alone: only its other half reads what it writes`, hint);
+      refuse("selected_steps", index, `Cannot train ${id} alone: only its counterpart reads its output`, hint);
     }
   });
   plan.loss_steps.forEach((id, index) => {
@@ -188,7 +188,7 @@ function recommend(
   if (receivers.length > 0) {
     add(
       "receiver_only",
-      `${receivers.join(", ")} stands behind the channel: what it receives is all that training needs`,
+      `${receivers.join(", ")} stands behind the channel: training needs only its received signal`,
     );
   }
   if (selected.length > 0) {

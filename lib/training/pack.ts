@@ -25,7 +25,7 @@ export interface PackageOptions {
   operations?: readonly string[];
   /** Path of the ZIP file; default `<id>.zip` beside the folder. */
   out?: string;
-  /** Replaces a ZIP file that holds something else. */
+  /** Replaces a ZIP file with other contents. */
   force?: boolean;
 }
 
@@ -203,7 +203,7 @@ function holds(path: string, bytes: Uint8Array): boolean {
 function refuseOverwrite(path: string, bytes: Uint8Array, force: boolean): void {
   const there = statSync(path, { throwIfNoEntry: false });
   if (there === undefined || force || (there.isFile() && holds(path, bytes))) return;
-  throw new SvcError("artifact_conflict", `Cannot write ${path}: it exists and holds something else`, {
+  throw new SvcError("artifact_conflict", `Cannot write ${path}: it exists with other contents`, {
     hint: "Add --force to replace it, or choose another place with --out",
   });
 }

@@ -162,7 +162,7 @@ function locate(binding: ArtifactBinding, places: ArtifactPlaces): { path: strin
   throw new SvcError("artifact_manifest_missing", `Cannot find ${what}`, {
     hint: manifestPath === "" && packageSha256 === ""
       ? "Set artifact_manifest_path, or artifact_package_sha256 after svc artifact import"
-      : "Bring it with svc artifact import <package>; svc artifact list shows what is there",
+      : "Bring it with svc artifact import <package>; svc artifact list shows the installed artifacts",
   });
 }
 

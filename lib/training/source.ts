@@ -250,7 +250,7 @@ function readPrefix(path: string, length: number): Uint8Array {
 function readRegularFile(path: string, limit: number, name: string): Uint8Array | null {
   let descriptor: number;
   try {
-    // Opening a pipe would wait for somebody to write into it.
+    // Opening a pipe would wait for a writer.
     const flags = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
     descriptor = openSync(path, constants.O_RDONLY | flags);
   } catch (error) {

@@ -151,7 +151,7 @@ function refused(what: string, diagnostics: Diagnostic[]): SvcError {
   });
 }
 
-/** Stages the files and renames them into place; false when somebody else has put the same package there meanwhile. */
+/** Stages the files and renames them into place; false when another process has stored the same package meanwhile. */
 function place(
   source: PackageSource,
   inspected: InspectedPackage,
@@ -320,7 +320,7 @@ export function showTrainedArtifact(reference: string, store: ArtifactStore): Ar
       return describe({ path: reference, place: "elsewhere" }, store);
     }
     throw new SvcError("artifact_not_found", `Cannot find an artifact named ${reference}`, {
-      hint: didYouMean(reference, details.map(({ row }) => row.id)) ?? "svc artifact list shows what is there",
+      hint: didYouMean(reference, details.map(({ row }) => row.id)) ?? "svc artifact list shows the installed artifacts",
     });
   }
   // The same package may lie in several places.

@@ -67,7 +67,7 @@ function clearAbandoned(transit: string): void {
       rmSync(join(transit, own), { recursive: true, force: true });
       rmSync(join(transit, own + LOCK_SUFFIX), { force: true });
     } catch (error) {
-      // Somebody else was faster.
+      // Another process was faster.
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     } finally {
       lock?.close();

@@ -1,7 +1,7 @@
 /**
  * Payload bits back to images. Number, size, sample type and boundaries of the images come from the trusted metadata;
  * an image has failed if the link reported it, its file is damaged, or it decodes to another size. Files and abbreviated
- * streams are told apart by their first byte; an image of half the width and height is enlarged.
+ * the first byte of a stream gives its form; an image of half the width and height is enlarged.
  *
  * on_error sets the treatment of a failed image: fail refuses the payload, zeros and erasure give black, gray_image and
  * report_outage middle grey. All but fail list the failed images in the metadata (failed_item_indices, delivered).

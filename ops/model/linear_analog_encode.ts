@@ -3,7 +3,7 @@
  * complex symbols. lib/numeric/linear_analog.ts has formulas, prior and order of the symbols.
  *
  * An image of H x W pixels takes floor(u·H·W) symbols for u channel uses per pixel, pilots included; fewer when all
- * coefficients fit. The pilots tell the receiver the scale of the image and the gain of the channel, which is constant over
+ * coefficients fit. The receiver estimates the scale of the image and the gain of the channel from pilots, which is constant over
  * an image. The mean power of the data symbols is 1 for an average image: the power is set in a later step.
  *
  * Shapes: images uint8 or float32 [N, H, W, C], C = 1 or 3 -> symbols complex64 [N·n].

@@ -89,7 +89,7 @@ export default defineOperation({
     }
     if (Math.max(wanted, 1) >= size) {
       throw new SvcError("params_conflict", `Cannot find ${Math.max(wanted, 1)} sources with ${size} antennas`, {
-        hint: "A covariance of M antennas tells at most M - 1 sources apart",
+        hint: "A covariance of M antennas separates at most M - 1 sources",
       });
     }
     const gridded = mode === "music" || mode === "capon" || mode === "bartlett";

@@ -6,7 +6,7 @@
  *     learned_artifact    label_bits [symbol, K] -> points_ri [symbol, 2], asked once for all 2^K labels
  *
  * The points are scaled to unit mean power over equally likely labels; a label has its first bit highest. Bits are zero-padded
- * to a whole symbol. The output `constellation` tells the points to a demapper.
+ * to a whole symbol. The output `constellation` gives the points to a demapper.
  *
  * Shapes: bits uint8 [n] -> symbols complex64 [ceil(n / K)], constellation complex64 [2^K].
  *

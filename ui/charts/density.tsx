@@ -9,7 +9,7 @@ import { useSeries } from "./series.tsx";
 import { csvText } from "./csv.ts";
 
 const CELLS = 160;
-/** Sides of a square picture and the room of its axes, in units of the drawing. */
+/** Sides of a square picture and the space of its axes, in units of the drawing. */
 export const SIDE = 320, MARGIN = 40;
 /** Size of the canvas; the style sheet scales it. */
 export const PIXELS = 720;

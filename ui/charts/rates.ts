@@ -42,7 +42,7 @@ export function rateSteps(report: Record<string, unknown>): RateStep[] {
   add("symbols", "Pilots", of("pilot_symbols"), "symbols the receiver knows");
   add("symbols", "Headers", of("header_symbols"), "symbols of headers");
   add("symbols", "Grid padding", of("grid_padding_symbols"), "symbols that fill the grid");
-  total("symbols", "Channel uses", of("channel_uses"), "what the link spent");
+  total("symbols", "Channel uses", of("channel_uses"), "used by the link");
   return steps;
 }
 
@@ -50,7 +50,7 @@ export function rateSteps(report: Record<string, unknown>): RateStep[] {
 export function rateSentence(steps: readonly RateStep[]): string {
   const amount = (label: string) => steps.find((step) => step.label === label)?.amount ?? 0;
   const [payload, sent, uses] = [amount("Payload"), amount("Transmitted"), amount("Channel uses")];
-  if (!(payload > 0) || !(uses > 0)) return "The report tells of no payload.";
+  if (!(payload > 0) || !(uses > 0)) return "The report has no payload.";
   return `${payload.toLocaleString("en")} payload bits became ${sent.toLocaleString("en")} transmitted bits in ` +
     `${uses.toLocaleString("en")} channel uses: ${(payload / uses).toPrecision(3)} payload bits a channel use.`;
 }

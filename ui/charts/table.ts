@@ -1,4 +1,4 @@
-/** Figures as tables and as a sentence: what is drawn, for who cannot see it or wants the digits. */
+/** Figures as tables and as a sentence: the drawn data, for readers who cannot see it or need the digits. */
 import type { Figure } from "../../lib/figure/types.ts";
 import { matrixCells } from "../../lib/figure/matrix_spec.ts";
 import { numberText } from "../../lib/figure/number_text.ts";
@@ -84,7 +84,7 @@ export function figureSentence(figure: Figure): string {
   const points = drawn.flatMap(({ points }) => points), ys = points.flatMap(({ y }) => y === null ? [] : [y]);
   const zero = points.filter(({ bound }) => bound !== undefined).length;
   const xs = points.map(({ x }) => x);
-  if (ys.length === 0) return "No value lies in this figure.";
+  if (ys.length === 0) return "This figure has no values.";
   const span = (values: number[], unit: string) =>
     `${numberText(least(values), "unicode")} to ${numberText(most(values), "unicode")}${unit === "" ? "" : ` ${unit}`}`;
   return [

@@ -105,7 +105,7 @@ function Axes({ points, params, metric }: { points: readonly Point[]; params: re
   );
 }
 
-/** The importances as bars, largest first; null where none can be told. */
+/** The importances as bars, largest first; null where none can be computed. */
 function barsOf(points: readonly Point[], params: readonly string[], metric: string): BarFigure | null {
   const bars = params.flatMap((label, at) => {
     const value = importanceOf(points, at);

@@ -16,7 +16,7 @@ export default function PivotView({ runs }: { runs: readonly ComparedRun[] }) {
     const value = query.get(name) ?? fallback;
     return value === "-" ? "" : value;
   };
-  // Seeds tell repetitions apart: a table is about their mean.
+  // Seeds number repetitions: a table has their mean.
   const plain = names.filter((name) => !isSeed(name));
   const rows = chosen("rows", plain.at(-1) ?? ""), columns = chosen("cols", plain.at(-2) ?? "");
   const metric = query.get("metric") ?? keyMetric(Object.fromEntries(metrics.map((name) => [name, 0]))) ?? "";

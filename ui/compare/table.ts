@@ -72,7 +72,7 @@ export function comparedRun({ summary, manifest }: RunDocuments, recipe: JsonObj
   };
 }
 
-/** What the steps of a recipe are told; the operation of a step counts as one of its parameters. Exported for tests. */
+/** The parameters of the steps of a recipe; the operation of a step counts as one of them. Exported for tests. */
 export function parametersOf(recipe: JsonObject): ReadonlyMap<string, Value> {
   const found = new Map<string, Value>();
   const put = (name: string, value: Value) => {
@@ -144,7 +144,7 @@ export function timingWarnings(runs: readonly ComparedRun[]): string[] {
   ].filter((text) => text !== "");
 }
 
-/** Whether a parameter tells repetitions apart without being what a comparison is about. */
+/** Whether a parameter only numbers repetitions, so that it is not the subject of a comparison. */
 export const isSeed = (name: string): boolean => /(^|\.)seed$/.test(name);
 
 /** Parameters that differ among runs, those with the most values last: what a matrix varied. */

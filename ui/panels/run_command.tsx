@@ -14,6 +14,6 @@ export function RunCommand({ copy }: { copy: Copy }) {
     planCache.value === "off" && "--no-plan-cache",
   );
   return (
-    <CopyCommand command={command} note={isUnsaved(copy) ? `save it first: ${path} holds something else` : undefined} />
+    <CopyCommand command={command} note={isUnsaved(copy) ? `save it first: ${path} has other contents` : undefined} />
   );
 }

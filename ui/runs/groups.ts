@@ -16,7 +16,7 @@ const MARK = "__";
 const familyOf = ({ recipe_name: name, matrix_recipe: recipe }: RunRow): string | null =>
   recipe ?? (name?.includes(MARK) ? name.slice(0, name.indexOf(MARK)) : null);
 
-/** The dimensions of a variant as its name tells them: `snr_db 6.0`. */
+/** The dimensions of a variant in its name: `snr_db 6.0`. */
 const partsOf = ({ recipe_name }: RunRow): string[] =>
   (recipe_name ?? "").split(MARK).slice(1).map((part) => part.replace(/_(?=[^_]*$)/, " "));
 

@@ -27,7 +27,7 @@ export function Timeline({ documents: { summary } }: { documents: RunDocuments }
       worker: Number(timing.worker),
     }];
   });
-  if (spans.length === 0) return <p class="empty">No step of this run tells its time.</p>;
+  if (spans.length === 0) return <p class="empty">No step of this run has a recorded time.</p>;
   const end = Math.max(...spans.map(({ start, seconds }) => start + seconds)),
     busy = spans.reduce((sum, { seconds }) => sum + seconds, 0);
   const longest = spans.reduce((a, b) => b.seconds > a.seconds ? b : a);

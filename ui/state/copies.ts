@@ -211,7 +211,7 @@ export interface Conflict {
 export const conflict = signal<Conflict | null>(null);
 
 /**
- * Saves a copy. Where something else lies in the file, nothing is written and `conflict` tells of it.
+ * Saves a copy. Where something else lies in the file, nothing is written and `conflict` is set.
  *
  * @param filename in recipes/; the copy's own file, or one named after the recipe, when left out
  * @throws Problem `recipe_invalid` with all diagnostics

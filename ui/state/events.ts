@@ -9,7 +9,7 @@ import { openStream } from "./stream.ts";
 
 type Snapshot = Reply<"/api/run-jobs/:job_id">;
 export type JobEvent = Snapshot["events"][number];
-/** A job, as far as its replies and events tell. */
+/** A job, as known from its replies and events. */
 export type Job =
   & Pick<Snapshot, "job_id" | "kind" | "state" | "recipe_name" | "run_id" | "error" | "created_at_utc">
   & Partial<Snapshot>;

@@ -16,7 +16,7 @@ function itemValues(reports: readonly JsonObject[], id: string): number[] | null
   return lists.length === 1 ? lists[0] : null;
 }
 
-/** So many steps of a distribution are drawn: closer ones cannot be told apart in a figure. */
+/** So many steps of a distribution are drawn: closer ones cannot be distinguished in a figure. */
 const MOST_STEPS = 2000;
 
 /** Places of the last of equal values; of very many every k-th and the last. */

@@ -63,7 +63,7 @@ export function requireOneLine({ request }: Draft, { label }: Group, points: rea
   throw new SvcError(
     "usage_invalid",
     `Cannot draw ${label} as one line: ${a} and ${b} are both at ${request.x} = ${numberText(points[twice].point.x)}`,
-    { hint: "Tell them apart with --group recipe or --group metric:<id>, or choose some with --recipe" },
+    { hint: "Separate them with --group recipe or --group metric:<id>, or choose some with --recipe" },
   );
 }
 

@@ -122,7 +122,7 @@ function quoted(word: string): string {
   return /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** An inspection for people: who it is, what it wants, what it holds. */
+/** An inspection as text: identity, requested permissions, contents. */
 function describe(found: AdapterInspection, { paint }: CliContext): string {
   const status = paint(found.status === "valid" ? "green" : "red", found.status);
   const lines = [

@@ -98,7 +98,7 @@ export const recipeCommands: CommandSpec[] = [
     usage: "recipe validate <file>",
     summary: "compile a recipe strictly and check its plan",
     options: {
-      compat: flag("--compat", "accept what the compatibility mode accepts, with warnings"),
+      compat: flag("--compat", "accept older forms of recipes, with warnings"),
       strictLegacy: STRICT_LEGACY,
       set: SET,
     },

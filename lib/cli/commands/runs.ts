@@ -68,7 +68,7 @@ export const runsCommands: CommandSpec[] = [
       }));
       const columns: Column[] = ["run", "status", "recipe"].map((key) => ({ key }));
       columns.push({ key: "size", align: "right" });
-      // People see the column only where it tells something.
+      // The column is shown only where it has a value.
       if (format === "csv" || runs.some(({ artifacts }) => artifacts === "pruned")) columns.push({ key: "artifacts" });
       return formatTable(rows, [...columns, { key: "created" }], format);
     },

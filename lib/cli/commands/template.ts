@@ -77,7 +77,7 @@ export const templateCommands: CommandSpec[] = [
         ["recipe", recipe && `${recipe.name}, ${recipe.step_count} steps`],
         ["", recipe?.description],
         ["source", source && `${source.reference}  ${source.digest}`],
-        ["override", source?.kind === "project_override" ? null : `a recipe at ${row.recipe_path} takes its place`],
+        ["override", source?.kind === "project_override" ? null : `a recipe at ${row.recipe_path} replaces it`],
       ];
       const lines = [`${context.paint("bold", row.id)}  ${row.label}`];
       for (const [name, fact] of facts) if (fact) lines.push(`  ${name.padEnd(10)}${fact}`);

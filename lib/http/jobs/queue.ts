@@ -425,7 +425,7 @@ export class JobQueue {
       document.progress = { ...progress, steps: { ...steps as JsonObject, [fields.step_id]: fields } };
     }
     if (/^matrix_variant_(started|completed)$/.test(kind)) {
-      // Of a matrix the progress tells the run of each variant, and the steps of the present one.
+      // The progress of a matrix names the run of each variant, and the steps of the present one.
       const { variant_id, index, run_id, status = "running", reused = false } = fields;
       const variants = { ...document.progress.variants as JsonObject };
       variants[String(variant_id)] = { index, run_id, status, reused };
@@ -463,7 +463,7 @@ function requeue({ document }: LiveJob): void {
   Object.assign(document, { state: "queued", started_at_utc: null });
 }
 
-/** Whether a matrix runs variants again that have a complete run: a second start would not tell which are done. */
+/** Whether a matrix runs variants again that have a complete run: a second start could not determine which are done. */
 function repeats(request: string): boolean {
   const read = parseJson(request);
   return isObject(read) && read.rerun === true;

@@ -18,7 +18,7 @@ export class ResourceGuard {
     try {
       total = read().total;
     } catch {
-      // Without the permission there is no guard, which the snapshot tells by a reserve of null.
+      // Without the permission there is no guard: the snapshot then has the reserve null.
     }
     this.reserveBytes = total === null ? null : memoryReserve(total);
     this.#available = () => read().available;

@@ -29,7 +29,7 @@ const RUN_REPLIES = {
 
 const RUN = z.strictObject({
   execution: EXECUTION.optional(),
-  ignore_estimate: z.boolean().optional().describe("run even where the estimated memory or disk exceeds what is free"),
+  ignore_estimate: z.boolean().optional().describe("run even if the estimate exceeds free memory or disk"),
   strict_lint: STRICT_LINT,
   ...KEPT,
 });

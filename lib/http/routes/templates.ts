@@ -10,7 +10,7 @@ export const templateRoutes = [
   get("/api/recipe-templates", "The templates, each inspected anew", {
     replies: {
       200: reply(
-        "The catalogue, with what can be used here",
+        "The catalogue, with the availability of each template",
         z.object({ schema_version: z.int(), status: z.string(), templates: z.array(documentOf<TemplateRow>()) }),
       ),
     },

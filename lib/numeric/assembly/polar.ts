@@ -315,7 +315,7 @@ function fork(): bool {
   return true;
 }
 
-/** The worst fork that stays makes room for the best that does not; in a tie the first stays. */
+/** The best discarded fork replaces the worst kept one; in a tie the first stays. */
 function swapInOrder(): void {
   while (true) {
     let last = -1, next = -1;

@@ -214,7 +214,7 @@ Deno.test("placeholders and skipped recipes are rows of their own", async () => 
     assert.equal(result.status, "completed");
     assert.deepEqual(result.recipes.map(({ status, skip_reason }) => [status, skip_reason]), [
       ["completed", undefined],
-      ["skipped", "It only holds a place"],
+      ["skipped", "It is a placeholder"],
       ["skipped", "Its weights are not here"],
     ]);
   });

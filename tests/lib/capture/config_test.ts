@@ -60,7 +60,7 @@ Deno.test("everything that is wrong is said at once, and nothing unknown is take
       "Cannot find a step named absent",
     ]
   ) assert.ok(found.some((message) => message.includes(wanted)), `${wanted}\n${found.join("\n")}`);
-  assert.deepEqual(messages({ taps: TAPS }), ["$.dataset_capture.samples: Cannot tell how many records to capture"]);
+  assert.deepEqual(messages({ taps: TAPS }), ["$.dataset_capture.samples: Missing number of records to capture"]);
   assert.ok(messages({ samples: 5.5, taps: TAPS })[0].includes("samples"));
 });
 

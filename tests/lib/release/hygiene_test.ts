@@ -66,6 +66,21 @@ Deno.test("every shipped model, adapter with models, and font states its licence
   assert.match(read("ui/fonts/JETBRAINS_MONO_LICENSE"), /SIL OPEN FONT LICENSE/i);
 });
 
+Deno.test("every shipped image, network, font and array has a licence beside it, or in the manifest of its dataset", () => {
+  const assets = programFiles().filter((path) => /\.(png|jpe?g|onnx|woff2?|ttf|npy|npz|bin|gz)$/.test(path))
+    .filter((path) => !path.startsWith("recipes/figures/")); // Drawn by svc: under the licence of the program.
+  assert.ok(assets.length > 40);
+  const unlicensed = assets.filter((path) => {
+    const folders = path.split("/").slice(0, -1).map((_, index, parts) => parts.slice(0, index + 1).join("/"));
+    const texts = folders.flatMap((folder) => [...Deno.readDirSync(join(ROOT_PATH, folder))].map(({ name }) => name));
+    if (texts.some((name) => /(^|_)LICENSE$|^OFL\.txt$/.test(name))) return false;
+    const { license } = JSON.parse(read(`${folders.at(-1)}/manifest.json`));
+    const picture = license.pictures[path.split("/").at(-1)!.replace(/\.\w+$/, "")];
+    return !(picture.license.length > 3 && picture.author.length > 3);
+  });
+  assert.deepEqual(unlicensed, []);
+});
+
 Deno.test(
   "a bundle of each schema version verifies, and an altered byte of it does not",
   inFolder(async (folder) => {

@@ -43,6 +43,7 @@ Deno.test({
     assert.equal(unknown.code, 4, "the launcher ends with the code of the program");
 
     await newcomer(npm, root);
+    await signals(npm, project);
 
     // Nothing of the checkout is read: its files are the whole program.
     const copied: Installed = {
@@ -104,6 +105,22 @@ async function newcomer({ command: [program], env }: Installed, root: string): P
   const [, user, system] = /\n\S+ \S+\n(\d+m[\d.]+s) (\d+m[\d.]+s)\n/.exec(stdout)!;
   const seconds = (text: string) => Number(text.split("m")[0]) * 60 + parseFloat(text.split("m")[1]);
   assert.ok(seconds(user) + seconds(system) < 120, `${user} ${system}`);
+}
+
+/** Ctrl+C reaches launcher and program at once, and cancels once; other signals reach the program through the launcher. */
+async function signals({ command: [program], env }: Installed, project: string): Promise<void> {
+  const link = (id: string, from: string) =>
+    `  - {id: ${id}, op: wireless.digital_link, params: {modulation: qam16}, inputs: {bits: ${from}.bits}}\n`;
+  const links = Array.from({ length: 12 }, (_, i) => link(`link_${i}`, i === 0 ? "data" : `link_${i - 1}`)).join("");
+  const data = "  - {id: data, op: source.random_bits, params: {bit_count: 4000000}}\n";
+  await Deno.writeTextFile(join(project, "long.yaml"), `name: long\nmetadata: {seed: 1}\nsteps:\n${data}${links}`);
+  const killed = (kill: string) =>
+    `${program} recipe run long.yaml > out 2> err & pid=$!
+until grep -q 1/13 err; do kill -0 $pid || exit 1; sleep 0.05; done
+${kill}; wait $pid; echo $? $(grep -c ^canceled out)`;
+  const script = ["set -m", ...["kill -INT -- -$pid", "kill -TERM $pid", "kill -HUP $pid"].map(killed)].join("\n");
+  const { stdout, stderr } = await call({ command: ["bash", "-c"], env, adapter: "" }, [script], project);
+  assert.equal(stdout, "130 1\n143 0\n129 0\n", stderr);
 }
 
 Deno.test(

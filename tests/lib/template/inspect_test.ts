@@ -101,7 +101,7 @@ Deno.test("without override and starter a row is unavailable, names what it wait
     assert.equal(status, "degraded");
     assert.equal(row.validation.status, "unavailable");
     assert.equal(row.validation.errors[0].code, "template_unavailable");
-    assert.equal(row.validation.errors[0].hint, `A recipe of your own at ${CODEC_PATH} takes its place`);
+    assert.equal(row.validation.errors[0].hint, `A recipe of your own at ${CODEC_PATH} replaces it`);
     // A starter that waits for nothing has only been left out.
     const { validation } = await inspectTemplate(ABSENT, { ...options, starters: {}, registry: new Registry() });
     assert.match(validation.errors[0].message, /its starter does not come with this version$/);

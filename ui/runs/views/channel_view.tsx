@@ -18,7 +18,7 @@ import { bandwidthOf, type Channel, firstPair, lineNames } from "./channels.ts";
 import { Check, Select, Wait } from "../../parts.tsx";
 import { IndexChoice, nameOf, sourceOf, ViewPanel } from "./parts.tsx";
 
-/** Lines of one picture; more cannot be told apart. */
+/** Lines of one figure; more cannot be distinguished. */
 const MOST_LINES = 6;
 
 export function ChannelView({ channels, summary }: { channels: Channel[]; summary: RunSummary }) {

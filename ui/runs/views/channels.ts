@@ -63,7 +63,7 @@ export function lineNames({ layout, shape }: Channel): string[] {
   return names;
 }
 
-/** F·Δf in Hz where the metadata tells the spacing of subcarriers. */
+/** F·Δf in Hz where the metadata has the spacing of subcarriers. */
 export function bandwidthOf(channels: readonly Channel[], { shape }: Channel): number | null {
   for (const { metadata } of channels) {
     const spacing = Number(metadata.subcarrier_spacing_khz ?? NaN);

@@ -12,7 +12,7 @@ import { sourceOf, ViewPanel } from "./parts.tsx";
 export interface Places {
   truth: Artifact;
   estimate: Artifact;
-  /** Ranges, whose companion array tells the anchors. */
+  /** Ranges, whose companion array has the anchors. */
   problem: Artifact | null;
 }
 

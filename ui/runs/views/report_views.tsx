@@ -21,7 +21,7 @@ interface Named extends Confusion {
   label: string;
 }
 
-/** The matrix of a report, and those of its ranges of Es/N0 where it tells them apart. */
+/** The matrix of a report, and those of its ranges of Es/N0 where it separates them. */
 function confusionsOf({ document }: Report): Named[] {
   const whole = confusionOf(document);
   if (whole === null) return [];

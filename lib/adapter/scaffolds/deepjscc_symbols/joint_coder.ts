@@ -4,7 +4,7 @@
  * functions by your own joint source-channel coder; `await context.infer(...)` runs an ONNX model of the manifest.
  *
  * The link normalises the symbols to unit power (step tx_power). The decoder gets their power before that in metadata,
- * because it could not tell grey from white otherwise.
+ * because it could not distinguish grey from white otherwise.
  */
 import type { ArrayValue, Call, CoderResult, Context } from "../svc_types.ts";
 
