@@ -1,5 +1,5 @@
 /**
- * svc as a library: compile, plan and run recipes from a script, and verify, compare and publish what they leave.
+ * svc as a library: compile, plan and run recipes from a script, and verify, compare and publish their results.
  *
  * {@link open} gives a session with every capability; {@link compile}, {@link plan} and {@link run} open one for a single
  * call. The other names serve scripts that define operations or read artifacts.
@@ -46,7 +46,7 @@ export type { CaptureOptions, ExportOptions, TrainingOptions } from "./lib/sessi
 export { createCancellation } from "./lib/execute/cancellation.ts";
 export { version } from "./lib/run/version.ts";
 
-// What its methods return.
+// Types of its replies.
 export type { BenchmarkEvent, BenchmarkRunResult } from "./lib/benchmark/run_benchmark.ts";
 export type { BenchmarkResult } from "./lib/benchmark/types.ts";
 export type { CaptureResult } from "./lib/capture/capture.ts";

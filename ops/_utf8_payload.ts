@@ -1,4 +1,4 @@
-/** Payloads of UTF-8 text: the bytes of their source items, their text, and what is wrong with them. */
+/** Payloads of UTF-8 text: the bytes of their source items, their text, and their errors. */
 import { SvcError } from "../lib/contract/error.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
 import { metadataCounts } from "../lib/artifact/values.ts";

@@ -15,7 +15,7 @@ export const openPalette = () => open.value = true;
 const providers = new Set<() => Command[]>();
 let beforeOpening = () => {};
 
-/** Calls back whenever the palette opens, for what is read only then. */
+/** Calls back whenever the palette opens, for data that are read only then. */
 export const onPaletteOpen = (callback: () => void) => void (beforeOpening = callback);
 
 /** Adds commands while a view is shown. @returns takes them away */
@@ -35,7 +35,7 @@ globalThis.addEventListener("keydown", (event: KeyboardEvent) => {
   }
 });
 
-/** How well a text fits what was typed: as it stands, or its letters in order; lower is better, null not at all. */
+/** How well a text fits the typed one: as it stands, or its letters in order; lower is better, null not at all. */
 function fit(text: string, typed: string): number | null {
   const low = text.toLowerCase(), whole = low.indexOf(typed.toLowerCase());
   if (whole >= 0) return whole / 1000 + low.length / 1e5 - 1;

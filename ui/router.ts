@@ -4,7 +4,7 @@ import { signal } from "./preact.ts";
 export interface Place {
   /** "editor", "runs", … */
   view: string;
-  /** What is shown of it, decoded. */
+  /** The displayed part, decoded. */
   path: string[];
   query: URLSearchParams;
 }

@@ -33,7 +33,7 @@ const decoder = new WasmCodec(
   import.meta.resolve("npm:@jsquash/webp@1.5.0/codec/dec/webp_dec.wasm"),
 );
 
-/** The defaults of libwebp for what is not set here. */
+/** The defaults of libwebp for all other settings. */
 const DEFAULTS = {
   target_size: 0,
   target_PSNR: 0,

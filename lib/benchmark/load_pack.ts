@@ -359,7 +359,7 @@ function checkPower(pack: Pack, checked: readonly ConditionedRecipe[], replicati
     role: entry.role,
     items: selectedItems(effective),
   }));
-  // A criterion may stop a row earlier; what can be reached counts here.
+  // A criterion may stop a row earlier; the reachable number counts here.
   const replicates = replication?.replicates ?? 1;
   const pairs = comparedPairs(recipes, pack.baselines).flatMap(({ candidate, baseline }) =>
     pack.metrics.filter((metric) => appliesTo(metric, candidate.role) && appliesTo(metric, baseline.role))

@@ -84,7 +84,7 @@ const RECORD_FILE = "job.json", CANCELED_FILE = "canceled";
 const MADE: readonly (TerminalStatus | null)[] = ["completed", "failed", "resource_rejected"];
 /** Lines of a log that are shown. */
 const LOG_LINES = 8;
-/** So long a network file system may hide what another host wrote, in ms. */
+/** So long a network file system may hide files of another host, in ms. */
 const HIDDEN_MS = 60_000;
 /** So long an engine may be silent, in ms. */
 const SILENT_MS = 300_000;
@@ -123,7 +123,7 @@ type ResumeOptions =
   & Partial<Pick<SubmitOptions, "shards" | "program">>;
 
 /**
- * Replaces the options of the engine in a record: what is submitted again has them.
+ * Replaces the options of the engine in a record, for later submissions.
  * @throws SvcError `benchmark_resume_mismatch` for options that would make other rows or other shards
  */
 export function resumeWith(record: EngineRecord, options: ResumeOptions): EngineRecord {
@@ -244,7 +244,7 @@ export interface FollowOptions {
 }
 
 /**
- * Follows a submitted benchmark to its result, and submits again what is missing.
+ * Follows a submitted benchmark to its result, and submits missing rows again.
  * @returns the result; null when the following was cancelled, or the benchmark
  * @throws SvcError `engine_job_failed` with the end of a log, when rows are still missing after all retries
  */

@@ -20,7 +20,7 @@ import {
 } from "./types.ts";
 import { ViewDigest } from "./view.ts";
 
-/** What is known before the first row. */
+/** The part that is known before the first row. */
 export type ResultHead = Omit<
   BenchmarkResult,
   "recipes" | "rows" | typeof STORED_ROWS | "aggregates" | "comparisons" | "view_sha256"

@@ -186,7 +186,7 @@ function headOf(result: BenchmarkResult): ResultHead {
   return head;
 }
 
-/** Ledgers of results in progress, so that each look reads only what was appended. */
+/** Ledgers of results in progress, so that each read takes only the appended part. */
 const watched = new Map<string, LedgerIndex>();
 const MOST_WATCHED = 16;
 

@@ -35,7 +35,7 @@ export function aggregateTable(result: BenchmarkResult): string {
   );
 }
 
-/** Who is better than whom, and how sure that is; only what was tested. */
+/** The tested comparisons, with the better method and the p-value. */
 export function comparisonTable({ comparisons }: BenchmarkResult): string {
   const tested = comparisons.filter(({ p_value }) => p_value !== null);
   if (tested.length === 0) return "";

@@ -150,7 +150,7 @@ export interface CommandDefinition<Usage extends string, O extends Options, Resu
   examples?: readonly string[];
   /** Whether Ctrl+C sets `cancellation` instead of ending the process. */
   cancellable?: boolean;
-  /** What is said after the first Ctrl+C, where it asks no running steps to stop. */
+  /** The message after the first Ctrl+C, where it cancels no running steps. */
   interruptNote?(options: ValuesOf<O>): string | undefined;
   call(call: Call<ArgsOf<Usage>, ValuesOf<O>>): Result | Promise<Result>;
   /** The JSON value; `{schema_version: 1, ...result}` when left out; null where the call writes its own. */

@@ -1,5 +1,5 @@
 /**
- * What can stand at the cursor: the shells' completion scripts ask `svc __complete -- <words>` and get a line for each
+ * Candidates at the cursor: the shells' completion scripts call `svc __complete -- <words>` and get a line for each
  * candidate, its description behind a tab. A candidate that ends in `/`, `=` or `.` is not the end of a word.
  */
 import type { Command, Option } from "./commander.ts";
@@ -9,7 +9,7 @@ import { stdout } from "./terminal.ts";
 /**
  * Prints the candidates for the last word.
  * @param program the whole command line
- * @param words what was typed behind the program's name; the last one, maybe empty, is at the cursor
+ * @param words the words after the program's name; the last one, maybe empty, is at the cursor
  */
 export async function printCompletions(program: Command, words: readonly string[]): Promise<void> {
   const candidates = await completions(program, words);
@@ -60,7 +60,7 @@ interface Read extends Typed {
   command: Command;
   /** Option that waits for its value. */
   waiting: Option | undefined;
-  /** Whether `--` was typed: what follows are arguments. */
+  /** Whether `--` was typed: arguments follow. */
   literal: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Candidates for the values of arguments and options: what is known, what lies in folders, what a recipe holds. */
+/** Candidates for the values of arguments and options: known names, files of folders, contents of a recipe. */
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 
 export interface Candidate {
@@ -6,7 +6,7 @@ export interface Candidate {
   description?: string;
 }
 
-/** What stands before the cursor. */
+/** The text before the cursor. */
 export interface Typed {
   /** Names of the commands. */
   path: string[];

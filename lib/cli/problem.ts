@@ -60,7 +60,7 @@ const MISSING = new Set([
   "engine_unavailable",
 ]);
 
-/** What was given is not accepted; artifacts of a run that cannot be read have codes of their own. */
+/** Invalid input; artifacts of a run that cannot be read have codes of their own. */
 const REFUSED =
   /^(recipe|plan|params|seed|matrix|override|manifest|dataset_manifest|template|pack|benchmark|training|dataset_capture|capture|text|shard)_|^operation_file_invalid$|^store_invalid$|^artifact_(abi_mismatch|ambiguous|archive_|component_missing|conflict|file_missing|hash_mismatch|invalid|limit_exceeded|manifest_|member_unsafe|onnx_unsafe|operation_|package_mismatch|schema_invalid|version_)/;
 

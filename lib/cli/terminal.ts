@@ -1,4 +1,4 @@
-/** The terminal: what may be coloured, how wide it is, and the two streams. */
+/** The terminal: colour, width, and the two streams. */
 
 /** An environment variable, or undefined when it is unset or must not be read. */
 export function environment(name: string): string | undefined {

@@ -1,5 +1,5 @@
 /**
- * What every operation owes, whatever it does: parameters with descriptions and sharp edges, the same bytes from the same
+ * The requirements on every operation: parameters with descriptions and sharp edges, the same bytes from the same
  * seed, outputs of their kinds, guaranteed metadata, correct estimates, inputs left alone. The built-in operations are
  * held to it by the tests, and operations of one's own by `svc operation check`.
  */

@@ -29,7 +29,7 @@ const OPTIONS = {
 } as const;
 
 /** Non-printable characters of YAML, except tab, line feed, carriage return and next line. */
-// deno-lint-ignore no-control-regex -- control characters are what is looked for
+// deno-lint-ignore no-control-regex -- it searches control characters
 const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f\ufffe\uffff]/;
 
 /**

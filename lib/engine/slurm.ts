@@ -56,7 +56,7 @@ async function listed({ name }: EngineJob): Promise<Listed[]> {
   });
 }
 
-/** Submits one of the scripts; what must hold follows the options of the user. `exec` hands signals and the exit code on. */
+/** Submits one of the scripts; required options follow those of the user. `exec` hands signals and the exit code on. */
 async function sbatch(job: EngineJob, script: string, log: string, options: readonly string[]): Promise<string> {
   // The shell splits the options of the user.
   const command = `exec sbatch ${job.sbatch ?? ""} "$@"`;

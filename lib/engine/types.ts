@@ -24,7 +24,7 @@ export interface EngineJob {
   retries: number;
 }
 
-/** What was submitted at once: tasks, and a merge after all tasks of the job. */
+/** One submission: tasks, and a merge after all tasks of the job. */
 export interface Submission {
   tasks: number[];
   /** Of the tasks and of the merge, for the engine; null without tasks. */

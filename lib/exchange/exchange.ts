@@ -1,7 +1,7 @@
 /**
  * Push and pull of runs, benchmark results, models and datasets between a state directory and an object store.
  *
- * What is received is staged in `.pull`, which has the form of a state directory, and verified there as everything else is
+ * Received data are staged in `.pull`, which has the form of a state directory, and verified there as everything else is
  * verified. It appears by one rename.
  */
 import { dirname, join } from "node:path";
@@ -25,7 +25,7 @@ import { verifyRun } from "../run/verify.ts";
 import { openWorkspace, type Workspace } from "../run/workspace.ts";
 import { filesToSend, type FolderRecord, readRecord, receiveFolder, sendFolder, storedIds } from "./folder.ts";
 
-/** What is exchanged, and its folder in the store. */
+/** Kinds of exchanged items, and their folders in the store. */
 export type Group = "runs" | "benchmarks" | "models" | "datasets";
 
 export interface ExchangeOptions extends Omit<ObjectStoreOptions, "signal" | "variable"> {

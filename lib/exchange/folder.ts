@@ -1,6 +1,6 @@
 /**
  * A folder in an object store. Its bytes are objects named by their digest, `sha256/<2>/<digest>`, so that equal bytes are
- * stored once and a repeated transfer sends what is missing. Files of more than `PIECE_BYTES` are cut. The record
+ * stored once and a repeated transfer sends missing pieces. Files of more than `PIECE_BYTES` are cut. The record
  * `<group>/<id>.json` lists the files and is written last, so that a folder is in the store with all of its bytes or not at all.
  *
  * A received folder is staged. Every piece is compared with its digest before it is written, and pieces that an earlier
@@ -246,9 +246,13 @@ async function fetchPiece(store: ObjectStore, sha256: string, length: number, pa
 }
 
 function mismatch(store: ObjectStore, path: string): SvcError {
-  return new SvcError("artifact_hash_mismatch", `Cannot receive ${path} from ${store.address}: its bytes differ from the record`, {
-    hint: "Remove the object from the store and push it again",
-  });
+  return new SvcError(
+    "artifact_hash_mismatch",
+    `Cannot receive ${path} from ${store.address}: its bytes differ from the record`,
+    {
+      hint: "Remove the object from the store and push it again",
+    },
+  );
 }
 
 function readPiece(file: Deno.FsFile, most: number): Uint8Array<ArrayBuffer> {

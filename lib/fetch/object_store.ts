@@ -184,7 +184,7 @@ function environmentVariable(name: string): string | undefined {
 }
 
 function endpointUrl(address: string, allowHttp: boolean): string {
-  // With a digest `checkAddress` accepts http: here signatures and digests guard what is sent and received.
+  // With a digest `checkAddress` accepts http: here signatures and digests protect requests and replies.
   const url = checkAddress(address, allowHttp ? "any" : undefined);
   return url.href.replace(/\/+$/, "");
 }

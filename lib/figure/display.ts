@@ -1,4 +1,4 @@
-/** Objects that a notebook shows as what they are: the protocol of Deno's Jupyter kernel. */
+/** Objects that a notebook displays in their own form: the protocol of Deno's Jupyter kernel. */
 import { escapeXml } from "../contract/escape.ts";
 
 const DISPLAY = Symbol.for("Jupyter.display");

@@ -80,7 +80,7 @@ export function createApp(service: Service, { port, log = () => {} }: AppOptions
 }
 
 interface KeptReplies {
-  /** Of constant routes, by what was asked for and whether compressed. */
+  /** Of constant routes, by request and compression. */
   constant: Map<string, PlainReply>;
   /** The latest of each brief route. */
   brief: Map<Route, { reply: Promise<PlainReply>; key: string; at: number }>;
@@ -176,7 +176,7 @@ function methodRefused(path: string): SvcError {
 /** A name for a request, in its reply and in the log. */
 export const freshReference = (): string => crypto.getRandomValues(new Uint8Array(8)).toHex();
 
-/** The reply to a request that failed; what is unforeseen is logged under the reference. */
+/** The reply to a request that failed; an unforeseen error is logged under the reference. */
 export function refused(error: unknown, reference: string, log: Log): PlainReply & { body: string } {
   const { status, document } = problemOf(error, reference);
   if (status === 500) {

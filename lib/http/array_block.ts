@@ -16,7 +16,7 @@ export const MAX_BLOCK_VALUES = 65_536;
  * @param options.reduced the largest value of equal cells where a block of two dimensions has too many values: the longer one
  *   is halved until it fits
  * @returns `{dtype, shape, at, block_shape, cell, real, imaginary}`; cell holds the values that one stands for on each axis,
- *   imaginary is null where values are real, and what is not finite is null
+ *   imaginary is null where values are real, and values that are not finite are null
  * @throws SvcError `query_invalid` for indices that are not there, or a block of too many values
  */
 export function blockOf(

@@ -50,7 +50,7 @@ function layout(shape: readonly number[]): { count: number; height: number; widt
   throw invalid(`Cannot draw an array of the shape [${shape.join(", ")}] as an image`, "Ask for its series");
 }
 
-/** What is taken off and multiplied by to come to samples. */
+/** Offset and factor from values to samples. */
 function stretch({ dtype, data }: NdArray, start: number, size: number): [number, number] {
   if (dtype === "bool") return [0, 255];
   let low = Infinity, high = -Infinity;

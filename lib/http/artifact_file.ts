@@ -19,7 +19,7 @@ const FOLDERS = ["runs", "benchmarks", "dataset_captures"];
 const PREVIEW_VALUES = 256;
 /** Bytes of a text in a preview. */
 const PREVIEW_BYTES = 64 * 1024;
-/** Files that are decoded are read whole; what is larger can be downloaded. */
+/** Files that are decoded are read whole; larger ones can be downloaded. */
 const MAX_DECODED_BYTES = 1 << 30;
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -42,7 +42,7 @@ export interface ArtifactFile {
   path: string;
   /** Absolute. */
   full: string;
-  /** By its extension; `binary` for what is not known. */
+  /** By its extension; `binary` for an unknown one. */
   format: string;
   size: number;
 }
@@ -192,5 +192,5 @@ export function invalid(message: string, hint: string | null = null): SvcError {
   return new SvcError("artifact_invalid", message, { hint });
 }
 
-/** A finite number as a float, null for what is none. */
+/** A finite number as a float, else null. */
 export const finite = (value: number): number | Float | null => (Number.isFinite(value) ? float(value) : null);

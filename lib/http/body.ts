@@ -14,7 +14,7 @@ export async function readBody(
   { limit, timeoutMs, length }: { limit: number; timeoutMs: number; length?: string | null },
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (length && Number(length) > limit) {
-    // The connection is closed without reading what was announced.
+    // The connection is closed without reading the announced body.
     await stream?.cancel().catch(() => {});
     throw tooLarge(limit);
   }

@@ -1,6 +1,6 @@
 /**
- * The typed client for scripts: paths, queries, bodies and replies have the types of the routes. Numbers keep theirs: what is
- * sent is written and what comes is read as typed JSON, so that `float(1)` is 1.0 on both sides.
+ * The typed client for scripts: paths, queries, bodies and replies have the types of the routes. Numbers keep theirs: requests
+ * are written and replies are read as typed JSON, so that `float(1)` is 1.0 on both sides.
  * @example
  * ```ts
  * import assert from "node:assert/strict";

@@ -45,7 +45,7 @@ export function confine(root: string, path: string, missing: string): string {
 
 /** @returns the path itself. @throws SvcError `path_forbidden` for one that has more than plain components */
 export function checkPath(path: string): string {
-  // deno-lint-ignore no-control-regex -- control characters are what is refused
+  // deno-lint-ignore no-control-regex -- control characters are refused
   if (path === "" || path.length > 4096 || /[\\\u0000-\u001f\u007f]/.test(path) || /^[A-Za-z]:/.test(path)) {
     throw forbidden(path, "it is no relative path with / between its parts");
   }

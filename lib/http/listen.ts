@@ -144,7 +144,8 @@ function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array<ArrayBuffe
           if (state === "open") controller.close();
           state = "closed";
         });
-        const left = () => controller.error(new SvcError("body_incomplete", "Cannot read the body: the client closed the connection"));
+        const left = () =>
+          controller.error(new SvcError("body_incomplete", "Cannot read the body: the client closed the connection"));
         incoming.once("error", left).once("close", left);
       }
       incoming.resume();

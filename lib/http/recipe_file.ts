@@ -62,7 +62,7 @@ export function confineRecipe(roots: readonly { root: string }[], path: string):
 function confineIn(projectRoot: string, path: string): string {
   const inside = recipePath(path).slice(RECIPES_FOLDER.length + 1);
   const folder = join(projectRoot, RECIPES_FOLDER);
-  // The folder of recipes may be a link of the project; what lies in it may not.
+  // The folder of recipes may be a link of the project; its files may not.
   const root = isFolder(folder) ? Deno.realPathSync(folder) : folder;
   return confine(root, inside, "recipe_not_found");
 }

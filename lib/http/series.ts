@@ -13,7 +13,7 @@ export type SeriesRange = typeof SERIES_RANGES[number];
 
 /** Values that the ends of a robust range are taken from, evenly over the array. */
 const SAMPLED = 65_536;
-/** Share of the values beyond either end of what is taken for the bulk. */
+/** Share of the values beyond either end of the bulk. */
 const TAIL = 0.004;
 /** The bulk is widened by this much on either side; a range that is not larger is taken whole. */
 const WIDENED = 0.25;

@@ -34,7 +34,7 @@ export class Storage {
   #broken = false;
   #fault: SvcError | null = null;
   #timer: ReturnType<typeof setInterval> | undefined;
-  /** Rises whenever a database is opened: it may lack what was written to the one before. */
+  /** Rises whenever a database is opened: it may lack records of the one before. */
   generation = 0;
   /** Writes all that waits. @throws what {@link write} throws */
   onProbe: () => void = () => {};
@@ -127,7 +127,7 @@ export class Storage {
     if (damaged !== null) {
       log({ level: "warning", message: "The index was damaged and is made anew", put_aside: damaged });
     }
-    // What must not be lost is written durably, transaction by transaction.
+    // Records that must not be lost are written durably, transaction by transaction.
     database.exec("PRAGMA synchronous = NORMAL");
     this.#database = database;
     this.#path = path;

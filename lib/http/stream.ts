@@ -1,5 +1,5 @@
 /**
- * Event streams (server-sent events). What was kept since the client's last event comes first, then what happens; a comment
+ * Event streams (server-sent events). Events since the client's last one come first, then new ones; a comment
  * now and then shows that the connection lives. A client that reads too slowly is let go: it comes back and resumes.
  */
 import { SvcError } from "../contract/error.ts";
@@ -14,7 +14,7 @@ export const MAX_STREAMS = 64;
 const MAX_BACKLOG = 4 * 1024 * 1024;
 
 export interface StreamOptions {
-  /** What is sent at once. */
+  /** The data sent at once. */
   events: readonly JobEvent[];
   /** Sequence or id of the oldest kept event, where some before it are gone. */
   oldest: number | null;

@@ -21,7 +21,7 @@ export function projectFolder({ stateDir }: Workspace, path: string): string {
 export function newPlace({ stateDir }: Workspace, folder: string, path: string): { full: string; shown: string } {
   const inside = path.startsWith(`${folder}/`) ? below(folder, path) : checkPath(path);
   const shown = `${folder}/${inside}`;
-  // What is there already must not lead elsewhere.
+  // An existing path must not be a link.
   const parts = shown.split("/");
   for (let count = 1; count <= parts.length; count++) {
     const place = join(stateDir, ...parts.slice(0, count));

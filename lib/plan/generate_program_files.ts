@@ -12,7 +12,7 @@ import { compareCodePoints, prettyJson } from "../contract/json.ts";
 
 /** Folders and files of data. */
 const DATA = ["LICENSE", "adapters", "benchmarks", "deno.json", "deno.lock", "docs", "recipes"];
-/** What no program reads: generators, and figures of documents. */
+/** Files that no program reads: generators, and figures of documents. */
 const LEFT_OUT = /^(recipes|benchmarks|docs)\/\w+\.ts$|^recipes\/(figures|models\/training|models\/\w+\.ts)(\/|$)/;
 const PAGE_ENTRIES = ["ui/main.tsx", "ui/events_worker.ts"];
 /** They start from files, also in a program that was imported by URL. */

@@ -102,7 +102,7 @@ function isEmpty(value: Value): boolean {
 
 /** Whether a text has several lines that fit a literal block. */
 function isPage(text: string): boolean {
-  // deno-lint-ignore no-control-regex -- what cannot stand in a block as it is
+  // deno-lint-ignore no-control-regex -- characters that a block cannot hold
   return /^[^\s\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff][^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]*[^\s]\n?$/
     .test(text) && text.trimEnd().includes("\n");
 }

@@ -1,6 +1,6 @@
 /**
  * The npm packages of a packaged program: the part of the lock file that its modules need, and the files of these packages in
- * the form of Deno's cache. What no module loads at run time is left out: sources, types, source maps, documents, and the
+ * the form of Deno's cache. Files that no module loads at run time are left out: sources, types, source maps, documents, and the
  * builds of onnxruntime-web other than the one that is imported.
  */
 import { dirname, join } from "node:path";

@@ -25,7 +25,7 @@ export interface RunMarks extends JsonObject {
   views: { [name: string]: string };
 }
 
-/** What changes of the marks of runs; what is left out stays. */
+/** Changes of the marks of runs; absent fields stay. */
 export interface MarkChange {
   starred?: boolean;
   add_tags?: readonly string[];

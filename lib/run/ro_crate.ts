@@ -1,6 +1,6 @@
 /**
- * A run as a Workflow Run RO-Crate: the files of the bundle, and `ro-crate-metadata.json`, which says what ran when, with
- * which program, on which parameters, and what came out.
+ * A run as a Workflow Run RO-Crate: the files of the bundle, and `ro-crate-metadata.json` with time,
+ * program, parameters and results of the run.
  *
  * Source: RO-Crate 1.1 (w3id.org/ro/crate/1.1); Workflow Run Crate 0.5 (w3id.org/ro/wfrun/workflow/0.5), which contains
  * Process Run Crate 0.5 and Workflow RO-Crate 1.0.

@@ -49,7 +49,7 @@ export class Adapters {
   }
 
   /**
-   * Grants an adapter what its manifest requests, in `svc_trust.json` of the project.
+   * Grants an adapter the permissions that its manifest requests, in `svc_trust.json` of the project.
    * @param options `folderSha256` is the digest that was shown: a folder that changed since is refused
    * @throws SvcError `adapter_manifest_invalid`, `adapter_trust_mismatch`
    */

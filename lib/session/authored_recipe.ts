@@ -47,7 +47,7 @@ export function authored(recipe: RecipeInput): AuthoredRecipe {
 /**
  * Reads the text of a recipe.
  * @param options `file` names it in messages; `set` are overrides: `step.param=value`, `dimension=value`
- * @throws SvcError what is wrong with the text or the overrides
+ * @throws SvcError findings about the text or the overrides
  */
 export function parseRecipe(
   text: string,

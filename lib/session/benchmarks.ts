@@ -62,7 +62,7 @@ export interface EngineRun extends ReplicationOptions, Partial<Pick<PackRun, "ca
   strictLint?: boolean;
   /** Whether to return after the submission. */
   detach?: boolean;
-  /** Id of a submitted benchmark to follow; what is missing is submitted again. */
+  /** Id of a submitted benchmark to follow; missing rows are submitted again. */
   resume?: string;
   onEvent?(event: EngineEvent): void;
 }

@@ -16,7 +16,7 @@ import { Templates } from "./templates.ts";
 import { Training } from "./training.ts";
 
 /**
- * The methods of a project, by what they are about; {@link open} makes one.
+ * The methods of a project in groups; {@link open} makes one.
  * @example
  * ```ts
  * import assert from "node:assert/strict";

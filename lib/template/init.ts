@@ -20,7 +20,7 @@ const FILES: Record<string, () => Text> = {
 
 const GITIGNORE = "# Runs, results and downloads of svc\n.svc/\n";
 
-/** What was written. */
+/** The written files. */
 export interface NewProject {
   /** Absolute. */
   folder: string;

@@ -1,6 +1,6 @@
 /**
  * Inspection of the template catalogue. Every call selects each source again, reads it once, compiles it strictly, checks
- * it against the registry and against what its entry promises: an earlier inspection authorises nothing.
+ * it against the registry and its entry: an earlier inspection authorises nothing.
  */
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { sameValue } from "../contract/json.ts";
@@ -66,7 +66,7 @@ export interface TemplateInspection {
   templates: TemplateRow[];
 }
 
-/** A recipe that was compiled strictly and found to be what its entry promises. */
+/** A recipe that was compiled strictly and agrees with its entry. */
 interface CheckedForms {
   normalized: RecipeDocument;
   effective: RecipeDocument;
@@ -190,7 +190,7 @@ function taskOf(recipe: RecipeDocument): string | null {
   return declaredTask(recipe) ?? inferTask(recipe.steps.map(({ op }) => op));
 }
 
-/** Where a recipe is not what its entry says. */
+/** Differences between a recipe and its entry. */
 function contractMismatches(recipe: RecipeDocument, entry: TemplateEntry, registry: Registry): Diagnostic[] {
   const found: Diagnostic[] = [];
   const report = (place: (string | number)[], message: string, hint: string | null) =>

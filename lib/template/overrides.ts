@@ -21,7 +21,7 @@ const FIELDS = ["step_params", "name", "description"];
 const CODE = "template_override_invalid";
 
 /**
- * Reads overrides. What cannot be read is reported and left out, so that the rest can still be checked.
+ * Reads overrides. Unreadable ones are reported and left out, so that the rest can still be checked.
  * @param value JavaScript value or parsed JSON; integral numbers are integers, `float(6)` is `6.0`
  * @param found gets `template_override_invalid` for unknown members, texts that are empty or not trimmed, and step
  *   parameters that are no mappings

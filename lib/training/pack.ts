@@ -48,7 +48,7 @@ export interface PackagedArtifact extends JsonObject {
 }
 
 /**
- * Seals a package: completes the manifest in its folder (digests, and what follows from the operations), checks all of
+ * Seals a package: completes the manifest in its folder (digests, and all fields that the operations determine), checks all of
  * it as an import would, and writes a ZIP file whose bytes depend on nothing but the files. Comments and order of a
  * manifest stay. Nothing is written unless everything is right.
  * @param from folder, or its manifest or draft

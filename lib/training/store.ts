@@ -320,7 +320,8 @@ export function showTrainedArtifact(reference: string, store: ArtifactStore): Ar
       return describe({ path: reference, place: "elsewhere" }, store);
     }
     throw new SvcError("artifact_not_found", `Cannot find an artifact named ${reference}`, {
-      hint: didYouMean(reference, details.map(({ row }) => row.id)) ?? "svc artifact list shows the installed artifacts",
+      hint: didYouMean(reference, details.map(({ row }) => row.id)) ??
+        "svc artifact list shows the installed artifacts",
     });
   }
   // The same package may lie in several places.

@@ -117,7 +117,7 @@ export function trainingPlanSha256(plan: TrainingPlan): string {
 }
 
 /**
- * The identity of a scenario: SHA-256 of the canonical JSON of the effective recipe without what belongs to a training
+ * The identity of a scenario: SHA-256 of the canonical JSON of the effective recipe without the parts of a training
  * campaign, its `dataset_capture` and `metadata.training_performed`.
  */
 export function scenarioSha256(effective: RecipeDocument): string {

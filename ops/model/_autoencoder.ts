@@ -75,7 +75,7 @@ function factsOf(model: NamedModel, more: JsonObject): JsonObject {
 
 /**
  * Encodes images.
- * @param code what is sent of the network's output
+ * @param code the transmitted part of the network's output
  * @param facts that a decoder must share
  */
 export async function encodeBatch(

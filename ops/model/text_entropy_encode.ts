@@ -1,7 +1,7 @@
 /**
  * Texts as payload bits by arithmetic coding of their UTF-8 bytes with a context model of English prose, which both ends
  * have. Each text is one source item of whole bytes, so that a lost packet or block loses only its text. The ids go into the
- * trusted metadata, the texts do not. Any text can be sent; what is unlike the corpus takes more bits than UTF-8.
+ * trusted metadata, the texts do not. Any text can be sent; a text unlike the corpus takes more bits than UTF-8.
  *
  * Model and code: lib/numeric/text_model.ts, lib/numeric/range_coder.ts.
  */

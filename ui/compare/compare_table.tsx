@@ -29,7 +29,7 @@ export function CompareTable({ runs: all, onRemove }: { runs: readonly ComparedR
   const warnings = timingWarnings(runs);
   const parts = PARTS.map(([part, label]) => {
     const rows = rowsOf(runs, part);
-    // What was swept comes first, seeds last.
+    // Swept parameters come first, seeds last.
     if (part === "parameters") {
       rows.sort((a, b) => Number(isSeed(a.name)) - Number(isSeed(b.name)) || countOf(b) - countOf(a));
     }

@@ -31,7 +31,7 @@ interface Props {
   states?: ReadonlyMap<string, StepState>;
   /** Problems by step. */
   problems?: ReadonlyMap<string, number>;
-  /** What is known of an output, by `step.port`: shape, dtype. */
+  /** Shape and dtype of an output, by `step.port`. */
   outputs?: ReadonlyMap<string, string>;
   /** Images of outputs, by step. */
   thumbnails?: ReadonlyMap<string, string>;

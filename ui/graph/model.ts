@@ -102,7 +102,7 @@ export function lineage(steps: readonly Step[], id: string): Set<string> {
   return new Set([...found, ...below]);
 }
 
-/** Words in lines of a length; what is too long is cut at its end. */
+/** Words in lines of a length; longer words are cut at their end. */
 export function shortLines(text: string, most: number, lines: number): string[] {
   const wrapped: string[] = [""];
   for (const word of text.split(" ")) {

@@ -1,4 +1,4 @@
-/** What can be done with the chosen runs: compare, export, prune, remove. */
+/** Actions on the selected runs: compare, export, prune, remove. */
 import { post, problemText } from "../api.ts";
 import { csvText } from "../charts/csv.ts";
 import { Trouble } from "../parts.tsx";

@@ -9,7 +9,7 @@ export interface Block {
   sizes: number[];
   /** Values that one of the block stands for, on each of its axes. */
   cell: number[];
-  /** NaN for what is not finite. */
+  /** NaN for values that are not finite. */
   real: Float64Array;
   /** Null for real values. */
   imaginary: Float64Array | null;

@@ -34,7 +34,7 @@ export interface Filter {
   problems: string[];
 }
 
-/** Reads a filter; what cannot be used is named and left out. */
+/** Reads a filter; unusable parts are named and left out. */
 export function parseFilter(text: string): Filter {
   const none = { words: [], metrics: [], tags: [], problems: [] };
   const filter: Filter = { ...none, query: {}, facts: {}, after: null, before: null, starred: false };
@@ -82,7 +82,7 @@ function read(part: string, filter: Filter): void {
     case "after":
     case "before":
       if (Number.isNaN(Date.parse(value))) filter.problems.push(`${part}: write a date such as 2026-11-30`);
-      // A day is meant as a whole: before:2026-11-30 keeps what was run on it.
+      // A day is meant as a whole: before:2026-11-30 keeps the runs of that day.
       else filter[name] = name === "before" && value.length === 10 ? `${value}T23:59:59.999Z` : value;
       return;
     case undefined:

@@ -175,7 +175,7 @@ function Heading({ name, column: { title, number, key } }: { name: string; colum
 function sorted(rows: RunRow[], sort: string, descending: boolean, metric: string): RunRow[] {
   const keyOf = columnOf(sort, metric)?.key ?? (() => null);
   const keyed = rows.map((row) => [keyOf(row), row] as const);
-  // What has no value comes last either way.
+  // Rows without a value come last either way.
   return keyed.sort(([a], [b]) => {
     if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
     return (a < b ? -1 : a > b ? 1 : 0) * (descending ? -1 : 1);

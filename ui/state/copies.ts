@@ -46,13 +46,13 @@ export interface Copy {
   recipe: JsonObject;
   past: readonly JsonObject[];
   future: readonly JsonObject[];
-  /** Where it lies, relative to the project, and the tag of the file as it was read; null for what was never saved. */
+  /** Where it lies, relative to the project, and the tag of the file as it was read; null for a copy that was never saved. */
   file: { path: string; etag: string | null } | null;
   /** Canonical text of what the file holds. */
   savedText: string | null;
   verdict: Verdict | null;
   selected: string | null;
-  /** What was typed into fields and cannot be read, by field; the recipe keeps the value before. */
+  /** Typed texts that cannot be read, by field; the recipe keeps the value before. */
   unread: { readonly [field: string]: Unread };
   /** A draft of the raw text that is not applied. */
   rawDraft: string | null;
@@ -198,11 +198,11 @@ export function closeCopy(id: string): void {
 /** A difference between two recipes. */
 export type Change = ReplyOf<"post", "/api/recipe/diff">["changes"][number];
 
-/** Why a copy was not saved: what the file holds is not what was read from it. */
+/** Why a copy was not saved: the file has changed since it was read. */
 export interface Conflict {
   copyId: string;
   path: string;
-  /** What lies there now, and its tag. */
+  /** The contents of the file now, and its tag. */
   recipe: JsonObject;
   etag: string | null;
   changes: Change[];
@@ -268,7 +268,7 @@ const recipesPath = (name: string) => `recipes/${name.replace(/^recipes\//, "")}
 /** The file that a recipe of this name is saved in first. */
 export const fileOf = (name: string) => `recipes/${name.replaceAll(/[^A-Za-z0-9._-]/g, "_").replace(/^\.+/, "")}.yaml`;
 
-// What follows every change: the draft is kept, and the server is asked a moment later.
+// After every change the draft is kept, and the server checks it a moment later.
 
 const timers = new Map<string, ReturnType<typeof setTimeout>>();
 const VALIDATE_AFTER_MS = 250;
@@ -298,7 +298,7 @@ export async function validate(id: string): Promise<void> {
   if (present !== undefined && textOf(present) === text) update(id, { verdict });
 }
 
-// What was edited while the server was away is checked once it is back.
+// Edits during a lost connection are checked when the server answers again.
 let wasLost = false;
 effect(() => {
   const lost = connection.value === "lost";
@@ -309,10 +309,10 @@ effect(() => {
 });
 
 /**
- * What stands in the way of a plan: a topology that is not its profile's, parts that this machine lacks. The plan of a matrix is
+ * Obstacles of a plan: a topology that is not its profile's, parts that this machine lacks. The plan of a matrix is
  * that of its variants, which are asked about one by one when they run.
  *
- * @param known what was said already
+ * @param known findings that are shown already
  * @throws Problem of the connection
  */
 async function planProblems(recipe: JsonObject, known: readonly Diagnostic[]): Promise<Diagnostic[]> {
@@ -342,7 +342,7 @@ export function setJob(id: string, jobId: string): void {
   keepDraft(id);
 }
 
-/** Keeps what is typed in the raw editor and not applied. */
+/** Keeps unapplied text of the raw editor. */
 export function keepRaw(id: string, rawDraft: string | null): void {
   update(id, { rawDraft });
   keepDraft(id);

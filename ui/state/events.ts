@@ -42,12 +42,12 @@ export interface VariantRun {
 export const variantRuns = ({ progress }: Job): { [variantId: string]: VariantRun } =>
   (progress?.variants ?? {}) as unknown as { [variantId: string]: VariantRun };
 
-/** Adds what is known of a job. */
+/** Adds the known state of a job. */
 export function rememberJob(job: Job): void {
   jobs.value = new Map(jobs.value).set(job.job_id, later(jobs.value.get(job.job_id), job));
 }
 
-/** What is known of a job with what a reply adds. The reply may come after later events: their state stays. */
+/** The known state of a job with that of a reply. The reply may come after later events: their state stays. */
 function later(known: Job | undefined, job: Job): Job {
   if (known === undefined) return job;
   const merged = {

@@ -37,7 +37,7 @@ export function statesOf(copy: Copy): ReadonlyMap<string, StepState> | undefined
   return new Map(
     stepsOf(copy.recipe).map(({ id }) => {
       const state = known.get(id) ?? idle;
-      // Whoever ended the run ended what ran: a cancellation, an error beside it, or the end of the server.
+      // The end of the run also ended its running steps: a cancellation, an error beside it, or the end of the server.
       const cut = job.state === "incomplete" ? "interrupted" : "canceled";
       return [id, state.state === "running" ? { ...state, state: cut } : state];
     }),

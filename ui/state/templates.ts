@@ -30,7 +30,7 @@ export function wantBindings(recipe: JsonObject): void {
   );
 }
 
-/** The bindings of a recipe's template that still point at what they were made for. */
+/** The bindings of a recipe's template that still point at their original target. */
 export function bindingsOf(recipe: JsonObject, steps: readonly Step[]): { stepId: string; param: string }[] {
   return (bindings.value.get(templateOf(recipe) ?? "") ?? [])
     .filter(({ step_id, op }) => steps.some((step) => step.id === step_id && step.op === op))

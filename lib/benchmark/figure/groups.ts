@@ -31,7 +31,7 @@ export function chosenRecipes(result: BenchmarkResult, { recipes: wanted, where 
   });
 }
 
-/** Whether a recipe has a value of a coordinate or a metric; numbers as texts count as what they say. */
+/** Whether a recipe has a value of a coordinate or a metric; numbers as texts count as numbers. */
 function matches(result: BenchmarkResult, recipe: ResultRow, id: string, value: string | number): boolean {
   const coordinate = recipe.matrix_selection?.[id];
   if (coordinate !== undefined && !isNumber(coordinate)) return textOf(coordinate) === String(value);

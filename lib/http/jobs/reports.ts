@@ -7,7 +7,7 @@ const PROGRESS_INTERVAL_MS = 100;
 /**
  * Wraps a receiver of reports.
  * @returns `add` passes reports on, and keeps the latest progress of a step back until its time has come; `close` drops
- *   what is kept, for the end of the step has told more
+ *   the kept part, since the end of the step reports more
  */
 export function throttledReports(
   receive: (report: Report) => void,

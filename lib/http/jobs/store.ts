@@ -2,7 +2,7 @@
  * Jobs and events in the index database. A job that was acknowledged is on the disk; its events follow within a moment, and
  * all that came before its end are there with it.
  *
- * What cannot be written stays here until it can: records of jobs without limit (few are remembered), the latest events, and
+ * Records that cannot be written are kept in memory: records of jobs without limit (few are remembered), the latest events, and
  * one event `truncated` in place of the older ones of each job.
  */
 import { canonicalJson, parseJson } from "../../contract/json.ts";
@@ -119,7 +119,7 @@ export class JobStore {
   }
 
   /**
-   * Writes what waits.
+   * Writes the waiting records.
    * @param durable whether it is on the disk when this returns
    * @throws SvcError `storage_unavailable`; all of it waits on
    */

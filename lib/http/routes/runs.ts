@@ -252,7 +252,10 @@ export const runRoutes = [
       dry_run: z.boolean().optional(),
     }),
     replies: {
-      200: reply("Removed files, or those that would be removed", documentOf<GarbageReport>(z.object({ items: z.array(OBJECT) }))),
+      200: reply(
+        "Removed files, or those that would be removed",
+        documentOf<GarbageReport>(z.object({ items: z.array(OBJECT) })),
+      ),
       ...refusals(400, 409),
     },
     thread: ({ body: { incomplete, dry_run: dryRun }, session }) => session.runs.gc({ incomplete, dryRun }),

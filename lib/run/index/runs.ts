@@ -300,7 +300,7 @@ function changedNames(runs: readonly ReadonlyMap<string, string | number>[]): st
   return [...dimensions, ...differing.filter((name) => name.includes(".") && !isBound(name))];
 }
 
-/** Parameters of the steps, the point of a matrix, and metrics, without what is measured anew in each run. */
+/** Parameters of the steps, the point of a matrix, and metrics, without those that differ in each run. */
 function valuesOf(
   { metrics, steps }: JsonObject,
   { metadata, steps: authored }: JsonObject,

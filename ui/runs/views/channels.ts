@@ -43,7 +43,7 @@ export function channelsOf(artifacts: readonly Artifact[]): Channel[] {
   });
 }
 
-/** What is shown first: a truth with its estimate where there are both, else the first channel by itself. */
+/** The first view: a true channel with its estimate where there are both, else the first channel alone. */
 export function firstPair(channels: readonly Channel[]): [Channel, Channel | null] {
   const truth = channels.find(({ kind }) => TRUTHS.includes(kind));
   const estimate = channels.find(({ kind, shape }) =>
