@@ -1,4 +1,4 @@
-/** What was run: the list, or one run of it. */
+/** The runs: the list, or one of them. */
 import { lazy } from "../preact.ts";
 import { place } from "../router.ts";
 import { RunList } from "../runs/list.tsx";

@@ -14,7 +14,7 @@ export type TrainingPart = "trained" | "passes" | "blocks" | "loss";
 
 export interface StepState {
   state: "running" | "completed" | "failed" | "canceled" | "interrupted" | "not started" | TrainingPart;
-  /** 0 … 1 where the operation tells. */
+  /** 0 … 1 where the operation reports it. */
   fraction: number | null;
   message: string | null;
   seconds: number | null;
