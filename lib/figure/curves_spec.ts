@@ -96,7 +96,7 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
   const detail = { field: "series", type: "nominal" };
   const measuredData = data.filter(({ kind }) => kind !== "theory");
   // Points beyond the ends of a chosen axis are not drawn.
-  const [inside, noneOutside] = insideOf(figure, data);
+  const [inside] = insideOf(figure, data);
   const thin = style.line_width * 0.55;
   const layers: (FigureSpec | false)[] = [
     figure.step && measuredData.some(({ low }) => low !== null) && {
@@ -150,7 +150,30 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
         fill: figure.front !== null ? { condition: { test: "datum.front", ...color }, value: style.background } : color,
       },
     },
-    measuredData.some(({ bound }) => bound !== null) && {
+    ...signLayers(figure, style, data, { encoding, color, along }),
+  ];
+  layers.push(...guideLayers(figure, style, encoding));
+  const plot = {
+    width: style.width,
+    height: style.height,
+    data: { values: data },
+    layer: layers.filter((layer) => layer !== false),
+  };
+  if (style.legend === "none") return [plot];
+  return [plot, legendView(legendLayout(entriesOf(figure, measuredData), style, style.width), style, channels)];
+}
+
+/** Layers of points without a value: bounds where no error was seen, and items that were lost. */
+function signLayers(
+  figure: CurveFigure,
+  style: FigureStyle,
+  data: readonly Datum[],
+  { encoding, color, along }: { encoding: FigureSpec; color: FigureSpec; along: (field: string) => FigureSpec },
+): (FigureSpec | false)[] {
+  const [inside, noneOutside] = insideOf(figure, data);
+  const measured = data.filter(({ kind }) => kind !== "theory");
+  return [
+    measured.some(({ bound }) => bound !== null) && {
       transform: [{
         filter: `datum.bound !== null${
           noneOutside ? "" : ` && ${within(figure.x, "x")} && ${within(figure.y, "bound")}`
@@ -159,13 +182,13 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
       mark: { ...signMark("bound", SIGNS.bound, style), stroke: undefined, yOffset: boundOffset(style) },
       encoding: { x: encoding.x, y: along("bound"), color },
     },
-    measuredData.some(({ outage, y }) => outage !== null && y !== null) && {
+    measured.some(({ outage, y }) => outage !== null && y !== null) && {
       transform: [{ filter: `datum.outage !== null && datum.y !== null${inside}` }],
       mark: signMark("outage", SIGNS.outage, style),
       encoding,
     },
     // A series without any received item has no value: its marks are above the axis, one line per series.
-    ...series.filter(({ points }) => points.some(lostWhole)).map(({ label }, line) => ({
+    ...figure.series.filter(({ points }) => points.some(lostWhole)).map(({ label }, line) => ({
       transform: [{ filter: `datum.series === ${JSON.stringify(label)} && datum.outage !== null && datum.y === null` }],
       mark: {
         ...signMark("outage", SIGNS.outage, style),
@@ -176,26 +199,17 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
       encoding: { x: encoding.x, color },
     })),
   ];
-  layers.push(...guideLayers(figure, style, encoding));
-  const plot = {
-    width: style.width,
-    height: style.height,
-    data: { values: data },
-    layer: layers.filter((layer) => layer !== false),
-  };
+}
+
+function entriesOf({ series, front }: CurveFigure, measured: readonly Datum[]): LegendEntry[] {
   const entries: LegendEntry[] = series.filter(({ hidden }) => hidden !== true)
     .map(({ label, kind }) => ({ label, series: label, kind }));
-  if (style.legend === "none") return [plot];
-  if (measuredData.some(({ bound }) => bound !== null)) {
-    entries.push({ label: "No error seen: bound", series: null, kind: null, sign: "bound" });
-  }
-  if (measuredData.some(({ outage }) => outage !== null)) {
-    entries.push({ label: "Items lost (outage)", series: null, kind: null, sign: "outage" });
-  }
-  if (figure.front !== null) {
-    entries.push({ label: "Pareto front (filled points)", series: null, kind: null, sign: "front" });
-  }
-  return [plot, legendView(legendLayout(entries, style, style.width), style, channels)];
+  const sign = (name: keyof typeof SIGNS, label: string) =>
+    entries.push({ label, series: null, kind: null, sign: name });
+  if (measured.some(({ bound }) => bound !== null)) sign("bound", "No error seen: bound");
+  if (measured.some(({ outage }) => outage !== null)) sign("outage", "Items lost (outage)");
+  if (front !== null) sign("front", "Pareto front (filled points)");
+  return entries;
 }
 
 /** A filter for the series without lines. */
