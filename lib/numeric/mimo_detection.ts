@@ -335,28 +335,18 @@ export function maximumLikelihoodDetector(
   };
 }
 
-/** The K best vectors of a tree search; rx >= layers. */
-export function kBestDetector(
-  rx: number,
-  layers: number,
-  modulation: Modulation,
-  keep: number,
-  exact: boolean,
-): Detector {
-  const points = constellation(modulation), order = points.length / 2;
-  const marginals = new Marginals(layers, order, BITS_PER_SYMBOL[modulation]);
-  const { least, sums } = marginals;
-  const q = new Float64Array(2 * rx * layers), triangle = new Float64Array(2 * layers * layers);
-  const room = Math.min(keep, order ** layers);
-  // Two generations of paths: distances and labels [path, layer].
-  let distances = new Float64Array(room), following = new Float64Array(room);
-  let labels = new Uint8Array(room * layers), next = new Uint8Array(room * layers);
-  const heap = new Int32Array(room), rotated = new Float64Array(2 * layers), scores = new Float64Array(room * order);
-  let noise = 1, outside = 0;
-  /** Whether candidate a ranks behind candidate b; candidates are path · order + label. */
+/**
+ * The selection of the smallest scores, by a heap.
+ * @param scores of the candidates path · order + label
+ * @param room most candidates that are kept
+ * @returns a function of the number of candidates that gives the kept ones, in ascending order of their index, so that ties of
+ *   the next layer go to the lower path
+ */
+function selection(scores: Float64Array, room: number): (count: number) => Int32Array {
+  const heap = new Int32Array(room);
+  /** Whether candidate a ranks behind candidate b. */
   const behind = (a: number, b: number) => scores[a] > scores[b] || (scores[a] === scores[b] && a > b);
-  /** Keeps the `room` first candidates of `count` in `heap`; returns how many. */
-  const select = (count: number): number => {
+  return (count) => {
     const size = Math.min(room, count);
     for (let i = 0; i < size; i++) heap[i] = i;
     const sink = (start: number) => {
@@ -377,9 +367,29 @@ export function kBestDetector(
         sink(0);
       }
     }
-    // In rank order, so that ties of the next layer go to the lower path.
-    return size;
+    return heap.subarray(0, size).sort();
   };
+}
+
+/** The K best vectors of a tree search; rx >= layers. */
+export function kBestDetector(
+  rx: number,
+  layers: number,
+  modulation: Modulation,
+  keep: number,
+  exact: boolean,
+): Detector {
+  const points = constellation(modulation), order = points.length / 2;
+  const marginals = new Marginals(layers, order, BITS_PER_SYMBOL[modulation]);
+  const { least, sums } = marginals;
+  const q = new Float64Array(2 * rx * layers), triangle = new Float64Array(2 * layers * layers);
+  const room = Math.min(keep, order ** layers);
+  // Two generations of paths: distances and labels [path, layer].
+  let distances = new Float64Array(room), following = new Float64Array(room);
+  let labels = new Uint8Array(room * layers), next = new Uint8Array(room * layers);
+  const rotated = new Float64Array(2 * layers), scores = new Float64Array(room * order);
+  const select = selection(scores, room);
+  let noise = 1, outside = 0;
   return {
     prepare(g, variance) {
       noise = Math.max(variance, 1e-12);
@@ -417,7 +427,7 @@ export function kBestDetector(
             scores[path * order + label] = distances[path] + dr * dr + di * di;
           }
         }
-        const size = select(paths * order), kept = heap.subarray(0, size).sort();
+        const kept = select(paths * order), size = kept.length;
         for (let k = 0; k < size; k++) {
           const path = Math.floor(kept[k] / order);
           following[k] = scores[kept[k]];
