@@ -185,11 +185,10 @@ function VariantList({ copy, variants }: { copy: Copy; variants: readonly Varian
   });
   const { runs, problems } = useComparedRuns(ids), runOf = new Map(runs.map((run) => [run.id, run]));
   useEffect(() => void loadMetrics().catch(() => {}), []);
-  const rows = variants.map((variant) => {
+  const rows = variants.map((variant): Row => {
     const run = started[variant.id], compared = runOf.get(run?.run_id ?? "");
     return { variant, run, compared };
   });
-  type Row = typeof rows[number];
   // The curve is drawn again when it has a point more.
   const swept = useMemo(
     () =>
@@ -233,56 +232,71 @@ function VariantList({ copy, variants }: { copy: Copy; variants: readonly Varian
       <Table
         rows={rows}
         keyOf={({ variant }) => variant.id}
-        columns={[
-          [<Hidden>Choose</Hidden>, ({ variant: { id, index } }) => (
-            <input
-              type="checkbox"
-              aria-label={`Choose variant ${index}`}
-              checked={ticked.has(id)}
-              onChange={(event) => tick(id, event.currentTarget.checked)}
-            />
-          )],
-          ["No.", ({ variant }) => variant.index, "number"],
-          ...dimensions.map((name): Column<Row> => [
-            name,
-            ({ variant }) => canonicalJson(variant.selection[name] ?? null),
-            "number mono",
-          ]),
-          ["State", ({ run }) => <VariantState run={run} active={active} />],
-          ...metrics.map(({ id, unit }): Column<Row> => {
-            const valueOf = ({ compared }: Row) => {
-              const name = compared && namedIn(compared, id);
-              return name === undefined
-                ? undefined
-                : { value: compared!.metrics.get(name), rate: compared!.rates.get(name) };
-            };
-            return [
-              <span title={id}>{entryOf(id)?.name ?? id}{unit && ` (${unitText(unit)})`}</span>,
-              (row) => {
-                const found = valueOf(row);
-                return found && shownMetric(found.value, found.rate);
-              },
-              "number mono",
-              (row) => String(valueOf(row)?.value ?? ""),
-            ];
-          }),
-          ["Variant", ({ variant }) => variant.id.slice(0, 16), "mono small", ({ variant }) => variant.id],
-          [
-            <Hidden>Actions</Hidden>,
-            ({ variant: { recipe, index } }) => (
-              <button
-                type="button"
-                class="quiet"
-                onClick={() => openCopy(recipe)}
-              >
-                Open<Hidden>variant {index}</Hidden>
-              </button>
-            ),
-          ],
-        ]}
+        columns={variantColumns({ dimensions, metrics, active, ticked, tick })}
       />
     </>
   );
+}
+
+/** A variant with its run of the latest sweep. */
+interface Row {
+  variant: Variant;
+  run: ReturnType<typeof variantRuns>[string] | undefined;
+  compared: ComparedRun | undefined;
+}
+
+function variantColumns({ dimensions, metrics, active, ticked, tick }: {
+  dimensions: readonly string[];
+  metrics: ReturnType<typeof headlineMetrics>;
+  active: boolean;
+  ticked: ReadonlySet<string>;
+  tick(id: string, on: boolean): void;
+}): Column<Row>[] {
+  return [
+    [<Hidden>Choose</Hidden>, ({ variant: { id, index } }) => (
+      <input
+        type="checkbox"
+        aria-label={`Choose variant ${index}`}
+        checked={ticked.has(id)}
+        onChange={(event) => tick(id, event.currentTarget.checked)}
+      />
+    )],
+    ["No.", ({ variant }) => variant.index, "number"],
+    ...dimensions.map((name): Column<Row> => [
+      name,
+      ({ variant }) => canonicalJson(variant.selection[name] ?? null),
+      "number mono",
+    ]),
+    ["State", ({ run }) => <VariantState run={run} active={active} />],
+    ...metrics.map(({ id, unit }): Column<Row> => {
+      const valueOf = ({ compared }: Row) => {
+        const name = compared && namedIn(compared, id);
+        return name === undefined ? undefined : { value: compared!.metrics.get(name), rate: compared!.rates.get(name) };
+      };
+      return [
+        <span title={id}>{entryOf(id)?.name ?? id}{unit && ` (${unitText(unit)})`}</span>,
+        (row) => {
+          const found = valueOf(row);
+          return found && shownMetric(found.value, found.rate);
+        },
+        "number mono",
+        (row) => String(valueOf(row)?.value ?? ""),
+      ];
+    }),
+    ["Variant", ({ variant }) => variant.id.slice(0, 16), "mono small", ({ variant }) => variant.id],
+    [
+      <Hidden>Actions</Hidden>,
+      ({ variant: { recipe, index } }) => (
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => openCopy(recipe)}
+        >
+          Open<Hidden>variant {index}</Hidden>
+        </button>
+      ),
+    ],
+  ];
 }
 
 /** The state of a sweep, which continues on the server without this page. */
