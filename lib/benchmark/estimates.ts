@@ -5,6 +5,7 @@
 import { toNumber } from "../contract/value.ts";
 import { findMetric } from "../research/catalog.ts";
 import { numberText, type ShownEstimate } from "../figure/number_text.ts";
+import { studentT } from "../numeric/inference.ts";
 import type { StatisticalUnit } from "../numeric/rate_interval.ts";
 import { aggregate } from "./aggregate.ts";
 import { sampleOf } from "./samples.ts";
@@ -129,6 +130,26 @@ function aggregated(result: BenchmarkResult, recipeId: string, metric: string): 
 }
 
 /**
+ * The estimate of a metric over the items of a recipe, such as photographs: their values are averaged over the replicates
+ * first, so that the interval says how much items differ, not how much the noise does.
+ * @returns null without values of at least two items
+ */
+export function itemEstimateOf(result: BenchmarkResult, recipeId: string, metric: string): Estimate | null {
+  const sums = new Map<string, { sum: number; n: number }>();
+  for (const row of completedRows(result, new Set([recipeId]))) {
+    for (const [item, value] of Object.entries(sampleOf(row, [{ id: metric }])?.items[metric] ?? {})) {
+      const known = sums.getOrInsertComputed(item, () => ({ sum: 0, n: 0 }));
+      known.sum += value;
+      known.n++;
+    }
+  }
+  if (sums.size < 2) return null;
+  const values = Float64Array.from(sums.values(), ({ sum, n }) => sum / n);
+  const { n, mean, low, high } = studentT(values, toNumber(result.replication?.confidence_level ?? 0.95));
+  return { n, mean, low, high, method: "student_t", unit: "source_item" };
+}
+
+/**
  * What the intervals of a metric rest on, for captions: `95 % intervals over packets`; null where there are none.
  * @param ids the recipes shown
  */
@@ -136,8 +157,9 @@ export function intervalsText(
   result: BenchmarkResult,
   metric: string,
   ids: Iterable<string> = recipesOf(result).map(({ id }) => id),
+  estimate = estimateOf,
 ): string | null {
-  const found = [...ids].map((id) => estimateOf(result, id, metric))
+  const found = [...ids].map((id) => estimate(result, id, metric))
     .filter((estimate) => estimate !== null && (estimate.low !== null || estimate.bound !== undefined));
   const names = new Set(found.map((estimate) => UNITS[estimate!.unit ?? "replicate"]));
   const level = numberText(toNumber(result.replication?.confidence_level ?? 0.95) * 100);

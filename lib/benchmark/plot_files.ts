@@ -82,6 +82,7 @@ function bindingOf(
     recipes: request.recipes === undefined ? null : [...request.recipes],
     where: Object.fromEntries(Object.entries(request.where ?? {}).map(([id, value]) => [id, String(value)])),
     bound: bound || null,
+    ...(request.intervals === "items" ? { intervals: "items" } : {}),
     theory: drawn.filter(({ kind }) => kind === "theory").map(({ label }) => label),
     style: parseJson(JSON.stringify(style)),
     files: Object.fromEntries(Object.entries(files).map(([name, contents]) => [name, { sha256: sha256Hex(contents) }])),

@@ -1,6 +1,6 @@
 /** The recipes of the example adapters, in their sandboxes: what they measure is what their training recorded. */
 import assert from "node:assert/strict";
-import { lint, runMatrix } from "../support/session.ts";
+import { lint, loadBenchmarkPack, runMatrix } from "../support/session.ts";
 import { isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
 import { fromFileUrl, ROOT_PATH } from "../support/paths.ts";
 import { assertGivesStoredAnswer } from "../support/stored_reference.ts";
@@ -9,9 +9,9 @@ import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 const ADAPTERS = new URL("../../adapters/", import.meta.url);
 
 /** Metrics of every chosen point, as `step/metric`. */
-async function measured(adapter: string, points?: string[]): Promise<((id: string) => number)[]> {
+async function measured(adapter: string, points?: string[], file = "recipe.yaml"): Promise<((id: string) => number)[]> {
   const folder = new URL(`${adapter}/`, ADAPTERS), adapters = [{ folder: fromFileUrl(folder) }];
-  const recipe = await Deno.readTextFile(new URL("recipe.yaml", folder));
+  const recipe = await Deno.readTextFile(new URL(file, folder));
   const linted = await lint(recipe, { adapters });
   assert.deepEqual(linted.issues.filter(({ severity }) => severity === "error"), []);
   const stateDir = await Deno.makeTempDir();
@@ -55,6 +55,38 @@ Deno.test("signs stay readable as strongly compressed JPEG, until the link loses
   const errors = "reading/task.cer";
   assert.ok(clean(errors) < 0.05 && lossy(errors) > 0.5, `${clean(errors)}, ${lossy(errors)}`);
   assert.ok(clean("reading/text.channel_uses_per_word") < 7000);
+});
+
+Deno.test("the readability pack is valid with its adapter", async () => {
+  const folder = fromFileUrl(new URL("ocr_reader/", ADAPTERS));
+  const { diagnostics, pack, valid } = await loadBenchmarkPack(`${folder}sign_readability_v1.yaml`, {
+    adapters: [{ folder }],
+    projectRoot: ROOT_PATH,
+  });
+  assert.ok(valid);
+  assert.deepEqual(
+    diagnostics.map(({ code }) => code),
+    ["research_catalog_warning"],
+    "its dataset is the adapter's own",
+  );
+  assert.equal(pack?.recipes.length, 12);
+});
+
+Deno.test("words of scenes: few channel uses with joint coding, all words with an adapted link", async () => {
+  const [joint] = await measured("ocr_reader", ["snr_db=10.0"], "scenes_joint.yaml");
+  const [jpeg] = await measured("ocr_reader", ["snr_db=10.0"], "scenes_jpeg.yaml");
+  const read = "reading/text.words_read", uses = "reading/text.channel_uses_per_word_read";
+  assert.ok(joint(read) > 0.9 && jpeg(read) > 0.95, `${joint(read)}, ${jpeg(read)}`);
+  // An eighth of 256 x 192 pixels for each of 24 scenes, over the words read of 72.
+  assert.ok(Math.abs(joint(uses) * joint(read) * 72 - 24 * 256 * 192 / 8) < 1e-6);
+  const bits = jpeg("reading/text.bits_per_word_read");
+  assert.ok(bits > 4000 && bits < 6000 && jpeg(uses) < bits, `${bits}, ${jpeg(uses)}`);
+});
+
+Deno.test("words of scenes by the learned codec", async () => {
+  const [learned] = await measured("ocr_reader", ["snr_db=10.0"], "scenes_learned.yaml");
+  assert.ok(learned("reading/text.words_read") > 0.88);
+  assert.ok(learned("reading/text.bits_per_word_read") < 4500);
 });
 
 for (

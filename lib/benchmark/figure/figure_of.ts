@@ -15,6 +15,7 @@ import { confusionFigure } from "./confusion.ts";
 import { curves } from "./curves.ts";
 import { distribution } from "./distribution.ts";
 import { chosenRecipes, groupsOf } from "./groups.ts";
+import { estimatesFor } from "./points.ts";
 import { rateDistortion } from "./rate_distortion.ts";
 import { type Draft, NO_EVIDENCE, type PlotOutcome, type PlotRequest, type RowEvidence } from "./types.ts";
 
@@ -56,7 +57,9 @@ export function benchmarkFigure(
     result_id: result.result_id,
     result_sha256: sha256,
   };
-  const titled = matrix ? { title: "", subtitle: "" } : titles(result, plot, x, y, new Set(chosen.map(({ id }) => id)));
+  const titled = matrix
+    ? { title: "", subtitle: "" }
+    : titles(result, { ...request, plot, x, y }, new Set(chosen.map(({ id }) => id)));
   const base = { type: plot, source, ...titled };
   const figure = BUILDERS[plot]({ result, groups, base, request: { ...request, plot, x, y, bound }, evidence });
   return { figure, plot, x, y, group, bound };
@@ -91,9 +94,7 @@ function replicatesOf(result: BenchmarkResult, drawn: ReadonlySet<string>): numb
 
 function titles(
   result: BenchmarkResult,
-  plot: FigureType,
-  x: string,
-  y: string,
+  { plot, x, y, intervals: over }: Draft["request"],
   drawn: ReadonlySet<string>,
 ): { title: string; subtitle: string } {
   const counts = replicatesOf(result, drawn), replicates = Math.max(0, ...counts);
@@ -101,10 +102,10 @@ function titles(
   const band = `${
     numberText(toNumber(result.replication?.confidence_level ?? 0.95) * 100)
   } % Dvoretzky-Kiefer-Wolfowitz band`;
-  const text = plot === "cdf" ? band : intervalsText(result, y, drawn);
+  const text = plot === "cdf" ? band : intervalsText(result, y, drawn, estimatesFor({ intervals: over }));
   const intervals = text === null ? [] : [text];
   const { id, version, name: pack } = result.benchmark;
-  const over = plot === "cdf"
+  const title = plot === "cdf"
     ? `Distribution of ${lowerFirst(name)}`
     : x === ""
     ? name
@@ -112,5 +113,5 @@ function titles(
   const atMost = Math.min(...counts) < replicates ? "up to " : "";
   const count = replicates > 1 ? [`${atMost}${replicates} replicates`] : [];
   const source = [pack || id, ...(version === "" ? [] : [`version ${version}`])].join(", ");
-  return { title: over, subtitle: [source, ...count, ...intervals].join(" · ") };
+  return { title, subtitle: [source, ...count, ...intervals].join(" · ") };
 }

@@ -3,11 +3,11 @@ import { SvcError } from "../../contract/error.ts";
 import { numberText } from "../../figure/number_text.ts";
 import type { FigureAxis, FigurePoint, FigureSeries } from "../../figure/types.ts";
 import { unitText } from "../../figure/unit_text.ts";
-import { type Estimate, estimateOf } from "../estimates.ts";
+import { type Estimate, estimateOf, itemEstimateOf } from "../estimates.ts";
 import { axisFacts } from "../plot_defaults.ts";
 import type { BenchmarkResult, ResultRow } from "../types.ts";
 import { placeOf } from "./groups.ts";
-import type { Draft, Group } from "./types.ts";
+import type { Draft, Group, PlotRequest } from "./types.ts";
 
 /** The axis of a metric or coordinate. */
 export function axis(
@@ -39,6 +39,10 @@ function outageOf(result: BenchmarkResult, recipe: ResultRow, { plot, y }: Draft
   return estimateOf(result, recipe.id, "channel.outage_rate")?.mean ?? null;
 }
 
+/** The estimates whose intervals a request asks for. */
+export const estimatesFor = ({ intervals }: Pick<PlotRequest, "intervals">) =>
+  intervals === "items" ? itemEstimateOf : estimateOf;
+
 export interface PlacedPoint {
   recipe: ResultRow;
   point: FigurePoint;
@@ -48,7 +52,7 @@ export interface PlacedPoint {
 export function pointsOf({ result, request }: Draft, { recipes }: Group): PlacedPoint[] {
   return recipes.flatMap((recipe): PlacedPoint[] => {
     const x = placeOf(result, recipe, request.x);
-    const estimate = estimateOf(result, recipe.id, request.y);
+    const estimate = estimatesFor(request)(result, recipe.id, request.y);
     const outage = outageOf(result, recipe, request);
     if (x === null || (estimate === null && !(outage !== null && outage > 0))) return [];
     return [{ recipe, point: pointOf(x, estimate, outage) }];

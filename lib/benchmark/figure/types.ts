@@ -18,7 +18,12 @@ export interface PlotRequest {
   where?: Readonly<Record<string, string | number>>;
   /** Metric that bounds the one along y, drawn as theory; empty for none. */
   bound?: string;
+  /** What intervals are over: replicates (the aggregates, the default), or items such as photographs. */
+  intervals?: IntervalsOver;
 }
+
+export const INTERVALS_OVER = ["replicates", "items"] as const;
+export type IntervalsOver = typeof INTERVALS_OVER[number];
 
 /** Documents of the rows of a result, read on need. */
 export interface RowEvidence {

@@ -1,9 +1,10 @@
 /** `svc benchmark export | plot | publish`: tables, figures and pages of a stored result. */
+import { INTERVALS_OVER } from "../../benchmark/figure/types.ts";
 import type { WrittenFiles } from "../../benchmark/reports.ts";
 import { SvcError } from "../../contract/error.ts";
 import { FIGURE_TYPES, type FigureType } from "../../figure/types.ts";
 import { InvalidArgumentError } from "../commander.ts";
-import { command, type CommandSpec, list, parsed, text } from "../command.ts";
+import { choice, command, type CommandSpec, list, parsed, text } from "../command.ts";
 import type { CliContext } from "../context.ts";
 
 const commaList = (names: string): string[] => names.split(",").map((part) => part.trim()).filter(Boolean);
@@ -72,6 +73,12 @@ export const reportCommands: CommandSpec[] = [
       recipe: list("--recipe <id>", "only this recipe; repeat for more"),
       where: parsed("--where <id=value>", "only recipes with this value of a metric or coordinate; repeat", place, {}),
       bound: text("--bound <id>", "metric that bounds the one along y, drawn as a dashed line"),
+      intervals: choice(
+        "--intervals <over>",
+        "what intervals are over; items are images or texts",
+        INTERVALS_OVER,
+        "replicates",
+      ),
       style: text("--style <style>", "svc, paper, compact or a JSON or YAML file (default: svc)"),
       out: text("--out <folder>", "write there instead of into figures/ of the result"),
       name: text("--name <name>", "name of the files, without extension"),

@@ -57,6 +57,33 @@ Deno.test("a caption names what the intervals are over", () => {
   assert.match(curves(fading, { recipes: awgn }).subtitle, / · 95 % intervals over bits$/, "only of what is drawn");
 });
 
+Deno.test("intervals over items average the replicates of an item first", () => {
+  const metric = "quality.psnr_db", result = qualityResult(2);
+  const [first] = result.recipes, values = [[30, 34], [32, 40], [28, 32]];
+  const recipes = result.recipes.map((row) =>
+    row.id !== first.id ? row : {
+      ...row,
+      item_metrics: {
+        [metric]: Object.fromEntries(values.map((pair, item) => [`i${item}`, float(pair[Number(row.replicate)])])),
+      },
+    }
+  );
+  const drawn = curves({ ...result, recipes }, { y: metric, intervals: "items" });
+  const valued = ({ series }: CurveFigure) => series.flatMap(({ points }) => points).filter(({ y }) => y !== null);
+  const points = valued(drawn);
+  assert.equal(points.length, 1, "recipes without values of items have none");
+  // Means of the items 32, 36, 30; Student's factor of two degrees of freedom.
+  const mean = 98 / 3,
+    reach = 4.302652729911275 * Math.sqrt(((32 - mean) ** 2 + (36 - mean) ** 2 + (30 - mean) ** 2) / 2 / 3);
+  const [{ y, low, high, n }] = points;
+  assert.ok(
+    Math.abs(y! - mean) < 1e-12 && Math.abs(low! - mean + reach) < 1e-9 && Math.abs(high! - mean - reach) < 1e-9,
+  );
+  assert.equal(n, 3);
+  assert.match(drawn.subtitle, /95 % intervals over source items$/);
+  assert.ok(valued(curves(result, { y: metric })).length > 1);
+});
+
 Deno.test("theory stands beside a link that it is about, and beside no other", () => {
   assert.deepEqual(labels(curves(ERRORS, {}, EVIDENCE)).slice(3), [
     "Theory: QPSK, AWGN",

@@ -115,6 +115,22 @@ Deno.test("rasters score as the confusion matrix says", async () => {
   }
 });
 
+Deno.test("panoptic quality is that of the objects, and averages their classes", async () => {
+  const lines = (...rows: string[]) => rows.map((row) => [...row].map(Number));
+  // Class 1: one of two objects matched with IoU 3/4, one left over on either side; class 2: equal.
+  const reference = raster([lines("110011", "110011", "000000", "220000")]);
+  const candidate = raster([lines("110010", "100010", "000100", "220000")]);
+  const { metrics } = await runOperation(segmentation, { inputs: { reference, candidate } });
+  close(metrics["segmentation.panoptic_quality"], ((3 / 4) / (1 + 2 / 2) + 1) / 2, "panoptic quality");
+  const same = await runOperation(segmentation, { inputs: { reference, candidate: reference } });
+  assert.equal(same.metrics["segmentation.panoptic_quality"], 1);
+  assert.equal(same.metrics["segmentation.boundary_f1"], 1);
+  const nothing = await runOperation(segmentation, {
+    inputs: { reference: raster([[[0, 0]]]), candidate: raster([[[0, 0]]]) },
+  });
+  assert.equal(nothing.metrics["segmentation.panoptic_quality"], undefined);
+});
+
 Deno.test("classes are compared by name where both sides name them, and the mean without the ground is reported", async () => {
   const reference = raster([[[0, 1, 2, 2]]], { class_names: ["background", "circle", "square"] });
   const candidate = raster([[[0, 2, 3, 1]]], { class_names: ["background", "square", "circle", "dog"] });
