@@ -48,6 +48,20 @@ Deno.test("every detector returns the bits without noise, also with fewer layers
   }
 });
 
+Deno.test("on the same received grids ML errs least, then K-best, MMSE-SIC, MMSE and ZF", async () => {
+  const bits = Generator.seeded(4).integers(0, 2, 72_000, "uint8");
+  const { rx_grid, channel } = await sent(bits, { tx_antennas: 3, rx_antennas: 3, snr_db: float(18) });
+  const errors: Record<string, number> = {};
+  for (const detector of ["ml", "kbest", "mmse_sic", "mmse", "zf"]) {
+    const { bits: found } = await decided({ rx_grid, channel }, { detector });
+    errors[detector] = found.reduce((sum, bit, i) => sum + Math.abs(bit - bits[i]), 0);
+  }
+  const shown = JSON.stringify(errors), { ml, kbest, mmse_sic, mmse, zf } = errors;
+  assert.ok(ml > 100 && mmse_sic > 1.2 * kbest && mmse > 1.2 * mmse_sic && zf > 1.2 * mmse, shown);
+  // 32 of 4096 vectors almost always hold the nearest one.
+  assert.ok(ml <= 1.01 * kbest && kbest < 1.1 * ml, shown);
+});
+
 Deno.test("bit errors are counted by grids, whose bits fade together", async () => {
   // 1000 bits of 16QAM on grids of 4·12 elements with two layers of 4 bits: 384 bits a grid.
   const bits = someBits(1000), { rx_grid, channel } = await sent(bits, { snr_db: float(0) });
