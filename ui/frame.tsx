@@ -1,6 +1,6 @@
 /** The frame of all views: rail, top bar, banners, and the view itself, which is loaded when it is first wanted. */
 import { connection, giveToken, messageOf, token, tokenWanted } from "./api.ts";
-import { Hidden, Page, Select, Trouble } from "./parts.tsx";
+import { Hidden, Page, reveal, Select, Trouble } from "./parts.tsx";
 import { type JSX, lazy, useEffect, useRef, useState, whenReachable } from "./preact.ts";
 import { address, place, VIEWS } from "./router.ts";
 import { activeJobs, jobs } from "./state/events.ts";
@@ -52,7 +52,7 @@ export function App() {
         Skip to content
       </a>
       <TopBar />
-      <nav class="rail" aria-label="Views">
+      <nav class="rail" aria-label="Views" ref={(box) => reveal(box)}>
         {VIEWS.map(([view, label]) => (
           <a key={view} href={address(view)} aria-current={place.value.view === view ? "page" : undefined}>{label}</a>
         ))}

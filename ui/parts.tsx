@@ -164,10 +164,18 @@ export function Toggle<T extends string>({ label, value, options, onChoose }: Na
   );
 }
 
+/** Scrolls a row of choices so far that the chosen one is seen: the reference of its box. */
+export function reveal(box: HTMLElement | null): void {
+  const chosen = box?.querySelector("[aria-current=page], [aria-selected=true]");
+  if (!box || !chosen) return;
+  const over = chosen.getBoundingClientRect().right - box.getBoundingClientRect().right;
+  if (over > 0) box.scrollLeft += over;
+}
+
 /** Tabs: one stop among the others of the page; arrows, Home and End move within. */
 export function Tabs<T extends string>({ label, value, options, onChoose }: NamedChoice<T>) {
   return (
-    <div class="tabs" role="tablist" aria-label={label} onKeyDown={walkTabs}>
+    <div class="tabs" role="tablist" aria-label={label} ref={(box) => reveal(box)} onKeyDown={walkTabs}>
       {pairsOf(options).map(([id, text]) => (
         <button
           key={id}

@@ -81,6 +81,11 @@ for (const [name, [width, height]] of Object.entries(SIZES)) {
       await page.waitForTimeout(400);
       const wide = await page.evaluate(TOO_WIDE) as string;
       if (wide !== "") wrong.push(`${pattern} is too wide: ${wide}`);
+      const cut = await page.evaluate(
+        `[...document.querySelectorAll(".rail [aria-current], [role=tab][aria-selected=true]")]
+        .filter((one) => one.getBoundingClientRect().right > innerWidth + 1).map((one) => one.textContent).join()`,
+      );
+      if (cut !== "") wrong.push(`${pattern}: ${cut} is chosen and out of sight`);
       const [shift, moved] = await page.evaluate("[globalThis.shift, globalThis.moved.join('; ')]") as [number, string];
       if (shift >= MOST_SHIFT) wrong.push(`${pattern} moved by ${shift.toFixed(3)}: ${moved}`);
       await shot(`layout_${width}_${pattern.replaceAll(/\W+/g, "_")}`);

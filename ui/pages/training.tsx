@@ -92,7 +92,6 @@ function Workbench({ source, recipe }: { source: string; recipe: JsonObject }) {
   useEffect(() => {
     const stop = new AbortController();
     setAsking(true);
-    keepDraft(source, draft);
     const timer = setTimeout(() =>
       inspect(recipe, draft, stop.signal).then((found) => {
         setInspection(found);
@@ -105,7 +104,9 @@ function Workbench({ source, recipe }: { source: string; recipe: JsonObject }) {
       }), PAUSE_MS);
     return () => (clearTimeout(timer), stop.abort());
   }, [recipe, draft]);
-  const change = (part: Partial<PlanDraft>) => setDraft({ ...draft, ...part });
+  // At once: a page that is closed now has its plan when it is opened again.
+  const take = (next: PlanDraft) => (keepDraft(source, next), setDraft(next));
+  const change = (part: Partial<PlanDraft>) => take({ ...draft, ...part });
   const nothing = draft.selected !== null && draft.selected.length === 0;
   const sound = findings.length === 0 && !nothing && !asking;
   return (
@@ -113,7 +114,7 @@ function Workbench({ source, recipe }: { source: string; recipe: JsonObject }) {
       {findings.length > 0 && (
         <section class="notice" data-tone="error" aria-label="Problems of the plan">
           <Diagnostics items={findings} />
-          <button type="button" onClick={() => setDraft(NEW_PLAN)}>Reset the plan</button>
+          <button type="button" onClick={() => take(NEW_PLAN)}>Reset the plan</button>
         </section>
       )}
       {inspection === null ? findings.length === 0 && <p class="empty" aria-busy="true">Inspecting the recipe</p> : (
