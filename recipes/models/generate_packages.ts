@@ -16,6 +16,7 @@ import type { OperationAbi } from "../../lib/contract/operation.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 
 const FOLDER = new URL("./", import.meta.url), RECIPES = new URL("../", import.meta.url);
+const ADAPTERS = new URL("../../adapters/", import.meta.url);
 const MANIFEST = "trained_artifact.yaml", CONTRACT = "slot_contract.json", HISTORY = "training/selection_history.json";
 const SCRIPT = "training/train.py", CURVE = "training/loss_curve.csv", EVALUATION = "training/evaluation.json";
 
@@ -254,7 +255,9 @@ export function expectedFiles(): Map<string, string> {
     for (const [path, content] of own) files.set(new URL(`${id}/${path}`, FOLDER).href, content);
     digests.set(id, package_sha256);
   }
-  for (const folder of [RECIPES, new URL("recipe_starters/", RECIPES)]) {
+  const adapters = [...Deno.readDirSync(ADAPTERS)].filter(({ isDirectory }) => isDirectory)
+    .map(({ name }) => new URL(`${name}/`, ADAPTERS));
+  for (const folder of [RECIPES, new URL("recipe_starters/", RECIPES), ...adapters]) {
     for (const { name } of Deno.readDirSync(folder)) {
       if (!name.endsWith(".yaml")) continue;
       const file = new URL(name, folder), text = Deno.readTextFileSync(file);
