@@ -47,7 +47,7 @@ const GENERATORS = [
   "recipes/draw_signs.ts",
   "recipes/figures/make_digital_cliff.ts",
   "recipes/models/generate_packages.ts",
-  "recipes/models/svc-tiny-hyperprior-v1/training/rate_distortion.ts",
+  "recipes/models/training/codec_rate_distortion.ts",
   "recipes/models/training/export_scenes.ts",
   "recipes/models/deepjscc-film-v1/training/compare.ts",
   "recipes/models/training/shrink_photographs.ts",

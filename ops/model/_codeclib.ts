@@ -2,8 +2,8 @@
  * Shared by the learned-codec operations: the selectable models, their parameters, and metadata of latents and payloads
  * that identify the model for a decoder.
  *
- * `svc_tiny_hyperprior` is part of the program; the published names need `svc models fetch`, or a folder of that name
- * in the project with the networks and tables described in _codeclib_tables.ts.
+ * `svc_tiny_hyperprior` and `svc_tiny_hyperprior_high` are part of the program; the published names need `svc models fetch`,
+ * or a folder of that name in the project with the networks and tables described in _codeclib_tables.ts.
  */
 import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact, ModelRequest, NamedModel, ParameterProblem } from "../../lib/contract/operation.ts";
@@ -16,9 +16,13 @@ import { Codec, type Latents } from "./_codeclib_codec.ts";
 import { NETWORKS, TABLES } from "./_codeclib_tables.ts";
 import type { PictureForm } from "./_deepjscc.ts";
 
-const BUNDLED = "svc_tiny_hyperprior";
-/** Package of the bundled codec. */
-const BUNDLED_PACKAGE = "svc-tiny-hyperprior-v1";
+/** Packages of the bundled codecs: up to 0.9 bit per pixel, and above. */
+const BUNDLED = {
+  svc_tiny_hyperprior: "svc-tiny-hyperprior-v1",
+  svc_tiny_hyperprior_high: "svc-tiny-hyperprior-high-v1",
+};
+const packageOf = (name: string): string | undefined => Object.entries(BUNDLED).find(([own]) => own === name)?.[1];
+const BUNDLED_NAMES = Object.keys(BUNDLED) as (keyof typeof BUNDLED)[];
 
 /** The entropy coder, as stated in the contracts. */
 export const CODECLIB_ENTROPY = {
@@ -31,8 +35,8 @@ export const DEVICE = z.enum(["cpu"]).default("cpu").describe("device of the net
 
 /** Parameters that select a model. */
 export const MODEL_PARAMS = {
-  model: z.enum([...published, BUNDLED]).default("bmshj2018_hyperprior")
-    .describe(`${BUNDLED} is part of the program; the others need svc models fetch`),
+  model: z.enum([...published, ...BUNDLED_NAMES]).default("bmshj2018_hyperprior")
+    .describe(`${BUNDLED_NAMES.join(" and ")} are part of the program; the others need svc models fetch`),
   metric: z.enum(["mse", "ms-ssim"]).default("mse").describe("training metric of the model"),
   pretrained: z.boolean().default(true).describe("must be true: models with random weights are not available"),
   quality: z.int().min(1).max(8).default(3).describe("quality level; 1 is the lowest rate"),
@@ -73,10 +77,10 @@ export function modelProblems({ model, metric, pretrained }: ModelChoice): Param
       hint: "Set pretrained to true",
     });
   }
-  if (model === BUNDLED && metric !== "mse") {
+  if (packageOf(model) !== undefined && metric !== "mse") {
     problems.push({
       place: ["metric"],
-      message: `Cannot run ${BUNDLED} for ${metric}: it was trained for mse`,
+      message: `Cannot run ${model} for ${metric}: it was trained for mse`,
       hint: "Set metric: mse",
     });
   }
@@ -92,7 +96,7 @@ export function rungOf(
 
 const FILES = [TABLES, ...NETWORKS];
 const request = (name: string): Pick<ModelRequest, "id" | "files"> => ({
-  id: name === BUNDLED ? BUNDLED_PACKAGE : name,
+  id: packageOf(name) ?? name,
   files: FILES,
 });
 
@@ -103,7 +107,7 @@ export const namedModel = ({ model }: { model: string }): ModelRequest[] => [
 
 /** The models that a decoder may need; metadata of its input select one. */
 export const anyModel = (): ModelRequest[] =>
-  [BUNDLED, ...published].map((name) => ({
+  [...BUNDLED_NAMES, ...published].map((name) => ({
     role: name,
     ...request(name),
     optional: true,

@@ -12,58 +12,17 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from onnx import TensorProto, numpy_helper
 
 HERE = Path(__file__).resolve().parent
 sys.dont_write_bytecode = True  # the folder keeps its digest
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "training")]
-from network import BLOCK, HYPER, LATENTS, SCALE_MAX, SCALE_MIN, SLOPE, UNIT, Codec  # noqa: E402
-from onnx_graph import Graph  # noqa: E402
+from codec_graph import ROLES, HalfGraph, depth_first, halve, tables, write_references  # noqa: E402
+from network import BLOCK, HYPER, LATENTS, UNIT, Codec  # noqa: E402
 from pictures import photographs  # noqa: E402
-from records import digest, write_curve, write_json, write_reference  # noqa: E402
+from records import digest, write_curve, write_json  # noqa: E402
 from train import (  # noqa: E402
     BATCH, CANDIDATES, LEARNING_RATE, LINEAR_LEARNING_RATE, MULTIPLIERS, PATCH, SEEDS, measure, quality_multiplier, stages,
 )
-
-SCALES = 64
-ROLES = ("analysis", "hyper_analysis", "hyper_synthesis", "synthesis")
-
-
-class HalfGraph(Graph):
-    """A graph whose large weights lie in the file in half precision."""
-
-    def constant(self, name, value, dtype=np.float32):
-        array = np.asarray(value)
-        if dtype is not np.float32 or array.size < 1024:
-            return super().constant(name, value, dtype)
-        if name not in self.weights:
-            half = numpy_helper.from_array(np.ascontiguousarray(array.astype(np.float16)), f"{name}.half")
-            self.weights[name] = half
-            self.node("Cast", [f"{name}.half"], name, to=TensorProto.FLOAT)
-        return name
-
-    def convolve(self, x, weight, bias, label, name=None, kind="Conv", stride=1, padding=0):
-        inputs = [x, self.constant(f"{label}.weight", weight.detach().numpy()), self.constant(f"{label}.bias", bias.detach().numpy())]
-        return self.node(kind, inputs, name, kernel_shape=list(weight.shape[2:]), strides=[stride] * 2, pads=[padding] * 4)
-
-    def layer(self, x, module, label, name=None):
-        kind = "ConvTranspose" if isinstance(module, torch.nn.ConvTranspose2d) else "Conv"
-        return self.convolve(x, module.weight, module.bias, label, name, kind, module.stride[0], module.padding[0])
-
-    def leaky(self, x):
-        return self.node("LeakyRelu", [x], alpha=SLOPE)
-
-    def level(self, step, like):
-        """The logarithm of the step as a plane of the size of some features."""
-        bounds = [self.integers("first", [0]), self.integers("second", [1]), self.integers("channel", [1])]
-        plane = self.node("Mul", [self.node("Slice", [like, *bounds]), self.constant("zero", 0.0)])
-        return self.node("Add", [plane, self.node("Log", [step])])
-
-
-def depth_first(weight, channels, block):
-    """Input channels in the order of ONNX's SpaceToDepth instead of PyTorch's pixel_unshuffle."""
-    order = [c * block * block + position for position in range(block * block) for c in range(channels)]
-    return weight[:, order]
 
 
 def analysis_onnx(model):
@@ -132,31 +91,6 @@ def graphs(codec):
     }
 
 
-def counts(probabilities):
-    """Counts of 2^16, at least 1 each; the greatest takes what rounding leaves."""
-    found = [max(1, round(float(p) * 65536)) for p in probabilities]
-    found[int(np.argmax(found))] += 65536 - sum(found)
-    return found
-
-
-@torch.no_grad()
-def tables(codec):
-    reach = torch.arange(-64.0, 65.0)
-    probability = codec.prior(reach.view(-1, 1, 1, 1).repeat(1, HYPER, 1, 1)).view(len(reach), HYPER).numpy().astype(float)
-    hyper = []
-    for channel in range(HYPER):
-        inside = np.flatnonzero(probability[:, channel] * 65536 >= 0.5)
-        first, last = int(inside[0]), int(inside[-1])
-        own = probability[first:last + 1, channel]
-        hyper.append({"smallest": int(reach[first]), "counts": counts([*own, max(0.0, 1 - own.sum())])})
-    steps = {str(q): float(f"{codec.step(torch.tensor(quality_multiplier(q))).item():.9g}") for q in range(1, 9)}
-    return {
-        "kind": "svc.image_codec_tables", "schema_version": 1, "model": "svc_tiny_hyperprior", "metric": "mse",
-        "latent_channels": LATENTS, "latent_reduction": BLOCK, "hyper_channels": HYPER, "hyper_reduction": 2 * BLOCK,
-        "steps": steps, "scales": {"smallest": SCALE_MIN, "largest": SCALE_MAX, "count": SCALES}, "hyper_tables": hyper,
-    }
-
-
 def load(folder, name):
     """The best checkpoint over all stages of a candidate, its stage and step, and the curve."""
     curve, found = [], []
@@ -167,11 +101,7 @@ def load(folder, name):
     _, stage, saved = min(found, key=lambda entry: entry[0])
     codec = Codec(CANDIDATES[name]["learned"])
     codec.load_state_dict(saved["codec"])
-    with torch.no_grad():
-        for parameter in codec.parameters():
-            if parameter.numel() >= 1024:
-                parameter.copy_(parameter.half().float())
-    return codec.eval(), f"{stage}, step {saved['step']}", curve
+    return halve(codec), f"{stage}, step {saved['step']}", curve
 
 
 def main(folder, package):
@@ -195,19 +125,9 @@ def main(folder, package):
     codec = codecs[selected]
     for role, content in graphs(codec).items():
         (package / f"{role}.onnx").write_bytes(content)
-    write_json(package / "tables.json", tables(codec))
-    x = torch.from_numpy(np.ascontiguousarray(test[96:128, 96:128].transpose(2, 0, 1)[None]))
-    step = torch.tensor([tables(codec)["steps"]["3"]])
-    with torch.no_grad():
-        y = codec.analysis(x, step)
-        z = codec.hyper_analysis(y)
-        mean, log_scale = codec.hyper_synthesis(torch.round(z), step)
-        write_reference(training / "reference.analysis.json", {"images": x, "step": step}, {"latents": y})
-        write_reference(training / "reference.hyper_analysis.json", {"latents": y}, {"hyper_latents": z})
-        write_reference(training / "reference.hyper_synthesis.json", {"hyper_latents": torch.round(z), "step": step},
-                        {"mean": mean, "log_scale": log_scale})
-        write_reference(training / "reference.synthesis.json", {"latents": torch.round(y), "step": step},
-                        {"images": codec.synthesis(torch.round(y), step)})
+    found = tables(codec, "svc_tiny_hyperprior", LATENTS, BLOCK, quality_multiplier)
+    write_json(package / "tables.json", found)
+    write_references(codec, test[96:128, 96:128], found["steps"]["3"], training)
     write_json(training / "evaluation.json", {
         "objective": "mean over the qualities of bits per pixel + multiplier · squared error, validation photograph",
         "selected": selected, "candidates": results, "population_sha256": digest(validation),
