@@ -31,6 +31,8 @@ interface Drawn {
   size: { width: number; height: number };
 }
 
+/** Side of a plot with equal axes, where there is room. */
+const LEAST_SQUARE = 360;
 const NOTHING_CHANGED: View = { hidden: new Set(), scale: {}, cells: "counts", zoom: null };
 
 export function Chart({ figure, controls }: Props) {
@@ -46,8 +48,9 @@ export function Chart({ figure, controls }: Props) {
   const shown = useMemo(() => adapted(figure, view), [figure, view]);
   const style = useMemo(() => {
     const { height, ...style } = screenStyle(width, legendWidth(figure), dark);
-    const square = figure.form === "curves" && figure.equal === true;
-    return { ...style, height, width: square ? Math.min(height, style.width) : style.width };
+    if (figure.form !== "curves" || figure.equal !== true) return { ...style, height };
+    const side = Math.min(style.width, Math.max(height, LEAST_SQUARE));
+    return { ...style, width: side, height: side };
   }, [width, figure, dark]);
   const { drawn, problem } = useDrawn(shown, style, width);
   const table = useMemo(() => figureTable(shown), [shown]);

@@ -2,14 +2,10 @@
 import { Constellation } from "../charts/density.tsx";
 import { ImageCompare } from "../charts/image_compare.tsx";
 import { SeriesChart } from "../charts/series.tsx";
-import { diffTexts } from "../charts/text_diff.ts";
-import { isObject, type JsonObject } from "../../lib/contract/value.ts";
-import { type JSX, useEffect, useMemo, useState } from "../preact.ts";
+import { isObject } from "../../lib/contract/value.ts";
+import { type JSX, useMemo, useState } from "../preact.ts";
 import { type Artifact, artifactsOf, type RunDocuments, type RunSummary } from "./documents.ts";
-import { Pager } from "../pager.tsx";
-import { Section, Select, Trouble } from "../parts.tsx";
-import { useLoaded } from "../state/fetched.ts";
-import { json } from "./fetch_artifact.ts";
+import { Section, Select } from "../parts.tsx";
 import { allocationsOf } from "./views/allocations.ts";
 import { AngleView, hearingOf } from "./views/angle_view.tsx";
 import { ArrayView } from "./views/array_view.tsx";
@@ -20,7 +16,7 @@ import { ChannelView } from "./views/channel_view.tsx";
 import { channelsOf } from "./views/channels.ts";
 import { fociOf, FocusView } from "./views/focus_view.tsx";
 import { MapView, placesOf } from "./views/map_view.tsx";
-import { nameOf, sourceOf, ViewPanel } from "./views/parts.tsx";
+import { nameOf, optionOf, sourceOf, ViewPanel } from "./views/parts.tsx";
 import { scenesOf, SceneView } from "./views/scene_view.tsx";
 import { isFaithfulness, StateView } from "./views/state_view.tsx";
 import { patternsOf, PatternView } from "./views/pattern_view.tsx";
@@ -34,8 +30,9 @@ import {
   hasConfusion,
   hasDeliveries,
   hasErrors,
-  type Report,
 } from "./views/report_views.tsx";
+import { Texts } from "./views/texts_view.tsx";
+import { useReports } from "./views/use_reports.ts";
 import { resourceGridOf, ResourceGridView } from "./views/resource_grid_view.tsx";
 import { hasUserRates, ScheduleView, UserRatesView } from "./views/users_view.tsx";
 import { surfaceOf, SurfaceView } from "./views/surface_view.tsx";
@@ -50,12 +47,9 @@ const VIEWED = new Set([
   "ntn.link_budget.numpy",
   "isac.range_doppler_map.numpy",
 ]);
-/** Reports with images, which the views of images show. */
-const PICTURED = "metrics.image_reconstruction";
-
 export default function Media({ documents: { summary } }: { documents: RunDocuments }) {
   const artifacts = useMemo(() => artifactsOf(summary), [summary]);
-  const reports = useReports(summary, artifacts);
+  const reports = useReports(summary, artifacts) ?? [];
   const of = (test: (artifact: Artifact) => boolean) => artifacts.filter(test);
   const images = of(({ kind }) => kind === "image.batch.numpy");
   const texts = of(({ kind }) => kind === "text.batch.json");
@@ -181,29 +175,6 @@ function valueAxis({ kind, metadata }: Artifact): { title: string; unit: string 
   return { title: words[0].toUpperCase() + words.slice(1), unit: UNITS[String(metadata.unit)] ?? "" };
 }
 
-/** The reports of a run, read one after another as they come. */
-function useReports(summary: RunSummary, artifacts: readonly Artifact[]): Report[] {
-  const [reports, setReports] = useState<Report[]>([]);
-  useEffect(() => {
-    const stop = new AbortController();
-    const wanted = artifacts.filter(({ kind, step }) =>
-      kind === "metrics.report" && summary.steps.find(({ id }) => id === step)?.op !== PICTURED
-    );
-    Promise.all(wanted.map(async (artifact): Promise<Report[]> => {
-      try {
-        return [{ artifact, document: await json<JsonObject>(artifact.path, stop.signal) }];
-      } catch {
-        // The problem of a report that cannot be read is shown under Artifacts.
-        return [];
-      }
-    })).then((found) => !stop.signal.aborted && setReports(found.flat()));
-    return () => stop.abort();
-  }, [summary.run_id, artifacts.length]);
-  return reports;
-}
-
-const optionOf = (artifact: Artifact) => [artifact.path, nameOf(artifact)] as const;
-
 function Choice(
   { artifacts, first, children }: {
     artifacts: Artifact[];
@@ -247,80 +218,6 @@ function Images({ images }: { images: Artifact[] }) {
         right={{ path: right.path, label: nameOf(right) }}
         ids={ids}
       />
-    </Section>
-  );
-}
-
-interface TextBatch {
-  items: { id: string; text: string }[];
-}
-
-/** Texts of a page. */
-const SHOWN_TEXTS = 10;
-
-/** A text with what became of it. */
-interface Compared {
-  id: string;
-  parts: ReturnType<typeof diffTexts>;
-  words: number;
-  kept: number;
-}
-
-function comparedTexts([sent, received]: readonly TextBatch[]): Compared[] {
-  return sent.items.map(({ id, text }, index) => {
-    const other = received.items.find((item) => item.id === id) ?? received.items[index];
-    const parts = diffTexts(text, other?.text ?? "");
-    const kept = parts.filter(({ kind }) => kind === "kept").flatMap(({ text }) => text.split(" ")).length;
-    return { id, parts, words: text.split(/\s+/).filter(Boolean).length, kept };
-  });
-}
-
-function Texts({ texts }: { texts: Artifact[] }) {
-  const [to, setTo] = useState(texts.at(-1)!.path), from = texts[0].path;
-  const { value, ...wait } = useLoaded(
-    async (signal) => await Promise.all([json<TextBatch>(from, signal), json<TextBatch>(to, signal)]),
-    `${from} ${to}`,
-  );
-  const compared = useMemo(() => value === null ? [] : comparedTexts(value), [value]);
-  const sum = (of: (one: Compared) => number) => compared.reduce((total, one) => total + of(one), 0);
-  const against = texts.length > 1 && (
-    <Select label={`${nameOf(texts[0])} against`} value={to} options={texts.slice(1).map(optionOf)} onChoose={setTo} />
-  );
-  return (
-    <Section title="Texts" look="panel" actions={against}>
-      {texts.length > 1 && value !== null && (
-        <p>
-          {sum(({ kept }) => kept)} of {sum(({ words }) => words)} words of {compared.length} texts are kept;{" "}
-          {compared.filter(({ parts }) => parts.every(({ kind }) => kind === "kept")).length} texts are unchanged.{" "}
-          <span class="muted small">
-            <del>lost</del> and <ins>added</ins> words are marked.
-          </span>
-        </p>
-      )}
-      <Trouble text={wait.problem} tone="warn" />
-      <Pager items={compared} size={SHOWN_TEXTS} what="Texts">
-        {(shown) => (
-          <ul class="text-diffs">
-            {shown.map(({ id, parts, words, kept }) => (
-              <li key={id}>
-                <div class="row">
-                  <code>{id}</code>
-                  {texts.length > 1 && <span class="muted small">{kept} of {words} words kept</span>}
-                </div>
-                <p>
-                  {parts.map(({ kind, text }, at) =>
-                    kind === "lost"
-                      ? <del key={at}>{text}</del>
-                      : kind === "added"
-                      ? <ins key={at}>{text}</ins>
-                      : <span key={at}>{text}</span>
-                  ).flatMap((part) => [part, " "])}
-                </p>
-              </li>
-            ))}
-          </ul>
-        )}
-      </Pager>
     </Section>
   );
 }

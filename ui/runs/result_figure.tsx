@@ -1,21 +1,47 @@
-/** The figure that says most about a run: sent above received images, a confusion matrix, or the received symbols. */
+/** The figure that says most about a run: that of its task, or the received symbols. */
 import { Constellation } from "../charts/density.tsx";
 import { Painted } from "../charts/image_compare.tsx";
 import { readPixels } from "../charts/read_pixels.ts";
 import { useLoaded } from "../state/fetched.ts";
 import { imageAddress } from "../state/files.ts";
 import { type Artifact, artifactsOf, type RunSummary } from "./documents.ts";
+import { AngleView, hearingOf } from "./views/angle_view.tsx";
+import { ChannelView } from "./views/channel_view.tsx";
+import { channelsOf } from "./views/channels.ts";
+import { fociOf, FocusView } from "./views/focus_view.tsx";
+import { MapView, placesOf } from "./views/map_view.tsx";
 import { nameOf, sourceOf } from "./views/parts.tsx";
+import { patternsOf, PatternView } from "./views/pattern_view.tsx";
+import { radarOf, RangeDopplerView } from "./views/range_doppler_view.tsx";
+import { ConfusionView, hasConfusion } from "./views/report_views.tsx";
+import { Texts } from "./views/texts_view.tsx";
+import { useReports } from "./views/use_reports.ts";
 
 /** Images of a strip. */
 const MOST_IMAGES = 4;
 
 export default function ResultFigure({ summary }: { summary: RunSummary }) {
-  const artifacts = artifactsOf(summary), images = artifacts.filter(({ kind }) => kind === "image.batch.numpy");
+  const artifacts = artifactsOf(summary), reports = useReports(summary, artifacts);
+  const images = artifacts.filter(({ kind }) => kind === "image.batch.numpy");
   if (images.length > 1) return <Strip sent={images[0]} received={images.at(-1)!} />;
+  // Which figure it is depends on the reports of classifiers alone.
+  if (reports === null && summary.steps.some(({ op }) => /classification/.test(op))) {
+    return <p class="muted" aria-busy="true">Reading the report</p>;
+  }
+  const confusion = reports?.find(hasConfusion);
+  if (confusion !== undefined) return <ConfusionView report={confusion} summary={summary} />;
+  const places = placesOf(artifacts), radar = radarOf(artifacts), hearing = hearingOf(artifacts);
+  if (places !== null) return <MapView places={places} summary={summary} />;
+  if (radar !== null) return <RangeDopplerView radar={radar} summary={summary} />;
+  if (hearing !== null) return <AngleView hearing={hearing} summary={summary} />;
+  const foci = fociOf(artifacts), patterns = patternsOf(artifacts), channels = channelsOf(artifacts);
+  if (foci !== null) return <FocusView foci={foci} summary={summary} />;
+  if (patterns.length > 0) return <PatternView patterns={patterns} summary={summary} />;
+  const texts = artifacts.filter(({ kind }) => kind === "text.batch.json");
+  if (texts.length > 1) return <Texts texts={texts} />;
   const symbols = artifacts.filter(({ dtype, kind }) => dtype?.startsWith("complex") && /symbols/.test(kind));
   const shown = symbols.find(({ kind }) => kind.includes("rx_symbols")) ?? symbols.at(-1);
-  if (shown === undefined) return null;
+  if (shown === undefined) return channels.length > 0 ? <ChannelView channels={channels} summary={summary} /> : null;
   return (
     <Constellation
       path={shown.path}

@@ -12,6 +12,9 @@ export const sourceOf = (summary: RunSummary, ...artifacts: Artifact[]): Record<
   sha256: artifacts.map(({ sha256 }) => sha256).join(" "),
 });
 
+/** An artifact in a menu. */
+export const optionOf = (artifact: Artifact) => [artifact.path, nameOf(artifact)] as const;
+
 /** A number of the metadata, or null. */
 export function metadataNumber({ metadata }: Artifact, key: string): number | null {
   const value = metadata[key];
