@@ -17,7 +17,7 @@ import { figureSpec } from "../../../lib/figure/spec.ts";
 import { STYLES } from "../../../lib/figure/style.ts";
 import { renderSvg } from "../../../lib/figure/svg.ts";
 import type { Figure } from "../../../lib/figure/types.ts";
-import { studentQuantile } from "../../../lib/numeric/student_t.ts";
+import { studentT } from "../../../lib/numeric/inference.ts";
 import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
 import { open } from "../../../mod.ts";
 
@@ -150,11 +150,10 @@ async function wholePhotographs(): Promise<void> {
 }
 
 async function unseenPhotographs(): Promise<void> {
-  const rows: Row[] = [], t = studentQuantile(0.975, UNSEEN.length - 1);
+  const rows: Row[] = [];
   const shown = (values: number[], digits: number) => {
-    const mean = values.reduce((sum, x) => sum + x, 0) / values.length;
-    const variance = values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (values.length - 1);
-    return `${mean.toFixed(digits)} ± ${(t * Math.sqrt(variance / values.length)).toFixed(digits)}`;
+    const { mean, high } = studentT(values);
+    return `${mean.toFixed(digits)} ± ${(high! - mean).toFixed(digits)}`;
   };
   for (const quality of QUALITIES) {
     const pairs: [Row, Row][] = [];
