@@ -61,7 +61,7 @@ type Change = (entries: JsonObject[], catalog: JsonObject) => void;
 
 const BAD: [name: string, change: Change, path: string, message: RegExp][] = [
   ["another schema version", (_, c) => c.schema_version = 2, "$.schema_version", /schema version/],
-  ["no list", (_, c) => c.templates = null, "$.templates", /without a list/],
+  ["no list", (_, c) => c.templates = null, "$.templates", /Missing list/],
   [
     "an entry that is no mapping",
     (e) => e.splice(1, 1, "x" as never),
