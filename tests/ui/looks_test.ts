@@ -66,6 +66,10 @@ browserTest(
     const idle = await order("details > .field");
     assert.ok(idle.length > 0 && !idle.includes("snr_db"), String(idle));
     assert.equal(idle.filter((name) => shown.includes(name)).length, 0, "a parameter stands in one place");
+    // The others stand with the parameter that gives them an effect.
+    await field(scene, "chan", "noise_mode").selectOption("fixed_variance");
+    await page.locator(".inspector > h4 + .field", { hasText: "noise_variance" }).waitFor();
+    assert.equal(await page.locator(".inspector > h4").innerText(), "With noise_mode");
     // No box scrolls within the inspector, which scrolls itself.
     const nested = await page.evaluate(`[...document.querySelectorAll(".inspector *")].filter((one) =>
       one.scrollHeight > one.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(one).overflowY)).length`);

@@ -1,7 +1,7 @@
 // deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
 /** The selected block: contract, parameters, inputs and outputs. Loaded when a block is first selected. */
 import { stepOutputKinds } from "../../lib/contract/output_kinds.ts";
-import { isEffective } from "../../lib/contract/schema.ts";
+import { activeWhen, isEffective } from "../../lib/contract/schema.ts";
 import { type JsonObject, type Value } from "../../lib/contract/value.ts";
 import type { Reply } from "../api.ts";
 import { choicesOf, isSelector, SELECTORS } from "../form/choices.ts";
@@ -69,16 +69,21 @@ function Parameters({ copy, step, index, contract }: ParametersProps) {
     bindings.find(({ stepId, param }) => stepId === step.id && param.split(".")[0] === name)?.dimension ?? null;
   const isModified = (name: string) => step.params[name] !== undefined || dimensionOf(name) !== null;
   // Set when the block is selected, so that a field stays in its place while it is edited.
-  const names = useMemo(() => {
+  const [names, leading] = useMemo(() => {
     const order = (name: string) =>
       rank(name, properties[name]) + (isModified(name) ? 0 : HEADLINE.has(name) ? 10 : 20);
-    return Object.keys(properties).sort((a, b) => order(a) - order(b));
+    const names = Object.keys(properties).sort((a, b) => order(a) - order(b));
+    return [names, new Set(names.filter((name) => order(name) < 20))];
   }, [copy.id, step.id, contract]);
   const effective = copy.verdict?.forms?.effective.steps.find(({ id }) => id === step.id);
   const params = { ...(effective?.params as JsonObject ?? defaults(properties)), ...step.params };
   const findings = copy.verdict?.diagnostics ?? [];
   const hasEffect = (name: string) => isModified(name) || isEffective(contract!.params_schema, name, params);
   const shown = names.filter((name) => modifiedOnly.value ? isModified(name) : hasEffect(name));
+  const rest = shown.filter((name) => !leading.has(name));
+  // Those that always have an effect come first.
+  const groups = [...Map.groupBy(rest, (name) => controllersOf(properties[name]))]
+    .sort(([a], [b]) => Number(a !== "") - Number(b !== ""));
   const idle = modifiedOnly.value ? [] : names.filter((name) => !hasEffect(name));
   const at = (name: string) => `/steps/${index}/params/${name}`;
   return (
@@ -100,7 +105,11 @@ function Parameters({ copy, step, index, contract }: ParametersProps) {
           )}
         </p>
       )}
-      {shown.map(field)}
+      {shown.filter((name) => leading.has(name)).map(field)}
+      {groups.flatMap(([controllers, names]) => [
+        controllers !== "" && <h4 key={`${copy.id} ${step.id} with ${controllers}`}>With {controllers}</h4>,
+        ...names.map(field),
+      ])}
       {idle.length > 0 && (
         <details>
           <summary>{idle.length} without effect under the chosen values</summary>
@@ -157,6 +166,9 @@ function ContractFacts({ copy, stepId, contract }: { copy: Copy; stepId: string;
 
 /** Parameters that studies turn, shown behind the modified ones. */
 const HEADLINE: ReadonlySet<string> = new Set(FACETS.flatMap(({ params }) => params));
+
+/** The parameters whose values give this one an effect; empty for none. */
+const controllersOf = (schema: JsonObject): string => Object.keys(activeWhen(schema) ?? {}).join(", ");
 
 const rank = (name: string, schema: JsonObject) =>
   isSelector(name, schema) ? SELECTORS.indexOf(name) : SELECTORS.length;
