@@ -14,6 +14,10 @@ export const FIGURE_TYPES = [
 ] as const;
 export type FigureType = typeof FIGURE_TYPES[number];
 
+/** What the intervals of a benchmark's figure are taken over. */
+export const INTERVALS_OVER = ["replicates", "items"] as const;
+export type IntervalsOver = typeof INTERVALS_OVER[number];
+
 /** Views of a single run besides its metrics. */
 export type ViewType =
   | "series"

@@ -1,6 +1,6 @@
 /** Types of figures of a result. */
 import type { JsonObject } from "../../contract/value.ts";
-import type { CurveFigure, Figure, FigureType } from "../../figure/types.ts";
+import type { CurveFigure, Figure, FigureType, IntervalsOver } from "../../figure/types.ts";
 import type { BenchmarkResult, ResultRow } from "../types.ts";
 
 /** A requested figure; every field has a default. */
@@ -21,9 +21,6 @@ export interface PlotRequest {
   /** What intervals are over: replicates (the aggregates, the default), or items such as photographs. */
   intervals?: IntervalsOver;
 }
-
-export const INTERVALS_OVER = ["replicates", "items"] as const;
-export type IntervalsOver = typeof INTERVALS_OVER[number];
 
 /** Documents of the rows of a result, read on need. */
 export interface RowEvidence {

@@ -1,8 +1,7 @@
 /** `svc benchmark export | plot | publish`: tables, figures and pages of a stored result. */
-import { INTERVALS_OVER } from "../../benchmark/figure/types.ts";
 import type { WrittenFiles } from "../../benchmark/reports.ts";
 import { SvcError } from "../../contract/error.ts";
-import { FIGURE_TYPES, type FigureType } from "../../figure/types.ts";
+import { FIGURE_TYPES, type FigureType, INTERVALS_OVER } from "../../figure/types.ts";
 import { InvalidArgumentError } from "../commander.ts";
 import { choice, command, type CommandSpec, list, parsed, text } from "../command.ts";
 import type { CliContext } from "../context.ts";
