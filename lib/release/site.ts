@@ -1,6 +1,6 @@
 /**
- * Builds the site of the documents: the Markdown files of the root and of docs/, with navigation and a search that works
- * offline. VitePress runs under Node; npm fetches it, because it is larger than svc and nothing else needs it.
+ * Builds the site of the documents: the Markdown files of the root and of docs/ and those that they link to, with navigation
+ * and a search that works offline. VitePress runs under Node; npm fetches it, because it is larger than svc and nothing else needs it.
  *
  *     deno task site [folder [base]]      writes build/site, for any static server; base is the path of its address
  */
@@ -46,8 +46,14 @@ async function copyPages(root: string, folder: string): Promise<{ pages: number;
   for (const page of pages) {
     const text = await Deno.readTextFile(join(root, page));
     for (const [, target] of text.matchAll(LINK)) {
-      if (/^[a-z]+:|\.md$/.test(target)) continue;
-      files.add(join(dirname(page), target));
+      if (/^[a-z]+:/.test(target)) continue;
+      const path = join(dirname(page), target);
+      if (path.endsWith(".md")) {
+        // Also those elsewhere, such as cards of models.
+        if (!pages.includes(path)) pages.push(path);
+        continue;
+      }
+      files.add(path);
       if (!IMAGE.test(target)) linked.add(target);
     }
     await writeText(join(folder, page), pageText(text));
