@@ -53,19 +53,21 @@ async function projectWithPack(root: string): Promise<string> {
     manifest_path: "texts.json",
     manifest_sha256: sha256Hex(new TextEncoder().encode(manifest)),
   };
-  // deno-lint-ignore no-explicit-any
-  const pack = parseYaml(await Deno.readTextFile(PACK)) as any;
+  const pack = parseYaml(await Deno.readTextFile(PACK)) as {
+    dataset: JsonObject;
+    recipes: { id: string; path: string; params?: { step_params?: { [step: string]: object } } }[];
+  };
   pack.dataset = { id: DATASET, modality: "text", version: "1" };
   for (const entry of pack.recipes) {
     const recipe = basename(entry.path);
     await Deno.copyFile(join(dirname(PACK), entry.path), join(root, recipe));
     entry.path = recipe;
     const own = entry.params?.step_params ?? {}, model = { model_id: "models/text" };
-    const coder = entry.id === "utf8_clean" ? {} : { sender: model, receiver: model };
+    const coder: { [step: string]: object } = entry.id === "utf8_clean" ? {} : { sender: model, receiver: model };
     entry.params = { ...entry.params, step_params: { ...own, data: source, ...coder } };
   }
   const file = join(root, "pack.yaml");
-  await Deno.writeTextFile(file, JSON.stringify(pack as JsonObject));
+  await Deno.writeTextFile(file, JSON.stringify(pack));
   return file;
 }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import corpusScores from "../../../ops/metrics/text_corpus_scores.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
 import { captionsArtifact } from "../../../ops/_captions.ts";
 import { textsArtifact } from "../../../lib/artifact/values.ts";
 import { refuses, runOperation } from "../harness.ts";
@@ -55,8 +56,7 @@ Deno.test("a word is read where its characters follow the word before, and costs
   assert.equal(metrics["text.words_read"], 4 / 6);
   assert.equal(metrics["text.channel_uses_per_word_read"], 12 / 4);
   assert.equal(metrics["text.bits_per_word_read"], 40 / 4);
-  // deno-lint-ignore no-explicit-any
-  const items = (outputs.report.json() as any).items as { metrics: Record<string, unknown> }[];
+  const items = outputs.report.json().items as { metrics: JsonObject }[];
   assert.deepEqual(items.map(({ metrics }) => Number(metrics["text.words_read"])), [2 / 3, 1, 0]);
   const nothing = { ...inputs, candidate: captions(["?"], [""], [""]) };
   const unread = (await runOperation(corpusScores, { inputs: nothing })).metrics;
