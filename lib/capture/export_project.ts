@@ -53,6 +53,7 @@ const TWINS: Record<string, () => Promise<{ default: unknown }>> = {
   "twins/ofdm.py": () => import("./python/twins/ofdm.py", { with: { type: "text" } }),
   "twins/images.py": () => import("./python/twins/images.py", { with: { type: "text" } }),
   "twins/csi.py": () => import("./python/twins/csi.py", { with: { type: "text" } }),
+  "twins/downlink.py": () => import("./python/twins/downlink.py", { with: { type: "text" } }),
   "twins/estimation.py": () => import("./python/twins/estimation.py", { with: { type: "text" } }),
   "twins/power.py": () => import("./python/twins/power.py", { with: { type: "text" } }),
   "twins/check.py": () => import("./python/twins/check.py", { with: { type: "text" } }),

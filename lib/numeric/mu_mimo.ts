@@ -20,7 +20,7 @@
 import { maximumRatio } from "./beamforming.ts";
 import { energy } from "./complex.ts";
 import { cholesky, type ComplexMatrix, conjugateTranspose, matrixProduct, zeros } from "./linear_algebra.ts";
-import { svd } from "./svd.ts";
+import { realFirst, svd } from "./svd.ts";
 import { noiseFloors, waterFill } from "./water_filling.ts";
 
 export type PowerRule = "equal" | "water_filling";
@@ -100,7 +100,7 @@ export function regularizedPrecoder(link: Downlink, alpha: number): ComplexMatri
 
 /**
  * Block diagonalisation; needs rows <= tx.
- * @returns W with rx streams of a user, strongest first, and the gains σ² of all streams
+ * @returns W with rx streams of a user, strongest first, each with a first component that is real and not negative, and the gains σ² of all streams
  */
 export function blockDiagonalPrecoder(link: Downlink, rule: PowerRule): { w: ComplexMatrix; gains: Float64Array } {
   const { h, users, rx, tx } = link, rows = rowsOf(link), size = 2 * rx * tx;
@@ -109,6 +109,7 @@ export function blockDiagonalPrecoder(link: Downlink, rule: PowerRule): { w: Com
     const own = h.slice(user * size, (user + 1) * size);
     const effective = users === 1 ? own : withoutRows(own, rx, othersOf(h, user, size), rows - rx, tx);
     const { values, v } = svd(effective, rx, tx), least = RANK_TOLERANCE * Math.sqrt(energy(own));
+    realFirst(v, rx);
     for (let stream = 0; stream < rx; stream++) {
       // Right singular vectors of a gain above zero lie in the null space of the other users.
       if (!(values[stream] > least)) continue;

@@ -46,6 +46,20 @@ export function svd(a: Float64Array, m: number, n: number): SingularValues {
   return { ...inner, u: matrixProduct(q, inner.u, m, n, n) };
 }
 
+/** Turns each column of a matrix so that its first component is real and not negative; a decomposition leaves the phases open. */
+export function realFirst(v: ComplexMatrix, columns: number): ComplexMatrix {
+  for (let column = 0; column < columns; column++) {
+    const re = v[2 * column], im = v[2 * column + 1], length = Math.hypot(re, im);
+    if (length === 0) continue;
+    for (let at = 2 * column; at < v.length; at += 2 * columns) {
+      const real = (v[at] * re + v[at + 1] * im) / length;
+      v[at + 1] = (v[at + 1] * re - v[at] * im) / length;
+      v[at] = real;
+    }
+  }
+  return v;
+}
+
 /** Rotates the columns of AV, which are stored in order, together with those of V. */
 function jacobi(a: Float64Array, n: number): SingularValues {
   const at = kernel.reserve(n);

@@ -22,6 +22,7 @@ export default defineReport({
   description: "Measures rates, fairness and interference of a multi-user precoder",
   inputs: { decision: [MU_MIMO_PRECODER], problem: [MU_MIMO_PROBLEM] },
   formats: { artifact: "json", tensor: "none" },
+  twin: true,
   run({ inputs }) {
     const { arrays, examples, users, rx, tx, link } = muMimoProblemOf(inputs.problem, "true");
     const decision = arrays.beside(inputs.decision), w = decision.read("complex64", ["example", "tx", "stream"]);

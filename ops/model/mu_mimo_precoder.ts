@@ -18,7 +18,7 @@ import {
   zeroForcingPrecoder,
 } from "../../lib/numeric/mu_mimo.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { notExported } from "../_backends.ts";
+import { exportable } from "../_backends.ts";
 import { MU_MIMO_PRECODER, MU_MIMO_PROBLEM, type MuMimoProblem, muMimoProblemOf } from "../_mu_mimo.ts";
 
 const MODES = ["mrt", "zf", "rzf", "block_diagonalization", "wmmse"] as const;
@@ -43,8 +43,9 @@ export default defineOperation({
   inputs: { problem: [MU_MIMO_PROBLEM] },
   outputs: { decision: MU_MIMO_PRECODER },
   params: PARAMS,
-  differentiability: notExported("torch", "full", "Smooth in the channel; no exported implementation"),
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  differentiability: exportable("torch", "full", "Smooth in the channel"),
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
+  twin: true,
   equivalence: { type: "numerical", tolerance: { atol: 1e-5, rtol: 1e-4 } },
   formats: { artifact: "npz", tensor: "none" },
   estimate: (_params, { problem: { shape } }) =>

@@ -30,6 +30,7 @@ export default defineOperation({
   }),
   differentiability: { framework: "numpy", gradient: "stop", trainable_params: false, exportable: false },
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  twin: true,
   equivalence: { type: "exact" },
   formats: { artifact: "npz", tensor: "none" },
   outputMetadataGuarantees: {

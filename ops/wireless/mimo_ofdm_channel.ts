@@ -27,7 +27,7 @@ import { cdlProfile, type DelayProfile, PROFILE_MODELS, tdlProfile } from "../..
 import { cdlResponse, correlationFactors, CORRELATIONS, tdlResponse } from "../../lib/numeric/mimo_channel.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import type { Generator } from "../../lib/numeric/random.ts";
-import { svd } from "../../lib/numeric/svd.ts";
+import { realFirst, svd } from "../../lib/numeric/svd.ts";
 import { executed, exportable, exported } from "../_backends.ts";
 import { MIMO_RX_GRID, MIMO_STATE } from "../_mimo_grid.ts";
 import { gridLayout } from "../_ofdm_grid.ts";
@@ -191,19 +191,9 @@ function matrices(params: Params): (generator: Generator) => Float64Array {
   };
 }
 
-/** Right singular vectors [tx, min(rx, tx)], strongest first; the decomposition alone leaves their phases open. */
+/** Right singular vectors [tx, min(rx, tx)], strongest first. */
 function precoderOf(h: Float64Array, rx: number, tx: number): Float64Array {
-  const { v } = svd(h, rx, tx), columns = Math.min(rx, tx);
-  for (let l = 0; l < columns; l++) {
-    const re = v[2 * l], im = v[2 * l + 1], length = Math.hypot(re, im);
-    if (length === 0) continue;
-    for (let at = 2 * l; at < v.length; at += 2 * columns) {
-      const real = (v[at] * re + v[at + 1] * im) / length;
-      v[at + 1] = (v[at + 1] * re - v[at] * im) / length;
-      v[at] = real;
-    }
-  }
-  return v;
+  return realFirst(svd(h, rx, tx).v, Math.min(rx, tx));
 }
 
 function problems(params: Params): ParameterProblem[] {

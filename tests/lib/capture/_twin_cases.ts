@@ -10,6 +10,7 @@ import ofdmWaveform from "../../../ops/modulation/ofdm_waveform.ts";
 import wirelessChannel from "../../../ops/wireless/channel.ts";
 import mimoOfdmChannel from "../../../ops/wireless/mimo_ofdm_channel.ts";
 import multipathWaveform from "../../../ops/wireless/multipath_waveform.ts";
+import { downlink } from "../../ops/_fixtures/mu_mimo.ts";
 import { runOperation } from "../../ops/harness.ts";
 import { arrayInput, bitsInput, someBits, symbolsInput } from "../../ops/inputs.ts";
 
@@ -109,6 +110,29 @@ export const TWIN_CASES: { [operation: string]: ConformanceCase[] } = {
     inputs: () => ({ bits: bitsInput(someBits(131)) }),
     params: { modulation },
   })),
+  "modulation.qpsk_pilot_modulate": [{
+    name: "three frames, padded",
+    inputs: () => ({ bits: bitsInput(someBits(131), { source_item_counts: [57, 6, 68] }) }),
+    params: { preamble_symbols: 3, pilot_spacing_data_symbols: 5, pilot_seed: 9 },
+  }],
+  "model.mu_mimo_precoder": [
+    ...["zf", "block_diagonalization"].map((mode) => ({
+      name: `${mode}, powers by water-filling`,
+      inputs: () => ({ problem: downlink() }),
+      params: { mode, power: "water_filling" },
+    })),
+    {
+      name: "rzf, given regularisation of two antennas",
+      inputs: () => ({ problem: downlink(2) }),
+      params: { mode: "rzf", regularization: float(0.3) },
+    },
+    { name: "rzf, none", inputs: () => ({ problem: downlink() }), params: { mode: "rzf", regularization: float(0) } },
+    {
+      name: "wmmse, weighted",
+      inputs: () => ({ problem: downlink() }),
+      params: { mode: "wmmse", user_weights: [float(3), float(0.5)], wmmse_iterations: 30 },
+    },
+  ],
   "modulation.ofdm_pilot_insert": [
     { name: "block", inputs: () => ({ symbols: someSymbols(90) }), params: { ...SLOT, pattern: "block" } },
     {

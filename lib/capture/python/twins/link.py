@@ -7,6 +7,7 @@ import json
 import math
 from pathlib import Path
 
+import numpy as np
 import torch
 import torch.nn.functional as functional
 
@@ -109,6 +110,39 @@ def digital_modulate(inputs, params, draws, network=None):
     if modulation == "auto":
         raise Unsupported("modulation auto, which an encoder records")
     return {"symbols": modulated(bits, modulate(bits.data, modulation), modulation, BITS_PER_SYMBOL[modulation])}
+
+
+@twin("modulation.qpsk_pilot_modulate")
+def qpsk_pilot_modulate(inputs, params, draws, network=None):
+    """QPSK frames, one for each source item: a preamble of known pilots, then a pilot after each group of data symbols."""
+    bits, spacing = inputs["bits"], params["pilot_spacing_data_symbols"]
+    items = items_of(bits, len(bits.data)) or [len(bits.data)]
+    framed, places, start = [], [], 0
+    for part in torch.split(bits.data, items):
+        data = modulate(part, "qpsk")
+        groups = len(data) // spacing
+        places.append(start + torch.cat([
+            torch.arange(params["preamble_symbols"]),
+            params["preamble_symbols"] + torch.arange(1, groups + 1) * (spacing + 1) - 1,
+        ]))
+        framed.append((data, len(data) + len(places[-1])))
+        start += framed[-1][1]
+    positions, lengths = torch.cat(places).to(bits.data.device), [length for _, length in framed]
+    # The pilots are part of the operation, not of its noise: those of NumPy's generator with the seed of the parameters.
+    labels = torch.from_numpy(np.random.default_rng(params["pilot_seed"]).integers(0, 4, len(positions)))
+    values = modulate(label_bits(2, "cpu")[labels].reshape(-1).to(bits.data), "qpsk")
+    known = torch.zeros(start, dtype=torch.bool, device=bits.data.device).index_fill(0, positions, True)
+    symbols = torch.empty(start, dtype=values.dtype, device=values.device)
+    symbols[positions], symbols[~known] = values, torch.cat([data for data, _ in framed])
+    signal = modulated(bits, symbols, "qpsk", 2)
+    signal.metadata.update(
+        modulation_padding_bits=sum(count % 2 for count in items),
+        source_item_counts=lengths,
+        pilot_symbol_count=len(positions),
+    )
+    facts = {"frame_symbol_counts": lengths, "frame_bit_counts": items, "preamble_symbols": params["preamble_symbols"]}
+    context = Signal(positions.to(torch.int32), facts, {"values": values})
+    return {"symbols": signal, "pilot_context": context}
 
 
 def label_bits(width, device):
