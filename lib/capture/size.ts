@@ -31,6 +31,13 @@ export function captureSize(
   let record = 0, exact = true;
   const cut = taps.map(({ from, record: unit }) => unit === "run" ? undefined : sizes.get(from)?.shape);
   const items = itemsOf(effective, cut), rows = rowsOf(cut);
+  const steps = new Map(effective.steps.map((step) => [step.id, step]));
+  /** The first step whose output has no size that parameters and shapes determine. */
+  const origin = (from: string): string => {
+    const id = from.split(".")[0], inputs = Object.values(steps.get(id)!.inputs);
+    const open = inputs.find((input) => sizes.get(input)?.shape === undefined);
+    return open === undefined ? id : origin(open);
+  };
   const shapes = taps.map(({ id, from, array, record: unit }) => {
     const { bytes = 0, shape } = sizes.get(from) ?? {};
     // An array of one dimension is one record, or one for each source item; see records.ts.
@@ -42,7 +49,7 @@ export function captureSize(
     const whole = !scalar && (unit === "run" || shape?.length === 1);
     if (shape === undefined || array !== undefined || (!whole && !(shape[0] > 0))) {
       exact = false;
-      return `${id} [?]`;
+      return `${id} [size known when ${shape === undefined ? origin(from) : from.split(".")[0]} runs]`;
     }
     record += whole ? bytes : bytes / shape[0];
     return `${id} [${(whole ? shape : shape.slice(1)).join(", ")}]`;

@@ -66,6 +66,9 @@ export default defineOperation({
     { runner: "dataset_capture", backend: "phylib", implementation: "phylib_tdl_correlated_miso_ofdm_csi_capture" },
     { runner: "dataset_capture", backend: "numpy", implementation: "explicit_numpy_correlated_tapped_delay_fallback" },
   ],
+  estimate: ({ sample_count, num_ofdm_symbols, tx_antennas, ofdm_fft_size }) => ({
+    csi: [["complex64", sample_count * num_ofdm_symbols, tx_antennas, ofdm_fft_size]],
+  }),
   threadSafe: true,
   run({ params, generator, backend }) {
     const { sample_count: samples, tx_antennas: tx, ofdm_fft_size: count, num_ofdm_symbols: symbols } = params;

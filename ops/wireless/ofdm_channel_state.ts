@@ -22,6 +22,7 @@ import {
   tdlProfile,
 } from "../../lib/numeric/delay_profile.ts";
 import { notExported } from "../_backends.ts";
+import { sizeOfInput } from "../_same_shape.ts";
 
 const KEYS = ["noise_variance", "average_power_budget", "grid_count", "num_ofdm_symbols", "ofdm_fft_size"];
 
@@ -57,6 +58,17 @@ export default defineOperation({
   outputMetadataGuarantees: {
     state: { keys: KEYS },
     symbols: { from: "symbols", keys: ["boundary_contract", "symbol_count"] },
+  },
+  estimate(params, { symbols }) {
+    const { ofdm_fft_size, num_ofdm_symbols, capacity_multiplier } = params;
+    // Without a shape the symbols may have companion arrays: their number is an upper limit.
+    const count = symbols.shape?.[0] ?? symbols.bytes / 8;
+    const grids = Math.ceil(capacity_multiplier * count / (num_ofdm_symbols * ofdm_fft_size));
+    const size = 8 * grids * num_ofdm_symbols * ofdm_fft_size;
+    return {
+      state: symbols.shape === undefined ? size : [["complex64", grids, num_ofdm_symbols, ofdm_fft_size]],
+      symbols: sizeOfInput(symbols, "complex64"),
+    };
   },
   threadSafe: true,
   run({ inputs, params, generator }) {

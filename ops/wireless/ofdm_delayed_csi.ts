@@ -62,6 +62,14 @@ export default defineOperation({
     transmitter_csi: { from: "state", keys: KEYS },
     actual_state: { from: "state", keys: KEYS },
   },
+  estimate({ csi_history_length, allocation_ofdm_symbols }, { state: { shape } }) {
+    if (shape === undefined) return {};
+    const [grids, , subcarriers] = shape;
+    return {
+      transmitter_csi: [["complex64", grids, csi_history_length, subcarriers]],
+      actual_state: [["complex64", grids, allocation_ofdm_symbols, subcarriers]],
+    };
+  },
   threadSafe: true,
   run({ inputs, params, generator }) {
     const state = ofdmStateOf(inputs.state);

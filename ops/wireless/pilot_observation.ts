@@ -59,6 +59,21 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "torch.Tensor" },
   outputMetadataGuarantees: { problem: { keys: ["pilot_density"] } },
   twin: true,
+  estimate(_params, { channel: { shape } }) {
+    if (shape === undefined) return {};
+    const [examples, rx, tx, subcarriers] = shape;
+    const received = [["complex64", examples, rx, subcarriers], ["complex64", tx, subcarriers]] as const;
+    const channel = [["complex64", ...shape]] as const;
+    return {
+      observation: received,
+      problem: [...received, ...channel],
+      truth: channel,
+      pilot_ls: channel,
+      ls_estimate: channel,
+      pilot_mask: [["float32", examples, tx, subcarriers]],
+      noise_variance: [["float32", examples, 1]],
+    };
+  },
   threadSafe: true,
   run({ inputs, params, generator }) {
     const arrays = arraysOf(inputs.channel);

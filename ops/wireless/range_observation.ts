@@ -53,6 +53,18 @@ export default defineOperation({
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
   twin: true,
+  estimate(_params, { scene: { bytes, shape } }) {
+    if (shape === undefined) return {};
+    // The scene is the positions and the anchors, two coordinates in binary64 each.
+    const [examples] = shape, anchors = bytes / 16 - examples;
+    const ranges = [["float64", examples, anchors], ["float64", examples, anchors, 2]] as const;
+    const positions = ["float64", examples, 2] as const;
+    return {
+      observation: ranges,
+      problem: [...ranges, positions],
+      truth: [positions, ["uint8", examples, anchors]],
+    };
+  },
   threadSafe: true,
   run({ inputs, params, generator }) {
     const scene = arraysOf(inputs.scene);

@@ -39,6 +39,12 @@ export default defineOperation({
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
   twin: true,
+  estimate({ antenna_count, snapshot_count }, { scene: { shape } }) {
+    if (shape === undefined) return {};
+    const received = ["complex64", shape[0], antenna_count, snapshot_count] as const;
+    const angles = ["float64", ...shape] as const;
+    return { observation: [received], problem: [received, angles], truth: [angles] };
+  },
   threadSafe: true,
   run({ inputs, params, generator }) {
     const { angles, examples, sources, shape } = bearingsOf(inputs.scene);

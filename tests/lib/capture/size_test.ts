@@ -35,7 +35,10 @@ Deno.test("a capture is as large as its records times their shapes", async () =>
   // Symbols of a fading channel and the noise variance of each.
   assert.equal(size({ id: "rx", from: "link.rx_symbols" }).bytes, 10 * 48 * (8 + 4));
   const unknown = size(bits, { id: "rx", from: "demodulator.bits" });
-  assert.deepEqual([unknown.exact, unknown.text], [false, "10 records × (b [96], rx [?]) = at least 960 B"]);
+  assert.deepEqual([unknown.exact, unknown.text], [
+    false,
+    "10 records × (b [96], rx [size known when demodulator runs]) = at least 960 B",
+  ]);
   // A run with several items gives a record for each.
   steps[0] = { id: "data", op: "source.random_bits", params: { bit_count: 96, batch_size: 8 } as never };
   const batch = compileRecipe({ name: "sizes", steps }, { mode: "strict", registry }).effective!;
