@@ -2,7 +2,7 @@
 import { useState } from "./preact.ts";
 
 /** A word as a POSIX shell takes it. */
-const shellWord = (word: string): string =>
+export const shellWord = (word: string): string =>
   /^[A-Za-z0-9_\/:=.,@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** A command line of its words. */

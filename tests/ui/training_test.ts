@@ -70,7 +70,14 @@ browserTest(
     await project.getByText("present", { exact: true }).waitFor();
 
     // The losses of a trainer, its checkpoint and its package appear as they are written.
-    assert.equal(await project.locator("ol[aria-label=Commands] li").count(), 4);
+    const lines = project.locator("ol[aria-label=Commands] li code"), store = join(folder, ".svc");
+    await lines.nth(3).waitFor();
+    assert.deepEqual(await lines.allInnerTexts(), [
+      `svc --workspace ${store} dataset-capture run ${root}`,
+      `python3 ${root}/train.py`,
+      `svc artifact package ${root} --out ${root}/package.zip`,
+      `svc --workspace ${store} artifact import ${root}/package.zip`,
+    ]);
     await Deno.writeTextFile(join(root, "curve.csv"), "epoch,train_loss,validation_loss\n1,0.7,0.6\n2,0.5,0.45\n");
     await Deno.writeTextFile(join(root, "checkpoint.pt"), "state");
     await project.getByText("2, best validation loss 0.4500").waitFor();

@@ -4,11 +4,12 @@ import type { JsonObject } from "../../../lib/contract/value.ts";
 import type { CurveFigure } from "../../../lib/figure/types.ts";
 import { messageOf } from "../../api.ts";
 import { Chart } from "../../charts/chart.tsx";
-import { commandOf, CopyCommand } from "../../copy_command.tsx";
+import { commandOf, CopyCommand, shellWord } from "../../copy_command.tsx";
 import { Facts, StateMark } from "../../parts.tsx";
 import { useMemo, useState } from "../../preact.ts";
 import { address } from "../../router.ts";
 import { announce } from "../../state/announce.ts";
+import { useFetched } from "../../state/fetched.ts";
 import { type Copy, edit, openCopy } from "../../state/copies.ts";
 import { bound, type Packaged, packageProject, type Project } from "../../state/training.ts";
 
@@ -47,14 +48,17 @@ export function Progress({ project, target }: { project: Project; target: Target
   );
 }
 
-/** The command lines of the way from data to artifact, in their order. */
+/** The command lines of the way from data to artifact, in their order; they name the store of the server. */
 function Commands({ project: { path, package: made } }: { project: Project }) {
-  const folder = `.svc/${path}`, inside = made.path === "." ? folder : `${folder}/${made.path}`;
+  const { value: health } = useFetched("/api/health");
+  if (health === null || health === undefined) return null;
+  const store = health.workspace, folder = `${store}/${path}`;
+  const inside = made.path === "." ? folder : `${folder}/${made.path}`;
   const lines = [
-    commandOf("dataset-capture", "run", folder),
-    `python3 ${folder}/train.py`,
+    commandOf("--workspace", store, "dataset-capture", "run", folder),
+    `python3 ${shellWord(`${folder}/train.py`)}`,
     commandOf("artifact", "package", inside, "--out", `${folder}/package.zip`),
-    commandOf("artifact", "import", `${folder}/package.zip`),
+    commandOf("--workspace", store, "artifact", "import", `${folder}/package.zip`),
   ];
   return (
     <ol class="small" aria-label="Commands">
