@@ -181,14 +181,16 @@ function arrayProblem(array: NdArray): string | null {
 }
 
 /**
- * Opens the file of an artifact for an operation. Arrays are copied into private memory on first use.
+ * Opens the file of an artifact for an operation. Arrays are copied into private memory on first use,
+ * or checked by their CRC where they are read in place.
  * @param bytes the file; never written
+ * @param sole whether the caller alone reads the file, so that arrays may be views of it where the operation allows it
  * @throws SvcError `artifact_json_invalid`, `artifact_archive_invalid` and others for a file that does not match its
  *   kind
  */
-export function decodeArtifact(kind: ArtifactKind, bytes: Uint8Array): DecodedArtifact {
+export function decodeArtifact(kind: ArtifactKind, bytes: Uint8Array, sole = false): DecodedArtifact {
   const format = formatOfKind(kind);
-  if (format === "npz") return decodeNpz(kind, bytes);
+  if (format === "npz") return decodeNpz(kind, bytes, sole);
   return format === "zip" ? decodeBundle(kind, bytes) : decodeJson(kind, bytes);
 }
 
@@ -222,7 +224,7 @@ function decodeBundle(kind: ArtifactKind, bytes: Uint8Array): DecodedArtifact {
   };
 }
 
-function decodeNpz(kind: ArtifactKind, bytes: Uint8Array): DecodedArtifact {
+function decodeNpz(kind: ArtifactKind, bytes: Uint8Array, sole: boolean): DecodedArtifact {
   const what = `the ${kind} artifact`;
   const file = openNpz(bytes, what);
   const metadataText = file.has(METADATA_MEMBER) ? file.text(METADATA_MEMBER) : "{}";
@@ -241,11 +243,11 @@ function decodeNpz(kind: ArtifactKind, bytes: Uint8Array): DecodedArtifact {
     bytes,
     metadata,
     arrayNames,
-    array(name = main) {
+    array(name = main, inPlace = false) {
       let array = arrays.get(name);
       if (array === undefined) {
         if (name === METADATA_MEMBER) throw new SvcError("artifact_array_missing", `Cannot read ${name} as an array`);
-        arrays.set(name, array = file.array(name));
+        arrays.set(name, array = file.array(name, sole && inPlace));
       }
       return array;
     },

@@ -47,6 +47,18 @@ export function nativeRegion(bytes: Uint8Array, name: string): Uint8Array | null
   return dataRegion(bytes, header, name);
 }
 
+/**
+ * The array of an NPY file as a view of it.
+ * @returns null for data that must be converted or that is not aligned
+ */
+export function viewNpy(bytes: Uint8Array, name: string): NdArray | null {
+  const region = nativeRegion(bytes, name), { dtype, shape } = parseNpyHeader(bytes, name);
+  if (region === null || dtype === "text") return null;
+  const { itemSize, slots, make } = DTYPES[dtype];
+  if (region.byteOffset % (itemSize / slots) !== 0) return null;
+  return { dtype, shape, data: make(region.buffer, region.byteOffset, elementCount(shape) * slots) };
+}
+
 /** Writes a text as a 0-d Unicode array. */
 export function writeNpyText(text: string): Uint8Array {
   const codePoints = [...text].length;

@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { SvcError } from "../contract/error.ts";
 import { bytesOf, type NdArray } from "../numeric/ndarray.ts";
-import { nativeRegion, readNpy, readNpyText, writeNpyText } from "./npy.ts";
+import { nativeRegion, readNpy, readNpyText, viewNpy, writeNpyText } from "./npy.ts";
 import { npyHeader } from "./npy_header.ts";
 import { openZip, type ZipEntry, type ZipLimits } from "./zip_read.ts";
 import { writeZip } from "./zip_write.ts";
@@ -30,8 +30,11 @@ export interface NpzFile {
   /** Names of the members without `.npy`, in the order of the file. */
   readonly names: readonly string[];
   has(name: string): boolean;
-  /** A fresh copy of an array. @throws SvcError `artifact_array_missing`, or as {@link readNpy} */
-  array(name: string): NdArray;
+  /**
+   * An array: a fresh copy, or a view of the file where that is asked for and possible.
+   * @throws SvcError `artifact_array_missing`, or as {@link readNpy}
+   */
+  array(name: string, inPlace?: boolean): NdArray;
   /** A Unicode member. @throws SvcError `artifact_array_missing`, or as {@link readNpyText} */
   text(name: string): string;
   /** Whether an array equals its member bit for bit. */
@@ -67,10 +70,15 @@ export function openNpz(bytes: Uint8Array, name = "the NPZ file", limits: ZipLim
   return {
     names,
     has: (member) => entries.has(member),
-    array: (member) => readNpy(contents(member), `${member} of ${name}`),
+    array(member, inPlace = false) {
+      const bytes = contents(member), what = `${member} of ${name}`;
+      return (inPlace ? viewNpy(bytes, what) : null) ?? readNpy(bytes, what);
+    },
     text: (member) => readNpyText(contents(member), `${member} of ${name}`),
     holds(member, array) {
       const bytes = contents(member);
+      // A view always equals the file, whose CRC tells a change.
+      if (array.data.buffer === bytes.buffer) return entries.get(member)!.isIntact();
       const region = nativeRegion(bytes, member) ?? bytesOf(readNpy(bytes, member));
       return Buffer.compare(region as Uint8Array<ArrayBuffer>, bytesOf(array) as Uint8Array<ArrayBuffer>) === 0;
     },

@@ -139,7 +139,7 @@ export function sourceItemCounts(metadata: JsonObject, length: number): number[]
 }
 
 /**
- * The bits of an artifact, one uint8 per bit, checked.
+ * The bits of an artifact, one uint8 per bit, checked; to be read only, since they may lie in shared memory.
  * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_value_invalid`
  * @example
  * ```ts
@@ -154,7 +154,7 @@ export function sourceItemCounts(metadata: JsonObject, length: number): number[]
  * ```
  */
 export function bitsOf(input: InputArtifact): Uint8Array {
-  return checkBits(input.array());
+  return checkBits(input.array(undefined, true));
 }
 
 /**
@@ -192,7 +192,8 @@ export function bitsArtifact<Metadata extends JsonObject>(
 }
 
 /**
- * Complex symbols of an artifact, interleaved (real, imaginary), checked; length is twice the symbol count.
+ * Complex symbols of an artifact, interleaved (real, imaginary), checked; length is twice the symbol count. They are to be
+ * read only, since they may lie in shared memory.
  * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_non_finite`
  * @example
  * ```ts
@@ -208,7 +209,7 @@ export function bitsArtifact<Metadata extends JsonObject>(
  * ```
  */
 export function symbolsOf(input: InputArtifact): Float32Array {
-  return checkSymbols(input.array());
+  return checkSymbols(input.array(undefined, true));
 }
 
 /**

@@ -41,6 +41,8 @@ export interface ZipEntry {
    * @throws SvcError `artifact_archive_invalid`
    */
   read(): Uint8Array;
+  /** Whether contents that were read still have their CRC. */
+  isIntact(): boolean;
 }
 
 export interface ZipLimits {
@@ -117,6 +119,7 @@ export function openZip(bytes: Uint8Array, name = "the archive", limits: ZipLimi
         if (crc32Of(found) !== crc) throw invalid(`the CRC of its entry ${entryName} does not match`, entryName);
         return contents = found;
       },
+      isIntact: () => contents === undefined || crc32Of(contents) === crc,
     });
     at = next;
   }

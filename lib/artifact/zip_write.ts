@@ -6,11 +6,14 @@
  */
 import { SvcError } from "../contract/error.ts";
 import { compareCodePoints } from "../contract/json.ts";
+import { takeRoom } from "../numeric/shared_array.ts";
 import { crc32Of } from "./crc32.ts";
 import { CENTRAL, END, LOCAL, UTF8_NAME } from "./zip_format.ts";
 
 /** 1980-01-01 as MS-DOS date; the time is 0. */
 const DOS_DATE = (1 << 5) | 1;
+/** Bytes of the largest element, a complex128. */
+const ALIGNMENT = 16;
 const ASCII = /^[\x20-\x7e]*$/;
 
 /** An entry to write; its contents are the concatenated parts. */
@@ -20,7 +23,8 @@ export interface ZipSource {
 }
 
 /**
- * Writes a ZIP file of stored entries into one allocation of shared memory.
+ * Writes a ZIP file of stored entries into one allocation of shared memory: that of the largest part, if it has room for
+ * the rest of the file (`numeric/shared_array`), else a new one.
  * @throws SvcError `artifact_limit_exceeded` beyond the limits without zip64 (4 GiB, 65535 entries),
  *   `artifact_archive_invalid` for repeated or unusable names
  */
@@ -53,8 +57,12 @@ export function writeZip(sources: readonly ZipSource[]): Uint8Array<SharedArrayB
       hint: "One archive holds at most 4 GiB; split the batch",
     });
   }
-  const file = new Uint8Array(new SharedArrayBuffer(localEnd + centralSize + 22));
-  const view = new DataView(file.buffer);
+  const size = localEnd + centralSize + 22, largest = largestPart(entries);
+  const inPlace = largest && takeRoom(largest.part, largest.at, size - largest.at - largest.part.length);
+  // The largest array is aligned in memory, so that it can be read in place.
+  const skipped = -(largest?.at ?? 0) & (ALIGNMENT - 1);
+  const file = inPlace ?? new Uint8Array(new SharedArrayBuffer(size + skipped), skipped);
+  const view = new DataView(file.buffer, file.byteOffset);
   let central = localEnd;
   for (const entry of entries) {
     let at = entry.offset;
@@ -64,7 +72,7 @@ export function writeZip(sources: readonly ZipSource[]): Uint8Array<SharedArrayB
     file.set(entry.nameBytes, at);
     at += entry.nameBytes.length;
     for (const part of entry.parts) {
-      file.set(part, at);
+      if (inPlace === null || part !== largest?.part) file.set(part, at);
       at += part.length;
     }
     view.setUint32(central, CENTRAL, true);
@@ -80,6 +88,19 @@ export function writeZip(sources: readonly ZipSource[]): Uint8Array<SharedArrayB
   view.setUint32(central + 12, centralSize, true);
   view.setUint32(central + 16, localEnd, true);
   return file;
+}
+
+/** The largest part of all entries and its offset in the file; null without entries. */
+function largestPart(entries: readonly { nameBytes: Uint8Array; offset: number; parts: readonly Uint8Array[] }[]) {
+  let largest: { part: Uint8Array; at: number } | null = null;
+  for (const { nameBytes, offset, parts } of entries) {
+    let at = offset + 30 + nameBytes.length;
+    for (const part of parts) {
+      if (largest === null || part.length > largest.part.length) largest = { part, at };
+      at += part.length;
+    }
+  }
+  return largest;
 }
 
 /** Fields common to both headers: version, flags, method, time, date, CRC, both sizes, name length. */

@@ -120,7 +120,11 @@ export async function runOperation(operation: Operation, options: RunOptions = {
     if (kinds === undefined) throw new SvcError("input_unexpected", `The input ${port} is not declared`);
     const kind = given.kind ?? kinds[0];
     assert.ok(kinds.includes(kind), `${operation.id} takes no ${kind} at ${port}`);
-    inputs[port] = decodeArtifact(kind, encodeArtifact(port, kind, isInput(given) ? outputOf(given) : given).bytes);
+    inputs[port] = decodeArtifact(
+      kind,
+      encodeArtifact(port, kind, isInput(given) ? outputOf(given) : given).bytes,
+      true,
+    );
   }
 
   const choice = materialize(contract, params, { runner: "benchmark_run", authored: params });

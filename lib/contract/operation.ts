@@ -79,8 +79,12 @@ export interface ParameterProblem {
 export interface InputArtifact {
   readonly kind: ArtifactKind;
   readonly metadata: JsonObject;
-  /** The named array, or the main one. @throws SvcError for an unknown name */
-  array(name?: string): NdArray;
+  /**
+   * The named array, or the main one.
+   * @param inPlace the caller only reads the array and gives it to no other code: it may then lie in shared memory
+   * @throws SvcError for an unknown name
+   */
+  array(name?: string, inPlace?: boolean): NdArray;
   /** Names of all arrays, the main one first. */
   readonly arrayNames: readonly string[];
   /** The document of a JSON artifact, or `bundle.json` of a bundle. */

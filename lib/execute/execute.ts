@@ -310,7 +310,8 @@ class Execution {
     const inputs = Object.entries(document.inputs).map(([port, reference]): TaskInput => {
       const row = this.#outputs.get(reference)!;
       const bytes = this.#values.get(reference);
-      return { port, kind: row.kind, bytes, path: join(bundle, row.path), sha256: row.sha256 };
+      const sole = bytes === null || this.#values.isLast(reference);
+      return { port, kind: row.kind, bytes, sole, path: join(bundle, row.path), sha256: row.sha256 };
     });
     const seed = document.params.seed;
     return this.#pool.start({

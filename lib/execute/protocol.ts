@@ -7,6 +7,8 @@ export interface TaskInput {
   port: string;
   kind: string;
   bytes: Uint8Array | null;
+  /** Whether no other step reads the image, now or later: this one may read it in place. */
+  sole: boolean;
   path: string;
   sha256: string;
 }

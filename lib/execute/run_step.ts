@@ -40,7 +40,10 @@ export async function runStep(
   report: (progress: Omit<ProgressReply, "type" | "taskId">) => void,
 ): Promise<Omit<WrittenReply, "type" | "taskId">> {
   const { definition } = operation;
-  const inputs = task.inputs.map((input) => ({ port: input.port, artifact: decodeArtifact(input.kind, load(input)) }));
+  const inputs = task.inputs.map((input) => ({
+    port: input.port,
+    artifact: decodeArtifact(input.kind, load(input), input.sole),
+  }));
   checkRequiredMetadata(definition, new Map(inputs.map(({ port, artifact }) => [port, artifact])));
   const cancellation = cancellationOf(task.cancelFlag);
   let generator: Generator | undefined;

@@ -40,6 +40,11 @@ export class ValueStore {
     return this.#entries.get(reference)?.bytes ?? null;
   }
 
+  /** Whether one consumer is left. */
+  isLast(reference: string): boolean {
+    return this.#entries.get(reference)?.waiting === 1;
+  }
+
   /** Reports that one consumer finished. */
   release(reference: string): void {
     const entry = this.#entries.get(reference);

@@ -27,6 +27,7 @@ import {
   outputBytes,
   outputFloats,
 } from "./bits_kernel.ts";
+import { resultArray } from "./shared_array.ts";
 import { BITS_PER_SYMBOL, type Modulation, MODULATIONS } from "./modulations.ts";
 
 /** `exact` sums over all points of a bit value (log-sum-exp), `max_log` takes the nearest one. */
@@ -207,8 +208,8 @@ export function logSum(distances: Float64Array, mask: number, wanted: number): n
 }
 
 /** Hard decisions: 1 where the LLR is negative; zero gives 0. */
-export function hardBits(llr: Float32Array): Uint8Array<ArrayBuffer> {
-  const bits = new Uint8Array(llr.length);
+export function hardBits(llr: Float32Array): Uint8Array {
+  const bits = resultArray<Uint8Array>(Uint8Array, llr.length);
   inBlocks(llr, inputFloats, 1, bits, outputBytes, 1, llr.length, (size) => kernels.decide(size));
   return bits;
 }

@@ -73,7 +73,7 @@ type Fillable = { buffer: ArrayBufferLike; byteOffset: number; length: number; B
 const doubles: Kernel = (count) => kernels.doubles(count);
 const normals: Kernel = (count) => kernels.normals(count);
 
-function checkedSize(size: number): number {
+export function checkedSize(size: number): number {
   if (!Number.isSafeInteger(size) || size < 0) throw new RangeError(`Cannot draw ${size} values`);
   return size;
 }

@@ -15,7 +15,7 @@ export {
 
 /** An artifact as it comes out of its file. */
 export function artifactOf(port: string, kind: string, output: OutputArtifact): InputArtifact {
-  return decodeArtifact(kind, encodeArtifact(port, kind, output).bytes);
+  return decodeArtifact(kind, encodeArtifact(port, kind, output).bytes, true);
 }
 
 /** Asserts that running fails with a coded error. */

@@ -4,6 +4,7 @@
  * Arrays that several threads fill lie in shared memory.
  */
 import {
+  checkedSize,
   type Generator,
   type IntegerArrays,
   type IntegerDtype,
@@ -13,7 +14,8 @@ import {
 } from "../random.ts";
 import { drawPart, type IntegerDraw, INTEGERS_DRAWN } from "./draw_chunks.ts";
 import { MARKED, NORMALS_DRAWN, type NormalSink, placeNormals, SEGMENT, skipOutputs } from "./normal_segments.ts";
-import { isShared, type ParallelOptions, sharedArray, threadsOf } from "./shared.ts";
+import { isShared, resultArray, sharedArray } from "../shared_array.ts";
+import { type ParallelOptions, threadsOf } from "./shared.ts";
 import { runChunks } from "./team.ts";
 
 /** Fewer normal values than this are drawn sequentially: about a millisecond of work. */
@@ -77,7 +79,9 @@ export function addComplexNormalParallel(
   options: SegmentOptions = {},
 ): Float32Array {
   const scale = partScale(variance);
-  if (!many(symbols.length, LEAST_NORMALS, options)) return generator.addComplexNormal(symbols, variance);
+  if (!many(symbols.length, LEAST_NORMALS, options)) {
+    return generator.addComplexNormal(symbols, variance, resultArray<Float32Array>(Float32Array, symbols.length));
+  }
   const out = sharedArray(Float32Array<SharedArrayBuffer>, symbols.length);
   if (!isShared(symbols)) out.set(symbols);
   const sink = { kind: "sum" as const, out, symbols: isShared(symbols) ? symbols : out, scale };
@@ -116,8 +120,9 @@ export function integersParallel<D extends IntegerDtype = "int64">(
   const count = BigInt(high) - BigInt(low);
   const perOutput = 64 / (bits < 64 ? bits : count <= 2n ** 32n ? 32 : 64);
   const fixed = count > 1n && (count & (count - 1n)) === 0n;
-  if (!fixed || !many(size / perOutput, LEAST_OUTPUTS, options)) return generator.integers(low, high, size, dtype);
-  const out = sharedArray<IntegerView>(array, size);
-  drawFixed(generator, { out, low, high, dtype }, perOutput, options);
+  const several = fixed && many(size / perOutput, LEAST_OUTPUTS, options);
+  const out = several ? sharedArray<IntegerView>(array, size) : resultArray<IntegerView>(array, checkedSize(size));
+  if (!several) generator.fillIntegers(low, high, out, dtype);
+  else drawFixed(generator, { out, low, high, dtype }, perOutput, options);
   return out as IntegerArrays<ArrayBufferLike>[D];
 }

@@ -2,7 +2,8 @@
 import { demodulateLlr, type LlrMethod, modulate } from "../modulation.ts";
 import { BITS_PER_SYMBOL, type Modulation } from "../modulations.ts";
 import type { Task } from "./job.ts";
-import { type ParallelOptions, shared, sharedArray, threadsOf } from "./shared.ts";
+import { resultArray, sharedArray } from "../shared_array.ts";
+import { type ParallelOptions, shared, threadsOf } from "./shared.ts";
 import { runChunks } from "./team.ts";
 
 const LEAST_SYMBOLS = 1 << 18;
@@ -45,7 +46,9 @@ export function modulateParallel(
   const bitsPerSymbol = BITS_PER_SYMBOL[modulation];
   const count = Math.ceil(bits.length / bitsPerSymbol);
   const threads = threadsOf(options);
-  if (threads === 1 || count < LEAST_SYMBOLS) return modulate(bits, modulation);
+  if (threads === 1 || count < LEAST_SYMBOLS) {
+    return modulate(bits, modulation, resultArray<Float32Array>(Float32Array, 2 * count));
+  }
   const symbols = sharedArray(Float32Array<SharedArrayBuffer>, 2 * count);
   const args = { bits: shared(bits), modulation, symbols, bitsPerSymbol };
   runChunks(MODULATED, args, Math.ceil(count / CHUNK_SYMBOLS), threads);
@@ -63,7 +66,8 @@ export function demodulateLlrParallel(
   const count = symbols.length / 2;
   const threads = threadsOf(options);
   if (threads === 1 || count < LEAST_SYMBOLS) {
-    return demodulateLlr(symbols, modulation, noiseVariance, undefined, method);
+    const llr = resultArray<Float32Array>(Float32Array, count * bitsPerSymbol);
+    return demodulateLlr(symbols, modulation, noiseVariance, llr, method);
   }
   if (typeof noiseVariance !== "number" && noiseVariance.length !== count) {
     throw new RangeError(`Cannot demodulate ${count} symbols with ${noiseVariance.length} noise variances`);

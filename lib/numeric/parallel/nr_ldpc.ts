@@ -15,7 +15,8 @@ import {
 } from "../nr_ldpc/decoder.ts";
 import { checkLength } from "../nr_ldpc/encoder.ts";
 import type { Task } from "./job.ts";
-import { type ParallelOptions, shared, sharedArray, threadsOf } from "./shared.ts";
+import { sharedArray } from "../shared_array.ts";
+import { type ParallelOptions, shared, threadsOf } from "./shared.ts";
 import { runChunks } from "./team.ts";
 
 const CODE_BLOCK_FACTS = 2;

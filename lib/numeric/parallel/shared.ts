@@ -1,4 +1,5 @@
-/** Options of parallel calls, and arrays in shared memory. */
+/** Options of parallel calls, and their arguments in shared memory. */
+import { isShared, sharedArray } from "../shared_array.ts";
 import { availableThreads } from "./team.ts";
 
 export interface ParallelOptions {
@@ -13,19 +14,6 @@ export interface ParallelOptions {
 export function threadsOf({ threads = availableThreads() }: ParallelOptions): number {
   if (!Number.isInteger(threads) || threads < 1) throw new RangeError(`Cannot work on ${threads} threads`);
   return threads;
-}
-
-/** Whether an array lies in shared memory. */
-export function isShared(array: ArrayBufferView): boolean {
-  return array.buffer instanceof SharedArrayBuffer;
-}
-
-/** An array of zeros in shared memory. */
-export function sharedArray<T>(
-  array: { new (buffer: SharedArrayBuffer): T; BYTES_PER_ELEMENT: number },
-  length: number,
-): T {
-  return new array(new SharedArrayBuffer(length * array.BYTES_PER_ELEMENT));
 }
 
 /** The array itself if it lies in shared memory, else a copy there. */

@@ -41,7 +41,7 @@ Deno.test("what is written has sorted entries, no clock and no extra fields", ()
   assert.equal(openNpz(file).text("a"), "text");
   const reversed = Object.fromEntries(Object.entries(members).reverse());
   assert.deepEqual(writeNpz(reversed), file);
-  const view = new DataView(file.buffer);
+  const view = new DataView(file.buffer, file.byteOffset);
   // First local header: version 2.0, no flags, stored, 1980-01-01 00:00:00, no extra field.
   assert.deepEqual([4, 6, 8, 10, 12, 28].map((at) => view.getUint16(at, true)), [20, 0, 0, 0, 0x21, 0]);
 });

@@ -1,0 +1,45 @@
+/** Arrays in shared memory: threads fill them together, and a file can be made around one without a copy. */
+
+/** Smaller arrays are cheap to copy and have no room. */
+const LEAST_BYTES = 1 << 20;
+/** Free bytes before and after a large array. Memory is taken page by page on first use, so unused room costs nothing. */
+const ROOM_BYTES = 1 << 16;
+
+/** Buffers with room around one array. */
+const roomy = new WeakSet<ArrayBufferLike>();
+
+interface ArrayConstructor<T> {
+  new (buffer: SharedArrayBuffer, byteOffset: number, length: number): T;
+  BYTES_PER_ELEMENT: number;
+}
+
+/** An array of zeros in shared memory; a large one has room for {@link takeRoom}. */
+export function sharedArray<T>(array: ArrayConstructor<T>, length: number): T {
+  const size = length * array.BYTES_PER_ELEMENT, room = size < LEAST_BYTES ? 0 : ROOM_BYTES;
+  const buffer = new SharedArrayBuffer(size + 2 * room);
+  if (room > 0) roomy.add(buffer);
+  return new array(buffer, room, length);
+}
+
+/** A large array of zeros in shared memory with room, a small one in private memory. */
+export function resultArray<T>(array: ArrayConstructor<T> & (new (length: number) => T), length: number): T {
+  return length * array.BYTES_PER_ELEMENT < LEAST_BYTES ? new array(length) : sharedArray(array, length);
+}
+
+/**
+ * The memory of an array with the room around it, given once: a file is then written around the array in place.
+ * @param before needed bytes before the array
+ * @param after needed bytes after it
+ * @returns null for an array without that room, and for a part of an array
+ */
+export function takeRoom(array: Uint8Array, before: number, after: number): Uint8Array<SharedArrayBuffer> | null {
+  const { buffer, byteOffset, byteLength } = array;
+  if (!(buffer instanceof SharedArrayBuffer) || byteOffset !== ROOM_BYTES) return null;
+  if (buffer.byteLength !== byteLength + 2 * ROOM_BYTES || before > ROOM_BYTES || after > ROOM_BYTES) return null;
+  return roomy.delete(buffer) ? new Uint8Array(buffer, byteOffset - before, before + byteLength + after) : null;
+}
+
+/** Whether an array lies in shared memory. */
+export function isShared(array: ArrayBufferView): boolean {
+  return array.buffer instanceof SharedArrayBuffer;
+}
