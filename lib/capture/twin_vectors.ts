@@ -9,7 +9,7 @@ import { outputKinds } from "../contract/output_kinds.ts";
 import { plainParams } from "../contract/schema.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { bytesOf, type Dtype, DTYPES, elementCount, type NdArray, ndarray } from "../numeric/ndarray.ts";
-import { Generator } from "../numeric/random.ts";
+import { Generator, type IntegerArrays } from "../numeric/random.ts";
 import { isRefusal, materialize } from "../plan/materialize.ts";
 
 type VectorArray = JsonObject & { dtype: Dtype; shape: number[]; base64: string };
@@ -88,6 +88,10 @@ function recordingGenerator(source: Generator): { generator: Generator; draws: D
       const drawn = source.integers(low, high, count, dtype);
       keep("integers", ndarray(dtype, drawn.slice(), [count]));
       return drawn;
+    },
+    fillIntegers(low: number, high: number, out: IntegerArrays["int64" | "uint8"], dtype: "int64" | "uint8") {
+      source.fillIntegers(low, high, out, dtype);
+      keep("integers", ndarray(dtype, out.slice(), [out.length]));
     },
     permutation(count: number) {
       const drawn = source.permutation(count);

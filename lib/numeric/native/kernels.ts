@@ -144,10 +144,9 @@ export class NativeKernels {
   };
 }
 
-/** The array itself: memory of an operation is not shared with other threads. */
+/** The array itself. Calls read shared memory as well, but their types name only memory of one thread. */
 function plain(array: Uint8Array | Float32Array): Uint8Array<ArrayBuffer> | Float32Array<ArrayBuffer> {
-  if (array.buffer instanceof ArrayBuffer) return array as Uint8Array<ArrayBuffer> | Float32Array<ArrayBuffer>;
-  throw new TypeError("Cannot pass shared memory to the native extension");
+  return array as Uint8Array<ArrayBuffer> | Float32Array<ArrayBuffer>;
 }
 
 let kernels: NativeKernels | undefined;
