@@ -11,7 +11,7 @@
  * more accurate than QR", SIAM J. Matrix Anal. Appl. 13, 1992; de Rijk, "A one-sided Jacobi algorithm for computing the singular
  * value decomposition on a vector computer", SIAM J. Sci. Stat. Comput. 10, 1989.
  */
-import * as kernel from "./jacobi.wasm";
+import * as kernel from "./linear.wasm";
 import { type ComplexMatrix, conjugateTranspose, matrixProduct, zeros } from "./linear_algebra.ts";
 import { qr } from "./qr.ts";
 
@@ -62,7 +62,7 @@ export function realFirst(v: ComplexMatrix, columns: number): ComplexMatrix {
 
 /** Rotates the columns of AV, which are stored in order, together with those of V. */
 function jacobi(a: Float64Array, n: number): SingularValues {
-  const at = kernel.reserve(n);
+  const at = kernel.reserve(32 * n * n + 12 * n);
   if (at === 0) throw new RangeError(`Cannot decompose the matrix: no memory for ${n} columns`);
   // Created after the memory has grown, because growing detaches views.
   const columns = new Float64Array(kernel.memory.buffer, at, 2 * n * n);

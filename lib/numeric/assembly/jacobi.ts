@@ -1,10 +1,11 @@
 /**
- * One-sided Jacobi turns of complex columns, for ../svd.ts. A complex number is one vector of two binary64 lanes.
+ * One-sided Jacobi turns of complex columns, for ../svd.ts.
  *
  * Memory from `BASE` on: columns [n, n] and turns [n, n], complex, each column without a gap; squared norms [n]; places [n].
  */
 
-const BASE: usize = 1024;
+import { BASE, swapped } from "./linear_memory";
+
 /** Rounding errors limit orthogonality to this; a smaller bound could rotate a pair endlessly. */
 const ORTHOGONAL: f64 = 4 * f64.EPSILON;
 /**
@@ -14,20 +15,6 @@ const ORTHOGONAL: f64 = 4 * f64.EPSILON;
 const VANISHED: f64 = 1e-150;
 /** Below this share of its old value a squared norm is computed again, because the update loses its digits. */
 const WORN: f64 = 1e-3;
-
-/** Allocates n columns of n elements and returns their address; the rotations follow them. */
-export function reserve(n: i32): usize {
-  const bytes = BASE + 32 * <usize>n * <usize>n + 12 * <usize>n;
-  const pages = <i32>((bytes + 0xffff) >>> 16);
-  if (pages > memory.size() && memory.grow(pages - memory.size()) < 0) return 0;
-  return BASE;
-}
-
-// @ts-ignore: decorator of AssemblyScript
-@inline
-function swapped(x: v128): v128 {
-  return v128.shuffle<f64>(x, x, 1, 0);
-}
 
 /** The squared norm of a column of n elements. */
 function energy(at: usize, n: i32): f64 {

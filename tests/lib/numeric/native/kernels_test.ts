@@ -97,8 +97,12 @@ onEveryLevel("one variance per symbol, or none of it", (native) => {
   assert.throws(() => native.demodulate(new Float32Array(6), "bpsk", new Float32Array(6)), RangeError);
 });
 
-onEveryLevel("shared memory is refused", (native) => {
-  assert.throws(() => native.copyBits(new Uint8Array(new SharedArrayBuffer(8))), TypeError);
+onEveryLevel("shared memory is read as memory of one thread", (native) => {
+  const bits = Generator.seeded(5).integers(0, 2, 1027, "uint8");
+  const shared = new Uint8Array(new SharedArrayBuffer(bits.length + 5), 5, bits.length);
+  shared.set(bits);
+  assert.deepEqual(native.copyBits(shared), bits);
+  assertSameBits(native.modulate(shared, "qpsk"), native.modulate(bits, "qpsk"));
 });
 
 onEveryLevel("noise is drawn from the same stream, and both implementations may take turns on it", (native) => {
