@@ -7,16 +7,10 @@
  * unlikely.
  */
 import { gaussianTail } from "./error_function.ts";
+import { BLOCK, Block, type FrequencyTable, integersOf } from "./range_kernel.ts";
 import { PROBABILITY_BITS, type RangeDecoder, type RangeEncoder } from "./range_coder.ts";
 
 const TOTAL = 1 << PROBABILITY_BITS;
-
-/** A distribution over integers in counts. */
-export interface FrequencyTable {
-  readonly smallest: number;
-  /** Counts below each entry, the escape last, and 2^16 at the end. */
-  readonly cumulative: Uint32Array;
-}
 
 /**
  * A table of probabilities. Exported for tests.
@@ -80,13 +74,29 @@ export function encodeIntegers(
   indexes: ArrayLike<number>,
   tables: readonly FrequencyTable[],
 ): void {
-  for (let at = 0; at < values.length; at++) {
-    const { smallest, cumulative } = tables[indexes[at]];
-    const escape = cumulative.length - 2, place = values[at] - smallest;
-    const entry = place >= 0 && place < escape ? place : escape;
-    encoder.encode(cumulative[entry], cumulative[entry + 1] - cumulative[entry]);
-    if (entry === escape) encodeBeyond(encoder, place, escape);
+  const given = integersOf(values), chosen = integersOf(indexes);
+  for (let first = 0; first < given.length; first += BLOCK) {
+    const size = Math.min(BLOCK, given.length - first), block = Block.of(chosen.subarray(first, first + size), tables);
+    block.values.set(given.subarray(first, first + size));
+    for (let from = 0; from < size; from++) {
+      if (encoder.heldBack <= BLOCK) {
+        encoder.lend((state) => {
+          const { at, bytes } = block.encode(from, size, state);
+          from = at;
+          return bytes;
+        });
+      }
+      if (from < size) encodeInteger(encoder, values[first + from], tables[indexes[first + from]]);
+    }
   }
+}
+
+/** Appends one integer, which may be outside its table. */
+function encodeInteger(encoder: RangeEncoder, value: number, { smallest, cumulative }: FrequencyTable): void {
+  const escape = cumulative.length - 2, place = value - smallest;
+  const entry = place >= 0 && place < escape ? place : escape;
+  encoder.encode(cumulative[entry], cumulative[entry + 1] - cumulative[entry]);
+  if (entry === escape) encodeBeyond(encoder, place, escape);
 }
 
 /**
@@ -98,20 +108,28 @@ export function decodeIntegers(
   indexes: ArrayLike<number>,
   tables: readonly FrequencyTable[],
 ): Int32Array {
-  const values = new Int32Array(indexes.length);
-  for (let at = 0; at < values.length; at++) {
-    const { smallest, cumulative } = tables[indexes[at]];
-    const escape = cumulative.length - 2, target = decoder.target();
-    let entry = 0;
-    for (let end = escape + 1; end - entry > 1;) {
-      const middle = (entry + end) >> 1;
-      if (cumulative[middle] <= target) entry = middle;
-      else end = middle;
+  const values = new Int32Array(indexes.length), chosen = integersOf(indexes);
+  for (let first = 0; first < values.length; first += BLOCK) {
+    const size = Math.min(BLOCK, values.length - first), block = Block.of(chosen.subarray(first, first + size), tables);
+    for (let from = 0; from < size; from++) {
+      decoder.lend((state, rest) => {
+        const { at, used } = block.decode(from, size, state, rest);
+        from = at;
+        return used;
+      });
+      if (from < size) block.values[from] = decodeEscaped(decoder, tables[indexes[first + from]]);
     }
-    decoder.advance(cumulative[entry], cumulative[entry + 1] - cumulative[entry]);
-    values[at] = smallest + (entry < escape ? entry : decodeBeyond(decoder, escape));
+    values.set(block.values.subarray(0, size), first);
   }
   return values;
+}
+
+/** Reads an integer outside its table. */
+function decodeEscaped(decoder: RangeDecoder, { smallest, cumulative }: FrequencyTable): number {
+  const escape = cumulative.length - 2;
+  decoder.target();
+  decoder.advance(cumulative[escape], cumulative[escape + 1] - cumulative[escape]);
+  return smallest + decodeBeyond(decoder, escape);
 }
 
 /** Distance of an integer from the table, from 1 on. */

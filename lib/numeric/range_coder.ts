@@ -47,6 +47,23 @@ export class RangeEncoder {
     this.encode(value * frequency, frequency);
   }
 
+  /** Count of 255s that are held back. */
+  get heldBack(): number {
+    return this.full;
+  }
+
+  /**
+   * Lends the state to another implementation of the same coder: low, range, held byte, count of 255s.
+   * @param encode changes the state and returns the bytes that it wrote
+   */
+  lend(encode: (state: number[]) => Uint8Array): void {
+    const state = [this.low, this.range, this.held, this.full], bytes = encode(state);
+    [this.low, this.range, this.held, this.full] = state;
+    this.reserve(bytes.length);
+    this.bytes.set(bytes, this.count);
+    this.count += bytes.length;
+  }
+
   /** Ends the message. The encoder must not be used afterwards. */
   finish(): Uint8Array {
     // The number in the interval with the most trailing zero bits, so that most of its bytes are omitted.
@@ -82,12 +99,15 @@ export class RangeEncoder {
   }
 
   private write(byte: number): void {
-    if (this.count === this.bytes.length) {
-      const grown = new Uint8Array(2 * this.bytes.length);
-      grown.set(this.bytes);
-      this.bytes = grown;
-    }
+    this.reserve(1);
     this.bytes[this.count++] = byte;
+  }
+
+  private reserve(more: number): void {
+    if (this.count + more <= this.bytes.length) return;
+    const grown = new Uint8Array(2 * (this.count + more));
+    grown.set(this.bytes);
+    this.bytes = grown;
   }
 }
 
@@ -126,6 +146,16 @@ export class RangeDecoder {
     const value = Math.floor(this.target() / frequency);
     this.advance(value * frequency, frequency);
     return value;
+  }
+
+  /**
+   * Lends the state to another implementation of the same coder: offset, range.
+   * @param decode takes the state and the rest of the message, changes the state and returns how many bytes it used
+   */
+  lend(decode: (state: number[], rest: Uint8Array) => number): void {
+    const state = [this.offset, this.range], used = decode(state, this.bytes.subarray(this.at));
+    [this.offset, this.range] = state;
+    this.at += used;
   }
 
   private next(): number {

@@ -17,7 +17,8 @@ import { SvcError } from "../../lib/contract/error.ts";
 import { sha256Hex, sha256Json } from "../../lib/contract/hash.ts";
 import { parseJson } from "../../lib/contract/json.ts";
 import { Float, isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
-import { type FrequencyTable, normalTable } from "../../lib/numeric/frequency_table.ts";
+import { normalTable } from "../../lib/numeric/frequency_table.ts";
+import type { FrequencyTable } from "../../lib/numeric/range_kernel.ts";
 import { PROBABILITY_BITS } from "../../lib/numeric/range_coder.ts";
 
 export const TABLES = "tables.json";

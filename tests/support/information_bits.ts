@@ -1,4 +1,4 @@
-import type { FrequencyTable } from "../../lib/numeric/frequency_table.ts";
+import type { FrequencyTable } from "../../lib/numeric/range_kernel.ts";
 import { PROBABILITY_BITS } from "../../lib/numeric/range_coder.ts";
 
 /** Information content of integers under their tables, escapes included, in bits: the least length of a code. */

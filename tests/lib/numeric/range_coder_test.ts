@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
+import type { FrequencyTable } from "../../../lib/numeric/range_kernel.ts";
 import { RangeDecoder, RangeEncoder } from "../../../lib/numeric/range_coder.ts";
-import {
-  decodeIntegers,
-  encodeIntegers,
-  type FrequencyTable,
-  frequencyTable,
-  normalTable,
-} from "../../../lib/numeric/frequency_table.ts";
+import { decodeIntegers, encodeIntegers, frequencyTable, normalTable } from "../../../lib/numeric/frequency_table.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 import { informationBits } from "../../support/information_bits.ts";
 
