@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { hashed, LABELS, reports, tokens } from "../../adapters/text_classifier/classify.ts";
 import { parseJson } from "../../lib/contract/json.ts";
-import { type JsonObject, toNumber } from "../../lib/contract/value.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
 import { wilsonInterval } from "../../lib/numeric/statistics.ts";
 import { closeOnnxSessions } from "../../lib/onnx/session.ts";
+import { arrays } from "../support/stored_reference.ts";
 import { contextOf } from "./_context.ts";
 
 const FOLDER = new URL("../../adapters/text_classifier/", import.meta.url);
@@ -12,8 +13,8 @@ const document = (path: string) => parseJson(Deno.readTextFileSync(new URL(path,
 
 Deno.test("a report has the features that the classifier was trained on", () => {
   const texts = (document("reports.json") as JsonObject[]).map(({ text }) => String(text));
-  const { inputs } = document("training/reference.json") as { inputs: { features: { data: number[] } } };
-  const stored = inputs.features.data.map(toNumber);
+  const { inputs } = document("training/reference.json") as { inputs: JsonObject };
+  const stored = Array.from(arrays(inputs).features.data, Number);
   for (let i = 0; i < 3; i++) {
     hashed(tokens(texts[i])).forEach((value, bin) =>
       assert.ok(Math.abs(value - stored[1024 * i + bin]) < 1e-6, `report ${i}, bin ${bin}`)

@@ -6,13 +6,17 @@ import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
 import { openOnnxSession } from "../../lib/onnx/session.ts";
 
 const TOLERANCE = 1e-5;
-const numberOf = (value: Value) => toNumber(value as number);
 
-function arrays(values: JsonObject): Record<string, NdArray> {
+/** Stored tensors by name: their data are little-endian float32 numbers in base64. */
+export function arrays(values: JsonObject): Record<string, NdArray> {
   return Object.fromEntries(
     Object.entries(values as Record<string, JsonObject>).map(([name, { shape, data }]) => [
       name,
-      ndarray("float32", Float32Array.from(data as Value[], numberOf), (shape as Value[]).map(numberOf)),
+      ndarray(
+        "float32",
+        new Float32Array(Uint8Array.fromBase64(data as string).buffer),
+        (shape as Value[]).map((size) => toNumber(size as number)),
+      ),
     ]),
   );
 }

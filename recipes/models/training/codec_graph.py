@@ -1,10 +1,9 @@
-"""Shared by the exports of the learned image codecs: graphs with halved weights, and tables.json."""
+"""Shared by the exports of the learned image codecs: layers of the graphs, and tables.json."""
 
 import numpy as np
 import torch
 from network import HYPER, SCALE_MAX, SCALE_MIN, SLOPE
-from onnx import TensorProto, numpy_helper
-from onnx_graph import Graph
+from onnx_graph import HalfGraph
 from records import write_reference
 
 SCALES = 64
@@ -12,18 +11,8 @@ ROLES = ("analysis", "hyper_analysis", "hyper_synthesis", "synthesis")
 QUALITIES = range(1, 9)
 
 
-class HalfGraph(Graph):
-    """A graph whose large weights lie in the file in half precision."""
-
-    def constant(self, name, value, dtype=np.float32):
-        array = np.asarray(value)
-        if dtype is not np.float32 or array.size < 1024:
-            return super().constant(name, value, dtype)
-        if name not in self.weights:
-            half = numpy_helper.from_array(np.ascontiguousarray(array.astype(np.float16)), f"{name}.half")
-            self.weights[name] = half
-            self.node("Cast", [f"{name}.half"], name, to=TensorProto.FLOAT)
-        return name
+class CodecGraph(HalfGraph):
+    """The layers of the codecs, with weights in half precision."""
 
     def convolve(self, x, weight, bias, label, name=None, kind="Conv", stride=1, padding=0):
         inputs = [x, self.constant(f"{label}.weight", weight.detach().numpy()), self.constant(f"{label}.bias", bias.detach().numpy())]
@@ -73,15 +62,6 @@ def tables(codec, name, latents, reduction, multiplier):
         "latent_channels": latents, "latent_reduction": reduction, "hyper_channels": HYPER, "hyper_reduction": 2 * reduction,
         "steps": steps, "scales": {"smallest": SCALE_MIN, "largest": SCALE_MAX, "count": SCALES}, "hyper_tables": hyper,
     }
-
-
-@torch.no_grad()
-def halve(codec):
-    """Rounds the weights that a HalfGraph keeps in half precision, so that what is measured is what is shipped."""
-    for parameter in codec.parameters():
-        if parameter.numel() >= 1024:
-            parameter.copy_(parameter.half().float())
-    return codec.eval()
 
 
 @torch.no_grad()

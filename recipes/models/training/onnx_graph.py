@@ -1,4 +1,4 @@
-"""A small writer of ONNX graphs: one line a node, float32 weights inside the file.
+"""A small writer of ONNX graphs: one line a node, weights inside the file, float32 or in half precision.
 
 Opset 17 and IR 8, which every current runtime reads. The names of the weights are those of the PyTorch modules, so a graph
 can be compared with its source by eye.
@@ -9,6 +9,7 @@ from onnx import TensorProto, checker, helper, numpy_helper
 
 OPSET = 17
 IR_VERSION = 8
+HALVED = 1024  # least number of values of a weight in half precision
 
 
 class Graph:
@@ -72,3 +73,25 @@ class Graph:
         helper.set_model_props(model, metadata or {})
         checker.check_model(model, full_check=True)
         return model.SerializeToString(deterministic=True)
+
+
+class HalfGraph(Graph):
+    """A graph whose large weights lie in the file in half precision and are cast when it is loaded."""
+
+    def constant(self, name, value, dtype=np.float32):
+        array = np.asarray(value)
+        if dtype is not np.float32 or array.size < HALVED:
+            return super().constant(name, value, dtype)
+        if name not in self.weights:
+            half = numpy_helper.from_array(np.ascontiguousarray(array.astype(np.float16)), f"{name}.half")
+            self.weights[name] = half
+            self.node("Cast", [f"{name}.half"], name, to=TensorProto.FLOAT)
+        return name
+
+
+def halve(network):
+    """Rounds the weights that a HalfGraph keeps in half precision, so that what is measured is what is shipped."""
+    for parameter in network.parameters():
+        if parameter.numel() >= HALVED:
+            parameter.data = parameter.data.half().float()
+    return network.eval()

@@ -1,5 +1,6 @@
 """What is kept with a trained model: the loss curve, the candidates and a stored answer of the PyTorch model."""
 
+import base64
 import csv
 import hashlib
 import json
@@ -22,9 +23,14 @@ def write_json(path: Path, value) -> None:
 
 
 def tensor(array) -> dict:
-    """An array as {dtype, shape, data}, data in C order; 9 digits carry a float32 exactly."""
-    array = np.asarray(array, np.float32)
-    return {"dtype": "float32", "shape": list(array.shape), "data": [float(f"{v:.9g}") for v in array.ravel().tolist()]}
+    """An array as {dtype, shape, data}: data are its little-endian bytes in C order, in base64."""
+    array = np.asarray(array, "<f4")
+    return {"dtype": "float32", "shape": list(array.shape), "data": base64.b64encode(array.tobytes()).decode()}
+
+
+def write_components(path: Path, files: dict[str, bytes]) -> None:
+    """The digests of a candidate's files by role: of a candidate that is not selected nothing else is kept."""
+    write_json(path, {role: hashlib.sha256(content).hexdigest() for role, content in files.items()})
 
 
 def write_reference(path: Path, inputs: dict, outputs: dict) -> None:

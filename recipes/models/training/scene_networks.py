@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from onnx_graph import Graph
+from onnx_graph import HalfGraph, halve
 from scenes import CLASSES, SIZE, STRIDE, detections, noisy, planes
 
 RADIUS = 1.5  # cells
@@ -36,13 +36,13 @@ class Block(nn.Module):
     def forward(self, x):
         return torch.relu(self.norm(self.conv(x)))
 
-    def folded(self) -> nn.Conv2d:
-        """The convolution with the normalisation in its weights."""
+    def fold(self) -> None:
+        """Moves the normalisation into the weights of the convolution."""
         scale = self.norm.weight / torch.sqrt(self.norm.running_var + self.norm.eps)
         conv = nn.Conv2d(self.conv.in_channels, self.conv.out_channels, 3, self.conv.stride, 1)
         conv.weight.data = self.conv.weight.data * scale.data[:, None, None, None]
         conv.bias.data = self.norm.bias.data - self.norm.running_mean * scale.data
-        return conv
+        self.conv, self.norm = conv, nn.Identity()
 
 
 class SceneNetwork(nn.Module):
@@ -87,12 +87,20 @@ class SceneNetwork(nn.Module):
             return (rows.flatten(2),)
         return torch.cat((rows, coefficients), 1).flatten(2), prototypes
 
+    def deployed(self) -> "SceneNetwork":
+        """Itself with the weights of the ONNX file: normalisation folded into them, rounded to half precision."""
+        for module in self.modules():
+            if isinstance(module, Block):
+                module.fold()
+        return halve(self)
+
     def to_onnx(self) -> bytes:
-        g = Graph("scene_segmenter" if self.masks else "scene_detector")
+        """The file of a network that was made ready by `deployed`."""
+        g = HalfGraph("scene_segmenter" if self.masks else "scene_detector")
         images = g.input("images", ["batch", 3, "height", "width"])
 
         def block(x, module, label):
-            return g.node("Relu", [g.conv(x, module.folded(), label)])
+            return g.node("Relu", [g.conv(x, module.conv, label)])
 
         half = block(g.node("Sub", [images, g.constant("half", 0.5)]), self.down[0], "down.0")
         quarter = block(block(half, self.down[1], "down.1"), self.down[2], "down.2")
@@ -136,7 +144,7 @@ class SceneNetwork(nn.Module):
                         "imgsz": f"[{SIZE}, {SIZE}]", "author": "svc"})
 
 
-def part(g: Graph, x, start, stop):
+def part(g: HalfGraph, x, start, stop):
     bounds = [g.integers(f"at_{value}", [value]) for value in (start, stop, 1)]
     return g.node("Slice", [x, *bounds])
 

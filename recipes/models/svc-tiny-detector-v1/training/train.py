@@ -2,6 +2,7 @@
 
 Candidates differ in width and in the noise they were trained with. The rule takes the greatest mean F1 at IoU 0.5 of the
 detections above a confidence of 0.25 on the validation scenes, over five levels of Gaussian noise; ties to the first name.
+Weights are rounded to half precision before anything is evaluated; the loss curve shows the networks before that.
 
     PYTHONPATH=<torch> python3 recipes/models/svc-tiny-detector-v1/training/train.py <package folder>
 """
@@ -15,7 +16,7 @@ import torch
 HERE = Path(__file__).resolve().parent
 sys.dont_write_bytecode = True  # the folder keeps its digest
 sys.path.insert(0, str(HERE.parents[1] / "training"))
-from records import digest, write_curve, write_json, write_reference  # noqa: E402
+from records import digest, write_components, write_curve, write_json, write_reference  # noqa: E402
 from scene_networks import SceneNetwork, disturbed, predict, train  # noqa: E402
 from scenes import Scenes, batch, detections, f1, planes  # noqa: E402
 
@@ -52,16 +53,15 @@ def main(package):
             print(curve[-1], flush=True)
 
         train(network, scenes, configuration, batch, judge, report, SEEDS["training"])
-        network.eval()
-        results[name] = judge(network)
-        network.eval()
-        (training / "candidates" / f"{name}.onnx").write_bytes(network.to_onnx())
+        results[name] = judge(network.deployed())
         write_json(training / "candidates" / f"{name}.json", {"candidate": name, "configuration": configuration, "seeds": SEEDS})
         write_curve(training / "loss_curve.csv", curve)
     selected = max(sorted(results), key=results.get)
     print("selected", selected, results, flush=True)
+    for name in set(models) - {selected}:
+        write_components(training / "candidates" / f"{name}.components.json", {"network": models[name].to_onnx()})
     network = models[selected]
-    (training / "candidates" / f"{selected}.onnx").replace(package / "model.onnx")
+    (package / "model.onnx").write_bytes(network.to_onnx())
     test = Scenes(SEEDS["evaluation"], 256, 3)
     network.eval()
     with torch.no_grad():

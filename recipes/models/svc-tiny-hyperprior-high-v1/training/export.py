@@ -15,13 +15,14 @@ import torch
 from train import (
     BATCH, LAPPED_LEARNING_RATE, LEARNING_RATE, MULTIPLIERS, PATCH, SEEDS, STEPS, measure, quality_multiplier, validation,
 )  # sets the paths of the imports below
-from codec_graph import ROLES, HalfGraph, depth_first, halve, tables, write_references
+from codec_graph import ROLES, CodecGraph, depth_first, tables, write_references
 from lapped import LATENTS, REDUCTION, Codec
 from network import HYPER, UNIT
+from onnx_graph import halve
 from records import digest, write_curve, write_json
 
 
-class LappedGraph(HalfGraph):
+class LappedGraph(CodecGraph):
     def part(self, x, first, last, axis, stride=1):
         """x[first:last:stride] along an axis."""
         bounds = [self.integers(f"at{value}", [value]) for value in (first, last, axis, stride)]
@@ -63,7 +64,7 @@ def synthesis_onnx(model):
 
 
 def hyper_analysis_onnx(model):
-    g = HalfGraph("hyper_analysis")
+    g = CodecGraph("hyper_analysis")
     latents = g.input("latents", ["batch", LATENTS, "rows", "columns"])
     size = g.node("Log", [g.node("Add", [g.node("Abs", [latents]), g.constant("one", 1.0)])])
     joined = g.node("Concat", [size, g.node("Mul", [size, g.node("Sign", [latents])])], axis=1)
@@ -74,7 +75,7 @@ def hyper_analysis_onnx(model):
 
 
 def hyper_synthesis_onnx(model):
-    g = HalfGraph("hyper_synthesis")
+    g = CodecGraph("hyper_synthesis")
     z, step = g.input("hyper_latents", ["batch", HYPER, "hyper_rows", "hyper_columns"]), g.input("step", [1])
     hidden = g.leaky(g.layer(g.node("Concat", [z, g.level(step, z)], axis=1), model.up, "up"))
     hidden = g.leaky(g.layer(hidden, model.mix, "mix"))

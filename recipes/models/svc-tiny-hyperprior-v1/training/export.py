@@ -16,17 +16,18 @@ import torch
 HERE = Path(__file__).resolve().parent
 sys.dont_write_bytecode = True  # the folder keeps its digest
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "training")]
-from codec_graph import ROLES, HalfGraph, depth_first, halve, tables, write_references  # noqa: E402
+from codec_graph import ROLES, CodecGraph, depth_first, tables, write_references  # noqa: E402
 from network import BLOCK, HYPER, LATENTS, UNIT, Codec  # noqa: E402
+from onnx_graph import halve  # noqa: E402
 from pictures import photographs  # noqa: E402
-from records import digest, write_curve, write_json  # noqa: E402
+from records import digest, write_components, write_curve, write_json  # noqa: E402
 from train import (  # noqa: E402
     BATCH, CANDIDATES, LEARNING_RATE, LINEAR_LEARNING_RATE, MULTIPLIERS, PATCH, SEEDS, measure, quality_multiplier, stages,
 )
 
 
 def analysis_onnx(model):
-    g = HalfGraph("analysis")
+    g = CodecGraph("analysis")
     images, step = g.input("images", ["batch", 3, "height", "width"]), g.input("step", [1])
     x = g.node("Mul", [g.node("Sub", [images, g.constant("half", 0.5)]), g.constant("unit", 255 / UNIT)])
     blocks = g.node("SpaceToDepth", [x], blocksize=BLOCK)
@@ -42,7 +43,7 @@ def analysis_onnx(model):
 
 
 def synthesis_onnx(model):
-    g = HalfGraph("synthesis")
+    g = CodecGraph("synthesis")
     latents, step = g.input("latents", ["batch", LATENTS, "rows", "columns"]), g.input("step", [1])
     y = g.node("Mul", [latents, step])
     x = g.node("DepthToSpace", [g.layer(y, model.linear, "linear")], blocksize=BLOCK, mode="CRD")
@@ -62,7 +63,7 @@ def synthesis_onnx(model):
 
 
 def hyper_analysis_onnx(model):
-    g = HalfGraph("hyper_analysis")
+    g = CodecGraph("hyper_analysis")
     latents = g.input("latents", ["batch", LATENTS, "rows", "columns"])
     hidden = g.leaky(g.layer(latents, model.entry, "entry"))
     hidden = g.leaky(g.layer(hidden, model.down, "down"))
@@ -72,7 +73,7 @@ def hyper_analysis_onnx(model):
 
 
 def hyper_synthesis_onnx(model):
-    g = HalfGraph("hyper_synthesis")
+    g = CodecGraph("hyper_synthesis")
     z, step = g.input("hyper_latents", ["batch", HYPER, "hyper_rows", "hyper_columns"]), g.input("step", [1])
     hidden = g.node("Concat", [z, g.level(step, z)], axis=1)
     hidden = g.leaky(g.layer(hidden, model.up, "up"))
@@ -120,8 +121,7 @@ def main(folder, package):
     write_curve(training / "loss_curve.csv", curve)
     selected = min(sorted(results), key=results.get)
     for name in set(codecs) - {selected}:  # the networks of the selected one lie in the package
-        for role, content in graphs(codecs[name]).items():
-            (training / "candidates" / f"{name}.{role}.onnx").write_bytes(content)
+        write_components(training / "candidates" / f"{name}.components.json", graphs(codecs[name]))
     codec = codecs[selected]
     for role, content in graphs(codec).items():
         (package / f"{role}.onnx").write_bytes(content)
