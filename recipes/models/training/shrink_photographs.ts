@@ -4,8 +4,8 @@
  *
  *     deno run -A recipes/models/training/shrink_photographs.ts /usr/share/backgrounds photographs
  *
- * The comparison of `svc-tiny-hyperprior-v1` uses the 19 photographs of the Debian packages lomiri-wallpapers-16.04 and
- * lomiri-wallpapers-20.04, which no network of this project has seen; twelve of them are in recipes/photographs.
+ * recipes/photographs has twelve of the 19 photographs of the Debian packages lomiri-wallpapers-16.04 and
+ * lomiri-wallpapers-20.04, which no network of this project has seen.
  */
 import { join } from "node:path";
 import { decodeImage } from "../../../lib/artifact/image_file.ts";
