@@ -57,6 +57,9 @@ export function resolveModel(request: ModelRequest, places: ModelPlaces): Resolv
 /** The manifest of a package, with the limits of its models. */
 const MANIFEST = "trained_artifact.yaml", MAX_MANIFEST_BYTES = 2 * 2 ** 20;
 
+/** Limits by the text of the manifest: one is asked for by many recipes of a list, and at every point of a matrix. */
+const knownLimits = new Map<string, SessionLimits>();
+
 /** The limits that a package requests, or the defaults. @throws SvcError `artifact_schema_invalid` */
 function limitsOf(folder: string): SessionLimits {
   const path = join(folder, MANIFEST), info = lstatSync(path, { throwIfNoEntry: false });
@@ -64,17 +67,23 @@ function limitsOf(folder: string): SessionLimits {
   const invalid = (why: string, hint: string | null = null) =>
     new SvcError("artifact_schema_invalid", `Cannot read ${path}: ${why}`, { hint });
   if (info.size > MAX_MANIFEST_BYTES) throw invalid(`it has more than ${MAX_MANIFEST_BYTES} bytes`);
-  let manifest: Value;
+  let manifest: Value, text: string;
   try {
-    manifest = parseYaml(Deno.readTextFileSync(path));
+    text = Deno.readTextFileSync(path);
+    const known = knownLimits.get(text);
+    if (known !== undefined) return known;
+    manifest = parseYaml(text);
   } catch (error) {
     throw invalid(messageOf(error));
   }
   const runtime = isObject(manifest) && isObject(manifest.runtime) ? manifest.runtime : {};
-  if (runtime.limits === undefined) return sessionLimits();
-  const [problem] = checkValue(SESSION_LIMITS_SCHEMA, runtime.limits, [], { code: "artifact_schema_invalid" });
+  const asked = runtime.limits === undefined ? {} : runtime.limits;
+  const [problem] = checkValue(SESSION_LIMITS_SCHEMA, asked, [], { code: "artifact_schema_invalid" });
   if (problem !== undefined) throw invalid(`runtime.limits: ${problem.message}`, problem.hint);
-  return sessionLimits(runtime.limits as Partial<SessionLimits>);
+  const limits = sessionLimits(asked as Partial<SessionLimits>);
+  if (knownLimits.size >= MAX_DIGESTS) knownLimits.clear();
+  knownLimits.set(text, limits);
+  return limits;
 }
 
 function locate(request: ModelRequest, places: ModelPlaces): Found | ModelLack {
