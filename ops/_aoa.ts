@@ -13,7 +13,8 @@ import { artifactKind } from "../lib/contract/kinds.ts";
 import type { InputArtifact } from "../lib/contract/operation.ts";
 import { isNumber, type JsonObject, toNumber } from "../lib/contract/value.ts";
 import { dbToLinear } from "../lib/numeric/decibel.ts";
-import { BearingSearch, sampleCovariance } from "../lib/numeric/direction_finding.ts";
+import { sampleCovariance } from "../lib/numeric/array_response.ts";
+import { BearingSearch } from "../lib/numeric/direction_finding.ts";
 import { ndarray } from "../lib/numeric/ndarray.ts";
 import { sourceCovariance } from "../lib/numeric/several_directions.ts";
 

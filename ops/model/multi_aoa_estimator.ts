@@ -16,18 +16,16 @@ import { REPORT } from "../../lib/contract/kinds.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { reportResult } from "../../lib/artifact/values.ts";
-import { sampleCovariance } from "../../lib/numeric/direction_finding.ts";
+import { sampleCovariance } from "../../lib/numeric/array_response.ts";
 import { hermitianEigen } from "../../lib/numeric/hermitian_eigen.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { type Directions, isSingular, SpectrumSearch } from "../../lib/numeric/array_spectrum.ts";
 import {
-  type Directions,
   esprit,
   forwardBackward,
-  isSingular,
   rootMusic,
   sourceOrder,
   spatiallySmoothed,
-  SpectrumSearch,
 } from "../../lib/numeric/several_directions.ts";
 import { AOA_ESTIMATE, AOA_OBSERVATION, AOA_PROBLEM, arrayProblemOf, gridOfStep } from "../_aoa.ts";
 import { executed, notExported } from "../_backends.ts";

@@ -1,7 +1,7 @@
 /** What views of artifacts compute without a browser: responses, delays, beams, spectra, powers, errors, readings. */
 import assert from "node:assert/strict";
 import { waterFill } from "../../lib/numeric/water_filling.ts";
-import { steeringVector } from "../../lib/numeric/direction_finding.ts";
+import { steeringVector } from "../../lib/numeric/array_response.ts";
 import type { CurveFigure } from "../../lib/figure/types.ts";
 import {
   angleFigure,

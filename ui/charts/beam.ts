@@ -1,9 +1,9 @@
 /** Transmit and receive patterns of an array: gains over angle from weights, and spectra from snapshots. */
 import type { CurveFigure, FigureGuide } from "../../lib/figure/types.ts";
 import { numberText } from "../../lib/figure/number_text.ts";
-import { sampleCovariance, steeringVector } from "../../lib/numeric/direction_finding.ts";
-import { hermitianEigen } from "../../lib/numeric/hermitian_eigen.ts";
-import { SpectrumSearch } from "../../lib/numeric/several_directions.ts";
+import { sampleCovariance, steeringVector } from "../../lib/numeric/array_response.ts";
+import { hermitianReference } from "../../lib/numeric/hermitian_reference.ts";
+import { SpectrumSearch } from "../../lib/numeric/array_spectrum.ts";
 import { decibel } from "./response.ts";
 
 /** Degrees from broadside, half a degree apart. Exported for tests. */
@@ -38,7 +38,7 @@ export function beamPattern(w: Float64Array, spacing: number): Float64Array {
  */
 export function angleSpectra(x: Float64Array, antennas: number, snapshots: number, spacing: number, sources = 1) {
   const search = new SpectrumSearch(ANGLES, antennas, spacing);
-  const eigen = hermitianEigen(sampleCovariance(x, antennas, snapshots), antennas);
+  const eigen = hermitianReference(sampleCovariance(x, antennas, snapshots), antennas);
   const scaled = (method: "bartlett" | "music") => {
     const values = search.spectrum(eigen, method, sources), most = Math.max(...values);
     return values.map((value) => value / most);

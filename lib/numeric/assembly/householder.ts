@@ -80,8 +80,11 @@ function largestOf(at: usize, count: i32, stride: usize): f64 {
 /**
  * Makes the reflection that takes a column to (β, 0, …): β goes into its first place, v without its first element into the others,
  * τ to `tau`. A column of zeros keeps them, with τ = 0 and β = 0.
+ * @param paired adds |x|² of each element, else the square of each part
  */
-function makeReflection(at: usize, count: i32, stride: usize, tau: usize): f64 {
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function makeReflection(at: usize, count: i32, stride: usize, tau: usize, paired: bool): f64 {
   const largest = largestOf(at, count, stride);
   v128.store(tau, f64x2.splat(0));
   if (largest === 0) return 0;
@@ -89,8 +92,12 @@ function makeReflection(at: usize, count: i32, stride: usize, tau: usize): f64 {
   let squares: f64 = 0;
   for (let i = 0, p = at; i < count; i++, p += stride) {
     const real = load<f64>(p) / largest, imaginary = load<f64>(p + 8) / largest;
-    squares += real * real;
-    squares += imaginary * imaginary;
+    if (paired) {
+      squares += real * real + imaginary * imaginary;
+    } else {
+      squares += real * real;
+      squares += imaginary * imaginary;
+    }
   }
   const norm = largest * Math.sqrt(squares), alphaReal = load<f64>(at), alphaImaginary = load<f64>(at + 8);
   const beta = alphaReal > 0 ? -norm : norm;
@@ -111,7 +118,7 @@ export function factor(columns: usize, rows: i32, count: i32, taus: usize): void
   const stride = 16 * <usize>rows;
   for (let k = 0; k < count; k++, taus += 16) {
     const at = columns + <usize>k * (stride + 16);
-    if (makeReflection(at, rows - k, 16, taus) === 0) continue;
+    if (makeReflection(at, rows - k, 16, taus, false) === 0) continue;
     // Hᴴ, which has the conjugate of τ, on the later columns.
     reflect(at + 16, rows - k, load<f64>(taus), -load<f64>(taus + 8), at + stride, stride, count - k - 1);
   }
@@ -126,7 +133,7 @@ export function tridiagonalise(work: usize, n: i32, diagonal: usize, beside: usi
   const row = 16 * <usize>n;
   for (let k = 0; k < n - 1; k++) {
     const first = k + 1, count = n - first, tau = taus + 16 * <usize>k, at = work + <usize>first * row + 16 * <usize>k;
-    const beta = makeReflection(at, count, row, tau);
+    const beta = makeReflection(at, count, row, tau, true);
     store<f64>(beside + 8 * <usize>k, beta);
     if (beta === 0) continue;
     store<f64>(v, 1);

@@ -1,10 +1,6 @@
 import assert from "node:assert/strict";
-import {
-  bearingCramerRao,
-  BearingSearch,
-  sampleCovariance,
-  steeringVector,
-} from "../../../lib/numeric/direction_finding.ts";
+import { sampleCovariance, steeringVector } from "../../../lib/numeric/array_response.ts";
+import { bearingCramerRao, BearingSearch } from "../../../lib/numeric/direction_finding.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 import { rootMusic } from "../../support/root_music.ts";
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { hermitianEigen } from "../../../lib/numeric/hermitian_eigen.ts";
+import { hermitianReference } from "../../../lib/numeric/hermitian_reference.ts";
 import { conjugateTranspose, matrixProduct } from "../../../lib/numeric/linear_algebra.ts";
 import { diagonalMatrix, distance, frobenius, orthogonalityError, randomHermitian, randomMatrix } from "./_matrices.ts";
 
@@ -24,6 +25,13 @@ Deno.test("VΛVᴴ is A and V is unitary, to machine precision", () => {
     assert.ok(residual(a, n) < 4 * EPS * Math.sqrt(n) + 2 * EPS, `size ${n}: ${residual(a, n)}`);
     assert.ok(orthogonalityError(vectors, n, n) < 6 * EPS * n, `size ${n}`);
     assert.ok(values.every((value, i) => i === 0 || value >= values[i - 1]), "ascending");
+  }
+});
+
+Deno.test("the kernel gives the bits of the reference, at odd sizes too", () => {
+  for (let n = 1; n <= 40; n++) {
+    const a = randomHermitian(n, n);
+    assert.deepEqual(hermitianEigen(a, n), hermitianReference(a, n), `size ${n}`);
   }
 });
 

@@ -1,10 +1,12 @@
 /** Directions of several sources against the vectors, closed forms and brute force. */
 import assert from "node:assert/strict";
 import { complexEigenvalues, polynomialRoots } from "../../../lib/numeric/complex_eigen.ts";
-import { bearingCramerRao, steeringVector } from "../../../lib/numeric/direction_finding.ts";
+import { steeringVector } from "../../../lib/numeric/array_response.ts";
+import { bearingCramerRao } from "../../../lib/numeric/direction_finding.ts";
 import { hermitianEigen } from "../../../lib/numeric/hermitian_eigen.ts";
 import { zeros } from "../../../lib/numeric/linear_algebra.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
+import { SpectrumSearch } from "../../../lib/numeric/array_spectrum.ts";
 import {
   closestPairs,
   esprit,
@@ -12,7 +14,6 @@ import {
   rootMusic,
   sourceOrder,
   spatiallySmoothed,
-  SpectrumSearch,
   stochasticCramerRao,
 } from "../../../lib/numeric/several_directions.ts";
 import stored from "../../data/physical/aoa_multi.json" with { type: "json" };

@@ -1,6 +1,6 @@
 /** Conformance cases of angle of arrival. */
 import { float } from "../../../lib/contract/value.ts";
-import { steeringVector } from "../../../lib/numeric/direction_finding.ts";
+import { steeringVector } from "../../../lib/numeric/array_response.ts";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";

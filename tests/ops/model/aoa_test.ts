@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { InputArtifact, Operation } from "../../../lib/contract/operation.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
-import { steeringVector } from "../../../lib/numeric/direction_finding.ts";
+import { steeringVector } from "../../../lib/numeric/array_response.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 import metrics from "../../../ops/metrics/aoa_estimation.ts";
 import adapter from "../../../ops/model/aoa_estimator_adapter.ts";

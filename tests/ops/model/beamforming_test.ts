@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { InputArtifact, Operation } from "../../../lib/contract/operation.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { beamGain, dftCodebook, maximumRatio, sweepCodebook } from "../../../lib/numeric/beamforming.ts";
-import { steeringVector } from "../../../lib/numeric/direction_finding.ts";
+import { steeringVector } from "../../../lib/numeric/array_response.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 import metrics from "../../../ops/metrics/beamforming.ts";
 import adapter from "../../../ops/model/beamforming_adapter.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type JsonObject, toNumber } from "../../../lib/contract/value.ts";
 import { patternGain } from "../../../lib/numeric/beam_pattern.ts";
-import { steeringVector } from "../../../lib/numeric/direction_finding.ts";
+import { steeringVector } from "../../../lib/numeric/array_response.ts";
 import beampattern from "../../../ops/model/beampattern.ts";
 import precoder from "../../../ops/model/mu_mimo_precoder.ts";
 import muMimoScenario from "../../../ops/source/mu_mimo_scenario.ts";

@@ -16,7 +16,7 @@ import {
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import { energy } from "../../../lib/numeric/complex.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
-import { steeringVector } from "../../../lib/numeric/direction_finding.ts";
+import { steeringVector } from "../../../lib/numeric/array_response.ts";
 import { sum } from "../../../lib/numeric/statistics.ts";
 import metrics from "../../../ops/metrics/mu_mimo.ts";
 import precoder from "../../../ops/model/mu_mimo_precoder.ts";

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import type { InputArtifact } from "../../../lib/contract/operation.ts";
 import { float, type JsonObject, toNumber } from "../../../lib/contract/value.ts";
-import { bearingCramerRao, steeringVector } from "../../../lib/numeric/direction_finding.ts";
+import { steeringVector } from "../../../lib/numeric/array_response.ts";
+import { bearingCramerRao } from "../../../lib/numeric/direction_finding.ts";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 import metrics from "../../../ops/metrics/aoa_estimation.ts";

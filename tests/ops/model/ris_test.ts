@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { InputArtifact } from "../../../lib/contract/operation.ts";
 import { float, type JsonObject, toNumber } from "../../../lib/contract/value.ts";
-import { steeringVector } from "../../../lib/numeric/direction_finding.ts";
+import { steeringVector } from "../../../lib/numeric/array_response.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 import { alternatePhases, effectiveChannel, quantisedPhase } from "../../../lib/numeric/reflecting_surface.ts";
 import { energy } from "../../../lib/numeric/complex.ts";
