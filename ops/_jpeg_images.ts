@@ -11,6 +11,10 @@ import type { JpegImage, JpegSubsampling } from "../lib/artifact/jpeg/encoder.ts
 
 /** Parameters of the form of a JPEG stream. */
 export const JPEG_STREAM_PARAMS = {
+  optimize: z.boolean().default(false).describe("Huffman tables fitted to each image; of files")
+    .meta({ "x-svc-used-when": { stream: "jfif" } }),
+  progressive: z.boolean().default(false).describe("progressive scans, always with fitted tables; of files")
+    .meta({ "x-svc-used-when": { stream: "jfif" } }),
   stream: z.enum(["jfif", "abbreviated"]).default("jfif").describe(
     "jfif: a file; abbreviated: without marker segments, with the smallest of Huffman tables known to both ends or sent",
   ),

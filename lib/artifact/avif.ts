@@ -6,6 +6,7 @@
  *
  * Source: AV1 bitstream specification sections 5.3 to 5.5; AVIF 1.1; ISO/IEC 23008-12 (boxes of an image item).
  */
+import { joinBytes } from "./join_bytes.ts";
 import { SvcError } from "../contract/error.ts";
 import { halfSize } from "./jpeg/abbreviated.ts";
 import type { JpegImage } from "./jpeg/encoder.ts";
@@ -61,7 +62,7 @@ export async function encodeAvif(image: JpegImage, settings: AvifSettings): Prom
   const options = { ...DEFAULTS, quality, speed, subsample };
   const file = instance.encode(rgbaOf(image), image.width, image.height, options)!.slice();
   if (stream === "file") return file;
-  return joined(unitsOf(itemData(file)).filter(({ type }) => type !== DELIMITER).map(({ bytes }) => bytes));
+  return joinBytes(unitsOf(itemData(file)).filter(({ type }) => type !== DELIMITER).map(({ bytes }) => bytes));
 }
 
 /**
@@ -79,7 +80,7 @@ export async function decodeAvif(bytes: Uint8Array, shape: Omit<JpegImage, "data
   if (!isKnown) throw damaged("its size is another one");
   const instance = await decoder.ready();
   try {
-    const file = container(joined(units.map(({ bytes }) => bytes)), { ...size, channels: shape.channels });
+    const file = container(joinBytes(units.map(({ bytes }) => bytes)), { ...size, channels: shape.channels });
     const decoded = instance.decode(file.buffer, 8);
     if (decoded === null || decoded.width !== size.width || decoded.height !== size.height) {
       throw damaged("its frame cannot be decoded");
@@ -148,19 +149,9 @@ const text = (value: string) => new TextEncoder().encode(value);
 const u16 = (value: number) => [value >> 8, value & 255];
 const u32 = (value: number) => [...u16(value >>> 16), ...u16(value & 0xffff)];
 
-function joined(parts: readonly ArrayLike<number>[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
-}
-
 const box = (type: string, ...content: readonly ArrayLike<number>[]) => {
-  const body = joined(content);
-  return joined([u32(body.length + 8), text(type), body]);
+  const body = joinBytes(content);
+  return joinBytes([u32(body.length + 8), text(type), body]);
 };
 /** A box with version and flags. */
 const fullBox = (type: string, version: number, ...content: readonly ArrayLike<number>[]) =>
@@ -191,5 +182,5 @@ function container(data: Uint8Array, { width, height, channels }: Omit<JpegImage
       box("iprp", properties, fullBox("ipma", 0, u32(1), u16(1), [4, 1, 2, 0x83, 4])),
     );
   const type = box("ftyp", text("avif"), u32(0), text("avifmif1miaf"));
-  return joined([type, meta(type.length + meta(0).length + 8), box("mdat", data)]);
+  return joinBytes([type, meta(type.length + meta(0).length + 8), box("mdat", data)]);
 }

@@ -1,3 +1,5 @@
+/** The kind of a path, and the entries of a folder. */
+
 /** The kind of a path; a missing path has none. Other errors are thrown. */
 function infoOf(look: (path: string) => Deno.FileInfo, path: string): Deno.FileInfo | null {
   try {
@@ -24,3 +26,13 @@ export const isFolder = (path: string): boolean => infoOf(Deno.statSync, path)?.
 
 /** Whether the path is a regular file and not a link. */
 export const isPlainFile = (path: string): boolean => infoOf(Deno.lstatSync, path)?.isFile ?? false;
+
+/** The entries of a folder; none where the folder is missing. @throws other errors of the operating system */
+export function entriesOf(folder: string): Deno.DirEntry[] {
+  try {
+    return [...Deno.readDirSync(folder)];
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}

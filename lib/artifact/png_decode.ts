@@ -7,6 +7,7 @@
  *
  * Format: W3C Recommendation, Portable Network Graphics (PNG) Specification, 2nd ed., 2003.
  */
+import { joinBytes } from "./join_bytes.ts";
 import { inflateSync } from "node:zlib";
 import { messageOf, SvcError } from "../contract/error.ts";
 import type { Image } from "./image.ts";
@@ -146,12 +147,7 @@ export function decodePng(file: PngFile): Image {
 }
 
 function inflateAll(parts: readonly Uint8Array[], total: number): Uint8Array {
-  const packed = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    packed.set(part, at);
-    at += part.length;
-  }
+  const packed = joinBytes(parts);
   let raw: Uint8Array;
   try {
     raw = inflateSync(packed, { maxOutputLength: total + 1 });

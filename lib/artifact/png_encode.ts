@@ -4,6 +4,7 @@
  * Each row takes the filter whose output has the smallest sum of absolute values as signed bytes (PNG specification,
  * 12.8). Compression is by a JavaScript port of zlib, so the bytes depend neither on the platform nor on the runtime.
  */
+import { joinBytes } from "./join_bytes.ts";
 import { deflate } from "npm:pako@^2.1.0";
 import type { Image } from "./image.ts";
 import { paeth, PNG_SIGNATURE } from "./png_decode.ts";
@@ -21,19 +22,12 @@ export function writePng(image: Image): Uint8Array {
   view.setUint32(0, width);
   view.setUint32(4, height);
   header.set([8, COLOR_TYPES[channels], 0, 0, 0], 8);
-  const chunks = [
+  return joinBytes([
     Uint8Array.from(PNG_SIGNATURE),
     chunk("IHDR", header),
     chunk("IDAT", deflate(filterRows(image), { level: 6 })),
     chunk("IEND", new Uint8Array(0)),
-  ];
-  const file = new Uint8Array(chunks.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of chunks) {
-    file.set(part, at);
-    at += part.length;
-  }
-  return file;
+  ]);
 }
 
 function chunk(type: string, body: Uint8Array): Uint8Array {

@@ -64,6 +64,15 @@ export interface ConditionedRecipe {
   effective: RecipeDocument;
 }
 
+/** What a comparison of recipes is made of: entry, method, baseline, cell and selected point. */
+export const comparedFacts = ({ entry, effective }: Pick<ConditionedRecipe, "entry" | "effective">) => ({
+  id: entry.id,
+  method_id: entry.params.method_id,
+  baseline_id: entry.params.baseline_id,
+  aggregation_cell_id: cellOf(effective).aggregation_cell_id,
+  matrix_selection: isObject(effective.metadata.matrix_selection) ? effective.metadata.matrix_selection : {},
+});
+
 /** Conditions of a row: the members that its cell shares, and their digest. */
 export function conditionEvidence(pack: Pack, effective: RecipeDocument): JsonObject | undefined {
   if (conditionsOf(pack) === null || cellOf(effective).aggregation_cell_id === null) return undefined;

@@ -4,12 +4,12 @@
  */
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import type { Registry } from "../contract/registry.ts";
-import { isNumber, isObject, toNumber } from "../contract/value.ts";
+import { isNumber, toNumber } from "../contract/value.ts";
 import { numberText } from "../figure/number_text.ts";
 import { outputSizes } from "../plan/estimate.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import { comparedPairs } from "./compare.ts";
-import { cellOf, type ConditionedRecipe } from "./conditions.ts";
+import { comparedFacts, type ConditionedRecipe } from "./conditions.ts";
 import type { Pack } from "./pack.ts";
 import type { BenchmarkResult, ResultRow } from "./types.ts";
 
@@ -56,11 +56,7 @@ function messageOf(found: readonly Difference[]): string {
 export function checkChannelUses(pack: Pack, checked: readonly ConditionedRecipe[], registry: Registry): Diagnostic[] {
   if (isDeclared(pack.metadata)) return [];
   const recipes = checked.map(({ entry, effective }) => ({
-    id: entry.id,
-    method_id: entry.params.method_id,
-    baseline_id: entry.params.baseline_id,
-    aggregation_cell_id: cellOf(effective).aggregation_cell_id,
-    matrix_selection: isObject(effective.metadata.matrix_selection) ? effective.metadata.matrix_selection : {},
+    ...comparedFacts({ entry, effective }),
     uses: plannedUses(effective, registry),
   }));
   const found = differences(recipes, pack.baselines, ({ uses }) => uses);

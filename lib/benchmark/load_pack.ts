@@ -16,7 +16,7 @@ import type { PlanResources } from "../plan/estimate.ts";
 import type { Compilation, Locate, RecipeDocument } from "../recipe/types.ts";
 import { recipeSpecs } from "../research/specs.ts";
 import { stepMetrics } from "../research/evaluations.ts";
-import { cellOf, checkConditions, type ConditionedRecipe, pairedOperations, pairSeeds } from "./conditions.ts";
+import { checkConditions, comparedFacts, type ConditionedRecipe, pairedOperations, pairSeeds } from "./conditions.ts";
 import { comparedPairs, LEAST_ITEMS, pairsNeeded } from "./compare.ts";
 import { checkChannelUses } from "./equal_uses.ts";
 import { instantiate } from "./instantiate.ts";
@@ -351,11 +351,7 @@ function selectedItems({ steps }: RecipeDocument): number | null {
  */
 function checkPower(pack: Pack, checked: readonly ConditionedRecipe[], replication: Replication | null): Diagnostic[] {
   const recipes = checked.map(({ entry, effective }) => ({
-    id: entry.id,
-    method_id: entry.params.method_id,
-    baseline_id: entry.params.baseline_id,
-    aggregation_cell_id: cellOf(effective).aggregation_cell_id,
-    matrix_selection: isObject(effective.metadata.matrix_selection) ? effective.metadata.matrix_selection : {},
+    ...comparedFacts({ entry, effective }),
     role: entry.role,
     items: selectedItems(effective),
   }));

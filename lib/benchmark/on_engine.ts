@@ -4,7 +4,7 @@
  * their scripts and logs are in `engine/<result>` of the state directory, and so are the shards.
  */
 import { join } from "node:path";
-import { exists } from "../artifact/path_kind.ts";
+import { entriesOf, exists } from "../artifact/path_kind.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { asObject, parseJson, prettyJson } from "../contract/json.ts";
 import type { JsonObject } from "../contract/value.ts";
@@ -90,14 +90,7 @@ const HIDDEN_MS = 60_000;
 const SILENT_MS = 300_000;
 
 /** Ids of the benchmarks that were submitted to an engine. */
-function submittedIds(workspace: Workspace): string[] {
-  try {
-    return [...Deno.readDirSync(folderOf(workspace))].map(({ name }) => name);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return [];
-    throw error;
-  }
-}
+const submittedIds = (workspace: Workspace): string[] => entriesOf(folderOf(workspace)).map(({ name }) => name);
 
 /** The record of a submitted benchmark, by its id or a unique beginning; null for other results. */
 function findRecord(workspace: Workspace, wanted: string): EngineRecord | null {

@@ -1,4 +1,5 @@
 /** Finds packs: those of the project's `benchmarks/`, and those of the program. */
+import { entriesOf } from "../artifact/path_kind.ts";
 import { join, relative } from "node:path";
 import { programFolder } from "../artifact/program.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
@@ -26,16 +27,11 @@ export interface PackListRow {
 const PACK_FILE = /\.(ya?ml|json)$/i;
 
 function packFiles(folder: string): string[] {
-  try {
-    return [...Deno.readDirSync(folder)].flatMap((entry) => {
-      const path = join(folder, entry.name);
-      if (entry.isDirectory) return packFiles(path);
-      return entry.isFile && PACK_FILE.test(entry.name) && !entry.name.endsWith(".schema.json") ? [path] : [];
-    });
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return [];
-    throw error;
-  }
+  return entriesOf(folder).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory) return packFiles(path);
+    return entry.isFile && PACK_FILE.test(entry.name) && !entry.name.endsWith(".schema.json") ? [path] : [];
+  });
 }
 
 /** The folders of packs, the project's first; the program's own is omitted if it is the same. */

@@ -1,6 +1,6 @@
 /** Stored results: their folders, lists, and the completion of interrupted ones. */
 import { join } from "node:path";
-import { exists } from "../artifact/path_kind.ts";
+import { entriesOf, exists } from "../artifact/path_kind.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { nearestName } from "../contract/nearest.ts";
 import { sha256Hex } from "../contract/hash.ts";
@@ -46,13 +46,8 @@ export type ResultListRow = {
 
 /** Ids of the stored results. */
 export function resultIds(workspace: Workspace): string[] {
-  try {
-    return [...Deno.readDirSync(benchmarkWorkspace(workspace).runs)]
-      .filter((entry) => entry.isDirectory && isRunId(entry.name)).map(({ name }) => name);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return [];
-    throw error;
-  }
+  return entriesOf(benchmarkWorkspace(workspace).runs)
+    .filter((entry) => entry.isDirectory && isRunId(entry.name)).map(({ name }) => name);
 }
 
 /** Lists the stored results without the index, newest first; interrupted ones are settled. Exported for tests. */

@@ -12,7 +12,7 @@ import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE, SUMMARY_FILE, SUMS_FILE } from "../run/documents.ts";
 import { parseSha256Sums } from "../run/files.ts";
 import { exists } from "../artifact/path_kind.ts";
-import { type CheckRow, type Finding, type FindingCode, Findings } from "../run/findings.ts";
+import { type Certification, type CheckRow, type Finding, type FindingCode, Findings } from "../run/findings.ts";
 import { verifyBundle } from "../run/verify.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { readSnapshot, type Snapshot } from "./evidence.ts";
@@ -37,13 +37,7 @@ export type BenchmarkVerification = {
   errors: Finding[];
   warnings: Finding[];
   checks: CheckRow[];
-  certification: {
-    verdict:
-      | "current_profile_pass"
-      | "current_profile_fail"
-      | "nonpublication_evidence_pass"
-      | "nonpublication_evidence_fail";
-  };
+  certification: Certification;
 };
 
 /**

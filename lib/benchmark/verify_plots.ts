@@ -1,4 +1,5 @@
 /** Checks the plots of a result: their records name its digest and those of their files. */
+import { entriesOf } from "../artifact/path_kind.ts";
 import { join } from "node:path";
 import { messageOf } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
@@ -10,14 +11,7 @@ import { RESULT_FILE } from "./types.ts";
 export const FIGURES_FOLDER = "figures";
 const RECORD = ".plot.json";
 
-function namesIn(folder: string): string[] {
-  try {
-    return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return [];
-    throw error;
-  }
-}
+const namesIn = (folder: string): string[] => entriesOf(folder).map(({ name }) => name).sort();
 
 /** Checks every record in the folder of figures; a mismatch is a warning, because plots can be drawn again. */
 export function checkPlots(directory: string, findings: Findings): void {

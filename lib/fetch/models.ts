@@ -1,4 +1,5 @@
 /** Models: bundled, fetched, and available for fetching. */
+import { entriesOf } from "../artifact/path_kind.ts";
 import { basename, join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
 import { licenceText } from "../artifact/licence.ts";
@@ -88,16 +89,11 @@ const isPackage = (folder: string) =>
 
 /** Names of fetched models. */
 function fetchedIds(stateDir: string): string[] {
-  try {
-    return [...Deno.readDirSync(join(stateDir, "models"))]
-      .filter(({ isDirectory, name }) => isDirectory && name !== "url")
-      .map(({ name }) => name.replace("__", "/"))
-      .filter((id) => isModelName(id) && fetchedRevisions(stateDir, id).length > 0)
-      .sort();
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return [];
-    throw error;
-  }
+  return entriesOf(join(stateDir, "models"))
+    .filter(({ isDirectory, name }) => isDirectory && name !== "url")
+    .map(({ name }) => name.replace("__", "/"))
+    .filter((id) => isModelName(id) && fetchedRevisions(stateDir, id).length > 0)
+    .sort();
 }
 
 export interface FetchModelOptions extends Omit<BringOptions, "code"> {

@@ -5,6 +5,7 @@
  * The store is not trusted: an answer is read up to a limit, redirections are not followed, and of its texts only a code in
  * letters is shown.
  */
+import { joinBytes } from "../artifact/join_bytes.ts";
 import { AwsV4Signer } from "npm:aws4fetch@^1.0.20";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
@@ -204,13 +205,7 @@ async function readAtMost(answer: Response, most: number): Promise<Uint8Array<Ar
   if (announced !== null && !answer.headers.has("content-encoding") && Number(announced) !== size) {
     throw new Error("The answer was cut");
   }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  return joinBytes(parts);
 }
 
 async function drained(answer: Response): Promise<Uint8Array<ArrayBuffer>> {

@@ -1,4 +1,5 @@
 /** Request bodies: read with a limit and a time-out, decoded with typed numbers, checked against the route's schema. */
+import { joinBytes } from "../artifact/join_bytes.ts";
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { Suggestions } from "../contract/nearest.ts";
 import { checkValue } from "../contract/schema.ts";
@@ -31,7 +32,7 @@ export async function readBody(
     let size = 0;
     for (;;) {
       const { done, value } = await Promise.race([reader.read(), late.promise]);
-      if (done) return joined(parts, size);
+      if (done) return joinBytes(parts);
       size += value.length;
       if (size > limit) throw tooLarge(limit);
       parts.push(value);
@@ -48,16 +49,6 @@ function tooLarge(limit: number): SvcError {
   return new SvcError("body_too_large", `Cannot take a body of more than ${limit} bytes`, {
     hint: "Name a file of the project instead, or raise --json-body-limit",
   });
-}
-
-function joined(parts: Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }
 
 /**

@@ -2,7 +2,7 @@
  * Fetched models: `<state_dir>/models/<name>/<revision>/` has the files and their record `fetch.json`. The slash of a
  * published name is written `__`.
  */
-import { isPlainFile } from "../artifact/path_kind.ts";
+import { entriesOf, isPlainFile } from "../artifact/path_kind.ts";
 import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import { asObject, parseJson } from "../contract/json.ts";
@@ -47,15 +47,10 @@ export function isModelName(id: string): boolean {
 /** The fetched revisions of a model, ordered by name. */
 export function fetchedRevisions(stateDir: string, id: string): string[] {
   const folder = modelFolder(stateDir, id);
-  try {
-    return [...Deno.readDirSync(folder)]
-      .filter((entry) => entry.isDirectory && !entry.name.endsWith(".partial") && isFile(join(folder, entry.name)))
-      .map(({ name }) => name)
-      .sort();
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return [];
-    throw error;
-  }
+  return entriesOf(folder)
+    .filter((entry) => entry.isDirectory && !entry.name.endsWith(".partial") && isFile(join(folder, entry.name)))
+    .map(({ name }) => name)
+    .sort();
 }
 
 const isFile = (folder: string) => Deno.statSync(folder).isDirectory && isPlainFile(join(folder, FETCH_RECORD));

@@ -20,6 +20,15 @@ export interface Finding extends JsonObject {
   hint: null;
 }
 
+/** Whether the checks passed, and whether the evidence is fit for publication. */
+export interface Certification extends JsonObject {
+  verdict:
+    | "current_profile_pass"
+    | "current_profile_fail"
+    | "nonpublication_evidence_pass"
+    | "nonpublication_evidence_fail";
+}
+
 /** Result of a group of checks. */
 export interface CheckRow extends JsonObject {
   id: string;

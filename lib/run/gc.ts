@@ -1,4 +1,5 @@
 /** Removes remains of killed processes in a state directory. */
+import { entriesOf } from "../artifact/path_kind.ts";
 import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
@@ -111,14 +112,7 @@ export function collectGarbage(
   }
 }
 
-function namesIn(folder: string): string[] {
-  try {
-    return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return [];
-    throw error;
-  }
-}
+const namesIn = (folder: string): string[] => entriesOf(folder).map(({ name }) => name).sort();
 
 /** Size of a file, or of all files of a folder. */
 function bytesOf(path: string): number {

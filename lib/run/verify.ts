@@ -19,7 +19,7 @@ import {
   SUMMARY_FILE,
   SUMS_FILE,
 } from "./documents.ts";
-import { type CheckRow, type Finding, Findings } from "./findings.ts";
+import { type Certification, type CheckRow, type Finding, Findings } from "./findings.ts";
 import { formatSha256Sums, listFiles, parseSha256Sums } from "./files.ts";
 import { isPrunedDocument } from "./prune.ts";
 import { settleRun } from "./recover.ts";
@@ -38,13 +38,7 @@ export interface VerificationReport extends JsonObject {
   errors: Finding[];
   warnings: Finding[];
   checks: CheckRow[];
-  certification: {
-    verdict:
-      | "current_profile_pass"
-      | "current_profile_fail"
-      | "nonpublication_evidence_pass"
-      | "nonpublication_evidence_fail";
-  };
+  certification: Certification;
 }
 
 const DOCUMENTS = [AUTHORED_FILE, RECIPE_FILE, PLAN_FILE, SUMMARY_FILE, MANIFEST_FILE] as const;

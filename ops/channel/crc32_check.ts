@@ -4,6 +4,7 @@
  * payloads elsewhere). Later decoders treat the items of failed_item_indices as failed, whatever their bits. The
  * statistical unit is the source item, or the packet where a packet fails alone.
  */
+import { joinBytes } from "../../lib/artifact/join_bytes.ts";
 import { BITS, DEMOD_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import type { Metrics } from "../../lib/contract/operation.ts";
@@ -79,7 +80,7 @@ export default defineOperation({
         counts: byPacket ? pieces.flat().map((part) => part.length) : itemBitCounts,
       }),
     }, LAYOUT_KEYS);
-    const payload = bitsArtifact(concatenate(pieces.flat()), metadata, "payload.bits");
+    const payload = bitsArtifact(joinBytes(pieces.flat()), metadata, "payload.bits");
     return {
       outputs: { bits: { ...payload, companions: companionsOf(inputs.bits) } },
       metrics,
@@ -108,14 +109,4 @@ function trustedLayout(metadata: JsonObject, bitCount: number) {
     throw new SvcError("boundary_count_mismatch", `Cannot cut ${bitCount} bits into packets of ${expected} bits`);
   }
   return { totalBits, packetCounts };
-}
-
-function concatenate(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

@@ -39,10 +39,6 @@ const parameters = z.strictObject({
   maximum_quality: z.int().min(1).max(100).default(95).describe("largest JPEG quality, 1 to 100"),
   subsampling: z.enum(["keep", "444", "422", "420"]).default("420")
     .describe("chroma subsampling; keep: that of the source file if known, else 444"),
-  optimize: z.boolean().default(false).describe("Huffman tables fitted to each image; of files")
-    .meta({ "x-svc-used-when": { stream: "jfif" } }),
-  progressive: z.boolean().default(false).describe("progressive scans, always with fitted tables; of files")
-    .meta({ "x-svc-used-when": { stream: "jfif" } }),
   ...JPEG_STREAM_PARAMS,
   on_outage: z.enum(["gray_image", "zeros", "image_channel_mean"]).default("gray_image")
     .describe("substitute of a lost image; image_channel_mean: the mean of each channel"),

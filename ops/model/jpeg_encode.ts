@@ -26,10 +26,6 @@ const parameters = z.strictObject({
     .describe("scale of the quantisation tables; 100 is finest; without effect with a budget"),
   subsampling: z.enum(["keep", "444", "422", "420"]).default("420")
     .describe("chroma subsampling; keep: that of the source file if known, else 444"),
-  optimize: z.boolean().default(false).describe("Huffman tables fitted to each image; of files")
-    .meta({ "x-svc-used-when": { stream: "jfif" } }),
-  progressive: z.boolean().default(false).describe("progressive scans, always with fitted tables; of files")
-    .meta({ "x-svc-used-when": { stream: "jfif" } }),
   ...JPEG_STREAM_PARAMS,
   ...BUDGET_PARAMS,
 });
