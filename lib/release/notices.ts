@@ -108,7 +108,8 @@ function notices(all: readonly Packed[]): string {
 
 svc is licensed under ${config.license} (LICENSE). It is shipped with the packages below. Fonts of the page state their licence in
 \`ui/fonts/\`, sample photographs in \`recipes/samples/\`, each model and adapter in the LICENSE of its folder.
-The networks of \`adapters/ocr_reader/\` are derived from PP-OCRv4 (PaddlePaddle Authors, Apache-2.0).
+The networks of \`adapters/ocr_reader/\` are derived from PP-OCRv4 (PaddlePaddle Authors, Apache-2.0),
+the vectors of \`adapters/word_vectors/\` from GloVe 6B (Pennington, Socher and Manning, ODC-PDDL-1.0).
 
 | Package | Version | Licence |
 |---|---|---|

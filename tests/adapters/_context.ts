@@ -19,10 +19,9 @@ export function contextOf(adapter: string, seed = 0): Context {
       const { path, sha256 } = models.find(({ id }) => id === model)!;
       const session = await openOnnxSession(await Deno.readFile(new URL(path, folder)), { sha256 });
       try {
-        const given = Object.entries(feeds).map(([name, { data, shape }]) => [
-          name,
-          ndarray("float32", data as Float32Array, shape),
-        ]);
+        const given = Object.entries(feeds).map((
+          [name, { dtype, data, shape }],
+        ) => [name, ndarray(dtype, data, shape)]);
         return await session.run(Object.fromEntries(given)) as Record<string, ArrayValue>;
       } finally {
         await session.release();

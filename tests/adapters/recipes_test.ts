@@ -1,5 +1,6 @@
 /** The recipes of the example adapters, in their sandboxes: what they measure is what their training recorded. */
 import assert from "node:assert/strict";
+import { run, type SessionOptions } from "../../mod.ts";
 import { lint, loadBenchmarkPack, runMatrix } from "../support/session.ts";
 import { isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
 import { fromFileUrl, ROOT_PATH } from "../support/paths.ts";
@@ -8,15 +9,22 @@ import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 
 const ADAPTERS = new URL("../../adapters/", import.meta.url);
 
-/** Metrics of every chosen point, as `step/metric`. */
-async function measured(adapter: string, points?: string[], file = "recipe.yaml"): Promise<((id: string) => number)[]> {
+/** Metrics of every chosen point, or of a recipe `without` points, as `step/metric`. */
+async function measured(
+  adapter: string,
+  points?: string[] | "without",
+  file = "recipe.yaml",
+): Promise<((id: string) => number)[]> {
   const folder = new URL(`${adapter}/`, ADAPTERS), adapters = [{ folder: fromFileUrl(folder) }];
   const recipe = await Deno.readTextFile(new URL(file, folder));
   const linted = await lint(recipe, { adapters });
   assert.deepEqual(linted.issues.filter(({ severity }) => severity === "error"), []);
   const stateDir = await Deno.makeTempDir();
   try {
-    const { status, rows } = await runMatrix(recipe, { adapters, projectRoot: ROOT_PATH, stateDir, points });
+    const options = { adapters, projectRoot: ROOT_PATH, stateDir };
+    const { status, rows } = points === "without"
+      ? await runOnce(recipe, options)
+      : await runMatrix(recipe, { ...options, points });
     assert.equal(status, "completed");
     return rows.map(({ metrics }) => (id) => {
       const [step, metric] = id.split("/"), value: Value = metrics[step][metric];
@@ -26,6 +34,12 @@ async function measured(adapter: string, points?: string[], file = "recipe.yaml"
   } finally {
     await Deno.remove(stateDir, { recursive: true });
   }
+}
+
+async function runOnce(recipe: string, options: SessionOptions) {
+  const { status, summary } = await run(recipe, options);
+  const steps = summary.steps as { id: string; metrics: Record<string, Value> }[];
+  return { status, rows: [{ metrics: Object.fromEntries(steps.map(({ id, metrics }) => [id, metrics])) }] };
 }
 
 Deno.test("bit errors cost the learned codec quality, not pictures", async () => {
@@ -47,6 +61,16 @@ Deno.test("the text classifier loses accuracy with the words", async () => {
   assert.equal(accuracies.length, 4);
   assert.ok(accuracies.every((accuracy, i) => i === 0 || accuracy < accuracies[i - 1]), String(accuracies));
   assert.ok(accuracies[0] > 0.85 && accuracies[3] > 0.55);
+});
+
+Deno.test("similarity of words falls later than the word error rate rises, and sentences of states keep their meaning", async () => {
+  const [noisy, clean] = await measured("word_vectors", ["snr_db=8.0", "snr_db=12.0"]);
+  const cosine = "meaning/external.word_vectors.embedding_cosine", errors = "corpus_scores/task.wer";
+  assert.ok(clean(cosine) > 0.9999 && clean(errors) === 0);
+  assert.ok(noisy(errors) > 0.15 && noisy(cosine) > 0.93 && noisy(cosine) < 0.99, `${noisy(errors)}, ${noisy(cosine)}`);
+  assert.ok(clean("meaning/external.word_vectors.embedding_cosine_unrelated") < 0.75);
+  const [states] = await measured("word_vectors", "without", "states.yaml");
+  assert.ok(states(errors) > 0.25 && states(cosine) > 0.97 && states("meaning/external.word_vectors.token_f1") > 0.97);
 });
 
 /** Points 6 and 7 have quality 5, at 1.25 and 2 dB. */
