@@ -14,7 +14,7 @@ import type { InputArtifact } from "../lib/contract/operation.ts";
 import { isNumber, type JsonObject, toNumber } from "../lib/contract/value.ts";
 import { dbToLinear } from "../lib/numeric/decibel.ts";
 import { sampleCovariance } from "../lib/numeric/array_response.ts";
-import { BearingSearch } from "../lib/numeric/direction_finding.ts";
+import { DirectionSearch } from "../lib/numeric/direction_finding.ts";
 import { ndarray } from "../lib/numeric/ndarray.ts";
 import { sourceCovariance } from "../lib/numeric/several_directions.ts";
 
@@ -53,7 +53,7 @@ export function arrayProblemOf(input: InputArtifact): ArrayProblem {
 }
 
 /** Angles of each example, one after another. */
-export interface Bearings {
+export interface Directions {
   angles: Float64Array<ArrayBuffer>;
   examples: number;
   sources: number;
@@ -62,7 +62,7 @@ export interface Bearings {
 }
 
 /** @throws SvcError with a boundary code for an array that is neither float64 [example] nor [example, source] */
-export function bearingsOf(input: InputArtifact, name?: string): Bearings {
+export function directionsOf(input: InputArtifact, name?: string): Directions {
   const arrays = arraysOf(input), several = input.array(name).shape.length === 2;
   const angles = arrays.read("float64", several ? ["example", "source"] : ["example"], name);
   const examples = arrays.size("example"), sources = several ? arrays.size("source") : 1;
@@ -70,8 +70,8 @@ export function bearingsOf(input: InputArtifact, name?: string): Bearings {
 }
 
 /** The true angles of a problem or of a truth artifact. */
-export function trueBearings(input: InputArtifact): Bearings {
-  return bearingsOf(input, input.kind === AOA_PROBLEM.id ? "angles" : undefined);
+export function trueDirections(input: InputArtifact): Directions {
+  return directionsOf(input, input.kind === AOA_PROBLEM.id ? "angles" : undefined);
 }
 
 /** Facts about several sources in metadata. */
@@ -95,7 +95,7 @@ export function sourcesOf({ kind, metadata }: InputArtifact, sources: number): F
 }
 
 /** Angle estimates in degrees. */
-export function bearingsArtifact(angles: Float64Array, facts: JsonObject & { estimator: string }) {
+export function directionsArtifact(angles: Float64Array, facts: JsonObject & { estimator: string }) {
   return {
     array: ndarray("float64", angles, [angles.length]),
     metadata: { example_count: angles.length, unit: "degree", ...facts },
@@ -113,7 +113,7 @@ export function searchBearings(
   grid: Float64Array,
   method: "music" | "bartlett",
 ): Float64Array {
-  const search = new BearingSearch(grid, antennas, spacing), stride = 2 * antennas * snapshots;
+  const search = new DirectionSearch(grid, antennas, spacing), stride = 2 * antennas * snapshots;
   return Float64Array.from({ length: examples }, (_, example) => {
     const own = received.subarray(example * stride, (example + 1) * stride);
     return search[method](sampleCovariance(own, antennas, snapshots));

@@ -21,7 +21,7 @@ import { radians, steeringVector } from "./array_response.ts";
 const EQUAL = 1e-12;
 
 /** A search over a grid of directions for one kind of array. */
-export class BearingSearch {
+export class DirectionSearch {
   /** Steering vectors, one after another. */
   readonly #steering: Float64Array;
   /** Grid points from broadside outwards, the negative one of a pair first. */
@@ -68,7 +68,7 @@ export class BearingSearch {
  * The unconditional Cramér-Rao bound of the variance of a direction estimate, degrees squared: var = 6/(N·ρ·M(M²-1))·(1
  * + 1/(Mρ)) / (2πd·cos θ)², ρ the Es/N0 per antenna; Infinity for one antenna.
  */
-export function bearingCramerRao(
+export function directionCramerRao(
   degrees: number,
   { antennas, snapshots, snr, spacing }: { antennas: number; snapshots: number; snr: number; spacing: number },
 ): number {

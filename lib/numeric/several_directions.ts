@@ -75,7 +75,7 @@ export function sourceOrder(values: Float64Array, snapshots: number, criterion: 
 }
 
 /** Degrees of the phase between neighbouring antennas. */
-function bearing(real: number, imaginary: number, spacing: number): number {
+function directionOf(real: number, imaginary: number, spacing: number): number {
   const sine = Math.atan2(imaginary, real) / (2 * Math.PI * spacing);
   return Math.asin(Math.min(1, Math.max(-1, sine))) * 180 / Math.PI;
 }
@@ -118,7 +118,7 @@ export function rootMusic(eigen: HermitianEigen, antennas: number, sources: numb
   while (angles.length < sources && roots.length > 0) {
     roots.sort((p, q) => p.distance - q.distance || p.real - q.real);
     const { real, imaginary, modulus } = roots.shift()!;
-    angles.push(bearing(real, imaginary, spacing));
+    angles.push(directionOf(real, imaginary, spacing));
     // Removes the partner 1/z*: rounding may put a double root on the circle instead of one on each side.
     const square = modulus * modulus;
     const away = roots.map((other) => Math.hypot(other.real - real / square, other.imaginary - imaginary / square));
@@ -140,7 +140,7 @@ export function esprit(
     ? leastSquares(lower, upper, rows, sources, sources)
     : totalLeastSquares(lower, upper, rows, sources);
   const turns = complexEigenvalues(phi, sources);
-  const angles = Array.from({ length: sources }, (_, k) => bearing(turns[2 * k], turns[2 * k + 1], spacing));
+  const angles = Array.from({ length: sources }, (_, k) => directionOf(turns[2 * k], turns[2 * k + 1], spacing));
   return filled(angles, sources, () => 0);
 }
 

@@ -20,7 +20,15 @@ import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
 import { metadataNumber, type Scores } from "../../lib/artifact/values.ts";
 import { closestPairs, stochasticCramerRao } from "../../lib/numeric/several_directions.ts";
 import { mean, median, quantile } from "../../lib/numeric/statistics.ts";
-import { AOA_ESTIMATE, AOA_PROBLEM, AOA_TRUTH, type Bearings, bearingsOf, sourcesOf, trueBearings } from "../_aoa.ts";
+import {
+  AOA_ESTIMATE,
+  AOA_PROBLEM,
+  AOA_TRUTH,
+  type Directions,
+  directionsOf,
+  sourcesOf,
+  trueDirections,
+} from "../_aoa.ts";
 import { defineReport, type Report } from "../_report.ts";
 
 export default defineReport({
@@ -30,7 +38,7 @@ export default defineReport({
   inputs: { estimate: [AOA_ESTIMATE], problem: [AOA_PROBLEM, AOA_TRUTH] },
   twin: true,
   run({ inputs }) {
-    const estimate = bearingsOf(inputs.estimate), truth = trueBearings(inputs.problem);
+    const estimate = directionsOf(inputs.estimate), truth = trueDirections(inputs.problem);
     if (estimate.examples !== truth.examples) {
       throw new SvcError(
         "boundary_shape_invalid",
@@ -58,8 +66,8 @@ function errorScores(errors: Float64Array): Scores {
 }
 
 function severalSources(
-  estimate: Bearings,
-  truth: Bearings,
+  estimate: Directions,
+  truth: Directions,
   inputs: { estimate: InputArtifact; problem: InputArtifact },
 ): Report {
   const { examples, sources } = truth, errors = new Float64Array(truth.angles.length);
@@ -114,7 +122,7 @@ function leastGap(ascending: Float64Array): number {
 }
 
 /** The root of the mean bound in degrees, or null where the array is unknown or the bound is infinite. */
-function boundOf({ angles, examples, sources }: Bearings, problem: InputArtifact): number | null {
+function boundOf({ angles, examples, sources }: Directions, problem: InputArtifact): number | null {
   const snapshotShape = problem.kind === AOA_PROBLEM.id ? problem.array().shape : undefined;
   const antennas = snapshotShape?.[1] ?? metadataNumber(problem.metadata, "antenna_count");
   const snapshots = snapshotShape?.[2] ?? metadataNumber(problem.metadata, "snapshot_count");

@@ -89,11 +89,11 @@ function linkMetrics(
   if (sent) {
     checkPlaced(allocated, scheduled);
     const { power, loading } = allocated;
-    let bearing = 0;
-    for (let i = 0; i < scheduled; i++) if (power[i] > 0 && (loading === undefined || loading[i] > 0)) bearing++;
+    let used = 0;
+    for (let i = 0; i < scheduled; i++) if (power[i] > 0 && (loading === undefined || loading[i] > 0)) used++;
     metrics["channel.scheduled_resource_element_count"] = BigInt(scheduled);
-    metrics["channel.data_bearing_resource_element_count"] = BigInt(bearing);
-    if (scheduled > 0) metrics["channel.resource_element_utilization"] = bearing / scheduled;
+    metrics["channel.data_bearing_resource_element_count"] = BigInt(used);
+    if (scheduled > 0) metrics["channel.resource_element_utilization"] = used / scheduled;
   }
   if (!candidate || !reference) return metrics;
   const { blocks, failed, offered, delivered } = deliveredBlocks(bitsOf(reference), bitsOf(candidate), blockSize);

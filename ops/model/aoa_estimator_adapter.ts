@@ -18,7 +18,7 @@ import {
   AOA_OBSERVATION,
   AOA_PROBLEM,
   arrayProblemOf,
-  bearingsArtifact,
+  directionsArtifact,
   gridOfStep,
   searchBearings,
 } from "../_aoa.ts";
@@ -69,6 +69,6 @@ export default defineSlot({
   },
   result(angles, _, { mode, label, params }) {
     const grid: JsonObject = mode === LEARNED_ARTIFACT ? {} : { grid_step_deg: float(params.grid_step_deg) };
-    return { outputs: { estimate: bearingsArtifact(angles, { estimator: label, ...grid }) } };
+    return { outputs: { estimate: directionsArtifact(angles, { estimator: label, ...grid }) } };
   },
 });

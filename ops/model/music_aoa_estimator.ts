@@ -13,7 +13,7 @@ import {
   AOA_OBSERVATION,
   AOA_PROBLEM,
   arrayProblemOf,
-  bearingsArtifact,
+  directionsArtifact,
   gridOfStep,
   searchBearings,
 } from "../_aoa.ts";
@@ -37,6 +37,6 @@ export default defineOperation({
   run({ inputs, params }) {
     const step = params.grid_step_deg ?? 180 / (params.grid_size - 1);
     const angles = searchBearings(arrayProblemOf(inputs.problem), gridOfStep(step), "music");
-    return { outputs: { estimate: bearingsArtifact(angles, { estimator: "music", grid_step_deg: float(step) }) } };
+    return { outputs: { estimate: directionsArtifact(angles, { estimator: "music", grid_step_deg: float(step) }) } };
   },
 });

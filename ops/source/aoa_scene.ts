@@ -20,7 +20,7 @@ const MOST_SOURCES = 64;
 /** Draws of one example until its sources are apart. */
 const MOST_TRIES = 1000;
 
-const bearing = (fallback: number, angle_mode: string) =>
+const angleParameter = (fallback: number, angle_mode: string) =>
   z.number().min(-90).max(90).default(fallback).meta({
     "x-svc-ui": { unit: "degree" },
     "x-svc-used-when": { angle_mode },
@@ -31,9 +31,9 @@ const PARAMS = z.strictObject({
   angle_mode: z.enum(["random_uniform", "fixed"]).default("random_uniform").describe(
     "angles drawn uniformly, or given",
   ),
-  angle_min_deg: bearing(-60, "random_uniform").describe("least angle from broadside in degrees"),
-  angle_max_deg: bearing(60, "random_uniform").describe("largest angle from broadside in degrees"),
-  source_angle_deg: bearing(0, "fixed").describe("angle in degrees; 0 is broadside"),
+  angle_min_deg: angleParameter(-60, "random_uniform").describe("least angle from broadside in degrees"),
+  angle_max_deg: angleParameter(60, "random_uniform").describe("largest angle from broadside in degrees"),
+  source_angle_deg: angleParameter(0, "fixed").describe("angle in degrees; 0 is broadside"),
   source_count: z.int().min(1).max(MOST_SOURCES).optional()
     .describe("sources of an example; default 1, or the number of source_angles_deg"),
   minimum_separation_deg: z.number().min(0).max(180).optional()

@@ -17,7 +17,7 @@ import { executed, exported } from "../_backends.ts";
 import { fociArtifact, NEAR_FIELD_PROBLEM, NEAR_FIELD_TRUTH } from "../_near_field.ts";
 
 const METRES = { "x-svc-ui": { unit: "m" } };
-const bearing = (fallback: number) =>
+const angleParameter = (fallback: number) =>
   z.number().min(-90).max(90).default(fallback).describe("from broadside").meta({
     "x-svc-ui": { unit: "degree" },
   });
@@ -39,8 +39,8 @@ export default defineOperation({
     range_max_m: z.number().positive().default(5).describe("largest distance from the centre of the array in m").meta(
       METRES,
     ),
-    angle_min_deg: bearing(-55),
-    angle_max_deg: bearing(55),
+    angle_min_deg: angleParameter(-55),
+    angle_max_deg: angleParameter(55),
     snr_db: z.number().default(15).describe("Es/N0 in dB, per antenna").meta({ "x-svc-ui": { unit: "dB" } }),
     seed: seedParameter(0),
   }),

@@ -16,10 +16,10 @@ import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import { steeringVector } from "../../lib/numeric/array_response.ts";
-import { bearingCramerRao } from "../../lib/numeric/direction_finding.ts";
+import { directionCramerRao } from "../../lib/numeric/direction_finding.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { lowerFactor, stochasticCramerRao } from "../../lib/numeric/several_directions.ts";
-import { AOA_OBSERVATION, AOA_PROBLEM, AOA_SCENE, AOA_TRUTH, bearingsOf, SOURCE_FACTS, sourcesOf } from "../_aoa.ts";
+import { AOA_OBSERVATION, AOA_PROBLEM, AOA_SCENE, AOA_TRUTH, directionsOf, SOURCE_FACTS, sourcesOf } from "../_aoa.ts";
 
 export default defineOperation({
   id: "wireless.ula_array_observation",
@@ -48,7 +48,7 @@ export default defineOperation({
   },
   threadSafe: true,
   run({ inputs, params, generator }) {
-    const { angles, examples, sources, shape } = bearingsOf(inputs.scene);
+    const { angles, examples, sources, shape } = directionsOf(inputs.scene);
     const { antenna_count: antennas, snapshot_count: snapshots, element_spacing_wavelengths: spacing } = params;
     const noiseVariance = dbToLinear(-params.snr_db), covariance = sourcesOf(inputs.scene, sources);
     const draws = generator.complexNormal64(examples * sources * snapshots, 1),
@@ -74,7 +74,7 @@ export default defineOperation({
         }
       }
       bound += sources === 1
-        ? bearingCramerRao(own[0], { ...array, snr: covariance[0] / noiseVariance })
+        ? directionCramerRao(own[0], { ...array, snr: covariance[0] / noiseVariance })
         : stochasticCramerRao(own, { ...array, noiseVariance, covariance }).reduce((sum, one) => sum + one, 0);
     }
 

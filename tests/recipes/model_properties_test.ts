@@ -56,7 +56,7 @@ Deno.test("the localiser does not mind the order of the anchors, and answers whe
   degenerate.forEach(isFinite);
 });
 
-Deno.test("the bearing estimator sees no scale, mirrors a mirrored scene, and answers silence and one snapshot", async () => {
+Deno.test("the direction estimator sees no scale, mirrors a mirrored scene, and answers silence and one snapshot", async () => {
   const snapshots = normal(8 * 6 * 2, 5), conjugate = snapshots.map((value, i) => i % 2 === 0 ? value : -value);
   const given = (data: ArrayLike<number>, count = 6) => ({ snapshots_ri: tensor(data, [1, 8, count, 2]) });
   const [own, loud, mirrored, silent, single] = await answers(
@@ -70,7 +70,7 @@ Deno.test("the bearing estimator sees no scale, mirrors a mirrored scene, and an
   );
   near(own, loud, 1e-2);
   near(own, mirrored.map((angle) => -angle), 1e-2);
-  // Nothing was heard: every bearing is as likely, and their mean is broadside.
+  // Nothing was heard: every direction is as likely, and their mean is broadside.
   near(silent, [0], 1e-2);
   isFinite(single);
 });

@@ -179,7 +179,7 @@ Deno.test("the trained classifier stands a turning carrier, as no classical rule
   }
 });
 
-Deno.test("the trained bearing estimator errs less than the spectra in strong noise", async () => {
+Deno.test("the trained direction estimator errs less than the spectra in strong noise", async () => {
   const rmse = await valuesOf("aoa_learned.yaml", "-10.0", "estimator", ["evaluation", "aoa.rmse_deg"]);
   assert.ok(rmse.learned_artifact < rmse.bartlett_reference, JSON.stringify(rmse));
   assert.ok(rmse.learned_artifact < rmse.music, JSON.stringify(rmse));

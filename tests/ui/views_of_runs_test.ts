@@ -94,7 +94,7 @@ Deno.test("the spectrum of a waveform has its power where its tone is, and Gauss
   );
 });
 
-Deno.test("a beam steered to a bearing has its gain M there, as many decibels over one antenna", () => {
+Deno.test("a beam steered to a direction has its gain M there, as many decibels over one antenna", () => {
   const pattern = beamPattern(steeringVector(20, 8, 0.5), 0.5), best = pattern.indexOf(Math.max(...pattern));
   assert.equal(ANGLES[best], 20);
   near(pattern[best], 8);
@@ -174,7 +174,7 @@ Deno.test("elements of a resource grid have their place, and ports of the same e
   assert.deepEqual([...elementPowers(block, { subcarriers: 2, columns: 2, lines: 2, line: 1 })], [5, 36, 16, 64]);
 });
 
-Deno.test("both spectra of one source have their peak at its bearing, and MUSIC the sharper one", () => {
+Deno.test("both spectra of one source have their peak at its direction, and MUSIC the sharper one", () => {
   const a = steeringVector(-30, 6, 0.5), snapshots = 8, x = new Float64Array(2 * 6 * snapshots);
   for (let m = 0; m < 6; m++) {
     for (let n = 0; n < snapshots; n++) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { sampleCovariance, steeringVector } from "../../../lib/numeric/array_response.ts";
-import { bearingCramerRao, BearingSearch } from "../../../lib/numeric/direction_finding.ts";
+import { directionCramerRao, DirectionSearch } from "../../../lib/numeric/direction_finding.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 import { rootMusic } from "../../support/root_music.ts";
 
@@ -30,8 +30,8 @@ function received(
   return sampleCovariance(x, antennas, snapshots);
 }
 
-Deno.test("without noise all three find the bearing", () => {
-  const search = new BearingSearch(GRID, 8, 0.5), generator = Generator.seeded(1);
+Deno.test("without noise all three find the direction", () => {
+  const search = new DirectionSearch(GRID, 8, 0.5), generator = Generator.seeded(1);
   for (const angle of [-60, -17.3, 0, 5.1, 42.42]) {
     const r = received(angle, 8, 16, Infinity, generator);
     assert.ok(Math.abs(search.music(r) - angle) < 2e-3, `MUSIC ${search.music(r)} for ${angle}`);
@@ -44,7 +44,7 @@ Deno.test("MUSIC and root-MUSIC meet the bound at high SNR, and agree with each 
   const generator = Generator.seeded(2),
     trials = 1500,
     array = { antennas: 8, snapshots: 64, snr: 10 ** 1.5, spacing: 0.5 };
-  const search = new BearingSearch(GRID, 8, 0.5);
+  const search = new DirectionSearch(GRID, 8, 0.5);
   let music = 0, root = 0, bound = 0, apart = 0;
   for (let trial = 0; trial < trials; trial++) {
     const angle = -50 + 100 * (generator.random(1) as Float64Array)[0];
@@ -53,7 +53,7 @@ Deno.test("MUSIC and root-MUSIC meet the bound at high SNR, and agree with each 
     music += (a - angle) ** 2;
     root += (b - angle) ** 2;
     apart += (a - b) ** 2;
-    bound += bearingCramerRao(angle, array);
+    bound += directionCramerRao(angle, array);
   }
   // Relative standard deviation of a sum of 1500 squared errors: sqrt(2/1500) = 3.7 %.
   assert.ok(Math.abs(music / bound - 1) < 0.11, `MUSIC: ${music / bound}`);
@@ -62,14 +62,14 @@ Deno.test("MUSIC and root-MUSIC meet the bound at high SNR, and agree with each 
 });
 
 Deno.test("the bare grid stays above the bound: the vertex of the parabola is needed", () => {
-  const coarse = Float64Array.from({ length: 181 }, (_, k) => k - 90), search = new BearingSearch(coarse, 8, 0.5);
+  const coarse = Float64Array.from({ length: 181 }, (_, k) => k - 90), search = new DirectionSearch(coarse, 8, 0.5);
   const angle = 20.4, found = search.music(received(angle, 8, 64, 1e6, Generator.seeded(3)));
   assert.ok(Math.abs(found - angle) < 0.02, String(found));
 });
 
 Deno.test("one antenna, one snapshot, silence and ties have an answer", () => {
-  const single = new BearingSearch(GRID, 1, 0.5),
-    search = new BearingSearch(GRID, 4, 0.5),
+  const single = new DirectionSearch(GRID, 1, 0.5),
+    search = new DirectionSearch(GRID, 4, 0.5),
     generator = Generator.seeded(4);
   const r = received(30, 1, 8, 1, generator);
   assert.deepEqual([single.music(r), single.bartlett(r)], [0, 0]);
@@ -82,20 +82,20 @@ Deno.test("one antenna, one snapshot, silence and ties have an answer", () => {
   for (let i = 0; i < 4; i++) white[2 * (i * 4 + i)] = 1;
   assert.equal(search.bartlett(white), 0);
   // At two wavelengths ±30° share a steering vector with 0°: the one nearest to broadside is taken.
-  const wide = new BearingSearch(GRID, 4, 2);
+  const wide = new DirectionSearch(GRID, 4, 2);
   assert.ok(Math.abs(wide.bartlett(received(30, 4, 8, Infinity, generator, 2))) < 1e-12);
 });
 
 Deno.test("the bound falls with antennas, snapshots and SNR, and grows to the sides", () => {
-  const array = { antennas: 8, snapshots: 64, snr: 10, spacing: 0.5 }, base = bearingCramerRao(0, array);
-  assert.ok(bearingCramerRao(0, { ...array, antennas: 16 }) < base / 7);
-  assert.ok(Math.abs(bearingCramerRao(0, { ...array, snapshots: 128 }) / base - 0.5) < 1e-12);
-  assert.ok(Math.abs(bearingCramerRao(60, array) / base - 4) < 1e-9);
-  assert.equal(bearingCramerRao(0, { ...array, antennas: 1 }), Infinity);
+  const array = { antennas: 8, snapshots: 64, snr: 10, spacing: 0.5 }, base = directionCramerRao(0, array);
+  assert.ok(directionCramerRao(0, { ...array, antennas: 16 }) < base / 7);
+  assert.ok(Math.abs(directionCramerRao(0, { ...array, snapshots: 128 }) / base - 0.5) < 1e-12);
+  assert.ok(Math.abs(directionCramerRao(60, array) / base - 4) < 1e-9);
+  assert.equal(directionCramerRao(0, { ...array, antennas: 1 }), Infinity);
   // Closed form at M = 2, N = 1, ρ = 1: 6/(2·3)·(1 + 1/2) / (π·π/180)².
   assert.ok(
     Math.abs(
-      bearingCramerRao(0, { antennas: 2, snapshots: 1, snr: 1, spacing: 0.5 }) - 1.5 / (Math.PI ** 2 / 180) ** 2,
+      directionCramerRao(0, { antennas: 2, snapshots: 1, snr: 1, spacing: 0.5 }) - 1.5 / (Math.PI ** 2 / 180) ** 2,
     ) < 1e-9,
   );
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { complexEigenvalues, polynomialRoots } from "../../../lib/numeric/complex_eigen.ts";
 import { steeringVector } from "../../../lib/numeric/array_response.ts";
-import { bearingCramerRao } from "../../../lib/numeric/direction_finding.ts";
+import { directionCramerRao } from "../../../lib/numeric/direction_finding.ts";
 import { hermitianEigen } from "../../../lib/numeric/hermitian_eigen.ts";
 import { zeros } from "../../../lib/numeric/linear_algebra.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
@@ -188,7 +188,7 @@ Deno.test("peaks that a spectrum lacks are counted, and the strongest one is rep
 Deno.test("the bound for one source is the closed form, and grows without limit as two sources meet", () => {
   const array = { antennas: 6, snapshots: 50, spacing: 0.4, noiseVariance: 0.2 };
   const one = stochasticCramerRao(Float64Array.of(33), { ...array, covariance: Float64Array.of(1) })[0];
-  const expected = bearingCramerRao(33, { ...array, snr: 5 });
+  const expected = directionCramerRao(33, { ...array, snr: 5 });
   assert.ok(Math.abs(one / expected - 1) < 1e-10, `${one} for ${expected}`);
   const covariance = Float64Array.of(1, 0, 0, 1);
   const two = (gap: number) => stochasticCramerRao(Float64Array.of(-gap / 2, gap / 2), { ...array, covariance })[0];

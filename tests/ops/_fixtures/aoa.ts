@@ -8,7 +8,7 @@ import { arrayInput } from "../inputs.ts";
 const ANGLES = Float64Array.of(-20, 7, 33), ANTENNAS = 4, SNAPSHOTS = 5;
 const METADATA = { element_spacing_wavelengths: 0.5, noise_variance: 0.1, example_count: 3 };
 
-/** Noiseless snapshots of three bearings; an observation has no true angles. */
+/** Noiseless snapshots of three directions; an observation has no true angles. */
 export function snapshotsInput(kind: "problem" | "observation") {
   const received = new Float32Array(2 * 3 * ANTENNAS * SNAPSHOTS);
   let at = 0;

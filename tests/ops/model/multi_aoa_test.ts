@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { InputArtifact } from "../../../lib/contract/operation.ts";
 import { float, type JsonObject, toNumber } from "../../../lib/contract/value.ts";
 import { steeringVector } from "../../../lib/numeric/array_response.ts";
-import { bearingCramerRao } from "../../../lib/numeric/direction_finding.ts";
+import { directionCramerRao } from "../../../lib/numeric/direction_finding.ts";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 import metrics from "../../../ops/metrics/aoa_estimation.ts";
@@ -178,7 +178,7 @@ Deno.test("one source through the estimator of several meets the closed form", a
   const { estimate } = await estimated(outputs.problem, { mode: "esprit", source_count: 1 });
   assert.deepEqual(estimate.array().shape, [800, 1]);
   const { found } = await scored(estimate, outputs.problem);
-  const bound = Math.sqrt(bearingCramerRao(5, { antennas: 8, snapshots: 100, snr: 10, spacing: 0.5 }));
+  const bound = Math.sqrt(directionCramerRao(5, { antennas: 8, snapshots: 100, snr: 10, spacing: 0.5 }));
   // ESPRIT of one source: var/CRB = M(M+1)/(6(M-1)) for M = 8 at high Es/N0 (Rao and Hari, IEEE Trans. ASSP 37, 1989).
   assert.ok(
     Math.abs(found["aoa.rmse_deg"] / bound / Math.sqrt(72 / 42) - 1) < 0.1,
