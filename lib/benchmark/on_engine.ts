@@ -6,8 +6,8 @@
 import { join } from "node:path";
 import { entriesOf, exists } from "../artifact/path_kind.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
-import { asObject, parseJson, prettyJson } from "../contract/json.ts";
-import type { JsonObject } from "../contract/value.ts";
+import { parseJson, prettyJson } from "../contract/json.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
 import { quoted } from "../engine/command.ts";
 import { engineOf } from "../engine/engines.ts";
 import type { Engine, EngineJob, EngineName, JobState, Submission, TaskState } from "../engine/types.ts";
@@ -26,7 +26,7 @@ import { benchmarkWorkspace, resolveResultId, showBenchmarkResult } from "./stor
 import { type BenchmarkResult, RESULT_FILE, type ResultRow, type ResultStatus, type TerminalStatus } from "./types.ts";
 
 /** The record of a submitted benchmark. */
-interface EngineRecord {
+type EngineRecord = {
   schema_version: 1;
   kind: "svc.engine_job";
   result_id: string;
@@ -37,7 +37,7 @@ interface EngineRecord {
   /** With a stopping rule: a row may lack because others stopped too early. */
   replication: ReplicationOptions;
   submissions: Submission[];
-}
+};
 
 export type EngineEvent = BenchmarkEvent | {
   kind: "engine_submitted" | "engine_task_ended" | "engine_silent" | "step_failed";
@@ -92,13 +92,28 @@ const SILENT_MS = 300_000;
 /** Ids of the benchmarks that were submitted to an engine. */
 const submittedIds = (workspace: Workspace): string[] => entriesOf(folderOf(workspace)).map(({ name }) => name);
 
-/** The record of a submitted benchmark, by its id or a unique beginning; null for other results. */
+const isEngineRecord = (value: unknown): value is EngineRecord =>
+  isObject(value) && value.kind === "svc.engine_job" && isObject(value.job) && isObject(value.plan) &&
+  Array.isArray(value.submissions);
+
+/**
+ * The record of a submitted benchmark, by its id or a unique beginning; null for other results.
+ * @throws SvcError `bundle_schema_invalid` for a damaged record
+ */
 function findRecord(workspace: Workspace, wanted: string): EngineRecord | null {
   const ids = submittedIds(workspace).filter((id) => wanted !== "" && id.startsWith(wanted));
   const id = ids.length === 1 ? ids[0] : ids.find((one) => one === wanted) ?? resolveResultId(workspace, wanted);
   const path = join(folderOf(workspace), id, RECORD_FILE);
   if (!exists(path)) return null;
-  return asObject(parseJson(Deno.readTextFileSync(path))) as unknown as EngineRecord;
+  const text = Deno.readTextFileSync(path);
+  let record: unknown;
+  try {
+    record = parseJson(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  if (isEngineRecord(record)) return record;
+  throw new SvcError("bundle_schema_invalid", `Cannot read ${path}: it holds no record of a submitted benchmark`);
 }
 
 /** @throws SvcError `result_not_found`, `execution_invalid` for a result that no engine makes */
@@ -144,7 +159,7 @@ const shardsOf = ({ recipes, replication }: LoadedPack, wanted: number): number 
   Math.min(wanted, recipes.length * (replication?.replicates ?? 1));
 
 const writeRecord = ({ job, ...record }: EngineRecord) =>
-  replaceFile(DISK, join(job.directory, RECORD_FILE), prettyJson({ ...record, job } as unknown as JsonObject));
+  replaceFile(DISK, join(job.directory, RECORD_FILE), prettyJson({ ...record, job }));
 
 const indicesOf = ({ shards }: JobPlan) => Array.from({ length: shards }, (_, index) => index);
 const shardFolder = ({ folder }: JobPlan, index: number) => join(folder, String(index));

@@ -5,12 +5,12 @@ import type { Pack, PackReplication } from "./pack.ts";
 import type { Measure, Replication } from "./types.ts";
 
 /** Options of a caller, which take precedence over the pack. */
-export interface ReplicationOptions {
+export type ReplicationOptions = {
   replicates?: number;
   untilErrors?: number;
   untilHalfwidth?: number;
   maxBits?: number;
-}
+};
 
 /** Default maximum number of replicates with a stopping criterion. */
 const ADAPTIVE_LIMIT = 10_000;

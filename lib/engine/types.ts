@@ -9,7 +9,7 @@ export const WRITTEN_ENGINES = ["snakemake", "kubernetes"] as const;
 export type WrittenEngine = typeof WRITTEN_ENGINES[number];
 
 /** A job, as an engine needs to know it. */
-export interface EngineJob {
+export type EngineJob = {
   /** One word; it names the tasks in the lists of the engine. */
   name: string;
   /** Absolute; holds `shard.sh`, which takes the number of a task, `merge.sh`, and `logs/<task>.log`, `logs/merge.log`. */
@@ -22,15 +22,15 @@ export interface EngineJob {
   hosts?: string;
   /** How often a failed task is started again. */
   retries: number;
-}
+};
 
 /** One submission: tasks, and a merge after all tasks of the job. */
-export interface Submission {
+export type Submission = {
   tasks: number[];
   /** Of the tasks and of the merge, for the engine; null without tasks. */
   id: string | null;
   merge: string;
-}
+};
 
 export interface TaskState {
   state: "queued" | "running" | "ended";

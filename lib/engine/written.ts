@@ -8,7 +8,7 @@ import { quoted } from "./command.ts";
 import type { WrittenEngine } from "./types.ts";
 
 /** The benchmark whose shards are tasks. */
-export interface JobPlan {
+export type JobPlan = {
   /** Words that start svc where the tasks run. */
   program: readonly string[];
   /** As on the command line, readable where the tasks run. */
@@ -19,7 +19,7 @@ export interface JobPlan {
   /** Further words of `svc benchmark shard`, and of `svc benchmark merge`. */
   options: readonly string[];
   mergeOptions?: readonly string[];
-}
+};
 
 /** What the files of Kubernetes need besides. */
 export interface ContainerPlan extends JobPlan {

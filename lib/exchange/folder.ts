@@ -177,7 +177,7 @@ export async function sendFolder(
     size_bytes,
     files,
   };
-  await store.put(recordKey(group, id), new TextEncoder().encode(prettyJson(record as unknown as JsonObject)));
+  await store.put(recordKey(group, id), new TextEncoder().encode(prettyJson(record)));
   return { record, sent };
 }
 
