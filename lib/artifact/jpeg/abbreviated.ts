@@ -13,10 +13,10 @@
  *
  * Source: ITU-T T.81, B.4 (abbreviated format for compressed image data) and annex K.3.
  */
-import { BitWriter } from "./bit_writer.ts";
-import { invalid } from "./bit_reader.ts";
+import { ByteWriter } from "./byte_writer.ts";
 import { frameGeometry } from "./geometry.ts";
 import { huffmanCodes, optimalHuffman } from "./huffman.ts";
+import { invalid } from "./markers.ts";
 import { type JpegSubsampling, SAMPLING_FACTORS, writeHeader, writeScanHeader, writeTable } from "./segments.ts";
 import { SHARED_HUFFMAN } from "./shared_huffman.ts";
 import { type HuffmanSpec, STANDARD_HUFFMAN } from "./tables.ts";
@@ -59,7 +59,7 @@ export function smallestTables(frequencies: readonly Uint32Array[]): TableChoice
 
 /** Writes everything before the scan. */
 export function writeAbbreviatedHeader(
-  writer: BitWriter,
+  writer: ByteWriter,
   stream: { quality: number; half: boolean; subsampling: JpegSubsampling } & TableChoice,
 ): void {
   const { quality, half, subsampling, id, specs } = stream;
@@ -102,7 +102,7 @@ export function completeJpeg(
     });
   }
   if (specs === undefined || at >= bytes.length) throw invalid("the header of the stream is damaged");
-  const writer = new BitWriter();
+  const writer = new ByteWriter();
   const factors = [SAMPLING_FACTORS[subsampling], [1, 1], [1, 1]] as const;
   writeHeader(writer, frameGeometry(width, height, factors.slice(0, shape.channels)), quality, false);
   specs.forEach((spec, slot) => writeTable(writer, slot, spec));

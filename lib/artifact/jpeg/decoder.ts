@@ -6,15 +6,12 @@
  * those of libjpeg and libjpeg-turbo. Damaged files are refused.
  */
 import { SvcError } from "../../contract/error.ts";
-import { invalid } from "./bit_reader.ts";
-import { yccToRgb } from "./color.ts";
-import { inverseDct, inverseDctFlat } from "./dct.ts";
-import type { JpegImage, JpegSubsampling } from "./encoder.ts";
-import type { FrameGeometry } from "./geometry.ts";
-import { type FrameHeader, MarkerReader, type ScanHeader, unsupported } from "./markers.ts";
+import type { FrameGeometry, JpegImage } from "./geometry.ts";
+import { kernels, Layout, memory, values } from "./kernel.ts";
+import { type FrameHeader, invalid, MarkerReader, type ScanHeader, unsupported } from "./markers.ts";
+import { type SamplePlane, toPixels } from "./pixels.ts";
 import { type CoefficientPlane, decodeProgressiveScan, decodeSequentialScan } from "./scan_decoder.ts";
-import { ZIGZAG } from "./tables.ts";
-import { type SamplePlane, upsampler } from "./upsampling.ts";
+import type { JpegSubsampling } from "./segments.ts";
 
 /** Default limit of decoded pixels. */
 const MAXIMUM_PIXELS = 1 << 28;
@@ -96,7 +93,7 @@ function divisorsOf(markers: MarkerReader, frame: FrameHeader, component: number
 
 function emptyPlanes(geometry: FrameGeometry): SamplePlane[] {
   return paddedBlocks(geometry).map(([wide, high]) => ({
-    data: new Uint8ClampedArray(wide * high * 64),
+    data: new Uint8Array(wide * high * 64),
     stride: wide * 8,
   }));
 }
@@ -114,12 +111,7 @@ class SequentialImage {
       if (this.#divisors[component] !== undefined) throw invalid("a component is coded twice");
       this.#divisors[component] = divisorsOf(this.markers, this.frame, component);
     }
-    const planes = this.#planes;
-    return decodeSequentialScan(this.markers, scan, this.#divisors, (component, column, row, block, last) => {
-      const { data, stride } = planes[component], at = row * 8 * stride + column * 8;
-      if (last === 0) inverseDctFlat(block[0], data, at, stride);
-      else inverseDct(block, data, at, stride);
-    });
+    return decodeSequentialScan(this.markers, scan, this.#divisors, this.#planes);
   }
 
   planes(): SamplePlane[] {
@@ -166,38 +158,21 @@ class ProgressiveImage {
         hint: "The file may be truncated; save it again",
       });
     }
-    const planes = emptyPlanes(this.frame.geometry), block = new Int16Array(64);
-    planes.forEach(({ data, stride }, component) => {
-      const { data: coefficients, blocksPerRow } = this.#coefficients[component];
-      const divisors = this.#divisors[component];
-      for (let from = 0, index = 0; from < coefficients.length; from += 64, index++) {
-        for (let k = 0; k < 64; k++) block[ZIGZAG[k]] = coefficients[from + k] * divisors[ZIGZAG[k]];
-        const column = index % blocksPerRow, row = (index - column) / blocksPerRow;
-        inverseDct(block, data, row * 8 * stride + column * 8, stride);
-      }
-    });
+    const planes = emptyPlanes(this.frame.geometry);
+    planes.forEach((plane, index) => inverse(this.#coefficients[index], this.#divisors[index], plane));
     return planes;
   }
 }
 
-function toPixels(geometry: FrameGeometry, planes: readonly SamplePlane[], isRgb: boolean): JpegImage {
-  const { width, height } = geometry;
-  const channels = planes.length as 1 | 3;
-  const pixels = new Uint8ClampedArray(width * height * channels);
-  const rows = planes.map((plane, index) => upsampler(geometry, geometry.components[index], plane));
-  for (let row = 0, to = 0; row < height; row++, to += width * channels) {
-    const [first, second, third] = rows.map((source) => source(row));
-    if (channels === 1) {
-      pixels.set(first.subarray(0, width), to);
-    } else if (isRgb) {
-      for (let x = 0, at = to; x < width; x++, at += 3) {
-        pixels[at] = first[x];
-        pixels[at + 1] = second[x];
-        pixels[at + 2] = third[x];
-      }
-    } else {
-      yccToRgb(first, second, third, width, pixels, to);
-    }
+/** Coefficients of one component to samples. */
+function inverse({ data, blocksPerRow }: CoefficientPlane, divisors: Uint16Array, plane: SamplePlane): void {
+  const layout = new Layout(), length = 64 * blocksPerRow;
+  const divisorsAt = layout.take(2 * 64), blocks = layout.take(2 * length), samples = layout.take(length);
+  layout.reserve();
+  values(divisorsAt, 64).set(divisors);
+  for (let at = 0; at < data.length; at += length) {
+    values(blocks, length).set(data.subarray(at, at + length));
+    kernels.inverseBlocks(blocks, blocksPerRow, divisorsAt, samples);
+    plane.data.set(memory().subarray(samples, samples + length), at);
   }
-  return { width, height, channels, data: new Uint8Array(pixels.buffer) };
 }

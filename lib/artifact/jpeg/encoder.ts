@@ -6,27 +6,17 @@
  */
 import { SvcError } from "../../contract/error.ts";
 import { smallestTables, writeAbbreviatedHeader } from "./abbreviated.ts";
-import { BitWriter } from "./bit_writer.ts";
-import { forwardDct } from "./dct.ts";
-import { colorPlanes, greyPlane, type Plane } from "./downsampling.ts";
-import { TokenCodes, Tokens } from "./entropy_tokens.ts";
-import { type FrameGeometry, frameGeometry } from "./geometry.ts";
+import { ByteWriter } from "./byte_writer.ts";
+import { type CodedComponent, EntropyCoder } from "./entropy_coder.ts";
+import { type FrameGeometry, frameGeometry, type JpegImage } from "./geometry.ts";
 import { optimalHuffman } from "./huffman.ts";
-import { defaultScript, progressiveTokens } from "./progressive_scan.ts";
-import { quantizationTables, quantize } from "./quantization.ts";
+import { defaultScript } from "./progressive_script.ts";
+import { quantizationTables } from "./quantization.ts";
 import { type JpegSubsampling, SAMPLING_FACTORS, writeHeader, writeScanHeader, writeTable } from "./segments.ts";
-import { type CodedComponent, sequentialTokens } from "./sequential_scan.ts";
 import { type HuffmanSpec, STANDARD_HUFFMAN } from "./tables.ts";
+import { transform } from "./transform.ts";
 
-export type { JpegSubsampling };
-
-/** Eight-bit pixels, row by row, channels interleaved: grey (1) or RGB (3). */
-export interface JpegImage {
-  readonly width: number;
-  readonly height: number;
-  readonly channels: 1 | 3;
-  readonly data: Uint8Array;
-}
+export type { JpegImage, JpegSubsampling };
 
 export interface JpegCoding {
   /** 1 ... 100. */
@@ -61,8 +51,8 @@ export function encodeJpeg(image: JpegImage, options: JpegCoding & { subsampling
 /** An image that is encoded several times: transform coefficients are computed once. */
 export class JpegEncoder {
   readonly #frame: FrameGeometry;
-  /** Transform coefficients per component, zigzag order, scaled by 8. */
-  readonly #coefficients: Int16Array[];
+  /** Transform coefficients, scaled by 8. */
+  readonly #components: readonly CodedComponent[];
 
   /** @throws SvcError `jpeg_unsupported` for a side outside 1 … 65500 */
   constructor(image: JpegImage, readonly subsampling: JpegSubsampling) {
@@ -78,18 +68,17 @@ export class JpegEncoder {
     // A grey image keeps the factors in its header, as libjpeg's sampling option does, without other effect.
     const factors = [SAMPLING_FACTORS[subsampling], [1, 1], [1, 1]] as const;
     this.#frame = frameGeometry(width, height, factors.slice(0, channels));
-    const planes = channels === 1 ? [greyPlane(data, this.#frame)] : colorPlanes(data, this.#frame);
-    this.#coefficients = planes.map(transform);
+    const coefficients = transform(image, this.#frame);
+    this.#components = coefficients.map((each, index) => ({ coefficients: each, table: index === 0 ? 0 : 1 }));
   }
 
   /** Encodes with the given settings; may be called again. */
   encode(options: JpegCoding): Uint8Array {
     const { quality, progressive = false } = options;
-    const components = this.#quantized(quality);
-    const writer = new BitWriter();
+    const coder = this.#coder(quality), writer = new ByteWriter();
     writeHeader(writer, this.#frame, quality, progressive);
-    if (progressive) writeProgressive(writer, this.#frame, components);
-    else writeSequential(writer, this.#frame, components, options.optimize ?? false);
+    if (progressive) writeProgressive(writer, coder);
+    else this.#writeSequential(writer, coder, options.optimize ?? false);
     writer.bytes([0xff, 0xd9]);
     return writer.finish();
   }
@@ -103,81 +92,48 @@ export class JpegEncoder {
    */
   encodeAbbreviated(quality: number, options: { half?: boolean; limit?: number } = {}): Uint8Array | undefined {
     const { half = false, limit = Infinity } = options;
-    const tokens = this.#tokens(quality), tables = smallestTables(this.#frequenciesOf(tokens));
+    const coder = this.#coder(quality), tables = smallestTables(coder.countSequential().slice(0, this.#slots));
     if (tables.bits > limit * 8) return undefined;
-    const writer = new BitWriter();
+    const writer = new ByteWriter();
     writeAbbreviatedHeader(writer, { quality, half, subsampling: this.subsampling, ...tables });
-    new TokenCodes(tables.specs).write(tokens, writer);
-    writer.align();
+    coder.writeKept(tables.specs, writer);
     const stream = writer.finish();
     return stream.length <= limit ? stream : undefined;
   }
 
   /** Symbol counts of a sequential scan by table slot. */
   frequencies(quality: number): Uint32Array[] {
-    return this.#frequenciesOf(this.#tokens(quality));
+    return this.#coder(quality).countSequential().slice(0, this.#slots);
   }
 
-  #frequenciesOf(tokens: Tokens): Uint32Array[] {
-    return tokens.frequencies().slice(0, this.#coefficients.length === 1 ? 2 : 4);
+  /** Slots of the tables of a sequential scan. */
+  get #slots(): number {
+    return this.#components.length === 1 ? 2 : 4;
   }
 
-  #tokens(quality: number): Tokens {
-    const tokens = new Tokens();
-    sequentialTokens(this.#frame, this.#quantized(quality), tokens, () => {});
-    return tokens;
-  }
-
-  #quantized(quality: number): CodedComponent[] {
+  #coder(quality: number): EntropyCoder {
     if (!Number.isInteger(quality) || quality < 1 || quality > 100) throw new RangeError(`Quality ${quality}`);
-    const tables = quantizationTables(quality);
-    return this.#coefficients.map((coefficients, index): CodedComponent => {
-      const table = index === 0 ? 0 : 1;
-      return { coefficients: quantize(coefficients, tables[table]), table };
-    });
+    const coder = new EntropyCoder(this.#frame, this.#components);
+    quantizationTables(quality).forEach((divisors, table) => coder.setDivisors(table, divisors));
+    return coder;
+  }
+
+  #writeSequential(writer: ByteWriter, coder: EntropyCoder, optimize: boolean): void {
+    const specs = optimize
+      ? coder.countSequential().slice(0, this.#slots).map(optimalHuffman)
+      : STANDARD_HUFFMAN.slice(0, this.#slots);
+    specs.forEach((spec, slot) => writeTable(writer, slot, spec));
+    writeScanHeader(writer, this.#components.length);
+    if (optimize) coder.writeKept(specs, writer);
+    else coder.writeSequential(specs, writer);
   }
 }
 
-function transform({ data, stride }: Plane): Int16Array {
-  const coefficients = new Int16Array(data.length);
-  for (let row = 0, to = 0; row < data.length; row += stride * 8) {
-    for (let at = row; at < row + stride; at += 8, to += 64) forwardDct(data, at, stride, coefficients, to);
-  }
-  return coefficients;
-}
-
-function writeSequential(
-  writer: BitWriter,
-  frame: FrameGeometry,
-  components: readonly CodedComponent[],
-  optimize: boolean,
-): void {
-  const tokens = new Tokens();
-  let specs = STANDARD_HUFFMAN.slice(0, components.length === 1 ? 2 : 4);
-  if (optimize) {
-    sequentialTokens(frame, components, tokens, () => {});
-    const frequencies = tokens.frequencies();
-    specs = specs.map((_, slot) => optimalHuffman(frequencies[slot]));
-  }
-  specs.forEach((spec, slot) => writeTable(writer, slot, spec));
-  writeScanHeader(writer, components.length);
-  const codes = new TokenCodes(specs);
-  if (optimize) {
-    codes.write(tokens, writer);
-  } else {
-    sequentialTokens(frame, components, tokens, () => {
-      codes.write(tokens, writer);
-      tokens.length = 0;
-    });
-  }
-  writer.align();
-}
-
-function writeProgressive(writer: BitWriter, frame: FrameGeometry, components: readonly CodedComponent[]): void {
-  const tokens = new Tokens();
+function writeProgressive(writer: ByteWriter, coder: EntropyCoder): void {
+  coder.quantize();
+  const { components } = coder;
   for (const scan of defaultScript(components.length as 1 | 3)) {
-    tokens.length = 0;
-    progressiveTokens(frame, components, scan, tokens);
+    const frequencies = coder.countProgressive(scan);
     // A scan defines its tables; refining DC uses none.
     const tables = [...new Set(scan.components.map((index) => components[index].table))];
     const slots = scan.start > 0
@@ -185,7 +141,6 @@ function writeProgressive(writer: BitWriter, frame: FrameGeometry, components: r
       : scan.high === 0
       ? tables.map((t) => t * 2)
       : [];
-    const frequencies = tokens.frequencies();
     const specs: HuffmanSpec[] = [];
     for (const slot of slots) writeTable(writer, slot, specs[slot] = optimalHuffman(frequencies[slot]));
     const rows = scan.components.flatMap((index) => {
@@ -194,7 +149,6 @@ function writeProgressive(writer: BitWriter, frame: FrameGeometry, components: r
     });
     const { start, end, high, low } = scan;
     writer.segment(0xda, [scan.components.length, ...rows, start, end, high << 4 | low]);
-    new TokenCodes(specs).write(tokens, writer);
-    writer.align();
+    coder.writeKept(specs, writer);
   }
 }

@@ -1,5 +1,13 @@
 /** Layout of samples in components, blocks and minimum coded units (T.81 annex A). */
 
+/** Eight-bit pixels, row by row, channels interleaved: grey (1) or RGB (3). */
+export interface JpegImage {
+  readonly width: number;
+  readonly height: number;
+  readonly channels: 1 | 3;
+  readonly data: Uint8Array;
+}
+
 /** A component of a frame: its sampling factors and its size in samples and in blocks of 8x8. */
 export interface ComponentGeometry {
   readonly horizontal: number;

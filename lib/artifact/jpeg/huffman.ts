@@ -1,4 +1,4 @@
-/** Huffman codes of T.81: code words of a table, the optimal table for given counts, and look-ups for decoding. */
+/** Huffman codes of T.81: code words of a table, and the optimal table for given counts. */
 import type { HuffmanSpec } from "./tables.ts";
 
 /**
@@ -70,36 +70,4 @@ export function optimalHuffman(frequencies: Uint32Array): HuffmanSpec {
   // The sort is stable: symbols of one length stay in ascending order.
   symbols.sort((left, right) => length[left] - length[right]);
   return { counts: Uint8Array.from(counts.subarray(1, 17)), symbols: Uint8Array.from(symbols) };
-}
-
-/** Bits of a decoder's first look-up. */
-export const LOOKUP_BITS = 9;
-
-export interface HuffmanDecoder {
-  /** By the next nine bits: code length << 8 | symbol, or 0 for a longer or unknown code. */
-  readonly lookup: Uint16Array;
-  /** By length: the first code beyond this length, aligned to 16 bits. */
-  readonly limit: Int32Array;
-  /** By length: offset from a code to its symbol. */
-  readonly offset: Int32Array;
-  readonly symbols: Uint8Array;
-}
-
-/** Prepares a table for decoding. @throws RangeError when the lengths oversubscribe the code space */
-export function huffmanDecoder(spec: HuffmanSpec): HuffmanDecoder {
-  const lookup = new Uint16Array(1 << LOOKUP_BITS);
-  const limit = new Int32Array(17), offset = new Int32Array(17);
-  let code = 0, at = 0;
-  for (let length = 1; length <= 16; length++, code <<= 1) {
-    offset[length] = at - code;
-    for (let count = spec.counts[length - 1]; count > 0; count--, code++, at++) {
-      if (code >= 1 << length) throw new RangeError("The Huffman table is oversubscribed");
-      if (length <= LOOKUP_BITS) {
-        const spare = LOOKUP_BITS - length;
-        lookup.fill(length << 8 | spec.symbols[at], code << spare, (code + 1) << spare);
-      }
-    }
-    limit[length] = code << (16 - length);
-  }
-  return { lookup, limit, offset, symbols: spec.symbols };
 }

@@ -1,9 +1,8 @@
 /** Reads the marker segments of a JPEG file (T.81 annex B) up to and between its scans. */
 import { SvcError } from "../../contract/error.ts";
-import { invalid } from "./bit_reader.ts";
 import { type FrameGeometry, frameGeometry } from "./geometry.ts";
-import { type HuffmanDecoder, huffmanDecoder } from "./huffman.ts";
-import { ZIGZAG } from "./tables.ts";
+import { huffmanCodes } from "./huffman.ts";
+import { type HuffmanSpec, ZIGZAG } from "./tables.ts";
 
 export interface FrameHeader {
   readonly progressive: boolean;
@@ -25,6 +24,9 @@ export interface ScanHeader {
   readonly low: number;
 }
 
+export const invalid = (what: string): SvcError =>
+  new SvcError("jpeg_invalid", `Cannot decode a damaged JPEG file: ${what}`);
+
 export const unsupported = (what: string): SvcError =>
   new SvcError("jpeg_unsupported", `Cannot decode a JPEG file with ${what}`, {
     hint: "Grey, YCbCr and RGB images with 8-bit samples, sequential or progressive, are read",
@@ -38,7 +40,7 @@ export class MarkerReader {
   /** Divisors in natural order. */
   readonly quantization: (Uint16Array | undefined)[] = [];
   /** By slot: twice the table id, plus one for AC. */
-  readonly huffman: (HuffmanDecoder | undefined)[] = [];
+  readonly huffman: (HuffmanSpec | undefined)[] = [];
   #jfif = false;
   #adobeTransform: number | undefined;
 
@@ -123,10 +125,11 @@ export class MarkerReader {
       if (kind > 1 || id > 3 || total > 256 || at > segment.length) throw invalid("malformed Huffman table");
       if (kind === 0 && symbols.some((symbol) => symbol > 15)) throw invalid("a DC category is too large");
       try {
-        this.huffman[id * 2 + kind] = huffmanDecoder({ counts, symbols });
+        huffmanCodes({ counts, symbols });
       } catch {
         throw invalid("a Huffman table has too many codes");
       }
+      this.huffman[id * 2 + kind] = { counts, symbols };
     }
   }
 

@@ -1,119 +1,243 @@
-/** Decodes the entropy-coded data of one scan, sequential or progressive (T.81 annexes F.2 and G.2). */
-import { BitReader, invalid } from "./bit_reader.ts";
-import type { FrameGeometry } from "./geometry.ts";
-import type { HuffmanDecoder } from "./huffman.ts";
-import type { MarkerReader, ScanHeader } from "./markers.ts";
+/** Decodes the entropy-coded data of one scan, sequential or progressive: the units between restart markers, by rows. */
+import { kernels, Layout, memory, values, words } from "./kernel.ts";
+import { invalid, type MarkerReader, type ScanHeader } from "./markers.ts";
 import { ZIGZAG } from "./tables.ts";
+import type { SamplePlane } from "./pixels.ts";
 
-/** The tables of one component of a scan. */
-interface ScanComponent {
-  /** Index into the frame's components. */
-  readonly index: number;
-  readonly dc: HuffmanDecoder;
-  readonly ac: HuffmanDecoder;
-  previous: number;
+/** Results of the kernels, from 1 on. */
+const FAILURES = [
+  "unknown Huffman code",
+  "a block has more than 64 coefficients",
+  "the entropy-coded data end early",
+  "a block has more coefficients than its scan",
+  "a refinement adds more than one bit",
+];
+
+/** Bytes that a block takes at most, stuffing included: 64 codes of 16 bits with 15 extra bits. */
+const BLOCK_BYTES = 2 * Math.ceil(64 * (16 + 15) / 8);
+/** Bytes that the kernel reads ahead, and that are read beyond those of a row. */
+const AHEAD_BYTES = 64, SPARE_BYTES = 1 << 16;
+/** Words of a component of a scan. */
+const HEAD = 8;
+
+/** Coefficients of one component: 64 in natural order per block, including padding blocks. */
+export interface CoefficientPlane {
+  readonly data: Int16Array;
+  readonly blocksPerRow: number;
 }
 
-/**
- * Visits the units of a scan, including restart markers.
- * @param visit decodes one block at a block column and row, possibly in the padding of the last unit
- * @param restarted called at the start of each restart interval
- * @returns position of the marker after the scan
- */
-function walk(
-  markers: MarkerReader,
-  scan: ScanHeader,
-  geometry: FrameGeometry,
-  reader: BitReader,
-  visit: (position: number, column: number, row: number) => void,
-  restarted: () => void,
-): number {
-  const parts = scan.components.map((index) => geometry.components[index]);
-  const alone = parts.length === 1;
-  const unitsWide = alone ? parts[0].blocksWide : geometry.unitsWide;
-  const unitsHigh = alone ? parts[0].blocksHigh : geometry.unitsHigh;
-  let untilRestart = markers.restartInterval, restarts = 0;
-  for (let unitRow = 0; unitRow < unitsHigh; unitRow++) {
-    for (let unitColumn = 0; unitColumn < unitsWide; unitColumn++) {
-      if (markers.restartInterval > 0 && untilRestart-- === 0) {
-        reader.restart(restarts++ & 7);
-        restarted();
-        untilRestart = markers.restartInterval - 1;
-      }
-      for (let position = 0; position < parts.length; position++) {
-        const wide = alone ? 1 : parts[position].horizontal, high = alone ? 1 : parts[position].vertical;
-        for (let v = 0; v < high; v++) {
-          for (let h = 0; h < wide; h++) visit(position, unitColumn * wide + h, unitRow * high + v);
-        }
-      }
-      reader.check();
-    }
+/** The part of the file that the kernel sees. */
+class Window {
+  /** Position in the file of the first byte. */
+  #start: number;
+  #end: number;
+  readonly #capacity: number;
+  readonly #address: number;
+
+  /** @param rowBytes most bytes that {@link ensure} asks for */
+  constructor(readonly bytes: Uint8Array, position: number, rowBytes: number, layout: Layout) {
+    this.#capacity = Math.min(2 * rowBytes + SPARE_BYTES, bytes.length - position);
+    this.#address = layout.take(this.#capacity);
+    this.#start = this.#end = position;
   }
-  return reader.finish();
+
+  get #position(): number {
+    return this.#start + kernels.inputAt() - this.#address;
+  }
+
+  /** Starts a run of entropy-coded data. */
+  start(position: number): void {
+    kernels.startData();
+    if (position < this.#start || position > this.#end) this.#move(position);
+    else kernels.setInput(this.#address + position - this.#start, this.#address + this.#end - this.#start);
+  }
+
+  #move(position: number): void {
+    const part = this.bytes.subarray(position, position + this.#capacity);
+    memory().set(part, this.#address);
+    this.#start = position;
+    this.#end = position + part.length;
+    kernels.setInput(this.#address, this.#address + part.length);
+  }
+
+  /** Provides a number of bytes, or all that are left. */
+  ensure(count: number): void {
+    const position = this.#position;
+    if (position + count > this.#end && this.#end < this.bytes.length) this.#move(position);
+  }
+
+  /**
+   * Ends a run of entropy-coded data.
+   * @returns position of the following marker
+   * @throws SvcError `jpeg_invalid` when the data ended before, or continue
+   */
+  finish(): number {
+    const { bytes } = this;
+    let at = this.#position;
+    const more = kernels.unusedBits() >= 8;
+    if (!more && at >= bytes.length) throw invalid("it ends without a marker");
+    if (more || bytes[at] !== 0xff || bytes[at + 1] === 0) {
+      throw invalid("the entropy-coded data continue after the last block");
+    }
+    // Fill bytes may precede a marker.
+    while (bytes[at + 1] === 0xff) at++;
+    return at;
+  }
+
+  /** Skips a restart marker. @throws SvcError `jpeg_invalid` for another marker */
+  restart(number: number): void {
+    const at = this.finish();
+    if (this.bytes[at + 1] !== 0xd0 + number) throw invalid(`restart marker ${number} is missing`);
+    this.start(at + 2);
+  }
 }
 
-function scanComponents(markers: MarkerReader, scan: ScanHeader, needsDc: boolean, needsAc: boolean): ScanComponent[] {
-  const table = (slot: number, needed: boolean): HuffmanDecoder => {
+/** What a scan decodes into: samples, or coefficients that it adds to. */
+interface Target {
+  /** Bytes of a sample or coefficient. */
+  readonly size: 1 | 2;
+  readonly planes: readonly { readonly data: Uint8Array | Int16Array; readonly stride: number }[];
+  /** Whether the old contents matter. */
+  readonly keeps: boolean;
+}
+
+/** One scan in the memory of the kernels: a row of units at a time. */
+class ScanMemory {
+  readonly unitsWide: number;
+  readonly unitsHigh: number;
+  readonly heads: number;
+  /** Addresses of the row of units, by scan position. */
+  readonly rows: number[];
+  readonly window: Window;
+  readonly #rowBlocks: number[];
+  readonly #unitBlocks: number;
+
+  constructor(
+    readonly markers: MarkerReader,
+    readonly scan: ScanHeader,
+    readonly target: Target,
+    tables: { dc: boolean; ac: boolean; divisors?: readonly Uint16Array[] },
+  ) {
+    const { components } = scan, geometry = markers.frame!.geometry, alone = components.length === 1;
+    const parts = components.map((index) => geometry.components[index]);
+    this.unitsWide = alone ? parts[0].blocksWide : geometry.unitsWide;
+    this.unitsHigh = alone ? parts[0].blocksHigh : geometry.unitsHigh;
+    const across = parts.map(({ horizontal }) => alone ? 1 : horizontal);
+    const down = parts.map(({ vertical }) => alone ? 1 : vertical);
+    const strides = components.map((index) => target.planes[index].stride);
+    this.#rowBlocks = strides.map((stride, position) => stride / 8 * down[position]);
+    this.#unitBlocks = across.reduce((sum, wide, position) => sum + wide * down[position], 0);
+    const huffman = scanTables(markers, scan, tables);
+    const layout = new Layout();
+    this.heads = layout.take(4 * HEAD * components.length);
+    this.rows = this.#rowBlocks.map((blocks) => layout.take(64 * target.size * blocks));
+    const spec = layout.take(16 + 256), tableBytes = kernels.tableBytes();
+    const built = new Map([...new Set(huffman.flat())].map((table) => [table, layout.take(tableBytes)]));
+    const divisors = components.map(() => layout.take(4 * 64));
+    const rowBytes = this.#unitBlocks * this.unitsWide * BLOCK_BYTES + AHEAD_BYTES;
+    this.window = new Window(markers.bytes, markers.position, rowBytes, layout);
+    layout.reserve();
+    for (const [table, address] of built) {
+      if (table === undefined) continue;
+      memory().set(table.counts, spec);
+      memory().set(table.symbols, spec + 16);
+      kernels.buildTable(spec, address);
+    }
+    components.forEach((index, position) => {
+      const [dc, ac] = huffman[position].map((table) => built.get(table)!);
+      const row = this.rows[position], factors = [across[position], down[position]];
+      words(this.heads, HEAD * components.length).set(
+        [row, strides[position], ...factors, dc, ac, divisors[position], 0],
+        HEAD * position,
+      );
+      const values = tables.divisors?.[index];
+      if (values !== undefined) {
+        words(divisors[position], 64).set(Array.from(ZIGZAG, (at) => values[at] << 16 | 2 * at));
+      }
+    });
+    this.window.start(markers.position);
+  }
+
+  /** Zeroes the last DC values. */
+  restart(): void {
+    const heads = words(this.heads, HEAD * this.rows.length);
+    for (let at = HEAD - 1; at < heads.length; at += HEAD) heads[at] = 0;
+  }
+
+  /**
+   * Decodes all units, including restart markers.
+   * @param decode a number of units from a column on
+   * @param restarted called at the start of each restart interval
+   * @returns position of the marker after the scan
+   */
+  walk(decode: (column: number, units: number) => number, restarted: () => void): number {
+    const { restartInterval } = this.markers, interval = restartInterval > 0 ? restartInterval : Infinity;
+    let untilRestart = interval, restarts = 0;
+    for (let row = 0; row < this.unitsHigh; row++) {
+      if (this.target.keeps) this.#copyRow(row, "in");
+      for (let column = 0; column < this.unitsWide;) {
+        if (untilRestart === 0) {
+          this.window.restart(restarts++ & 7);
+          this.restart();
+          restarted();
+          untilRestart = interval;
+        }
+        const units = Math.min(this.unitsWide - column, untilRestart);
+        this.window.ensure(units * this.#unitBlocks * BLOCK_BYTES + AHEAD_BYTES);
+        const failure = decode(column, units);
+        if (failure > 0) throw invalid(FAILURES[failure - 1]);
+        column += units;
+        untilRestart -= units;
+      }
+      this.#copyRow(row, "out");
+    }
+    return this.window.finish();
+  }
+
+  #copyRow(row: number, direction: "in" | "out"): void {
+    const { scan, target, rows } = this;
+    scan.components.forEach((index, position) => {
+      const { data } = target.planes[index], length = 64 * this.#rowBlocks[position], from = row * length;
+      const kept = target.size === 1
+        ? memory().subarray(rows[position], rows[position] + length)
+        : values(rows[position], length);
+      if (direction === "in") kept.set(data.subarray(from, from + length));
+      else data.set(kept, from);
+    });
+  }
+}
+
+/** The DC and the AC table of each component; undefined where the scan uses none. */
+function scanTables(markers: MarkerReader, scan: ScanHeader, needs: { dc: boolean; ac: boolean }) {
+  const table = (slot: number, needed: boolean) => {
     const found = markers.huffman[slot];
     if (needed && found === undefined) throw invalid("a scan uses an undefined Huffman table");
-    return found!;
+    return needed ? found : undefined;
   };
-  return scan.components.map((index, position) => ({
-    index,
-    dc: table(scan.dcTables[position] * 2, needsDc),
-    ac: table(scan.acTables[position] * 2 + 1, needsAc),
-    previous: 0,
-  }));
+  return scan.components.map((_, position) => [
+    table(scan.dcTables[position] * 2, needs.dc),
+    table(scan.acTables[position] * 2 + 1, needs.ac),
+  ]);
 }
 
 /**
- * Decodes a sequential scan block by block.
- * @param output receives the dequantised coefficients of a block, natural order; `last` is the zigzag position of the
- *   last non-zero one
- * @param quantization divisors by component of the frame, natural order
+ * Decodes a sequential scan.
+ * @param divisors by component of the frame, natural order
+ * @param planes receive the samples
+ * @returns position of the marker after the scan
  */
 export function decodeSequentialScan(
   markers: MarkerReader,
   scan: ScanHeader,
-  quantization: readonly Uint16Array[],
-  output: (component: number, column: number, row: number, block: Int16Array, last: number) => void,
+  divisors: readonly Uint16Array[],
+  planes: readonly SamplePlane[],
 ): number {
   if (scan.start !== 0 || scan.end !== 63 || scan.high !== 0 || scan.low !== 0) {
     throw invalid("a sequential scan selects a part of the coefficients");
   }
-  const reader = new BitReader(markers.bytes, markers.position);
-  const components = scanComponents(markers, scan, true, true);
-  const block = new Int16Array(64);
-  const visit = (position: number, column: number, row: number) => {
-    const component = components[position], divisors = quantization[component.index];
-    block.fill(0);
-    component.previous += reader.value(reader.symbol(component.dc));
-    block[0] = component.previous * divisors[0];
-    let last = 0;
-    for (let k = 1; k < 64; k++) {
-      const symbol = reader.symbol(component.ac), category = symbol & 15;
-      if (category === 0) {
-        if (symbol !== 0xf0) break;
-        k += 15;
-        continue;
-      }
-      k += symbol >> 4;
-      if (k > 63) throw invalid("a block has more than 64 coefficients");
-      const at = ZIGZAG[k];
-      block[at] = reader.value(category) * divisors[at];
-      last = k;
-    }
-    output(component.index, column, row, block, last);
-  };
-  return walk(markers, scan, markers.frame!.geometry, reader, visit, () => {
-    for (const component of components) component.previous = 0;
-  });
-}
-
-/** The coefficients of one component during decoding: 64 in zigzag order per block, including padding blocks. */
-export interface CoefficientPlane {
-  readonly data: Int16Array;
-  readonly blocksPerRow: number;
+  const target = { size: 1, planes, keeps: false } as const, count = scan.components.length;
+  const task = new ScanMemory(markers, scan, target, { dc: true, ac: true, divisors });
+  return task.walk((column, units) => kernels.sequentialUnits(task.heads, count, column, units), () => {});
 }
 
 /** Decodes a progressive scan into the coefficients. @returns position of the marker after the scan */
@@ -122,86 +246,22 @@ export function decodeProgressiveScan(
   scan: ScanHeader,
   planes: readonly CoefficientPlane[],
 ): number {
-  const { start, end, high, low } = scan;
-  const reader = new BitReader(markers.bytes, markers.position);
-  const components = scanComponents(markers, scan, start === 0 && high === 0, start > 0);
-  let bandRun = 0;
-  const blockStart = (position: number, column: number, row: number) => {
-    const plane = planes[scan.components[position]];
-    return (row * plane.blocksPerRow + column) * 64;
+  const { start, end, high, low } = scan, count = scan.components.length;
+  const target: Target = {
+    size: 2,
+    planes: planes.map(({ data, blocksPerRow }) => ({ data, stride: blocksPerRow * 8 })),
+    keeps: true,
   };
-  const dcFirst = (position: number, column: number, row: number) => {
-    const component = components[position];
-    component.previous += reader.value(reader.symbol(component.dc));
-    planes[component.index].data[blockStart(position, column, row)] = component.previous << low;
-  };
-  const dcRefinement = (position: number, column: number, row: number) => {
-    if (reader.bits(1) === 1) {
-      planes[scan.components[position]].data[blockStart(position, column, row)] |= 1 << low;
-    }
-  };
-  const acFirst = (position: number, column: number, row: number) => {
-    if (bandRun > 0) {
-      bandRun--;
-      return;
-    }
-    const { data } = planes[scan.components[position]], at = blockStart(position, column, row);
-    const table = components[position].ac;
-    for (let k = start; k <= end; k++) {
-      const symbol = reader.symbol(table), run = symbol >> 4, category = symbol & 15;
-      if (category === 0) {
-        if (run < 15) {
-          bandRun = (1 << run) - 1 + (run > 0 ? reader.bits(run) : 0);
-          return;
-        }
-        k += 15;
-        continue;
-      }
-      k += run;
-      if (k > end) throw invalid("a block has more coefficients than its scan");
-      data[at + k] = reader.value(category) << low;
-    }
-  };
-  const plus = 1 << low, minus = -1 << low;
-  const correct = (data: Int16Array, at: number) => {
-    if (reader.bits(1) === 1 && (data[at] & plus) === 0) data[at] += data[at] >= 0 ? plus : minus;
-  };
-  const acRefinement = (position: number, column: number, row: number) => {
-    const { data } = planes[scan.components[position]], at = blockStart(position, column, row);
-    const table = components[position].ac;
-    let k = start;
-    while (bandRun === 0 && k <= end) {
-      const symbol = reader.symbol(table), category = symbol & 15;
-      let run = symbol >> 4, value = 0;
-      if (category === 1) {
-        value = reader.bits(1) === 1 ? plus : minus;
-      } else if (category !== 0) {
-        throw invalid("a refinement adds more than one bit");
-      } else if (run < 15) {
-        bandRun = (1 << run) + (run > 0 ? reader.bits(run) : 0);
-        break;
-      }
-      // Known coefficients take a correction bit; the run counts the zeros between them.
-      for (; k <= end; k++) {
-        if (data[at + k] !== 0) correct(data, at + k);
-        else if (--run < 0) break;
-      }
-      if (value !== 0) {
-        if (k > end) throw invalid("a block has more coefficients than its scan");
-        data[at + k] = value;
-      }
-      k++;
-    }
-    if (bandRun > 0) {
-      for (; k <= end; k++) if (data[at + k] !== 0) correct(data, at + k);
-      bandRun--;
-    }
-  };
-  const visit = start === 0 ? (high === 0 ? dcFirst : dcRefinement) : (high === 0 ? acFirst : acRefinement);
-  const position = walk(markers, scan, markers.frame!.geometry, reader, visit, () => {
-    if (bandRun > 0) throw invalid("a run of blocks crosses a restart marker");
-    for (const component of components) component.previous = 0;
+  const task = new ScanMemory(markers, scan, target, { dc: start === 0 && high === 0, ac: start > 0 });
+  const refines = high > 0, blocks = task.rows[0], table = words(task.heads, HEAD)[5];
+  const ofBand = refines ? kernels.refinementBlocks : kernels.acBlocks;
+  const decode = start === 0
+    ? (column: number, units: number) => kernels.dcUnits(task.heads, count, column, units, Number(refines), low)
+    : (column: number, units: number) => ofBand(blocks + 128 * column, units, table, start, end, low);
+  kernels.startBlocks();
+  const position = task.walk(decode, () => {
+    if (kernels.remainingBlocks() > 0) throw invalid("a run of blocks crosses a restart marker");
   });
-  if (bandRun > 0) throw invalid("a run of blocks continues after the last block");
+  if (kernels.remainingBlocks() > 0) throw invalid("a run of blocks continues after the last block");
   return position;
 }

@@ -1,5 +1,5 @@
 /** Writes marker segments of JPEG files (T.81 annex B). */
-import type { BitWriter } from "./bit_writer.ts";
+import type { ByteWriter } from "./byte_writer.ts";
 import type { FrameGeometry } from "./geometry.ts";
 import { quantizationTables } from "./quantization.ts";
 import type { HuffmanSpec } from "./tables.ts";
@@ -15,7 +15,7 @@ export const SAMPLING_FACTORS: Readonly<Record<JpegSubsampling, readonly [number
 };
 
 /** Writes all segments before the Huffman tables. */
-export function writeHeader(writer: BitWriter, frame: FrameGeometry, quality: number, progressive: boolean): void {
+export function writeHeader(writer: ByteWriter, frame: FrameGeometry, quality: number, progressive: boolean): void {
   const { width, height, components } = frame;
   writer.bytes([0xff, 0xd8]);
   // JFIF 1.01 without a thumbnail; density 1:1 without a unit.
@@ -34,12 +34,12 @@ export function writeHeader(writer: BitWriter, frame: FrameGeometry, quality: nu
 }
 
 /** @param slot twice the table id, plus one for AC */
-export function writeTable(writer: BitWriter, slot: number, spec: HuffmanSpec): void {
+export function writeTable(writer: ByteWriter, slot: number, spec: HuffmanSpec): void {
   writer.segment(0xc4, [(slot & 1) << 4 | slot >> 1, ...spec.counts, ...spec.symbols]);
 }
 
 /** The header of a sequential scan over all components: tables 0 for the first, tables 1 for the others. */
-export function writeScanHeader(writer: BitWriter, components: number): void {
+export function writeScanHeader(writer: ByteWriter, components: number): void {
   const rows = Array.from({ length: components }, (_, index) => [index + 1, index === 0 ? 0 : 17]).flat();
   writer.segment(0xda, [components, ...rows, 0, 63, 0]);
 }

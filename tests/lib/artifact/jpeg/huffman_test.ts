@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { huffmanCodes, huffmanDecoder, optimalHuffman } from "../../../../lib/artifact/jpeg/huffman.ts";
+import { huffmanCodes, optimalHuffman } from "../../../../lib/artifact/jpeg/huffman.ts";
 import { STANDARD_HUFFMAN, ZIGZAG } from "../../../../lib/artifact/jpeg/tables.ts";
 
 const frequencies = (counts: number[]) => Uint32Array.from({ length: 256 }, (_, symbol) => counts[symbol] ?? 0);
@@ -41,7 +41,5 @@ Deno.test("fitted tables keep to sixteen bits whatever the counts", () => {
 Deno.test("oversubscribed tables are refused", () => {
   const counts = new Uint8Array(16);
   counts[0] = 3;
-  const spec = { counts, symbols: Uint8Array.of(0, 1, 2) };
-  assert.throws(() => huffmanCodes(spec), RangeError);
-  assert.throws(() => huffmanDecoder(spec), RangeError);
+  assert.throws(() => huffmanCodes({ counts, symbols: Uint8Array.of(0, 1, 2) }), RangeError);
 });

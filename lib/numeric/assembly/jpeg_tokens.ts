@@ -1,0 +1,308 @@
+/**
+ * Entropy coding of the JPEG codec in two steps: blocks become tokens of one Huffman symbol with its extra bits (T.81
+ * annexes F.1.2 and G.1.2), which are counted for fitted tables, and written.
+ *
+ * A token is one word: symbol (bits 0-7), slot of the table (8-10: twice the table id, plus one for AC; 4 for bits without a
+ * symbol), number of extra bits (11-15) and the extra bits (16-31).
+ *
+ * A component is eight words of 32 bits: address of its blocks, blocks in a row, rows of blocks, blocks of a unit across and
+ * down, table id, address of its reciprocals, last DC value.
+ */
+import { coefficient, zigzagSet } from "./jpeg_order";
+import { nonZero, quantizeBlock } from "./jpeg_transform";
+
+const BARE: i32 = 4;
+const QUANTIZED = memory.data(128, 16);
+/** The longest run of blocks without new coefficients for one symbol. */
+const LONGEST_BAND_RUN: i32 = 0x7fff;
+/** A run of blocks ends before its correction bits exceed libjpeg's buffer, so that streams agree. */
+const MOST_CORRECTION_BITS: i32 = 1000 - 63;
+/** Correction bits, a byte each: those of the blocks in the run, then those since the last symbol of this block. */
+const CORRECTIONS = memory.data(1024 + 64, 16);
+
+/** The end of the written tokens. */
+let out: usize = 0;
+/** Blocks of the run that no symbol tells yet, and their correction bits. */
+let bandRun: i32 = 0, bandBits: i32 = 0;
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function push(slot: i32, symbol: i32, extraLength: i32, extra: i32): void {
+  store<i32>(out, extra << 16 | extraLength << 11 | slot << 8 | symbol);
+  out += 4;
+}
+
+/** A value by its category and extra bits; `run` zeros come before it. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function pushValue(slot: i32, run: i32, value: i32): void {
+  const sign = value >> 31, category = 32 - clz((value ^ sign) - sign);
+  push(slot, run << 4 | category, category, (value + sign) & ((1 << category) - 1));
+}
+
+function blockTokens(block: usize, set: u64, table: i32, difference: i32): void {
+  pushValue(2 * table, 0, difference);
+  const slot = 2 * table + 1;
+  let last: i32 = 0;
+  for (let rest = set & ~1; rest != 0; rest &= rest - 1) {
+    const k = <i32>ctz(rest);
+    let run = k - last - 1;
+    for (; run > 15; run -= 16) push(slot, 0xf0, 0, 0);
+    pushValue(slot, run, coefficient(block, k));
+    last = k;
+  }
+  if (last != 63) push(slot, 0, 0, 0);
+}
+
+/**
+ * Quantises a row of units of a sequential scan, and gives its tokens. A block that pads a unit repeats the DC value of
+ * the block before it.
+ * @returns the end of the tokens
+ */
+export function sequentialTokens(components: usize, count: i32, unitsWide: i32, tokens: usize): usize {
+  out = tokens;
+  const end = components + 32 * <usize>count;
+  for (let unit = 0; unit < unitsWide; unit++) {
+    for (let part = components; part < end; part += 32) {
+      const wide = load<i32>(part, 12), high = load<i32>(part, 16), table = load<i32>(part, 20);
+      for (let row = 0; row < high; row++) {
+        for (let column = unit * wide; column < (unit + 1) * wide; column++) {
+          if (row >= load<i32>(part, 8) || column >= load<i32>(part, 4)) {
+            push(2 * table, 0, 0, 0);
+            push(2 * table + 1, 0, 0, 0);
+            continue;
+          }
+          const block = <usize>load<u32>(part) + 128 * <usize>(row * load<i32>(part, 4) + column);
+          const set = zigzagSet(quantizeBlock(block, load<u32>(part, 24), QUANTIZED));
+          const dc = <i32>load<i16>(QUANTIZED);
+          blockTokens(QUANTIZED, set, table, dc - load<i32>(part, 28));
+          store<i32>(part, dc, 28);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+/**
+ * The tokens of a row of units in a scan of DC coefficients, quantised.
+ * @param refines whether the scan refines; otherwise it is the first
+ * @returns the end of the tokens
+ */
+export function dcTokens(
+  components: usize,
+  count: i32,
+  unitsWide: i32,
+  refines: bool,
+  low: i32,
+  tokens: usize,
+): usize {
+  out = tokens;
+  const end = components + 32 * <usize>count;
+  for (let unit = 0; unit < unitsWide; unit++) {
+    for (let part = components; part < end; part += 32) {
+      const wide = load<i32>(part, 12), high = load<i32>(part, 16), previous = part + 28;
+      for (let row = 0; row < high; row++) {
+        for (let column = unit * wide; column < (unit + 1) * wide; column++) {
+          const pads = row >= load<i32>(part, 8) || column >= load<i32>(part, 4);
+          const at = <usize>load<u32>(part) + 128 * <usize>(row * load<i32>(part, 4) + column);
+          const value = pads ? load<i32>(previous) : <i32>load<i16>(at) >> low;
+          if (refines) push(BARE, 0, 1, value & 1);
+          else pushValue(2 * load<i32>(part, 20), 0, value - load<i32>(previous));
+          store<i32>(previous, value);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+/** The coefficients of a block whose magnitudes keep a bit at `low` or above it, by zigzag position. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function knownSet(block: usize, low: i32): u64 {
+  let natural: u64 = 0;
+  for (let row: usize = 0; row < 4; row++) {
+    const first = i16x8.shr_u(i16x8.abs(v128.load(block + 32 * row)), low);
+    const second = i16x8.shr_u(i16x8.abs(v128.load(block + 32 * row, 16)), low);
+    natural |= <u64>nonZero(first, second) << (16 * row);
+  }
+  return zigzagSet(natural);
+}
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function bandSet(start: i32, end: i32): u64 {
+  return ((<u64>2 << end) - 1) & ~((<u64>1 << start) - 1);
+}
+
+function pushBits(from: i32, to: i32): void {
+  for (let at = from; at < to; at++) push(BARE, 0, 1, load<u8>(CORRECTIONS + <usize>at));
+}
+
+/** Ends the run of blocks. */
+function endBand(slot: i32): void {
+  if (bandRun == 0) return;
+  const bits = 31 - clz(bandRun);
+  push(slot, bits << 4, bits, bandRun - (1 << bits));
+  pushBits(0, bandBits);
+  bandRun = bandBits = 0;
+}
+
+/** Starts a scan of AC coefficients. */
+export function startBand(): void {
+  bandRun = bandBits = 0;
+}
+
+/** The tokens of the last run of a scan. @returns the end of the tokens */
+export function finishBand(slot: i32, tokens: usize): usize {
+  out = tokens;
+  endBand(slot);
+  return out;
+}
+
+/**
+ * The tokens of quantised blocks in the first scan of a band of AC coefficients.
+ * @returns the end of the tokens
+ */
+export function acTokens(
+  blocks: usize,
+  count: i32,
+  slot: i32,
+  start: i32,
+  end: i32,
+  low: i32,
+  tokens: usize,
+): usize {
+  out = tokens;
+  const band = bandSet(start, end);
+  for (const stop = blocks + 128 * <usize>count; blocks < stop; blocks += 128) {
+    let last = start - 1;
+    for (let rest = knownSet(blocks, low) & band; rest != 0; rest &= rest - 1) {
+      const k = <i32>ctz(rest), value = coefficient(blocks, k), sign = value >> 31;
+      let run = k - last - 1;
+      endBand(slot);
+      for (; run > 15; run -= 16) push(slot, 0xf0, 0, 0);
+      // The point transform of AC coefficients rounds towards zero.
+      pushValue(slot, run, ((((value ^ sign) - sign) >> low) ^ sign) - sign);
+      last = k;
+    }
+    if (last != end && ++bandRun == LONGEST_BAND_RUN) endBand(slot);
+  }
+  return out;
+}
+
+/**
+ * The tokens of quantised blocks in a scan that refines a band of AC coefficients.
+ * @returns the end of the tokens
+ */
+export function refinementTokens(
+  blocks: usize,
+  count: i32,
+  slot: i32,
+  start: i32,
+  end: i32,
+  low: i32,
+  tokens: usize,
+): usize {
+  out = tokens;
+  const band = bandSet(start, end);
+  for (const stop = blocks + 128 * <usize>count; blocks < stop; blocks += 128) {
+    const known = knownSet(blocks, low) & band, fresh = known & ~knownSet(blocks, low + 1);
+    const lastNew = fresh == 0 ? 0 : 63 - <i32>clz(fresh);
+    let run: i32 = 0, from = bandBits, to = bandBits, last = start - 1;
+    for (let rest = known; rest != 0; rest &= rest - 1) {
+      const k = <i32>ctz(rest), value = coefficient(blocks, k);
+      run += k - last - 1;
+      last = k;
+      while (run > 15 && k <= lastNew) {
+        endBand(slot);
+        push(slot, 0xf0, 0, 0);
+        run -= 16;
+        pushBits(from, to);
+        from = to = 0;
+      }
+      if (!(fresh >> k & 1)) { // already known: its next bit follows the next symbol
+        store<u8>(CORRECTIONS + <usize>to, abs(value) >> low & 1);
+        to++;
+        continue;
+      }
+      endBand(slot);
+      push(slot, run << 4 | 1, 1, value < 0 ? 0 : 1);
+      pushBits(from, to);
+      from = to = run = 0;
+    }
+    run += end - last;
+    if (run > 0 || to > from) {
+      bandRun++;
+      bandBits += to - from;
+      if (bandRun == LONGEST_BAND_RUN || bandBits > MOST_CORRECTION_BITS) endBand(slot);
+    }
+  }
+  return out;
+}
+
+/** Adds the tokens to counts of 32 bits by slot and symbol. */
+export function countTokens(tokens: usize, end: usize, counts: usize): void {
+  for (; tokens < end; tokens += 4) {
+    const at = counts + 4 * <usize>(load<u32>(tokens) & 0x7ff);
+    store<u32>(at, load<u32>(at) + 1);
+  }
+}
+
+/** Bits that are not written yet: the low `used` bits of the word, less than 32. */
+let word: u64 = 0, used: i32 = 0;
+
+export function startBits(): void {
+  word = 0;
+  used = 0;
+}
+
+/** Appends a byte of entropy-coded data; a zero byte follows 0xFF. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function stuffed(byte: u32, target: usize): usize {
+  store<u16>(target, <u16>byte);
+  return target + (byte == 0xff ? 2 : 1);
+}
+
+/**
+ * Writes tokens, at most eight bytes each.
+ * @param codes by slot and symbol: code word << 8 | length
+ * @returns the end of the bytes
+ */
+export function writeTokens(tokens: usize, end: usize, codes: usize, target: usize): usize {
+  let bits = word, count = used;
+  for (; tokens < end; tokens += 4) {
+    const token = load<u32>(tokens), extra = token >> 11 & 31, code = load<u32>(codes + 4 * <usize>(token & 0x7ff));
+    const length = (code & 255) + extra;
+    bits = bits << length | <u64>((code >> 8) << extra | token >> 16);
+    count += length;
+    if (count < 32) continue;
+    count -= 32;
+    const full = <u32>(bits >> count);
+    if ((full & 0x80808080 & ~(full + 0x01010101)) == 0) { // no byte is 0xFF
+      store<u32>(target, bswap(full));
+      target += 4;
+    } else {
+      target = stuffed(full >> 24, target);
+      target = stuffed(full >> 16 & 255, target);
+      target = stuffed(full >> 8 & 255, target);
+      target = stuffed(full & 255, target);
+    }
+  }
+  word = bits;
+  used = count;
+  return target;
+}
+
+/** Ends entropy-coded data, padded with ones to a whole byte. @returns the end of the bytes */
+export function finishBits(target: usize): usize {
+  const pad = -used & 7;
+  word = word << pad | ((1 << pad) - 1);
+  for (used += pad; used > 0;) {
+    used -= 8;
+    target = stuffed(<u32>(word >> used) & 255, target);
+  }
+  return target;
+}

@@ -1,0 +1,114 @@
+/** The kernels of the codec give the bytes, the pixels and the refusals of the reference. */
+import assert from "node:assert/strict";
+import { decodeJpeg } from "../../../../lib/artifact/jpeg/decoder.ts";
+import { encodeJpeg, type JpegImage } from "../../../../lib/artifact/jpeg/encoder.ts";
+import { SvcError } from "../../../../lib/contract/error.ts";
+import { Generator } from "../../../../lib/numeric/random.ts";
+import { referencePixels } from "./reference/decoder.ts";
+import { referenceFile } from "./reference/encoder.ts";
+import { fileRows, refused, smallPictures, variantFile, variants } from "./vectors.ts";
+
+/** Noise over a ramp, or of black and white pixels: the second has the largest coefficients. */
+function drawn(width: number, height: number, channels: 1 | 3, seed: number, extreme: boolean): JpegImage {
+  const generator = Generator.seeded(seed);
+  const noise = generator.random(width * height * channels);
+  const data = Uint8Array.from(noise, (x, at) => extreme ? 255 * Math.round(x) : (at * 7 % 200 + 55 * x) & 255);
+  // An unaligned view.
+  const bytes = new Uint8Array(data.length + 1);
+  bytes.set(data, 1);
+  return { width, height, channels, data: bytes.subarray(1) };
+}
+
+const SIZES = [[1, 1], [2, 3], [5, 17], [7, 8], [16, 16], [17, 33], [31, 9], [33, 16], [48, 15], [65, 2], [90, 47]];
+const MODES = [{}, { optimize: true }, { progressive: true }];
+
+Deno.test("files of any size, sampling and quality have the bytes of the reference", () => {
+  SIZES.forEach(([width, height], index) => {
+    for (const channels of [1, 3] as const) {
+      for (const subsampling of ["444", "422", "420"] as const) {
+        const image = drawn(width, height, channels, 100 + index, index % 3 === 0);
+        MODES.forEach((mode, at) => {
+          const options = { ...mode, subsampling, quality: [100, 85, 50, 3, 1][(index + at) % 5] };
+          const file = encodeJpeg(image, options), label = `${width}x${height}x${channels} ${JSON.stringify(options)}`;
+          assert.deepEqual(file, referenceFile(image, options), label);
+          assert.deepEqual(decodeJpeg(file), referencePixels(file), label);
+        });
+      }
+    }
+  });
+});
+
+Deno.test("runs of more than 32767 blocks end as in the reference", () => {
+  const flat = { width: 65500, height: 33, channels: 1 as const, data: new Uint8Array(65500 * 33).fill(77) };
+  const options = { quality: 75, subsampling: "444", progressive: true } as const;
+  assert.deepEqual(encodeJpeg(flat, options), referenceFile(flat, options));
+});
+
+Deno.test("runs with more than 937 correction bits end as in the reference", () => {
+  // Every block has one AC coefficient, which is known before the last scans.
+  const width = 8 * 1000, wave = (x: number) => Math.round(128 + 90 * Math.cos((2 * (x % 8) + 1) * Math.PI / 16));
+  const data = Uint8Array.from({ length: width * 8 }, (_, at) => wave(at % width));
+  const image = { width, height: 8, channels: 1, data } as const;
+  const options = { quality: 50, subsampling: "444", progressive: true } as const;
+  assert.deepEqual(encodeJpeg(image, options), referenceFile(image, options));
+});
+
+Deno.test("coefficients larger than those of any image have the samples of the reference", () => {
+  for (const progressive of [false, true]) {
+    const file = encodeJpeg(drawn(64, 48, 3, 5, true), { quality: 100, subsampling: "420", progressive });
+    for (const divisor of [30, 90, 255]) {
+      file.forEach((byte, at) => {
+        // Every divisor of a quantisation table is set.
+        if (byte === 0xff && file[at + 1] === 0xdb) file.fill(divisor, at + 5, at + 69);
+      });
+      assert.deepEqual(decodeJpeg(file), referencePixels(file));
+    }
+  }
+});
+
+/** What a decoder makes of a file. */
+function outcome(decode: (bytes: Uint8Array) => JpegImage, bytes: Uint8Array): JpegImage | string {
+  try {
+    return decode(bytes);
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    return `${error.code}: ${error.message}`;
+  }
+}
+
+/** Refusals that come before the entropy-coded data, which the reference does not repeat. */
+const OF_HEADERS = /pixels|no image|scans$|scans \(/;
+
+Deno.test("damaged files have the pixels or the refusal of the reference", () => {
+  const pictures = smallPictures();
+  const files = [...variants, ...refused].map(({ file }) => variantFile(file));
+  for (const { source, quality, subsampling } of fileRows.slice(0, 12)) {
+    for (const progressive of [false, true]) {
+      files.push(encodeJpeg(pictures.get(source)!, { quality, subsampling, progressive }));
+    }
+  }
+  const generator = Generator.seeded(7402), outcomes = new Map<string, number>();
+  const random = (limit: number) => Math.floor(generator.random(1)[0] * limit);
+  for (const original of files) {
+    for (let trial = 0; trial < 40; trial++) {
+      const file = original.slice(0, trial % 8 === 0 ? random(original.length) : original.length);
+      for (let flips = random(4); flips > 0; flips--) {
+        const at = random(file.length);
+        file[at] = random(3) === 0 ? 0xff : random(2) === 0 ? random(256) : file[at] ^ 1 << random(8);
+      }
+      const found = outcome((bytes) => decodeJpeg(bytes, { maximumPixels: 1 << 14 }), file);
+      const name = typeof found === "string" ? found : "pixels";
+      outcomes.set(name, (outcomes.get(name) ?? 0) + 1);
+      if (typeof found === "string" && OF_HEADERS.test(found)) continue;
+      assert.deepEqual(found, outcome(referencePixels, file));
+    }
+  }
+  // The damage reaches the kernels: every refusal of entropy-coded data occurs.
+  const kernels = ["unknown Huffman code", "more than 64 coefficients", "end early", "more coefficients than its scan"];
+  for (const part of ["pixels", ...kernels, "adds more than one bit", "continue after the last block"]) {
+    assert.ok(
+      [...outcomes.keys()].some((name) => name.includes(part)),
+      `${part} of ${[...outcomes.keys()].join("\n")}`,
+    );
+  }
+});
