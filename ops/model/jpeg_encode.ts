@@ -38,7 +38,7 @@ export default defineOperation({
   params: parameters,
   entropyInfo: JPEG_ENTROPY,
   async run({ inputs: { images }, params, progress, cancellation }) {
-    const [{ JpegEncoder }, { bestWithin }] = await Promise.all([
+    const [{ encodeJpeg, JpegEncoder }, { bestWithin }] = await Promise.all([
       import("../../lib/artifact/jpeg/encoder.ts"),
       import("../../lib/artifact/jpeg/within_budget.ts"),
     ]);
@@ -49,8 +49,9 @@ export default defineOperation({
     return await encodeImages(images, params, {
       codec: "jpeg",
       encode(image, index) {
-        const encoder = new JpegEncoder(image, used[index]);
-        return params.stream === "jfif" ? encoder.encode(params) : encoder.encodeAbbreviated(params.quality)!;
+        const subsampling = used[index];
+        if (params.stream === "jfif") return encodeJpeg(image, { ...params, subsampling });
+        return new JpegEncoder(image, subsampling).encodeAbbreviated(params.quality)!;
       },
       fit(image, index, limit) {
         const search = { ...params, subsampling: used[index], minimum_quality: 1, maximum_quality: 100 };

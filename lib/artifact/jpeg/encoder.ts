@@ -7,14 +7,14 @@
 import { SvcError } from "../../contract/error.ts";
 import { smallestTables, writeAbbreviatedHeader } from "./abbreviated.ts";
 import { ByteWriter } from "./byte_writer.ts";
-import { type CodedComponent, EntropyCoder } from "./entropy_coder.ts";
+import { EntropyCoder, tableOf } from "./entropy_coder.ts";
 import { type FrameGeometry, frameGeometry, type JpegImage } from "./geometry.ts";
 import { optimalHuffman } from "./huffman.ts";
 import { defaultScript } from "./progressive_script.ts";
 import { quantizationTables } from "./quantization.ts";
 import { type JpegSubsampling, SAMPLING_FACTORS, writeHeader, writeScanHeader, writeTable } from "./segments.ts";
 import { type HuffmanSpec, STANDARD_HUFFMAN } from "./tables.ts";
-import { transform } from "./transform.ts";
+import { type BlockSource, KeptBlocks, TransformedImage } from "./transform.ts";
 
 export type { JpegImage, JpegSubsampling };
 
@@ -31,7 +31,7 @@ export interface JpegCoding {
 const LARGEST_DIMENSION = 65500;
 
 /**
- * Encodes an image; the program uses {@link JpegEncoder}. Exported for tests.
+ * Encodes an image once.
  * @throws SvcError `jpeg_unsupported` for a side outside 1 … 65500
  * @throws RangeError for invalid data or options
  * @example
@@ -45,42 +45,54 @@ const LARGEST_DIMENSION = 65500;
  * ```
  */
 export function encodeJpeg(image: JpegImage, options: JpegCoding & { subsampling: JpegSubsampling }): Uint8Array {
-  return new JpegEncoder(image, options.subsampling).encode(options);
+  return fileOf(new TransformedImage(image, frameOf(image, options.subsampling)), options);
 }
+
+/** The layout of an image. @throws SvcError, RangeError as {@link encodeJpeg} */
+function frameOf({ width, height, channels, data }: JpegImage, subsampling: JpegSubsampling): FrameGeometry {
+  for (const side of [width, height]) {
+    if (!Number.isInteger(side) || side < 1 || side > LARGEST_DIMENSION) {
+      throw new SvcError("jpeg_unsupported", `Cannot encode an image of ${width} by ${height} pixels as JPEG`, {
+        hint: `Each side is 1 to ${LARGEST_DIMENSION} pixels long`,
+      });
+    }
+  }
+  if (data.length !== width * height * channels) throw new RangeError("The image does not fill its size");
+  // A grey image keeps the factors in its header, as libjpeg's sampling option does, without other effect.
+  const factors = [SAMPLING_FACTORS[subsampling], [1, 1], [1, 1]] as const;
+  return frameGeometry(width, height, factors.slice(0, channels));
+}
+
+function coderOf(source: BlockSource, quality: number): EntropyCoder {
+  if (!Number.isInteger(quality) || quality < 1 || quality > 100) throw new RangeError(`Quality ${quality}`);
+  return new EntropyCoder(source, quantizationTables(quality));
+}
+
+/** A file of transform coefficients. */
+function fileOf(source: BlockSource, { quality, progressive = false, optimize = false }: JpegCoding): Uint8Array {
+  const coder = coderOf(source, quality), writer = new ByteWriter(), { components } = source.frame;
+  writeHeader(writer, source.frame, quality, progressive);
+  if (progressive) writeProgressive(writer, coder, components.length as 1 | 3);
+  else writeSequential(writer, coder, components.length, optimize);
+  writer.bytes([0xff, 0xd9]);
+  return writer.finish();
+}
+
+/** Slots of the tables of a sequential scan. */
+const slotsOf = (components: number): number => components === 1 ? 2 : 4;
 
 /** An image that is encoded several times: transform coefficients are computed once. */
 export class JpegEncoder {
-  readonly #frame: FrameGeometry;
-  /** Transform coefficients, scaled by 8. */
-  readonly #components: readonly CodedComponent[];
+  readonly #coefficients: KeptBlocks;
 
-  /** @throws SvcError `jpeg_unsupported` for a side outside 1 … 65500 */
+  /** @throws SvcError, RangeError as {@link encodeJpeg} */
   constructor(image: JpegImage, readonly subsampling: JpegSubsampling) {
-    const { width, height, channels, data } = image;
-    for (const side of [width, height]) {
-      if (!Number.isInteger(side) || side < 1 || side > LARGEST_DIMENSION) {
-        throw new SvcError("jpeg_unsupported", `Cannot encode an image of ${width} by ${height} pixels as JPEG`, {
-          hint: `Each side is 1 to ${LARGEST_DIMENSION} pixels long`,
-        });
-      }
-    }
-    if (data.length !== width * height * channels) throw new RangeError("The image does not fill its size");
-    // A grey image keeps the factors in its header, as libjpeg's sampling option does, without other effect.
-    const factors = [SAMPLING_FACTORS[subsampling], [1, 1], [1, 1]] as const;
-    this.#frame = frameGeometry(width, height, factors.slice(0, channels));
-    const coefficients = transform(image, this.#frame);
-    this.#components = coefficients.map((each, index) => ({ coefficients: each, table: index === 0 ? 0 : 1 }));
+    this.#coefficients = KeptBlocks.ofImage(image, frameOf(image, subsampling));
   }
 
   /** Encodes with the given settings; may be called again. */
   encode(options: JpegCoding): Uint8Array {
-    const { quality, progressive = false } = options;
-    const coder = this.#coder(quality), writer = new ByteWriter();
-    writeHeader(writer, this.#frame, quality, progressive);
-    if (progressive) writeProgressive(writer, coder);
-    else this.#writeSequential(writer, coder, options.optimize ?? false);
-    writer.bytes([0xff, 0xd9]);
-    return writer.finish();
+    return fileOf(this.#coefficients, options);
   }
 
   /**
@@ -92,7 +104,7 @@ export class JpegEncoder {
    */
   encodeAbbreviated(quality: number, options: { half?: boolean; limit?: number } = {}): Uint8Array | undefined {
     const { half = false, limit = Infinity } = options;
-    const coder = this.#coder(quality), tables = smallestTables(coder.countSequential().slice(0, this.#slots));
+    const coder = coderOf(this.#coefficients, quality), tables = smallestTables(this.#counts(coder));
     if (tables.bits > limit * 8) return undefined;
     const writer = new ByteWriter();
     writeAbbreviatedHeader(writer, { quality, half, subsampling: this.subsampling, ...tables });
@@ -103,39 +115,31 @@ export class JpegEncoder {
 
   /** Symbol counts of a sequential scan by table slot. */
   frequencies(quality: number): Uint32Array[] {
-    return this.#coder(quality).countSequential().slice(0, this.#slots);
+    return this.#counts(coderOf(this.#coefficients, quality));
   }
 
-  /** Slots of the tables of a sequential scan. */
-  get #slots(): number {
-    return this.#components.length === 1 ? 2 : 4;
-  }
-
-  #coder(quality: number): EntropyCoder {
-    if (!Number.isInteger(quality) || quality < 1 || quality > 100) throw new RangeError(`Quality ${quality}`);
-    const coder = new EntropyCoder(this.#frame, this.#components);
-    quantizationTables(quality).forEach((divisors, table) => coder.setDivisors(table, divisors));
-    return coder;
-  }
-
-  #writeSequential(writer: ByteWriter, coder: EntropyCoder, optimize: boolean): void {
-    const specs = optimize
-      ? coder.countSequential().slice(0, this.#slots).map(optimalHuffman)
-      : STANDARD_HUFFMAN.slice(0, this.#slots);
-    specs.forEach((spec, slot) => writeTable(writer, slot, spec));
-    writeScanHeader(writer, this.#components.length);
-    if (optimize) coder.writeKept(specs, writer);
-    else coder.writeSequential(specs, writer);
+  #counts(coder: EntropyCoder): Uint32Array[] {
+    return coder.countSequential().slice(0, slotsOf(this.#coefficients.blocks.length));
   }
 }
 
-function writeProgressive(writer: ByteWriter, coder: EntropyCoder): void {
+function writeSequential(writer: ByteWriter, coder: EntropyCoder, components: number, optimize: boolean): void {
+  const slots = slotsOf(components);
+  const specs = optimize
+    ? coder.countSequential().slice(0, slots).map(optimalHuffman)
+    : STANDARD_HUFFMAN.slice(0, slots);
+  specs.forEach((spec, slot) => writeTable(writer, slot, spec));
+  writeScanHeader(writer, components);
+  if (optimize) coder.writeKept(specs, writer);
+  else coder.writeSequential(specs, writer);
+}
+
+function writeProgressive(writer: ByteWriter, coder: EntropyCoder, components: 1 | 3): void {
   coder.quantize();
-  const { components } = coder;
-  for (const scan of defaultScript(components.length as 1 | 3)) {
+  for (const scan of defaultScript(components)) {
     const frequencies = coder.countProgressive(scan);
     // A scan defines its tables; refining DC uses none.
-    const tables = [...new Set(scan.components.map((index) => components[index].table))];
+    const tables = [...new Set(scan.components.map(tableOf))];
     const slots = scan.start > 0
       ? tables.map((table) => table * 2 + 1)
       : scan.high === 0
@@ -144,7 +148,7 @@ function writeProgressive(writer: ByteWriter, coder: EntropyCoder): void {
     const specs: HuffmanSpec[] = [];
     for (const slot of slots) writeTable(writer, slot, specs[slot] = optimalHuffman(frequencies[slot]));
     const rows = scan.components.flatMap((index) => {
-      const { table } = components[index];
+      const table = tableOf(index);
       return [index + 1, scan.start > 0 ? table : scan.high === 0 ? table << 4 : 0];
     });
     const { start, end, high, low } = scan;

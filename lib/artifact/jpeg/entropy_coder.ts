@@ -8,7 +8,7 @@ import { huffmanCodes } from "./huffman.ts";
 import { kernels, Layout, memory, values, words } from "./kernel.ts";
 import type { Scan } from "./progressive_script.ts";
 import { type HuffmanSpec, ZIGZAG } from "./tables.ts";
-import { blockRows } from "./transform.ts";
+import { blockRows, type BlockSource, KeptBlocks, rowRoom, rowsOfUnits } from "./transform.ts";
 
 /** Slots of tables: twice the table id, plus one for AC; the last is for bits without a symbol. */
 const SLOTS = 5;
@@ -16,21 +16,25 @@ const SLOTS = 5;
 const BLOCK_TOKENS = 70, WAITING_TOKENS = 2048;
 /** Tokens that are written at once, and most bytes of a token. */
 const WRITTEN_TOKENS = 8192, TOKEN_BYTES = 8;
+/** Words of a component of a scan. */
+const HEAD = 8;
 /** Blocks of one component that are coded at once. */
 const CHUNK = 256;
 
-/** A component with its coefficients: 64 in natural order per block, row by row. */
-export interface CodedComponent {
-  readonly coefficients: Int16Array;
-  /** Huffman table id, which is also the quantisation table id. */
-  readonly table: number;
-}
+/** The table id of a component, for Huffman codes and divisors. */
+export const tableOf = (component: number): number => component === 0 ? 0 : 1;
 
 /** Codes the scans of one frame. Only one coder is in use at a time. */
 export class EntropyCoder {
+  readonly #frame: FrameGeometry;
+  /** Transform coefficients, scaled by 8, or quantised ones. */
+  #source: BlockSource;
+  /** Quantised coefficients by component. */
+  #quantized: readonly Int16Array[] = [];
   readonly #heads: number;
   readonly #reciprocals: number;
   readonly #blocks: number[];
+  readonly #chunk: number;
   readonly #tokens: number;
   readonly #counts: number;
   readonly #codes: number;
@@ -38,70 +42,53 @@ export class EntropyCoder {
   /** Tokens that wait for their tables. */
   #kept: Uint32Array[] = [];
 
-  /** Transform coefficients, scaled by 8, or quantised ones. */
-  #components: readonly CodedComponent[];
-
-  constructor(readonly frame: FrameGeometry, components: readonly CodedComponent[]) {
-    this.#components = components;
-    const layout = new Layout();
-    const counts = frame.components.map(({ blocksWide }, index) => blockRows(frame, index) * blocksWide);
-    this.#heads = layout.take(32 * components.length);
-    this.#reciprocals = layout.take(4 * 64 * 2);
-    this.#blocks = counts.map((count) => layout.take(128 * Math.max(count, CHUNK)));
+  /** @param divisors by table, in zigzag order */
+  constructor(source: BlockSource, divisors: readonly Uint8Array[]) {
+    this.#source = source;
+    const frame = this.#frame = source.frame, layout = new Layout();
+    source.prepare(layout);
+    this.#heads = layout.take(4 * HEAD * frame.components.length);
+    this.#reciprocals = layout.take(4 * 64 * divisors.length);
+    this.#blocks = rowRoom(frame, layout);
+    this.#chunk = layout.take(128 * CHUNK);
     // Padding blocks have two tokens.
-    const most = counts.reduce((sum, count) => sum + count + 4, 0);
+    const most = frame.components.reduce((sum, { blocksWide }, at) => sum + blockRows(frame, at) * blocksWide + 4, 0);
     this.#tokens = layout.take(4 * (BLOCK_TOKENS * Math.max(most, CHUNK) + WAITING_TOKENS));
     this.#counts = layout.take(4 * SLOTS * 256);
     this.#codes = layout.take(4 * SLOTS * 256);
     this.#output = layout.take(WRITTEN_TOKENS * TOKEN_BYTES);
     layout.reserve();
-  }
-
-  get components(): readonly CodedComponent[] {
-    return this.#components;
-  }
-
-  /**
-   * Sets the divisors of a table, for {@link quantize} and for sequential scans.
-   * @param divisors in zigzag order
-   */
-  setDivisors(table: number, divisors: Uint8Array): void {
-    const reciprocals = new Float32Array(memory().buffer, this.#reciprocals + 256 * table, 64);
-    divisors.forEach((divisor, k) => reciprocals[ZIGZAG[k]] = (1 + 2 ** -20) / (8 * divisor));
-  }
-
-  /** Replaces the coefficients of all components by quantised ones, for progressive scans. */
-  quantize(): void {
-    const from = this.#blocks[0], to = this.#tokens;
-    this.#components = this.#components.map(({ coefficients, table }) => {
-      const quantized = new Int16Array(coefficients.length);
-      chunks(coefficients, (part, at) => {
-        values(from, part.length).set(part);
-        kernels.quantizeBlocks(from, part.length / 64, this.#reciprocals + 256 * table, to);
-        quantized.set(values(to, part.length), at);
-      });
-      return { coefficients: quantized, table };
+    divisors.forEach((table, id) => {
+      const reciprocals = new Float32Array(memory().buffer, this.#reciprocals + 256 * id, 64);
+      table.forEach((divisor, k) => reciprocals[ZIGZAG[k]] = (1 + 2 ** -20) / (8 * divisor));
     });
+  }
+
+  /** Quantises the coefficients, for progressive scans. */
+  quantize(): void {
+    const kept = KeptBlocks.from(this.#source, this.#blocks, (component, count) => {
+      const blocks = this.#blocks[component];
+      kernels.quantizeBlocks(blocks, count, this.#reciprocals + 256 * tableOf(component), blocks);
+    });
+    this.#source = kept;
+    this.#quantized = kept.blocks;
   }
 
   /** Places the blocks of a row of units, and describes them. */
   #place(row: number): void {
-    const { frame } = this, components = this.#components;
-    const head = words(this.#heads, 8 * components.length);
-    components.forEach(({ coefficients, table }, index) => {
-      const { horizontal, blocksWide, blocksHigh } = frame.components[index];
-      const wanted = blockRows(frame, index), first = row * wanted, found = Math.min(wanted, blocksHigh - first);
-      const from = first * blocksWide * 64, length = found * blocksWide * 64;
-      values(this.#blocks[index], length).set(coefficients.subarray(from, from + length));
-      const across = components.length === 1 ? 1 : horizontal, previous = row === 0 ? 0 : head[8 * index + 7];
+    const frame = this.#frame, { components } = frame, head = words(this.#heads, HEAD * components.length);
+    this.#source.place(row, this.#blocks);
+    components.forEach(({ horizontal, blocksWide }, at) => {
+      const across = components.length === 1 ? 1 : horizontal, down = blockRows(frame, at), table = tableOf(at);
+      const found = rowsOfUnits(frame, at, row)[1], previous = row === 0 ? 0 : head[HEAD * at + 7];
       const reciprocals = this.#reciprocals + 256 * table;
-      head.set([this.#blocks[index], blocksWide, found, across, wanted, table, reciprocals, previous], 8 * index);
+      head.set([this.#blocks[at], blocksWide, found, across, down, table, reciprocals, previous], HEAD * at);
     });
   }
 
   /** Rows of units of an interleaved scan, and units in a row. A unit of one component is one block. */
   #units(): [high: number, wide: number] {
-    const { unitsHigh, unitsWide, components } = this.frame;
+    const { unitsHigh, unitsWide, components } = this.#frame;
     return components.length === 1 ? [components[0].blocksHigh, components[0].blocksWide] : [unitsHigh, unitsWide];
   }
 
@@ -115,7 +102,7 @@ export class EntropyCoder {
       this.#place(row);
       take(
         this.#tokens,
-        kernels.sequentialTokens(this.#heads, this.#components.length, wide, this.#tokens),
+        kernels.sequentialTokens(this.#heads, this.#frame.components.length, wide, this.#tokens),
       );
     }
   }
@@ -139,16 +126,16 @@ export class EntropyCoder {
     const [rows, wide] = this.#units();
     for (let row = 0; row < rows; row++) {
       this.#place(row);
-      const { length } = this.#components;
+      const { length } = this.#frame.components;
       this.#keep(this.#tokens, kernels.dcTokens(this.#heads, length, wide, Number(high > 0), low, this.#tokens));
     }
   }
 
   #ac({ components: [index], start, end, high, low }: Scan): void {
-    const { coefficients, table } = this.#components[index], slot = 2 * table + 1, blocks = this.#blocks[0];
+    const slot = 2 * tableOf(index) + 1, blocks = this.#chunk;
     const tokens = this.#tokens, code = high === 0 ? kernels.acTokens : kernels.refinementTokens;
     kernels.startBand();
-    chunks(coefficients, (part) => {
+    chunks(this.#quantized[index], (part) => {
       values(blocks, part.length).set(part);
       this.#keep(tokens, code(blocks, part.length / 64, slot, start, end, low, tokens));
     });
@@ -212,6 +199,6 @@ export class EntropyCoder {
 }
 
 /** Visits blocks in groups of at most {@link CHUNK}. */
-function chunks(coefficients: Int16Array, visit: (part: Int16Array, at: number) => void): void {
-  for (let at = 0; at < coefficients.length; at += 64 * CHUNK) visit(coefficients.subarray(at, at + 64 * CHUNK), at);
+function chunks(blocks: Int16Array, visit: (part: Int16Array) => void): void {
+  for (let at = 0; at < blocks.length; at += 64 * CHUNK) visit(blocks.subarray(at, at + 64 * CHUNK));
 }

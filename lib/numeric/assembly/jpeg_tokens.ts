@@ -20,38 +20,39 @@ const MOST_CORRECTION_BITS: i32 = 1000 - 63;
 /** Correction bits, a byte each: those of the blocks in the run, then those since the last symbol of this block. */
 const CORRECTIONS = memory.data(1024 + 64, 16);
 
-/** The end of the written tokens. */
-let out: usize = 0;
 /** Blocks of the run that no symbol tells yet, and their correction bits. */
 let bandRun: i32 = 0, bandBits: i32 = 0;
 
+/** Stores a token. @returns the end of the tokens */
 // @ts-ignore: decorator of AssemblyScript
 @inline
-function push(slot: i32, symbol: i32, extraLength: i32, extra: i32): void {
+function push(out: usize, slot: i32, symbol: i32, extraLength: i32, extra: i32): usize {
   store<i32>(out, extra << 16 | extraLength << 11 | slot << 8 | symbol);
-  out += 4;
+  return out + 4;
 }
 
-/** A value by its category and extra bits; `run` zeros come before it. */
+/** Stores a value by its category and extra bits; `run` zeros come before it. */
 // @ts-ignore: decorator of AssemblyScript
 @inline
-function pushValue(slot: i32, run: i32, value: i32): void {
+function pushValue(out: usize, slot: i32, run: i32, value: i32): usize {
   const sign = value >> 31, category = 32 - clz((value ^ sign) - sign);
-  push(slot, run << 4 | category, category, (value + sign) & ((1 << category) - 1));
+  return push(out, slot, run << 4 | category, category, (value + sign) & ((1 << category) - 1));
 }
 
-function blockTokens(block: usize, set: u64, table: i32, difference: i32): void {
-  pushValue(2 * table, 0, difference);
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function blockTokens(out: usize, block: usize, set: u64, table: i32, difference: i32): usize {
+  out = pushValue(out, 2 * table, 0, difference);
   const slot = 2 * table + 1;
   let last: i32 = 0;
   for (let rest = set & ~1; rest != 0; rest &= rest - 1) {
     const k = <i32>ctz(rest);
     let run = k - last - 1;
-    for (; run > 15; run -= 16) push(slot, 0xf0, 0, 0);
-    pushValue(slot, run, coefficient(block, k));
+    for (; run > 15; run -= 16) out = push(out, slot, 0xf0, 0, 0);
+    out = pushValue(out, slot, run, coefficient(block, k));
     last = k;
   }
-  if (last != 63) push(slot, 0, 0, 0);
+  return last == 63 ? out : push(out, slot, 0, 0, 0);
 }
 
 /**
@@ -59,8 +60,7 @@ function blockTokens(block: usize, set: u64, table: i32, difference: i32): void 
  * the block before it.
  * @returns the end of the tokens
  */
-export function sequentialTokens(components: usize, count: i32, unitsWide: i32, tokens: usize): usize {
-  out = tokens;
+export function sequentialTokens(components: usize, count: i32, unitsWide: i32, out: usize): usize {
   const end = components + 32 * <usize>count;
   for (let unit = 0; unit < unitsWide; unit++) {
     for (let part = components; part < end; part += 32) {
@@ -68,14 +68,13 @@ export function sequentialTokens(components: usize, count: i32, unitsWide: i32, 
       for (let row = 0; row < high; row++) {
         for (let column = unit * wide; column < (unit + 1) * wide; column++) {
           if (row >= load<i32>(part, 8) || column >= load<i32>(part, 4)) {
-            push(2 * table, 0, 0, 0);
-            push(2 * table + 1, 0, 0, 0);
+            out = push(push(out, 2 * table, 0, 0, 0), 2 * table + 1, 0, 0, 0);
             continue;
           }
           const block = <usize>load<u32>(part) + 128 * <usize>(row * load<i32>(part, 4) + column);
           const set = zigzagSet(quantizeBlock(block, load<u32>(part, 24), QUANTIZED));
           const dc = <i32>load<i16>(QUANTIZED);
-          blockTokens(QUANTIZED, set, table, dc - load<i32>(part, 28));
+          out = blockTokens(out, QUANTIZED, set, table, dc - load<i32>(part, 28));
           store<i32>(part, dc, 28);
         }
       }
@@ -95,9 +94,8 @@ export function dcTokens(
   unitsWide: i32,
   refines: bool,
   low: i32,
-  tokens: usize,
+  out: usize,
 ): usize {
-  out = tokens;
   const end = components + 32 * <usize>count;
   for (let unit = 0; unit < unitsWide; unit++) {
     for (let part = components; part < end; part += 32) {
@@ -107,8 +105,8 @@ export function dcTokens(
           const pads = row >= load<i32>(part, 8) || column >= load<i32>(part, 4);
           const at = <usize>load<u32>(part) + 128 * <usize>(row * load<i32>(part, 4) + column);
           const value = pads ? load<i32>(previous) : <i32>load<i16>(at) >> low;
-          if (refines) push(BARE, 0, 1, value & 1);
-          else pushValue(2 * load<i32>(part, 20), 0, value - load<i32>(previous));
+          if (refines) out = push(out, BARE, 0, 1, value & 1);
+          else out = pushValue(out, 2 * load<i32>(part, 20), 0, value - load<i32>(previous));
           store<i32>(previous, value);
         }
       }
@@ -136,17 +134,18 @@ function bandSet(start: i32, end: i32): u64 {
   return ((<u64>2 << end) - 1) & ~((<u64>1 << start) - 1);
 }
 
-function pushBits(from: i32, to: i32): void {
-  for (let at = from; at < to; at++) push(BARE, 0, 1, load<u8>(CORRECTIONS + <usize>at));
+function pushBits(out: usize, from: i32, to: i32): usize {
+  for (let at = from; at < to; at++) out = push(out, BARE, 0, 1, load<u8>(CORRECTIONS + <usize>at));
+  return out;
 }
 
 /** Ends the run of blocks. */
-function endBand(slot: i32): void {
-  if (bandRun == 0) return;
+function endBand(out: usize, slot: i32): usize {
+  if (bandRun == 0) return out;
   const bits = 31 - clz(bandRun);
-  push(slot, bits << 4, bits, bandRun - (1 << bits));
-  pushBits(0, bandBits);
+  out = pushBits(push(out, slot, bits << 4, bits, bandRun - (1 << bits)), 0, bandBits);
   bandRun = bandBits = 0;
+  return out;
 }
 
 /** Starts a scan of AC coefficients. */
@@ -155,10 +154,8 @@ export function startBand(): void {
 }
 
 /** The tokens of the last run of a scan. @returns the end of the tokens */
-export function finishBand(slot: i32, tokens: usize): usize {
-  out = tokens;
-  endBand(slot);
-  return out;
+export function finishBand(slot: i32, out: usize): usize {
+  return endBand(out, slot);
 }
 
 /**
@@ -172,22 +169,21 @@ export function acTokens(
   start: i32,
   end: i32,
   low: i32,
-  tokens: usize,
+  out: usize,
 ): usize {
-  out = tokens;
   const band = bandSet(start, end);
   for (const stop = blocks + 128 * <usize>count; blocks < stop; blocks += 128) {
     let last = start - 1;
     for (let rest = knownSet(blocks, low) & band; rest != 0; rest &= rest - 1) {
       const k = <i32>ctz(rest), value = coefficient(blocks, k), sign = value >> 31;
       let run = k - last - 1;
-      endBand(slot);
-      for (; run > 15; run -= 16) push(slot, 0xf0, 0, 0);
+      out = endBand(out, slot);
+      for (; run > 15; run -= 16) out = push(out, slot, 0xf0, 0, 0);
       // The point transform of AC coefficients rounds towards zero.
-      pushValue(slot, run, ((((value ^ sign) - sign) >> low) ^ sign) - sign);
+      out = pushValue(out, slot, run, ((((value ^ sign) - sign) >> low) ^ sign) - sign);
       last = k;
     }
-    if (last != end && ++bandRun == LONGEST_BAND_RUN) endBand(slot);
+    if (last != end && ++bandRun == LONGEST_BAND_RUN) out = endBand(out, slot);
   }
   return out;
 }
@@ -203,9 +199,8 @@ export function refinementTokens(
   start: i32,
   end: i32,
   low: i32,
-  tokens: usize,
+  out: usize,
 ): usize {
-  out = tokens;
   const band = bandSet(start, end);
   for (const stop = blocks + 128 * <usize>count; blocks < stop; blocks += 128) {
     const known = knownSet(blocks, low) & band, fresh = known & ~knownSet(blocks, low + 1);
@@ -216,10 +211,10 @@ export function refinementTokens(
       run += k - last - 1;
       last = k;
       while (run > 15 && k <= lastNew) {
-        endBand(slot);
-        push(slot, 0xf0, 0, 0);
+        out = endBand(out, slot);
+        out = push(out, slot, 0xf0, 0, 0);
         run -= 16;
-        pushBits(from, to);
+        out = pushBits(out, from, to);
         from = to = 0;
       }
       if (!(fresh >> k & 1)) { // already known: its next bit follows the next symbol
@@ -227,16 +222,16 @@ export function refinementTokens(
         to++;
         continue;
       }
-      endBand(slot);
-      push(slot, run << 4 | 1, 1, value < 0 ? 0 : 1);
-      pushBits(from, to);
+      out = endBand(out, slot);
+      out = push(out, slot, run << 4 | 1, 1, value < 0 ? 0 : 1);
+      out = pushBits(out, from, to);
       from = to = run = 0;
     }
     run += end - last;
     if (run > 0 || to > from) {
       bandRun++;
       bandBits += to - from;
-      if (bandRun == LONGEST_BAND_RUN || bandBits > MOST_CORRECTION_BITS) endBand(slot);
+      if (bandRun == LONGEST_BAND_RUN || bandBits > MOST_CORRECTION_BITS) out = endBand(out, slot);
     }
   }
   return out;
