@@ -4,15 +4,17 @@ import * as kernels from "./bits.wasm";
 export { kernels };
 
 const { buffer } = kernels.memory as WebAssembly.Memory;
-/** Most groups of a block, a group being a symbol, a value or a byte. */
-const BLOCK = kernels.blockSymbols() as number;
+const BLOCK_BYTES = kernels.blockBytes() as number;
 
-export const inputBytes = new Uint8Array(buffer, kernels.inputOffset(), 8 * BLOCK);
-export const inputFloats = new Float32Array(buffer, kernels.inputOffset(), 2 * BLOCK);
-export const outputBytes = new Uint8Array(buffer, kernels.outputOffset(), 32 * BLOCK);
-export const outputFloats = new Float32Array(buffer, kernels.outputOffset(), 8 * BLOCK);
-export const kernelVariances = new Float32Array(buffer, kernels.variancesOffset(), BLOCK);
+export const inputBytes = new Uint8Array(buffer, kernels.inputOffset(), BLOCK_BYTES);
+export const inputFloats = new Float32Array(buffer, kernels.inputOffset(), BLOCK_BYTES / 4);
+export const outputBytes = new Uint8Array(buffer, kernels.outputOffset(), BLOCK_BYTES);
+export const outputFloats = new Float32Array(buffer, kernels.outputOffset(), BLOCK_BYTES / 4);
+export const kernelVariances = new Float32Array(buffer, kernels.variancesOffset(), BLOCK_BYTES / 8);
 export const kernelPoints = new Float32Array(buffer, kernels.pointsOffset(), 512);
+
+/** Groups of a block are a multiple of this, so that only the last block ends inside a vector. */
+const VECTOR = 16;
 
 /**
  * Passes groups of values through a kernel, block by block; zeros fill the last group of the input.
@@ -30,11 +32,13 @@ export function inBlocks<T extends Uint8Array | Float32Array>(
   count: number,
   run: (size: number, from: number) => void,
 ): void {
-  for (let from = 0; from < count; from += BLOCK) {
-    const size = Math.min(BLOCK, count - from), part = input.subarray(from * taken, (from + size) * taken);
+  const most = Math.min(inputView.length / taken, outputView.length / given);
+  const block = most - most % VECTOR, results = outputView.subarray(0, block * given);
+  for (let from = 0; from < count; from += block) {
+    const size = Math.min(block, count - from), part = input.subarray(from * taken, (from + size) * taken);
     inputView.set(part);
-    inputView.fill(0, part.length, size * taken);
+    if (part.length < size * taken) inputView.fill(0, part.length, size * taken);
     run(size, from);
-    output.set(outputView.subarray(0, size * given), from * given);
+    output.set(size === block ? results : results.subarray(0, size * given), from * given);
   }
 }

@@ -105,6 +105,7 @@ export function mapToPoints(bits: Uint8Array, points: Float32Array, symbols?: Fl
   const signs = points === POINTS.qpsk;
   inBlocks(bits, inputBytes, width, out, outputFloats, 2, count, (size) => {
     if (signs) kernels.mapSigns(2 * size, Math.SQRT1_2);
+    else if (width === 4) kernels.map4(size);
     else kernels.map(width, size);
   });
   return out;

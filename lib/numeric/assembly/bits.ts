@@ -4,17 +4,17 @@
  * bytes past the end of a block.
  */
 
-/** Most symbols of a block, and most bits of a symbol. */
-const SYMBOLS: i32 = 4096;
-const WIDTH: i32 = 8;
-const SLACK: i32 = 64;
+/** Bytes of a block of input and of its results: both stay in the second-level cache. */
+const BLOCK_BYTES: i32 = 65536;
 
-const INPUT = memory.data(4096 * 8 + 64, 16);
-const OUTPUT = memory.data(4096 * 32 + 64, 16);
+const INPUT = memory.data(65536 + 64, 16);
+const OUTPUT = memory.data(65536 + 64, 16);
 /** N0 of each symbol, binary32. */
-const VARIANCES = memory.data(4096 * 4 + 64, 16);
+const VARIANCES = memory.data(65536 / 2 + 64, 16);
 /** Points of a constellation by label, binary32 pairs. */
 const POINTS = memory.data(256 * 8, 16);
+/** The points of two labels of 4 bits each, by the joint label. */
+const PAIRS = memory.data(256 * 16, 16);
 
 /** The same bit of every byte. */
 const LOW_BITS: u64 = 0x0101010101010101;
@@ -37,8 +37,8 @@ export function pointsOffset(): usize {
   return POINTS;
 }
 
-export function blockSymbols(): i32 {
-  return SYMBOLS;
+export function blockBytes(): i32 {
+  return BLOCK_BYTES;
 }
 
 /** Bits to points, `width` bits a symbol. */
@@ -48,6 +48,19 @@ export function map(width: i32, count: i32): void {
   for (let out = OUTPUT, end = OUTPUT + 8 * <usize>count; out < end; out += 8, at += <usize>width) {
     const label = <usize>(((load<u64>(at) & mask) * GATHER) >> rest);
     store<u64>(out, load<u64>(POINTS + 8 * label));
+  }
+}
+
+/** As `map` with 4 bits a symbol, two symbols at a time. */
+export function map4(count: i32): void {
+  for (let label: usize = 0; label < 256; label++) {
+    store<u64>(PAIRS + 16 * label, load<u64>(POINTS + 8 * (label >> 4)));
+    store<u64>(PAIRS + 16 * label, load<u64>(POINTS + 8 * (label & 15)), 8);
+  }
+  let at = INPUT;
+  for (let out = OUTPUT, end = OUTPUT + 8 * <usize>count; out < end; out += 16, at += 8) {
+    const label = <usize>(((load<u64>(at) & LOW_BITS) * GATHER) >> 56);
+    v128.store(out, v128.load(PAIRS + 16 * label));
   }
 }
 
@@ -65,14 +78,19 @@ export function mapSigns(count: i32, level: f32): void {
   }
 }
 
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function scaled(at: usize, by: v128): v128 {
+  return f32x4.demote_f64x2_zero(f64x2.mul(by, f64x2.promote_low_f32x4(v128.load64_zero(at))));
+}
+
 /** The product with a binary64 factor, rounded once, of each binary32 value. */
 export function scale(count: i32, factor: f64): void {
   const by = f64x2.splat(factor);
-  for (let i = 0; i < count; i += 4) {
-    const at = 4 * <usize>i, x = v128.load(INPUT + at);
-    const low = f32x4.demote_f64x2_zero(f64x2.mul(by, f64x2.promote_low_f32x4(x)));
-    const high = f32x4.demote_f64x2_zero(f64x2.mul(by, f64x2.promote_low_f32x4(v128.shuffle<i32>(x, x, 2, 3, 2, 3))));
-    v128.store(OUTPUT + at, v128.shuffle<i32>(low, high, 0, 1, 4, 5));
+  let at = INPUT;
+  for (let out = OUTPUT, end = OUTPUT + 4 * <usize>count; out < end; out += 32, at += 32) {
+    v128.store(out, v128.shuffle<i64>(scaled(at, by), scaled(at + 8, by), 0, 2));
+    v128.store(out, v128.shuffle<i64>(scaled(at + 16, by), scaled(at + 24, by), 0, 2), 16);
   }
 }
 
@@ -141,11 +159,20 @@ export function decide(count: i32): void {
   }
 }
 
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function packed(at: usize): u32 {
+  const bits = v128.load(at);
+  // The lowest bit of each byte becomes its highest; what the other bits leave below does not matter.
+  const reversed = v128.shuffle<i8>(bits, bits, 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8);
+  return <u32>i8x16.bitmask(i16x8.shl(reversed, 7));
+}
+
 /** Bytes from bits, the lowest bit of each of eight, the first highest. */
 export function pack(count: i32): void {
-  const order = i8x16(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8);
   let at = INPUT;
-  for (let out = OUTPUT, end = OUTPUT + <usize>count; out < end; out += 2, at += 16) {
-    store<u16>(out, <u16>i8x16.bitmask(i8x16.shl(i8x16.swizzle(v128.load(at), order), 7)));
+  for (let out = OUTPUT, end = OUTPUT + <usize>count; out < end; out += 8, at += 64) {
+    store<u32>(out, packed(at) | packed(at + 16) << 16);
+    store<u32>(out, packed(at + 32) | packed(at + 48) << 16, 4);
   }
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Generator } from "../../../lib/numeric/random.ts";
 import { packBits, unpackBits } from "../../../lib/numeric/bit_packing.ts";
 
 Deno.test("bits are packed most significant first and padded with zeros", () => {
@@ -14,6 +15,15 @@ Deno.test("every length survives the round trip", () => {
     const bytes = packBits(bits);
     assert.equal(bytes.length, Math.ceil(length / 8));
     assert.deepEqual(unpackBits(bytes, length), bits);
+  }
+});
+
+Deno.test("only the lowest bit of each element counts, for any length and any position in a buffer", () => {
+  const all = Generator.seeded(4).integers(0, 256, 131_200, "uint8") as Uint8Array;
+  for (const [from, length] of [[1, 15], [3, 64], [5, 65_535], [7, 65_537], [2, 131_173]]) {
+    const values = all.subarray(from, from + length), expected = new Uint8Array(Math.ceil(length / 8));
+    values.forEach((value, at) => expected[at >> 3] |= (value & 1) << (7 - at % 8));
+    assert.deepEqual(packBits(values), expected, String(length));
   }
 });
 
