@@ -1,5 +1,6 @@
 /** Memory of the kernels of bits and symbols (./assembly/bits.ts), and how arrays of any length pass through it. */
 import * as kernels from "./bits.wasm";
+import { isShared } from "./shared_array.ts";
 
 export { kernels };
 
@@ -12,6 +13,9 @@ export const outputBytes = new Uint8Array(buffer, kernels.outputOffset(), BLOCK_
 export const outputFloats = new Float32Array(buffer, kernels.outputOffset(), BLOCK_BYTES / 4);
 export const kernelVariances = new Float32Array(buffer, kernels.variancesOffset(), BLOCK_BYTES / 8);
 export const kernelPoints = new Float32Array(buffer, kernels.pointsOffset(), 512);
+
+/** The same for shared memory, which the engine copies word by word: that is fast inside the first-level cache only. */
+const SHARED_BLOCK_BYTES = 4096;
 
 /** Groups of a block are a multiple of this, so that only the last block ends inside a vector. */
 const VECTOR = 16;
@@ -32,7 +36,9 @@ export function inBlocks<T extends Uint8Array | Float32Array>(
   count: number,
   run: (size: number, from: number) => void,
 ): void {
-  const most = Math.min(inputView.length / taken, outputView.length / given);
+  const larger = input.byteLength > output.byteLength ? input : output;
+  const bytes = isShared(larger) ? SHARED_BLOCK_BYTES : BLOCK_BYTES;
+  const most = Math.min(bytes / input.BYTES_PER_ELEMENT / taken, bytes / output.BYTES_PER_ELEMENT / given);
   const block = most - most % VECTOR, results = outputView.subarray(0, block * given);
   for (let from = 0; from < count; from += block) {
     const size = Math.min(block, count - from), part = input.subarray(from * taken, (from + size) * taken);
