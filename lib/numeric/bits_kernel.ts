@@ -1,6 +1,6 @@
 /** Memory of the kernels of bits and symbols (./assembly/bits.ts), and how arrays of any length pass through it. */
 import * as kernels from "./bits.wasm";
-import { isShared } from "./shared_array.ts";
+import { isShared, SHARED_BLOCK_BYTES } from "./shared_array.ts";
 
 export { kernels };
 
@@ -13,9 +13,6 @@ export const outputBytes = new Uint8Array(buffer, kernels.outputOffset(), BLOCK_
 export const outputFloats = new Float32Array(buffer, kernels.outputOffset(), BLOCK_BYTES / 4);
 export const kernelVariances = new Float32Array(buffer, kernels.variancesOffset(), BLOCK_BYTES / 8);
 export const kernelPoints = new Float32Array(buffer, kernels.pointsOffset(), 512);
-
-/** The same for shared memory, which the engine copies word by word: that is fast inside the first-level cache only. */
-const SHARED_BLOCK_BYTES = 4096;
 
 /** Groups of a block are a multiple of this, so that only the last block ends inside a vector. */
 const VECTOR = 16;

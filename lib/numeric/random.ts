@@ -7,6 +7,7 @@
  */
 import * as kernels from "./random.wasm";
 import { checkedProbabilities, distinct, weighted, weightedDistinct } from "./choice.ts";
+import { isShared, SHARED_BLOCK_BYTES } from "./shared_array.ts";
 import { seedWords } from "./seed_sequence.ts";
 
 const MULTIPLIER = 0x2360ed051fc65da44385df649fccf645n;
@@ -168,9 +169,8 @@ export class Generator {
     this.#state.set(sharedState);
   }
 
-  /** One call of `size` values, `width` bytes each, block by block through the memory of the kernels. */
-  #blocks(size: number, width: number, words: boolean, kernel: Kernel, take: (start: number, count: number) => void) {
-    const block = RESULT_BYTES / width;
+  /** One call of `size` values, block by block through the memory of the kernels. */
+  #blocks(size: number, block: number, words: boolean, kernel: Kernel, take: (start: number, count: number) => void) {
     this.#run(words, () => {
       for (let start = 0; start < size; start += block) {
         const count = Math.min(block, size - start);
@@ -183,8 +183,8 @@ export class Generator {
   /** Fills a typed array with the results of a kernel. */
   #fill<T extends Fillable>(out: T, words: boolean, kernel: Kernel): T {
     const bytes = new Uint8Array(out.buffer, out.byteOffset, out.length * out.BYTES_PER_ELEMENT);
-    const width = out.BYTES_PER_ELEMENT;
-    this.#blocks(out.length, width, words, kernel, (start, count) => {
+    const width = out.BYTES_PER_ELEMENT, block = (isShared(bytes) ? SHARED_BLOCK_BYTES : RESULT_BYTES) / width;
+    this.#blocks(out.length, block, words, kernel, (start, count) => {
       bytes.set(results.subarray(0, count * width), start * width);
     });
     return out;
@@ -290,7 +290,7 @@ export class Generator {
     const last = array.length - 1;
     this.#blocks(
       Math.max(0, last),
-      4,
+      RESULT_BYTES / 4,
       true,
       (count, start) => kernels.shuffles(last - start, count),
       (start, count) => {
@@ -342,7 +342,7 @@ export class Generator {
 
   /** Calls `take(start, z)` with blocks of standard normal values, `z[0 … count - 1]` each. */
   #normalBlocks(size: number, take: (start: number, count: number) => void): void {
-    this.#blocks(size, 8, false, normals, take);
+    this.#blocks(size, RESULT_BYTES / 8, false, normals, take);
   }
 
   /**

@@ -5,6 +5,12 @@ const LEAST_BYTES = 1 << 20;
 /** Free bytes before and after a large array. Memory is taken page by page on first use, so unused room costs nothing. */
 const ROOM_BYTES = 1 << 16;
 
+/**
+ * Bytes of a block that is copied to or from shared memory. The engine copies shared memory word by word, which is fast
+ * inside the first-level cache only.
+ */
+export const SHARED_BLOCK_BYTES = 4096;
+
 /** Buffers with room around one array. */
 const roomy = new WeakSet<ArrayBufferLike>();
 

@@ -2,9 +2,9 @@
  * The random streams of NumPy's Generator over PCG64, in blocks. Compiled to ../random.wasm by `deno task build:wasm`.
  *
  * PCG64 (O'Neill 2014) steps s' = a·s + c mod 2^128 and outputs XSL-RR of s'. A step waits for the 128-bit product of
- * the step before; here two interleaved streams of double steps form a block of the one sequence, so that the processor
- * overlaps their products. Jumps inside a block use s_n = s_0 + w·G_n with w = s_1 - s_0 and the seed-free constants
- * G_n = 1 + a + … + a^(n-1) mod 2^128.
+ * the step before; here the states of a block follow from the state before it, s_n = s_0 + w·G_n with w = s_1 - s_0 and
+ * the seed-free constants G_n = 1 + a + … + a^(n-1) mod 2^128. The products of the lower words are formed two at a time
+ * in vectors, those with upper words beside them in scalar registers, where each output is rotated by its own amount.
  *
  * Lemire: "Fast random integer generation in an interval", 2019. NumPy takes 32-bit words as the low, then the high
  * half of an output and keeps an unused high half between calls; narrower values are the parts of such words, low bits
@@ -43,6 +43,8 @@ const MARKS = memory.data(64 * 4, 16);
 const RAW = memory.data(16 + 512 * 8, 16) + 16;
 /** G_1 … G_BLOCK, 16 bytes each. */
 const SUMS = memory.data(512 * 16, 16);
+/** Bits 0 … 31 of two G_n, then bits 32 … 63 of the two. */
+const SUM_HALVES = memory.data(512 * 8, 16);
 /** Per layer and sign: width (negative with the sign bit), then the inner limit; 16 bytes each. */
 const NORMAL = memory.data(512 * 16, 16);
 /** The same per layer. */
@@ -67,9 +69,6 @@ const VECTORS = memory.data<u64>([
 
 const MULTIPLIER_LOW: u64 = 0x4385DF649FCCF645;
 const MULTIPLIER_HIGH: u64 = 0x2360ED051FC65DA4;
-/** The multiplier squared. */
-const LEAP_LOW: u64 = 0x529ED9EB20E0AE99;
-const LEAP_HIGH: u64 = 0x17BCE35BDF69743C;
 
 /** State before the block, and the distance w to the state after it. */
 let baseLow: u64 = 0;
@@ -107,6 +106,9 @@ function prepare(): void {
     const at = SUMS + (<usize>i << 4);
     store<u64>(at, low);
     store<u64>(at, high, 8);
+    const halves = SUM_HALVES + (<usize>(i & ~1) << 3) + (<usize>(i & 1) << 2);
+    store<u32>(halves, <u32>low);
+    store<u32>(halves, <u32>(low >> 32), 8);
     high = highProduct128(low, high, MULTIPLIER_LOW, MULTIPLIER_HIGH);
     low = low * MULTIPLIER_LOW + 1;
     high += u64(low == 0);
@@ -176,37 +178,30 @@ function advance(count: i32): void {
   rebase(low, high);
 }
 
-// @ts-ignore: decorator of AssemblyScript
-@inline
-function leapHigh(low: u64, high: u64, addLow: u64, addHigh: u64): u64 {
-  // The upper half of LEAP·s + add. The lower half of add joins the partial products, so no carry needs a comparison.
-  const low0 = low & 0xFFFFFFFF;
-  const low1 = low >> 32;
-  const first = low0 * (LEAP_LOW & 0xFFFFFFFF) + (addLow & 0xFFFFFFFF);
-  const middle = low1 * (LEAP_LOW & 0xFFFFFFFF) + (first >> 32) + (addLow >> 32);
-  const other = low0 * (LEAP_LOW >> 32) + (middle & 0xFFFFFFFF);
-  return low1 * (LEAP_LOW >> 32) + (middle >> 32) + (other >> 32) + high * LEAP_LOW + low * LEAP_HIGH + addHigh;
-}
-
-/** Drops the used block and forms `wanted` new outputs, rounded up to an even number, at most a block. */
+/**
+ * Drops the used block and forms `wanted` new outputs, rounded up to an even number, at most a block. The lower words of
+ * two states, and the upper ones without their products with upper words, come from the products of the halves of w and
+ * G_n. The halves of s_0 join these, so no carry needs a comparison.
+ */
 function refill(wanted: i32): void {
   advance(<i32>((limit - RAW) >> 3));
-  // Two interleaved streams a²·s + (a + 1)·c: the processor overlaps their products.
-  const incrementLow = load<u64>(STATE, 16);
-  const addLow = incrementLow * (MULTIPLIER_LOW + 1);
-  const addHigh = highProduct128(incrementLow, load<u64>(STATE, 24), MULTIPLIER_LOW + 1, MULTIPLIER_HIGH);
-  let evenLow = baseLow + stepLow;
-  let evenHigh = baseHigh + stepHigh + u64(evenLow < stepLow);
-  let oddLow = baseLow * LEAP_LOW + addLow;
-  let oddHigh = leapHigh(baseLow, baseHigh, addLow, addHigh);
+  const low = stepLow, high = stepHigh, mask = v128.load(VECTORS);
+  const w0 = i32x4.splat(<i32>low), w1 = i32x4.splat(<i32>(low >> 32));
+  const base0 = i64x2.splat(baseLow & 0xFFFFFFFF), base1 = i64x2.splat(baseLow >> 32), base2 = i64x2.splat(baseHigh);
   const end = RAW + (<usize>(min(wanted, BLOCK) + 1) << 3 & ~15);
-  for (let raw = RAW; raw < end; raw += 16) {
-    store<u64>(raw, rotr(evenLow ^ evenHigh, evenHigh >> 58));
-    evenHigh = leapHigh(evenLow, evenHigh, addLow, addHigh);
-    evenLow = evenLow * LEAP_LOW + addLow;
-    store<u64>(raw, rotr(oddLow ^ oddHigh, oddHigh >> 58), 8);
-    oddHigh = leapHigh(oddLow, oddHigh, addLow, addHigh);
-    oddLow = oddLow * LEAP_LOW + addLow;
+  let halves = SUM_HALVES, sums = SUMS;
+  for (let raw = RAW; raw < end; raw += 16, halves += 16, sums += 32) {
+    const g0 = v128.load64_zero(halves), g1 = v128.load64_zero(halves, 8);
+    const first = i64x2.add(i64x2.extmul_low_i32x4_u(g0, w0), base0);
+    const middle = i64x2.add(i64x2.add(i64x2.extmul_low_i32x4_u(g0, w1), base1), i64x2.shr_u(first, 32));
+    const other = i64x2.add(i64x2.extmul_low_i32x4_u(g1, w0), v128.and(middle, mask));
+    const carries = i64x2.add(i64x2.shr_u(middle, 32), i64x2.shr_u(other, 32));
+    v128.store(raw, v128.or(v128.and(first, mask), i64x2.shl(other, 32)));
+    const upper = i64x2.add(i64x2.add(i64x2.extmul_low_i32x4_u(g1, w1), base2), carries);
+    const even = i64x2.extract_lane(upper, 0) + low * load<u64>(sums, 8) + high * load<u64>(sums);
+    const odd = i64x2.extract_lane(upper, 1) + low * load<u64>(sums, 24) + high * load<u64>(sums, 16);
+    store<u64>(raw, rotr(load<u64>(raw) ^ even, even >> 58));
+    store<u64>(raw, rotr(load<u64>(raw, 8) ^ odd, odd >> 58), 8);
   }
   cursor = RAW;
   limit = end;
@@ -514,9 +509,9 @@ export function bounded8(offset: u32, range: u32, count: i32): void {
     let at = cursor;
     if (threshold == 0) {
       const stop = min(limit, at + (end - out));
-      const offsets = i8x16.splat(<u8>offset);
+      const offsets = i8x16.splat(<u8>offset), kept = i8x16.splat(<u8>range);
       for (; at + 16 <= stop; at += 16) {
-        v128.store(out, i8x16.add(i8x16.shr_u(v128.load(at), shift), offsets));
+        v128.store(out, i8x16.add(v128.and(i64x2.shr_u(v128.load(at), shift), kept), offsets));
         out += 16;
       }
       for (; at < stop; at++) {
@@ -562,7 +557,23 @@ function bounded32To<T>(offset: T, range: u32, count: i32): void {
   while (out < end) {
     if (cursor == limit) refill(<i32>((end - out) / (2 * sizeof<T>()) + 1));
     let at = cursor;
-    for (; at < limit && out < end; at += 4) {
+    const stop = min(limit, at + (end - out) / sizeof<T>() * 4);
+    // Four words at a time while none is rejected, for a size of at most 32 bits.
+    const whole = size >> 32 ? at : stop;
+    const sizes = i32x4.splat(<i32>size), thresholds = i32x4.splat(<i32>threshold);
+    for (; at + 16 <= whole; at += 16) {
+      const words = v128.load(at);
+      const low = i64x2.extmul_low_i32x4_u(words, sizes), high = i64x2.extmul_high_i32x4_u(words, sizes);
+      if (threshold != 0 && v128.any_true(i32x4.lt_u(v128.shuffle<i32>(low, high, 0, 2, 4, 6), thresholds))) break;
+      if (sizeof<T>() == 4) {
+        v128.store(out, i32x4.add(v128.shuffle<i32>(low, high, 1, 3, 5, 7), i32x4.splat(<i32>offset)));
+      } else {
+        v128.store(out, i64x2.add(i64x2.shr_u(low, 32), i64x2.splat(<i64>offset)));
+        v128.store(out, i64x2.add(i64x2.shr_u(high, 32), i64x2.splat(<i64>offset)), 16);
+      }
+      out += 4 * sizeof<T>();
+    }
+    for (const next = min(stop, at + 16); at < next; at += 4) {
       const product = <u64>load<u32>(at) * size;
       if ((product & 0xFFFFFFFF) < threshold) continue;
       store<T>(out, <T>(product >> 32) + offset);
