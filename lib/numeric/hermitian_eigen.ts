@@ -1,9 +1,12 @@
 /**
- * Eigendecomposition of a complex Hermitian matrix: the algorithm of ./hermitian_reference.ts, to the bit, with reflections and
- * rotations in a kernel (./assembly/householder.ts).
+ * Eigendecomposition of a complex Hermitian matrix: the algorithm of ./hermitian_reference.ts, to the bit, in a kernel
+ * (./assembly/hermitian.ts).
  */
 import * as kernel from "./linear.wasm";
-import { checkSquare, copyLowerTriangle, diagonalise, type HermitianEigen, sorted } from "./hermitian_reference.ts";
+import { checkSquare, type HermitianEigen, NO_CONVERGENCE, NOT_FINITE } from "./hermitian_reference.ts";
+
+/** Most bytes that a column takes beside its values: a gap, three complex and four real values. */
+const BESIDE = 112 + 3 * 16 + 4 * 8;
 
 /**
  * Eigenvalues and eigenvectors.
@@ -12,23 +15,16 @@ import { checkSquare, copyLowerTriangle, diagonalise, type HermitianEigen, sorte
  */
 export function hermitianEigen(a: Float64Array, n: number): HermitianEigen {
   checkSquare(a, n);
-  const square = 16 * n * n, work = kernel.reserve(2 * square + 80 * n);
-  if (work === 0) throw new RangeError(`Cannot decompose ${n} × ${n}: no memory`);
-  // Places in the memory of the kernel: two matrices, then n values of each kind.
-  const columns = work + square, taus = columns + square, v = taus + 16 * n, w = v + 16 * n;
-  const diagonal = w + 16 * n, beside = diagonal + 8 * n;
+  const square = 16 * n * n, at = kernel.reserve(2 * square + BESIDE * n + 64);
+  if (at === 0) throw new RangeError(`Cannot decompose ${n} × ${n}: no memory`);
   // Created after the memory has grown, because growing detaches views.
-  const view = (at: number, count: number) => new Float64Array(kernel.memory.buffer, at, count);
-  copyLowerTriangle(a, n, view(work, 2 * n * n));
-  kernel.tridiagonalise(work, n, diagonal, beside, taus, v, w);
-  const vectors = view(columns, 2 * n * n), values = view(diagonal, n);
-  vectors.fill(0);
-  kernel.accumulate(work, n, taus, columns, v);
-  const cosines = view(v, n), sines = view(w, n);
-  diagonalise(values, view(beside, n), n, {
-    cosines,
-    sines,
-    apply: (first, last) => kernel.rotate(columns, 16 * n, first, last, v, w),
-  });
-  return sorted(values, vectors, n);
+  const matrix = new Float64Array(kernel.memory.buffer, at, 2 * n * n);
+  matrix.set(a);
+  const failure = kernel.hermitianEigen(n);
+  if (failure !== 0) throw new RangeError(failure === 1 ? NOT_FINITE : NO_CONVERGENCE);
+  // The vectors take the place of the matrix; the values follow.
+  return {
+    values: new Float64Array(kernel.memory.buffer, at + square, n).slice(),
+    vectors: matrix.slice(),
+  };
 }

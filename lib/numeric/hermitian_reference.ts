@@ -22,6 +22,9 @@ export interface HermitianEigen {
 /** QL steps for one eigenvalue; two or three are usual. */
 const MOST_STEPS = 60;
 
+export const NOT_FINITE = "Cannot decompose a matrix with values that are not finite";
+export const NO_CONVERGENCE = "Cannot diagonalise the matrix: no convergence";
+
 /**
  * Eigenvalues and eigenvectors: the reference of the kernel.
  * @param a n × n, interleaved, row-major; only its lower triangle and the real part of its diagonal are read
@@ -32,11 +35,8 @@ export function hermitianReference(a: Float64Array, n: number): HermitianEigen {
   const work = zeros(n, n), values = new Float64Array(n), beside = new Float64Array(n), taus = new Float64Array(2 * n);
   copyLowerTriangle(a, n, work);
   tridiagonalise(work, n, values, beside, taus);
-  const columns = reflections(work, n, taus), cosines = new Float64Array(n), sines = new Float64Array(n);
-  const apply = (first: number, last: number) => {
-    for (let i = last; i >= first; i--) rotate(columns, 2 * n * i, 2 * n * (i + 1), 2 * n, cosines[i], sines[i]);
-  };
-  diagonalise(values, beside, n, { cosines, sines, apply });
+  const columns = reflections(work, n, taus);
+  diagonalise(values, beside, n, columns);
   return sorted(values, columns, n);
 }
 
@@ -46,13 +46,13 @@ export function checkSquare(a: Float64Array, n: number): void {
 }
 
 /** The matrix with its upper triangle made from the lower one. @throws RangeError when a value is not finite */
-export function copyLowerTriangle(a: Float64Array, n: number, work: Float64Array): void {
+function copyLowerTriangle(a: Float64Array, n: number, work: Float64Array): void {
   for (let i = 0; i < n; i++) {
     for (let j = 0; j <= i; j++) {
       const lower = 2 * (i * n + j), upper = 2 * (j * n + i);
       const real = a[lower], imaginary = i === j ? 0 : a[lower + 1];
       if (!Number.isFinite(real) || !Number.isFinite(imaginary)) {
-        throw new RangeError("Cannot decompose a matrix with values that are not finite");
+        throw new RangeError(NOT_FINITE);
       }
       work[lower] = work[upper] = real;
       work[lower + 1] = imaginary;
@@ -178,15 +178,14 @@ function rotate(columns: Float64Array, low: number, high: number, count: number,
   }
 }
 
-/** Rotations of neighbouring columns (i, i + 1), applied together from `last` down to `first`. */
-export interface Rotations {
-  cosines: Float64Array;
-  sines: Float64Array;
-  apply(first: number, last: number): void;
+/** √(a² + b²), scaled; Math.hypot may have other last digits in another engine. */
+function hypotenuse(a: number, b: number): number {
+  const x = Math.abs(a), y = Math.abs(b), largest = x > y ? x : y;
+  return largest === 0 ? 0 : Math.sqrt((x / largest) * (x / largest) + (y / largest) * (y / largest)) * largest;
 }
 
-/** Implicit QL on the real tridiagonal matrix; the rotations are applied to the columns as well. */
-export function diagonalise(diagonal: Float64Array, beside: Float64Array, n: number, rotations: Rotations): void {
+/** Implicit QL on the real tridiagonal matrix; neighbouring columns are rotated as well. */
+function diagonalise(diagonal: Float64Array, beside: Float64Array, n: number, columns: ComplexMatrix): void {
   for (let l = 0; l < n; l++) {
     for (let step = 0;; step++) {
       let m = l;
@@ -196,16 +195,16 @@ export function diagonalise(diagonal: Float64Array, beside: Float64Array, n: num
         m++;
       }
       if (m === l) break;
-      if (step === MOST_STEPS) throw new RangeError("Cannot diagonalise the matrix: no convergence");
+      if (step === MOST_STEPS) throw new RangeError(NO_CONVERGENCE);
       // Wilkinson's shift.
       const half = (diagonal[l + 1] - diagonal[l]) / (2 * beside[l]);
-      const root = Math.hypot(half, 1);
+      const root = hypotenuse(half, 1);
       let g = diagonal[m] - diagonal[l] + beside[l] / (half + (half >= 0 ? root : -root));
       let sine = 1, cosine = 1, p = 0;
       let i = m - 1;
       for (; i >= l; i--) {
         const f = sine * beside[i], b = cosine * beside[i];
-        const r = Math.hypot(f, g);
+        const r = hypotenuse(f, g);
         beside[i + 1] = r;
         if (r === 0) {
           diagonal[i + 1] -= p;
@@ -219,10 +218,8 @@ export function diagonalise(diagonal: Float64Array, beside: Float64Array, n: num
         p = sine * t;
         diagonal[i + 1] = g + p;
         g = cosine * t - b;
-        rotations.cosines[i] = cosine;
-        rotations.sines[i] = sine;
+        rotate(columns, 2 * n * i, 2 * n * (i + 1), 2 * n, cosine, sine);
       }
-      rotations.apply(i + 1, m - 1);
       if (i >= l) continue;
       diagonal[l] -= p;
       beside[l] = g;
@@ -232,7 +229,7 @@ export function diagonalise(diagonal: Float64Array, beside: Float64Array, n: num
 }
 
 /** The result in ascending order of the values, from vectors that are stored column by column. */
-export function sorted(diagonal: Float64Array, columns: Float64Array, n: number): HermitianEigen {
+function sorted(diagonal: Float64Array, columns: Float64Array, n: number): HermitianEigen {
   const order = Array.from({ length: n }, (_, k) => k).sort((p, q) => diagonal[p] - diagonal[q] || p - q);
   const values = Float64Array.from(order, (k) => diagonal[k]), vectors = zeros(n, n);
   order.forEach((from, to) => {

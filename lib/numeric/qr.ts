@@ -2,12 +2,12 @@
  * QR decomposition A = QR of a complex m × n matrix, m >= n, by Householder reflections, and least squares with it.
  *
  * Reflection k maps column k, from row k on, to a real multiple of the first unit vector; the diagonal of R is real. Q has
- * n orthonormal columns, R is n × n and upper triangular. ./assembly/householder.ts makes and applies the reflections.
+ * n orthonormal columns, R is n × n and upper triangular. ./assembly/qr.ts is the kernel.
  *
  * Source: Golub and Van Loan, Matrix Computations, 4th ed., 2013, sections 5.2.2 and 5.3.2.
  */
 import * as kernel from "./linear.wasm";
-import { type ComplexMatrix, zeros } from "./linear_algebra.ts";
+import type { ComplexMatrix } from "./linear_algebra.ts";
 
 export interface QrDecomposition {
   /** m × n */
@@ -18,6 +18,8 @@ export interface QrDecomposition {
 
 /** Bytes of a complex value. */
 const SIZE = 16;
+/** Most values of the gap beside a column, and before the first one. */
+const GAP = 7;
 
 /**
  * Q and R.
@@ -25,20 +27,12 @@ const SIZE = 16;
  * @throws RangeError when m < n or the length differs
  */
 export function qr(a: Float64Array, m: number, n: number): QrDecomposition {
-  const { columns, right, taus, reflect } = factored(a, m, n, n);
-  const r = zeros(n, n), q = zeros(m, n);
-  for (let j = 0; j < n; j++) {
-    for (let i = 0; i <= j; i++) {
-      r[2 * (i * n + j)] = columns[2 * (j * m + i)];
-      r[2 * (i * n + j) + 1] = columns[2 * (j * m + i) + 1];
-    }
-  }
-  // The columns Q e_c: the reflections after the c-th leave e_c alone.
-  right.fill(0);
-  for (let c = 0; c < n; c++) right[2 * (c * m + c)] = 1;
-  for (let k = n - 1; k >= 0; k--) reflect(k, taus[2 * k], taus[2 * k + 1], k);
-  transpose(right, n, m, q);
-  return { q, r };
+  checkShape(a, m, n);
+  const at = reserve(m * n + n * n + 2 * n * (m + GAP) + n + GAP), matrix = view(at, m * n);
+  matrix.set(a);
+  kernel.decompose(m, n);
+  // Q takes the place of the matrix; R follows.
+  return { q: matrix.slice(), r: view(at + SIZE * m * n, n * n).slice() };
 }
 
 /**
@@ -50,72 +44,32 @@ export function qr(a: Float64Array, m: number, n: number): QrDecomposition {
  */
 export function leastSquares(a: Float64Array, b: Float64Array, m: number, n: number, p = 1): ComplexMatrix {
   checkLength(b, m, p);
-  const { columns, right, taus, reflect } = factored(a, m, n, p);
-  let largest = 0;
-  for (let k = 0; k < n; k++) largest = Math.max(largest, Math.abs(columns[2 * (k * m + k)]));
-  // Qᴴb, then back substitution.
-  transpose(b, m, p, right);
-  for (let k = 0; k < n; k++) reflect(k, taus[2 * k], -taus[2 * k + 1], 0);
-  const x = zeros(n, p);
-  for (let c = 0; c < p; c++) {
-    for (let i = n - 1; i >= 0; i--) {
-      const pivot = columns[2 * (i * m + i)];
-      if (!(Math.abs(pivot) > n * Number.EPSILON * largest)) {
-        throw new RangeError(`Cannot solve for ${n} unknowns: column ${i} depends on the others`);
-      }
-      let real = right[2 * (c * m + i)], imaginary = right[2 * (c * m + i) + 1];
-      for (let j = i + 1; j < n; j++) {
-        const r = 2 * (j * m + i), at = 2 * (j * p + c);
-        real -= columns[r] * x[at] - columns[r + 1] * x[at + 1];
-        imaginary -= columns[r] * x[at + 1] + columns[r + 1] * x[at];
-      }
-      x[2 * (i * p + c)] = real / pivot;
-      x[2 * (i * p + c) + 1] = imaginary / pivot;
-    }
+  checkShape(a, m, n);
+  const at = reserve(m * (n + p) + (n + p) * (m + GAP) + n + GAP), beside = at + SIZE * m * n;
+  view(at, m * n).set(a);
+  view(beside, m * p).set(b);
+  const dependent = kernel.leastSquares(m, n, p);
+  if (dependent >= 0) {
+    throw new RangeError(`Cannot solve for ${n} unknowns: column ${dependent} depends on the others`);
   }
-  return x;
+  return view(beside, n * p).slice();
 }
 
-/**
- * The factored columns of A in the memory of the kernel: R on and above the diagonal, below it the vectors of the reflections
- * without their leading 1. Beside them is room for `others` columns, on which `reflect` applies reflection k with a factor τ, from
- * column `first` on.
- */
-function factored(a: Float64Array, m: number, n: number, others: number) {
+/** The address of room for complex values in the memory of the kernel. */
+function reserve(count: number): number {
+  const at = kernel.reserve(SIZE * count);
+  if (at === 0) throw new RangeError(`Cannot decompose the matrix: no memory for ${count} values`);
+  return at;
+}
+
+/** Complex values in the memory of the kernel; growth of the memory detaches a view. */
+const view = (at: number, count: number) => new Float64Array(kernel.memory.buffer, at, 2 * count);
+
+function checkShape(a: Float64Array, m: number, n: number): void {
   checkLength(a, m, n);
   if (m < n) throw new RangeError(`Cannot decompose ${m} × ${n}: there are fewer rows than columns`);
-  const stride = SIZE * m, at = kernel.reserve(stride * (n + others) + SIZE * n);
-  if (at === 0) throw new RangeError(`Cannot decompose ${m} × ${n}: no memory`);
-  const beside = at + stride * n, end = beside + stride * others;
-  // Created after the memory has grown, because growing detaches views.
-  const { buffer } = kernel.memory;
-  const columns = new Float64Array(buffer, at, 2 * m * n), right = new Float64Array(buffer, beside, 2 * m * others);
-  const taus = new Float64Array(buffer, end, 2 * n);
-  transpose(a, m, n, columns);
-  kernel.factor(at, m, n, end);
-  const reflect = (k: number, tauReal: number, tauImaginary: number, first: number) =>
-    kernel.reflect(
-      at + stride * k + SIZE * (k + 1),
-      m - k,
-      tauReal,
-      tauImaginary,
-      beside + stride * first + SIZE * k,
-      stride,
-      others - first,
-    );
-  return { columns, right, taus, reflect };
 }
 
 function checkLength(a: Float64Array, m: number, n: number): void {
   if (a.length !== 2 * m * n) throw new RangeError(`Cannot take ${a.length / 2} complex values as ${m} × ${n}`);
-}
-
-/** Rows to columns, without conjugation. */
-function transpose(a: Float64Array, m: number, n: number, out: Float64Array): void {
-  for (let i = 0, from = 0; i < m; i++) {
-    for (let j = 0, into = 2 * i; j < n; j++, from += 2, into += 2 * m) {
-      out[into] = a[from];
-      out[into + 1] = a[from + 1];
-    }
-  }
 }

@@ -12,7 +12,7 @@
  * value decomposition on a vector computer", SIAM J. Sci. Stat. Comput. 10, 1989.
  */
 import * as kernel from "./linear.wasm";
-import { type ComplexMatrix, conjugateTranspose, matrixProduct, zeros } from "./linear_algebra.ts";
+import { type ComplexMatrix, conjugateTranspose, matrixProduct } from "./linear_algebra.ts";
 import { qr } from "./qr.ts";
 
 export interface SingularValues {
@@ -60,46 +60,18 @@ export function realFirst(v: ComplexMatrix, columns: number): ComplexMatrix {
   return v;
 }
 
-/** Rotates the columns of AV, which are stored in order, together with those of V. */
+/** The decomposition of a square matrix in the kernel. */
 function jacobi(a: Float64Array, n: number): SingularValues {
-  const at = kernel.reserve(32 * n * n + 12 * n);
+  const square = 16 * n * n, at = kernel.reserve(4 * square + 20 * n);
   if (at === 0) throw new RangeError(`Cannot decompose the matrix: no memory for ${n} columns`);
   // Created after the memory has grown, because growing detaches views.
-  const columns = new Float64Array(kernel.memory.buffer, at, 2 * n * n);
-  const turns = new Float64Array(kernel.memory.buffer, at + columns.byteLength, 2 * n * n);
-  // Squares of the entries must neither overflow nor underflow.
-  let largest = 0;
-  for (let i = 0; i < a.length; i++) largest = Math.max(largest, Math.abs(a[i]));
-  const scale = largest === 0 ? 1 : largest;
-  for (let i = 0, from = 0; i < n; i++) {
-    for (let j = 0; j < n; j++, from += 2) {
-      const into = 2 * (j * n + i);
-      columns[into] = a[from] / scale;
-      columns[into + 1] = a[from + 1] / scale;
-    }
-  }
-  if (kernel.orthogonalise(n, MOST_SWEEPS) === 0) throw new RangeError("Cannot decompose the matrix: no convergence");
-  const norms = Float64Array.from({ length: n }, (_, k) => norm(columns, 2 * n * k, 2 * n));
-  const order = Array.from({ length: n }, (_, k) => k).sort((p, q) => norms[q] - norms[p] || p - q);
-  const u = zeros(n, n), v = zeros(n, n);
-  order.forEach((source, to) => {
-    const length = norms[source];
-    for (let i = 0, from = 2 * n * source, into = 2 * to; i < n; i++, from += 2, into += 2 * n) {
-      u[into] = length > 0 ? columns[from] / length : 0;
-      u[into + 1] = length > 0 ? columns[from + 1] / length : 0;
-      v[into] = turns[from];
-      v[into + 1] = turns[from + 1];
-    }
-  });
-  return { u, values: Float64Array.from(order, (k) => norms[k] * scale), v };
-}
-
-/** Norm of values whose squares may underflow. */
-function norm(values: Float64Array, start: number, count: number): number {
-  let largest = 0;
-  for (let i = start; i < start + count; i++) largest = Math.max(largest, Math.abs(values[i]));
-  if (largest === 0) return 0;
-  let squares = 0;
-  for (let i = start; i < start + count; i++) squares += (values[i] / largest) ** 2;
-  return largest * Math.sqrt(squares);
+  const { buffer } = kernel.memory, matrix = new Float64Array(buffer, at, 2 * n * n);
+  matrix.set(a);
+  if (!kernel.singularValues(n, MOST_SWEEPS)) throw new RangeError("Cannot decompose the matrix: no convergence");
+  // U takes the place of the matrix; V follows, then working memory, then the values.
+  return {
+    u: matrix.slice(),
+    values: new Float64Array(buffer, at + 4 * square, n).slice(),
+    v: new Float64Array(buffer, at + square, 2 * n * n).slice(),
+  };
 }

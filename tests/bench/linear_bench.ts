@@ -1,11 +1,12 @@
 /**
  * Transforms and decompositions against NumPy on one thread: `deno run -A tests/bench/linear_bench.ts`. Sizes are those of
- * antenna arrays and OFDM grids; NumPy calls LAPACK and pocketfft, each call with some overhead of its own.
+ * antenna arrays and OFDM grids; NumPy calls LAPACK and pocketfft, each call with some overhead of its own. `solve` is a square
+ * system: least squares by QR here, LU with half the operations in LAPACK.
  */
 import { Fft } from "../../lib/numeric/fft.ts";
 import { hermitianEigen } from "../../lib/numeric/hermitian_eigen.ts";
 import { gram } from "../../lib/numeric/linear_algebra.ts";
-import { qr } from "../../lib/numeric/qr.ts";
+import { leastSquares, qr } from "../../lib/numeric/qr.ts";
 import { Generator } from "../../lib/numeric/random.ts";
 import { svd } from "../../lib/numeric/svd.ts";
 import { sized } from "./measure.ts";
@@ -26,9 +27,11 @@ for n in (${SIZES}):
     k = ${REPEATS} if n < 32 else 1
     a = c(n, n)
     h = a.conj().T @ a
+    b = c(n)
     measure(f"{k} Hermitian eigen {n}", times(k, lambda: np.linalg.eigh(h)))
     measure(f"{k} SVD {n}", times(k, lambda: np.linalg.svd(a, full_matrices=False)))
     measure(f"{k} QR {n}", times(k, lambda: np.linalg.qr(a)))
+    measure(f"{k} solve {n}", times(k, lambda: np.linalg.solve(a, b)))
 for n in (${LENGTHS}):
     k = max(1, ${FFT_VALUES} // n)
     x = c(n)
@@ -43,10 +46,11 @@ const time = (name: string, repeats: number, run: () => unknown) => {
   });
 };
 for (const n of SIZES) {
-  const repeats = n < 32 ? REPEATS : 1, a = complex(n * n), h = gram(a, n, n);
+  const repeats = n < 32 ? REPEATS : 1, a = complex(n * n), h = gram(a, n, n), b = complex(n);
   time(`Hermitian eigen ${n}`, repeats, () => hermitianEigen(h, n));
   time(`SVD ${n}`, repeats, () => svd(a, n, n));
   time(`QR ${n}`, repeats, () => qr(a, n, n));
+  time(`solve ${n}`, repeats, () => leastSquares(a, b, n, n));
 }
 for (const n of LENGTHS) {
   const plan = new Fft(n), x = complex(n), out = new Float64Array(2 * n);

@@ -1,14 +1,13 @@
 /**
- * Householder reflections of complex matrices, and rotations of their columns, for ../qr.ts and ../hermitian_eigen.ts. Four
- * columns or rows pass at a time, so that the additions of one need not wait for each other; each sum is in the order of
- * its elements.
+ * Householder reflections of complex matrices, for ./qr.ts and ./hermitian.ts. Four columns or rows pass at a time, so that
+ * the additions of one need not wait for each other; each sum is in the order of its elements.
  */
 import { opposed, swapped } from "./linear_memory";
 
 /** a*b as a vector: lanes of a, `real` and `crossed` being the splat real part of b and (-imaginary, imaginary) of it. */
 // @ts-ignore: decorator of AssemblyScript
 @inline
-function times(a: v128, real: v128, crossed: v128): v128 {
+export function times(a: v128, real: v128, crossed: v128): v128 {
   return f64x2.add(f64x2.mul(a, real), f64x2.mul(swapped(a), crossed));
 }
 
@@ -45,10 +44,9 @@ export function reflect(
       s2 = f64x2.add(s2, inner(real, crossed, v128.load(q + c2)));
       s3 = f64x2.add(s3, inner(real, crossed, v128.load(q + c3)));
     }
-    subtract(v, end, times(s0, realTau, crossedTau), column);
-    subtract(v, end, times(s1, realTau, crossedTau), column + c1);
-    subtract(v, end, times(s2, realTau, crossedTau), column + c2);
-    subtract(v, end, times(s3, realTau, crossedTau), column + c3);
+    const f0 = times(s0, realTau, crossedTau), f1 = times(s1, realTau, crossedTau);
+    const f2 = times(s2, realTau, crossedTau), f3 = times(s3, realTau, crossedTau);
+    subtract4(v, end, column, stride, f0, f1, f2, f3);
   }
   for (; columns > 0; columns--, column += stride) {
     let sum = v128.load(column);
@@ -70,6 +68,39 @@ function subtract(v: usize, end: usize, f: v128, column: usize): void {
   }
 }
 
+/** Four columns less v times their f. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function subtract4(v: usize, end: usize, column: usize, stride: usize, f0: v128, f1: v128, f2: v128, f3: v128): void {
+  const c1 = stride, c2 = 2 * stride, c3 = 3 * stride;
+  v128.store(column, f64x2.sub(v128.load(column), f0));
+  v128.store(column + c1, f64x2.sub(v128.load(column + c1), f1));
+  v128.store(column + c2, f64x2.sub(v128.load(column + c2), f2));
+  v128.store(column + c3, f64x2.sub(v128.load(column + c3), f3));
+  const r0 = real(f0), r1 = real(f1), r2 = real(f2), r3 = real(f3);
+  const i0 = turned(f0), i1 = turned(f1), i2 = turned(f2), i3 = turned(f3);
+  for (let p = v, q = column + 16; p < end; p += 16, q += 16) {
+    const x = v128.load(p), y = swapped(x);
+    v128.store(q, f64x2.sub(v128.load(q), f64x2.add(f64x2.mul(x, r0), f64x2.mul(y, i0))));
+    v128.store(q + c1, f64x2.sub(v128.load(q + c1), f64x2.add(f64x2.mul(x, r1), f64x2.mul(y, i1))));
+    v128.store(q + c2, f64x2.sub(v128.load(q + c2), f64x2.add(f64x2.mul(x, r2), f64x2.mul(y, i2))));
+    v128.store(q + c3, f64x2.sub(v128.load(q + c3), f64x2.add(f64x2.mul(x, r3), f64x2.mul(y, i3))));
+  }
+}
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function real(x: v128): v128 {
+  return v128.shuffle<f64>(x, x, 0, 0);
+}
+
+/** (-imaginary, imaginary) */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function turned(x: v128): v128 {
+  return opposed(-f64x2.extract_lane(x, 1));
+}
+
 /** The largest part of `count` complex values, `stride` bytes apart. */
 function largestOf(at: usize, count: i32, stride: usize): f64 {
   let most = f64x2.splat(0);
@@ -84,7 +115,7 @@ function largestOf(at: usize, count: i32, stride: usize): f64 {
  */
 // @ts-ignore: decorator of AssemblyScript
 @inline
-function makeReflection(at: usize, count: i32, stride: usize, tau: usize, paired: bool): f64 {
+export function makeReflection(at: usize, count: i32, stride: usize, tau: usize, paired: bool): f64 {
   const largest = largestOf(at, count, stride);
   v128.store(tau, f64x2.splat(0));
   if (largest === 0) return 0;
@@ -111,17 +142,6 @@ function makeReflection(at: usize, count: i32, stride: usize, tau: usize, paired
   store<f64>(at, beta);
   store<f64>(at + 8, 0);
   return beta;
-}
-
-/** QR: R above the diagonal of columns of `rows` elements, the reflections below it, their τ to `taus`. */
-export function factor(columns: usize, rows: i32, count: i32, taus: usize): void {
-  const stride = 16 * <usize>rows;
-  for (let k = 0; k < count; k++, taus += 16) {
-    const at = columns + <usize>k * (stride + 16);
-    if (makeReflection(at, rows - k, 16, taus, false) === 0) continue;
-    // Hᴴ, which has the conjugate of τ, on the later columns.
-    reflect(at + 16, rows - k, load<f64>(taus), -load<f64>(taus + 8), at + stride, stride, count - k - 1);
-  }
 }
 
 /**
@@ -207,12 +227,12 @@ function outer(v: v128, w: v128, xr: v128, xi: v128, yr: v128, yi: v128): v128 {
 }
 
 /**
- * The product of the reflections of {@link tridiagonalise}, column by column, into zeroed columns.
+ * The product of the reflections of {@link tridiagonalise}, column by column, into zeroed columns `stride` bytes apart.
  * @param v room for n complex values
  */
-export function accumulate(work: usize, n: i32, taus: usize, columns: usize, v: usize): void {
+export function accumulate(work: usize, n: i32, taus: usize, columns: usize, stride: usize, v: usize): void {
   const row = 16 * <usize>n;
-  for (let k = 0; k < n; k++) store<f64>(columns + <usize>k * (row + 16), 1);
+  for (let k = 0; k < n; k++) store<f64>(columns + <usize>k * (stride + 16), 1);
   // From the last to the first, each reflection meets only columns that are no unit vectors any more.
   for (let k = n - 2; k >= 0; k--) {
     const tauReal = load<f64>(taus + 16 * <usize>k), tauImaginary = load<f64>(taus + 16 * <usize>k + 8);
@@ -221,22 +241,6 @@ export function accumulate(work: usize, n: i32, taus: usize, columns: usize, v: 
     for (let i = 1; i < count; i++) {
       v128.store(v + 16 * <usize>i, v128.load(work + <usize>(first + i) * row + 16 * <usize>k));
     }
-    reflect(v + 16, count, tauReal, tauImaginary, columns + <usize>first * (row + 16), row, count);
-  }
-}
-
-/**
- * Rotates neighbouring columns of `size` bytes: (i, i + 1) for i from `last` down to `first`, with the i-th cosine and sine.
- * x, y -> cx - sy, sx + cy
- */
-export function rotate(columns: usize, size: usize, first: i32, last: i32, cosines: usize, sines: usize): void {
-  for (let i = last; i >= first; i--) {
-    const c = v128.load64_splat(cosines + 8 * <usize>i), s = v128.load64_splat(sines + 8 * <usize>i);
-    const low = columns + <usize>i * size;
-    for (let x = low, end = low + size; x < end; x += 16) {
-      const a = v128.load(x), b = v128.load(x + size);
-      v128.store(x + size, f64x2.add(f64x2.mul(s, a), f64x2.mul(c, b)));
-      v128.store(x, f64x2.sub(f64x2.mul(c, a), f64x2.mul(s, b)));
-    }
+    reflect(v + 16, count, tauReal, tauImaginary, columns + <usize>first * (stride + 16), stride, count);
   }
 }

@@ -1,4 +1,5 @@
 /** Kernels of dense complex matrices: ../linear.wasm. */
 export { reserve } from "./linear_memory";
-export { accumulate, factor, reflect, rotate, tridiagonalise } from "./householder";
-export { orthogonalise } from "./jacobi";
+export { hermitianEigen } from "./hermitian";
+export { singularValues } from "./jacobi";
+export { decompose, leastSquares } from "./qr";

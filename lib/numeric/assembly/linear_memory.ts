@@ -9,6 +9,22 @@ export function reserve(bytes: usize): usize {
   return BASE;
 }
 
+/** Bytes of a cache line. */
+const LINE: usize = 64;
+
+/** The next address at which a cache line starts. */
+export function aligned(at: usize): usize {
+  return (at + LINE - 1) & ~(LINE - 1);
+}
+
+/**
+ * Bytes from column to column of n complex values: an odd number of cache lines, at most 16n + 112. With a power of two, equal
+ * rows of the columns would share few sets of the cache.
+ */
+export function columnStride(n: i32): usize {
+  return aligned(16 * <usize>n) | LINE;
+}
+
 // @ts-ignore: decorator of AssemblyScript
 @inline
 export function swapped(x: v128): v128 {

@@ -6,6 +6,19 @@ import { diagonalMatrix, distance, frobenius, orthogonalityError, randomHermitia
 
 const EPS = Number.EPSILON;
 
+Deno.test("the bits of the decompositions stay: results of runs depend on them", async () => {
+  const parts: Float64Array[] = [];
+  for (let n = 1; n <= 20; n++) {
+    for (const m of [n, n + 1, 2 * n]) {
+      const a = randomMatrix(m, n, m + 100 * n), { q, r } = qr(a, m, n), { u, values, v } = svd(a, m, n);
+      parts.push(q, r, u, values, v, leastSquares(a, randomMatrix(m, 3, n), m, n, 3));
+    }
+  }
+  const bytes = new Uint8Array(await new Blob(parts as Float64Array<ArrayBuffer>[]).arrayBuffer());
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+  assert.equal(digest, "676353d97f5852c14bc5fd79b1478cc083216287c4d509d92393d71835589517");
+});
+
 Deno.test("QR: orthonormal columns, a real diagonal, the product is A", () => {
   for (const [m, n] of [[1, 1], [4, 1], [5, 5], [9, 4], [64, 32]]) {
     const a = randomMatrix(m, n, 10 * m + n), { q, r } = qr(a, m, n);
