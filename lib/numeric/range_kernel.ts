@@ -5,7 +5,9 @@ const memory = kernels.memory as WebAssembly.Memory;
 /** Most integers of a block, and most 255s that a coder may hold back at its start. */
 export const BLOCK = kernels.block() as number;
 /** Most bytes that a block takes from a message. */
-const BLOCK_BYTES = 3 * BLOCK;
+const BLOCK_BYTES = 2 * BLOCK;
+/** Words of the head of a table, and room for its buckets. */
+const HEAD = 4, BUCKETS = 129;
 
 /** A distribution over integers in counts. */
 export interface FrequencyTable {
@@ -20,17 +22,20 @@ let loaded: readonly FrequencyTable[] | undefined;
 function load(tables: readonly FrequencyTable[]): void {
   if (tables === loaded) return;
   const counts = tables.reduce((sum, { cumulative }) => sum + cumulative.length, 0), start = kernels.tablesOffset();
+  const all = (HEAD + BUCKETS) * tables.length + counts;
   loaded = undefined;
-  if (!kernels.reserve(start + 12 * tables.length + 4 * counts)) {
+  if (!kernels.reserve(start + 4 * all)) {
     throw new RangeError(`Cannot keep ${tables.length} frequency tables: no memory is left`);
   }
-  const words = new Uint32Array(memory.buffer, start, 3 * tables.length + counts);
-  let at = 3 * tables.length;
+  const words = new Uint32Array(memory.buffer, start, all);
+  let at = HEAD * tables.length;
   tables.forEach(({ smallest, cumulative }, index) => {
-    words.set([smallest, cumulative.length - 2, start + 4 * at], 3 * index);
+    const buckets = at + cumulative.length;
+    words.set([smallest, cumulative.length - 2, start + 4 * at, start + 4 * buckets], HEAD * index);
     words.set(cumulative, at);
-    at += cumulative.length;
+    at = buckets + BUCKETS;
   });
+  kernels.prepare(tables.length);
   loaded = tables;
 }
 
