@@ -7,6 +7,7 @@ import { canonicalJson } from "../contract/json.ts";
 import { answer, notModified, takesGzip } from "./answer.ts";
 import { readBody } from "./body.ts";
 import { type Context, Hono } from "./hono.ts";
+import { wholeReply } from "./listen.ts";
 import type { Log } from "./log.ts";
 import { PROBLEM_MEDIA, problemOf } from "./problem.ts";
 import { BRIEF_MS, nameOf, type Route } from "./route.ts";
@@ -213,7 +214,8 @@ function finished(c: Context, reply: PlainReply, passage: Passage, service: Serv
   });
   const headers = new Headers({ ...securityHeaders(null), "x-request-id": passage.reference, ...reply.headers });
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
-  if (bytes instanceof Uint8Array) headers.set("content-length", String(bytes.length));
   if (!headers.has("cache-control")) headers.set("cache-control", reply.headers.etag ? "no-cache" : "no-store");
-  return new Response(bytes, { status, headers });
+  if (!(bytes instanceof Uint8Array)) return new Response(bytes, { status, headers });
+  headers.set("content-length", String(bytes.length));
+  return wholeReply(bytes, { status, headers });
 }

@@ -41,6 +41,23 @@ export interface Listener {
   abort(): void;
 }
 
+/** The bytes of replies that are in memory as a whole. */
+const whole = new WeakMap<Response, Uint8Array>();
+
+/** A reply of bytes: the listener writes them at once, without a stream. */
+export function wholeReply(bytes: Uint8Array<ArrayBuffer>, options: ResponseInit): Response {
+  // The listener does not read the stream, and the constructor would copy the bytes.
+  const body = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(bytes);
+      controller.close();
+    },
+  }, { highWaterMark: 0 });
+  const response = new Response(body, options);
+  whole.set(response, bytes);
+  return response;
+}
+
 /** Listens at an address. @throws what the system reports, such as an address in use */
 export async function listen(
   { host, port, limits, handlers }: { host: string; port: number; limits: ConnectionLimits; handlers: Handlers },
@@ -94,8 +111,12 @@ async function answer(
   try {
     const response = await handlers.fetch(requestOf(incoming));
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-    if (response.body === null) outgoing.end();
-    else await pipeline(Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]), outgoing);
+    const bytes = whole.get(response);
+    if (bytes !== undefined || response.body === null) {
+      outgoing.cork();
+      outgoing.end(bytes);
+      outgoing.uncork();
+    } else await pipeline(Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]), outgoing);
   } catch (error) {
     if (outgoing.headersSent) {
       // A client that left is no failure.

@@ -145,6 +145,15 @@ Deno.test("a failure outside of every handler is a coded reply, and the log has 
   });
 });
 
+Deno.test("a kept reply is sent whole each time, and without its body for HEAD", () =>
+  withServer({}, async ({ port }) => {
+    const [first, again] = [await ask(port, "GET /api/ops"), await ask(port, "GET /api/ops")];
+    assert.equal(again.body, first.body);
+    const { operations } = JSON.parse(first.body);
+    assert.ok(operations.length > 100);
+    assert.deepEqual(await ask(port, "HEAD /api/ops"), { status: 200, body: "" });
+  }));
+
 Deno.test("half-open connections are closed, and others are answered meanwhile", () =>
   withServer({ limits: { headersTimeoutMs: 300 } }, async ({ port, url }) => {
     const beginnings = ["", "G", "GET / HTTP/1.1\r\n", `GET /api/health HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX: `];
