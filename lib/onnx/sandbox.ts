@@ -8,7 +8,7 @@ import { messageOf } from "../contract/error.ts";
 import { type BoundedEngine, createEngine, type EngineSession, loadPackage } from "./engine.ts";
 import { createGuard } from "./guard.ts";
 import type { SandboxFailure, SandboxReply, SandboxRequest, SandboxValue } from "./sandbox_protocol.ts";
-import { buffersOf } from "./tensors.ts";
+import { transferOf } from "./tensors.ts";
 
 const guard = createGuard();
 /** Loaded while the program compiles the engine. */
@@ -31,7 +31,7 @@ async function serve(request: SandboxRequest): Promise<[SandboxValue, ArrayBuffe
     }
     case "run": {
       const outputs = await watched(() => sessions.get(request.session)!.run(request.feeds));
-      return [outputs, buffersOf(outputs)];
+      return [outputs, transferOf(outputs)];
     }
     case "release": {
       const session = sessions.get(request.session);

@@ -3,7 +3,7 @@ import type { NdArray } from "../numeric/ndarray.ts";
 import type { SessionLimits } from "./limits.ts";
 import type { TensorInfo } from "./tensors.ts";
 
-/** Arrays and models are transferred, not copied. */
+/** Large arrays and models are transferred, not copied. */
 export type SandboxRequest =
   | { type: "start"; engine: WebAssembly.Module; limits: SessionLimits }
   | { type: "open"; session: number; model: Uint8Array }

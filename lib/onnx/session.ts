@@ -13,14 +13,14 @@ import { engineBinary, type EngineSession } from "./engine.ts";
 import { canRestrictWorkers, ISOLATION_HINT } from "./isolation.ts";
 import { type SessionLimits, sessionLimits } from "./limits.ts";
 import type { SandboxReply, SandboxRequest, SandboxValue, SessionShape } from "./sandbox_protocol.ts";
-import { buffersOf, misfit, ownArray, type TensorInfo } from "./tensors.ts";
+import { misfit, ownArray, type TensorInfo, transferOf } from "./tensors.ts";
 
 /** Number of idle sessions that stay loaded, the most recently used ones. */
 const MAX_IDLE = 4;
 /** A sandbox with more memory and no holders is ended, because its memory never shrinks. */
 const MAX_IDLE_BYTES = 512 * 2 ** 20;
-/** Interval of cancellation checks during a run. */
-const CANCEL_POLL_MS = 20;
+/** Interval of the checks for cancellation and time limit during calls. */
+const WATCH_MS = 20;
 
 export interface OnnxSession {
   /** Digest of the model. */
@@ -153,6 +153,13 @@ function compiledEngine(): Promise<WebAssembly.Module> {
   });
 }
 
+/** A call that waits for its turn or its reply. */
+interface Watched {
+  /** On the clock of `performance.now`; Infinity before its turn. */
+  deadline: number;
+  cancellation?: Cancellation;
+}
+
 interface Loaded {
   /** Id of the session in the sandbox. */
   session: number;
@@ -168,6 +175,9 @@ class Sandbox {
   #reply: PromiseWithResolvers<SandboxValue> | undefined;
   /** The end of the last requested call. */
   #last: Promise<void> = Promise.resolve();
+  readonly #watched = new Set<Watched>();
+  /** Runs while calls follow one another: a timer a call would take a tenth of a short call. */
+  #watch: ReturnType<typeof setInterval> | undefined;
   #heldBytes = 0;
   /** By digest, most recently used last. */
   readonly #loaded = new Map<string, Loaded>();
@@ -227,6 +237,7 @@ class Sandbox {
     this.#reason = typeof reason === "string"
       ? new SvcError("operation_failed", `The model sandbox has ended: ${reason}`)
       : reason;
+    clearInterval(this.#watch);
     this.#worker.terminate();
     this.#reply?.reject(this.#reason);
     this.#loaded.clear();
@@ -248,7 +259,9 @@ class Sandbox {
       const session = this.#next++;
       // A copy: the bytes may be in shared memory, or be used again.
       const bytes = model.slice();
-      const shape = this.#call({ type: "open", session, model: bytes }, [bytes.buffer]) as Promise<SessionShape>;
+      const shape = this.#call({ type: "open", session, model: bytes }, { transfer: [bytes.buffer] }) as Promise<
+        SessionShape
+      >;
       loaded = { session, sha256, shape, holders: 0 };
     }
     loaded.holders++;
@@ -274,17 +287,11 @@ class Sandbox {
         cancellation?.throwIfCancelled();
         const own = Object.fromEntries(inputs.map(({ name }) => [name, ownArray(feeds[name])]));
         const request = { type: "run", session: loaded.session, feeds: own } as const;
-        const watch = cancellation && setInterval(() => {
-          if (!cancellation.isCancelled) return;
-          this.end(new SvcError("operation_canceled", "Cannot finish the model: the operation was canceled"));
-        }, CANCEL_POLL_MS);
         try {
-          return await this.#call(request, buffersOf(own)) as Record<string, NdArray>;
+          return await this.#call(request, { transfer: transferOf(own), cancellation }) as Record<string, NdArray>;
         } catch (error) {
           if (error instanceof SvcError) throw error;
           throw new SvcError("operation_failed", `Cannot run the model: ${messageOf(error)}`);
-        } finally {
-          clearInterval(watch);
         }
       },
       release: async () => {
@@ -315,23 +322,41 @@ class Sandbox {
   }
 
   /** Sends a request after the previous ones, with a time limit. */
-  async #call(request: SandboxRequest, transfer: Transferable[] = []): Promise<SandboxValue> {
+  async #call(
+    request: SandboxRequest,
+    { transfer = [], cancellation }: { transfer?: Transferable[]; cancellation?: Cancellation } = {},
+  ): Promise<SandboxValue> {
     const before = this.#last, ended = Promise.withResolvers<void>();
     this.#last = ended.promise;
-    await before;
-    // No model has run when the sandbox starts.
-    const timer = request.type === "start" ? undefined : setTimeout(
-      () => this.end(this.#exceeded("call_timeout_s")),
-      1000 * this.#limits.call_timeout_s,
-    );
+    const call: Watched = { deadline: Infinity, cancellation };
+    this.#watched.add(call);
+    if (this.#reason === undefined) this.#watch ??= setInterval(() => this.#check(), WATCH_MS);
     try {
+      await before;
       if (this.#reason !== undefined) throw this.#reason;
+      // No model has run when the sandbox starts.
+      if (request.type !== "start") call.deadline = performance.now() + 1000 * this.#limits.call_timeout_s;
       this.#reply = Promise.withResolvers();
       this.#worker.postMessage(request, transfer);
       return await this.#reply.promise;
     } finally {
-      clearTimeout(timer);
+      this.#watched.delete(call);
       ended.resolve();
+    }
+  }
+
+  /** Ends the sandbox when a call was canceled or exceeds its time. */
+  #check(): void {
+    if (this.#watched.size === 0) {
+      clearInterval(this.#watch);
+      this.#watch = undefined;
+    }
+    const now = performance.now();
+    for (const { deadline, cancellation } of this.#watched) {
+      if (cancellation?.isCancelled) {
+        return this.end(new SvcError("operation_canceled", "Cannot finish the model: the operation was canceled"));
+      }
+      if (now > deadline) return this.end(this.#exceeded("call_timeout_s"));
     }
   }
 }

@@ -36,9 +36,17 @@ export function ownArray({ dtype, shape, data }: NdArray): NdArray {
   return { dtype, shape: [...shape], data: data.slice() };
 }
 
-/** The buffers of arrays, for a transfer. */
+/** The buffers of arrays. */
 export function buffersOf(arrays: Readonly<Record<string, NdArray>>): ArrayBuffer[] {
   return Object.values(arrays).map(({ data }) => data.buffer as ArrayBuffer);
+}
+
+/** Smaller buffers are copied to another thread: a transfer takes longer. */
+const TRANSFER_FROM = 1 << 15;
+
+/** The buffers of arrays to transfer with a message. */
+export function transferOf(arrays: Readonly<Record<string, NdArray>>): ArrayBuffer[] {
+  return buffersOf(arrays).filter(({ byteLength }) => byteLength >= TRANSFER_FROM);
 }
 
 /**

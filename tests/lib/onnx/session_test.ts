@@ -31,6 +31,18 @@ sandboxed("a session computes and says what it takes", async () => {
   await assert.rejects(session.run({ x: rows([1, 2], 2) }), TypeError);
 });
 
+sandboxed("arrays of every size go in and come out whole, and the caller keeps its own", async () => {
+  const session = await openOnnxSession(linearModel([2], 1));
+  for (const count of [1, 8191, 8192, 8193, 100_000]) {
+    const values = Float32Array.from({ length: count }, (_, n) => n);
+    const { y } = await session.run({ x: ndarray("float32", values, [count, 1]) });
+    assert.deepEqual(y.shape, [count, 1]);
+    assert.ok(y.data.every((value, n) => value === 2 * n), String(count));
+    assert.equal(values.length, count);
+  }
+  await session.release();
+});
+
 sandboxed("every type goes in and comes out as it is", async () => {
   const values: [Dtype, TypedData][] = [
     ["float32", Float32Array.of(1.5, -0, 3e38, 1e-45)],
