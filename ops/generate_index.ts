@@ -1,13 +1,16 @@
 /**
- * Writes `ops/index.ts` and `ops/contracts.json` from the folder: every file `ops/<group>/<operation>.ts` whose name does not begin with an
+ * Writes `ops/index.ts`, `ops/contracts.json` and `ops/contract_digests.json` from the folder: every file `ops/<group>/<operation>.ts` whose name does not begin with an
  * underscore holds one operation as its default export.
  *
- * With the contracts as data, `ops list` and `ops show` answer without loading an operation.
+ * With the contracts as data, `ops list` and `ops show` answer without loading an operation, and with their digests a
+ * registry knows all operations and loads the used ones.
  *
  * Run as `deno run -A ops/generate_index.ts`; with `--check` it only compares and exits 1 when one of them is stale.
  */
-import { canonicalJson } from "../lib/contract/json.ts";
+import { contractSha256 } from "../lib/contract/define.ts";
+import { canonicalJson, prettyJson } from "../lib/contract/json.ts";
 import type { Operation } from "../lib/contract/operation.ts";
+import { modulePath } from "./_module_path.ts";
 
 const FOLDER = new URL("./", import.meta.url);
 
@@ -45,6 +48,12 @@ export async function contractsSource(): Promise<string> {
   return `{"schema_version":1,"operations":[\n${lines.join(",\n")}\n]}\n`;
 }
 
+/** The expected text of `ops/contract_digests.json`: the SHA-256 of each contract. Exported for tests. */
+export async function digestsSource(): Promise<string> {
+  const rows = (await operationRows()).map(({ id, operation }) => [id, contractSha256(operation.contract)]);
+  return prettyJson({ schema_version: 1, operations: Object.fromEntries(rows) });
+}
+
 /** The expected text of `ops/index.ts`. Exported for tests. */
 export async function indexSource(): Promise<string> {
   const rows = await operationRows();
@@ -70,9 +79,6 @@ export async function indexSource(): Promise<string> {
   ].join("\n");
 }
 
-/** The path that an id demands. */
-const modulePath = (id: string) => `./${id.replace(".", "/").replaceAll(".", "_")}.ts`;
-
 /** Words in indented lines of at most 120 characters. */
 function lines(words: string[]): string[] {
   return words.reduce<string[]>((all, word) => {
@@ -82,7 +88,11 @@ function lines(words: string[]): string[] {
 }
 
 if (import.meta.main) {
-  const texts: [string, string][] = [["index.ts", await indexSource()], ["contracts.json", await contractsSource()]];
+  const texts: [string, string][] = [
+    ["index.ts", await indexSource()],
+    ["contracts.json", await contractsSource()],
+    ["contract_digests.json", await digestsSource()],
+  ];
   for (const [name, text] of texts) {
     const target = new URL(name, FOLDER);
     if (!Deno.args.includes("--check")) {

@@ -4,6 +4,7 @@
  */
 interface BuiltinModules {
   "node:crypto": typeof import("node:crypto");
+  "node:module": typeof import("node:module");
   "node:v8": typeof import("node:v8");
   "node:vm": typeof import("node:vm");
   "node:zlib": typeof import("node:zlib");
@@ -30,6 +31,9 @@ export function supplyCrypto(supplied: CryptoBuiltins): void {
 export const nodeCrypto = (): CryptoBuiltins => crypto ??= load("node:crypto");
 
 export const nodeZlib = (): BuiltinModules["node:zlib"] => zlib ??= load("node:zlib");
+
+/** Loads modules without waiting. */
+export const nodeModule = (): BuiltinModules["node:module"] => load("node:module");
 
 /** Flags of V8. */
 export const nodeV8 = (): BuiltinModules["node:v8"] => load("node:v8");

@@ -15,6 +15,8 @@ export interface RegisteredOperation {
   readonly binding?: JsonObject;
   /** Record of an external operation in plans and manifests. */
   readonly record?: JsonObject;
+  /** Digest of the contract of an operation whose module is loaded at its first use. */
+  readonly contractSha256?: string;
   /** Findings against running it now, requested before every run, also with a cached plan. */
   verify?(): Diagnostic[];
 }
@@ -36,7 +38,7 @@ export class Registry {
         throw new SvcError("operation_duplicate", `Cannot register ${id}: the id is taken`);
       }
       // Building the contract checks it.
-      void entry.operation.contract;
+      if (entry.contractSha256 === undefined) void entry.operation.contract;
       added.set(id, entry);
     }
     for (const [id, entry] of added) this.#entries.set(id, entry);
@@ -78,6 +80,11 @@ export class Registry {
   }
 
   get sha256(): string {
-    return this.#sha256 ??= sha256Json(this.contracts().map((contract) => [contract.id, contractSha256(contract)]));
+    return this.#sha256 ??= sha256Json(
+      this.ids().map((id) => {
+        const { operation, contractSha256: known } = this.get(id);
+        return [id, known ?? contractSha256(operation.contract)];
+      }),
+    );
   }
 }

@@ -7,7 +7,8 @@ import { Registry } from "../../lib/contract/registry.ts";
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
-import { contractsSource, indexSource } from "../../ops/generate_index.ts";
+import { contractsSource, digestsSource, indexSource } from "../../ops/generate_index.ts";
+import { createRegistry } from "../../ops/registry.ts";
 import { FIXTURES } from "./_fixtures/index.ts";
 
 Deno.test("the operation index and the contracts are what the generator writes", async () => {
@@ -18,7 +19,38 @@ Deno.test("the operation index and the contracts are what the generator writes",
     contracts === await contractsSource(),
     "ops/contracts.json is stale: run deno run -A ops/generate_index.ts",
   );
+  const digests = await Deno.readTextFile(new URL("../../ops/contract_digests.json", import.meta.url));
+  assert.equal(digests, await digestsSource(), "run deno run -A ops/generate_index.ts");
 });
+
+Deno.test("a registry that loads operations at their first use is the registry of all operations", async () => {
+  const later = await createRegistry(), all = new Registry();
+  all.register(BUILTIN_OPERATIONS);
+  assert.deepEqual(later.ids(), all.ids());
+  assert.equal(later.sha256, all.sha256);
+  for (const { operation, moduleUrl } of BUILTIN_OPERATIONS) {
+    const entry = later.get(operation.id);
+    assert.equal(entry.moduleUrl, moduleUrl);
+    assert.equal(entry.operation.definition, operation.definition);
+    assert.equal(entry.operation.contract, operation.contract);
+  }
+});
+
+for (const [name, permissions] of [["with", ["--allow-read"]], ["without", []]] as const) {
+  Deno.test(`an operation loads ${name} the permission to read the program`, async () => {
+    const script = `import { createRegistry } from ${JSON.stringify(new URL("../../ops/registry.ts", import.meta.url))};
+      console.log((await createRegistry()).get("wireless.digital_link").operation.contract.id);`;
+    const path = await Deno.makeTempFile({ suffix: ".ts" });
+    try {
+      await Deno.writeTextFile(path, script);
+      const args = ["run", "--no-config", "--no-prompt", "--no-check", ...permissions, path];
+      const { stdout, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
+      assert.equal(new TextDecoder().decode(stdout), "wireless.digital_link\n", new TextDecoder().decode(stderr));
+    } finally {
+      await Deno.remove(path);
+    }
+  });
+}
 
 Deno.test("all operations register together, and each module exports what the index names", async () => {
   const registry = new Registry();
