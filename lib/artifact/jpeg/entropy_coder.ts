@@ -14,8 +14,8 @@ import { blockRows, type BlockSource, KeptBlocks, rowRoom, rowsOfUnits } from ".
 const SLOTS = 5;
 /** Most tokens of a block, and of all blocks before it that wait for a symbol. */
 const BLOCK_TOKENS = 70, WAITING_TOKENS = 2048;
-/** Tokens that are written at once, and most bytes of a token. */
-const WRITTEN_TOKENS = 8192, TOKEN_BYTES = 8;
+/** Most bytes of a token that is written, and tokens that are written at once. */
+const TOKEN_BYTES = 8, WRITTEN_TOKENS = 8192;
 /** Words of a component of a scan. */
 const HEAD = 8;
 /** Blocks of one component that are coded at once. */
@@ -34,7 +34,10 @@ export class EntropyCoder {
   readonly #heads: number;
   readonly #reciprocals: number;
   readonly #blocks: number[];
+  /** Coefficients that are not zero of each block. */
+  readonly #sets: number[];
   readonly #chunk: number;
+  /** Tokens of a row of units, or its bytes. */
   readonly #tokens: number;
   readonly #counts: number;
   readonly #codes: number;
@@ -50,14 +53,20 @@ export class EntropyCoder {
     this.#heads = layout.take(4 * HEAD * frame.components.length);
     this.#reciprocals = layout.take(4 * 64 * divisors.length);
     this.#blocks = rowRoom(frame, layout);
+    this.#sets = frame.components.map(({ blocksWide }, at) => layout.take(8 * blockRows(frame, at) * blocksWide));
     this.#chunk = layout.take(128 * CHUNK);
     // Padding blocks have two tokens.
     const most = frame.components.reduce((sum, { blocksWide }, at) => sum + blockRows(frame, at) * blocksWide + 4, 0);
-    this.#tokens = layout.take(4 * (BLOCK_TOKENS * Math.max(most, CHUNK) + WAITING_TOKENS));
+    this.#tokens = layout.take(TOKEN_BYTES * (BLOCK_TOKENS * Math.max(most, CHUNK) + WAITING_TOKENS));
     this.#counts = layout.take(4 * SLOTS * 256);
     this.#codes = layout.take(4 * SLOTS * 256);
     this.#output = layout.take(WRITTEN_TOKENS * TOKEN_BYTES);
     layout.reserve();
+    const head = this.#head;
+    frame.components.forEach(({ horizontal, blocksWide }, at) => {
+      const across = frame.components.length === 1 ? 1 : horizontal, down = blockRows(frame, at);
+      head.set([this.#blocks[at], blocksWide, 0, across, down, tableOf(at), this.#sets[at], 0], HEAD * at);
+    });
     divisors.forEach((table, id) => {
       const reciprocals = new Float32Array(memory().buffer, this.#reciprocals + 256 * id, 64);
       table.forEach((divisor, k) => reciprocals[ZIGZAG[k]] = (1 + 2 ** -20) / (8 * divisor));
@@ -66,24 +75,23 @@ export class EntropyCoder {
 
   /** Quantises the coefficients, for progressive scans. */
   quantize(): void {
-    const kept = KeptBlocks.from(this.#source, this.#blocks, (component, count) => {
-      const blocks = this.#blocks[component];
-      kernels.quantizeBlocks(blocks, count, this.#reciprocals + 256 * tableOf(component), blocks);
-    });
+    const kept = KeptBlocks.from(this.#source, this.#blocks, (at, count) => this.#quantizeRow(at, count));
     this.#source = kept;
     this.#quantized = kept.blocks;
   }
 
+  #quantizeRow(component: number, count: number): void {
+    const reciprocals = this.#reciprocals + 256 * tableOf(component);
+    kernels.quantizeBlocks(this.#blocks[component], count, reciprocals, this.#sets[component]);
+  }
+
   /** Places the blocks of a row of units, and describes them. */
-  #place(row: number): void {
-    const frame = this.#frame, { components } = frame, head = words(this.#heads, HEAD * components.length);
+  #place(row: number, head: Uint32Array): void {
     this.#source.place(row, this.#blocks);
-    components.forEach(({ horizontal, blocksWide }, at) => {
-      const across = components.length === 1 ? 1 : horizontal, down = blockRows(frame, at), table = tableOf(at);
-      const found = rowsOfUnits(frame, at, row)[1], previous = row === 0 ? 0 : head[HEAD * at + 7];
-      const reciprocals = this.#reciprocals + 256 * table;
-      head.set([this.#blocks[at], blocksWide, found, across, down, table, reciprocals, previous], HEAD * at);
-    });
+    for (let at = 0; at < this.#blocks.length; at++) {
+      head[HEAD * at + 2] = rowsOfUnits(this.#frame, at, row)[1];
+      if (row === 0) head[HEAD * at + 7] = 0;
+    }
   }
 
   /** Rows of units of an interleaved scan, and units in a row. A unit of one component is one block. */
@@ -92,18 +100,22 @@ export class EntropyCoder {
     return components.length === 1 ? [components[0].blocksHigh, components[0].blocksWide] : [unitsHigh, unitsWide];
   }
 
+  get #head(): Uint32Array {
+    return words(this.#heads, HEAD * this.#blocks.length);
+  }
+
   /**
    * Quantises all components, and gives the tokens of a sequential scan.
    * @param take receives the addresses of tokens and of their end
    */
   #sequential(take: (from: number, end: number) => void): void {
-    const [high, wide] = this.#units();
+    const [high, wide] = this.#units(), { components } = this.#frame, head = this.#head;
     for (let row = 0; row < high; row++) {
-      this.#place(row);
-      take(
-        this.#tokens,
-        kernels.sequentialTokens(this.#heads, this.#frame.components.length, wide, this.#tokens),
-      );
+      this.#place(row, head);
+      for (let at = 0; at < components.length; at++) {
+        this.#quantizeRow(at, head[HEAD * at + 2] * components[at].blocksWide);
+      }
+      take(this.#tokens, kernels.sequentialTokens(this.#heads, components.length, wide, this.#tokens));
     }
   }
 
@@ -123,9 +135,9 @@ export class EntropyCoder {
   }
 
   #dc({ high, low }: Scan): void {
-    const [rows, wide] = this.#units();
+    const [rows, wide] = this.#units(), head = this.#head;
     for (let row = 0; row < rows; row++) {
-      this.#place(row);
+      this.#place(row, head);
       const { length } = this.#frame.components;
       this.#keep(this.#tokens, kernels.dcTokens(this.#heads, length, wide, Number(high > 0), low, this.#tokens));
     }
@@ -162,8 +174,7 @@ export class EntropyCoder {
     const table = words(this.#codes, SLOTS * 256).fill(0);
     specs.forEach((spec, slot) => {
       if (spec === undefined) return;
-      const { codes, lengths } = huffmanCodes(spec);
-      for (let symbol = 0; symbol < 256; symbol++) table[slot * 256 + symbol] = codes[symbol] << 8 | lengths[symbol];
+      table.set(packedCodes(spec), slot * 256);
     });
     kernels.startBits();
   }
@@ -196,6 +207,18 @@ export class EntropyCoder {
     this.#sequential((from, end) => this.#write(from, end, writer));
     this.#finish(writer);
   }
+}
+
+const packed = new WeakMap<HuffmanSpec, Uint32Array>();
+
+/** By symbol: code word << 8 | length. */
+function packedCodes(spec: HuffmanSpec): Uint32Array {
+  const known = packed.get(spec);
+  if (known !== undefined) return known;
+  const { codes, lengths } = huffmanCodes(spec),
+    result = Uint32Array.from(codes, (code, at) => code << 8 | lengths[at]);
+  packed.set(spec, result);
+  return result;
 }
 
 /** Visits blocks in groups of at most {@link CHUNK}. */

@@ -6,13 +6,12 @@
  * symbol), number of extra bits (11-15) and the extra bits (16-31).
  *
  * A component is eight words of 32 bits: address of its blocks, blocks in a row, rows of blocks, blocks of a unit across and
- * down, table id, address of its reciprocals, last DC value.
+ * down, table id, address of the sets of its blocks, last DC value.
  */
 import { coefficient, zigzagSet } from "./jpeg_order";
-import { nonZero, quantizeBlock } from "./jpeg_transform";
+import { nonZero } from "./jpeg_transform";
 
 const BARE: i32 = 4;
-const QUANTIZED = memory.data(128, 16);
 /** The longest run of blocks without new coefficients for one symbol. */
 const LONGEST_BAND_RUN: i32 = 0x7fff;
 /** A run of blocks ends before its correction bits exceed libjpeg's buffer, so that streams agree. */
@@ -41,41 +40,53 @@ function pushValue(out: usize, slot: i32, run: i32, value: i32): usize {
 
 // @ts-ignore: decorator of AssemblyScript
 @inline
-function blockTokens(out: usize, block: usize, set: u64, table: i32, difference: i32): usize {
-  out = pushValue(out, 2 * table, 0, difference);
-  const slot = 2 * table + 1;
-  let last: i32 = 0;
-  for (let rest = set & ~1; rest != 0; rest &= rest - 1) {
-    const k = <i32>ctz(rest);
-    let run = k - last - 1;
-    for (; run > 15; run -= 16) out = push(out, slot, 0xf0, 0, 0);
-    out = pushValue(out, slot, run, coefficient(block, k));
-    last = k;
-  }
-  return last == 63 ? out : push(out, slot, 0, 0, 0);
+function pads(part: usize, row: i32, column: i32): bool {
+  return row >= load<i32>(part, 8) || column >= load<i32>(part, 4);
+}
+
+/** A block that pads a unit: the DC value of the block before it and no AC. */
+const PADDING = memory.data(128, 16);
+
+/** The address of a block; its DC value is replaced by the difference to the last one of the component. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function blockAt(part: usize, index: i32): usize {
+  const block = <usize>load<u32>(part) + 128 * <usize>index, dc = <i32>load<i16>(block);
+  store<i16>(block, dc - load<i32>(part, 28));
+  store<i32>(part, dc, 28);
+  return block;
+}
+
+/** The coefficients of a block that are coded one by one: the first and those that are not zero, by zigzag position. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function codedSet(part: usize, index: i32): u64 {
+  return load<u64>(<usize>load<u32>(part, 24) + 8 * <usize>index) | 1;
 }
 
 /**
- * Quantises a row of units of a sequential scan, and gives its tokens. A block that pads a unit repeats the DC value of
- * the block before it.
+ * The tokens of a row of units in a sequential scan of quantised blocks, whose DC values are replaced.
  * @returns the end of the tokens
  */
 export function sequentialTokens(components: usize, count: i32, unitsWide: i32, out: usize): usize {
   const end = components + 32 * <usize>count;
   for (let unit = 0; unit < unitsWide; unit++) {
     for (let part = components; part < end; part += 32) {
-      const wide = load<i32>(part, 12), high = load<i32>(part, 16), table = load<i32>(part, 20);
+      const wide = load<i32>(part, 12), high = load<i32>(part, 16);
       for (let row = 0; row < high; row++) {
         for (let column = unit * wide; column < (unit + 1) * wide; column++) {
-          if (row >= load<i32>(part, 8) || column >= load<i32>(part, 4)) {
-            out = push(push(out, 2 * table, 0, 0, 0), 2 * table + 1, 0, 0, 0);
-            continue;
+          const index = row * load<i32>(part, 4) + column, outside = pads(part, row, column);
+          const block = outside ? PADDING : blockAt(part, index);
+          let slot = 2 * load<i32>(part, 20), last: i32 = -1;
+          for (let rest = outside ? 1 : codedSet(part, index); rest != 0; rest &= rest - 1) {
+            const k = <i32>ctz(rest);
+            let run = k - last - 1;
+            last = k;
+            for (; run > 15; run -= 16) out = push(out, slot, 0xf0, 0, 0);
+            out = pushValue(out, slot, run, coefficient(block, k));
+            if (k == 0) slot++;
           }
-          const block = <usize>load<u32>(part) + 128 * <usize>(row * load<i32>(part, 4) + column);
-          const set = zigzagSet(quantizeBlock(block, load<u32>(part, 24), QUANTIZED));
-          const dc = <i32>load<i16>(QUANTIZED);
-          out = blockTokens(out, QUANTIZED, set, table, dc - load<i32>(part, 28));
-          store<i32>(part, dc, 28);
+          if (last != 63) out = push(out, slot, 0, 0, 0);
         }
       }
     }
@@ -102,9 +113,8 @@ export function dcTokens(
       const wide = load<i32>(part, 12), high = load<i32>(part, 16), previous = part + 28;
       for (let row = 0; row < high; row++) {
         for (let column = unit * wide; column < (unit + 1) * wide; column++) {
-          const pads = row >= load<i32>(part, 8) || column >= load<i32>(part, 4);
           const at = <usize>load<u32>(part) + 128 * <usize>(row * load<i32>(part, 4) + column);
-          const value = pads ? load<i32>(previous) : <i32>load<i16>(at) >> low;
+          const value = pads(part, row, column) ? load<i32>(previous) : <i32>load<i16>(at) >> low;
           if (refines) out = push(out, BARE, 0, 1, value & 1);
           else out = pushValue(out, 2 * load<i32>(part, 20), 0, value - load<i32>(previous));
           store<i32>(previous, value);

@@ -6,6 +6,7 @@
  *
  * Coefficients are in natural order, 64 values of 16 bits a block.
  */
+import { zigzagSet } from "./jpeg_order";
 
 /** The values of one block between the passes: 16 bits, or 32 where the input is out of range. */
 const BETWEEN = memory.data(256, 16);
@@ -167,13 +168,13 @@ export function forwardBlocks(plane: usize, blocksWide: i32, blockRows: i32, out
  */
 // @ts-ignore: decorator of AssemblyScript
 @inline
-export function quantizeBlock(coefficients: usize, reciprocals: usize, out: usize): u64 {
+function quantizeBlock(block: usize, reciprocals: usize): u64 {
   let mask: u64 = 0;
   for (let row: usize = 0; row < 4; row++) {
-    const first = quantizeRow(coefficients + 32 * row, reciprocals + 64 * row);
-    const second = quantizeRow(coefficients + 32 * row + 16, reciprocals + 64 * row + 32);
-    v128.store(out + 32 * row, first);
-    v128.store(out + 32 * row, second, 16);
+    const first = quantizeRow(block + 32 * row, reciprocals + 64 * row);
+    const second = quantizeRow(block + 32 * row + 16, reciprocals + 64 * row + 32);
+    v128.store(block + 32 * row, first);
+    v128.store(block + 32 * row, second, 16);
     mask |= <u64>nonZero(first, second) << (16 * row);
   }
   return mask;
@@ -195,10 +196,13 @@ function quantizeRow(coefficients: usize, reciprocals: usize): v128 {
   return v128.shuffle<i16>(f32x4.add(low, magic), f32x4.add(high, magic), 0, 2, 4, 6, 8, 10, 12, 14);
 }
 
-/** Quantises blocks. */
-export function quantizeBlocks(coefficients: usize, count: i32, reciprocals: usize, out: usize): void {
-  for (const end = out + 128 * <usize>count; out < end; out += 128, coefficients += 128) {
-    quantizeBlock(coefficients, reciprocals, out);
+/**
+ * Quantises blocks in place.
+ * @param sets receives for each block 64 bits: the quotients that are not zero, by zigzag position
+ */
+export function quantizeBlocks(blocks: usize, count: i32, reciprocals: usize, sets: usize): void {
+  for (const end = blocks + 128 * <usize>count; blocks < end; blocks += 128, sets += 8) {
+    store<u64>(sets, zigzagSet(quantizeBlock(blocks, reciprocals)));
   }
 }
 
