@@ -18,48 +18,59 @@ function samples(a: v128, b: v128, c: v128, d: v128): v128 {
   return i8x16.narrow_i16x8_u(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, d));
 }
 
+/** Weights of R and G, and of B and G; half of the weight of G in Y is in each, since 38470 has more than 16 bits. */
+const WEIGHTS = memory.data<i16>([
+  19595, 22086, 19595, 22086, 19595, 22086, 19595, 22086, 7471, 16384, 7471, 16384, 7471, 16384, 7471, 16384,
+  -32768, 21710, -32768, 21710, -32768, 21710, -32768, 21710, 11058, 0, 11058, 0, 11058, 0, 11058, 0,
+  -32768, 27439, -32768, 27439, -32768, 27439, -32768, 27439, 5329, 0, 5329, 0, 5329, 0, 5329, 0,
+], 16);
+const HALVES = memory.data<i32>([32768, 32768, 32768, 32768, 8421375, 8421375, 8421375, 8421375], 16);
+
 /** 0.299 R + 0.587 G + 0.114 B; the weight of G, too large for 16 bits, in two parts. */
 // @ts-ignore: decorator of AssemblyScript
 @inline
-function luma(rg: v128, bg: v128): v128 {
-  const sum = i32x4.add(
-    i32x4.dot_i16x8_s(rg, i16x8(19595, 22086, 19595, 22086, 19595, 22086, 19595, 22086)),
-    i32x4.dot_i16x8_s(bg, i16x8(7471, 16384, 7471, 16384, 7471, 16384, 7471, 16384)),
-  );
-  return i32x4.shr_u(i32x4.add(sum, i32x4.splat(32768)), 16);
+function luma(rg: v128, ofRg: v128, bg: v128, ofBg: v128, half: v128): v128 {
+  const sum = i32x4.add(i32x4.dot_i16x8_s(rg, ofRg), i32x4.dot_i16x8_s(bg, ofBg));
+  return i32x4.shr_u(i32x4.add(sum, half), 16);
 }
 
-/** Half of the first of each pair, less weights of the other two. */
+/** Cb or Cr from its negative, whose weights have 16 bits: 0.5 is 32768/65536. */
 // @ts-ignore: decorator of AssemblyScript
 @inline
-function chroma(half: v128, others: v128, weights: v128): v128 {
-  const sum = i32x4.add(i32x4.shr_u(i32x4.shl(half, 16), 1), i32x4.dot_i16x8_s(others, weights));
-  return i32x4.shr_u(i32x4.add(sum, i32x4.splat((128 << 16) + 32767)), 16);
+function chroma(own: v128, ofOwn: v128, other: v128, ofOther: v128, half: v128): v128 {
+  const negative = i32x4.add(i32x4.dot_i16x8_s(own, ofOwn), i32x4.dot_i16x8_s(other, ofOther));
+  return i32x4.shr_u(i32x4.sub(half, negative), 16);
 }
 
 /** One row of pixels to three rows of samples. */
 function rowToYcc(rgb: usize, width: i32, y: usize, blue: usize, red: usize): void {
-  const ofBlue = i16x8(-11058, -21710, -11058, -21710, -11058, -21710, -11058, -21710);
-  const ofRed = i16x8(-5329, -27439, -5329, -27439, -5329, -27439, -5329, -27439);
+  const yRg = v128.load(WEIGHTS), yBg = v128.load(WEIGHTS, 16), blueBg = v128.load(WEIGHTS, 32);
+  const blueRg = v128.load(WEIGHTS, 48), redRg = v128.load(WEIGHTS, 64), redBg = v128.load(WEIGHTS, 80);
+  const lumaHalf = v128.load(HALVES), half = v128.load(HALVES, 16);
   for (let x: usize = 0; x < <usize>width; x += 16, rgb += 48) {
     const p0 = v128.load(rgb), p1 = v128.load(rgb, 12), p2 = v128.load(rgb, 24), p3 = v128.load(rgb, 36);
     const rg0 = i8x16.swizzle(p0, RG), bg0 = i8x16.swizzle(p0, BG);
     const rg1 = i8x16.swizzle(p1, RG), bg1 = i8x16.swizzle(p1, BG);
     const rg2 = i8x16.swizzle(p2, RG), bg2 = i8x16.swizzle(p2, BG);
     const rg3 = i8x16.swizzle(p3, RG), bg3 = i8x16.swizzle(p3, BG);
-    v128.store(y + x, samples(luma(rg0, bg0), luma(rg1, bg1), luma(rg2, bg2), luma(rg3, bg3)));
+    v128.store(y + x, samples(luma(rg0, yRg, bg0, yBg, lumaHalf), luma(rg1, yRg, bg1, yBg, lumaHalf), luma(rg2, yRg, bg2, yBg, lumaHalf), luma(rg3, yRg, bg3, yBg, lumaHalf)));
     v128.store(
       blue + x,
       samples(
-        chroma(bg0, rg0, ofBlue),
-        chroma(bg1, rg1, ofBlue),
-        chroma(bg2, rg2, ofBlue),
-        chroma(bg3, rg3, ofBlue),
+        chroma(bg0, blueBg, rg0, blueRg, half),
+        chroma(bg1, blueBg, rg1, blueRg, half),
+        chroma(bg2, blueBg, rg2, blueRg, half),
+        chroma(bg3, blueBg, rg3, blueRg, half),
       ),
     );
     v128.store(
       red + x,
-      samples(chroma(rg0, bg0, ofRed), chroma(rg1, bg1, ofRed), chroma(rg2, bg2, ofRed), chroma(rg3, bg3, ofRed)),
+      samples(
+        chroma(rg0, redRg, bg0, redBg, half),
+        chroma(rg1, redRg, bg1, redBg, half),
+        chroma(rg2, redRg, bg2, redBg, half),
+        chroma(rg3, redRg, bg3, redBg, half),
+      ),
     );
   }
 }

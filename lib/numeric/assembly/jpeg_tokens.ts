@@ -34,8 +34,8 @@ function push(out: usize, slot: i32, symbol: i32, extraLength: i32, extra: i32):
 // @ts-ignore: decorator of AssemblyScript
 @inline
 function pushValue(out: usize, slot: i32, run: i32, value: i32): usize {
-  const sign = value >> 31, category = 32 - clz((value ^ sign) - sign);
-  return push(out, slot, run << 4 | category, category, (value + sign) & ((1 << category) - 1));
+  const sign = value >> 31, zeros = clz((value ^ sign) - sign), category = 32 - zeros;
+  return push(out, slot, run << 4 | category, category, (value + sign) & ~(-2 << (31 - zeros)));
 }
 
 // @ts-ignore: decorator of AssemblyScript

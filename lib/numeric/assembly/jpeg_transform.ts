@@ -11,10 +11,49 @@ import { zigzagSet } from "./jpeg_order";
 /** The values of one block between the passes: 16 bits, or 32 where the input is out of range. */
 const BETWEEN = memory.data(256, 16);
 
+/** Pairs of factors. Constants in memory are faster than those in the code, which are made again for each use. */
+const PAIRS = memory.data<i16>([
+  4433, 10703,
+  -10704, 4433,
+  -11363, 9633,
+  -6436, 2260,
+  9633, 2261,
+  -11362, 6437,
+  -6436, -11362,
+  -2259, 9633,
+  2260, 6437,
+  9633, 11363,
+  8192, 8192,
+  8192, -8192,
+  10703, 4433,
+  4433, -10704,
+  11363, 9633,
+  6437, 2260,
+  9633, -2259,
+  -11362, -6436,
+  6437, -11362,
+  2261, 9633,
+  2260, -6436,
+  9633, -11363,
+], 16);
+/** 1.5·2^23: the sum with a number has that number, rounded, in its low bits. */
+const MAGIC = memory.data<f32>([12582912], 16);
+const HALVES = memory.data<i32>([1 << 10, 1 << 14, (1 << 17) + (128 << 18), 1024 << 16 | 1024, 2 << 16 | 2], 16);
+/** Rounding halves of shifts; that by 18 comes with the level shift by 128. */
+const HALF_11: usize = HALVES, HALF_15: usize = HALVES + 4, HALF_18: usize = HALVES + 8;
+/** Pairs of 16 bits: the level shift of eight samples, and the rounding half of a shift by 2. */
+const LEVEL: usize = HALVES + 12, HALF_2: usize = HALVES + 16;
+
 // @ts-ignore: decorator of AssemblyScript
 @inline
-function pair(a: i16, b: i16): v128 {
-  return i32x4.splat(<i32>b << 16 | (<i32>a & 0xffff));
+function splat(address: usize): v128 {
+  return v128.load32_splat(address);
+}
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function pair(index: usize): v128 {
+  return splat(PAIRS + 4 * index);
 }
 
 // @ts-ignore: decorator of AssemblyScript
@@ -32,8 +71,8 @@ function high16(a: v128, b: v128): v128 {
 /** One product sum of two pairs, rounded. */
 // @ts-ignore: decorator of AssemblyScript
 @inline
-function rounded2(p: v128, kp: v128, half: i32, shift: i32): v128 {
-  return i32x4.shr_s(i32x4.add(i32x4.dot_i16x8_s(p, kp), i32x4.splat(half)), shift);
+function rounded2(p: v128, kp: v128, half: usize, shift: i32): v128 {
+  return i32x4.shr_s(i32x4.add(i32x4.dot_i16x8_s(p, kp), splat(half)), shift);
 }
 
 // @ts-ignore: decorator of AssemblyScript
@@ -44,30 +83,30 @@ function dot4(p: v128, kp: v128, q: v128, kq: v128): v128 {
 
 // @ts-ignore: decorator of AssemblyScript
 @inline
-function rounded4(p: v128, kp: v128, q: v128, kq: v128, half: i32, shift: i32): v128 {
-  return i32x4.shr_s(i32x4.add(dot4(p, kp, q, kq), i32x4.splat(half)), shift);
+function rounded4(p: v128, kp: v128, q: v128, kq: v128, half: usize, shift: i32): v128 {
+  return i32x4.shr_s(i32x4.add(dot4(p, kp, q, kq), splat(half)), shift);
 }
 
 /** Output 2 of a forward pass. */
 // @ts-ignore: decorator of AssemblyScript
 @inline
-function even2(e2: v128, e3: v128, half: i32, shift: i32): v128 {
-  const k = pair(4433, 10703);
+function even2(e2: v128, e3: v128, half: usize, shift: i32): v128 {
+  const k = pair(0);
   return i16x8.narrow_i32x4_s(rounded2(low16(e2, e3), k, half, shift), rounded2(high16(e2, e3), k, half, shift));
 }
 
 /** Output 6 of a forward pass. */
 // @ts-ignore: decorator of AssemblyScript
 @inline
-function even6(e2: v128, e3: v128, half: i32, shift: i32): v128 {
-  const k = pair(-10704, 4433);
+function even6(e2: v128, e3: v128, half: usize, shift: i32): v128 {
+  const k = pair(1);
   return i16x8.narrow_i32x4_s(rounded2(low16(e2, e3), k, half, shift), rounded2(high16(e2, e3), k, half, shift));
 }
 
 /** An odd output of a forward pass. */
 // @ts-ignore: decorator of AssemblyScript
 @inline
-function odd(pl: v128, ph: v128, kp: v128, ql: v128, qh: v128, kq: v128, half: i32, shift: i32): v128 {
+function odd(pl: v128, ph: v128, kp: v128, ql: v128, qh: v128, kq: v128, half: usize, shift: i32): v128 {
   return i16x8.narrow_i32x4_s(rounded4(pl, kp, ql, kq, half, shift), rounded4(ph, kp, qh, kq, half, shift));
 }
 
@@ -120,13 +159,13 @@ function forward(at: usize, stride: usize, out: usize): void {
   const b0 = i16x8.sub(s3, s4), b1 = i16x8.sub(s2, s5), b2 = i16x8.sub(s1, s6), b3 = i16x8.sub(s0, s7);
   const e0 = i16x8.add(a0, a3), e1 = i16x8.add(a1, a2), e2 = i16x8.sub(a1, a2), e3 = i16x8.sub(a0, a3);
   // The level shift by 128 of eight samples.
-  const w0 = i16x8.shl(i16x8.sub(i16x8.add(e0, e1), i16x8.splat(1024)), 2), w4 = i16x8.shl(i16x8.sub(e0, e1), 2);
-  const w2 = even2(e2, e3, 1024, 11), w6 = even6(e2, e3, 1024, 11);
+  const w0 = i16x8.shl(i16x8.sub(i16x8.add(e0, e1), splat(LEVEL)), 2), w4 = i16x8.shl(i16x8.sub(e0, e1), 2);
+  const w2 = even2(e2, e3, HALF_11, 11), w6 = even6(e2, e3, HALF_11, 11);
   const pl = low16(b0, b1), ph = high16(b0, b1), ql = low16(b2, b3), qh = high16(b2, b3);
-  const w7 = odd(pl, ph, pair(-11363, 9633), ql, qh, pair(-6436, 2260), 1024, 11);
-  const w5 = odd(pl, ph, pair(9633, 2261), ql, qh, pair(-11362, 6437), 1024, 11);
-  const w3 = odd(pl, ph, pair(-6436, -11362), ql, qh, pair(-2259, 9633), 1024, 11);
-  const w1 = odd(pl, ph, pair(2260, 6437), ql, qh, pair(9633, 11363), 1024, 11);
+  const w7 = odd(pl, ph, pair(2), ql, qh, pair(3), HALF_11, 11);
+  const w5 = odd(pl, ph, pair(4), ql, qh, pair(5), HALF_11, 11);
+  const w3 = odd(pl, ph, pair(6), ql, qh, pair(7), HALF_11, 11);
+  const w1 = odd(pl, ph, pair(8), ql, qh, pair(9), HALF_11, 11);
 
   // Columns: lane j is column j.
   const x0 = low16(w0, w1), x1 = high16(w0, w1), x2 = low16(w2, w3), x3 = high16(w2, w3);
@@ -139,15 +178,15 @@ function forward(at: usize, stride: usize, out: usize): void {
   const g0 = i16x8.sub(t3, t4), g1 = i16x8.sub(t2, t5), g2 = i16x8.sub(t1, t6), g3 = i16x8.sub(t0, t7);
   const h0 = i16x8.add(f0, f3), h1 = i16x8.add(f1, f2), h2 = i16x8.sub(f1, f2), h3 = i16x8.sub(f0, f3);
   // A sum of 64 level samples has 16 bits with the rounding: -32768 is the smallest, 32512 the largest.
-  v128.store(out, i16x8.shr_s(i16x8.add(i16x8.add(h0, h1), i16x8.splat(2)), 2));
-  v128.store(out, i16x8.shr_s(i16x8.add(i16x8.sub(h0, h1), i16x8.splat(2)), 2), 64);
-  v128.store(out, even2(h2, h3, 16384, 15), 32);
-  v128.store(out, even6(h2, h3, 16384, 15), 96);
+  v128.store(out, i16x8.shr_s(i16x8.add(i16x8.add(h0, h1), splat(HALF_2)), 2));
+  v128.store(out, i16x8.shr_s(i16x8.add(i16x8.sub(h0, h1), splat(HALF_2)), 2), 64);
+  v128.store(out, even2(h2, h3, HALF_15, 15), 32);
+  v128.store(out, even6(h2, h3, HALF_15, 15), 96);
   const ul = low16(g0, g1), uh = high16(g0, g1), vl = low16(g2, g3), vh = high16(g2, g3);
-  v128.store(out, odd(ul, uh, pair(-11363, 9633), vl, vh, pair(-6436, 2260), 16384, 15), 112);
-  v128.store(out, odd(ul, uh, pair(9633, 2261), vl, vh, pair(-11362, 6437), 16384, 15), 80);
-  v128.store(out, odd(ul, uh, pair(-6436, -11362), vl, vh, pair(-2259, 9633), 16384, 15), 48);
-  v128.store(out, odd(ul, uh, pair(2260, 6437), vl, vh, pair(9633, 11363), 16384, 15), 16);
+  v128.store(out, odd(ul, uh, pair(2), vl, vh, pair(3), HALF_15, 15), 112);
+  v128.store(out, odd(ul, uh, pair(4), vl, vh, pair(5), HALF_15, 15), 80);
+  v128.store(out, odd(ul, uh, pair(6), vl, vh, pair(7), HALF_15, 15), 48);
+  v128.store(out, odd(ul, uh, pair(8), vl, vh, pair(9), HALF_15, 15), 16);
 }
 
 /** Transforms rows of blocks of a plane; the coefficients follow row by row. */
@@ -190,7 +229,7 @@ export function nonZero(first: v128, second: v128): u32 {
 // @ts-ignore: decorator of AssemblyScript
 @inline
 function quantizeRow(coefficients: usize, reciprocals: usize): v128 {
-  const row = v128.load(coefficients), magic = f32x4.splat(12582912);
+  const row = v128.load(coefficients), magic = splat(MAGIC);
   const low = f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(row)), v128.load(reciprocals));
   const high = f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(row)), v128.load(reciprocals, 16));
   return v128.shuffle<i16>(f32x4.add(low, magic), f32x4.add(high, magic), 0, 2, 4, 6, 8, 10, 12, 14);
@@ -233,37 +272,37 @@ function inversePass(
   c5: v128,
   c6: v128,
   c7: v128,
-  half: i32,
+  half: usize,
   shift: i32,
 ): void {
   const l04 = low16(c0, c4), l26 = low16(c2, c6), l13 = low16(c1, c3), l57 = low16(c5, c7);
   const h04 = high16(c0, c4), h26 = high16(c2, c6), h13 = high16(c1, c3), h57 = high16(c5, c7);
-  const bias = i32x4.splat(half);
-  const plus = pair(8192, 8192), minus = pair(8192, -8192), k3 = pair(10703, 4433), k2 = pair(4433, -10704);
+  const bias = splat(half);
+  const plus = pair(10), minus = pair(11), k3 = pair(12), k2 = pair(13);
   const lt0 = i32x4.add(i32x4.dot_i16x8_s(l04, plus), bias), lt1 = i32x4.add(i32x4.dot_i16x8_s(l04, minus), bias);
   const ht0 = i32x4.add(i32x4.dot_i16x8_s(h04, plus), bias), ht1 = i32x4.add(i32x4.dot_i16x8_s(h04, minus), bias);
   const lt3 = i32x4.dot_i16x8_s(l26, k3), ht3 = i32x4.dot_i16x8_s(h26, k3);
   const lt2 = i32x4.dot_i16x8_s(l26, k2), ht2 = i32x4.dot_i16x8_s(h26, k2);
 
-  const o3p = pair(11363, 9633), o3q = pair(6437, 2260);
+  const o3p = pair(14), o3q = pair(15);
   const lo3 = dot4(l13, o3p, l57, o3q), ho3 = dot4(h13, o3p, h57, o3q);
   const le0 = i32x4.add(lt0, lt3), he0 = i32x4.add(ht0, ht3);
   v128.store(BETWEEN, i16x8.narrow_i32x4_s(sum32(le0, lo3, shift), sum32(he0, ho3, shift)));
   v128.store(BETWEEN, i16x8.narrow_i32x4_s(difference32(le0, lo3, shift), difference32(he0, ho3, shift)), 112);
 
-  const o2p = pair(9633, -2259), o2q = pair(-11362, -6436);
+  const o2p = pair(16), o2q = pair(17);
   const lo2 = dot4(l13, o2p, l57, o2q), ho2 = dot4(h13, o2p, h57, o2q);
   const le1 = i32x4.add(lt1, lt2), he1 = i32x4.add(ht1, ht2);
   v128.store(BETWEEN, i16x8.narrow_i32x4_s(sum32(le1, lo2, shift), sum32(he1, ho2, shift)), 16);
   v128.store(BETWEEN, i16x8.narrow_i32x4_s(difference32(le1, lo2, shift), difference32(he1, ho2, shift)), 96);
 
-  const o1p = pair(6437, -11362), o1q = pair(2261, 9633);
+  const o1p = pair(18), o1q = pair(19);
   const lo1 = dot4(l13, o1p, l57, o1q), ho1 = dot4(h13, o1p, h57, o1q);
   const le2 = i32x4.sub(lt1, lt2), he2 = i32x4.sub(ht1, ht2);
   v128.store(BETWEEN, i16x8.narrow_i32x4_s(sum32(le2, lo1, shift), sum32(he2, ho1, shift)), 32);
   v128.store(BETWEEN, i16x8.narrow_i32x4_s(difference32(le2, lo1, shift), difference32(he2, ho1, shift)), 80);
 
-  const o0p = pair(2260, -6436), o0q = pair(9633, -11363);
+  const o0p = pair(20), o0q = pair(21);
   const lo0 = dot4(l13, o0p, l57, o0q), ho0 = dot4(h13, o0p, h57, o0q);
   const le3 = i32x4.sub(lt0, lt3), he3 = i32x4.sub(ht0, ht3);
   v128.store(BETWEEN, i16x8.narrow_i32x4_s(sum32(le3, lo0, shift), sum32(he3, ho0, shift)), 48);
@@ -287,7 +326,7 @@ export function inverse(block: usize, at: usize, stride: usize): void {
     inverseLarge(block, at, stride);
     return;
   }
-  inversePass(c0, c1, c2, c3, c4, c5, c6, c7, 1024, 11);
+  inversePass(c0, c1, c2, c3, c4, c5, c6, c7, HALF_11, 11);
   const r0 = v128.load(BETWEEN), r1 = v128.load(BETWEEN, 16), r2 = v128.load(BETWEEN, 32), r3 = v128.load(BETWEEN, 48);
   const r4 = v128.load(BETWEEN, 64), r5 = v128.load(BETWEEN, 80);
   const r6 = v128.load(BETWEEN, 96), r7 = v128.load(BETWEEN, 112);
@@ -305,7 +344,7 @@ export function inverse(block: usize, at: usize, stride: usize): void {
     high64(y2, y6),
     low64(y3, y7),
     high64(y3, y7),
-    33685504,
+    HALF_18,
     18,
   );
   // Columns of samples, two a vector, to rows.
@@ -329,11 +368,11 @@ export function inverse(block: usize, at: usize, stride: usize): void {
 }
 
 /** One pass over eight values of 32 bits, a step apart, in place; sums wrap. */
-function inverseLine(at: usize, step: usize, half: i32, shift: i32): void {
+function inverseLine(at: usize, step: usize, half: usize, shift: i32): void {
   const c0 = load<i32>(at), c1 = load<i32>(at + step), c2 = load<i32>(at + 2 * step), c3 = load<i32>(at + 3 * step);
   const c4 = load<i32>(at + 4 * step), c5 = load<i32>(at + 5 * step);
   const c6 = load<i32>(at + 6 * step), c7 = load<i32>(at + 7 * step);
-  const t0 = ((c0 + c4) << 13) + half, t1 = ((c0 - c4) << 13) + half;
+  const bias = load<i32>(half), t0 = ((c0 + c4) << 13) + bias, t1 = ((c0 - c4) << 13) + bias;
   const t2 = 4433 * c2 - 10704 * c6, t3 = 10703 * c2 + 4433 * c6;
   const o0 = 2260 * c1 - 6436 * c3 + 9633 * c5 - 11363 * c7, o1 = 6437 * c1 - 11362 * c3 + 2261 * c5 + 9633 * c7;
   const o2 = 9633 * c1 - 2259 * c3 - 11362 * c5 - 6436 * c7, o3 = 11363 * c1 + 9633 * c3 + 6437 * c5 + 2260 * c7;
@@ -350,10 +389,10 @@ function inverseLine(at: usize, step: usize, half: i32, shift: i32): void {
 /** The inverse of a block that no 8-bit image has: values between the passes with 32 bits. */
 function inverseLarge(block: usize, at: usize, stride: usize): void {
   for (let k: usize = 0; k < 64; k++) store<i32>(BETWEEN + 4 * k, load<i16>(block + 2 * k));
-  for (let column: usize = 0; column < 8; column++) inverseLine(BETWEEN + 4 * column, 32, 1024, 11);
+  for (let column: usize = 0; column < 8; column++) inverseLine(BETWEEN + 4 * column, 32, HALF_11, 11);
   for (let row: usize = 0; row < 8; row++, at += stride) {
     const line = BETWEEN + 32 * row;
-    inverseLine(line, 4, 33685504, 18);
+    inverseLine(line, 4, HALF_18, 18);
     for (let x: usize = 0; x < 8; x++) {
       const sample = load<i32>(line + 4 * x);
       store<u8>(at + x, sample < 0 ? 0 : sample > 255 ? 255 : sample);
