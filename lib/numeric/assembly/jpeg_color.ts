@@ -18,13 +18,32 @@ function samples(a: v128, b: v128, c: v128, d: v128): v128 {
   return i8x16.narrow_i16x8_u(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, d));
 }
 
-/** Weights of R and G, and of B and G; half of the weight of G in Y is in each, since 38470 has more than 16 bits. */
+/**
+ * Pairs of weights: of R and G, then of B and G, for Y (half of the weight of G in each, since 38470 has more than 16 bits),
+ * for -Cb and for -Cr; of Cb and Cr for G; the factors of Cr and of Cb for R and B. Constants in memory are faster than those
+ * in the code, which are made again for each use.
+ */
 const WEIGHTS = memory.data<i16>([
-  19595, 22086, 19595, 22086, 19595, 22086, 19595, 22086, 7471, 16384, 7471, 16384, 7471, 16384, 7471, 16384,
-  -32768, 21710, -32768, 21710, -32768, 21710, -32768, 21710, 11058, 0, 11058, 0, 11058, 0, 11058, 0,
-  -32768, 27439, -32768, 27439, -32768, 27439, -32768, 27439, 5329, 0, 5329, 0, 5329, 0, 5329, 0,
+  19595, 22086, 7471, 16384, 11058, 0, -32768, 21710, -32768, 27439, 5329, 0, -22554, 18734, 13173, 13173, -7471, -7471,
 ], 16);
-const HALVES = memory.data<i32>([32768, 32768, 32768, 32768, 8421375, 8421375, 8421375, 8421375], 16);
+/** The rounding half of Y and G, and the sum of the offset of Cb and Cr and of their half. */
+const HALVES = memory.data<i32>([1 << 15, (128 << 16) + (1 << 15) - 1], 16);
+/** Pairs of 16 bits: the offset of Cb and Cr, and the rounding of sums in pairs of columns. */
+const ROUNDING = memory.data<i16>([128, 128, 0, 1, 1, 2, 1, 1, 2, 2, 8, 8, 7, 7], 4);
+const OFFSET: usize = ROUNDING, HALVE_2: usize = ROUNDING + 4, HALVE_4: usize = ROUNDING + 8, ONE: usize = ROUNDING + 12;
+const TWO: usize = ROUNDING + 16, EIGHT: usize = ROUNDING + 20, SEVEN: usize = ROUNDING + 24;
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function splat(address: usize): v128 {
+  return v128.load32_splat(address);
+}
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function weights(index: usize): v128 {
+  return splat(WEIGHTS + 4 * index);
+}
 
 /** 0.299 R + 0.587 G + 0.114 B; the weight of G, too large for 16 bits, in two parts. */
 // @ts-ignore: decorator of AssemblyScript
@@ -44,9 +63,8 @@ function chroma(own: v128, ofOwn: v128, other: v128, ofOther: v128, half: v128):
 
 /** One row of pixels to three rows of samples. */
 function rowToYcc(rgb: usize, width: i32, y: usize, blue: usize, red: usize): void {
-  const yRg = v128.load(WEIGHTS), yBg = v128.load(WEIGHTS, 16), blueBg = v128.load(WEIGHTS, 32);
-  const blueRg = v128.load(WEIGHTS, 48), redRg = v128.load(WEIGHTS, 64), redBg = v128.load(WEIGHTS, 80);
-  const lumaHalf = v128.load(HALVES), half = v128.load(HALVES, 16);
+  const yRg = weights(0), yBg = weights(1), blueRg = weights(2), blueBg = weights(3), redRg = weights(4);
+  const redBg = weights(5), lumaHalf = splat(HALVES), half = splat(HALVES + 4);
   for (let x: usize = 0; x < <usize>width; x += 16, rgb += 48) {
     const p0 = v128.load(rgb), p1 = v128.load(rgb, 12), p2 = v128.load(rgb, 24), p3 = v128.load(rgb, 36);
     const rg0 = i8x16.swizzle(p0, RG), bg0 = i8x16.swizzle(p0, BG);
@@ -90,7 +108,7 @@ function padRows(plane: usize, stride: i32, rows: i32, padded: i32): void {
 
 /** Averages pairs of columns: `count` samples. */
 function halveColumns(row: usize, target: usize, count: i32): void {
-  const bias = i32x4.splat(1 << 16);
+  const bias = splat(HALVE_2);
   for (let x: usize = 0; x < <usize>count; x += 16) {
     const left = i16x8.extadd_pairwise_i8x16_u(v128.load(row + 2 * x));
     const right = i16x8.extadd_pairwise_i8x16_u(v128.load(row + 2 * x, 16));
@@ -103,7 +121,7 @@ function halveColumns(row: usize, target: usize, count: i32): void {
 
 /** Averages 2x2 samples: `count` of them. */
 function halveBoth(upper: usize, lower: usize, target: usize, count: i32): void {
-  const bias = i32x4.splat(2 << 16 | 1);
+  const bias = splat(HALVE_4);
   for (let x: usize = 0; x < <usize>count; x += 16) {
     const left = i16x8.add(
       i16x8.extadd_pairwise_i8x16_u(v128.load(upper + 2 * x)),
@@ -218,11 +236,11 @@ function repeatEnds(sums: usize, width: i32): void {
 function doubleColumns(row: usize, width: i32, sums: usize, output: usize): void {
   for (let x: usize = 0; x < <usize>width; x += 8) v128.store(sums + 2 * x, v128.load8x8_u(row + x));
   repeatEnds(sums, width);
-  doubleSums(sums, width, i16x8.splat(1), i16x8.splat(2), 2, output);
+  doubleSums(sums, width, splat(ONE), splat(TWO), 2, output);
 }
 
-function doubleRows(near: usize, far: usize, width: i32, bias: i16, output: usize): void {
-  const half = i16x8.splat(bias);
+function doubleRows(near: usize, far: usize, width: i32, bias: usize, output: usize): void {
+  const half = splat(bias);
   for (let x: usize = 0; x < <usize>width; x += 16) {
     const n = v128.load(near + x), f = v128.load(far + x);
     const low = weighted(i16x8.extend_low_i8x16_u(n), i16x8.extend_low_i8x16_u(f));
@@ -239,7 +257,7 @@ function doubleBoth(near: usize, far: usize, width: i32, sums: usize, output: us
     v128.store(sums + 2 * x, weighted(v128.load8x8_u(near + x), v128.load8x8_u(far + x)));
   }
   repeatEnds(sums, width);
-  doubleSums(sums, width, i16x8.splat(8), i16x8.splat(7), 4, output);
+  doubleSums(sums, width, splat(EIGHT), splat(SEVEN), 4, output);
 }
 
 function repeatColumns(row: usize, width: i32, across: i32, output: usize): void {
@@ -270,7 +288,7 @@ function upsampled(source: usize, row: i32, frameWidth: i32, sums: usize): usize
   const output = <usize>load<u32>(source, 28), near = lineOf(source, row / down);
   if (down == 2 && (across == 1 || (across == 2 && width > 2))) {
     const far = lineOf(source, (row >> 1) + (row & 1 ? 1 : -1));
-    if (across == 1) doubleRows(near, far, width, row & 1 ? 2 : 1, output);
+    if (across == 1) doubleRows(near, far, width, row & 1 ? TWO : ONE, output);
     else doubleBoth(near, far, width, sums, output);
   } else if (across == 2 && down == 1 && width > 2) doubleColumns(near, width, sums, output);
   else repeatColumns(near, frameWidth, across, output);
@@ -298,33 +316,32 @@ function sum16(low: v128, high: v128, addLow: v128, addHigh: v128): v128 {
 /** 1.402 Cr: Cr + 0.402 Cr. */
 // @ts-ignore: decorator of AssemblyScript
 @inline
-function redPart(red: v128): v128 {
-  return i16x8.add(red, i16x8.q15mulr_sat_s(red, i16x8.splat(13173)));
+function redPart(red: v128, factor: v128): v128 {
+  return i16x8.add(red, i16x8.q15mulr_sat_s(red, factor));
 }
 
 /** 1.772 Cb: 2 Cb - 0.228 Cb. */
 // @ts-ignore: decorator of AssemblyScript
 @inline
-function bluePart(blue: v128): v128 {
-  return i16x8.add(i16x8.shl(blue, 1), i16x8.q15mulr_sat_s(blue, i16x8.splat(-7471)));
+function bluePart(blue: v128, factor: v128): v128 {
+  return i16x8.add(i16x8.shl(blue, 1), i16x8.q15mulr_sat_s(blue, factor));
 }
 
 /** -0.344 Cb - 0.714 Cr: 0.286 Cr - 0.344 Cb, less Cr. */
 // @ts-ignore: decorator of AssemblyScript
 @inline
-function greenPart(blue: v128, red: v128): v128 {
-  const weights = i16x8(-22554, 18734, -22554, 18734, -22554, 18734, -22554, 18734), half = i32x4.splat(32768);
+function greenPart(blue: v128, red: v128, ofBoth: v128, half: v128): v128 {
   const low = v128.shuffle<i16>(blue, red, 0, 8, 1, 9, 2, 10, 3, 11);
   const high = v128.shuffle<i16>(blue, red, 4, 12, 5, 13, 6, 14, 7, 15);
   const sum = i16x8.narrow_i32x4_s(
-    i32x4.shr_s(i32x4.add(i32x4.dot_i16x8_s(low, weights), half), 16),
-    i32x4.shr_s(i32x4.add(i32x4.dot_i16x8_s(high, weights), half), 16),
+    i32x4.shr_s(i32x4.add(i32x4.dot_i16x8_s(low, ofBoth), half), 16),
+    i32x4.shr_s(i32x4.add(i32x4.dot_i16x8_s(high, ofBoth), half), 16),
   );
   return i16x8.sub(sum, red);
 }
 
 function rowToRgb(y: usize, blue: usize, red: usize, width: i32, rgb: usize): void {
-  const middle = i16x8.splat(128);
+  const middle = splat(OFFSET), ofBoth = weights(6), ofRed = weights(7), ofBlue = weights(8), half = splat(HALVES);
   for (let x: usize = 0; x < <usize>width; x += 16, rgb += 48) {
     const luma = v128.load(y + x), lumaLow = i16x8.extend_low_i8x16_u(luma), lumaHigh = i16x8.extend_high_i8x16_u(luma);
     const blueLow = i16x8.sub(v128.load8x8_u(blue + x), middle), redLow = i16x8.sub(v128.load8x8_u(red + x), middle);
@@ -332,9 +349,14 @@ function rowToRgb(y: usize, blue: usize, red: usize, width: i32, rgb: usize): vo
     const redHigh = i16x8.sub(v128.load8x8_u(red + x, 8), middle);
     storePixels(
       rgb,
-      sum16(lumaLow, lumaHigh, redPart(redLow), redPart(redHigh)),
-      sum16(lumaLow, lumaHigh, greenPart(blueLow, redLow), greenPart(blueHigh, redHigh)),
-      sum16(lumaLow, lumaHigh, bluePart(blueLow), bluePart(blueHigh)),
+      sum16(lumaLow, lumaHigh, redPart(redLow, ofRed), redPart(redHigh, ofRed)),
+      sum16(
+        lumaLow,
+        lumaHigh,
+        greenPart(blueLow, redLow, ofBoth, half),
+        greenPart(blueHigh, redHigh, ofBoth, half),
+      ),
+      sum16(lumaLow, lumaHigh, bluePart(blueLow, ofBlue), bluePart(blueHigh, ofBlue)),
     );
   }
 }
