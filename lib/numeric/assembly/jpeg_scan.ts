@@ -5,14 +5,14 @@
  * A component is eight words of 32 bits: address of its samples or coefficients in this row of units, samples in a row,
  * blocks of a unit across and down, addresses of its DC table, its AC table and its divisors, last DC value.
  *
- * A table is a look-up by the next LOOKUP bits (length in bits 0-4, symbol in bits 5-12; where code and extra bits fit, their
+ * A table is a look-up by the next LOOKUP bits (length in bits 0-5, symbol in bits 6-13; where code and extra bits fit, their
  * joint length and in bits 16-31 the value; 0 for a longer or unknown code), then by length the first code beyond this
  * length, aligned to 16 bits, and the offset from a code to its symbol, then the symbols.
  */
 import { OFFSETS } from "./jpeg_order";
 import { inverse, inverseFlat } from "./jpeg_transform";
 
-const LOOKUP: i32 = 9;
+const LOOKUP: i32 = 10;
 const LIMITS: usize = 4 << LOOKUP, PLACES: usize = LIMITS + 4 * 17, SYMBOLS: usize = PLACES + 4 * 17;
 const TABLE_BYTES: usize = SYMBOLS + 256;
 
@@ -43,8 +43,8 @@ export function buildTable(counts: usize, table: usize): void {
       if (length > LOOKUP) continue;
       const spare = LOOKUP - length, category = symbol & 15, whole = category > 0 && category <= spare;
       for (let next = 0; next < 1 << spare; next++) {
-        let entry = symbol << 5 | length;
-        if (whole) entry = extended(next >> (spare - category), category) << 16 | symbol << 5 | (length + category);
+        let entry = symbol << 6 | length;
+        if (whole) entry = extended(next >> (spare - category), category) << 16 | symbol << 6 | (length + category);
         store<i32>(table + 4 * <usize>(code << spare | next), entry);
       }
     }
@@ -59,7 +59,7 @@ function extended(bits: i32, category: i32): i32 {
   return bits < 1 << (category - 1) ? bits - (1 << category) + 1 : bits;
 }
 
-/** The low `pending` bits are read from the data and not yet used; the last `missing` ones are zeros after the data. */
+/** The high `pending` bits are read from the data and not yet used, the last `missing` of them are zeros after the data. */
 let word: u64 = 0, pending: i32 = 0, missing: i32 = 0;
 /** The next byte of the data, and the end of the bytes. */
 let input: usize = 0, inputEnd: usize = 0;
@@ -110,7 +110,7 @@ function fillSlowly(): void {
         missing += 8;
       }
     }
-    word = word << 8 | byte;
+    word |= byte << <u64>(56 - pending);
     pending += 8;
   }
 }
@@ -121,13 +121,13 @@ function holdsMarker(four: u32): bool {
   return (four & 0x80808080 & ~(four + 0x01010101)) != 0;
 }
 
-/** The symbol and length of a code longer than the look-up: length << 8 | symbol, or -1. */
+/** The entry of a code longer than the look-up, or 0. @param next 16 bits */
 function longCode(table: usize, next: i32): i32 {
   let length: i32 = LOOKUP + 1;
   while (length <= 16 && next >= load<i32>(table + LIMITS + 4 * <usize>length)) length++;
-  if (length > 16) return -1;
+  if (length > 16) return 0;
   const place = (next >> (16 - length)) + load<i32>(table + PLACES + 4 * <usize>length);
-  return length << 8 | <i32>load<u8>(table + SYMBOLS + <usize>place);
+  return <i32>load<u8>(table + SYMBOLS + <usize>place) << 6 | length;
 }
 
 // @ts-ignore: decorator of AssemblyScript
@@ -150,16 +150,16 @@ export function sequentialUnits(components: usize, count: i32, column: i32, unit
   for (const lastUnit = column + units; column < lastUnit; column++) {
     for (let part = components; part < lastPart; part += 32) {
       const stride = <usize>load<u32>(part, 4), wide = load<i32>(part, 8), high = load<i32>(part, 12);
-      const dc = <usize>load<u32>(part, 16), ac = <usize>load<u32>(part, 20), divisors = <usize>load<u32>(part, 24);
+      const ac = <usize>load<u32>(part, 20), divisors = <usize>load<u32>(part, 24);
       for (let row = 0; row < high; row++) {
         for (let across = 0; across < wide; across++) {
           clearBlock();
-          let k: i32 = 0, last: i32 = 0, table = dc;
+          let k: i32 = 0, last: i32 = 0, table = <usize>load<u32>(part, 16);
           do {
-            if (left < 32) {
+            if (left <= 32) {
               const four = at + 4 <= end ? load<u32>(at) : 0xffffffff;
               if (!holdsMarker(four)) {
-                bits = bits << 32 | <u64>bswap(four);
+                bits |= <u64>bswap(four) << <u64>(32 - left);
                 left += 32;
                 at += 4;
               } else {
@@ -172,22 +172,22 @@ export function sequentialUnits(components: usize, count: i32, column: i32, unit
                 at = input;
               }
             }
-            const entry = load<i32>(table + 4 * <usize>(<u32>(bits >> (left - LOOKUP)) & ((1 << LOOKUP) - 1)));
-            let value = entry >> 16, symbol = entry >> 5 & 255;
-            if (entry != 0) left -= entry & 31;
-            else {
-              const found = longCode(table, <i32>(bits >> (left - 16)) & 0xffff);
-              if (found < 0) return UNKNOWN_CODE;
-              symbol = found & 255;
-              left -= found >> 8;
+            let entry = load<i32>(table + 4 * <usize>(bits >> (64 - LOOKUP)));
+            if (entry == 0) {
+              entry = longCode(table, <i32>(bits >> 48));
+              if (entry == 0) return UNKNOWN_CODE;
             }
+            bits <<= <u64>entry;
+            left -= entry & 63;
+            let value = entry >> 16;
             if (value == 0) {
-              const category = symbol & 15;
+              const category = entry >> 6 & 15;
               if (category != 0) {
+                value = extended(<i32>(bits >> <u64>(64 - category)), category);
+                bits <<= <u64>category;
                 left -= category;
-                value = extended(<i32>(bits >> left) & ((1 << category) - 1), category);
               } else if (k != 0) {
-                if (symbol != 0xf0) break;
+                if ((entry >> 6) != 0xf0) break;
                 k += 16;
                 continue;
               }
@@ -197,7 +197,7 @@ export function sequentialUnits(components: usize, count: i32, column: i32, unit
               store<i32>(part, value, 28);
               table = ac;
             } else {
-              k += symbol >> 4;
+              k += entry >> 10 & 15;
               if (k > 63) return LONG_BLOCK;
               last = k;
             }
@@ -222,11 +222,11 @@ export function sequentialUnits(components: usize, count: i32, column: i32, unit
 // @ts-ignore: decorator of AssemblyScript
 @inline
 function fill(): void {
-  if (pending >= 32) return;
+  if (pending > 32) return;
   const four = input + 4 <= inputEnd ? load<u32>(input) : 0xffffffff;
   if (holdsMarker(four)) fillSlowly();
   else {
-    word = word << 32 | <u64>bswap(four);
+    word |= <u64>bswap(four) << <u64>(32 - pending);
     pending += 32;
     input += 4;
   }
@@ -237,25 +237,27 @@ function fill(): void {
 @inline
 function nextSymbol(table: usize): i32 {
   fill();
-  const next = <i32>(word >> (pending - 16)) & 0xffff;
-  const entry = load<i32>(table + 4 * <usize>(next >> (16 - LOOKUP))), symbol = entry >> 5 & 255;
-  if (entry != 0) {
-    // The length may include that of the extra bits.
-    pending -= (entry & 31) - (entry >> 16 != 0 ? symbol & 15 : 0);
-    return symbol;
+  let entry = load<i32>(table + 4 * <usize>(word >> (64 - LOOKUP)));
+  if (entry == 0) {
+    entry = longCode(table, <i32>(word >> 48));
+    if (entry == 0) return -1;
   }
-  const found = longCode(table, next);
-  if (found < 0) return -1;
-  pending -= found >> 8;
-  return found & 255;
+  const symbol = entry >> 6 & 255;
+  // The length may include that of the extra bits.
+  const length = (entry & 63) - (entry >> 16 != 0 ? symbol & 15 : 0);
+  word <<= <u64>length;
+  pending -= length;
+  return symbol;
 }
 
-/** The next bits, at most 16 after a symbol and 32 after {@link fill}. */
+/** The next bits, 1 to 16 of them after a symbol and up to 32 after {@link fill}. */
 // @ts-ignore: decorator of AssemblyScript
 @inline
 function nextBits(length: i32): i32 {
+  const bits = <i32>(word >> <u64>(64 - length));
+  word <<= <u64>length;
   pending -= length;
-  return <i32>(word >> pending) & ((1 << length) - 1);
+  return bits;
 }
 
 /**

@@ -246,7 +246,7 @@ export function quantizeBlocks(blocks: usize, count: i32, reciprocals: usize, se
 }
 
 /** The largest sum of the magnitudes of a column for which the values between the passes have 16 bits. */
-const LARGEST_COLUMN: i32 = 5900;
+const LARGEST_COLUMN = memory.data<i16>([5900, 5900], 4);
 
 // @ts-ignore: decorator of AssemblyScript
 @inline
@@ -322,7 +322,7 @@ export function inverse(block: usize, at: usize, stride: usize): void {
   const c4 = v128.load(block, 64), c5 = v128.load(block, 80), c6 = v128.load(block, 96), c7 = v128.load(block, 112);
   const upper = withMagnitude(withMagnitude(withMagnitude(i16x8.abs(c0), c1), c2), c3);
   const sums = withMagnitude(withMagnitude(withMagnitude(withMagnitude(upper, c4), c5), c6), c7);
-  if (v128.any_true(i16x8.gt_u(sums, i16x8.splat(<i16>LARGEST_COLUMN)))) {
+  if (v128.any_true(i16x8.sub_sat_u(sums, splat(LARGEST_COLUMN)))) {
     inverseLarge(block, at, stride);
     return;
   }
