@@ -171,10 +171,9 @@ export class EntropyCoder {
 
   /** @param specs tables by slot; unused slots may be undefined */
   #setTables(specs: readonly (HuffmanSpec | undefined)[]): void {
-    const table = words(this.#codes, SLOTS * 256).fill(0);
+    const codes = words(this.#codes, SLOTS * 256).fill(0);
     specs.forEach((spec, slot) => {
-      if (spec === undefined) return;
-      table.set(packedCodes(spec), slot * 256);
+      if (spec !== undefined) codes.set(packedCodes(spec), slot * 256);
     });
     kernels.startBits();
   }
@@ -209,16 +208,11 @@ export class EntropyCoder {
   }
 }
 
-const packed = new WeakMap<HuffmanSpec, Uint32Array>();
-
 /** By symbol: code word << 8 | length. */
 function packedCodes(spec: HuffmanSpec): Uint32Array {
-  const known = packed.get(spec);
-  if (known !== undefined) return known;
-  const { codes, lengths } = huffmanCodes(spec),
-    result = Uint32Array.from(codes, (code, at) => code << 8 | lengths[at]);
-  packed.set(spec, result);
-  return result;
+  const { codes, lengths } = huffmanCodes(spec), packed = new Uint32Array(256);
+  for (let symbol = 0; symbol < 256; symbol++) packed[symbol] = codes[symbol] << 8 | lengths[symbol];
+  return packed;
 }
 
 /** Visits blocks in groups of at most {@link CHUNK}. */
