@@ -43,8 +43,10 @@ const MARKS = memory.data(64 * 4, 16);
 const RAW = memory.data(16 + 512 * 8, 16) + 16;
 /** G_1 … G_BLOCK, 16 bytes each. */
 const SUMS = memory.data(512 * 16, 16);
-/** Bits 0 … 31 of two G_n, then bits 32 … 63 of the two. */
+/** Bits 0 … 31 of four G_n, then bits 32 … 63 of the four. */
 const SUM_HALVES = memory.data(512 * 8, 16);
+/** Bits 0 … 31, 32 … 63 and 64 … 127 of s_0, twice each. */
+const BASES = memory.data(48, 16);
 /** Per layer and sign: width (negative with the sign bit), then the inner limit; 16 bytes each. */
 const NORMAL = memory.data(512 * 16, 16);
 /** The same per layer. */
@@ -106,9 +108,9 @@ function prepare(): void {
     const at = SUMS + (<usize>i << 4);
     store<u64>(at, low);
     store<u64>(at, high, 8);
-    const halves = SUM_HALVES + (<usize>(i & ~1) << 3) + (<usize>(i & 1) << 2);
+    const halves = SUM_HALVES + (<usize>(i & ~3) << 3) + (<usize>(i & 3) << 2);
     store<u32>(halves, <u32>low);
-    store<u32>(halves, <u32>(low >> 32), 8);
+    store<u32>(halves, <u32>(low >> 32), 16);
     high = highProduct128(low, high, MULTIPLIER_LOW, MULTIPLIER_HIGH);
     low = low * MULTIPLIER_LOW + 1;
     high += u64(low == 0);
@@ -179,29 +181,57 @@ function advance(count: i32): void {
 }
 
 /**
- * Drops the used block and forms `wanted` new outputs, rounded up to an even number, at most a block. The lower words of
- * two states, and the upper ones without their products with upper words, come from the products of the halves of w and
- * G_n. The halves of s_0 join these, so no carry needs a comparison.
+ * Two outputs from the products of the halves of w and two G_n. The halves of s_0 join the products, so no carry needs a
+ * comparison.
  */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function outputPair(p00: v128, p01: v128, p10: v128, p11: v128, raw: usize, sums: usize, low: u64, high: u64): void {
+  const mask = v128.load(VECTORS);
+  const first = i64x2.add(p00, v128.load(BASES));
+  const middle = i64x2.add(i64x2.add(p10, v128.load(BASES, 16)), i64x2.shr_u(first, 32));
+  const other = i64x2.add(p01, v128.and(middle, mask));
+  const carries = i64x2.add(i64x2.shr_u(middle, 32), i64x2.shr_u(other, 32));
+  v128.store(raw, v128.shuffle<i32>(first, i64x2.shl(other, 32), 0, 5, 2, 7));
+  const upper = i64x2.add(i64x2.add(p11, v128.load(BASES, 32)), carries);
+  const even = i64x2.extract_lane(upper, 0) + low * load<u64>(sums, 8) + high * load<u64>(sums);
+  const odd = i64x2.extract_lane(upper, 1) + low * load<u64>(sums, 24) + high * load<u64>(sums, 16);
+  store<u64>(raw, rotr(load<u64>(raw) ^ even, even >> 58));
+  store<u64>(raw, rotr(load<u64>(raw, 8) ^ odd, odd >> 58), 8);
+}
+
+/** Drops the used block and forms `wanted` new outputs, rounded up to a multiple of four, at most a block. */
 function refill(wanted: i32): void {
   advance(<i32>((limit - RAW) >> 3));
-  const low = stepLow, high = stepHigh, mask = v128.load(VECTORS);
+  const low = stepLow, high = stepHigh;
   const w0 = i32x4.splat(<i32>low), w1 = i32x4.splat(<i32>(low >> 32));
-  const base0 = i64x2.splat(baseLow & 0xFFFFFFFF), base1 = i64x2.splat(baseLow >> 32), base2 = i64x2.splat(baseHigh);
-  const end = RAW + (<usize>(min(wanted, BLOCK) + 1) << 3 & ~15);
+  v128.store(BASES, i64x2.splat(baseLow & 0xFFFFFFFF));
+  v128.store(BASES, i64x2.splat(baseLow >> 32), 16);
+  v128.store(BASES, i64x2.splat(baseHigh), 32);
+  const end = RAW + (<usize>(min(wanted, BLOCK) + 3) << 3 & ~31);
   let halves = SUM_HALVES, sums = SUMS;
-  for (let raw = RAW; raw < end; raw += 16, halves += 16, sums += 32) {
-    const g0 = v128.load64_zero(halves), g1 = v128.load64_zero(halves, 8);
-    const first = i64x2.add(i64x2.extmul_low_i32x4_u(g0, w0), base0);
-    const middle = i64x2.add(i64x2.add(i64x2.extmul_low_i32x4_u(g0, w1), base1), i64x2.shr_u(first, 32));
-    const other = i64x2.add(i64x2.extmul_low_i32x4_u(g1, w0), v128.and(middle, mask));
-    const carries = i64x2.add(i64x2.shr_u(middle, 32), i64x2.shr_u(other, 32));
-    v128.store(raw, v128.or(v128.and(first, mask), i64x2.shl(other, 32)));
-    const upper = i64x2.add(i64x2.add(i64x2.extmul_low_i32x4_u(g1, w1), base2), carries);
-    const even = i64x2.extract_lane(upper, 0) + low * load<u64>(sums, 8) + high * load<u64>(sums);
-    const odd = i64x2.extract_lane(upper, 1) + low * load<u64>(sums, 24) + high * load<u64>(sums, 16);
-    store<u64>(raw, rotr(load<u64>(raw) ^ even, even >> 58));
-    store<u64>(raw, rotr(load<u64>(raw, 8) ^ odd, odd >> 58), 8);
+  for (let raw = RAW; raw < end; raw += 32, halves += 32, sums += 64) {
+    const g0 = v128.load(halves), g1 = v128.load(halves, 16);
+    outputPair(
+      i64x2.extmul_low_i32x4_u(g0, w0),
+      i64x2.extmul_low_i32x4_u(g1, w0),
+      i64x2.extmul_low_i32x4_u(g0, w1),
+      i64x2.extmul_low_i32x4_u(g1, w1),
+      raw,
+      sums,
+      low,
+      high,
+    );
+    outputPair(
+      i64x2.extmul_high_i32x4_u(g0, w0),
+      i64x2.extmul_high_i32x4_u(g1, w0),
+      i64x2.extmul_high_i32x4_u(g0, w1),
+      i64x2.extmul_high_i32x4_u(g1, w1),
+      raw + 16,
+      sums + 32,
+      low,
+      high,
+    );
   }
   cursor = RAW;
   limit = end;
