@@ -38,13 +38,33 @@ const HALF_WINDOW = (() => {
 })();
 const SCALE_WEIGHTS = [0.0448, 0.2856, 0.3001, 0.2363, 0.1333];
 
+/** Samples whose squared differences of 8 bits fit 31 bits together. */
+const BYTE_BLOCK = 1 << 15;
+
 /** Mean squared and mean absolute difference, in units of the samples. */
 export function sampleErrors(x: Samples, y: Samples): { mse: number; mae: number } {
+  if (x instanceof Uint8Array && y instanceof Uint8Array) return byteErrors(x, y);
   let squares = 0, magnitudes = 0;
   for (let i = 0; i < x.length; i++) {
     const difference = x[i] - y[i];
     squares += difference * difference;
     magnitudes += Math.abs(difference);
+  }
+  return { mse: squares / x.length, mae: magnitudes / x.length };
+}
+
+/** The same sums in integers, so that no addition waits for the binary64 one before it. */
+function byteErrors(x: Uint8Array, y: Uint8Array): { mse: number; mae: number } {
+  let squares = 0, magnitudes = 0;
+  for (let from = 0; from < x.length; from += BYTE_BLOCK) {
+    let blockSquares = 0, blockMagnitudes = 0;
+    for (let i = from, end = Math.min(from + BYTE_BLOCK, x.length); i < end; i++) {
+      const difference = x[i] - y[i];
+      blockSquares = blockSquares + difference * difference | 0;
+      blockMagnitudes = blockMagnitudes + Math.abs(difference) | 0;
+    }
+    squares += blockSquares;
+    magnitudes += blockMagnitudes;
   }
   return { mse: squares / x.length, mae: magnitudes / x.length };
 }

@@ -13,6 +13,7 @@ import {
   sourceItemCounts,
   travel,
 } from "../../lib/artifact/values.ts";
+import { majorityBits } from "../../lib/numeric/repetition.ts";
 
 export default defineOperation({
   id: "channel.repetition_decoder",
@@ -37,12 +38,7 @@ export default defineOperation({
     if (coded.length % factor !== 0) {
       throw new SvcError("boundary_count_mismatch", `Cannot cut ${coded.length} bits into groups of ${factor} copies`);
     }
-    const bits = new Uint8Array(coded.length / factor);
-    for (let i = 0, at = 0; i < bits.length; i++) {
-      let ones = 0;
-      for (const end = at + factor; at < end; at++) ones += coded[at];
-      bits[i] = 2 * ones >= factor ? 1 : 0;
-    }
+    const bits = majorityBits(coded, factor);
     const items = sourceItemCounts(metadata, coded.length)?.map((count) => count / factor);
     const whole = items?.every(Number.isInteger);
     const kept = travel(metadata, whole ? { source_item_counts: items! } : {}, [

@@ -48,7 +48,7 @@ static double next_normal(void) {
 }
 
 uint8_t bits[COUNT], hard[COUNT], packed[COUNT / 8], unpacked[COUNT];
-float symbols[COUNT], received[COUNT], qam[COUNT / 2], llr[COUNT], combined[COUNT];
+float symbols[COUNT], received[COUNT], qam[COUNT / 2], llr[COUNT];
 double normals[COUNT];
 uint8_t picture[WIDTH * WIDTH], other[WIDTH * WIDTH];
 static uint32_t table[256];
@@ -99,7 +99,9 @@ static void pack(void) {
   }
 }
 static void unpack(void) { for (size_t i = 0; i < COUNT; i++) unpacked[i] = packed[i >> 3] >> (7 - (i & 7)) & 1; }
-static void combine(void) { for (size_t i = 0; i < COUNT / 4; i++) combined[i] = llr[4 * i] + llr[4 * i + 1] + llr[4 * i + 2] + llr[4 * i + 3]; }
+static void decide_copies(void) {
+  for (size_t i = 0; i < COUNT / 4; i++) hard[i] = 2 * (bits[4 * i] + bits[4 * i + 1] + bits[4 * i + 2] + bits[4 * i + 3]) >= 4;
+}
 static void crc32(void) {
   uint32_t crc = ~0u;
   for (size_t i = 0; i < COUNT; i++) crc = table[(crc ^ bits[i]) & 255] ^ crc >> 8;
@@ -149,7 +151,7 @@ int main(void) {
   report("16QAM LLRs, max-log", llr_qam16, 0);
   llr_qpsk();
   report("hard decisions", decide, 0);
-  report("combine 4 repetitions", combine, 0);
+  report("majority of 4 copies", decide_copies, 0);
   report("pack bits", pack, 0);
   report("unpack bits", unpack, 0);
   report("CRC-32", crc32, 0);

@@ -8,8 +8,8 @@ import { packBits, unpackBits } from "../../lib/numeric/bit_packing.ts";
 import { sampleErrors } from "../../lib/numeric/image_quality.ts";
 import { demodulateLlr, hardBits, modulate } from "../../lib/numeric/modulation.ts";
 import { zigguratTables } from "../../lib/numeric/native/build.ts";
+import { majorityBits } from "../../lib/numeric/repetition.ts";
 import { Generator } from "../../lib/numeric/random.ts";
-import { combineRepetition } from "../support/repetition.ts";
 import { ms, plainC, row, sized, timesOf } from "./measure.ts";
 
 const COUNT = sized(1e7, 1e4), ROUNDS = 5, WIDTH = sized(512, 8);
@@ -31,7 +31,7 @@ const kernels: [string, () => unknown][] = [
   ["QPSK LLRs", () => demodulateLlr(received, "qpsk", 0.1)],
   ["16QAM LLRs, max-log", () => demodulateLlr(qam, "qam16", 0.1)],
   ["hard decisions", () => hardBits(llr)],
-  ["combine 4 repetitions", () => combineRepetition(llr, 4)],
+  ["majority of 4 copies", () => majorityBits(bits, 4)],
   ["pack bits", () => packBits(bits)],
   ["unpack bits", () => unpackBits(packed)],
   ["CRC-32", () => crc32Of(bits)],

@@ -176,3 +176,24 @@ export function pack(count: i32): void {
     store<u32>(out, packed(at + 32) | packed(at + 48) << 16, 4);
   }
 }
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function decided(at: usize, mask: u64, others: u64): u8 {
+  return <u8>(popcnt(load<u64>(at) & mask | others) >> 3);
+}
+
+/** 1 where at least half of `factor` bits are 1, for groups of at most eight bits. */
+export function majority(factor: i32, count: i32): void {
+  const mask = LOW_BITS >> <u64>(64 - 8 * factor);
+  // So many further ones that half of the group makes eight ones in all.
+  const others = ((<u64>1 << <u64>(8 - ((factor + 1) >> 1))) - 1) << 1;
+  const group = <usize>factor;
+  let at = INPUT;
+  for (let out = OUTPUT, end = OUTPUT + <usize>count; out < end; out += 4, at += 4 * group) {
+    store<u8>(out, decided(at, mask, others));
+    store<u8>(out, decided(at + group, mask, others), 1);
+    store<u8>(out, decided(at + 2 * group, mask, others), 2);
+    store<u8>(out, decided(at + 3 * group, mask, others), 3);
+  }
+}

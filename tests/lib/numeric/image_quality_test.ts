@@ -43,6 +43,15 @@ for (const item of vectors.cases) {
   });
 }
 
+Deno.test("the errors of bytes are those of the same samples as numbers, at the largest differences too", () => {
+  for (const length of [1, 32_768, 100_003]) {
+    const drawn = Uint8Array.from({ length }, (_, i) => 97 * i + (i >> 7));
+    for (const [x, y] of [[drawn, drawn.toReversed()], [new Uint8Array(length), new Uint8Array(length).fill(255)]]) {
+      assert.deepEqual(sampleErrors(x, y), sampleErrors(Float32Array.from(x), Float32Array.from(y)), `${length}`);
+    }
+  }
+});
+
 Deno.test("a picture equals itself exactly, and the order of the two does not matter", () => {
   const shape = { height: 180, width: 191, channels: 3 };
   const [x, y] = patternPair(shape);
