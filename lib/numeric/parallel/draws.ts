@@ -15,7 +15,7 @@ import {
 import { drawPart, type IntegerDraw, INTEGERS_DRAWN } from "./draw_chunks.ts";
 import { MARKED, NORMALS_DRAWN, type NormalSink, placeNormals, SEGMENT, skipOutputs } from "./normal_segments.ts";
 import { isShared, resultArray, sharedArray } from "../shared_array.ts";
-import { type ParallelOptions, threadsOf } from "./shared.ts";
+import { type ParallelOptions, threadsFor } from "./shared.ts";
 import { runChunks } from "./team.ts";
 
 /** Fewer normal values than this are drawn sequentially: about a millisecond of work. */
@@ -33,9 +33,8 @@ export interface SegmentOptions extends ParallelOptions {
 
 /** Draws `count` standard normal values into a sink. */
 function drawNormals(generator: Generator, count: number, sink: NormalSink, options: SegmentOptions): void {
-  const { segment = SEGMENT, marked = MARKED } = options;
+  const { segment = SEGMENT, marked = MARKED, threads = 1 } = options;
   const least = options.segment ?? LEAST_NORMALS;
-  const threads = threadsOf(options);
   let first = 0;
   generator.lend((state) => {
     // A round uses about one output per missing value. A value takes at least one, so no surplus is drawn.
@@ -50,9 +49,13 @@ function drawNormals(generator: Generator, count: number, sink: NormalSink, opti
   placeNormals(sink, generator.standardNormal(count - first), 0, count - first, first);
 }
 
-/** Whether several threads are worthwhile. */
-function many(count: number, least: number, options: SegmentOptions): boolean {
-  return threadsOf(options) > 1 && count >= (options.segment ?? least);
+/** The threads of a draw of normal values. */
+function normalThreads(count: number, options: SegmentOptions): number {
+  return threadsFor(
+    count,
+    LEAST_NORMALS,
+    options.segment === undefined ? options : { ...options, least: options.segment },
+  );
 }
 
 /** As `generator.complexNormal64`. */
@@ -62,9 +65,10 @@ export function complexNormal64Parallel(
   variance: number,
   options: SegmentOptions = {},
 ): Float64Array {
-  if (!many(2 * count, LEAST_NORMALS, options)) return generator.complexNormal64(count, variance);
+  const threads = normalThreads(2 * count, options);
+  if (threads === 1) return generator.complexNormal64(count, variance);
   const out = sharedArray(Float64Array<SharedArrayBuffer>, 2 * count);
-  drawNormals(generator, 2 * count, { kind: "complex", out, scale: partScale(variance) }, options);
+  drawNormals(generator, 2 * count, { kind: "complex", out, scale: partScale(variance) }, { ...options, threads });
   return out;
 }
 
@@ -79,18 +83,19 @@ export function addComplexNormalParallel(
   options: SegmentOptions = {},
 ): Float32Array {
   const scale = partScale(variance);
-  if (!many(symbols.length, LEAST_NORMALS, options)) {
+  const threads = normalThreads(symbols.length, options);
+  if (threads === 1) {
     return generator.addComplexNormal(symbols, variance, resultArray<Float32Array>(Float32Array, symbols.length));
   }
   const out = sharedArray(Float32Array<SharedArrayBuffer>, symbols.length);
   if (!isShared(symbols)) out.set(symbols);
   const sink = { kind: "sum" as const, out, symbols: isShared(symbols) ? symbols : out, scale };
-  drawNormals(generator, symbols.length, sink, options);
+  drawNormals(generator, symbols.length, sink, { ...options, threads });
   return out;
 }
 
 /** Draws values, `perOutput` from each raw output; a kept half is used first. */
-function drawFixed(generator: Generator, draw: IntegerDraw, perOutput: number, options: ParallelOptions): void {
+function drawFixed(generator: Generator, draw: IntegerDraw, perOutput: number, threads: number): void {
   const size = draw.out.length;
   const values = CHUNK_OUTPUTS * perOutput;
   let first = 0;
@@ -101,7 +106,7 @@ function drawFixed(generator: Generator, draw: IntegerDraw, perOutput: number, o
   const chunks = Math.floor((size - first) / values);
   const rest = { ...draw, out: draw.out.subarray(first) };
   generator.lend((state) => {
-    runChunks(INTEGERS_DRAWN, { state, draw: rest, values, outputs: CHUNK_OUTPUTS }, chunks, threadsOf(options));
+    runChunks(INTEGERS_DRAWN, { state, draw: rest, values, outputs: CHUNK_OUTPUTS }, chunks, threads);
     skipOutputs(state, chunks * CHUNK_OUTPUTS);
   });
   drawPart(generator, rest, chunks * values, size - first);
@@ -120,9 +125,9 @@ export function integersParallel<D extends IntegerDtype = "int64">(
   const count = BigInt(high) - BigInt(low);
   const perOutput = 64 / (bits < 64 ? bits : count <= 2n ** 32n ? 32 : 64);
   const fixed = count > 1n && (count & (count - 1n)) === 0n;
-  const several = fixed && many(size / perOutput, LEAST_OUTPUTS, options);
-  const out = several ? sharedArray<IntegerView>(array, size) : resultArray<IntegerView>(array, checkedSize(size));
-  if (!several) generator.fillIntegers(low, high, out, dtype);
-  else drawFixed(generator, { out, low, high, dtype }, perOutput, options);
+  const possible = threadsFor(checkedSize(size) / perOutput, LEAST_OUTPUTS, options), threads = fixed ? possible : 1;
+  const out = threads > 1 ? sharedArray<IntegerView>(array, size) : resultArray<IntegerView>(array, size);
+  if (threads === 1) generator.fillIntegers(low, high, out, dtype);
+  else drawFixed(generator, { out, low, high, dtype }, perOutput, threads);
   return out as IntegerArrays<ArrayBufferLike>[D];
 }

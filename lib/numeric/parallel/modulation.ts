@@ -3,7 +3,7 @@ import { demodulateLlr, type LlrMethod, modulate } from "../modulation.ts";
 import { BITS_PER_SYMBOL, type Modulation } from "../modulations.ts";
 import type { Task } from "./job.ts";
 import { resultArray, sharedArray } from "../shared_array.ts";
-import { type ParallelOptions, shared, threadsOf } from "./shared.ts";
+import { type ParallelOptions, shared, threadsFor } from "./shared.ts";
 import { runChunks } from "./team.ts";
 
 const LEAST_SYMBOLS = 1 << 18;
@@ -45,8 +45,8 @@ export function modulateParallel(
 ): Float32Array {
   const bitsPerSymbol = BITS_PER_SYMBOL[modulation];
   const count = Math.ceil(bits.length / bitsPerSymbol);
-  const threads = threadsOf(options);
-  if (threads === 1 || count < LEAST_SYMBOLS) {
+  const threads = threadsFor(count, LEAST_SYMBOLS, options);
+  if (threads === 1) {
     return modulate(bits, modulation, resultArray<Float32Array>(Float32Array, 2 * count));
   }
   const symbols = sharedArray(Float32Array<SharedArrayBuffer>, 2 * count);
@@ -64,8 +64,8 @@ export function demodulateLlrParallel(
 ): Float32Array {
   const bitsPerSymbol = BITS_PER_SYMBOL[modulation];
   const count = symbols.length / 2;
-  const threads = threadsOf(options);
-  if (threads === 1 || count < LEAST_SYMBOLS) {
+  const threads = threadsFor(count, LEAST_SYMBOLS, options);
+  if (threads === 1) {
     const llr = resultArray<Float32Array>(Float32Array, count * bitsPerSymbol);
     return demodulateLlr(symbols, modulation, noiseVariance, llr, method);
   }

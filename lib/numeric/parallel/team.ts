@@ -21,10 +21,29 @@ export function availableThreads(): number {
   return navigator.hardwareConcurrency;
 }
 
+/** Whether a helper takes jobs. */
+const runs = (helper: Helper) => Atomics.load(helper.gone, 0) === 0;
+
+/** Starting a helper takes as long as this many of the shortest jobs that are worth sharing with a running one. */
+const START = 32;
+
+/**
+ * Threads that shorten a job: helpers are started for a long one only, a shorter one takes those that run.
+ * @param size size of the job
+ * @param least size from which on a running helper shortens it
+ * @param threads maximum number
+ */
+export function worthwhileThreads(size: number, least: number, threads: number): number {
+  if (size < least) return 1;
+  if (size >= START * least) return threads;
+  const idle = helpers.findIndex((helper) => !runs(helper));
+  return Math.min(threads, 1 + (idle < 0 ? helpers.length : idle));
+}
+
 /** The helper of a number, started on first use; undefined if this program may not start it. */
 function helper(number: number): Helper | undefined {
   const known = helpers[number];
-  if (known && Atomics.load(known.gone, 0) === 0) return known;
+  if (known && runs(known)) return known;
   const url = new URL("./helper.ts", import.meta.url);
   // A refused module would be reported on the terminal, although the caller then does all the work.
   if (url.protocol === "file:" && Deno.permissions.querySync({ name: "read", path: url }).state !== "granted") return;

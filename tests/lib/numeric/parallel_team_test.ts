@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { awaitChunks, claimChunks, newJob, Turns } from "../../../lib/numeric/parallel/job.ts";
 import { type DrawChunks, INTEGERS_DRAWN } from "../../../lib/numeric/parallel/draw_chunks.ts";
-import { runChunks } from "../../../lib/numeric/parallel/team.ts";
+import { integersParallel } from "../../../lib/numeric/parallel/draws.ts";
+import { runChunks, worthwhileThreads } from "../../../lib/numeric/parallel/team.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 
 const CHUNKS = 400;
@@ -13,6 +14,16 @@ function draws(): DrawChunks {
   const out = new BigInt64Array(new SharedArrayBuffer(8 * 8192 * CHUNKS));
   return { state, draw: { out, low: 0n, high: 2n ** 62n, dtype: "int64" }, values: 8192, outputs: 8192 };
 }
+
+Deno.test("a short job takes the helpers that run, a long one starts them", () => {
+  // Nothing in this process has started a helper yet.
+  assert.equal(worthwhileThreads(1000, 1000, 4), 1);
+  assert.equal(worthwhileThreads(1_000_000, 1000, 4), 4);
+  integersParallel(Generator.seeded(1), 0, 2, 3_000_000, "uint8", { threads: 3, least: 1 });
+  assert.equal(worthwhileThreads(1000, 1000, 4), 3);
+  assert.equal(worthwhileThreads(1000, 1000, 2), 2);
+  assert.equal(worthwhileThreads(999, 1000, 4), 1);
+});
 
 Deno.test("helpers take part, and start anew after they have gone", async () => {
   const args = draws();
@@ -58,9 +69,9 @@ const GENERATOR = new URL("../../../lib/numeric/random.ts", import.meta.url).hre
 const TEXT = `
 import { complexNormal64Parallel } from ${JSON.stringify(DRAWS)};
 import { Generator } from ${JSON.stringify(GENERATOR)};
-for (let i = 0; i < 3; i++) complexNormal64Parallel(Generator.seeded(1), 500_000, 1, { threads: 3 });
+for (let i = 0; i < 3; i++) complexNormal64Parallel(Generator.seeded(1), 500_000, 1, { threads: 3, least: 1 });
 console.log(Generator.seeded(1).complexNormal64(500_000, 1).join() ===
-  complexNormal64Parallel(Generator.seeded(1), 500_000, 1, { threads: 3 }).join());
+  complexNormal64Parallel(Generator.seeded(1), 500_000, 1, { threads: 3, least: 1 }).join());
 `;
 
 Deno.test("a program that has used helpers ends by itself, one that may not start them does without", async () => {

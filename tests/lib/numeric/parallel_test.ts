@@ -42,7 +42,7 @@ Deno.test("normal values do not depend on threads", () => {
     for (const size of [0, 1, 65_535, 65_536, 131_073, 350_001]) {
       same(
         size + threads,
-        (generator) => complexNormal64Parallel(generator, size, 1, { threads }),
+        (generator) => complexNormal64Parallel(generator, size, 1, { threads, least: 1 << 17 }),
         (generator) => generator.complexNormal64(size, 1),
         `${size} on ${threads}`,
         size % 2 === 1,
@@ -72,7 +72,9 @@ Deno.test("complex noise does not depend on threads", () => {
   const sent = Generator.seeded(3).complexNormal(count, 1);
   const sharedSent = new Float32Array(new SharedArrayBuffer(sent.byteLength));
   sharedSent.set(sent);
-  for (const options of [{ threads: 2 }, { threads: 3 }, { threads: 2, segment: 1009, marked: 7 }]) {
+  for (
+    const options of [{ threads: 2, least: 1 }, { threads: 3, least: 1 }, { threads: 2, segment: 1009, marked: 7 }]
+  ) {
     const what = JSON.stringify(options);
     same(
       11,
@@ -112,7 +114,7 @@ Deno.test("integers do not depend on threads", () => {
     for (const keptHalf of [false, true]) {
       same(
         21,
-        (generator) => integersParallel(generator, low, high, size, dtype, { threads: 2 }),
+        (generator) => integersParallel(generator, low, high, size, dtype, { threads: 2, least: 1 << 18 }),
         (generator) => generator.integers(low, high, size, dtype),
         `${dtype} ${low} … ${high}, kept half ${keptHalf}`,
         keptHalf,
@@ -126,11 +128,15 @@ Deno.test("mapping and demapping do not depend on threads", () => {
   for (const modulation of Object.keys(BITS_PER_SYMBOL) as Modulation[]) {
     const bits = drawn.subarray(0, 265_001 * BITS_PER_SYMBOL[modulation] - 1);
     const symbols = modulate(bits, modulation);
-    assert.deepEqual(modulateParallel(bits, modulation, { threads: 2 }), symbols, modulation);
+    assert.deepEqual(modulateParallel(bits, modulation, { threads: 2, least: 1 << 18 }), symbols, modulation);
     const variances = Float32Array.from({ length: symbols.length / 2 }, (_, i) => 0.1 + i % 7);
     for (const noise of [0.5, variances]) {
       const llr = demodulateLlr(symbols, modulation, noise);
-      assert.deepEqual(demodulateLlrParallel(symbols, modulation, noise, { threads: 3 }), llr, modulation);
+      assert.deepEqual(
+        demodulateLlrParallel(symbols, modulation, noise, { threads: 3, least: 1 << 18 }),
+        llr,
+        modulation,
+      );
     }
   }
 });
