@@ -6,6 +6,7 @@
  * generated list `source_hashes.json`. A module outside the program (a user's operation) is named relative to its
  * own folder; its imports from the program are excluded.
  */
+import { fileURLToPath } from "node:url";
 import { PROGRAM_ROOT, programForm } from "../artifact/program.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
@@ -110,7 +111,7 @@ export class SourceFiles implements SourceHashes {
 
   /** A regular file, cached while unchanged; null for anything else. */
   #read(url: string): SourceFile | null {
-    const location = new URL(url);
+    const location = fileURLToPath(url);
     let info: Deno.FileInfo;
     try {
       info = Deno.statSync(location);
@@ -199,7 +200,8 @@ export function programSources(): Promise<SourceHashes> {
 
 /** SHA-256 over the modules of all entry points and the lock file. */
 export async function buildSha256(): Promise<string> {
-  return readsItself() ? computeBuildSha256(new SourceFiles()) : (await sourceList()).build_sha256;
+  const sources = await programSources();
+  return sources instanceof FolderSources ? computeBuildSha256(sources) : (await sourceList()).build_sha256;
 }
 
 /** Existing entry points, their transitive local imports, and `deno.lock`. */
@@ -223,14 +225,15 @@ function readsItself(): boolean {
   }
 }
 
-function withoutSuffix(url: URL): string {
-  url.search = "";
-  url.hash = "";
-  return url.href;
+function withoutSuffix({ href }: URL): string {
+  return href.replace(/[?#].*/, "");
 }
 
 /** The path of a URL relative to a folder, with `../` for a URL outside it. Exported for tests. */
 export function pathFrom(base: string, url: string): string {
+  if (base.endsWith("/") && url.startsWith(base) && !/[?#]/.test(url)) {
+    return decodeURIComponent(url.slice(base.length));
+  }
   const from = decodeURIComponent(new URL(base).pathname).split("/").slice(0, -1);
   const to = decodeURIComponent(new URL(url).pathname).split("/");
   let shared = 0;
