@@ -6,7 +6,16 @@ import asc from "npm:assemblyscript@0.28.20/asc";
 import ziggurat from "./data/ziggurat.json" with { type: "json" };
 
 /** The kernels: ./assembly/<name>.ts becomes ./<name>.wasm. Exported for tests. */
-export const KERNELS = ["random", "nr_ldpc", "linear", "polar", "bits", "range_coder", "jpeg"] as const;
+export const KERNELS = [
+  "random",
+  "nr_ldpc",
+  "linear",
+  "polar",
+  "bits",
+  "range_coder",
+  "jpeg",
+  "image_quality",
+] as const;
 
 /**
  * The module `./ziggurat` of the kernels: tables of the 256-layer ziggurats (Marsaglia and Tsang, "The ziggurat method for
