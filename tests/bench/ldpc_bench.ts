@@ -19,7 +19,7 @@ import { demodulateLlr, modulate } from "../../lib/numeric/modulation.ts";
 import { Generator } from "../../lib/numeric/random.ts";
 import { plainC, row, sized, timesOf } from "./measure.ts";
 
-const BLOCK_BITS = 16136, CODE_RATE = 0.5, EB_N0_DB = 2, ITERATIONS = 20, BLOCKS = sized(24, 2), ROUNDS = sized(9, 1);
+const BLOCK_BITS = 16136, CODE_RATE = 0.5, EB_N0_DB = 2, ITERATIONS = 20, BLOCKS = sized(24, 2), ROUNDS = sized(40, 1);
 
 const codedBits = codedBitCount(BLOCK_BITS, CODE_RATE, 2, 1);
 const parameters = codeParameters({

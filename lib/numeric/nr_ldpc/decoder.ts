@@ -56,29 +56,23 @@ export function decodeTransportBlock(
   options: DecoderOptions,
   decodeBlock: typeof decodeCodeBlock = decodeCodeBlock,
 ): DecodedTransportBlock {
-  const { codedBits, codeBlockCount, segmentBits } = parameters;
+  const { blockBits, codedBits, codeBlockCount, segmentBits } = parameters;
   checkLength("log-likelihood ratios", llr.length, codedBits);
   if (options.scrambling !== undefined) checkLength("scrambling bits", options.scrambling.length, codedBits);
   const whole = new Uint8Array(codeBlockCount * segmentBits);
   const codeBlocks = parameters.codedBitsOfBlock.map((_, index) =>
     decodeBlock(llr, parameters, index, options, whole.subarray(index * segmentBits, (index + 1) * segmentBits))
   );
-  return joinCodeBlocks(whole, codeBlocks, parameters);
+  const crcPassed = codeBlocks.every((block) => block.crcPassed) && blockCrcHolds(whole, parameters);
+  return { bits: Uint8Array.from(whole.subarray(0, blockBits)), crcPassed, codeBlocks };
 }
 
 /**
- * Joins the decoded code blocks of a transport block.
- * @param whole their bits in order, codeBlockCount · segmentBits of them
+ * Whether the CRC of a transport block holds when those of its code blocks do. The CRC of a single code block is the block's own.
+ * @param whole the bits of its code blocks in order, codeBlockCount · segmentBits of them
  */
-export function joinCodeBlocks(
-  whole: Uint8Array,
-  codeBlocks: DecodedCodeBlock[],
-  { blockBits, blockCrc, codeBlockCount }: CodeParameters,
-): DecodedTransportBlock {
-  const holds = codeBlocks.every(({ crcPassed }) => crcPassed);
-  // The CRC of a single code block is the block's own.
-  const crcPassed = holds && (codeBlockCount === 1 || crcOf(whole, CRC_KINDS[blockCrc.name]) === 0);
-  return { bits: Uint8Array.from(whole.subarray(0, blockBits)), crcPassed, codeBlocks };
+export function blockCrcHolds(whole: Uint8Array, { blockCrc, codeBlockCount }: CodeParameters): boolean {
+  return codeBlockCount === 1 || crcOf(whole, CRC_KINDS[blockCrc.name]) === 0;
 }
 
 function crcOf(bits: Uint8Array, kind: number): number {

@@ -50,6 +50,21 @@ Deno.test("a transport block of two code blocks is spread over threads, too", ()
   assert.ok(decoded.crcPassed);
 });
 
+Deno.test("a transport block fails whose own CRC is wrong, although those of its code blocks hold", () => {
+  const parameters = qpskBlock(16136, 0.5), generator = Generator.seeded(4);
+  const other = { ...parameters, blockCrc: { ...parameters.blockCrc, name: "crc24b" as const } };
+  const llr = noisyLlr(
+    encodeTransportBlock(randomBits(generator, 16136), other),
+    noiseVariance(3, parameters),
+    generator,
+  );
+  for (const threads of [1, 2]) {
+    const [decoded] = decodeTransportBlocks(llr, parameters, 1, { iterations: 20, threads });
+    assert.deepEqual(decoded.codeBlocks.map(({ crcPassed }) => crcPassed), [true, true]);
+    assert.equal(decoded.crcPassed, false);
+  }
+});
+
 Deno.test("no blocks are no work, and other lengths are refused", () => {
   const parameters = qpskBlock(1032, 0.5);
   assert.deepEqual(decodeTransportBlocks(new Float32Array(), parameters, 0, { iterations: 20, threads: 2 }), []);
