@@ -1,6 +1,6 @@
 /**
- * SSIM of one channel on several scales, for ../image_quality.ts, which has the formulas. The Gaussian window is applied to the rows,
- * then to the columns, two pixels at a time; each sum is in the order of its taps, and totals in the order of the pixels.
+ * SSIM of one channel on several scales, for ../image_quality.ts, which has the formulas. The Gaussian window filters the rows,
+ * then the columns, two pixels at a time; each sum is in the order of its taps, and totals in the order of the pixels.
  *
  * Memory from `BASE` on: for each scale the means of l·cs and of cs; the samples of both images; two lines each of sums and
  * differences, one each of their squares; a ring of filtered rows; planes of two coarser scales.
@@ -52,11 +52,13 @@ function lineBytes(width: i32): usize {
 }
 
 /** Makes room for two images of `bytes` each and for the work on one channel. @returns whether there is memory */
-export function reserve(bytes: usize, height: i32, width: i32): bool {
-  const coarse = 8 * <usize>(height >> 1) * <usize>(width >> 1) + SLACK;
-  const end = SAMPLES + 2 * bytes + 64 + 6 * lineBytes(width) + <usize>WINDOW * mapBytes(width) + 4 * coarse + SLACK;
-  const pages = <i32>((end + 0xffff) >>> 16);
-  return pages <= memory.size() || memory.grow(pages - memory.size()) >= 0;
+export function reserve(bytes: f64, height: i32, width: i32): bool {
+  // In f64, because the sum may exceed the addresses.
+  const coarse = 8 * <f64>(height >> 1) * <f64>(width >> 1) + <f64>SLACK;
+  const lines = <f64>(6 * lineBytes(width) + <usize>WINDOW * mapBytes(width));
+  const pages = Math.ceil((<f64>(SAMPLES + 64 + SLACK) + 2 * bytes + lines + 4 * coarse) / 65536);
+  if (pages > 65536) return false;
+  return <i32>pages <= memory.size() || memory.grow(<i32>pages - memory.size()) >= 0;
 }
 
 /**

@@ -87,6 +87,11 @@ Deno.test("a picture equals itself exactly, and the order of the two does not ma
   assert.ok(Math.abs(there.msSsim! - back.msSsim!) < 1e-12);
 });
 
+Deno.test("images beyond the memory of the kernel are refused", () => {
+  const shape = { height: 40_000, width: 40_000, channels: 1 };
+  assert.throws(() => structuralSimilarity([], [], shape, 255), { name: "RangeError", message: /no memory/ });
+});
+
 Deno.test("a negative picture has a negative SSIM and an MS-SSIM of 0, not NaN", () => {
   const shape = { height: 176, width: 176, channels: 1 };
   const [x] = patternPair(shape);
