@@ -8,9 +8,10 @@
 import { checkResourceElements, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact } from "../../lib/contract/operation.ts";
+import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import type { Generator } from "../../lib/numeric/random.ts";
 import { oneTap } from "./_ofdm.ts";
-import type { Received } from "./_params.ts";
+import type { PresetSettings, Received } from "./_params.ts";
 
 /** Relative tolerance between the two noise variances, which may come from separate Es/N0 parameters. */
 const RELATIVE_TOLERANCE = 1e-9;
@@ -23,7 +24,7 @@ const RELATIVE_TOLERANCE = 1e-9;
 export function transmitExplicit(
   symbols: Float32Array,
   channelState: InputArtifact,
-  noiseVariance: number,
+  { noiseVariance, threads }: Pick<PresetSettings, "noiseVariance" | "threads">,
   generator: Generator,
 ): Received {
   const state = ofdmStateOf(channelState);
@@ -35,6 +36,6 @@ export function transmitExplicit(
       { hint: "Remove noise_variance of the channel state; its default is that of the wired channel" },
     );
   }
-  const noise = generator.complexNormal64(symbols.length / 2, noiseVariance);
+  const noise = complexNormal64Parallel(generator, symbols.length / 2, noiseVariance, { threads });
   return oneTap(symbols, noise, noiseVariance, { response: state.h, gainOf: (i) => i });
 }

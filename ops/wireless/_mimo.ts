@@ -6,6 +6,7 @@
  *
  * Draws: H [vector or item, rx, tx], then noise [vector, rx].
  */
+import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import type { Generator } from "../../lib/numeric/random.ts";
 import { ZeroForcing } from "../../lib/numeric/zero_forcing.ts";
 import type { PresetSettings, Received } from "./_params.ts";
@@ -15,8 +16,8 @@ export function mimoFlat(symbols: Float32Array, settings: PresetSettings, genera
   const runs = fadingItems ?? [symbols.length / 2];
   const vectors = runs.map((count) => Math.ceil(count / tx));
   const total = vectors.reduce((sum, count) => sum + count, 0);
-  const channels = generator.complexNormal64((fadingItems?.length ?? total) * rx * tx, 1);
-  const noise = generator.complexNormal64(total * rx, noiseVariance);
+  const channels = complexNormal64Parallel(generator, (fadingItems?.length ?? total) * rx * tx, 1, settings);
+  const noise = complexNormal64Parallel(generator, total * rx, noiseVariance, settings);
 
   const receiver = new ZeroForcing(rx, tx);
   const received = new Float32Array(symbols.length);

@@ -21,6 +21,7 @@ import {
   staticTaps,
   tdlProfile,
 } from "../../lib/numeric/delay_profile.ts";
+import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import type { Generator } from "../../lib/numeric/random.ts";
 import type { OfdmSettings, PresetSettings, Received } from "./_params.ts";
 
@@ -39,7 +40,7 @@ function profileOf(preset: OfdmPreset, settings: OfdmSettings): DelayProfile {
 export function ofdm(
   symbols: Float32Array,
   preset: OfdmPreset,
-  { noiseVariance, equalise, sourceItems, ofdm: settings }: PresetSettings,
+  { noiseVariance, equalise, sourceItems, ofdm: settings, threads }: PresetSettings,
   generator: Generator,
 ): Received {
   const count = symbols.length / 2;
@@ -50,7 +51,8 @@ export function ofdm(
     count: settings.subcarriers,
     spacing: settings.spacing,
   });
-  const noise = generator.complexNormal64(grids * settings.symbols * settings.subcarriers, noiseVariance);
+  const size = grids * settings.symbols * settings.subcarriers;
+  const noise = complexNormal64Parallel(generator, size, noiseVariance, { threads });
   const gainOf = (i: number) => {
     const grid = Math.floor(i / (settings.symbols * settings.subcarriers));
     return grid * settings.subcarriers + i % settings.subcarriers;

@@ -14,7 +14,11 @@
  */
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import type { NativeKernels } from "../../lib/numeric/native/kernels.ts";
-import { addComplexNormalParallel, complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
+import {
+  addComplexNormalParallel,
+  complexNormal64Parallel,
+  integersParallel,
+} from "../../lib/numeric/parallel/draws.ts";
 import type { Generator } from "../../lib/numeric/random.ts";
 import { mimoFlat } from "./_mimo.ts";
 import { ofdm } from "./_ofdm.ts";
@@ -94,22 +98,23 @@ function repeatGains(drawn: Float64Array, items: readonly number[], count: numbe
 }
 
 function interference(symbols: Float32Array, settings: PresetSettings, generator: Generator): Received {
-  const { interferers, noiseVariance } = settings;
+  const { interferers, noiseVariance } = settings, count = symbols.length / 2;
   const power = interferers === 0 ? 0 : dbToLinear(-settings.interferenceSirDb);
   // A unit-power QPSK point is (±1 ± j) / sqrt(2).
   const amplitude = Math.sqrt(power / Math.max(interferers, 1) / 2);
   const sum = Float64Array.from(symbols);
   for (let stream = 0; stream < interferers; stream++) {
+    const drawn = integersParallel(generator, 0, 4, count, "int64", settings);
     // Labels are small, so the low word of each little-endian integer is its value.
-    const labels = new Int32Array(generator.integers(0, 4, symbols.length / 2, "int64").buffer);
-    for (let i = 0; 2 * i < labels.length; i++) {
+    const labels = new Int32Array(drawn.buffer, drawn.byteOffset, 2 * count);
+    for (let i = 0; i < count; i++) {
       // Label l has the bits l >> 1 and l & 1; bit 0 is positive.
       const label = labels[2 * i];
       sum[2 * i] += amplitude * (1 - (label & 2));
       sum[2 * i + 1] += amplitude * (1 - 2 * (label & 1));
     }
   }
-  const noise = generator.complexNormal64(symbols.length / 2, noiseVariance);
+  const noise = complexNormal64Parallel(generator, count, noiseVariance, settings);
   const received = new Float32Array(symbols.length);
   for (let i = 0; i < received.length; i++) received[i] = sum[i] + noise[i];
   return { symbols: received, noiseVariance: noiseVariance + power };

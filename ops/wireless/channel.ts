@@ -109,7 +109,7 @@ export default defineOperation({
       if (perItem) settings.fadingItems = settings.sourceItems ?? itemsMissing();
     }
     const received = inputs.channel_state
-      ? transmitExplicit(symbols, inputs.channel_state, settings.noiseVariance, generator)
+      ? transmitExplicit(symbols, inputs.channel_state, settings, generator)
       : params.channel === "awgn" && params.data_plane_backend === "cpp_native"
       ? awgn(symbols, settings, generator, await nativeKernels())
       : transmit(symbols, settings, generator);

@@ -12,6 +12,7 @@ import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import { MODULATION_FRAMES, MODULATION_IQ } from "../_modulation.ts";
 
 const limit = (fallback: number, unit: string) => z.number().default(fallback).meta({ "x-svc-ui": { unit } });
@@ -60,7 +61,7 @@ export default defineOperation({
     observation: shape === undefined ? bytes : [["complex64", ...shape], ["float64", shape[0]], ["float64", shape[0]]],
   }),
   threadSafe: true,
-  run({ inputs, params, generator }) {
+  run({ inputs, params, generator, threads }) {
     const arrays = arraysOf(inputs.frames), frames = arrays.read("complex64", ["frame", "symbol"]);
     const count = arrays.size("frame"), length = arrays.size("symbol");
     const drawn = RANGES.map((name) => {
@@ -68,7 +69,8 @@ export default defineOperation({
       return (generator.random(count) as Float64Array<ArrayBuffer>).map((u) => low + (high - low) * u);
     });
     const [snr, phase, offset] = drawn, noiseVariance = snr.map((value) => dbToLinear(-value));
-    const noise = generator.complexNormal64(count * length, 1), received = new Float32Array(noise.length);
+    const noise = complexNormal64Parallel(generator, count * length, 1, { threads });
+    const received = new Float32Array(noise.length);
     for (let frame = 0, at = 0; frame < count; frame++) {
       const deviation = Math.sqrt(noiseVariance[frame]);
       for (let n = 0; n < length; n++, at += 2) {

@@ -21,6 +21,7 @@ import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import { PROFILE_MODELS, staticTaps, tdlProfile } from "../../lib/numeric/delay_profile.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { convolve, firstActive, type Path, pathResponse } from "../../lib/numeric/ofdm_waveform.ts";
+import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import type { Generator } from "../../lib/numeric/random.ts";
 import { executed, exportable, exported } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";
@@ -75,10 +76,11 @@ export default defineOperation({
   estimate: (_params, { waveform }) => ({ waveform: sizeOfInput(waveform, "complex64"), state: waveform.bytes }),
   twin: true,
   threadSafe: true,
-  run({ inputs, params, generator }) {
+  run({ inputs, params, generator, threads }) {
     const { samples, layout } = readWaveform(inputs.waveform), { fftSize: size, oversampling, active, rows } = layout;
     const paths = pathsOf(params, generator), late = params.timing_offset_samples;
-    const noise = dbToLinear(-params.snr_db), drawn = generator.complexNormal64(samples.length / 2, noise);
+    const noise = dbToLinear(-params.snr_db);
+    const drawn = complexNormal64Parallel(generator, samples.length / 2, noise, { threads });
     const faded = convolve(samples, paths), received = new Float32Array(samples.length);
     for (let n = 0; 2 * n < received.length; n++) {
       const from = 2 * (n - late),

@@ -18,6 +18,7 @@ import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import { steeringVector } from "../../lib/numeric/array_response.ts";
 import { directionCramerRao } from "../../lib/numeric/direction_finding.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import { lowerFactor, stochasticCramerRao } from "../../lib/numeric/several_directions.ts";
 import { AOA_OBSERVATION, AOA_PROBLEM, AOA_SCENE, AOA_TRUTH, directionsOf, SOURCE_FACTS, sourcesOf } from "../_aoa.ts";
 
@@ -47,13 +48,13 @@ export default defineOperation({
     return { observation: [received], problem: [received, angles], truth: [angles] };
   },
   threadSafe: true,
-  run({ inputs, params, generator }) {
+  run({ inputs, params, generator, threads }) {
     const { angles, examples, sources, shape } = directionsOf(inputs.scene);
     const { antenna_count: antennas, snapshot_count: snapshots, element_spacing_wavelengths: spacing } = params;
     const noiseVariance = dbToLinear(-params.snr_db), covariance = sourcesOf(inputs.scene, sources);
-    const draws = generator.complexNormal64(examples * sources * snapshots, 1),
-      mixing = lowerFactor(covariance, sources);
-    const noise = generator.complexNormal64(examples * antennas * snapshots, noiseVariance);
+    const draws = complexNormal64Parallel(generator, examples * sources * snapshots, 1, { threads });
+    const noise = complexNormal64Parallel(generator, examples * antennas * snapshots, noiseVariance, { threads });
+    const mixing = lowerFactor(covariance, sources);
     const received = new Float32Array(noise.length), signals = new Float64Array(2 * sources * snapshots);
     const array = { antennas, snapshots, spacing };
     let bound = 0;
