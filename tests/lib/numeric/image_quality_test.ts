@@ -45,13 +45,15 @@ for (const item of vectors.cases) {
   });
 }
 
-<<<<<<< HEAD
 Deno.test("the errors of bytes are those of the same samples as numbers, at the largest differences too", () => {
   for (const length of [1, 32_768, 100_003]) {
     const drawn = Uint8Array.from({ length }, (_, i) => 97 * i + (i >> 7));
     for (const [x, y] of [[drawn, drawn.toReversed()], [new Uint8Array(length), new Uint8Array(length).fill(255)]]) {
       assert.deepEqual(sampleErrors(x, y), sampleErrors(Float32Array.from(x), Float32Array.from(y)), `${length}`);
-=======
+    }
+  }
+});
+
 Deno.test("the kernel gives the bits of the reference, for odd sizes, all types of samples and unaligned views", () => {
   const generator = Generator.seeded(17),
     sizes = [[11, 11], [12, 13], [17, 40], [64, 14], [177, 178], [176, 191]] as const;
@@ -73,7 +75,6 @@ Deno.test("the kernel gives the bits of the reference, for odd sizes, all types 
       }
       const expected = referenceSimilarity(x, Float32Array.from(y), shape, { range: 255, scales });
       assert.deepEqual(structuralSimilarity(x, Float32Array.from(y), shape, 255), expected, "unlike types");
->>>>>>> 16098dd1 (numeric: score SSIM and MS-SSIM in a kernel)
     }
   }
 });
