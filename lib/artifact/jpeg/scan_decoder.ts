@@ -45,11 +45,10 @@ class Window {
     return this.#start + kernels.inputAt() - this.#address;
   }
 
-  /** Starts a run of entropy-coded data. */
+  /** Starts a run of entropy-coded data, at the position or behind it; {@link ensure} provides its bytes. */
   start(position: number): void {
     kernels.startData();
-    if (position < this.#start || position > this.#end) this.#move(position);
-    else kernels.setInput(this.#address + position - this.#start, this.#address + this.#end - this.#start);
+    kernels.setInput(this.#address + position - this.#start, this.#address + this.#end - this.#start);
   }
 
   #move(position: number): void {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { decodeJpeg } from "../../../../lib/artifact/jpeg/decoder.ts";
 import { encodeJpeg, type JpegImage } from "../../../../lib/artifact/jpeg/encoder.ts";
+import { kernels } from "../../../../lib/artifact/jpeg/kernel.ts";
 import { SvcError } from "../../../../lib/contract/error.ts";
 import { Generator } from "../../../../lib/numeric/random.ts";
 import { referencePixels } from "./reference/decoder.ts";
@@ -64,6 +65,27 @@ Deno.test("coefficients larger than those of any image have the samples of the r
       assert.deepEqual(decodeJpeg(file), referencePixels(file));
     }
   }
+});
+
+Deno.test("long files pass through the kernel part by part, in memory that does not grow with the height", () => {
+  const { memory } = kernels as { memory: WebAssembly.Memory };
+  for (const progressive of [false, true]) {
+    const options = { quality: 100, subsampling: "420", progressive } as const;
+    decodeJpeg(encodeJpeg(drawn(17, 64, 3, 8, true), options));
+    const before = memory.buffer.byteLength, image = drawn(17, 6000, 3, 9, true), file = encodeJpeg(image, options);
+    assert.ok(file.length > 1 << 17, "The file must exceed the part that the kernel sees");
+    assert.deepEqual(decodeJpeg(file), referencePixels(file));
+    // The part of the file has at most 80 KiB at this width.
+    assert.ok(memory.buffer.byteLength - before <= 1 << 17);
+  }
+});
+
+Deno.test("any number of fill bytes may precede a restart marker", () => {
+  const file = variantFile("restart_rows.jpg");
+  const marker = file.findIndex((byte, at) => byte === 0xff && file[at + 1] === 0xd0);
+  const fill = new Uint8Array(200_000).fill(0xff);
+  const longer = new Uint8Array([...file.subarray(0, marker), ...fill, ...file.subarray(marker)]);
+  assert.deepEqual(decodeJpeg(longer), decodeJpeg(file));
 });
 
 /** What a decoder makes of a file. */
