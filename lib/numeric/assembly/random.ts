@@ -53,20 +53,18 @@ const NORMAL = memory.data(512 * 16, 16);
 const EXPONENTIAL = memory.data(256 * 16, 16);
 
 /**
- * Pairs for the conversion to binary64: low 32 bits, 2^52, 2^84, 2^84 + 2^52, 2^-53. Loaded, they stay in registers; V8
- * would form literal vectors anew in each round of a loop.
+ * Pairs: the low 32 bits, then 2^52, 1.0 and the lowest bit for the conversion to binary64. Loaded, they stay in registers;
+ * V8 would form literal vectors anew in each round of a loop.
  */
 const VECTORS = memory.data<u64>([
   0xFFFFFFFF,
   0xFFFFFFFF,
   0x4330000000000000,
   0x4330000000000000,
-  0x4530000000000000,
-  0x4530000000000000,
-  0x4530000000100000,
-  0x4530000000100000,
-  0x3CA0000000000000,
-  0x3CA0000000000000,
+  0x3FF0000000000000,
+  0x3FF0000000000000,
+  1,
+  1,
 ]);
 
 const MULTIPLIER_LOW: u64 = 0x4385DF649FCCF645;
@@ -340,17 +338,14 @@ export function doubles(count: i32): void {
     if (cursor == limit) refill(<i32>((end - out) >> 3));
     const stop = min(limit, cursor + (end - out));
     let at = cursor;
-    // 53 bits as high·2^32 + low, each under the exponent that makes it an integer: all steps are exact.
-    const low32 = v128.load(VECTORS);
-    const lowExponent = v128.load(VECTORS, 16);
-    const highExponent = v128.load(VECTORS, 32);
-    const bias = v128.load(VECTORS, 48);
-    const scale = v128.load(VECTORS, 64);
+    // The upper 52 bits as the fraction of a value in [1, 2), less 1 or, for the bit below them, 1 - 2^-53: exact. As
+    // bits, 1 - 2^-53 is one less than 1.
+    const one = v128.load(VECTORS, 32);
+    const lowest = v128.load(VECTORS, 48);
     for (; at + 16 <= stop; at += 16) {
-      const bits = i64x2.shr_u(v128.load(at), 11);
-      const low = v128.or(v128.and(bits, low32), lowExponent);
-      const high = v128.or(i64x2.shr_u(bits, 32), highExponent);
-      v128.store(out, f64x2.mul(f64x2.add(f64x2.sub(high, bias), low), scale));
+      const bits = v128.load(at);
+      const shifted = v128.or(i64x2.shr_u(bits, 12), one);
+      v128.store(out, f64x2.sub(shifted, i64x2.sub(one, v128.and(i64x2.shr_u(bits, 11), lowest))));
       out += 16;
     }
     for (; at < stop; at += 8) {
