@@ -154,9 +154,7 @@ function findChanges(repository: Repository, commit: string | null, checkTime: (
   const indexBytes = readIfThere(indexPath);
   const indexTimeMs = indexBytes === null ? 0 : Deno.statSync(indexPath).mtime?.getTime() ?? 0;
   const index = indexBytes === null ? [] : parseIndex(indexBytes, hashBytes);
-  const committed = commit === null
-    ? new Map<string, TreeFile>()
-    : readCommit(repository, commit, hashBytes, checkTime);
+  const committed = commit === null ? new Map<string, TreeFile>() : filesOf(repository, commit, hashBytes, checkTime);
   // Line-end conversion and filters change a file on purpose; only git can apply them.
   const mayConvert = converts || index.some(({ path }) => /(^|\/)\.gitattributes$/.test(path)) ||
     readIfThere(join(repository.commonDir, "info", "attributes")) !== null;
@@ -180,6 +178,25 @@ function findChanges(repository: Repository, commit: string | null, checkTime: (
 interface TreeFile {
   mode: number;
   id: string;
+}
+
+/** A commit of more files is read again for each run. */
+const MOST_KEPT_FILES = 20_000;
+/** The commit that was read last: a commit never changes, and reading it takes longer than comparing the files. */
+let kept: { objects: string; commit: string; files: ReadonlyMap<string, TreeFile> } | undefined;
+
+/** The files of a commit by path; the caller may change the map. */
+function filesOf(
+  repository: Repository,
+  commit: string,
+  hashBytes: number,
+  checkTime: () => void,
+): Map<string, TreeFile> {
+  const objects = join(repository.commonDir, "objects");
+  if (kept?.commit === commit && kept.objects === objects) return new Map(kept.files);
+  const files = readCommit(repository, commit, hashBytes, checkTime);
+  if (files.size <= MOST_KEPT_FILES) kept = { objects, commit, files: new Map(files) };
+  return files;
 }
 
 function readCommit(

@@ -134,6 +134,20 @@ Deno.test(
   }),
 );
 
+Deno.test(
+  "every state of a repository is read anew, of one commit and of the next",
+  withRepository((repository) => {
+    seed(repository);
+    for (let again = 0; again < 3; again++) assert.equal(repository.state().dirty, false);
+    repository.git("rm", "--quiet", "a.txt");
+    for (let again = 0; again < 3; again++) assert.deepEqual(repository.state().changed_files, ["a.txt"]);
+    const second = repository.commitAll();
+    assert.deepEqual([repository.state().commit, repository.state().dirty], [second, false]);
+    repository.git("reset", "--quiet", "--soft", "HEAD~1");
+    assert.deepEqual(repository.state().changed_files, ["a.txt"]);
+  }),
+);
+
 Deno.test("a forged time hides no change once the index is older", async () => {
   const repository = new TestRepository();
   try {
