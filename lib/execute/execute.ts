@@ -169,7 +169,7 @@ class Execution {
       staging = createStaging(this.#artifacts, document.id);
       running = this.#start(step, staging, { learned, models });
       const written = await running.written;
-      const outputs = await this.#commit(step, staging, written, running);
+      const outputs = await this.#commit(step, staging, written);
       const metrics: JsonObject = {
         ...asObject(parseJson(written.metrics)),
         "timing.step.wall_time_s": timing().step_wall_time_s,
@@ -306,11 +306,11 @@ class Execution {
     staging: string,
     outsiders: Pick<StepTask, "learned" | "models">,
   ): Running {
-    const { bundle, projectRoot, stateDir } = this.#options;
+    const { bundle, projectRoot, stateDir, parallelWorkers } = this.#options;
     const inputs = Object.entries(document.inputs).map(([port, reference]): TaskInput => {
       const row = this.#outputs.get(reference)!;
       const bytes = this.#values.get(reference);
-      const sole = bytes === null || this.#values.isLast(reference);
+      const sole = bytes === null || parallelWorkers === 1 || this.#values.isLast(reference);
       return { port, kind: row.kind, bytes, sole, path: join(bundle, row.path), sha256: row.sha256 };
     });
     const seed = document.params.seed;
@@ -352,26 +352,24 @@ class Execution {
     });
   }
 
-  /** Checks the staged files, renames them into the bundle, and hashes them again from the disk. */
+  /**
+   * Checks the staged files, renames them into the bundle, and hashes them from the disk; each block is compared with the
+   * image that consumers read.
+   */
   async #commit(
     { document }: PlannedStep,
     staging: string,
     written: WrittenReply,
-    running: Running,
   ): Promise<Record<string, OutputRow>> {
     checkStaged(staging, written.outputs.map(({ fileName, bytes }) => ({ fileName, size: bytes.length })));
     const destination = join(this.#artifacts, document.id);
     commitStaging(staging, destination);
     try {
-      const stored = await Promise.all(
-        written.outputs.map(async ({ port, fileName }) => [port, await hashStoredFile(join(destination, fileName))]),
-      );
-      const expected = await running.hashed;
       const { contents } = this.#options;
-      const outputs = Object.fromEntries(
-        written.outputs.map(({ port, kind, fileName, metadata }, index): [string, OutputRow] => {
-          const sha256 = expected[port];
-          if (stored[index][1] !== sha256) {
+      const rows = written.outputs.map(
+        async ({ port, kind, fileName, metadata, bytes }): Promise<[string, OutputRow]> => {
+          const file = join(destination, fileName), sha256 = await hashStoredFile(file, bytes);
+          if (sha256 === null) {
             throw new SvcError(
               "output_hash_mismatch",
               `The stored file of the output ${port} differs from the written file`,
@@ -381,16 +379,13 @@ class Execution {
           if (!isObject(document_)) {
             throw new SvcError("output_metadata_invalid", `The metadata of ${port} is not a mapping`);
           }
+          if (contents !== undefined) {
+            await shareFile(file, sha256, { contents, staging: stagingPath(this.#artifacts, sha256) });
+          }
           return [port, { kind, path: `artifacts/${document.id}/${fileName}`, metadata: document_, sha256 }];
-        }),
+        },
       );
-      if (contents !== undefined) {
-        for (const { port, fileName } of written.outputs) {
-          const staging = stagingPath(this.#artifacts, expected[port]);
-          await shareFile(join(destination, fileName), expected[port], { contents, staging });
-        }
-      }
-      return outputs;
+      return Object.fromEntries(await Promise.all(rows));
     } catch (error) {
       discardStaging(destination);
       throw error;

@@ -21,11 +21,16 @@ export function collectGarbage(): void {
   gc();
 }
 
+/** Collects the garbage of this thread when it has dropped much shared memory. */
+export function collectDropped(): void {
+  if (dropped < DROPPED_BYTES) return;
+  dropped = 0;
+  collectGarbage();
+}
+
 /** Counts unneeded shared memory, and collects above the limit. */
 export function dropShared(bytes: number): void {
   dropped += bytes;
-  if (dropped < DROPPED_BYTES) return;
-  dropped = 0;
   // Variables of the caller may still refer to it.
-  setTimeout(collectGarbage, 0);
+  if (dropped >= DROPPED_BYTES) setTimeout(collectDropped, 0);
 }

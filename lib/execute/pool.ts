@@ -14,13 +14,14 @@ interface Thread {
 }
 
 interface PendingTask {
-  task: StepTask;
+  taskId: number;
+  /** Null once it was sent, so that the images of its inputs are freed after their last use. */
+  task: StepTask | null;
   /** Index of the thread, once assigned. */
   thread: number;
   startedAt: number | null;
   onProgress: (progress: ProgressReply) => void;
   written: PromiseWithResolvers<WrittenReply>;
-  hashed: PromiseWithResolvers<Record<string, string>>;
 }
 
 /** A step that runs or waits for a thread. */
@@ -31,8 +32,6 @@ export interface Running {
   readonly startedAt: number | null;
   /** Resolves when the outputs are in the staging directory. @throws StepFailure */
   written: Promise<WrittenReply>;
-  /** Resolves with the digests of the outputs in memory. */
-  hashed: Promise<Record<string, string>>;
 }
 
 /** The error of an operation: an `SvcError` with the class name of the thrown value. */
@@ -88,16 +87,15 @@ export class WorkerPool {
 
   /** Starts a step; the caller limits the overlap. */
   start(task: Omit<StepTask, "type" | "taskId">, onProgress: (progress: ProgressReply) => void): Running {
+    const taskId = this.#nextTaskId++;
     const pending: PendingTask = {
-      task: { type: "run", taskId: this.#nextTaskId++, ...task },
+      taskId,
+      task: { type: "run", taskId, ...task },
       thread: 0,
       startedAt: null,
       onProgress,
       written: Promise.withResolvers(),
-      hashed: Promise.withResolvers(),
     };
-    // The digests of a failed step have no reader.
-    pending.hashed.promise.catch(() => {});
     this.#queue.push(pending);
     this.#dispatch();
     return {
@@ -108,7 +106,6 @@ export class WorkerPool {
         return pending.startedAt;
       },
       written: pending.written.promise,
-      hashed: pending.hashed.promise,
     };
   }
 
@@ -139,6 +136,7 @@ export class WorkerPool {
     pending.startedAt = performance.now();
     if (thread.since < Infinity) thread.since = pending.startedAt;
     thread.worker.postMessage(pending.task);
+    pending.task = null;
   }
 
   /** Ends all threads and abandons running steps. */
@@ -170,17 +168,12 @@ export class WorkerPool {
       return;
     }
     const task = thread.task;
-    if (task === null || task.task.taskId !== reply.taskId) return;
+    if (task === null || task.taskId !== reply.taskId) return;
     switch (reply.type) {
       case "progress":
         return task.onProgress(reply);
       case "written":
         task.written.resolve(reply);
-        if (reply.sha256 === undefined) return;
-        task.hashed.resolve(reply.sha256);
-        return this.#release(thread);
-      case "hashed":
-        task.hashed.resolve(reply.sha256);
         return this.#release(thread);
       case "failed":
         this.#reject(task, reply);
@@ -209,8 +202,6 @@ export class WorkerPool {
   }
 
   #reject(task: PendingTask, failure: Omit<FailedReply, "type" | "taskId">): void {
-    const error = new StepFailure(failure);
-    task.written.reject(error);
-    task.hashed.reject(error);
+    task.written.reject(new StepFailure(failure));
   }
 }

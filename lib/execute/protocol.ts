@@ -7,7 +7,7 @@ export interface TaskInput {
   port: string;
   kind: string;
   bytes: Uint8Array | null;
-  /** Whether no other step reads the image, now or later: this one may read it in place. */
+  /** Whether no other step reads the image meanwhile: this one may read it in place. */
   sole: boolean;
   path: string;
   sha256: string;
@@ -75,14 +75,6 @@ export interface WrittenReply {
   metrics: string;
   /** JSON text. */
   metadata: string;
-  /** Digests of small outputs; those of large outputs follow in a later message. */
-  sha256?: Record<string, string>;
-}
-
-export interface HashedReply {
-  type: "hashed";
-  taskId: number;
-  sha256: Record<string, string>;
 }
 
 export interface FailedReply {
@@ -111,4 +103,4 @@ export interface ReadyReply {
   type: "ready";
 }
 
-export type WorkerReply = ReadyReply | WrittenReply | HashedReply | FailedReply | ProgressReply;
+export type WorkerReply = ReadyReply | WrittenReply | FailedReply | ProgressReply;

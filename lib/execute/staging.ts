@@ -1,8 +1,8 @@
 /** Staging: a step writes into a private folder; only a complete, valid set of outputs is renamed into the bundle. */
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
-import { sha256Hex } from "../contract/hash.ts";
 
 /** Of the names in the folder of artifacts that are not complete; ids of steps begin with a letter or digit. */
 const STAGING_PREFIX = ".staging";
@@ -94,14 +94,33 @@ export function commitStaging(folder: string, destination: string): void {
 
 const BLOCK_BYTES = 1 << 20;
 
-/** SHA-256 of a stored file. A large one is read in blocks, so that the event loop stays responsive. */
-export async function hashStoredFile(path: string): Promise<string> {
-  if (Deno.statSync(path).size <= BLOCK_BYTES) return sha256Hex(Deno.readFileSync(path));
-  using file = await Deno.open(path);
+/**
+ * SHA-256 of a stored file. A large one is read in blocks, so that the event loop stays responsive.
+ * @param image expected bytes, compared in the same pass
+ * @returns null for a file that differs from the image
+ */
+export async function hashStoredFile(path: string): Promise<string>;
+export async function hashStoredFile(path: string, image: Uint8Array): Promise<string | null>;
+export async function hashStoredFile(path: string, image?: Uint8Array): Promise<string | null> {
   const hash = createHash("sha256");
-  const block = new Uint8Array(BLOCK_BYTES);
-  for (let count = await file.read(block); count !== null; count = await file.read(block)) {
-    hash.update(block.subarray(0, count));
+  let at = 0;
+  const take = (block: Uint8Array) => {
+    const from = at;
+    at += block.length;
+    if (image !== undefined && Buffer.compare(block, image.subarray(from, at) as Uint8Array<ArrayBuffer>) !== 0) {
+      return false;
+    }
+    hash.update(block);
+    return true;
+  };
+  if (Deno.statSync(path).size <= BLOCK_BYTES) {
+    if (!take(Deno.readFileSync(path))) return null;
+  } else {
+    using file = await Deno.open(path);
+    const block = new Uint8Array(BLOCK_BYTES);
+    for (let count = await file.read(block); count !== null; count = await file.read(block)) {
+      if (!take(block.subarray(0, count))) return null;
+    }
   }
-  return hash.digest("hex");
+  return image === undefined || at === image.length ? hash.digest("hex") : null;
 }

@@ -3,17 +3,13 @@
 /** Worker thread of the executor: loads operations on first use and runs one step at a time. */
 import { setProgramFolder } from "../artifact/program.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
-import { sha256Hex } from "../contract/hash.ts";
 import { asObject, parseJson } from "../contract/json.ts";
 import type { Operation } from "../contract/operation.ts";
 import { codeOf } from "../contract/system_error.ts";
 import type { JsonObject } from "../contract/value.ts";
-import { dropShared } from "./memory.ts";
+import { collectDropped, dropShared } from "./memory.ts";
 import type { StepTask, WorkerReply } from "./protocol.ts";
 import { runStep } from "./run_step.ts";
-
-/** Up to this size digests travel with the outputs; beyond it they follow while the scheduler starts its own check. */
-const INLINE_HASH_BYTES = 1 << 18;
 
 const loaded = new Map<string, Promise<Operation>>();
 
@@ -33,20 +29,15 @@ const send = (reply: WorkerReply) => self.postMessage(reply);
 
 self.onmessage = async ({ data: task }: MessageEvent<StepTask>) => {
   const { taskId } = task;
+  collectDropped();
   setProgramFolder(task.program);
   try {
     const key = task.binding ?? task.moduleUrl;
     let operation = loaded.get(key);
     if (operation === undefined) loaded.set(key, operation = load(task));
     const written = await runStep(await operation, task, (progress) => send({ type: "progress", taskId, ...progress }));
-    const digests = () => Object.fromEntries(written.outputs.map(({ port, bytes }) => [port, sha256Hex(bytes)]));
+    send({ type: "written", taskId, ...written });
     const total = written.outputs.reduce((sum, { bytes }) => sum + bytes.length, 0);
-    if (total <= INLINE_HASH_BYTES) {
-      send({ type: "written", taskId, ...written, sha256: digests() });
-    } else {
-      send({ type: "written", taskId, ...written });
-      send({ type: "hashed", taskId, sha256: digests() });
-    }
     dropShared(task.inputs.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), total));
   } catch (error) {
     send({

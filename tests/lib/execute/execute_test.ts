@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { isNumber, type JsonObject, toNumber } from "../../../lib/contract/value.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
+import { stagingPaths } from "../../../lib/execute/staging.ts";
 import { ValueStore } from "../../../lib/execute/value_store.ts";
 import { execute, type StepSpec } from "./execution.ts";
 
@@ -94,6 +95,7 @@ Deno.test("a step that is not thread safe is a barrier in plan order", async () 
 const FAILURES: [string, string, RegExp][] = [
   ["alter_input", "input_modified", /the array bits of its input bits/],
   ["alter_metadata", "input_modified", /metadata/],
+  ["alter_output", "output_hash_mismatch", /output bits differs from the written file/],
   ["throw", "operation_failed", /the relay broke/],
   ["pretend_canceled", "operation_canceled", /nobody asked/],
   ["throw_coded", "boundary_value_invalid", /Cannot relay this/],
@@ -112,15 +114,28 @@ for (const [mode, code, message] of FAILURES) {
       numbers("data"),
       ["bad", "test.relay", { bits: "data.bits" }, { mode }],
       ["after", "test.relay", { bits: "bad.bits" }],
-    ]);
+    ], { onBundle: (bundle) => assert.deepEqual(stagingPaths(`${bundle}/artifacts`), []) });
     assert.equal(done.status, "failed");
     assert.deepEqual([done.failure?.code, done.failure?.step_id], [code, "bad"]);
     assert.match(done.error!, message);
     assert.deepEqual(done.rows.map(({ id, status }) => [id, status]), [["data", "completed"], ["bad", "failed"]]);
     assert.equal((done.row.bad.error as JsonObject).code, code);
     assert.deepEqual(Object.keys(done.files), ["artifacts/data/bits.npz"]);
+    assert.ok(done.events.every(({ fields }) => fields.step_id !== "after"));
   });
 }
+
+Deno.test("a consumer starts after its input was hashed; if it alters that, the stored file stays", async () => {
+  const large: StepSpec = ["data", "test.numbers", {}, { count: 2 ** 26, seed: 23 }];
+  const done = await execute([large, ["bad", "test.relay", { bits: "data.bits" }, { mode: "alter_input" }]]);
+  assert.deepEqual([done.failure?.code, done.failure?.step_id], ["input_modified", "bad"]);
+  const kinds = ["step_started", "step_completed", "step_started", "step_failed"];
+  assert.deepEqual(done.events.map(({ kind }) => kind), kinds);
+  const [data, bad] = done.rows.map(({ metadata }) => metadata.timing as Record<string, number>);
+  assert.ok(bad.start_offset_s >= data.start_offset_s + data.step_wall_time_s);
+  const { path, sha256 } = done.row.data.outputs.bits;
+  assert.equal(sha256Hex(done.files[path]), sha256);
+});
 
 Deno.test("a failing step stops its running peers; its own error is the failure", async () => {
   const done = await execute([

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { resolveRecipePath } from "../../../lib/execute/files.ts";
 import {
@@ -68,6 +69,25 @@ Deno.test(
       await hashStoredFile(join(destination, "bits.npz")),
       "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
     );
+  }),
+);
+
+Deno.test(
+  "the digest of a stored file is null where it differs from the image, in one byte or in length",
+  withFolder(async (folder) => {
+    const path = join(folder, "bits.npz");
+    for (const length of [3, 2 ** 20, 2 ** 20 + 1, 2 ** 21 + 5]) {
+      const image = new Uint8Array(new SharedArrayBuffer(length + 2)).subarray(1, length + 1).fill(7);
+      Deno.writeFileSync(path, image.slice());
+      assert.equal(await hashStoredFile(path, image), sha256Hex(image));
+      for (const at of [0, length - 1]) {
+        image[at] ^= 1;
+        assert.equal(await hashStoredFile(path, image), null);
+        image[at] ^= 1;
+      }
+      assert.equal(await hashStoredFile(path, image.subarray(0, -1)), null);
+      assert.equal(await hashStoredFile(path, new Uint8Array(length + 1).fill(7)), null);
+    }
   }),
 );
 

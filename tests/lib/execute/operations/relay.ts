@@ -5,10 +5,12 @@ import { SvcError } from "../../../../lib/contract/error.ts";
 import { BITS, BITS_ANY } from "../../../../lib/contract/kinds.ts";
 import type { OperationResult } from "../../../../lib/contract/operation.ts";
 import { z } from "../../../../lib/contract/zod.ts";
+import { sharedArray } from "../../../../lib/numeric/shared_array.ts";
 
 const MODES = [
   "honest",
   "alter_input",
+  "alter_output",
   "alter_metadata",
   "throw",
   "throw_coded",
@@ -36,8 +38,19 @@ export default defineOperation({
     const loose = (result: unknown) => result as OperationResult<{ bits: string }>;
     switch (params.mode) {
       case "alter_input":
-        bits[0] ^= 1;
+        bits[bits.length - 1] ^= 1;
         return { outputs: { bits: bitsArtifact(bits.slice(), { mark: "x" }) } };
+      case "alter_output": {
+        // Large enough to be the image of its file. The executor reads the metadata after it wrote the file.
+        const image = sharedArray(Uint8Array<SharedArrayBuffer>, 2 ** 21);
+        return {
+          outputs: { bits: bitsArtifact(image, { mark: "x" }) },
+          get metadata() {
+            image[0] ^= 1;
+            return {};
+          },
+        };
+      }
       case "alter_metadata":
         (inputs.bits.metadata as Record<string, unknown>).mark = "altered";
         return { outputs: { bits: good } };
