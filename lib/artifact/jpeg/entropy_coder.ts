@@ -24,6 +24,12 @@ const CHUNK = 256;
 /** The table id of a component, for Huffman codes and divisors. */
 export const tableOf = (component: number): number => component === 0 ? 0 : 1;
 
+/**
+ * The factor by which the kernel divides coefficients, eight times the transform. It is larger by 2^-20 than the reciprocal,
+ * so that halves are rounded away from zero. Exported for tests.
+ */
+export const reciprocalOf = (divisor: number): number => (1 + 2 ** -20) / (8 * divisor);
+
 /** Codes the scans of one frame. Only one coder is in use at a time. */
 export class EntropyCoder {
   readonly #frame: FrameGeometry;
@@ -69,7 +75,7 @@ export class EntropyCoder {
     });
     divisors.forEach((table, id) => {
       const reciprocals = new Float32Array(memory().buffer, this.#reciprocals + 256 * id, 64);
-      table.forEach((divisor, k) => reciprocals[ZIGZAG[k]] = (1 + 2 ** -20) / (8 * divisor));
+      table.forEach((divisor, k) => reciprocals[ZIGZAG[k]] = reciprocalOf(divisor));
     });
   }
 

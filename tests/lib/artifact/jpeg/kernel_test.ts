@@ -2,11 +2,13 @@
 import assert from "node:assert/strict";
 import { decodeJpeg } from "../../../../lib/artifact/jpeg/decoder.ts";
 import { encodeJpeg, type JpegImage } from "../../../../lib/artifact/jpeg/encoder.ts";
-import { kernels } from "../../../../lib/artifact/jpeg/kernel.ts";
+import { reciprocalOf } from "../../../../lib/artifact/jpeg/entropy_coder.ts";
+import { kernels, Layout, memory } from "../../../../lib/artifact/jpeg/kernel.ts";
 import { SvcError } from "../../../../lib/contract/error.ts";
 import { Generator } from "../../../../lib/numeric/random.ts";
 import { referencePixels } from "./reference/decoder.ts";
 import { referenceFile } from "./reference/encoder.ts";
+import { ycc } from "./reference/transform.ts";
 import { fileRows, refused, smallPictures, variantFile, variants } from "./vectors.ts";
 
 /** Noise over a ramp, or of black and white pixels: the second has the largest coefficients. */
@@ -39,6 +41,40 @@ Deno.test("files of any size, sampling and quality have the bytes of the referen
   });
 });
 
+Deno.test("every 16-bit coefficient divides as in the reference, halves away from zero", () => {
+  const layout = new Layout(),
+    blocks = layout.take(2 << 16),
+    reciprocals = layout.take(256),
+    sets = layout.take(8 << 10);
+  layout.reserve();
+  const values = new Int16Array(memory().buffer, blocks, 1 << 16);
+  for (let divisor = 1; divisor < 256; divisor++) {
+    new Float32Array(memory().buffer, reciprocals, 64).fill(reciprocalOf(divisor));
+    for (let at = 0; at < 1 << 16; at++) values[at] = at - 32768;
+    kernels.quantizeBlocks(blocks, 1 << 10, reciprocals, sets);
+    for (let at = 0; at < 1 << 16; at++) {
+      const value = at - 32768, quotient = Math.floor((Math.abs(value) + 4 * divisor) / (8 * divisor));
+      if (Math.abs(values[at]) !== quotient || values[at] * value < 0) assert.fail(`${value}/${8 * divisor}`);
+    }
+  }
+});
+
+Deno.test("colours convert as in the reference", () => {
+  const levels = Array.from({ length: 86 }, (_, level) => 3 * level), width = 86 * 86;
+  const layout = new Layout(), pixels = layout.take(3 * width), planes = [0, 1, 2].map(() => layout.take(8 * width));
+  layout.reserve();
+  for (const red of levels) {
+    const colours = levels.flatMap((green) => levels.map((blue) => [red, green, blue]));
+    memory().set(colours.flat(), pixels);
+    const [y, cb, cr] = planes;
+    kernels.colorStrip(pixels, 1, width, 1, 1, y, width + 4, cb, cr, width + 4, 0);
+    planes.forEach((plane, component) => {
+      const expected = colours.map(([r, g, b]) => ycc(component, r, g, b));
+      assert.deepEqual(memory().slice(plane, plane + width), Uint8Array.from(expected));
+    });
+  }
+});
+
 Deno.test("runs of more than 32767 blocks end as in the reference", () => {
   const flat = { width: 65500, height: 33, channels: 1 as const, data: new Uint8Array(65500 * 33).fill(77) };
   const options = { quality: 75, subsampling: "444", progressive: true } as const;
@@ -68,7 +104,7 @@ Deno.test("coefficients larger than those of any image have the samples of the r
 });
 
 Deno.test("long files pass through the kernel part by part, in memory that does not grow with the height", () => {
-  const { memory } = kernels as { memory: WebAssembly.Memory };
+  const { memory } = kernels as unknown as { memory: WebAssembly.Memory };
   for (const progressive of [false, true]) {
     const options = { quality: 100, subsampling: "420", progressive } as const;
     decodeJpeg(encodeJpeg(drawn(17, 64, 3, 8, true), options));

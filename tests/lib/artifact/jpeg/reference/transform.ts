@@ -11,7 +11,7 @@ const fixed = (weight: number) => Math.floor(weight * 65536 + 0.5);
 const clamped = (x: number, most: number) => Math.min(Math.max(x, 0), most);
 
 /** Y, Cb or Cr of RGB samples by JFIF 1.02; half is rounded up for Y, down for Cb and Cr. */
-function ycc(component: number, r: number, g: number, b: number): number {
+export function ycc(component: number, r: number, g: number, b: number): number {
   if (component === 0) return (fixed(0.299) * r + fixed(0.587) * g + fixed(0.114) * b + 32768) >> 16;
   const sum = component === 1
     ? fixed(0.5) * b - fixed(0.168735892) * r - fixed(0.331264108) * g
