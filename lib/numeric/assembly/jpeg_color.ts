@@ -71,7 +71,15 @@ function rowToYcc(rgb: usize, width: i32, y: usize, blue: usize, red: usize): vo
     const rg1 = i8x16.swizzle(p1, RG), bg1 = i8x16.swizzle(p1, BG);
     const rg2 = i8x16.swizzle(p2, RG), bg2 = i8x16.swizzle(p2, BG);
     const rg3 = i8x16.swizzle(p3, RG), bg3 = i8x16.swizzle(p3, BG);
-    v128.store(y + x, samples(luma(rg0, yRg, bg0, yBg, lumaHalf), luma(rg1, yRg, bg1, yBg, lumaHalf), luma(rg2, yRg, bg2, yBg, lumaHalf), luma(rg3, yRg, bg3, yBg, lumaHalf)));
+    v128.store(
+      y + x,
+      samples(
+        luma(rg0, yRg, bg0, yBg, lumaHalf),
+        luma(rg1, yRg, bg1, yBg, lumaHalf),
+        luma(rg2, yRg, bg2, yBg, lumaHalf),
+        luma(rg3, yRg, bg3, yBg, lumaHalf),
+      ),
+    );
     v128.store(
       blue + x,
       samples(
@@ -271,7 +279,7 @@ function repeatColumns(row: usize, width: i32, across: i32, output: usize): void
 }
 
 /**
- * A source of rows: five words of 32 bits: address of the first row, stride, samples, and factors across and down, then
+ * A source of rows: eight words of 32 bits: address of the first row, stride, samples, and factors across and down, then
  * the number of the first row, the number of rows of the component, and the address of a row at full resolution.
  */
 // @ts-ignore: decorator of AssemblyScript

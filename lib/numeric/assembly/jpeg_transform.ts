@@ -36,6 +36,14 @@ const PAIRS = memory.data<i16>([
   2260, -6436,
   9633, -11363,
 ], 16);
+/** Factors of the forward output k: of the even differences, and of the odd differences 0, 1 and 2, 3. */
+const F2: usize = PAIRS, F6: usize = PAIRS + 4, F7_01: usize = PAIRS + 8, F7_23: usize = PAIRS + 12;
+const F5_01: usize = PAIRS + 16, F5_23: usize = PAIRS + 20, F3_01: usize = PAIRS + 24, F3_23: usize = PAIRS + 28;
+const F1_01: usize = PAIRS + 32, F1_23: usize = PAIRS + 36;
+/** Factors of the inverse: even parts of coefficients 0, 4 and 2, 6, odd parts of coefficients 1, 3 and 5, 7. */
+const PLUS: usize = PAIRS + 40, MINUS: usize = PAIRS + 44, T3: usize = PAIRS + 48, T2: usize = PAIRS + 52;
+const O3_13: usize = PAIRS + 56, O3_57: usize = PAIRS + 60, O2_13: usize = PAIRS + 64, O2_57: usize = PAIRS + 68;
+const O1_13: usize = PAIRS + 72, O1_57: usize = PAIRS + 76, O0_13: usize = PAIRS + 80, O0_57: usize = PAIRS + 84;
 /** 1.5·2^23: the sum with a number has that number, rounded, in its low bits. */
 const MAGIC = memory.data<f32>([12582912], 16);
 const HALVES = memory.data<i32>([1 << 10, 1 << 14, (1 << 17) + (128 << 18), 1024 << 16 | 1024, 2 << 16 | 2], 16);
@@ -48,12 +56,6 @@ const LEVEL: usize = HALVES + 12, HALF_2: usize = HALVES + 16;
 @inline
 function splat(address: usize): v128 {
   return v128.load32_splat(address);
-}
-
-// @ts-ignore: decorator of AssemblyScript
-@inline
-function pair(index: usize): v128 {
-  return splat(PAIRS + 4 * index);
 }
 
 // @ts-ignore: decorator of AssemblyScript
@@ -91,7 +93,7 @@ function rounded4(p: v128, kp: v128, q: v128, kq: v128, half: usize, shift: i32)
 // @ts-ignore: decorator of AssemblyScript
 @inline
 function even2(e2: v128, e3: v128, half: usize, shift: i32): v128 {
-  const k = pair(0);
+  const k = splat(F2);
   return i16x8.narrow_i32x4_s(rounded2(low16(e2, e3), k, half, shift), rounded2(high16(e2, e3), k, half, shift));
 }
 
@@ -99,7 +101,7 @@ function even2(e2: v128, e3: v128, half: usize, shift: i32): v128 {
 // @ts-ignore: decorator of AssemblyScript
 @inline
 function even6(e2: v128, e3: v128, half: usize, shift: i32): v128 {
-  const k = pair(1);
+  const k = splat(F6);
   return i16x8.narrow_i32x4_s(rounded2(low16(e2, e3), k, half, shift), rounded2(high16(e2, e3), k, half, shift));
 }
 
@@ -162,10 +164,10 @@ function forward(at: usize, stride: usize, out: usize): void {
   const w0 = i16x8.shl(i16x8.sub(i16x8.add(e0, e1), splat(LEVEL)), 2), w4 = i16x8.shl(i16x8.sub(e0, e1), 2);
   const w2 = even2(e2, e3, HALF_11, 11), w6 = even6(e2, e3, HALF_11, 11);
   const pl = low16(b0, b1), ph = high16(b0, b1), ql = low16(b2, b3), qh = high16(b2, b3);
-  const w7 = odd(pl, ph, pair(2), ql, qh, pair(3), HALF_11, 11);
-  const w5 = odd(pl, ph, pair(4), ql, qh, pair(5), HALF_11, 11);
-  const w3 = odd(pl, ph, pair(6), ql, qh, pair(7), HALF_11, 11);
-  const w1 = odd(pl, ph, pair(8), ql, qh, pair(9), HALF_11, 11);
+  const w7 = odd(pl, ph, splat(F7_01), ql, qh, splat(F7_23), HALF_11, 11);
+  const w5 = odd(pl, ph, splat(F5_01), ql, qh, splat(F5_23), HALF_11, 11);
+  const w3 = odd(pl, ph, splat(F3_01), ql, qh, splat(F3_23), HALF_11, 11);
+  const w1 = odd(pl, ph, splat(F1_01), ql, qh, splat(F1_23), HALF_11, 11);
 
   // Columns: lane j is column j.
   const x0 = low16(w0, w1), x1 = high16(w0, w1), x2 = low16(w2, w3), x3 = high16(w2, w3);
@@ -183,10 +185,10 @@ function forward(at: usize, stride: usize, out: usize): void {
   v128.store(out, even2(h2, h3, HALF_15, 15), 32);
   v128.store(out, even6(h2, h3, HALF_15, 15), 96);
   const ul = low16(g0, g1), uh = high16(g0, g1), vl = low16(g2, g3), vh = high16(g2, g3);
-  v128.store(out, odd(ul, uh, pair(2), vl, vh, pair(3), HALF_15, 15), 112);
-  v128.store(out, odd(ul, uh, pair(4), vl, vh, pair(5), HALF_15, 15), 80);
-  v128.store(out, odd(ul, uh, pair(6), vl, vh, pair(7), HALF_15, 15), 48);
-  v128.store(out, odd(ul, uh, pair(8), vl, vh, pair(9), HALF_15, 15), 16);
+  v128.store(out, odd(ul, uh, splat(F7_01), vl, vh, splat(F7_23), HALF_15, 15), 112);
+  v128.store(out, odd(ul, uh, splat(F5_01), vl, vh, splat(F5_23), HALF_15, 15), 80);
+  v128.store(out, odd(ul, uh, splat(F3_01), vl, vh, splat(F3_23), HALF_15, 15), 48);
+  v128.store(out, odd(ul, uh, splat(F1_01), vl, vh, splat(F1_23), HALF_15, 15), 16);
 }
 
 /** Transforms rows of blocks of a plane; the coefficients follow row by row. */
@@ -278,31 +280,31 @@ function inversePass(
   const l04 = low16(c0, c4), l26 = low16(c2, c6), l13 = low16(c1, c3), l57 = low16(c5, c7);
   const h04 = high16(c0, c4), h26 = high16(c2, c6), h13 = high16(c1, c3), h57 = high16(c5, c7);
   const bias = splat(half);
-  const plus = pair(10), minus = pair(11), k3 = pair(12), k2 = pair(13);
+  const plus = splat(PLUS), minus = splat(MINUS), k3 = splat(T3), k2 = splat(T2);
   const lt0 = i32x4.add(i32x4.dot_i16x8_s(l04, plus), bias), lt1 = i32x4.add(i32x4.dot_i16x8_s(l04, minus), bias);
   const ht0 = i32x4.add(i32x4.dot_i16x8_s(h04, plus), bias), ht1 = i32x4.add(i32x4.dot_i16x8_s(h04, minus), bias);
   const lt3 = i32x4.dot_i16x8_s(l26, k3), ht3 = i32x4.dot_i16x8_s(h26, k3);
   const lt2 = i32x4.dot_i16x8_s(l26, k2), ht2 = i32x4.dot_i16x8_s(h26, k2);
 
-  const o3p = pair(14), o3q = pair(15);
+  const o3p = splat(O3_13), o3q = splat(O3_57);
   const lo3 = dot4(l13, o3p, l57, o3q), ho3 = dot4(h13, o3p, h57, o3q);
   const le0 = i32x4.add(lt0, lt3), he0 = i32x4.add(ht0, ht3);
   v128.store(BETWEEN, i16x8.narrow_i32x4_s(sum32(le0, lo3, shift), sum32(he0, ho3, shift)));
   v128.store(BETWEEN, i16x8.narrow_i32x4_s(difference32(le0, lo3, shift), difference32(he0, ho3, shift)), 112);
 
-  const o2p = pair(16), o2q = pair(17);
+  const o2p = splat(O2_13), o2q = splat(O2_57);
   const lo2 = dot4(l13, o2p, l57, o2q), ho2 = dot4(h13, o2p, h57, o2q);
   const le1 = i32x4.add(lt1, lt2), he1 = i32x4.add(ht1, ht2);
   v128.store(BETWEEN, i16x8.narrow_i32x4_s(sum32(le1, lo2, shift), sum32(he1, ho2, shift)), 16);
   v128.store(BETWEEN, i16x8.narrow_i32x4_s(difference32(le1, lo2, shift), difference32(he1, ho2, shift)), 96);
 
-  const o1p = pair(18), o1q = pair(19);
+  const o1p = splat(O1_13), o1q = splat(O1_57);
   const lo1 = dot4(l13, o1p, l57, o1q), ho1 = dot4(h13, o1p, h57, o1q);
   const le2 = i32x4.sub(lt1, lt2), he2 = i32x4.sub(ht1, ht2);
   v128.store(BETWEEN, i16x8.narrow_i32x4_s(sum32(le2, lo1, shift), sum32(he2, ho1, shift)), 32);
   v128.store(BETWEEN, i16x8.narrow_i32x4_s(difference32(le2, lo1, shift), difference32(he2, ho1, shift)), 80);
 
-  const o0p = pair(20), o0q = pair(21);
+  const o0p = splat(O0_13), o0q = splat(O0_57);
   const lo0 = dot4(l13, o0p, l57, o0q), ho0 = dot4(h13, o0p, h57, o0q);
   const le3 = i32x4.sub(lt0, lt3), he3 = i32x4.sub(ht0, ht3);
   v128.store(BETWEEN, i16x8.narrow_i32x4_s(sum32(le3, lo0, shift), sum32(he3, ho0, shift)), 48);

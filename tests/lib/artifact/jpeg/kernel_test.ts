@@ -75,6 +75,19 @@ Deno.test("colours convert as in the reference", () => {
   }
 });
 
+Deno.test("blocks with the largest coefficient of each frequency are those of the reference", () => {
+  const wave = (k: number, x: number) => Math.cos((2 * x + 1) * k * Math.PI / 16), width = 8 * 128;
+  const data = Uint8Array.from({ length: 8 * width }, (_, at) => {
+    const x = at % width, y = Math.floor(at / width), block = x >> 3, frequency = block >> 1;
+    return wave(frequency & 7, x & 7) * wave(frequency >> 3, y) > 0 === (block % 2 === 0) ? 255 : 0;
+  });
+  const image = { width, height: 8, channels: 1, data } as const,
+    options = { quality: 100, subsampling: "444" } as const;
+  const file = encodeJpeg(image, options);
+  assert.deepEqual(file, referenceFile(image, options));
+  assert.deepEqual(decodeJpeg(file), referencePixels(file));
+});
+
 Deno.test("runs of more than 32767 blocks end as in the reference", () => {
   const flat = { width: 65500, height: 33, channels: 1 as const, data: new Uint8Array(65500 * 33).fill(77) };
   const options = { quality: 75, subsampling: "444", progressive: true } as const;
