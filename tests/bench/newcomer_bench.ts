@@ -2,21 +2,20 @@
  * Five tasks of a newcomer in the page: clicks, and seconds from the first page or the first click to the answer. A click is
  * a press of the pointer; typing is none.
  */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { putBuiltPage } from "../support/built_page.ts";
 import { serve } from "../support/served.ts";
 import { LINK } from "../ui/editor_scene.ts";
-import { chromium, type Locator } from "../ui/playwright.ts";
+import { CHROMIUM, chromium, type Locator } from "../ui/playwright.ts";
 import { row, sized } from "./measure.ts";
 
-const EXECUTABLE = Deno.env.get("SVC_CHROMIUM") ?? "/usr/bin/chromium";
 const POINTS = sized(8, 3);
 /** A check that cannot hold: fewer bits are expected than come. */
 const FAILING = LINK.replace("name: link", "name: failing") +
   "  - {id: check, op: channel.bit_boundary, params: {expected_bit_count: 3}, inputs: {bits: data.bits}}\n";
 
 async function measure(url: string): Promise<void> {
-  const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ["--no-sandbox"] });
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
   try {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
     // On a loaded machine a page may need more than the 30 s that the driver gives by default.
@@ -89,14 +88,15 @@ async function measure(url: string): Promise<void> {
   }
 }
 
-if (!existsSync(EXECUTABLE)) {
-  console.log(`skipped: there is no Chromium at ${EXECUTABLE}; install it, or name another one in SVC_CHROMIUM`);
+if (CHROMIUM === undefined) {
+  console.log("skipped: there is no Chromium; install chromium-headless-shell, or name another one in SVC_CHROMIUM");
 } else {
   const folder = await Deno.makeTempDir({ prefix: "svc-newcomer-" });
   try {
     await Deno.mkdir(join(folder, "recipes"));
     await Deno.writeTextFile(join(folder, "recipes/link.yaml"), LINK);
     await Deno.writeTextFile(join(folder, "recipes/failing.yaml"), FAILING);
+    await putBuiltPage(join(folder, ".svc"));
     await using server = await serve(folder);
     // The page is built before the newcomer comes.
     await (await fetch(server.url)).body?.cancel();

@@ -2,13 +2,12 @@
  * The page in a browser: how long until the first block stands, and from an edit to the frame that shows it, with sixty blocks.
  * Times are of this machine and mean something beside each other only.
  */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { putBuiltPage } from "../support/built_page.ts";
 import { serve } from "../support/served.ts";
-import { chromium } from "../ui/playwright.ts";
+import { CHROMIUM, chromium } from "../ui/playwright.ts";
 import { median, ms, row, sized } from "./measure.ts";
 
-const EXECUTABLE = Deno.env.get("SVC_CHROMIUM") ?? "/usr/bin/chromium";
 const EDITS = sized(30, 2), VISITS = sized(5, 1);
 
 const SIXTY = `schema_version: 1
@@ -48,8 +47,9 @@ async function measurePage(): Promise<void> {
   try {
     await Deno.mkdir(join(folder, "recipes"));
     await Deno.writeTextFile(join(folder, "recipes/sixty.yaml"), SIXTY);
+    await putBuiltPage(join(folder, ".svc"));
     await using server = await serve(folder);
-    const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ["--no-sandbox"] });
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
     // On a loaded machine a page may need more than the 30 s that the driver gives by default.
     const open = async () => {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
@@ -82,5 +82,5 @@ async function measurePage(): Promise<void> {
   }
 }
 
-if (existsSync(EXECUTABLE)) await measurePage();
-else console.log(`skipped: there is no Chromium at ${EXECUTABLE}; install it, or name another one in SVC_CHROMIUM`);
+if (CHROMIUM !== undefined) await measurePage();
+else console.log("skipped: there is no Chromium; install chromium-headless-shell, or name another one in SVC_CHROMIUM");

@@ -1,21 +1,19 @@
 /**
- * Tests in a browser: a server per test over a temporary project, Debian's Chromium, and a page that must not complain. A
+ * Tests in a browser: a server per test over a temporary project, a Chromium, and a page that must not complain. A
  * test fails on any message of an error or a policy, on a failed request, on a request to another origin, and on each
- * violation that axe finds in the end state. The tests of a file share one Chromium, each in a context of its own, and one
- * built page.
+ * violation that axe finds in the end state. The tests of a file share one Chromium, each in a context of its own; all share
+ * one built page.
  *
  *     SVC_SCREENSHOTS=/tmp/shots deno test -A tests/ui/     keeps the pictures that tests take, in both themes
- *     SVC_CHROMIUM=/path/to/chromium                        another browser than /usr/bin/chromium
+ *     SVC_CHROMIUM=/path/to/chromium                        another browser than /usr/bin/chromium-headless-shell
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { buildPage } from "../../ui/build.ts";
+import { putBuiltPage } from "../support/built_page.ts";
 import { serve, type Served, type ServeOptions } from "../support/served.ts";
 import { AXE_SOURCE } from "./axe.ts";
-import { type Browser, type BrowserContext, chromium, type Page } from "./playwright.ts";
+import { type Browser, type BrowserContext, CHROMIUM, chromium, type Page } from "./playwright.ts";
 
-const EXECUTABLE = [Deno.env.get("SVC_CHROMIUM"), "/usr/bin/chromium", "/usr/bin/chromium-browser"]
-  .find((path) => path !== undefined && exists(path));
 const SHOTS = Deno.env.get("SVC_SCREENSHOTS");
 
 export interface SceneOptions {
@@ -58,47 +56,29 @@ export interface Scene {
   restart(): Promise<void>;
 }
 
-/** What the tests of a file share. */
-interface Shared {
-  browser: Browser;
-  /** State directory with the built page. */
-  stateDir: string;
-}
+/** The browser that the tests of a file share. */
+let launched: Promise<Browser> | undefined;
 
-let shared: Promise<Shared> | undefined;
-
-async function share(): Promise<Shared> {
-  const stateDir = await Deno.makeTempDir({ prefix: "svc-ui-page-" });
-  const [browser] = await Promise.all([
-    chromium.launch({ executablePath: EXECUTABLE, args: ["--no-sandbox"] }),
-    buildPage(stateDir),
-  ]);
-  return { browser, stateDir };
-}
-
-Deno.test.afterAll(async () => {
-  if (shared === undefined) return;
-  const { browser, stateDir } = await shared;
-  await browser.close();
-  await Deno.remove(stateDir, { recursive: true });
-});
+Deno.test.afterAll(async () => await (await launched)?.close());
 
 /** A test with a browser; skipped, with the reason, where there is none. */
 export function browserTest(name: string, body: (scene: Scene) => Promise<void>, options: SceneOptions = {}): void {
-  if (EXECUTABLE === undefined) {
-    console.log(`SKIPPED ${name}: there is no Chromium on this machine (apt-get install chromium, or SVC_CHROMIUM)`);
+  if (CHROMIUM === undefined) {
+    console.log(
+      `SKIPPED ${name}: there is no Chromium on this machine (apt-get install chromium-headless-shell, or SVC_CHROMIUM)`,
+    );
   }
   // The shared browser outlives the test that starts it.
   const sanitizers = { sanitizeOps: false, sanitizeResources: false };
-  Deno.test({ name, ignore: EXECUTABLE === undefined, ...sanitizers, fn: () => play(body, options) });
+  Deno.test({ name, ignore: CHROMIUM === undefined, ...sanitizers, fn: () => play(body, options) });
 }
 
 async function play(body: (scene: Scene) => Promise<void>, options: SceneOptions): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "svc-ui-" });
   const closers: (() => PromiseLike<unknown>)[] = [() => Deno.remove(folder, { recursive: true })];
-  const { browser, stateDir } = await (shared ??= share());
+  const browser = await (launched ??= chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] }));
   try {
-    await copyFolder(join(stateDir, "ui"), join(folder, ".svc/ui"));
+    await putBuiltPage(join(folder, ".svc"));
     for (const [path, text] of Object.entries(options.files ?? {})) {
       await Deno.mkdir(join(folder, path, ".."), { recursive: true });
       await Deno.writeTextFile(join(folder, path), text);
@@ -236,20 +216,4 @@ async function keepFailure(page: Page): Promise<void> {
   if (SHOTS === undefined) return;
   await Deno.mkdir(SHOTS, { recursive: true });
   await page.screenshot({ path: join(SHOTS, `failed_${Date.now()}.png`) }).catch(() => {});
-}
-
-async function copyFolder(from: string, to: string): Promise<void> {
-  await Deno.mkdir(to, { recursive: true });
-  for await (const { name, isDirectory } of Deno.readDir(from)) {
-    if (isDirectory) await copyFolder(join(from, name), join(to, name));
-    else await Deno.copyFile(join(from, name), join(to, name));
-  }
-}
-
-function exists(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { BuiltPage } from "../../ui/build.ts";
 import { openTestServer } from "../lib/http/support.ts";
+import { putBuiltPage } from "../support/built_page.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 
 const CONFIG = join(ROOT_PATH, "deno.json");
@@ -74,7 +75,7 @@ function closureOf(files: ReadonlyMap<string, string>, name: string, found = new
 Deno.test("budgets: 60 KiB until the editor is there, 30 KiB of them for the editor itself", async () => {
   const stateDir = await Deno.makeTempDir({ prefix: "svc-page-" });
   try {
-    const { folder } = await build("/", stateDir), files = await contents(folder);
+    const files = await contents(await putBuiltPage(stateDir));
     const sum = (sizes: Iterable<number>) => [...sizes].reduce((total, size) => total + size, 0);
     const frame = closureOf(files, "main.js");
     const editor = closureOf(files, [...files.keys()].find((name) => /^editor-\d+\.js$/.test(name))!);
@@ -89,6 +90,7 @@ Deno.test("budgets: 60 KiB until the editor is there, 30 KiB of them for the edi
 
 Deno.test("scripts and styles are sent with the coding that the client takes, each with its own tag", async () => {
   await using server = await openTestServer();
+  await putBuiltPage(join(server.folder, ".svc"));
   const [base] = /\/static\/\w+/.exec((await server.get("/")).text)!;
   const ask = async (file: string, headers: Record<string, string>) => {
     const response = await server.request(`${base}/${file}`, { headers });

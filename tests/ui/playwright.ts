@@ -1,2 +1,21 @@
-/** The one place that names the browser driver. */
+/** The one place that names the browser driver, and the browser that it drives. */
 export { type Browser, type BrowserContext, chromium, type Locator, type Page } from "npm:playwright-core@^1.65";
+
+/**
+ * A Chromium of this machine, or undefined. The headless shell comes first: the whole browser starts two more processes for
+ * each window, and they take as long as the page.
+ */
+export const CHROMIUM: string | undefined = [
+  Deno.env.get("SVC_CHROMIUM"),
+  "/usr/bin/chromium-headless-shell",
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+].find((path) => path !== undefined && exists(path));
+
+function exists(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}

@@ -8,6 +8,7 @@ import { openWorkspace } from "../../../lib/run/workspace.ts";
 import { nameOf, type Route } from "../../../lib/http/route.ts";
 import { ROUTES } from "../../../lib/http/routes/index.ts";
 import { MAX_STREAMS } from "../../../lib/http/stream.ts";
+import { putBuiltPage } from "../../support/built_page.ts";
 import { packageFiles, zipOf } from "../training/_package.ts";
 import { walkHastyTraining, walkTraining } from "./_training_walk.ts";
 import { BITS, BITS_YAML, LINK, openTestServer, packOf, readStream, SLOW, type TestServer } from "./support.ts";
@@ -110,6 +111,7 @@ Deno.test("every documented status is seen of its route, and no other", async ()
     "benchmarks/wrong.json": JSON.stringify(packOf("wrong", ["nothing.json"])),
   };
   await using server = await openTestServer({ files, maxActiveJobs: 4 });
+  await putBuiltPage(`${server.folder}/.svc`);
   const { get, post, stream } = taker(server);
   const recipe = BITS;
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createGuard } from "../../../lib/http/security.ts";
+import { putBuiltPage } from "../../support/built_page.ts";
 import { BITS, openTestServer } from "./support.ts";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
@@ -74,6 +75,7 @@ Deno.test("the guard compares whole tokens", () => {
 
 Deno.test("every reply carries the headers that keep browsers in", async () => {
   await using server = await openTestServer();
+  await putBuiltPage(join(server.folder, ".svc"));
   for (const path of ["/", "/api/health", "/api/nothing", "/metrics"]) {
     const { headers } = await server.get(path);
     assert.match(

@@ -9,7 +9,7 @@ import { codeBlocks } from "../../docs/blocks.ts";
 import { inFolder, svc } from "../../support/cli.ts";
 import { ROOT_PATH } from "../../support/paths.ts";
 import { serve } from "../../support/served.ts";
-import { chromium } from "../../ui/playwright.ts";
+import { CHROMIUM, chromium } from "../../ui/playwright.ts";
 
 const recipe = (name: string) => Deno.readTextFileSync(join(ROOT_PATH, `recipes/${name}.yaml`));
 const QUICKSTART = recipe("quickstart");
@@ -129,18 +129,11 @@ Deno.test({
   }),
 });
 
-const browser = ["/usr/bin/chromium", "/usr/bin/chromium-browser", Deno.env.get("SVC_CHROMIUM")].find((path) => {
-  try {
-    return path !== undefined && Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
-});
-if (browser === undefined) console.warn("SKIPPED: the library in a browser: set SVC_CHROMIUM");
+if (CHROMIUM === undefined) console.warn("SKIPPED: the library in a browser: set SVC_CHROMIUM");
 
 Deno.test({
   name: "in a browser the library compiles, plans, lints and expands as the program does",
-  ignore: browser === undefined,
+  ignore: CHROMIUM === undefined,
   async fn() {
     const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
       const script = request.url.endsWith("/svc.js");
@@ -148,7 +141,7 @@ Deno.test({
         headers: { "content-type": script ? "text/javascript" : "text/html" },
       });
     });
-    const opened = await chromium.launch({ executablePath: browser, args: ["--no-sandbox"] });
+    const opened = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
     try {
       const page = await opened.newPage(), errors: string[] = [];
       page.on("pageerror", (error) => errors.push(String(error)));
