@@ -1,4 +1,5 @@
 /** Whether the machine meets the requirements of a recipe's steps, and the commands that fetch missing parts. */
+import { canonicalJson } from "../contract/json.ts";
 import type { Requirement } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
 import { plainParams } from "../contract/schema.ts";
@@ -32,8 +33,10 @@ export function runReadiness(
   steps: readonly StepDocument[],
   { registry, readiness }: { registry: Registry; readiness: Readiness },
 ): RunReadiness {
+  // The variants of a sweep have most steps in common; a trained artifact is hashed at each look-up.
+  const distinct = [...new Map(steps.map((step) => [canonicalJson([step.op, step.params]), step])).values()];
   const asked = new Map<string, Requirement>();
-  for (const { op, params } of steps) {
+  for (const { op, params } of distinct) {
     const requires = registry.find(op)?.operation.definition.requires;
     const native = params.data_plane_backend === NATIVE_EXTENSION.id ? [NATIVE_EXTENSION] : [];
     for (const requirement of [...requires?.(plainParams(params)) ?? [], ...native]) {
@@ -54,7 +57,7 @@ export function runReadiness(
       ...(size_bytes === undefined ? {} : { size_bytes }),
     }];
   });
-  missing.push(...missingArtifacts(steps, registry, readiness), ...missingModels(steps, registry, readiness));
+  missing.push(...missingArtifacts(distinct, registry, readiness), ...missingModels(distinct, registry, readiness));
   return { ready: missing.length === 0, missing };
 }
 

@@ -12,6 +12,7 @@ import { centreView } from "./centre_view.ts";
 import { deleteDraft, readDrafts, writeDraft } from "./drafts.ts";
 import { type History, record, stepBack, stepForth } from "./history.ts";
 import { checkMode } from "./settings.ts";
+import { DEFAULT_TEMPLATE, templateRows } from "./template_rows.ts";
 
 export interface Step extends JsonObject {
   id: string;
@@ -179,8 +180,11 @@ export async function openFile(path: string): Promise<void> {
   openCopy(document.recipe, { path: document.path, etag });
 }
 
+const fromTemplate = async (templateId: string) =>
+  (await post("/api/recipe-templates/instantiate", { template_id: templateId })).recipe;
+
 export async function openTemplate(templateId: string): Promise<void> {
-  openCopy((await post("/api/recipe-templates/instantiate", { template_id: templateId })).recipe);
+  openCopy(await fromTemplate(templateId));
 }
 
 export function duplicate(copy: Copy): void {
@@ -379,16 +383,25 @@ export function restore(): Promise<void> {
 
 let offered: Promise<void> | undefined;
 
+/** A recipe from the default template; from another one where that is not available, and null where none is. */
+async function defaultRecipe(): Promise<JsonObject | null> {
+  try {
+    return await fromTemplate(DEFAULT_TEMPLATE);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+  }
+  const rows = await templateRows();
+  const first = rows.find((row) => row.default && row.available) ?? rows.find((row) => row.available);
+  return first === undefined ? null : await fromTemplate(first.id);
+}
+
 /** Opens the default template where no recipe is open, once. */
 export function openDefault(): Promise<void> {
   return offered ??= (async () => {
     await restore();
     if (copies.value.length > 0) return;
-    const { templates } = await get("/api/recipe-templates");
-    const first = templates.find((row) => row.default && row.available) ?? templates.find((row) => row.available);
-    if (first === undefined) return;
-    const { recipe } = await post("/api/recipe-templates/instantiate", { template_id: first.id });
-    if (copies.value.length === 0) openCopy(recipe);
+    const recipe = await defaultRecipe();
+    if (recipe !== null && copies.value.length === 0) openCopy(recipe);
   })().catch((error) => {
     offered = undefined;
     throw error;

@@ -1,8 +1,8 @@
 /** The parameters that a template's short form begins with, read once when a recipe that came from a template is shown. */
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
-import { get } from "../api.ts";
 import { signal } from "../preact.ts";
 import type { Step } from "./copies.ts";
+import { templateRows } from "./template_rows.ts";
 
 type Binding = { step_id: string; op: string; param: string };
 
@@ -19,10 +19,10 @@ function templateOf({ metadata }: JsonObject): string | null {
 export function wantBindings(recipe: JsonObject): void {
   if (asked || templateOf(recipe) === null) return;
   asked = true;
-  get("/api/recipe-templates").then(
-    ({ templates }) =>
+  templateRows().then(
+    (rows) =>
       bindings.value = new Map(
-        templates.map((
+        rows.map((
           { id, editor_bindings },
         ) => [id, Object.values((editor_bindings ?? {}) as { [name: string]: Binding })]),
       ),
