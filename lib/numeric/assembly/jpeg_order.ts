@@ -43,3 +43,30 @@ export function zigzagSet(natural: u64): u64 {
 export function coefficient(block: usize, k: usize): i32 {
   return load<i16>(block + load<u8>(OFFSETS + k));
 }
+
+/** A bit for each of sixteen values that is not zero. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+export function nonZero(first: v128, second: v128): u32 {
+  return <u32>i8x16.bitmask(i8x16.eq(i8x16.narrow_i16x8_s(first, second), i8x16.splat(0))) ^ 0xffff;
+}
+
+/** The coefficients of a block whose magnitudes keep a bit at `low` or above it, by zigzag position. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+export function knownSet(block: usize, low: i32): u64 {
+  let natural: u64 = 0;
+  for (let row: usize = 0; row < 4; row++) {
+    const first = i16x8.shr_u(i16x8.abs(v128.load(block + 32 * row)), low);
+    const second = i16x8.shr_u(i16x8.abs(v128.load(block + 32 * row, 16)), low);
+    natural |= <u64>nonZero(first, second) << (16 * row);
+  }
+  return zigzagSet(natural);
+}
+
+/** The coefficients of a band. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+export function bandSet(start: i32, end: i32): u64 {
+  return ((<u64>2 << end) - 1) & ~((<u64>1 << start) - 1);
+}

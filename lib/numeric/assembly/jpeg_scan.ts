@@ -9,7 +9,7 @@
  * joint length and in bits 16-31 the value; 0 for a longer or unknown code), then by length the first code beyond this
  * length, aligned to 16 bits, and the offset from a code to its symbol, then the symbols.
  */
-import { OFFSETS } from "./jpeg_order";
+import { bandSet, knownSet, OFFSETS } from "./jpeg_order";
 import { inverse, inverseFlat } from "./jpeg_transform";
 
 const LOOKUP: i32 = 10;
@@ -318,19 +318,21 @@ export function acBlocks(blocks: usize, count: i32, table: usize, start: i32, en
   return COMPLETE;
 }
 
-/** Reads a correction bit of a coefficient that is not zero. */
+/** Reads the correction bit of a coefficient. */
 // @ts-ignore: decorator of AssemblyScript
 @inline
-function correct(at: usize, value: i32, plus: i32): void {
+function correct(block: usize, k: i32, plus: i32): void {
   fill();
+  const at = block + load<u8>(OFFSETS + <usize>k), value = <i32>load<i16>(at);
   if (nextBits(1) && !(value & plus)) store<i16>(at, value >= 0 ? value + plus : value - plus);
 }
 
 /** Decodes blocks of a scan that refines a band of AC coefficients. */
 export function refinementBlocks(blocks: usize, count: i32, table: usize, start: i32, end: i32, low: i32): i32 {
-  const plus = 1 << low;
+  const plus = 1 << low, band = bandSet(start, end);
   for (const stop = blocks + 128 * <usize>count; blocks < stop; blocks += 128) {
-    let k = start;
+    // Known coefficients that have not yet had their correction bit.
+    let known = knownSet(blocks, 0) & band, k = start;
     while (bandRun == 0 && k <= end) {
       const symbol = nextSymbol(table), category = symbol & 15;
       let run = symbol >> 4, value: i32 = 0;
@@ -341,11 +343,18 @@ export function refinementBlocks(blocks: usize, count: i32, table: usize, start:
         bandRun = (1 << run) + (run > 0 ? nextBits(run) : 0);
         break;
       }
-      // Known coefficients take a correction bit; the run counts the zeros between them.
-      for (; k <= end; k++) {
-        const at = blocks + load<u8>(OFFSETS + <usize>k), known = <i32>load<i16>(at);
-        if (known != 0) correct(at, known, plus);
-        else if (--run < 0) break;
+      // The run counts the zeros between known coefficients.
+      for (;;) {
+        const next = known == 0 ? end + 1 : <i32>ctz(known), zeros = next - k;
+        if (run < zeros) {
+          k += run;
+          break;
+        }
+        run -= zeros;
+        k = next;
+        if (known == 0) break;
+        correct(blocks, k++, plus);
+        known &= known - 1;
       }
       if (value != 0) {
         if (k > end) return LONG_BAND;
@@ -354,10 +363,7 @@ export function refinementBlocks(blocks: usize, count: i32, table: usize, start:
       k++;
     }
     if (bandRun > 0) {
-      for (; k <= end; k++) {
-        const at = blocks + load<u8>(OFFSETS + <usize>k), known = <i32>load<i16>(at);
-        if (known != 0) correct(at, known, plus);
-      }
+      for (; known != 0; known &= known - 1) correct(blocks, <i32>ctz(known), plus);
       bandRun--;
     }
     if (missing > pending) return EARLY_END;

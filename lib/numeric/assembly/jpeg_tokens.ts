@@ -8,8 +8,7 @@
  * A component is eight words of 32 bits: address of its blocks, blocks in a row, rows of blocks, blocks of a unit across and
  * down, table id, address of the sets of its blocks, last DC value.
  */
-import { coefficient, zigzagSet } from "./jpeg_order";
-import { nonZero } from "./jpeg_transform";
+import { bandSet, coefficient, knownSet } from "./jpeg_order";
 
 const BARE: i32 = 4;
 /** The longest run of blocks without new coefficients for one symbol. */
@@ -123,25 +122,6 @@ export function dcTokens(
     }
   }
   return out;
-}
-
-/** The coefficients of a block whose magnitudes keep a bit at `low` or above it, by zigzag position. */
-// @ts-ignore: decorator of AssemblyScript
-@inline
-function knownSet(block: usize, low: i32): u64 {
-  let natural: u64 = 0;
-  for (let row: usize = 0; row < 4; row++) {
-    const first = i16x8.shr_u(i16x8.abs(v128.load(block + 32 * row)), low);
-    const second = i16x8.shr_u(i16x8.abs(v128.load(block + 32 * row, 16)), low);
-    natural |= <u64>nonZero(first, second) << (16 * row);
-  }
-  return zigzagSet(natural);
-}
-
-// @ts-ignore: decorator of AssemblyScript
-@inline
-function bandSet(start: i32, end: i32): u64 {
-  return ((<u64>2 << end) - 1) & ~((<u64>1 << start) - 1);
 }
 
 function pushBits(out: usize, from: i32, to: i32): usize {

@@ -6,7 +6,7 @@
  *
  * Coefficients are in natural order, 64 values of 16 bits a block.
  */
-import { zigzagSet } from "./jpeg_order";
+import { nonZero, zigzagSet } from "./jpeg_order";
 
 /** The values of one block between the passes: 16 bits, or 32 where the input is out of range. */
 const BETWEEN = memory.data(256, 16);
@@ -219,13 +219,6 @@ function quantizeBlock(block: usize, reciprocals: usize): u64 {
     mask |= <u64>nonZero(first, second) << (16 * row);
   }
   return mask;
-}
-
-/** A bit for each of sixteen values that is not zero. */
-// @ts-ignore: decorator of AssemblyScript
-@inline
-export function nonZero(first: v128, second: v128): u32 {
-  return <u32>i8x16.bitmask(i8x16.eq(i8x16.narrow_i16x8_s(first, second), i8x16.splat(0))) ^ 0xffff;
 }
 
 // @ts-ignore: decorator of AssemblyScript
