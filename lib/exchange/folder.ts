@@ -13,7 +13,7 @@ import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { parseJson, prettyJson } from "../contract/json.ts";
 import { formatBytes } from "../contract/units.ts";
-import { isObject, type JsonObject } from "../contract/value.ts";
+import { isObject } from "../contract/value.ts";
 import type { ObjectStore } from "../fetch/object_store.ts";
 import { listFiles } from "../run/files.ts";
 import { freeDisk } from "../run/resources.ts";
