@@ -27,9 +27,13 @@ export function sharedArray<T>(array: ArrayConstructor<T>, length: number): T {
   return new array(buffer, room, length);
 }
 
+/** A page without cross-origin isolation has no shared memory. */
+const hasShared = () => typeof SharedArrayBuffer === "function";
+
 /** A large array of zeros in shared memory with room, a small one in private memory. */
 export function resultArray<T>(array: ArrayConstructor<T> & (new (length: number) => T), length: number): T {
-  return length * array.BYTES_PER_ELEMENT < LEAST_BYTES ? new array(length) : sharedArray(array, length);
+  const large = length * array.BYTES_PER_ELEMENT >= LEAST_BYTES;
+  return large && hasShared() ? sharedArray(array, length) : new array(length);
 }
 
 /**
@@ -47,5 +51,5 @@ export function takeRoom(array: Uint8Array, before: number, after: number): Uint
 
 /** Whether an array lies in shared memory. */
 export function isShared(array: ArrayBufferView): boolean {
-  return array.buffer instanceof SharedArrayBuffer;
+  return hasShared() && array.buffer instanceof SharedArrayBuffer;
 }

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
-import { resultArray, sharedArray, takeRoom } from "../../../lib/numeric/shared_array.ts";
+import { hardBits } from "../../../lib/numeric/modulation.ts";
+import { Generator } from "../../../lib/numeric/random.ts";
+import { isShared, resultArray, sharedArray, takeRoom } from "../../../lib/numeric/shared_array.ts";
 import { decodeArtifact, encodeArtifact } from "../../../lib/artifact/codec.ts";
 import { LLR } from "../../../lib/contract/kinds.ts";
 
@@ -54,5 +56,18 @@ Deno.test("an array that is read in place is a view for the sole reader, and a c
     assert.equal(sole.modified(), null);
     view[1]++;
     assert.equal(sole.modified(), "the array llr");
+  }
+});
+
+Deno.test("a page without shared memory has its large arrays in private memory", () => {
+  const kept = globalThis.SharedArrayBuffer;
+  Reflect.deleteProperty(globalThis, "SharedArrayBuffer");
+  try {
+    const values = resultArray<Float32Array>(Float32Array, COUNT);
+    values.set(Generator.seeded(1).randomFloat32(COUNT));
+    assert.ok(!isShared(values) && values.buffer instanceof ArrayBuffer);
+    assert.equal(hardBits(resultArray<Float32Array>(Float32Array, 4 * COUNT).fill(-1)).at(-1), 1);
+  } finally {
+    globalThis.SharedArrayBuffer = kept;
   }
 });
