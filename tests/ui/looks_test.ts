@@ -75,7 +75,8 @@ browserTest(
       one.scrollHeight > one.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(one).overflowY)).length`);
     assert.equal(nested, 0);
   },
-  { files: { "recipes/link.yaml": LINK } },
+  // A fixed variance without its value is refused; on a busy machine the reply comes before the test ends.
+  { files: { "recipes/link.yaml": LINK }, allow: [/400 \(Bad Request\).*\/api\/recipe\/(validate|plan)$/] },
 );
 
 const SWEPT = LINK.replace("name: link", "name: swept").replace(
