@@ -1,6 +1,6 @@
 /**
- * Writes `ops/index.ts`, `ops/contracts.json` and `ops/contract_digests.json` from the folder: every file `ops/<group>/<operation>.ts` whose name does not begin with an
- * underscore holds one operation as its default export.
+ * Writes `ops/index.ts`, `ops/contracts.json` and `ops/contract_digests.json` from the folder: every file
+ * `ops/<group>/<operation>.ts` whose name does not begin with an underscore holds one operation as its default export.
  *
  * With the contracts as data, `ops list` and `ops show` answer without loading an operation, and with their digests a
  * registry knows all operations and loads the used ones.

@@ -1,45 +1,49 @@
 /** The recipes of the example adapters, in their sandboxes: what they measure is what their training recorded. */
 import assert from "node:assert/strict";
-import { run, type SessionOptions } from "../../mod.ts";
-import { lint, loadBenchmarkPack, runMatrix } from "../support/session.ts";
-import { isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
+import { join } from "node:path";
+import { svc } from "../support/cli.ts";
+import { lint, loadBenchmarkPack } from "../support/session.ts";
 import { fromFileUrl, ROOT_PATH } from "../support/paths.ts";
 import { assertGivesStoredAnswer } from "../support/stored_reference.ts";
 import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 
 const ADAPTERS = new URL("../../adapters/", import.meta.url);
 
-/** Metrics of every chosen point, or of a recipe `without` points, as `step/metric`. */
+interface Step {
+  id: string;
+  metrics: Record<string, unknown>;
+}
+
+/**
+ * Metrics of every chosen point, or of a recipe `without` points, as `step/metric`. Each recipe has a process of its own, because
+ * the memory of an adapter is limited by the growth of its process.
+ */
 async function measured(
   adapter: string,
-  points?: string[] | "without",
+  points: string[] | "all" | "without" = "all",
   file = "recipe.yaml",
 ): Promise<((id: string) => number)[]> {
-  const folder = new URL(`${adapter}/`, ADAPTERS), adapters = [{ folder: fromFileUrl(folder) }];
-  const recipe = await Deno.readTextFile(new URL(file, folder));
-  const linted = await lint(recipe, { adapters });
+  const folder = fromFileUrl(new URL(`${adapter}/`, ADAPTERS)), recipe = join(folder, file);
+  const linted = await lint(await Deno.readTextFile(recipe), { adapters: [{ folder }] });
   assert.deepEqual(linted.issues.filter(({ severity }) => severity === "error"), []);
   const stateDir = await Deno.makeTempDir();
   try {
-    const options = { adapters, projectRoot: ROOT_PATH, stateDir };
-    const { status, rows } = points === "without"
-      ? await runOnce(recipe, options)
-      : await runMatrix(recipe, { ...options, points });
-    assert.equal(status, "completed");
-    return rows.map(({ metrics }) => (id) => {
-      const [step, metric] = id.split("/"), value: Value = metrics[step][metric];
-      assert.ok(isNumber(value), `${id} was not measured`);
-      return toNumber(value);
+    const command = points === "without" ? "run" : "run-matrix";
+    const chosen = Array.isArray(points) ? ["--points", points.join(",")] : [];
+    const globals = ["--adapter", folder, "--workspace", stateDir];
+    const { code, json, stderr } = await svc([...globals, "recipe", command, recipe, ...chosen, "--json"]);
+    assert.equal(code, 0, stderr);
+    const rows: Record<string, Record<string, unknown>>[] = points === "without"
+      ? [Object.fromEntries(json.summary.steps.map(({ id, metrics }: Step) => [id, metrics]))]
+      : json.rows.map(({ metrics }: { metrics: unknown }) => metrics);
+    return rows.map((metrics) => (id) => {
+      const [step, metric] = id.split("/"), value = metrics[step][metric];
+      assert.ok(typeof value === "number", `${id} was not measured`);
+      return value;
     });
   } finally {
     await Deno.remove(stateDir, { recursive: true });
   }
-}
-
-async function runOnce(recipe: string, options: SessionOptions) {
-  const { status, summary } = await run(recipe, options);
-  const steps = summary.steps as { id: string; metrics: Record<string, Value> }[];
-  return { status, rows: [{ metrics: Object.fromEntries(steps.map(({ id, metrics }) => [id, metrics])) }] };
 }
 
 Deno.test("bit errors cost the learned codec quality, not pictures", async () => {
