@@ -95,9 +95,10 @@ export class CliContext {
   /** Reads the recipe that an argument names: a file, or `-` for standard input. */
   async recipe({ recipes }: Session, file: string, set: readonly string[] = []): Promise<AuthoredRecipe> {
     const text = file === "-" ? await readStandardInput() : await recipes.text(file);
-    const { excerpt } = await import("../recipe/positions.ts");
-    this.excerpt = (location) => excerpt(text, location);
-    return await recipes.parse(text, { file: file === "-" ? "<stdin>" : file, set });
+    const { excerpt } = await import("../recipe/positions.ts"), name = file === "-" ? "<stdin>" : file;
+    // A finding may be about another file, such as the manifest of an adapter.
+    this.excerpt = (location) => location.file === name ? excerpt(text, location) : "";
+    return await recipes.parse(text, { file: name, set });
   }
 
   /** Findings on standard error. */

@@ -119,7 +119,7 @@ export function problemDocument(error: unknown, usageHint: string | null = null)
   };
 }
 
-/** The line of a place with a caret under it, for files that were read by this command. */
+/** The line of a place with a caret under it, for files that were read by this command; empty for others. */
 export type Excerpt = (location: SourceLocation) => string;
 
 /** One diagnostic as a block of lines: message, place with a caret, hint. */
@@ -128,9 +128,8 @@ export function formatDiagnostic(item: Diagnostic, paint: Paint, excerpt?: Excer
   let text = `${paint(color, `${item.severity}[${item.code}]`)}: ${item.message}\n`;
   const place = item.location ? `${item.location.file}:${item.location.line}:${item.location.column}` : null;
   text += `  ${paint("blue", "-->")} ${[place, item.path].filter(Boolean).join("  ")}\n`;
-  if (item.location && excerpt !== undefined) {
-    text += excerpt(item.location).split("\n").map((line) => `   ${line}\n`).join("");
-  }
+  const shown = item.location ? excerpt?.(item.location) ?? "" : "";
+  if (shown !== "") text += shown.split("\n").map((line) => `   ${line}\n`).join("");
   if (item.hint) text += `  ${paint("green", "help")}: ${item.hint}\n`;
   return text;
 }

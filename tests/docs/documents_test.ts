@@ -38,6 +38,10 @@ const HELD: Record<string, Record<string, string>> = {
     "my_photos/camera.png": "recipes/samples/camera.png",
     "my_photos/rocket.jpg": "recipes/samples/rocket.jpg",
   },
+  "docs/guides/semantic_links.md": Object.fromEntries(
+    ["svc_adapter.yaml", "svc_types.ts", "similarity.ts", "states.yaml", "models/vectors.onnx", "models/words.txt"]
+      .map((file) => [`adapters/word_vectors/${file}`, `adapters/word_vectors/${file}`]),
+  ),
   "docs/guides/own_model.md": { "my_receiver/receiver.onnx": "recipes/models/qpsk-iq-receiver-v1/receiver.onnx" },
 };
 

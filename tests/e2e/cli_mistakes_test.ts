@@ -40,6 +40,23 @@ Deno.test(
 );
 
 Deno.test(
+  "a finding about the manifest of an adapter shows no line of the recipe",
+  inFolder(async (cwd) => {
+    const manifest = ["schema_version: 1", "name: broken", 'version: "1.0.0"', "operations:"].concat(
+      ["  - id: broken.score", "    name: Score", "    wraps: metrics.external_text"],
+      ["    adapter: {path: nothing.ts, callable: score, call_style: dict}"],
+    );
+    await Deno.mkdir(join(cwd, "broken"));
+    await Deno.writeTextFile(join(cwd, "broken/svc_adapter.yaml"), manifest.join("\n"));
+    await Deno.writeTextFile(join(cwd, "bits.yaml"), `${BITS}\n# line of the recipe\n`);
+    const { code, stderr } = await svc(["--adapter", "broken", "recipe", "run", "bits.yaml"], { cwd });
+    assert.equal(code, 3, stderr);
+    assert.match(stderr, /adapter_module_missing[^]*--> svc_adapter\.yaml:8:\d+ /);
+    assert.doesNotMatch(stderr, /line of the recipe|\^/);
+  }),
+);
+
+Deno.test(
   "what the system refuses has a code and a hint, and is no defect of the program",
   inFolder(async (cwd) => {
     await Deno.writeTextFile(join(cwd, "bits.yaml"), BITS);
