@@ -4,6 +4,7 @@
  */
 import { lstatSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { isRacy } from "../artifact/file_age.ts";
 import { hashFile } from "../artifact/hash_file.ts";
 import { checkValue } from "../contract/schema.ts";
 import { resolveRecipePath } from "../artifact/recipe_path.ts";
@@ -195,7 +196,9 @@ function digestOf(path: string, { size, mtimeMs, ino }: { size: number; mtimeMs:
   let digest = digests.get(key);
   if (digest === undefined) {
     if (digests.size >= MAX_DIGESTS) digests.clear();
-    digests.set(key, digest = hashFile(path).sha256);
+    const racy = isRacy(mtimeMs);
+    digest = hashFile(path).sha256;
+    if (!racy) digests.set(key, digest);
   }
   return digest;
 }

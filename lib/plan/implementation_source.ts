@@ -7,6 +7,7 @@
  * own folder; its imports from the program are excluded.
  */
 import { fileURLToPath } from "node:url";
+import { isRacy } from "../artifact/file_age.ts";
 import { PROGRAM_ROOT, programForm } from "../artifact/program.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
@@ -120,7 +121,7 @@ export class SourceFiles implements SourceHashes {
       throw error;
     }
     if (!info.isFile) return null;
-    const mtime = info.mtime?.getTime() ?? 0;
+    const mtime = info.mtime?.getTime() ?? 0, racy = isRacy(mtime);
     const known = this.#files.get(url);
     if (known && known.mtime === mtime && known.size === info.size) return known;
     const bytes = Deno.readFileSync(location);
@@ -128,7 +129,7 @@ export class SourceFiles implements SourceHashes {
       ? localSpecifiers(new TextDecoder().decode(bytes)).map((specifier) => withoutSuffix(new URL(specifier, url)))
       : [];
     const file = { mtime, size: info.size, sha256: sha256Hex(bytes), imports };
-    this.#files.set(url, file);
+    if (!racy) this.#files.set(url, file);
     return file;
   }
 }

@@ -7,6 +7,7 @@
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { isRacy } from "../../artifact/file_age.ts";
 import { SvcError } from "../../contract/error.ts";
 import { isNumber, isObject, type JsonObject, toNumber } from "../../contract/value.ts";
 import { sha256Hex } from "../../contract/hash.ts";
@@ -17,8 +18,6 @@ import { readRunRow, recipesOf, runIds, type RunRow, sortKey } from "../store.ts
 import type { Workspace } from "../workspace.ts";
 import { type DatabaseSync, transaction } from "./database.ts";
 
-/** A stamp this close to the present can hide a change in the same tick of the file system's clock. */
-const RACY_MS = 100;
 /** Rows of a transaction: a rebuild that is interrupted keeps them, and the next pass reads the rest. */
 const BATCH = 1000;
 /** So many parameters and metrics of a run can be asked for. */
@@ -216,8 +215,7 @@ export class RunIndex {
         for (const id of gone) remove.run(id);
       });
     }
-    const racy = now - Number(folder.mtimeMs) < RACY_MS;
-    return { added, stamp: racy ? null : stamp };
+    return { added, stamp: isRacy(Number(folder.mtimeMs), now) ? null : stamp };
   }
 
   #stamp(runId: string): { mtime: string; size: number } | null {

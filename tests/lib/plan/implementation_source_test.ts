@@ -184,6 +184,19 @@ Deno.test("a module that has gone is a coded error", async () => {
   );
 });
 
+Deno.test("a file that changes within a tick of the clock is read again", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "svc-source-" }), path = `${folder}/own.ts`;
+  const sources = new SourceFiles(`file://${folder}/`);
+  const digest = async (text: string) => {
+    Deno.writeTextFileSync(path, text);
+    // The same time for every text, as young as can be.
+    Deno.utimeSync(path, 4e9, 4e9);
+    return (await sources.describe([`file://${path}`])).get(`file://${path}`)!.source_sha256;
+  };
+  assert.notEqual(await digest("export const gain = 1;\n"), await digest("export const gain = 2;\n"));
+  await Deno.remove(folder, { recursive: true });
+});
+
 Deno.test("paths start from a folder, and climb out of it", () => {
   assert.equal(pathFrom("file:///a/b/", "file:///a/b/c/d.ts"), "c/d.ts");
   assert.equal(pathFrom("file:///a/b/", "file:///a/x%20y.ts"), "../x y.ts");
