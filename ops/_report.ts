@@ -3,7 +3,14 @@ import { reportResult, type Scores } from "../lib/artifact/values.ts";
 import { defineOperation } from "../lib/contract/define.ts";
 import { REPORT } from "../lib/contract/kinds.ts";
 import { rateMetadata } from "../lib/contract/metric_metadata.ts";
-import type { Operation, OperationDefinition, Ports, RunContext } from "../lib/contract/operation.ts";
+import type {
+  Operation,
+  OperationDefinition,
+  OperationStream,
+  Ports,
+  RunContext,
+  Streaming,
+} from "../lib/contract/operation.ts";
 import type { JsonObject, Value } from "../lib/contract/value.ts";
 import { z } from "../lib/contract/zod.ts";
 import type { RateCounts } from "../lib/numeric/rate_interval.ts";
@@ -21,11 +28,19 @@ export interface Report {
   metadata?: JsonObject;
 }
 
-interface ReportDefinition<In extends Ports, Opt extends Ports, Params extends z.ZodObject>
-  extends
-    Omit<OperationDefinition<In, Opt, { report: typeof REPORT }, Params>, "outputs" | "params" | "threadSafe" | "run"> {
+interface ReportDefinition<In extends Ports, Opt extends Ports, Params extends z.ZodObject> extends
+  Omit<
+    OperationDefinition<In, Opt, { report: typeof REPORT }, Params>,
+    "outputs" | "params" | "threadSafe" | "streaming" | "run"
+  > {
   /** Default none. */
   params?: Params;
+  /** As of an operation, with the report at the end. */
+  streaming?: Omit<Streaming<In, Params>, "open"> & {
+    open(
+      ...context: Parameters<Streaming<In, Params>["open"]>
+    ): (Pick<OperationStream<keyof In & string>, "next"> & { end(): Report }) | null;
+  };
   run(context: RunContext<In, Opt, Params>): Report | Promise<Report>;
 }
 
@@ -34,17 +49,26 @@ export function defineReport<
   const In extends Ports = Record<never, never>,
   const Opt extends Ports = Record<never, never>,
   Params extends z.ZodObject = z.ZodObject<Record<never, never>>,
->({ run, params, ...definition }: ReportDefinition<In, Opt, Params>): Operation {
+>({ run, params, streaming, ...definition }: ReportDefinition<In, Opt, Params>): Operation {
+  const resultOf = ({ metrics, facts, rates, metadata, ...more }: Report) => {
+    const counted = rates === undefined ? {} : rateMetadata(rates);
+    const result = reportResult(definition.id, metrics, { ...more, facts: { ...facts, ...counted } });
+    return { ...result, metadata: { ...metadata, ...counted } };
+  };
   return defineOperation<In, Opt, { report: typeof REPORT }, z.ZodObject>({
     ...definition as OperationDefinition<In, Opt, { report: typeof REPORT }>,
+    ...(streaming === undefined ? {} : {
+      streaming: {
+        ...streaming as Streaming<In, z.ZodObject>,
+        open(context) {
+          const stream = streaming.open(context as Parameters<typeof streaming.open>[0]);
+          return stream && { ...stream, arrays: {}, end: () => resultOf(stream.end()) };
+        },
+      },
+    }),
     outputs: { report: REPORT },
     params: params ?? z.strictObject({}),
     threadSafe: true,
-    async run(context) {
-      const { metrics, facts, rates, metadata, ...more } = await run(context as RunContext<In, Opt, Params>);
-      const counted = rates === undefined ? {} : rateMetadata(rates);
-      const result = reportResult(definition.id, metrics, { ...more, facts: { ...facts, ...counted } });
-      return { ...result, metadata: { ...metadata, ...counted } };
-    },
+    run: async (context) => resultOf(await run(context as RunContext<In, Opt, Params>)),
   });
 }

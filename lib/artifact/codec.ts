@@ -77,12 +77,21 @@ function encodeNpz(port: string, kind: ArtifactKind, output: OutputArtifact): En
     if (problem !== null) throw mismatch(`the array ${name} ${problem}`);
   }
   const shape = [...array.shape];
-  const { value: metadata, text } = strictJson(
-    { ...(output.metadata ?? {}), array: port, dtype: array.dtype, shape },
-    `the metadata of ${port}`,
-  );
+  const { value: metadata, text } = arrayMetadata(port, array, output.metadata);
   const bytes = writeNpz({ ...members, [METADATA_MEMBER]: text });
   return { fileName: `${port}.npz`, bytes, metadata, array: port, dtype: array.dtype, shape };
+}
+
+/**
+ * The stored metadata of an output with an array, and their text.
+ * @throws SvcError `output_metadata_invalid`
+ */
+export function arrayMetadata(
+  port: string,
+  { dtype, shape }: Pick<NdArray, "dtype" | "shape">,
+  metadata: JsonObject = {},
+): { value: JsonObject; text: string } {
+  return strictJson({ ...metadata, array: port, dtype, shape: [...shape] }, `the metadata of ${port}`);
 }
 
 function encodeJson(port: string, kind: ArtifactKind, output: OutputArtifact): EncodedArtifact {

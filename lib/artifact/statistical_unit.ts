@@ -8,7 +8,7 @@
  * A layout is relative to its stream. It is scaled to the length of another stream, so that it stays valid after
  * modulators and codes.
  */
-import { countRate, type RateCounts, type StatisticalUnit } from "../numeric/rate_interval.ts";
+import { RateCounter, type RateCounts, type StatisticalUnit } from "../numeric/rate_interval.ts";
 import { isNumber, isObject, type JsonObject, toNumber } from "../contract/value.ts";
 import { metadataCounts } from "./values.ts";
 
@@ -47,9 +47,19 @@ export function declareUnit(metadata: JsonObject, unit: StatisticalUnit, layout:
 }
 
 /**
+ * A counter of a rate over the units of a stream.
+ * @param own the unit if no larger one is declared: each trial
+ * @param length trials of the whole stream
+ */
+export function rateCounter(metadata: JsonObject, own: StatisticalUnit, length: number): RateCounter {
+  const layout = layoutOf(metadata);
+  if (layout === null || unitCount(layout) >= length) return new RateCounter(own);
+  return new RateCounter(metadata[UNIT] as StatisticalUnit, unitEnds(layout, length));
+}
+
+/**
  * Counts a rate over the units of a stream.
  * @param failed 1 for each trial with an event, else 0
- * @param own the unit if no larger one is declared: each trial
  * @param length trials of the whole stream, if not all of them were counted
  */
 export function rateCounts(
@@ -58,9 +68,9 @@ export function rateCounts(
   own: StatisticalUnit,
   length = failed.length,
 ): RateCounts {
-  const layout = layoutOf(metadata);
-  if (layout === null || unitCount(layout) >= length) return countRate(failed, own);
-  return countRate(failed, metadata[UNIT] as StatisticalUnit, unitEnds(layout, length));
+  const counter = rateCounter(metadata, own, length);
+  counter.add(failed);
+  return counter.counts();
 }
 
 /** The end of each unit in a stream of this length. */

@@ -177,17 +177,23 @@ export function bitsArtifact<Metadata extends JsonObject>(
   metadata?: Metadata,
   contract: "channel.bits" | "payload.bits" = "channel.bits",
 ): OutputArtifact & { metadata: Metadata & { boundary_contract: string; bit_count: number } } {
+  return { array: ndarray("uint8", bits), metadata: bitMetadata(bits.length, metadata, contract) };
+}
+
+/** The metadata of {@link bitsArtifact} for `count` bits. */
+export function bitMetadata<Metadata extends JsonObject>(
+  count: number,
+  metadata?: Metadata,
+  contract: "channel.bits" | "payload.bits" = "channel.bits",
+): Metadata & { boundary_contract: string; bit_count: number } {
   return {
-    array: ndarray("uint8", bits),
-    metadata: {
-      ...metadata as Metadata,
-      boundary_contract: contract,
-      bit_count: bits.length,
-      byte_count: Math.ceil(bits.length / 8),
-      storage: "unpacked_uint8",
-      bits_per_element: 1,
-      data_plane_backend: "python_numpy",
-    },
+    ...metadata as Metadata,
+    boundary_contract: contract,
+    bit_count: count,
+    byte_count: Math.ceil(count / 8),
+    storage: "unpacked_uint8",
+    bits_per_element: 1,
+    data_plane_backend: "python_numpy",
   };
 }
 
@@ -232,17 +238,24 @@ export function symbolsArtifact<Metadata extends JsonObject>(
   metadata?: Metadata,
   companions: Record<string, NdArray> = {},
 ): OutputArtifact & { metadata: Metadata & { boundary_contract: string; symbol_count: number } } {
-  const count = symbols.length / 2;
   return {
     array: ndarray("complex64", symbols),
     companions,
-    metadata: {
-      ...metadata as Metadata,
-      boundary_contract: "channel.symbols",
-      representation: "complex_baseband",
-      symbol_count: count,
-      channel_use_count: count,
-    },
+    metadata: symbolMetadata(symbols.length / 2, metadata),
+  };
+}
+
+/** The metadata of {@link symbolsArtifact} for `count` symbols. */
+export function symbolMetadata<Metadata extends JsonObject>(
+  count: number,
+  metadata?: Metadata,
+): Metadata & { boundary_contract: string; symbol_count: number } {
+  return {
+    ...metadata as Metadata,
+    boundary_contract: "channel.symbols",
+    representation: "complex_baseband",
+    symbol_count: count,
+    channel_use_count: count,
   };
 }
 

@@ -1,5 +1,8 @@
 /** Signatures and flags of ZIP files (PKWARE APPNOTE.TXT 6.3.10, 4.3 and 4.4). */
 
+/** A file without zip64 is smaller. */
+export const MAX_ARCHIVE_BYTES = 2 ** 32;
+
 export const LOCAL = 0x04034b50;
 export const CENTRAL = 0x02014b50;
 export const END = 0x06054b50;

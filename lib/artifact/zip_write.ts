@@ -8,7 +8,7 @@ import { SvcError } from "../contract/error.ts";
 import { compareCodePoints } from "../contract/json.ts";
 import { takeRoom } from "../numeric/shared_array.ts";
 import { crc32Of } from "./crc32.ts";
-import { CENTRAL, END, LOCAL, UTF8_NAME } from "./zip_format.ts";
+import { CENTRAL, END, LOCAL, MAX_ARCHIVE_BYTES, UTF8_NAME } from "./zip_format.ts";
 
 /** 1980-01-01 as MS-DOS date; the time is 0. */
 const DOS_DATE = (1 << 5) | 1;
@@ -22,6 +22,76 @@ export interface ZipSource {
   parts: readonly Uint8Array[];
 }
 
+/** An entry with its place; `crc` is that of its contents. */
+export interface PlacedEntry {
+  readonly name: string;
+  readonly size: number;
+  crc: number;
+  readonly nameBytes: Uint8Array;
+  readonly offset: number;
+}
+
+/**
+ * Places entries, sorted by name.
+ * @returns the entries, the offset of the directory after them, and the size of the file
+ * @throws SvcError as {@link writeZip}
+ */
+export function placeEntries<T extends { name: string; size: number; crc: number }>(
+  sources: readonly T[],
+): { entries: (T & PlacedEntry)[]; directoryAt: number; size: number } {
+  let directoryAt = 0, directorySize = 0;
+  const sorted = sources.toSorted((a, b) => compareCodePoints(a.name, b.name));
+  const entries = sorted.map((source, index) => {
+    const nameBytes = new TextEncoder().encode(source.name);
+    if (index > 0 && sorted[index - 1].name === source.name) {
+      throw new SvcError("artifact_archive_invalid", `Cannot write two archive entries named ${source.name}`);
+    }
+    if (nameBytes.length === 0 || nameBytes.length > 0xffff) {
+      throw new SvcError("artifact_archive_invalid", "Cannot write an archive entry with an empty or overlong name");
+    }
+    const offset = directoryAt;
+    directoryAt += 30 + nameBytes.length + source.size;
+    directorySize += 46 + nameBytes.length;
+    return { ...source, nameBytes, offset };
+  });
+  if (directoryAt + directorySize + 22 >= MAX_ARCHIVE_BYTES || entries.length >= 0xffff) {
+    throw new SvcError("artifact_limit_exceeded", `Cannot write an archive of ${directoryAt} bytes`, {
+      hint: "One archive holds at most 4 GiB; split the batch",
+    });
+  }
+  return { entries, directoryAt, size: directoryAt + directorySize + 22 };
+}
+
+/** The header before the contents of an entry. */
+export function localHeader(entry: PlacedEntry): Uint8Array<ArrayBuffer> {
+  const header = new Uint8Array(30 + entry.nameBytes.length), view = new DataView(header.buffer);
+  view.setUint32(0, LOCAL, true);
+  writeCommonFields(view, 4, entry);
+  header.set(entry.nameBytes, 30);
+  return header;
+}
+
+/** The directory at the end of a file. */
+export function directory(entries: readonly PlacedEntry[], directoryAt: number): Uint8Array<ArrayBuffer> {
+  const size = entries.reduce((sum, { nameBytes }) => sum + 46 + nameBytes.length, 0);
+  const bytes = new Uint8Array(size + 22), view = new DataView(bytes.buffer);
+  let at = 0;
+  for (const entry of entries) {
+    view.setUint32(at, CENTRAL, true);
+    view.setUint16(at + 4, 20, true);
+    writeCommonFields(view, at + 6, entry);
+    view.setUint32(at + 42, entry.offset, true);
+    bytes.set(entry.nameBytes, at + 46);
+    at += 46 + entry.nameBytes.length;
+  }
+  view.setUint32(at, END, true);
+  view.setUint16(at + 8, entries.length, true);
+  view.setUint16(at + 10, entries.length, true);
+  view.setUint32(at + 12, size, true);
+  view.setUint32(at + 16, directoryAt, true);
+  return bytes;
+}
+
 /**
  * Writes a ZIP file of stored entries into one allocation of shared memory: that of the largest part, if it has room for
  * the rest of the file (`numeric/shared_array`), else a new one.
@@ -29,69 +99,32 @@ export interface ZipSource {
  *   `artifact_archive_invalid` for repeated or unusable names
  */
 export function writeZip(sources: readonly ZipSource[]): Uint8Array<SharedArrayBuffer> {
-  const entries = sources
-    .map(({ name, parts }) => ({
-      name,
-      nameBytes: new TextEncoder().encode(name),
-      flags: ASCII.test(name) ? 0 : UTF8_NAME,
-      parts,
-      size: parts.reduce((sum, part) => sum + part.length, 0),
-      crc: parts.reduce((crc, part) => crc32Of(part, crc), 0),
-      offset: 0,
-    }))
-    .sort((a, b) => compareCodePoints(a.name, b.name));
-  let localEnd = 0, centralSize = 0;
-  entries.forEach((entry, index) => {
-    if (index > 0 && entries[index - 1].name === entry.name) {
-      throw new SvcError("artifact_archive_invalid", `Cannot write two archive entries named ${entry.name}`);
-    }
-    if (entry.nameBytes.length === 0 || entry.nameBytes.length > 0xffff) {
-      throw new SvcError("artifact_archive_invalid", "Cannot write an archive entry with an empty or overlong name");
-    }
-    entry.offset = localEnd;
-    localEnd += 30 + entry.nameBytes.length + entry.size;
-    centralSize += 46 + entry.nameBytes.length;
-  });
-  if (localEnd + centralSize > 0xffffffff - 22 || entries.length >= 0xffff) {
-    throw new SvcError("artifact_limit_exceeded", `Cannot write an archive of ${localEnd} bytes`, {
-      hint: "One archive holds at most 4 GiB; split the batch",
-    });
-  }
-  const size = localEnd + centralSize + 22, largest = largestPart(entries);
+  const { entries, directoryAt, size } = placeEntries(sources.map(({ name, parts }) => ({
+    name,
+    parts,
+    size: parts.reduce((sum, part) => sum + part.length, 0),
+    crc: parts.reduce((crc, part) => crc32Of(part, crc), 0),
+  })));
+  const largest = largestPart(entries);
   const inPlace = largest && takeRoom(largest.part, largest.at, size - largest.at - largest.part.length);
   // The largest array is aligned in memory, so that it can be read in place.
   const skipped = -(largest?.at ?? 0) & (ALIGNMENT - 1);
   const file = inPlace ?? new Uint8Array(new SharedArrayBuffer(size + skipped), skipped);
-  const view = new DataView(file.buffer, file.byteOffset);
-  let central = localEnd;
   for (const entry of entries) {
-    let at = entry.offset;
-    view.setUint32(at, LOCAL, true);
-    writeCommonFields(view, at + 4, entry);
-    at += 30;
-    file.set(entry.nameBytes, at);
-    at += entry.nameBytes.length;
+    const header = localHeader(entry);
+    file.set(header, entry.offset);
+    let at = entry.offset + header.length;
     for (const part of entry.parts) {
       if (inPlace === null || part !== largest?.part) file.set(part, at);
       at += part.length;
     }
-    view.setUint32(central, CENTRAL, true);
-    view.setUint16(central + 4, 20, true);
-    writeCommonFields(view, central + 6, entry);
-    view.setUint32(central + 42, entry.offset, true);
-    file.set(entry.nameBytes, central + 46);
-    central += 46 + entry.nameBytes.length;
   }
-  view.setUint32(central, END, true);
-  view.setUint16(central + 8, entries.length, true);
-  view.setUint16(central + 10, entries.length, true);
-  view.setUint32(central + 12, centralSize, true);
-  view.setUint32(central + 16, localEnd, true);
+  file.set(directory(entries, directoryAt), directoryAt);
   return file;
 }
 
 /** The largest part of all entries and its offset in the file; null without entries. */
-function largestPart(entries: readonly { nameBytes: Uint8Array; offset: number; parts: readonly Uint8Array[] }[]) {
+function largestPart(entries: readonly (PlacedEntry & ZipSource)[]) {
   let largest: { part: Uint8Array; at: number } | null = null;
   for (const { nameBytes, offset, parts } of entries) {
     let at = offset + 30 + nameBytes.length;
@@ -104,13 +137,9 @@ function largestPart(entries: readonly { nameBytes: Uint8Array; offset: number; 
 }
 
 /** Fields common to both headers: version, flags, method, time, date, CRC, both sizes, name length. */
-function writeCommonFields(
-  view: DataView,
-  at: number,
-  entry: { flags: number; crc: number; size: number; nameBytes: Uint8Array },
-): void {
+function writeCommonFields(view: DataView, at: number, entry: PlacedEntry): void {
   view.setUint16(at, 20, true);
-  view.setUint16(at + 2, entry.flags, true);
+  view.setUint16(at + 2, ASCII.test(entry.name) ? 0 : UTF8_NAME, true);
   view.setUint16(at + 8, DOS_DATE, true);
   view.setUint32(at + 10, entry.crc, true);
   view.setUint32(at + 14, entry.size, true);

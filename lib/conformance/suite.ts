@@ -5,13 +5,18 @@
  */
 import assert from "node:assert/strict";
 import { checkBits, checkImages, checkSymbols } from "../artifact/boundary.ts";
+import { arrayMetadata, encodeArtifact } from "../artifact/codec.ts";
+import { joinBytes } from "../artifact/join_bytes.ts";
 import { canonicalJson, sameValue } from "../contract/json.ts";
 import { formatOfKind } from "../contract/kinds.ts";
-import type { InputArtifact, Materialization, Operation, OutputSize } from "../contract/operation.ts";
+import type { InputArtifact, Materialization, Operation, OutputSize, StreamInput } from "../contract/operation.ts";
 import { outputKinds } from "../contract/output_kinds.ts";
 import { checkValue, plainParams } from "../contract/schema.ts";
 import type { JsonObject } from "../contract/value.ts";
+import { bytesOf, DTYPES, type NdArray } from "../numeric/ndarray.ts";
+import { Generator } from "../numeric/random.ts";
 import { sizeOf } from "../plan/estimate.ts";
+import { isRefusal, materialize } from "../plan/materialize.ts";
 import type { ConformanceCase } from "./case.ts";
 import { parameterEdges } from "./parameter_edges.ts";
 import { type GivenInput, materialise, outputOf, runOperation, type RunResult } from "./run_operation.ts";
@@ -35,6 +40,10 @@ export function conformanceChecks(operation: Operation, cases: readonly Conforma
       run: () => checkCase(operation, item),
     })),
     { name: "every implemented materialisation has a case", run: () => checkMaterializations(operation, cases) },
+    ...(operation.definition.streaming === undefined ? [] : [{
+      name: "blocks give the results of the whole",
+      run: () => checkStreaming(operation, cases),
+    }]),
   ];
 }
 
@@ -207,4 +216,77 @@ function checkMaterializations(operation: Operation, cases: readonly Conformance
     );
     assert.ok(covered, `no case runs ${implementation} of ${runner}`);
   }
+}
+
+/** Elements of a block: the least that a source makes. */
+const BLOCK = 24;
+
+async function checkStreaming(operation: Operation, cases: readonly ConformanceCase[]): Promise<void> {
+  let streamed = 0;
+  for (const item of cases) {
+    const inputs = await item.inputs?.() ?? {};
+    if (Object.keys(inputs).some((port) => !(port in (operation.definition.inputs ?? {})))) continue;
+    const whole = await runOperation(operation, { inputs, params: item.params as JsonObject });
+    const blocks = runInBlocks(operation, whole.params, inputs);
+    if (blocks === null) continue;
+    streamed++;
+    const { outputs, metrics = {}, metadata = {} } = blocks;
+    assert.deepEqual(Object.keys(outputs).sort(), Object.keys(whole.outputs).sort());
+    for (const [port, output] of Object.entries(outputs)) {
+      assert.deepEqual(encodeArtifact(port, whole.outputs[port].kind, output).bytes, whole.bytes[port], port);
+    }
+    assert.deepEqual([metrics, metadata], [whole.metrics, whole.metadata]);
+  }
+  assert.ok(streamed > 0, "no case works in blocks");
+}
+
+/** The result of an operation that works in blocks; null where it does not with these parameters and inputs. */
+function runInBlocks({ definition, contract }: Operation, params: JsonObject, inputs: Record<string, GivenInput>) {
+  const plain = plainParams(params), { allows, open } = definition.streaming!;
+  if (!(allows?.(plain) ?? true)) return null;
+  const given = Object.entries(inputs).map(([port, input]) => {
+    const { array, metadata = {}, companions = {} } = "arrayNames" in input ? outputOf(input) : input;
+    return { port, array, metadata, kind: input.kind ?? definition.inputs![port]![0], companions };
+  });
+  if (given.some(({ array, companions }) => array?.shape.length !== 1 || Object.keys(companions).length > 0)) {
+    return null;
+  }
+  const refuse = () => assert.fail("an input that arrives in blocks was read as a whole");
+  const shown = given.map(({ port, array, metadata, kind }): [string, StreamInput] => [port, {
+    kind,
+    metadata: arrayMetadata(port, array!, metadata).value,
+    length: array!.shape[0],
+    arrayNames: [port],
+    array: refuse,
+    json: refuse,
+  }]);
+  const choice = materialize(contract, params, { runner: "benchmark_run", authored: params });
+  const stream = open({
+    inputs: Object.fromEntries(shown),
+    params: plain,
+    generator: Generator.seeded(BigInt(plain.seed as number | bigint ?? 0)),
+    backend: isRefusal(choice) ? contract.backends.benchmark_run[0] : choice.entry.backend,
+  });
+  if (stream === null) return null;
+  const lengths = given.length > 0
+    ? given.map(({ array }) => array!.shape[0])
+    : Object.values(stream.arrays).map(({ length }) => length);
+  const made = new Map<string, NdArray["data"][]>(Object.keys(stream.arrays).map((port) => [port, []]));
+  for (let at = 0; at < lengths[0]; at += BLOCK) {
+    const next = given.map(({ port, array }) => {
+      const { dtype, data } = array!, { slots } = DTYPES[dtype];
+      const block = data.subarray(slots * at, slots * (at + BLOCK));
+      return [port, { dtype, shape: [block.length / slots], data: block }] as const;
+    });
+    const blocks = stream.next(Object.fromEntries(next), Math.min(BLOCK, lengths[0] - at));
+    for (const [port, data] of Object.entries(blocks)) made.get(port)!.push(data.slice());
+  }
+  const { outputs: last, ...result } = stream.end?.() ?? {};
+  const arrays = Object.entries(stream.arrays).map(([port, { dtype, length, metadata }]) => {
+    const bytes = joinBytes(made.get(port)!.map((data) => bytesOf({ data })));
+    assert.equal(bytes.length, length * DTYPES[dtype].itemSize, port);
+    const data = DTYPES[dtype].make(bytes.buffer, 0, length * DTYPES[dtype].slots);
+    return [port, { array: { dtype, shape: [length], data }, metadata }] as const;
+  });
+  return { ...result, outputs: { ...last, ...Object.fromEntries(arrays) } };
 }

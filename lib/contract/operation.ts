@@ -280,6 +280,47 @@ export interface RunContext<In extends Ports, Opt extends Ports, Params extends 
   readonly threads: number;
 }
 
+/** An input that arrives in blocks: kind, metadata and length; `array` refuses. */
+export interface StreamInput extends InputArtifact {
+  /** Number of elements. */
+  readonly length: number;
+}
+
+/** A one-dimensional array that is made in blocks, with its metadata as `run` returns them. */
+export interface StreamedArray {
+  dtype: Dtype;
+  /** Number of elements. */
+  length: number;
+  metadata: JsonObject;
+}
+
+/** An operation under way that works in blocks. */
+export interface OperationStream<Ports extends string = string> {
+  /** The outputs with arrays. */
+  readonly arrays: Readonly<Record<string, StreamedArray>>;
+  /**
+   * The next block of every array. An input and its output keep their ratio of elements in every block but the last.
+   * @param blocks the next block of every input, to be read only until the next call
+   * @param count elements that a source makes: a multiple of 24, except at the end
+   * @returns data by output, valid until the next call
+   */
+  next(blocks: Readonly<Record<Ports, NdArray>>, count: number): Readonly<Record<string, NdArray["data"]>>;
+  /** What is known after the last block: outputs without arrays, metrics, facts for the step row. */
+  end?(): Partial<OperationResult<PlainOutputs>>;
+}
+
+/** How an operation works in blocks, with the same results as `run` from one thread. */
+export interface Streaming<In extends Ports, Params extends z.ZodObject> {
+  /** Parameters with which it can; default all. */
+  allows?(params: z.output<Params>): boolean;
+  /** @returns null for inputs that need the whole arrays */
+  open(
+    context:
+      & Pick<RunContext<In, Record<never, never>, Params>, "params" | "generator" | "backend">
+      & { readonly inputs: { readonly [K in keyof In]: StreamInput } },
+  ): OperationStream<keyof In & string> | null;
+}
+
 export interface OperationDefinition<
   In extends Ports = PlainPorts,
   Opt extends Ports = PlainPorts,
@@ -313,6 +354,11 @@ export interface OperationDefinition<
   outputMetadataGuarantees?: { readonly [K in keyof Out]?: MetadataGuarantee };
   /** Whether `run` may overlap with other steps; `false` has a comment with the shared state. */
   threadSafe: boolean;
+  /**
+   * For thread-safe operations whose output elements depend on the input elements at their place alone, and on carried
+   * state: long chains of them run in constant memory. Without it, arrays are held as a whole.
+   */
+  streaming?: Streaming<In, Params>;
   /** Metric for the time of `run` in seconds, for comparisons of codecs and models. */
   timingMetric?: TimingMetric;
   /**

@@ -4,6 +4,9 @@
  * Ready steps are admitted in plan order. Only thread-safe operations overlap; the first ready step that is not thread
  * safe is a barrier and runs alone. Only the scheduler writes the record of artifacts, so results do not depend on the
  * number of workers.
+ *
+ * The steps of a chain (lib/plan/chains.ts) run together on one thread. If that fails, they run one after another as all
+ * others do, so that the record of a failure does not depend on it either.
  */
 import { programFolder } from "../artifact/program.ts";
 import { join } from "node:path";
@@ -22,7 +25,16 @@ import type { StepDocument } from "../recipe/types.ts";
 import { createCancellation } from "./cancellation.ts";
 import { shareFile } from "./contents.ts";
 import { type Running, StepFailure, WorkerPool } from "./pool.ts";
-import type { LearnedTask, ModelTask, ProgressReply, StepTask, TaskInput, WrittenReply } from "./protocol.ts";
+import {
+  type LearnedTask,
+  type ModelTask,
+  type ProgressReply,
+  type StepTask,
+  type TaskInput,
+  wholeFile,
+  writtenSize,
+  type WrittenStep,
+} from "./protocol.ts";
 import { checkStaged, commitStaging, createStaging, discardStaging, hashStoredFile, stagingPath } from "./staging.ts";
 import type { ExecuteOptions, ExecuteOutcome, OutputRow, StepRow } from "./types.ts";
 import { ValueStore } from "./value_store.ts";
@@ -50,6 +62,10 @@ interface PlannedStep {
   /** Document from which the module constructs the operation; null where the module exports the operation. */
   outside: JsonObject | null;
   threadSafe: boolean;
+  /** In the plan. */
+  place: number;
+  /** Number of the step's chain; null outside chains. */
+  chain: number | null;
   /** Distinct steps whose outputs this step reads. */
   sources: Set<string>;
 }
@@ -63,7 +79,9 @@ class Execution {
   readonly #outputs = new Map<string, OutputRow>();
   readonly #consumers = new Map<string, number>();
   readonly #finished = new Set<string>();
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #running = new Set<Promise<void>>();
+  /** Steps of a chain that failed, to run one after another. */
+  readonly #returned: PlannedStep[] = [];
   /** The flag that operations read: set by the caller's token and by a failed step. */
   readonly #stop = createCancellation();
   readonly #startedAt = performance.now();
@@ -75,7 +93,8 @@ class Execution {
     this.#pool = pool;
     this.#artifacts = join(options.bundle, "artifacts");
     const documents = new Map(options.recipe.steps.map((step) => [step.id, step]));
-    this.#steps = options.plan.steps.map((binding) => {
+    const chains = new Map(options.plan.resources.per_step.map(({ step_id, chain }) => [step_id, chain]));
+    this.#steps = options.plan.steps.map((binding, place) => {
       const document = documents.get(binding.step_id)!;
       const { operation, moduleUrl, binding: outside = null } = options.registry.get(binding.operation_id);
       const references = Object.values(document.inputs);
@@ -88,6 +107,8 @@ class Execution {
         moduleUrl,
         outside,
         threadSafe: operation.definition.threadSafe,
+        place,
+        chain: chains.get(binding.step_id) ?? null,
         sources: new Set(references.map((reference) => reference.split(".")[0])),
       };
     });
@@ -99,10 +120,12 @@ class Execution {
     const forget = cancellation.onCancel(() => this.#stop.cancel());
     try {
       const pending = [...this.#steps];
-      while (pending.length > 0 || this.#running.size > 0) {
+      while (pending.length + this.#returned.length + this.#running.size > 0) {
+        pending.push(...this.#returned.splice(0));
+        pending.sort((a, b) => a.place - b.place);
         if (this.#failure === null && !cancellation.isCancelled) this.#admit(pending);
         if (this.#running.size === 0) break;
-        await Promise.race(this.#running.values());
+        await Promise.race(this.#running);
       }
     } finally {
       forget();
@@ -127,76 +150,142 @@ class Execution {
         continue;
       }
       if (!step.threadSafe && this.#running.size > 0) return;
-      pending.splice(index, 1);
+      // A chain begins at a source, so its first step in the plan is ready; the others read from the chain alone.
+      const steps = step.chain === null ? [step] : pending.filter(({ chain }) => chain === step.chain);
+      for (const one of steps) pending.splice(pending.indexOf(one), 1);
       this.#exclusiveRunning = !step.threadSafe;
-      const ended = this.#execute(step).finally(() => {
-        this.#running.delete(step.document.id);
+      const ended = (steps.length === 1 ? this.#execute(step) : this.#executeChain(steps)).finally(() => {
+        this.#running.delete(ended);
         if (!step.threadSafe) this.#exclusiveRunning = false;
       });
-      this.#running.set(step.document.id, ended);
+      this.#running.add(ended);
       if (!step.threadSafe) return;
+    }
+  }
+
+  /** Runs the steps of a chain and stores their rows; never rejects. */
+  async #executeChain(steps: readonly PlannedStep[]): Promise<void> {
+    const stagings: string[] = [], admittedAt = performance.now();
+    let running: Running | undefined;
+    const endTurn = await this.#pool.turn(false);
+    try {
+      const tasks: StepTask[] = [];
+      for (const step of steps) {
+        this.#started(step);
+        await this.#checkBinding(step);
+        stagings.push(createStaging(this.#artifacts, step.document.id));
+        const chained = Object.entries(step.document.inputs).map(([port, reference]) => {
+          const [id, output] = reference.split(".");
+          return { port, step: steps.findIndex(({ document }) => document.id === id), output };
+        });
+        tasks.push(this.#task(step, stagings.at(-1)!, { inputs: [], chained, learned: null, models: [] }));
+      }
+      running = this.#pool.start(tasks, (progress) => this.#progress(steps[progress.step].document, progress));
+      const written = await running.written;
+      for (const [index, step] of steps.entries()) {
+        if (written === null) break;
+        const staging = stagings.shift()!, { seconds } = written[index];
+        const committedAt = performance.now();
+        const timing = () => this.#timing(running, admittedAt, committedAt - 1000 * seconds!);
+        try {
+          await this.#finish(step, staging, written[index], timing);
+        } catch (error) {
+          discardStaging(staging);
+          return this.#fail(step, error, timing());
+        }
+      }
+    } catch (error) {
+      if (this.#stop.isCancelled) {
+        return this.#fail(steps[0], error, this.#timing(running, admittedAt));
+      }
+      // The steps one after another show which of them fails, and with what rows before it.
+      this.#event("step_progress", "warning", `The chain of ${steps[0].document.id} failed: ${messageOf(error)}`, {
+        step_id: steps[0].document.id,
+      });
+    } finally {
+      for (const staging of stagings) discardStaging(staging);
+      this.#returned.push(
+        ...steps.filter(({ document }) => !this.#finished.has(document.id)).map((step) => ({ ...step, chain: null })),
+      );
+      endTurn();
     }
   }
 
   /** Runs one step and stores its row; never rejects. */
   async #execute(step: PlannedStep): Promise<void> {
-    const { document, binding } = step;
+    const { document } = step;
     const admittedAt = performance.now();
     let staging: string | null = null;
     let running: Running | undefined;
     const endTurn = await this.#pool.turn(!step.threadSafe);
-    // Excludes the time that an admitted step waits for a thread.
-    const timing = () => {
-      const startedAt = running?.startedAt ?? admittedAt;
-      return {
-        step_wall_time_s: float((performance.now() - startedAt) / 1000),
-        start_offset_s: float((startedAt - this.#startedAt) / 1000),
-        worker: running?.thread ?? 0,
-        clock: "monotonic",
-      };
-    };
+    const timing = () => this.#timing(running, admittedAt);
     try {
-      this.#event("step_started", "info", `${document.id} started`, {
-        step_id: document.id,
-        op: document.op,
-        runner: binding.runner,
-        backend: binding.backend,
-        implementation: binding.implementation,
-      });
+      this.#started(step);
       await this.#checkBinding(step);
       const learned = this.#findArtifact(step);
       const models = this.#findModels(step);
       staging = createStaging(this.#artifacts, document.id);
-      running = this.#start(step, staging, { learned, models });
-      const written = await running.written;
-      const outputs = await this.#commit(step, staging, written);
-      const metrics: JsonObject = {
-        ...asObject(parseJson(written.metrics)),
-        "timing.step.wall_time_s": timing().step_wall_time_s,
-      };
-      for (const reference of Object.values(document.inputs)) this.#values.release(reference);
-      for (const { port, bytes } of written.outputs) {
-        const reference = `${document.id}.${port}`;
-        this.#outputs.set(reference, outputs[port]);
-        this.#values.put(reference, bytes, this.#consumers.get(reference) ?? 0);
-      }
-      this.#finished.add(document.id);
-      this.#options.onStep({
-        id: document.id,
-        op: document.op,
-        status: "completed",
-        execution_binding: binding,
-        outputs,
-        metrics,
-        metadata: { ...asObject(parseJson(written.metadata)), ...recordOf(binding), timing: timing() },
-      });
-      this.#event("step_completed", "info", `${document.id} completed`, { step_id: document.id, metrics });
+      const task = this.#task(step, staging, { inputs: this.#inputs(step), chained: [], learned, models });
+      running = this.#pool.start([task], (progress) => this.#progress(document, progress));
+      const [written] = (await running.written)!;
+      await this.#finish(step, staging, written, timing);
     } catch (error) {
       if (staging !== null) discardStaging(staging);
       this.#fail(step, error, timing());
     } finally {
       endTurn();
     }
+  }
+
+  /**
+   * The time of a step until now, without that in which it waits for a thread.
+   * @param from where its wall time begins, of a step that shared the time since its start
+   */
+  #timing(running: Running | undefined, admittedAt: number, from?: number): JsonObject {
+    const startedAt = running?.startedAt ?? admittedAt;
+    return {
+      step_wall_time_s: float((performance.now() - (from ?? startedAt)) / 1000),
+      start_offset_s: float((startedAt - this.#startedAt) / 1000),
+      worker: running?.thread ?? 0,
+      clock: "monotonic",
+    };
+  }
+
+  #started({ document, binding }: PlannedStep): void {
+    this.#event("step_started", "info", `${document.id} started`, {
+      step_id: document.id,
+      op: document.op,
+      runner: binding.runner,
+      backend: binding.backend,
+      implementation: binding.implementation,
+    });
+  }
+
+  /** Commits the outputs of a step and stores its row. */
+  async #finish(step: PlannedStep, staging: string, written: WrittenStep, timing: () => JsonObject): Promise<void> {
+    const { document, binding } = step;
+    const outputs = await this.#commit(step, staging, written), time = timing();
+    const metrics: JsonObject = {
+      ...asObject(parseJson(written.metrics)),
+      "timing.step.wall_time_s": time.step_wall_time_s,
+    };
+    for (const reference of Object.values(document.inputs)) this.#values.release(reference);
+    for (const output of written.outputs) {
+      const reference = `${document.id}.${output.port}`, bytes = wholeFile(output);
+      this.#outputs.set(reference, outputs[output.port]);
+      if (bytes !== null) this.#values.put(reference, bytes, this.#consumers.get(reference) ?? 0);
+    }
+    this.#finished.add(document.id);
+    this.#options.onStep({
+      id: document.id,
+      op: document.op,
+      status: "completed",
+      execution_binding: binding,
+      outputs,
+      metrics,
+      metadata: { ...asObject(parseJson(written.metadata)), ...recordOf(binding), timing: time },
+    });
+    this.#event("step_completed", "info", `${document.id} completed`, { step_id: document.id, metrics });
   }
 
   #fail(step: PlannedStep, error: unknown, timing: JsonObject): void {
@@ -301,26 +390,29 @@ class Execution {
     });
   }
 
-  #start(
-    { document, binding, moduleUrl, outside }: PlannedStep,
-    staging: string,
-    outsiders: Pick<StepTask, "learned" | "models">,
-  ): Running {
-    const { bundle, projectRoot, stateDir, parallelWorkers } = this.#options;
-    const inputs = Object.entries(document.inputs).map(([port, reference]): TaskInput => {
+  #inputs({ document }: PlannedStep): TaskInput[] {
+    const { bundle, parallelWorkers } = this.#options;
+    return Object.entries(document.inputs).map(([port, reference]) => {
       const row = this.#outputs.get(reference)!;
       const bytes = this.#values.get(reference);
       const sole = bytes === null || parallelWorkers === 1 || this.#values.isLast(reference);
       return { port, kind: row.kind, bytes, sole, path: join(bundle, row.path), sha256: row.sha256 };
     });
+  }
+
+  #task(
+    { document, binding, moduleUrl, outside }: PlannedStep,
+    staging: string,
+    given: Pick<StepTask, "inputs" | "chained" | "learned" | "models">,
+  ): StepTask {
+    const { projectRoot, stateDir } = this.#options;
     const seed = document.params.seed;
-    return this.#pool.start({
+    return {
       operationId: document.op,
       moduleUrl,
       binding: outside === null ? null : canonicalJson(outside),
       params: canonicalJson(document.params),
       seed: seed === undefined || seed === null ? null : String(seed),
-      inputs,
       staging,
       backend: binding.backend,
       implementation: binding.implementation,
@@ -328,9 +420,9 @@ class Execution {
       projectRoot,
       stateDir,
       program: programFolder(),
-      ...outsiders,
+      ...given,
       cancelFlag: this.#stop.flag,
-    }, (progress) => this.#progress(document, progress));
+    };
   }
 
   /** The step's share of the workers; a step that runs alone may use all. */
@@ -353,22 +445,22 @@ class Execution {
   }
 
   /**
-   * Checks the staged files, renames them into the bundle, and hashes them from the disk; each block is compared with the
-   * image that consumers read.
+   * Checks the staged files, renames them into the bundle, and hashes them from the disk; each block is compared with what
+   * was written.
    */
   async #commit(
     { document }: PlannedStep,
     staging: string,
-    written: WrittenReply,
+    written: WrittenStep,
   ): Promise<Record<string, OutputRow>> {
-    checkStaged(staging, written.outputs.map(({ fileName, bytes }) => ({ fileName, size: bytes.length })));
+    checkStaged(staging, written.outputs.map((output) => ({ fileName: output.fileName, size: writtenSize(output) })));
     const destination = join(this.#artifacts, document.id);
     commitStaging(staging, destination);
     try {
       const { contents } = this.#options;
       const rows = written.outputs.map(
-        async ({ port, kind, fileName, metadata, bytes }): Promise<[string, OutputRow]> => {
-          const file = join(destination, fileName), sha256 = await hashStoredFile(file, bytes);
+        async ({ port, kind, fileName, metadata, parts }): Promise<[string, OutputRow]> => {
+          const file = join(destination, fileName), sha256 = await hashStoredFile(file, parts);
           if (sha256 === null) {
             throw new SvcError(
               "output_hash_mismatch",

@@ -3,7 +3,7 @@
  * thread takes longer than most steps, so a waiting step gets a new one only when the running steps prove to be long.
  */
 import { SvcError } from "../contract/error.ts";
-import type { FailedReply, ProgressReply, StepTask, WorkerReply, WrittenReply } from "./protocol.ts";
+import type { FailedReply, ProgressReply, StepTask, Task, WorkerReply, WrittenStep } from "./protocol.ts";
 
 interface Thread {
   worker: Worker;
@@ -16,22 +16,22 @@ interface Thread {
 interface PendingTask {
   taskId: number;
   /** Null once it was sent, so that the images of its inputs are freed after their last use. */
-  task: StepTask | null;
+  task: Task | null;
   /** Index of the thread, once assigned. */
   thread: number;
   startedAt: number | null;
   onProgress: (progress: ProgressReply) => void;
-  written: PromiseWithResolvers<WrittenReply>;
+  written: PromiseWithResolvers<WrittenStep[] | null>;
 }
 
-/** A step that runs or waits for a thread. */
+/** A task that runs or waits for a thread. */
 export interface Running {
   /** 0-based index of the thread; 0 while the step waits. */
   readonly thread: number;
   /** Start on the clock of `performance.now`; null while the step waits. */
   readonly startedAt: number | null;
   /** Resolves when the outputs are in the staging directory. @throws StepFailure */
-  written: Promise<WrittenReply>;
+  written: Promise<WrittenStep[] | null>;
 }
 
 /** The error of an operation: an `SvcError` with the class name of the thrown value. */
@@ -85,12 +85,12 @@ export class WorkerPool {
     }
   }
 
-  /** Starts a step; the caller limits the overlap. */
-  start(task: Omit<StepTask, "type" | "taskId">, onProgress: (progress: ProgressReply) => void): Running {
+  /** Starts a step, or the steps of a chain on one thread; the caller limits the overlap. */
+  start(steps: StepTask[], onProgress: (progress: ProgressReply) => void): Running {
     const taskId = this.#nextTaskId++;
     const pending: PendingTask = {
       taskId,
-      task: { type: "run", taskId, ...task },
+      task: { type: "run", taskId, steps },
       thread: 0,
       startedAt: null,
       onProgress,
@@ -173,7 +173,7 @@ export class WorkerPool {
       case "progress":
         return task.onProgress(reply);
       case "written":
-        task.written.resolve(reply);
+        task.written.resolve(reply.steps);
         return this.#release(thread);
       case "failed":
         this.#reject(task, reply);

@@ -1,6 +1,7 @@
 /**
  * Messages between the scheduler and its worker threads. Typed documents travel as JSON text, arrays in shared memory.
  */
+import type { FilePart } from "../artifact/npz_blocks.ts";
 
 /** An input of a step: the file image in shared memory, or the path of the file. */
 export interface TaskInput {
@@ -11,6 +12,13 @@ export interface TaskInput {
   sole: boolean;
   path: string;
   sha256: string;
+}
+
+/** An input of a step in a chain: an output of an earlier step of the task. */
+export interface ChainInput {
+  port: string;
+  step: number;
+  output: string;
 }
 
 /** A trained artifact: the model to run, and the plan's record as JSON text. */
@@ -29,9 +37,14 @@ export interface ModelTask {
   accelerator: string | null;
 }
 
-export interface StepTask {
+/** One step, or the steps of a chain in plan order. */
+export interface Task {
   type: "run";
   taskId: number;
+  steps: StepTask[];
+}
+
+export interface StepTask {
   operationId: string;
   moduleUrl: string;
   /** Document from which the module constructs the operation, JSON text; null where it exports the operation. */
@@ -40,7 +53,10 @@ export interface StepTask {
   params: string;
   /** Decimal digits, or null for an operation without a seed. */
   seed: string | null;
+  /** Of a step outside chains. */
   inputs: TaskInput[];
+  /** Of a step in a chain. */
+  chained: ChainInput[];
   /** Absolute path of the private staging directory. */
   staging: string;
   backend: string;
@@ -57,12 +73,12 @@ export interface StepTask {
   cancelFlag: Int32Array<SharedArrayBuffer>;
 }
 
-/** An output in the staging directory and in shared memory. */
+/** An output in the staging directory, and in shared memory where it was written as a whole. */
 export interface WrittenOutput {
   port: string;
   kind: string;
   fileName: string;
-  bytes: Uint8Array;
+  parts: readonly FilePart[];
   /** JSON text. */
   metadata: string;
 }
@@ -70,6 +86,13 @@ export interface WrittenOutput {
 export interface WrittenReply {
   type: "written";
   taskId: number;
+  /** Null for a chain with a step that needs whole arrays. */
+  steps: WrittenStep[] | null;
+}
+
+export interface WrittenStep {
+  /** Time of the step within its chain; null for a step by itself. */
+  seconds: number | null;
   outputs: WrittenOutput[];
   /** JSON text with typed numbers. */
   metrics: string;
@@ -92,6 +115,8 @@ export interface FailedReply {
 export interface ProgressReply {
   type: "progress";
   taskId: number;
+  /** Place of the step in the task. */
+  step: number;
   completed: number;
   total: number;
   phase: string | null;
@@ -104,3 +129,10 @@ export interface ReadyReply {
 }
 
 export type WorkerReply = ReadyReply | WrittenReply | FailedReply | ProgressReply;
+
+/** The bytes of an output that was written as a whole; null for one in blocks. */
+export const wholeFile = ({ parts: [first, ...more] }: WrittenOutput): Uint8Array | null =>
+  more.length === 0 && first instanceof Uint8Array ? first : null;
+
+export const writtenSize = ({ parts }: WrittenOutput): number =>
+  parts.reduce((sum, part) => sum + (part instanceof Uint8Array ? part.length : part.size), 0);

@@ -14,6 +14,7 @@ import type {
   Operation,
   OperationDefinition,
   OperationResult,
+  OutputArtifact,
   PlainDefinition,
 } from "../contract/operation.ts";
 import { outputKinds } from "../contract/output_kinds.ts";
@@ -23,10 +24,12 @@ import { isObject, type JsonObject } from "../contract/value.ts";
 import { Generator } from "../numeric/random.ts";
 import { cancellationOf } from "./cancellation.ts";
 import { fileAccess } from "./files.ts";
-import type { ProgressReply, StepTask, TaskInput, WrittenOutput, WrittenReply } from "./protocol.ts";
+import type { ProgressReply, StepTask, TaskInput, WrittenOutput, WrittenStep } from "./protocol.ts";
 
 /** Least time between two progress messages of a step. */
-const PROGRESS_INTERVAL_MS = 100;
+export const PROGRESS_INTERVAL_MS = 100;
+
+export type Report = (progress: Omit<ProgressReply, "type" | "taskId">) => void;
 
 /**
  * Executes a task.
@@ -37,8 +40,8 @@ const PROGRESS_INTERVAL_MS = 100;
 export async function runStep(
   operation: Operation,
   task: StepTask,
-  report: (progress: Omit<ProgressReply, "type" | "taskId">) => void,
-): Promise<Omit<WrittenReply, "type" | "taskId">> {
+  report: Report,
+): Promise<WrittenStep> {
   const { definition } = operation;
   const inputs = task.inputs.map((input) => ({
     port: input.port,
@@ -70,7 +73,7 @@ export async function runStep(
         const now = performance.now();
         if (now - lastReport < PROGRESS_INTERVAL_MS && completed < total) return;
         lastReport = now;
-        report({ completed, total, phase: more.phase ?? null, unit: more.unit ?? null });
+        report({ step: 0, completed, total, phase: more.phase ?? null, unit: more.unit ?? null });
       },
       cancellation,
       files: fileAccess(task),
@@ -101,11 +104,22 @@ export async function runStep(
       });
     }
   }
-  const metrics = checkMetrics(result);
-  if (definition.timingMetric !== undefined) metrics[definition.timingMetric] = runTime;
+  const kinds = new Map(task.inputs.map(({ port, kind }) => [port, kind]));
+  const timing = definition.timingMetric === undefined ? {} : { [definition.timingMetric]: runTime };
   return {
-    outputs: writeOutputs(definition, new Map(task.inputs.map(({ port, kind }) => [port, kind])), result, task.staging),
-    metrics: canonicalJson(typedMetrics(metrics)),
+    seconds: null,
+    outputs: writeOutputs(definition, kinds, result, task.staging),
+    ...stepRecord(result, timing),
+  };
+}
+
+/** Metrics and metadata of a result as checked JSON text. */
+export function stepRecord(
+  result: Pick<OperationResult, "metrics" | "metadata">,
+  timing: Readonly<Record<string, number>> = {},
+): Pick<WrittenStep, "metrics" | "metadata"> {
+  return {
+    metrics: canonicalJson(typedMetrics({ ...checkMetrics(result), ...timing })),
     metadata: stepMetadata(result.metadata ?? {}),
   };
 }
@@ -119,7 +133,10 @@ function load(input: TaskInput): Uint8Array {
   return bytes;
 }
 
-function checkRequiredMetadata(definition: OperationDefinition, inputs: Map<string, InputArtifact>): void {
+export function checkRequiredMetadata(
+  definition: OperationDefinition,
+  inputs: ReadonlyMap<string, InputArtifact>,
+): void {
   for (const [port, requirement] of Object.entries(definition.inputMetadataRequirements ?? {})) {
     const metadata = inputs.get(port)?.metadata;
     if (metadata === undefined || requirement === undefined) continue;
@@ -134,7 +151,7 @@ function checkRequiredMetadata(definition: OperationDefinition, inputs: Map<stri
   }
 }
 
-function checkMetrics(result: OperationResult): Record<string, number | bigint> {
+function checkMetrics(result: Pick<OperationResult, "metrics">): Record<string, number | bigint> {
   const metrics: unknown = result.metrics ?? {};
   if (!isObject(metrics)) throw new SvcError("output_metrics_invalid", "Cannot use metrics that are not a mapping");
   for (const [id, value] of Object.entries(metrics)) {
@@ -175,23 +192,30 @@ function writeOutputs(
   if (extra.length > 0) {
     throw new SvcError("output_unexpected", `The operation returned the undeclared ${extra.join(", ")}`);
   }
-  return declared.map(([port, kind]) => {
-    const encoded = encodeArtifact(port, kind, returned[port]);
-    checkForm(port, kind, returned[port]);
-    const guaranteed = definition.outputMetadataGuarantees?.[port]?.keys ?? [];
-    const lacking = guaranteed.filter((key) => encoded.metadata[key] === undefined);
-    if (lacking.length > 0) {
-      throw new SvcError("output_metadata_missing", `The output ${port} lacks the metadata ${lacking.join(", ")}`);
-    }
-    writeNew(join(staging, encoded.fileName), encoded.bytes);
-    return {
-      port,
-      kind,
-      fileName: encoded.fileName,
-      bytes: encoded.bytes,
-      metadata: canonicalJson(encoded.metadata),
-    };
-  });
+  return declared.map(([port, kind]) => writeOutput(definition, port, kind, returned[port], staging));
+}
+
+/** Writes the file of an output as a whole. */
+export function writeOutput(
+  definition: PlainDefinition,
+  port: string,
+  kind: string,
+  output: OutputArtifact,
+  staging: string,
+): WrittenOutput {
+  const { fileName, bytes, metadata } = encodeArtifact(port, kind, output);
+  checkForm(port, kind, output);
+  checkGuarantees(definition, port, metadata);
+  writeNew(join(staging, fileName), bytes);
+  return { port, kind, fileName, parts: [bytes], metadata: canonicalJson(metadata) };
+}
+
+export function checkGuarantees(definition: PlainDefinition, port: string, metadata: JsonObject): void {
+  const guaranteed = definition.outputMetadataGuarantees?.[port]?.keys ?? [];
+  const lacking = guaranteed.filter((key) => metadata[key] === undefined);
+  if (lacking.length > 0) {
+    throw new SvcError("output_metadata_missing", `The output ${port} lacks the metadata ${lacking.join(", ")}`);
+  }
 }
 
 function writeNew(path: string, bytes: Uint8Array): void {

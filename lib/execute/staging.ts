@@ -2,6 +2,8 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { crc32Of } from "../artifact/crc32.ts";
+import type { FilePart } from "../artifact/npz_blocks.ts";
 import { SvcError } from "../contract/error.ts";
 
 /** Of the names in the folder of artifacts that are not complete; ids of steps begin with a letter or digit. */
@@ -94,22 +96,55 @@ export function commitStaging(folder: string, destination: string): void {
 
 const BLOCK_BYTES = 1 << 20;
 
+/** Compares the bytes of a file, in order, with what was written. */
+class Comparison {
+  readonly #parts: readonly FilePart[];
+  #part = 0;
+  /** Compared bytes of the part, and their CRC where the part has one. */
+  #at = 0;
+  #crc = 0;
+
+  constructor(parts: readonly FilePart[]) {
+    this.#parts = parts;
+  }
+
+  /** Whether the next bytes are those that were written. */
+  takes(block: Uint8Array): boolean {
+    for (let rest = block; rest.length > 0;) {
+      const part = this.#parts[this.#part];
+      if (part === undefined) return false;
+      const whole = part instanceof Uint8Array, size = whole ? part.length : part.size;
+      const bytes = rest.subarray(0, size - this.#at), end = this.#at + bytes.length;
+      if (whole) {
+        if (Buffer.compare(bytes, part.subarray(this.#at, end) as Uint8Array<ArrayBuffer>) !== 0) return false;
+      } else {
+        this.#crc = crc32Of(bytes, this.#at === 0 ? part.crcBefore : this.#crc);
+        if (end === size && this.#crc !== part.crc) return false;
+      }
+      this.#at = end;
+      if (end === size) [this.#part, this.#at] = [this.#part + 1, 0];
+      rest = rest.subarray(bytes.length);
+    }
+    return true;
+  }
+
+  /** Whether all bytes were compared. */
+  isComplete(): boolean {
+    return this.#part === this.#parts.length;
+  }
+}
+
 /**
  * SHA-256 of a stored file. A large one is read in blocks, so that the event loop stays responsive.
- * @param image expected bytes, compared in the same pass
- * @returns null for a file that differs from the image
+ * @param parts expected contents, compared in the same pass
+ * @returns null for a file that differs from them
  */
 export async function hashStoredFile(path: string): Promise<string>;
-export async function hashStoredFile(path: string, image: Uint8Array): Promise<string | null>;
-export async function hashStoredFile(path: string, image?: Uint8Array): Promise<string | null> {
-  const hash = createHash("sha256");
-  let at = 0;
+export async function hashStoredFile(path: string, parts: readonly FilePart[]): Promise<string | null>;
+export async function hashStoredFile(path: string, parts?: readonly FilePart[]): Promise<string | null> {
+  const hash = createHash("sha256"), comparison = parts && new Comparison(parts);
   const take = (block: Uint8Array) => {
-    const from = at;
-    at += block.length;
-    if (image !== undefined && Buffer.compare(block, image.subarray(from, at) as Uint8Array<ArrayBuffer>) !== 0) {
-      return false;
-    }
+    if (comparison?.takes(block) === false) return false;
     hash.update(block);
     return true;
   };
@@ -122,5 +157,5 @@ export async function hashStoredFile(path: string, image?: Uint8Array): Promise<
       if (!take(block.subarray(0, count))) return null;
     }
   }
-  return image === undefined || at === image.length ? hash.digest("hex") : null;
+  return comparison?.isComplete() === false ? null : hash.digest("hex");
 }

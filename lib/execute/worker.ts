@@ -8,12 +8,12 @@ import type { Operation } from "../contract/operation.ts";
 import { codeOf } from "../contract/system_error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { collectDropped, dropShared } from "./memory.ts";
-import type { StepTask, WorkerReply } from "./protocol.ts";
+import { type ProgressReply, type StepTask, type Task, wholeFile, type WorkerReply } from "./protocol.ts";
 import { runStep } from "./run_step.ts";
 
 const loaded = new Map<string, Promise<Operation>>();
 
-async function load({ moduleUrl, operationId, binding }: StepTask): Promise<Operation> {
+async function loadOperation({ moduleUrl, operationId, binding }: StepTask): Promise<Operation> {
   const module = await import(moduleUrl) as { default?: Operation; operationOf?(binding: JsonObject): Operation };
   const operation = binding === null ? module.default : module.operationOf?.(asObject(parseJson(binding)));
   if (operation?.id !== operationId) {
@@ -27,18 +27,27 @@ async function load({ moduleUrl, operationId, binding }: StepTask): Promise<Oper
 
 const send = (reply: WorkerReply) => self.postMessage(reply);
 
-self.onmessage = async ({ data: task }: MessageEvent<StepTask>) => {
-  const { taskId } = task;
+function load(task: StepTask): Promise<Operation> {
+  const key = task.binding ?? task.moduleUrl;
+  let operation = loaded.get(key);
+  if (operation === undefined) loaded.set(key, operation = loadOperation(task));
+  return operation;
+}
+
+self.onmessage = async ({ data: { taskId, steps } }: MessageEvent<Task>) => {
   collectDropped();
-  setProgramFolder(task.program);
+  setProgramFolder(steps[0].program);
+  const report = (progress: Omit<ProgressReply, "type" | "taskId">) => send({ type: "progress", taskId, ...progress });
   try {
-    const key = task.binding ?? task.moduleUrl;
-    let operation = loaded.get(key);
-    if (operation === undefined) loaded.set(key, operation = load(task));
-    const written = await runStep(await operation, task, (progress) => send({ type: "progress", taskId, ...progress }));
-    send({ type: "written", taskId, ...written });
-    const total = written.outputs.reduce((sum, { bytes }) => sum + bytes.length, 0);
-    dropShared(task.inputs.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), total));
+    const operations = await Promise.all(steps.map(load));
+    if (steps.length > 1) {
+      const { runChain } = await import("./run_chain.ts");
+      return send({ type: "written", taskId, steps: runChain(operations, steps, report) });
+    }
+    const [step] = steps, written = await runStep(operations[0], step, report);
+    send({ type: "written", taskId, steps: [written] });
+    const total = written.outputs.reduce((sum, output) => sum + (wholeFile(output)?.length ?? 0), 0);
+    dropShared(step.inputs.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), total));
   } catch (error) {
     send({
       type: "failed",

@@ -75,6 +75,6 @@ export function ndarray(dtype: Dtype, data: TypedData, shape?: readonly number[]
 }
 
 /** The raw bytes of an array's data, without a copy. */
-export function bytesOf(array: NdArray): Uint8Array {
+export function bytesOf(array: Pick<NdArray, "data">): Uint8Array {
   return new Uint8Array(array.data.buffer, array.data.byteOffset, array.data.byteLength);
 }

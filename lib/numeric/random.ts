@@ -143,6 +143,11 @@ export class Generator {
     return new Generator(Uint8Array.from(state));
   }
 
+  /** A generator that continues as another one does. */
+  static copyOf(generator: Generator): Generator {
+    return Generator.fromState(generator.#state);
+  }
+
   /**
    * Lends the state to another implementation of the same streams, which leaves the state after its last draw: state
    * and increment as two 64-bit words each, low word first, then the kept half and whether it exists.
@@ -382,13 +387,27 @@ export class Generator {
     if (out.length !== symbols.length) {
       throw new RangeError(`Cannot put ${symbols.length / 2} symbols into an array for ${out.length / 2}`);
     }
-    for (let part = 0; part < 2; part++) {
-      this.#normalBlocks(symbols.length / 2, (start, count) => {
-        for (let i = 0, at = 2 * start + part; i < count; i++, at += 2) {
-          out[at] = symbols[at] + scale * doubleResults[i];
-        }
-      });
-    }
+    for (const part of [0, 1] as const) this.addNormal(symbols, part, scale, out);
     return out;
+  }
+
+  /**
+   * Adds normal values to one part of complex values.
+   * @param symbols interleaved complex64
+   * @param part 0 for the real part, 1 for the imaginary part
+   * @param scale standard deviation
+   * @param out output array, as long as the symbols; its other part stays
+   */
+  addNormal(symbols: Float32Array, part: 0 | 1, scale: number, out: Float32Array): void {
+    this.#normalBlocks(symbols.length / 2, (start, count) => {
+      for (let i = 0, at = 2 * start + part; i < count; i++, at += 2) {
+        out[at] = symbols[at] + scale * doubleResults[i];
+      }
+    });
+  }
+
+  /** Draws standard normal values and leaves them out. */
+  skipNormal(count: number): void {
+    this.#normalBlocks(checkedSize(count), () => {});
   }
 }

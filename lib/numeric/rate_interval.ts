@@ -50,45 +50,81 @@ export interface RateEstimate {
 /** Minimum number of failed units for the normal theory of the ratio estimator. */
 const LEAST_FAILURES = 10;
 
-/**
- * Counts a rate over units.
- * @param failed 1 for a trial with an event, else 0
- * @param ends index after the last trial of each unit, ascending; undefined if each trial is a unit
- */
-export function countRate(failed: ArrayLike<number>, unit: StatisticalUnit, ends?: Iterable<number>): RateCounts {
-  const counts: RateCounts = {
-    events: 0,
-    trials: 0,
-    unit,
-    units: 0,
-    unit_failures: 0,
-    events_squared: 0,
-    events_trials: 0,
-    trials_squared: 0,
-  };
-  if (ends === undefined) {
-    let events = 0;
-    for (let i = 0; i < failed.length; i++) events += failed[i];
-    const [units, e] = [failed.length, events];
+/** Counts a rate over units, whose trials may come in several parts. */
+export class RateCounter {
+  readonly #counts: RateCounts;
+  readonly #ends: Iterator<number> | null;
+  /** Trials so far, and index after the last trial of the present unit. */
+  #at = 0;
+  #end: number;
+  /** Of the present unit. */
+  #from = 0;
+  #events = 0;
+
+  /** @param ends index after the last trial of each unit, ascending; undefined if each trial is a unit */
+  constructor(unit: StatisticalUnit, ends?: Iterable<number>) {
+    this.#counts = {
+      events: 0,
+      trials: 0,
+      unit,
+      units: 0,
+      unit_failures: 0,
+      events_squared: 0,
+      events_trials: 0,
+      trials_squared: 0,
+    };
+    this.#ends = ends?.[Symbol.iterator]() ?? null;
+    this.#end = this.#ends === null ? Infinity : 0;
+  }
+
+  /** @param failed 1 for a trial with an event, else 0; trials after the last unit are ignored */
+  add(failed: ArrayLike<number>): void {
+    for (let i = 0; i < failed.length;) {
+      while (this.#at >= this.#end) {
+        this.#endUnit();
+        const { value, done } = this.#ends!.next();
+        if (done) return;
+        this.#end = value;
+      }
+      const stop = Math.min(failed.length, i + this.#end - this.#at);
+      this.#at += stop - i;
+      let events = 0;
+      for (; i < stop; i++) events += failed[i];
+      this.#events += events;
+    }
+  }
+
+  /** The counts of all trials so far. */
+  counts(): RateCounts {
+    if (this.#ends !== null) {
+      this.#endUnit();
+      return this.#counts;
+    }
+    const [events, trials] = [this.#events, this.#at];
     return {
-      ...counts,
-      events: e,
-      trials: units,
-      units,
-      unit_failures: e,
-      events_squared: e,
-      events_trials: e,
-      trials_squared: units,
+      ...this.#counts,
+      events,
+      trials,
+      units: trials,
+      unit_failures: events,
+      events_squared: events,
+      events_trials: events,
+      trials_squared: trials,
     };
   }
-  let at = 0;
-  for (const end of ends) {
-    const from = at;
-    let events = 0;
-    for (; at < Math.min(end, failed.length); at++) events += failed[at];
-    addUnit(counts, events, at - from);
+
+  #endUnit(): void {
+    addUnit(this.#counts, this.#events, this.#at - this.#from);
+    this.#from = this.#at;
+    this.#events = 0;
   }
-  return counts;
+}
+
+/** As {@link RateCounter} counts all trials at once. */
+export function countRate(failed: ArrayLike<number>, unit: StatisticalUnit, ends?: Iterable<number>): RateCounts {
+  const counter = new RateCounter(unit, ends);
+  counter.add(failed);
+  return counter.counts();
 }
 
 /** Adds a unit; one without trials is ignored. Exported for tests. */

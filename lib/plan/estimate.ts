@@ -3,7 +3,8 @@
  * machine. A starting run compares them with the free resources (lib/run/resources.ts).
  *
  * Unit: bytes of array data and documents, without headers. A step holds each input and output twice, as an array and
- * as its file image. An operation without an estimate of its outputs counts with the size of its largest input.
+ * as its file image, but only blocks of them within a chain (lib/plan/chains.ts). An operation without an estimate of its
+ * outputs counts with the size of its largest input.
  */
 import { formatOfKind } from "../contract/kinds.ts";
 import type { OutputEstimate, OutputSize } from "../contract/operation.ts";
@@ -11,16 +12,22 @@ import { plainParams } from "../contract/schema.ts";
 import { formatBytes } from "../contract/units.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { DTYPES, elementCount } from "../numeric/ndarray.ts";
+import { chainsOf } from "./chains.ts";
 import type { CheckedStep } from "./check_steps.ts";
 
+/** Blocks and file buffers of a step in a chain, an upper limit. */
+const CHAINED_STEP_BYTES = 2 ** 24;
+
 /** Memory of a running step, and disk use of its outputs. */
-export interface StepResources extends JsonObject {
+export type StepResources = JsonObject & {
   step_id: string;
   memory_bytes: number;
   disk_bytes: number;
   /** Whether the shapes of all outputs are known. */
   exact: boolean;
-}
+  /** Number of the chain that the step works in block by block. */
+  chain?: number;
+};
 
 /** The field `resources` of a plan. */
 export type PlanResources = JsonObject & {
@@ -79,7 +86,7 @@ export function outputSizes(steps: readonly EstimatedStep[]): ReadonlyMap<string
 function estimateSteps(steps: readonly EstimatedStep[]): { resources: PlanResources; sizes: Map<string, OutputSize> } {
   const sizes = new Map<string, OutputSize>();
   let unknown = false;
-  const per_step = steps.map(({ step, params, registered: { operation } }): StepResources => {
+  const whole = steps.map(({ step, params, registered: { operation } }): StepResources => {
     const inputs = Object.fromEntries(
       Object.entries(step.inputs).map(([port, source]) => [port, sizes.get(source) ?? { bytes: 0 }]),
     );
@@ -96,6 +103,11 @@ function estimateSteps(steps: readonly EstimatedStep[]): { resources: PlanResour
     }
     const held = 2 * (written + read.reduce((sum, bytes) => sum + bytes, 0));
     return { step_id: step.id, memory_bytes: bounded(held), disk_bytes: bounded(written), exact };
+  });
+  const chains = chainsOf(steps, sizes);
+  const per_step = whole.map((row) => {
+    const chain = chains.get(row.step_id);
+    return chain === undefined ? row : { ...row, memory_bytes: CHAINED_STEP_BYTES, chain };
   });
   const resources = {
     memory_bytes: Math.max(0, ...per_step.map(({ memory_bytes }) => memory_bytes)),

@@ -83,6 +83,7 @@ export function planText(explanation: PlanExplanation): string {
       ? "needs  memory and disk space that the files of its data determine"
       : `needs  ${resources.exact ? "" : "about "}${formatBytes(resources.memory_bytes)} of memory, ` +
         `${formatBytes(resources.disk_bytes)} on the disk`,
+    ...chainLines(resources),
     "",
   ];
   for (const step of steps) {
@@ -97,6 +98,12 @@ export function planText(explanation: PlanExplanation): string {
     for (const part of [inputs, params]) if (part.length > 0) lines.push(indent + part.join("  "));
   }
   return lines.join("\n") + "\n";
+}
+
+/** A line for each chain of steps. */
+function chainLines({ per_step }: PlanResources): string[] {
+  const chains = Map.groupBy(per_step.filter(({ chain }) => chain !== undefined), ({ chain }) => chain);
+  return [...chains.values()].map((steps) => `blocks ${steps.map(({ step_id }) => step_id).join(", ")} in one pass`);
 }
 
 function chosenParams(schema: JsonObject, params: JsonObject): JsonObject {

@@ -1,7 +1,7 @@
 /** Outputs of all demodulators: hard bits and LLRs with the same metadata. A positive LLR means bit 0. */
-import { BIT_METADATA, bitsArtifact } from "../../lib/artifact/values.ts";
+import { BIT_METADATA, bitMetadata, bitsArtifact } from "../../lib/artifact/values.ts";
 import { artifactKind, DEMOD_BITS, LLR, type MetadataFields } from "../../lib/contract/kinds.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
+import type { InputArtifact, StreamedArray } from "../../lib/contract/operation.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { hardBits } from "../../lib/numeric/modulation.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
@@ -17,13 +17,30 @@ export function demodulatedOutputs<const More extends MetadataFields>(more: More
 }
 export const INHERITED = { bits: { from: "rx_symbols" }, llr: { from: "rx_symbols" } };
 
+type Facts = JsonObject & { modulation: string; llr_method: string; noise_variance_source: string };
+const describe = <F extends Facts>(symbols: InputArtifact, count: number, facts: F) =>
+  demodulatedMetadata(symbols.metadata, count, { ...facts, llr_sign: "positive_bit0" });
+
 /** @param bits hard bits; default 1 where the LLR is negative */
-export function demodulated<Facts extends JsonObject>(
+export function demodulated<F extends Facts>(
   symbols: InputArtifact,
   llr: Float32Array,
-  facts: Facts & { modulation: string; llr_method: string; noise_variance_source: string },
+  facts: F,
   bits = hardBits(llr),
 ) {
-  const metadata = demodulatedMetadata(symbols.metadata, llr.length, { ...facts, llr_sign: "positive_bit0" });
+  const metadata = describe(symbols, llr.length, facts);
   return { bits: bitsArtifact(bits, metadata), llr: { array: ndarray("float32", llr), metadata } };
+}
+
+/** The outputs of a demodulator that works in blocks, of `length` bits. */
+export function demodulatedStreams(
+  symbols: InputArtifact,
+  length: number,
+  facts: Facts,
+): Record<string, StreamedArray> {
+  const metadata = describe(symbols, length, facts);
+  return {
+    bits: { dtype: "uint8", length, metadata: bitMetadata(length, metadata) },
+    llr: { dtype: "float32", length, metadata },
+  };
 }

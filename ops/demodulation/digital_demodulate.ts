@@ -14,8 +14,9 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
+import { checkSymbols } from "../../lib/artifact/boundary.ts";
 import { metadataText, symbolsOf } from "../../lib/artifact/values.ts";
-import { type LlrMethod } from "../../lib/numeric/modulation.ts";
+import { demodulateLlr, hardBits, type LlrMethod } from "../../lib/numeric/modulation.ts";
 import { BITS_PER_SYMBOL, type Modulation, MODULATIONS } from "../../lib/numeric/modulations.ts";
 import type { NativeModulation } from "../../lib/numeric/native/kernels.ts";
 import { demodulateLlrParallel } from "../../lib/numeric/parallel/modulation.ts";
@@ -23,8 +24,8 @@ import { executed, native, notExported } from "../_backends.ts";
 import { madeNatively, nativeKernels } from "../_native.ts";
 import { BIT_LOADED, unpaddedBitCount } from "../_symbol_items.ts";
 import { allocatedLlr, loadingOf } from "./_allocation.ts";
-import { noiseVarianceOf } from "../_noise_variance.ts";
-import { demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
+import { type NoiseVariance, noiseVarianceOf } from "../_noise_variance.ts";
+import { demodulated, demodulatedOutputs, demodulatedStreams, INHERITED } from "./_outputs.ts";
 
 const CHOICES = ["auto", ...MODULATIONS] as const;
 const HINTS: Readonly<Record<string, string>> = {
@@ -64,6 +65,25 @@ export default defineOperation({
     data_plane_backend === "cpp_native" && connected.has("allocation")
       ? [{ code: "materialization_unavailable", place: ["data_plane_backend"], ...ALLOCATED }]
       : [],
+  streaming: {
+    allows: ({ data_plane_backend }) => data_plane_backend !== "cpp_native",
+    open({ inputs: { rx_symbols: input }, params }) {
+      const { metadata, length } = input, noise = noiseVarianceOf(input, length);
+      const modulation = params.modulation === "auto" ? recordedModulation(metadata) : params.modulation;
+      const method = methodOf(params), padded = length * BITS_PER_SYMBOL[modulation];
+      let left = unpaddedBitCount(metadata, padded);
+      return {
+        arrays: demodulatedStreams(input, left, factsOf(modulation, method, noise)),
+        next({ rx_symbols }) {
+          const all = demodulateLlr(checkSymbols(rx_symbols), modulation, noise.variance, undefined, method);
+          const llr = all.subarray(0, left);
+          left -= llr.length;
+          return { llr, bits: hardBits(llr) };
+        },
+        end: () => ({ metadata: noise.facts }),
+      };
+    },
+  },
   async run({ inputs, params, backend, threads }) {
     const symbols = symbolsOf(inputs.rx_symbols);
     const { metadata } = inputs.rx_symbols;
@@ -74,7 +94,7 @@ export default defineOperation({
     if (backend === "cpp" && inputs.allocation !== undefined) {
       throw new SvcError("materialization_unavailable", ALLOCATED.message, { hint: ALLOCATED.hint });
     }
-    const method: LlrMethod = params.llr_method === "exact" ? "exact" : "max_log";
+    const method = methodOf(params);
     // On cpp the modulation is one that the extension supports.
     const decided = backend === "cpp"
       ? (await nativeKernels()).demodulate(symbols, modulation as NativeModulation, noise.variance)
@@ -85,16 +105,22 @@ export default defineOperation({
         : demodulateLlrParallel(symbols, modulation as Modulation, noise.variance, { threads, method }));
     const count = unpaddedBitCount(metadata, padded.length);
     const llr = count === padded.length ? padded : padded.slice(0, count);
-    const outputs = demodulated(inputs.rx_symbols, llr, {
-      modulation: typeof modulation === "string" ? modulation : BIT_LOADED,
-      llr_method: mostBits(modulation) <= 2 ? "exact" : method,
-      noise_variance_source: noise.source,
-    }, decided?.bits.slice(0, count));
+    const facts = factsOf(modulation, method, noise);
+    const outputs = demodulated(inputs.rx_symbols, llr, facts, decided?.bits.slice(0, count));
     return {
       outputs: decided === null ? outputs : { ...outputs, bits: madeNatively(outputs.bits) },
       metadata: noise.facts,
     };
   },
+});
+
+const methodOf = ({ llr_method }: { llr_method?: string }): LlrMethod => llr_method === "exact" ? "exact" : "max_log";
+
+/** What the outputs declare about the demapper. */
+const factsOf = (modulation: Modulation | Uint8Array, method: LlrMethod, { source }: NoiseVariance) => ({
+  modulation: typeof modulation === "string" ? modulation : BIT_LOADED,
+  llr_method: mostBits(modulation) <= 2 ? "exact" : method,
+  noise_variance_source: source,
 });
 
 /** Maximum number of bits per symbol. */

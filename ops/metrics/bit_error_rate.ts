@@ -3,9 +3,11 @@
  * the statistical unit that the received stream declares, for its interval.
  */
 import { BITS_ANY } from "../../lib/contract/kinds.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
+import { checkBits } from "../../lib/artifact/boundary.ts";
+import { rateCounter } from "../../lib/artifact/statistical_unit.ts";
 import { bitsOf } from "../../lib/artifact/values.ts";
 import { allowLengthMismatch, comparedLengths, errorRateNames, errorRateReport } from "./_error_rate.ts";
 import { defineReport } from "../_report.ts";
@@ -21,24 +23,53 @@ export default defineReport({
     data_plane_backend: dataPlaneParameter(),
   }),
   twin: true,
+  streaming: {
+    open({ inputs: { candidate, reference }, params }) {
+      if (candidate.length !== reference.length) return null;
+      const { add, report } = comparison(candidate.metadata, candidate.length, reference.length, params);
+      return {
+        next(blocks) {
+          add(checkBits(blocks.candidate), checkBits(blocks.reference));
+          return {};
+        },
+        end: report,
+      };
+    },
+  },
   run({ inputs, params }) {
     const candidate = bitsOf(inputs.candidate);
     const reference = bitsOf(inputs.reference);
-    const compared = Math.min(candidate.length, reference.length);
-    const { facts, metadata } = comparedLengths(
-      candidate.length,
-      reference.length,
-      params.allow_length_mismatch,
-      "the rate is that of the shorter stream",
-    );
-    const failed = new Uint8Array(compared);
-    for (let i = 0; i < compared; i++) failed[i] = candidate[i] ^ reference[i];
-    const counts = rateCounts(failed, inputs.candidate.metadata, "bit", candidate.length);
-    const names = errorRateNames(params.label, "ber", "error_count", "compare_bit_count");
-    return errorRateReport(names, counts, {
-      label: params.label,
-      facts: { ...facts, compare_bit_count: compared },
-      metadata,
-    });
+    const { add, report } = comparison(inputs.candidate.metadata, candidate.length, reference.length, params);
+    add(candidate, reference);
+    return report();
   },
 });
+
+/**
+ * Counts the errors of a stream.
+ * @param metadata of the candidate
+ * @returns `add` compares the next bits of both
+ */
+function comparison(
+  metadata: JsonObject,
+  candidateLength: number,
+  referenceLength: number,
+  { label, allow_length_mismatch: allowed }: { label: string; allow_length_mismatch: boolean },
+) {
+  const what = "the rate is that of the shorter stream";
+  const { facts, metadata: found } = comparedLengths(candidateLength, referenceLength, allowed, what);
+  const counter = rateCounter(metadata, "bit", candidateLength);
+  return {
+    add(candidate: Uint8Array, reference: Uint8Array) {
+      const failed = new Uint8Array(Math.min(candidate.length, reference.length));
+      for (let i = 0; i < failed.length; i++) failed[i] = candidate[i] ^ reference[i];
+      counter.add(failed);
+    },
+    report: () =>
+      errorRateReport(errorRateNames(label, "ber", "error_count", "compare_bit_count"), counter.counts(), {
+        label,
+        facts: { ...facts, compare_bit_count: Math.min(candidateLength, referenceLength) },
+        metadata: found,
+      }),
+  };
+}

@@ -10,8 +10,10 @@ import { SvcError } from "../../lib/contract/error.ts";
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { bitsOf, symbolsArtifact } from "../../lib/artifact/values.ts";
+import { checkBits } from "../../lib/artifact/boundary.ts";
+import { bitsOf, symbolMetadata, symbolsArtifact } from "../../lib/artifact/values.ts";
 import { BITS_PER_SYMBOL, type Modulation, MODULATION_BY_BITS, MODULATIONS } from "../../lib/numeric/modulations.ts";
+import { modulate } from "../../lib/numeric/modulation.ts";
 import type { NativeModulation } from "../../lib/numeric/native/kernels.ts";
 import { modulateParallel } from "../../lib/numeric/parallel/modulation.ts";
 import { executed, native } from "../_backends.ts";
@@ -47,16 +49,32 @@ export default defineOperation({
   },
   twin: true,
   threadSafe: true,
+  streaming: {
+    allows: ({ data_plane_backend }) => data_plane_backend !== "cpp_native",
+    open({ inputs: { bits: { metadata, length: bitCount } }, params }) {
+      const { modulation, width, described } = mappingOf(metadata, bitCount, params.modulation);
+      const length = Math.ceil(bitCount / width);
+      return {
+        arrays: { symbols: { dtype: "complex64", length, metadata: symbolMetadata(length, described) } },
+        next: ({ bits }) => ({ symbols: modulate(checkBits(bits), modulation) }),
+      };
+    },
+  },
   async run({ inputs, params, backend, threads }) {
     const bits = bitsOf(inputs.bits);
-    const modulation = params.modulation === "auto" ? encodedModulation(inputs.bits.metadata) : params.modulation;
-    const metadata = modulatedMetadata(inputs.bits.metadata, bits.length, modulation, BITS_PER_SYMBOL[modulation]);
+    const { modulation, described } = mappingOf(inputs.bits.metadata, bits.length, params.modulation);
     const symbols = backend === "cpp"
       ? (await nativeKernels()).modulate(bits, modulation as NativeModulation)
       : modulateParallel(bits, modulation, { threads });
-    return { outputs: { symbols: symbolsArtifact(symbols, metadata) } };
+    return { outputs: { symbols: symbolsArtifact(symbols, described) } };
   },
 });
+
+/** The chosen modulation, its bits per symbol, and what the symbols of `bitCount` bits declare. */
+function mappingOf(metadata: JsonObject, bitCount: number, chosen: typeof CHOICES[number]) {
+  const modulation = chosen === "auto" ? encodedModulation(metadata) : chosen, width = BITS_PER_SYMBOL[modulation];
+  return { modulation, width, described: modulatedMetadata(metadata, bitCount, modulation, width) };
+}
 
 /** @throws SvcError `params_conflict` for bits without the record of an encoder */
 function encodedModulation({ nr_ldpc: ldpc, nr_polar: polar }: JsonObject): Modulation {

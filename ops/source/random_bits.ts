@@ -6,7 +6,7 @@ import { PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter, seedParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { bitsArtifact } from "../../lib/artifact/values.ts";
+import { bitMetadata, bitsArtifact } from "../../lib/artifact/values.ts";
 import { integersParallel } from "../../lib/numeric/parallel/draws.ts";
 
 export default defineOperation({
@@ -27,10 +27,21 @@ export default defineOperation({
   estimate: ({ bit_count, batch_size }) => ({ bits: [["uint8", bit_count * batch_size]] }),
   twin: true,
   threadSafe: true,
-  run({ params, generator, threads }) {
-    const { bit_count, batch_size } = params;
-    const bits = integersParallel(generator, 0, 2, batch_size * bit_count, "uint8", { threads });
-    const source_item_counts = Array.from({ length: batch_size }, () => bit_count);
-    return { outputs: { bits: bitsArtifact(bits, { source_item_counts }, "payload.bits") } };
+  streaming: {
+    open({ params, generator }) {
+      const length = params.bit_count * params.batch_size;
+      return {
+        arrays: { bits: { dtype: "uint8", length, metadata: bitMetadata(length, itemsOf(params), "payload.bits") } },
+        next: (_, count) => ({ bits: generator.integers(0, 2, count, "uint8") }),
+      };
+    },
   },
+  run({ params, generator, threads }) {
+    const bits = integersParallel(generator, 0, 2, params.batch_size * params.bit_count, "uint8", { threads });
+    return { outputs: { bits: bitsArtifact(bits, itemsOf(params), "payload.bits") } };
+  },
+});
+
+const itemsOf = ({ bit_count, batch_size }: { bit_count: number; batch_size: number }) => ({
+  source_item_counts: Array.from({ length: batch_size }, () => bit_count),
 });

@@ -13,9 +13,18 @@ import type { JsonObject } from "../../lib/contract/value.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
-import { companionsOf, sourceItemCounts, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
+import { checkSymbols } from "../../lib/artifact/boundary.ts";
+import {
+  companionsOf,
+  sourceItemCounts,
+  symbolMetadata,
+  symbolsArtifact,
+  symbolsOf,
+  travel,
+} from "../../lib/artifact/values.ts";
 import { PROFILE_MODELS } from "../../lib/numeric/delay_profile.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { NoiseBlocks } from "../../lib/numeric/noise_blocks.ts";
 import { nativeKernels } from "../_native.ts";
 import { CHANNEL_MATERIALIZATIONS, checkBackend } from "./_materializations.ts";
 import { transmitExplicit } from "./_explicit.ts";
@@ -23,6 +32,7 @@ import {
   CHANNEL_DEFAULTS,
   checkCommon,
   COMMON_PARAMS,
+  type CommonParams,
   OFDM_PRESETS,
   type PresetSettings,
   presetSettings,
@@ -97,6 +107,25 @@ export default defineOperation({
   },
   twin: true,
   threadSafe: true,
+  streaming: {
+    allows: ({ channel, data_plane_backend }) => channel === "awgn" && data_plane_backend !== "cpp_native",
+    open({ inputs: { symbols: { metadata, length } }, params, generator, backend }) {
+      checkBackend(params.channel, backend);
+      const settings = presetSettings(params, 1), { noiseVariance } = settings;
+      const record = { ...channelRecord(params, backend, noiseVariance), ...fadingUnit(metadata, length, settings) };
+      const noise = new NoiseBlocks(generator, length, noiseVariance);
+      return {
+        arrays: {
+          rx_symbols: { dtype: "complex64", length, metadata: symbolMetadata(length, travel(metadata, record)) },
+        },
+        next({ symbols }) {
+          const sent = checkSymbols(symbols);
+          return { rx_symbols: noise.add(sent, new Float32Array(sent.length)) };
+        },
+        end: () => ({ metrics: channelMetrics(params, noiseVariance) }),
+      };
+    },
+  },
   async run({ inputs, params, generator, backend, threads }) {
     checkBackend(params.channel, backend, inputs.channel_state !== undefined);
     const symbols = symbolsOf(inputs.symbols);
@@ -128,13 +157,17 @@ export default defineOperation({
     };
     return {
       outputs: { rx_symbols: symbolsArtifact(received.symbols, travel(metadata, record), companions) },
-      metrics: {
-        "channel.noise_variance": received.noiseVariance,
-        ...(params.noise_mode === "snr_at_unit_power" ? { "channel.snr_db": params.snr_db } : {}),
-      },
+      metrics: channelMetrics(params, received.noiseVariance),
     };
   },
 });
+
+function channelMetrics({ noise_mode, snr_db }: Pick<CommonParams, "noise_mode" | "snr_db">, noiseVariance: number) {
+  return {
+    "channel.noise_variance": noiseVariance,
+    ...(noise_mode === "snr_at_unit_power" ? { "channel.snr_db": snr_db } : {}),
+  };
+}
 
 /** Symbols with pilots lie on grids of their own size. */
 function checkGrid(metadata: JsonObject, { ofdm: { subcarriers, symbols } }: PresetSettings): void {

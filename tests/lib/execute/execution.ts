@@ -5,15 +5,25 @@ import type { JsonObject } from "../../../lib/contract/value.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
 import { executePlan } from "../../../lib/execute/execute.ts";
 import type { CancellationToken, ExecuteOutcome, ExecutionEvent, StepRow } from "../../../lib/execute/types.ts";
+import type { PlanResources } from "../../../lib/plan/estimate.ts";
 import type { ExecutionPlan, PlanStep } from "../../../lib/plan/types.ts";
 import type { RecipeDocument, StepDocument } from "../../../lib/recipe/types.ts";
+import { BUILTIN_OPERATIONS } from "../../../ops/index.ts";
+import blocks from "./operations/blocks.ts";
 import exclusive from "./operations/exclusive.ts";
 import numbers from "./operations/numbers.ts";
 import relay from "./operations/relay.ts";
 import slow from "./operations/slow.ts";
 
 const registry = new Registry();
-registry.register([[numbers, "numbers"], [relay, "relay"], [slow, "slow"], [exclusive, "exclusive"]].map((entry) => {
+registry.register(BUILTIN_OPERATIONS);
+registry.register([
+  [numbers, "numbers"],
+  [relay, "relay"],
+  [slow, "slow"],
+  [exclusive, "exclusive"],
+  [blocks, "blocks"],
+].map((entry) => {
   const [operation, file] = entry as [typeof numbers, string];
   return { operation, moduleUrl: new URL(`./operations/${file}.ts`, import.meta.url).href };
 }));
@@ -34,6 +44,8 @@ export async function execute(
   specs: StepSpec[],
   options: {
     workers?: number;
+    /** Numbers of chains, by step. */
+    chains?: Record<string, number>;
     cancellation?: CancellationToken;
     onEvent?: (event: ExecutionEvent) => void;
     onBundle?: (bundle: string) => void;
@@ -51,6 +63,7 @@ export async function execute(
       implementation_metadata: {},
       operation_contract_sha256: contractSha256(registry.get(op).operation.contract),
     } as PlanStep)),
+    resources: { per_step: steps.map(({ id }) => ({ step_id: id, chain: options.chains?.[id] })) } as PlanResources,
   } as ExecutionPlan;
   const bundle = await Deno.makeTempDir({ prefix: "svc-execute-" });
   const rows: StepRow[] = [], events: ExecutionEvent[] = [];

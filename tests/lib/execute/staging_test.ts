@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
+import { crc32Of } from "../../../lib/artifact/crc32.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { resolveRecipePath } from "../../../lib/execute/files.ts";
 import {
@@ -79,14 +80,38 @@ Deno.test(
     for (const length of [3, 2 ** 20, 2 ** 20 + 1, 2 ** 21 + 5]) {
       const image = new Uint8Array(new SharedArrayBuffer(length + 2)).subarray(1, length + 1).fill(7);
       Deno.writeFileSync(path, image.slice());
-      assert.equal(await hashStoredFile(path, image), sha256Hex(image));
+      assert.equal(await hashStoredFile(path, [image]), sha256Hex(image));
       for (const at of [0, length - 1]) {
         image[at] ^= 1;
-        assert.equal(await hashStoredFile(path, image), null);
+        assert.equal(await hashStoredFile(path, [image]), null);
         image[at] ^= 1;
       }
-      assert.equal(await hashStoredFile(path, image.subarray(0, -1)), null);
-      assert.equal(await hashStoredFile(path, new Uint8Array(length + 1).fill(7)), null);
+      assert.equal(await hashStoredFile(path, [image.subarray(0, -1)]), null);
+      assert.equal(await hashStoredFile(path, [new Uint8Array(length + 1).fill(7)]), null);
+    }
+  }),
+);
+
+Deno.test(
+  "a file that was written in parts is compared with their bytes or CRC-32",
+  withFolder(async (folder) => {
+    const path = join(folder, "bits.npz"), head = Uint8Array.of(1, 2, 3), tail = Uint8Array.of(9);
+    const data = Uint8Array.from({ length: 2 ** 20 + 77 }, (_, at) => at * 7);
+    const part = { size: data.length, crcBefore: crc32Of(head), crc: crc32Of(data, crc32Of(head)) };
+    const file = Uint8Array.of(...head, ...[...Array(5)].map(() => 0), ...tail);
+    const whole = new Uint8Array(head.length + data.length + tail.length);
+    whole.set(head), whole.set(data, 3), whole.set(tail, 3 + data.length);
+    Deno.writeFileSync(path, whole);
+    assert.equal(await hashStoredFile(path, [head, part, tail]), sha256Hex(whole));
+    for (const at of [0, 3, 2 ** 20, 2 + data.length, 3 + data.length]) {
+      const changed = whole.slice();
+      changed[at] ^= 1;
+      Deno.writeFileSync(path, changed);
+      assert.equal(await hashStoredFile(path, [head, part, tail]), null, `byte ${at}`);
+    }
+    for (const other of [whole.subarray(0, -1), whole.subarray(0, 1000), file, Uint8Array.of(...head)]) {
+      Deno.writeFileSync(path, other);
+      assert.equal(await hashStoredFile(path, [head, part, tail]), null, `${other.length} bytes`);
     }
   }),
 );

@@ -54,13 +54,12 @@ async function runSlot(mode: string, operation = slot) {
       return { port, kind: REALS, bytes, sole: true, path: "", sha256: sha256Hex(bytes) };
     };
     const task: StepTask = {
-      type: "run",
-      taskId: 1,
       operationId: "test.slot",
       moduleUrl: "",
       params: canonicalJson({ mode }),
       seed: null,
       inputs: ["x", "answer", "truth"].map(input),
+      chained: [],
       staging,
       binding: null,
       backend: "onnxruntime",

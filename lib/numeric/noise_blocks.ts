@@ -1,0 +1,32 @@
+/** Complex normal noise on symbols that arrive in blocks. */
+import { Generator, partScale } from "./random.ts";
+
+/**
+ * Adds noise as `Generator.addComplexNormal` adds it to all symbols at once. That draws the real parts of all symbols before
+ * the imaginary parts, so a second generator draws these, from its place after all real parts.
+ */
+export class NoiseBlocks {
+  readonly #real: Generator;
+  readonly #imaginary: Generator;
+  readonly #scale: number;
+
+  /**
+   * @param generator draws the real parts
+   * @param count number of all symbols
+   * @param variance E|n|², total over both parts
+   * @throws RangeError when the variance is negative or not finite
+   */
+  constructor(generator: Generator, count: number, variance: number) {
+    this.#scale = partScale(variance);
+    this.#real = generator;
+    this.#imaginary = Generator.copyOf(generator);
+    this.#imaginary.skipNormal(count);
+  }
+
+  /** @param symbols the next ones, interleaved complex64 */
+  add<T extends Float32Array>(symbols: Float32Array, out: T): T {
+    this.#real.addNormal(symbols, 0, this.#scale, out);
+    this.#imaginary.addNormal(symbols, 1, this.#scale, out);
+    return out;
+  }
+}

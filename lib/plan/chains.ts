@@ -1,0 +1,50 @@
+/**
+ * Chains: connected steps that work block by block together, so that long arrays need little memory. Their operations
+ * declare `streaming`. A chain begins at sources; all inputs of its steps come from its own steps, and every output fits in a
+ * file.
+ */
+import { plainParams } from "../contract/schema.ts";
+import { MAX_ARCHIVE_BYTES } from "../artifact/zip_format.ts";
+import type { OutputSize } from "../contract/operation.ts";
+import type { CheckedStep } from "./check_steps.ts";
+
+/** Chains with smaller outputs hold their arrays as a whole: that is faster, as several threads can share a step. */
+const LEAST_CHAIN_BYTES = 2 ** 28;
+
+/**
+ * The chains of a recipe.
+ * @param sizes of every output, by `step.output`
+ * @returns the number of the chain of each step that is in one, from 0 in order of their first steps
+ */
+export function chainsOf(
+  steps: readonly Pick<CheckedStep, "step" | "params" | "registered">[],
+  sizes: ReadonlyMap<string, OutputSize>,
+  least = LEAST_CHAIN_BYTES,
+): ReadonlyMap<string, number> {
+  // Most recipes are small.
+  if (sizes.values().reduce((sum, { bytes }) => sum + bytes, 0) < least) return new Map();
+  const chains: { ids: string[]; bytes: number }[] = [], chainOf = new Map<string, (typeof chains)[number]>();
+  for (const { step, params, registered: { operation: { definition } } } of steps) {
+    const { streaming, optionalInputs = {}, threadSafe } = definition;
+    const outputs = Object.keys(definition.outputs).map((port) => sizes.get(`${step.id}.${port}`)!.bytes);
+    if (outputs.some((bytes) => bytes >= MAX_ARCHIVE_BYTES)) continue;
+    if (streaming === undefined || !threadSafe || !(streaming.allows?.(plainParams(params)) ?? true)) continue;
+    if (Object.keys(optionalInputs).some((port) => port in step.inputs)) continue;
+    const producers = Object.values(step.inputs).map((source) => chainOf.get(source.split(".")[0]));
+    if (producers.includes(undefined)) continue;
+    const chain = { ids: [step.id], bytes: outputs.reduce((sum, bytes) => sum + bytes, 0) };
+    for (const producer of new Set(producers as typeof chains)) {
+      chain.ids.unshift(...producer.ids);
+      chain.bytes += producer.bytes;
+      chains.splice(chains.indexOf(producer), 1);
+    }
+    chains.push(chain);
+    for (const id of chain.ids) chainOf.set(id, chain);
+  }
+  const long = chains.filter(({ ids, bytes }) => ids.length > 1 && bytes >= least);
+  const order = steps.map(({ step }) => step.id);
+  long.sort((a, b) => first(a.ids, order) - first(b.ids, order));
+  return new Map(long.flatMap(({ ids }, number) => ids.map((id): [string, number] => [id, number])));
+}
+
+const first = (ids: readonly string[], order: readonly string[]) => Math.min(...ids.map((id) => order.indexOf(id)));

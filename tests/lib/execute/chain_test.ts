@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { materialise } from "../../../lib/conformance/run_operation.ts";
+import { sha256Hex } from "../../../lib/contract/hash.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
+import { createCancellation } from "../../../lib/execute/cancellation.ts";
+import { stagingPaths } from "../../../lib/execute/staging.ts";
+import { BUILTIN_OPERATIONS } from "../../../ops/index.ts";
+import { execute, type Executed, type StepSpec } from "./execution.ts";
+
+/** Longer than four blocks, and no whole number of symbols of any modulation. */
+const BITS = 400_003;
+
+/** A link of operations that work in blocks, with a step that does not among them. */
+function link(modulation: string, items = 1): StepSpec[] {
+  const steps: StepSpec[] = [
+    ["data", "source.random_bits", {}, { bit_count: BITS, batch_size: items, seed: 5 }],
+    ["modulator", "modulation.digital_modulate", { bits: "data.bits" }, { modulation }],
+    ["relay", "test.relay", { bits: "data.bits" }],
+    ["channel", "wireless.channel", { symbols: "modulator.symbols" }, { snr_db: 5, seed: 9 }],
+    ["demodulator", "demodulation.digital_demodulate", { rx_symbols: "channel.rx_symbols" }],
+    ["ber", "metrics.bit_error_rate", { reference: "data.bits", candidate: "demodulator.bits" }],
+  ];
+  const schemas = new Map(BUILTIN_OPERATIONS.map(({ operation: { id, contract } }) => [id, contract.params_schema]));
+  return steps.map(([id, op, inputs, params]) => [id, op, inputs, materialise(schemas.get(op) ?? {}, params)]);
+}
+
+const CHAINED = ["data", "modulator", "channel", "demodulator", "ber"];
+const one = (...ids: string[]) => Object.fromEntries(ids.map((id) => [id, 0]));
+
+/** Rows by step without times, and digests of the files. */
+function outcomeOf({ status, failure, error, rows, files }: Executed) {
+  const plain = rows.map(({ metadata: { timing: _, ...metadata }, metrics, ...row }) => {
+    const { "timing.step.wall_time_s": __, ...counted } = metrics;
+    return { ...row, metadata, metrics: counted };
+  });
+  const digests = Object.entries(files).map(([path, bytes]) => [path, sha256Hex(bytes)]);
+  return { status, failure, error, rows: new Map(plain.map((row) => [row.id, row])), digests };
+}
+
+const warnings = ({ events }: Executed) => events.filter(({ level }) => level !== "info").map(({ message }) => message);
+
+for (const [modulation, items] of [["bpsk", 1], ["qpsk", 1], ["qam16", 3], ["qam64", 1], ["qam256", 2]] as const) {
+  Deno.test(`a ${modulation} link of ${items} items in blocks has the rows and bytes of its steps one after another`, async () => {
+    const whole = await execute(link(modulation, items));
+    const blocks = await execute(link(modulation, items), { chains: one(...CHAINED) });
+    assert.deepEqual(outcomeOf(blocks), outcomeOf(whole));
+    assert.deepEqual(warnings(blocks), []);
+    assert.equal(blocks.status, "completed");
+    // The relay, outside the chain, reads what the chain has written.
+    assert.deepEqual(blocks.rows.map(({ id }) => id), [...CHAINED, "relay"]);
+    for (const { metadata, metrics } of blocks.rows) {
+      const { start_offset_s, step_wall_time_s } = metadata.timing as JsonObject;
+      assert.ok(Number(step_wall_time_s) > 0 && Number(start_offset_s) >= 0);
+      assert.deepEqual(step_wall_time_s, metrics["timing.step.wall_time_s"]);
+    }
+    const started = blocks.events.filter(({ kind }) => kind === "step_started").map(({ fields }) => fields.step_id);
+    assert.deepEqual(started, [...CHAINED, "relay"]);
+  });
+}
+
+const relayed = (...params: JsonObject[]): StepSpec[] => [
+  ["data", "source.random_bits", {}, { bit_count: BITS, batch_size: 1, seed: 5 }],
+  ...params.map((more, at): StepSpec => [
+    `r${at}`,
+    "test.blocks",
+    { bits: at === 0 ? "data.bits" : `r${at - 1}.bits` },
+    { fail_at: -1, whole: false, short: false, pause_ms: 0, ...more },
+  ]),
+];
+const none = (bundle: string) => assert.deepEqual(stagingPaths(`${bundle}/artifacts`), []);
+
+Deno.test("a step that fails in a late block leaves the rows and files of its steps one after another", async () => {
+  const steps = relayed({}, { fail_at: BITS - 1 }, {});
+  // A step outside the chain stands before the one that fails.
+  steps.splice(1, 0, ["outside", "test.relay", { bits: "data.bits" }]);
+  const whole = await execute(steps), chains = one("data", "r0", "r1", "r2");
+  const blocks = await execute(steps, { chains, onBundle: none });
+  assert.deepEqual(outcomeOf(blocks), outcomeOf(whole));
+  assert.deepEqual([blocks.failure?.step_id, blocks.failure?.code], ["r1", "boundary_value_invalid"]);
+  assert.deepEqual(blocks.rows.map(({ id, status }) => [id, status]), [
+    ["data", "completed"],
+    ["outside", "completed"],
+    ["r0", "completed"],
+    ["r1", "failed"],
+  ]);
+  assert.match(warnings(blocks)[0], /^The chain of data failed: Cannot relay bit/);
+});
+
+Deno.test("a step that needs the whole array is run after the others of its chain, without a warning", async () => {
+  const steps = relayed({}, { whole: true });
+  const blocks = await execute(steps, { chains: one("data", "r0", "r1"), onBundle: none });
+  assert.deepEqual(outcomeOf(blocks), outcomeOf(await execute(steps)));
+  assert.deepEqual(warnings(blocks), []);
+});
+
+Deno.test("an array that ends early is found, and a warning names it", async () => {
+  const steps = relayed({ short: true });
+  const blocks = await execute(steps, { chains: one("data", "r0"), onBundle: none });
+  assert.deepEqual(outcomeOf(blocks), outcomeOf(await execute(steps)));
+  assert.match(warnings(blocks)[0], /bits has 400002 of its 400003 bytes/);
+});
+
+Deno.test("two chains run side by side, each with its own rows", async () => {
+  const steps = [
+    ...relayed({}),
+    ...relayed({}).map(([id, op, inputs, params]): StepSpec => [
+      `b_${id}`,
+      op,
+      Object.fromEntries(Object.entries(inputs!).map(([port, source]) => [port, `b_${source}`])),
+      params,
+    ]),
+  ];
+  const chains = { data: 0, r0: 0, b_data: 1, b_r0: 1 };
+  const blocks = await execute(steps, { chains, workers: 2 });
+  assert.deepEqual(outcomeOf(blocks), outcomeOf(await execute(steps)));
+  assert.deepEqual(warnings(blocks), []);
+});
+
+Deno.test("a cancelled chain ends at its next block and leaves no file", async () => {
+  const cancellation = createCancellation();
+  const done = await execute(relayed({ pause_ms: 50 }), {
+    chains: one("data", "r0"),
+    cancellation,
+    onEvent: ({ kind }) => kind === "step_progress" && cancellation.cancel(),
+    onBundle: none,
+  });
+  assert.equal(done.status, "canceled");
+  assert.deepEqual(done.rows.map(({ id, status }) => [id, status]), [["data", "canceled"]]);
+  assert.deepEqual(Object.keys(done.files), []);
+});

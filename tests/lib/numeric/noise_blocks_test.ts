@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { NoiseBlocks } from "../../../lib/numeric/noise_blocks.ts";
+import { Generator } from "../../../lib/numeric/random.ts";
+
+Deno.test("noise on blocks of symbols is the noise on all symbols, bit for bit", () => {
+  const symbols = Generator.seeded(1).complexNormal(20_001, 1);
+  const whole = Generator.seeded(7).addComplexNormal(symbols, 0.3);
+  for (const size of [1, 2, 333, 4096, 20_001]) {
+    const noise = new NoiseBlocks(Generator.seeded(7), 20_001, 0.3), all = new Float32Array(symbols.length);
+    for (let at = 0; at < symbols.length; at += 2 * size) {
+      const block = symbols.subarray(at, at + 2 * size);
+      noise.add(block, all.subarray(at, at + block.length));
+    }
+    assert.deepEqual(all, whole, `blocks of ${size}`);
+  }
+  assert.throws(() => new NoiseBlocks(Generator.seeded(7), 10, -1), RangeError);
+});
+
+Deno.test("values that are skipped leave the generator as if they were drawn", () => {
+  const drawn = Generator.seeded(3), skipped = Generator.seeded(3);
+  drawn.standardNormal(10_001);
+  skipped.skipNormal(10_001);
+  assert.deepEqual(skipped.standardNormal(5), drawn.standardNormal(5));
+  const copy = Generator.copyOf(skipped);
+  assert.deepEqual(copy.random(3), skipped.random(3));
+});

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { Registry } from "../../../lib/contract/registry.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
+import { explainPlan, planText } from "../../../lib/plan/explain.ts";
+import { planRecipe } from "../../../lib/plan/planner.ts";
+import { compileRecipe } from "../../../lib/recipe/compile.ts";
+import { BUILTIN_OPERATIONS } from "../../../ops/index.ts";
+
+const registry = new Registry();
+registry.register(BUILTIN_OPERATIONS);
+
+interface Step {
+  id: string;
+  op: string;
+  inputs?: Record<string, string>;
+  params?: JsonObject;
+}
+
+/** A link from bits to their error rate; `name` begins the ids of its steps. */
+function link(bits: number, channel: JsonObject = {}, name = ""): Step[] {
+  return [
+    { id: `${name}data`, op: "source.random_bits", params: { bit_count: bits } },
+    { id: `${name}mod`, op: "modulation.digital_modulate", inputs: { bits: `${name}data.bits` } },
+    { id: `${name}air`, op: "wireless.channel", inputs: { symbols: `${name}mod.symbols` }, params: channel },
+    { id: `${name}demod`, op: "demodulation.digital_demodulate", inputs: { rx_symbols: `${name}air.rx_symbols` } },
+    {
+      id: `${name}ber`,
+      op: "metrics.bit_error_rate",
+      inputs: { reference: `${name}data.bits`, candidate: `${name}demod.bits` },
+      params: { label: `${name}ber` },
+    },
+  ];
+}
+
+async function planned(steps: Step[]) {
+  const compilation = compileRecipe({ name: "chains", steps }, { mode: "strict", registry });
+  const outcome = await planRecipe(compilation, { registry, usePlanCache: false });
+  assert.equal(outcome.status, "planned", JSON.stringify(outcome.diagnostics));
+  return outcome as Extract<typeof outcome, { status: "planned" }>;
+}
+
+const chainsOf = async (steps: Step[]) =>
+  Object.fromEntries(
+    (await planned(steps)).plan.resources.per_step.filter(({ chain }) => chain !== undefined)
+      .map(({ step_id, chain }) => [step_id, chain]),
+  );
+
+const LONG = 100_000_000;
+
+Deno.test("a long link is one chain with constant memory, a short one none", async () => {
+  const long = await planned(link(LONG)), { memory_bytes, disk_bytes, per_step } = long.plan.resources;
+  assert.deepEqual(per_step.map(({ chain }) => chain), [0, 0, 0, 0, 0]);
+  assert.ok(memory_bytes < 2 ** 25 && disk_bytes > 13e8, `${memory_bytes} ${disk_bytes}`);
+  assert.match(planText(explainPlan(long, registry)), /^blocks data, mod, air, demod, ber in one pass$/m);
+  const short = await planned(link(1_000_000));
+  assert.deepEqual(short.plan.resources.per_step.filter(({ chain }) => chain !== undefined), []);
+  assert.doesNotMatch(planText(explainPlan(short, registry)), /^blocks/m);
+  assert.ok(short.plan.resources.disk_bytes < 2 ** 28);
+});
+
+Deno.test("a chain ends before a step that needs whole arrays, and what follows it is in none", async () => {
+  assert.deepEqual(await chainsOf(link(LONG, { channel: "flat_rayleigh" })), { data: 0, mod: 0 });
+  // Native kernels take whole arrays.
+  const native = link(LONG);
+  native[4].params = { data_plane_backend: "python_numpy" };
+  native.push({ id: "bler", op: "metrics.block_error_rate", inputs: native[4].inputs });
+  assert.deepEqual(await chainsOf(native), { data: 0, mod: 0, air: 0, demod: 0, ber: 0 });
+});
+
+Deno.test("links without a common step are chains of their own, and one step is no chain", async () => {
+  const two = await chainsOf([...link(LONG), ...link(LONG, {}, "b_")]);
+  assert.deepEqual([two.ber, two.b_data, two.b_ber], [0, 1, 1]);
+  assert.deepEqual(await chainsOf(link(4 * LONG).slice(0, 1)), {});
+  // An array beyond 4 GiB has no file.
+  assert.deepEqual(await chainsOf(link(11 * LONG)), {});
+  const compared = [...link(LONG).slice(0, 1), ...link(LONG, {}, "b_").slice(0, 1), {
+    id: "ber",
+    op: "metrics.bit_error_rate",
+    inputs: { reference: "data.bits", candidate: "b_data.bits" },
+  }];
+  // Their outputs are smaller than a chain's.
+  assert.deepEqual(await chainsOf(compared), {});
+  compared.slice(0, 2).forEach((step) => step.params = { bit_count: 2 * LONG });
+  assert.deepEqual(await chainsOf(compared), { data: 0, b_data: 0, ber: 0 });
+});
+
+Deno.test("the guide names the operations that work in blocks", () => {
+  const guide = Deno.readTextFileSync(new URL("../../../docs/guides/tune_speed.md", import.meta.url));
+  const section = /^## Long links\n([\s\S]*?)^## /m.exec(guide)![1];
+  const named = [...section.matchAll(/`([a-z]+\.[a-z_]+)`/g)].map(([, id]) => id).sort();
+  const declared = BUILTIN_OPERATIONS.filter(({ operation }) => operation.definition.streaming !== undefined);
+  assert.deepEqual(named, declared.map(({ operation }) => operation.id).sort());
+});
