@@ -54,6 +54,8 @@ export interface PlanOptions {
   singleRun?: boolean;
   /** Adds the findings of the lint of links with this severity; left out by default. */
   lint?: "warning" | "error";
+  /** The steps as their author wrote them, for findings about what was chosen; default those of the compiled recipe. */
+  written?: RecipeDocument["steps"];
   /** Source digests; default those of the program's own files. */
   implementationSources?: SourceHashes;
   /** Maps places to lines of the recipe text. */
@@ -159,10 +161,10 @@ function refusedWith(diagnostics: Diagnostic[]): PlanResult {
 function linkFindings(
   { normalized }: Compilation,
   recipe: RecipeDocument,
-  { lint, registry }: PlanOptions,
+  { lint, registry, written = (normalized ?? recipe).steps }: PlanOptions,
 ): Diagnostic[] {
   if (lint === undefined) return [];
-  const findings = lintLinks(recipe, (normalized ?? recipe).steps, registry);
+  const findings = lintLinks(recipe, written, registry);
   return findings.map((item) => ({ ...item, severity: lint }));
 }
 

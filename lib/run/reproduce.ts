@@ -10,6 +10,7 @@ import type { OutputRow, StepRow } from "../execute/types.ts";
 import { planRecipe } from "../plan/planner.ts";
 import type { ExecutionPlan, PlanStep } from "../plan/types.ts";
 import { compileRecipe } from "../recipe/compile.ts";
+import type { Compilation } from "../recipe/types.ts";
 import { arrayDifference } from "./array_difference.ts";
 import { type Difference, differenceRow, differences } from "./compare.ts";
 import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE } from "./documents.ts";
@@ -85,7 +86,11 @@ export async function reproduceRun(
   };
   const asked = { runner: plan.runner, backend, implementation };
 
-  const replanned = await replan(readDocument(directory, AUTHORED_FILE), asked, options);
+  const authored = compileRecipe(readDocument(directory, AUTHORED_FILE), {
+    mode: "strict",
+    registry: options.registry,
+  });
+  const replanned = await replan(authored, asked, options);
   const effective = summary.effective_recipe_sha256 as string;
   const recipeMatch = sha256Json(recipe) === effective && replanned?.recipe.sha256 === effective;
 
@@ -93,6 +98,7 @@ export async function reproduceRun(
     ...options,
     ...asked,
     raw: recipe,
+    written: authored.normalized?.steps,
     workspace,
     parallelWorkers: options.parallelWorkers ?? parallel_workers,
   });
@@ -127,11 +133,10 @@ export async function reproduceRun(
 
 /** The current plan of the authored recipe, or null when it cannot be planned. */
 async function replan(
-  authored: JsonObject,
+  compilation: Compilation,
   asked: { runner: Runner; backend?: string; implementation?: string },
   { registry, readiness, planCache, usePlanCache }: ReproduceOptions,
 ): Promise<ExecutionPlan | null> {
-  const compilation = compileRecipe(authored, { mode: "strict", registry });
   if (compilation.status === "invalid") return null;
   const result = await planRecipe(compilation, {
     ...asked,

@@ -46,6 +46,8 @@ export type RunEvent = ExecutionEvent | {
 export interface RunOptions {
   /** The decoded recipe of the author. */
   raw: Value;
+  /** The steps as their author wrote them, where `raw` is an effective recipe, which has every parameter. */
+  written?: RecipeDocument["steps"];
   /** Maps places to lines of the text, for diagnostics. */
   locate?: Locate;
   /** Names the recipe in messages; "the recipe" when left out. */
@@ -130,6 +132,7 @@ export type PrepareOptions = Pick<
   | "usePlanCache"
   | "lint"
   | "strictLint"
+  | "written"
 >;
 
 const planning = ({ planCache: cache, ...options }: Omit<PrepareOptions, "raw">) => ({
