@@ -6,7 +6,7 @@
  */
 import { SvcError } from "../contract/error.ts";
 import { compareCodePoints } from "../contract/json.ts";
-import { takeRoom } from "../numeric/shared_array.ts";
+import { sharedBuffer, takeRoom } from "../numeric/shared_array.ts";
 import { crc32Of } from "./crc32.ts";
 import { CENTRAL, END, LOCAL, MAX_ARCHIVE_BYTES, UTF8_NAME } from "./zip_format.ts";
 
@@ -109,7 +109,7 @@ export function writeZip(sources: readonly ZipSource[]): Uint8Array<SharedArrayB
   const inPlace = largest && takeRoom(largest.part, largest.at, size - largest.at - largest.part.length);
   // The largest array is aligned in memory, so that it can be read in place.
   const skipped = -(largest?.at ?? 0) & (ALIGNMENT - 1);
-  const file = inPlace ?? new Uint8Array(new SharedArrayBuffer(size + skipped), skipped);
+  const file = inPlace ?? new Uint8Array(sharedBuffer(size + skipped), skipped);
   for (const entry of entries) {
     const header = localHeader(entry);
     file.set(header, entry.offset);

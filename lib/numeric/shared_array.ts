@@ -14,6 +14,17 @@ export const SHARED_BLOCK_BYTES = 4096;
 /** Buffers with room around one array. */
 const roomy = new WeakSet<ArrayBufferLike>();
 
+/**
+ * Shared memory of zeros that counts as memory for the garbage collector. V8 counts private memory only: a program that
+ * uses each array for a short time would keep them all, every one in pages that are new. Therefore a large buffer holds
+ * private address space of its size, which is never written and takes no memory.
+ */
+export function sharedBuffer(byteLength: number): SharedArrayBuffer {
+  const buffer = new SharedArrayBuffer(byteLength);
+  if (byteLength < LEAST_BYTES) return buffer;
+  return Object.assign(buffer, { counted: new ArrayBuffer(byteLength, { maxByteLength: byteLength }) });
+}
+
 interface ArrayConstructor<T> {
   new (buffer: SharedArrayBuffer, byteOffset: number, length: number): T;
   BYTES_PER_ELEMENT: number;
@@ -22,7 +33,7 @@ interface ArrayConstructor<T> {
 /** An array of zeros in shared memory; a large one has room for {@link takeRoom}. */
 export function sharedArray<T>(array: ArrayConstructor<T>, length: number): T {
   const size = length * array.BYTES_PER_ELEMENT, room = size < LEAST_BYTES ? 0 : ROOM_BYTES;
-  const buffer = new SharedArrayBuffer(size + 2 * room);
+  const buffer = sharedBuffer(size + 2 * room);
   if (room > 0) roomy.add(buffer);
   return new array(buffer, room, length);
 }

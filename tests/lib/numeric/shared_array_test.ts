@@ -32,6 +32,17 @@ Deno.test("the room around an array is given once, for the whole array, and as f
   assert.ok(resultArray<Float32Array>(Float32Array, 8).buffer instanceof ArrayBuffer);
 });
 
+Deno.test("shared arrays that are no longer used are collected while more are made", async () => {
+  const made: WeakRef<SharedArrayBuffer>[] = [];
+  for (let i = 0; i < 64; i++) {
+    made.push(new WeakRef(sharedArray(Uint8Array<SharedArrayBuffer>, 1 << 25).buffer));
+    // A reference is kept until its task ends.
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  const kept = made.filter((buffer) => buffer.deref() !== undefined).length;
+  assert.ok(kept < 32, `${kept} of 64 are kept`);
+});
+
 Deno.test("a file around its array in place has the bytes of a copied one", () => {
   const array = filled(), copied = encoded(array.slice());
   for (const metadata of [{}, { note: "x".repeat(40_000) }]) {
