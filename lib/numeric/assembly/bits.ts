@@ -179,18 +179,52 @@ export function pack(count: i32): void {
 
 // @ts-ignore: decorator of AssemblyScript
 @inline
+function pairSums(low: v128, high: v128): v128 {
+  return i8x16.narrow_i16x8_u(i16x8.extadd_pairwise_i8x16_u(low), i16x8.extadd_pairwise_i8x16_u(high));
+}
+
+/** The sums of 16 pairs of bits, one per byte. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function sums2(at: usize): v128 {
+  const low = i8x16.splat(1);
+  return pairSums(v128.and(v128.load(at), low), v128.and(v128.load(at, 16), low));
+}
+
+/** As sums2, of groups of four. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function sums4(at: usize): v128 {
+  return pairSums(sums2(at), sums2(at + 32));
+}
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function storeMajority(out: usize, sums: v128, factor: i32): void {
+  v128.store(out, v128.and(i8x16.gt_s(sums, i8x16.splat(<i8>((factor - 1) >> 1))), i8x16.splat(1)));
+}
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
 function decided(at: usize, mask: u64, others: u64): u8 {
   return <u8>(popcnt(load<u64>(at) & mask | others) >> 3);
 }
 
 /** 1 where at least half of `factor` bits are 1, for groups of at most eight bits. */
 export function majority(factor: i32, count: i32): void {
+  const group = <usize>factor, end = OUTPUT + <usize>count;
+  let at = INPUT, out = OUTPUT;
+  if (factor == 2) {
+    for (; out < end; out += 16, at += 32) storeMajority(out, sums2(at), 2);
+  } else if (factor == 4) {
+    for (; out < end; out += 16, at += 64) storeMajority(out, sums4(at), 4);
+  } else if (factor == 8) {
+    for (; out < end; out += 16, at += 128) storeMajority(out, pairSums(sums4(at), sums4(at + 64)), 8);
+  }
   const mask = LOW_BITS >> <u64>(64 - 8 * factor);
   // So many further ones that half of the group makes eight ones in all.
   const others = ((<u64>1 << <u64>(8 - ((factor + 1) >> 1))) - 1) << 1;
-  const group = <usize>factor;
-  let at = INPUT;
-  for (let out = OUTPUT, end = OUTPUT + <usize>count; out < end; out += 4, at += 4 * group) {
+  for (; out < end; out += 4, at += 4 * group) {
     store<u8>(out, decided(at, mask, others));
     store<u8>(out, decided(at + group, mask, others), 1);
     store<u8>(out, decided(at + 2 * group, mask, others), 2);
