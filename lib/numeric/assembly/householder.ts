@@ -33,12 +33,14 @@ export function reflect(
   stride: usize,
   columns: i32,
 ): void {
+  // The sign of one lane: x as a splat becomes (x, -x).
+  const signs = i64x2.replace_lane(i64x2.splat(0), 1, i64.MIN_VALUE);
   const end = v + 16 * <usize>(count - 1), crossedTau = opposed(-tauImaginary), realTau = f64x2.splat(tauReal);
   for (; columns >= 4; columns -= 4, column += 4 * stride) {
     const c1 = stride, c2 = 2 * stride, c3 = 3 * stride;
     let s0 = v128.load(column), s1 = v128.load(column + c1), s2 = v128.load(column + c2), s3 = v128.load(column + c3);
     for (let p = v, q = column + 16; p < end; p += 16, q += 16) {
-      const real = v128.load64_splat(p), crossed = opposed(load<f64>(p + 8));
+      const real = v128.load64_splat(p), crossed = v128.xor(v128.load64_splat(p, 8), signs);
       s0 = f64x2.add(s0, inner(real, crossed, v128.load(q)));
       s1 = f64x2.add(s1, inner(real, crossed, v128.load(q + c1)));
       s2 = f64x2.add(s2, inner(real, crossed, v128.load(q + c2)));
@@ -51,7 +53,7 @@ export function reflect(
   for (; columns > 0; columns--, column += stride) {
     let sum = v128.load(column);
     for (let p = v, q = column + 16; p < end; p += 16, q += 16) {
-      sum = f64x2.add(sum, inner(v128.load64_splat(p), opposed(load<f64>(p + 8)), v128.load(q)));
+      sum = f64x2.add(sum, inner(v128.load64_splat(p), v128.xor(v128.load64_splat(p, 8), signs), v128.load(q)));
     }
     subtract(v, end, times(sum, realTau, crossedTau), column);
   }
@@ -103,8 +105,12 @@ function turned(x: v128): v128 {
 
 /** The largest part of `count` complex values, `stride` bytes apart. */
 function largestOf(at: usize, count: i32, stride: usize): f64 {
-  let most = f64x2.splat(0);
-  for (; count > 0; count--, at += stride) most = f64x2.max(most, f64x2.abs(v128.load(at)));
+  // Sizes have the same order as integers, and NaN is the largest; a maximum of binary64 takes several instructions.
+  let most = i64x2.splat(0);
+  for (; count > 0; count--, at += stride) {
+    const size = f64x2.abs(v128.load(at));
+    most = v128.bitselect(size, most, i64x2.gt_s(size, most));
+  }
   return Math.max(f64x2.extract_lane(most, 0), f64x2.extract_lane(most, 1));
 }
 
@@ -121,13 +127,14 @@ export function makeReflection(at: usize, count: i32, stride: usize, tau: usize,
   if (largest === 0) return 0;
   // Scaled, so that squares neither overflow nor underflow.
   let squares: f64 = 0;
+  const scale = f64x2.splat(largest);
   for (let i = 0, p = at; i < count; i++, p += stride) {
-    const real = load<f64>(p) / largest, imaginary = load<f64>(p + 8) / largest;
+    const scaled = f64x2.div(v128.load(p), scale), parts = f64x2.mul(scaled, scaled);
     if (paired) {
-      squares += real * real + imaginary * imaginary;
+      squares += f64x2.extract_lane(parts, 0) + f64x2.extract_lane(parts, 1);
     } else {
-      squares += real * real;
-      squares += imaginary * imaginary;
+      squares += f64x2.extract_lane(parts, 0);
+      squares += f64x2.extract_lane(parts, 1);
     }
   }
   const norm = largest * Math.sqrt(squares), alphaReal = load<f64>(at), alphaImaginary = load<f64>(at + 8);
