@@ -1,6 +1,7 @@
 /**
  * Inference through a session (in its sandbox, arrays handed over) beside onnxruntime-web called directly in this thread,
- * turn by turn in the same run, and the latency of the first call.
+ * and beside messages of the same inputs to a bare worker and back, turn by turn in the same run; and the latency of the
+ * first call.
  *
  *     deno run -A tests/bench/onnx_bench.ts
  */
@@ -30,6 +31,17 @@ row("a further session and its first call", ms(performance.now() - again));
 await first.release();
 await second.release();
 
+/** A worker that sends each message back: the least time of a call on another thread. */
+const echo = new Worker("data:application/javascript,self.onmessage = ({ data }) => self.postMessage(data)", {
+  type: "module",
+});
+function echoed(message: unknown): Promise<void> {
+  return new Promise((resolve) => {
+    echo.onmessage = () => resolve();
+    echo.postMessage(message);
+  });
+}
+
 /** Lower quartile: what a call takes when nothing else wants the processors. */
 const quartile = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 2];
 
@@ -44,8 +56,9 @@ async function compare(name: string, model: Uint8Array, shape: readonly number[]
   const bodies = [
     async () => void await direct.run({ x: new ort.Tensor("float32", x.data as Float32Array, shape) }),
     async () => void await session.run({ x }),
+    () => echoed({ x }),
   ];
-  const times: number[][] = [[], []];
+  const times: number[][] = bodies.map(() => []);
   for (let turn = 0; turn < TURNS; turn++) {
     for (const [which, body] of bodies.entries()) {
       const from = performance.now();
@@ -53,13 +66,13 @@ async function compare(name: string, model: Uint8Array, shape: readonly number[]
       if (turn >= Math.floor(TURNS / 11)) times[which].push((performance.now() - from) / calls);
     }
   }
-  const [own, through] = times.map(quartile);
+  const [own, through, messages] = times.map(quartile);
   row(
     name,
     ms(through),
     `direct ${own.toFixed(3)} ms, ${((through / own - 1) * 100).toFixed(1)} % more, ${
       ((through - own) * 1000).toFixed(0)
-    } us`,
+    } us; messages alone ${(messages * 1000).toFixed(0)} us`,
   );
   await direct.release();
   await session.release();
@@ -70,3 +83,4 @@ await compare(`perceptron 24-256-256-3, batch ${BATCH}`, perceptron([24, 256, 25
 await compare("convolutions 3-32-32-32, 64 x 64, batch 1", convolutions([32, 32, 32], 64), [1, 3, 64, 64], 1);
 await compare("convolutions 3-32-32-32, 64 x 64, batch 8", convolutions([32, 32, 32], 64), [8, 3, 64, 64], 1);
 await closeOnnxSessions();
+echo.terminate();
