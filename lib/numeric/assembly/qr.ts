@@ -12,7 +12,7 @@ export function decompose(m: i32, n: i32): void {
   const row = 16 * <usize>n, stride = columnStride(m), size = stride * <usize>n, r = BASE + row * <usize>m;
   const columns = aligned(r + row * <usize>n), right = columns + size, taus = right + size;
   transpose(BASE, row, m, n, columns, stride);
-  factor(columns, stride, m, n, taus);
+  factor(columns, stride, m, n, 0, taus);
   memory.fill(r, 0, row * <usize>n);
   for (let j = 0; j < n; j++) {
     let from = columns + <usize>j * stride;
@@ -37,15 +37,11 @@ export function leastSquares(m: i32, n: i32, p: i32): i32 {
   const row = 16 * <usize>n, side = 16 * <usize>p, stride = columnStride(m), x = BASE + row * <usize>m;
   const columns = aligned(x + side * <usize>m), right = columns + stride * <usize>n, taus = right + stride * <usize>p;
   transpose(BASE, row, m, n, columns, stride);
-  factor(columns, stride, m, n, taus);
+  transpose(x, side, m, p, right, stride);
+  // R, and Qᴴb beside it; then back substitution.
+  factor(columns, stride, m, n, p, taus);
   let largest: f64 = 0;
   for (let k = 0; k < n; k++) largest = Math.max(largest, Math.abs(load<f64>(columns + <usize>k * (stride + 16))));
-  // Qᴴb, then back substitution.
-  transpose(x, side, m, p, right, stride);
-  for (let k = 0; k < n; k++) {
-    const at = 16 * <usize>k, tau = taus + at;
-    reflect(columns + <usize>k * stride + at + 16, m - k, load<f64>(tau), -load<f64>(tau, 8), right + at, stride, p);
-  }
   const least = <f64>n * f64.EPSILON * largest;
   for (let c = 0; c < p; c++) {
     for (let i = n - 1; i >= 0; i--) {
@@ -61,13 +57,16 @@ export function leastSquares(m: i32, n: i32, p: i32): i32 {
   return -1;
 }
 
-/** R above the diagonal of columns of `rows` elements, the reflections below it, their τ to `taus`. */
-function factor(columns: usize, stride: usize, rows: i32, count: i32, taus: usize): void {
+/**
+ * R above the diagonal of `count` columns of `rows` elements, the reflections below it, their τ to `taus`; the reflections also
+ * meet the columns beside them.
+ */
+function factor(columns: usize, stride: usize, rows: i32, count: i32, beside: i32, taus: usize): void {
   for (let k = 0; k < count; k++, taus += 16) {
     const at = columns + <usize>k * (stride + 16);
     if (makeReflection(at, rows - k, 16, taus, false) === 0) continue;
     // Hᴴ, which has the conjugate of τ, on the later columns.
-    reflect(at + 16, rows - k, load<f64>(taus), -load<f64>(taus, 8), at + stride, stride, count - k - 1);
+    reflect(at + 16, rows - k, load<f64>(taus), -load<f64>(taus, 8), at + stride, stride, count - k - 1 + beside);
   }
 }
 
