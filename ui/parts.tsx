@@ -1,6 +1,6 @@
 /** Parts of all views: headings, tables, facts, choices, tabs, states, and the display of pending and failed requests. */
 import type { Diagnostic } from "./api.ts";
-import { type ComponentChildren, Fragment, type JSX, useEffect, useRef } from "./preact.ts";
+import { type ComponentChildren, Fragment, type JSX, useEffect, useRef, useState } from "./preact.ts";
 import { place, refine } from "./router.ts";
 import type { Loaded } from "./state/fetched.ts";
 
@@ -217,6 +217,34 @@ export function Check({ label, checked, onChange, look = "" }: CheckProps) {
       <input type="checkbox" checked={checked} onChange={(event) => onChange(event.currentTarget.checked)} />
       {label}
     </label>
+  );
+}
+
+interface TextFieldProps {
+  value: string;
+  /** Takes the text once the field is left or Enter is pressed. @returns false, or a promise of it, if it was refused */
+  onText(text: string): void | boolean | Promise<boolean>;
+  id?: string;
+  class?: string;
+  "aria-label"?: string;
+  inputMode?: "numeric";
+  maxLength?: number;
+}
+
+/** A text field that shows its value. Typed text stays until it is taken, also where it was refused or the value changes meanwhile. */
+export function TextField({ value, onText, ...field }: TextFieldProps) {
+  const [draft, setDraft] = useState<string | null>(null);
+  const take = async (text: string) => {
+    if (await onText(text) !== false) setDraft((typed) => typed === text ? null : typed);
+  };
+  return (
+    <input
+      {...field}
+      type="text"
+      value={draft ?? value}
+      onInput={({ currentTarget }) => setDraft(currentTarget.value === value ? null : currentTarget.value)}
+      onChange={({ currentTarget }) => take(currentTarget.value)}
+    />
   );
 }
 

@@ -68,13 +68,14 @@ export function Matrix({ copy }: { copy: Copy }) {
 
 function DimensionValues({ copy, name, values }: { copy: Copy; name: string; values: Value[] }) {
   const written = writtenValues(values);
-  const [text, setText] = useState(written), [problem, setProblem] = useState<string | null>(null);
-  useEffect(() => setText(written), [written]);
+  // Typed text stands in for the values that it was typed over: an undo replaces it.
+  const [draft, setDraft] = useState<{ over: string; text: string; problem: string | null } | null>(null);
+  const { text, problem } = draft?.over === written ? draft : { text: written, problem: null };
   const id = `dimension-${name}`;
   const commit = () => {
     const read = readValues(text, typesOf(values));
-    if ("problem" in read) return setProblem(read.problem);
-    setProblem(null);
+    if ("problem" in read) return setDraft({ over: written, text, problem: read.problem });
+    setDraft(null);
     edit(copy.id, setDimension(copy.recipe, name, read.values));
   };
   return (
@@ -87,7 +88,7 @@ function DimensionValues({ copy, name, values }: { copy: Copy; name: string; val
         spellcheck={false}
         aria-invalid={problem !== null}
         aria-describedby={problem === null ? undefined : `${id}-problem`}
-        onInput={(event) => setText(event.currentTarget.value)}
+        onInput={(event) => setDraft({ over: written, text: event.currentTarget.value, problem })}
         onBlur={commit}
         onKeyDown={(event) => event.key === "Enter" && commit()}
       />

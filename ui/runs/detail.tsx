@@ -74,7 +74,7 @@ export default function RunDetail({ runId, tab }: { runId: string; tab: string }
         <span class="muted">{timeText(summary.created_at_utc)} UTC</span>
         <span class="muted">{secondsText(secondsOf(summary))}</span>
       </p>
-      <RunMarks runId={runId} />
+      <RunMarks key={runId} runId={runId} />
       <Tabs
         label="Parts of the run"
         value={tab}

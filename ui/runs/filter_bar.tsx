@@ -1,14 +1,15 @@
 /** The filter above the list of runs, and the choice of the metric that it shows. */
 import { useEffect, useRef, useState } from "../preact.ts";
-import { refine } from "../router.ts";
+import { place, refine } from "../router.ts";
 
 const TYPING_MS = 150;
 
 export function FilterBar({ text, names, metric }: { text: string; names: string[]; metric: string }) {
-  const [typed, setTyped] = useState(text);
+  // Typed text stands in for the text of the address that it began from or became; another address replaces it.
+  const [draft, setDraft] = useState({ typed: text, over: text });
+  const typed = draft.over === text ? draft.typed : text;
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => setTyped(text), [text]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
@@ -23,9 +24,13 @@ export function FilterBar({ text, names, metric }: { text: string; names: string
     };
   }, []);
   const type = (next: string) => {
-    setTyped(next);
+    setDraft({ typed: next, over: text });
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => refine({ q: next.trim() }), TYPING_MS);
+    timer.current = setTimeout(() => {
+      if ((place.value.query.get("q") ?? "") !== text) return setDraft({ typed: text, over: text });
+      setDraft({ typed: next, over: next.trim() });
+      refine({ q: next.trim() });
+    }, TYPING_MS);
   };
   return (
     <div class="filter-bar row" role="search">

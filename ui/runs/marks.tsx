@@ -1,18 +1,18 @@
 /** The star, the tags and the note of a run. */
 import { problemText } from "../api.ts";
-import { Trouble } from "../parts.tsx";
+import { TextField, Trouble } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
 import { loadMarks, mark, markOf } from "../state/marks.ts";
 
 export function RunMarks({ runId }: { runId: string }) {
   const { starred, tags, note } = markOf(runId);
-  const [tag, setTag] = useState(""),
-    [text, setText] = useState(note),
-    [problem, setProblem] = useState<string | null>(null);
+  const [tag, setTag] = useState(""), [problem, setProblem] = useState<string | null>(null);
   useEffect(() => void loadMarks().catch(() => {}), []);
-  useEffect(() => setText(note), [note]);
-  const change = (part: Parameters<typeof mark>[1]) =>
-    mark([runId], part).then(() => setProblem(null), (error) => setProblem(problemText(error)));
+  const change = async (part: Parameters<typeof mark>[1]): Promise<boolean> => {
+    const found = await mark([runId], part).then(() => null, problemText);
+    setProblem(found);
+    return found === null;
+  };
   return (
     <div class="row run-marks" role="group" aria-label="Marks of the run">
       <button
@@ -49,13 +49,12 @@ export function RunMarks({ runId }: { runId: string }) {
         <input id="run-tag" class="short-text" value={tag} onInput={(event) => setTag(event.currentTarget.value)} />
       </form>
       <label for="run-note">Note</label>
-      <input
+      <TextField
         id="run-note"
         class="grow"
         maxLength={10_000}
-        value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
-        onChange={(event) => change({ note: event.currentTarget.value.trim() })}
+        value={note}
+        onText={(text) => change({ note: text.trim() })}
       />
       <Trouble text={problem} />
     </div>

@@ -11,8 +11,16 @@ export const marks = signal<Pick<Marks, "runs" | "views">>({ runs: {}, views: {}
 
 export const markOf = (runId: string): Mark => marks.value.runs[runId] ?? NONE;
 
+/** One request at a time: a late reply never replaces a newer one. */
+let last: Promise<unknown> = Promise.resolve();
+function inTurn(ask: () => Promise<Marks>): Promise<void> {
+  const turn = last.then(async () => void (marks.value = await ask()));
+  last = turn.catch(() => {});
+  return turn;
+}
+
 /** @throws Problem */
-export const loadMarks = async (): Promise<void> => void (marks.value = await get("/api/runs/marks"));
+export const loadMarks = (): Promise<void> => inTurn(() => get("/api/runs/marks"));
 
 interface Change {
   starred?: boolean;
@@ -22,12 +30,12 @@ interface Change {
 }
 
 /** @throws Problem */
-export const mark = async (ids: readonly string[], change: Change): Promise<void> =>
-  void (marks.value = await post("/api/runs/marks", { ids: [...ids], ...change }));
+export const mark = (ids: readonly string[], change: Change): Promise<void> =>
+  inTurn(() => post("/api/runs/marks", { ids: [...ids], ...change }));
 
 /** Keeps the query of a list under a name; null removes it. @throws Problem */
-export const keepView = async (name: string, query: string | null): Promise<void> =>
-  void (marks.value = await post("/api/runs/views", { name, query }));
+export const keepView = (name: string, query: string | null): Promise<void> =>
+  inTurn(() => post("/api/runs/views", { name, query }));
 
 /** The problem of the last star. */
 export const starProblem = signal<string | null>(null);

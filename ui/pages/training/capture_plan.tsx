@@ -1,7 +1,7 @@
 // deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
 /** The captured data: arrays of outputs, the number of records, and their shares of the splits. */
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { Hidden, Section, Select, Table } from "../../parts.tsx";
+import { Hidden, Section, Select, Table, TextField } from "../../parts.tsx";
 import { contracts } from "../../state/contracts.ts";
 import { stepsOf } from "../../state/copies.ts";
 import type { Tap } from "../../state/training.ts";
@@ -40,11 +40,11 @@ export function CapturePlan({ recipe, inspection, draft, change }: PartProps & {
         attributes={({ from }) => ({ "data-tap": from })}
         columns={[
           ["Array", (tap, index) => (
-            <input
+            <TextField
               class="mono"
               aria-label={`Name of tap ${index + 1}`}
               value={tap.id}
-              onChange={(event) => edit(index, { id: event.currentTarget.value })}
+              onText={(id) => edit(index, { id })}
             />
           )],
           ["Captured from", (tap, index) => (
@@ -123,15 +123,14 @@ function Count({ label, value, onValue }: { label: string; value: number; onValu
   return (
     <>
       <label for={id}>{label}</label>
-      <input
+      <TextField
         id={id}
         class="count"
         inputMode="numeric"
         value={String(value)}
-        onChange={(event) => {
-          const text = event.currentTarget.value.trim();
-          if (/^\d{1,7}$/.test(text)) onValue(Number(text));
-          else event.currentTarget.value = String(value);
+        onText={(text) => {
+          // Another text is not taken, and the value is shown again.
+          if (/^\s*\d{1,7}\s*$/.test(text)) onValue(Number(text));
         }}
       />
     </>

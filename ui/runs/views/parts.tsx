@@ -1,4 +1,5 @@
 /** Common parts of the views of artifacts: names, sources of figures, and the choice of an index. */
+import { TextField } from "../../parts.tsx";
 import type { ComponentChildren } from "../../preact.ts";
 import type { Artifact, RunSummary } from "../documents.ts";
 
@@ -42,13 +43,12 @@ export function IndexChoice(
           onInput={(event) => set(event.currentTarget.value)}
         />
       </label>
-      <input
-        type="text"
+      <TextField
         inputMode="numeric"
         class="index-number"
         aria-label={`${label}, number`}
         value={String(value)}
-        onChange={(event) => set(event.currentTarget.value)}
+        onText={set}
       />
       <span class="muted small">of {count}, from 0</span>
     </span>
