@@ -1,5 +1,5 @@
 /** The command palette (Ctrl+K): one search over views, blocks, parameters, operations, templates and runs, by keyboard alone. */
-import { signal, useEffect, useRef, useState } from "./preact.ts";
+import { signal, useLayoutEffect, useRef, useState } from "./preact.ts";
 import { address, VIEWS } from "./router.ts";
 
 export interface Command {
@@ -52,7 +52,8 @@ function fit(text: string, typed: string): number | null {
 export function Palette() {
   const dialog = useRef<HTMLDialogElement>(null);
   const [typed, setTyped] = useState(""), [chosen, setChosen] = useState(0);
-  useEffect(() => {
+  // At once: the letters after Ctrl+K belong to the palette.
+  useLayoutEffect(() => {
     if (open.value && !dialog.current!.open) {
       setTyped("");
       setChosen(0);

@@ -40,8 +40,8 @@ export function Chart({ figure, controls }: Props) {
   const [view, setView] = useState(NOTHING_CHANGED), [asTable, setAsTable] = useState(false);
   const [place, setPlace] = useState<number | null>(null);
   const change = (part: Partial<View>) => setView((before) => ({ ...before, ...part }));
-  // A zoom is valid for one figure with its axes.
-  useEffect(() => {
+  // A zoom is valid for one figure with its axes, and never painted over another.
+  useLayoutEffect(() => {
     change({ zoom: null });
     setPlace(null);
   }, [figure.title, figure.subtitle, view.scale]);

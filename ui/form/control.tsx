@@ -2,7 +2,7 @@
 import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
 import { schemaTypes } from "../../lib/contract/schema_types.ts";
 import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
-import { type JSX, useEffect, useState } from "../preact.ts";
+import { type JSX, useLayoutEffect, useState } from "../preact.ts";
 import type { Choice } from "./choices.ts";
 import { type Read, readFloat, readInteger, written } from "./number.ts";
 
@@ -235,7 +235,8 @@ interface TypedProps {
 /** A text field that keeps the typed text while it has the focus, and reports readable values. */
 function Typed({ text, unread, read, onRead, mode, ...common }: TypedProps) {
   const [typed, setTyped] = useState(unread ?? text);
-  useEffect(() => {
+  // Before the painting, or the previous text would be shown once more.
+  useLayoutEffect(() => {
     // A change from outside (undo, reset) replaces the text, unless both have the same value.
     const own = read(typed);
     if (unread === undefined && (!("value" in own) || written(own.value) !== text)) setTyped(text);

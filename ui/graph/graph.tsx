@@ -5,7 +5,7 @@
 import type { JsonObject } from "../../lib/contract/value.ts";
 import type { RecipeGraph } from "../../lib/plan/graph.ts";
 import { type GraphBlock, type GraphFrame, layoutGraph } from "../../lib/plan/graph_layout.ts";
-import { type ComponentChildren, signal, useEffect, useMemo, useRef, useState } from "../preact.ts";
+import { type ComponentChildren, signal, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../preact.ts";
 import { contracts } from "../state/contracts.ts";
 import { stepsOf } from "../state/copies.ts";
 import type { StepState } from "../state/runs.ts";
@@ -72,7 +72,8 @@ function useView(layout: Layout, topology: string, selected: string | null) {
     observer.observe(frame.current!);
     return () => observer.disconnect();
   }, []);
-  useEffect(() => setView(null), [topology]);
+  // Another picture is never painted in the view of the last one.
+  useLayoutEffect(() => setView(null), [topology]);
   const fit = Math.min(1.4, (size.width - 24) / layout.width, (size.height - 24) / layout.height);
   const shown = view ?? placed(layout, size, Math.max(fit, FIRST_SCALE));
   useEffect(() => {

@@ -88,18 +88,19 @@ function Workbench({ source, recipe }: { source: string; recipe: JsonObject }) {
   const [draft, setDraft] = useState<PlanDraft>(() => keptDraft(source));
   const [inspection, setInspection] = useState<Inspection | null>(null);
   const [findings, setFindings] = useState<readonly Diagnostic[]>([]);
-  const [asking, setAsking] = useState(true);
+  /** The recipe and the draft of the last answer. */
+  const [answered, setAnswered] = useState<readonly unknown[]>([]);
+  const asking = answered[0] !== recipe || answered[1] !== draft;
   useEffect(() => {
     const stop = new AbortController();
-    setAsking(true);
     const timer = setTimeout(() =>
       inspect(recipe, draft, stop.signal).then((found) => {
         setInspection(found);
         setFindings([]);
-        setAsking(false);
+        setAnswered([recipe, draft]);
       }, (error) => {
         if (stop.signal.aborted) return;
-        setAsking(false);
+        setAnswered([recipe, draft]);
         setFindings(findingsOf(error));
       }), PAUSE_MS);
     return () => (clearTimeout(timer), stop.abort());

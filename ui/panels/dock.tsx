@@ -38,7 +38,7 @@ export function Dock({ copy }: { copy: Copy }) {
         {panel === "Problems" && <Problems copy={copy} />}
         {panel === "Plan" && <Plan copy={copy} />}
         {panel === "Results" && <Results copy={copy} />}
-        {panel === "Log" && <Log jobId={copy.jobId} />}
+        {panel === "Log" && <Log key={copy.jobId} jobId={copy.jobId} />}
       </div>
     </section>
   );

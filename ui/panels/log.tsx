@@ -8,7 +8,6 @@ export function Log({ jobId, none = "This recipe has not run yet." }: { jobId: s
   const [events, setEvents] = useState<readonly JobEvent[] | null>(null);
   useEffect(() => {
     if (jobId === null) return;
-    setEvents(null);
     const stop = new AbortController();
     const add = (more: readonly JobEvent[]) =>
       setEvents((before) => {

@@ -8,7 +8,7 @@ import { type Diagnostic, findingsOf, messageOf, post, Problem } from "../api.ts
 import { jsonParts } from "../form/json_ranges.ts";
 import { Diagnostics, Select, Shown } from "../parts.tsx";
 import { type ComponentChildren, lazy, useEffect, useState } from "../preact.ts";
-import { type Copy, edit, keepRaw, textOf, update } from "../state/copies.ts";
+import { copies, type Copy, edit, keepRaw, textOf, update } from "../state/copies.ts";
 import { useLoaded } from "../state/fetched.ts";
 import { checkMode } from "../state/settings.ts";
 import { Changes } from "./changes.tsx";
@@ -83,7 +83,8 @@ function Authored({ copy, picker }: { copy: Copy; picker: ComponentChildren }) {
     if (recipe === null) return setNote("Not applied: fix the problems first; the text stays");
     edit(copy.id, recipe);
     update(copy.id, { unread: {} });
-    keepRaw(copy.id, null);
+    // Text that was typed meanwhile stays.
+    if (copies.value.find(({ id }) => id === copy.id)?.rawDraft === copy.rawDraft) keepRaw(copy.id, null);
     setNote("Applied; no file was written");
   };
   const format = () => {
