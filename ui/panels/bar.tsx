@@ -43,10 +43,12 @@ export async function attempt(work: () => unknown): Promise<void> {
   }
 }
 
+const CHECKING = "Checking";
+
 export function whyNotRun(copy: Copy): string | null {
   if (connection.value === "lost") return "The server does not answer";
   const unread = unreadOf(copy).length;
-  if (copy.verdict === null && unread === 0) return "Checking";
+  if (copy.verdict === null && unread === 0) return CHECKING;
   const errors = unread +
     (copy.verdict?.diagnostics ?? []).filter(({ severity }) => severity !== "warning" && severity !== "info").length;
   if (copy.verdict?.valid === false || errors > 0) {
@@ -190,7 +192,10 @@ function Tools({ copy }: { copy: Copy }) {
               Run
             </button>
           )}
-        {reason !== null && <span id="why-not-run" class="small muted">{reason}</span>}
+        {reason !== null && (
+          // What goes again in a moment takes no place, or the blocks below would move.
+          <span id="why-not-run" class={reason === CHECKING ? "hidden-text" : "small muted"}>{reason}</span>
+        )}
       </span>
     </div>
   );
