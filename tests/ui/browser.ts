@@ -95,7 +95,7 @@ async function play(body: (scene: Scene) => Promise<void>, options: SceneOptions
       acceptDownloads: true,
     });
     closers.push(() => context.close());
-    context.setDefaultTimeout(300_000);
+    context.setDefaultTimeout(TIMEOUT_MS);
     const complaints: string[] = [], allowed = [...options.allow ?? []];
     watch(context, server.url, (text) => complaints.push(text));
     await context.addInitScript(REPORT_VIOLATIONS);
@@ -106,7 +106,9 @@ async function play(body: (scene: Scene) => Promise<void>, options: SceneOptions
       folder,
       url: server.url,
       async open(hash = "#/editor", target = page) {
-        await target.goto(server.url + "/" + hash);
+        // Within the page, an address is shown once its handlers have run and a frame is painted.
+        if (hash !== "" && target.url().startsWith(server.url)) await target.evaluate(followTo(hash));
+        else await target.goto(server.url + "/" + hash);
         await target.locator("#main h1").first().waitFor({ state: "attached" });
       },
       newPage: () => context.newPage(),
@@ -138,6 +140,13 @@ async function play(body: (scene: Scene) => Promise<void>, options: SceneOptions
   }
 }
 
+const followTo = (hash: string) =>
+  `new Promise((resolve) => {
+    if (location.hash === ${JSON.stringify(hash)}) return resolve();
+    addEventListener("hashchange", () => requestAnimationFrame(() => resolve()), { once: true });
+    location.hash = ${JSON.stringify(hash)};
+  })`;
+
 /** A refusal of the content policy is an error of the page, whatever the browser says of it by itself. */
 const REPORT_VIOLATIONS = `addEventListener("securitypolicyviolation", (event) =>
   console.error("policy: " + event.violatedDirective + " " + event.blockedURI + " " + event.sample));`;
@@ -162,6 +171,23 @@ function watch(context: BrowserContext, url: string, complain: (text: string) =>
   });
 }
 
+/**
+ * Watches for a text that may be shown for a moment only; to be called before it can be there.
+ *
+ * @returns waits until the text was shown
+ */
+export async function watchFor(page: Page, selector: string, text: RegExp): Promise<() => Promise<void>> {
+  const name = `seen${crypto.randomUUID()}`;
+  await page.evaluate(`(() => {
+    globalThis[${JSON.stringify(name)}] = false;
+    const look = () => globalThis[${JSON.stringify(name)}] ||=
+      [...document.querySelectorAll(${JSON.stringify(selector)})].some(({ textContent }) => ${text}.test(textContent));
+    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
+    look();
+  })()`);
+  return () => until(page, `globalThis[${JSON.stringify(name)}]`);
+}
+
 /** Sums what moves after its first painting, without input: the page's `globalThis.shift`, with the largest movers. */
 export const COUNT_SHIFTS = `globalThis.shift = 0;
   globalThis.moved = [];
@@ -174,13 +200,28 @@ export const COUNT_SHIFTS = `globalThis.shift = 0;
     }
   }).observe({ type: "layout-shift", buffered: true });`;
 
-async function until(page: Page, expression: string): Promise<void> {
-  for (let turn = 0; turn < 2250; turn++) {
-    if (await page.evaluate(expression)) return;
-    await page.waitForTimeout(20);
+/** How long a step waits for the page. */
+const TIMEOUT_MS = 300_000;
+
+/**
+ * Repeats an assertion about what the page shows, which it may paint a moment later, until it holds.
+ *
+ * @returns what the check returns
+ * @throws the last error of the check: at once if it is no failed assertion, else after the time that every step waits
+ */
+export async function eventually<T>(check: () => Promise<T>): Promise<T> {
+  for (const end = performance.now() + TIMEOUT_MS;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (!(error instanceof assert.AssertionError) || performance.now() > end) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  assert.fail(`Never true in the page: ${expression}`);
 }
+
+const until = (page: Page, expression: string): Promise<void> =>
+  eventually(async () => assert.ok(await page.evaluate(expression), `Never true in the page: ${expression}`));
 
 interface AxeViolation {
   id: string;

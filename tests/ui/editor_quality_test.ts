@@ -1,7 +1,7 @@
 /** The editor for everybody: by keys alone, magnified, on a phone, without colours of its own; and what it costs. */
 import assert from "node:assert/strict";
-import { browserTest, type Scene } from "./browser.ts";
-import { bundles, drafted, field, FILES, openFile, runState } from "./editor_scene.ts";
+import { browserTest, eventually, type Scene } from "./browser.ts";
+import { bundles, drafted, field, FILES, openFile, runOnce, runState } from "./editor_scene.ts";
 
 const press = ({ page }: Scene, ...keys: string[]) =>
   keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
@@ -17,14 +17,16 @@ async function find({ page }: Scene, words: string, option: RegExp): Promise<voi
 
 /** Whether nothing stands beyond the right edge of the page. */
 async function checkWidth({ page }: Scene, where: string): Promise<void> {
-  const wide = await page.evaluate(`(() => {
-    const edge = document.documentElement.clientWidth;
-    if (document.documentElement.scrollWidth <= edge && document.getElementById("main").scrollWidth <= edge) return "";
-    const beyond = (one) => one.getBoundingClientRect().right > edge + 1;
-    return [...document.querySelectorAll("#main *")].filter((one) => beyond(one) && ![...one.children].some(beyond))
-      .slice(0, 4).map((one) => one.tagName + "." + one.className + " " + one.textContent.slice(0, 30)).join("; ");
-  })()`);
-  assert.equal(wide, "", `${where} is too wide`);
+  await eventually(async () => {
+    const wide = await page.evaluate(`(() => {
+      const edge = document.documentElement.clientWidth;
+      if (document.documentElement.scrollWidth <= edge && document.getElementById("main").scrollWidth <= edge) return "";
+      const beyond = (one) => one.getBoundingClientRect().right > edge + 1;
+      return [...document.querySelectorAll("#main *")].filter((one) => beyond(one) && ![...one.children].some(beyond))
+        .slice(0, 4).map((one) => one.tagName + "." + one.className + " " + one.textContent.slice(0, 30)).join("; ");
+    })()`);
+    assert.equal(wide, "", `${where} is too wide`);
+  });
 }
 
 browserTest("edit, run and compare by keys alone; then at 200 % zoom, on a phone and on a small one", async (scene) => {
@@ -138,7 +140,7 @@ browserTest("the editor says all it says with forced colours and without motion"
 browserTest(
   "budgets: the text editor's part, and memory that does not grow with tabs and runs",
   async (scene) => {
-    const { page, open, context, url } = scene;
+    const { page, open, until, context, url } = scene;
     const sizes = new Map<string, Promise<number>>();
     const gzipped = async (path: string) => {
       const body = (await fetch(url + path)).body!.pipeThrough(new CompressionStream("gzip"));
@@ -152,9 +154,10 @@ browserTest(
     await open();
     await openFile(scene, "link");
     // The page loads its other views when it is idle: they are no part of the editor.
+    await until(`performance.getEntriesByType("resource").some(({ name }) => /\\/system-\\d+\\.js$/.test(name))`);
     for (let count = -1; count !== sizes.size;) {
       count = sizes.size;
-      await page.waitForTimeout(2000);
+      await page.waitForTimeout(1000);
     }
     const first = await total();
     await page.getByRole("tab", { name: "Raw JSON" }).click();
@@ -180,13 +183,7 @@ browserTest(
       }
     };
     const runs = async (count: number) => {
-      for (let turn = 0; turn < count; turn++) {
-        await page.getByRole("button", { name: "Run", exact: true, disabled: false }).click();
-        const before = turn;
-        await page.getByRole("button", { name: /^Cancel/ }).waitFor({ timeout: 2000 }).catch(() => before);
-        await page.getByRole("button", { name: "Run", exact: true, disabled: false }).waitFor();
-        await runState(scene, "completed").waitFor();
-      }
+      for (let turn = 0; turn < count; turn++) await runOnce(scene);
     };
     // Whatever is kept on purpose is there after the first rounds.
     for (let turn = 0; turn < 3; turn++) await round();

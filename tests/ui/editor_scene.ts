@@ -1,7 +1,7 @@
 /** What tests of the editor share: a link of a few steps, its draft in the browser's database, its bundles on the disk. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { Scene } from "./browser.ts";
+import { eventually, type Scene } from "./browser.ts";
 
 /** A link of 2000 bits; steps stand in plan order. */
 export const LINK = `schema_version: 1
@@ -40,14 +40,16 @@ export async function draft({ page }: Scene, name = "link"): Promise<string> {
 
 /** Waits until the draft of a copy has a piece of text. */
 export async function drafted(scene: Scene, wanted: RegExp, name = "link"): Promise<string> {
-  const end = performance.now() + 300_000;
-  for (;;) {
+  return await eventually(async () => {
     const text = await draft(scene, name);
-    if (wanted.test(text)) return text;
-    if (performance.now() > end) assert.match(text, wanted);
-    await scene.page.waitForTimeout(50);
-  }
+    assert.match(text, wanted);
+    return text;
+  });
 }
+
+/** Waits until the draft of a copy is a text, to the byte. */
+export const draftIs = (scene: Scene, text: string, name = "link") =>
+  drafted(scene, new RegExp(`^${RegExp.escape(text)}$`), name);
 
 /** The bundles of a project, in the order of their names; names with a dot are the server's own. */
 export const bundles = ({ folder }: Scene): string[] =>
@@ -80,3 +82,25 @@ export async function openFile({ page }: Scene, name: string): Promise<void> {
 export const field = ({ page }: Scene, step: string, param: string) => page.locator(`#param-${step}-${param}`);
 export const runState = ({ page }: Scene, state: string) =>
   page.locator('.bar [role="tab"][aria-selected="true"]').getByText(state);
+
+/** Presses a button of the page. */
+export const press = ({ page }: Scene, name: string) => page.getByRole("button", { name, exact: true }).click();
+
+/** Runs the present recipe and waits for its end. @returns the summary of its bundle */
+export async function runOnce(scene: Scene, state = "completed"): Promise<Awaited<ReturnType<typeof summaryOf>>> {
+  const { page, url } = scene;
+  // A short run may end before anyone sees it run: the server tells which job it is, and when it ended.
+  const reply = page.waitForResponse((one) =>
+    one.request().method() === "POST" && new URL(one.url()).pathname === "/api/run-jobs"
+  );
+  await press(scene, "Run");
+  const { job_id } = await (await reply).json();
+  const { run_id } = await eventually(async () => {
+    const known = await (await fetch(`${url}/api/run-jobs/${job_id}/wait?timeout_seconds=30`)).json();
+    assert.equal(known.state, state);
+    return known;
+  });
+  await page.getByRole("button", { name: "Run", exact: true, disabled: false }).waitFor();
+  await runState(scene, state).waitFor();
+  return await summaryOf(scene, run_id);
+}

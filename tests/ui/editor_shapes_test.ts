@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { browserTest, type Scene } from "./browser.ts";
-import { drafted, field, LINK, openFile, openLink, REFUSED, replaceText } from "./editor_scene.ts";
+import { drafted, draftIs, field, LINK, openFile, openLink, REFUSED, replaceText } from "./editor_scene.ts";
 
 /** Sixty blocks: bits, and the same link over and over. */
 const SIXTY = `schema_version: 1
@@ -161,9 +161,9 @@ browserTest("twenty mixed edits, of values of any depth, are taken back to the b
     back++;
   }
   assert.ok(back >= 12, `${back} steps`);
-  await drafted(scene, new RegExp(`^${RegExp.escape(original)}$`));
+  await draftIs(scene, original);
   for (let step = 0; step < back; step++) await redo.click();
-  await drafted(scene, new RegExp(`^${RegExp.escape(texts.at(-1)!)}$`));
+  await draftIs(scene, texts.at(-1)!);
 }, { files: { "recipes/link.yaml": LINK } });
 
 const MANIFEST = `schema_version: 1
@@ -233,7 +233,7 @@ browserTest(
 
     await openFile(scene, "rewired");
     await page.getByText("execution_profile_mismatch").first().waitFor();
-    assert.ok(await page.getByRole("button", { name: "Run", exact: true }).isDisabled());
+    await page.getByRole("button", { name: "Run", exact: true, disabled: true }).waitFor();
     await page.getByText(/problems? to fix first/).waitFor();
     await shot("editor_profile");
     await page.getByRole("button", { name: "Make it custom" }).first().click();

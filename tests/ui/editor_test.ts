@@ -1,11 +1,12 @@
 /** The editor in a browser: selecting, editing, undoing, saving, the raw text, runs, the matrix. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { browserTest } from "./browser.ts";
+import { browserTest, eventually, watchFor } from "./browser.ts";
 import {
   bundles,
   draft,
   drafted,
+  draftIs,
   field,
   FILES,
   LINK,
@@ -35,11 +36,13 @@ browserTest("blocks are selected by pointer, keys and outline, and all panels fo
   await page.getByRole("navigation", { name: "Blocks" }).getByRole("button", { name: /\bdemodulator\b/ }).click();
   await selected("demodulator");
   // Edges are not drawn by hand: dragging from a block moves nothing and adds nothing.
-  const wires = await page.locator(".wire").count(), before = await draft(scene);
+  const wires = await page.locator(".wire").count(), before = await drafted(scene, /"name":"link"/);
   await page.locator('.block[data-step="data"]').hover();
   await page.mouse.down();
   await page.locator('.block[data-step="chan"]').hover();
   await page.mouse.up();
+  await page.getByRole("navigation", { name: "Blocks" }).getByRole("button", { name: /\bber\b/ }).click();
+  await selected("ber");
   assert.equal(await page.locator(".wire").count(), wires);
   assert.equal(await draft(scene), before);
   await shot("editor_selected");
@@ -61,16 +64,14 @@ browserTest("edits stay sparse and typed, are marked, and are taken back to the 
   const edited = await drafted(scene, /"params":\{"batch_size":7\}/);
   assert.doesNotMatch(edited, /bit_count|ui_state|selected/);
   await page.getByRole("checkbox", { name: /Modified only/ }).check();
-  assert.equal(await page.locator(".inspector .field").count(), 1);
+  await eventually(async () => assert.equal(await page.locator(".inspector .field").count(), 1));
   const undo = page.getByRole("button", { name: "Undo" });
   for (let step = 0; step < 5; step++) await undo.click();
   await page.getByRole("button", { name: "Undo", disabled: true }).waitFor();
-  await scene.page.waitForTimeout(100);
-  assert.equal(await draft(scene), original);
+  await draftIs(scene, original);
   const redo = page.getByRole("button", { name: "Redo" });
   for (let step = 0; step < 5; step++) await redo.click();
-  await drafted(scene, /"batch_size":7/);
-  assert.equal(await draft(scene), edited);
+  await draftIs(scene, edited);
 }, { files: FILES });
 
 browserTest("a wrong value is told at its field and in the list, and stands in the way of a run", async (scene) => {
@@ -80,13 +81,15 @@ browserTest("a wrong value is told at its field and in the list, and stands in t
   await page.locator('.block[data-step="chan"]').click();
   await field(scene, "chan", "snr_db").fill("inf");
   await page.getByText('Cannot use "inf" as a number').first().waitFor();
-  assert.ok(await page.getByRole("button", { name: "Run", exact: true }).isDisabled());
+  await page.getByRole("button", { name: "Run", exact: true, disabled: true }).waitFor();
   await page.getByText("1 problem to fix first").waitFor();
   await page.locator('.block[data-step="data"]').click();
   await page.getByRole("tab", { name: /^Problems/ }).click();
   await page.getByRole("button", { name: "chan.snr_db" }).click();
   await page.locator("#param-chan-snr_db:focus").waitFor();
-  assert.equal(await field(scene, "chan", "snr_db").inputValue(), "inf", "What was typed is still there");
+  await eventually(async () =>
+    assert.equal(await field(scene, "chan", "snr_db").inputValue(), "inf", "What was typed is still there")
+  );
   await field(scene, "chan", "snr_db").fill("3");
   await page.locator('.block[data-step="data"]').click();
   await field(scene, "data", "bit_count").fill("-5");
@@ -106,9 +109,9 @@ browserTest("a duplicate is a recipe of its own, and drafts survive a reload", a
   assert.equal(await draft(scene), original);
   await page.reload();
   await page.getByRole("tab", { name: /^link_copy.*not saved/ }).click();
-  assert.equal(await draft(scene, "link_copy"), copy);
+  await draftIs(scene, copy, "link_copy");
   await page.locator('.block[data-step="chan"]').click();
-  assert.equal(await field(scene, "chan", "snr_db").inputValue(), "9.0");
+  await eventually(async () => assert.equal(await field(scene, "chan", "snr_db").inputValue(), "9.0"));
 }, { files: FILES });
 
 browserTest("saving keeps comments, and a file that changed meanwhile is not written over", async (scene) => {
@@ -190,7 +193,7 @@ browserTest("a run shows its states on the graph and the numbers of its summary"
   await page.locator(".result .density canvas").waitFor();
   const summary = await summaryOf(scene, bundles(scene)[0]);
   const { metrics } = summary.steps.find(({ id }: { id: string }) => id === "ber");
-  assert.equal(Number(await cell.getAttribute("title")), metrics["channel.ber"]);
+  await eventually(async () => assert.equal(Number(await cell.getAttribute("title")), metrics["channel.ber"]));
   await page.locator('.block[data-step="data"]').click();
   await page.getByRole("button", { name: /First values/ }).click();
   await page.getByText(/^bits: [01], [01]/).waitFor();
@@ -225,7 +228,7 @@ browserTest(
     await values.press("Tab");
     await page.getByText("too many: shorten a dimension").waitFor();
     await page.getByText(/Cannot expand a matrix of 258 points/).first().waitFor();
-    assert.ok(await page.getByRole("button", { name: "Run", exact: true }).isDisabled());
+    await page.getByRole("button", { name: "Run", exact: true, disabled: true }).waitFor();
     await values.fill("0:4:8");
     await values.press("Tab");
     await page.getByRole("checkbox", { name: "Choose variant 0" }).check();
@@ -253,9 +256,10 @@ browserTest("a sweep is one job that continues after a reload, drawn with interv
   };
   await page.getByRole("tab", { name: "Matrix (8)" }).click();
   const posted = page.waitForRequest((request) => request.method() === "POST" && /-jobs$/.test(request.url()));
+  const some = await watchFor(page, ".sweep-line span", /^[1-7] of 8 variants completed$/);
   await page.getByRole("button", { name: "Run matrix (8)" }).click();
   assert.match((await posted).url(), /\/api\/matrix-jobs$/);
-  await page.getByText(/^[1-7] of 8 variants completed$/).waitFor();
+  await some();
   await reopen();
   // It runs in the server, and its progress is found again.
   await page.getByRole("progressbar", { name: "Progress of the sweep" }).waitFor();
@@ -311,9 +315,11 @@ browserTest("on a narrow page the outline stands for the graph", async (scene) =
   await open();
   await page.getByRole("navigation", { name: "Blocks" }).getByRole("button").first().waitFor();
   assert.ok(!await page.locator(".graph").isVisible());
-  assert.ok(
-    await page.evaluate("document.documentElement.scrollWidth <= innerWidth"),
-    "Nothing is wider than the page",
+  await eventually(async () =>
+    assert.ok(
+      await page.evaluate("document.documentElement.scrollWidth <= innerWidth"),
+      "Nothing is wider than the page",
+    )
   );
 }, { viewport: { width: 390, height: 844 } });
 

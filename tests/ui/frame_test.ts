@@ -1,13 +1,13 @@
 /** The frame: what every view stands in. */
 import assert from "node:assert/strict";
-import { browserTest, COUNT_SHIFTS } from "./browser.ts";
+import { browserTest, COUNT_SHIFTS, eventually } from "./browser.ts";
 import { LONG } from "../lib/http/support.ts";
 
 const VIEWS = ["Templates", "Runs", "Compare", "Benchmarks", "Catalog", "Training", "System"];
 
 browserTest("the page opens, and every view has its address and its title", async ({ page, open, until, shot }) => {
   await open();
-  assert.match(await page.title(), /^Editor/);
+  await until("document.title.startsWith('Editor')");
   await page.locator(".graph .block").first().waitFor();
   await shot("editor");
   const views = page.getByRole("navigation", { name: "Views" });
@@ -52,19 +52,23 @@ browserTest("system, light and dark are followed, live and over reloads", async 
   await page.locator(".scroll").first().waitFor();
   const light = await grounds();
   await page.emulateMedia({ colorScheme: "dark" });
-  const dark = await grounds();
-  assert.notDeepEqual(dark, light);
   const isDark = (colour: string) => colour === "rgba(0, 0, 0, 0)" || /rgb\((\d+)/.exec(colour)![1].length < 3;
-  assert.ok((dark as string[]).every(isDark), String(dark));
+  const dark = await eventually(async () => {
+    const found = await grounds();
+    assert.notDeepEqual(found, light);
+    assert.ok((found as string[]).every(isDark), String(found));
+    return found;
+  });
   const choice = page.getByRole("banner").getByRole("combobox", { name: "Theme" });
+  const become = (colours: unknown) => eventually(async () => assert.deepEqual(await grounds(), colours));
   await choice.selectOption("light");
-  assert.deepEqual(await grounds(), light);
+  await become(light);
   await page.reload();
   await page.locator(".scroll").first().waitFor();
-  assert.deepEqual(await grounds(), light);
+  await become(light);
   await choice.selectOption("dark");
   await page.emulateMedia({ colorScheme: "light" });
-  assert.deepEqual(await grounds(), dark);
+  await become(dark);
 });
 
 browserTest("the palette finds operations, templates and views, and gives the focus back", async ({ page, open }) => {
@@ -77,9 +81,7 @@ browserTest("the palette finds operations, templates and views, and gives the fo
   await input.fill("repetition_decoder");
   await page.getByRole("option", { name: /channel\.repetition_decoder/ }).waitFor();
   await page.keyboard.press("Escape");
-  assert.ok(
-    await help.evaluate((element) => (element as unknown as { matches(s: string): boolean }).matches(":focus")),
-  );
+  await page.locator("button[aria-label=Keyboard]:focus").waitFor();
   await page.keyboard.press("Control+k");
   await input.fill("Image codec over an ideal");
   await page.getByRole("option", { name: /^Template/ }).first().waitFor();
@@ -96,7 +98,7 @@ browserTest(
     await open("#/system");
     await page.keyboard.press("Tab");
     await page.getByRole("link", { name: "Skip to content" }).press("Enter");
-    assert.equal(await page.evaluate("document.activeElement.id"), "main");
+    await page.locator("#main:focus").waitFor();
     await page.keyboard.press("?");
     const sheet = page.getByRole("dialog", { name: "Keyboard" });
     await sheet.waitFor();
@@ -110,7 +112,7 @@ browserTest(
     await page.keyboard.press("/");
     // Letters belong to whoever types.
     await page.keyboard.type("gc?");
-    assert.equal(await page.getByRole("searchbox").inputValue(), "gc?");
+    await eventually(async () => assert.equal(await page.getByRole("searchbox").inputValue(), "gc?"));
     assert.equal(await sheet.isVisible(), false);
   },
 );
@@ -189,9 +191,10 @@ browserTest(
     // A part that was asked for while the server was away is loaded as soon as it is back.
     await page.route("**/system-*.js", (route) => route.abort());
     await page.goto(`${url}/#/start`);
+    const refused = page.waitForEvent("requestfailed", (request) => /\/system-\d+\.js$/.test(request.url()));
     await page.reload();
     await page.getByRole("heading", { level: 1, name: "Start" }).waitFor();
-    await page.waitForTimeout(1500);
+    await refused;
     await kill();
     await page.evaluate(`location.hash = "#/system"`);
     await page.getByText("The server is not reachable, retrying").waitFor();
@@ -242,8 +245,10 @@ for (
     for (const view of narrow) {
       await open(view);
       await page.locator("#main table, #main article").first().waitFor();
-      const [wide, there] = await page.evaluate("[document.documentElement.scrollWidth, innerWidth]") as number[];
-      assert.ok(wide <= there, `${view} is ${wide} wide in ${there}`);
+      await eventually(async () => {
+        const [wide, there] = await page.evaluate("[document.documentElement.scrollWidth, innerWidth]") as number[];
+        assert.ok(wide <= there, `${view} is ${wide} wide in ${there}`);
+      });
       await checkAccessibility();
       await shot(`${name.replaceAll(/\W+/g, "_")}_${view.slice(2)}`);
     }

@@ -1,7 +1,8 @@
 /** Ways through several views: every template, an adapter, edit and run by keys alone. */
 import assert from "node:assert/strict";
 import { ROOT_PATH } from "../support/paths.ts";
-import { browserTest } from "./browser.ts";
+import { browserTest, watchFor } from "./browser.ts";
+import { drafted } from "./editor_scene.ts";
 
 interface Row {
   id: string;
@@ -55,7 +56,8 @@ browserTest("a loaded adapter shows its operations, its grants and that they run
   assert.equal(JSON.parse(await contract.innerText()).execution_safety.thread_safe, false);
 }, { serve: { globals: ["--adapter", `${ROOT_PATH}/adapters/dct_slices`] } });
 
-browserTest("a run by keys alone, found again in the list of runs", async ({ page, open, shot }) => {
+browserTest("a run by keys alone, found again in the list of runs", async (scene) => {
+  const { page, open, shot } = scene;
   await open();
   await page.getByText("No problems: the recipe is valid").waitFor();
   await page.keyboard.press("Control+k");
@@ -66,10 +68,11 @@ browserTest("a run by keys alone, found again in the list of runs", async ({ pag
   await page.keyboard.press("Control+a");
   await page.keyboard.type("40");
   await page.keyboard.press("Tab");
+  await drafted(scene, /"quality":40[,}]/, "image_codec_default");
   await page.getByText("No problems: the recipe is valid").waitFor();
-  await page.waitForTimeout(600);
+  const running = await watchFor(page, ".topbar", /1 running/);
   await page.keyboard.press("Control+Enter");
-  await page.getByRole("banner").getByText("1 running").waitFor();
+  await running();
   await page.getByRole("banner").getByText("No jobs").waitFor({ timeout: 300_000 });
   await shot("after_run");
   await page.keyboard.press("Control+k");

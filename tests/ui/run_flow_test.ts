@@ -1,7 +1,18 @@
 /** Runs from the editor: the plan cache, workers, cancelling, a lost server, several recipes in sequence, failures beside each other. */
 import assert from "node:assert/strict";
-import { browserTest, type Scene } from "./browser.ts";
-import { bundles, drafted, field, LINK, openFile, REFUSED, runState, summaryOf } from "./editor_scene.ts";
+import { browserTest, eventually, watchFor } from "./browser.ts";
+import {
+  bundles,
+  drafted,
+  field,
+  LINK,
+  openFile,
+  press,
+  REFUSED,
+  runOnce,
+  runState,
+  summaryOf,
+} from "./editor_scene.ts";
 
 /** Bits through as many channels as branches, which can overlap. */
 const branched = (name: string, branches: number, bits: number) =>
@@ -18,27 +29,6 @@ ${
     ).join("\n")
   }
 `;
-
-const press = ({ page }: Scene, name: string) => page.getByRole("button", { name, exact: true }).click();
-/** Runs the present recipe and waits for its end. */
-async function runOnce(scene: Scene, state = "completed"): Promise<Awaited<ReturnType<typeof summaryOf>>> {
-  const { page, url } = scene;
-  // A short run may end before anyone sees it run: the server tells which job it is, and when it ended.
-  const reply = page.waitForResponse((one) =>
-    one.request().method() === "POST" && new URL(one.url()).pathname === "/api/run-jobs"
-  );
-  await press(scene, "Run");
-  const { job_id } = await (await reply).json();
-  const job = async () => await (await fetch(`${url}/api/run-jobs/${job_id}`)).json();
-  let known = await job();
-  for (const end = performance.now() + 300_000; known.state !== state; known = await job()) {
-    assert.ok(performance.now() < end, `The run is ${known.state}`);
-    await page.waitForTimeout(50);
-  }
-  await page.getByRole("button", { name: "Run", exact: true }).waitFor();
-  await runState(scene, state).waitFor();
-  return await summaryOf(scene, known.run_id);
-}
 
 browserTest(
   "the plan cache says miss, hit and bypass with the reason; workers overlap and leave the digest; cancel stops",
@@ -179,8 +169,9 @@ browserTest(
     await press(scene, "Run all");
     await page.getByText(/Sequence ended · 1 completed · failing failed · 1 not started/).waitFor();
     await page.getByRole("checkbox", { name: "Stop after failure" }).uncheck();
+    const sequence = await watchFor(page, ".bar .notice", /^Run \d of 3: /);
     await press(scene, "Run all");
-    await page.getByText(/^Run \d of 3: /).first().waitFor();
+    await sequence();
     await page.getByText(/Sequence ended · 2 completed · failing failed/).waitFor();
     const summaries = await Promise.all(bundles(scene).map((run) => summaryOf(scene, run)));
     assert.equal(summaries.length, 6);
@@ -195,7 +186,9 @@ browserTest(
     assert.match(failed.error, /3 expected/);
     await page.locator('.block[data-step="check"][data-state="failed"]').waitFor();
     await page.locator('.block[data-step="behind"][data-state="not started"]').waitFor();
-    assert.equal(await page.locator('.block[data-state="failed"]').count(), 1, "One step failed, not its peers");
+    await eventually(async () =>
+      assert.equal(await page.locator('.block[data-state="failed"]').count(), 1, "One step failed, not its peers")
+    );
     await page.getByRole("tab", { name: "Results" }).click();
     await page.getByText(/Cannot accept .* bits: 3 expected/).first().waitFor();
     await shot("editor_failed_parallel");

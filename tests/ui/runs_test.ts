@@ -1,7 +1,7 @@
 /** Runs in a browser: the list, one run with all that it left, and runs beside each other. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { browserTest, type Scene } from "./browser.ts";
+import { browserTest, eventually, type Scene } from "./browser.ts";
 
 const recipeFile = (name: string) => Deno.readTextFileSync(new URL(`../../recipes/${name}.yaml`, import.meta.url));
 
@@ -103,7 +103,7 @@ browserTest("the list says what to do when there is nothing, sieves, and leads t
   await page.getByText("3 runs", { exact: true }).waitFor();
 
   await page.getByRole("checkbox", { name: /Choose .*link_1/ }).check();
-  assert.ok(await page.getByRole("button", { name: "Compare", exact: true }).isDisabled());
+  await page.getByRole("button", { name: "Compare", exact: true, disabled: true }).waitFor();
   await page.getByRole("checkbox", { name: /Choose .*link_7/ }).check();
   await scene.shot("runs_list");
   await page.getByRole("button", { name: "Compare", exact: true }).click();
@@ -125,10 +125,10 @@ browserTest(
     await page.getByRole("rowheader", { name: "link.snr_db" }).waitFor();
     assert.equal(await page.getByRole("rowheader", { name: "data.bit_count" }).count(), 0);
     const ber = page.getByRole("row", { name: /^Bit error rate/ });
-    assert.match(await ber.innerText(), /better/);
+    await eventually(async () => assert.match(await ber.innerText(), /better/));
     await page.getByRole("button", { name: new RegExp(`Baseline\\s*${ids[2]}`) }).click();
     await page.waitForURL(/base=/);
-    assert.match(await ber.innerText(), /worse/);
+    await eventually(async () => assert.match(await ber.innerText(), /worse/));
     await page.getByRole("checkbox", { name: "Only differences" }).uncheck();
     await page.getByRole("rowheader", { name: "data.bit_count" }).waitFor();
     await scene.checkAccessibility();
@@ -136,22 +136,21 @@ browserTest(
 
     await page.getByRole("button", { name: "Curves" }).click();
     await page.locator(".chart-svg svg").waitFor();
-    const caption = page.locator("figcaption");
-    assert.match(
-      await caption.innerText(),
-      /3 points: Bit error rate from .* over Es\/N0 from 2.5 to 8.5 dB; 1 theory curve/,
-    );
+    const sentence = /3 points: Bit error rate from .* over Es\/N0 from 2.5 to 8.5 dB; 1 theory curve/;
+    await page.locator("figcaption", { hasText: sentence }).waitFor();
     const crosshair = page.getByRole("slider", { name: /^Crosshair of Bit error rate/ });
     await crosshair.press("Home");
     await crosshair.press("ArrowRight");
-    assert.match(
-      await crosshair.getAttribute("aria-valuetext") ?? "",
-      /^Es\/N0 5\.5 dB: Bit error rate 0\.0\d+, Theory: QPSK, AWGN 0\.0298\d?$/,
+    await eventually(async () =>
+      assert.match(
+        await crosshair.getAttribute("aria-valuetext") ?? "",
+        /^Es\/N0 5\.5 dB: Bit error rate 0\.0\d+, Theory: QPSK, AWGN 0\.0298\d?$/,
+      )
     );
     await page.locator(".chart-value", { hasText: /^0\.0\d+$/ }).first().waitFor();
     const theory = page.getByRole("button", { name: "Theory: QPSK, AWGN" });
     await theory.click();
-    assert.equal(await theory.getAttribute("aria-pressed"), "false");
+    await page.getByRole("button", { name: "Theory: QPSK, AWGN", pressed: false }).waitFor();
     await scene.until("!document.querySelector('figcaption').textContent.includes('theory')");
     await page.getByRole("button", { name: "Show all" }).click();
     const box = (await page.locator(".plot-tools").boundingBox())!;
@@ -170,7 +169,8 @@ browserTest(
     assert.match(svg, /Theory: QPSK, AWGN/);
     for (const id of ids) assert.ok(svg.includes(id), "the file names its runs");
     await page.getByRole("button", { name: "Table", exact: true }).last().click();
-    assert.equal(await page.getByRole("group", { name: /Table of/ }).getByRole("row").count(), 4);
+    const rows = page.getByRole("group", { name: /Table of/ }).getByRole("row");
+    await eventually(async () => assert.equal(await rows.count(), 4));
     await scene.checkAccessibility();
 
     await page.getByRole("button", { name: "Pivot" }).click();
@@ -200,13 +200,13 @@ browserTest(
     await open(`#/runs/${id}`);
     await page.locator(".headline").getByText(/ of 40.?000 · lower is better/).waitFor();
     const row = page.getByRole("row", { name: /^Bit error rate/ });
-    assert.match(await row.innerText(), /\[.*\]|±/, "an interval beside the value");
+    await eventually(async () => assert.match(await row.innerText(), /\[.*\]|±/, "an interval beside the value"));
     await scene.checkAccessibility();
 
     await page.getByRole("tab", { name: "Summary" }).focus();
     await page.keyboard.press("ArrowRight");
     await page.locator(".graph .block").first().waitFor();
-    assert.equal(await page.getByRole("tab", { name: "Graph" }).getAttribute("aria-selected"), "true");
+    await page.getByRole("tab", { name: "Graph", selected: true }).waitFor();
 
     await page.getByRole("tab", { name: "Media" }).click();
     const canvas = page.locator(".density canvas");
@@ -273,16 +273,18 @@ browserTest("pictures: split by keyboard, difference with gain, and the PSNR of 
   const report = await (await fetch(
     `${scene.url}/api/artifact?download=1&path=${encodeURIComponent(evaluation.outputs.report.path)}`,
   )).json();
-  const shown = Number(await measured.getAttribute("data-psnr"));
-  assert.ok(Math.abs(shown - report.items[0].metrics["quality.psnr_db"]) < 0.01);
+  await eventually(async () => {
+    const shown = Number(await measured.getAttribute("data-psnr"));
+    assert.ok(Math.abs(shown - report.items[0].metrics["quality.psnr_db"]) < 0.01, String(shown));
+  });
 
   await page.getByRole("button", { name: "split" }).click();
   const split = page.getByRole("slider", { name: /^Split/ });
   await split.focus();
   await page.keyboard.press("ArrowRight");
-  assert.equal(await split.getAttribute("aria-valuenow"), "52");
+  await page.locator('[role=slider][aria-label^="Split"][aria-valuenow="52"]').waitFor();
   await page.keyboard.press("End");
-  assert.equal(await split.getAttribute("aria-valuenow"), "100");
+  await page.locator('[role=slider][aria-label^="Split"][aria-valuenow="100"]').waitFor();
   await page.getByRole("button", { name: "difference" }).click();
   await page.getByRole("slider", { name: /Gain/ }).press("ArrowRight");
   await page.getByText(/, 5 times/).waitFor();
@@ -297,7 +299,7 @@ browserTest("texts: words that were lost and added are marked", async (scene) =>
   const { run_id: id } = await post(scene.url, "/api/recipe/run", { path: "recipes/text.yaml" });
   await open(`#/runs/${id}/media`);
   await page.locator(".text-diffs ins", { hasText: "[MASK]" }).first().waitFor();
-  assert.ok(await page.locator(".text-diffs del").count() > 0);
+  await page.locator(".text-diffs del").first().waitFor();
   await scene.shot("run_texts");
 }, { files: { "recipes/text.yaml": recipeFile("text_semantic_utf8_source_perturbation") } });
 
@@ -348,11 +350,14 @@ browserTest("a phone's width and forced colours: everything can be reached", asy
   for (const part of ["", "/media", "/artifacts", "/provenance"]) {
     await open(`#/runs/${id}${part}`);
     await page.getByRole("tabpanel").waitFor();
-    const overflow = await page.evaluate(() => {
-      const main = document.getElementById("main")!;
-      return main.scrollWidth - main.clientWidth;
+    await scene.until(`document.querySelector("#main [aria-busy=true]") === null`);
+    await eventually(async () => {
+      const overflow = await page.evaluate(() => {
+        const main = document.getElementById("main")!;
+        return main.scrollWidth - main.clientWidth;
+      });
+      assert.ok(overflow <= 1, `${part || "summary"} is ${overflow} px too wide`);
     });
-    assert.ok(overflow <= 1, `${part || "summary"} is ${overflow} px too wide`);
     await scene.checkAccessibility();
   }
   await scene.shot("run_phone");

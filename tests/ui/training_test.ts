@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { parseJson } from "../../lib/contract/json.ts";
 import { ROOT_PATH } from "../support/paths.ts";
-import { browserTest } from "./browser.ts";
+import { browserTest, eventually } from "./browser.ts";
 
 const RECEIVER = "template:ai_phy.neural_receiver_demapping.adapter";
 /** A joint code whose evaluation passes no gradients. */
@@ -26,19 +26,21 @@ browserTest(
   async ({ page, open, until, folder, shot }) => {
     await open("#/training?of=file:recipes/small_link.yaml");
     await page.locator("[data-replaceable]").first().waitFor();
-    assert.equal(await page.getByRole("checkbox", { name: "Train receiver" }).isChecked(), true);
+    await page.getByRole("checkbox", { name: "Train receiver", checked: true }).waitFor();
     for (const row of await page.locator('[data-replaceable="false"]').all()) {
       assert.equal(await row.getByRole("checkbox").isDisabled(), true);
       assert.match(await row.innerText(), /It (brings|measures|is the physics)|Its contract/);
     }
-    assert.equal(await page.getByRole("checkbox", { name: "Train modulator" }).isDisabled(), true);
+    await page.getByRole("checkbox", { name: "Train modulator", disabled: true }).waitFor();
 
     // The graph shows the route, and the sizes are there before anything is captured.
     const part = (id: string) => page.locator(`.graph .block[data-step="${id}"]`).getAttribute("data-state");
-    assert.deepEqual([await part("receiver"), await part("ber"), await part("data")], ["trained", "loss", null]);
+    await eventually(async () =>
+      assert.deepEqual([await part("receiver"), await part("ber"), await part("data")], ["trained", "loss", null])
+    );
     await page.locator('.graph .block[data-step="receiver"]').click();
     await page.locator('[data-part="trained"]').waitFor();
-    assert.match(await page.locator('[data-size="train"]').innerText(), /800 records × \(.*16\].*\) = /);
+    await page.locator('[data-size="train"]').getByText(/800 records × \(.*16\].*\) = /).waitFor();
 
     // The plan has an identity of its own: what is captured changes it, and leaves the scenario's.
     const identity = (name: string) => page.locator(`[data-identity="${name}"]`).innerText();
@@ -62,7 +64,7 @@ browserTest(
 
     await project.getByRole("button", { name: "Capture test" }).click();
     await project.locator('[data-split="test"][data-state="captured"]').waitFor();
-    assert.match(await project.locator('[data-split="test"]').innerText(), /1 of 1/);
+    await project.locator('[data-split="test"]', { hasText: /1 of 1/ }).waitFor();
     const schema = parseJson(await Deno.readTextFile(join(root, "data/test/schema.json"))) as Record<string, string>;
     assert.deepEqual([schema.scenario_sha256, schema.training_plan_sha256], identities);
     // A network that a trainer puts there is seen without a reload.
@@ -71,13 +73,14 @@ browserTest(
 
     // The losses of a trainer, its checkpoint and its package appear as they are written.
     const lines = project.locator("ol[aria-label=Commands] li code"), store = join(folder, ".svc");
-    await lines.nth(3).waitFor();
-    assert.deepEqual(await lines.allInnerTexts(), [
-      `svc --workspace ${store} dataset-capture run ${root}`,
-      `python3 ${root}/train.py`,
-      `svc artifact package ${root} --out ${root}/package.zip`,
-      `svc --workspace ${store} artifact import ${root}/package.zip`,
-    ]);
+    await eventually(async () =>
+      assert.deepEqual(await lines.allInnerTexts(), [
+        `svc --workspace ${store} dataset-capture run ${root}`,
+        `python3 ${root}/train.py`,
+        `svc artifact package ${root} --out ${root}/package.zip`,
+        `svc --workspace ${store} artifact import ${root}/package.zip`,
+      ])
+    );
     await Deno.writeTextFile(join(root, "curve.csv"), "epoch,train_loss,validation_loss\n1,0.7,0.6\n2,0.5,0.45\n");
     await Deno.writeTextFile(join(root, "checkpoint.pt"), "state");
     await project.getByText("2, best validation loss 0.4500").waitFor();
@@ -91,8 +94,8 @@ browserTest(
     );
     await project.getByText("exported", { exact: true }).waitFor();
     await project.getByRole("button", { name: "Package and import" }).click();
-    const sealed = await project.locator("[data-artifact]").getAttribute("data-artifact");
     await project.getByText("sealed", { exact: true }).waitFor();
+    const sealed = await project.locator("[data-artifact]").getAttribute("data-artifact");
     await shot("training_project");
     await project.getByRole("button", { name: "Bind in small_link" }).click();
     await open("#/editor");
@@ -109,17 +112,17 @@ browserTest(
     await open("#/training?of=file:recipes/codec.yaml");
     const sender = page.getByRole("checkbox", { name: "Train sender" });
     await sender.waitFor();
-    assert.equal(await page.locator('[data-open="false"]').count(), 2);
+    await eventually(async () => assert.equal(await page.locator('[data-open="false"]').count(), 2));
     await page.getByRole("combobox", { name: "Objective of the trainer" }).fill("image.mse");
     await until(`document.querySelectorAll('[data-open="true"]').length === 2`);
     await page.getByText("full gradient possible").waitFor();
     await shot("training_codec");
     await sender.uncheck();
-    assert.equal(await page.getByRole("checkbox", { name: "Train receiver" }).isChecked(), false);
+    await page.getByRole("checkbox", { name: "Train receiver", checked: false }).waitFor();
     await page.getByText("Choose at least one block").waitFor();
-    assert.equal(await page.getByRole("button", { name: "Export", exact: true }).isDisabled(), true);
+    await page.getByRole("button", { name: "Export", exact: true, disabled: true }).waitFor();
     await sender.check();
-    assert.equal(await page.getByRole("checkbox", { name: "Train receiver" }).isChecked(), true);
+    await page.getByRole("checkbox", { name: "Train receiver", checked: true }).waitFor();
 
     // The browser logs a refused request.
     allow(/400 \(Bad Request\)/);
@@ -143,7 +146,7 @@ browserTest(
     await page.getByRole("textbox", { name: "Records" }).blur();
     await page.reload();
     await page.getByRole("checkbox", { name: "Train demodulator" }).waitFor();
-    assert.equal(await page.getByRole("textbox", { name: "Records" }).inputValue(), "50");
+    await eventually(async () => assert.equal(await page.getByRole("textbox", { name: "Records" }).inputValue(), "50"));
     await shot("training_template");
   },
 );

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { parseJson, prettyJson } from "../../lib/contract/json.ts";
 import { svc } from "../support/cli.ts";
-import { browserTest } from "./browser.ts";
+import { browserTest, eventually } from "./browser.ts";
 
 /** A link and a pack that runs it twice: as their authors write them. */
 const link = (snrDb: string) =>
@@ -35,7 +35,7 @@ browserTest("the catalog shows a contract as the command line does", async ({ pa
   const search = page.getByRole("searchbox", { name: "Find" });
   await search.fill("repetition encoder");
   await page.getByRole("link", { name: "channel.repetition_encoder" }).waitFor();
-  assert.match(await page.getByRole("main").getByRole("status").innerText(), /^\d of \d+$/);
+  await page.getByRole("main").getByRole("status").filter({ hasText: /^\d of \d+$/ }).waitFor();
   assert.match(page.url(), /q=repetition\+encoder/);
   await page.getByRole("link", { name: "channel.repetition_encoder" }).click();
   const document = page.locator('[data-contract="channel.repetition_encoder"]');
@@ -47,7 +47,7 @@ browserTest("the catalog shows a contract as the command line does", async ({ pa
   await shot("operation");
   await page.goBack();
   await search.waitFor();
-  assert.equal(await search.inputValue(), "repetition encoder");
+  await eventually(async () => assert.equal(await search.inputValue(), "repetition encoder"));
 });
 
 browserTest(
@@ -82,7 +82,7 @@ browserTest("the system view says what the doctor says", async ({ page, open, fo
   await page.getByRole("combobox", { name: "Density" }).selectOption("comfortable");
   await page.reload();
   await page.locator("[data-check]").first().waitFor();
-  assert.equal(await page.locator("html").getAttribute("data-density"), "comfortable");
+  await page.locator('html[data-density="comfortable"]').waitFor();
   await shot("system");
 });
 
@@ -92,7 +92,7 @@ browserTest(
     await open("#/templates");
     const card = page.getByRole("article", { name: "Image codec over an ideal link" });
     await card.getByText("invalid", { exact: true }).waitFor();
-    assert.match(await card.innerText(), /recipes\/image_codec_default\.yaml/);
+    await card.getByText(/recipes\/image_codec_default\.yaml/).first().waitFor();
     assert.equal(await card.getByRole("button", { name: "Open", exact: true }).count(), 0);
     await page.getByText(/Catalogue (degraded|invalid)/).waitFor();
     await shot("templates_invalid");
@@ -119,10 +119,10 @@ browserTest(
     await shot("replace");
     await dialog.getByRole("button", { name: "Replace", exact: true }).click();
     await until(graphSays("UTF-8"));
-    assert.equal(await page.evaluate(graphSays("JPEG")), false);
+    await until(`!(${graphSays("JPEG")})`);
     await page.getByRole("button", { name: "Undo" }).click();
     await until(graphSays("JPEG"));
-    assert.equal(await page.evaluate(graphSays("UTF-8")), false);
+    await until(`!(${graphSays("UTF-8")})`);
   },
   { axe: false },
 );
