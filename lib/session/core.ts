@@ -2,13 +2,14 @@
  * What the method groups of a session share: the workspace, and the registry, readiness, plan cache and worker threads of
  * one project, each loaded at its first use and kept.
  */
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AdapterInspection, AdapterSource } from "../adapter/types.ts";
-import { programForm } from "../artifact/program.ts";
+import { programFolder, programForm } from "../artifact/program.ts";
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import type { OperationContract } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
+import type { JsonObject } from "../contract/value.ts";
 import type { WorkerPool } from "../execute/pool.ts";
 import type { ExecuteOptions, ExecuteOutcome } from "../execute/types.ts";
 import type { OnnxAccelerator } from "../onnx/session.ts";
@@ -114,16 +115,35 @@ export class SessionCore {
 
   /** Contracts of all operations; the code of adapters is not loaded for them. */
   async contracts(): Promise<OperationContract[]> {
-    const { operations = [], adapters = [] } = this.#options;
-    if (this.#registry === undefined && operations.length + adapters.length === 0) {
-      // Reading the generated contracts takes a fraction of the time that loading every operation would.
-      const [{ parseJson }, { default: text }] = await Promise.all([
-        import("../contract/json.ts"),
-        import("../../ops/contracts.json", { with: { type: "text" } }),
-      ]);
-      return (parseJson(text) as { operations: OperationContract[] }).operations;
+    // Reading the generated contracts takes a fraction of the time that loading every built-in operation would.
+    const [{ parseJson }, { default: text }] = await Promise.all([
+      import("../contract/json.ts"),
+      import("../../ops/contracts.json", { with: { type: "text" } }),
+    ]);
+    const builtIn = (parseJson(text) as { operations: OperationContract[] }).operations;
+    if (!this.#hasOwnOperations()) return builtIn;
+    const registry = await (this.#registry ?? this.#load(false)), known = new Set(builtIn.map(({ id }) => id));
+    const own = registry.ids().filter((id) => !known.has(id)).map((id) => registry.get(id).operation.contract);
+    return [...builtIn, ...own].sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** JSON Schema of recipes with all operations. */
+  async recipeSchema(): Promise<JsonObject> {
+    const folder = programFolder();
+    if (folder === null || this.#hasOwnOperations()) {
+      return (await import("../plan/recipe_schema.ts")).recipeSchema(await this.registry());
     }
-    return (await (this.#registry ?? this.#load(false))).contracts();
+    // The generated file spares loading every operation, as the contracts do.
+    const [{ parseJson }, text] = await Promise.all([
+      import("../contract/json.ts"),
+      Deno.readTextFile(join(folder, "recipes/recipe.schema.json")),
+    ]);
+    return parseJson(text) as JsonObject;
+  }
+
+  #hasOwnOperations(): boolean {
+    const { operations = [], adapters = [] } = this.#options;
+    return operations.length + adapters.length > 0;
   }
 
   readiness(): Promise<Readiness> {

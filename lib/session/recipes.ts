@@ -394,8 +394,7 @@ export class Recipes {
 
   /** JSON Schema of recipes with the operations of this session. */
   async schema(): Promise<JsonObject> {
-    const { recipeSchema } = await import("../plan/recipe_schema.ts");
-    return recipeSchema(await this.core.registry());
+    return await this.core.recipeSchema();
   }
 
   /**

@@ -61,7 +61,7 @@ export class System {
     const fileOf = async (module: Promise<{ default: object }>) => (await module).default as JsonObject;
     switch (name) {
       case "recipe":
-        return (await import("../plan/recipe_schema.ts")).recipeSchema(await this.core.registry());
+        return await this.core.recipeSchema();
       case "pack":
         return await fileOf(import("../../benchmarks/pack.schema.json", { with: { type: "json" } }));
       case "manifest":
