@@ -149,7 +149,11 @@ export function readCaptureConfig(
       refuse(["samples"], `Cannot capture ${samples} records`, `Give an integer from 1 to ${MAX_SAMPLES}`);
     }
   } else if (value.samples === undefined && plan === null) {
-    refuse(["samples"], "Missing number of records to capture", "Give samples, or a split_plan");
+    refuse(
+      ["samples"],
+      "Missing number of records to capture",
+      "Give samples (--samples of the command), or a split_plan",
+    );
   }
   const taps = readTaps((value.taps ?? []) as JsonObject[], { ...context, suggestions }, refuse);
   const sweep = (value.sweep ?? {}) as Record<string, Value[]>;

@@ -87,7 +87,7 @@ export function buildProgram(): Command {
       gather,
     )
     .option("--json", "print one JSON value on standard output, errors included")
-    .option("-q, --quiet", "print errors only")
+    .option("-q, --quiet", "print results and errors only")
     .option("-v, --verbose", "print more; repeat for a trace", (_: string, count: number) => count + 1, 0)
     .addOption(
       new Option("--onnx-accelerator <runtime>", "run trained artifacts natively instead of in the sandbox")

@@ -1,6 +1,7 @@
 /** From a recipe to a network that the exported script trains, and back; skipped, with a note, without PyTorch. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { decodePng, parsePng } from "../../lib/artifact/png_decode.ts";
 import { inFolder, svc } from "../support/cli.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { torchPython } from "../support/torch.ts";
@@ -37,7 +38,28 @@ Deno.test({
     assert.match(resumed, /epoch 3 /);
     assert.doesNotMatch(resumed, /epoch 1 /);
     assert.equal(Deno.readTextFileSync(join(project, "curve.csv")).trim().split("\n").length, 4);
-    assert.deepEqual(Deno.readFileSync(join(project, "curve.png")).subarray(1, 4), new TextEncoder().encode("PNG"));
+    const curve = decodePng(parsePng(Deno.readFileSync(join(project, "curve.png"))));
+    const inked = (y: number, colour: number) =>
+      Array.from({ length: curve.width }, (_, x) => curve.data[(y * curve.width + x) * 3]).includes(colour);
+    const [rows, text, line] = [Array.from({ length: curve.height }, (_, y) => y), 60, 20];
+    assert.ok(rows.slice(-44).some((y) => inked(y, text)), "the axis of epochs has numbers");
+    assert.ok(rows.slice(44, -44).some((y) => inked(y, text)), "the axis of losses has numbers");
+    assert.ok(rows.slice(44, -44).some((y) => inked(y, line)), "there is a curve");
+    for (
+      const [args, message] of [
+        [["--epochs", "0"], /--epochs, .* are at least 1/],
+        [["--loss", "mse"], /no loss mse of any evaluation; .*bit_cross_entropy/],
+        [["--vary", "wireless_channel.snr_db=5"], /--vary .*: write the range as LOW:HIGH/],
+        [["--images", "."], /--images replaces an image source, and this link draws its data/],
+        [["--device", "none"], /--device none: /],
+      ] as const
+    ) {
+      const refused = await new Deno.Command(python!, { args: ["train.py", ...args], cwd: project }).output();
+      const stderr = new TextDecoder().decode(refused.stderr);
+      assert.notEqual(refused.code, 0);
+      assert.match(stderr, message);
+      assert.doesNotMatch(stderr, /Traceback/);
+    }
 
     const packaged = await svc(["artifact", "package", "rx/package", "--out", "rx.zip", "--json"], { cwd });
     assert.equal(packaged.code, 0, packaged.stderr);

@@ -47,7 +47,7 @@ class Records:
         self.folder = Path(folder) if folder is not None else ROOT / "data" / split
         schema = self.folder / "schema.json"
         if not schema.exists():
-            raise FileNotFoundError(f"{schema}: capture the split first, see README.md")
+            raise FileNotFoundError(f"{schema} does not exist: run svc dataset-capture run {ROOT}")
         self.schema = json.loads(schema.read_text(encoding="utf-8"))
 
     def __len__(self):

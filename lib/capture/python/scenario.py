@@ -33,7 +33,7 @@ class Result:
         for step, report in self.evaluations.items():
             if step_id in (None, step) and report.losses and name in (None, *report.losses):
                 return report.losses[name or next(iter(report.losses))]
-        raise ValueError(f"no loss {name or ''} of {step_id or 'any evaluation'}: there are {self.losses()}")
+        raise ValueError(f"no loss {name or ''} of {step_id or 'any evaluation'}; losses by evaluation: {self.losses()}")
 
     def losses(self):
         return {step: list(report.losses) for step, report in self.evaluations.items()}

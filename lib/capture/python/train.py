@@ -3,12 +3,13 @@
     python3 train.py --epochs 1            # a first run, within a minute
     python3 train.py --epochs 50 --patience 5
     python3 train.py --resume --epochs 100
-    python3 train.py --images FOLDER       # crops of pictures in place of a captured image source
+    python3 train.py --images FOLDER       # crops of images in place of a captured image source
     svc artifact package package
 
 The networks are those of networks.py, which is yours to change. Data are drawn by the twins of the sources, are crops of the
-pictures in a folder (--images), or come from the captured splits in data/ (--data shards). The best validation loss counts. Written: curve.csv, curve.png, checkpoint.pt,
-package/. Needs Python 3.9 or later, NumPy and PyTorch; uses a GPU where there is one.
+images in a folder (--images), or come from the captured splits in data/ (--data shards). The weights of the best validation
+loss are exported. Written: curve.csv, curve.png, checkpoint.pt, package/. Needs Python 3.9 or later, NumPy and PyTorch; uses a
+GPU where there is one.
 """
 
 import argparse
@@ -39,7 +40,7 @@ def options():
     parser.add_argument("--bits", type=int, default=8192, help="bits of an update with drawn bits, rounded up to a frame")
     parser.add_argument("--batch", type=int, default=64, help="records of an update with captured data")
     parser.add_argument("--data", choices=["drawn", "shards"], default="drawn" if scenario.drawn else "shards")
-    parser.add_argument("--images", type=Path, help="folder of pictures to crop: PNG and JPEG with Pillow, or NPY uint8 [h, w, 3]")
+    parser.add_argument("--images", type=Path, help="folder of images to crop: PNG and JPEG with Pillow, or NPY uint8 [h, w, 3]")
     parser.add_argument("--crop", type=int, default=64, help="side of a crop in pixels")
     parser.add_argument("--vary", action="append", default=[], metavar="STEP.PARAM=LOW:HIGH",
                         help="parameter that each update draws uniformly, such as wireless_channel.snr_db=0:20")
@@ -52,33 +53,44 @@ def options():
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--resume", action="store_true", help="continue from checkpoint.pt")
     parser.add_argument("--out", type=Path, default=ROOT)
-    return parser.parse_args()
+    chosen = parser.parse_args()
+    if min(chosen.epochs, chosen.steps, chosen.bits, chosen.batch) < 1:
+        parser.error("--epochs, --steps, --bits and --batch are at least 1")
+    try:
+        torch.empty(0, device=chosen.device)
+    except (RuntimeError, AssertionError) as reason:
+        parser.error(f"--device {chosen.device}: {reason}")
+    return chosen
 
 
-class Pictures:
-    """Random crops of the pictures in a folder. Every tenth picture by name is for validation alone."""
+class ImageFolder:
+    """Random crops of the images in a folder. Every tenth image by name is for validation only."""
 
     def __init__(self, folder, crop):
         if not IMAGE_TAPS or {TAPS[name]["from"] for name in IMAGE_TAPS} != set(scenario.required):
-            raise SystemExit(f"--images gives images alone, the link needs {', '.join(scenario.required) or 'no data'}")
+            needs = f"takes {', '.join(scenario.required)}" if scenario.required else "draws its data"
+            raise SystemExit(f"--images replaces an image source, and this link {needs}")
         paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in (".png", ".jpg", ".jpeg", ".npy"))
         large = [array for array in map(self.read, paths) if min(array.shape[:2]) >= crop]
         if len(large) < 2:
-            raise SystemExit(f"{folder} has {len(large)} pictures of at least {crop} x {crop} pixels: training needs 2")
+            raise SystemExit(f"{folder} has {len(large)} images of at least {crop} x {crop} pixels: training needs 2")
         self.crop = crop
-        self.pictures = {"validation": large[::10], "train": [array for i, array in enumerate(large) if i % 10]}
+        self.images = {"validation": large[::10], "train": [array for i, array in enumerate(large) if i % 10]}
 
     @staticmethod
     def read(path):
         if path.suffix == ".npy":
             return np.load(path)
-        from PIL import Image
+        try:
+            from PIL import Image
+        except ModuleNotFoundError:
+            raise SystemExit(f"{path}: Pillow reads PNG and JPEG files, and is not installed (python3 -m pip install pillow)") from None
 
         return np.asarray(Image.open(path).convert("RGB"))
 
     def batch(self, split, count, rng):
         def one():
-            array = self.pictures[split][rng.integers(len(self.pictures[split]))]
+            array = self.images[split][rng.integers(len(self.images[split]))]
             y, x = (rng.integers(size - self.crop + 1) for size in array.shape[:2])
             crop = array[y : y + self.crop, x : x + self.crop]
             return crop[:, ::-1] if rng.integers(2) else crop
@@ -90,7 +102,7 @@ class Pictures:
 class Trainer:
     def __init__(self, chosen):
         self.chosen, self.device = chosen, torch.device(chosen.device)
-        self.pictures = Pictures(chosen.images, chosen.crop) if chosen.images else None
+        self.images = ImageFolder(chosen.images, chosen.crop) if chosen.images else None
         self.varied = [self.read_varied(text) for text in chosen.vary]
         torch.manual_seed(chosen.seed)
         self.networks = {step: build(step).to(self.device) for step in BLOCKS}
@@ -99,6 +111,10 @@ class Trainer:
         # The first pass gives the networks their sizes.
         with torch.no_grad():
             first = self.forward(next(self.batches("validation")), torch.Generator().manual_seed(chosen.seed))
+        try:
+            self.loss(first)
+        except ValueError as reason:
+            raise SystemExit(str(reason)) from None
         print(f"{self.parameters()} parameters on {chosen.device}; losses: {first.losses()}")
         for step, reason in first.left_out.items():
             print(f"left out: {step}: {reason}")
@@ -115,7 +131,10 @@ class Trainer:
         params = scenario.steps.get(step, {"params": {}})["params"]
         if not isinstance(params.get(name), (int, float)):
             raise SystemExit(f"--vary {text}: the link has no number {reference}")
-        low, high = (float(limit) for limit in limits.split(":"))
+        try:
+            low, high = (float(limit) for limit in limits.split(":"))
+        except ValueError:
+            raise SystemExit(f"--vary {text}: write the range as LOW:HIGH, such as 0:20") from None
         return params, name, low, high
 
     def vary(self, share):
@@ -131,12 +150,15 @@ class Trainer:
 
     def batches(self, split):
         """Batches of an epoch; validation is the same every time."""
-        if self.pictures or self.chosen.data == "drawn":
+        if self.images or self.chosen.data == "drawn":
             rng = self.rng if split == "train" else np.random.default_rng(self.chosen.seed)
             for _ in range(self.chosen.steps if split == "train" else max(1, self.chosen.steps // 8)):
-                yield self.pictures.batch(split, self.chosen.batch, rng) if self.pictures else {}
+                yield self.images.batch(split, self.chosen.batch, rng) if self.images else {}
             return
-        records = Records(split)
+        try:
+            records = Records(split)
+        except FileNotFoundError as reason:
+            raise SystemExit(str(reason)) from None
         for arrays in records.batches(self.chosen.batch, self.rng if split == "train" else None):
             yield batch_of(arrays, records.schema["tap_schemas"])
 
@@ -211,7 +233,7 @@ class Trainer:
             writer = csv.DictWriter(file, list(rows[0]))
             writer.writeheader()
             writer.writerows(rows)
-        curves = [[row[name] for row in rows] for name in ("train_loss", "validation_loss")]
+        curves = {name: [row[name.replace(" ", "_")] for row in rows] for name in ("train loss", "validation loss")}
         (out / "curve.png").write_bytes(chart(curves))
 
     def restore(self):
@@ -253,19 +275,48 @@ class Trainer:
         subprocess.run(command, check=True)
 
 
+#: Glyphs of 3 x 5 pixels: an octal digit is a row.
+GLYPHS = dict(zip("0123456789.-+acdehilnoprstv", """
+75557 26227 71747 71717 55711 74717 74757 71111 75757 75717 00002 00700 02720 03553
+03443 13553 07743 46555 20222 62227 06555 02552 06564 06544 03636 27223 05552
+""".split()))
+
+
+def write(image, text, x, y):
+    """Writes text with the upper left corner at x, y; each pixel of a glyph is 2 x 2."""
+    for character in text:
+        for row, digit in enumerate(GLYPHS.get(character, "00000")):
+            for column in range(3):
+                if int(digit) & 4 >> column:
+                    image[y + 2 * row : y + 2 * row + 2, x + 2 * column : x + 2 * column + 2] = 60
+        x += 8
+
+
 def chart(curves, width=640, height=360):
-    """A PNG file of curves over their epochs: the first one grey, the second one blue."""
+    """A PNG file of curves over their epochs: the first one grey, the second one blue. An epoch alone is a mark."""
     image = np.full((height, width, 3), 255, np.uint8)
-    values = np.array(curves, float)
-    low, high = values.min(), values.max()
-    image[[20, height - 20], 20 : width - 20] = image[20 : height - 20, [20, width - 20]] = 200
-    for curve, colour in zip(values, [(150, 150, 150), (20, 90, 200)]):
-        at = np.linspace(0, len(curve) - 1, 4 * width)
-        level = (np.interp(at, np.arange(len(curve)), curve) - low) / max(high - low, 1e-30)
-        x = (24 + at / max(len(curve) - 1, 1) * (width - 48)).astype(int)
-        y = (height - 24 - level * (height - 48)).astype(int)
-        for thickness in (0, 1):
-            image[y + thickness, x] = colour
+    left, right, top, bottom = 84, width - 24, 36, height - 44
+    image[[top, bottom], left:right] = image[top:bottom, [left, right]] = 200
+    epochs = np.arange(1, max(map(len, curves.values())) + 1)
+    low, high = min(map(min, curves.values())), max(map(max, curves.values()))
+    x_of = lambda epoch: (left + 12 + (epoch - 1) / max(len(epochs) - 1, 1) * (right - left - 24)).astype(int)
+    y_of = lambda loss: (bottom - 12 - (loss - low) / max(high - low, 1e-30) * (bottom - top - 24)).astype(int)
+    for loss in np.linspace(low, high, 5):
+        write(image, f"{loss:.3g}".rjust(9), 4, y_of(loss) - 4)
+        image[y_of(loss), left - 5 : left] = 120
+    for epoch in np.unique(np.linspace(1, len(epochs), 5).astype(int)):
+        write(image, str(epoch), x_of(epoch) - 4, bottom + 10)
+        image[bottom : bottom + 5, x_of(epoch)] = 120
+    write(image, "epoch", (left + right) // 2 - 20, bottom + 26)
+    for at, (name, curve) in enumerate(curves.items()):
+        colour = [(150, 150, 150), (20, 90, 200)][at]
+        write(image, name, left + 30 + 200 * at, 14)
+        image[17:21, left + 200 * at : left + 22 + 200 * at] = colour
+        fine = np.linspace(1, len(curve), 4 * width)
+        x, y = x_of(fine), y_of(np.interp(fine, epochs, curve))
+        reach = 2 if len(curve) == 1 else 1
+        for shift in np.ndindex(2 * reach, 2 * reach):
+            image[y + shift[0] - reach, x + shift[1] - reach] = colour
     lines = b"".join(b"\0" + row.tobytes() for row in image)
     chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
