@@ -207,10 +207,10 @@ async function twinVectors(
   { registry, inspection, effective }: ProjectFacts,
   graph: JsonObject,
 ): Promise<TwinVector[]> {
-  const { default: file } = await import("./python/twin_vectors.json", { with: { type: "json" } });
+  const file = await textOf(() => import("./python/twin_vectors.json", { with: { type: "text" } }));
   const steps = (graph.steps as { id: string }[]).map(({ id }) => effective.steps.find((step) => step.id === id)!);
   const operations = new Set(steps.map(({ op }) => op));
-  const stored = (file as unknown as TwinVector[]).filter(({ operation }) => operations.has(operation));
+  const stored = (JSON.parse(file) as TwinVector[]).filter(({ operation }) => operations.has(operation));
   const own: TwinVector[] = [];
   for (const step of steps) {
     if (inspection.selected_steps.includes(step.id)) continue;

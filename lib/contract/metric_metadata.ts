@@ -1,5 +1,5 @@
 /** Counts of rates over statistical units in documents: `metric_metadata` of steps, reports and benchmark rows. */
-import type { RateCounts } from "../numeric/rate_interval.ts";
+import type { RateCounts, StatisticalUnit } from "../numeric/rate_interval.ts";
 import { float, isNumber, isObject, type JsonObject, toNumber } from "./value.ts";
 
 /** Record of a step's rates. For bits, the sums over units equal the counts and are omitted. */
@@ -27,9 +27,20 @@ export function recordedRate(
 ): RateCounts | null {
   const record = isObject(all) ? all[metric] : undefined;
   if (!isObject(record) || typeof record.unit !== "string" || !isNumber(record.trials)) return null;
-  const read = Object.fromEntries(
-    Object.entries(record).map(([key, value]) => [key, isNumber(value) ? toNumber(value) : value]),
-  ) as unknown as RateCounts;
-  const { unit, events, trials } = read;
-  return unit === "bit" ? { ...read, events_squared: events, events_trials: events, trials_squared: trials } : read;
+  const count = (key: string, absent = 0) => {
+    const value = record[key];
+    return isNumber(value) ? toNumber(value) : absent;
+  };
+  const unit = record.unit as StatisticalUnit, events = count("events"), trials = count("trials");
+  return {
+    events,
+    trials,
+    unit,
+    units: count("units"),
+    unit_failures: count("unit_failures"),
+    events_squared: count("events_squared", events),
+    events_trials: count("events_trials", events),
+    trials_squared: count("trials_squared", trials),
+    ...(record.complement === true ? { complement: true } : {}),
+  };
 }

@@ -17,11 +17,19 @@ interface Runtime {
 // Reading the global itself loads Node's modules, so it is read here.
 const load = <Name extends keyof BuiltinModules>(name: Name) => (globalThis as Runtime).process.getBuiltinModule(name);
 
-let crypto: BuiltinModules["node:crypto"] | undefined;
-let zlib: BuiltinModules["node:zlib"] | undefined;
+/** The part of `node:crypto` in use: SHA-256. */
+export interface CryptoBuiltins {
+  createHash(algorithm: "sha256"): Hash;
+}
 
-/** The hash functions of Node. */
-export type CryptoBuiltins = BuiltinModules["node:crypto"];
+interface Hash {
+  update(data: Uint8Array | string): Hash;
+  copy(): Hash;
+  digest(encoding: "hex"): string;
+}
+
+let crypto: CryptoBuiltins | undefined;
+let zlib: BuiltinModules["node:zlib"] | undefined;
 
 /** Supplies hash functions where Node's are missing: in browsers. */
 export function supplyCrypto(supplied: CryptoBuiltins): void {

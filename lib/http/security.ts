@@ -82,7 +82,8 @@ export function createGuard({ port, allowHosts, allowOrigins, token }: GuardOpti
   };
 }
 
-const digest = (text: string): Uint8Array => nodeCrypto().createHash("sha256").update(text).digest();
+const digest = (text: string): Uint8Array =>
+  new TextEncoder().encode(nodeCrypto().createHash("sha256").update(text).digest("hex"));
 
 /**
  * Headers of every reply.

@@ -13,7 +13,7 @@ import "npm:core-js@3.51.0/actual/typed-array/from-hex.js";
 import "npm:core-js@3.51.0/actual/typed-array/to-base64.js";
 import "npm:core-js@3.51.0/actual/typed-array/from-base64.js";
 import { sha256 } from "npm:@noble/hashes@2.4.0/sha2.js";
-import { type CryptoBuiltins, supplyCrypto } from "../contract/node_builtins.ts";
+import { supplyCrypto } from "../contract/node_builtins.ts";
 
 type Digest = ReturnType<typeof sha256.create>;
 
@@ -37,5 +37,5 @@ class Sha256 {
 
 const { process } = globalThis as { process?: { getBuiltinModule?: unknown } };
 if (process?.getBuiltinModule === undefined) {
-  supplyCrypto({ createHash: () => new Sha256() } as unknown as CryptoBuiltins);
+  supplyCrypto({ createHash: () => new Sha256() });
 }

@@ -84,7 +84,7 @@ function operationText(contract: OperationContract): string {
 }
 
 function operationPages(): Map<string, string> {
-  const { operations } = parseJson(contracts) as unknown as { operations: OperationContract[] };
+  const { operations } = parseJson(contracts) as { operations: OperationContract[] };
   const groups = Map.groupBy(operations, ({ id }) => id.split(".")[0]);
   const pages = new Map<string, string>();
   for (const [group, members] of [...groups].sort(([a], [b]) => compareCodePoints(a, b))) {
@@ -112,13 +112,13 @@ const anchor = (heading: string) => heading.toLowerCase().replaceAll(/[^\w\- ]/g
 // Metrics and tasks
 
 function metricsPage(): string {
-  const { tasks, metrics } = researchCatalog() as unknown as Record<"tasks" | "metrics", Record<string, unknown>[]>;
+  const { tasks, metrics } = researchCatalog();
   const rows = metrics.map((
     { id, name, unit, direction, description },
   ) => [code(id), cell(name), cell(unit), cell(String(direction ?? "").replaceAll("_", " ")), cell(description)]);
   const taskRows = tasks.map((
     { id, name, modality, metrics, description },
-  ) => [code(id), cell(name), cell(modality), (metrics as string[]).map(code).join(", "), cell(description)]);
+  ) => [code(id), cell(name), cell(modality), metrics.map(code).join(", "), cell(description)]);
   const body = `## Tasks\n\n${table(["Id", "Name", "Modality", "Metrics", ""], taskRows)}\n## Metrics\n\n` +
     table(["Id", "Name", "Unit", "Better", ""], rows);
   return page(

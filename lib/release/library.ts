@@ -25,22 +25,15 @@ const TYPED = [
   ["npm:hono@^4.13.19/client", "hono/dist/types/client/index.d.ts"],
 ] as const;
 
-interface Bundled {
-  success: boolean;
-  errors: { text: string }[];
-  outputFiles?: { contents?: Uint8Array<ArrayBuffer> }[];
-}
-
 async function bundle(file: string, minify: boolean): Promise<string> {
-  const { success, errors, outputFiles } = await (Deno as unknown as { bundle(options: object): Promise<Bundled> })
-    .bundle({
-      entrypoints: [file],
-      outputDir: "/",
-      platform: "browser",
-      format: "esm",
-      minify,
-      write: false,
-    });
+  const { success, errors, outputFiles } = await Deno.bundle({
+    entrypoints: [file],
+    outputDir: "/",
+    platform: "browser",
+    format: "esm",
+    minify,
+    write: false,
+  });
   if (!success) throw new Error(errors.map(({ text }) => text).join("\n"));
   return new TextDecoder().decode(outputFiles![0].contents);
 }

@@ -1,19 +1,20 @@
 /** The research catalogue (areas, datasets, tasks and metrics: the rows of `catalog.json`), and look-ups. */
 import { SvcError } from "../contract/error.ts";
 import { Suggestions } from "../contract/nearest.ts";
-import { cloneValue, type JsonObject } from "../contract/value.ts";
 import rows from "./catalog.json" with { type: "json" };
 import type { AreaEntry, DatasetEntry, DeprecatedMetric, MetricEntry, Modality, TaskEntry } from "./catalog_types.ts";
 
 export type { DatasetEntry, MetricEntry, TaskEntry } from "./catalog_types.ts";
 
-const CATALOG = rows as {
+export type Catalog = {
+  schema_version: 1;
   areas: AreaEntry[];
   datasets: DatasetEntry[];
   tasks: TaskEntry[];
   metrics: MetricEntry[];
-  deprecated_metrics: DeprecatedMetric[];
 };
+
+const CATALOG = rows as Omit<Catalog, "schema_version"> & { deprecated_metrics: DeprecatedMetric[] };
 
 /**
  * The catalogue as data, as in `svc research catalog`.
@@ -23,13 +24,13 @@ const CATALOG = rows as {
  * import assert from "node:assert/strict";
  * import { researchCatalog } from "./catalog.ts";
  *
- * const { tasks } = researchCatalog() as { tasks: { id: string }[] };
+ * const { tasks } = researchCatalog();
  * assert.ok(tasks.some(({ id }) => id === "bit_transport"));
  * ```
  */
-export function researchCatalog(): JsonObject {
+export function researchCatalog(): Catalog {
   const { deprecated_metrics: _, ...published } = CATALOG;
-  return cloneValue({ schema_version: 1, ...published, metrics: published.metrics.map((metric) => ({ ...metric })) });
+  return structuredClone({ schema_version: 1, ...published });
 }
 
 const byId = <T extends { id: string }>(entries: readonly T[]) => new Map(entries.map((entry) => [entry.id, entry]));

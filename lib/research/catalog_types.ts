@@ -49,7 +49,7 @@ export interface TaskEntry extends JsonObject {
   required_artifacts: string[];
 }
 
-export interface MetricEntry {
+export type MetricEntry = {
   id: string;
   name: string;
   family: string;
@@ -62,7 +62,7 @@ export interface MetricEntry {
   counts?: { events: string; trials: string };
   status?: CatalogStatus;
   description?: string;
-}
+};
 
 /** A former metric id, with its replacement. */
 export interface DeprecatedMetric {

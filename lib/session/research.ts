@@ -1,14 +1,13 @@
 /** The research catalogue: areas, datasets, tasks and metrics. */
 import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
-import type { JsonObject } from "../contract/value.ts";
-import type { DatasetEntry, MetricEntry, TaskEntry } from "../research/catalog.ts";
+import type { Catalog, DatasetEntry, MetricEntry, TaskEntry } from "../research/catalog.ts";
 
 const catalogue = () => import("../research/catalog.ts");
 
 export class Research {
   /** The whole catalogue as a document. */
-  async catalog(): Promise<JsonObject> {
+  async catalog(): Promise<Catalog> {
     return (await catalogue()).researchCatalog();
   }
 

@@ -22,7 +22,7 @@ const BANDS = [[1, 2, 3, 4], [6, 8, 10, 13], [18, 25, 35, 45], [60, 75, 85, 95]]
 const SCENES = 64, SCENE_SIZE = 96, SEED = 7401;
 
 function photographs(): JpegImage[] {
-  const { samples } = parseJson(Deno.readTextFileSync(new URL("manifest.json", SAMPLES))) as unknown as {
+  const { samples } = parseJson(Deno.readTextFileSync(new URL("manifest.json", SAMPLES))) as {
     samples: { path: string; split: string }[];
   };
   return samples.filter(({ split }) => split === "train").flatMap(({ path }) => {
