@@ -109,11 +109,10 @@ async function compressed(name: string, bytes: Uint8Array): Promise<[string, Uin
 
 /** The scripts by name. */
 async function bundle(here: URL): Promise<Files> {
-  const { bundle } = Deno as unknown as { bundle?: (options: object) => Promise<BundleResult> };
-  if (bundle === undefined) {
+  if (Deno.bundle === undefined) {
     throw new Error("this Deno runs without the unstable feature bundle, which deno.json lists");
   }
-  const result = await bundle({
+  const result = await Deno.bundle({
     entrypoints: ENTRIES.map((name) => new URL(name, here).href),
     outputDir: "/",
     platform: "browser",
@@ -153,12 +152,6 @@ function* filesUnder(folder: string): Generator<[string, Uint8Array<ArrayBuffer>
     if (isDirectory) yield* filesUnder(join(folder, name));
     else yield [name, Deno.readFileSync(join(folder, name))];
   }
-}
-
-interface BundleResult {
-  success: boolean;
-  errors: { text: string }[];
-  outputFiles?: { path: string; contents?: Uint8Array<ArrayBuffer> }[];
 }
 
 /**

@@ -31,16 +31,16 @@ export const activeJobs = () => [...jobs.value.values()].filter(({ state }) => !
 const stageOf = (state: string) => isEnded(state) ? 2 : state === "running" ? 1 : 0;
 
 /** The run of a variant of a matrix. */
-export interface VariantRun {
+export type VariantRun = {
   index: number;
   run_id: string | null;
   status: string;
   reused: boolean;
-}
+};
 
 /** The runs of a matrix job by variant id, as far as they have started. */
 export const variantRuns = ({ progress }: Job): { [variantId: string]: VariantRun } =>
-  (progress?.variants ?? {}) as unknown as { [variantId: string]: VariantRun };
+  (progress?.variants ?? {}) as { [variantId: string]: VariantRun };
 
 /** Adds the known state of a job. */
 export function rememberJob(job: Job): void {
@@ -64,7 +64,7 @@ function later(known: Job | undefined, job: Job): Job {
   }
   return {
     ...merged,
-    progress: { ...known.progress, ...job.progress, variants: variants as unknown as JsonObject },
+    progress: { ...known.progress, ...job.progress, variants },
   };
 }
 
