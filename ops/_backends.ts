@@ -1,5 +1,5 @@
 /** Materialisations of backends, for operations of several groups. */
-import type { Differentiability, Materialization } from "../lib/contract/operation.ts";
+import type { Differentiability, Materialization, OperationDefinition } from "../lib/contract/operation.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
 
 const differentiability = (exportable: boolean) =>
@@ -37,4 +37,18 @@ export function native(implementation: string, bindings: JsonObject = {}): Mater
 /** The entry of exported training code; `twin` of the operation says whether it is implemented. */
 export function exported(backend: string, implementation: string, bindings: JsonObject = {}): Materialization {
   return { runner: "differentiable_export", backend, implementation, parameter_bindings: bindings };
+}
+
+/** Declarations of an operation in NumPy with a twin in PyTorch, which agree to 1e-6 + 1e-5 relative. */
+export function numpyWithTwin(
+  gradient: Differentiability["gradient"],
+  reason: string,
+): Pick<OperationDefinition, "differentiability" | "equivalence" | "formats" | "materializations" | "twin"> {
+  return {
+    differentiability: exportable("torch", gradient, reason),
+    equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
+    formats: { artifact: "npz", tensor: "torch.Tensor" },
+    materializations: [...executed("numpy", "default"), exported("torch", "default")],
+    twin: true,
+  };
 }

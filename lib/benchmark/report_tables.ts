@@ -37,7 +37,7 @@ export interface ReportTable {
   notes: string[];
 }
 
-const left = (title: string, unit = ""): ReportColumn => ({ title, unit, align: "left" });
+const left = (title: string): ReportColumn => ({ title, unit: "", align: "left" });
 const right = (title: string, unit = ""): ReportColumn => ({ title, unit, align: "right" });
 
 /** Titles with units, and the texts of the cells. */

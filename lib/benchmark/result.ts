@@ -1,5 +1,4 @@
 /** Assembles `result.json` from its head, known at the start, and the ledger. */
-import { prettyJson } from "../contract/json.ts";
 import { aggregate } from "./aggregate.ts";
 import { Comparisons } from "./compare.ts";
 import type { LedgerIndex } from "./ledger.ts";
@@ -168,9 +167,4 @@ export class Statistics {
     });
     return { aggregates: aggregate(recipes, this.#confidence), comparisons: this.#comparisons.rows() };
   }
-}
-
-/** The text of a result's file. */
-export function resultText(result: BenchmarkResult): string {
-  return prettyJson(result);
 }

@@ -38,7 +38,7 @@ import { Ledger, rowKey } from "./ledger.ts";
 import { type LoadedPack, type LoadedRecipe, loadPack, packRecord } from "./load_pack.ts";
 import { Pruner } from "./prune.ts";
 import { replicationArguments, type ReplicationOptions } from "./replication.ts";
-import { assembleResult, type BenchmarkEnd, identityOf, type ResultHead, resultText } from "./result.ts";
+import { assembleResult, type BenchmarkEnd, identityOf, type ResultHead } from "./result.ts";
 import { type MadeRow, runRow, skippedRow } from "./row.ts";
 import { countsOf } from "./stored_rows.ts";
 import { sampleOf } from "./samples.ts";
@@ -484,7 +484,7 @@ class Benchmark {
       const record = packRecord(this.#loaded, this.#options.workspace.projectRoot);
       replaceFile(DISK, join(directory, PACK_RECORD_FILE), prettyJson(record), true);
     }
-    replaceFile(DISK, join(directory, RESULT_FILE), resultText(head), true);
+    replaceFile(DISK, join(directory, RESULT_FILE), prettyJson(head), true);
   }
 
   async run(): Promise<{ result: BenchmarkResult; directory: string }> {
@@ -779,7 +779,7 @@ class Benchmark {
     const reports = exportFiles(result);
     result.reports = end.reports = Object.keys(reports).sort();
     for (const [name, chunks] of Object.entries(reports)) replaceFile(DISK, join(this.#directory, name), chunks());
-    const text = resultText(result);
+    const text = prettyJson(result);
     // The ledger first: after an interruption the result is made from its end.
     this.#ledger.append("attempt_ended", endFields(end, sha256Hex(text)));
     replaceFile(DISK, join(this.#directory, RESULT_FILE), text, true);

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { entriesOf, exists } from "../artifact/path_kind.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
+import { prettyJson } from "../contract/json.ts";
 import { nearestName } from "../contract/nearest.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
@@ -13,7 +14,7 @@ import { isRunId } from "../run/reservation.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { lastKind, Ledger, LedgerIndex } from "./ledger.ts";
 import { checkResult } from "./result_schema.ts";
-import { assembleResult, type BenchmarkEnd, type ResultHead, resultText } from "./result.ts";
+import { assembleResult, type BenchmarkEnd, type ResultHead } from "./result.ts";
 import { countsOf, withStoredRows } from "./stored_rows.ts";
 import { type BenchmarkResult, LEDGER_FILE, RESULT_FILE, type ResultStatus, STORED_ROWS } from "./types.ts";
 
@@ -159,7 +160,7 @@ export function settleResult(workspace: Workspace, resultId: string): BenchmarkR
     const result = index.end === null
       ? interrupted(path, directory, stored)
       : assembleResult(headOf(stored), index, endOf(index.end.event.fields), directory);
-    replaceFile(DISK, join(directory, RESULT_FILE), resultText(result), true);
+    replaceFile(DISK, join(directory, RESULT_FILE), prettyJson(result), true);
     return result;
   } finally {
     lock.release();
@@ -214,7 +215,7 @@ function interrupted(path: string, directory: string, stored: BenchmarkResult): 
   const ledger = Ledger.open(path, stored.attempt_id);
   try {
     const result = assembleResult(headOf(stored), ledger.index, end, directory);
-    ledger.append("attempt_ended", endFields(end, sha256Hex(resultText(result))));
+    ledger.append("attempt_ended", endFields(end, sha256Hex(prettyJson(result))));
     return result;
   } finally {
     ledger.close();

@@ -68,17 +68,15 @@ export function parsed<T>(
   description: string,
   parse: (text: string, before: T) => T,
   fallback: T,
-  shown?: string,
 ): OptionSpec<T>;
 export function parsed<T>(
   flags: string,
   description: string,
   parse: (text: string, before: T) => T,
   fallback?: T,
-  shown?: string,
 ): OptionSpec<T | undefined> {
   const option = new Option(flags, description).argParser(parse);
-  return { option: fallback === undefined ? option : option.default(fallback, shown) };
+  return { option: fallback === undefined ? option : option.default(fallback) };
 }
 
 /** Reads a whole number within bounds. */

@@ -74,8 +74,8 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
     : xs.filter((_, i) => data[i].kind !== "theory");
   const x = position(figure.x, xs, measured), y = position(figure.y, heights);
   const labels = series.map(({ label }) => label);
-  const scaled = <T>(range: T[], field = "series") => ({
-    field,
+  const scaled = <T>(range: T[]) => ({
+    field: "series",
     type: "nominal",
     scale: { domain: labels, range },
     legend: null,

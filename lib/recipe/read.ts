@@ -34,19 +34,10 @@ export interface DecodedFile extends DecodedText {
   text: string;
 }
 
-/** Reads a recipe file. @throws SvcError as {@link readTextFile} and {@link readRecipeText} */
+/** Reads a recipe file. @throws SvcError as {@link readLimited}, {@link decodeRecipeText} and {@link readRecipeText} */
 export async function readRecipeFile(path: string): Promise<DecodedFile> {
-  const text = await readTextFile(path);
+  const text = decodeRecipeText(await readLimited(path), path);
   return { text, ...readRecipeText(text, { file: path }) };
-}
-
-/**
- * Reads a file as UTF-8, up to the size limit of recipes.
- * @throws SvcError `recipe_not_found`, `path_forbidden`, `recipe_limit_exceeded`, or `recipe_syntax_invalid` for bytes
- *   that are not UTF-8
- */
-async function readTextFile(path: string): Promise<string> {
-  return decodeRecipeText(await readLimited(path), path);
 }
 
 /**

@@ -178,14 +178,14 @@ function checkShapes(documents: Documents, findings: Findings): void {
     }
   };
   for (const [file, shapes] of Object.entries(SHAPES)) check(file, documents[file as keyof Documents], shapes, "$");
-  const each = (file: keyof Documents, member: string, shapes: Record<string, Shape>) => {
-    const items = documents[file][member];
-    if (!Array.isArray(items)) return;
-    for (const [index, item] of items.entries()) check(file, item, shapes, `$.${member}[${index}]`);
+  const eachStep = (file: keyof Documents, shapes: Record<string, Shape>) => {
+    const { steps } = documents[file];
+    if (!Array.isArray(steps)) return;
+    for (const [index, step] of steps.entries()) check(file, step, shapes, `$.steps[${index}]`);
   };
-  for (const file of [AUTHORED_FILE, RECIPE_FILE] as const) each(file, "steps", STEP_SHAPE);
-  each(PLAN_FILE, "steps", BINDING_SHAPE);
-  each(SUMMARY_FILE, "steps", ROW_SHAPE);
+  for (const file of [AUTHORED_FILE, RECIPE_FILE] as const) eachStep(file, STEP_SHAPE);
+  eachStep(PLAN_FILE, BINDING_SHAPE);
+  eachStep(SUMMARY_FILE, ROW_SHAPE);
   const summary = documents[SUMMARY_FILE];
   for (const [index, row] of (list(summary.steps) ? summary.steps as Value[] : []).entries()) {
     if (!isObject(row) || !isObject(row.outputs)) continue;

@@ -55,8 +55,8 @@ export type PlanOptions = Pick<RunOptions, "backend" | "implementation" | "usePl
 /** A recipe that passed strict validation. */
 export interface Validation {
   compilation: Compilation;
-  /** Points of the matrix; 0 without one. */
-  points: number;
+  /** Its matrix; without points where it has none. */
+  expansion: MatrixExpansion;
   diagnostics: Diagnostic[];
 }
 
@@ -258,7 +258,7 @@ export class Recipes {
       ? await (await import("../plan/plan_matrix.ts")).planMatrix(expansion, { registry })
       : await (await import("../plan/planner.ts")).planRecipe(compilation, { registry, locate: source.locate });
     if (planned.status !== "planned") source.refuse("recipe_invalid", "accept", planned.diagnostics);
-    return { compilation, points: points.length, diagnostics: planned.diagnostics };
+    return { compilation, expansion, diagnostics: planned.diagnostics };
   }
 
   /** Plans a recipe, without side effects. @returns the plan, or every diagnostic of compiler and planner */

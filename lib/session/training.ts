@@ -6,6 +6,7 @@ import type { ExportedProject } from "../capture/export_project.ts";
 import type { ProjectView } from "../capture/project.ts";
 import type { CaptureSize } from "../capture/size.ts";
 import { createCancellation } from "../execute/cancellation.ts";
+import { sha256Json } from "../contract/hash.ts";
 import type { JsonObject } from "../contract/value.ts";
 import type { TrainingInspection } from "../training/inspect_recipe.ts";
 import type { TrainingPlan } from "../training/training_plan.ts";
@@ -141,10 +142,7 @@ export class Training {
   }
 
   async #captured(recipe: RecipeInput, { taps, plan: given, ...options }: CaptureOptions): Promise<CaptureInput> {
-    const [{ captureConfigFor }, { trainingPlanSha256 }] = await Promise.all([
-      import("../capture/derive.ts"),
-      import("../training/training_plan.ts"),
-    ]);
+    const { captureConfigFor } = await import("../capture/derive.ts");
     const { plan, ...source } = await this.#source(recipe, { plan: given });
     const own = given === undefined ? undefined : plan;
     return {
@@ -152,7 +150,7 @@ export class Training {
       raw: source.raw,
       locate: source.locate,
       config: captureConfigFor(source.raw, { ...source, plan: own, taps }),
-      trainingPlanSha256: own && trainingPlanSha256(own),
+      trainingPlanSha256: own && sha256Json(own),
     };
   }
 

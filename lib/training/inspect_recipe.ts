@@ -4,6 +4,7 @@
  */
 import { lowerFirst } from "../contract/sentence.ts";
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
+import { sha256Json } from "../contract/hash.ts";
 import { formatOfKind } from "../contract/kinds.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import { stepOutputKinds } from "../contract/output_kinds.ts";
@@ -12,7 +13,7 @@ import type { JsonObject } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import { boundariesOf, type Boundary, isEvaluation } from "./boundaries.ts";
 import { type GradientRoute, gradientRoute, Reach } from "./gradient_routes.ts";
-import { invalidPlan, scenarioSha256, type TrainingPlan, trainingPlanSha256 } from "./training_plan.ts";
+import { invalidPlan, scenarioSha256, type TrainingPlan } from "./training_plan.ts";
 
 export type TrainingStatus =
   | "full_gradient_possible"
@@ -101,7 +102,7 @@ export function inspectRecipe(effective: RecipeDocument, plan: TrainingPlan, reg
     kind: "svc.training_inspection",
     recipe: effective.name,
     scenario_sha256: scenarioSha256(effective),
-    training_plan_sha256: trainingPlanSha256(plan),
+    training_plan_sha256: sha256Json(plan),
     status,
     recommendations: recommend(status, selected, boundaries, effective, reach),
     boundaries,

@@ -81,7 +81,7 @@ function directorySource(root: string, name: string): PackageSource {
       else if (entry.isFile()) {
         paths.push(path);
         bytes += lstatSync(join(root, path)).size;
-        checkTotals(name, paths.length, bytes, MAX_PACKAGE_BYTES, "Leave out what its manifest does not list");
+        checkTotals(name, paths.length, bytes, "Leave out what its manifest does not list");
       } else {problems.push(
           memberProblem(path, entry.isSymbolicLink() ? "it is a symbolic link" : "it is a special file"),
         );}
@@ -131,7 +131,7 @@ function folderSource(
 }
 
 function archiveSource(bytes: Uint8Array, name: string): PackageSource {
-  checkTotals(name, 0, bytes.length, MAX_PACKAGE_BYTES);
+  checkTotals(name, 0, bytes.length);
   const entries = zipEntries(bytes, name);
   const problems: Diagnostic[] = [];
   const files = new Map<string, ZipEntry>();
@@ -148,7 +148,7 @@ function archiveSource(bytes: Uint8Array, name: string): PackageSource {
     }
   }
   const paths = [...files.keys()];
-  checkTotals(name, paths.length, 0, MAX_PACKAGE_BYTES);
+  checkTotals(name, paths.length, 0);
   checkNames(name, paths, problems);
   const manifest = manifestAmong(paths, name);
   const folder = posix.dirname(manifest);
@@ -203,13 +203,13 @@ function checkNames(name: string, paths: readonly string[], found: readonly Diag
   throw unsafe(`Cannot open ${name}: ${problems[0].message}${more}`, problems);
 }
 
-function checkTotals(name: string, members: number, bytes: number, limit: number, hint: string | null = null): void {
+function checkTotals(name: string, members: number, bytes: number, hint: string | null = null): void {
   if (members > MAX_MEMBERS) {
     throw new SvcError("artifact_limit_exceeded", `Cannot open ${name}: it has more than ${MAX_MEMBERS} files`, {
       hint,
     });
   }
-  if (bytes > limit) throw tooLarge(name, limit, hint);
+  if (bytes > MAX_PACKAGE_BYTES) throw tooLarge(name, MAX_PACKAGE_BYTES, hint);
 }
 
 function tooLarge(name: string, limit: number, hint: string | null = null): SvcError {

@@ -111,11 +111,6 @@ export function invalidPlan(diagnostics: Diagnostic[]): SvcError {
   });
 }
 
-/** The identity of a plan: SHA-256 of the canonical JSON of its normal form. */
-export function trainingPlanSha256(plan: TrainingPlan): string {
-  return sha256Json(plan);
-}
-
 /**
  * The identity of a scenario: SHA-256 of the canonical JSON of the effective recipe without the parts of a training
  * campaign, its `dataset_capture` and `metadata.training_performed`.

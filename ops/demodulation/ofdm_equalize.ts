@@ -18,7 +18,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { executed, exportable, exported } from "../_backends.ts";
+import { numpyWithTwin } from "../_backends.ts";
 import { CHANNEL_ESTIMATE, checkGridLength, GRID_KEY, noiseOf, PILOT_CONTEXT, readContext } from "../_ofdm_grid.ts";
 
 const LEAST_GAIN = 1e-12, ERASED_VARIANCE = 1e12;
@@ -35,13 +35,9 @@ export default defineOperation({
     include_estimation_error: z.boolean().default(true)
       .describe("add the error variance of the estimate to the noise variance"),
   }),
-  differentiability: exportable("torch", "full", "Smooth in symbols and estimate"),
-  equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
-  formats: { artifact: "npz", tensor: "torch.Tensor" },
-  materializations: [...executed("numpy", "default"), exported("torch", "default")],
+  ...numpyWithTwin("full", "Smooth in symbols and estimate"),
   outputMetadataGuarantees: { rx_symbols: { from: "rx_symbols", keys: ["boundary_contract", "symbol_count"] } },
   estimate: (_params, { rx_symbols: { bytes } }) => ({ rx_symbols: 1.5 * bytes }),
-  twin: true,
   threadSafe: true,
   run({ inputs, params }) {
     const y = symbolsOf(inputs.rx_symbols), noise = noiseOf(inputs.rx_symbols);

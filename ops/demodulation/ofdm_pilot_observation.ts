@@ -12,7 +12,7 @@ import { SvcError } from "../../lib/contract/error.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { executed, exportable, exported } from "../_backends.ts";
+import { numpyWithTwin } from "../_backends.ts";
 import { CHANNEL_OBSERVATION } from "../_channel_estimation.ts";
 import { MIMO_RX_GRID } from "../_mimo_grid.ts";
 import { noiseOf, onePort, PILOT_CONTEXT, pilotRows, readContext, receivedGrid } from "../_ofdm_grid.ts";
@@ -24,12 +24,8 @@ export default defineOperation({
   inputs: { rx_symbols: [RX_SYMBOLS, MIMO_RX_GRID], pilot_context: [PILOT_CONTEXT] },
   outputs: { observation: CHANNEL_OBSERVATION },
   params: z.strictObject({}),
-  differentiability: exportable("torch", "full", "Linear in the received pilots"),
-  equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
-  formats: { artifact: "npz", tensor: "torch.Tensor" },
-  materializations: [...executed("numpy", "default"), exported("torch", "default")],
+  ...numpyWithTwin("full", "Linear in the received pilots"),
   estimate: (_params, { rx_symbols: { bytes } }) => ({ observation: bytes }),
-  twin: true,
   threadSafe: true,
   run({ inputs }) {
     const context = onePort(readContext(inputs.pilot_context)), { grids, subcarriers } = context.layout;

@@ -19,7 +19,7 @@ import { ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { metadataNumber, symbolsArtifact, travel } from "../../lib/artifact/values.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
 import { firstActive, ofdmElements } from "../../lib/numeric/ofdm_waveform.ts";
-import { executed, exportable, exported } from "../_backends.ts";
+import { numpyWithTwin } from "../_backends.ts";
 import { readWaveform, WAVEFORM } from "../_waveform.ts";
 
 const LAYOUT_KEYS = [...Object.keys(WAVEFORM.metadata), "symbols_per_grid"];
@@ -38,10 +38,7 @@ export default defineOperation({
     ),
     equalize: z.enum(["none", "zf"]).default("none").describe("zf divides by the gains of the wired state"),
   }),
-  differentiability: exportable("torch", "full", "A linear map"),
-  equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
-  formats: { artifact: "npz", tensor: "torch.Tensor" },
-  materializations: [...executed("numpy", "default"), exported("torch", "default")],
+  ...numpyWithTwin("full", "A linear map"),
   outputMetadataGuarantees: { rx_symbols: { from: "waveform", keys: ["boundary_contract", "symbol_count"] } },
   estimate: (_params, { waveform: { bytes } }) => ({ rx_symbols: 1.5 * bytes }),
   check: ({ equalize }, connected) =>
@@ -52,7 +49,6 @@ export default defineOperation({
         hint: "Wire state, or set equalize to none",
       }]
       : [],
-  twin: true,
   threadSafe: true,
   run({ inputs, params }) {
     const { samples, layout } = readWaveform(inputs.waveform),

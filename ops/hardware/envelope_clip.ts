@@ -14,7 +14,7 @@ import type { Metrics } from "../../lib/contract/operation.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bussgangGain, clipEnvelope, divided, energy, errorEnergy } from "../../lib/numeric/front_end.ts";
-import { executed, exportable, exported } from "../_backends.ts";
+import { numpyWithTwin } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 import { samplesOf, SIGNAL_PORTS, signalWith } from "./_signal.ts";
 
@@ -33,13 +33,9 @@ export default defineOperation({
       "clipping amplitude, normalised; replaces clip_ratio_db",
     ),
   }),
-  differentiability: exportable("torch", "full", "The phase keeps its gradient above the clipping amplitude"),
-  equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
-  formats: { artifact: "npz", tensor: "torch.Tensor" },
-  materializations: [...executed("numpy", "default"), exported("torch", "default")],
+  ...numpyWithTwin("full", "The phase keeps its gradient above the clipping amplitude"),
   outputMetadataGuarantees: { signal: { from: "signal", keys: ["envelope_clip"] } },
   estimate: (_params, { signal }) => ({ signal: sizeOfInput(signal, "complex64") }),
-  twin: true,
   check: ({ clip_amplitude, clip_ratio_db }) =>
     clip_amplitude !== undefined && clip_ratio_db !== DEFAULT_RATIO_DB
       ? [{

@@ -17,7 +17,7 @@ import type { Metrics } from "../../lib/contract/operation.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bussgangGain, divided, energy, errorEnergy, rapp, saleh } from "../../lib/numeric/front_end.ts";
-import { executed, exportable, exported } from "../_backends.ts";
+import { numpyWithTwin } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 import { samplesOf, SIGNAL_PORTS, signalWith } from "./_signal.ts";
 
@@ -59,13 +59,9 @@ export default defineOperation({
   description: "Amplifies a waveform or symbols with saturation, and phase distortion for tubes, at an input back-off",
   ...SIGNAL_PORTS,
   params: PARAMS,
-  differentiability: exportable("torch", "full", "Smooth in the samples"),
-  equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
-  formats: { artifact: "npz", tensor: "torch.Tensor" },
-  materializations: [...executed("numpy", "default"), exported("torch", "default")],
+  ...numpyWithTwin("full", "Smooth in the samples"),
   outputMetadataGuarantees: { signal: { from: "signal", keys: ["power_amplifier"] } },
   estimate: (_params, { signal }) => ({ signal: sizeOfInput(signal, "complex64") }),
-  twin: true,
   threadSafe: true,
   run({ inputs, params }) {
     const x = samplesOf(inputs.signal), power = 2 * energy(x) / x.length, scale = scaleOf(params, power);

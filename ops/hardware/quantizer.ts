@@ -13,7 +13,7 @@ import type { Metrics } from "../../lib/contract/operation.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { energy, errorEnergy, quantize } from "../../lib/numeric/front_end.ts";
-import { executed, exportable, exported } from "../_backends.ts";
+import { numpyWithTwin } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 import { samplesOf, SIGNAL_PORTS, signalWith } from "./_signal.ts";
 
@@ -31,13 +31,9 @@ export default defineOperation({
       "unit of clip_value: amplitude, or rms of one component",
     ),
   }),
-  differentiability: exportable("torch", "surrogate", "Straight through inside the clipping level, zero outside"),
-  equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
-  formats: { artifact: "npz", tensor: "torch.Tensor" },
-  materializations: [...executed("numpy", "default"), exported("torch", "default")],
+  ...numpyWithTwin("surrogate", "Straight through inside the clipping level, zero outside"),
   outputMetadataGuarantees: { signal: { from: "signal", keys: ["quantizer"] } },
   estimate: (_params, { signal }) => ({ signal: sizeOfInput(signal, "complex64") }),
-  twin: true,
   threadSafe: true,
   run({ inputs, params }) {
     const x = samplesOf(inputs.signal), power = energy(x), rms = Math.sqrt(power / x.length);

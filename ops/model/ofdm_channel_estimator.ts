@@ -35,7 +35,7 @@ import {
   uniformCorrelation,
 } from "../../lib/numeric/grid_estimation.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { executed, exportable, exported } from "../_backends.ts";
+import { numpyWithTwin } from "../_backends.ts";
 import { CHANNEL_ESTIMATE as SLOT_ESTIMATE } from "../_channel_estimation.ts";
 import { MIMO_RX_GRID } from "../_mimo_grid.ts";
 import {
@@ -80,12 +80,8 @@ export default defineOperation({
   optionalInputs: { pilot_estimate: [SLOT_ESTIMATE] },
   outputs: { estimate: CHANNEL_ESTIMATE },
   params: PARAMS,
-  differentiability: exportable("torch", "full", "Linear in the received pilots"),
-  equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
-  formats: { artifact: "npz", tensor: "torch.Tensor" },
-  materializations: [...executed("numpy", "default"), exported("torch", "default")],
+  ...numpyWithTwin("full", "Linear in the received pilots"),
   estimate: (_params, { rx_symbols: { bytes } }) => ({ estimate: 6 * bytes }),
-  twin: true,
   threadSafe: true,
   check: ({ method }, connected) =>
     method !== "given" || connected.has("pilot_estimate") ? [] : [{

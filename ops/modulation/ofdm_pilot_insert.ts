@@ -23,7 +23,7 @@ import { modulate } from "../../lib/numeric/modulation.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { combOf, dmrsSubcarriers, dmrsValues } from "../../lib/numeric/pilot_grid.ts";
 import { Generator } from "../../lib/numeric/random.ts";
-import { executed, exportable, exported } from "../_backends.ts";
+import { numpyWithTwin } from "../_backends.ts";
 import { describeGrid, GRID_KEY, PILOT_CONTEXT } from "../_ofdm_grid.ts";
 
 const OF_DMRS = { "x-svc-used-when": { pattern: "nr_dmrs_type1" } };
@@ -58,10 +58,7 @@ export default defineOperation({
   inputs: { symbols: [SYMBOLS] },
   outputs: { symbols: SYMBOLS, pilot_context: PILOT_CONTEXT },
   params: PARAMS,
-  differentiability: exportable("torch", "full", "Data symbols pass unchanged"),
-  equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
-  formats: { artifact: "npz", tensor: "torch.Tensor" },
-  materializations: [...executed("numpy", "default"), exported("torch", "default")],
+  ...numpyWithTwin("full", "Data symbols pass unchanged"),
   outputMetadataGuarantees: {
     symbols: { from: "symbols", keys: ["boundary_contract", "symbol_count", GRID_KEY] },
     pilot_context: { keys: [GRID_KEY] },
@@ -79,7 +76,6 @@ export default defineOperation({
     };
   },
   check: problems,
-  twin: true,
   threadSafe: true,
   run({ inputs, params }) {
     const given = symbolsOf(inputs.symbols), { port_count: ports, subcarriers, num_ofdm_symbols: rows } = params;

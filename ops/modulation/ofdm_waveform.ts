@@ -13,7 +13,7 @@ import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { firstActive, ofdmSamples, paprDb } from "../../lib/numeric/ofdm_waveform.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
-import { executed, exportable, exported } from "../_backends.ts";
+import { numpyWithTwin } from "../_backends.ts";
 import { WAVEFORM } from "../_waveform.ts";
 
 const PARAMS = z.strictObject({
@@ -31,10 +31,7 @@ export default defineOperation({
   inputs: { symbols: [SYMBOLS] },
   outputs: { waveform: WAVEFORM, grid: SYMBOLS },
   params: PARAMS,
-  differentiability: exportable("torch", "full", "A linear map"),
-  equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
-  formats: { artifact: "npz", tensor: "torch.Tensor" },
-  materializations: [...executed("numpy", "default"), exported("torch", "default")],
+  ...numpyWithTwin("full", "A linear map"),
   outputMetadataGuarantees: {
     waveform: { from: "symbols" },
     grid: { from: "symbols", keys: ["boundary_contract", "symbol_count"] },
@@ -60,7 +57,6 @@ export default defineOperation({
     }
     return found;
   },
-  twin: true,
   threadSafe: true,
   run({ inputs, params }) {
     const symbols = symbolsOf(inputs.symbols), { fft_size: size, oversampling } = params, count = symbols.length / 2;

@@ -28,7 +28,7 @@ import { cdlResponse, correlationFactors, CORRELATIONS, tdlResponse } from "../.
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import type { Generator } from "../../lib/numeric/random.ts";
 import { realFirst, svd } from "../../lib/numeric/svd.ts";
-import { executed, exportable, exported } from "../_backends.ts";
+import { numpyWithTwin } from "../_backends.ts";
 import { MIMO_RX_GRID, MIMO_STATE } from "../_mimo_grid.ts";
 import { gridLayout } from "../_ofdm_grid.ts";
 import { COMMON_PARAMS } from "./_params.ts";
@@ -73,10 +73,7 @@ export default defineOperation({
   inputs: { symbols: [SYMBOLS] },
   outputs: { rx_grid: MIMO_RX_GRID, state: MIMO_STATE },
   params: PARAMS,
-  differentiability: exportable("torch", "full", "Linear in the symbols"),
-  equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
-  formats: { artifact: "npz", tensor: "torch.Tensor" },
-  materializations: [...executed("numpy", "default"), exported("torch", "default")],
+  ...numpyWithTwin("full", "Linear in the symbols"),
   outputMetadataGuarantees: { rx_grid: { from: "symbols" } },
   estimate(params, { symbols: { bytes, shape } }) {
     const layers = params.layers || params.tx_antennas, { ofdm_fft_size: width, num_ofdm_symbols: rows } = params;
@@ -87,7 +84,6 @@ export default defineOperation({
     };
   },
   check: problems,
-  twin: true,
   threadSafe: true,
   run({ inputs, params, generator, progress }) {
     const symbols = symbolsOf(inputs.symbols), { metadata } = inputs.symbols, count = symbols.length / 2;

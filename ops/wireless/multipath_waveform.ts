@@ -23,7 +23,7 @@ import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { convolve, firstActive, type Path, pathResponse } from "../../lib/numeric/ofdm_waveform.ts";
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import type { Generator } from "../../lib/numeric/random.ts";
-import { executed, exportable, exported } from "../_backends.ts";
+import { numpyWithTwin } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 import { readWaveform, WAVEFORM } from "../_waveform.ts";
 
@@ -58,10 +58,7 @@ export default defineOperation({
   inputs: { waveform: [WAVEFORM] },
   outputs: { waveform: WAVEFORM, state: OFDM_STATE },
   params: PARAMS,
-  differentiability: exportable("torch", "full", "Linear in the samples"),
-  equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
-  formats: { artifact: "npz", tensor: "torch.Tensor" },
-  materializations: [...executed("numpy", "default"), exported("torch", "default")],
+  ...numpyWithTwin("full", "Linear in the samples"),
   outputMetadataGuarantees: {
     waveform: { from: "waveform", keys: ["noise_variance"] },
     state: { keys: ["noise_variance", "average_power_budget"] },
@@ -74,7 +71,6 @@ export default defineOperation({
       hint: "Write delays as whole numbers from 0 on",
     }],
   estimate: (_params, { waveform }) => ({ waveform: sizeOfInput(waveform, "complex64"), state: waveform.bytes }),
-  twin: true,
   threadSafe: true,
   run({ inputs, params, generator, threads }) {
     const { samples, layout } = readWaveform(inputs.waveform), { fftSize: size, oversampling, active, rows } = layout;

@@ -3,11 +3,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { readSnapshot } from "../../lib/benchmark/evidence.ts";
-import { resultText } from "../../lib/benchmark/result.ts";
 import { showBenchmarkResult } from "../../lib/benchmark/store.ts";
 import { verifyBenchmark } from "../../lib/benchmark/verify.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
-import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
+import { canonicalJson, parseJson, prettyJson } from "../../lib/contract/json.ts";
 import type { SvcError } from "../../lib/contract/error.ts";
 import { Registry } from "../../lib/contract/registry.ts";
 import { Suggestions } from "../../lib/contract/nearest.ts";
@@ -240,7 +239,7 @@ Deno.test("a result of a benchmark in another form is refused with its first pro
     "channel.ber",
   ], 1);
   const id = result.result_id, folder = join(stateDir, "benchmarks", id);
-  const sound = JSON.parse(resultText(result));
+  const sound = JSON.parse(prettyJson(result));
   const changes: [string, (document: typeof sound) => void][] = [
     ["$.reports[0]", (document) => document.reports = ["../../etc/passwd"]],
     ["$.reports[0]", (document) => document.reports = [-0.5]],

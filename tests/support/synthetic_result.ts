@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { EvidenceWriter } from "../../lib/benchmark/evidence.ts";
 import { exportFiles } from "../../lib/benchmark/export.ts";
 import { Ledger } from "../../lib/benchmark/ledger.ts";
-import { assembleResult, type BenchmarkEnd, type ResultHead, resultText } from "../../lib/benchmark/result.ts";
+import { assembleResult, type BenchmarkEnd, type ResultHead } from "../../lib/benchmark/result.ts";
 import { benchmarkWorkspace, endFields } from "../../lib/benchmark/store.ts";
 import { LEDGER_FILE, PACK_RECORD_FILE, RESULT_FILE, type ResultRow } from "../../lib/benchmark/types.ts";
 import { sha256Hex, sha256Json } from "../../lib/contract/hash.ts";
@@ -139,7 +139,7 @@ export function writeSyntheticResult(workspace: Workspace, options: SyntheticOpt
     replaceFile(
       DISK,
       join(directory, RESULT_FILE),
-      resultText({ ...head, recipes: [], aggregates: [], comparisons: [] }),
+      prettyJson({ ...head, recipes: [], aggregates: [], comparisons: [] }),
     );
     for (let replicate = 0; replicate < (until ?? replicates); replicate++) {
       for (let index = 0; index < recipes; index++) {
@@ -151,7 +151,7 @@ export function writeSyntheticResult(workspace: Workspace, options: SyntheticOpt
     const end: BenchmarkEnd = { status: "completed", completed_at_utc: "2026-01-02T00:00:00.000Z", reports: [] };
     const result = assembleResult(head, ledger.index, end, directory);
     result.reports = end.reports = Object.keys(exportFiles(result)).filter((name) => !name.startsWith("metrics"));
-    const text = resultText(result);
+    const text = prettyJson(result);
     for (const name of result.reports) replaceFile(DISK, join(directory, name), exportFiles(result)[name]());
     ledger.append("attempt_ended", endFields(end, sha256Hex(text)));
     replaceFile(DISK, join(directory, RESULT_FILE), text);

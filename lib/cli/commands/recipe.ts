@@ -107,7 +107,7 @@ export const recipeCommands: CommandSpec[] = [
       const mode = compat ? "compat" : "strict";
       return await svc.recipes.validate(await context.recipe(svc, file, set), { mode, strictLegacy });
     },
-    json: ({ compilation, points, diagnostics }) => ({
+    json: ({ compilation, expansion, diagnostics }) => ({
       schema_version: 1,
       status: "valid",
       mode: compilation.mode,
@@ -115,13 +115,13 @@ export const recipeCommands: CommandSpec[] = [
       authored_sha256: compilation.authored_sha256,
       effective_sha256: compilation.effective_sha256,
       seed_policy: compilation.seed_policy,
-      matrix_points: points,
+      matrix_points: expansion.points.length,
       diagnostics,
     }),
-    show({ compilation: { normalized, effective_sha256 }, points, diagnostics }, { context }) {
+    show({ compilation: { normalized, effective_sha256 }, expansion: { points }, diagnostics }, { context }) {
       context.findings(diagnostics);
       const { name, steps } = normalized!;
-      const matrix = points > 0 ? `, ${points} matrix points` : "";
+      const matrix = points.length > 0 ? `, ${points.length} matrix points` : "";
       return `${
         context.paint("green", "valid")
       }  ${name}: ${steps.length} steps${matrix}, recipe hash ${effective_sha256}`;

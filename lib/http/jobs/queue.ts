@@ -192,7 +192,7 @@ export class JobQueue {
   }
 
   /** @throws SvcError `job_not_found` */
-  get(id: string, kinds?: readonly JobKind[]): Job {
+  get(id: string, kinds?: readonly JobKind[]): LiveJob {
     const job = this.#jobs.get(id);
     if (job === undefined || (kinds !== undefined && !kinds.includes(job.document.kind))) {
       throw new SvcError("job_not_found", `Cannot find the job ${id}`, {
@@ -210,16 +210,14 @@ export class JobQueue {
 
   /** Requests the stop of a job; a second request changes nothing. */
   cancel(id: string): Job {
-    this.get(id);
-    const job = this.#jobs.get(id)!;
+    const job = this.get(id);
     this.#stop(job, "canceled", "Stop requested");
     return job;
   }
 
   /** Resolves when the job has ended. */
   ended(id: string): Promise<void> {
-    this.get(id);
-    return this.#jobs.get(id)!.ended.promise;
+    return this.get(id).ended.promise;
   }
 
   /** Refuses new jobs, cancels all, and waits for their end. */

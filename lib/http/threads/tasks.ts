@@ -45,8 +45,7 @@ export const TASKS = {
     { points, keep, drop, ...request }: RecipeSource & KeepOptions & { points?: string[] },
   ): Promise<{ recipe: Value; name: string }> {
     const source = await sourceOf(session, request);
-    await session.recipes.validate(source);
-    const expansion = await session.recipes.expand(source);
+    const { expansion } = await session.recipes.validate(source);
     if (expansion.points.length === 0) {
       throw new SvcError("matrix_definition_invalid", "Cannot run a matrix: the recipe has none", {
         hint: "Run it by POST /api/run-jobs",

@@ -125,7 +125,7 @@ function* assumedVariance(recipe: LintView): Iterable<Finding> {
   }));
   for (const { step } of demodulations(recipe)) {
     if (!read.has(step) || Object.hasOwn(step.inputs, "channel_state")) continue;
-    if (passes(recipe, step, "rx_symbols", (from) => from.op === "wireless.channel")) continue;
+    if (passes(recipe, step, (from) => from.op === "wireless.channel")) continue;
     yield {
       place: inputOf(step, "rx_symbols"),
       message: `${step.id} uses the noise variance 1: its symbols carry no value from a noisy channel`,
@@ -227,9 +227,9 @@ function* ignoredParams(recipe: LintView): Iterable<Finding> {
   }
 }
 
-/** Whether a step between an input and the modulator satisfies a condition. */
-function passes(recipe: LintView, step: LintStep, port: string, wanted: (step: LintStep) => boolean): boolean {
-  for (let wire = recipe.source(step, port); wire !== undefined;) {
+/** Whether a step between the received symbols and the modulator satisfies a condition. */
+function passes(recipe: LintView, step: LintStep, wanted: (step: LintStep) => boolean): boolean {
+  for (let wire = recipe.source(step, "rx_symbols"); wire !== undefined;) {
     if (wanted(wire.step)) return true;
     if (MODULATORS.includes(wire.step.op)) return false;
     wire = recipe.source(wire.step, "rx_symbols") ?? recipe.source(wire.step, "symbols");
@@ -379,8 +379,8 @@ export const LINK_RULES: readonly Rule[] = [
         const unequalized = (from: LintStep) =>
           from.op === "wireless.channel" && recipe.is(from, "channel", "flat_rayleigh", ...OFDM) &&
           recipe.is(from, "receiver_processing", "none");
-        if (passes(recipe, step, "rx_symbols", (from) => from.op === "demodulation.ofdm_equalize")) continue;
-        if (!passes(recipe, step, "rx_symbols", unequalized)) continue;
+        if (passes(recipe, step, (from) => from.op === "demodulation.ofdm_equalize")) continue;
+        if (!passes(recipe, step, unequalized)) continue;
         yield {
           place: inputOf(step, "rx_symbols"),
           message: `${step.id} makes decisions on faded symbols of unknown phase: about half of its bits are wrong`,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
+import { prettyJson } from "../../../lib/contract/json.ts";
 import { join } from "node:path";
 import { listIndexedResults, listResultsFromIndex, rebuildResultIndex } from "../../../lib/benchmark/result_index.ts";
-import { resultText } from "../../../lib/benchmark/result.ts";
 import { listBenchmarkResults } from "../../../lib/benchmark/store.ts";
 import { float } from "../../../lib/contract/value.ts";
 import { openRunIndex } from "../../../lib/run/index/open.ts";
@@ -9,7 +9,7 @@ import { openWorkspace } from "../../../lib/run/workspace.ts";
 import { resultOf } from "./result_fixture.ts";
 
 const made = (id: string, created: string, replicates: number) =>
-  resultText(resultOf(
+  prettyJson(resultOf(
     [{ id: "a", method: "qpsk", metrics: () => ({ "channel.ber": float(0.1) }) }],
     ["channel.ber"],
     replicates,

@@ -70,7 +70,7 @@ const TABLE: Record<"recipes" | "runs" | "benchmarks" | "templates" | "training"
       assert.deepEqual([status, run_readiness?.ready], ["valid", true]);
     },
     async validate({ svc }) {
-      assert.equal((await svc.recipes.validate(MATRIX)).points, 1);
+      assert.equal((await svc.recipes.validate(MATRIX)).expansion.points.length, 1);
     },
     async plan({ svc }) {
       const planned = await svc.recipes.plan(RECIPE);

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { readRecipeText } from "../../../lib/recipe/read.ts";
 import { compileRecipe } from "../../../lib/recipe/compile.ts";
 import { inspectRecipe } from "../../../lib/training/inspect_recipe.ts";
-import { readTrainingPlan, scenarioSha256, trainingPlanSha256 } from "../../../lib/training/training_plan.ts";
+import { readTrainingPlan, scenarioSha256 } from "../../../lib/training/training_plan.ts";
 import { twinsMissing } from "../../../lib/training/gradient_routes.ts";
+import { sha256Json } from "../../../lib/contract/hash.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { createRegistry } from "../../../ops/registry.ts";
 
@@ -122,7 +123,7 @@ Deno.test("plan and scenario are told apart by identities of their own", () => {
   assert.equal(before.scenario_sha256, after.scenario_sha256);
   assert.notEqual(before.training_plan_sha256, after.training_plan_sha256);
   assert.deepEqual(after.training_plan.mine, { kept: 1 });
-  assert.equal(trainingPlanSha256(readTrainingPlan({})), before.training_plan_sha256);
+  assert.equal(sha256Json(readTrainingPlan({})), before.training_plan_sha256);
 
   const scenario = scenarioSha256(effective(RECEIVER));
   const changed = (change: (text: string) => string) => scenarioSha256(effective(RECEIVER, change));
