@@ -11,18 +11,22 @@ const ROOM_BYTES = 1 << 16;
  */
 export const SHARED_BLOCK_BYTES = 4096;
 
-/** Buffers with room around one array. */
-const roomy = new WeakSet<ArrayBufferLike>();
+/** What this thread knows of shared memory that it made. Weak collections would keep young buffers until a full collection. */
+interface KnownBuffer extends SharedArrayBuffer {
+  counted?: ArrayBuffer;
+  /** Whether the room around one array is free. */
+  roomy?: boolean;
+}
 
 /**
  * Shared memory of zeros that counts as memory for the garbage collector. V8 counts private memory only: a program that
  * uses each array for a short time would keep them all, every one in pages that are new. Therefore a large buffer holds
  * private address space of its size, which is never written and takes no memory.
  */
-export function sharedBuffer(byteLength: number): SharedArrayBuffer {
-  const buffer = new SharedArrayBuffer(byteLength);
-  if (byteLength < LEAST_BYTES) return buffer;
-  return Object.assign(buffer, { counted: new ArrayBuffer(byteLength, { maxByteLength: byteLength }) });
+export function sharedBuffer(byteLength: number): KnownBuffer {
+  const buffer: KnownBuffer = new SharedArrayBuffer(byteLength);
+  if (byteLength >= LEAST_BYTES) buffer.counted = new ArrayBuffer(byteLength, { maxByteLength: byteLength });
+  return buffer;
 }
 
 interface ArrayConstructor<T> {
@@ -34,7 +38,7 @@ interface ArrayConstructor<T> {
 export function sharedArray<T>(array: ArrayConstructor<T>, length: number): T {
   const size = length * array.BYTES_PER_ELEMENT, room = size < LEAST_BYTES ? 0 : ROOM_BYTES;
   const buffer = sharedBuffer(size + 2 * room);
-  if (room > 0) roomy.add(buffer);
+  if (room > 0) buffer.roomy = true;
   return new array(buffer, room, length);
 }
 
@@ -54,10 +58,12 @@ export function resultArray<T>(array: ArrayConstructor<T> & (new (length: number
  * @returns null for an array without that room, and for a part of an array
  */
 export function takeRoom(array: Uint8Array, before: number, after: number): Uint8Array<SharedArrayBuffer> | null {
-  const { buffer, byteOffset, byteLength } = array;
+  const { byteOffset, byteLength } = array, buffer: ArrayBuffer | KnownBuffer = array.buffer;
   if (!(buffer instanceof SharedArrayBuffer) || byteOffset !== ROOM_BYTES) return null;
   if (buffer.byteLength !== byteLength + 2 * ROOM_BYTES || before > ROOM_BYTES || after > ROOM_BYTES) return null;
-  return roomy.delete(buffer) ? new Uint8Array(buffer, byteOffset - before, before + byteLength + after) : null;
+  if (!buffer.roomy) return null;
+  buffer.roomy = false;
+  return new Uint8Array(buffer, byteOffset - before, before + byteLength + after);
 }
 
 /** Whether an array lies in shared memory. */
