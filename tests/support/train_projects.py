@@ -1,4 +1,5 @@
-"""Trains the exported projects given as arguments for one epoch, each in a process of its own that starts with PyTorch loaded.
+"""Trains the exported projects given as arguments for one epoch, each in a process of its own that starts with PyTorch, its
+optimizers and ONNX loaded.
 
 Prints a line for each project: its folder and `ok` or `failed`; errors go to standard error.
 """
@@ -9,7 +10,11 @@ import sys
 import traceback
 
 import numpy  # noqa: F401
+import onnx  # noqa: F401
 import torch
+
+# The first optimizer of a process loads it, which takes longer than the training.
+import torch._dynamo  # noqa: F401
 
 torch.set_num_threads(1)
 ARGUMENTS = ["train.py", "--epochs", "1", "--steps", "4", "--batch", "8", "--threads", "1"]
