@@ -6,7 +6,7 @@ import { estimateText, numberText } from "../figure/number_text.ts";
 import { unitText } from "../figure/unit_text.ts";
 import type { ResultDiff } from "../benchmark/compare_results.ts";
 import type { BenchmarkResult, Measure, ResultRow } from "../benchmark/types.ts";
-import { formatTable } from "./table.ts";
+import { formatTable, right } from "./table.ts";
 
 const number = (value: Measure | null) => value === null ? "" : numberText(toNumber(value), "unicode");
 
@@ -24,13 +24,8 @@ export function aggregateTable(result: BenchmarkResult): string {
       stopped: row.stop_reason ?? "",
     })),
     [
-      { key: "recipe" },
-      { key: "metric" },
-      { key: "value" },
-      { key: "n", align: "right" },
-      { key: "events", align: "right" },
-      { key: "units", title: "failed units", align: "right" },
-      ...(shown.some(({ stop_reason }) => stop_reason !== undefined) ? [{ key: "stopped" }] : []),
+      ...["recipe", "metric", "value", right("n"), right("events"), right("units", "failed units")],
+      ...(shown.some(({ stop_reason }) => stop_reason !== undefined) ? ["stopped"] : []),
     ],
   );
 }
@@ -50,16 +45,7 @@ export function comparisonTable({ comparisons }: BenchmarkResult): string {
       n: row.n,
       better: row.better ?? (row.distinguishable ? "different" : "not distinguishable"),
     })),
-    [
-      { key: "candidate" },
-      { key: "baseline" },
-      { key: "metric" },
-      { key: "difference" },
-      { key: "pairs" },
-      { key: "p", title: "p (Holm)", align: "right" },
-      { key: "n", align: "right" },
-      { key: "better" },
-    ],
+    ["candidate", "baseline", "metric", "difference", "pairs", right("p", "p (Holm)"), right("n"), "better"],
   );
 }
 
@@ -99,13 +85,6 @@ export function resultDiffTable({ metrics }: ResultDiff): string {
       relative: row.relative === null ? "" : `${(100 * toNumber(row.relative)).toFixed(2)} %`,
       verdict: words[row.verdict as keyof typeof words] ?? row.verdict,
     })),
-    [
-      { key: "recipe" },
-      { key: "metric" },
-      { key: "a", align: "right" },
-      { key: "b", align: "right" },
-      { key: "relative", title: "b - a", align: "right" },
-      { key: "verdict" },
-    ],
+    ["recipe", "metric", right("a"), right("b"), right("relative", "b - a"), "verdict"],
   );
 }

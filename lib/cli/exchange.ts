@@ -5,7 +5,7 @@ import type { Session } from "../session/session.ts";
 import { command, type CommandSpec, flag, type OptionSpec, text } from "./command.ts";
 import { fetchProgress } from "./fetch_progress.ts";
 import { EXIT } from "./problem.ts";
-import { formatBytes, formatTable } from "./table.ts";
+import { formatBytes, formatTable, right } from "./table.ts";
 
 const STORE = {
   endpoint: text("--endpoint <url>", "address of the store (default: $AWS_ENDPOINT_URL, or AWS)"),
@@ -81,9 +81,7 @@ function reportTable({ store, items, moved_bytes }: ExchangeReport): string {
     files: files || "",
     size: files === 0 ? "" : formatBytes(size_bytes),
   }));
-  const columns = [{ key: "name" }, { key: "status" }];
-  const numbers = ["files", "size"].map((key) => ({ key, align: "right" as const }));
-  const table = rows.length === 0 ? "" : formatTable(rows, [...columns, ...numbers]);
+  const table = rows.length === 0 ? "" : formatTable(rows, ["name", "status", right("files"), right("size")]);
   return `${table}${store}: ${rows.length === 1 ? "1 item" : `${rows.length} items`}, ` +
     `${formatBytes(moved_bytes)} over the network`;
 }

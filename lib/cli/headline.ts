@@ -5,7 +5,7 @@ import { UNITS as UNIT_NAMES } from "../benchmark/estimates.ts";
 import { estimateText } from "../figure/number_text.ts";
 import { type RateCounts, type RateEstimate, rateEstimate } from "../numeric/rate_interval.ts";
 import { type HeadlineView, remarkOn } from "./headline_view.ts";
-import { type Column, formatTable } from "./table.ts";
+import { type Column, formatTable, right } from "./table.ts";
 
 export interface HeadlineRow {
   metric: string;
@@ -119,6 +119,6 @@ function countsText({ events, trials, unit, units, unit_failures, complement }: 
 export function headlineTable(steps: readonly JsonObject[], view: HeadlineView): string {
   const rows = headline(steps, view);
   if (rows.length === 0) return "";
-  const columns: Column[] = [{ key: "metric" }, { key: "value", align: "right" }, { key: "note" }];
+  const columns: Column[] = ["metric", right("value"), "note"];
   return formatTable(rows.map((row) => ({ ...row })), columns);
 }

@@ -75,7 +75,7 @@ function csv(rows: readonly MatrixRow[], metrics: readonly MetricColumn[]): stri
   const columns: Column[] = [
     { key: "index", title: "matrix_index" },
     ...dimensionColumns(rows),
-    ...["status", "reused", "run_id", "variant_id"].map((key) => ({ key })),
+    ...["status", "reused", "run_id", "variant_id"],
     ...metrics.flatMap(({ title, cells }, at) => [
       { key: `value ${at}`, title },
       ...(cells.some((cell) => cell?.estimate)
@@ -121,7 +121,7 @@ function table(rows: readonly MatrixRow[], metrics: readonly MetricColumn[], for
   const columns: Column[] = [
     ...dimensionColumns(rows),
     ...varying.map(({ title }, at): Column => ({ key: `value ${at}`, title, align: "right" })),
-    ...(eventful ? [{ key: "status" }] : []),
+    ...(eventful ? ["status"] : []),
   ];
   const lines = rows.map((row, line): Row => ({
     status: row.reused ? "completed before" : row.status,

@@ -7,19 +7,26 @@ export { formatBytes } from "../contract/units.ts";
 export type TableFormat = "table" | "csv" | "md";
 export type Row = Record<string, string | number | null>;
 
-export interface Column {
+interface FullColumn {
   key: string;
   title?: string;
   align?: "left" | "right";
 }
 
-const cell = (row: Row, column: Column): string => {
+/** A text names a column by its key. */
+export type Column = string | FullColumn;
+
+/** A column of numbers. */
+export const right = (key: string, title?: string): FullColumn => ({ key, title, align: "right" });
+
+const cell = (row: Row, column: FullColumn): string => {
   const value = row[column.key];
   return value === null || value === undefined ? "" : String(value);
 };
 
 /** Writes rows in the wanted format; the first line names the columns. */
-export function formatTable(rows: readonly Row[], columns: readonly Column[], format: TableFormat = "table"): string {
+export function formatTable(rows: readonly Row[], wanted: readonly Column[], format: TableFormat = "table"): string {
+  const columns = wanted.map((column): FullColumn => typeof column === "string" ? { key: column } : column);
   const titles = columns.map((column) => column.title ?? column.key);
   const lines = rows.map((row) => columns.map((column) => cell(row, column)));
   if (format === "csv") return csvText([titles, ...lines]);
@@ -28,8 +35,8 @@ export function formatTable(rows: readonly Row[], columns: readonly Column[], fo
     return [titles, ruler, ...lines.map((line) => line.map((text) => text.replaceAll("|", "\\|")))]
       .map((line) => `| ${line.join(" | ")} |\n`).join("");
   }
-  const wanted = titles.map((title, i) => Math.max(title.length, ...lines.map((line) => line[i].length)));
-  const widths = Deno.stdout.isTerminal() ? fitWidths(wanted, columns, terminalWidth()) : wanted;
+  const full = titles.map((title, i) => Math.max(title.length, ...lines.map((line) => line[i].length)));
+  const widths = Deno.stdout.isTerminal() ? fitWidths(full, columns, terminalWidth()) : full;
   const write = (line: string[]) =>
     line.map((text, i) => columns[i].align === "right" ? text.padStart(widths[i]) : cut(text, widths[i]))
       .join("  ").trimEnd() + "\n";
@@ -45,7 +52,7 @@ const GAP = 2, NARROWEST = 12;
  * @param wanted width of the widest cell of each column
  * @param limit columns of the terminal
  */
-export function fitWidths(wanted: readonly number[], columns: readonly Column[], limit: number): number[] {
+export function fitWidths(wanted: readonly number[], columns: readonly FullColumn[], limit: number): number[] {
   const widths = [...wanted];
   const texts = columns.flatMap(({ align }, i) => i === 0 || align === "right" ? [] : [i]);
   let over = widths.reduce((sum, width) => sum + width + GAP, -GAP) - limit;

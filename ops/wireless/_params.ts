@@ -68,13 +68,7 @@ export function checkCommon(params: CommonParams, unprocessed = UNPROCESSED): Pa
       hint: `receiver_processing none is for ${unprocessed.join(", ")}`,
     });
   }
-  if (params.noise_mode === "fixed_variance" && params.noise_variance === undefined) {
-    problems.push({
-      message: "Cannot use a fixed noise variance without noise_variance",
-      place: ["noise_variance"],
-      hint: "Set noise_variance, or noise_mode to snr_at_unit_power",
-    });
-  }
+  problems.push(...noiseProblems(params));
   if (channel === "mimo_flat" && params.rx_antennas < params.tx_antennas) {
     problems.push({
       message: `Cannot separate ${params.tx_antennas} streams with ${params.rx_antennas} receive antennas`,
@@ -85,9 +79,28 @@ export function checkCommon(params: CommonParams, unprocessed = UNPROCESSED): Pa
   return problems;
 }
 
+type NoiseParams = Pick<CommonParams, "noise_mode" | "noise_variance" | "snr_db">;
+
+/** A fixed variance that is missing. */
+export function noiseProblems({ noise_mode, noise_variance }: NoiseParams): ParameterProblem[] {
+  return noise_mode !== "fixed_variance" || noise_variance !== undefined ? [] : [{
+    message: "Cannot use a fixed noise variance without noise_variance",
+    place: ["noise_variance"],
+    hint: "Set noise_variance, or noise_mode to snr_at_unit_power",
+  }];
+}
+
 /** Total complex noise variance N0 per symbol. */
-function noiseVariance(params: Pick<CommonParams, "noise_mode" | "noise_variance" | "snr_db">): number {
-  return params.noise_mode === "fixed_variance" ? params.noise_variance! : dbToLinear(-params.snr_db);
+export function noiseVariance({ noise_mode, noise_variance, snr_db }: NoiseParams): number {
+  return noise_mode === "fixed_variance" ? noise_variance! : dbToLinear(-snr_db);
+}
+
+/** Metrics of a channel: the variance of noise and interference, and Es/N0 where it was given. */
+export function noiseMetrics({ noise_mode, snr_db }: NoiseParams, variance: number) {
+  return {
+    "channel.noise_variance": variance,
+    ...(noise_mode === "fixed_variance" ? {} : { "channel.snr_db": snr_db }),
+  };
 }
 
 export interface OfdmSettings {

@@ -32,7 +32,7 @@ import {
   CHANNEL_DEFAULTS,
   checkCommon,
   COMMON_PARAMS,
-  type CommonParams,
+  noiseMetrics,
   OFDM_PRESETS,
   type PresetSettings,
   presetSettings,
@@ -122,7 +122,7 @@ export default defineOperation({
           const sent = checkSymbols(symbols);
           return { rx_symbols: noise.add(sent, new Float32Array(sent.length)) };
         },
-        end: () => ({ metrics: channelMetrics(params, noiseVariance) }),
+        end: () => ({ metrics: noiseMetrics(params, noiseVariance) }),
       };
     },
   },
@@ -157,17 +157,10 @@ export default defineOperation({
     };
     return {
       outputs: { rx_symbols: symbolsArtifact(received.symbols, travel(metadata, record), companions) },
-      metrics: channelMetrics(params, received.noiseVariance),
+      metrics: noiseMetrics(params, received.noiseVariance),
     };
   },
 });
-
-function channelMetrics({ noise_mode, snr_db }: Pick<CommonParams, "noise_mode" | "snr_db">, noiseVariance: number) {
-  return {
-    "channel.noise_variance": noiseVariance,
-    ...(noise_mode === "snr_at_unit_power" ? { "channel.snr_db": snr_db } : {}),
-  };
-}
 
 /** Symbols with pilots lie on grids of their own size. */
 function checkGrid(metadata: JsonObject, { ofdm: { subcarriers, symbols } }: PresetSettings): void {

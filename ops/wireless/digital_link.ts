@@ -12,7 +12,7 @@ import { demodulateLlrParallel, modulateParallel } from "../../lib/numeric/paral
 import { executed } from "../_backends.ts";
 import { modulatedMetadata } from "../_symbol_items.ts";
 import { checkBackend, PHYLIB_PRESETS } from "./_materializations.ts";
-import { CHANNEL_DEFAULTS, checkCommon, COMMON_PARAMS, PRESETS, presetSettings } from "./_params.ts";
+import { CHANNEL_DEFAULTS, checkCommon, COMMON_PARAMS, noiseMetrics, PRESETS, presetSettings } from "./_params.ts";
 import { transmit } from "./_presets.ts";
 import { channelRecord, fadingUnit } from "./_record.ts";
 
@@ -59,10 +59,7 @@ export default defineOperation({
     const received = bitsArtifact(bits.slice(0, sent.length), metadata, "payload.bits");
     return {
       outputs: { bits: { ...received, companions: companionsOf(inputs.bits) } },
-      metrics: {
-        "channel.noise_variance": variance,
-        ...(params.noise_mode === "snr_at_unit_power" ? { "channel.snr_db": params.snr_db } : {}),
-      },
+      metrics: noiseMetrics(params, variance),
     };
   },
 });

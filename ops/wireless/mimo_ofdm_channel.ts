@@ -22,7 +22,6 @@ import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { symbolsOf, travel } from "../../lib/artifact/values.ts";
-import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import { cdlProfile, type DelayProfile, PROFILE_MODELS, tdlProfile } from "../../lib/numeric/delay_profile.ts";
 import { cdlResponse, correlationFactors, CORRELATIONS, tdlResponse } from "../../lib/numeric/mimo_channel.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
@@ -31,7 +30,7 @@ import { realFirst, svd } from "../../lib/numeric/svd.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { MIMO_RX_GRID, MIMO_STATE } from "../_mimo_grid.ts";
 import { gridLayout } from "../_ofdm_grid.ts";
-import { COMMON_PARAMS } from "./_params.ts";
+import { COMMON_PARAMS, noiseMetrics, noiseProblems, noiseVariance } from "./_params.ts";
 
 const FLAT: DelayProfile = { delays: new Float64Array(1), powers: Float64Array.of(1), lineOfSight: false };
 
@@ -97,7 +96,7 @@ export default defineOperation({
       });
     }
     const grids = Math.ceil(count / (perGrid * layers));
-    const noise = params.noise_mode === "fixed_variance" ? params.noise_variance! : dbToLinear(-params.snr_db);
+    const noise = noiseVariance(params);
     const draw = matrices(params);
     const state = new Float32Array(2 * grids * width * rx * layers),
       received = new Float32Array(2 * grids * perGrid * rx);
@@ -132,10 +131,7 @@ export default defineOperation({
         },
         state: { array: ndarray("complex64", state, [grids, width, rx, layers]), metadata: facts },
       },
-      metrics: {
-        "channel.noise_variance": noise,
-        ...(params.noise_mode === "snr_at_unit_power" ? { "channel.snr_db": params.snr_db } : {}),
-      },
+      metrics: noiseMetrics(params, noise),
     };
   },
 });
@@ -199,13 +195,7 @@ function problems(params: Params): ParameterProblem[] {
     const message = `Cannot send ${layers} layers with ${tx} transmit and ${rx} receive antennas`;
     found.push({ place: ["layers"], message, hint: `Set layers to ${most} or less` });
   }
-  if (params.noise_mode === "fixed_variance" && params.noise_variance === undefined) {
-    found.push({
-      place: ["noise_variance"],
-      message: "Cannot use a fixed noise variance without noise_variance",
-      hint: "Set noise_variance, or noise_mode to snr_at_unit_power",
-    });
-  }
+  found.push(...noiseProblems(params));
   const correlated = params.correlation_model !== "exponential" || params.tx_correlation > 0 ||
     params.rx_correlation > 0;
   if (params.channel_model === "cdl" && correlated) {

@@ -4,7 +4,7 @@ import type { AdapterInspection, PermissionSet } from "../../adapter/types.ts";
 import { command, type CommandSpec, flag, text } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../problem.ts";
-import { formatBytes, formatTable } from "../table.ts";
+import { formatBytes, formatTable, right } from "../table.ts";
 
 const failed = ({ diagnostics }: AdapterInspection) => diagnostics.some(({ severity }) => severity === "error");
 
@@ -110,7 +110,7 @@ export const adapterCommands: CommandSpec[] = [
         requests: permissions(each.permissions_requested),
         withheld: permissions(each.permissions_missing),
       }));
-      context.print(formatTable(rows, Object.keys(rows[0]).map((key) => ({ key }))));
+      context.print(formatTable(rows, Object.keys(rows[0])));
       context.findings(adapters.flatMap(({ diagnostics }) => diagnostics));
     },
     exit: (adapters) => adapters.some(failed) ? EXIT.refused : EXIT.ok,
@@ -149,11 +149,11 @@ function describe(found: AdapterInspection, { paint }: CliContext): string {
       callable: `${path}#${callable}`,
       module_sha256: module_sha256?.slice(0, 12) ?? "",
     }));
-    text += "\n" + formatTable(rows, ["operation", "wraps", "callable", "module_sha256"].map((key) => ({ key })));
+    text += "\n" + formatTable(rows, ["operation", "wraps", "callable", "module_sha256"]);
   }
   if (found.models.length > 0) {
     const rows = found.models.map(({ id, path, sha256 }) => ({ model: id, path, sha256: sha256.slice(0, 12) }));
-    text += "\n" + formatTable(rows, ["model", "path", "sha256"].map((key) => ({ key })));
+    text += "\n" + formatTable(rows, ["model", "path", "sha256"]);
   }
   if (found.files.length > 0) {
     const rows = found.files.map(({ path, size_bytes, sha256 }) => ({
@@ -161,7 +161,7 @@ function describe(found: AdapterInspection, { paint }: CliContext): string {
       size: formatBytes(size_bytes),
       sha256: sha256.slice(0, 12),
     }));
-    text += "\n" + formatTable(rows, [{ key: "file" }, { key: "size", align: "right" }, { key: "sha256" }]);
+    text += "\n" + formatTable(rows, ["file", right("size"), "sha256"]);
   }
   return text;
 }

@@ -7,7 +7,7 @@ import type { EntrypointValue, TrainedManifest } from "../../training/types.ts";
 import { command, type CommandSpec, flag, list, TABLE_FORMAT, text } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
-import { formatBytes, formatTable } from "../table.ts";
+import { formatBytes, formatTable, right } from "../table.ts";
 
 const DIGITS = 12;
 
@@ -94,8 +94,8 @@ export const artifactCommands: CommandSpec[] = [
         size: format === "table" ? formatBytes(row.size_bytes) : row.size_bytes,
         operations: row.operations.join(", "),
       }));
-      const columns = ["artifact", "digest", "status", "place", "source"].map((key) => ({ key }));
-      return formatTable(rows, [...columns, { key: "size", align: "right" }, { key: "operations" }], format);
+      const columns = ["artifact", "digest", "status", "place", "source", right("size"), "operations"];
+      return formatTable(rows, columns, format);
     },
   }),
   command({
@@ -195,10 +195,7 @@ function showDetail(detail: ArtifactDetail, store: ArtifactStore, context: CliCo
         opset: graph?.opsets[""] ?? null,
       };
     }),
-    [
-      ...["component", "role", "file"].map((key) => ({ key })),
-      ...["size", "nodes", "parameters", "opset"].map((key) => ({ key, align: "right" as const })),
-    ],
+    ["component", "role", "file", right("size"), right("nodes"), right("parameters"), right("opset")],
   ));
   for (const { id, inputs, outputs } of manifest.runtime.entrypoints) {
     context.print(`\nentrypoint ${context.paint("bold", id)}`);

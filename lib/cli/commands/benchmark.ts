@@ -21,7 +21,7 @@ import type { Session } from "../../session/session.ts";
 import type { BenchmarkStatus } from "../../benchmark/on_engine.ts";
 import { ENGINES, WRITTEN_ENGINES } from "../../engine/types.ts";
 import { EXIT, reportText } from "../problem.ts";
-import { formatTable } from "../table.ts";
+import { formatTable, right } from "../table.ts";
 import { PLANNING } from "./recipe.ts";
 
 function positive(text: string): number {
@@ -98,16 +98,7 @@ function statusText({ result_id, engine, status, rows, shards, merge }: Benchmar
     ...shards.map(({ index, log, ...shard }) => ({ ...shard, task: `shard ${index}`, log: context.shownPath(log) })),
     { ...merge, task: "merge", node: null, rows: "", log: context.shownPath(merge.log) },
   ].map(({ node, ...row }) => ({ ...row, node: node ?? "" }));
-  return `${
-    formatTable(table, [
-      { key: "task" },
-      { key: "state" },
-      { key: "rows", align: "right" },
-      { key: "detail" },
-      { key: "node" },
-      { key: "log" },
-    ])
-  }\n${head}`;
+  return `${formatTable(table, ["task", "state", right("rows"), "detail", "node", "log"])}\n${head}`;
 }
 
 const REPLICATION = {
@@ -142,7 +133,7 @@ export const benchmarkCommands: CommandSpec[] = [
           recipes,
           title: problem === undefined ? title ?? "" : `cannot be read: ${problem}`,
         })),
-        [{ key: "pack" }, { key: "tier" }, { key: "task" }, { key: "recipes", align: "right" }, { key: "title" }],
+        ["pack", "tier", "task", right("recipes"), "title"],
       );
     },
   }),
@@ -190,7 +181,7 @@ export const benchmarkCommands: CommandSpec[] = [
           path: entry.path,
           label: entry.label,
         })),
-        ["recipe", "role", "path", "label"].map((key) => ({ key })),
+        ["recipe", "role", "path", "label"],
       ));
       context.findings(diagnostics);
     },
@@ -414,7 +405,7 @@ export const benchmarkCommands: CommandSpec[] = [
           version: row.benchmark_version,
           created: row.created_at_utc,
         })),
-        [{ key: "result" }, { key: "status" }, { key: "rows", align: "right" }, { key: "version" }, { key: "created" }],
+        ["result", "status", right("rows"), "version", "created"],
       );
     },
   }),

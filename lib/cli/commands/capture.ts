@@ -205,7 +205,7 @@ function showInspection(context: CliContext, inspection: TrainingInspection): vo
       gradient: String(differentiability.gradient ?? "none"),
       why: reason ?? "",
     })),
-    ["block", "operation", "replace", "gradient", "why"].map((key) => ({ key })),
+    ["block", "operation", "replace", "gradient", "why"],
   ));
   context.print("");
   for (const { from_step, loss_step, open, blocked_by } of routes) {

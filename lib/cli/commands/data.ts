@@ -4,7 +4,7 @@ import { command, type CommandSpec, flag, text } from "../command.ts";
 import { exchangeCommands } from "../exchange.ts";
 import { fetchProgress } from "../fetch_progress.ts";
 import { EXIT } from "../problem.ts";
-import { formatBytes, formatTable } from "../table.ts";
+import { formatBytes, formatTable, right } from "../table.ts";
 import { counted } from "./recipe.ts";
 
 /** Number and kind of what a manifest lists. */
@@ -27,8 +27,7 @@ export const dataCommands: CommandSpec[] = [
         status: status.replaceAll("_", " "),
         size: size === undefined ? "" : formatBytes(Number(size)),
       }));
-      const columns = ["dataset", "version", "source", "status"].map((key) => ({ key }));
-      return formatTable(rows, [...columns, { key: "size", align: "right" }]);
+      return formatTable(rows, ["dataset", "version", "source", "status", right("size")]);
     },
   }),
   command({

@@ -83,7 +83,7 @@ export const docsCommands: CommandSpec[] = [
         : { topics: [], ...textOf(topic) },
     show(result) {
       if ("text" in result) return result.text;
-      return formatTable(result.topics, ["topic", "title"].map((key) => ({ key })), "table");
+      return formatTable(result.topics, ["topic", "title"], "table");
     },
   }),
 ];

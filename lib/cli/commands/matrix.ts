@@ -17,7 +17,7 @@ import {
 } from "../command.ts";
 import { headlineView } from "../headline_view.ts";
 import { EXIT } from "../problem.ts";
-import { formatTable } from "../table.ts";
+import { formatTable, right } from "../table.ts";
 import { PLANNING } from "./recipe.ts";
 
 const STRICT_LEGACY = flag("--strict-legacy", "refuse the forms that came before metadata.matrix");
@@ -49,10 +49,10 @@ export const matrixCommands: CommandSpec[] = [
           id: `${variant_id.slice(0, 17)}…`,
         })),
         [
-          { key: "index", align: "right" },
-          ...dimensions.map((title) => ({ key: `at ${title}`, title, align: "right" as const })),
+          right("index"),
+          ...dimensions.map((title) => right(`at ${title}`, title)),
           { key: "id", title: "variant" },
-          { key: "name" },
+          "name",
         ],
       );
     },

@@ -3,7 +3,7 @@ import { command, type CommandSpec, list, TABLE_FORMAT, text } from "../command.
 import { exchangeCommands } from "../exchange.ts";
 import { fetchProgress } from "../fetch_progress.ts";
 import { EXIT } from "../problem.ts";
-import { formatBytes, formatTable } from "../table.ts";
+import { formatBytes, formatTable, right } from "../table.ts";
 
 export const modelsCommands: CommandSpec[] = [
   command({
@@ -24,8 +24,7 @@ export const modelsCommands: CommandSpec[] = [
         // The part after the first comma is the same for all; --json has it.
         remedy: remedy?.split(",")[0] ?? "",
       }));
-      const columns = ["model", "what", "status", "revision", "licence"].map((key) => ({ key }));
-      return formatTable(rows, [...columns, { key: "size", align: "right" }, { key: "remedy" }], format);
+      return formatTable(rows, ["model", "what", "status", "revision", "licence", right("size"), "remedy"], format);
     },
   }),
   command({

@@ -29,7 +29,7 @@ export const opsCommands: CommandSpec[] = [
         in: Object.keys(input_kinds).join(", "),
         out: Object.keys(output_kinds).join(", "),
       }));
-      return formatTable(rows, ["operation", "name", "in", "out"].map((key) => ({ key })), format);
+      return formatTable(rows, ["operation", "name", "in", "out"], format);
     },
   }),
   command({
@@ -53,7 +53,7 @@ export const opsCommands: CommandSpec[] = [
         label: String(profile.label),
         spine: ((profile.required_ordered_spine ?? []) as string[]).join(", "),
       }));
-      const columns = [{ key: "profile" }, { key: "label" }, { key: "spine", title: "required steps, in order" }];
+      const columns = ["profile", "label", { key: "spine", title: "required steps, in order" }];
       return formatTable(rows, columns, format);
     },
   }),

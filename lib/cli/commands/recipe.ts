@@ -20,7 +20,7 @@ import {
 import { type CliContext, readStandardInput } from "../context.ts";
 import { headlineView } from "../headline_view.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
-import { formatBytes, formatTable } from "../table.ts";
+import { formatBytes, formatTable, right } from "../table.ts";
 
 const STRICT_LEGACY = flag("--strict-legacy", "refuse the forms that came before metadata.matrix");
 
@@ -90,8 +90,7 @@ export const recipeCommands: CommandSpec[] = [
       return { recipes: recipes.filter((row) => task === undefined || row.task === task) };
     },
     show({ recipes }, { options: { format } }) {
-      const columns = ["recipe", "place", "task", "status"].map((key) => ({ key }));
-      return formatTable(recipes, [...columns, { key: "steps", align: "right" }], format);
+      return formatTable(recipes, ["recipe", "place", "task", "status", right("steps")], format);
     },
   }),
   command({

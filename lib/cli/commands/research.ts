@@ -9,8 +9,6 @@ import { formatTable } from "../table.ts";
 const KINDS = ["dataset", "task", "metric"] as const;
 type Kind = typeof KINDS[number];
 
-const columns = (...keys: string[]) => keys.map((key) => ({ key }));
-
 export const researchCommands: CommandSpec[] = [
   command({
     usage: "research catalog",
@@ -25,7 +23,7 @@ export const researchCommands: CommandSpec[] = [
       for (const area of catalog.areas as JsonObject[]) {
         const rows = tasks.filter(({ area_id }) => area_id === area.id)
           .map(({ id, name, status }) => ({ id, name: name + (status === "supported" ? "" : ` (${status})`) }));
-        const table = formatTable(rows, columns("id", "name")).trimEnd();
+        const table = formatTable(rows, ["id", "name"]).trimEnd();
         lines.push(context.paint("bold", String(area.name)));
         lines.push(...table.split("\n").slice(1).map((line) => `  ${line}`), "");
       }
@@ -51,7 +49,7 @@ export const researchCommands: CommandSpec[] = [
           files: filesOf(entry),
           versions: entry.versions.join(", "),
         })),
-        columns("dataset", "modality", "status", "files", "versions"),
+        ["dataset", "modality", "status", "files", "versions"],
         format,
       ),
   }),
@@ -70,7 +68,7 @@ export const researchCommands: CommandSpec[] = [
           status,
           metrics: metrics.join(", "),
         })),
-        columns("task", "kind", "modality", "status", "metrics"),
+        ["task", "kind", "modality", "status", "metrics"],
         format,
       ),
   }),
@@ -92,7 +90,7 @@ export const researchCommands: CommandSpec[] = [
           better: BETTER[metric.direction],
           name: metric.name + (metric.status === undefined ? "" : ` (${metric.status})`),
         })),
-        columns("metric", "unit", "better", "name"),
+        ["metric", "unit", "better", "name"],
         format,
       ),
   }),

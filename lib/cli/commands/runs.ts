@@ -22,7 +22,7 @@ import { headlineView } from "../headline_view.ts";
 import { exchangeCommands } from "../exchange.ts";
 import { EXIT, reportText } from "../problem.ts";
 import type { RetentionReport } from "../../run/retention.ts";
-import { type Column, formatBytes, formatTable } from "../table.ts";
+import { type Column, formatBytes, formatTable, right } from "../table.ts";
 import { place, readStyle, showFiles } from "./benchmark_report.ts";
 import { counted } from "./recipe.ts";
 
@@ -66,11 +66,11 @@ export const runsCommands: CommandSpec[] = [
         artifacts: row.artifacts,
         created: row.created_at_utc,
       }));
-      const columns: Column[] = ["run", "status", "recipe"].map((key) => ({ key }));
-      columns.push({ key: "size", align: "right" });
+      const columns: Column[] = ["run", "status", "recipe"];
+      columns.push(right("size"));
       // The column is shown only where it has a value.
-      if (format === "csv" || runs.some(({ artifacts }) => artifacts === "pruned")) columns.push({ key: "artifacts" });
-      return formatTable(rows, [...columns, { key: "created" }], format);
+      if (format === "csv" || runs.some(({ artifacts }) => artifacts === "pruned")) columns.push("artifacts");
+      return formatTable(rows, [...columns, "created"], format);
     },
   }),
   command({
@@ -153,8 +153,8 @@ export const runsCommands: CommandSpec[] = [
         const ms = isNumber(seconds) ? (toNumber(seconds) * 1000).toFixed(1) : "";
         return { step: String(step.id), operation: String(step.op), status: String(step.status), ms };
       });
-      const columns = ["step", "operation", "status"].map((key) => ({ key }));
-      context.print(formatTable(rows, [...columns, { key: "ms", align: "right" }]));
+      const columns = ["step", "operation", "status"];
+      context.print(formatTable(rows, [...columns, right("ms")]));
       const metrics = headlineTable(steps, view);
       if (metrics !== "") context.print(metrics);
       return `bundle ${directory}`;
@@ -330,7 +330,7 @@ function retentionText({ dry_run, runs, files, size_bytes, freed_bytes }: Retent
   const done = dry_run ? `would be ${verb}` : verb;
   if (runs.length === 0) return `no run ${dry_run ? "would be" : "was"} ${verb}`;
   const rows = runs.map(({ run_id, files, size_bytes }) => ({ run: run_id, files, size: formatBytes(size_bytes) }));
-  const columns = [{ key: "run" }, { key: "files", align: "right" as const }, { key: "size", align: "right" as const }];
+  const columns = ["run", right("files"), right("size")];
   const shared = freed_bytes < size_bytes ? `, ${formatBytes(freed_bytes)} of them not shared with other runs` : "";
   return `${formatTable(rows, columns)}${counted(runs.length, "run")} ${done}: ${counted(files, "file")}, ` +
     `${formatBytes(size_bytes)}${shared}`;

@@ -1,7 +1,7 @@
 /** `svc suite` and `svc submission`: families of benchmark protocols, and submitted benchmarks. */
 import { command, type CommandSpec, TABLE_FORMAT } from "../command.ts";
 import { EXIT, findingLines, verdict } from "../problem.ts";
-import { formatTable } from "../table.ts";
+import { formatTable, right } from "../table.ts";
 
 export const suiteCommands: CommandSpec[] = [
   command({
@@ -19,8 +19,7 @@ export const suiteCommands: CommandSpec[] = [
         tasks: supported_tasks.length,
         packs: benchmark_packs.length,
       }));
-      const numbers = ["tasks", "packs"].map((key) => ({ key, align: "right" as const }));
-      return formatTable(rows, [...["suite", "name", "status"].map((key) => ({ key })), ...numbers], format);
+      return formatTable(rows, ["suite", "name", "status", right("tasks"), right("packs")], format);
     },
   }),
   command({
@@ -55,7 +54,7 @@ export const suiteCommands: CommandSpec[] = [
         status: String(status),
         task: String(task ?? ""),
       }));
-      return formatTable(rows, ["pack", "id", "status", "task"].map((key) => ({ key })));
+      return formatTable(rows, ["pack", "id", "status", "task"]);
     },
   }),
   command({

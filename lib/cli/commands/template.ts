@@ -6,7 +6,7 @@ import type { Value } from "../../contract/value.ts";
 import type { TemplateRow } from "../../template/inspect.ts";
 import { command, type CommandSpec, flag, list, TABLE_FORMAT, text } from "../command.ts";
 import { formatDiagnostic } from "../problem.ts";
-import { formatBytes, formatTable } from "../table.ts";
+import { formatBytes, formatTable, right } from "../table.ts";
 import type { Style } from "../terminal.ts";
 
 const PAINT: Record<string, Style> = { valid: "green", unavailable: "yellow", invalid: "red" };
@@ -56,8 +56,7 @@ export const templateCommands: CommandSpec[] = [
         state: stateOf(row),
         steps: row.recipe?.step_count ?? null,
       }));
-      const columns = ["template", "label", "kind", "state"].map((key) => ({ key }));
-      context.print(formatTable(rows, [...columns, { key: "steps", align: "right" }], format));
+      context.print(formatTable(rows, ["template", "label", "kind", "state", right("steps")], format));
       const usable = templates.filter(({ available }) => available).length;
       context.note(`${usable} of ${templates.length} can be used (${status}); svc template show <id> says why not`);
     },
