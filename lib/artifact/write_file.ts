@@ -4,6 +4,28 @@ import { closeSync, fsyncSync, openSync, renameSync, unlinkSync, writeSync } fro
 import { basename, dirname, join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 
+/** Writes a new file, synced to disk. @throws Error `EEXIST` where there is one */
+export function writeNewFile(path: string, bytes: Uint8Array): void {
+  const descriptor = openSync(path, "wx", 0o644);
+  try {
+    for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at, bytes.length - at);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Syncs a file, or a folder after a rename in it, to disk; Windows cannot open folders, and their renames need no sync. */
+export function syncEntry(path: string): void {
+  if (Deno.build.os === "windows") return;
+  const entry = Deno.openSync(path, { read: true });
+  try {
+    entry.syncSync();
+  } finally {
+    entry.close();
+  }
+}
+
 /**
  * Replaces a file atomically: the bytes go to a temporary file in the same folder, are synced to disk, and renamed into
  * place. After a failure the old file is unchanged and the temporary one removed.

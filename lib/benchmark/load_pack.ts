@@ -1,6 +1,6 @@
 /** Loads a pack: its text, its recipes, and every check that needs no run. All problems are reported at once. */
 import { basename, dirname, resolve } from "node:path";
-import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
+import { type Diagnostic, diagnostic, refusal, SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { Registry } from "../contract/registry.ts";
@@ -56,6 +56,11 @@ export interface LoadedPack {
 
 /** A pack, or the findings about a text that is none. */
 export type PackLoad = LoadedPack | { file: string; pack: null; valid: false; diagnostics: Diagnostic[] };
+
+/** @throws SvcError `pack_invalid` with every diagnostic */
+export function checkPack(load: PackLoad, name: string | readonly string[]): asserts load is LoadedPack {
+  if (!load.valid) throw refusal("pack_invalid", `Cannot use the pack ${name}`, load.diagnostics);
+}
 
 export interface LoadOptions extends ReplicationOptions {
   registry: Registry;

@@ -10,7 +10,7 @@
  */
 import { join } from "node:path";
 import { exists } from "../artifact/path_kind.ts";
-import { type Diagnostic, refusal, SvcError } from "../contract/error.ts";
+import { type Diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { canonicalJson, prettyJson } from "../contract/json.ts";
 import type { Registry } from "../contract/registry.ts";
@@ -24,7 +24,7 @@ import { estimateOfRuns } from "../plan/estimate.ts";
 import { lintSeverity } from "../plan/planner.ts";
 import type { Readiness } from "../plan/types.ts";
 import { captureEnvironment } from "../run/environment.ts";
-import { checkOptions } from "../run/execution.ts";
+import { checkOptions, type RecordedExecution } from "../run/execution.ts";
 import { DISK, NOT_DURABLE, replaceFile } from "../run/files.ts";
 import { tryLockRun } from "../run/lock.ts";
 import { reserveRunId } from "../run/reservation.ts";
@@ -35,7 +35,7 @@ import type { Workspace } from "../run/workspace.ts";
 import { EvidenceWriter } from "./evidence.ts";
 import { exportFiles } from "./export.ts";
 import { Ledger, rowKey } from "./ledger.ts";
-import { type LoadedPack, type LoadedRecipe, loadPack, packRecord } from "./load_pack.ts";
+import { checkPack, type LoadedPack, type LoadedRecipe, loadPack, packRecord } from "./load_pack.ts";
 import { Pruner } from "./prune.ts";
 import { replicationArguments, type ReplicationOptions } from "./replication.ts";
 import { assembleResult, type BenchmarkEnd, identityOf, type ResultHead } from "./result.ts";
@@ -151,9 +151,7 @@ export async function runBenchmark(options: BenchmarkRunOptions): Promise<Benchm
       maxBits: options.maxBits,
     }),
   });
-  if (!loaded.valid || loaded.pack === null) {
-    throw refusal("pack_invalid", `Cannot use the pack ${options.pack}`, loaded.diagnostics);
-  }
+  checkPack(loaded, options.pack);
   checkKeep(options, loaded, earlier);
   const environment = await captureEnvironment(workspace.projectRoot);
   const benchmark = new Benchmark(options, loaded, environment, earlier);
@@ -204,11 +202,7 @@ export async function mergeShards(folders: readonly string[], options: MergeOpti
   const source = new ShardedRows(folders);
   source.advance();
   const [first] = source.starts().values();
-  const execution = (first?.execution ?? {}) as {
-    backend?: string;
-    implementation?: string;
-    parallel_workers?: number;
-  };
+  const execution = (first?.execution ?? {}) as RecordedExecution;
   const { backend, implementation } = execution;
   const loaded = await loadPack(options.pack, {
     registry,
@@ -216,9 +210,7 @@ export async function mergeShards(folders: readonly string[], options: MergeOpti
     planning: { backend, implementation, readiness, lint: lintSeverity(options) },
     ...replicationArguments((first?.replication ?? null) as Replication | null),
   });
-  if (!loaded.valid || loaded.pack === null) {
-    throw refusal("pack_invalid", `Cannot use the pack ${options.pack}`, loaded.diagnostics);
-  }
+  checkPack(loaded, options.pack);
   const { svc } = await captureEnvironment(workspace.projectRoot) as { svc: JsonObject };
   checkShards(source, folders, {
     pack_sha256: loaded.pack.sha256,

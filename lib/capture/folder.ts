@@ -3,19 +3,9 @@
  * that no capture has written. Space for others stays free.
  */
 import { randomUUID } from "node:crypto";
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from "node:fs";
-import { writeSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { writeNewFile } from "../artifact/write_file.ts";
 import { SvcError } from "../contract/error.ts";
 import { parseJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
@@ -124,21 +114,10 @@ export class CaptureFolder {
   write(path: string, bytes: Uint8Array): void {
     const free = this.#free(this.#staging);
     if (free !== null && free - bytes.length < DISK_RESERVE_BYTES) {
-      throw new SvcError(
-        "disk_reserve_reached",
-        `Cannot write ${path}: less than 256 MiB of the disk would stay free`,
-        {
-          hint: "Free disk space, or capture fewer records",
-        },
-      );
+      const message = `Cannot write ${path}: less than 256 MiB of the disk would stay free`;
+      throw new SvcError("disk_reserve_reached", message, { hint: "Free disk space, or capture fewer records" });
     }
-    const descriptor = openSync(join(this.#staging, path), "wx", 0o644);
-    try {
-      for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at, bytes.length - at);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
+    writeNewFile(join(this.#staging, path), bytes);
   }
 
   /** Puts the folder into its place; what lay there is gone when this returns. */

@@ -134,6 +134,11 @@ export class SvcError extends Error {
   }
 }
 
+/** The findings of an error; of an error without any, itself as one. */
+export function findingsOf({ diagnostics, code, message, hint }: SvcError): Diagnostic[] {
+  return diagnostics.length > 0 ? diagnostics : [diagnostic(code, [], message, { hint })];
+}
+
 /** Refuses a text without a UTF-8 form. @throws SvcError `text_invalid` */
 export function checkUnicode(text: string): void {
   if (text.isWellFormed()) return;

@@ -4,7 +4,7 @@
  * Passes: conversion to JSON values, normalisation, matrix check, seeds, defaults, parameter checks, OFDM scenarios,
  * hashes.
  */
-import { addDiagnostics, type Diagnostic, diagnostic, limitDiagnostics, SvcError } from "../contract/error.ts";
+import { addDiagnostics, type Diagnostic, diagnostic, limitDiagnostics } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import type { Suggestions } from "../contract/nearest.ts";
 import type { Registry } from "../contract/registry.ts";
@@ -12,7 +12,7 @@ import { checkValue } from "../contract/schema.ts";
 import { sameValue } from "../contract/json.ts";
 import { cloneValue, isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { materializeDefaults } from "./defaults.ts";
-import { recipeFromValue } from "./from_value.ts";
+import { valueOrFindings } from "./from_value.ts";
 import { Findings } from "./findings.ts";
 import { canonicalMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix_definition.ts";
@@ -41,7 +41,7 @@ export interface CompileOptions {
 export function compileRecipe(raw: unknown, options: CompileOptions): Compilation {
   const findings = new Findings(options.mode, options.suggestions), { suggestions } = findings;
   const diagnostics = findings.list;
-  const value = takeValue(raw, diagnostics);
+  const value = valueOrFindings(raw, diagnostics);
   const normalized = value === undefined ? null : normalizeRecipe(cloneValue(value), findings);
   let matrix: Matrix | null = null;
   if (normalized) {
@@ -78,15 +78,6 @@ export function compileRecipe(raw: unknown, options: CompileOptions): Compilatio
     effective_sha256: effective && sha256Json(effective),
     seed_policy: effective && seeds!.record(),
   };
-}
-
-function takeValue(raw: unknown, diagnostics: Diagnostic[]): Value | undefined {
-  try {
-    return recipeFromValue(raw);
-  } catch (error) {
-    if (!(error instanceof SvcError)) throw error;
-    diagnostics.push(...error.diagnostics);
-  }
 }
 
 interface StepContext {

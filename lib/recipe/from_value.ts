@@ -88,3 +88,13 @@ export function recipeFromValue(value: unknown): Value {
   }
   return taken;
 }
+
+/** As {@link recipeFromValue}; of a value that has no such form the findings are added, and the result is undefined. */
+export function valueOrFindings(value: unknown, found: Diagnostic[]): Value | undefined {
+  try {
+    return recipeFromValue(value);
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    found.push(...error.diagnostics);
+  }
+}

@@ -168,13 +168,7 @@ class JsonReader {
         const name = this.#string();
         this.#place[this.#place.length - 1] = name;
         const first = members.get(name);
-        if (first !== undefined) {
-          const line = this.problems.positions.at(first.key).line;
-          this.problems.add("recipe_duplicate_key", key, `Cannot use the key ${JSON.stringify(name)} twice`, {
-            place: this.#place,
-            hint: `It is already on line ${line}`,
-          });
-        }
+        if (first !== undefined) this.problems.duplicateKey(name, key, first.key, this.#place);
         this.#space();
         if (this.text[this.#at] !== ":") this.#syntax("a colon");
         this.#at++;

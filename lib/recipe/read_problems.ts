@@ -27,6 +27,14 @@ export class ReadProblems {
     throw new Error("unreachable");
   }
 
+  /** Records the second use of a key. @param first offset of its first use */
+  duplicateKey(name: string, offset: number, first: number, place: Place): void {
+    this.add("recipe_duplicate_key", offset, `Cannot use the key ${JSON.stringify(name)} twice`, {
+      place,
+      hint: `It is already on line ${this.positions.at(first).line}`,
+    });
+  }
+
   syntax(offset: number, message: string, hint?: string): never {
     return this.stop("recipe_syntax_invalid", offset, message, { hint });
   }

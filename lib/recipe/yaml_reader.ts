@@ -153,13 +153,7 @@ class YamlWalk {
       const name = this.#key(pair.key, key);
       this.#place[this.#place.length - 1] = name;
       const first = members.get(name);
-      if (first !== undefined) {
-        const { line } = this.problems.positions.at(first.key);
-        this.problems.add("recipe_duplicate_key", key, `Cannot use the key ${JSON.stringify(name)} twice`, {
-          place: this.#place,
-          hint: `It is already on line ${line}`,
-        });
-      }
+      if (first !== undefined) this.problems.duplicateKey(name, key, first.key, this.#place);
       const read = this.#read(pair.value, pair.key?.range?.[1] ?? at);
       entries.push([name, read.value]);
       members.set(name, { key, value: read.spot });

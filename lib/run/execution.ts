@@ -3,6 +3,13 @@ import { SvcError } from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
 import { isInteger, isObject, type Value } from "../contract/value.ts";
 
+/** How a document says that it was executed. */
+export interface RecordedExecution {
+  parallel_workers?: number;
+  backend?: string;
+  implementation?: string;
+}
+
 /** @throws SvcError `execution_invalid` */
 export function checkOptions(
   { parallelWorkers, parallelPoints, usePlanCache }: {

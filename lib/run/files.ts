@@ -1,5 +1,6 @@
 /** File operations of run bundles, and the list of a bundle's files. */
 import { join } from "node:path";
+import { syncEntry } from "../artifact/write_file.ts";
 import { compareCodePoints } from "../contract/json.ts";
 
 /** Write operations; tests replace them to inject faults. */
@@ -38,16 +39,7 @@ export const DISK: BundleFiles = {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
   },
-  sync(path) {
-    // Windows cannot open folders, and a rename there needs no fsync of the folder.
-    if (Deno.build.os === "windows") return;
-    const entry = Deno.openSync(path, { read: true });
-    try {
-      entry.syncSync();
-    } finally {
-      entry.close();
-    }
-  },
+  sync: syncEntry,
   async syncFolder(path) {
     if (Deno.build.os !== "windows") await DISK.syncAll([path]);
   },

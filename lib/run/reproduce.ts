@@ -14,6 +14,7 @@ import type { Compilation } from "../recipe/types.ts";
 import { arrayDifference } from "./array_difference.ts";
 import { type Difference, differenceRow, differences } from "./compare.ts";
 import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE } from "./documents.ts";
+import type { RecordedExecution } from "./execution.ts";
 import { readDocument } from "./read.ts";
 import { type RunOptions, runRecipe } from "./run.ts";
 import { showRun, stillExecuting } from "./store.ts";
@@ -79,11 +80,7 @@ export async function reproduceRun(
   if (summary.status === "running") throw stillExecuting(run_id, "reproduce");
   const plan = readDocument(directory, PLAN_FILE) as ExecutionPlan;
   const recipe = readDocument(directory, RECIPE_FILE);
-  const { parallel_workers, backend, implementation } = (summary.execution ?? {}) as {
-    parallel_workers?: number;
-    backend?: string;
-    implementation?: string;
-  };
+  const { parallel_workers, backend, implementation } = (summary.execution ?? {}) as RecordedExecution;
   const asked = { runner: plan.runner, backend, implementation };
 
   const authored = compileRecipe(readDocument(directory, AUTHORED_FILE), {

@@ -8,7 +8,7 @@ import { executePlan } from "../execute/execute.ts";
 import type { StepRow } from "../execute/types.ts";
 import type { ExecutionPlan } from "../plan/types.ts";
 import { PLAN_FILE, PRUNED_FILE, RECIPE_FILE } from "./documents.ts";
-import { checkOptions } from "./execution.ts";
+import { checkOptions, type RecordedExecution } from "./execution.ts";
 import { type BundleFiles, DISK } from "./files.ts";
 import { type PrunedFile, readPruned, sizeOf, touchSummary } from "./prune.ts";
 import { readDocument } from "./read.ts";
@@ -94,11 +94,7 @@ async function executeAgain(
   options: RestoreOptions,
 ): Promise<void> {
   const { runner } = readDocument(directory, PLAN_FILE) as ExecutionPlan & { runner: Runner };
-  const { parallel_workers, backend, implementation } = (summary.execution ?? {}) as {
-    parallel_workers?: number;
-    backend?: string;
-    implementation?: string;
-  };
+  const { parallel_workers, backend, implementation } = (summary.execution ?? {}) as RecordedExecution;
   const { parallelWorkers } = checkOptions({
     ...options,
     parallelWorkers: options.parallelWorkers ?? parallel_workers,

@@ -2,7 +2,7 @@
  * Inspection of the template catalogue. Every call selects each source again, reads it once, compiles it strictly, checks
  * it against the registry and its entry: an earlier inspection authorises nothing.
  */
-import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
+import { type Diagnostic, diagnostic, findingsOf, SvcError } from "../contract/error.ts";
 import { sameValue } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { Registry } from "../contract/registry.ts";
@@ -142,10 +142,7 @@ export async function resolveTemplate(entry: TemplateEntry, options: TemplateOpt
     return { status: "valid", source, text: read.text, ...checked.forms };
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    const errors = error.diagnostics.length > 0
-      ? error.diagnostics
-      : [diagnostic(error.code, [], error.message, { hint: error.hint })];
-    return { status: "invalid", source, errors };
+    return { status: "invalid", source, errors: findingsOf(error) };
   }
 }
 

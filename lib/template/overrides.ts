@@ -2,11 +2,11 @@
  * What instantiation may change: parameters of the template's steps, the name and the description. Values are typed, and
  * everything that is wrong with them is found at once.
  */
-import { type Diagnostic, diagnostic, jsonPath, jsonPointer, type Place, SvcError } from "../contract/error.ts";
+import { type Diagnostic, diagnostic, jsonPath, jsonPointer, type Place } from "../contract/error.ts";
 import { Suggestions } from "../contract/nearest.ts";
 import type { Registry } from "../contract/registry.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
-import { recipeFromValue } from "../recipe/read.ts";
+import { valueOrFindings } from "../recipe/from_value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 
 /** Parameter names to typed values, by step id. */
@@ -29,7 +29,7 @@ const CODE = "template_override_invalid";
 export function readOverrides(value: unknown, found: Diagnostic[]): TemplateOverrides {
   const report = (place: Place, message: string, hint: string | null = null) =>
     void found.push(diagnostic(CODE, place, message, { hint }));
-  const given = take(value, found), suggestions = new Suggestions();
+  const given = valueOrFindings(value, found), suggestions = new Suggestions();
   if (!isObject(given)) {
     if (given !== undefined) report([], "Cannot read these overrides", "Give step_params, name or description");
     return { step_params: {} };
@@ -42,15 +42,6 @@ export function readOverrides(value: unknown, found: Diagnostic[]): TemplateOver
     ...readText(given, "name", report),
     ...readText(given, "description", report),
   };
-}
-
-function take(value: unknown, found: Diagnostic[]): Value | undefined {
-  try {
-    return recipeFromValue(value);
-  } catch (error) {
-    if (!(error instanceof SvcError)) throw error;
-    found.push(...error.diagnostics);
-  }
 }
 
 type Report = (place: Place, message: string, hint?: string | null) => void;

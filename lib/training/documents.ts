@@ -1,6 +1,6 @@
 /** Reads the documents of a package: text to typed values, then schema, then the rules that a schema cannot say. */
 import { checkValue } from "../contract/schema.ts";
-import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
+import { type Diagnostic, diagnostic, findingsOf, type Place, SvcError } from "../contract/error.ts";
 import { Suggestions } from "../contract/nearest.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { readJson } from "../recipe/json_reader.ts";
@@ -30,12 +30,9 @@ export function readDocument(bytes: Uint8Array, file: string): ReadDocument {
       return { value: null, diagnostics: [diagnostic("artifact_schema_invalid", [], message)] };
     }
     if (!(error instanceof SvcError)) throw error;
-    const found = error.diagnostics.length > 0
-      ? error.diagnostics
-      : [diagnostic(error.code, [], error.message, { hint: error.hint })];
     const code = (own: string) =>
       own === "recipe_limit_exceeded" ? "artifact_limit_exceeded" : "artifact_schema_invalid";
-    return { value: null, diagnostics: found.map((item) => ({ ...item, code: code(item.code) })) };
+    return { value: null, diagnostics: findingsOf(error).map((item) => ({ ...item, code: code(item.code) })) };
   }
 }
 

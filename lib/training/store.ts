@@ -6,8 +6,9 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync
 import { basename, join, resolve } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
 import { licenceText } from "../artifact/licence.ts";
-import { type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/error.ts";
+import { type Diagnostic, diagnostic, findingsOf, messageOf, SvcError } from "../contract/error.ts";
 import { programFolder } from "../artifact/program.ts";
+import { syncEntry } from "../artifact/write_file.ts";
 import { parseJson, prettyJson } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { OperationContract } from "../contract/operation.ts";
@@ -179,21 +180,10 @@ function place(
       if (lstatSync(target, { throwIfNoEntry: false }) === undefined) throw error;
       return false;
     }
-    syncFolder(storeFolder(stateDir));
+    syncEntry(storeFolder(stateDir));
     return true;
   } finally {
     staging.release();
-  }
-}
-
-/** Makes a rename durable; Windows opens no folders, and needs no more. */
-function syncFolder(path: string): void {
-  if (Deno.build.os === "windows") return;
-  const folder = Deno.openSync(path, { read: true });
-  try {
-    folder.syncSync();
-  } finally {
-    folder.close();
   }
 }
 
@@ -278,9 +268,7 @@ function broken(error: SvcError): InspectedPackage {
     readiness: null,
     files: new Map(),
     unlisted: [],
-    diagnostics: error.diagnostics.length > 0
-      ? [...error.diagnostics]
-      : [diagnostic(error.code, [], error.message, { hint: error.hint })],
+    diagnostics: [...findingsOf(error)],
   };
 }
 
@@ -389,7 +377,7 @@ export function removeTrainedArtifact(reference: string, store: ArtifactStore): 
   try {
     // A rename removes it atomically; remains after a crash are cleared with the staging folder.
     renameSync(row.path, join(staging.folder, "removed"));
-    syncFolder(root);
+    syncEntry(root);
   } catch (error) {
     throw new SvcError("file_system_error", `Cannot remove ${row.id}: ${messageOf(error)}`, { cause: error });
   } finally {

@@ -4,8 +4,9 @@
  * that stages a file; a lock, which the system frees with its process, marks staging that is in progress.
  */
 import { randomUUID } from "node:crypto";
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { writeNewFile } from "../artifact/write_file.ts";
 
 /** Folder of staged packages in the store; its name is no digest. Exported for tests. */
 export const TRANSIT = ".transit";
@@ -35,13 +36,7 @@ export function stage(store: string): Staging {
     write(path, bytes) {
       const place = join(folder, path);
       mkdirSync(dirname(place), { recursive: true });
-      const descriptor = openSync(place, "wx", 0o644);
-      try {
-        for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at, bytes.length - at);
-        fsyncSync(descriptor);
-      } finally {
-        closeSync(descriptor);
-      }
+      writeNewFile(place, bytes);
     },
     release() {
       rmSync(folder, { recursive: true, force: true });

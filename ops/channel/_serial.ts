@@ -10,6 +10,12 @@ export function recountedItems(metadata: JsonObject, length: number, factor: num
   return counts?.every(Number.isInteger) ? { source_item_counts: counts } : {};
 }
 
+/** Source items of coded blocks, where each item fills whole blocks of `size`; the last one may be padded. */
+export function itemsInBlocks(counts: readonly number[] | undefined, size: number, codedSize: number): JsonObject {
+  if (!counts?.every((count, item) => count % size === 0 || item === counts.length - 1)) return {};
+  return { source_item_counts: counts.map((count) => Math.ceil(count / size) * codedSize) };
+}
+
 /**
  * The recorded shape of a serialiser, compared with the received bits.
  * @throws SvcError `boundary_shape_invalid` without a shape, `boundary_count_mismatch` for another number of bits

@@ -22,6 +22,7 @@ import { codedBitCount, type CodeParameters, codeParameters } from "../../lib/nu
 import { goldSequence } from "../../lib/numeric/nr_ldpc/scrambling.ts";
 import { type ReadFormat, readFormat, TRANSPORT_FORMAT } from "../_nr_transport_format.ts";
 import { type CodedStream, describeStream, MOST_ITERATIONS, NR_LDPC_KEY, seedOf } from "./_nr_ldpc.ts";
+import { itemsInBlocks } from "./_serial.ts";
 
 /** Parameters that a format replaces, with their defaults. */
 const FORMAT_DEFAULTS = {
@@ -116,11 +117,9 @@ export default defineOperation({
       coded.set(sent, index * codedBits);
       progress(index + 1, blockCount, { phase: "encode", unit: "blocks" });
     }
-    // Source items are kept if each fills whole blocks.
-    const aligned = items?.every((count, item) => count % size === 0 || item === items.length - 1);
     const metadata = travel(inputs.bits.metadata, {
       [NR_LDPC_KEY]: describeStream(stream),
-      ...(aligned ? { source_item_counts: items!.map((count) => Math.ceil(count / size) * codedBits) } : {}),
+      ...itemsInBlocks(items, size, codedBits),
     }, ["source_item_counts"]);
     return { outputs: { coded_bits: { ...bitsArtifact(coded, metadata), companions: companionsOf(inputs.bits) } } };
   },

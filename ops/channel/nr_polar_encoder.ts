@@ -18,6 +18,7 @@ import {
   polarCode,
 } from "../../lib/numeric/polar/code.ts";
 import { describeStream, NR_POLAR_KEY, type PolarStream } from "./_nr_polar.ts";
+import { itemsInBlocks } from "./_serial.ts";
 
 export default defineOperation({
   id: "channel.nr_polar_encoder",
@@ -73,11 +74,9 @@ export default defineOperation({
       coded.set(encodePolar(block, code, rnti), index * sent);
       progress(index + 1, blockCount, { phase: "encode", unit: "blocks" });
     }
-    // Source items are kept if each fills whole blocks.
-    const aligned = itemCounts?.every((count, item) => count % size === 0 || item === itemCounts.length - 1);
     const metadata = travel(inputs.bits.metadata, {
       [NR_POLAR_KEY]: describeStream(stream),
-      ...(aligned ? { source_item_counts: itemCounts!.map((count) => Math.ceil(count / size) * sent) } : {}),
+      ...itemsInBlocks(itemCounts, size, sent),
     }, ["source_item_counts"]);
     return { outputs: { coded_bits: { ...bitsArtifact(coded, metadata), companions: companionsOf(inputs.bits) } } };
   },

@@ -10,9 +10,9 @@ import { PAYLOAD_BITS, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
 import { canonicalJson } from "../../lib/contract/json.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { bitsArtifact, travel } from "../../lib/artifact/values.ts";
-import { unpackBits } from "../../lib/numeric/bit_packing.ts";
+import { travel } from "../../lib/artifact/values.ts";
 import { modalityOf, stateDocument, statesDocument, statesOf } from "../_semantic_state.ts";
+import { payloadOutput } from "../_payload_output.ts";
 
 export default defineOperation({
   id: "foundation.semantic_state_payload_encode",
@@ -53,17 +53,13 @@ export default defineOperation({
       start += count + 1;
       return span;
     });
-    const bits = unpackBits(bytes);
     const metadata = travel(inputs.state.metadata, {
       payload_format: params.payload_format,
       state_ids: states.map(({ id }) => id),
       state_modality: modality,
       state_spans: spans,
-      source_item_counts: [bits.length],
+      source_item_counts: [8 * bytes.length],
     });
-    return {
-      outputs: { bits: bitsArtifact(bits, metadata, "payload.bits") },
-      metrics: { "codec.bit_count": BigInt(bits.length), "codec.bytes": BigInt(bytes.length) },
-    };
+    return payloadOutput(bytes, metadata);
   },
 });

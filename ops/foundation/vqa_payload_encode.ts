@@ -9,9 +9,9 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { canonicalJson } from "../../lib/contract/json.ts";
 import { PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { bitsArtifact, travel } from "../../lib/artifact/values.ts";
-import { unpackBits } from "../../lib/numeric/bit_packing.ts";
+import { travel } from "../../lib/artifact/values.ts";
 import { PACKET, packetOf } from "../_vqa.ts";
+import { payloadOutput } from "../_payload_output.ts";
 
 export default defineOperation({
   id: "foundation.vqa_payload_encode",
@@ -39,15 +39,11 @@ export default defineOperation({
       bytes.set(line, at);
       at += line.length;
     }
-    const bits = unpackBits(bytes);
     const metadata = travel(inputs.packet.metadata, {
       payload_format: params.payload_format,
       question_ids: packet.map(({ id }) => id),
       source_item_counts: lines.map((line) => 8 * line.length),
     });
-    return {
-      outputs: { bits: bitsArtifact(bits, metadata, "payload.bits") },
-      metrics: { "codec.bit_count": BigInt(bits.length), "codec.bytes": BigInt(bytes.length) },
-    };
+    return payloadOutput(bytes, metadata);
   },
 });

@@ -9,9 +9,9 @@ import { PAYLOAD_BITS, TEXTS } from "../../lib/contract/kinds.ts";
 import { canonicalJson } from "../../lib/contract/json.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { bitsArtifact, textsArtifact, textsOf, travel } from "../../lib/artifact/values.ts";
-import { unpackBits } from "../../lib/numeric/bit_packing.ts";
+import { textsArtifact, textsOf, travel } from "../../lib/artifact/values.ts";
 import { ITEM_FORMAT } from "../_utf8_payload.ts";
+import { payloadOutput } from "../_payload_output.ts";
 
 export default defineOperation({
   id: "model.text_utf8_encode",
@@ -38,15 +38,11 @@ export default defineOperation({
     const perItem = params.wire_format === "items";
     const parts = perItem ? texts.map(({ text }) => text) : [canonicalJson(textsArtifact(texts).json!)];
     const encoder = new TextEncoder(), bytes = encoder.encode(parts.join(""));
-    const bits = unpackBits(bytes);
     const metadata = travel(inputs.texts.metadata, {
       payload_format: perItem ? ITEM_FORMAT : params.payload_format,
       text_ids: texts.map(({ id }) => id),
       source_item_counts: parts.map((part) => 8 * encoder.encode(part).length),
     });
-    return {
-      outputs: { bits: bitsArtifact(bits, metadata, "payload.bits") },
-      metrics: { "codec.bit_count": BigInt(bits.length), "codec.bytes": BigInt(bytes.length) },
-    };
+    return payloadOutput(bytes, metadata);
   },
 });

@@ -1,6 +1,6 @@
 /** Models of external origin: trained artifacts in the store, and the adapters of the server. */
 import type { AdapterInspection } from "../../adapter/types.ts";
-import { diagnostic, SvcError } from "../../contract/error.ts";
+import { findingsOf, SvcError } from "../../contract/error.ts";
 import { z } from "../../contract/zod.ts";
 import { MAX_PACKAGE_BYTES } from "../../training/limits.ts";
 import type { ArtifactRow } from "../../training/store.ts";
@@ -68,7 +68,6 @@ const shownAdapter = ({ folder: _folder, manifest_file: _file, ...adapter }: Ada
 /** Gives all problems of a package one code. @throws SvcError `artifact_invalid` */
 function refuseWhole(error: unknown): never {
   if (!(error instanceof SvcError && error.code.startsWith("artifact_"))) throw error;
-  const { code, message, hint, diagnostics } = error;
-  const found = diagnostics.length > 0 ? diagnostics : [diagnostic(code, [], message, { hint })];
-  throw new SvcError("artifact_invalid", message, { hint, diagnostics: found });
+  const { message, hint } = error;
+  throw new SvcError("artifact_invalid", message, { hint, diagnostics: findingsOf(error) });
 }

@@ -1,0 +1,13 @@
+/** The result of operations that serialise to payload bits. */
+import { bitsArtifact } from "../lib/artifact/values.ts";
+import type { JsonObject } from "../lib/contract/value.ts";
+import { unpackBits } from "../lib/numeric/bit_packing.ts";
+
+/** Eight bits per byte, most significant first. */
+export function payloadOutput(bytes: Uint8Array, metadata: JsonObject) {
+  const bits = unpackBits(bytes);
+  return {
+    outputs: { bits: bitsArtifact(bits, metadata, "payload.bits") },
+    metrics: { "codec.bit_count": BigInt(bits.length), "codec.bytes": BigInt(bytes.length) },
+  };
+}
