@@ -21,7 +21,7 @@ const MANIFEST = "trained_artifact.yaml", CONTRACT = "slot_contract.json", HISTO
 const SCRIPT = "training/train.py", CURVE = "training/loss_curve.csv", EVALUATION = "training/evaluation.json";
 
 /** What `training/model.json` says: everything that cannot be derived. */
-interface Description {
+type Description = {
   name: string;
   description: string;
   /** Operation -> what its inputs and outputs mean. */
@@ -36,7 +36,7 @@ interface Description {
   sizes?: Record<string, number>;
   selection: { direction: string; population: JsonObject; command: string[] };
   training: JsonObject;
-}
+};
 
 interface Evaluation extends JsonObject {
   objective: string;
@@ -52,7 +52,7 @@ export function packageOf(id: string): { files: Map<string, string>; package_sha
   const folder = new URL(`${id}/`, FOLDER);
   const bytes = (path: string) => Deno.readFileSync(new URL(path, folder));
   const document = (path: string) => parseJson(new TextDecoder().decode(bytes(path)));
-  const described = document("training/model.json") as unknown as Description;
+  const described = document("training/model.json") as Description;
   const evaluation = document(EVALUATION) as Evaluation;
   const { named = {} } = described;
   const slots = Object.keys(described.operations).map((operation) => ({

@@ -280,11 +280,11 @@ async function stepsOf(file: string, { path, params }: Entry): Promise<Record<st
   return Object.fromEntries(steps.map(({ id, params: own }) => [id, { ...own, ...params.step_params?.[id] }]));
 }
 
-interface Entry {
+type Entry = {
   id: string;
   path: string;
   params: { step_params?: Record<string, JsonObject> };
-}
+};
 
 /** Digital rows of each pack of photographs, and whether the sender knows the Es/N0 of the channel. */
 const DIGITAL = {
@@ -296,7 +296,7 @@ const DIGITAL = {
 for (const [name, [expected, adapted]] of Object.entries(DIGITAL)) {
   Deno.test(`${name}: the sender's budget is that of the transport blocks chosen for Es/N0`, async () => {
     const file = PACKS.find((pack) => pack.name.endsWith(name))!.file;
-    const { recipes } = parseYaml(await Deno.readTextFile(file)) as unknown as { recipes: Entry[] };
+    const { recipes } = parseYaml(await Deno.readTextFile(file)) as { recipes: Entry[] };
     let rows = 0;
     for (const entry of recipes) {
       const { id } = entry, { selector, sender, packetizer, wireless_channel } = await stepsOf(file, entry);

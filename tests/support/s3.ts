@@ -56,13 +56,17 @@ const failure = (status: number, code: string) =>
 /** Starts a store on this machine. */
 export function testStore(bucket: string): TestStore {
   const objects: TestStore["objects"] = new Map(), requests: string[] = [];
-  const store = { objects, requests, fault: () => null } as unknown as TestStore;
   const server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen() {}, onError: () => failure(500, "Down") },
     handle,
   );
-  store.endpoint = `http://127.0.0.1:${server.addr.port}`;
-  store[Symbol.asyncDispose] = () => server.shutdown();
+  const store: TestStore = {
+    endpoint: `http://127.0.0.1:${server.addr.port}`,
+    objects,
+    requests,
+    fault: () => null,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
   return store;
 
   async function handle(request: Request): Promise<Response> {

@@ -84,7 +84,7 @@ function estimated(changes: Record<string, { params?: object; inputs?: object }>
     return { ...step, params: { ...given.params, ...params }, inputs: { ...given.inputs, ...inputs } };
   });
   const metadata = { ...custom().metadata as object, rate_count_fixed_point: "modulator.symbols" };
-  return { ...custom(), metadata, steps } as unknown as Recipe;
+  return { ...custom(), metadata, steps } as Recipe;
 }
 
 /** OFDM samples through an amplifier after a quantiser. */
@@ -106,7 +106,7 @@ function amplified(oversampling: number): Recipe {
     { id: "evaluation", ...ber("data.bits", "demodulator.bits") },
   ];
   const metadata = { ...custom().metadata as object, rate_count_fixed_point: "modulator.symbols" };
-  return { ...custom(), metadata, steps } as unknown as Recipe;
+  return { ...custom(), metadata, steps } as Recipe;
 }
 
 /** A link with a reflecting surface. */
@@ -121,7 +121,7 @@ function reflected(params: object): Recipe {
       inputs: { decision: "surface.decision", problem: "scenario.problem" },
     },
   ];
-  return { ...custom(), metadata: { seed: 23 }, steps } as unknown as Recipe;
+  return { ...custom(), metadata: { seed: 23 }, steps } as Recipe;
 }
 
 /** Targets before an OFDM radar. */
@@ -136,7 +136,7 @@ function echoes(params: object): Recipe {
       inputs: { estimate: "radar.estimate", truth: "scenario.truth" },
     },
   ];
-  return { ...custom(), metadata: { seed: 23 }, steps } as unknown as Recipe;
+  return { ...custom(), metadata: { seed: 23 }, steps } as Recipe;
 }
 
 /** Two sources at an array, with an estimator. */
@@ -153,7 +153,7 @@ function directions(op: string, params: object = {}, scene: object = {}): Recipe
     },
   ];
   const { rate_count_fixed_point: _none, ...metadata } = custom().metadata as Record<string, unknown>;
-  return { ...custom(), metadata, steps } as unknown as Recipe;
+  return { ...custom(), metadata, steps } as Recipe;
 }
 
 function downlink(scenario: Record<string, number>, mode: string): Recipe {
@@ -167,7 +167,7 @@ function downlink(scenario: Record<string, number>, mode: string): Recipe {
     },
   ];
   const { rate_count_fixed_point: _bits, ...metadata } = custom().metadata as Record<string, unknown>;
-  return { ...custom(), metadata, steps } as unknown as Recipe;
+  return { ...custom(), metadata, steps } as Recipe;
 }
 
 const CASES: Case[] = [

@@ -1,7 +1,7 @@
 /** Multi-user precoders, their rates and the scheduler, against stored vectors and closed forms. */
 import assert from "node:assert/strict";
-import type { InputArtifact } from "../../../lib/contract/operation.ts";
-import type { JsonObject } from "../../../lib/contract/value.ts";
+import type { GivenInput } from "../../../lib/conformance/run_operation.ts";
+import type { Float, JsonObject } from "../../../lib/contract/value.ts";
 import { matrixProduct } from "../../../lib/numeric/linear_algebra.ts";
 import {
   blockDiagonalPrecoder,
@@ -68,7 +68,7 @@ const randomLink = (users: number, tx: number, seed: number, rx = 1): Downlink =
   power: 2,
 });
 
-async function scored(problem: InputArtifact, params: JsonObject) {
+async function scored(problem: GivenInput, params: JsonObject) {
   const { decision } = (await runOperation(precoder, { inputs: { problem }, params })).outputs;
   const run = await runOperation(metrics, { inputs: { decision, problem } });
   return { w: decision.array().data as Float32Array, metrics: run.metrics as Record<string, number> };
@@ -76,7 +76,7 @@ async function scored(problem: InputArtifact, params: JsonObject) {
 
 Deno.test("weights and sum rates are the stored ones for every mode", async () => {
   for (const [index, row] of stored.mu.entries()) {
-    const link = linkOf(row), problem = problemOf(link) as unknown as InputArtifact;
+    const link = linkOf(row), problem = problemOf(link);
     const mrt = await scored(problem, { mode: "mrt" });
     const zf = await scored(problem, { mode: "zf" });
     const rzf = await scored(problem, { mode: "rzf" });
@@ -99,7 +99,7 @@ Deno.test("gains and rates of block diagonalisation are the stored ones, and no 
     assert.ok(sum(userRates(link, w, gains.length).interference) < 1e-20);
     assert.ok(Math.abs(energy(w) - link.power) < 1e-12);
     for (const [power, expected] of [["equal", row.sum_rate_equal], ["water_filling", row.sum_rate_water_filling]]) {
-      const found = await scored(problemOf(link) as unknown as InputArtifact, {
+      const found = await scored(problemOf(link), {
         mode: "block_diagonalization",
         power: power as string,
       });
@@ -169,7 +169,7 @@ Deno.test("users that decode jointly have the capacity of parallel channels, abo
   });
   const capacity = Math.log2(13 / 2) + Math.log2(13 / 8);
   for (const mode of ["mrt", "zf", "rzf", "wmmse"]) {
-    const { metrics: found } = await scored(problem as unknown as InputArtifact, { mode });
+    const { metrics: found } = await scored(problem, { mode });
     assert.ok(Math.abs(found["mu_mimo.joint_decoding_capacity_bps_hz"] - capacity) < 1e-12);
     // Orthogonal users: weighted MMSE reaches it.
     assert.ok(found["mu_mimo.sum_rate_bps_hz"] < capacity + 1e-6, mode);
@@ -237,7 +237,7 @@ Deno.test("proportional fair slots, throughput and averages are the stored ones"
       params: { window: row.window, initial_average: row.initial_average },
     });
     assert.deepEqual(Array.from(outputs.decision.array().data as Int32Array), row.selected);
-    const report = outputs.report.json() as unknown as Record<string, number[]>;
+    const report = outputs.report.json() as Record<string, (number | Float)[]>;
     near(report.user_rates_bps_hz.map(Number), row.throughput, 1e-9, "throughput");
     near(report.final_average_bps_hz.map(Number), row.final_average, 1e-9, "average");
     near([found["schedule.jain_fairness"] as number], [row.jain], 1e-9, "fairness");
