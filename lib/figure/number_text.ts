@@ -60,7 +60,8 @@ const ROUNDING = 1e-12;
 
 /**
  * The one way to show a measured number: value, interval or bound, and unit, to the second digit of half the interval:
- * `28.23 ± 0.04 dB`, `0.158 [0.153, 0.164]` for an interval that is not symmetric, `< 3.0×10⁻⁴`.
+ * `28.23 ± 0.04 dB`, `0.158 [0.153, 0.164]` for an interval that is not symmetric, `< 3.0×10⁻⁴`, `0 (too few units)` where the
+ * bound of a rate is 1.
  * @param unit as it is printed; empty for none
  */
 export function estimateText(estimate: ShownEstimate | null, form: NumberForm = "plain", unit = ""): string {
@@ -68,6 +69,8 @@ export function estimateText(estimate: ShownEstimate | null, form: NumberForm = 
   const behind = unit === "" ? "" : ` ${unit}`;
   const { mean, low, high, bound } = estimate;
   if (bound !== undefined) {
+    // Up to three units without an event bound nothing.
+    if (bound >= 1) return "0 (too few units)";
     const text = numberText(bound, form, 2);
     return (form === "latex" ? `$< ${text.slice(1)}` : `< ${text}`) + behind;
   }

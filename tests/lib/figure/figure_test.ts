@@ -191,6 +191,7 @@ Deno.test("numbers for readers keep what matters", () => {
     (["plain", "unicode", "latex"] as const).map((form) => estimateText(silent, form)),
     ["< 7.5e-4", "< 7.5×10⁻⁴", "$< 7.5 \\times 10^{-4}$"],
   );
+  assert.equal(estimateText({ ...silent, bound: 1 }, "latex"), "0 (too few units)");
   assert.deepEqual([estimateText(null), estimateText({ mean: null, low: null, high: null })], ["–", "–"]);
   assert.equal(superscript(-10), "⁻¹⁰");
 });
