@@ -43,9 +43,11 @@ function load(tables: readonly FrequencyTable[]): void {
 export type Integers = Int32Array | Int16Array | Int8Array | Uint32Array | Uint16Array | Uint8Array;
 
 /** Integers as a typed array. */
-export function integersOf(values: ArrayLike<number>): Integers {
-  return ArrayBuffer.isView(values) ? values as unknown as Integers : Int32Array.from(values);
-}
+export const integersOf = (values: ArrayLike<number>): Integers =>
+  isIntegers(values) ? values : Int32Array.from(values);
+
+const isIntegers = (values: ArrayLike<number>): values is Integers =>
+  [Int32Array, Int16Array, Int8Array, Uint32Array, Uint16Array, Uint8Array].some((kind) => values instanceof kind);
 
 /** A block of integers in the memory of the kernel. */
 export class Block {
