@@ -1,6 +1,7 @@
 /**
- * Tests in a browser: a server per test over a temporary project, a Chromium, and a page that must not complain. A
- * test fails on any message of an error or a policy, on a failed request, on a request to another origin, and on each
+ * Tests in a browser: a server per test over a temporary project, a Chromium, and a page that must not complain. The server
+ * is one of this process, which loads the operations once for all tests of a file, or `svc ui serve` as a process where a
+ * test ends it or starts it with arguments. A test fails on any message of an error or a policy, on a failed request, on a request to another origin, and on each
  * violation that axe finds in the end state. The tests of a file share one Chromium, each in a context of its own; all share
  * one built page.
  *
@@ -9,6 +10,7 @@
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { startServer } from "../../lib/http/serve.ts";
 import { putBuiltPage } from "../support/built_page.ts";
 import { serve, type Served, type ServeOptions } from "../support/served.ts";
 import { AXE_SOURCE } from "./axe.ts";
@@ -19,6 +21,7 @@ const SHOTS = Deno.env.get("SVC_SCREENSHOTS");
 export interface SceneOptions {
   /** Files of the project by path. */
   files?: Record<string, string>;
+  /** Serve from a process of its own, started with these options. */
   serve?: ServeOptions;
   /** A file of the project with the token that the server asks for. */
   tokenFile?: string;
@@ -51,15 +54,19 @@ export interface Scene {
   checkAccessibility(page?: Page): Promise<void>;
   /** Keeps a picture in light and in dark, where pictures are asked for. */
   shot(name: string): Promise<void>;
-  /** Ends the server at once; `restart` brings it back at the same address. */
+  /** Ends the process of the server at once; `restart` brings it back at the same address. */
   kill(): Promise<void>;
   restart(): Promise<void>;
 }
 
-/** The browser that the tests of a file share. */
-let launched: Promise<Browser> | undefined;
+/** The browser and the built page that the tests of a file share. */
+let launched: Promise<Browser> | undefined, built: Promise<string> | undefined;
+const shared = await Deno.makeTempDir({ prefix: "svc-ui-page-" });
 
-Deno.test.afterAll(async () => await (await launched)?.close());
+Deno.test.afterAll(async () => {
+  await (await launched)?.close();
+  await Deno.remove(shared, { recursive: true });
+});
 
 /** A test with a browser; skipped, with the reason, where there is none. */
 export function browserTest(name: string, body: (scene: Scene) => Promise<void>, options: SceneOptions = {}): void {
@@ -78,15 +85,25 @@ async function play(body: (scene: Scene) => Promise<void>, options: SceneOptions
   const closers: (() => PromiseLike<unknown>)[] = [() => Deno.remove(folder, { recursive: true })];
   const browser = await (launched ??= chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] }));
   try {
-    await putBuiltPage(join(folder, ".svc"));
+    await (built ??= putBuiltPage(shared));
+    await Deno.mkdir(join(folder, ".svc"));
+    await Deno.symlink(join(shared, "ui"), join(folder, ".svc", "ui"));
     for (const [path, text] of Object.entries(options.files ?? {})) {
       await Deno.mkdir(join(folder, path, ".."), { recursive: true });
       await Deno.writeTextFile(join(folder, path), text);
     }
     const { tokenFile } = options;
     const started = tokenFile === undefined ? options.serve : { args: ["--token-file", join(folder, tokenFile)] };
-    let server: Served = await serve(folder, started);
-    closers.push(() => server[Symbol.asyncDispose]());
+    let served: Served | null = null, url: string;
+    if (started === undefined) {
+      const server = await startServer({ projectRoot: folder, port: 0, threads: 0, log() {} });
+      closers.push(() => server.stop());
+      url = server.url;
+    } else {
+      served = await serve(folder, started);
+      closers.push(() => served![Symbol.asyncDispose]());
+      url = served.url;
+    }
     const context = await browser.newContext({
       viewport: options.viewport ?? { width: 1440, height: 900 },
       colorScheme: options.colorScheme ?? "light",
@@ -97,18 +114,18 @@ async function play(body: (scene: Scene) => Promise<void>, options: SceneOptions
     closers.push(() => context.close());
     context.setDefaultTimeout(TIMEOUT_MS);
     const complaints: string[] = [], allowed = [...options.allow ?? []];
-    watch(context, server.url, (text) => complaints.push(text));
+    watch(context, url, (text) => complaints.push(text));
     await context.addInitScript(REPORT_VIOLATIONS);
     const page = await context.newPage();
     const scene: Scene = {
       page,
       context,
       folder,
-      url: server.url,
+      url,
       async open(hash = "#/editor", target = page) {
         // Within the page, an address is shown once its handlers have run and a frame is painted.
-        if (hash !== "" && target.url().startsWith(server.url)) await target.evaluate(followTo(hash));
-        else await target.goto(server.url + "/" + hash);
+        if (hash !== "" && target.url().startsWith(url)) await target.evaluate(followTo(hash));
+        else await target.goto(url + "/" + hash);
         await target.locator("#main h1").first().waitFor({ state: "attached" });
       },
       newPage: () => context.newPage(),
@@ -117,11 +134,12 @@ async function play(body: (scene: Scene) => Promise<void>, options: SceneOptions
       checkAccessibility: (target = page) => checkAccessibility(target),
       shot: (name) => keepShot(page, name),
       async kill() {
-        server.child.kill("SIGKILL");
-        await server.child.status;
+        assert.ok(served, "The test has no process to kill: give it `serve`");
+        served.child.kill("SIGKILL");
+        await served.child.status;
       },
       async restart() {
-        server = await serve(folder, { ...started, port: Number(new URL(server.url).port) });
+        served = await serve(folder, { ...started, port: Number(new URL(url).port) });
       },
     };
     try {

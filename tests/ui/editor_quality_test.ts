@@ -123,7 +123,8 @@ browserTest("the editor says all it says with forced colours and without motion"
   await runState(scene, "completed").waitFor();
   await page.locator('.block[data-state="completed"]').nth(4).waitFor();
   // State is said by a glyph and a word, the plane by a letter, the selection by a width: not by colours alone.
-  const told = await page.evaluate(`(() => {
+  const told = () =>
+    page.evaluate(`(() => {
     const block = document.querySelector('.block[data-step="chan"]');
     const width = (id) => parseFloat(getComputedStyle(document.querySelector(id + " rect.body")).strokeWidth);
     return {
@@ -133,7 +134,7 @@ browserTest("the editor says all it says with forced colours and without motion"
       moving: document.getAnimations().length,
     };
   })()`);
-  assert.deepEqual(told, { glyph: true, wider: true, visible: true, moving: 0 });
+  await eventually(async () => assert.deepEqual(await told(), { glyph: true, wider: true, visible: true, moving: 0 }));
   await shot("editor_forced");
 }, { files: FILES, forcedColors: "active", reducedMotion: "reduce" });
 

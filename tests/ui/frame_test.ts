@@ -41,7 +41,7 @@ browserTest(
     await page.getByRole("row", { name: /runtime/ }).first().waitFor();
     assert.deepEqual(await built(), before);
   },
-  { allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE|ERR_EMPTY/] },
+  { serve: {}, allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE|ERR_EMPTY/] },
 );
 
 browserTest("system, light and dark are followed, live and over reloads", async ({ page, open }) => {
@@ -172,7 +172,7 @@ browserTest(
     await page.getByRole("link", { name: "channel.bit_boundary" }).click();
     await page.locator("[data-contract]").waitFor();
   },
-  { allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE|ERR_EMPTY/] },
+  { serve: {}, allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE|ERR_EMPTY/] },
 );
 
 browserTest(
@@ -203,7 +203,7 @@ browserTest(
     await restart();
     await page.getByRole("row", { name: /runtime/ }).first().waitFor();
   },
-  { allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE|ERR_EMPTY|ERR_FAILED/] },
+  { serve: {}, allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE|ERR_EMPTY|ERR_FAILED/] },
 );
 
 browserTest("ten tabs share one stream of events, and all see a job", async ({ page, open, newPage, url }) => {
@@ -241,6 +241,7 @@ for (
     ["with forced colours and reduced motion", { forcedColors: "active", reducedMotion: "reduce" }],
   ] as const
 ) {
+  // Each view is checked as it is reached, the last one too.
   browserTest(`the views can be used ${name}`, async ({ page, open, checkAccessibility, shot }) => {
     for (const view of narrow) {
       await open(view);
@@ -252,7 +253,7 @@ for (
       await checkAccessibility();
       await shot(`${name.replaceAll(/\W+/g, "_")}_${view.slice(2)}`);
     }
-  }, options);
+  }, { ...options, axe: false });
 }
 
 browserTest("a foreign page cannot call, and a foreign name is refused", async ({ url }) => {

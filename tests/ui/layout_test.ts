@@ -22,11 +22,11 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
     "#/runs",
     "#/runs?columns=state,changed,metric,task,duration,time,tags,note,digest",
   ],
-  "the parts of a run": ["summary", "graph", "media", "artifacts", "timeline", "recipe", "plan", "provenance", "log"]
-    .map((tab) => `#/runs/RUN/${tab}`),
-  "the forms of a comparison": ["table", "curves", "pivot", "parallel"].map((view) =>
-    `#/compare?runs=RUNS&view=${view}`
-  ),
+  "the parts of a run and the forms of a comparison": [
+    ...["summary", "graph", "media", "artifacts", "timeline", "recipe", "plan", "provenance", "log"]
+      .map((tab) => `#/runs/RUN/${tab}`),
+    ...["table", "curves", "pivot", "parallel"].map((view) => `#/compare?runs=RUNS&view=${view}`),
+  ],
   "benchmarks, catalog, training and system": [
     "#/benchmarks",
     "#/benchmarks/pack/bit_transport%2Fber_theory_v1",
@@ -81,8 +81,9 @@ for (const [pages, patterns] of Object.entries(PAGES)) {
       const address = pattern.replace("RUNS", runs.join(",")).replace("RUN", runs[0]);
       for (const [name, [width, height]] of Object.entries(SIZES)) {
         await page.setViewportSize({ width, height });
+        // From a blank page, each address loads the page, and once.
+        await page.goto("about:blank");
         await page.goto(`${scene.url}/${address}`);
-        await page.reload();
         await page.locator("#main h1").first().waitFor({ state: "attached" });
         await until(`document.querySelector("#main [aria-busy=true]") === null`);
         // Figures and fonts come last.

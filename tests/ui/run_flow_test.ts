@@ -143,6 +143,7 @@ browserTest(
   },
   {
     files: { "recipes/slow.yaml": branched("slow", 12, 3_000_000) },
+    serve: {},
     allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE|ERR_EMPTY/, REFUSED],
   },
 );
