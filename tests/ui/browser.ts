@@ -1,9 +1,9 @@
 /**
  * Tests in a browser: a server per test over a temporary project, a Chromium, and a page that must not complain. The server
- * is one of this process, which loads the operations once for all tests of a file, or `svc ui serve` as a process where a
- * test ends it or starts it with arguments. A test fails on any message of an error or a policy, on a failed request, on a request to another origin, and on each
- * violation that axe finds in the end state. The tests of a file share one Chromium, each in a context of its own; all share
- * one built page.
+ * runs in this process, which loads the operations once for all tests of a file. A test that ends its server, or starts it
+ * with arguments, has `svc ui serve` as a process. A test fails on any message of an error or a policy, on a failed request,
+ * on a request to another origin, and on each violation that axe finds in the end state. The tests of a file share one
+ * Chromium, each in a context of its own; all share one built page.
  *
  *     SVC_SCREENSHOTS=/tmp/shots deno test -A tests/ui/     keeps the pictures that tests take, in both themes
  *     SVC_CHROMIUM=/path/to/chromium                        another browser than /usr/bin/chromium-headless-shell
