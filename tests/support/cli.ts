@@ -58,8 +58,11 @@ export function inFolder(body: (folder: string) => Promise<void>): () => Promise
     const folder = await Deno.makeTempDir({ prefix: "svc-cli-" });
     try {
       await body(folder);
-    } finally {
-      await Deno.remove(folder, { recursive: true });
+    } catch (error) {
+      // Programs that a failed body left may still write there, and its error is the one to report.
+      await Deno.remove(folder, { recursive: true }).catch(console.warn);
+      throw error;
     }
+    await Deno.remove(folder, { recursive: true });
   };
 }
