@@ -40,15 +40,19 @@ const env = {
 
 /**
  * Executes a notebook. A kernel may answer a cell after it said that it is idle, and that answer is lost: a notebook whose
- * cells lack results is executed again, at most twice.
+ * cells lack results is executed again, at most five times, until each of them had its result in one execution.
  * @param results number of code cells that have a result
  * @returns the data of the results, a row for each code cell
  */
 async function execute(name: string, kernel: string, cwd: string, results: number): Promise<Record<string, string>[]> {
-  for (let left = 2;; left--) {
-    const rows = await executeOnce(name, kernel, cwd);
-    if (rows.filter((row) => Object.keys(row).length > 0).length === results || left === 0) return rows;
+  const found: Record<string, string>[] = [];
+  for (let left = 5; left >= 0; left--) {
+    for (const [cell, row] of (await executeOnce(name, kernel, cwd)).entries()) {
+      found[cell] = { ...found[cell], ...row };
+    }
+    if (found.filter((row) => Object.keys(row).length > 0).length === results) break;
   }
+  return found;
 }
 
 async function executeOnce(name: string, kernel: string, cwd: string): Promise<Record<string, string>[]> {

@@ -115,8 +115,8 @@ async function signals({ command: [program], env }: Installed, project: string):
   const data = "  - {id: data, op: source.random_bits, params: {bit_count: 4000000}}\n";
   await Deno.writeTextFile(join(project, "long.yaml"), `name: long\nmetadata: {seed: 1}\nsteps:\n${data}${links}`);
   const killed = (kill: string) =>
-    `${program} recipe run long.yaml > out 2> err & pid=$!
-until grep -q 1/13 err; do kill -0 $pid || exit 1; sleep 0.05; done
+    `rm -f out err; ${program} recipe run long.yaml > out 2> err & pid=$!
+until grep -qs 1/13 err; do kill -0 $pid || exit 1; sleep 0.05; done
 ${kill}; wait $pid; echo $? $(grep -c ^canceled out)`;
   const script = ["set -m", ...["kill -INT -- -$pid", "kill -TERM $pid", "kill -HUP $pid"].map(killed)].join("\n");
   const { stdout, stderr } = await call({ command: ["bash", "-c"], env, adapter: "" }, [script], project);
