@@ -2,6 +2,7 @@
 import { dirname, join } from "node:path";
 import { writeFileAtomic } from "../artifact/write_file.ts";
 import { SvcError } from "../contract/error.ts";
+import { systemCodeOf } from "../contract/system_error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import type { Workspace } from "../run/workspace.ts";
 import type { AuthoredRecipe } from "../session/authored_recipe.ts";
@@ -48,8 +49,17 @@ export async function saveRecipe(
     }
   }
   const text = await recipes.textOf(recipe, before === null ? null : decoded(before), path);
-  writeFileAtomic(full, text);
+  fitting(path, () => writeFileAtomic(full, text));
   return { path, sha256: sha256Hex(text) };
+}
+
+/** Does something with a file. @throws SvcError `path_forbidden` for a path that is longer than the system allows */
+function fitting(path: string, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    throw systemCodeOf(error) === "ENAMETOOLONG" ? forbidden(path, "its path is too long", error) : error;
+  }
 }
 
 /** Absolute path of a file that may be new. Folders above it are made, and no link is followed. */
@@ -70,7 +80,7 @@ function placeOf({ projectRoot }: Workspace, path: string): string {
     if (info.isSymlink && index > 0) throw forbidden(path, "a part of it is a symbolic link");
     if (last ? !info.isFile : !Deno.statSync(place).isDirectory) throw forbidden(path, "the path is taken");
   }
-  Deno.mkdirSync(dirname(place), { recursive: true });
+  fitting(path, () => Deno.mkdirSync(dirname(place), { recursive: true }));
   return place;
 }
 

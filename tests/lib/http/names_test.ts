@@ -79,6 +79,21 @@ Deno.test("no id of a path, query or body makes the server fail", async () => {
   assert.deepEqual(failures, []);
 });
 
+Deno.test("a path that is as long as the system allows, or longer, is saved or refused", async () => {
+  await using server = await openTestServer();
+  const statuses = new Set<number>();
+  for (let length = 4000; length < 4110; length += 5) {
+    // The length of the absolute path; a temporary file beside it is longer.
+    const left = length - server.folder.length - "/recipes/".length - "/c.yaml".length;
+    const folders = `${"a".repeat(100)}/`.repeat(Math.floor((left - 20) / 101));
+    const filename = `recipes/${folders}${"b".repeat(left - folders.length)}/c.yaml`;
+    const { status, json } = await server.post("/api/recipe/save", { recipe: BITS, filename });
+    statuses.add(status);
+    if (status !== 200) assert.deepEqual([status, json.code], [403, "path_forbidden"], `${length}`);
+  }
+  assert.deepEqual([...statuses].sort(), [200, 403]);
+});
+
 Deno.test("a name of any length in a recipe makes no server fault", async () => {
   await using server = await openTestServer();
   for (const name of ["a".repeat(250), "a".repeat(300), "ä".repeat(200), "a/b", "..", "."]) {
