@@ -170,8 +170,9 @@ class Execution {
     const endTurn = await this.#pool.turn(false);
     try {
       const tasks: StepTask[] = [];
+      // The others count as started once their files are there: a chain that is cancelled or fails leaves none of them running.
+      this.#started(steps[0]);
       for (const step of steps) {
-        this.#started(step);
         await this.#checkBinding(step);
         stagings.push(createStaging(this.#artifacts, step.document.id));
         const chained = Object.entries(step.document.inputs).map(([port, reference]) => {
@@ -180,13 +181,14 @@ class Execution {
         });
         tasks.push(this.#task(step, stagings.at(-1)!, { inputs: [], chained, learned: null, models: [] }));
       }
-      running = this.#pool.start(tasks, (progress) => this.#progress(steps[progress.step].document, progress));
+      running = this.#pool.start(tasks, (progress) => this.#progress(steps[0].document, progress));
       const written = await running.written;
       for (const [index, step] of steps.entries()) {
         if (written === null) break;
         const staging = stagings.shift()!, { seconds } = written[index];
         const committedAt = performance.now();
         const timing = () => this.#timing(running, admittedAt, committedAt - 1000 * seconds!);
+        if (index > 0) this.#started(step);
         try {
           await this.#finish(step, staging, written[index], timing);
         } catch (error) {

@@ -115,8 +115,6 @@ export interface FailedReply {
 export interface ProgressReply {
   type: "progress";
   taskId: number;
-  /** Place of the step in the task. */
-  step: number;
   completed: number;
   total: number;
   phase: string | null;

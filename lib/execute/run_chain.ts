@@ -77,7 +77,7 @@ export function runChain(
     const now = performance.now();
     if (now - lastReport < PROGRESS_INTERVAL_MS) continue;
     lastReport = now;
-    for (const step of steps.keys()) report({ step, completed: at + count, total, phase: null, unit: null });
+    report({ completed: at + count, total, phase: null, unit: null });
   }
   return steps.map(finish);
 }

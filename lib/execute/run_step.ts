@@ -73,7 +73,7 @@ export async function runStep(
         const now = performance.now();
         if (now - lastReport < PROGRESS_INTERVAL_MS && completed < total) return;
         lastReport = now;
-        report({ step: 0, completed, total, phase: more.phase ?? null, unit: more.unit ?? null });
+        report({ completed, total, phase: more.phase ?? null, unit: more.unit ?? null });
       },
       cancellation,
       files: fileAccess(task),
