@@ -8,7 +8,7 @@ import { MAX_ARCHIVE_BYTES } from "../artifact/zip_format.ts";
 import type { OutputSize } from "../contract/operation.ts";
 import type { CheckedStep } from "./check_steps.ts";
 
-/** Chains with smaller outputs hold their arrays as a whole: that is faster, as several threads can share a step. */
+/** Chains with smaller outputs run step by step: their arrays fit in memory, and the progress of each step is seen. */
 const LEAST_CHAIN_BYTES = 2 ** 28;
 
 /**

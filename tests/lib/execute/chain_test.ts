@@ -125,6 +125,8 @@ Deno.test("a cancelled chain ends at its next block and leaves no file", async (
     onBundle: none,
   });
   assert.equal(done.status, "canceled");
+  const started = done.events.filter(({ kind }) => kind === "step_started").map(({ fields }) => fields.step_id);
+  assert.deepEqual(started, ["data"]);
   assert.deepEqual(done.rows.map(({ id, status }) => [id, status]), [["data", "canceled"]]);
   assert.deepEqual(Object.keys(done.files), []);
 });
