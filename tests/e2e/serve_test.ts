@@ -114,7 +114,7 @@ Deno.test(
     const saved = new Map<string, number>();
     const jobs = new Set<string>(), runs = new Set<string>();
     for (let round = 0; round < 4; round++) {
-      // A few jobs at a time: 128 are remembered, and none may be forgotten here.
+      const taken = jobs.size;
       const server = await serve(folder, { args: ["--max-active-jobs", "4"] });
       const killed = server.child.status;
       // Somewhere in the middle of writing, once every kind of work has been acknowledged.
@@ -138,6 +138,10 @@ Deno.test(
           const reply = await post(`${server.url}/api/run-jobs`, { recipe: BITS });
           const { job_id } = await reply.json();
           if (reply.status === 202) jobs.add(job_id);
+          // A server remembers 128 jobs: four rounds of 30, and the few that no reply told of, are all among them.
+          if (jobs.size - taken < 30) return;
+          if (killer !== undefined) server.child.kill("SIGKILL");
+          await killed;
         },
         async () => {
           const reply = await post(`${server.url}/api/recipe/run-payload`, { recipe: BITS });
