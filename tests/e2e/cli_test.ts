@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { CLI_ARGS, inFolder, svc } from "../support/cli.ts";
+import { LONG } from "../support/long_recipe.ts";
 
 const BITS = `# bits over an AWGN link
 name: bits
@@ -177,7 +178,7 @@ Deno.test(
 Deno.test(
   "Ctrl+C cancels cooperatively: exit 130 and a canceled bundle",
   inFolder(async (cwd) => {
-    const file = await withRecipe(cwd, BITS.replace("bit_count: 20000", "bit_count: 2000000, batch_size: 20"));
+    const file = await withRecipe(cwd, JSON.stringify(LONG));
     const child = new Deno.Command(Deno.execPath(), {
       args: [...CLI_ARGS, "recipe", "run", file],
       cwd,
@@ -187,7 +188,7 @@ Deno.test(
     }).spawn();
     const reader = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
     let seen = "";
-    while (!seen.includes("1/5")) {
+    while (!seen.includes("1/405")) {
       const { value, done } = await reader.read();
       if (done) break;
       seen += value;

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { CLI_ARGS, inFolder, svc } from "../support/cli.ts";
+import { LONG } from "../support/long_recipe.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 
 const STARTER = join(ROOT_PATH, "recipes/recipe_starters/image_protected_digital_awgn.yaml");
@@ -181,7 +182,11 @@ Deno.test(
 Deno.test(
   "an interrupt ends the running variant, and the next run resumes at it",
   inFolder(async (cwd) => {
-    await Deno.writeTextFile(join(cwd, "bits.yaml"), BITS.replace("bit_count: 20000", "bit_count: 30000000"));
+    const matrix = {
+      dimensions: { snr_db: [-20, -10, 0] },
+      step_params: { channel: { snr_db: { matrix: "snr_db" } } },
+    };
+    await Deno.writeTextFile(join(cwd, "bits.yaml"), JSON.stringify({ ...LONG, metadata: { seed: 7, matrix } }));
     const child = new Deno.Command(Deno.execPath(), {
       args: [...CLI_ARGS, "recipe", "run-matrix", "bits.yaml", "--json"],
       cwd,
@@ -195,7 +200,7 @@ Deno.test(
     const runs = join(cwd, ".svc/runs");
     const hasBundle = () => {
       try {
-        return [...Deno.readDirSync(runs)].some(({ name }) => name.endsWith("snr_db_0.0"));
+        return [...Deno.readDirSync(runs)].some(({ name }) => name.endsWith("snr_db_-20"));
       } catch (error) {
         if (!(error instanceof Deno.errors.NotFound)) throw error;
         return false;

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { decodePng, parsePng } from "../../lib/artifact/png_decode.ts";
 import { CLI_ARGS, inFolder, svc } from "../support/cli.ts";
+import { LONG } from "../support/long_recipe.ts";
 
 const TEXTS = ["The ship left the harbour at noon.", "Rain fell on the coast.", "Two engines failed."];
 
@@ -249,16 +250,7 @@ steps:
       decodePng(parsePng(await Deno.readFile(join(cwd, "pictures", name))));
     }
 
-    await Deno.writeTextFile(
-      join(cwd, "long.yaml"),
-      `name: long
-steps:
-  - {id: data, op: source.random_bits, params: {bit_count: 30000000}}
-  - {id: modulator, op: modulation.digital_modulate, inputs: {bits: data.bits}}
-  - {id: one, op: wireless.channel, inputs: {symbols: modulator.symbols}}
-  - {id: two, op: wireless.channel, inputs: {symbols: modulator.symbols}}
-`,
-    );
+    await Deno.writeTextFile(join(cwd, "long.yaml"), JSON.stringify(LONG));
     const child = new Deno.Command(Deno.execPath(), {
       args: [...CLI_ARGS, "recipe", "run", "long.yaml"],
       cwd,

@@ -10,8 +10,9 @@ import { inFolder } from "../support/cli.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { serve } from "../support/served.ts";
 import { LINK, twoLinks } from "../lib/benchmark/packs.ts";
-import { BITS, BITS_YAML, SLOW } from "../lib/http/support.ts";
+import { BITS, BITS_YAML } from "../lib/http/support.ts";
 import { OPTIONS, RECIPE } from "../lib/session/fixture.ts";
+import { LONG } from "../support/long_recipe.ts";
 
 /** The snapshot of a job that has ended. */
 async function ended(url: string, job: string) {
@@ -94,7 +95,7 @@ Deno.test(
   inFolder(async (folder) => {
     await project(folder);
     await using server = await serve(folder);
-    const { job_id } = await (await post(`${server.url}/api/run-jobs`, { recipe: SLOW })).json();
+    const { job_id } = await (await post(`${server.url}/api/run-jobs`, { recipe: LONG })).json();
     for (let state = "queued"; state === "queued";) {
       ({ state } = await (await fetch(`${server.url}/api/run-jobs/${job_id}`)).json());
     }
@@ -198,7 +199,7 @@ Deno.test(
     await project(folder);
     await Deno.mkdir(join(folder, "benchmarks"));
     await Deno.writeTextFile(join(folder, "recipes/link.yaml"), LINK);
-    const pack = prettyJson(twoLinks({ replication: { replicates: 12 } }));
+    const pack = prettyJson(twoLinks({ replication: { replicates: 20 } }));
     await Deno.writeTextFile(
       join(folder, "benchmarks/pack.json"),
       pack.replaceAll("link.yaml", "../recipes/link.yaml"),

@@ -1,7 +1,7 @@
 /** The frame: what every view stands in. */
 import assert from "node:assert/strict";
 import { browserTest, COUNT_SHIFTS, eventually } from "./browser.ts";
-import { LONG } from "../lib/http/support.ts";
+import { LONG } from "../support/long_recipe.ts";
 
 const VIEWS = ["Templates", "Runs", "Compare", "Benchmarks", "Catalog", "Training", "System"];
 

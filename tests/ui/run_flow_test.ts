@@ -13,21 +13,26 @@ import {
   runState,
   summaryOf,
 } from "./editor_scene.ts";
+import { decoding } from "../support/long_recipe.ts";
 
-/** Bits through as many channels as branches, which can overlap. */
-const branched = (name: string, branches: number, bits: number) =>
-  `schema_version: 1
-name: ${name}
+/** Decoders that work for some seconds, one after another. */
+const SLOW = JSON.stringify(decoding("slow", 40));
+
+/** A chain that fails at its check, and other ways that are worked on meanwhile. */
+const FAILING = `schema_version: 1
+name: failing
 metadata: {seed: 7}
 steps:
-  - {id: data, op: source.random_bits, params: {bit_count: ${bits}}}
+  - {id: data, op: source.random_bits, params: {bit_count: 300000}}
   - {id: modulator, op: modulation.digital_modulate, inputs: {bits: data.bits}}
 ${
-    Array.from(
-      { length: branches },
-      (_, at) => `  - {id: chan_${at}, op: wireless.channel, inputs: {symbols: modulator.symbols}}`,
-    ).join("\n")
-  }
+  Array.from(
+    { length: 6 },
+    (_, at) => `  - {id: chan_${at}, op: wireless.channel, inputs: {symbols: modulator.symbols}}`,
+  ).join("\n")
+}
+  - {id: check, op: channel.bit_boundary, params: {expected_bit_count: 3}, inputs: {bits: data.bits}}
+  - {id: behind, op: modulation.digital_modulate, inputs: {bits: check.bits}}
 `;
 
 browserTest(
@@ -84,22 +89,22 @@ browserTest(
 
     await openFile(scene, "slow");
     await press(scene, "Run");
-    await page.locator('.block[data-step^="chan"][data-state="running"]').first().waitFor();
+    await page.locator('.block[data-step^="decoder"][data-state="running"]').first().waitFor();
     await shot("editor_running");
     await press(scene, "Cancel");
     await runState(scene, "canceled").waitFor();
-    await page.locator('.block[data-step="chan_11"][data-state="not started"]').waitFor();
+    await page.locator('.block[data-step="decoder_39"][data-state="not started"]').waitFor();
     await page.getByRole("tab", { name: "Results" }).click();
     await page.getByRole("tabpanel", { name: "Results" }).getByText("canceled").first().waitFor();
     const summaries = await Promise.all(bundles(scene).map((run) => summaryOf(scene, run)));
     assert.equal(summaries.filter(({ status }) => status === "canceled").length, 1);
-    assert.ok(summaries.find(({ status }) => status === "canceled").steps.length < 14);
+    assert.ok(summaries.find(({ status }) => status === "canceled").steps.length < 45);
   },
   {
     files: {
       "recipes/link.yaml": LINK,
-      "recipes/wide.yaml": branched("wide", 4, 400_000),
-      "recipes/slow.yaml": branched("slow", 12, 3_000_000),
+      "recipes/wide.yaml": JSON.stringify(decoding("wide", 4)),
+      "recipes/slow.yaml": SLOW,
     },
   },
 );
@@ -111,13 +116,13 @@ browserTest(
     await open();
     await openFile(scene, "slow");
     await press(scene, "Run");
-    await page.locator('.block[data-step^="chan"][data-state="running"]').first().waitFor();
+    await page.locator('.block[data-step^="decoder"][data-state="running"]').first().waitFor();
     await kill();
     await page.getByRole("alert").getByText("The server does not answer").waitFor();
     // The contents stay and can be edited.
     await page.locator('.block[data-step="data"]').click();
-    await field(scene, "data", "bit_count").fill("1000");
-    await drafted(scene, /"bit_count":1000/, "slow");
+    await field(scene, "data", "bit_count").fill("16136");
+    await drafted(scene, /"bit_count":16136/, "slow");
     await shot("editor_offline");
     assert.equal(await runState(scene, "failed").count(), 0, "Nobody knows yet that it failed");
     await page.getByRole("tab", { name: "Problems" }).click();
@@ -142,17 +147,11 @@ browserTest(
     await runOnce(scene);
   },
   {
-    files: { "recipes/slow.yaml": branched("slow", 12, 3_000_000) },
+    files: { "recipes/slow.yaml": SLOW },
     serve: {},
     allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE|ERR_EMPTY/, REFUSED],
   },
 );
-
-/** A chain that fails at its check, and another way that is worked on meanwhile. */
-const FAILING = branched("failing", 6, 2_000_000) +
-  `  - {id: check, op: channel.bit_boundary, params: {expected_bit_count: 3}, inputs: {bits: data.bits}}
-  - {id: behind, op: modulation.digital_modulate, inputs: {bits: check.bits}}
-`;
 
 browserTest(
   "runs in sequence: three recipes and a matrix, one after another, stopped by a failure where that was chosen",
@@ -197,7 +196,7 @@ browserTest(
   {
     files: {
       "recipes/link.yaml": LINK,
-      "recipes/failing.yaml": FAILING.replace("2000000", "300000"),
+      "recipes/failing.yaml": FAILING,
       "recipes/swept.yaml": LINK.replace("name: link", "name: swept").replace(
         "ui_configured: true}",
         "matrix: {dimensions: {snr_db: [0.0, 6.0]}, step_params: {chan: {snr_db: {matrix: snr_db}}}}}",

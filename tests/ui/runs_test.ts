@@ -1,6 +1,7 @@
 /** Runs in a browser: the list, one run with all that it left, and runs beside each other. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { LONG } from "../support/long_recipe.ts";
 import { browserTest, eventually, type Scene } from "./browser.ts";
 
 const recipeFile = (name: string) => Deno.readTextFileSync(new URL(`../../recipes/${name}.yaml`, import.meta.url));
@@ -334,10 +335,8 @@ browserTest("two thousand runs: the first rows at once, only those in sight in t
 
 browserTest("a running job is shown on top, is canceled, and its run says so", async (scene) => {
   const { page, open } = scene;
-  const long = link(3.5, "long");
-  long.steps[0].params = { bit_count: 20_000_000 };
   await open("#/runs");
-  await post(scene.url, "/api/run-jobs", { recipe: long });
+  await post(scene.url, "/api/run-jobs", { recipe: LONG });
   const running = page.getByRole("region", { name: "Running and queued" });
   await running.getByText("long", { exact: true }).waitFor();
   await running.getByRole("button", { name: "Cancel" }).click();

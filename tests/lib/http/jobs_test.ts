@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { verifyRun } from "../../../lib/run/verify.ts";
-import { BITS, openTestServer, readStream, removeLeft, SLOW, type TestServer } from "./support.ts";
+import { decoding, LONG } from "../../support/long_recipe.ts";
+import { BITS, openTestServer, readStream, removeLeft, type TestServer } from "./support.ts";
 
 Deno.test("a run job is taken, runs, tells every event once and leaves a bundle that verifies", async () => {
   await using server = await openTestServer();
@@ -88,7 +89,7 @@ Deno.test("the stream of all jobs has rising ids over several jobs and resumes",
 Deno.test("64 jobs of a kind are queued, a further one is refused, and other kinds have places of their own", async () => {
   await using server = await openTestServer();
   const statuses: number[] = [];
-  for (let i = 0; i < 65; i++) statuses.push((await server.post("/api/run-jobs", { recipe: SLOW })).status);
+  for (let i = 0; i < 65; i++) statuses.push((await server.post("/api/run-jobs", { recipe: LONG })).status);
   assert.deepEqual(statuses, [...new Array(64).fill(202), 429]);
   const other = await server.post("/api/dataset-capture-jobs", { recipe: BITS, split: "train" });
   assert.notEqual(other.json.code, "job_capacity");
@@ -97,7 +98,7 @@ Deno.test("64 jobs of a kind are queued, a further one is refused, and other kin
 Deno.test("a job beyond the limit is refused with Retry-After, and a canceled one frees its place", async () => {
   await using server = await openTestServer({ maxActiveJobs: 4 });
   const jobs: string[] = [];
-  for (let i = 0; i < 4; i++) jobs.push((await server.post("/api/run-jobs", { recipe: SLOW })).json.job_id);
+  for (let i = 0; i < 4; i++) jobs.push((await server.post("/api/run-jobs", { recipe: LONG })).json.job_id);
   const fifth = await server.post("/api/run-jobs", { recipe: BITS });
   assert.equal(fifth.status, 429);
   assert.equal(fifth.json.code, "job_capacity");
@@ -269,7 +270,7 @@ Deno.test("jobs and events outlive the server; what was unfinished becomes incom
     const first = await openTestServer({ folder });
     const done = (await first.post("/api/run-jobs", { recipe: BITS })).json.job_id;
     await first.get(`/api/run-jobs/${done}/wait`);
-    const running = (await first.post("/api/run-jobs", { recipe: SLOW })).json.job_id;
+    const running = (await first.post("/api/run-jobs", { recipe: LONG })).json.job_id;
     while ((await first.get(`/api/run-jobs/${running}`)).json.state === "queued") await delay(10);
     // The process dies: nothing is drained, only what was written is there.
     first.service.close();
@@ -290,8 +291,11 @@ Deno.test("jobs and events outlive the server; what was unfinished becomes incom
 Deno.test("a sweep continues after its server died or was shut down, and uses the variants that were done", async () => {
   const folder = await Deno.makeTempDir({ prefix: "svc-http-" });
   try {
-    const matrix = { dimensions: { count: [8, 150_000] }, step_params: { data: { bit_count: { matrix: "count" } } } };
-    const recipe = { ...SLOW, metadata: { seed: 7, matrix } };
+    const matrix = {
+      dimensions: { count: [16_136, 322_720] },
+      step_params: { data: { bit_count: { matrix: "count" } } },
+    };
+    const recipe = { ...decoding("swept", 6), metadata: { seed: 7, matrix } };
     const first = await openTestServer({ folder });
     const id = (await first.post("/api/matrix-jobs", { recipe })).json.job_id;
     const done = async ({ get }: TestServer) => {
@@ -357,7 +361,7 @@ Deno.test("queued jobs of an earlier server keep their order; a server that neve
 
 Deno.test("a job that takes too long is asked to stop and ends as timed out", async () => {
   await using server = await openTestServer({ jobTimeoutS: 0.3 });
-  const { job_id } = (await server.post("/api/run-jobs", { recipe: SLOW })).json;
+  const { job_id } = (await server.post("/api/run-jobs", { recipe: LONG })).json;
   const ended = (await server.get(`/api/run-jobs/${job_id}/wait`)).json;
   assert.equal(ended.state, "timed_out");
   assert.deepEqual(ended.events.slice(-1).map(({ kind }: { kind: string }) => kind), ["job_timed_out"]);
@@ -367,7 +371,7 @@ Deno.test("when memory runs short the running job is stopped, and its snapshot s
   const GIB = 2 ** 30;
   let available = 10 * GIB;
   await using server = await openTestServer({ memory: () => ({ total: 16 * GIB, available }) });
-  const { job_id, resource_guard } = (await server.post("/api/run-jobs", { recipe: SLOW })).json;
+  const { job_id, resource_guard } = (await server.post("/api/run-jobs", { recipe: LONG })).json;
   assert.deepEqual(resource_guard, { reserve_bytes: 2 * GIB, sampler_interval_s: 0.5, tripped: false });
   available = GIB;
   const ended = (await server.get(`/api/run-jobs/${job_id}/wait`)).json;

@@ -11,7 +11,8 @@ import { MAX_STREAMS } from "../../../lib/http/stream.ts";
 import { putBuiltPage } from "../../support/built_page.ts";
 import { packageFiles, zipOf } from "../training/_package.ts";
 import { walkHastyTraining, walkTraining } from "./_training_walk.ts";
-import { BITS, BITS_YAML, LINK, openTestServer, packOf, readStream, SLOW, type TestServer } from "./support.ts";
+import { BITS, BITS_YAML, LINK, openTestServer, packOf, readStream, type TestServer } from "./support.ts";
+import { LONG } from "../../support/long_recipe.ts";
 
 Deno.test("routes have different names, and each says what it answers", () => {
   assert.equal(new Set(ROUTES.map(nameOf)).size, ROUTES.length);
@@ -104,7 +105,7 @@ Deno.test("every documented status is seen of its route, and no other", async ()
     // Takes the place of a template, and is no recipe.
     "recipes/image_codec_default.yaml": "name: [",
     "recipes/matrix.yaml": MATRIX,
-    "recipes/slow.json": JSON.stringify(SLOW),
+    "recipes/long.json": JSON.stringify(LONG),
     "recipes/link.json": JSON.stringify(LINK),
     "benchmarks/tiny.json": JSON.stringify(packOf("tiny", ["link.json"])),
     "benchmarks/long.json": JSON.stringify(packOf("long", new Array(40).fill("link.json"))),
@@ -355,18 +356,18 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   await walkTraining(server, { get, post, stream });
 
   // A run under way: a synchronous one that is stopped, its bundle while it executes, and no more than four jobs.
-  const stopped = post("/api/recipe/run-payload", { recipe: SLOW });
-  const named = post("/api/recipe/run", { path: "recipes/slow.json" });
+  const stopped = post("/api/recipe/run-payload", { recipe: LONG });
+  const named = post("/api/recipe/run", { path: "recipes/long.json" });
   const seen = await readStream(
     await server.request("/api/events?after_seq=0"),
-    (messages) => messages.some(({ event, data }) => event === "run_created" && String(data.run_id).endsWith("slow")),
+    (messages) => messages.some(({ event, data }) => event === "run_created" && String(data.run_id).endsWith("long")),
   );
-  const running = seen.find(({ event, data }) => event === "run_created" && String(data.run_id).endsWith("slow"))!.data;
+  const running = seen.find(({ event, data }) => event === "run_created" && String(data.run_id).endsWith("long"))!.data;
   await get(`/api/runs/${running.run_id}/verify`);
   for (const path of ["reproduce", "restore"]) await post(`/api/runs/${running.run_id}/${path}`, {});
   for (const path of ["prune", "remove"]) await post(`/api/runs/${path}`, { ids: [running.run_id] });
   while (server.service.jobs.list(["run"]).filter(({ document }) => /queued|running/.test(document.state)).length < 4) {
-    await server.post("/api/run-jobs", { recipe: SLOW });
+    await server.post("/api/run-jobs", { recipe: LONG });
   }
   await post("/api/run-jobs", { recipe });
   await post("/api/recipe/run-payload", { recipe });

@@ -4,7 +4,8 @@ import { canonicalJson } from "../../../lib/contract/json.ts";
 import { Float, float } from "../../../lib/contract/value.ts";
 import { createClient } from "../../../lib/http/client.ts";
 import { startServer } from "../../../lib/http/serve.ts";
-import { BITS, SLOW, withServer } from "./support.ts";
+import { BITS, withServer } from "./support.ts";
+import { LONG } from "../../support/long_recipe.ts";
 
 Deno.test("the typed client: paths, bodies and replies have types, and 1.0 stays 1.0 both ways", () =>
   withServer({}, async ({ url }) => {
@@ -68,25 +69,23 @@ Deno.test("while a heavy run is on, answers come as they come from an idle serve
     const client = createClient(url);
     // The threads are there before anything is measured.
     await client.api.recipe["run-payload"].$post({ json: { recipe: BITS } });
-    const { job_id } = await (await client.api["run-jobs"].$post({ json: { recipe: SLOW } })).json() as {
+    const { job_id } = await (await client.api["run-jobs"].$post({ json: { recipe: LONG } })).json() as {
       job_id: string;
     };
     const times: number[] = [];
-    let state = "queued";
-    while (state === "queued" || state === "running") {
+    while (times.length < 120) {
       for (const path of ["/api/health", "/api/runs", "/api/run-jobs"]) {
         const { ms, status } = await get(path);
         assert.equal(status, 200);
         times.push(ms);
       }
       await new Promise((resolve) => setTimeout(resolve, 10));
-      ({ state } = await (await fetch(`${url}/api/run-jobs/${job_id}`)).json());
     }
-    assert.equal(state, "completed");
+    assert.equal((await (await fetch(`${url}/api/run-jobs/${job_id}`)).json()).state, "running");
     times.sort((a, b) => a - b);
-    // A blocked event loop would answer when the run, of seconds, has ended: the bound tells the two apart on any machine.
+    // A blocked event loop would answer between steps, of a third of a second: the bound tells the two apart.
     const median = times[times.length >> 1];
-    assert.ok(times.length > 20 && median < 100, `${times.length} answers, median ${median.toFixed(1)} ms`);
+    assert.ok(median < 100, `median ${median.toFixed(1)} ms`);
   }));
 
 Deno.test("clients that go away leave no stream behind, and one that comes back misses nothing", () =>
@@ -111,7 +110,7 @@ Deno.test("shutting down refuses new work, stops what runs and keeps what was wr
   const folder = await Deno.makeTempDir({ prefix: "svc-serve-" });
   const server = await startServer({ projectRoot: folder, port: 0, threads: 1, log() {} });
   const client = createClient(server.url);
-  const { job_id } = await (await client.api["run-jobs"].$post({ json: { recipe: SLOW } })).json() as {
+  const { job_id } = await (await client.api["run-jobs"].$post({ json: { recipe: LONG } })).json() as {
     job_id: string;
   };
   const events = await fetch(`${server.url}/api/run-jobs/${job_id}/events`);

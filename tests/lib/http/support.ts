@@ -32,44 +32,6 @@ steps:
     params: { bit_count: 64 }
 `;
 
-/** A recipe that works for some seconds and looks for its cancellation now and then. */
-export const SLOW = {
-  name: "slow",
-  metadata: { seed: 7 },
-  steps: [
-    { id: "data", op: "source.random_bits", params: { bit_count: 3_000_000 } },
-    { id: "modulator", op: "modulation.digital_modulate", inputs: { bits: "data.bits" } },
-    ...Array.from({ length: 12 }, (_, i) => ({
-      id: `channel_${i}`,
-      op: "wireless.channel",
-      inputs: { symbols: "modulator.symbols" },
-    })),
-  ],
-};
-
-/** A recipe that works until it is cancelled: decoders of noise never stop early. */
-export const LONG = {
-  name: "long",
-  metadata: { seed: 7 },
-  steps: [
-    { id: "data", op: "source.random_bits", params: { bit_count: 322_720 } },
-    {
-      id: "encoder",
-      op: "channel.nr_ldpc_encoder",
-      params: { transport_block_size_bits: 16_136, target_coderate: 0.5, num_bits_per_symbol: 2, num_bp_iter: 1000 },
-      inputs: { bits: "data.bits" },
-    },
-    { id: "modulator", op: "modulation.digital_modulate", inputs: { bits: "encoder.coded_bits" } },
-    { id: "channel", op: "wireless.channel", params: { snr_db: -20 }, inputs: { symbols: "modulator.symbols" } },
-    { id: "demodulator", op: "demodulation.digital_demodulate", inputs: { rx_symbols: "channel.rx_symbols" } },
-    ...Array.from({ length: 400 }, (_, i) => ({
-      id: `decoder_${i}`,
-      op: "channel.nr_ldpc_decoder",
-      inputs: { llr: "demodulator.llr" },
-    })),
-  ],
-};
-
 /** A link whose bit error rate a pack compares. */
 export const LINK = {
   name: "link",
