@@ -67,13 +67,22 @@ export function Palette() {
       .filter((entry): entry is { command: Command; score: number } => entry.score !== null)
       .sort((a, b) => a.score - b.score).slice(0, 40)
     : [];
-  const close = () => dialog.current!.close();
+  // At once: the event of closing comes a task later, in which the palette may have been opened again.
+  const close = () => {
+    dialog.current!.close();
+    open.value = false;
+  };
   const run = (index: number) => {
     close();
     found[index]?.command.run();
   };
   return (
-    <dialog ref={dialog} aria-label="Find" onClose={() => open.value = false}>
+    <dialog
+      ref={dialog}
+      aria-label="Find"
+      onCancel={close}
+      onClose={() => open.value = dialog.current!.open}
+    >
       <label class="hidden-text" for="palette">Find</label>
       <input
         id="palette"

@@ -1,6 +1,6 @@
 /** Parts of all views: headings, tables, facts, choices, tabs, states, and the display of pending and failed requests. */
 import type { Diagnostic } from "./api.ts";
-import { type ComponentChildren, Fragment, type JSX, useEffect, useRef, useState } from "./preact.ts";
+import { type ComponentChildren, Fragment, type JSX, useLayoutEffect, useRef, useState } from "./preact.ts";
 import { place, refine } from "./router.ts";
 import type { Loaded } from "./state/fetched.ts";
 
@@ -361,16 +361,29 @@ export function StateMark({ state, word }: { state: string; word?: string }) {
 /** A dialog of the browser: focus goes in and comes back, Escape closes it. */
 export function Dialog({ title, onClose, children }: { title: string; onClose(): void; children: ComponentChildren }) {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     element.current!.showModal();
-    return () => before?.focus();
+    // Behind a modal dialog nothing takes the focus: it comes back once the dialog is gone, unless something else has it.
+    return () => queueMicrotask(() => document.activeElement === document.body && before?.focus());
   }, []);
+  // Escape acts at once: the event of closing comes a task later, in which another dialog may have been opened.
+  const cancel = (event: Event) => {
+    if (event.target !== element.current) return;
+    event.preventDefault();
+    onClose();
+  };
   return (
-    <dialog ref={element} class="dialog" aria-label={title} onClose={onClose}>
+    <dialog
+      ref={element}
+      class="dialog"
+      aria-label={title}
+      onCancel={cancel}
+      onClose={() => element.current !== null && onClose()}
+    >
       <div class="row spread">
         <h2>{title}</h2>
-        <button type="button" class="quiet" aria-label={`Close ${title}`} onClick={() => element.current!.close()}>
+        <button type="button" class="quiet" aria-label={`Close ${title}`} onClick={onClose}>
           ✕
         </button>
       </div>
