@@ -10,7 +10,8 @@ import { canonicalJson, sameValue } from "../contract/json.ts";
 import type { OperationContract } from "../contract/operation.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
 import { sessionLimits } from "../onnx/limits.ts";
-import { type InspectedPackage, inspectPackage } from "./inspect.ts";
+import type { InspectedPackage } from "./inspect.ts";
+import { inspectOnce } from "./inspect_once.ts";
 import { openPackage } from "./source.ts";
 import {
   type ArtifactComponent,
@@ -102,11 +103,7 @@ export function resolveTrainedArtifact(
       return [diagnostic("artifact_manifest_missing", at(named), message, { hint })];
     }
     placeOf = (file) => source.placeOf(file)!;
-    inspected = inspectPackage(source, {
-      contractOf: (id) => id === contract.id ? contract : undefined,
-      only: contract.id,
-      imported,
-    });
+    inspected = inspectOnce(source, contract, imported);
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     const code = error.code === "path_refused" ? "artifact_member_unsafe" : error.code;
