@@ -31,8 +31,8 @@ const WATCH_MS = 10;
 const MEMORY_SLACK_MB = 96;
 /** Maximum number of messages of a sandbox during one call. */
 const MAX_MESSAGES = 50_000;
-/** Maximum time to wait for the end of a thread. */
-const END_MS = 5000;
+/** Maximum time that a caller waits for the end of a thread. */
+const END_MS = 1000;
 const MIB = 2 ** 20;
 /** Failures of a model that end the adapter's call, with the field of the manifest that sets the limit. */
 export const MODEL_LIMITS = new Map([
@@ -163,6 +163,7 @@ export class AdapterSandbox {
     this.#worker.onerror = (event) => {
       event.preventDefault();
       this.#lose(event.message);
+      this.#worker.terminate();
     };
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
@@ -312,17 +313,20 @@ export class AdapterSandbox {
   async #end(reason: SvcError): Promise<void> {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
+    Atomics.store(this.#vitals, Vital.givenUp, 1);
     this.#waiting?.answer.reject(reason);
     this.#port.close();
-    const ended = Promise.withResolvers<void>();
-    const timer = setTimeout(ended.resolve, END_MS);
+    const waited = Promise.withResolvers<void>();
+    const timer = setTimeout(waited.resolve, END_MS);
     this.#worker.onmessage = ({ data }: MessageEvent<BootReply>) => {
-      if (data.type === "ended") ended.resolve();
+      if (data.type !== "ended") return;
+      this.#worker.terminate();
+      waited.resolve();
     };
-    this.#worker.postMessage({ type: "end" } satisfies BootRequest);
-    await ended.promise;
+    const afterMs = this.#spec.limits.timeout_s * 1000 + END_MS;
+    this.#worker.postMessage({ type: "end", afterMs } satisfies BootRequest);
+    await waited.promise;
     clearTimeout(timer);
-    this.#worker.terminate();
   }
 
   /** A message from the thread, with any content. */

@@ -2,18 +2,19 @@
 /// <reference lib="deno.worker" />
 /**
  * The outer half of a sandbox: a Deno worker with the permissions of the adapter. It runs no code of the adapter; it
- * starts the thread that does, which inherits the permissions and has its own heap limit, and ends that thread on
- * request. A thread in an endless loop survives a worker that is only terminated.
+ * starts the thread that does, which inherits the permissions and has its own heap limit, and says when that thread has
+ * ended.
  */
 import { Worker } from "node:worker_threads";
 import type { BootReply, BootRequest } from "./protocol.ts";
 
 let thread: Worker | undefined;
 
-self.onmessage = async ({ data }: MessageEvent<BootRequest>) => {
+self.onmessage = ({ data }: MessageEvent<BootRequest>) => {
   if (data.type === "end") {
-    await thread?.terminate();
-    self.postMessage({ type: "ended" });
+    // A thread that loops is not stopped by this, and a thread that was terminated can no longer end itself: so this is the last
+    // resort, after the time at which its guard interrupts any code.
+    setTimeout(() => thread?.terminate(), data.afterMs);
     return;
   }
   const { port, init, heapMb } = data;
@@ -30,5 +31,8 @@ self.onmessage = async ({ data }: MessageEvent<BootRequest>) => {
     self.postMessage({ type: "lost", message: String(error).slice(0, 1000), outOfMemory } satisfies BootReply);
   };
   thread.on("error", lost);
-  thread.on("exit", () => lost("its thread ended"));
+  thread.on("exit", () => {
+    lost("its thread ended");
+    self.postMessage({ type: "ended" } satisfies BootReply);
+  });
 };

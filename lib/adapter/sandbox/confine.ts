@@ -9,6 +9,7 @@
  */
 import { registerHooks } from "node:module";
 import type { Guard } from "../../onnx/guard.ts";
+import { endOnAllocation } from "./allocation.ts";
 import type { Refusal, SandboxInit } from "./protocol.ts";
 
 /** Globals that stay: the language, and pure computation and data. */
@@ -36,7 +37,7 @@ export interface Confinement extends Pick<Output, "takeLog"> {
 /** Confines this thread, for good. @throws Error where the runtime has no module hooks: then nothing may be loaded */
 export function confine(init: SandboxInit, guard: Guard): Confinement {
   // The original functions, which the code cannot reach.
-  const native = Deno, start = { fetch, setTimeout, setInterval };
+  const native = Deno, start = { fetch, setTimeout, setInterval, clearTimeout };
   for (const path of init.ownCode) native.permissions.revokeSync({ name: "read", path });
 
   const refusals = createRefusals();
@@ -49,11 +50,11 @@ export function confine(init: SandboxInit, guard: Guard): Confinement {
     console: confinedConsole(output.print),
     fetch: (input: RequestInfo | URL, options?: RequestInit) =>
       guard.follow(Promise.try(() => confinedFetch(input, options))),
-    setTimeout: guardedTimer(start.setTimeout, guard, output.print),
-    setInterval: guardedTimer(start.setInterval, guard, output.print),
+    ...guardedTimers(start, guard, output.print),
     ...Object.fromEntries(UNUSABLE.map((name) => [name, refusals.unusable(name)])),
   };
   guardPromises(guard);
+  endOnAllocation(init, () => native.exit());
   removeCallbacks();
   removeGlobals(guard.global);
   for (const [name, value] of Object.entries(replaced)) {
@@ -285,19 +286,35 @@ function confinedConsole(print: Output["print"]): object {
 
 // --- code that runs later --------------------------------------------------------------------------------------------
 
-type Timer = (callback: () => void, ms?: number) => unknown;
+interface Timers {
+  setTimeout: typeof setTimeout;
+  setInterval: typeof setInterval;
+  clearTimeout: typeof clearTimeout;
+}
 
-/** A timer that calls its callback through the guard. */
-function guardedTimer(start: Timer, guard: Guard, print: Output["print"]) {
-  return function (callback: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) {
-    if (typeof callback !== "function") throw new TypeError("A timer needs a function");
-    return start(() => {
-      try {
-        guard.run(() => callback(...args));
-      } catch (error) {
-        print(error);
-      }
-    }, ms);
+/** Timers that call through the guard. Only they can be cleared: others watch over the thread. */
+function guardedTimers(native: Timers, guard: Guard, print: Output["print"]) {
+  const own = new Set<unknown>(), { apply } = Reflect, { add, delete: remove } = Set.prototype;
+  const timer = (start: (callback: () => void, ms?: number) => unknown, repeats: boolean) =>
+    function (callback: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) {
+      if (typeof callback !== "function") throw new TypeError("A timer needs a function");
+      const id = start(() => {
+        if (!repeats) apply(remove, own, [id]);
+        try {
+          guard.run(() => callback(...args));
+        } catch (error) {
+          print(error);
+        }
+      }, ms);
+      apply(add, own, [id]);
+      return id;
+    };
+  const clear = (id?: number) => void (apply(remove, own, [id]) && native.clearTimeout(id));
+  return {
+    setTimeout: timer(native.setTimeout, false),
+    setInterval: timer(native.setInterval, true),
+    clearTimeout: clear,
+    clearInterval: clear,
   };
 }
 

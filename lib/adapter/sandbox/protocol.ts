@@ -38,12 +38,14 @@ export const Vital = {
   heapFull: 1,
   /** MiB of arrays and heap. */
   heldMb: 2,
-  length: 3,
+  /** Set to 1 by the program: the thread ends itself, at the latest when its code asks for memory. */
+  givenUp: 3,
+  length: 4,
 } as const;
 
 export type BootRequest =
   | { type: "start"; port: MessagePort; init: SandboxInit; heapMb: number }
-  | { type: "end" };
+  | { type: "end"; afterMs: number };
 
 export type BootReply = { type: "lost"; message: string; outOfMemory: boolean } | { type: "ended" };
 

@@ -46,7 +46,9 @@ const namespaces = new Map<string, Record<string, unknown>>();
 /** Reports the state of the thread. V8 raises a heap's limit once, to end the code that filled it. */
 function watch(): void {
   const limit = getHeapStatistics().heap_size_limit;
+  const { exit } = Deno;
   const beat = () => {
+    if (Atomics.load(init.vitals, Vital.givenUp) === 1) exit();
     Atomics.add(init.vitals, Vital.beat, 1);
     if (guard.entered || getHeapStatistics().heap_size_limit > limit) Atomics.store(init.vitals, Vital.heapFull, 1);
     if (confinement !== undefined) Atomics.store(init.vitals, Vital.heldMb, confinement.heldMb());

@@ -4,9 +4,7 @@ import { join } from "node:path";
 import { closeAdapters } from "../../../lib/adapter/runtime.ts";
 import type { Operation } from "../../../lib/contract/operation.ts";
 import { runOperation } from "../../ops/harness.ts";
-import { images, manifestOf, operationsOf, withFolder, writeFolder } from "./support.ts";
-
-const BITS = `{ dtype: "uint8", shape: [4], data: Uint8Array.of(1, 0, 1, 1) }`;
+import { BITS, body, failure, images, manifestOf, operationsOf, withFolder, writeFolder } from "./support.ts";
 
 /** What is refused, by the name of the function that tries it. */
 const REFUSED: Record<string, string> = {
@@ -122,7 +120,6 @@ const THROWN: Record<string, [string, RegExp]> = {
   recursion: [`const f = (): number => f() + 1; f()`, /RangeError/],
 };
 
-const body = (code: string) => `  ${code};\n  return ${BITS};`;
 const SOURCE = `declare const require: any;
 // What is computed escapes the look at the sources, and meets the sandbox.
 const load = (specifier: string, options?: any): Promise<any> => import(specifier, options);
@@ -174,16 +171,6 @@ async function probing(body: (call: (name: string) => Promise<unknown>) => Promi
       await closeAdapters();
     }
   });
-}
-
-/** The failure of a call, as `code: message`. */
-async function failure(call: Promise<unknown>): Promise<{ code: string; message: string; hint: string | null }> {
-  try {
-    await call;
-  } catch (error) {
-    return error as { code: string; message: string; hint: string | null };
-  }
-  return { code: "none", message: "it succeeded", hint: null };
 }
 
 Deno.test("what reaches out of the sandbox is refused, whatever its spelling, and the host is as it was", () =>
@@ -261,76 +248,12 @@ Deno.test("the code of a failure follows from what happened, not from its text",
     }
   }));
 
-/** Broken in a way that ends the sandbox. */
-const FATAL: Record<string, [string, string]> = {
-  loop: [`for (;;);`, "adapter_timeout"],
-  loopLater: [`await new Promise((resolve) => setTimeout(resolve, 5)); for (;;);`, "adapter_timeout"],
-  loopInTimer: [`setTimeout(() => { for (;;); }, 5); await new Promise(() => {})`, "adapter_timeout"],
-  loopInGetter: [`return { get dtype() { for (;;); } }`, "adapter_timeout"],
-  loopInThen: [`return { then() { for (;;); } }`, "adapter_timeout"],
-  never: [`await new Promise(() => {})`, "adapter_timeout"],
-  blocked: [`Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)`, "adapter_timeout"],
-  heap: [
-    `const all: unknown[] = []; for (;;) all.push(new Array(1000).fill(Math.random()));`,
-    "adapter_memory_exceeded",
-  ],
-  heapLater: [
-    `await new Promise((resolve) => setTimeout(resolve, 5)); const all: unknown[] = []; for (;;) all.push([Math.random()]);`,
-    "adapter_memory_exceeded",
-  ],
-  typed: [`const all: unknown[] = []; for (;;) all.push(new Uint8Array(1e7).fill(1));`, "adapter_memory_exceeded"],
-};
-
-Deno.test("loops, waits and bombs end within their bounds, the program lives on, and nothing keeps computing", () =>
-  withFolder(async (project) => {
-    // The watch sees the memory of the whole process, in which other tests allocate: only bombs get a tight limit.
-    const probe = (name: string, code: string, memoryMb: number) => {
-      const folder = writeFolder(join(project, name), {
-        "svc_adapter.yaml": manifestOf([name, "fine"], {
-          extra: `limits: { timeout_s: 2, memory_mb: ${memoryMb} }`,
-        }),
-        "code.ts": `export async function ${name}(): Promise<any> {\n${body(code)}\n}\n` +
-          `export function fine() { return ${BITS}; }`,
-      });
-      const operations = operationsOf(folder);
-      return (called: string) =>
-        runOperation(operations.get(`probe.${called.toLowerCase()}`) as Operation, { inputs: { images: images() } });
-    };
-    try {
-      const end = async ([name, [code, expected]]: [string, [string, string]]) => {
-        const bomb = expected === "adapter_memory_exceeded";
-        const call = probe(name, code, bomb ? 64 : 8192);
-        const failed = await failure(call(name));
-        // On a busy machine a bomb may not have filled its memory when its time is over.
-        const allowed = bomb ? [expected, "adapter_timeout"] : [expected];
-        assert.ok(allowed.includes(failed.code), `${name}: ${failed.code} ${failed.message}`);
-        return call;
-      };
-      const cases = Object.entries(FATAL),
-        isBomb = ([, [, expected]]: typeof cases[0]) => !expected.endsWith("timeout");
-      // Each waits for its own time limit: they wait together. Bombs share one memory and go off one by one.
-      const [afterLoop] = await Promise.all(cases.filter((item) => !isBomb(item)).map(end));
-      await afterLoop("fine");
-      for (const item of cases.filter(isBomb)) await end(item);
-    } finally {
-      await closeAdapters();
-    }
-    await untilIdle();
-  }));
-
-/** A thread that was not stopped would use a processor for ever. */
-async function untilIdle(): Promise<void> {
-  const used = () => {
-    const { user, system } = (Deno as typeof Deno & { cpuUsage(): { user: number; system: number } }).cpuUsage();
-    return (user + system) / 1000;
-  };
-  for (let tries = 0; tries < 40; tries++) {
-    const before = used();
-    await new Promise((resolve) => setTimeout(resolve, 250));
-    if (used() - before < 50) return;
-  }
-  assert.fail("the process keeps computing");
-}
+Deno.test("loops, waits and bombs end within their bounds, the program lives on, and nothing keeps computing", async () => {
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", new URL("./fatal_case.ts", import.meta.url).pathname],
+  }).output();
+  assert.equal(code, 0, new TextDecoder().decode(stderr));
+});
 
 Deno.test("a request that was not granted is refused with the manifest's line, a granted one is answered", () =>
   withFolder(async (project) => {

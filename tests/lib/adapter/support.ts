@@ -91,3 +91,19 @@ export function images(count = 1, side = 4): OutputArtifact {
   const data = Uint8Array.from({ length: count * side * side * 3 }, (_, index) => (index * 37) % 256);
   return imagesArtifact({ count, height: side, width: side, channels: 3, dtype: "uint8", data }, {});
 }
+
+/** Four bits as an adapter answers with them. */
+export const BITS = `{ dtype: "uint8", shape: [4], data: Uint8Array.of(1, 0, 1, 1) }`;
+
+/** Body of a function that runs some code and answers with bits. */
+export const body = (code: string) => `  ${code};\n  return ${BITS};`;
+
+/** The failure of a call, as `code: message`. */
+export async function failure(call: Promise<unknown>): Promise<{ code: string; message: string; hint: string | null }> {
+  try {
+    await call;
+  } catch (error) {
+    return error as { code: string; message: string; hint: string | null };
+  }
+  return { code: "none", message: "it succeeded", hint: null };
+}

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import { openOnnxSession } from "../../../lib/onnx/session.ts";
 import { doublingLoop, endlessLoop, hostileModel, largeProduct } from "../../support/hostile_graphs.ts";
+import { workerThreads } from "../../support/worker_threads.ts";
 
 /**
  * Resident memory of the largest mapping: the memory of a runtime is one. The heap of the C library is left out: it keeps
@@ -14,12 +15,6 @@ const largestMb = () =>
       .filter((mapping) => !/^.*\[heap\]$/m.test(mapping))
       .map((mapping) => +/^Rss: *(\d+) kB/m.exec(mapping)![1] / 1024),
   );
-/** Threads of workers, by the name that the runtime gives them. */
-const workers = () =>
-  [...Deno.readDirSync("/proc/self/task")].filter(({ name }) =>
-    /^worker-/.test(Deno.readTextFileSync(`/proc/self/task/${name}/comm`))
-  ).length;
-
 const found = [];
 for (
   const [name, model, limits, code] of [
@@ -33,10 +28,10 @@ for (
   const run = session.run({ x: ndarray("float32", Float32Array.of(1), []) });
   await assert.rejects(run, { code });
   // The system returns the pages of an ended thread a little after the thread itself.
-  for (let tries = 0; tries < 600 && (workers() > 0 || largestMb() >= 100); tries++) {
+  for (let tries = 0; tries < 600 && (workerThreads() > 0 || largestMb() >= 100); tries++) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  found.push({ name, threads: workers(), left: largestMb() });
+  found.push({ name, threads: workerThreads(), left: largestMb() });
 }
 console.log(JSON.stringify(found));
 // A thread that still computes must not keep this process.
