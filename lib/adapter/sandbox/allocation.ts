@@ -17,12 +17,14 @@ const FUNCTIONS: [holder: object, names: string][] = [
   [ArrayBuffer.prototype, "slice resize transfer transferToFixedLength"],
   [SharedArrayBuffer.prototype, "slice grow"],
   [typed, "toReversed toSorted with"],
+  [Uint8Array, "fromBase64 fromHex"],
   [TextEncoder.prototype, "encode"],
   [Blob.prototype, "slice text arrayBuffer bytes"],
   [Response.prototype, "clone text json arrayBuffer bytes blob formData"],
   [Request.prototype, "clone text json arrayBuffer bytes blob formData"],
   [FormData.prototype, "append set"],
   [SubtleCrypto.prototype, Object.getOwnPropertyNames(SubtleCrypto.prototype).slice(1).join(" ")],
+  [WebAssembly.Module, "customSections exports imports"],
   [WebAssembly, "Instance Memory Module Table compile instantiate validate"],
   [WebAssembly.Memory.prototype, "grow"],
   [WebAssembly.Table.prototype, "grow"],
@@ -38,15 +40,17 @@ export function endOnAllocation({ vitals }: SandboxInit, exit: () => never): voi
   const check = () => load(vitals, Vital.givenUp) === 1 && exit();
   const watched = (original: Callable) =>
     new Proxy(original, {
-      apply(target, self, args) {
+      // A trap on the prototype of all objects would be handed the original.
+      __proto__: null,
+      apply(target: Callable, self: unknown, args: unknown[]) {
         check();
         return apply(target, self, args);
       },
-      construct(target, args, newTarget) {
+      construct(target: Callable, args: unknown[], newTarget: Callable) {
         check();
         return construct(target, args, newTarget);
       },
-    });
+    } as ProxyHandler<Callable>);
   const replace = (holder: object, name: string) => {
     const original = Reflect.get(holder, name) as Callable | undefined;
     if (typeof original !== "function") return;

@@ -1,6 +1,6 @@
 /**
- * Adapters that loop, wait or fill the memory end their sandbox, with all its threads, and the program goes on: in a process of
- * its own, where no other test has threads or memory.
+ * Runs adapters that loop, wait for ever or allocate without limit. Each must end with its error code, and all threads of its
+ * sandbox must end. This is a process of its own, so that threads and memory of other tests do not count.
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -40,6 +40,9 @@ const FATAL: Record<string, [string, string]> = {
       encoded: `new TextEncoder().encode(globalThis.text ??= "x".repeat(1e7))`,
       buffers: `Buffer.alloc(1e7, 1)`,
       wasm: `new Uint8Array(new WebAssembly.Memory({ initial: 160 }).buffer).fill(1)`,
+      decoded: `Uint8Array.fromHex(globalThis.text ??= "01".repeat(1e7))`,
+      leaked: `(Object.prototype.get = (target) => { globalThis.leaked ??= target; }, Uint8Array.length,
+        new (globalThis.leaked ?? Uint8Array)(1e7).fill(1))`,
       unwatched: `(clearInterval(globalThis.id = (globalThis.id ?? 0) + 1), new Uint8Array(1e7).fill(1))`,
     }).map(([name, taken]): [string, [string, string]] => [
       name,
