@@ -2,7 +2,7 @@
  * The files derived from `result.json`: tables for programs (CSV, every digit) and for readers (Markdown, LaTeX). They
  * are a pure function of the result, so a new export gives the same bytes.
  */
-import { csvText } from "../artifact/csv.ts";
+import { csvText, escapeMarkdown } from "../contract/escape.ts";
 import { canonicalJson, compareCodePoints } from "../contract/json.ts";
 import { recordedRate } from "../contract/metric_metadata.ts";
 import { isNumber, type JsonObject, toNumber, type Value } from "../contract/value.ts";
@@ -15,7 +15,7 @@ import { reportTables } from "./report_tables.ts";
 import { allRows, countsOf } from "./stored_rows.ts";
 import type { BenchmarkResult, ResultRow } from "./types.ts";
 
-/** A field of a CSV file: texts unchanged, an empty field for null, numbers with every digit. */
+/** A field of a CSV file: texts as they are, an empty field for null, numbers with every digit. */
 function field(value: Value | undefined): string {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : canonicalJson(value);
@@ -122,10 +122,17 @@ function summary(result: BenchmarkResult): string {
     rows: reportFacts(result),
   };
   const sections = reportTables(result, "unicode").map((table) =>
-    [`## ${table.title}\n`, markdownTable(table), ...table.notes.map((note) => `${note}.\n`)].join("\n")
+    [`## ${table.title}\n`, markdownTable(table), ...table.notes.map((note) => `${escapeMarkdown(note)}.\n`)].join("\n")
   );
-  const error = result.error === undefined ? [] : [`Ended by \`${result.error.code}\`: ${result.error.message}.\n`];
-  return [`# ${result.benchmark.name || result.benchmark.id}\n`, ...error, markdownTable(facts), ...sections].join(
+  const error = result.error === undefined
+    ? []
+    : [`Ended by ${escapeMarkdown(`${result.error.code}: ${result.error.message}`)}.\n`];
+  return [
+    `# ${escapeMarkdown(result.benchmark.name || result.benchmark.id)}\n`,
+    ...error,
+    markdownTable(facts),
+    ...sections,
+  ].join(
     "\n",
   );
 }

@@ -1,5 +1,5 @@
 /** The tables of a result as LaTeX. */
-import { escapeLatex } from "../contract/escape.ts";
+import { escapeLatex, latexComment } from "../contract/escape.ts";
 import { latexTable } from "../figure/latex.ts";
 import type { Cell, ReportColumn, ReportTable } from "./report_tables.ts";
 import type { BenchmarkIdentity, BenchmarkResult } from "./types.ts";
@@ -14,7 +14,7 @@ export function latexTables(
   tables: readonly ReportTable[],
 ): string {
   const { id: pack, version } = result.benchmark;
-  const head = `% ${`${pack} ${version}`.trim()}, result ${result.result_id}\n% Needs \\usepackage{booktabs}\n`;
+  const head = latexComment(`${`${pack} ${version}`.trim()}, result ${result.result_id}`);
   const texts = tables.map(({ id, title, columns, rows, notes }) =>
     latexTable({
       caption: `${[`${title} of ${pack}`, ...notes].join(". ")}.`,
@@ -24,5 +24,5 @@ export function latexTables(
       rows: rows.map((row) => row.map(cellText)),
     })
   );
-  return head.replaceAll(/[^\x20-\x7e\n]/g, "?") + texts.map((text) => "\n" + text).join("");
+  return `${head}\n% Needs \\usepackage{booktabs}\n` + texts.map((text) => "\n" + text).join("");
 }

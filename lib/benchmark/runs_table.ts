@@ -1,5 +1,5 @@
 /** A table of runs: a row per run with its changed parameters and its metrics, each with interval or bound. */
-import { csvText } from "../artifact/csv.ts";
+import { csvText } from "../contract/escape.ts";
 import { SvcError } from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
 import { nearestName } from "../contract/nearest.ts";

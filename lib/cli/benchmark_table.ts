@@ -1,4 +1,5 @@
 /** Aggregates and comparisons of a benchmark for people. */
+import { visibleLine } from "../contract/escape.ts";
 import { toNumber } from "../contract/value.ts";
 import { pairsNeeded } from "../benchmark/compare.ts";
 import { differenceOf, metricFacts, ofAggregate, shownAggregates, UNITS } from "../benchmark/estimates.ts";
@@ -69,7 +70,7 @@ export function problemLines(rows: readonly ResultRow[]): string[] {
   return rows.filter(({ status }) => status !== "completed").map((row) => {
     const why = row.error?.message ?? row.skip_reason ??
       (row.resource_admission === undefined ? "" : `over the budget of ${row.resource_admission.metric}`);
-    return `${row.id} r${row.replicate}  ${row.status.replaceAll("_", " ")}: ${why}`;
+    return visibleLine(`${row.id} r${row.replicate}  ${row.status.replaceAll("_", " ")}: ${why}`);
   });
 }
 

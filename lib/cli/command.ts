@@ -2,6 +2,7 @@
  * Commands as declarations: words and arguments, options, the session call, and how its result is shown. Parsing, help,
  * JSON output, Ctrl+C, progress and exit codes are the same for all and stand here.
  */
+import { visibleLines } from "../contract/escape.ts";
 import type { Value } from "../contract/value.ts";
 import { createCancellation } from "../execute/cancellation.ts";
 import type { CancellationToken } from "../execute/types.ts";
@@ -153,6 +154,8 @@ export interface CommandDefinition<Usage extends string, O extends Options, Resu
   call(call: Call<ArgsOf<Usage>, ValuesOf<O>>): Result | Promise<Result>;
   /** The JSON value; `{schema_version: 1, ...result}` when left out; null where the call writes its own. */
   json?: ((result: Result, call: Call<ArgsOf<Usage>, ValuesOf<O>>) => object) | null;
+  /** Whether texts of the result have several lines; those of all other results are put on one line each before `show`. */
+  multiline?: boolean;
   /** Prints the result for people; a returned text is printed. */
   show(
     result: Result,
@@ -235,7 +238,7 @@ async function perform(spec: CommandSpec, command: Command, args: unknown[]): Pr
       if (spec.json === null) return;
       context.emit((spec.json?.(result, call) ?? { schema_version: 1, ...result as object }) as Value);
     } else {
-      const text = await spec.show(result, call);
+      const text = await spec.show(spec.multiline ? result : visibleLines(result), call);
       if (typeof text === "string") context.print(text);
     }
   } finally {

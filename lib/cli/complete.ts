@@ -4,7 +4,11 @@
  */
 import type { Command, Option } from "./commander.ts";
 import { type Candidate, type Typed, valuesFor } from "./completion_values.ts";
+import { visibleLine } from "../contract/escape.ts";
 import { stdout } from "./terminal.ts";
+
+/** A shell takes a candidate as it is, so a name that it would expand or run is left out. */
+const PLAIN_WORD = /^[\p{L}\p{M}\p{N}_.,:@%+=\/-]+$/u;
 
 /**
  * Prints the candidates for the last word.
@@ -13,9 +17,8 @@ import { stdout } from "./terminal.ts";
  */
 export async function printCompletions(program: Command, words: readonly string[]): Promise<void> {
   const candidates = await completions(program, words);
-  const line = ({ value, description }: Candidate) =>
-    description ? `${value}\t${description.replace(/\s+/g, " ")}` : value;
-  stdout(candidates.map((candidate) => line(candidate) + "\n").join(""));
+  const line = ({ value, description }: Candidate) => description ? `${value}\t${visibleLine(description)}` : value;
+  stdout(candidates.filter(({ value }) => PLAIN_WORD.test(value)).map((candidate) => line(candidate) + "\n").join(""));
 }
 
 /** The candidates for the last word, those that do not begin with it left out. */

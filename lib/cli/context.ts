@@ -3,6 +3,7 @@ import { relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { adapterPaths } from "../adapter/paths.ts";
 import { type Diagnostic, SvcError } from "../contract/error.ts";
+import { visibleLine } from "../contract/escape.ts";
 import { prettyJson } from "../contract/json.ts";
 import type { Value } from "../contract/value.ts";
 import type { OnnxAccelerator } from "../onnx/session.ts";
@@ -115,7 +116,7 @@ export class CliContext {
   /** Asks before something is removed or granted. @throws SvcError `usage_invalid` where no question can be asked */
   confirmed(yes: boolean | undefined, question: string, refusal: string, hint = "Add --yes"): boolean {
     if (yes) return true;
-    if (Deno.stdin.isTerminal() && !this.json) return confirm(question);
+    if (Deno.stdin.isTerminal() && !this.json) return confirm(visibleLine(question));
     throw new SvcError("usage_invalid", refusal, { hint });
   }
 }

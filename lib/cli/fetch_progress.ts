@@ -1,6 +1,7 @@
 /** How a download goes, on standard error: a line that is rewritten on a terminal, a line a file elsewhere. */
+import { visibleLine } from "../contract/escape.ts";
 import type { CliContext } from "./context.ts";
-import { stderr } from "./terminal.ts";
+import { CLEAR_LINE, stderr } from "./terminal.ts";
 import { formatBytes } from "./table.ts";
 
 /** A reporter for `onProgress` of the fetching functions. */
@@ -11,7 +12,8 @@ export function fetchProgress(
   const live = Deno.stderr.isTerminal() && !context.json && !context.quiet;
   const announced = new Set<string>();
   let last = 0;
-  return (file, received, total) => {
+  return (name, received, total) => {
+    const file = visibleLine(name);
     const size = total === null ? formatBytes(received) : `${formatBytes(received)} of ${formatBytes(total)}`;
     if (!announced.has(file)) {
       announced.add(file);
@@ -21,6 +23,6 @@ export function fetchProgress(
     const now = performance.now();
     if (received !== total && now - last < 100) return;
     last = now;
-    stderr(`\r\x1b[K  ${file}  ${size}${received === total ? "\n" : ""}`);
+    stderr(`${CLEAR_LINE}  ${file}  ${size}${received === total ? "\n" : ""}`);
   };
 }

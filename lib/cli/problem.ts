@@ -1,5 +1,6 @@
 /** Errors as a person and as a program read them, and the exit code that goes with each. */
 import { type Diagnostic, messageOf, type SourceLocation, SvcError } from "../contract/error.ts";
+import { visibleLine, visibleLines } from "../contract/escape.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { CommanderError } from "./commander.ts";
 import type { Paint } from "./terminal.ts";
@@ -124,13 +125,14 @@ export type Excerpt = (location: SourceLocation) => string;
 
 /** One diagnostic as a block of lines: message, place with a caret, hint. */
 export function formatDiagnostic(item: Diagnostic, paint: Paint, excerpt?: Excerpt): string {
-  const color = item.severity === "error" ? "red" : item.severity === "warning" ? "yellow" : "cyan";
-  let text = `${paint(color, `${item.severity}[${item.code}]`)}: ${item.message}\n`;
-  const place = item.location ? `${item.location.file}:${item.location.line}:${item.location.column}` : null;
-  text += `  ${paint("blue", "-->")} ${[place, item.path].filter(Boolean).join("  ")}\n`;
+  const { severity, code, message, location, path, hint } = visibleLines({ ...item });
+  const color = severity === "error" ? "red" : severity === "warning" ? "yellow" : "cyan";
+  let text = `${paint(color, `${severity}[${code}]`)}: ${message}\n`;
+  const place = location ? `${location.file}:${location.line}:${location.column}` : null;
+  text += `  ${paint("blue", "-->")} ${[place, path].filter(Boolean).join("  ")}\n`;
   const shown = item.location ? excerpt?.(item.location) ?? "" : "";
   if (shown !== "") text += shown.split("\n").map((line) => `   ${line}\n`).join("");
-  if (item.hint) text += `  ${paint("green", "help")}: ${item.hint}\n`;
+  if (hint) text += `  ${paint("green", "help")}: ${hint}\n`;
   return text;
 }
 
@@ -148,10 +150,10 @@ export function formatError(error: unknown, paint: Paint, excerpt?: Excerpt): st
       const codes = error.diagnostics.filter(({ severity }) => severity === "error").map((item) => item.code);
       return blocks.join("\n") + seeLine(codes, paint) + summaryLine(error.diagnostics);
     }
-    return `${paint("red", `error[${error.code}]`)}: ${error.message}\n` +
-      (error.hint ? `  ${paint("green", "help")}: ${error.hint}\n` : "") + seeLine([error.code], paint);
+    return `${paint("red", `error[${error.code}]`)}: ${visibleLine(error.message)}\n` +
+      (error.hint ? `  ${paint("green", "help")}: ${visibleLine(error.hint)}\n` : "") + seeLine([error.code], paint);
   }
-  return `${paint("red", "error[internal_error]")}: ${messageOf(error)}\n`;
+  return `${paint("red", "error[internal_error]")}: ${visibleLine(messageOf(error))}\n`;
 }
 
 function summaryLine(diagnostics: readonly Diagnostic[]): string {

@@ -3,10 +3,11 @@
  * one line per finished unit, and on a terminal one line that is rewritten with the running steps.
  */
 import type { Diagnostic } from "../contract/error.ts";
+import { visibleLines } from "../contract/escape.ts";
 import { isNumber, type JsonObject, toNumber } from "../contract/value.ts";
 import type { CliContext } from "./context.ts";
 import { formatDuration } from "./table.ts";
-import { environment, stderr, type Style, terminalWidth } from "./terminal.ts";
+import { CLEAR_LINE, environment, stderr, type Style, terminalWidth } from "./terminal.ts";
 
 export interface ProgressEvent {
   kind: string;
@@ -51,11 +52,12 @@ class Progress implements ProgressReporter {
   }
 
   done(): void {
-    if (this.#shown) stderr("\r\x1b[K");
+    if (this.#shown) stderr(CLEAR_LINE);
     this.#shown = false;
   }
 
-  event({ kind, fields, message }: ProgressEvent): void {
+  event(event: ProgressEvent): void {
+    const { kind, fields, message } = visibleLines(event);
     const paint = this.#context.paintError, point = String(fields.point ?? "");
     switch (kind) {
       case "recipe_warning":
@@ -159,7 +161,7 @@ class Progress implements ProgressReporter {
       ? [`${this.#steps}/${this.#total}`]
       : [...this.#units.values()].map(({ text }) => text);
     const line = [...places, ...[...this.#running.values()].map(({ text }) => text)].join("  ");
-    stderr("\r\x1b[K" + this.#context.paintError("dim", line.slice(0, terminalWidth() - 1)));
+    stderr(CLEAR_LINE + this.#context.paintError("dim", line.slice(0, terminalWidth() - 1)));
     this.#shown = true;
   }
 }

@@ -1,5 +1,5 @@
 /** Rows for people, spreadsheets and documents: aligned text, CSV and Markdown from one description. */
-import { csvText } from "../artifact/csv.ts";
+import { csvText, markdownTable, visibleLine } from "../contract/escape.ts";
 import { terminalWidth, unicodeWanted } from "./terminal.ts";
 
 export { formatBytes } from "../contract/units.ts";
@@ -30,17 +30,14 @@ export function formatTable(rows: readonly Row[], wanted: readonly Column[], for
   const titles = columns.map((column) => column.title ?? column.key);
   const lines = rows.map((row) => columns.map((column) => cell(row, column)));
   if (format === "csv") return csvText([titles, ...lines]);
-  if (format === "md") {
-    const ruler = columns.map((column) => (column.align === "right" ? "---:" : "---"));
-    return [titles, ruler, ...lines.map((line) => line.map((text) => text.replaceAll("|", "\\|")))]
-      .map((line) => `| ${line.join(" | ")} |\n`).join("");
-  }
-  const full = titles.map((title, i) => Math.max(title.length, ...lines.map((line) => line[i].length)));
+  if (format === "md") return markdownTable(columns.map(({ align }, i) => ({ title: titles[i], align })), lines);
+  const texts = [titles, ...lines].map((line) => line.map(visibleLine));
+  const full = columns.map((_, i) => texts.reduce((widest, line) => Math.max(widest, line[i].length), 0));
   const widths = Deno.stdout.isTerminal() ? fitWidths(full, columns, terminalWidth()) : full;
   const write = (line: string[]) =>
     line.map((text, i) => columns[i].align === "right" ? text.padStart(widths[i]) : cut(text, widths[i]))
       .join("  ").trimEnd() + "\n";
-  return [titles, ...lines].map(write).join("");
+  return texts.map(write).join("");
 }
 
 const GAP = 2, NARROWEST = 12;

@@ -1,4 +1,8 @@
-/** The terminal: colour, width, and the two streams. */
+/**
+ * The terminal: colour, width, and the two streams. All output of the command line leaves through `stdout` and `stderr`,
+ * which write no control of a terminal but those of this program.
+ */
+import { visible, visibleLine } from "../contract/escape.ts";
 
 /** An environment variable, or undefined when it is unset or must not be read. */
 export function environment(name: string): string | undefined {
@@ -24,8 +28,24 @@ export function colorWanted(choice: ColorChoice, isTerminal: boolean): boolean {
   return isTerminal && environment("CLICOLOR") !== "0" && environment("TERM") !== "dumb";
 }
 
+/** Begins a control sequence of this program; no text of others can contain it. */
+const OWN = `\x1b${crypto.randomUUID()}`;
+
+/** Clears the line of the cursor, and goes to its beginning. */
+export const CLEAR_LINE = `${OWN}[G${OWN}[K`;
+
+/** Colours a text, which is put on one line. */
 export function painter(enabled: boolean): Paint {
-  return (style, text) => enabled ? `\x1b[${CODES[style]}m${text}\x1b[0m` : text;
+  return (style, text) => enabled ? `${OWN}[${CODES[style]}m${visibleLine(text)}${OWN}[0m` : visibleLine(text);
+}
+
+/** A text with the control sequences of this program; all other controls are made visible. Exported for tests. */
+export function shown(text: string): string {
+  const [first, ...parts] = text.split(OWN);
+  return visible(first) + parts.map((part) => {
+    const end = part.search(/[mGK]/) + 1;
+    return `\x1b${part.slice(0, end)}${visible(part.slice(end))}`;
+  }).join("");
 }
 
 /** Whether the locale can show more than ASCII. */
@@ -37,7 +57,7 @@ export function unicodeWanted(): boolean {
 const encoder = new TextEncoder();
 
 function writeAll(stream: { writeSync(data: Uint8Array): number }, text: string): void {
-  const bytes = encoder.encode(text);
+  const bytes = encoder.encode(shown(text));
   let offset = 0;
   while (offset < bytes.length) offset += stream.writeSync(bytes.subarray(offset));
 }

@@ -1,5 +1,5 @@
 /** The numbers of a figure as a table, with all digits. */
-import { csvText } from "../artifact/csv.ts";
+import { csvText } from "../contract/escape.ts";
 import { matrixCells, panelCells } from "./matrix_spec.ts";
 import type { Figure } from "./types.ts";
 

@@ -2,7 +2,7 @@
  * Curves and bars as pgfplots: `\input` of the file draws the figure with the fonts of the document. It needs
  * \usepackage{pgfplots} and \pgfplotsset{compat=1.18}.
  */
-import { escapeLatex } from "../contract/escape.ts";
+import { escapeLatex, latexComment } from "../contract/escape.ts";
 import { seriesLooks, STYLES } from "./style.ts";
 import type { BarFigure, CurveFigure, Figure, FigureAxis, FigurePoint, FigureSeries } from "./types.ts";
 
@@ -26,7 +26,7 @@ const titled = ({ title, unit }: FigureAxis) => `{${escapeLatex(unit === "" ? ti
 
 const picture = (options: readonly (string | null)[], body: readonly string[], source: Figure["source"]): string =>
   [
-    ...Object.entries(source).map(([key, value]) => `% ${key}: ${value}`.replaceAll(/[\r\n]+/g, " ")),
+    ...Object.entries(source).map(([key, value]) => latexComment(`${key}: ${value}`)),
     "\\begin{tikzpicture}",
     "\\begin{axis}[",
     ...options.filter((option) => option !== null).map((option) => `  ${option},`),
@@ -73,7 +73,7 @@ function curves({ x, y, series, step, markers, joined, guides = [], source }: Cu
       axis === "x" ? `axis cs:${at},\\pgfkeysvalueof{/pgfplots/ymin}` : `axis cs:\\pgfkeysvalueof{/pgfplots/xmin},${at}`
     }) -- (${
       axis === "x" ? `axis cs:${at},\\pgfkeysvalueof{/pgfplots/ymax}` : `axis cs:\\pgfkeysvalueof{/pgfplots/xmax},${at}`
-    }); % ${label}`
+    }); ${latexComment(label)}`
   );
   const options = [
     `xlabel=${titled(x)}`,

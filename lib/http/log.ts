@@ -1,4 +1,5 @@
-/** The log: lines of JSON on standard error. */
+/** The log: lines of JSON on standard error, invisible characters as `\uXXXX`. */
+import { visible } from "../contract/escape.ts";
 import { canonicalJson } from "../contract/json.ts";
 import type { JsonObject } from "../contract/value.ts";
 
@@ -6,7 +7,7 @@ import type { JsonObject } from "../contract/value.ts";
 export type Log = (record: JsonObject) => void;
 
 export function logLine(record: JsonObject): void {
-  const line = canonicalJson({ time: new Date().toISOString(), ...record }) + "\n";
+  const line = visible(canonicalJson({ time: new Date().toISOString(), ...record })) + "\n";
   try {
     Deno.stderr.writeSync(new TextEncoder().encode(line));
   } catch {

@@ -197,7 +197,7 @@ browserTest(
         .click();
       return await Deno.readTextFile(await (await coming).path());
     };
-    assert.equal((await saved("CSV")).trim().split("\r\n").length, 362);
+    assert.equal((await saved("CSV")).trim().split("\n").length, 362);
     // Files are light on every page, with the paint that the style sheet gives on the screen.
     await page.emulateMedia({ colorScheme: "dark" });
     assert.match(await saved("SVG"), /<text [^>]*fill="rgb\(77, 89, 107\)"/);

@@ -81,7 +81,7 @@ browserTest("channels, powers, beams and confusion matrices are drawn from what 
   const { summary } = await ask<{ summary: JsonObject }>(scene, `/api/runs/${waterId}`);
   assert.ok(svg.includes(String(summary.recipe_sha256)) && svg.includes(waterId), "a file says where it is from");
   assert.match(svg, /Water level of this budget/, "a file has its legend");
-  const rows = (await saved(scene, "Tools of Power over subcarriers", "CSV")).trim().split("\r\n").slice(1);
+  const rows = (await saved(scene, "Tools of Power over subcarriers", "CSV")).trim().split("\n").slice(1);
   // Water-filling: floor and power add up to the level wherever there is power.
   for (const [floor, power, level] of rows.map((row) => row.split(",").slice(1).map(Number))) {
     if (power > 0) assert.ok(Math.abs(floor + power - level) < 1e-6 * level);
@@ -128,7 +128,7 @@ browserTest("channels, powers, beams and confusion matrices are drawn from what 
   const { confusion_matrix: matrix } = await reportOf(scene, recognised, "metrics.modulation_classification");
   const table = async () => {
     const text = await saved(scene, "Tools of Confusion matrix of evaluation", "CSV");
-    return text.trim().split("\r\n").slice(1).map((row) => row.split(",").slice(1));
+    return text.trim().split("\n").slice(1).map((row) => row.split(",").slice(1));
   };
   assert.deepEqual((await table()).map((row) => row.map(Number)), matrix);
   await confusion.getByRole("button", { name: "row %" }).click();
@@ -254,7 +254,7 @@ browserTest("a constellation of many symbols, one of them far away, keeps its pi
   // Equalised Rayleigh fading has symbols in the hundreds; what is shown is where they are.
   const reach = Number(/and ([\d.]+) on both axes/.exec(sentence)![1]);
   assert.ok(reach < 10, sentence);
-  const cells = (await saved(scene, "Tools of link.rx_symbols", "CSV")).trim().split("\r\n").slice(1);
+  const cells = (await saved(scene, "Tools of link.rx_symbols", "CSV")).trim().split("\n").slice(1);
   const outside = Number(/; ([\d,]+) lie/.exec(sentence)![1].replaceAll(",", ""));
   assert.equal(cells.reduce((sum, row) => sum + Number(row.split(",")[2]), 0) + outside, 100_000);
   const svg = await saved(scene, "Tools of link.rx_symbols", "SVG");

@@ -235,7 +235,7 @@ Deno.test("a pivot has a cell for each pair of values: rates with interval or bo
   assert.match(pivotMarkdown(merged), /^\| link\.snr_db \| all runs \|\n\| --- \| ---: \|\n/);
   assert.match(
     pivotCsv(merged),
-    /^link\.snr_db,column,metric,mean,low,high,upper_bound,n,shown\r\n0,all runs,channel\.ber,0\.08,/,
+    /^link\.snr_db,column,metric,mean,low,high,upper_bound,n,shown\n0,all runs,channel\.ber,0\.08,/,
   );
 });
 
@@ -245,7 +245,7 @@ Deno.test("the table of a figure holds what is drawn, with every digit, and no t
   assert.deepEqual(table.columns, ["Series", "Es/N0 (dB)", "Bit error rate", "Low", "High"]);
   assert.equal(table.rows.length, 2);
   assert.deepEqual(table.rows[1].slice(1), ["12", "", "", "0.0003"]);
-  assert.equal(csvText({ columns: ["a"], rows: [['say "x", y']] }), 'a\r\n"say ""x"", y"\r\n');
+  assert.equal(csvText({ columns: ["a"], rows: [['say "x", y']] }), 'a\n"say ""x"", y"\n');
 });
 
 Deno.test("a figure is pgfplots with its intervals, bounds and axes; matrices are not", () => {

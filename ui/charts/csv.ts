@@ -1,7 +1,7 @@
 /** Tables as CSV. Apart from the figures, so that a list of runs does not load them. */
+import { csvText as textOf } from "../../lib/contract/escape.ts";
 
-/** A table as CSV with the quotes that it needs. */
-export function csvText({ columns, rows }: { columns: readonly string[]; rows: readonly string[][] }): string {
-  const cell = (text: string) => /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  return [columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
-}
+/** A table as CSV. */
+export const csvText = (
+  { columns, rows }: { columns: readonly string[]; rows: readonly (readonly string[])[] },
+): string => textOf([columns, ...rows]);

@@ -1,6 +1,8 @@
 /** `svc adapter`: external code in folders, its permissions, and scaffolds to start from. */
 import { relative } from "node:path";
 import type { AdapterInspection, PermissionSet } from "../../adapter/types.ts";
+import { visibleLine } from "../../contract/escape.ts";
+import { quoted } from "../../engine/command.ts";
 import { command, type CommandSpec, flag, text } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../problem.ts";
@@ -117,11 +119,6 @@ export const adapterCommands: CommandSpec[] = [
   }),
 ];
 
-/** A word as a shell takes it. */
-function quoted(word: string): string {
-  return /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
-
 /** An inspection as text: identity, requested permissions, contents. */
 function describe(found: AdapterInspection, { paint }: CliContext): string {
   const status = paint(found.status === "valid" ? "green" : "red", found.status);
@@ -172,5 +169,5 @@ const SOURCE = { flag: "--grant", trust_file: "svc_trust.json", none: "no grant"
 /** Permissions in a line. */
 function permissions(set: PermissionSet): string {
   const parts = (["net", "read", "env"] as const).flatMap((kind) => set[kind].map((value) => `${kind}=${value}`));
-  return parts.length === 0 ? NOTHING : parts.join(" ");
+  return parts.length === 0 ? NOTHING : visibleLine(parts.join(" "));
 }

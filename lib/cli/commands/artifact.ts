@@ -102,12 +102,12 @@ export const artifactCommands: CommandSpec[] = [
     usage: "artifact show <artifact>",
     summary: "show an artifact, by id, digest or path: networks, entrypoints, selection, and how to bind it",
     examples: ["svc artifact show qpsk-iq-receiver-v1"],
-    call: async ({ svc, args: [reference] }) => ({
-      detail: await svc.artifacts.show(reference),
-      store: await svc.artifacts.store(),
-    }),
+    async call({ svc, args: [reference] }) {
+      const detail = await svc.artifacts.show(reference);
+      return { detail, licence: detail.licence?.split("\n", 8) ?? [], store: await svc.artifacts.store() };
+    },
     json: ({ detail }) => detailDocument(detail),
-    show: ({ detail, store }, { context }) => showDetail(detail, store, context),
+    show: ({ detail, licence, store }, { context }) => showDetail(detail, licence, store, context),
   }),
   command({
     usage: "artifact verify <artifact>",
@@ -171,14 +171,18 @@ function detailDocument({ row, inspected, licence }: ArtifactDetail) {
   };
 }
 
-function showDetail(detail: ArtifactDetail, store: ArtifactStore, context: CliContext): void {
-  const { row, inspected, licence } = detail;
+function showDetail(
+  { row, inspected }: ArtifactDetail,
+  licence: readonly string[],
+  store: ArtifactStore,
+  context: CliContext,
+): void {
   const { manifest, identity, graphs, readiness } = inspected;
   context.print(`${context.paint("bold", row.id)}  ${row.name}${row.label === null ? "" : ` (${row.label})`}`);
   context.print(`  ${statusText(context, row.status)}, ${row.source_class.replaceAll("_", " ")}, ${row.path}`);
   if (typeof manifest?.description === "string") context.print(`  ${manifest.description}`);
   if (identity !== null) context.print(`  artifact_package_sha256: ${identity.package_sha256}`);
-  for (const line of licence?.split("\n", 8) ?? []) context.print(`  ${line}`);
+  for (const line of licence) context.print(`  ${line}`);
   context.findings(row.diagnostics);
   if (manifest === null) return;
   context.print("");

@@ -74,6 +74,7 @@ function textOf(wanted: string): { topic: string; file: string; text: string } {
 export const docsCommands: CommandSpec[] = [
   command({
     usage: "docs [topic]",
+    multiline: true,
     summary: "print a document, or list them: tutorials, guides, reference, explanation",
     notes: "A topic is a page, a section of a page, or an id: an operation, an error code, a command.",
     examples: ["svc docs", "svc docs first_link", "svc docs codes/plan_invalid", "svc docs wireless.channel"],

@@ -20,6 +20,7 @@ export const operationCommands: CommandSpec[] = [
   }),
   command({
     usage: "operation check <file>",
+    multiline: true,
     summary: "run the conformance suite of the built-in operations on an operation of your own; exit 3 when it fails",
     notes:
       "The file is your own code: it runs with the rights of this program. It exports the operation as its default\n" +

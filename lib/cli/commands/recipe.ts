@@ -275,6 +275,7 @@ export const recipeCommands: CommandSpec[] = [
   }),
   command({
     usage: "recipe fmt <files...>",
+    multiline: true,
     summary: "format recipe files: order of members, two spaces a level; comments and values stay",
     options: {
       check: flag("--check", "write nothing; exit 6 when a file is formatted differently"),

@@ -83,6 +83,7 @@ export const systemCommands: CommandSpec[] = [
   }),
   command({
     usage: "completion <shell>",
+    multiline: true,
     summary: "print the completion script of a shell",
     choices: { shell: ["bash", "zsh", "fish"] },
     examples: [

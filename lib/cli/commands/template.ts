@@ -91,6 +91,7 @@ export const templateCommands: CommandSpec[] = [
   }),
   command({
     usage: "template instantiate <id>",
+    multiline: true,
     summary: "write a recipe from a template, as YAML",
     options: {
       name: text("--name <name>", "name of the recipe"),

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { exportTexts } from "../../../lib/benchmark/export.ts";
-import { escapeLatex } from "../../../lib/contract/escape.ts";
-import { escapeMarkdown } from "../../../lib/benchmark/markdown.ts";
+import { escapeLatex, escapeMarkdown } from "../../../lib/contract/escape.ts";
 import { type BenchmarkResult } from "../../../lib/benchmark/types.ts";
 import { parseJson, prettyJson } from "../../../lib/contract/json.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";

@@ -70,9 +70,9 @@ The same at every point:
   strictEqual(
     matrixTable(ROWS.slice(0, 1), "md", VIEW),
     `\
-| snr_db | mod | channel.ber | evaluation/quality.psnr_db | other/quality.psnr_db | rate.payload_bpp |
+| snr\\_db | mod | channel.ber | evaluation/quality.psnr\\_db | other/quality.psnr\\_db | rate.payload\\_bpp |
 | ---: | --- | ---: | ---: | ---: | ---: |
-| -2.0 | a\\|b | 0.120 [0.101, 0.142] | 11.72 | 12.72 | 1.25 |
+| -2.0 | a\\|b | 0.120 \\[0.101, 0.142\\] | 11.72 | 12.72 | 1.25 |
 `,
   );
 });
