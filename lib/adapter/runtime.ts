@@ -138,6 +138,7 @@ async function infer(
   try {
     session = await openOnnxSession(bytes, {
       sha256: binding.models.find((model) => model.id === id)!.sha256,
+      owner: models,
       limits: modelLimits(binding.limits),
     });
     return await session.run(Object.fromEntries(arrays), { cancellation });

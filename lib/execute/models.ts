@@ -36,9 +36,11 @@ export function stepModels(
   };
   const models = new Map(tasks.map((task) => [task.role, namedModel(task)]));
 
-  function namedModel({ record: text, files, accelerator }: ModelTask): NamedModel {
+  function namedModel(task: ModelTask): NamedModel {
+    const { record: text, files, accelerator } = task;
     const { limits, ...record } = asObject(parseJson(text));
     const options = {
+      owner: task,
       accelerator: (accelerator ?? undefined) as OnnxAccelerator | undefined,
       limits: limits as SessionLimits | undefined,
     };
@@ -76,7 +78,7 @@ export function stepModels(
       // The graph comes from another step and was not checked yet.
       const problems = onnxProblems(graph, [], "the graph of the bundle");
       if (problems.length > 0) throw new SvcError(problems[0].code, problems[0].message, { hint: problems[0].hint });
-      return modelSession(await load(bytes, graph, runtime), cancellation);
+      return modelSession(await load(bytes, graph, { ...runtime, owner: sessions }), cancellation);
     },
     async release() {
       await Promise.allSettled(sessions.map(async (session) => await (await session).release()));

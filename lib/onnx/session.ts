@@ -1,7 +1,8 @@
 /**
- * Sessions of ONNX graphs. Graphs run in a sandbox, a worker without permissions: one per thread and set of limits,
- * started with the first session. Every session has a memory limit, every call a time limit; exceeding one ends the
- * sandbox and all of its sessions. Sessions are cached by the digest of their model; a few idle ones are kept.
+ * Sessions of ONNX graphs. Graphs run in a sandbox, a worker without permissions. Every session has a memory limit, every
+ * call a time limit; exceeding one ends the sandbox and all of its sessions. So the open sessions of a sandbox have one
+ * owner, and it passes to another one when they are released. Loaded models are cached by their digest; a few idle
+ * sandboxes and models are kept.
  *
  * Equal models and inputs give identical bytes in every run, process and thread.
  */
@@ -17,7 +18,9 @@ import { misfit, ownArray, type TensorInfo, transferOf } from "./tensors.ts";
 
 /** Number of idle sessions that stay loaded, the most recently used ones. */
 const MAX_IDLE = 4;
-/** A sandbox with more memory and no holders is ended, because its memory never shrinks. */
+/** Number of sandboxes without a holder that are kept in a thread, the most recently used ones. */
+const MAX_FREE = 4;
+/** Memory of those; a sandbox beyond it is ended, because its memory never shrinks. */
 const MAX_IDLE_BYTES = 512 * 2 ** 20;
 /** Interval of the checks for cancellation and time limit during calls. */
 const WATCH_MS = 20;
@@ -47,6 +50,8 @@ export type OnnxAccelerator = "onnxruntime-node";
 export interface SessionOptions {
   /** Required digest of the model. */
   sha256?: string;
+  /** Sessions of one owner, such as a package, may share a sandbox, and end together; default an owner of its own. */
+  owner?: object;
   /** Limits that differ from the defaults. */
   limits?: Partial<SessionLimits>;
   /** The native runtime in the calling thread, without sandbox and limits; only on request. */
@@ -75,13 +80,13 @@ export async function openOnnxSession(model: Uint8Array, options: SessionOptions
     });
   }
   if (options.accelerator !== undefined) return await openAccelerated(model, sha256, options.threads ?? 1);
-  const sandbox = await sandboxFor(sessionLimits(options.limits));
+  const sandbox = sandboxFor(sessionLimits(options.limits), options.owner ?? {}, sha256);
   return await sandbox.open(model, sha256);
 }
 
-/** Starts the sandbox of sessions with these limits in advance. @throws SvcError `runtime_unavailable` */
+/** Starts a sandbox for a session with these limits in advance. @throws SvcError `runtime_unavailable` */
 export async function startOnnxSandbox(limits: Partial<SessionLimits> = {}): Promise<void> {
-  await sandboxFor(sessionLimits(limits));
+  await sandboxFor(sessionLimits(limits)).ready;
 }
 
 /** A session of the native runtime; a run cannot be interrupted. */
@@ -118,27 +123,35 @@ async function openAccelerated(model: Uint8Array, sha256: string, threads: numbe
 }
 
 /** Ends the sandboxes of this thread and their sessions; the next session starts a new one. */
-export async function closeOnnxSessions(): Promise<void> {
-  const ending = [...sandboxes.values()];
-  sandboxes.clear();
-  await Promise.all(
-    ending.map((starting) => starting.then((sandbox) => sandbox.end("the sessions were closed"), () => {})),
-  );
+export function closeOnnxSessions(): Promise<void> {
+  for (const sandbox of sandboxes) sandbox.end("the sessions were closed");
+  return Promise.resolve();
 }
 
-/** The sandboxes of this thread by their limits. */
-const sandboxes = new Map<string, Promise<Sandbox>>();
+/** The sandboxes of this thread, the most recently used last. */
+const sandboxes = new Set<Sandbox>();
 
-async function sandboxFor(limits: SessionLimits): Promise<Sandbox> {
-  const key = `${limits.call_timeout_s} ${limits.memory_mb}`;
-  const known = sandboxes.get(key);
-  // A limit or a cancellation may have ended the sandbox.
-  if (known !== undefined && (await known.catch(() => undefined))?.ended !== false && sandboxes.get(key) === known) {
-    sandboxes.delete(key);
+/** A sandbox of the owner, or one without a holder, best with the model loaded. */
+function sandboxFor(limits: SessionLimits, owner?: object, sha256 = ""): Sandbox {
+  const fitting = [...sandboxes].reverse().filter((sandbox) => sandbox.fits(limits));
+  const free = fitting.filter((sandbox) => sandbox.owner === undefined);
+  const own = owner && fitting.find((sandbox) => sandbox.owner === owner);
+  const sandbox = own ?? free.find((sandbox) => sandbox.holds(sha256)) ?? free[0] ?? new Sandbox(limits);
+  sandbox.owner = owner;
+  sandboxes.delete(sandbox);
+  sandboxes.add(sandbox);
+  return sandbox;
+}
+
+/** Ends the sandboxes without a holder beyond the limits, the longest unused first. */
+function trimSandboxes(): void {
+  const free = [...sandboxes].filter(({ owner }) => owner === undefined);
+  let bytes = free.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
+  for (const [at, sandbox] of free.entries()) {
+    if (free.length - at <= MAX_FREE && bytes <= MAX_IDLE_BYTES) return;
+    bytes -= sandbox.heldBytes;
+    sandbox.end("it was idle");
   }
-  const sandbox = sandboxes.get(key) ?? Sandbox.start(limits);
-  sandboxes.set(key, sandbox);
-  return await sandbox;
 }
 
 /** The engine, compiled once per thread. */
@@ -169,7 +182,14 @@ interface Loaded {
 }
 
 class Sandbox {
-  readonly #worker: Worker;
+  /** Settles with the start. @throws SvcError `runtime_unavailable` */
+  readonly ready: Promise<void>;
+  /** Bytes of the runtime's memory, which never shrinks. */
+  heldBytes = 0;
+  /** Owner of the open sessions; undefined without one. */
+  owner: object | undefined;
+  #holders = 0;
+  #worker: Worker | undefined;
   readonly #limits: SessionLimits;
   /** The pending reply. */
   #reply: PromiseWithResolvers<SandboxValue> | undefined;
@@ -178,44 +198,46 @@ class Sandbox {
   readonly #watched = new Set<Watched>();
   /** Runs while calls follow one another: a timer a call would take a tenth of a short call. */
   #watch: ReturnType<typeof setInterval> | undefined;
-  #heldBytes = 0;
   /** By digest, most recently used last. */
   readonly #loaded = new Map<string, Loaded>();
   #next = 1;
   #reason: SvcError | undefined;
 
-  /** @throws SvcError `runtime_unavailable` */
-  static async start(limits: SessionLimits): Promise<Sandbox> {
-    if (!await canRestrictWorkers()) {
-      throw new SvcError(
-        "runtime_unavailable",
-        "Cannot run a model: workers cannot be started without permissions here",
-        {
-          hint: ISOLATION_HINT,
-        },
-      );
-    }
-    // The worker starts while the engine compiles.
-    const sandbox = new Sandbox(limits);
+  constructor(limits: SessionLimits) {
+    this.#limits = limits;
+    this.ready = this.#start();
+    // Reported to each waiting holder.
+    this.ready.catch(() => {});
+  }
+
+  async #start(): Promise<void> {
     try {
-      await sandbox.#call({ type: "start", engine: await compiledEngine(), limits });
+      if (!await canRestrictWorkers()) {
+        throw new SvcError(
+          "runtime_unavailable",
+          "Cannot run a model: workers cannot be started without permissions here",
+          { hint: ISOLATION_HINT },
+        );
+      }
+      if (this.#reason !== undefined) throw this.#reason;
+      // The worker starts while the engine compiles.
+      this.#startWorker();
+      await this.#call({ type: "start", engine: await compiledEngine(), limits: this.#limits });
     } catch (error) {
-      sandbox.end("it did not start");
+      this.end("it did not start");
       if (error instanceof SvcError) throw error;
       throw new SvcError("runtime_unavailable", `Cannot start the ONNX runtime: ${messageOf(error)}`);
     }
-    return sandbox;
   }
 
-  private constructor(limits: SessionLimits) {
-    this.#limits = limits;
+  #startWorker(): void {
     this.#worker = new Worker(new URL("./sandbox.ts", import.meta.url), {
       type: "module",
       name: "svc onnx",
       deno: { permissions: "none" },
     });
     this.#worker.onmessage = ({ data: reply }: MessageEvent<SandboxReply>) => {
-      this.#heldBytes = reply.heldBytes;
+      this.heldBytes = reply.heldBytes;
       if ("value" in reply) return this.#reply?.resolve(reply.value);
       const exceeded = reply.exceeded === undefined ? null : this.#exceeded(reply.exceeded);
       this.#reply?.reject(exceeded ?? new Error(reply.error));
@@ -227,8 +249,13 @@ class Sandbox {
     };
   }
 
-  get ended(): boolean {
-    return this.#reason !== undefined;
+  fits({ call_timeout_s, memory_mb }: SessionLimits): boolean {
+    return this.#limits.call_timeout_s === call_timeout_s && this.#limits.memory_mb === memory_mb;
+  }
+
+  /** Whether a model is loaded. */
+  holds(sha256: string): boolean {
+    return this.#loaded.has(sha256);
   }
 
   /** Terminates the sandbox; pending and later calls fail with the reason. */
@@ -237,8 +264,9 @@ class Sandbox {
     this.#reason = typeof reason === "string"
       ? new SvcError("operation_failed", `The model sandbox has ended: ${reason}`)
       : reason;
+    sandboxes.delete(this);
     clearInterval(this.#watch);
-    this.#worker.terminate();
+    this.#worker?.terminate();
     this.#reply?.reject(this.#reason);
     this.#loaded.clear();
   }
@@ -254,6 +282,18 @@ class Sandbox {
   }
 
   async open(model: Uint8Array, sha256: string): Promise<OnnxSession> {
+    this.#holders++;
+    try {
+      await this.ready;
+      return await this.#open(model, sha256);
+    } catch (error) {
+      await this.#letGo();
+      if (error instanceof SvcError) throw error;
+      throw new SvcError("runtime_unavailable", `Cannot load the model: ${messageOf(error)}`);
+    }
+  }
+
+  async #open(model: Uint8Array, sha256: string): Promise<OnnxSession> {
     let loaded = this.#loaded.get(sha256);
     if (loaded === undefined) {
       const session = this.#next++;
@@ -270,8 +310,7 @@ class Sandbox {
       return this.#handle(loaded, await loaded.shape);
     } catch (error) {
       this.#loaded.delete(sha256);
-      if (error instanceof SvcError) throw error;
-      throw new SvcError("runtime_unavailable", `Cannot load the model: ${messageOf(error)}`);
+      throw error;
     }
   }
 
@@ -298,7 +337,7 @@ class Sandbox {
         if (!held) return;
         held = false;
         loaded.holders--;
-        await this.#freeIdle();
+        await this.#letGo();
       },
     };
   }
@@ -308,10 +347,13 @@ class Sandbox {
     this.#loaded.set(loaded.sha256, loaded);
   }
 
-  /** Frees the sessions with the longest idle time, or the whole sandbox if it has much memory. */
-  async #freeIdle(): Promise<void> {
-    const held = [...this.#loaded.values()].some(({ holders }) => holders > 0);
-    if (!held && this.#heldBytes > MAX_IDLE_BYTES) return this.end("it was idle");
+  /** Ends a hold: frees the models with the longest idle time, and with the last hold the sandbox for other owners. */
+  async #letGo(): Promise<void> {
+    if (--this.#holders === 0) {
+      this.owner = undefined;
+      trimSandboxes();
+    }
+    if (this.#reason !== undefined) return;
     const idle = [...this.#loaded.values()].filter(({ holders }) => holders === 0);
     await Promise.all(
       idle.slice(0, -MAX_IDLE).map(({ session, sha256 }) => {
@@ -337,7 +379,7 @@ class Sandbox {
       // No model has run when the sandbox starts.
       if (request.type !== "start") call.deadline = performance.now() + 1000 * this.#limits.call_timeout_s;
       this.#reply = Promise.withResolvers();
-      this.#worker.postMessage(request, transfer);
+      this.#worker!.postMessage(request, transfer);
       return await this.#reply.promise;
     } finally {
       this.#watched.delete(call);

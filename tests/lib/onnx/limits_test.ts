@@ -69,11 +69,11 @@ for (const [name, model] of Object.entries(MEMORY)) {
 }
 
 Deno.test("the memory limit is one of each session", async () => {
-  const limits = { call_timeout_s: 60, memory_mb: 128 };
+  const limits = { call_timeout_s: 60, memory_mb: 128 }, owner = {};
   try {
     // Another graph each: 100 MiB, and the sum is beyond the limit of one.
     const sessions = await Promise.all(
-      [25, 24, 23].map((count) => openOnnxSession(hostileModel(largeExpand(count * MIB)), { limits })),
+      [25, 24, 23].map((count) => openOnnxSession(hostileModel(largeExpand(count * MIB)), { limits, owner })),
     );
     for (const session of sessions) assert.deepEqual((await session.run(ONE)).y.data, Float32Array.of(2));
     await Promise.all(sessions.map((session) => session.release()));
@@ -92,6 +92,32 @@ Deno.test("a limit ends the sessions of its sandbox and no others, and the next 
     assert.deepEqual((await other.run({ x })).y.data, Float32Array.of(6));
     assert.deepEqual((await compute(hostileModel(largeExpand(8)))).data, Float32Array.of(2));
     await Promise.all([session.release(), other.release()]);
+  } finally {
+    await closeOnnxSessions();
+  }
+});
+
+Deno.test("a time limit ends the sessions of its owner and no others, with equal limits and equal models too", async () => {
+  const limits = { call_timeout_s: 3, memory_mb: 128 }, model = hostileModel(endlessLoop());
+  try {
+    const owner = {}, own = [await openOnnxSession(model, { limits, owner })];
+    own.push(await openOnnxSession(linearModel([4], 1), { limits, owner }));
+    const others = [
+      await openOnnxSession(linearModel([3], 1), { limits }),
+      await openOnnxSession(model, { limits }),
+      await openOnnxSession(linearModel([4], 1), { limits }),
+    ];
+    const x = ndarray("float32", Float32Array.of(2), [1, 1]);
+    const ended = [own[0].run(ONE), own[1].run({ x })].map((run) => assert.rejects(run, { code: "onnx_time_exceeded" }));
+    assert.deepEqual((await others[0].run({ x })).y.data, Float32Array.of(6));
+    await Promise.all(ended);
+    assert.deepEqual((await others[0].run({ x })).y.data, Float32Array.of(6));
+    assert.deepEqual((await others[2].run({ x })).y.data, Float32Array.of(8));
+    await Promise.all([...own, ...others].map((session) => session.release()));
+    // A released sandbox serves the next owner.
+    const next = await openOnnxSession(linearModel([3], 1), { limits });
+    assert.deepEqual((await next.run({ x })).y.data, Float32Array.of(6));
+    await next.release();
   } finally {
     await closeOnnxSessions();
   }

@@ -143,9 +143,9 @@ sandboxed("a failure while running is an error in the words of the runtime", asy
   await session.release();
 });
 
-sandboxed("a session is loaded once for all its holders", async () => {
-  const model = linearModel([2], 1);
-  const [one, two] = await Promise.all([openOnnxSession(model), openOnnxSession(model)]);
+sandboxed("a session is loaded once for all holders of one owner", async () => {
+  const model = linearModel([2], 1), owner = {};
+  const [one, two] = await Promise.all([openOnnxSession(model, { owner }), openOnnxSession(model, { owner })]);
   await one.release();
   await one.release();
   assert.deepEqual((await two.run({ x: rows([4], 1) })).y.data, Float32Array.of(8));
