@@ -70,6 +70,7 @@ class Progress implements ProgressReporter {
       case "engine_silent":
         return this.#line(paint("yellow", message));
       case "engine_submitted":
+      case "matrix_variant_waiting":
       case "resources_estimated":
         return this.#line(paint("dim", message));
       case "run_started":

@@ -40,7 +40,7 @@ function tryLock(path: string, { locks, host }: Workspace, create: boolean): Run
     return null;
   }
   // The holder before may have removed the file between opening and locking.
-  if (create && !isFileOf(path, file)) {
+  if (create && !isSameFile(path, file)) {
     file.close();
     return "replaced";
   }
@@ -84,7 +84,8 @@ export function isRunLocked(workspace: Workspace, runId: string): boolean {
   return lock === null;
 }
 
-function isFileOf(path: string, file: Deno.FsFile): boolean {
+/** Whether a path still names an open file. */
+export function isSameFile(path: string, file: Deno.FsFile): boolean {
   try {
     return Deno.statSync(path).ino === file.statSync().ino;
   } catch (error) {

@@ -1,7 +1,7 @@
 /**
  * Runs the variants of a matrix in order, one after another or some side by side. The bundle of a completed variant becomes
  * durable while the next one runs. A variant with a verified complete run of the same recipe is reused, so an interrupted
- * matrix can be resumed.
+ * matrix can be resumed, and processes that run the same variants at the same time share them.
  */
 import { type Diagnostic, messageOf, refusal, SvcError } from "../contract/error.ts";
 import { float, isObject, type JsonObject } from "../contract/value.ts";
@@ -16,6 +16,7 @@ import { selectPoints } from "../recipe/select_points.ts";
 import { coordinatesText } from "../recipe/variant_name.ts";
 import { captureEnvironment } from "./environment.ts";
 import { checkOptions } from "./execution.ts";
+import { MatrixPoints } from "./matrix_points.ts";
 import { checkResources } from "./resources.ts";
 import {
   announceWarnings,
@@ -26,7 +27,7 @@ import {
   type RunOptions,
   runPrepared,
 } from "./run.ts";
-import { listRuns, type RunRow, showRun } from "./store.ts";
+import { listRuns, showRun } from "./store.ts";
 import { verifyRun } from "./verify.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -35,7 +36,7 @@ const MOST_ENDING = 8;
 
 /** Events of a matrix: those of its runs, and the ends of variants. */
 export type MatrixEvent = RunEvent | {
-  kind: "resources_estimated" | "matrix_variant_started" | "matrix_variant_completed";
+  kind: "resources_estimated" | "matrix_variant_waiting" | "matrix_variant_started" | "matrix_variant_completed";
   level: "info" | "warning" | "error";
   message: string;
   fields: JsonObject;
@@ -99,10 +100,10 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
   const { expansion, points, diagnostics } = await prepare(options);
   announceWarnings(diagnostics, onEvent);
   const environment = options.environment ?? await captureEnvironment(workspace.projectRoot);
-  const known = options.rerun ? [] : listRuns(workspace).filter(({ status }) => status === "completed");
-  const finished = new Set<unknown>(known.map(({ effective_recipe_sha256 }) => effective_recipe_sha256));
+  using known = new MatrixPoints(workspace);
+  if (!options.rerun) known.add(listRuns(workspace).filter(({ status }) => status === "completed"));
   onEvent(estimateOfRuns(
-    points.map(({ planned: { plan } }) => plan).filter(({ recipe }) => !finished.has(recipe.sha256))
+    points.map(({ planned: { plan } }) => plan).filter(({ recipe }) => known.runsOf(String(recipe.sha256)).length === 0)
       .map(({ resources }) => ({ resources, count: 1 })),
   ));
   const variants = new Variants(
@@ -130,8 +131,7 @@ class Variants {
   readonly rows: MatrixRow[];
   readonly #options: VariantOptions;
   readonly #points: readonly PlannedPoint[];
-  /** Completed runs, newest first. */
-  readonly #known: readonly RunRow[];
+  readonly #known: MatrixPoints;
   /** Of all variants of the matrix. */
   readonly #count: number;
   /** One pool for all variants, so that threads and their modules are loaded once. */
@@ -140,7 +140,7 @@ class Variants {
   readonly #wallTimes = new Map<number, number>();
   #stopped: boolean;
 
-  constructor(options: VariantOptions, points: readonly PlannedPoint[], known: readonly RunRow[], count: number) {
+  constructor(options: VariantOptions, points: readonly PlannedPoint[], known: MatrixPoints, count: number) {
     this.#options = options;
     this.#points = points;
     this.#known = known;
@@ -200,22 +200,32 @@ class Variants {
    * @param onExecuted is called when all steps are complete
    */
   async #complete(point: PlannedPoint, row: MatrixRow, before: Promise<void>, onExecuted: () => void): Promise<void> {
-    const { workspace, onEvent, cancellation, continueOnError } = this.#options;
+    const { workspace, onEvent, cancellation, continueOnError, rerun } = this.#options;
     const held: MatrixEvent[] = [];
     let emit: Emit = (event) => void held.push(event);
     before.then(() => {
       emit = onEvent;
       held.forEach(onEvent);
     }, () => {});
-    const found = await completedRun(workspace, this.#known, point);
-    if (found !== null) {
-      Object.assign(row, { run_id: found.run_id, status: "completed", reused: true, ...found.metrics });
-      this.#report("matrix_variant_started", row, emit);
-    } else {
-      this.#pool?.warmUp();
-      const startedAt = performance.now();
-      await this.#execute(point, row, (event) => emit(event), onExecuted);
-      this.#wallTimes.set(row.index, (performance.now() - startedAt) / 1000);
+    const sha256 = String(point.planned.plan.recipe.sha256);
+    const waits = () => this.#report("matrix_variant_waiting", row, (event) => emit(event));
+    // A run that is made again shares nothing with those of other processes.
+    const lock = rerun ? undefined : await this.#known.lock(sha256, cancellation, waits);
+    if (lock === null) return;
+    try {
+      const found = rerun ? null : await completedRun(workspace, this.#known.runsOf(sha256), point);
+      if (found !== null) {
+        Object.assign(row, { run_id: found.run_id, status: "completed", reused: true, ...found.metrics });
+        this.#report("matrix_variant_started", row, emit);
+      } else {
+        this.#pool?.warmUp();
+        const startedAt = performance.now();
+        await this.#execute(point, row, (event) => emit(event), onExecuted);
+        this.#wallTimes.set(row.index, (performance.now() - startedAt) / 1000);
+        if (row.status === "completed") this.#known.complete(sha256, row.run_id!);
+      }
+    } finally {
+      lock?.release();
     }
     await before;
     this.#report("matrix_variant_completed", row, onEvent);
@@ -271,14 +281,19 @@ class Variants {
     return this.#options.parallelPoints === 1 ? {} : { point: index };
   }
 
-  #report(kind: "matrix_variant_started" | "matrix_variant_completed", row: MatrixRow, emit: Emit): void {
+  #report(
+    kind: "matrix_variant_waiting" | "matrix_variant_started" | "matrix_variant_completed",
+    row: MatrixRow,
+    emit: Emit,
+  ): void {
     const { index, variant_id, run_id, status, reused } = row, count = this.#count;
     const took = this.#wallTimes.get(index);
-    const ended = kind === "matrix_variant_completed";
+    const ended = kind === "matrix_variant_completed", begun = kind === "matrix_variant_started";
+    const did = ended ? status : begun ? "started" : "waits for another process that runs it";
     emit({
       kind,
       level: ended && status === "failed" ? "error" : ended && status === "canceled" ? "warning" : "info",
-      message: `Variant ${index + 1} of ${count} (${coordinatesText(row.selection)}) ${ended ? status : "started"}`,
+      message: `Variant ${index + 1} of ${count} (${coordinatesText(row.selection)}) ${did}`,
       fields: {
         index,
         count,
@@ -326,13 +341,13 @@ async function prepare(options: MatrixRunOptions) {
 
 /**
  * An unaltered complete run of the same effective recipe, bound to the same entries, sources, adapters and trained artifacts.
- * @param known completed runs, newest first
+ * @param ids completed runs of the recipe
  */
-async function completedRun(workspace: Workspace, known: readonly RunRow[], { planned: { plan } }: PlannedPoint) {
-  for (const { run_id, effective_recipe_sha256 } of known) {
-    if (effective_recipe_sha256 !== plan.recipe.sha256) continue;
+async function completedRun(workspace: Workspace, ids: readonly string[], { planned: { plan } }: PlannedPoint) {
+  for (const run_id of ids) {
     try {
       const { summary } = showRun(workspace, run_id);
+      if (summary.effective_recipe_sha256 !== plan.recipe.sha256) continue;
       const entries = (summary.steps as JsonObject[]).map(({ execution_binding }) =>
         isObject(execution_binding) ? methodText(execution_binding) : null
       );

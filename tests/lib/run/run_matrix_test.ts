@@ -10,6 +10,7 @@ import type { JsonObject, Value } from "../../../lib/contract/value.ts";
 import { z } from "../../../lib/contract/zod.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
 import { type MatrixEvent, type MatrixRow, type MatrixRunOptions, runMatrix } from "../../../lib/run/run_matrix.ts";
+import { tryLockRun } from "../../../lib/run/lock.ts";
 import { openRunIndex } from "../../../lib/run/index/open.ts";
 import { selectRuns } from "../../../lib/run/select.ts";
 import { listRuns, removeRuns, showRun } from "../../../lib/run/store.ts";
@@ -313,4 +314,48 @@ Deno.test("variants that run side by side give the same artifacts, in rows of th
       assert.ok(error instanceof SvcError);
       return error.code === "execution_invalid";
     });
+  }));
+
+Deno.test("matrices of one recipe at once run each point once", () =>
+  withWorkspace(async (workspace) => {
+    const results = await Promise.all([
+      runSwept(workspace),
+      runSwept(workspace),
+      runSwept(workspace, { points: ["1"] }),
+      runSwept(workspace, { parallelPoints: 3 }),
+    ]);
+    assert.deepEqual(results.map(({ status }) => status), results.map(() => "completed"));
+    const ids = results.map(({ rows }) => rows.map(({ run_id }) => run_id));
+    assert.deepEqual(ids, [ids[0], ids[0], [ids[0][1]], ids[0]]);
+    assert.equal(listRuns(workspace).length, 3);
+    assert.equal(results.flatMap(({ rows }) => rows).filter(({ reused }) => reused).length, 7);
+    const lock = tryLockRun(workspace, "matrix_points");
+    assert.ok(lock, "the file of completed points is held");
+    lock.release();
+  }));
+
+Deno.test("a matrix that waits for a point of another process ends when it is canceled, and runs what that one failed", () =>
+  withWorkspace(async (workspace) => {
+    const cancellation = createCancellation(), begun = Promise.withResolvers<void>();
+    const failing = runSwept(workspace, {
+      execute: async (options) => {
+        begun.resolve();
+        await new Promise<void>((resolve) => void cancellation.onCancel(resolve));
+        return await fakeExecutor({ failAt: "data_0" })(options);
+      },
+    });
+    await begun.promise;
+    const waiting = runSwept(workspace, {
+      cancellation,
+      onEvent: ({ kind }) => kind === "matrix_variant_waiting" && cancellation.cancel(),
+    });
+    const next = runSwept(workspace);
+    assert.deepEqual(outcome((await failing).rows), ["0 failed", "1 skipped", "2 skipped"]);
+    assert.deepEqual([(await waiting).status, ...outcome((await waiting).rows)], [
+      "canceled",
+      "0 skipped",
+      "1 skipped",
+      "2 skipped",
+    ]);
+    assert.deepEqual(outcome((await next).rows), ["0 completed", "1 completed", "2 completed"]);
   }));
