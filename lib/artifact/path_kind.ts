@@ -24,8 +24,11 @@ export function exists(path: string): boolean {
 /** Whether the path is a folder, or a link to one. */
 export const isFolder = (path: string): boolean => infoOf(Deno.statSync, path)?.isDirectory ?? false;
 
+/** The entry at a path, of a link the link itself; null where there is none. */
+export const entryInfo = (path: string): Deno.FileInfo | null => infoOf(Deno.lstatSync, path);
+
 /** Whether the path is a regular file and not a link. */
-export const isPlainFile = (path: string): boolean => infoOf(Deno.lstatSync, path)?.isFile ?? false;
+export const isPlainFile = (path: string): boolean => entryInfo(path)?.isFile ?? false;
 
 /** The entries of a folder; none where the folder is missing. @throws other errors of the operating system */
 export function entriesOf(folder: string): Deno.DirEntry[] {

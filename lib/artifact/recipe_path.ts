@@ -2,8 +2,9 @@
  * Paths in recipes. A relative path starts at the project root and stays inside it; a leading `.svc/` means the state
  * directory; an absolute path is used unchanged. URI schemes and symbolic links are refused.
  */
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isAbsolute, relative, resolve, sep } from "node:path";
 import { SvcError } from "../contract/error.ts";
+import { inside } from "./inside.ts";
 
 const STATE_PREFIX = ".svc/";
 
@@ -17,26 +18,11 @@ export function resolveRecipePath(path: string, roots: { projectRoot: string; st
     ? [roots.stateDir, path.slice(STATE_PREFIX.length)]
     : [roots.projectRoot, path];
   const full = resolve(root, rest);
-  const inside = relative(root, full);
-  if (inside === ".." || inside.startsWith(".." + sep) || isAbsolute(inside)) {
+  const below = relative(root, full);
+  if (below === ".." || below.startsWith(".." + sep) || isAbsolute(below)) {
     throw new SvcError("path_refused", `Cannot read ${path}: it leaves the project`, {
       hint: "Set --project-root, or use an absolute path",
     });
   }
-  refuseSymlinks(root, inside, path);
-  return full;
-}
-
-function refuseSymlinks(root: string, inside: string, shown: string): void {
-  let place = root;
-  for (const part of inside.split(sep)) {
-    place = join(place, part);
-    let info: Deno.FileInfo;
-    try {
-      info = Deno.lstatSync(place);
-    } catch {
-      return; // The read that follows reports a missing file.
-    }
-    if (info.isSymlink) throw new SvcError("path_refused", `Cannot read ${shown}: a part of it is a symbolic link`);
-  }
+  return below === "" ? full : inside(root, below.replaceAll(sep, "/"));
 }

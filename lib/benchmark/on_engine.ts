@@ -4,6 +4,7 @@
  * their scripts and logs are in `engine/<result>` of the state directory, and so are the shards.
  */
 import { join } from "node:path";
+import { inside } from "../artifact/inside.ts";
 import { entriesOf, exists } from "../artifact/path_kind.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { parseJson, prettyJson } from "../contract/json.ts";
@@ -260,7 +261,7 @@ export async function followBenchmark(
   options: FollowOptions,
 ): Promise<{ result: BenchmarkResult; directory: string } | null> {
   const { record: { result_id }, workspace } = options;
-  const lock = tryLockRun({ ...workspace, locks: join(workspace.stateDir, "locks") }, `engine.${result_id}`);
+  const lock = tryLockRun({ ...workspace, locks: inside(workspace.stateDir, "locks") }, `engine.${result_id}`);
   if (lock === null) {
     throw new SvcError("benchmark_resume_mismatch", `Cannot follow ${result_id}: another process does`, {
       hint: `Look at it with: svc benchmark status ${result_id}`,

@@ -1,5 +1,6 @@
 /** Stored results: their folders, lists, and the completion of interrupted ones. */
 import { join } from "node:path";
+import { inside } from "../artifact/inside.ts";
 import { entriesOf, exists } from "../artifact/path_kind.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { prettyJson } from "../contract/json.ts";
@@ -20,13 +21,13 @@ import { type BenchmarkResult, LEDGER_FILE, RESULT_FILE, type ResultStatus, STOR
 
 /** A workspace with the folder of results instead of runs, so that ids and locks work the same. */
 export function benchmarkWorkspace(workspace: Workspace): Workspace {
-  const runs = join(workspace.stateDir, "benchmarks");
+  const { stateDir } = workspace;
   return {
     ...workspace,
-    runs,
-    reservations: join(runs, ".result-id-reservations"),
-    locks: join(runs, ".locks"),
-    transit: join(runs, ".transit"),
+    runs: inside(stateDir, "benchmarks"),
+    reservations: inside(stateDir, "benchmarks/.result-id-reservations"),
+    locks: inside(stateDir, "benchmarks/.locks"),
+    transit: inside(stateDir, "benchmarks/.transit"),
   };
 }
 

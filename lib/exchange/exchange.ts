@@ -5,6 +5,7 @@
  * verified. It appears by one rename.
  */
 import { dirname, join } from "node:path";
+import { inside } from "../artifact/inside.ts";
 import { exists, isFolder } from "../artifact/path_kind.ts";
 import { SvcError } from "../contract/error.ts";
 import { hashFile } from "../artifact/hash_file.ts";
@@ -73,8 +74,8 @@ const foldersOf = (path: string) =>
 /** Items that are folders below a folder of the state directory, with a `fetch.json` or without one. */
 function fetched(folder: string, ids: (root: string) => string[], isId: Kind["isId"]): Kind {
   const places = (workspace: Workspace): Workspace => {
-    const runs = join(workspace.stateDir, folder);
-    return { ...workspace, runs, locks: join(workspace.stateDir, ".pull", "locks") };
+    const { stateDir } = workspace;
+    return { ...workspace, runs: inside(stateDir, folder), locks: inside(stateDir, ".pull/locks") };
   };
   return {
     places,

@@ -8,8 +8,9 @@
  * The steps of a chain (lib/plan/chains.ts) run together on one thread. If that fails, they run one after another as all
  * others do, so that the record of a failure does not depend on it either.
  */
-import { programFolder } from "../artifact/program.ts";
 import { join } from "node:path";
+import { discardEntry, inside, type InsidePath, makeFolder } from "../artifact/inside.ts";
+import { programFolder } from "../artifact/program.ts";
 import { contractSha256 } from "../contract/define.ts";
 import { failureClass } from "../contract/codes.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
@@ -35,7 +36,7 @@ import {
   writtenSize,
   type WrittenStep,
 } from "./protocol.ts";
-import { checkStaged, commitStaging, createStaging, discardStaging, hashStoredFile, stagingPath } from "./staging.ts";
+import { checkStaged, commitStaging, createStaging, hashStoredFile, stagingPath } from "./staging.ts";
 import type { ExecuteOptions, ExecuteOutcome, OutputRow, StepRow } from "./types.ts";
 import { ValueStore } from "./value_store.ts";
 
@@ -74,7 +75,7 @@ class Execution {
   readonly #options: ExecuteOptions;
   readonly #pool: WorkerPool;
   readonly #steps: PlannedStep[];
-  readonly #artifacts: string;
+  readonly #artifacts: InsidePath;
   readonly #values = new ValueStore();
   readonly #outputs = new Map<string, OutputRow>();
   readonly #consumers = new Map<string, number>();
@@ -91,7 +92,7 @@ class Execution {
   constructor(options: ExecuteOptions, pool: WorkerPool) {
     this.#options = options;
     this.#pool = pool;
-    this.#artifacts = join(options.bundle, "artifacts");
+    this.#artifacts = inside(options.bundle, "artifacts");
     const documents = new Map(options.recipe.steps.map((step) => [step.id, step]));
     const chains = new Map(options.plan.resources.per_step.map(({ step_id, chain }) => [step_id, chain]));
     this.#steps = options.plan.steps.map((binding, place) => {
@@ -116,7 +117,7 @@ class Execution {
 
   async run(): Promise<ExecuteOutcome> {
     const { cancellation } = this.#options;
-    Deno.mkdirSync(this.#artifacts, { recursive: true });
+    makeFolder(this.#artifacts);
     const forget = cancellation.onCancel(() => this.#stop.cancel());
     try {
       const pending = [...this.#steps];
@@ -165,7 +166,7 @@ class Execution {
 
   /** Runs the steps of a chain and stores their rows; never rejects. */
   async #executeChain(steps: readonly PlannedStep[]): Promise<void> {
-    const stagings: string[] = [], admittedAt = performance.now();
+    const stagings: InsidePath[] = [], admittedAt = performance.now();
     let running: Running | undefined;
     const endTurn = await this.#pool.turn(false);
     try {
@@ -192,7 +193,7 @@ class Execution {
         try {
           await this.#finish(step, staging, written[index], timing);
         } catch (error) {
-          discardStaging(staging);
+          discardEntry(staging);
           return this.#fail(step, error, timing());
         }
       }
@@ -205,7 +206,7 @@ class Execution {
         step_id: steps[0].document.id,
       });
     } finally {
-      for (const staging of stagings) discardStaging(staging);
+      for (const staging of stagings) discardEntry(staging);
       this.#returned.push(
         ...steps.filter(({ document }) => !this.#finished.has(document.id)).map((step) => ({ ...step, chain: null })),
       );
@@ -217,7 +218,7 @@ class Execution {
   async #execute(step: PlannedStep): Promise<void> {
     const { document } = step;
     const admittedAt = performance.now();
-    let staging: string | null = null;
+    let staging: InsidePath | null = null;
     let running: Running | undefined;
     const endTurn = await this.#pool.turn(!step.threadSafe);
     const timing = () => this.#timing(running, admittedAt);
@@ -232,7 +233,7 @@ class Execution {
       const [written] = (await running.written)!;
       await this.#finish(step, staging, written, timing);
     } catch (error) {
-      if (staging !== null) discardStaging(staging);
+      if (staging !== null) discardEntry(staging);
       this.#fail(step, error, timing());
     } finally {
       endTurn();
@@ -264,7 +265,7 @@ class Execution {
   }
 
   /** Commits the outputs of a step and stores its row. */
-  async #finish(step: PlannedStep, staging: string, written: WrittenStep, timing: () => JsonObject): Promise<void> {
+  async #finish(step: PlannedStep, staging: InsidePath, written: WrittenStep, timing: () => JsonObject): Promise<void> {
     const { document, binding } = step;
     const outputs = await this.#commit(step, staging, written), time = timing();
     const metrics: JsonObject = {
@@ -452,17 +453,17 @@ class Execution {
    */
   async #commit(
     { document }: PlannedStep,
-    staging: string,
+    staging: InsidePath,
     written: WrittenStep,
   ): Promise<Record<string, OutputRow>> {
     checkStaged(staging, written.outputs.map((output) => ({ fileName: output.fileName, size: writtenSize(output) })));
-    const destination = join(this.#artifacts, document.id);
+    const destination = inside(this.#artifacts, document.id);
     commitStaging(staging, destination);
     try {
       const { contents } = this.#options;
       const rows = written.outputs.map(
         async ({ port, kind, fileName, metadata, parts }): Promise<[string, OutputRow]> => {
-          const file = join(destination, fileName), sha256 = await hashStoredFile(file, parts);
+          const file = inside(destination, fileName), sha256 = await hashStoredFile(file, parts);
           if (sha256 === null) {
             throw new SvcError(
               "output_hash_mismatch",
@@ -481,7 +482,7 @@ class Execution {
       );
       return Object.fromEntries(await Promise.all(rows));
     } catch (error) {
-      discardStaging(destination);
+      discardEntry(destination);
       throw error;
     }
   }

@@ -3,6 +3,8 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { crc32Of } from "../artifact/crc32.ts";
+import { entryInside, inside, type InsideEntry, type InsidePath, makeFolder, moveEntry } from "../artifact/inside.ts";
+import { entriesOf, exists } from "../artifact/path_kind.ts";
 import type { FilePart } from "../artifact/npz_blocks.ts";
 import { SvcError } from "../contract/error.ts";
 
@@ -10,33 +12,20 @@ import { SvcError } from "../contract/error.ts";
 const STAGING_PREFIX = ".staging";
 
 /** A new name in the folder of artifacts for something that is renamed when it is complete. */
-export const stagingPath = (artifacts: string, name: string): string =>
-  join(artifacts, `${STAGING_PREFIX}-${name}-${crypto.randomUUID().slice(0, 8)}`);
+export const stagingPath = (artifacts: string, name: string): InsidePath =>
+  inside(artifacts, `${STAGING_PREFIX}-${name}-${crypto.randomUUID().slice(0, 8)}`);
 
-/** Paths of a process that ended early. */
-export function stagingPaths(artifacts: string): string[] {
-  try {
-    return [...Deno.readDirSync(artifacts)].filter(({ name }) => name.startsWith(STAGING_PREFIX))
-      .map(({ name }) => join(artifacts, name)).sort();
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return [];
-    throw error;
-  }
+/** Paths in a bundle of a process that ended early. */
+export function stagingPaths(bundle: string): InsideEntry[] {
+  const artifacts = inside(bundle, "artifacts");
+  return entriesOf(artifacts).filter(({ name }) => name.startsWith(STAGING_PREFIX))
+    .map(({ name }) => entryInside(artifacts, name)).sort();
 }
 
-export function createStaging(artifacts: string, stepId: string): string {
+export function createStaging(artifacts: string, stepId: string): InsidePath {
   const folder = stagingPath(artifacts, stepId);
-  Deno.mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   return folder;
-}
-
-/** Removes the folder of a failed or cancelled step; a missing folder is not an error. */
-export function discardStaging(folder: string): void {
-  try {
-    Deno.removeSync(folder, { recursive: true });
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
 }
 
 /**
@@ -78,20 +67,15 @@ export function checkStaged(folder: string, outputs: readonly { fileName: string
  * Moves a checked folder to its place in the bundle; its files become read-only.
  * @throws SvcError `staging_conflict` when the place is taken: a rename would silently replace an empty folder
  */
-export function commitStaging(folder: string, destination: string): void {
-  let taken = true;
-  try {
-    Deno.lstatSync(destination);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-    taken = false;
+export function commitStaging(folder: InsidePath, destination: InsidePath): void {
+  if (exists(destination)) {
+    throw new SvcError("staging_conflict", `Cannot put the outputs at ${destination}: the path exists`);
   }
-  if (taken) throw new SvcError("staging_conflict", `Cannot put the outputs at ${destination}: the path exists`);
   // Bundles share equal files by links: an editor that writes in place would change all of them.
   if (Deno.build.os !== "windows") {
     for (const { name } of Deno.readDirSync(folder)) Deno.chmodSync(join(folder, name), 0o444);
   }
-  Deno.renameSync(folder, destination);
+  moveEntry(folder, destination);
 }
 
 const BLOCK_BYTES = 1 << 20;

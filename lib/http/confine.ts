@@ -5,9 +5,7 @@
  */
 import { join, relative, sep } from "node:path";
 import { SvcError } from "../contract/error.ts";
-
-/** What file systems take as one name. */
-const MAX_NAME_BYTES = 255;
+import { pathProblem } from "../contract/names.ts";
 
 /**
  * Resolves a path of a request.
@@ -45,15 +43,8 @@ export function confine(root: string, path: string, missing: string): string {
 
 /** @returns the path itself. @throws SvcError `path_forbidden` for one that has more than plain components */
 export function checkPath(path: string): string {
-  // deno-lint-ignore no-control-regex -- control characters are refused
-  if (path === "" || path.length > 4096 || /[\\\u0000-\u001f\u007f]/.test(path) || /^[A-Za-z]:/.test(path)) {
-    throw forbidden(path, "it is no relative path with / between its parts");
-  }
-  for (const part of path.split("/")) {
-    if (part === "" || part === "." || part === ".." || new TextEncoder().encode(part).length > MAX_NAME_BYTES) {
-      throw forbidden(path, `its parts must be plain names of at most ${MAX_NAME_BYTES} bytes`);
-    }
-  }
+  const why = pathProblem(path);
+  if (why !== null) throw forbidden(path, why);
   return path;
 }
 

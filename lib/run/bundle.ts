@@ -14,7 +14,6 @@ import { type JsonObject, prettyJson, type Value } from "../contract/json.ts";
 import { stagingPaths } from "../execute/staging.ts";
 import type { StepRow } from "../execute/types.ts";
 import {
-  ARTIFACTS_FOLDER,
   AUTHORED_FILE,
   MANIFEST_FILE,
   manifestDocument,
@@ -105,7 +104,7 @@ export class BundleWriter {
       metrics: { ...metrics, ...ebn0Metric([...this.#rows.values()]) },
       measurementEvidence: { "memory.run.rss": evidence },
     };
-    for (const path of stagingPaths(join(this.directory, ARTIFACTS_FOLDER))) this.#files.remove(path);
+    for (const path of stagingPaths(this.directory)) this.#files.remove(path);
     const texts = documentTexts(this.#record, state);
     const place = (name: string) => join(this.directory, name);
     const temporary = (name: string) => place(name) + TEMPORARY_SUFFIX;

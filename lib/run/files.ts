@@ -1,5 +1,6 @@
 /** File operations of run bundles, and the list of a bundle's files. */
 import { join } from "node:path";
+import { type InsideEntry, type InsidePath, moveEntry, removeEntry, writeFile } from "../artifact/inside.ts";
 import { syncEntry } from "../artifact/write_file.ts";
 import { compareCodePoints } from "../contract/json.ts";
 
@@ -19,26 +20,9 @@ export interface BundleFiles {
 }
 
 export const DISK: BundleFiles = {
-  write(path, text, durable) {
-    const file = Deno.openSync(path, { write: true, create: true, truncate: true });
-    try {
-      for (const piece of typeof text === "string" ? [text] : text) {
-        const bytes = new TextEncoder().encode(piece);
-        for (let done = 0; done < bytes.length;) done += file.writeSync(bytes.subarray(done));
-      }
-      if (durable) file.syncDataSync();
-    } finally {
-      file.close();
-    }
-  },
-  rename: (from, to) => Deno.renameSync(from, to),
-  remove(path) {
-    try {
-      Deno.removeSync(path, { recursive: true });
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    }
-  },
+  write: (path, text, durable) => writeFile(path as InsidePath, text, durable),
+  rename: (from, to) => moveEntry(from as InsideEntry, to as InsideEntry),
+  remove: (path) => removeEntry(path as InsideEntry),
   sync: syncEntry,
   async syncFolder(path) {
     if (Deno.build.os !== "windows") await DISK.syncAll([path]);

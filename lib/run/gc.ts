@@ -5,7 +5,6 @@ import { SvcError } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { contentsPath, releaseContents, unusedContents } from "../execute/contents.ts";
 import { stagingPaths } from "../execute/staging.ts";
-import { ARTIFACTS_FOLDER } from "./documents.ts";
 import { type BundleFiles, DISK, listFiles, TEMPORARY_SUFFIX } from "./files.ts";
 import { tryLockRun } from "./lock.ts";
 import { sizeOf } from "./prune.ts";
@@ -68,7 +67,7 @@ export function collectGarbage(
       withLock(id, () => {
         const names = namesIn(directory).filter((name) => name.endsWith(TEMPORARY_SUFFIX));
         const unfinished = names.map((name) => join(directory, name));
-        for (const path of [...stagingPaths(join(directory, ARTIFACTS_FOLDER)), ...unfinished]) {
+        for (const path of [...stagingPaths(directory), ...unfinished]) {
           discard("staging", path);
         }
       });

@@ -5,32 +5,46 @@
  * On a network file system a lock may hold on its host alone. The file then has the name of the host: for others it is
  * held as long as the file is there. After a crash a process of the same host frees it.
  */
-import { join } from "node:path";
+import {
+  discardEntry,
+  entryInside,
+  inside,
+  type InsidePath,
+  linkFile,
+  makeFolder,
+  openFile,
+  writeFile,
+} from "../artifact/inside.ts";
+import { entryInfo } from "../artifact/path_kind.ts";
+import { basename } from "node:path";
 import type { Workspace } from "./workspace.ts";
 
 export interface RunLock {
-  /** Frees the lock and removes its file. */
+  /** Frees the lock and removes its file; never fails: a file that stays is free, and the next holder takes it. */
   release(): void;
 }
 
 /**
  * Takes the lock of a run id.
  * @param create whether to create a missing lock file; without it a missing file counts as free
- * @returns null while another holder, in this or another process or on another host, has it
+ * @returns null while another holder, in this or another process or on another host, has it, and where its place holds
+ *   anything but a file: nothing can take it then
  */
 export function tryLockRun(workspace: Workspace, runId: string, create = true): RunLock | null {
   for (;;) {
-    const lock = tryLock(join(workspace.locks, `${runId}.lock`), workspace, create);
+    const path = entryInside(workspace.locks, `${runId}.lock`);
+    if (entryInfo(path)?.isFile === false) return null;
+    const lock = tryLock(path as InsidePath, workspace, create);
     if (lock !== "replaced") return lock;
   }
 }
 
-function tryLock(path: string, { locks, host }: Workspace, create: boolean): RunLock | "replaced" | null {
-  if (create) Deno.mkdirSync(locks, { recursive: true });
-  if (create && host !== undefined) claim(path, host);
+function tryLock(path: InsidePath, { locks, host }: Workspace, create: boolean): RunLock | "replaced" | null {
+  if (create) makeFolder(locks);
+  if (create && host !== undefined) claim(locks, path, host);
   let file: Deno.FsFile;
   try {
-    file = Deno.openSync(path, { read: true, write: true, create: create && host === undefined });
+    file = openFile(path, { read: true, write: true, create: create && host === undefined });
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
     return create ? "replaced" : { release() {} };
@@ -47,32 +61,27 @@ function tryLock(path: string, { locks, host }: Workspace, create: boolean): Run
   return {
     release() {
       // Removed before it is unlocked, so that no process locks a file that is removed next.
-      try {
-        Deno.removeSync(path);
-      } catch (error) {
-        if (!(error instanceof Deno.errors.NotFound)) throw error;
-      } finally {
-        file.close();
-      }
+      discardEntry(path);
+      file.close();
     },
   };
 }
 
 /** Makes the file of a lock with the name of a host, unless there is one: a link appears with its text, on one host only. */
-function claim(path: string, host: string): void {
-  const own = `${path}.${host}.${Deno.pid}`;
-  Deno.writeTextFileSync(own, host);
+function claim(locks: InsidePath, path: InsidePath, host: string): void {
+  const own = inside(locks, `${basename(path)}.${host}.${Deno.pid}`);
+  writeFile(own, host);
   try {
-    Deno.linkSync(own, path);
+    linkFile(own, path);
   } catch (error) {
     if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
   } finally {
-    Deno.removeSync(own);
+    discardEntry(own);
   }
 }
 
 function textOf(file: Deno.FsFile): string {
-  const bytes = new Uint8Array(file.statSync().size);
+  const bytes = new Uint8Array(Math.min(file.statSync().size, 1024));
   file.readSync(bytes);
   return new TextDecoder().decode(bytes);
 }

@@ -4,10 +4,10 @@
  * The image batches of a run are in the order of its steps. Images are paired by their item id; a batch without ids and
  * with as many images as the first one uses the ids of that.
  */
-import { join } from "node:path";
 import { decodeArtifact } from "../artifact/codec.ts";
 import type { Image } from "../artifact/image.ts";
 import { imageSheet, pictureOf } from "../artifact/image_sheet.ts";
+import { inside, makeFolder, readFile, writeFile } from "../artifact/inside.ts";
 import { writePng } from "../artifact/png_encode.ts";
 import { exists } from "../artifact/path_kind.ts";
 import { type ImageBatch, imagesOf } from "../artifact/values.ts";
@@ -20,6 +20,8 @@ import type { Workspace } from "./workspace.ts";
 
 /** Height of an image in a strip, and maximum numbers of images. */
 const HEIGHT = 128, ACROSS = 8, MOST = 32;
+/** Of an artifact that is read whole. */
+const MAX_IMAGE_BYTES = 2 ** 30;
 
 interface Batch {
   /** `<step>`, or `<step>.<output>` where a step has several. */
@@ -61,11 +63,11 @@ export function writePictures(workspace: Workspace, wanted: string, directory: s
       let name = `${stem}.png`;
       for (let copy = 2; taken.has(name); copy++) name = `${stem}-${copy}.png`;
       taken.add(name);
-      Deno.writeFileSync(join(directory, name), writePng(pictureOf(batch.images, index)));
+      writeFile(inside(directory, name), writePng(pictureOf(batch.images, index)));
       files.push(name);
     }
   }
-  Deno.writeFileSync(join(directory, "strip.png"), writePng(stripOf(batches)));
+  writeFile(inside(directory, "strip.png"), writePng(stripOf(batches)));
   return { run_id: run.run_id, directory, files, strip: "strip.png" };
 }
 
@@ -77,9 +79,9 @@ export function writeStrip(workspace: Workspace, wanted: string): string | null 
   const run = showRun(workspace, wanted);
   const batches = batchesOf(run);
   if (batches.length < 2) return null;
-  const folder = join(workspace.stateDir, "pictures"), path = join(folder, `${run.run_id}.png`);
-  Deno.mkdirSync(folder, { recursive: true });
-  Deno.writeFileSync(path, writePng(stripOf(batches)));
+  makeFolder(inside(workspace.stateDir, "pictures"));
+  const path = inside(workspace.stateDir, "pictures", `${run.run_id}.png`);
+  writeFile(path, writePng(stripOf(batches)));
   return path;
 }
 
@@ -89,13 +91,13 @@ function batchesOf({ run_id, directory, summary }: ShownRun): Batch[] {
     const outputs = Object.entries(step.outputs as Record<string, JsonObject>);
     for (const [port, { kind, path, sha256, metadata }] of outputs) {
       if (kind !== IMAGES) continue;
-      const file = join(directory, String(path));
+      const file = inside(directory, String(path));
       if (!exists(file)) {
         throw new SvcError("run_pruned", `Cannot read ${path}: the artifacts of this run were removed`, {
           hint: `svc runs restore ${run_id}`,
         });
       }
-      const bytes = Deno.readFileSync(file);
+      const bytes = readFile(file, MAX_IMAGE_BYTES);
       if (sha256Hex(bytes) !== sha256) {
         throw new SvcError("artifact_hash_mismatch", `Cannot use ${path}: it differs from the recorded file`, {
           hint: "svc runs verify names every file that changed",

@@ -6,6 +6,7 @@
  */
 import { dirname, join } from "node:path";
 import { compareCodePoints, prettyJson } from "../contract/json.ts";
+import { isBundlePath, isDigest } from "../contract/names.ts";
 import { nearestName } from "../contract/nearest.ts";
 import { SvcError } from "../contract/error.ts";
 import { isInteger, isObject, type JsonObject, type Value } from "../contract/value.ts";
@@ -55,9 +56,8 @@ export function readPruned(directory: string): PrunedDocument | null {
 /** Whether a value has the form of `pruned.json`. */
 export function isPrunedDocument(value: Value): value is PrunedDocument {
   const isFile = (file: Value): boolean =>
-    isObject(file) && typeof file.path === "string" && file.path.startsWith(`${ARTIFACTS_FOLDER}/`) &&
-    !file.path.split("/").some((part) => part === "" || part === "." || part === "..") &&
-    typeof file.sha256 === "string" && /^[0-9a-f]{64}$/.test(file.sha256) && isInteger(file.size_bytes);
+    isObject(file) && isBundlePath(file.path) && file.path.startsWith(`${ARTIFACTS_FOLDER}/`) &&
+    isDigest(file.sha256) && isInteger(file.size_bytes);
   return isObject(value) && value.schema_version === 1 && typeof value.pruned_at_utc === "string" &&
     Array.isArray(value.files) && value.files.every(isFile);
 }

@@ -1,17 +1,24 @@
 /** Reads the documents of a bundle. */
-import { join } from "node:path";
+import { inside, readFile } from "../artifact/inside.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { parseJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
+
+/** Of a document of a bundle: that of the largest recipe has less. */
+export const MAX_DOCUMENT_BYTES = 64 * 2 ** 20;
 
 /** Reads a JSON document of a bundle. @throws SvcError `bundle_file_missing` or `bundle_schema_invalid` */
 export function readDocument(directory: string, name: string): JsonObject {
   let text: string;
   try {
-    text = Deno.readTextFileSync(join(directory, name));
+    const bytes = readFile(inside(directory, name), MAX_DOCUMENT_BYTES);
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-    throw new SvcError("bundle_file_missing", `Cannot find ${name} in the bundle ${directory}`);
+    if (error instanceof Deno.errors.NotFound) {
+      throw new SvcError("bundle_file_missing", `Cannot find ${name} in the bundle ${directory}`);
+    }
+    if (!(error instanceof SvcError || error instanceof TypeError)) throw error;
+    throw new SvcError("bundle_schema_invalid", `Cannot read ${name}: ${messageOf(error)}`);
   }
   let value;
   try {

@@ -11,7 +11,6 @@ import type { ExecutionPlan, PlanCacheEvidence } from "../plan/types.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import { documentTexts } from "./bundle.ts";
 import {
-  ARTIFACTS_FOLDER,
   AUTHORED_FILE,
   MANIFEST_FILE,
   PLAN_FILE,
@@ -49,7 +48,7 @@ export function settleRun(workspace: Workspace, runId: string, files: BundleFile
 
 /** Order matters: while the summary says `running`, all of this can be repeated. */
 function markInterrupted(directory: string, summary: JsonObject, files: BundleFiles): JsonObject {
-  for (const path of stagingPaths(join(directory, ARTIFACTS_FOLDER))) files.remove(path);
+  for (const path of stagingPaths(directory)) files.remove(path);
   files.remove(join(directory, SUMS_FILE));
   for (const { name } of [...Deno.readDirSync(directory)]) {
     if (name.endsWith(TEMPORARY_SUFFIX)) files.remove(join(directory, name));

@@ -5,16 +5,18 @@
  * Source: RO-Crate 1.1 (w3id.org/ro/crate/1.1); Workflow Run Crate 0.5 (w3id.org/ro/wfrun/workflow/0.5), which contains
  * Process Run Crate 0.5 and Workflow RO-Crate 1.0.
  */
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, resolve } from "node:path";
+import { hashFile } from "../artifact/hash_file.ts";
+import { copyFile, inside, writeFile } from "../artifact/inside.ts";
 import { SvcError } from "../contract/error.ts";
-import { sha256Hex } from "../contract/hash.ts";
 import { canonicalJson, prettyJson } from "../contract/json.ts";
+import { bundlePath } from "../contract/names.ts";
 import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 import type { StepRow } from "../execute/types.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import { coordinatesText } from "../recipe/variant_name.ts";
-import { ARTIFACTS_FOLDER, RECIPE_FILE, SUMS_FILE } from "./documents.ts";
-import { listFiles, parseSha256Sums } from "./files.ts";
+import { ARTIFACTS_FOLDER, RECIPE_FILE } from "./documents.ts";
+import { listFiles } from "./files.ts";
 import { readDocument } from "./read.ts";
 import { showRun } from "./store.ts";
 import { version } from "./version.ts";
@@ -61,6 +63,8 @@ export function exportCrate(workspace: Workspace, wanted: string, { out, licence
       hint: "Wait for its end",
     });
   }
+  const files = listFiles(directory).map(({ path }) => bundlePath(path));
+  const crate = prettyJson(crateOf(directory, summary, files, licence));
   const target = resolve(out);
   Deno.mkdirSync(target, { recursive: true });
   if (!Deno.readDirSync(target)[Symbol.iterator]().next().done) {
@@ -68,12 +72,8 @@ export function exportCrate(workspace: Workspace, wanted: string, { out, licence
       hint: "Name a new folder with --out",
     });
   }
-  const files = listFiles(directory).map(({ path }) => path);
-  for (const path of files) {
-    Deno.mkdirSync(dirname(join(target, path)), { recursive: true });
-    Deno.copyFileSync(join(directory, path), join(target, path));
-  }
-  Deno.writeTextFileSync(join(target, CRATE_FILE), prettyJson(crateOf(directory, summary, files, licence)));
+  for (const path of files) copyFile(inside(directory, path), inside(target, path));
+  writeFile(inside(target, CRATE_FILE), crate);
   return { run_id, directory: target, files: [CRATE_FILE, ...files].sort() };
 }
 
@@ -85,7 +85,6 @@ function crateOf(
 ): JsonObject {
   const recipe = readDocument(directory, RECIPE_FILE) as RecipeDocument;
   const steps = summary.steps as StepRow[];
-  const sums = parseSha256Sums(Deno.readTextFileSync(join(directory, SUMS_FILE)));
   const started = String(summary.created_at_utc), ended = summary.completed_at_utc;
   const parameters = recipe.steps.flatMap(({ id, params }) =>
     Object.entries(params).map(([name, value]) => property("parameter", `${id}.${name}`, value))
@@ -132,7 +131,7 @@ function crateOf(
         object: parameters.map(({ "@id": id }) => reference(String(id))),
         result: [...artifacts.map(uriOf), ...metrics.map(({ "@id": id }) => String(id))].map(reference),
       },
-      ...files.map((path) => fileEntity(directory, path, sums.get(path), recipe)),
+      ...files.map((path) => fileEntity(directory, path, recipe)),
       ...parameters,
       ...metrics,
     ],
@@ -161,15 +160,16 @@ const FORMATS: Readonly<Record<string, string>> = {
   onnx: "application/octet-stream",
 };
 
-function fileEntity(directory: string, path: string, sha256: string | undefined, recipe: RecipeDocument): JsonObject {
+function fileEntity(directory: string, path: string, recipe: RecipeDocument): JsonObject {
   const format = FORMATS[/\.(\w+)$/.exec(path)?.[1] ?? ""] ?? "text/plain";
+  const stored = hashFile(inside(directory, path));
   const file: JsonObject = {
     "@id": uriOf(path),
     "@type": "File",
     name: basename(path),
-    contentSize: String(Deno.statSync(join(directory, path)).size),
+    contentSize: String(stored.size_bytes),
     encodingFormat: format,
-    sha256: sha256 ?? sha256Hex(Deno.readFileSync(join(directory, path))),
+    sha256: stored.sha256,
   };
   if (path !== RECIPE_FILE) return file;
   return {

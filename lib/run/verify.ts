@@ -7,6 +7,7 @@
  */
 import { join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
+import { inside, readFile, readText } from "../artifact/inside.ts";
 import { messageOf } from "../contract/error.ts";
 import { parseJson, prettyJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
@@ -22,6 +23,7 @@ import {
 import { type Certification, type CheckRow, type Finding, Findings } from "./findings.ts";
 import { formatSha256Sums, listFiles, parseSha256Sums } from "./files.ts";
 import { isPrunedDocument } from "./prune.ts";
+import { MAX_DOCUMENT_BYTES } from "./read.ts";
 import { settleRun } from "./recover.ts";
 import { resolveRunId, stillExecuting } from "./store.ts";
 import { checkDocuments, type Documents } from "./verify_documents.ts";
@@ -110,7 +112,9 @@ function readChecked(directory: string, name: string, findings: Findings): JsonO
   findings.looked();
   let text: string;
   try {
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Deno.readFileSync(join(directory, name)));
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
+      readFile(inside(directory, name), MAX_DOCUMENT_BYTES),
+    );
   } catch (error) {
     const missing = error instanceof Deno.errors.NotFound;
     if (missing) findings.error("bundle_file_missing", name, "$", `${name} is missing`);
@@ -187,7 +191,7 @@ function checkSums(
     );
     return;
   }
-  const text = Deno.readTextFileSync(join(directory, SUMS_FILE));
+  const text = readText(inside(directory, SUMS_FILE), MAX_DOCUMENT_BYTES);
   if (text === formatSha256Sums(expected)) return;
   const before = findings.errors.length;
   const listed = parseSha256Sums(text);

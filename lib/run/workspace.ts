@@ -5,6 +5,7 @@
  * Project root: the given one, else the current directory. Given relative paths start at the current directory.
  */
 import { join, resolve } from "node:path";
+import { inside, type InsidePath } from "../artifact/inside.ts";
 import type { OnnxAccelerator } from "../onnx/session.ts";
 import { sharingHost } from "./file_system.ts";
 
@@ -14,19 +15,19 @@ export interface Workspace {
   /** Absolute; holds everything the program writes on its own. */
   readonly stateDir: string;
   /** One folder per bundle. */
-  readonly runs: string;
+  readonly runs: InsidePath;
   /** One file per reserved run id. */
-  readonly reservations: string;
+  readonly reservations: InsidePath;
   /** One file per executing run, locked by its process. */
-  readonly locks: string;
+  readonly locks: InsidePath;
   /** Name of this host where the state directory is on a network file system, which other hosts may use as well. */
   readonly host?: string;
   /** The requested native runtime for trained artifacts. */
   readonly onnxAccelerator?: OnnxAccelerator;
   /** Bundles being created or removed. */
-  readonly transit: string;
+  readonly transit: InsidePath;
   /** A link to each distinct artifact, by its SHA-256. */
-  readonly contents: string;
+  readonly contents: InsidePath;
 }
 
 /**
@@ -50,16 +51,26 @@ export function openWorkspace(
   const projectRoot = resolve(options.projectRoot ?? Deno.cwd());
   const chosen = options.stateDir ?? environmentValue("SVC_WORKSPACE");
   const stateDir = chosen === undefined ? join(projectRoot, ".svc") : resolve(chosen);
-  const runs = join(stateDir, "runs");
   const host = options.host ?? sharingHost(stateDir);
   return {
     projectRoot,
     stateDir,
-    runs,
-    reservations: join(runs, ".run-id-reservations"),
-    locks: join(runs, ".locks"),
-    transit: join(runs, ".transit"),
-    contents: join(runs, ".contents"),
+    // Looked at with each use: none of these folders may be a link.
+    get runs() {
+      return inside(stateDir, "runs");
+    },
+    get reservations() {
+      return inside(stateDir, "runs/.run-id-reservations");
+    },
+    get locks() {
+      return inside(stateDir, "runs/.locks");
+    },
+    get transit() {
+      return inside(stateDir, "runs/.transit");
+    },
+    get contents() {
+      return inside(stateDir, "runs/.contents");
+    },
     ...(host === undefined ? {} : { host }),
     ...(options.onnxAccelerator === undefined ? {} : { onnxAccelerator: options.onnxAccelerator }),
   };

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { inside } from "../../../lib/artifact/inside.ts";
 import { exists } from "../../../lib/artifact/path_kind.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { contentsPath, releaseContents, shareFile, unusedContents } from "../../../lib/execute/contents.ts";
@@ -10,10 +11,10 @@ async function withFolder(
   body: (contents: string, share: (name: string, text: string, sha256?: string) => Promise<string>) => Promise<void>,
 ): Promise<void> {
   const folder = Deno.makeTempDirSync();
-  const contents = join(folder, "contents"), staging = join(folder, "staging");
+  const contents = join(folder, "contents"), staging = inside(folder, "staging");
   try {
     await body(contents, async (name, text, sha256 = sha256Hex(text)) => {
-      const path = join(folder, name);
+      const path = inside(folder, name);
       Deno.writeTextFileSync(path, text);
       await shareFile(path, sha256, { contents, staging });
       assert.equal(exists(staging), false);

@@ -114,7 +114,7 @@ for (const [mode, code, message] of FAILURES) {
       numbers("data"),
       ["bad", "test.relay", { bits: "data.bits" }, { mode }],
       ["after", "test.relay", { bits: "bad.bits" }],
-    ], { onBundle: (bundle) => assert.deepEqual(stagingPaths(`${bundle}/artifacts`), []) });
+    ], { onBundle: (bundle) => assert.deepEqual(stagingPaths(bundle), []) });
     assert.equal(done.status, "failed");
     assert.deepEqual([done.failure?.code, done.failure?.step_id], [code, "bad"]);
     assert.match(done.error!, message);

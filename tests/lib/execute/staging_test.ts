@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { discardEntry, entryInside, type InsidePath } from "../../../lib/artifact/inside.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { crc32Of } from "../../../lib/artifact/crc32.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { resolveRecipePath } from "../../../lib/execute/files.ts";
-import {
-  checkStaged,
-  commitStaging,
-  createStaging,
-  discardStaging,
-  hashStoredFile,
-} from "../../../lib/execute/staging.ts";
+import { checkStaged, commitStaging, createStaging, hashStoredFile } from "../../../lib/execute/staging.ts";
 
 const code = (expected: string) => (error: unknown) => error instanceof SvcError && error.code === expected;
 
@@ -48,8 +43,8 @@ Deno.test(
     Deno.removeSync(join(staging, "more.npz"));
     Deno.mkdirSync(join(staging, "more.npz"));
     assert.throws(check("bits.npz", "more.npz"), code("output_path_invalid"));
-    discardStaging(staging);
-    discardStaging(staging);
+    discardEntry(staging);
+    discardEntry(staging);
   }),
 );
 
@@ -58,7 +53,7 @@ Deno.test(
   withFolder(async (artifacts) => {
     const staging = createStaging(artifacts, "tx");
     Deno.writeTextFileSync(join(staging, "bits.npz"), "abc");
-    const destination = join(artifacts, "tx");
+    const destination = entryInside(artifacts, "tx") as InsidePath;
     Deno.mkdirSync(destination);
     assert.throws(() => commitStaging(staging, destination), code("staging_conflict"));
     Deno.removeSync(destination);
