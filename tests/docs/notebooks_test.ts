@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { CLI_ARGS } from "../support/cli.ts";
+import { needs } from "../support/needs.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 
 interface Cell {
@@ -26,9 +27,7 @@ async function run(
 
 const PYTHON = "/usr/bin/python3";
 const jupyter = (await run(["jupyter-nbconvert", "--version"])).success;
-if (!jupyter) console.warn("SKIPPED: the example notebooks: install jupyter-nbconvert");
 const python = jupyter && (await run([PYTHON, "-c", "import ipykernel, numpy, pandas"])).success;
-if (!python) console.warn("SKIPPED: the Python notebook: install ipykernel, numpy and pandas");
 
 /** A project, and a home in which the Deno kernel is known. */
 const root = await Deno.makeTempDir({ prefix: "svc-notebooks-" }), project = join(root, "project");
@@ -71,7 +70,7 @@ async function executeOnce(name: string, kernel: string, cwd: string): Promise<R
 
 Deno.test({
   name: "the example notebook sweeps, plots and compares in the Deno kernel",
-  ignore: !jupyter,
+  ...needs("jupyter-nbconvert", jupyter),
   async fn() {
     assert.ok((await run([Deno.execPath(), "jupyter", "--install"], { env })).success);
     const made = await run([Deno.execPath(), ...CLI_ARGS, "init", project]);
@@ -93,7 +92,7 @@ Deno.test({
 
 Deno.test({
   name: "the Python notebook reads the runs with the reader of the guide",
-  ignore: !python,
+  ...needs("jupyter-nbconvert, and ipykernel, numpy and pandas for /usr/bin/python3", python),
   async fn() {
     const text = await Deno.readTextFile(join(ROOT_PATH, "docs/notebooks/read_results.ipynb"));
     const { cells } = JSON.parse(text) as { cells: { source: string[] }[] };

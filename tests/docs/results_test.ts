@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { sha256Hex } from "../../lib/contract/hash.ts";
 import { float } from "../../lib/contract/value.ts";
 import { sharedSession } from "../support/session.ts";
+import { needs } from "../support/needs.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { codeBlocks } from "./blocks.ts";
 
@@ -82,7 +83,6 @@ async function validateCrate(...args: string[]): Promise<{ success: boolean; tex
   return { success, text: new TextDecoder().decode(success ? stdout : stderr) };
 }
 const loaded = await validateCrate();
-if (!loaded.success) console.warn(`Skipped: the RO-Crate validator of npm cannot be loaded: ${loaded.text}`);
 
 test("tables, figures and graphs show themselves in a notebook, and stay data for other readers", async (svc) => {
   await svc.recipes.runMatrix(LINK);
@@ -102,7 +102,7 @@ test("tables, figures and graphs show themselves in a notebook, and stay data fo
 
 Deno.test({
   name: "the Python reader of the guide reads fresh bundles",
-  ignore: python === undefined,
+  ...needs("a Python with numpy and pandas", python),
   async fn() {
     const [reader] = codeBlocks(await Deno.readTextFile(join(ROOT_PATH, "docs/guides/results_in_python.md")), "python");
     assert.ok(reader.trimEnd().split("\n").length <= 40);
@@ -127,7 +127,7 @@ assert set(np.unique(bits)) == {0, 1}
 
 Deno.test({
   name: "the readers of the bundle format and of the random streams read a stored bundle, and see a change",
-  ignore: python === undefined,
+  ...needs("a Python with numpy and pandas", python),
   async fn() {
     const copy = join(stateDir, "stored");
     cpSync(join(ROOT_PATH, "tests/data/bundles/schema_1"), copy, { recursive: true });
@@ -210,7 +210,7 @@ test("an exported run is a Workflow Run RO-Crate: every rule of the profiles, ev
 
 Deno.test({
   name: "the public RO-Crate validator accepts an exported run",
-  ignore: !loaded.success,
+  ...needs(`the RO-Crate validator of npm: ${loaded.text.split("\n")[0]}`, loaded.success),
   async fn() {
     const crate = join(stateDir, "crate");
     const files = [...Deno.readTextFileSync(join(crate, "SHA256SUMS")).matchAll(/^\w+ [ *](.*)$/gm)].map(([, path]) =>

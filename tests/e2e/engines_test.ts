@@ -5,6 +5,7 @@ import { CLI_ARGS, type CliResult, inFolder, svc } from "../support/cli.ts";
 import { exists } from "../../lib/artifact/path_kind.ts";
 import { shardResult } from "../../lib/benchmark/shards.ts";
 import { open } from "../../mod.ts";
+import { needs } from "../support/needs.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { LINK } from "../lib/benchmark/packs.ts";
 
@@ -120,7 +121,8 @@ async function checkJobs(cwd: string, jobs: unknown[]): Promise<void> {
 }
 
 const snakemake = available("snakemake");
-if (!snakemake) console.warn("SKIPPED: Snakemake is not installed: no Snakefile is run");
+// Without it, a part of the next test is skipped.
+needs("Snakemake", snakemake);
 
 Deno.test(
   "a Kubernetes job makes one shard, Snakemake the other, and the result is that of one machine",
@@ -153,11 +155,10 @@ Deno.test(
 );
 
 const slurm = available("slurmctld", "slurmd", "munged") && Deno.uid() === 0;
-if (!slurm) console.warn("SKIPPED: Slurm and munge are not installed, or this is not root: no array of shards is run");
 
 Deno.test({
   name: "under Slurm a cancelled job, a killed task, a time limit and a killed node end where one machine stops",
-  ignore: !slurm,
+  ...needs("Slurm and munge, as root", slurm),
   fn: inFolder(async (cwd) => {
     const folder = await Deno.makeTempDir({ prefix: "svc-slurm-" });
     const control = (action: string) =>
@@ -242,7 +243,6 @@ Deno.test({
 });
 
 const ssh = available("parallel", "ssh", "ssh-keygen", "sshd") && Deno.uid() === 0;
-if (!ssh) console.warn("SKIPPED: GNU parallel and sshd are not installed, or this is not root: no shard runs over ssh");
 
 /** An ssh server of this machine, with a key of its own; `hosts` is a file for GNU parallel with it. */
 async function sshServer(cwd: string): Promise<AsyncDisposable> {
@@ -277,7 +277,7 @@ const lives = (pid: number) =>
 
 Deno.test({
   name: "GNU parallel over ssh continues after its client ended, and restarts a killed worker",
-  ignore: !ssh,
+  ...needs("GNU parallel and sshd, as root", ssh),
   fn: inFolder(async (cwd) => {
     const env = await project(cwd);
     await using _server = await sshServer(cwd);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { decodeArtifact } from "../../lib/artifact/codec.ts";
 import { CLI_ARGS, inFolder, svc } from "../support/cli.ts";
-import { NATIVE_LIBRARY, NEEDS_NATIVE } from "../support/native.ts";
+import { NATIVE_LIBRARY, needsNative } from "../support/native.ts";
 
 const RECIPE = `name: native
 metadata:
@@ -48,7 +48,7 @@ interface Row {
 
 Deno.test({
   name: "a run on the native extension has the arrays of the portable run, and says what ran",
-  ...NEEDS_NATIVE,
+  ...needsNative(),
   fn: withRecipe(async (cwd) => {
     const portable = await svc(["recipe", "run", "native.yaml", "--json"], { cwd });
     assert.equal(portable.code, 0, portable.stdout);
@@ -92,7 +92,7 @@ Deno.test({
 
 Deno.test({
   name: "without the permission nothing runs, nothing is written, and the hint grants it",
-  ...NEEDS_NATIVE,
+  ...needsNative(),
   fn: withRecipe(async (cwd) => {
     const granted = ["--allow-read", "--allow-write", "--allow-env", "--allow-sys", "--no-prompt"];
     const run = async (extra: string[], args: string[]) => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { decodePng, parsePng } from "../../lib/artifact/png_decode.ts";
 import { inFolder, svc } from "../support/cli.ts";
 import { ROOT_PATH } from "../support/paths.ts";
-import { torchPython } from "../support/torch.ts";
+import { needsTorch, torchPython } from "../support/torch.ts";
 
 const RECIPE = join(ROOT_PATH, "recipes/recipe_starters/neural_receiver_qpsk_iq_calibration.yaml");
 const python = await torchPython();
@@ -22,7 +22,7 @@ async function run(folder: string, ...args: string[]): Promise<string> {
 
 Deno.test({
   name: "the exported script trains a receiver through the link, and its package beats the reference in the recipe",
-  ignore: python === null,
+  ...needsTorch(python),
   fn: inFolder(async (cwd) => {
     const project = join(cwd, "rx");
     const args = ["differentiable", "export", RECIPE, "--framework", "torch", "--samples", "20", "--out", "rx"];

@@ -11,7 +11,7 @@ import { readRecipeText } from "../../lib/recipe/read.ts";
 import { createRegistry } from "../../ops/registry.ts";
 import { inFolder } from "../support/cli.ts";
 import { ROOT_PATH } from "../support/paths.ts";
-import { torchPython } from "../support/torch.ts";
+import { needsTorch, torchPython } from "../support/torch.ts";
 
 /** Starters with a component, and the steps to train. The receiver is in train_export_test.ts. */
 const STARTERS: Record<string, string[]> = {
@@ -55,7 +55,7 @@ Deno.test("every operation with a trained artifact is trained here, or in train_
 
 Deno.test({
   name: "each component is exported, trained, packaged and bound in its recipe",
-  ignore: python === null,
+  ...needsTorch(python),
   sanitizeOps: false,
   sanitizeResources: false,
   fn: inFolder(async (folder) => {

@@ -11,7 +11,7 @@ import { nativeKernels } from "../../lib/numeric/native/kernels.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 import demodulate from "../../ops/demodulation/digital_demodulate.ts";
 import boundary from "../../ops/channel/bit_boundary.ts";
-import { NATIVE_LIBRARY, NEEDS_NATIVE } from "../support/native.ts";
+import { NATIVE_LIBRARY, needsNative } from "../support/native.ts";
 import { FIXTURES } from "./_fixtures/index.ts";
 import { materialise, refuses, runOperation } from "./harness.ts";
 import { arrayInput, bitsInput, someBits, symbolsInput } from "./inputs.ts";
@@ -47,7 +47,7 @@ for (const operation of NATIVE) {
   for (const { implementation, parameter_bindings = {} } of nativeEntries(operation)) {
     Deno.test(
       `${operation.id} on cpp/${implementation} gives the bytes of the portable one`,
-      NEEDS_NATIVE,
+      needsNative(),
       async () => {
         const cases = FIXTURES[operation.id];
         assert.ok(!("skip" in cases));
@@ -75,7 +75,7 @@ for (const operation of NATIVE) {
   }
 }
 
-Deno.test("bits that are none are refused in the same words on cpp", NEEDS_NATIVE, async () => {
+Deno.test("bits that are none are refused in the same words on cpp", needsNative(), async () => {
   const wrong = (dtype: "uint8" | "int8", shape: number[]) => ({
     bits: arrayInput(
       "channel.bits.numpy",
@@ -102,7 +102,7 @@ Deno.test("bits that are none are refused in the same words on cpp", NEEDS_NATIV
     }));
 });
 
-Deno.test("padding is cut off, and variances per symbol are heard, on cpp", NEEDS_NATIVE, async () => {
+Deno.test("padding is cut off, and variances per symbol are heard, on cpp", needsNative(), async () => {
   const received = symbolsInput(33, { modulation: "qpsk", modulation_padding_bits: 1, noise_variance: 0.3 });
   const variances = {
     dtype: "float32",
@@ -124,7 +124,7 @@ Deno.test("padding is cut off, and variances per symbol are heard, on cpp", NEED
   }
 });
 
-Deno.test("a power allocation is refused on cpp, however cpp was asked for", NEEDS_NATIVE, async () => {
+Deno.test("a power allocation is refused on cpp, however cpp was asked for", needsNative(), async () => {
   const inputs = {
     rx_symbols: symbolsInput(4, { noise_variance: 0.1 }),
     allocation: arrayInput("channel.power_allocation.numpy", "float32", Float32Array.of(1, 0, 2, 1), [1, 4]),
@@ -137,7 +137,7 @@ Deno.test("a power allocation is refused on cpp, however cpp was asked for", NEE
   );
 });
 
-Deno.test("white noise of the native extension is that of the generator", NEEDS_NATIVE, async () => {
+Deno.test("white noise of the native extension is that of the generator", needsNative(), async () => {
   const inputs = { symbols: symbolsInput(1001) }, params = { snr_db: float(3), seed: 5 };
   const portable = await runOperation(channel, { inputs, params });
   const native = await runOperation(channel, { inputs, params: { ...params, data_plane_backend: "cpp_native" } });

@@ -1,13 +1,9 @@
-/** The native extension for tests: built where a compiler is there, and a loud skip where none is. */
+/** The native extension for tests: built where a compiler is there. */
 import { buildNative, findCompiler } from "../../lib/numeric/native/build.ts";
-
-const compiler = findCompiler();
-if (compiler === null) {
-  console.warn("SKIPPED: tests of the native extension need a C++ compiler, and neither CXX, g++ nor clang++ is here");
-}
+import { needs } from "./needs.ts";
 
 /** Path of the library, or null without a compiler. Resources of tests are checked, so it is loaded outside of them. */
-export const NATIVE_LIBRARY: string | null = compiler === null ? null : await buildNative();
+export const NATIVE_LIBRARY: string | null = findCompiler() === null ? null : await buildNative();
 
 /** Options of a test that needs the extension. */
-export const NEEDS_NATIVE = { ignore: NATIVE_LIBRARY === null };
+export const needsNative = () => needs("a C++ compiler: CXX, g++ or clang++", NATIVE_LIBRARY);

@@ -1,7 +1,11 @@
 /** The Python that has PyTorch, for tests of training exports. */
-const HINT = "tests of training in PyTorch are skipped: set SVC_TORCH_PYTHON to a Python with torch, numpy and onnx";
+import { needs } from "./needs.ts";
 
-/** Path of the interpreter, or null, with a note, where there is none. */
+/** Options of a test that needs it. */
+export const needsTorch = (python: string | null) =>
+  needs("a Python with torch, numpy and onnx (SVC_TORCH_PYTHON)", python);
+
+/** Path of the interpreter, or null where there is none. */
 export async function torchPython(): Promise<string | null> {
   const named = Deno.env.get("SVC_TORCH_PYTHON");
   for (const python of [named ?? "python3", `${Deno.env.get("HOME")}/.cache/svc-torch/bin/python`]) {
@@ -16,6 +20,5 @@ export async function torchPython(): Promise<string | null> {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
   }
-  console.warn(HINT);
   return null;
 }

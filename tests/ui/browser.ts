@@ -14,7 +14,7 @@ import { startServer } from "../../lib/http/serve.ts";
 import { putBuiltPage } from "../support/built_page.ts";
 import { serve, type Served, type ServeOptions } from "../support/served.ts";
 import { AXE_SOURCE } from "./axe.ts";
-import { type Browser, type BrowserContext, CHROMIUM, chromium, type Page } from "./playwright.ts";
+import { type Browser, type BrowserContext, CHROMIUM, chromium, needsChromium, type Page } from "./playwright.ts";
 
 const SHOTS = Deno.env.get("SVC_SCREENSHOTS");
 
@@ -70,14 +70,9 @@ Deno.test.afterAll(async () => {
 
 /** A test with a browser; skipped, with the reason, where there is none. */
 export function browserTest(name: string, body: (scene: Scene) => Promise<void>, options: SceneOptions = {}): void {
-  if (CHROMIUM === undefined) {
-    console.log(
-      `SKIPPED ${name}: there is no Chromium on this machine (apt-get install chromium-headless-shell, or SVC_CHROMIUM)`,
-    );
-  }
   // The shared browser outlives the test that starts it.
   const sanitizers = { sanitizeOps: false, sanitizeResources: false };
-  Deno.test({ name, ignore: CHROMIUM === undefined, ...sanitizers, fn: () => play(body, options) });
+  Deno.test({ name, ...needsChromium(), ...sanitizers, fn: () => play(body, options) });
 }
 
 async function play(body: (scene: Scene) => Promise<void>, options: SceneOptions): Promise<void> {

@@ -1,4 +1,6 @@
 /** The one place that names the browser driver, and the browser that it drives. */
+import { needs } from "../support/needs.ts";
+
 export { type Browser, type BrowserContext, chromium, type Locator, type Page } from "npm:playwright-core@^1.65";
 
 /**
@@ -11,6 +13,10 @@ export const CHROMIUM: string | undefined = [
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
 ].find((path) => path !== undefined && exists(path));
+
+/** Options of a test that drives it. */
+export const needsChromium = () =>
+  needs("Chromium (apt-get install chromium-headless-shell, or SVC_CHROMIUM)", CHROMIUM);
 
 function exists(path: string): boolean {
   try {

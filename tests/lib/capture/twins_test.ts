@@ -15,7 +15,7 @@ import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { artifactOf, type GivenInput, materialise } from "../../ops/harness.ts";
 import { hasTwin } from "../../../lib/training/twin.ts";
 import { TWIN_CASES } from "./_twin_cases.ts";
-import { torchPython } from "../../support/torch.ts";
+import { needsTorch, torchPython } from "../../support/torch.ts";
 
 const PYTHON = new URL("../../../lib/capture/python/", import.meta.url);
 const STORED = new URL("twin_vectors.json", PYTHON);
@@ -99,7 +99,7 @@ const python = await torchPython();
 
 Deno.test({
   name: "every twin agrees with its operation, and its gradients with finite differences",
-  ignore: python === null,
+  ...needsTorch(python),
   async fn() {
     const folder = await Deno.makeTempDir();
     try {

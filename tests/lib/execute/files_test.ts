@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { readBounded } from "../../../lib/artifact/read_file.ts";
 import { fileAccess } from "../../../lib/execute/files.ts";
 import { confine } from "../../../lib/http/confine.ts";
+import { needs } from "../../support/needs.ts";
 
 const LINUX = Deno.build.os === "linux";
 
@@ -31,7 +32,7 @@ Deno.test("a file beyond a gibibyte, a pipe and a device are refused before memo
 
 Deno.test({
   name: "a file is read to the limit, also where its reported size is 0",
-  ignore: !LINUX,
+  ...needs("Linux", LINUX),
   async fn() {
     const status = new TextDecoder().decode(await readBounded("/proc/self/status", 2 ** 20));
     assert.match(status, /^VmRSS:/m);

@@ -7,9 +7,10 @@ import { nodeZlib } from "../../../lib/contract/node_builtins.ts";
 import { buildLibrary, LIBRARY, libraryModule, lowered } from "../../../lib/release/library.ts";
 import { codeBlocks } from "../../docs/blocks.ts";
 import { inFolder, svc } from "../../support/cli.ts";
+import { needs } from "../../support/needs.ts";
 import { ROOT_PATH } from "../../support/paths.ts";
 import { serve } from "../../support/served.ts";
-import { CHROMIUM, chromium } from "../../ui/playwright.ts";
+import { CHROMIUM, chromium, needsChromium } from "../../ui/playwright.ts";
 
 const recipe = (name: string) => Deno.readTextFileSync(join(ROOT_PATH, `recipes/${name}.yaml`));
 const QUICKSTART = recipe("quickstart");
@@ -88,11 +89,10 @@ const node = await new Deno.Command("node", { args: ["--version"] }).output().th
   ({ success }) => success,
   () => false,
 );
-if (!node) console.warn("SKIPPED: the library in Node: there is no Node.js on this machine");
 
 Deno.test({
   name: "in Node the library compiles, plans, lints and expands as the program does",
-  ignore: !node,
+  ...needs("Node.js", node),
   fn: inFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "svc.mjs"), module);
     const script = `import * as svc from "./svc.mjs";\nconsole.log(await (${LOOK})(svc, ${JSON.stringify(TEXTS)}));\n`;
@@ -105,7 +105,7 @@ Deno.test({
 
 Deno.test({
   name: "in Node the script of docs/guides/node_and_browsers.md runs with the package, and submits a job to a server",
-  ignore: !node,
+  ...needs("Node.js", node),
   fn: inFolder(async (folder) => {
     const library = join(folder, "node_modules", LIBRARY.name);
     await Deno.mkdir(library, { recursive: true });
@@ -129,11 +129,9 @@ Deno.test({
   }),
 });
 
-if (CHROMIUM === undefined) console.warn("SKIPPED: the library in a browser: set SVC_CHROMIUM");
-
 Deno.test({
   name: "in a browser the library compiles, plans, lints and expands as the program does",
-  ignore: CHROMIUM === undefined,
+  ...needsChromium(),
   async fn() {
     const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
       const script = request.url.endsWith("/svc.js");
@@ -181,11 +179,10 @@ throw new SvcError("x", String(float(1)));
 `;
 
 const release = Deno.env.get("SVC_RELEASE_TESTS") === "1";
-if (!release) console.warn("SKIPPED: the types of the library, which take half a minute: set SVC_RELEASE_TESTS=1");
 
 Deno.test({
   name: "the package has the types of its sources, for scripts in strict mode",
-  ignore: !release,
+  ...needs("SVC_RELEASE_TESTS=1: it takes half a minute", release),
   fn: inFolder(async (folder) => {
     const library = join(folder, "node_modules/svc-library");
     await buildLibrary(library);

@@ -9,6 +9,7 @@ import { programFiles } from "../../../lib/release/program.ts";
 import { codeBlocks } from "../../docs/blocks.ts";
 import { CLI_ARGS, inFolder } from "../../support/cli.ts";
 import { readModuleGraph } from "../../support/module_graph.ts";
+import { needs } from "../../support/needs.ts";
 import { ROOT_PATH } from "../../support/paths.ts";
 import { call, type Installed, plans, walk } from "./walk.ts";
 
@@ -22,11 +23,10 @@ async function started(program: string, ...args: string[]): Promise<string | nul
 }
 
 const node = await started("node", "--version");
-if (node === null) console.warn("SKIPPED: the launcher of the npm package: there is no Node.js on this machine");
 
 Deno.test({
   name: "the npm package runs from an empty home without a network, and plans as the checkout does, in every form",
-  ignore: node === null,
+  ...needs("Node.js", node),
   fn: inFolder(async (root) => {
     const built = join(root, "package"), home = join(root, "home");
     await buildPackage(built);
@@ -159,13 +159,10 @@ Deno.test("deno compile includes every worker, and every file that is read", asy
 });
 
 const runtime = Deno.env.get("DENORT_BIN");
-if (runtime === undefined) {
-  console.warn("SKIPPED: the compiled program: set DENORT_BIN to the runtime archive's program of this Deno");
-}
 
 Deno.test({
   name: "the compiled program runs from an empty home",
-  ignore: runtime === undefined,
+  ...needs("DENORT_BIN: the program of the runtime archive of this Deno", runtime),
   fn: inFolder(async (root) => {
     const svc = join(root, "svc"), { success, text } = await compile(svc);
     assert.ok(success, text);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { buildSite, pageText, sidebarOf } from "../../../lib/release/site.ts";
+import { needs } from "../../support/needs.ts";
 import { ROOT_PATH } from "../../support/paths.ts";
 
 Deno.test("the navigation has the groups and pages of the index, each of which exists", async () => {
@@ -18,11 +19,10 @@ Deno.test("braces stay text, and notes for editors of the source are left out", 
 
 const npm = await new Deno.Command("npm", { args: ["view", "vitepress@1.6.4", "version"], stdin: "null" }).output()
   .then(({ success }) => success, () => false);
-if (!npm) console.log("SKIPPED the site is built: npm cannot reach a registry with vitepress");
 
 Deno.test({
   name: "the site is built: pages, images and linked files are there, and nothing is loaded from elsewhere",
-  ignore: !npm,
+  ...needs("npm, and a registry with vitepress", npm),
   async fn() {
     const out = await Deno.makeTempDir({ prefix: "svc-site-" });
     try {

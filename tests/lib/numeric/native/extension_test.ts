@@ -9,7 +9,7 @@ import {
   type Surroundings,
 } from "../../../../lib/numeric/native/extension.ts";
 import { captureEnvironment } from "../../../../lib/run/environment.ts";
-import { NATIVE_LIBRARY, NEEDS_NATIVE } from "../../../support/native.ts";
+import { NATIVE_LIBRARY, needsNative } from "../../../support/native.ts";
 
 /** A folder with one source and room for a library. */
 async function inWorkshop(check: (surroundings: Required<Pick<Surroundings, "sources" | "folder">>) => void) {
@@ -97,7 +97,7 @@ Deno.test("the digest covers names and contents", () =>
     assert.equal(new Set(digests).size, 4);
   }));
 
-Deno.test("what was built is found, is not built again, and stands in the manifest", NEEDS_NATIVE, async () => {
+Deno.test("what was built is found, is not built again, and stands in the manifest", needsNative(), async () => {
   const extension = nativeExtension();
   assert.equal(extension.available, true);
   assert.equal(extension.path, NATIVE_LIBRARY);
@@ -108,7 +108,7 @@ Deno.test("what was built is found, is not built again, and stands in the manife
   assert.deepEqual(native, { available: true, path: NATIVE_LIBRARY, sha256: extension.sha256, reason: null });
 });
 
-Deno.test("a program without the permission says so in its manifest, without a prompt", NEEDS_NATIVE, async () => {
+Deno.test("a program without the permission says so in its manifest, without a prompt", needsNative(), async () => {
   const folder = await Deno.makeTempDir();
   try {
     const environment = new URL("../../../../lib/run/environment.ts", import.meta.url).href;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { demodulateLlr, hardBits, modulate } from "../../../../lib/numeric/modulation.ts";
 import { type Level, LEVELS, NativeKernels, type NativeModulation } from "../../../../lib/numeric/native/kernels.ts";
 import { Generator } from "../../../../lib/numeric/random.ts";
-import { NATIVE_LIBRARY, NEEDS_NATIVE } from "../../../support/native.ts";
+import { NATIVE_LIBRARY, needsNative } from "../../../support/native.ts";
 
 /** The levels that this processor has. */
 const kernels = NATIVE_LIBRARY === null ? [] : LEVELS.flatMap((level): NativeKernels[] => {
@@ -17,7 +17,7 @@ const kernels = NATIVE_LIBRARY === null ? [] : LEVELS.flatMap((level): NativeKer
 const highest = NATIVE_LIBRARY === null ? null : NativeKernels.open(NATIVE_LIBRARY);
 
 function onEveryLevel(name: string, check: (native: NativeKernels) => void): void {
-  Deno.test(name, NEEDS_NATIVE, async (t) => {
+  Deno.test(name, needsNative(), async (t) => {
     for (const native of kernels) await t.step(native.level, () => check(native));
   });
 }
@@ -34,7 +34,7 @@ const MODULATIONS: NativeModulation[] = ["bpsk", "qpsk"];
 /** Around vectors of 16 and 32, and around the tile of the demodulator. */
 const LENGTHS = [0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 1000, 2047, 2048, 2049, 4097, 10007];
 
-Deno.test("the processor's own level is the highest that opens", NEEDS_NATIVE, () => {
+Deno.test("the processor's own level is the highest that opens", needsNative(), () => {
   assert.ok(kernels.length > 0);
   assert.deepEqual(kernels.map(({ level }) => level), LEVELS.slice(0, kernels.length));
   assert.equal(highest!.level, kernels.at(-1)!.level satisfies Level);

@@ -7,7 +7,7 @@ import { legalBlockSize } from "../../../../lib/numeric/nr_ldpc/block_size.ts";
 import { encodeTransportBlock } from "../../../../lib/numeric/nr_ldpc/encoder.ts";
 import { goldSequence } from "../../../../lib/numeric/nr_ldpc/scrambling.ts";
 import { Generator } from "../../../../lib/numeric/random.ts";
-import { NATIVE_LIBRARY, NEEDS_NATIVE } from "../../../support/native.ts";
+import { NATIVE_LIBRARY, needsNative } from "../../../support/native.ts";
 import { blockOf, noisyLlr, qpskBlock, randomBits } from "../nr_ldpc/_blocks.ts";
 
 const highest = NATIVE_LIBRARY === null ? -1 : LEVELS.indexOf(NativeKernels.open(NATIVE_LIBRARY).level);
@@ -44,7 +44,7 @@ function everyCode(): Map<string, [number, number]> {
   return codes;
 }
 
-Deno.test("every code that the standard chooses, with noise that some blocks do not survive", NEEDS_NATIVE, () => {
+Deno.test("every code that the standard chooses, with noise that some blocks do not survive", needsNative(), () => {
   const generator = Generator.seeded(31), codes = everyCode();
   assert.ok(codes.size > 60, `${codes.size} codes`);
   let iterations = 0, runs = 0;
@@ -59,7 +59,7 @@ Deno.test("every code that the standard chooses, with noise that some blocks do 
   assert.ok(iterations > 2 * runs && iterations < 6 * runs, `${iterations} iterations in ${runs} runs`);
 });
 
-Deno.test("all iterations, one, and none of an early stop", NEEDS_NATIVE, () => {
+Deno.test("all iterations, one, and none of an early stop", needsNative(), () => {
   const generator = Generator.seeded(32);
   // CRC16 on its own, CRC24A on its own, and two code blocks with CRC24B.
   for (const parameters of [qpskBlock(128, 1 / 3), qpskBlock(1032, 0.5), qpskBlock(legalBlockSize(9000, 0.5), 0.5)]) {
@@ -73,7 +73,7 @@ Deno.test("all iterations, one, and none of an early stop", NEEDS_NATIVE, () => 
   }
 });
 
-Deno.test("every number of bits per symbol, scrambled, repeated, saturated and silent", NEEDS_NATIVE, () => {
+Deno.test("every number of bits per symbol, scrambled, repeated, saturated and silent", needsNative(), () => {
   const generator = Generator.seeded(33);
   for (const bitsPerSymbol of [1, 2, 4, 6, 8]) {
     for (const rate of [0.7, 0.12]) {
@@ -93,7 +93,7 @@ Deno.test("every number of bits per symbol, scrambled, repeated, saturated and s
   }
 });
 
-Deno.test("a transport block of many code blocks decodes through either", NEEDS_NATIVE, () => {
+Deno.test("a transport block of many code blocks decodes through either", needsNative(), () => {
   const blockBits = legalBlockSize(40000, 0.6),
     codedBits = codedBitCount(blockBits, 0.6, 2, 1),
     parameters = qpskBlock(blockBits, 0.6, codedBits);

@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { exists } from "../lib/artifact/path_kind.ts";
+import { ROOT_PATH } from "./support/paths.ts";
+import { ProcessTree } from "./support/process_tree.ts";
+import { Stall } from "./support/stall.ts";
+import { until } from "./support/until.ts";
+
+const NEEDS = new URL("./support/needs.ts", import.meta.url);
+/** A file of tests for each way to end, or not. */
+const FILES = {
+  passes: `
+    Deno.test("good", () => {});
+    Deno.test("writes", () => console.log("noise of a test that passes"));`,
+  fails: `
+    Deno.test("good", () => {});
+    Deno.test("bad", () => { console.log("captured"); throw new Error("the reason"); });`,
+  does_not_load: `throw new Error("at the top");`,
+  hangs: `
+    Deno.test("first", () => {});
+    Deno.test("holds", async () => {
+      Deno.addSignalListener("SIGUSR2", () => console.log("open requests: 1"));
+      const child = new Deno.Command("sh", { args: ["-c", "sleep 7000 & sleep 7000"], stdout: "null" }).spawn();
+      await Deno.writeTextFile(new URL("./new", import.meta.url), String(child.pid));
+      await Deno.rename(new URL("./new", import.meta.url), new URL("./pid", import.meta.url));
+      await child.status;
+    });
+    Deno.test("never reached", () => {});`,
+  does_not_end: `
+    Deno.test("good", () => {});
+    Deno.test.afterAll(() => new Promise((done) => setTimeout(done, 1e9)));`,
+  leaves_a_program: `
+    Deno.test({ name: "good", sanitizeResources: false, fn() {
+      new Deno.Command("sleep", { args: ["7001"], stdin: "null", stdout: "null", stderr: "null" }).spawn().unref();
+    } });`,
+  skips: `
+    import { needs } from ${JSON.stringify(NEEDS)};
+    Deno.test({ name: "one", ...needs("a printer", null), fn() {} });
+    Deno.test({ name: "two", ...needs("a printer", undefined), fn() {} });
+    Deno.test({ name: "runs", ...needs("paper", "/paper"), fn() {} });
+    Deno.test({ name: "three", ignore: true, fn() {} });`,
+};
+
+interface Ran {
+  code: number;
+  output: string;
+}
+
+async function withFiles(names: (keyof typeof FILES)[], body: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "svc-runner-" });
+  try {
+    for (const name of names) await Deno.writeTextFile(join(folder, `${name}_test.ts`), FILES[name]);
+    await body(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+function startRunner(args: string[]): Deno.ChildProcess {
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--frozen", join(ROOT_PATH, "tests/run.ts"), ...args],
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+}
+
+async function run(args: string[]): Promise<Ran> {
+  const { code, stdout } = await startRunner(args).output();
+  return { code, output: new TextDecoder().decode(stdout) };
+}
+
+const lastLine = (output: string) => output.trimEnd().split("\n").at(-1);
+const lives = (pid: string) => new ProcessTree(Number(pid), "SVC_NO_MARK=1").alive().length > 0;
+
+Deno.test("the runner counts every kind of end, gives the reasons last, and ends what does not end by itself", async () => {
+  const names = Object.keys(FILES) as (keyof typeof FILES)[];
+  await withFiles(names, async (folder) => {
+    const { code, output } = await run([folder, "--jobs", "3", "--stall", "5"]);
+    assert.equal(code, 1, output);
+    assert.equal(lastLine(output), "7 passed, 4 failed, 3 skipped", output);
+    const [before, failures] = output.split("\nFAILURES\n");
+    for (const line of [`FAILED ${join(folder, "fails_test.ts")}: bad`, `7/7 files, 4 failed`]) {
+      assert.ok(before.includes(line), `${line} is not in ${before}`);
+    }
+    const blocks = new Map(
+      failures.split(`\n${folder}/`).slice(1).map((block) => [block.slice(0, block.indexOf("_test.ts")), block]),
+    );
+    assert.deepEqual([...blocks.keys()].sort(), ["does_not_end", "does_not_load", "fails", "hangs"]);
+    assert.match(blocks.get("fails")!, /\n {2}bad\n[^]*captured[^]*Error: the reason/);
+    assert.match(blocks.get("does_not_load")!, /an error outside of its tests[^]*at the top/);
+    assert.match(
+      blocks.get("hangs")!,
+      /stopped in "holds": no progress and no work for 5 s\n {2}1 tests after it did not run\n[^]*open requests: 1/,
+    );
+    assert.match(blocks.get("does_not_end")!, /the tests ended, but the process did not: no progress/);
+    assert.ok(!output.includes("noise of a test that passes"));
+    assert.match(output, / 2 {2}a printer: \S*skips_test\.ts\n/);
+    assert.match(output, / 1 {2}no reason given: \S*skips_test\.ts\n/);
+    assert.match(output, /which were ended\n.*leaves_a_program_test\.ts: \S*sleep 7001\n/);
+    assert.ok(!lives(await Deno.readTextFile(join(folder, "pid"))), "the program of the test that holds lives");
+  });
+});
+
+Deno.test("all files pass: exit code 0; a filter, a seed and all output on request", async () => {
+  await withFiles(["passes", "skips"], async (folder) => {
+    const { code, output } = await run([folder, "--shuffle=7", "--filter", "writes", "--verbose"]);
+    assert.equal(code, 0, output);
+    assert.equal(lastLine(output), "1 passed, 0 failed, 0 skipped");
+    assert.match(output, /--shuffle=7\n/);
+    assert.match(output, /passes_test\.ts \| noise of a test that passes/);
+    assert.doesNotMatch(output, /Skipped tests/);
+  });
+});
+
+Deno.test("a signal ends the runner and what its files have started", async () => {
+  await withFiles(["hangs"], async (folder) => {
+    const runner = startRunner([folder]);
+    const output = new Response(runner.stdout).text();
+    const pidFile = join(folder, "pid");
+    await until("the test that holds starts its program", () => exists(pidFile));
+    assert.ok(lives(await Deno.readTextFile(pidFile)));
+    runner.kill("SIGTERM");
+    assert.equal((await runner.status).code, 130);
+    assert.match(await output, /Stopped by SIGTERM: 0 files did not run[^]*\n1 passed, 1 failed, 0 skipped\n$/);
+    assert.ok(!lives(await Deno.readTextFile(pidFile)), "the program of the test lives");
+  });
+});
+
+Deno.test("time alone is no stall: work, waiting for a processor or a disk, and progress are none", () => {
+  const still = { cpuS: 3, wants: false };
+  const stalls = (sample: (second: number) => [number, { cpuS: number; wants: boolean } | null, number]) => {
+    const stall = new Stall(100);
+    return Array.from({ length: 400 }, (_, second) => stall.sample(...sample(second))).indexOf(true);
+  };
+  assert.equal(stalls(() => [1, still, 0]), 100);
+  assert.equal(
+    stalls((second) => [1, { cpuS: 0.01 * second, wants: second % 10 === 0 }, 0]),
+    100,
+    "timers of idle programs",
+  );
+  assert.equal(stalls((second) => [1, still, Math.min(second, 50)]), 150, "the last progress counts");
+  assert.equal(stalls((second) => [1, { cpuS: Math.min(second, 50), wants: false }, 0]), 146, "the last work counts");
+  assert.equal(stalls((second) => [1, still, Math.floor(second / 90)]), -1, "progress");
+  assert.equal(stalls((second) => [1, { cpuS: 0.1 * second, wants: false }, 0]), -1, "work");
+  assert.equal(stalls((second) => [1, { cpuS: 3, wants: second % 3 === 0 }, 0]), -1, "waiting");
+  assert.equal(
+    stalls((second) => [second === 50 ? 1e6 : 1, still, 0]),
+    91,
+    "a machine that slept counts as two intervals",
+  );
+  assert.equal(stalls(() => [1, null, 0]), -1, "a system that does not tell");
+});

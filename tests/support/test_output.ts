@@ -1,0 +1,91 @@
+/** Follows the output of `deno test` for one file: the tests that have ended, the one that runs, and text of failures. */
+
+/** Output of a test that is kept, in lines: the last of a test that writes without end. */
+const KEPT_LINES = 2000;
+
+export interface Counts {
+  passed: number;
+  failed: number;
+  ignored: number;
+}
+
+export class TestOutput {
+  /** Tests that have ended. */
+  readonly seen: Counts = { passed: 0, failed: 0, ignored: 0 };
+  /** Counts of the closing line, where it has come. */
+  closing: Counts | null = null;
+  /** Tests that the file announced. */
+  announced = 0;
+  /** Names of failed tests, as they fail. */
+  readonly failedTests: string[] = [];
+  /** Reasons for which tests are skipped, one for each test that declared it. */
+  readonly needs: string[] = [];
+  #failures: string[] = [];
+  #block: string[] = [];
+  #partial = "";
+
+  /** Takes more output; returns its complete lines. */
+  push(text: string): string[] {
+    const raw = (this.#partial + text).split("\n");
+    // The end of a chunk may cut a colour in two.
+    this.#partial = raw.pop()!;
+    const lines = raw.map(stripColors);
+    for (const line of lines) this.#line(line);
+    return lines;
+  }
+
+  /** Name of the test that has begun and not ended. */
+  get running(): string | null {
+    for (const line of [...this.#block, stripColors(this.#partial)]) {
+      const begun = /^(\S.*?) \.\.\. *$/.exec(line);
+      if (begun !== null) return begun[1];
+    }
+    return null;
+  }
+
+  /** Whether every announced test has ended. */
+  get complete(): boolean {
+    const { passed, failed, ignored } = this.seen;
+    return this.closing !== null || this.announced > 0 && passed + failed + ignored >= this.announced;
+  }
+
+  /** Output of the failed tests, then everything since the last test that ended: the errors, or the state of a stalled test. */
+  get failureText(): string {
+    const rest = [...this.#block, stripColors(this.#partial)].join("\n").replace(
+      /\n FAILURES \n[^]*|\n(error: Test failed\n|Stack backtrace:\n)[^]*/,
+      "",
+    );
+    return [...this.#failures, rest].join("\n").trim();
+  }
+
+  #line(line: string): void {
+    const announced = /^running (\d+) tests? from /.exec(line);
+    if (announced !== null) {
+      this.announced = Number(announced[1]);
+      return;
+    }
+    const need = /^SKIPPED: (.+)$/.exec(line);
+    if (need !== null) this.needs.push(need[1]);
+    const closing = /^(?:ok|FAILED) \| (\d+) passed.*? \| (\d+) failed(?:.*? \| (\d+) ignored)?/.exec(line);
+    if (closing !== null) {
+      const [passed, failed, ignored] = closing.slice(1).map((count) => Number(count ?? 0));
+      this.closing = { passed, failed, ignored };
+    }
+    this.#block.push(line);
+    if (this.#block.length > 2 * KEPT_LINES) this.#block.splice(1, KEPT_LINES, "(lines left out)");
+    const ended = /^(\S.*) \.\.\. (ok|FAILED|ignored|cancelled)\b/.exec(line);
+    if (ended === null) return;
+    const [, name, result] = ended;
+    this.seen[result === "ok" ? "passed" : result === "ignored" ? "ignored" : "failed"]++;
+    if (result !== "ok" && result !== "ignored") {
+      this.failedTests.push(name);
+      this.#failures.push(this.#block.join("\n"));
+    }
+    this.#block = [];
+  }
+}
+
+function stripColors(text: string): string {
+  // deno-lint-ignore no-control-regex -- the escape that begins a colour
+  return text.replace(/\x1b\[[0-9;]*m/g, "");
+}
