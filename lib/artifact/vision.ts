@@ -45,6 +45,7 @@ function detectionOf(value: unknown, id: string): LabelledDetection {
   if (!isNumber(confidence) || !Number.isFinite(toNumber(confidence))) return refuse("the confidence");
   if (!Array.isArray(box) || box.length !== 4 || !box.every((edge) => isNumber(edge))) return refuse("the box");
   const [left, top, right, bottom] = box.map((edge) => toNumber(edge as number));
+  if (!(left <= right && top <= bottom)) return refuse("the box, whose edges are not x_min, y_min, x_max, y_max,");
   return {
     label,
     label_id: isNumber(label_id) ? toNumber(label_id) : -1,

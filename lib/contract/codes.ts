@@ -6,6 +6,7 @@ const CONTRACT_CODES: ReadonlySet<string> = new Set([
   "implementation_changed",
   "input_metadata_missing",
   "input_modified",
+  "metric_out_of_range",
   "output_aliased",
   "output_hash_mismatch",
   "output_kind_mismatch",

@@ -21,6 +21,7 @@ import { isModel } from "../model/resolve.ts";
 import { artifactBinding } from "../plan/learned.ts";
 import { modelRequests } from "../plan/models.ts";
 import type { PlanStep } from "../plan/types.ts";
+import { checkFractions } from "../research/catalog.ts";
 import { programSources } from "../plan/implementation_source.ts";
 import type { StepDocument } from "../recipe/types.ts";
 import { createCancellation } from "./cancellation.ts";
@@ -267,11 +268,10 @@ class Execution {
   /** Commits the outputs of a step and stores its row. */
   async #finish(step: PlannedStep, staging: InsidePath, written: WrittenStep, timing: () => JsonObject): Promise<void> {
     const { document, binding } = step;
+    const measured = asObject(parseJson(written.metrics));
+    checkFractions(measured);
     const outputs = await this.#commit(step, staging, written), time = timing();
-    const metrics: JsonObject = {
-      ...asObject(parseJson(written.metrics)),
-      "timing.step.wall_time_s": time.step_wall_time_s,
-    };
+    const metrics: JsonObject = { ...measured, "timing.step.wall_time_s": time.step_wall_time_s };
     for (const reference of Object.values(document.inputs)) this.#values.release(reference);
     for (const output of written.outputs) {
       const reference = `${document.id}.${output.port}`, bytes = wholeFile(output);

@@ -51,7 +51,8 @@ const fScore = (precision: number, recall: number, weight = 1) =>
  * denominators summed over the corpus. The reference length is the closest one, the shorter of two equally close.
  *
  * Smoothing of a precision m/t: `none`; `exponential` sets the k-th order with m = 0 to 1/(2^k·t), as NIST mteval and
- * sacreBLEU do; `add_one` takes (m + 1)/(t + 1) for orders above 1. An order without an n-gram in the corpus scores 0.
+ * sacreBLEU do; `add_one` takes (m + 1)/(t + 1) for orders above 1. An order without an n-gram in the corpus scores 0, and
+ * so do all orders without a common token, as in sacreBLEU 2.
  *
  * @returns BLEU-1, BLEU-2, BLEU-3, BLEU-4 in 0 … 1
  */
@@ -63,7 +64,7 @@ export function corpusBleu(pairs: readonly TokenizedPair[], smoothing: BleuSmoot
     return sum + lengths[0];
   }, 0);
   const penalty = Math.min(1, Math.exp(1 - referenceLength / candidateLength));
-  let zeros = 0, logSum = 0;
+  let zeros = 0, logSum = 0, common = true;
   return BLEU_ORDERS.map((order) => {
     let matches = 0, count = 0;
     for (const { candidate, references } of pairs) {
@@ -77,34 +78,52 @@ export function corpusBleu(pairs: readonly TokenizedPair[], smoothing: BleuSmoot
       matches += shared(counts, highest);
       count += total(counts);
     }
+    if (order === 1) common = matches > 0;
     if (smoothing === "exponential" && matches === 0) matches = 1 / 2 ** ++zeros;
     else if (smoothing === "add_one" && order > 1) [matches, count] = [matches + 1, count + 1];
     logSum += count === 0 ? -Infinity : Math.log(matches / count);
-    return candidateLength === 0 ? 0 : penalty * Math.exp(logSum / order);
+    return common ? penalty * Math.exp(logSum / order) : 0;
+  });
+}
+
+const CHRF_ORDERS = [1, 2, 3, 4, 5, 6];
+
+/** Character n-grams of a candidate, of its reference, and common ones, by order. */
+export type ChrfCounts = readonly (readonly [candidate: number, reference: number, common: number])[];
+
+/** Counts the character n-grams of the orders 1 to 6 of two texts, white space left out. */
+export function chrfCounts(candidate: string, reference: string): ChrfCounts {
+  const [c, r] = [candidate, reference].map((text) => [...text.replace(/\s+/gu, "")]);
+  return CHRF_ORDERS.map((order) => {
+    const left = ngramCounts(c, order), right = ngramCounts(r, order);
+    return [total(left), total(right), shared(left, right)];
   });
 }
 
 /**
- * chrF: F score (recall twice as important) of character n-grams of the orders 1 to 6, white space left out; precision
- * and recall are means over the orders that both texts have. Two empty texts score 1.
+ * chrF of one or several texts from the sums of their counts: F score, recall twice as important; precision and recall
+ * are means over the orders that both sides have. Empty texts on both sides score 1.
  */
-export function chrF(candidate: string, reference: string): number {
-  const [c, r] = [candidate, reference].map((text) => [...text.replace(/\s+/gu, "")]);
-  if (c.length === 0 && r.length === 0) return 1;
-  const precisions: number[] = [], recalls: number[] = [];
-  for (let order = 1; order <= Math.min(6, c.length, r.length); order++) {
-    const left = ngramCounts(c, order), right = ngramCounts(r, order), common = shared(left, right);
-    precisions.push(common / total(left));
-    recalls.push(common / total(right));
-  }
-  return precisions.length === 0 ? 0 : fScore(mean(precisions), mean(recalls), 2);
+export function chrF(counts: readonly ChrfCounts[]): number {
+  const sums = CHRF_ORDERS.map((_, at) =>
+    [0, 1, 2].map((side) => counts.reduce((sum, orders) => sum + orders[at][side], 0))
+  );
+  if (sums[0][0] === 0 && sums[0][1] === 0) return 1;
+  const orders = sums.filter(([candidate, reference]) => candidate > 0 && reference > 0);
+  if (orders.length === 0) return 0;
+  return fScore(
+    mean(orders.map(([candidate, , common]) => common / candidate)),
+    mean(orders.map(([, reference, common]) => common / reference)),
+    2,
+  );
 }
 
-/** ROUGE-n: F1 of the n-grams of two texts; 1 if neither has one. */
+/** ROUGE-n: F1 of the n-grams of two texts. If neither has one: 1 for equal tokens, else 0. */
 export function rougeN(candidate: Tokens, reference: Tokens, order: number): number {
   const c = ngramCounts(candidate, order), r = ngramCounts(reference, order);
   const count = total(c) + total(r);
-  return count === 0 ? 1 : 2 * shared(c, r) / count;
+  if (count > 0) return 2 * shared(c, r) / count;
+  return Number(candidate.length === reference.length && candidate.every((token, at) => token === reference[at]));
 }
 
 /** ROUGE-L: F1 of the longest common subsequence of tokens; 1 for two empty texts. */
@@ -196,9 +215,9 @@ export function wordErrors(candidate: Tokens, reference: Tokens): EditCounts {
   return { errors: levenshtein(c, r), length: r.length };
 }
 
-/** Insertions, deletions and substitutions of characters; runs of white space count as one blank. */
+/** Insertions, deletions and substitutions of characters in Unicode form NFC; runs of white space count as one blank. */
 export function characterErrors(candidate: string, reference: string): EditCounts {
-  const [c, r] = [candidate, reference].map((text) => codePoints(text.trim().replace(/\s+/gu, " ")));
+  const [c, r] = [candidate, reference].map((text) => codePoints(text.normalize("NFC").trim().replace(/\s+/gu, " ")));
   return { errors: levenshtein(c, r), length: r.length };
 }
 

@@ -12,13 +12,15 @@ export interface Raster {
   readonly classes: ArrayLike<number>;
 }
 
-/** Mask of the pixels of a class that touch another class or the edge of the image, by their four neighbours. */
+/** Mask of the pixels of a class with another class among their four neighbours; the edge of the image is no boundary. */
 function boundaryOf({ height, width, classes }: Raster, value: number): Uint8Array {
   const mask = new Uint8Array(height * width);
-  const own = (y: number, x: number) => y >= 0 && y < height && x >= 0 && x < width && classes[y * width + x] === value;
+  const own = (y: number, x: number) => y < 0 || y >= height || x < 0 || x >= width || classes[y * width + x] === value;
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
-      if (own(y, x) && !(own(y - 1, x) && own(y + 1, x) && own(y, x - 1) && own(y, x + 1))) mask[y * width + x] = 1;
+      if (classes[y * width + x] === value && !(own(y - 1, x) && own(y + 1, x) && own(y, x - 1) && own(y, x + 1))) {
+        mask[y * width + x] = 1;
+      }
     }
   }
   return mask;
@@ -46,18 +48,19 @@ function covered(mask: Uint8Array, target: Uint8Array, { height, width }: Raster
 
 /**
  * Boundary F1 of one image, mean over the classes of either side: harmonic mean of the shares of boundary pixels of each
- * side that have a boundary pixel of the same class on the other side within 0.75 % of the diagonal of the image.
+ * side that have a boundary pixel of the same class on the other side within 0.75 % of the diagonal of the image. A class
+ * that occurs on one side alone scores 0.
  */
 export function boundaryF1(candidate: Raster, reference: Raster): number {
   const radius = 0.0075 * Math.hypot(reference.height, reference.width);
-  const values = new Set([...Array.from(candidate.classes), ...Array.from(reference.classes)]);
+  const [ours, theirs] = [candidate, reference].map(({ classes }) => new Set(Array.from(classes)));
   let total = 0;
-  for (const value of values) {
+  for (const value of ours.intersection(theirs)) {
     const given = boundaryOf(candidate, value), wanted = boundaryOf(reference, value);
     const precision = covered(given, wanted, reference, radius), recall = covered(wanted, given, reference, radius);
     total += precision + recall === 0 ? 0 : 2 * precision * recall / (precision + recall);
   }
-  return total / values.size;
+  return total / ours.union(theirs).size;
 }
 
 /** Number of the connected part of each pixel, from 1; neighbours are the eight around it. */

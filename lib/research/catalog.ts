@@ -1,6 +1,7 @@
 /** The research catalogue (areas, datasets, tasks and metrics: the rows of `catalog.json`), and look-ups. */
 import { SvcError } from "../contract/error.ts";
 import { Suggestions } from "../contract/nearest.ts";
+import { isNumber, type JsonObject, toNumber } from "../contract/value.ts";
 import rows from "./catalog.json" with { type: "json" };
 import type { AreaEntry, DatasetEntry, DeprecatedMetric, MetricEntry, Modality, TaskEntry } from "./catalog_types.ts";
 
@@ -41,7 +42,7 @@ const deprecated = byId(CATALOG.deprecated_metrics);
 
 /** Ids with other parameter values, and the entry of their kind. */
 const PATTERNS: readonly [RegExp, string][] = [
-  [/^retrieval\.hit_at_\d+$/, "retrieval.hit_at_1"],
+  [/^retrieval\.(hit|relevant_recall|ndcg)_at_\d+$/, "retrieval.$1_at_1"],
   [/^detection\.(recall|precision|f1|ap)_at_iou_\d+(p\d+)?_conf_\d+(p\d+)?$/, "detection.$1_at_iou_0p5_conf_0"],
   [/^detection\.map_at_iou_0p5_to_0p95_conf_\d+(p\d+)?$/, "detection.map_at_iou_0p5_to_0p95_conf_0"],
   [
@@ -69,6 +70,28 @@ export function findMetric(id: string): MetricEntry | undefined {
   if (exact !== undefined) return exact;
   const [pattern, template] = PATTERNS.find(([candidate]) => candidate.test(id)) ?? [];
   return pattern && { ...metrics.get(id.replace(pattern, template!))!, id, name: id };
+}
+
+/** Rounding of sums may leave the range by this. */
+const ROUNDING = 1e-9;
+
+/**
+ * Checks measured values of metrics that the catalogue declares a fraction.
+ * @throws SvcError `metric_out_of_range` for a value outside 0 … 1
+ */
+export function checkFractions(metrics: JsonObject): void {
+  for (const [id, value] of Object.entries(metrics)) {
+    if (!isNumber(value) || findMetric(id)?.unit !== "fraction") continue;
+    const measured = toNumber(value);
+    if (measured >= -ROUNDING && measured <= 1 + ROUNDING) continue;
+    throw new SvcError(
+      "metric_out_of_range",
+      `Cannot record ${id} of ${measured}: the metric is a fraction from 0 to 1`,
+      {
+        hint: `Check the inputs of the step; svc research show metric ${id} prints the declaration`,
+      },
+    );
+  }
 }
 
 /** Hint for an unknown dataset id. */

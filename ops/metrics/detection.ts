@@ -5,7 +5,8 @@
  *     precision  matches / candidates
  *     F1         2·matches / (reference boxes + candidates)
  *
- * A candidate counts from `confidence_threshold` on, and matches a box of its label from an IoU of `iou_threshold` on
+ * A candidate counts from `confidence_threshold` on, if it is among the `max_detections` most confident ones of its image
+ * and label (100, as in the COCO challenge), and matches a box of its label from an IoU of `iou_threshold` on
  * (lib/numeric/detection.ts). Metric ids contain both thresholds. task.score is the F1; class_f1 is the F1 of one label.
  *
  * Mean average precision, over the labels of the reference: `ap_at_iou_0p5` at iou_threshold (AP50 at its default), and
@@ -16,7 +17,7 @@ import { SvcError } from "../../lib/contract/error.ts";
 import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { checkPairedIds } from "../../lib/artifact/values.ts";
-import { type LabelScores, matchDetections, scoreLabels } from "../../lib/numeric/detection.ts";
+import { type Detection, type LabelScores, matchDetections, scoreLabels } from "../../lib/numeric/detection.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { DETECTIONS, detectionsOf } from "../../lib/artifact/vision.ts";
 import { idName } from "./_class_ids.ts";
@@ -30,8 +31,11 @@ export default defineReport({
   description: "Scores boxes by recall, precision, F1 and average precision",
   inputs: { candidate: [DETECTIONS], reference: [DETECTIONS] },
   params: z.strictObject({
-    iou_threshold: z.number().min(0).max(1).default(0.5).describe("minimum IoU of a match"),
+    iou_threshold: z.number().positive().max(1).default(0.5).describe("minimum IoU of a match"),
     confidence_threshold: z.number().min(0).max(1).default(0).describe("minimum confidence of a candidate"),
+    max_detections: z.int().positive().default(100).describe(
+      "candidates of an image and label, the most confident first",
+    ),
   }),
   run({ inputs, params }) {
     const { iou_threshold: threshold, confidence_threshold: floor } = params;
@@ -41,7 +45,8 @@ export default defineReport({
     const pairs = references.map(({ id, detections }, index) => ({
       id,
       references: detections,
-      candidates: candidates[index].detections.filter(({ confidence }) => confidence >= floor),
+      candidates: mostConfident(candidates[index].detections, params.max_detections)
+        .filter(({ confidence }) => confidence >= floor),
     }));
     const labels = scoreLabels(pairs, threshold);
     const total = (key: "reference_count" | "candidate_count" | "match_count") =>
@@ -85,6 +90,15 @@ export default defineReport({
     return { metrics, items, facts };
   },
 });
+
+/** The most confident detections of each label, in their order. */
+function mostConfident(detections: readonly Detection[], most: number): readonly Detection[] {
+  const ranked = detections.map((_, index) => index)
+    .sort((a, b) => detections[b].confidence - detections[a].confidence || a - b);
+  const kept = Map.groupBy(ranked, (index) => detections[index].label).values()
+    .flatMap((indices) => indices.slice(0, most));
+  return [...kept].sort((a, b) => a - b).map((index) => detections[index]);
+}
 
 /** Mean average precision over the labels of the reference; null without labels. */
 function meanPrecision(labels: Map<string, LabelScores>): number | null {

@@ -7,6 +7,8 @@
  *     reciprocal rank       1/position of the first relevant id, 0 beyond position 10
  *     mAP                   mean over the relevant ids of the share of relevant ids up to their position
  *
+ * Queries without a relevant id have no score: they are left out and counted. A ranking that repeats an id is refused.
+ *
  * A truncated ranking (top_k) has no ids beyond its end: a larger cut-off is refused, the mean reciprocal rank to 10 is
  * omitted if fewer than 10 ids of a larger gallery were kept, mAP if any id was left out.
  *
@@ -38,8 +40,13 @@ export default defineReport({
       hint: "Write positive integers separated by commas, such as 1,5,10",
     }],
   run({ inputs, params }) {
-    const queries = itemsOf(inputs.rankings).map(readRanking);
-    if (queries.length === 0) throw new SvcError("boundary_empty", "Cannot score an empty list of rankings");
+    const all = itemsOf(inputs.rankings).map(readRanking), queries = all.filter(({ relevant }) => relevant > 0);
+    if (queries.length === 0) {
+      throw new SvcError(
+        "boundary_empty",
+        `Cannot score ${all.length} rankings without a query that has a relevant id`,
+      );
+    }
     const gallery = inputs.rankings.metadata.gallery_size;
     const gallerySize = isNumber(gallery) ? toNumber(gallery) : undefined;
     // Depth of all rankings; a ranking of the whole gallery has no limit.
@@ -59,10 +66,9 @@ export default defineReport({
       }
       metrics[`retrieval.hit_at_${k}`] = mean(queries.map(({ positions }) => Number(positions[0] <= k)));
       metrics[`retrieval.relevant_recall_at_${k}`] = mean(
-        queries.map((query) => query.relevant === 0 ? 0 : found(query, k) / query.relevant),
+        queries.map((query) => found(query, k) / query.relevant),
       );
       metrics[`retrieval.ndcg_at_${k}`] = mean(queries.map(({ positions, relevant }) => {
-        if (relevant === 0) return 0;
         const ideal = Array.from({ length: Math.min(k, relevant) }, (_, index) => index + 1);
         return gain(positions.filter((position) => position <= k)) / gain(ideal);
       }));
@@ -75,7 +81,11 @@ export default defineReport({
       rank: Number.isFinite(position) ? position : null,
       reciprocal_rank: float(1 / position),
     }));
-    return { metrics, items, facts: { query_count: queries.length } };
+    return {
+      metrics,
+      items,
+      facts: { query_count: queries.length, unscored_query_count: all.length - queries.length },
+    };
   },
 });
 
@@ -93,11 +103,14 @@ const found = ({ positions }: Query, k: number) => positions.filter((position) =
 const gain = (positions: readonly number[]) =>
   positions.reduce((sum, position) => sum + 1 / Math.log2(position + 1), 0);
 const averagePrecision = ({ positions, relevant }: Query) =>
-  relevant === 0 ? 0 : positions.reduce((sum, position, index) => sum + (index + 1) / position, 0) / relevant;
+  positions.reduce((sum, position, index) => sum + (index + 1) / position, 0) / relevant;
 
 function readRanking({ id, ranked_ids: ranked, relevant_ids: relevant }: JsonObject): Query {
   if (typeof id !== "string" || !Array.isArray(ranked) || !Array.isArray(relevant)) {
     throw new SvcError("boundary_value_invalid", "Cannot score a ranking without id, ranked_ids and relevant_ids");
+  }
+  if (new Set(ranked).size < ranked.length) {
+    throw new SvcError("boundary_value_invalid", `Cannot score the ranking of ${id}: it has an id more than once`);
   }
   const positions = ranked.flatMap((other, index) => relevant.includes(other) ? [index + 1] : []);
   return { id, count: ranked.length, positions, relevant: new Set(relevant).size };

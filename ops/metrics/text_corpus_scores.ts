@@ -3,8 +3,9 @@
  * ROUGE-1, -2 and -L, METEOR (exact and stem modules, no synonyms), CIDEr-D, word and character error rate. Definitions and
  * sources: lib/numeric/corpus_scores.ts.
  *
- * With several references a text has its best score among them, BLEU and CIDEr-D combine them by definition. chrF, ROUGE,
- * METEOR and CIDEr-D are means over the texts; error rates divide all edits by all reference tokens or characters. CIDEr-D
+ * With several references a text has its best score among them, BLEU and CIDEr-D combine them by definition. `text.chrf`
+ * pools the n-grams of all texts, each with its best reference, and `text.chrf_sentence_mean` is the mean of the texts'
+ * scores. ROUGE, METEOR and CIDEr-D are means over the texts; error rates divide all edits by all reference tokens or characters. CIDEr-D
  * needs at least two items, error rates a reference that is not empty; else they are omitted.
  *
  * A word is read if its characters stand in the candidate, blanks removed, behind those of the words before it:
@@ -19,9 +20,15 @@ import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, checkPairedIds, symbolsOf } from "../../lib/artifact/values.ts";
 import * as scores from "../../lib/numeric/corpus_scores.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
-import { tokens } from "../../lib/numeric/text_similarity.ts";
+import { mtevalTokens, tokens } from "../../lib/numeric/text_similarity.ts";
 import { captionsOf } from "../_captions.ts";
 import { defineReport } from "../_report.ts";
+
+const SPLITTERS = {
+  words: tokens,
+  whitespace: (text: string) => text.split(/\s+/u).filter(Boolean),
+  "13a": mtevalTokens,
+};
 
 export default defineReport({
   id: "metrics.text_corpus_scores",
@@ -30,8 +37,9 @@ export default defineReport({
   inputs: { candidate: [TEXTS, CAPTIONS], reference: [TEXTS, CAPTIONS] },
   optionalInputs: { symbols: [SYMBOLS], bits: PAYLOAD_OR_BITS },
   params: z.strictObject({
-    tokenization: z.enum(["words", "whitespace"]).default("words").describe(
-      "words: lower-case runs of letters and digits; whitespace: parts between blanks, as written",
+    tokenization: z.enum(["words", "whitespace", "13a"]).default("words").describe(
+      "words: lower-case words, signed numbers and operators; whitespace: parts between blanks, as written; " +
+        "13a: the tokens of NIST mteval-v13a, as sacreBLEU",
     ),
     bleu_smoothing: z.enum(["none", "exponential", "add_one"]).default("exponential").describe(
       "BLEU precision of an order without a match; exponential as in NIST mteval and sacreBLEU",
@@ -47,7 +55,7 @@ export default defineReport({
         hint: "Only references may have several texts",
       });
     }
-    const split = params.tokenization === "words" ? tokens : (text: string) => text.split(/\s+/u).filter(Boolean);
+    const split = SPLITTERS[params.tokenization];
     const pairs = references.map(({ texts }, index) => ({
       candidate: split(candidates[index].texts[0]),
       references: texts.map(split),
@@ -56,8 +64,10 @@ export default defineReport({
     const rows = pairs.map(({ candidate, references: wanted }, index) => {
       const text = candidates[index].texts[0], { id, texts } = references[index];
       const best = (score: (reference: readonly string[]) => number) => Math.max(...wanted.map(score));
+      const chrf = texts.map((reference) => scores.chrfCounts(text, reference))
+        .reduce((best, other) => scores.chrF([other]) > scores.chrF([best]) ? other : best);
       const means: Record<string, number> = {
-        "text.chrf": Math.max(...texts.map((reference) => scores.chrF(text, reference))),
+        "text.chrf_sentence_mean": scores.chrF([chrf]),
         "text.rouge_1": best((reference) => scores.rougeN(candidate, reference, 1)),
         "text.rouge_2": best((reference) => scores.rougeN(candidate, reference, 2)),
         "text.rouge_l": best((reference) => scores.rougeLcs(candidate, reference)),
@@ -69,7 +79,7 @@ export default defineReport({
         "task.cer": fewest(texts.map((reference) => scores.characterErrors(text, reference))),
       };
       const read = { count: scores.wordsRead(candidate.join(""), wanted[0]), of: wanted[0].length };
-      return { id, means, errors, read };
+      return { id, means, errors, read, chrf };
     });
     const [words, read] = (["of", "count"] as const).map((key) => rows.reduce((sum, row) => sum + row.read[key], 0));
     const bleu = scores.corpusBleu(pairs, params.bleu_smoothing);
@@ -81,6 +91,7 @@ export default defineReport({
     };
     const metrics = {
       ...Object.fromEntries(bleu.map((value, at) => [`text.bleu_${at + 1}`, value])),
+      "text.chrf": scores.chrF(rows.map(({ chrf }) => chrf)),
       ...Object.fromEntries(Object.keys(rows[0].means).map((id) => [id, mean(rows.map(({ means }) => means[id]))])),
       ...pooled("task.wer"),
       ...pooled("task.cer"),

@@ -102,6 +102,7 @@ const FAILURES: [string, string, RegExp][] = [
   ["missing_output", "output_missing", /bits/],
   ["extra_output", "output_unexpected", /more/],
   ["bad_metric", "output_metrics_invalid", /test\.value/],
+  ["bad_fraction", "metric_out_of_range", /channel\.ber of 1\.5/],
   ["bad_metadata", "output_metadata_invalid", /./],
   ["no_guarantee", "output_metadata_missing", /mark/],
   ["wrong_form", "output_kind_mismatch", /./],

@@ -3,6 +3,7 @@ import {
   type BleuSmoothing,
   characterErrors,
   chrF,
+  chrfCounts,
   ciderD,
   corpusBleu,
   meteor,
@@ -51,6 +52,11 @@ Deno.test("smoothing of orders without a match", () => {
   // No text is long enough for a 4-gram; an empty candidate has no score.
   assert.equal(corpusBleu([{ candidate: ["a", "b"], references: [["a", "b"]] }], "exponential")[3], 0);
   assert.deepEqual(corpusBleu([{ candidate: [], references: [["a"]] }], "none"), [0, 0, 0, 0]);
+  // Without a common token no smoothing gives a score.
+  for (const smoothing of ["none", "exponential", "add_one"] as const) {
+    assert.deepEqual(corpusBleu([{ candidate: ["cat"], references: [["dog"]] }], smoothing), [0, 0, 0, 0]);
+    assert.deepEqual(corpusBleu([{ candidate: words("a b"), references: [words("c d")] }], smoothing), [0, 0, 0, 0]);
+  }
 });
 
 Deno.test("METEOR with stems and without synonyms equals NLTK's", () => {
@@ -81,7 +87,7 @@ Deno.test("words are read in their order, without overlap, whatever the blanks",
 
 Deno.test("chrF and BLEU with exponential smoothing equal sacreBLEU 2.6", () => {
   const expected = [0.8357811116692521, 0.4628286128050896, 0.502575793921692, 0.10405319351882479];
-  TEXTS.forEach(([text, reference], at) => near(chrF(text, reference), expected[at]));
+  TEXTS.forEach(([text, reference], at) => near(chrF([chrfCounts(text, reference)]), expected[at]));
   const pairs = [["a x b y", "a b c d"], ["the cat sat", "the cat ran far"]].map(([candidate, reference]) => ({
     candidate: words(candidate),
     references: [words(reference)],
@@ -92,19 +98,23 @@ Deno.test("chrF and BLEU with exponential smoothing equal sacreBLEU 2.6", () => 
 
 Deno.test("chrF by hand", () => {
   // Characters abcd against abce: orders 1 to 4 share 3 of 4, 2 of 3, 1 of 2, 0 of 1 on both sides.
-  near(chrF("ab cd", "abce"), (3 / 4 + 2 / 3 + 1 / 2) / 4);
+  const score = (candidate: string, reference: string) => chrF([chrfCounts(candidate, reference)]);
+  near(score("ab cd", "abce"), (3 / 4 + 2 / 3 + 1 / 2) / 4);
   // abc against ab: precision (2/3 + 1/2)/2 over orders 1 and 2, recall 1.
   const precision = 7 / 12;
-  near(chrF("abc", "ab"), 5 * precision / (4 * precision + 1));
-  assert.equal(chrF("", " "), 1);
-  assert.equal(chrF("a", ""), 0);
+  near(score("abc", "ab"), 5 * precision / (4 * precision + 1));
+  assert.equal(score("", " "), 1);
+  assert.equal(score("a", ""), 0);
+  // Pooled: orders 1 and 2 have 2 + 1 and 1 + 0 common of 2 + 2 and 1 + 1; no text has a third.
+  near(chrF([chrfCounts("ab", "ab"), chrfCounts("ac", "ad")]), (3 / 4 + 1 / 2) / 2);
 });
 
 Deno.test("ROUGE-n counts common n-grams once each", () => {
   // Bigrams "the cat", "cat sat" against "the cat", "cat ran", "ran away".
   near(rougeN(words("the cat sat"), words("the cat ran away"), 2), 2 / 5);
   near(rougeN(words("a a b"), words("a b b"), 1), 4 / 6);
-  assert.equal(rougeN(["a"], ["b"], 2), 1);
+  assert.equal(rougeN(["a"], ["b"], 2), 0);
+  assert.equal(rougeN(["a"], ["a"], 2), 1);
 });
 
 Deno.test("CIDEr-D by hand", () => {

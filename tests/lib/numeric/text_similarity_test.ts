@@ -1,23 +1,53 @@
 import assert from "node:assert/strict";
-import { editSimilarity, levenshtein, tokenF1, tokens, unigramBleu } from "../../../lib/numeric/text_similarity.ts";
+import {
+  editSimilarity,
+  levenshtein,
+  mtevalTokens,
+  tokenF1,
+  tokens,
+  unigramBleu,
+} from "../../../lib/numeric/text_similarity.ts";
 
 const near = (actual: number, expected: number) =>
   assert.ok(Math.abs(actual - expected) < 1e-12, `${actual} ${expected}`);
 
-Deno.test("tokens are lower-cased runs of letters and digits in any script", () => {
-  assert.deepEqual(tokens("It's 21.5 °C in Köln, ΑΘΗΝΑ_2 и 東京!"), [
-    "it",
-    "s",
-    "21",
-    "5",
-    "c",
-    "in",
-    "köln",
-    "αθηνα",
-    "2",
-    "и",
-    "東京",
-  ]);
+Deno.test("tokens are words, signed numbers and operators in any script", () => {
+  const table: [text: string, expected: string][] = [
+    ["It's 21.5 °C in Köln, ΑΘΗΝΑ_2 и Сочи!", "it s 21.5 c in köln αθηνα 2 и сочи"],
+    ["-40 dB, not 40 dB", "-40 db not 40 db"],
+    ["\u221240 dB", "-40 db"],
+    ["2020-2021 and 1,000.5 units.", "2020 2021 and 1,000.5 units"],
+    ["x <= 5 != 3 - y", "x <= 5 != 3 - y"],
+    ["a<b, Bonjour !", "a b bonjour"],
+    ["दिन और दान", "दिन और दान"],
+    ["Cafe\u0301", "café"],
+    [".", "."],
+    ["👍 👨‍👩‍👧", "👍 👨‍👩‍👧"],
+    [" \n", ""],
+  ];
+  for (const [text, expected] of table) assert.equal(tokens(text).join(" "), expected, text);
+  // The dictionary of the runtime decides where words end, so only their characters are fixed.
+  for (const text of ["我喜欢无线通信", "ผมชอบวิทยุ", "私は学生です"]) {
+    assert.ok(tokens(text).length > 1, text);
+    assert.equal(tokens(text).join(""), text);
+  }
+});
+
+Deno.test("texts that differ have different tokens", () => {
+  for (const [a, b] of [["-40 dB", "40 dB"], ["दिन", "दान"], [".", "!"], ["1.5", "1 5"], ["a + b", "a - b"]]) {
+    assert.notDeepEqual(tokens(a), tokens(b), `${a} and ${b}`);
+    assert.ok(tokenF1(a, b) < 1);
+  }
+});
+
+Deno.test("tokens of mteval-v13a", () => {
+  const table: [text: string, expected: string][] = [
+    ["Hello, world.", "Hello , world ."],
+    ["It's 3.5-inch &amp; &quot;x&quot; (a/b), 1,000.", `It's 3.5 - inch & " x " ( a / b ) , 1,000 .`],
+    ["well-known broken-\nword", "well-known brokenword"],
+    ["<skipped>a\nb &lt;c&gt;", "a b < c >"],
+  ];
+  for (const [text, expected] of table) assert.equal(mtevalTokens(text).join(" "), expected, text);
 });
 
 Deno.test("F1 and unigram precision clip repeated tokens", () => {

@@ -8,6 +8,7 @@ import {
   allTasks,
   carriesTask,
   catalogEntry,
+  checkFractions,
   findDataset,
   findDeprecatedMetric,
   findMetric,
@@ -85,11 +86,11 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
   semantic: [7, [
     "semantic.{{lexical_similarity,similarity,bert_score,kb_coverage} H, fact_count_{reference,candidate,knowledge} N}",
   ]],
-  text: [18, [
+  text: [19, [
     "text.{channel_uses_per_word,channel_uses_per_word_read,bits_per_word_read} L",
     "text.words_read H",
     "text.{{unigram_bleu_proxy,edit_similarity,exact_match} H, remaining_mask_count L}",
-    "text.{bleu_{1,2,3,4},chrf,rouge_{1,2,l},meteor,cider_d} H",
+    "text.{bleu_{1,2,3,4},chrf,chrf_sentence_mean,rouge_{1,2,l},meteor,cider_d} H",
   ]],
   faithfulness: [14, [
     "faithfulness.{{{concept,entity,fact}_{precision,recall,f1},kb_fact_precision} H, " +
@@ -328,4 +329,28 @@ Deno.test("metrics suit tasks by what they are about; tasks go with data sets by
   assert.ok(carries("kodak_over_phylib_tdl", "resource_allocation"));
   assert.ok(!carries("synthetic_random_bits", "image_reconstruction"));
   assert.ok(!carries("kodak", "text_semantic_similarity"));
+});
+
+Deno.test("a metric that is declared a fraction stays in 0 to 1", () => {
+  const refused = (id: string, value: number | null) => {
+    try {
+      checkFractions({ [id]: value });
+      return false;
+    } catch (error) {
+      assert.ok(error instanceof SvcError && error.code === "metric_out_of_range" && error.message.includes(id));
+      return true;
+    }
+  };
+  for (const id of ["channel.ber", "retrieval.relevant_recall_at_2", "detection.class_f1_at_iou_0p3_conf_0.car"]) {
+    assert.deepEqual([-0.1, 0, 1, 1 + 1e-12, 1.5].map((value) => refused(id, value)), [
+      true,
+      false,
+      false,
+      false,
+      true,
+    ]);
+  }
+  // Word error rates exceed 1 by insertions; a cosine may be negative; own metrics have no declaration.
+  for (const id of ["task.wer", "embedding.cosine_mean", "test.value"]) assert.equal(refused(id, -2), false);
+  assert.equal(refused("channel.ber", null), false);
 });

@@ -27,6 +27,20 @@ Deno.test("equal texts have the best score of every kind", async () => {
   }
 });
 
+Deno.test("texts without a common word score 0, and wrong texts never score as right ones", async () => {
+  const wrong = await score(["dog", "a b c d"], [["cat"], ["a b c d"]]);
+  assert.equal(wrong["text.rouge_2"], 0.5);
+  const disjoint = await score(["dog", "c d"], [["cat"], ["a b"]]);
+  for (const id of ["text.bleu_1", "text.bleu_2", "text.bleu_4", "text.rouge_1", "text.rouge_2", "text.meteor"]) {
+    assert.equal(disjoint[id], 0, id);
+  }
+  for (const [candidate, reference] of [["दान", "दिन"], ["!", "."]]) {
+    const metrics = await score([candidate], [[reference]]);
+    assert.deepEqual([metrics["task.wer"], metrics["text.rouge_1"], metrics["text.meteor"]], [1, 0, 0], candidate);
+  }
+  assert.equal((await score(["40 dB"], [["-40 dB"]]))["task.wer"], 0.5);
+});
+
 Deno.test("error rates are pooled and take the nearest reference", async () => {
   const metrics = await score(["a b", "c"], [["a x b y", "a b c"], ["c d"]]);
   // One deletion of 3 words, one of 2.
@@ -67,6 +81,7 @@ Deno.test("a word is read where its characters follow the word before, and costs
 Deno.test("white-space tokens keep case and punctuation", async () => {
   assert.equal((await score(["The end."], [["the end"]]))["text.bleu_1"], 1);
   assert.equal((await score(["The end."], [["the end"]], { tokenization: "whitespace" }))["task.wer"], 1);
+  assert.equal((await score(["The end."], [["The end ."]], { tokenization: "13a" }))["task.wer"], 0);
 });
 
 Deno.test("scores without a definition are omitted, wrong batches refused", async () => {

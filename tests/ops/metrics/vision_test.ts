@@ -85,6 +85,31 @@ Deno.test("a box is matched once, by the most confident candidate of its label",
   assert.equal(toNumber(a.average_precision as number), 1);
 });
 
+Deno.test("inverted boxes and an IoU threshold of 0 are refused", async () => {
+  const box = [0, 0, 20, 20];
+  for (const inverted of [[20, 20, 0, 0], [20, 0, 0, 20], [0, 20, 20, 0]]) {
+    await refuses("boundary_value_invalid", () => score([[{ label: "a", box: inverted }]], [[{ label: "a", box }]]));
+    await refuses("boundary_value_invalid", () => score([[{ label: "a", box }]], [[{ label: "a", box: inverted }]]));
+  }
+  await refuses(
+    "params_invalid",
+    () => score([[{ label: "a", box: [30, 30, 50, 50] }]], [[{ label: "a", box }]], { iou_threshold: 0 }),
+  );
+});
+
+Deno.test("of each image and label the most confident candidates count", async () => {
+  const box = [0, 0, 10, 10], far = [50, 50, 60, 60];
+  const candidates = [
+    { label: "a", confidence: 0.2, box },
+    { label: "a", confidence: 0.9, box: far },
+    { label: "b", confidence: 0.1, box },
+  ];
+  const references = [{ label: "a", box }, { label: "b", box }];
+  const recall = async (max_detections: number) =>
+    (await score([candidates], [references], { max_detections })).metrics["detection.recall_at_iou_0p5_conf_0"];
+  assert.deepEqual([await recall(1), await recall(2)], [0.5, 1]);
+});
+
 Deno.test("what has no denominator is left out, and ids must pair", async () => {
   const box = [0, 0, 10, 10];
   assert.deepEqual((await score([[]], [[{ label: "a", box }]])).metrics, {
@@ -125,6 +150,15 @@ Deno.test("panoptic quality is that of the objects, and averages their classes",
   const same = await runOperation(segmentation, { inputs: { reference, candidate: reference } });
   assert.equal(same.metrics["segmentation.panoptic_quality"], 1);
   assert.equal(same.metrics["segmentation.boundary_f1"], 1);
+  // The frame of the image is no boundary: rasters without a common class share none.
+  const other = await runOperation(segmentation, {
+    inputs: { reference: raster([lines("111", "111")]), candidate: raster([lines("222", "222")]) },
+  });
+  assert.equal(other.metrics["segmentation.boundary_f1"], 0);
+  const shifted = await runOperation(segmentation, {
+    inputs: { reference: raster([lines("000001", "000001")]), candidate: raster([lines("011111", "011111")]) },
+  });
+  assert.equal(shifted.metrics["segmentation.boundary_f1"], 0);
   const nothing = await runOperation(segmentation, {
     inputs: { reference: raster([[[0, 0]]]), candidate: raster([[[0, 0]]]) },
   });

@@ -17,6 +17,7 @@ const MODES = [
   "missing_output",
   "extra_output",
   "bad_metric",
+  "bad_fraction",
   "bad_metadata",
   "no_guarantee",
   "wrong_form",
@@ -65,7 +66,9 @@ export default defineOperation({
       case "extra_output":
         return loose({ outputs: { bits: good, more: good } });
       case "bad_metric":
-        return { outputs: { bits: good }, metrics: { "test.value": NaN } };
+        return { outputs: { bits: good }, metrics: { "test.value": NaN, "channel.ber": 0 } };
+      case "bad_fraction":
+        return { outputs: { bits: good }, metrics: { "test.value": 0, "channel.ber": 1.5 } };
       case "bad_metadata":
         return { outputs: { bits: { ...good, metadata: { mark: Infinity } } } };
       case "no_guarantee":
