@@ -19,6 +19,7 @@ import {
   painter,
   stderr,
   stdout,
+  streams,
   unicodeWanted,
 } from "./terminal.ts";
 
@@ -53,8 +54,8 @@ export class CliContext {
     this.quiet = options.quiet ?? false;
     this.verbose = options.verbose ?? 0;
     const choice = options.color ?? "auto";
-    this.paint = painter(!this.json && colorWanted(choice, Deno.stdout.isTerminal()));
-    this.paintError = painter(colorWanted(choice, Deno.stderr.isTerminal()));
+    this.paint = painter(!this.json && colorWanted(choice, streams().stdout.isTerminal()));
+    this.paintError = painter(colorWanted(choice, streams().stderr.isTerminal()));
   }
 
   /** Data for people; nothing when JSON was asked for. */
@@ -116,7 +117,7 @@ export class CliContext {
   /** Asks before something is removed or granted. @throws SvcError `usage_invalid` where no question can be asked */
   confirmed(yes: boolean | undefined, question: string, refusal: string, hint = "Add --yes"): boolean {
     if (yes) return true;
-    if (Deno.stdin.isTerminal() && !this.json) return confirm(visibleLine(question));
+    if (streams().stdin.isTerminal() && !this.json) return confirm(visibleLine(question));
     throw new SvcError("usage_invalid", refusal, { hint });
   }
 }
@@ -124,7 +125,7 @@ export class CliContext {
 /** All of standard input. @throws SvcError as a recipe file of these bytes */
 export async function readStandardInput(): Promise<string> {
   const { decodeRecipeText } = await import("../recipe/read.ts");
-  return decodeRecipeText(new Uint8Array(await new Response(Deno.stdin.readable).arrayBuffer()), "<stdin>");
+  return decodeRecipeText(new Uint8Array(await new Response(streams().stdin.readable).arrayBuffer()), "<stdin>");
 }
 
 /** The context of a command's action, from the options given before and after the command. */

@@ -1,7 +1,7 @@
 /** How a download goes, on standard error: a line that is rewritten on a terminal, a line a file elsewhere. */
 import { visibleLine } from "../contract/escape.ts";
 import type { CliContext } from "./context.ts";
-import { CLEAR_LINE, stderr } from "./terminal.ts";
+import { CLEAR_LINE, stderr, streams } from "./terminal.ts";
 import { formatBytes } from "./table.ts";
 
 /** A reporter for `onProgress` of the fetching functions. */
@@ -9,7 +9,7 @@ export function fetchProgress(
   context: CliContext,
   verb = "fetching",
 ): (file: string, received: number, total: number | null) => void {
-  const live = Deno.stderr.isTerminal() && !context.json && !context.quiet;
+  const live = streams().stderr.isTerminal() && !context.json && !context.quiet;
   const announced = new Set<string>();
   let last = 0;
   return (name, received, total) => {

@@ -26,7 +26,7 @@ import { templateCommands } from "./commands/template.ts";
 import { uiCommands } from "./commands/ui.ts";
 import { contextOf } from "./context.ts";
 import { EXIT_CODE_HELP, exitCodeOf, formatError, problemDocument, usageMessage } from "./problem.ts";
-import { colorWanted, environment, painter, stderr, stdout } from "./terminal.ts";
+import { colorWanted, environment, painter, stderr, stdout, type Streams, streams, useStreams } from "./terminal.ts";
 import { prettyJson } from "../contract/json.ts";
 
 const OVERVIEW = `
@@ -144,9 +144,11 @@ function everyCommand(command: Command): Command[] {
 /**
  * Runs the command line.
  * @param args arguments after the program name
+ * @param io streams in place of those of the process
  * @returns the exit code
  */
-export async function main(args: readonly string[]): Promise<number> {
+export async function main(args: readonly string[], io: Streams = Deno): Promise<number> {
+  useStreams(io);
   if (args[0] === "help" && args[1] === "exit-codes") {
     stdout(EXIT_CODE_HELP);
     return 0;
@@ -202,7 +204,7 @@ function report(program: Command, args: readonly string[], thrown: unknown): num
     );
     return exitCode;
   }
-  const paint = painter(colorWanted("auto", Deno.stderr.isTerminal()));
+  const paint = painter(colorWanted("auto", streams().stderr.isTerminal()));
   if (error instanceof CommanderError) {
     stderr(`${paint("red", "error[usage_invalid]")}: ${usageMessage(error)}\n`);
     stderr(`  ${paint("green", "help")}: ${usageHint(program, args, error)}\n`);

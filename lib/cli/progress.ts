@@ -7,7 +7,7 @@ import { visibleLines } from "../contract/escape.ts";
 import { isNumber, type JsonObject, toNumber } from "../contract/value.ts";
 import type { CliContext } from "./context.ts";
 import { formatDuration } from "./table.ts";
-import { CLEAR_LINE, environment, stderr, type Style, terminalWidth } from "./terminal.ts";
+import { CLEAR_LINE, environment, stderr, streams, type Style, terminalWidth } from "./terminal.ts";
 
 export interface ProgressEvent {
   kind: string;
@@ -37,7 +37,7 @@ interface Unit {
 
 class Progress implements ProgressReporter {
   readonly #context: CliContext;
-  readonly #live = Deno.stderr.isTerminal() && !environment("CI") && environment("TERM") !== "dumb";
+  readonly #live = streams().stderr.isTerminal() && !environment("CI") && environment("TERM") !== "dumb";
   /** Running steps by point and id: rows and variants that run side by side have steps of the same names. */
   readonly #running = new Map<string, { text: string; operation: string }>();
   /** Rows or variants under way, by the point of their events; several where they run side by side. */

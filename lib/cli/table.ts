@@ -1,6 +1,6 @@
 /** Rows for people, spreadsheets and documents: aligned text, CSV and Markdown from one description. */
 import { csvText, markdownTable, visibleLine } from "../contract/escape.ts";
-import { terminalWidth, unicodeWanted } from "./terminal.ts";
+import { streams, terminalWidth, unicodeWanted } from "./terminal.ts";
 
 export { formatBytes } from "../contract/units.ts";
 
@@ -33,7 +33,7 @@ export function formatTable(rows: readonly Row[], wanted: readonly Column[], for
   if (format === "md") return markdownTable(columns.map(({ align }, i) => ({ title: titles[i], align })), lines);
   const texts = [titles, ...lines].map((line) => line.map(visibleLine));
   const full = columns.map((_, i) => texts.reduce((widest, line) => Math.max(widest, line[i].length), 0));
-  const widths = Deno.stdout.isTerminal() ? fitWidths(full, columns, terminalWidth()) : full;
+  const widths = streams().stdout.isTerminal() ? fitWidths(full, columns, terminalWidth()) : full;
   const write = (line: string[]) =>
     line.map((text, i) => columns[i].align === "right" ? text.padStart(widths[i]) : cut(text, widths[i]))
       .join("  ").trimEnd() + "\n";

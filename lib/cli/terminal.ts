@@ -4,6 +4,28 @@
  */
 import { visible, visibleLine } from "../contract/escape.ts";
 
+/** The streams of a command. */
+export interface Streams {
+  readonly stdin: { readonly readable: ReadableStream<Uint8Array>; isTerminal(): boolean };
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+}
+
+interface OutputStream {
+  writeSync(data: Uint8Array): number;
+  isTerminal(): boolean;
+}
+
+let current: Streams = Deno;
+
+/** The streams of the command that runs; a thread runs one command at a time. */
+export const streams = (): Streams => current;
+
+/** Sets the streams of the commands that follow. */
+export function useStreams(given: Streams): void {
+  current = given;
+}
+
 /** An environment variable, or undefined when it is unset or must not be read. */
 export function environment(name: string): string | undefined {
   try {
@@ -56,7 +78,7 @@ export function unicodeWanted(): boolean {
 
 const encoder = new TextEncoder();
 
-function writeAll(stream: { writeSync(data: Uint8Array): number }, text: string): void {
+function writeAll(stream: OutputStream, text: string): void {
   const bytes = encoder.encode(shown(text));
   let offset = 0;
   while (offset < bytes.length) offset += stream.writeSync(bytes.subarray(offset));
@@ -65,7 +87,7 @@ function writeAll(stream: { writeSync(data: Uint8Array): number }, text: string)
 /** Writes data to standard output; a reader that went away (`svc … | head`) ends the program quietly. */
 export function stdout(text: string): void {
   try {
-    writeAll(Deno.stdout, text);
+    writeAll(current.stdout, text);
   } catch (error) {
     if (error instanceof Deno.errors.BrokenPipe) Deno.exit(0);
     throw error;
@@ -75,7 +97,7 @@ export function stdout(text: string): void {
 /** Writes everything else to standard error; when the reader has closed it, the work continues. */
 export function stderr(text: string): void {
   try {
-    writeAll(Deno.stderr, text);
+    writeAll(current.stderr, text);
   } catch (error) {
     if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
   }

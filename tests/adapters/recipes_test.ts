@@ -1,7 +1,7 @@
 /** The recipes of the example adapters, in their sandboxes: what they measure is what their training recorded. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { svc } from "../support/cli.ts";
+import { svcProcess } from "../support/cli.ts";
 import { lint, loadBenchmarkPack } from "../support/session.ts";
 import { fromFileUrl, ROOT_PATH } from "../support/paths.ts";
 import { assertGivesStoredAnswer } from "../support/stored_reference.ts";
@@ -31,7 +31,7 @@ async function measured(
     const command = points === "without" ? "run" : "run-matrix";
     const chosen = Array.isArray(points) ? ["--points", points.join(",")] : [];
     const globals = ["--adapter", folder, "--workspace", stateDir];
-    const { code, json, stderr } = await svc([...globals, "recipe", command, recipe, ...chosen, "--json"]);
+    const { code, json, stderr } = await svcProcess([...globals, "recipe", command, recipe, ...chosen, "--json"]);
     assert.equal(code, 0, stderr);
     const rows: Record<string, Record<string, unknown>>[] = points === "without"
       ? [Object.fromEntries(json.summary.steps.map(({ id, metrics }: Step) => [id, metrics]))]

@@ -1,7 +1,7 @@
 /** An operation of one's own, from an empty folder: scaffold, test, conformance, run, evidence. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { inFolder, svc } from "../support/cli.ts";
+import { inFolder, svc, svcProcess } from "../support/cli.ts";
 
 Deno.test(
   "an operation of one's own is begun, conforms, runs in a recipe and is part of its evidence",
@@ -49,14 +49,14 @@ Deno.test(
     ).replace("let clipped = 0;", "let clipped = Math.random();\n    symbols[0] = 7;");
     assert.notEqual(broken, text);
     await Deno.writeTextFile(path, broken);
-    const failed = await svc(["operation", "check", "soft_limiter.ts", "--json"], { cwd });
+    const failed = await svcProcess(["operation", "check", "soft_limiter.ts", "--json"], { cwd });
     assert.deepEqual([failed.code, failed.json.status], [3, "fails"]);
     const messages = failed.json.checks.flatMap(({ message }: { message: string | null }) => message ?? []).join("\n");
     assert.match(messages, /does not state the unit of gain_db: gain/);
     assert.match(messages, /altered its input symbols|other metrics/);
 
     await Deno.writeTextFile(path, "export default 3;\n");
-    const none = await svc(["operation", "check", "soft_limiter.ts", "--json"], { cwd });
+    const none = await svcProcess(["operation", "check", "soft_limiter.ts", "--json"], { cwd });
     assert.deepEqual([none.code, none.json.code], [3, "operation_file_invalid"]);
     const missing = await svc(["operation", "check", "nothing.ts", "--json"], { cwd });
     assert.deepEqual([missing.code, missing.json.code], [4, "file_not_found"]);

@@ -1,11 +1,9 @@
-/** Runs the command line as a user does: its own process, its own working folder. */
+/** Runs the command line as a user does: its own working folder, environment and streams. */
 import { join } from "node:path";
+import type { HostRequest, HostResult } from "./cli_host.ts";
 import { ROOT_PATH } from "./paths.ts";
 
-export interface CliResult {
-  code: number;
-  stdout: string;
-  stderr: string;
+export interface CliResult extends HostResult {
   /** Standard output read as JSON, with integers and floats as plain numbers. */
   // deno-lint-ignore no-explicit-any -- tests look into documents of every shape
   json: any;
@@ -26,7 +24,8 @@ export const CLI_ARGS = [
   join(ROOT_PATH, "cli.ts"),
 ];
 
-export async function svc(args: string[], options: CliOptions = {}): Promise<CliResult> {
+/** Runs a command in a process of its own: for signals, pipes, permissions, and modules that a command before has read. */
+export async function svcProcess(args: string[], options: CliOptions = {}): Promise<CliResult> {
   const child = new Deno.Command(Deno.execPath(), {
     args: [...CLI_ARGS, ...args],
     cwd: options.cwd ?? ROOT_PATH,
@@ -41,15 +40,64 @@ export async function svc(args: string[], options: CliOptions = {}): Promise<Cli
     await writer.close();
   }
   const { code, stdout, stderr } = await child.output();
-  const text = new TextDecoder().decode(stdout);
+  return resultOf({ code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) });
+}
+
+function resultOf(result: HostResult): CliResult {
   return {
-    code,
-    stdout: text,
-    stderr: new TextDecoder().decode(stderr),
+    ...result,
     get json() {
-      return JSON.parse(text);
+      return JSON.parse(result.stdout);
     },
   };
+}
+
+/** The process that performs the commands of this file of tests, from its first one; it ends with this thread. */
+let host: { requests: WritableStreamDefaultWriter<string>; results: AsyncIterator<string> } | undefined;
+let last: Promise<unknown> = Promise.resolve();
+
+function startHost() {
+  const { stdin, stdout } = new Deno.Command(Deno.execPath(), {
+    args: [...CLI_ARGS.slice(0, -1), join(ROOT_PATH, "tests/support/cli_host.ts")],
+    cwd: ROOT_PATH,
+    env: { NO_COLOR: "1" },
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const encoder = new TextEncoderStream();
+  encoder.readable.pipeTo(stdin).catch(() => {});
+  return { requests: encoder.writable.getWriter(), results: lines(stdout) };
+}
+
+async function* lines(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
+  let parts: string[] = [];
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+    const [first, ...rest] = text.split("\n");
+    parts.push(first);
+    for (const next of rest) {
+      yield parts.join("");
+      parts = [next];
+    }
+  }
+}
+
+/** Runs a command as a user does, with its own working folder, in a process that this file's commands share. */
+export async function svc(
+  args: string[],
+  { cwd = ROOT_PATH, env = {}, stdin = "" }: CliOptions = {},
+): Promise<CliResult> {
+  const perform = async () => {
+    const { requests, results } = host ??= startHost();
+    const request: HostRequest = { args, cwd, env, stdin };
+    await requests.write(JSON.stringify(request) + "\n");
+    const { value, done } = await results.next();
+    if (!done) return resultOf(JSON.parse(value));
+    host = undefined;
+    throw new Error(`svc ${args.join(" ")} has ended the process that ran it`);
+  };
+  const result = last.then(perform);
+  last = result.catch(() => {});
+  return await result;
 }
 
 /** Calls a body with a fresh folder that is removed afterwards. */

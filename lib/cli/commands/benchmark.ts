@@ -22,6 +22,7 @@ import type { BenchmarkStatus } from "../../benchmark/on_engine.ts";
 import { ENGINES, WRITTEN_ENGINES } from "../../engine/types.ts";
 import { EXIT, reportText } from "../problem.ts";
 import { formatTable, right } from "../table.ts";
+import { streams } from "../terminal.ts";
 import { PLANNING } from "./recipe.ts";
 
 function positive(text: string): number {
@@ -264,7 +265,7 @@ export const benchmarkCommands: CommandSpec[] = [
       const engine = { on, shards, retries, sbatch, hosts, program: words, detach };
       const made = await svc.benchmarks.runOn(packs[0], { ...shared, ...engine, ...events });
       if ("result" in made || detach || made.status !== "running") return made;
-      if (!context.json && Deno.stdin.isTerminal() && confirm(`Cancel the tasks of ${made.result_id}?`)) {
+      if (!context.json && streams().stdin.isTerminal() && confirm(`Cancel the tasks of ${made.result_id}?`)) {
         return await svc.benchmarks.status(await svc.benchmarks.cancel(made.result_id));
       }
       return made;
