@@ -1,11 +1,11 @@
 /**
  * Multipath channel on samples: linear convolution with sample-spaced paths (zero before the first sample, cut to the length of the
- * input), a timing offset, a carrier frequency offset e^{j2π·cfo·n/(F·Q)} from the first sample on, and noise N0 per sample at
- * unit transmit power. Paths are given, or drawn from a tapped delay line with delays rounded to samples,
+ * input), a timing offset, a carrier frequency offset e^{j2π·cfo·n/(F·Q)} from the first sample on, and noise. Paths are given, or drawn from a tapped delay line with delays rounded to samples,
  * floor(τ·f_s + 0.5); equal delays add. Interference between symbols and carriers arises from the samples.
  *
  * The state holds the response of the paths on the active subcarriers, complex64 [grid, OFDM symbol, subcarrier], with the noise
- * variance N0/Q of an element. Draws: taps [tap] (not for given paths), then noise [n].
+ * variance N0 = 10^(-snr_db/10) of an element of unit mean energy. With Q-fold oversampling a sample has the noise variance
+ * Q·N0, since the receiver keeps 1/Q of the bandwidth. Draws: taps [tap] (not for given paths), then noise [n].
  *
  * Source: Goldsmith, Wireless Communications, 2005, ch. 3 and 12.
  */
@@ -17,7 +17,8 @@ import { z } from "../../lib/contract/zod.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { ofdmStateArtifact } from "../../lib/artifact/ofdm_state.ts";
 import { companionsOf, metadataNumber } from "../../lib/artifact/values.ts";
-import { dbToLinear } from "../../lib/numeric/decibel.ts";
+import { meanPower } from "../../lib/numeric/complex.ts";
+import { dbToLinear, linearToDb } from "../../lib/numeric/decibel.ts";
 import { PROFILE_MODELS, staticTaps, tdlProfile } from "../../lib/numeric/delay_profile.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { convolve, firstActive, type Path, pathResponse } from "../../lib/numeric/ofdm_waveform.ts";
@@ -43,7 +44,7 @@ const PARAMS = z.strictObject({
   timing_offset_samples: z.int().min(-LONGEST_DELAY).max(LONGEST_DELAY).default(0)
     .describe("samples by which the waveform arrives late"),
   snr_db: z.number().default(30).describe(
-    "Es/N0 in dB at unit mean symbol energy; N0 = 10^(-snr_db/10) per sample, without oversampling also per resource element",
+    "Es/N0 in dB per occupied resource element at unit mean symbol energy, with any oversampling",
   ).meta({
     "x-svc-ui": { unit: "dB" },
   }),
@@ -75,8 +76,8 @@ export default defineOperation({
   run({ inputs, params, generator, threads }) {
     const { samples, layout } = readWaveform(inputs.waveform), { fftSize: size, oversampling, active, rows } = layout;
     const paths = pathsOf(params, generator), late = params.timing_offset_samples;
-    const noise = dbToLinear(-params.snr_db);
-    const drawn = complexNormal64Parallel(generator, samples.length / 2, noise, { threads });
+    const noise = dbToLinear(-params.snr_db), sampleNoise = noise * oversampling;
+    const drawn = complexNormal64Parallel(generator, samples.length / 2, sampleNoise, { threads });
     const faded = convolve(samples, paths), received = new Float32Array(samples.length);
     for (let n = 0; 2 * n < received.length; n++) {
       const from = 2 * (n - late),
@@ -106,7 +107,7 @@ export default defineOperation({
             active_subcarriers: active,
             ofdm_symbol_count: rows,
             symbol_count: layout.symbolCount,
-            noise_variance: float(noise),
+            noise_variance: float(sampleNoise),
             ...block,
           },
         },
@@ -115,11 +116,15 @@ export default defineOperation({
           symbols,
           subcarriers: active,
           h,
-          noiseVariance: noise / oversampling,
+          noiseVariance: noise,
           averagePowerBudget: 1,
         }, {}),
       },
-      metrics: { "channel.noise_variance": noise, "channel.snr_db": params.snr_db },
+      metrics: {
+        "channel.noise_variance": noise,
+        "channel.snr_db": params.snr_db,
+        ...(samples.length === 0 ? {} : { "channel.sample_snr_db": linearToDb(meanPower(samples) / sampleNoise) }),
+      },
     };
   },
 });

@@ -124,19 +124,23 @@ Deno.test("the PAPR of Gaussian symbols has Fisher's distribution of the largest
 Deno.test("QPSK over one path has the error rate of AWGN, also oversampled", async () => {
   const bits = Generator.seeded(3).integers(0, 2, 64 * 2 * 300, "uint8");
   const { symbols } = (await runOperation(digitalModulate, { inputs: { bits: payloadInput(bits) } })).outputs;
-  for (const oversampling of [1, 2]) {
-    const { waveform } = (await runOperation(ofdmWaveform, { inputs: { symbols }, params: { oversampling } })).outputs;
-    const sent = (await runOperation(multipathWaveform, {
+  for (const oversampling of [1, 2, 4, 8]) {
+    const { waveform } =
+      (await runOperation(ofdmWaveform, { inputs: { symbols }, params: { cp_length: 0, oversampling } }))
+        .outputs;
+    const { outputs: sent, metrics } = await runOperation(multipathWaveform, {
       inputs: { waveform },
       params: { taps: paths([[0, 1, 0]]), snr_db: float(4), seed: 9 },
-    })).outputs;
+    });
+    // Without a prefix and with all subcarriers, a sample has unit mean power.
+    assert.ok(Math.abs(Number(metrics["channel.sample_snr_db"]) - (4 - 10 * Math.log10(oversampling))) < 1e-3);
     const inputs = { waveform: sent.waveform, state: sent.state };
     const { rx_symbols } = (await runOperation(ofdmReceive, { inputs, params: { equalize: "zf" } })).outputs;
     const decided = (await runOperation(digitalDemodulate, { inputs: { rx_symbols } })).outputs.bits.array()
       .data as Uint8Array;
     const errors = decided.reduce((sum, bit, i) => sum + (bit ^ bits[i]), 0),
       { low, high } = wilsonInterval(errors, bits.length, 0.999);
-    const theory = bitErrorRateAwgn("qpsk", oversampling * 10 ** 0.4);
+    const theory = bitErrorRateAwgn("qpsk", 10 ** 0.4);
     assert.ok(errors >= 100 && low <= theory && theory <= high, `${errors}: ${theory} is not within ${low} … ${high}`);
   }
 });

@@ -346,15 +346,15 @@ def multipath_waveform(inputs, params, draws, network=None):
     body = signal.number("fft_size") * oversampling
     turns = params["carrier_frequency_offset_subcarriers"] / body * torch.arange(len(x), dtype=torch.float64, device=x.device)
     carrier = torch.polar(torch.ones_like(turns), 2 * torch.pi * turns).to(x.dtype)
-    y = delayed(faded, params["timing_offset_samples"]) * carrier + draws.complex_normal(x.shape, n0)
+    y = delayed(faded, params["timing_offset_samples"]) * carrier + draws.complex_normal(x.shape, n0 * oversampling)
     _, frequency = bins_of(signal.metadata, x.device)
     angle = -2 * torch.pi * frequency.double() * torch.tensor(delays, device=x.device)[:, None] / body
     response = (gains[:, None] * torch.polar(torch.ones_like(angle), angle)).sum(0).to(x.dtype)
     wanted = signal.metadata.get("symbols_per_grid", rows)
     symbols = wanted if wanted and rows % wanted == 0 else rows
-    facts = {"noise_variance": n0 / oversampling, "average_power_budget": 1.0}
+    facts = {"noise_variance": n0, "average_power_budget": 1.0}
     h = response.expand(rows, -1).reshape(-1, symbols, len(response))
-    return {"waveform": signal.with_(y, noise_variance=n0), "state": Signal(h, facts)}
+    return {"waveform": signal.with_(y, noise_variance=n0 * oversampling), "state": Signal(h, facts)}
 
 
 @twin("demodulation.ofdm_receive")
