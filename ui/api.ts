@@ -1,6 +1,9 @@
 /**
  * The server, as the page talks to it: documents with the types of the routes, typed JSON both ways (1.0 stays 1.0), problems
  * as errors, and a token where the server needs one. The token lives in session storage alone.
+ *
+ * A question changes nothing on the server: it is asked again while its answer is lost on the way, or while the server is too
+ * busy for it, until its signal aborts it. A command (`post`) is sent once.
  */
 import type { Diagnostic } from "../lib/contract/error.ts";
 import { canonicalJson, parseJson } from "../lib/contract/json.ts";
@@ -64,42 +67,71 @@ export function addressOf(path: string, { params = {}, query = {} }: Pick<Reques
   return path.replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(params[name])) + search;
 }
 
-/** Sends a request. @throws Problem where the server cannot be reached or refuses */
-export async function send(path: string, request: Request = {}, init: RequestInit = {}): Promise<Response> {
+/** Sends a request once. @throws Problem where the server cannot be reached or refuses */
+async function sendOnce(path: string, request: Request = {}, init: RequestInit = {}): Promise<Response> {
   const known = token(),
     headers = { ...request.headers, ...(known === null ? {} : { authorization: `Bearer ${known}` }) };
   let response: Response;
   try {
     response = await fetch(addressOf(path, request), { ...init, headers, signal: request.signal });
   } catch (error) {
-    if ((error as Error).name === "AbortError") throw error;
-    connection.value = "lost";
-    throw new Problem(0, "server_unreachable", "Cannot reach the server");
+    throw lost(error);
   }
   connection.value = "ok";
   if (response.status === 401) tokenWanted.value = true;
   if (response.ok) return response;
-  const text = await response.text(), body = text === "" ? {} : parseJson(text) as JsonObject;
+  const text = await textOf(response), body = text === "" ? {} : parseJson(text) as JsonObject;
   const message = String(body.detail ?? body.title ?? response.statusText);
   throw new Problem(response.status, String(body.code ?? response.status), message, body);
 }
 
-const read = async (response: Response): Promise<Value> => parseJson(await response.text()) as Value;
-
-/** GET a document. @throws Problem */
-export const get = async <Path extends Readable>(path: Path, request?: Request): Promise<Reply<Path>> =>
-  await read(await send(path, request)) as Reply<Path>;
-
-/** GET a document with its ETag. @throws Problem */
-export async function getTagged<Path extends Readable>(
-  path: Path,
-  request?: Request,
-): Promise<{ document: Reply<Path>; etag: string | null }> {
-  const response = await send(path, request);
-  return { document: await read(response) as Reply<Path>, etag: response.headers.get("etag") };
+/** The error of a connection that broke: an abort by the page itself, else a problem. */
+function lost(error: unknown): Error {
+  if (error instanceof Error && error.name === "AbortError") return error;
+  connection.value = "lost";
+  return new Problem(0, "server_unreachable", "Cannot reach the server");
 }
 
-/** POST a document. @throws Problem */
+const textOf = (response: Response): Promise<string> => response.text().catch((error) => Promise.reject(lost(error)));
+const read = async (response: Response): Promise<Value> => parseJson(await textOf(response)) as Value;
+
+/** Refusals that pass: the same question is answered later. */
+const PASSING = /^(server_unreachable|request_timeout|body_timeout|body_incomplete|server_busy|shutting_down)$/;
+const FIRST_WAIT_MS = 250, LONGEST_WAIT_MS = 4000;
+
+/** Asks until there is an answer or a refusal that lasts. @throws Problem */
+async function answered<T>(ask: () => Promise<T>): Promise<T> {
+  for (let wait = FIRST_WAIT_MS;; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof Problem) || !PASSING.test(error.code)) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, wait));
+  }
+}
+
+/** GET a reply, whose body is read by the caller. @throws Problem */
+export const send = (path: string, request?: Request): Promise<Response> => answered(() => sendOnce(path, request));
+
+/** GET a document. @throws Problem */
+export const get = <Path extends Readable>(path: Path, request?: Request): Promise<Reply<Path>> =>
+  answered(async () => await read(await sendOnce(path, request)) as Reply<Path>);
+
+/** GET a document with its ETag. @throws Problem */
+export const getTagged = <Path extends Readable>(
+  path: Path,
+  request?: Request,
+): Promise<{ document: Reply<Path>; etag: string | null }> =>
+  answered(async () => {
+    const response = await sendOnce(path, request);
+    return { document: await read(response) as Reply<Path>, etag: response.headers.get("etag") };
+  });
+
+/** POST a question, to a route that changes nothing. @throws Problem */
+export const ask: typeof post = (path, body, request) => answered(() => post(path, body, request));
+
+/** POST a command. @throws Problem */
 export const post = async <Path extends PathOf<"post">>(
   path: Path,
   body: JsonObject = {},
@@ -107,7 +139,7 @@ export const post = async <Path extends PathOf<"post">>(
 ): Promise<ReplyOf<"post", Path>> => {
   const headers = { "content-type": "application/json", ...request.headers };
   const init = { method: "POST", body: canonicalJson(body) };
-  return await read(await send(path, { ...request, headers }, init)) as ReplyOf<"post", Path>;
+  return await read(await sendOnce(path, { ...request, headers }, init)) as ReplyOf<"post", Path>;
 };
 
 /** A failed request in one line, with what the server found. */

@@ -101,12 +101,15 @@ const HEALTH_INTERVAL_MS = 10_000;
 
 function Banner() {
   const { value: health, again } = useFetched("/api/health");
+  const lost = connection.value === "lost";
   useEffect(() => {
-    const ask = () => document.visibilityState === "visible" && connection.value === "ok" && again();
+    const ask = () => document.visibilityState === "visible" && again();
+    // The answer ends the loss: it may be that of a single request.
+    if (lost) ask();
     const timer = setInterval(ask, HEALTH_INTERVAL_MS);
     return () => clearInterval(timer);
-  }, []);
-  const text = connection.value !== "ok"
+  }, [lost]);
+  const text = lost
     ? "The server does not answer. The page keeps its contents and reconnects."
     : health?.status === "degraded"
     ? `The server is degraded: ${health.reason?.message}.`

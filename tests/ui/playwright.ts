@@ -1,7 +1,15 @@
 /** The one place that names the browser driver, and the browser that it drives. */
 import { needs } from "../support/needs.ts";
 
-export { type Browser, type BrowserContext, chromium, type Locator, type Page } from "npm:playwright-core@^1.65";
+export {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type Locator,
+  type Page,
+  type Request,
+  type Route,
+} from "npm:playwright-core@^1.65";
 
 /**
  * A Chromium of this machine, or undefined. The headless shell comes first: the whole browser starts two more processes for

@@ -1,6 +1,6 @@
 /** The runs of a comparison, a few at a time, in the order that was asked for. */
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { connection, get, messageOf } from "../api.ts";
+import { get, messageOf } from "../api.ts";
 import { json } from "../runs/fetch_artifact.ts";
 import { useEffect, useState } from "../preact.ts";
 import { type ComparedRun, comparedRun } from "./table.ts";
@@ -19,8 +19,6 @@ const known = new Map<string, ComparedRun>();
 export function useComparedRuns(ids: readonly string[]): ComparedRuns {
   const [, setCount] = useState(0);
   const [problems, setProblems] = useState<readonly string[]>([]);
-  const reachable = connection.value === "ok";
-  // What could not be read while the server was away is read when it is back.
   useEffect(() => {
     const stop = new AbortController(), queue = ids.filter((id) => !known.has(id));
     setProblems([]);
@@ -40,7 +38,7 @@ export function useComparedRuns(ids: readonly string[]): ComparedRuns {
     };
     for (let i = 0; i < AT_ONCE; i++) work();
     return () => stop.abort();
-  }, [ids.join(","), reachable]);
+  }, [ids.join(",")]);
   const runs = ids.flatMap((id) => known.get(id) ?? []);
   return { runs, loading: ids.length - runs.length - problems.length, problems };
 }

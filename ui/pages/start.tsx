@@ -1,6 +1,6 @@
 /** The first page: three starting points, each one press from a figure, and a tour of five steps. */
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { get, post, problemText } from "../api.ts";
+import { ask, get, problemText } from "../api.ts";
 import { setDimension } from "../form/matrix.ts";
 import { Page, Section, Trouble } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
@@ -19,7 +19,7 @@ interface StartingPoint {
 }
 
 const template = async (id: string): Promise<JsonObject> =>
-  (await post("/api/recipe-templates/instantiate", { template_id: id })).recipe;
+  (await ask("/api/recipe-templates/instantiate", { template_id: id })).recipe;
 
 const POINTS: readonly StartingPoint[] = [
   {

@@ -3,7 +3,7 @@
 import { canonicalJson } from "../../lib/contract/json.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { replaceWorkingCopy } from "../../lib/template/working_copy.ts";
-import { messageOf, post, type Reply } from "../api.ts";
+import { ask, messageOf, type Reply } from "../api.ts";
 import { commandOf, CopyCommand } from "../copy_command.tsx";
 import { GraphPreview } from "../graph/preview.tsx";
 import {
@@ -165,7 +165,7 @@ const missingOf = (missing: readonly JsonObject[]) =>
   missing.map((item) => String(item.name ?? item.id ?? item.detail ?? canonicalJson(item))).join(", ");
 
 const instanceOf = async (id: string, signal: AbortSignal): Promise<JsonObject> =>
-  (await post("/api/recipe-templates/instantiate", { template_id: id }, { signal })).recipe;
+  (await ask("/api/recipe-templates/instantiate", { template_id: id }, { signal })).recipe;
 
 /** The fields that stay and the steps that go when a working copy gets another template, before it is done. */
 function Replace({ row, copy, onClose }: { row: TemplateRow; copy: Copy; onClose(): void }) {

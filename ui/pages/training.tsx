@@ -3,7 +3,7 @@
  * gradients, the captured data, the identities of scenario and plan, and the export of a project, which is watched below.
  */
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { type Diagnostic, findingsOf, get, post } from "../api.ts";
+import { ask, type Diagnostic, findingsOf, get } from "../api.ts";
 import { Diagnostics, Page, Trouble } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
 import { place, refine } from "../router.ts";
@@ -52,7 +52,7 @@ async function recipeOf(source: string, signal: AbortSignal): Promise<JsonObject
   const [kind, name] = [source.slice(0, source.indexOf(":")), source.slice(source.indexOf(":") + 1)];
   const { recipe } = kind === "file"
     ? await get("/api/recipe", { query: { path: name }, signal })
-    : await post("/api/recipe-templates/instantiate", { template_id: name }, { signal });
+    : await ask("/api/recipe-templates/instantiate", { template_id: name }, { signal });
   return recipe;
 }
 

@@ -1,32 +1,32 @@
 /** The events of a job, as they come. */
-import { get } from "../api.ts";
-import { Table } from "../parts.tsx";
+import { get, Problem } from "../api.ts";
+import { Table, Wait } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
 import { type JobEvent, onEvent } from "../state/events.ts";
+import { useLoaded } from "../state/fetched.ts";
+
+/** The events that the server keeps of a job: none of one that it has forgotten. @throws Problem */
+async function eventsOf(jobId: string, signal: AbortSignal): Promise<readonly JobEvent[]> {
+  try {
+    return (await get("/api/run-jobs/:job_id", { params: { job_id: jobId }, signal })).events;
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) return [];
+    throw error;
+  }
+}
 
 export function Log({ jobId, none = "This recipe has not run yet." }: { jobId: string | null; none?: string }) {
-  const [events, setEvents] = useState<readonly JobEvent[] | null>(null);
-  useEffect(() => {
-    if (jobId === null) return;
-    const stop = new AbortController();
-    const add = (more: readonly JobEvent[]) =>
-      setEvents((before) => {
-        const bySeq = new Map([...before ?? [], ...more].map((event) => [event.seq, event]));
-        return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
-      });
-    get("/api/run-jobs/:job_id", { params: { job_id: jobId }, signal: stop.signal }).then(
-      ({ events }) => add(events),
-      () => setEvents([]),
-    );
-    const leave = onEvent((event) => event.job_id === jobId && add([event]));
-    return () => {
-      stop.abort();
-      leave();
-    };
-  }, [jobId]);
+  const [live, setLive] = useState<readonly JobEvent[]>([]);
+  useEffect(
+    () => onEvent((event) => event.job_id === jobId && setLive((before) => [...before, event])),
+    [jobId],
+  );
+  const kept = useLoaded((signal) => eventsOf(jobId!, signal), jobId);
   if (jobId === null) return <p class="muted">{none}</p>;
-  if (events === null) return <p class="muted">Reading the events</p>;
-  if (events.length === 0) return <p class="muted">The server keeps no events of this job.</p>;
+  const come = [...kept.value ?? [], ...live.filter(({ job_id }) => job_id === jobId)];
+  if (kept.value === null && come.length === 0) return <Wait of={kept} what="the events" />;
+  if (come.length === 0) return <p class="muted">The server keeps no events of this job.</p>;
+  const events = [...new Map(come.map((event) => [event.seq, event])).values()].sort((a, b) => a.seq - b.seq);
   return (
     <Table
       look="log"

@@ -3,7 +3,7 @@
 import { canonicalJson } from "../../lib/contract/json.ts";
 import type { JsonObject, Value } from "../../lib/contract/value.ts";
 import { unitText } from "../../lib/figure/unit_text.ts";
-import { post } from "../api.ts";
+import { ask } from "../api.ts";
 import { useComparedRuns } from "../compare/load.ts";
 import type { ComparedRun } from "../compare/table.ts";
 import { matrixFacts, MOST_VARIANTS, readValues, setDimension, unbind, writtenValues } from "../form/matrix.ts";
@@ -146,7 +146,7 @@ interface Variant {
 
 /** The variants of a recipe, verbatim from the server. @throws Problem */
 async function variantsOf(recipe: JsonObject, stop: AbortSignal): Promise<Variant[]> {
-  const { recipes } = await post("/api/recipe/matrix/expand", { recipe }, { signal: stop });
+  const { recipes } = await ask("/api/recipe/matrix/expand", { recipe }, { signal: stop });
   return recipes.map((variant, index) => ({
     id: String(variant.metadata.matrix_variant_id ?? index),
     name: variant.name,

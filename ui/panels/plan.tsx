@@ -1,6 +1,6 @@
 /** The plan of the recipe: the binding of each step, and the outcome of the plan cache for the last run. */
 import { Diagnostics, Shown, Table } from "../parts.tsx";
-import { post } from "../api.ts";
+import { ask } from "../api.ts";
 import { runtimesText } from "../runtimes.ts";
 import { type Copy, textOf } from "../state/copies.ts";
 import { useLoaded } from "../state/fetched.ts";
@@ -38,7 +38,7 @@ export function CacheOutcome({ summary }: { summary: Summary }) {
 
 export function Plan({ copy }: { copy: Copy }) {
   const summary = useSummary(jobOf(copy));
-  const plan = useLoaded((signal) => post("/api/recipe/plan", { recipe: copy.recipe }, { signal }), textOf(copy));
+  const plan = useLoaded((signal) => ask("/api/recipe/plan", { recipe: copy.recipe }, { signal }), textOf(copy));
   return (
     <Shown of={plan} what="the plan">
       {({ plan: { steps }, diagnostics }) => (

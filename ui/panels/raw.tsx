@@ -4,11 +4,11 @@
  */
 import { parseJson, prettyJson } from "../../lib/contract/json.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { type Diagnostic, findingsOf, messageOf, post, Problem } from "../api.ts";
+import { ask, type Diagnostic, findingsOf, messageOf, Problem } from "../api.ts";
 import { jsonParts } from "../form/json_ranges.ts";
 import { Diagnostics, Select, Shown } from "../parts.tsx";
-import { type ComponentChildren, lazy, useEffect, useState } from "../preact.ts";
-import { copies, type Copy, edit, keepRaw, textOf, update } from "../state/copies.ts";
+import { type ComponentChildren, lazy, useEffect, useRef, useState } from "../preact.ts";
+import { copies, type Copy, edit, keepRaw, textOf, update, type Verdict } from "../state/copies.ts";
 import { useLoaded } from "../state/fetched.ts";
 import { checkMode } from "../state/settings.ts";
 import { Changes } from "./changes.tsx";
@@ -34,7 +34,7 @@ async function judge(text: string, signal?: AbortSignal): Promise<Judgement> {
     return { recipe: null, diagnostics: findingsOf(new Problem(0, "json_invalid", message)) };
   }
   try {
-    const answer = await post("/api/recipe/validate", { recipe, mode: checkMode.value }, { signal });
+    const answer = await ask("/api/recipe/validate", { recipe, mode: checkMode.value }, { signal });
     return { recipe: answer.recipe, diagnostics: answer.validation.diagnostics };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
@@ -46,16 +46,19 @@ export function Raw({ copy }: { copy: Copy }) {
   const [view, setView] = useState<typeof VIEWS[number]>("authored");
   const picker = <Select label="View" look="small" value={view} options={VIEWS} onChoose={setView} />;
   if (view === "authored") return <Authored key={copy.id} copy={copy} picker={picker} />;
-  const shown = view === "effective" ? copy.verdict?.forms?.effective : copy.verdict?.forms?.recipe;
+  const { verdict } = copy, shown = view === "effective" ? verdict?.forms?.effective : verdict?.forms?.recipe;
+  const checking = verdict?.text !== textOf(copy);
   return (
     <div class="raw">
       <div class="row raw-tools">
         {picker}
-        <span class="small muted">{shown ? "read only" : "shown once the recipe is valid"}</span>
+        <span class="small muted">
+          {checking ? "Checking the latest change" : shown ? "read only" : "shown once the recipe is valid"}
+        </span>
       </div>
       <div class="raw-body">
         {view === "difference"
-          ? <Difference copy={copy} />
+          ? <Difference verdict={verdict} />
           : shown && <Code key={view} label={`${view} recipe`} readOnly text={prettyJson(shown)} />}
       </div>
     </div>
@@ -66,10 +69,16 @@ function Authored({ copy, picker }: { copy: Copy; picker: ComponentChildren }) {
   const text = copy.rawDraft ?? prettyJson(copy.recipe), draft = copy.rawDraft !== null;
   const [found, setFound] = useState<Diagnostic[]>([]), [note, setNote] = useState("");
   const { brokenAt } = jsonParts(text);
+  const latest = useRef(text);
+  latest.current = text;
   useEffect(() => {
     const stop = new AbortController();
+    const show = ({ diagnostics }: Judgement) => stop.signal.aborted || setFound(diagnostics);
     const timer = setTimeout(
-      () => judge(text, stop.signal).then(({ diagnostics }) => setFound(diagnostics), () => {}),
+      () =>
+        judge(text, stop.signal).then(show, (error) => {
+          if (!stop.signal.aborted) throw error;
+        }),
       CHECK_AFTER_MS,
     );
     return () => {
@@ -79,7 +88,8 @@ function Authored({ copy, picker }: { copy: Copy; picker: ComponentChildren }) {
   }, [text, checkMode.value]);
   const apply = async () => {
     const { recipe, diagnostics } = await judge(text);
-    setFound(diagnostics);
+    // The marks are those of the text that is shown.
+    if (latest.current === text) setFound(diagnostics);
     if (recipe === null) return setNote("Not applied: fix the problems first; the text stays");
     edit(copy.id, recipe);
     update(copy.id, { unread: {} });
@@ -138,14 +148,14 @@ function Authored({ copy, picker }: { copy: Copy; picker: ComponentChildren }) {
   );
 }
 
-/** The additions of defaults and normal form to the authored recipe. */
-function Difference({ copy }: { copy: Copy }) {
-  const effective = copy.verdict?.forms?.effective;
+/** The additions of defaults and normal form to the authored recipe, as it was checked. */
+function Difference({ verdict }: { verdict: Verdict | null }) {
+  const forms = verdict?.forms ?? null, authored = verdict?.text ?? "";
   const found = useLoaded(
-    (signal) => post("/api/recipe/diff", { a: copy.recipe, b: effective! }, { signal }),
-    effective === undefined ? null : `${textOf(copy)} ${copy.verdict!.text}`,
+    (signal) => ask("/api/recipe/diff", { a: parseJson(authored) as JsonObject, b: forms!.effective }, { signal }),
+    forms && `${forms.validation.mode} ${authored}`,
   );
-  if (effective === undefined) return null;
+  if (forms === null) return null;
   return (
     <div class="pad">
       <Shown of={found} what="the differences">

@@ -1,7 +1,7 @@
 /** The recipe of a run: as authored, with all defaults, and the differences. */
 import { prettyJson } from "../../lib/contract/json.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { post } from "../api.ts";
+import { ask } from "../api.ts";
 import { Changes } from "../panels/changes.tsx";
 import { Shown, Toggle } from "../parts.tsx";
 import { useState } from "../preact.ts";
@@ -19,7 +19,7 @@ export function RecipeView({ documents: { summary } }: { documents: RunDocuments
       json<JsonObject>(`${folder}/recipe.authored.json`, signal),
       json<JsonObject>(`${folder}/recipe.json`, signal),
     ]);
-    const { changes } = await post("/api/recipe/diff", { a: authored, b: effective }, { signal });
+    const { changes } = await ask("/api/recipe/diff", { a: authored, b: effective }, { signal });
     return { authored, effective, changes };
   }, folder);
   return (

@@ -5,7 +5,7 @@
  */
 import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
-import { connection, type Diagnostic, findingsOf, get, getTagged, post, Problem, type ReplyOf } from "../api.ts";
+import { ask, type Diagnostic, findingsOf, get, getTagged, post, Problem, type ReplyOf } from "../api.ts";
 import { batch, effect, signal } from "../preact.ts";
 import { SHOWN_RECIPE } from "../router.ts";
 import { centreView } from "./centre_view.ts";
@@ -181,7 +181,7 @@ export async function openFile(path: string): Promise<void> {
 }
 
 const fromTemplate = async (templateId: string) =>
-  (await post("/api/recipe-templates/instantiate", { template_id: templateId })).recipe;
+  (await ask("/api/recipe-templates/instantiate", { template_id: templateId })).recipe;
 
 export async function openTemplate(templateId: string): Promise<void> {
   openCopy(await fromTemplate(templateId));
@@ -194,6 +194,8 @@ export function duplicate(copy: Copy): void {
 const structuredCopy = (recipe: JsonObject) => parseJson(canonicalJson(recipe)) as JsonObject;
 
 export function closeCopy(id: string): void {
+  checks.get(id)?.abort();
+  checks.delete(id);
   deleteDraft(id);
   copies.value = copies.value.filter((copy) => copy.id !== id);
   if (activeId.value === id) activeId.value = copies.value[0]?.id ?? null;
@@ -248,7 +250,7 @@ export async function saveOver(copy: Copy, path: string, etag: string | null): P
 
 async function tellConflict(copy: Copy, path: string): Promise<void> {
   const { document, etag } = await readFile(path);
-  const { changes } = await post("/api/recipe/diff", { a: document.recipe, b: copy.recipe });
+  const { changes } = await ask("/api/recipe/diff", { a: document.recipe, b: copy.recipe });
   conflict.value = { copyId: copy.id, path, recipe: document.recipe, etag, changes };
 }
 
@@ -274,59 +276,66 @@ export const fileOf = (name: string) => `recipes/${name.replaceAll(/[^A-Za-z0-9.
 
 // After every change the draft is kept, and the server checks it a moment later.
 
-const timers = new Map<string, ReturnType<typeof setTimeout>>();
+/** The latest check of each copy: a later one ends it. */
+const checks = new Map<string, AbortController>();
 const VALIDATE_AFTER_MS = 250;
 
 function changed(id: string): void {
   keepDraft(id);
-  clearTimeout(timers.get(id));
-  timers.set(id, setTimeout(() => validate(id), VALIDATE_AFTER_MS));
+  validate(id, VALIDATE_AFTER_MS);
 }
 
-/** Asks the server to check a copy. */
-export async function validate(id: string): Promise<void> {
+/** Asks the server to check a copy as it is after a while. */
+export async function validate(id: string, afterMs = 0): Promise<void> {
+  checks.get(id)?.abort();
+  const stop = new AbortController();
+  checks.set(id, stop);
+  await new Promise((resolve) => setTimeout(resolve, afterMs));
   const copy = find(id);
-  if (copy === undefined) return;
-  const text = textOf(copy);
-  let verdict: Verdict;
+  if (stop.signal.aborted || copy === undefined) return;
   try {
-    const forms = await post("/api/recipe/validate", { recipe: copy.recipe, mode: checkMode.value });
-    const { diagnostics: own } = forms.validation;
-    verdict = { text, valid: true, diagnostics: [...own, ...await planProblems(copy.recipe, own)], forms };
+    const verdict = await verdictOn(copy, stop.signal);
+    if (!stop.signal.aborted) update(id, { verdict });
   } catch (error) {
-    if (!(error instanceof Problem) || error.status !== 400) return;
-    verdict = { text, valid: false, diagnostics: findingsOf(error), forms: null };
+    if (!stop.signal.aborted) throw error;
   }
-  // An answer to a question that is no longer asked is dropped.
-  const present = find(id);
-  if (present !== undefined && textOf(present) === text) update(id, { verdict });
 }
 
-// Edits during a lost connection are checked when the server answers again.
-let wasLost = false;
-effect(() => {
-  const lost = connection.value === "lost";
-  if (wasLost && !lost) {
-    for (const copy of copies.peek()) if (copy.verdict?.text !== textOf(copy)) queueMicrotask(() => validate(copy.id));
+/** @throws what is no problem of the server */
+async function verdictOn(copy: Copy, signal: AbortSignal): Promise<Verdict> {
+  const text = textOf(copy);
+  try {
+    const forms = await ask("/api/recipe/validate", { recipe: copy.recipe, mode: checkMode.value }, { signal });
+    const { diagnostics: own } = forms.validation;
+    return { text, valid: true, diagnostics: [...own, ...await planProblems(copy.recipe, own, signal)], forms };
+  } catch (error) {
+    return { text, valid: false, diagnostics: findingsOf(refusal(error)), forms: null };
   }
-  wasLost = lost;
-});
+}
+
+/** A refusal of the server. @throws any other error */
+function refusal(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  throw error;
+}
 
 /**
  * Obstacles of a plan: a topology that is not its profile's, parts that this machine lacks. The plan of a matrix is
  * that of its variants, which are asked about one by one when they run.
  *
  * @param known findings that are shown already
- * @throws Problem of the connection
  */
-async function planProblems(recipe: JsonObject, known: readonly Diagnostic[]): Promise<Diagnostic[]> {
+async function planProblems(
+  recipe: JsonObject,
+  known: readonly Diagnostic[],
+  signal: AbortSignal,
+): Promise<Diagnostic[]> {
   if (isObject(recipe.metadata) && isObject(recipe.metadata.matrix)) return [];
   let found: Diagnostic[];
   try {
-    found = (await post("/api/recipe/plan", { recipe })).diagnostics;
+    found = (await ask("/api/recipe/plan", { recipe }, { signal })).diagnostics;
   } catch (error) {
-    if (!(error instanceof Problem) || error.status !== 400) throw error;
-    found = findingsOf(error);
+    found = findingsOf(refusal(error));
   }
   const key = ({ code, pointer, message }: Diagnostic) => `${code} ${pointer} ${message}`;
   const said = new Set(known.map(key));

@@ -69,8 +69,12 @@ function later(known: Job | undefined, job: Job): Job {
 }
 
 export async function refreshJobs(): Promise<void> {
+  const before = jobs.value;
   const { jobs: listed } = await get("/api/run-jobs");
-  const others = [...jobs.value].filter(([, { kind }]) => kind === "benchmark" || kind === "dataset_capture");
+  // A job that became known meanwhile may be missing in the reply.
+  const others = [...jobs.value].filter(([id, { kind }]) =>
+    !before.has(id) || kind === "benchmark" || kind === "dataset_capture"
+  );
   const ours = listed.map((job) => [job.job_id, later(jobs.value.get(job.job_id), job)] as const);
   jobs.value = new Map([...others, ...ours]);
 }

@@ -1,5 +1,5 @@
 /** Documents that a view reads from the server: the value, or the problem, read again when the question changes. */
-import { addressOf, connection, get, messageOf, type Readable, type Reply, type Request } from "../api.ts";
+import { addressOf, get, messageOf, type Readable, type Reply, type Request } from "../api.ts";
 import { useEffect, useState } from "../preact.ts";
 
 export interface Loaded<T> {
@@ -30,11 +30,6 @@ export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, key: str
     );
     return () => stop.abort();
   }, [key, turn]);
-  const back = connection.value === "ok";
-  // A document that could not be read while the server was away is read when it is back.
-  useEffect(() => {
-    if (back && found.problem !== null) again();
-  }, [back]);
   const { value, problem } = found.key === key ? found : { value: null, problem: null };
   return { value, problem, again };
 }

@@ -1,6 +1,6 @@
 /** Runs of working copies: starting them, and the state of every step as its events come. */
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { get, post, Problem } from "../api.ts";
+import { get, post } from "../api.ts";
 import { hasMatrix } from "../form/matrix.ts";
 import { signal } from "../preact.ts";
 import { announce } from "./announce.ts";
@@ -20,8 +20,11 @@ export interface StepState {
   seconds: number | null;
 }
 
+/** A state with the sequence number of its event. */
+type NotedState = StepState & { seq: number };
+
 /** Step states by job. */
-export const stepStates = signal<ReadonlyMap<string, ReadonlyMap<string, StepState>>>(new Map());
+export const stepStates = signal<ReadonlyMap<string, ReadonlyMap<string, NotedState>>>(new Map());
 
 export const execution = (): JsonObject => ({
   parallel_workers: Number(workers.value),
@@ -72,18 +75,13 @@ export async function startRun(copy: Copy, points?: string[]): Promise<Job> {
   return job;
 }
 
-/** A job once it has ended; a server that is away for a while is asked again. @throws Problem of a reachable server */
+/** A job once it has ended. @throws Problem */
 export async function endOf(jobId: string): Promise<Job> {
   for (;;) {
-    try {
-      const query = { timeout_seconds: 30 };
-      const job = await get("/api/run-jobs/:job_id/wait", { params: { job_id: jobId }, query });
-      rememberJob(job);
-      if (isEnded(job.state)) return job;
-    } catch (error) {
-      if (!(error instanceof Problem) || error.status !== 0) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 1000));
-    }
+    const query = { timeout_seconds: 30 };
+    const job = await get("/api/run-jobs/:job_id/wait", { params: { job_id: jobId }, query });
+    rememberJob(job);
+    if (isEnded(job.state)) return job;
   }
 }
 
@@ -92,10 +90,15 @@ export const cancelRun = (jobId: string) => post("/api/run-jobs/:job_id/cancel",
 /** Jobs that were asked to stop. */
 export const stopping = signal<ReadonlySet<string>>(new Set());
 
-function note(jobId: string, stepId: string, change: Partial<StepState>): void {
-  const job = new Map(stepStates.value.get(jobId));
-  job.set(stepId, { state: "running", fraction: null, message: null, seconds: null, ...job.get(stepId), ...change });
-  stepStates.value = new Map(stepStates.value).set(jobId, job);
+/** The start of the run that the steps of a job belong to, by job: a matrix has a run for each variant. */
+const runStarts = new Map<string, number>();
+
+/** Events may come late, with a reply that was asked for before others came: the latest one of a step counts. */
+function note({ job_id, seq, step_id }: JobEvent, change: Partial<StepState>): void {
+  const job = new Map(stepStates.value.get(job_id)), id = String(step_id), known = job.get(id);
+  if (seq < Math.max(known?.seq ?? 0, runStarts.get(job_id) ?? 0)) return;
+  job.set(id, { state: "running", fraction: null, message: null, seconds: null, ...known, ...change, seq });
+  stepStates.value = new Map(stepStates.value).set(job_id, job);
 }
 
 /** Brings the states of a job's steps up to date, after a reload or a lost connection. @throws Problem */
@@ -115,30 +118,33 @@ onEvent((event) => {
 });
 
 function follow(event: JobEvent): void {
-  const step = event.step_id as string | undefined;
   if (event.kind === "stop_requested") stopping.value = new Set(stopping.value).add(event.job_id);
   switch (event.kind) {
-    case "run_created":
-      // The next variant of a matrix.
-      stepStates.value = new Map(stepStates.value).set(event.job_id, new Map());
+    case "run_created": {
+      const { job_id, seq } = event;
+      if (seq <= (runStarts.get(job_id) ?? 0)) return;
+      runStarts.set(job_id, seq);
+      const steps = [...stepStates.value.get(job_id) ?? []].filter(([, state]) => state.seq > seq);
+      stepStates.value = new Map(stepStates.value).set(job_id, new Map(steps));
       return;
+    }
     case "step_started":
-      return note(event.job_id, step!, { state: "running" });
+      return note(event, { state: "running" });
     case "step_progress":
-      return note(event.job_id, step!, {
+      return note(event, {
         fraction: typeof event.percent === "number" ? event.percent / 100 : null,
         message: event.message,
       });
     case "step_completed": {
       const seconds = (event.metrics as Record<string, number> | undefined)?.["timing.step.wall_time_s"];
-      return note(event.job_id, step!, {
+      return note(event, {
         state: "completed",
         fraction: 1,
         seconds: seconds === undefined ? null : Number(seconds),
       });
     }
     case "step_failed":
-      return note(event.job_id, step!, {
+      return note(event, {
         state: event.level === "warning" ? "canceled" : "failed",
         message: String(event.message),
       });

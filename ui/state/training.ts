@@ -1,7 +1,7 @@
 /** A draft of a training plan, its inspection by the server, and the exported projects. */
 import { parseJson } from "../../lib/contract/json.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { post, Problem, type Reply, type ReplyOf, send } from "../api.ts";
+import { ask, post, Problem, type Reply, type ReplyOf, send } from "../api.ts";
 import { contracts } from "./contracts.ts";
 import { stepsOf } from "./copies.ts";
 import { eventsOf } from "./stream.ts";
@@ -61,7 +61,7 @@ export type Boundary = Inspection["boundaries"][number];
 export type Project = Reply<"/api/workbench/exported-projects">["projects"][number];
 
 export const inspect = (recipe: JsonObject, draft: PlanDraft, signal?: AbortSignal): Promise<Inspection> =>
-  post("/api/recipe/differentiable-inspect", { recipe, training_plan: planDocument(draft) }, { signal });
+  ask("/api/recipe/differentiable-inspect", { recipe, training_plan: planDocument(draft) }, { signal });
 
 /** @returns the path of the project */
 export async function exportProject(
@@ -93,7 +93,7 @@ export function watchProject(path: string, onView: (project: Project) => void): 
       for await (const { data } of eventsOf(body!)) onView(parseJson(data) as Project);
     } catch (error) {
       // The server refused; an interrupted connection is opened again.
-      if (error instanceof Problem && error.status !== 0) return;
+      if (error instanceof Problem) return;
     }
     if (!stop.signal.aborted) setTimeout(listen, AGAIN_MS);
   };

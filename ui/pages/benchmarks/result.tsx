@@ -2,8 +2,20 @@
 /** A stored result: measured values with their intervals, candidates against baselines, figures, and files. */
 import { type Figure, FIGURE_TYPES } from "../../../lib/figure/types.ts";
 import { unitText } from "../../../lib/figure/unit_text.ts";
-import { get, type Reply } from "../../api.ts";
-import { Digest, Facts, OnlyDifferences, Page, Section, Select, Shown, StateMark, Table, Wait } from "../../parts.tsx";
+import { get, messageOf, type Reply } from "../../api.ts";
+import {
+  Digest,
+  Facts,
+  OnlyDifferences,
+  Page,
+  Section,
+  Select,
+  Shown,
+  StateMark,
+  Table,
+  Trouble,
+  Wait,
+} from "../../parts.tsx";
 import { lazy, useState } from "../../preact.ts";
 import { address, place, refine } from "../../router.ts";
 import { estimateOf, valueText } from "../../runs/metrics.ts";
@@ -21,7 +33,7 @@ const VERDICTS: Record<string, string> = { valid: "PASS", warning: "WARNING", in
 
 export function ResultPage({ id }: { id: string }) {
   const found = useFetched("/api/benchmarks/results/:result_id", { params: { result_id: id } });
-  const [report, setReport] = useState<string | null>(null);
+  const [report, setReport] = useState<string | null>(null), [problem, setProblem] = useState<string | null>(null);
   if (found.value === null) {
     return (
       <Page title="Benchmark result">
@@ -32,9 +44,13 @@ export function ResultPage({ id }: { id: string }) {
   const { benchmark, status, recipes, comparisons, incomplete_reason } = found.value;
   const verify = async () => {
     setReport("running");
-    const { status } = await get("/api/benchmarks/results/:result_id/verify", { params: { result_id: id } })
-      .catch(() => ({ status: "invalid" }));
-    setReport(status);
+    setProblem(null);
+    try {
+      setReport((await get("/api/benchmarks/results/:result_id/verify", { params: { result_id: id } })).status);
+    } catch (error) {
+      setReport(null);
+      setProblem(messageOf(error));
+    }
   };
   const actions = (
     <>
@@ -47,6 +63,7 @@ export function ResultPage({ id }: { id: string }) {
     { count: recipes.length, completed: recipes.filter((row) => row.status === "completed").length };
   return (
     <Page title={benchmark.name || benchmark.id} actions={actions}>
+      <Trouble text={problem} />
       <Facts
         of={[
           ["Result", <span class="mono">{id}</span>],
