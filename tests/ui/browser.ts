@@ -3,7 +3,8 @@
  * runs in this process, which loads the operations once for all tests of a file. A test that ends its server, or starts it
  * with arguments, has `svc ui serve` as a process. A test fails on any message of an error or a policy, on a failed request,
  * on a request to another origin, and on each violation that axe finds in the end state. The tests of a file share one
- * Chromium, each in a context of its own; all share one built page.
+ * Chromium, each in a context of its own; all share one built page. Every wait has a limit and says what it waits for; a test
+ * that fails, and SIGUSR2, print the state of each open page.
  *
  *     SVC_SCREENSHOTS=/tmp/shots deno test -A tests/ui/     keeps the pictures that tests take, in both themes
  *     SVC_CHROMIUM=/path/to/chromium                        another browser than /usr/bin/chromium-headless-shell
@@ -15,6 +16,7 @@ import { putBuiltPage } from "../support/built_page.ts";
 import { serve, type Served, type ServeOptions } from "../support/served.ts";
 import { AXE_SOURCE } from "./axe.ts";
 import { type Browser, type BrowserContext, CHROMIUM, chromium, needsChromium, type Page } from "./playwright.ts";
+import { closeAll, type Closer, onStateAsked, seconds, TIMEOUT_MS, within } from "./waits.ts";
 
 const SHOTS = Deno.env.get("SVC_SCREENSHOTS");
 
@@ -63,95 +65,124 @@ export interface Scene {
 let launched: Promise<Browser> | undefined, built: Promise<string> | undefined;
 const shared = await Deno.makeTempDir({ prefix: "svc-ui-page-" });
 
-Deno.test.afterAll(async () => {
-  await (await launched)?.close();
-  await Deno.remove(shared, { recursive: true });
-});
+Deno.test.afterAll(() =>
+  closeAll([
+    ["the folder of the built page", () => Deno.remove(shared, { recursive: true })],
+    ["the browser", async () => await (await launched)?.close()],
+  ])
+);
 
 /** A test with a browser; skipped, with the reason, where there is none. */
 export function browserTest(name: string, body: (scene: Scene) => Promise<void>, options: SceneOptions = {}): void {
   // The shared browser outlives the test that starts it.
   const sanitizers = { sanitizeOps: false, sanitizeResources: false };
-  Deno.test({ name, ...needsChromium(), ...sanitizers, fn: () => play(body, options) });
+  Deno.test({ name, ...needsChromium(), ...sanitizers, fn: () => play(name, body, options) });
 }
 
-async function play(body: (scene: Scene) => Promise<void>, options: SceneOptions): Promise<void> {
+async function play(name: string, body: (scene: Scene) => Promise<void>, options: SceneOptions): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "svc-ui-" });
-  const closers: (() => PromiseLike<unknown>)[] = [() => Deno.remove(folder, { recursive: true })];
-  const browser = await (launched ??= chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] }));
+  const closers: Closer[] = [["the folder of the project", () => Deno.remove(folder, { recursive: true })]];
   try {
-    await (built ??= putBuiltPage(shared));
-    await Deno.mkdir(join(folder, ".svc"));
-    await Deno.symlink(join(shared, "ui"), join(folder, ".svc", "ui"));
-    for (const [path, text] of Object.entries(options.files ?? {})) {
-      await Deno.mkdir(join(folder, path, ".."), { recursive: true });
-      await Deno.writeTextFile(join(folder, path), text);
-    }
-    const { tokenFile } = options;
-    const started = tokenFile === undefined ? options.serve : { args: ["--token-file", join(folder, tokenFile)] };
-    let served: Served | null = null, url: string;
-    if (started === undefined) {
-      const server = await startServer({ projectRoot: folder, port: 0, threads: 0, log() {} });
-      closers.push(() => server.stop());
-      url = server.url;
-    } else {
-      served = await serve(folder, started);
-      closers.push(() => served![Symbol.asyncDispose]());
-      url = served.url;
-    }
-    const context = await browser.newContext({
+    await perform(name, body, options, { folder, closers });
+  } catch (error) {
+    // The failure of the test is the one to report.
+    await closeAll(closers).catch(console.error);
+    throw error;
+  }
+  await closeAll(closers);
+}
+
+async function perform(
+  name: string,
+  body: (scene: Scene) => Promise<void>,
+  options: SceneOptions,
+  { folder, closers }: { folder: string; closers: Closer[] },
+): Promise<void> {
+  const browser = await within(
+    "the start of the browser",
+    launched ??= chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] }),
+  );
+  await within("the build of the page", built ??= putBuiltPage(shared), BUILD_MS);
+  await Deno.mkdir(join(folder, ".svc"));
+  await Deno.symlink(join(shared, "ui"), join(folder, ".svc", "ui"));
+  for (const [path, text] of Object.entries(options.files ?? {})) {
+    await Deno.mkdir(join(folder, path, ".."), { recursive: true });
+    await Deno.writeTextFile(join(folder, path), text);
+  }
+  const { tokenFile } = options;
+  const started = tokenFile === undefined ? options.serve : { args: ["--token-file", join(folder, tokenFile)] };
+  let served: Served | null = null, url: string, jobs: () => unknown = () => "the server is another process";
+  if (started === undefined) {
+    const server = await within(
+      "the start of the server",
+      startServer({ projectRoot: folder, port: 0, threads: 0, log() {} }),
+    );
+    closers.push(["the server", () => server.stop()]);
+    jobs = () => server.service.jobs.list().map(({ document: one }) => `${one.kind} ${one.recipe_name} ${one.state}`);
+    url = server.url;
+  } else {
+    served = await within("the address of the server", serve(folder, started));
+    closers.push(["the process of the server", () => served![Symbol.asyncDispose]()]);
+    url = served.url;
+  }
+  const context = await within(
+    "a context of the browser",
+    browser.newContext({
       viewport: options.viewport ?? { width: 1440, height: 900 },
       colorScheme: options.colorScheme ?? "light",
       reducedMotion: options.reducedMotion,
       forcedColors: options.forcedColors,
       acceptDownloads: true,
-    });
-    closers.push(() => context.close());
-    context.setDefaultTimeout(TIMEOUT_MS);
-    const complaints: string[] = [], allowed = [...options.allow ?? []];
-    watch(context, url, (text) => complaints.push(text));
-    await context.addInitScript(REPORT_VIOLATIONS);
-    const page = await context.newPage();
-    const scene: Scene = {
-      page,
-      context,
-      folder,
-      url,
-      async open(hash = "#/editor", target = page) {
-        // Within the page, an address is shown once its handlers have run and a frame is painted.
-        if (hash !== "" && target.url().startsWith(url)) await target.evaluate(followTo(hash));
-        else await target.goto(url + "/" + hash);
-        await target.locator("#main h1").first().waitFor({ state: "attached" });
-      },
-      newPage: () => context.newPage(),
-      allow: (pattern) => void allowed.push(pattern),
-      until: (expression) => until(page, expression),
-      checkAccessibility: (target = page) => checkAccessibility(target),
-      shot: (name) => keepShot(page, name),
-      async kill() {
-        assert.ok(served, "The test has no process to kill: give it `serve`");
-        served.child.kill("SIGKILL");
-        await served.child.status;
-      },
-      async restart() {
-        served = await serve(folder, { ...started, port: Number(new URL(url).port) });
-      },
-    };
-    try {
-      await body(scene);
-    } catch (error) {
-      await keepFailure(page);
-      // What the page complained of is often the reason.
-      if (complaints.length > 0) console.error(`The page complained:\n${complaints.join("\n")}`);
-      throw error;
-    }
-    const wrong = complaints.filter((text) => !allowed.some((pattern) => pattern.test(text)));
+    }),
+  );
+  closers.push(["the context of the browser", () => context.close()]);
+  context.setDefaultTimeout(TIMEOUT_MS);
+  const allowed = [...options.allow ?? []], watched = watch(context, url);
+  const forget = onStateAsked(() => stateOf(name, context, watched, jobs));
+  closers.push(["the watch of the state", forget]);
+  await context.addInitScript(REPORT_VIOLATIONS);
+  const page = await within("a page of the browser", context.newPage());
+  const scene: Scene = {
+    page,
+    context,
+    folder,
+    url,
+    async open(hash = "#/editor", target = page) {
+      // Within the page, an address is shown once its handlers have run and a frame is painted.
+      if (hash !== "" && target.url().startsWith(url)) await within(hash, target.evaluate(followTo(hash)));
+      else await target.goto(url + "/" + hash);
+      await target.locator("#main h1").first().waitFor({ state: "attached" });
+    },
+    newPage: () => within("another page of the browser", context.newPage()),
+    allow: (pattern) => void allowed.push(pattern),
+    until: (expression) => until(page, expression),
+    checkAccessibility: (target = page) => checkAccessibility(target),
+    shot: (name) => keepShot(page, name),
+    async kill() {
+      assert.ok(served, "The test has no process to kill: give it `serve`");
+      served.child.kill("SIGKILL");
+      await within("the end of the server", served.child.status);
+    },
+    async restart() {
+      served = await within("the server again", serve(folder, { ...started, port: Number(new URL(url).port) }));
+    },
+  };
+  try {
+    await within(`the end of the test ${name}`, body(scene), TEST_MS);
+    const wrong = watched.complaints.filter((text) => !allowed.some((pattern) => pattern.test(text)));
     assert.deepEqual(wrong, [], "The page complained");
     if (options.axe !== false) await checkAccessibility(page);
-  } finally {
-    for (const close of closers.reverse()) await close();
+  } catch (error) {
+    console.error(await stateOf(name, context, watched, jobs));
+    await keepFailure(page);
+    throw error;
   }
 }
+
+/** A build takes seconds of processor time, and files of tests wait for each other's. */
+const BUILD_MS = 5 * TIMEOUT_MS;
+/** A test consists of many waits. */
+const TEST_MS = 5 * TIMEOUT_MS;
 
 const followTo = (hash: string) =>
   `new Promise((resolve) => {
@@ -164,25 +195,66 @@ const followTo = (hash: string) =>
 const REPORT_VIOLATIONS = `addEventListener("securitypolicyviolation", (event) =>
   console.error("policy: " + event.violatedDirective + " " + event.blockedURI + " " + event.sample));`;
 
-function watch(context: BrowserContext, url: string, complain: (text: string) => void): void {
-  const { origin } = new URL(url);
+/** What a scene did so far. */
+interface Watched {
+  /** Failures of the test, unless it allows them. */
+  complaints: string[];
+  /** Messages of the console. */
+  messages: string[];
+  /** Requests without a reply, with their start. */
+  open: Map<object, { text: string; since: number }>;
+}
+
+function watch(context: BrowserContext, url: string): Watched {
+  const { origin } = new URL(url),
+    complaints: string[] = [],
+    messages: string[] = [],
+    open: Watched["open"] = new Map();
   context.on("console", (message) => {
     const text = `${message.type()}: ${message.text()} ${message.location().url}`;
-    if (message.type() === "error" || /policy|refused to|violates/i.test(message.text())) complain(text);
+    messages.push(text);
+    if (message.type() === "error" || /policy|refused to|violates/i.test(message.text())) complaints.push(text);
   });
-  context.on("weberror", (error) => complain(`page error: ${error.error().stack ?? error.error().message}`));
+  context.on("weberror", (error) => complaints.push(`page error: ${error.error().stack ?? error.error().message}`));
+  context.on("requestfinished", (request) => open.delete(request));
   context.on("requestfailed", (request) => {
+    open.delete(request);
     // What the page itself gave up, on leaving a view, is no failure.
     const reason = request.failure()?.errorText ?? "";
-    if (reason !== "net::ERR_ABORTED") complain(`request failed: ${request.method()} ${request.url()} ${reason}`);
-  });
-  context.on("request", (request) => {
-    const { protocol, origin: asked } = new URL(request.url());
-    if (protocol !== "data:" && protocol !== "blob:" && asked !== origin) {
-      complain(`request to another origin: ${request.url()}`);
+    if (reason !== "net::ERR_ABORTED") {
+      complaints.push(`request failed: ${request.method()} ${request.url()} ${reason}`);
     }
   });
+  context.on("request", (request) => {
+    open.set(request, { text: `${request.method()} ${request.url()}`, since: performance.now() });
+    const { protocol, origin: asked } = new URL(request.url());
+    if (protocol !== "data:" && protocol !== "blob:" && asked !== origin) {
+      complaints.push(`request to another origin: ${request.url()}`);
+    }
+  });
+  return { complaints, messages, open };
 }
+
+/** The state of the pages of a scene as a text. */
+async function stateOf(
+  name: string,
+  context: BrowserContext,
+  { complaints, messages, open }: Watched,
+  jobs: () => unknown,
+): Promise<string> {
+  const requests = [...open.values()].map(({ text, since }) => `${text}, ${seconds(since)} s`);
+  const pages = await Promise.all(
+    context.pages().map(async (page) => {
+      const text = within("the text of the page", page.evaluate("document.body.innerText"), STATE_MS);
+      return { address: page.url(), text: await text.then((text) => String(text).slice(0, 2000), String) };
+    }),
+  );
+  const state = { pages, messages: messages.slice(-20), complaints, requests, jobs: jobs() };
+  return `State of the test "${name}": ${JSON.stringify(state, null, 2)}`;
+}
+
+/** For each page, whose renderer may not answer. */
+const STATE_MS = 3000;
 
 /**
  * Watches for a text that may be shown for a moment only; to be called before it can be there.
@@ -213,9 +285,6 @@ export const COUNT_SHIFTS = `globalThis.shift = 0;
     }
   }).observe({ type: "layout-shift", buffered: true });`;
 
-/** How long a step waits for the page. */
-const TIMEOUT_MS = 300_000;
-
 /**
  * Repeats an assertion about what the page shows, which it may paint a moment later, until it holds.
  *
@@ -225,7 +294,7 @@ const TIMEOUT_MS = 300_000;
 export async function eventually<T>(check: () => Promise<T>): Promise<T> {
   for (const end = performance.now() + TIMEOUT_MS;;) {
     try {
-      return await check();
+      return await within(`the check ${check}`, check());
     } catch (error) {
       if (!(error instanceof assert.AssertionError) || performance.now() > end) throw error;
     }
@@ -243,11 +312,13 @@ interface AxeViolation {
 }
 
 async function checkAccessibility(page: Page): Promise<void> {
-  await page.evaluate(AXE_SOURCE);
-  const violations = await page.evaluate(`axe.run(document, {
-    runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
-    resultTypes: ["violations"],
-  }).then(({ violations }) => violations)`) as AxeViolation[];
+  const asked = page.evaluate(AXE_SOURCE).then(() =>
+    page.evaluate(`axe.run(document, {
+      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+      resultTypes: ["violations"],
+    }).then(({ violations }) => violations)`)
+  );
+  const violations = await within("the findings of axe", asked) as AxeViolation[];
   const told = violations.map(({ id, help, nodes }) =>
     `${id}: ${help}\n` +
     nodes.slice(0, 4).map(({ target, failureSummary }) =>

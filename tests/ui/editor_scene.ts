@@ -60,8 +60,11 @@ export const bundles = ({ folder }: Scene): string[] =>
 export const summaryOf = async ({ folder }: Scene, run: string) =>
   JSON.parse(await Deno.readTextFile(join(folder, ".svc/runs", run, "summary.json")));
 
-/** Finds the first place of a piece of the raw text with the text editor's own search, and types over it. */
-export async function replaceText({ page }: Scene, found: string, by: string): Promise<void> {
+/**
+ * Finds the first place of a piece of a text with the text editor's own search, and selects it. The editor draws only the
+ * lines near the visible ones: others are not in the page before it scrolls to them.
+ */
+export async function findText({ page }: Scene, found: string): Promise<void> {
   await page.locator(".cm-content").click();
   await page.keyboard.press("Control+Home");
   await page.keyboard.press("Control+f");
@@ -69,7 +72,12 @@ export async function replaceText({ page }: Scene, found: string, by: string): P
   await page.locator(".cm-search input[name=search]").pressSequentially(found);
   await page.keyboard.press("Enter");
   await page.keyboard.press("Escape");
-  await page.keyboard.type(by);
+}
+
+/** Types over the first place of a piece of the raw text. */
+export async function replaceText(scene: Scene, found: string, by: string): Promise<void> {
+  await findText(scene, found);
+  await scene.page.keyboard.type(by);
 }
 
 /** Opens a file of recipes/ by its name, which is the recipe's too. */

@@ -9,6 +9,7 @@ import {
   draftIs,
   field,
   FILES,
+  findText,
   LINK,
   openLink,
   REFUSED,
@@ -172,7 +173,11 @@ browserTest("the raw text keeps what is broken, marks it, and adopts what is val
   assert.match(await drafted(scene, /"snr_db":7\.5/), /"snr_db":7\.5/);
   assert.equal(await Deno.readTextFile(join(folder, "recipes/link.yaml")), LINK);
   await page.getByRole("combobox", { name: "View" }).selectOption("effective");
-  await page.locator('.cm-content[aria-readonly="true"]').getByText("carrier_frequency_ghz").first().waitFor();
+  const readOnly = page.locator('.cm-content[aria-readonly="true"]');
+  await readOnly.waitFor();
+  await page.getByText("read only", { exact: true }).waitFor();
+  await findText(scene, "carrier_frequency_ghz");
+  await readOnly.getByText("carrier_frequency_ghz").first().waitFor();
   await page.getByRole("combobox", { name: "View" }).selectOption("difference");
   await page.getByRole("cell", { name: /carrier_frequency_ghz/ }).waitFor();
 }, { files: FILES });

@@ -176,7 +176,7 @@ browserTest(
     await page.getByText("The server does not answer").waitFor();
     await page.getByRole("link", { name: "channel.bit_boundary" }).waitFor();
     await restart();
-    await page.getByText("The server does not answer").waitFor({ state: "hidden", timeout: 300_000 });
+    await page.getByText("The server does not answer").waitFor({ state: "hidden" });
     await page.getByRole("link", { name: "channel.bit_boundary" }).click();
     await page.locator("[data-contract]").waitFor();
   },
@@ -237,7 +237,7 @@ browserTest("ten tabs share one stream of events, and all see a job", async ({ p
     body: "{}",
   });
   await canceled.body?.cancel();
-  for (const tab of tabs) await tab.getByRole("banner").getByText("No jobs").waitFor({ timeout: 300_000 });
+  for (const tab of tabs) await tab.getByRole("banner").getByText("No jobs").waitFor();
 });
 
 const narrow = ["#/templates", "#/benchmarks", "#/catalog", "#/training", "#/system"];

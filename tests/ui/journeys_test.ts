@@ -73,7 +73,7 @@ browserTest("a run by keys alone, found again in the list of runs", async (scene
   const running = await watchFor(page, ".topbar", /1 running/);
   await page.keyboard.press("Control+Enter");
   await running();
-  await page.getByRole("banner").getByText("No jobs").waitFor({ timeout: 300_000 });
+  await page.getByRole("banner").getByText("No jobs").waitFor();
   await shot("after_run");
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Find" }).fill("Runs");

@@ -340,7 +340,7 @@ browserTest("a running job is shown on top, is canceled, and its run says so", a
   const running = page.getByRole("region", { name: "Running and queued" });
   await running.getByText("long", { exact: true }).waitFor();
   await running.getByRole("button", { name: "Cancel" }).click();
-  await page.getByRole("table", { name: "Runs" }).getByText("canceled").waitFor({ timeout: 300_000 });
+  await page.getByRole("table", { name: "Runs" }).getByText("canceled").waitFor();
 });
 
 browserTest("a phone's width and forced colours: everything can be reached", async (scene) => {

@@ -135,9 +135,9 @@ browserTest(
     await page.getByText("valid", { exact: true }).waitFor();
     await page.getByRole("textbox", { name: "Replicates" }).fill("2");
     await page.getByRole("button", { name: "Run the pack" }).click();
-    await page.getByText("2 completed").first().waitFor({ timeout: 300_000 });
+    await page.getByText("2 completed").first().waitFor();
     await shot("pack");
-    await page.getByRole("link", { name: "Open the result" }).click({ timeout: 300_000 });
+    await page.getByRole("link", { name: "Open the result" }).click();
     await page.getByRole("heading", { name: "Measured values" }).waitFor();
     await page.getByRole("img", { name: /^Bit error rate over/ }).waitFor();
     const id = decodeURIComponent(page.url().split("/").at(-1)!);
