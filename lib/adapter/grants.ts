@@ -1,11 +1,12 @@
 /**
  * Effective permissions of an adapter: its requests that the operator granted, with flags (`--grant`) or, if no flag
- * names the adapter, with an entry of the project's trust file for the digest of the folder.
+ * names the adapter, with an entry of the user's trust file for the digest of the folder.
  */
 import { join, resolve } from "node:path";
+import { exists } from "../artifact/path_kind.ts";
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { ENV_REQUEST, NET_REQUEST } from "./manifest_schema.ts";
-import { findTrust, TRUST_FILE, type TrustFile } from "./trust.ts";
+import { findTrust, PROJECT_TRUST_FILE, type TrustFile } from "./trust.ts";
 import type { AdapterPackage, EffectiveGrants, Grant, PermissionSet } from "./types.ts";
 
 const KINDS = ["net", "read", "env"] as const;
@@ -44,14 +45,14 @@ export function grantFlag(adapter: string, kind: keyof PermissionSet, value: str
  * The effective permissions of an adapter.
  * @param adapter folder and manifest
  * @param grants flags; those for other adapters are ignored
- * @param trust the project's trust file, or null
- * @param projectRoot base of relative paths in grants
- * @param diagnostics receives `adapter_trust_mismatch` for an entry with another digest
+ * @param trust the user's trust file
+ * @param projectRoot base of relative paths in grants; a trust file there grants nothing
+ * @param diagnostics receives `adapter_trust_mismatch` for an entry with another digest, and `trust_file_ignored`
  */
 export function effectiveGrants(
   adapter: AdapterPackage,
   grants: readonly Grant[],
-  trust: TrustFile | null,
+  trust: TrustFile,
   projectRoot: string,
   diagnostics: Diagnostic[] = [],
 ): EffectiveGrants {
@@ -62,8 +63,16 @@ export function effectiveGrants(
     diagnostics.push(diagnostic(
       "adapter_trust_mismatch",
       [],
-      `Cannot apply ${TRUST_FILE} to ${name}: the folder has changed since it was trusted`,
+      `Cannot apply the trust file to ${name}: the folder has changed since it was trusted`,
       { severity: "warning", hint: `Review the changes, then run svc adapter trust ${folder.root}` },
+    ));
+  }
+  if (KINDS.some((kind) => requested[kind].length > 0) && exists(join(projectRoot, PROJECT_TRUST_FILE))) {
+    diagnostics.push(diagnostic(
+      "trust_file_ignored",
+      [],
+      `Cannot apply ${PROJECT_TRUST_FILE} of the project to ${name}: only the user grants permissions`,
+      { severity: "warning", hint: `Review the adapter, then run svc adapter trust ${folder.root}` },
     ));
   }
   const given: PermissionSet = flags.length > 0

@@ -9,13 +9,13 @@ import type { AdapterInspection, AdapterSource } from "./types.ts";
 /**
  * Inspects a folder without running its code.
  * @param source the folder, and grants as given on the command line
- * @param options `projectRoot` contains the trust file and is the base of relative grants
+ * @param options `projectRoot` is the base of relative grants
  * @returns requests, grants, files, digests and all findings, also for a folder that cannot be used
- * @throws SvcError `adapter_manifest_invalid` for a trust file that cannot be read, `adapter_permission_unsupported`
+ * @throws SvcError `trust_file_invalid` for a trust file that cannot be read, `adapter_permission_unsupported`
  *   for a malformed grant
  */
 export function inspectAdapter(source: AdapterSource, options: { projectRoot: string }): AdapterInspection {
-  const trust = readTrustFile(options.projectRoot);
+  const trust = readTrustFile();
   const read = readAdapter(source.folder);
   const { adapter, folder } = read;
   const diagnostics: Diagnostic[] = [...read.diagnostics];

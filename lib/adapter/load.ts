@@ -17,7 +17,7 @@ import { readTrustFile } from "./trust.ts";
 import type { AdapterPackage, AdapterSource, EffectiveGrants, Grant } from "./types.ts";
 
 export interface LoadOptions {
-  /** Folder of the trust file; base of relative paths in grants. */
+  /** Base of relative paths in grants. */
   projectRoot: string;
   /** Grants by the name of the adapter, in the form of `--grant`. */
   grants?: readonly string[];
@@ -30,7 +30,7 @@ export interface LoadedAdapter {
   adapter: AdapterPackage;
   grants: EffectiveGrants;
   bindings: AdapterBinding[];
-  /** Warnings: `adapter_trust_mismatch`. */
+  /** Warnings: `adapter_trust_mismatch`, `trust_file_ignored`. */
   warnings: Diagnostic[];
 }
 
@@ -98,7 +98,7 @@ class Loading {
       ...(this.#options.grants ?? []).map((text) => parseGrant(text)),
       ...(source.grants ?? []).map((text) => parseGrant(text, name)),
     ];
-    const grants = effectiveGrants(adapter, given, this.#trust ??= readTrustFile(projectRoot), projectRoot, warnings);
+    const grants = effectiveGrants(adapter, given, this.#trust ??= readTrustFile(), projectRoot, warnings);
     const bindings = operations.map((operation) => bindingOf(adapter, operation, grants));
     const one = { adapter, grants, bindings, warnings };
     for (const index of operations.keys()) found.push(...this.#addOperation(one, index));

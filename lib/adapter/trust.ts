@@ -1,122 +1,119 @@
 /**
- * The project's trust file, `svc_trust.json`: grants of the operator for adapters whose folders have exactly the
- * recorded digest. A changed folder loses its grants.
+ * The trust file of the user: grants for adapters by the digests of their folders, so that a changed folder has none. It
+ * is `$SVC_TRUST`, else `$XDG_CONFIG_HOME/svc/trust.json`, else `~/.config/svc/trust.json`. A file of a project grants
+ * nothing: its author is not the one who runs it.
  */
-import { join } from "node:path";
-import { type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/error.ts";
-import { compareCodePoints } from "../contract/json.ts";
-import { checkValue } from "../contract/schema.ts";
-import type { JsonObject } from "../contract/value.ts";
-import { readRecipeText } from "../recipe/read.ts";
+import { closeSync, mkdirSync, openSync, readSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { exists } from "../artifact/path_kind.ts";
+import { writeFileAtomic } from "../artifact/write_file.ts";
+import { messageOf, SvcError } from "../contract/error.ts";
+import { prettyJson } from "../contract/json.ts";
+import { z } from "../contract/zod.ts";
+import { environmentValue } from "../run/workspace.ts";
 import { ENV_REQUEST, NET_REQUEST } from "./manifest_schema.ts";
-import type { PermissionSet } from "./types.ts";
 
-/** In the project root. */
-export const TRUST_FILE = "svc_trust.json";
+/** In the root of a project; grants nothing. */
+export const PROJECT_TRUST_FILE = "svc_trust.json";
 
-export type TrustEntry = {
-  name: string;
-  folder_sha256: string;
-  permissions: PermissionSet;
-  note?: string;
-};
+const MAX_BYTES = 2 ** 20;
 
-export type TrustFile = {
-  schema_version: 1;
-  kind: "svc.adapter_trust";
-  adapters: TrustEntry[];
-};
+const matching = (pattern: string) => z.array(z.string().regex(new RegExp(pattern)));
 
-const texts = (pattern?: string): JsonObject => ({
-  type: "array",
-  items: { type: "string", minLength: 1, ...(pattern === undefined ? {} : { pattern }) },
+const ENTRY = z.strictObject({
+  name: z.string().regex(/^[a-z0-9][a-z0-9_-]*$/),
+  permissions: z.strictObject({
+    net: matching(NET_REQUEST),
+    read: z.array(z.string().refine(isAbsolute, "the path is not absolute")),
+    env: matching(ENV_REQUEST),
+  }),
+  note: z.string().optional(),
 });
 
-const SCHEMA: JsonObject = {
-  type: "object",
-  additionalProperties: false,
-  required: ["schema_version", "kind", "adapters"],
-  properties: {
-    schema_version: { type: "integer", enum: [1] },
-    kind: { type: "string", enum: ["svc.adapter_trust"] },
-    adapters: {
-      type: "array",
-      items: {
-        type: "object",
-        additionalProperties: false,
-        required: ["name", "folder_sha256", "permissions"],
-        properties: {
-          name: { type: "string", pattern: "^[a-z0-9][a-z0-9_-]*$" },
-          folder_sha256: { type: "string", pattern: "^[0-9a-f]{64}$" },
-          permissions: {
-            type: "object",
-            additionalProperties: false,
-            properties: { net: texts(NET_REQUEST), read: texts(), env: texts(ENV_REQUEST) },
-          },
-          note: { type: "string" },
-        },
-      },
-    },
-  },
-};
+const FILE = z.strictObject({
+  schema_version: z.literal(1),
+  kind: z.literal("svc.adapter_trust"),
+  /** By the digest of the folder. */
+  adapters: z.record(z.string().regex(/^[0-9a-f]{64}$/), ENTRY),
+});
 
-/**
- * Reads the trust file of a project.
- * @returns the file, or null when the project has none
- * @throws SvcError `adapter_manifest_invalid` with every finding: a partly invalid file grants nothing
- */
-export function readTrustFile(projectRoot: string): TrustFile | null {
-  const path = join(projectRoot, TRUST_FILE);
-  let text: string;
-  try {
-    text = Deno.readTextFileSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return null;
-    throw new SvcError("adapter_manifest_invalid", `Cannot read ${TRUST_FILE}: ${messageOf(error)}`, { cause: error });
-  }
-  let found: Diagnostic[];
-  try {
-    const { value } = readRecipeText(text, { file: path });
-    found = checkValue(SCHEMA, value, [], { code: "adapter_manifest_invalid" });
-    if (found.length === 0) return complete(value as TrustFile);
-  } catch (error) {
-    if (!(error instanceof SvcError)) throw error;
-    found = error.diagnostics.map((item) => ({ ...item, code: "adapter_manifest_invalid" }));
-    if (found.length === 0) found = [diagnostic("adapter_manifest_invalid", [], error.message)];
-  }
-  throw new SvcError("adapter_manifest_invalid", `Cannot read ${TRUST_FILE} as a trust file`, {
-    diagnostics: found,
-    hint: "Fix it, or write it with svc adapter trust",
-  });
+export type TrustEntry = z.infer<typeof ENTRY>;
+export type TrustFile = z.infer<typeof FILE>;
+
+const NO_TRUST: TrustFile = { schema_version: 1, kind: "svc.adapter_trust", adapters: {} };
+
+/** The path of the trust file; null where the environment names no home, or must not be read. */
+function trustFilePath(): string | null {
+  const chosen = environmentValue("SVC_TRUST"), config = environmentValue("XDG_CONFIG_HOME");
+  if (chosen !== undefined) return resolve(chosen);
+  const home = environmentValue(Deno.build.os === "windows" ? "USERPROFILE" : "HOME");
+  const folder = config !== undefined && isAbsolute(config)
+    ? config
+    : home === undefined
+    ? null
+    : join(home, ".config");
+  return folder === null ? null : join(folder, "svc", "trust.json");
 }
 
-function complete(file: TrustFile): TrustFile {
-  const adapters = file.adapters.map((entry) => ({
-    ...entry,
-    permissions: {
-      net: entry.permissions.net ?? [],
-      read: entry.permissions.read ?? [],
-      env: entry.permissions.env ?? [],
-    },
-  }));
-  return { ...file, adapters };
+/**
+ * Reads the trust file. A missing file, and one that this process must not read, grants nothing.
+ * @throws SvcError `trust_file_invalid`: a partly invalid file grants nothing
+ */
+export function readTrustFile(path: string | null = trustFilePath()): TrustFile {
+  if (path === null) return NO_TRUST;
+  try {
+    // Before it is opened: opening a pipe waits for its writer.
+    const { isFile } = Deno.statSync(path);
+    if (!isFile) throw new Error("it is not a regular file");
+    const bytes = new Uint8Array(MAX_BYTES + 1), descriptor = openSync(path, "r");
+    let length: number;
+    try {
+      length = readSync(descriptor, bytes);
+    } finally {
+      closeSync(descriptor);
+    }
+    if (length > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, length));
+    const { data, error } = FILE.safeParse(JSON.parse(text));
+    if (error === undefined) return data;
+    throw new Error(error.issues.map((issue) => `${issue.path.join(".") || "file"}: ${issue.message}`).join("; "));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotCapable) return NO_TRUST;
+    throw new SvcError("trust_file_invalid", `Cannot read the trust file ${path}: ${messageOf(error)}`, {
+      hint: "Correct or remove it; svc adapter trust writes it",
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Changes the trust file under a lock, so that no writer loses the change of another.
+ * @returns its path
+ * @throws SvcError `trust_file_invalid`, `trust_file_unknown`, `file_write_failed`
+ */
+export function changeTrustFile(change: (adapters: TrustFile["adapters"]) => void): string {
+  const path = trustFilePath();
+  if (path === null) {
+    throw new SvcError(
+      "trust_file_unknown",
+      "Cannot find the folder of the trust file: the environment names no home",
+      {
+        hint: "Set SVC_TRUST to the path of the file",
+      },
+    );
+  }
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  using lock = Deno.openSync(`${path}.lock`, { create: true, read: true, write: true, mode: 0o600 });
+  lock.lockSync(true);
+  const adapters = { ...readTrustFile(path).adapters };
+  change(adapters);
+  // A link, as of a folder of settings under version control, stays.
+  writeFileAtomic(exists(path) ? Deno.realPathSync(path) : path, prettyJson({ ...NO_TRUST, adapters }), 0o600);
+  return path;
 }
 
 /** The entry for this digest, `mismatch` if there are only entries for other digests of the adapter, or null. */
-export function findTrust(file: TrustFile | null, name: string, folderSha256: string): TrustEntry | "mismatch" | null {
-  const named = file?.adapters.filter((entry) => entry.name === name) ?? [];
-  return named.find((entry) => entry.folder_sha256 === folderSha256) ?? (named.length > 0 ? "mismatch" : null);
-}
-
-/** The file with an entry that replaces earlier ones of its adapter. */
-export function withTrust(file: TrustFile | null, entry: TrustEntry): TrustFile {
-  const others = file?.adapters.filter(({ name }) => name !== entry.name) ?? [];
-  const adapters = [...others, entry].sort((a, b) => compareCodePoints(a.name, b.name));
-  return { schema_version: 1, kind: "svc.adapter_trust", adapters };
-}
-
-/** The file without the entries of an adapter. */
-export function withoutTrust(file: TrustFile | null, name: string): TrustFile {
-  const adapters = file?.adapters.filter((entry) => entry.name !== name) ?? [];
-  return { schema_version: 1, kind: "svc.adapter_trust", adapters };
+export function findTrust({ adapters }: TrustFile, name: string, folderSha256: string): TrustEntry | "mismatch" | null {
+  if (Object.hasOwn(adapters, folderSha256)) return adapters[folderSha256];
+  return Object.values(adapters).some((entry) => entry.name === name) ? "mismatch" : null;
 }

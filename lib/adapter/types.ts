@@ -17,6 +17,12 @@ export type PermissionSet = {
   env: string[];
 };
 
+/** Permissions in a line. */
+export function permissionsText({ net, read, env }: PermissionSet): string {
+  const values = Object.entries({ net, read, env }).flatMap(([kind, of]) => of.map((value) => `${kind}=${value}`));
+  return values.join(" ") || "nothing";
+}
+
 /** The limits of one call. */
 export type AdapterLimits = {
   /** Maximum seconds of a call: 1 to 3600. */
@@ -137,6 +143,13 @@ export interface AdapterPackage {
 /** Source of granted permissions. Flags for an adapter replace its trust entry. */
 export type GrantSource = "flag" | "trust_file" | "none";
 
+/** Sources as the command that grants. */
+export const GRANTED_BY: Readonly<Record<GrantSource, string>> = {
+  flag: "--grant",
+  trust_file: "svc adapter trust",
+  none: "no grant",
+};
+
 /** A grant of the operator for an adapter name. */
 export interface Grant {
   adapter: string;
@@ -193,6 +206,6 @@ export interface AdapterInspection {
   models: AdapterModel[];
   training: JsonObject | null;
   files: FolderFile[];
-  /** All findings; `adapter_trust_mismatch` is a warning. */
+  /** All findings; `adapter_trust_mismatch` and `trust_file_ignored` are warnings. */
   diagnostics: Diagnostic[];
 }

@@ -30,14 +30,15 @@ export function syncEntry(path: string): void {
  * Replaces a file atomically: the bytes go to a temporary file in the same folder, are synced to disk, and renamed into
  * place. After a failure the old file is unchanged and the temporary one removed.
  * @param contents bytes, or a text written as UTF-8
+ * @param mode of the file
  * @throws SvcError `file_write_failed`
  */
-export function writeFileAtomic(path: string, contents: Uint8Array | string): void {
+export function writeFileAtomic(path: string, contents: Uint8Array | string, mode = 0o644): void {
   const bytes = typeof contents === "string" ? new TextEncoder().encode(contents) : contents;
   const temporary = join(dirname(path), `.${basename(path).slice(0, 64)}.${randomUUID()}.tmp`);
   let made = false;
   try {
-    const descriptor = openSync(temporary, "wx", 0o644);
+    const descriptor = openSync(temporary, "wx", mode);
     made = true;
     try {
       for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at, bytes.length - at);

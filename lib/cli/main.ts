@@ -38,7 +38,7 @@ The five commands to start with
   svc runs verify <run>                    re-hash a bundle and prove it
 
 svc help <command> shows a command; svc help exit-codes lists the exit codes.
-Environment: SVC_WORKSPACE (state directory), SVC_TOKEN (of ui serve), NO_COLOR, CLICOLOR, CLICOLOR_FORCE
+Environment: SVC_WORKSPACE (state directory), SVC_TRUST (trust file), SVC_TOKEN (of ui serve), NO_COLOR, CLICOLOR, CLICOLOR_FORCE
 `;
 
 /** Descriptions of the commands that hold others. */

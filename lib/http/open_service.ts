@@ -2,6 +2,7 @@
 import type { BuiltPage } from "../../ui/build.ts";
 import type { openDatabase } from "../run/index/database.ts";
 import { programFolder } from "../artifact/program.ts";
+import type { Diagnostic } from "../contract/error.ts";
 import { RunIndex } from "../run/index/runs.ts";
 import { version } from "../run/version.ts";
 import { Session } from "../session/session.ts";
@@ -40,7 +41,8 @@ export function openService(
   machine: { memory?: ReadMemory; openDatabase?: typeof openDatabase } = {},
 ): OpenService {
   const { projectRoot, stateDir, operations, adapters, grants, accelerator } = options;
-  const session = new Session({ projectRoot, stateDir, operations, adapters, grants, accelerator });
+  const logger = ({ severity: level, code, message }: Diagnostic) => log({ level, code, message });
+  const session = new Session({ projectRoot, stateDir, operations, adapters, grants, accelerator, logger });
   const { workspace } = session, data = session.options();
   const storage = new Storage({ stateDir: workspace.stateDir, host: workspace.host, log, open: machine.openDatabase });
   const index = new RunIndex(workspace, storage, { sliceMs: INDEX_SLICE_MS });

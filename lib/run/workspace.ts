@@ -76,8 +76,8 @@ export function openWorkspace(
   };
 }
 
-/** A variable without permission counts as unset. */
-function environmentValue(name: string): string | undefined {
+/** A variable of the environment; without permission it counts as unset. */
+export function environmentValue(name: string): string | undefined {
   if (Deno.permissions.querySync({ name: "env", variable: name }).state !== "granted") return undefined;
   return Deno.env.get(name) || undefined;
 }

@@ -49,25 +49,20 @@ export class Adapters {
   }
 
   /**
-   * Grants an adapter the permissions that its manifest requests, in `svc_trust.json` of the project.
+   * Grants an adapter the permissions that its manifest requests, in the trust file of the user.
    * @param options `folderSha256` is the digest that was shown: a folder that changed since is refused
-   * @throws SvcError `adapter_manifest_invalid`, `adapter_trust_mismatch`
+   * @throws SvcError `adapter_manifest_invalid`, `adapter_changed`, `trust_file_invalid`
    */
   async trust(folder: string, options: { note?: string; folderSha256?: string } = {}) {
     const { folder_sha256 } = await this.usable(folder);
     const { trustAdapter } = await import("../adapter/write_trust.ts");
-    const { projectRoot } = this.core.workspace;
-    return trustAdapter(folder, {
-      projectRoot,
-      note: options.note,
-      folderSha256: options.folderSha256 ?? folder_sha256!,
-    });
+    return trustAdapter(folder, { note: options.note, folderSha256: options.folderSha256 ?? folder_sha256! });
   }
 
-  /** Revokes what `svc_trust.json` grants to an adapter; a name where the folder is gone. */
+  /** Revokes what the trust file of the user grants to an adapter; a name where the folder is gone. */
   async untrust(folder: string) {
     const { untrustAdapter } = await import("../adapter/write_trust.ts");
-    return untrustAdapter(folder, { projectRoot: this.core.workspace.projectRoot });
+    return untrustAdapter(folder);
   }
 
   /** An inspection of a folder that can be used. @throws SvcError `adapter_manifest_invalid` with every finding */

@@ -4,7 +4,8 @@
  */
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AdapterInspection, AdapterSource } from "../adapter/types.ts";
+import type { LoadedAdapter } from "../adapter/load.ts";
+import { type AdapterInspection, type AdapterSource, GRANTED_BY, permissionsText } from "../adapter/types.ts";
 import { programFolder, programForm } from "../artifact/program.ts";
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import type { OperationContract } from "../contract/operation.ts";
@@ -39,7 +40,7 @@ export interface SessionOptions {
   accelerator?: OnnxAccelerator;
   /** Idle worker threads end after this time, so that a script whose session stays open can exit; 500 when left out. */
   idleMs?: number;
-  /** Receives warnings of loading, such as adapters whose folder changed since it was trusted. */
+  /** Receives warnings of loading, such as adapters whose folder changed since it was trusted, and grants before a run. */
   logger?(finding: Diagnostic): void;
 }
 
@@ -55,6 +56,8 @@ export class SessionCore {
   #readiness?: Promise<Readiness>;
   #planCache?: Promise<PlanCache>;
   #pool?: Promise<WorkerPool>;
+  /** Adapters whose grants were not reported yet. */
+  #unreported: LoadedAdapter[] = [];
   #users = 0;
   #idle?: ReturnType<typeof setTimeout>;
 
@@ -200,12 +203,21 @@ export class SessionCore {
     body: (execute: (options: ExecuteOptions) => Promise<ExecuteOutcome>, pool: WorkerPool) => Promise<T>,
   ): Promise<T> {
     const [pool, { executePlan }] = await Promise.all([this.#threads(), import("../execute/execute.ts")]);
+    this.#reportGrants();
     this.#users++;
     try {
       return await body((execution) => executePlan({ ...execution, pool }), pool);
     } finally {
       this.#users--;
       this.#release();
+    }
+  }
+
+  #reportGrants(): void {
+    for (const { adapter, grants: { granted, source } } of this.#unreported.splice(0)) {
+      if (source === "none") continue;
+      const message = `${adapter.manifest.name} may use ${permissionsText(granted)}, by ${GRANTED_BY[source]}`;
+      this.#options.logger?.(diagnostic("adapter_grants_active", [], message, { severity: "info" }));
     }
   }
 
@@ -235,6 +247,7 @@ export class SessionCore {
       const { projectRoot } = this.workspace;
       const loaded = await loadAdapters(registry, adapters, { projectRoot, grants, loadModules });
       for (const finding of loaded.flatMap(({ warnings }) => warnings)) logger?.(finding);
+      this.#unreported.push(...loaded);
     }
     return registry;
   }

@@ -7,6 +7,7 @@ import { callAdapter, closeAdapters } from "../../lib/adapter/runtime.ts";
 import { bindingOf } from "../../lib/adapter/binding.ts";
 import { effectiveGrants } from "../../lib/adapter/grants.ts";
 import { readAdapter } from "../../lib/adapter/read_manifest.ts";
+import { readTrustFile } from "../../lib/adapter/trust.ts";
 import { median, ms, row, sized } from "./measure.ts";
 
 const CODE = `
@@ -37,7 +38,7 @@ const folder = await Deno.makeTempDir();
 await Deno.writeTextFile(join(folder, "svc_adapter.yaml"), MANIFEST);
 await Deno.writeTextFile(join(folder, "code.js"), CODE);
 const adapter = readAdapter(folder).adapter!;
-const grants = effectiveGrants(adapter, [], null, folder);
+const grants = effectiveGrants(adapter, [], readTrustFile(null), folder);
 const [encode, empty] = adapter.manifest.operations.map((operation) => bindingOf(adapter, operation, grants));
 const direct = await import(`file://${join(folder, "code.js")}`);
 const call = async (binding: typeof encode, data: Uint8Array) => {

@@ -103,27 +103,50 @@ Deno.test(
     const text = await Deno.readTextFile(path);
     await Deno.writeTextFile(path, text.replace(/^# (permissions: )/m, "$1"));
 
-    const unasked = await svc(["adapter", "trust", "my-codec"], { cwd });
+    const env = { SVC_TRUST: join(cwd, "home", "trust.json") };
+    const unasked = await svc(["adapter", "trust", "my-codec"], { cwd, env });
     assert.equal(unasked.code, 2);
     assert.match(unasked.stdout, /requests net=models\.example\.org:443 read=\.\.\/weights env=MY_CODEC_LEVEL/);
     assert.match(unasked.stderr, /Cannot trust my-codec without being asked\n.*add --yes/);
-    await assert.rejects(Deno.stat(join(cwd, "svc_trust.json")), Deno.errors.NotFound);
+    await assert.rejects(Deno.stat(env.SVC_TRUST), Deno.errors.NotFound);
 
-    const trusted = await svc(["adapter", "trust", "my-codec", "--yes", "--note", "read it", "--json"], { cwd });
+    const trusted = await svc(["adapter", "trust", "my-codec", "--yes", "--note", "read it", "--json"], { cwd, env });
     assert.equal(trusted.code, 0, trusted.stdout);
-    const file = JSON.parse(await Deno.readTextFile(join(cwd, "svc_trust.json")));
-    assert.deepEqual(file.adapters, [trusted.json.entry]);
-    assert.deepEqual([file.adapters[0].note, file.adapters[0].permissions.env], ["read it", ["MY_CODEC_LEVEL"]]);
-    const inspect = async () => (await svc(["adapter", "inspect", "my-codec", "--json"], { cwd })).json;
+    const file = JSON.parse(await Deno.readTextFile(env.SVC_TRUST));
+    const { folder_sha256, ...entry } = trusted.json.entry;
+    assert.deepEqual(file.adapters, { [folder_sha256]: entry });
+    assert.deepEqual([entry.note, entry.permissions.env], ["read it", ["MY_CODEC_LEVEL"]]);
+    const inspect = async () => (await svc(["adapter", "inspect", "my-codec", "--json"], { cwd, env })).json;
     assert.equal((await inspect()).grant_source, "trust_file");
+
+    const run = ["--adapter", "my-codec", "recipe", "run", "my-codec/recipe.yaml"];
+    const ran = await svc(run, { cwd, env });
+    assert.equal(ran.code, 0, ran.stderr);
+    assert.match(
+      ran.stderr,
+      /info\[adapter_grants_active\]: my-codec may use net=models\.example\.org:443 read=\S+weights env=MY_CODEC_LEVEL, by svc adapter trust\n/,
+    );
+    const id = ran.stdout.match(/^completed {2}(\S+)/)![1];
+    const plan = JSON.parse(await Deno.readTextFile(join(cwd, ".svc/runs", id, "execution-plan.json")));
+    assert.match(JSON.stringify(plan), /"grant_source": ?"trust_file"/);
+
+    // The file of the user in the project of another author.
+    await Deno.copyFile(env.SVC_TRUST, join(cwd, "svc_trust.json"));
+    const cloned = await svc(run, { cwd, env: { SVC_TRUST: join(cwd, "none.json") } });
+    assert.match(
+      cloned.stderr,
+      /warning\[trust_file_ignored\][^]*help: Review the adapter, then run svc adapter trust /,
+    );
+    assert.doesNotMatch(cloned.stderr, /adapter_grants_active/);
+    await Deno.remove(join(cwd, "svc_trust.json"));
 
     await Deno.writeTextFile(join(cwd, "my-codec", "README.md"), "changed\n");
     const changed = await inspect();
     assert.equal(changed.grant_source, "none");
     assert.deepEqual(changed.diagnostics.map(({ code }: { code: string }) => code), ["adapter_trust_mismatch"]);
 
-    assert.equal((await svc(["adapter", "untrust", "my-codec"], { cwd })).code, 0);
-    assert.equal((await svc(["adapter", "untrust", "my-codec"], { cwd })).code, 4);
+    assert.equal((await svc(["adapter", "untrust", "my-codec"], { cwd, env })).code, 0);
+    assert.equal((await svc(["adapter", "untrust", "my-codec"], { cwd, env })).code, 4);
   }),
 );
 

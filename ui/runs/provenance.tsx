@@ -25,13 +25,21 @@ export function Provenance({ documents: { summary, manifest } }: { documents: Ru
     ["Master seed", `${plain(seeds.master_seed)} from ${plain(seeds.master_seed_source)}`],
     ["Seed namespace", `${plain(seeds.seed_namespace)}, ${plain(seeds.derivation)}`],
   ];
-  const grants = environment.adapters ?? environment.grants;
+  // Steps of one adapter have the same grants.
+  const adapters = new Map((manifest.steps as JsonObject[]).flatMap(({ external_adapter_sdk: adapter }) => {
+    const { name, version, grant_source, permissions_granted } = object(adapter);
+    const granted = Object.entries(object(permissions_granted)).flatMap(([kind, values]) =>
+      Array.isArray(values) ? values.map((value) => `${kind}=${value}`) : []
+    ).join(" ");
+    const by = granted === "" ? "without grants" : `may use ${granted}, by ${plain(grant_source).replaceAll("_", " ")}`;
+    return name === undefined ? [] : [[`Adapter ${name}`, `${version}, ${by}`] as const];
+  }));
   return (
     <div class="stack">
       <Reproduce runId={summary.run_id} executing={summary.status === "running"} />
       <section class="panel">
         <h2>Environment</h2>
-        <Facts mono="mono" of={[...facts, grants !== undefined && ["Adapters and grants", plain(grants)]]} />
+        <Facts mono="mono" of={[...facts, ...adapters]} />
       </section>
       <section class="panel">
         <h2>Seeds of the steps</h2>

@@ -1,6 +1,5 @@
 /** `svc adapter`: external code in folders, its permissions, and scaffolds to start from. */
-import { relative } from "node:path";
-import type { AdapterInspection, PermissionSet } from "../../adapter/types.ts";
+import { type AdapterInspection, GRANTED_BY, type PermissionSet, permissionsText } from "../../adapter/types.ts";
 import { visibleLine } from "../../contract/escape.ts";
 import { quoted } from "../../engine/command.ts";
 import { command, type CommandSpec, flag, text } from "../command.ts";
@@ -65,9 +64,11 @@ export const adapterCommands: CommandSpec[] = [
   }),
   command({
     usage: "adapter trust <folder>",
-    summary: "grant an adapter the permissions that it requests, until its folder changes (svc_trust.json)",
+    summary: "grant an adapter the permissions that it requests, until its folder changes",
     options: { yes: flag("--yes", "do not ask"), note: text("--note <text>", "the reason, for readers of the file") },
-    notes: "For one command only: --grant my-codec:net=models.example.org:443",
+    notes:
+      "The grant is the user's: it is in ~/.config/svc/trust.json, or in $XDG_CONFIG_HOME/svc or the file $SVC_TRUST,\n" +
+      "and a svc_trust.json of a project grants nothing. For one command only: --grant my-codec:net=models.example.org:443",
     examples: ["svc adapter trust my-codec", "svc adapter trust my-codec --yes --note 'reviewed'"],
     async call({ svc, args: [folder], options: { yes, note }, context }) {
       const { name, version, permissions_requested, folder_sha256 } = await svc.adapters.usable(folder);
@@ -83,15 +84,15 @@ export const adapterCommands: CommandSpec[] = [
     show: (trusted, { context }) =>
       trusted === null
         ? "granted nothing"
-        : `${context.paint("green", "trusted")}  ${trusted.name} in ${relative(Deno.cwd(), trusted.path)}`,
+        : `${context.paint("green", "trusted")}  ${trusted.name} in ${context.shownPath(trusted.path)}`,
   }),
   command({
     usage: "adapter untrust <folder>",
-    summary: "revoke the grants of an adapter in svc_trust.json; by its name where the folder is gone",
+    summary: "revoke the grants of an adapter; by its name where the folder is gone",
     examples: ["svc adapter untrust my-codec"],
     call: ({ svc, args: [folder] }) => svc.adapters.untrust(folder),
     json: ({ path, name }) => ({ schema_version: 1, status: "untrusted", path, name }),
-    show: ({ path, name }) => `${name} is no longer in ${relative(Deno.cwd(), path)}`,
+    show: ({ path, name }, { context }) => `${name} is no longer in ${context.shownPath(path)}`,
   }),
   command({
     usage: "adapter list",
@@ -134,8 +135,8 @@ function describe(found: AdapterInspection, { paint }: CliContext): string {
     lines.push(`limits    ${found.limits.timeout_s} s a call, ${found.limits.memory_mb} MiB of memory`);
   }
   lines.push(`requests  ${permissions(found.permissions_requested)}`);
-  if (permissions(found.permissions_requested) !== NOTHING) {
-    lines.push(`granted   ${permissions(found.permissions_granted)}  (${SOURCE[found.grant_source]})`);
+  if (permissions(found.permissions_requested) !== "nothing") {
+    lines.push(`granted   ${permissions(found.permissions_granted)}  (${GRANTED_BY[found.grant_source]})`);
     lines.push(`withheld  ${permissions(found.permissions_missing)}`);
   }
   let text = lines.join("\n").replace(/ +$/gm, "") + "\n";
@@ -163,11 +164,4 @@ function describe(found: AdapterInspection, { paint }: CliContext): string {
   return text;
 }
 
-const NOTHING = "nothing";
-const SOURCE = { flag: "--grant", trust_file: "svc_trust.json", none: "no grant" } as const;
-
-/** Permissions in a line. */
-function permissions(set: PermissionSet): string {
-  const parts = (["net", "read", "env"] as const).flatMap((kind) => set[kind].map((value) => `${kind}=${value}`));
-  return parts.length === 0 ? NOTHING : visibleLine(parts.join(" "));
-}
+const permissions = (set: PermissionSet) => visibleLine(permissionsText(set));

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { bindingOf } from "../../../lib/adapter/binding.ts";
 import { effectiveGrants, parseGrant } from "../../../lib/adapter/grants.ts";
 import { readAdapter } from "../../../lib/adapter/read_manifest.ts";
+import { readTrustFile } from "../../../lib/adapter/trust.ts";
 import { operationOf } from "../../../lib/adapter/step.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import type { Operation, OutputArtifact } from "../../../lib/contract/operation.ts";
@@ -79,7 +80,7 @@ export function operationsOf(folder: string, grants: string[] = []): Map<string,
   const { adapter, diagnostics } = readAdapter(folder);
   if (adapter === null) throw new Error(JSON.stringify(diagnostics, null, 1));
   const name = adapter.manifest.name;
-  const effective = effectiveGrants(adapter, grants.map((text) => parseGrant(text, name)), null, folder);
+  const effective = effectiveGrants(adapter, grants.map((text) => parseGrant(text, name)), readTrustFile(null), folder);
   return new Map(adapter.manifest.operations.map((operation) => {
     const binding = bindingOf(adapter, operation, effective);
     return [operation.id, operationOf(JSON.parse(JSON.stringify(binding)))];
