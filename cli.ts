@@ -1,5 +1,9 @@
 #!/usr/bin/env -S deno run -A
 /** The command line, `svc`. */
-import { main } from "./lib/cli/main.ts";
-
-if (import.meta.main) Deno.exit(await main(Deno.args));
+if (import.meta.main) {
+  const [command, permissions] = Deno.args;
+  // A compiled program is also the process of an adapter, which loads nothing else.
+  if (command === "adapter-process") await (await import("./lib/adapter/process/entry.ts")).serveAdapter(permissions);
+  const { main } = await import("./lib/cli/main.ts");
+  Deno.exit(await main(Deno.args));
+}

@@ -6,6 +6,7 @@ import type { JsonObject } from "../contract/value.ts";
 import type { Locate } from "../recipe/types.ts";
 import { DEFAULT_SESSION_LIMITS, MIN_SESSION_MEMORY_MB, type SessionLimits } from "../onnx/limits.ts";
 import { moduleSha256 } from "./modules.ts";
+import { isolationForm } from "./process/entry.ts";
 import type {
   AdapterLimits,
   AdapterModel,
@@ -82,6 +83,7 @@ export function adapterRecord(
     module_sha256: moduleSha256(folder, operation.adapter.path),
     models: manifest.models.map((model) => ({ ...model })),
     call_style: operation.adapter.call_style,
+    isolation: isolationForm(),
     limits: { ...manifest.limits },
     ...(manifest.models.length === 0 ? {} : { model_limits: modelLimits(manifest.limits) }),
     permissions_requested: { ...manifest.permissions },

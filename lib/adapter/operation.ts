@@ -34,7 +34,7 @@ import type {
 import { isInteger, isObject, type JsonObject, toNumber, toPlain, type Value } from "../contract/value.ts";
 import { z } from "../contract/zod.ts";
 import { packBits, unpackBits } from "../numeric/bit_packing.ts";
-import { elementCount, type NdArray, ndarray, type TypedData } from "../numeric/ndarray.ts";
+import { elementCount, type NdArray, ndarray } from "../numeric/ndarray.ts";
 import type { AdapterBinding } from "./binding.ts";
 import { arrayResult, metricValue, plainJson, refuseResult } from "./results.ts";
 import { type AdapterAnswer, callAdapter } from "./runtime.ts";
@@ -79,7 +79,7 @@ export function adapterOperation(operation: AdapterOperation, face: AdapterFace,
       implementation: "external_adapter",
     })),
     ...declared(operation),
-    // An adapter may share state between calls, and its memory is measured by the growth of the process: it runs alone.
+    // Its process may take all of memory_mb: adapters run one at a time.
     threadSafe: false,
     externalAdapter: {
       name: face.name,
@@ -132,12 +132,11 @@ class Step {
     this.params = { ...toPlain(operation.fixed_params) as Record<string, unknown>, ...context.params };
   }
 
-  protected async call(args: unknown[], transfer: Transferable[] = []): Promise<AdapterAnswer> {
+  protected async call(args: unknown[]): Promise<AdapterAnswer> {
     const { seed } = this.context.params as { seed?: number | bigint | null };
     const { progress, cancellation } = this.context;
     return await callAdapter(this.binding, {
       args,
-      transfer,
       seed: seed ?? null,
       cancellation,
       progress: (completed, total, phase) => progress(completed, total, phase === null ? {} : { phase }),
@@ -168,20 +167,19 @@ class Step {
 }
 
 class Coder extends Step {
-  /** Calls with a copy of the array in the declared style. */
-  async #callWith(array: NdArray, metadata: JsonObject): Promise<AdapterAnswer> {
-    const data = array.data.slice() as TypedData;
-    const value = { dtype: array.dtype, shape: [...array.shape], data };
+  /** Calls with the array in the declared style; its process gets a copy. */
+  async #callWith({ dtype, shape, data }: NdArray, metadata: JsonObject): Promise<AdapterAnswer> {
+    const value = { dtype, shape: [...shape], data };
     const style = this.operation.adapter.call_style;
     const args = style === "array"
       ? [value]
       : style === "array_params"
       ? [value, this.params]
       : [{ array: value, metadata: toPlain(metadata), params: this.params }];
-    return await this.call(args, [data.buffer as ArrayBuffer]);
+    return await this.call(args);
   }
 
-  /** Calls with a copy of the array, and checks the returned array. */
+  /** Calls with the array, and checks the returned array. */
   async #withArray(
     array: NdArray,
     metadata: JsonObject,

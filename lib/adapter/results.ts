@@ -1,7 +1,6 @@
 /**
- * Checks of results from a sandbox: plain data in exactly the declared form. A structured clone has no getters and no
- * foreign prototypes, but its memory may still be shared with the sender, its numbers may be anything, and its texts
- * may be long.
+ * Checks of results from a sandbox: plain data in exactly the declared form. A decoded message has no getters and memory
+ * of its own, but its numbers may be anything, and its texts may be long.
  */
 import { type ArrayForm, formText, hasForm } from "../artifact/array_form.ts";
 import { SvcError } from "../contract/error.ts";
@@ -73,9 +72,6 @@ export function checkedArray(value: unknown, what: string, limit: number): NdArr
     );
   }
   const typed = data as NdArray["data"];
-  if (!(typed.buffer instanceof ArrayBuffer) || typed.buffer.resizable) {
-    refuseResult(`the memory of ${what} is shared or resizable`, "Return an array with its own memory");
-  }
   if (typed.byteLength > limit) {
     refuseResult(
       `${what} has ${typed.byteLength} bytes, and the limit is ${limit}`,
@@ -143,7 +139,7 @@ export function metricValue(value: Value, what: string): number | bigint {
   return value instanceof Float ? value.value : value;
 }
 
-/** An object as structured cloning makes it. */
+/** A plain object of a message. */
 function isPlain(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }

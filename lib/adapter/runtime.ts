@@ -1,9 +1,8 @@
 /**
- * Calls into adapters from one thread: one sandbox per adapter, started by the first call and kept for later calls;
- * failures become errors with a hint.
+ * Calls into adapters: each step has a process of its own, which ends with it; failures become errors with a hint.
  */
+import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
-import { sha256Json } from "../contract/hash.ts";
 import type { Cancellation } from "../contract/operation.ts";
 import { isObject } from "../contract/value.ts";
 import type { NdArray } from "../numeric/ndarray.ts";
@@ -13,20 +12,17 @@ import { readFolder } from "./folder.ts";
 import { grantFlag } from "./grants.ts";
 import { checkedArray } from "./results.ts";
 import { AdapterSandbox, type CallOutcome, MODEL_LIMITS, type SandboxCall, SandboxFailure } from "./sandbox.ts";
-import type { Refusal } from "./sandbox/protocol.ts";
+import type { Refusal } from "./process/protocol.ts";
 import { adapterModels, adapterSources } from "./sources.ts";
 
 const MIB = 2 ** 20;
 
 interface Live {
   sandbox: AdapterSandbox;
-  models: Map<string, Uint8Array>;
+  models: ReadonlyMap<string, Uint8Array>;
 }
 
-/** The sandboxes of this thread, by their specification. */
-const live = new Map<string, Live>();
-
-export interface AdapterCall extends Pick<SandboxCall, "args" | "transfer" | "seed"> {
+export interface AdapterCall extends Pick<SandboxCall, "args" | "seed"> {
   cancellation?: Cancellation;
   progress?(completed: number, total: number, message: string | null): void;
 }
@@ -45,17 +41,21 @@ export interface AdapterAnswer extends CallOutcome {
 export async function callAdapter(binding: AdapterBinding, call: AdapterCall): Promise<AdapterAnswer> {
   const { path: module, callable } = binding.operation.adapter;
   try {
-    const { sandbox, models } = await open(binding);
-    await sandbox.load(module, [callable]);
-    // The engine's memory does not count against the adapter.
-    if (models.size > 0) await startOnnxSandbox(modelLimits(binding.limits));
-    const begun = performance.now();
-    const outcome = await sandbox.call({ module, callable, ...call }, {
-      cancellation: call.cancellation,
-      progress: call.progress,
-      infer: (model, feeds, cancellation) => infer(binding, models, { model, feeds, cancellation }),
-    });
-    return { ...outcome, seconds: (performance.now() - begun) / 1000 };
+    const { sandbox, models } = await start(binding, [module]);
+    try {
+      await sandbox.load(module, [callable]);
+      // The start of the engine is not part of the call.
+      if (models.size > 0) await startOnnxSandbox(modelLimits(binding.limits));
+      const begun = performance.now();
+      const outcome = await sandbox.call({ module, callable, ...call }, {
+        cancellation: call.cancellation,
+        progress: call.progress,
+        infer: (model, feeds, cancellation) => infer(binding, models, { model, feeds, cancellation }),
+      });
+      return { ...outcome, seconds: (performance.now() - begun) / 1000 };
+    } finally {
+      await sandbox.close();
+    }
   } catch (error) {
     throw error instanceof SandboxFailure ? explained(binding, error) : error;
   }
@@ -82,23 +82,6 @@ export async function tryLoad(bindings: readonly AdapterBinding[]): Promise<void
   }
 }
 
-/** Ends every sandbox of this thread. Exported for tests. */
-export async function closeAdapters(): Promise<void> {
-  const ending = [...live.values()];
-  live.clear();
-  await Promise.all(ending.map(({ sandbox }) => sandbox.close()));
-}
-
-async function open(binding: AdapterBinding): Promise<Live> {
-  const { root, folder_sha256, limits, granted, models } = binding;
-  const key = sha256Json({ root, folder_sha256, limits, granted, models });
-  const known = live.get(key);
-  if (known !== undefined && !known.sandbox.ended) return known;
-  const started = await start(binding, [binding.operation.adapter.path]);
-  live.set(key, started);
-  return started;
-}
-
 /** Starts a sandbox if the folder is unchanged since its registration. */
 async function start(binding: AdapterBinding, modules: readonly string[]): Promise<Live> {
   const { name, root, limits, granted } = binding;
@@ -113,8 +96,9 @@ async function start(binding: AdapterBinding, modules: readonly string[]): Promi
     );
   }
   const sources = adapterSources(folder, modules);
-  const models = adapterModels(folder, binding.models);
-  return { sandbox: await AdapterSandbox.start({ name, root, sources, models, granted, limits }), models };
+  const models = binding.models.map(({ id, path, sha256 }) => ({ id, path: join(root, path), sha256 }));
+  const contents = adapterModels(folder, binding.models);
+  return { sandbox: await AdapterSandbox.start({ name, root, sources, models, granted, limits }), models: contents };
 }
 
 /** Runs a model of the manifest in a separate sandbox without permissions. */

@@ -1,46 +1,38 @@
 /**
- * The program's side of a sandbox: starts it with exactly the hashed files, calls into it, limits its time and memory,
- * and ends it.
+ * The program's side of a sandbox: starts a process with exactly the hashed modules, calls into it, limits its time and
+ * memory, and ends it.
  *
- * Every result is a structured clone, checked before use. A sandbox lives from its first call until it exceeds a limit
- * or its thread ends; one that exceeded a limit is never used again.
+ * Every result is decoded from a frame and checked before use. A sandbox serves the calls of one step; one that exceeded a
+ * limit is never used again.
  */
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { programFolder } from "../artifact/program.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import type { Cancellation } from "../contract/operation.ts";
+import type { NdArray } from "../numeric/ndarray.ts";
 import { canRestrictWorkers, ISOLATION_HINT } from "../onnx/isolation.ts";
 import { UNHASHED } from "./folder.ts";
-import {
-  type BootReply,
-  type BootRequest,
-  type HostMessage,
-  type SandboxInit,
-  type ThreadMessage,
-  Vital,
-  type WireError,
-} from "./sandbox/protocol.ts";
-import type { NdArray } from "../numeric/ndarray.ts";
-import { buffersOf } from "../onnx/tensors.ts";
+import { type Child, type ChildEnd, MemoryWatch, startChild, startFailure } from "./process/child.ts";
+import { guestUrl, WORKER_COMMAND, type WorkerPermissions } from "./process/entry.ts";
+import type { GuestMessage, HostMessage, ModelFile, WireError } from "./process/protocol.ts";
+import { FrameError, type FrameLimits } from "./process/wire.ts";
 import type { AdapterLimits, PermissionSet } from "./types.ts";
 
 /** Interval of the checks of time, memory and cancellation during a call. */
-const WATCH_MS = 10;
-/** Growth of the process that is not counted: the program itself also works during a call. */
-const MEMORY_SLACK_MB = 96;
+const WATCH_MS = 20;
+/** Resident memory of a process without an adapter, with what its engine takes for itself. */
+const RUNTIME_MB = 112;
 /** Maximum number of messages of a sandbox during one call. */
 const MAX_MESSAGES = 50_000;
-/** Maximum time that a caller waits for the end of a thread. */
-const END_MS = 1000;
 const MIB = 2 ** 20;
+/** Bounds of the documents in a frame. */
+const MAX_DOCUMENT = { header: 128 * MIB, values: 10_000_000 };
 /** Failures of a model that end the adapter's call, with the field of the manifest that sets the limit. */
 export const MODEL_LIMITS = new Map([
   ["onnx_time_exceeded", "limits.timeout_s"],
   ["onnx_memory_exceeded", "limits.memory_mb"],
 ]);
-const START = "start";
-/** A sandbox starts faster than this, also on a busy machine. */
+/** A process starts faster than this, also on a busy machine. */
 const START_S = 60;
 
 /** The specification of a sandbox. */
@@ -50,7 +42,7 @@ export interface SandboxSpec {
   root: string;
   /** Modules by path relative to the folder. */
   sources: ReadonlyMap<string, string>;
-  models: ReadonlyMap<string, Uint8Array>;
+  models: readonly ModelFile[];
   granted: PermissionSet;
   limits: AdapterLimits;
 }
@@ -60,8 +52,6 @@ export interface SandboxCall {
   module: string;
   callable: string;
   args: unknown[];
-  /** Memory to transfer. */
-  transfer: Transferable[];
   seed: number | bigint | null;
 }
 
@@ -86,104 +76,136 @@ export class SandboxFailure extends SvcError {
   }
 }
 
-/**
- * The folder of this module, or its fetched copy: the thread of a sandbox starts from files only. Null without one.
- */
-function sandboxModules(): string | null {
-  const folder = programFolder();
-  return import.meta.dirname ?? (folder === null ? null : join(folder, "lib/adapter"));
+// --- isolation -------------------------------------------------------------------------------------------------------
+
+const unavailable = (why: string, hint: string | null) =>
+  new SvcError("adapter_isolation_unavailable", `Cannot load an adapter: ${why}`, { hint });
+
+/** The executable of this program, in a spelling that it may run; null without the right. */
+function ownProgram(): string | null {
+  const path = Deno.execPath(), names = Deno.build.standalone ? [path] : [path, basename(path)];
+  return names.find((command) => Deno.permissions.querySync({ name: "run", command }).state === "granted") ?? null;
 }
 
-/** @throws SvcError `adapter_isolation_unavailable` if workers cannot be restricted; no code is loaded then */
+/** @throws SvcError `adapter_isolation_unavailable` if no process can be started; no code is loaded then */
 export async function requireIsolation(): Promise<void> {
-  const refuse = (why: string, hint: string): never => {
-    throw new SvcError("adapter_isolation_unavailable", `Cannot load an adapter: ${why}`, { hint });
-  };
-  if (sandboxModules() === null) {
-    refuse(
-      "the files of this program were not fetched",
-      "Make its origin reachable once, or install svc into a folder",
-    );
+  if (ownProgram() === null) {
+    const flag = `--allow-run=${Deno.build.standalone ? Deno.execPath() : basename(Deno.execPath())}`;
+    throw unavailable("this program may not start its own executable", `Start it with ${flag}`);
   }
-  if (!await canRestrictWorkers()) refuse("workers cannot be started with fewer permissions", ISOLATION_HINT);
+  if (Deno.build.standalone && !await canRestrictWorkers()) {
+    throw unavailable("workers cannot be started with fewer permissions", ISOLATION_HINT);
+  }
 }
+
+/** Flags of a process that may do nothing but what is granted. `--deny-import` and the like refuse code from elsewhere. */
+async function denoArguments({ root, granted, limits }: SandboxSpec): Promise<string[]> {
+  const readable = [root, ...granted.read];
+  const split = readable.find((path) => path.includes(","));
+  if (split !== undefined) {
+    throw new SvcError("adapter_load_failed", `Cannot give an adapter access to ${split}: the path has a comma`, {
+      hint: "Move the folder to a path without commas",
+    });
+  }
+  const flag = (name: string, values: readonly string[]) =>
+    values.length === 0 ? [] : [`--${name}=${values.join(",")}`];
+  return [
+    ...["run", "--quiet", "--no-prompt", "--no-config", "--no-lock", "--no-remote", "--no-npm", "--cached-only"],
+    ...["--deny-import", "--no-code-cache", `--v8-flags=--max-old-space-size=${limits.memory_mb}`],
+    ...flag("allow-read", readable),
+    `--deny-read=${join(root, UNHASHED)}`,
+    ...flag("allow-net", granted.net),
+    ...flag("allow-env", granted.env),
+    await guestUrl(),
+  ];
+}
+
+/** A compiled program has its own rights, so its code for adapters opens a worker with those of the adapter. */
+function workerArguments({ root, granted }: SandboxSpec): string[] {
+  const names = [...Deno.readDirSync(root)].map(({ name }) => name).filter((name) => name !== UNHASHED);
+  const permissions: WorkerPermissions = {
+    read: [...names.map((name) => join(root, name)), ...granted.read],
+    ...{ net: granted.net, env: granted.env },
+  };
+  return [WORKER_COMMAND, JSON.stringify(permissions)];
+}
+
+// --- sandbox ---------------------------------------------------------------------------------------------------------
 
 export class AdapterSandbox {
   readonly #spec: SandboxSpec;
-  readonly #worker: Worker;
-  readonly #port: MessagePort;
-  readonly #vitals = new Int32Array(new SharedArrayBuffer(4 * Vital.length));
+  readonly #child: Child;
+  readonly #memory: MemoryWatch;
+  readonly #limits: FrameLimits;
   readonly #loaded = new Set<string>();
   #waiting: Waiting | undefined;
   #inferring = false;
   #nextCall = 1;
   #ended: SvcError | undefined;
+  #ending: Promise<void> | undefined;
 
-  /** Starts a sandbox; no code of the adapter runs yet. @throws SvcError `adapter_isolation_unavailable` */
-  static async start(spec: SandboxSpec): Promise<AdapterSandbox> {
+  /**
+   * Starts a process; no code of the adapter runs yet.
+   * @param words start this program, which opens a worker; null starts the guest as the main module
+   * @throws SvcError `adapter_isolation_unavailable`, `adapter_load_failed`
+   */
+  static async start(
+    spec: SandboxSpec,
+    words: string[] | null = Deno.build.standalone ? [] : null,
+  ): Promise<AdapterSandbox> {
     await requireIsolation();
-    const sandbox = new AdapterSandbox(spec);
-    const reply = await sandbox.#guard(START, () => {});
-    if (reply.type === "ready") return sandbox;
-    const why = reply.type === "unsupported" ? String(reply.message) : "the sandbox did not start";
-    await sandbox.#end(
-      new SvcError("adapter_isolation_unavailable", `Cannot load an adapter: ${why}`, {
-        hint: "Use the version of Deno that svc names",
-      }),
-    );
-    throw sandbox.#ended!;
+    const { root, granted, limits } = spec, program = ownProgram()!;
+    const environment = granted.env.map((name): [string, string | undefined] => [name, Deno.env.get(name)]);
+    const env = {
+      // A path that cannot be a folder: nothing that the runtime keeps reaches another process.
+      DENO_DIR: join(Deno.execPath(), "none"),
+      NO_COLOR: "1",
+      ...Object.fromEntries(environment.filter(([, value]) => value !== undefined) as [string, string][]),
+    };
+    const processors = navigator.hardwareConcurrency || 1;
+    let sandbox: AdapterSandbox | undefined;
+    try {
+      await startChild({
+        program,
+        args: words === null ? await denoArguments(spec) : [...words, ...workerArguments(spec)],
+        env,
+        folder: root,
+        read: granted.read,
+        network: granted.net.length > 0,
+        memoryMb: limits.memory_mb,
+        cpuSeconds: (limits.timeout_s + START_S) * processors,
+      }, async (child) => {
+        sandbox = new AdapterSandbox(spec, child);
+        await sandbox.#begin();
+      });
+    } catch (error) {
+      throw error instanceof SvcError ? error : unavailable(messageOf(error), "Run svc doctor");
+    }
+    return sandbox!;
   }
 
-  private constructor(spec: SandboxSpec) {
+  private constructor(spec: SandboxSpec, child: Child) {
     this.#spec = spec;
-    const modules = sandboxModules()!, ownCode = [join(modules, "sandbox"), join(modules, "..", "onnx", "guard.ts")];
-    // A checkout names the module as it is, so that tests and `deno compile` find it.
-    const boot = import.meta.dirname === undefined
-      ? pathToFileURL(join(modules, "sandbox/boot.ts"))
-      : new URL("./sandbox/boot.ts", import.meta.url);
-    this.#worker = new Worker(boot, {
-      type: "module",
-      name: "svc adapter",
-      deno: {
-        permissions: {
-          read: [...readable(spec.root), ...spec.granted.read, ...ownCode],
-          net: spec.granted.net.length > 0 ? [...spec.granted.net] : false,
-          env: spec.granted.env.length > 0 ? [...spec.granted.env] : false,
-          write: false,
-          run: false,
-          ffi: false,
-          sys: false,
-          import: false,
-        },
-      },
-    });
-    this.#worker.onmessage = ({ data }: MessageEvent<BootReply>) => {
-      if (data.type === "lost") this.#lose(String(data.message), data.outOfMemory);
-    };
-    this.#worker.onerror = (event) => {
-      event.preventDefault();
-      this.#lose(event.message);
-      this.#worker.terminate();
-    };
-    const { port1, port2 } = new MessageChannel();
-    this.#port = port1;
-    port1.onmessage = ({ data }) => this.#receive(data);
-    const init: SandboxInit = {
-      root: spec.root,
-      sources: new Map([...spec.sources].map(([path, text]) => [urlOf(spec.root, path), text])),
-      models: new Map([...spec.models].map(([id, bytes]) => [id, bytes.slice()])),
-      granted: spec.granted,
-      ownCode,
-      vitals: this.#vitals,
-      timeoutMs: spec.limits.timeout_s * 1000,
-      maxBytes: spec.limits.memory_mb * MIB,
-    };
-    const request: BootRequest = { type: "start", port: port2, init, heapMb: spec.limits.memory_mb };
-    this.#worker.postMessage(request, [port2, ...[...init.models.values()].map(({ buffer }) => buffer)]);
+    this.#child = child;
+    this.#memory = new MemoryWatch(child.pid);
+    this.#limits = { ...MAX_DOCUMENT, arrays: spec.limits.memory_mb * MIB };
   }
 
   get ended(): boolean {
     return this.#ended !== undefined;
+  }
+
+  async #begin(): Promise<void> {
+    const { root, sources, models } = this.#spec, encoder = new TextEncoder();
+    void this.#listen();
+    const reply = await this.#guard("start", () =>
+      this.#send({
+        type: "start",
+        sources: [...sources].map(([path, text]) => [urlOf(root, path), encoder.encode(text)]),
+        models: models.map((model) => ({ ...model })),
+      }), { seconds: START_S });
+    if (reply.type === "ready" && reply.version === Deno.version.deno) return;
+    throw await this.#end(unavailable("its process runs another version of Deno", "Start svc by the path of its Deno"));
   }
 
   /**
@@ -195,10 +217,7 @@ export class AdapterSandbox {
     const key = JSON.stringify([module, callables]);
     if (this.#loaded.has(key)) return;
     const url = urlOf(this.#spec.root, module);
-    const reply = await this.#guard(
-      `load ${module} of`,
-      () => this.#send({ type: "load", modules: [{ url, callables }] }),
-    );
+    const reply = await this.#guard(`load ${module} of`, () => this.#send({ type: "load", url, callables }));
     if (reply.type === "loaded") return void this.#loaded.add(key);
     const error = reply.type === "load_failed" ? trustedError(reply.error) : null;
     if (error === null) throw await this.#broken("it sent an unexpected reply");
@@ -213,16 +232,10 @@ export class AdapterSandbox {
    * @throws SvcError `adapter_call_failed`, `adapter_permission_refused`, `adapter_result_invalid`, `adapter_timeout`,
    *   `adapter_memory_exceeded`, `operation_canceled`
    */
-  async call(call: SandboxCall, options: CallOptions = {}): Promise<CallOutcome> {
-    const id = this.#nextCall++;
-    const { module, callable, args, seed, transfer } = call;
-    const reply = await this.#guard(
-      `call ${callable} of`,
-      () =>
-        this.#send({ type: "call", call: id, module: urlOf(this.#spec.root, module), callable, args, seed }, transfer),
-      id,
-      options,
-    );
+  async call({ module, callable, args, seed }: SandboxCall, options: CallOptions = {}): Promise<CallOutcome> {
+    const call = this.#nextCall++;
+    const request: HostMessage = { type: "call", call, module: urlOf(this.#spec.root, module), callable, args, seed };
+    const reply = await this.#guard(`call ${callable} of`, () => this.#send(request), { call, options });
     options.cancellation?.throwIfCancelled();
     const { log, dropped } = trustedLog(reply);
     if (reply.type === "result") return { value: reply.value, log, dropped };
@@ -234,17 +247,25 @@ export class AdapterSandbox {
     throw new SandboxFailure(error, log, codeOf(error), message);
   }
 
-  /** Ends the sandbox and any running call. */
+  /** Ends the process and any running call. */
   async close(): Promise<void> {
     await this.#end(new SvcError("adapter_call_failed", `The sandbox of ${this.#spec.name} was closed`));
   }
 
-  #send(message: HostMessage, transfer: Transferable[] = []): void {
-    this.#port.postMessage(message, transfer);
+  #send(message: HostMessage): void {
+    if (this.#ended === undefined) this.#child.send(message);
   }
 
   /** Starts a request and waits for its reply within the limits; one request at a time. */
-  async #guard(what: string, start: () => void, call = 0, options: CallOptions = {}): Promise<Answer> {
+  async #guard(
+    what: string,
+    start: () => void,
+    { call = 0, options = {}, seconds = this.#spec.limits.timeout_s }: {
+      call?: number;
+      options?: CallOptions;
+      seconds?: number;
+    } = {},
+  ): Promise<Answer> {
     if (this.#ended !== undefined) throw this.#ended;
     if (this.#waiting !== undefined) throw new TypeError("A sandbox handles one request at a time");
     const { limits, name } = this.#spec;
@@ -253,25 +274,14 @@ export class AdapterSandbox {
     answer.promise.catch(() => {});
     this.#waiting = { call, answer, options, messages: 0 };
     const begun = performance.now();
-    const baseline = residentMb();
-    const seconds = what === START ? START_S : limits.timeout_s;
     let cancelled = false;
     const watch = setInterval(() => {
-      const attempt = `Cannot ${what} the adapter ${name}`;
       if (performance.now() - begun > seconds * 1000) {
-        this.#break(
-          new SvcError("adapter_timeout", `${attempt}: it took longer than ${seconds} s`, {
-            hint: "Raise limits.timeout_s in its manifest, or pass it less data per call",
-          }),
-        );
-        return;
+        const message = `Cannot ${what} the adapter ${name}: it took longer than ${seconds} s`;
+        const hint = "Raise limits.timeout_s in its manifest, or pass it less data per call";
+        return void this.#end(new SvcError("adapter_timeout", message, { hint }));
       }
-      // The start of the thread takes memory, and no code of the adapter runs yet.
-      const grown = what === START ? 0 : residentMb() - baseline - MEMORY_SLACK_MB;
-      const held = Math.max(Atomics.load(this.#vitals, Vital.heldMb), grown);
-      if (Atomics.load(this.#vitals, Vital.heapFull) === 1 || held > limits.memory_mb) {
-        return this.#break(this.#memoryExceeded(what));
-      }
+      if (this.#memory.sample() > limits.memory_mb + RUNTIME_MB) return void this.#end(this.#memoryExceeded(what));
       if (!cancelled && options.cancellation?.isCancelled) {
         cancelled = true;
         this.#send({ type: "cancel", call });
@@ -281,8 +291,8 @@ export class AdapterSandbox {
       start();
       return await answer.promise;
     } catch (error) {
-      // A late reply of an ended call must not arrive while the next call waits.
-      if (this.#ended !== undefined) await this.#ending;
+      // The process has ended when its caller sees the failure.
+      await this.#ending;
       throw error;
     } finally {
       clearInterval(watch);
@@ -290,56 +300,61 @@ export class AdapterSandbox {
     }
   }
 
-  #break(reason: SvcError): void {
-    this.#ending = this.#end(reason);
-  }
-  #ending: Promise<void> | undefined;
-
   async #broken(why: string): Promise<SvcError> {
-    const error = new SvcError("adapter_call_failed", `The sandbox of ${this.#spec.name} failed: ${why}`);
-    await this.#end(error);
-    return error;
+    return await this.#end(new SvcError("adapter_call_failed", `The sandbox of ${this.#spec.name} failed: ${why}`));
   }
 
-  #lose(message: string, outOfMemory = false): void {
-    const full = outOfMemory || Atomics.load(this.#vitals, Vital.heapFull) === 1;
-    this.#break(
-      full
-        ? this.#memoryExceeded("run")
-        : new SvcError("adapter_call_failed", `The sandbox of the adapter ${this.#spec.name} ended: ${message}`),
+  /** Ends the process, for the first reason that is given. */
+  async #end(reason: SvcError): Promise<SvcError> {
+    if (this.#ended === undefined) {
+      this.#ended = reason;
+      this.#ending = this.#child.kill().then(() => {});
+      this.#waiting?.answer.reject(reason);
+    }
+    await this.#ending;
+    return this.#ended;
+  }
+
+  /** Receives frames until the process ends. */
+  async #listen(): Promise<void> {
+    try {
+      for (;;) {
+        const message = await this.#child.receive(this.#limits);
+        if (message === undefined) break;
+        if (this.#ended === undefined) this.#receive(message);
+      }
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      const limit = error.reason === "limit";
+      return void this.#end(
+        limit
+          ? new SvcError("adapter_result_invalid", `Cannot use the adapter's result: ${error.message}`, {
+            hint: "Raise limits.memory_mb in its manifest, or return less data per call",
+          })
+          : new SvcError("adapter_call_failed", `The sandbox of ${this.#spec.name} failed: ${error.message}`),
+      );
+    }
+    if (this.#ended !== undefined) return;
+    this.#lost(await this.#child.kill());
+  }
+
+  /** The process ended by itself: its code ended it, or the engine did. */
+  #lost(end: ChildEnd): void {
+    if (/out of memory|memory allocation|OOM/i.test(end.stderr)) return void this.#end(this.#memoryExceeded("run"));
+    const fatal = /^# (?!Fatal error (?:in|with))(.+)$/m.exec(end.stderr)?.[1] ?? startFailure(end);
+    void this.#end(
+      new SvcError("adapter_call_failed", `The process of the adapter ${this.#spec.name} ended: ${printable(fatal)}`, {
+        hint: "Run its code by itself; an engine ends at sizes beyond its limits",
+      }),
     );
   }
 
-  async #end(reason: SvcError): Promise<void> {
-    if (this.#ended !== undefined) return;
-    this.#ended = reason;
-    Atomics.store(this.#vitals, Vital.givenUp, 1);
-    this.#waiting?.answer.reject(reason);
-    this.#port.close();
-    const waited = Promise.withResolvers<void>();
-    const timer = setTimeout(waited.resolve, END_MS);
-    this.#worker.onmessage = ({ data }: MessageEvent<BootReply>) => {
-      if (data.type !== "ended") return;
-      this.#worker.terminate();
-      waited.resolve();
-    };
-    const afterMs = this.#spec.limits.timeout_s * 1000 + END_MS;
-    this.#worker.postMessage({ type: "end", afterMs } satisfies BootRequest);
-    await waited.promise;
-    clearTimeout(timer);
-  }
-
-  /** A message from the thread, with any content. */
+  /** A message from the process, with any content. */
   #receive(data: unknown): void {
     const waiting = this.#waiting;
     if (waiting === undefined || typeof data !== "object" || data === null) return;
-    const message = data as ThreadMessage;
-    if (++waiting.messages > MAX_MESSAGES) {
-      this.#break(
-        new SvcError("adapter_call_failed", `The adapter ${this.#spec.name} sent too many messages`),
-      );
-      return;
-    }
+    const message = data as GuestMessage;
+    if (++waiting.messages > MAX_MESSAGES) return void this.#broken("it sent too many messages");
     switch (message.type) {
       case "progress": {
         const { completed, total, message: text } = message;
@@ -355,23 +370,18 @@ export class AdapterSandbox {
         return void this.#infer(message.id, message.model, message.feeds, waiting);
       case "result":
       case "failed":
-        if (message.call !== waiting.call) return;
-        return waiting.answer.resolve(message);
+        if (message.call === waiting.call) waiting.answer.resolve(message);
+        return;
       case "ready":
-      case "unsupported":
       case "loaded":
       case "load_failed":
         if (waiting.call === 0) waiting.answer.resolve(message);
     }
   }
 
-  /** Runs a model. A regular thread has one request at a time. */
+  /** Runs a model. A regular guest has one request at a time. */
   async #infer(id: number, model: unknown, feeds: unknown, waiting: Waiting): Promise<void> {
-    if (this.#inferring) {
-      return this.#break(
-        new SvcError("adapter_call_failed", `The adapter ${this.#spec.name} sent too many requests`),
-      );
-    }
+    if (this.#inferring) return void this.#broken("it sent too many requests");
     this.#inferring = true;
     try {
       const { infer, cancellation } = waiting.options;
@@ -385,22 +395,18 @@ export class AdapterSandbox {
           if (over()) throw new SvcError("operation_canceled", "Cannot run a model for a call that has ended");
         },
       });
-      const buffers = buffersOf(arrays);
-      if (buffers.reduce((sum, { byteLength }) => sum + byteLength, 0) > this.#spec.limits.memory_mb * MIB) {
-        return this.#break(this.#memoryExceeded("pass the outputs of a model to"));
+      const bytes = Object.values(arrays).reduce((sum, { data }) => sum + data.byteLength, 0);
+      if (bytes > this.#limits.arrays) {
+        return void this.#end(this.#memoryExceeded("pass the outputs of a model to"));
       }
-      this.#reply({ type: "inferred", id, arrays }, buffers);
+      this.#send({ type: "inferred", id, arrays });
     } catch (error) {
       // A limit of the model ends the call, even if the adapter's code catches the error.
-      if (error instanceof SvcError && MODEL_LIMITS.has(error.code)) return this.#break(error);
-      this.#reply({ type: "inferred", id, error: messageOf(error) });
+      if (error instanceof SvcError && MODEL_LIMITS.has(error.code)) return void this.#end(error);
+      this.#send({ type: "inferred", id, error: messageOf(error) });
     } finally {
       this.#inferring = false;
     }
-  }
-
-  #reply(message: HostMessage, transfer: Transferable[] = []): void {
-    if (this.#ended === undefined) this.#send(message, transfer);
   }
 
   #memoryExceeded(what: string): SvcError {
@@ -412,7 +418,7 @@ export class AdapterSandbox {
   }
 }
 
-type Answer = Exclude<ThreadMessage, { type: "progress" | "infer" }>;
+type Answer = Exclude<GuestMessage, { type: "progress" | "infer" }>;
 
 interface Waiting {
   call: number;
@@ -424,16 +430,6 @@ interface Waiting {
 /** URL of a file of the folder, for the adapter's code. */
 function urlOf(root: string, path: string): string {
   return pathToFileURL(join(root, path)).href;
-}
-
-/** Read permissions for the folder: the folder, or its entries without those excluded from the digest. */
-function readable(root: string): string[] {
-  const names = [...Deno.readDirSync(root)].map(({ name }) => name);
-  return names.includes(UNHASHED) ? names.filter((name) => name !== UNHASHED).map((name) => join(root, name)) : [root];
-}
-
-function residentMb(): number {
-  return Deno.memoryUsage().rss / MIB;
 }
 
 function isCount(value: unknown): value is number {

@@ -1,6 +1,6 @@
 /**
- * The files of a program that was imported by URL: recipes, packs, adapters, models, samples, documents, the sources of the
- * page and of the sandbox of adapters. They are fetched once from the origin of the program into the user's cache folder, 8
+ * The files of a program that was imported by URL: recipes, packs, adapters, models, samples, documents and the sources of
+ * the page. They are fetched once from the origin of the program into the user's cache folder, 8
  * at once, and each must have the digest of the list that was imported with the program.
  */
 import { dirname, join } from "node:path";
@@ -14,7 +14,7 @@ const AT_ONCE = 8;
 /** Files by path from the program's root. */
 export type ProgramFiles = Readonly<Record<string, { size_bytes: number; sha256: string }>>;
 
-const ALL: ProgramFiles = { ...listed.data, ...listed.page, ...listed.sandbox };
+const ALL: ProgramFiles = { ...listed.data, ...listed.page };
 
 let opened: Promise<void> | undefined;
 

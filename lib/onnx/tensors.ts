@@ -37,7 +37,7 @@ export function ownArray({ dtype, shape, data }: NdArray): NdArray {
 }
 
 /** The buffers of arrays. */
-export function buffersOf(arrays: Readonly<Record<string, NdArray>>): ArrayBuffer[] {
+function buffersOf(arrays: Readonly<Record<string, NdArray>>): ArrayBuffer[] {
   return Object.values(arrays).map(({ data }) => data.buffer as ArrayBuffer);
 }
 

@@ -1,7 +1,6 @@
 /**
  * Writes `lib/fetch/program_files.json`: the files that the program reads beside its modules, with their digests. `data` are
- * recipes, packs, adapters, models and sample images; `page` are the sources of the page, `sandbox` those of
- * the sandbox of adapters.
+ * recipes, packs, adapters, models and sample images; `page` are the sources of the page.
  *
  *     deno run -A lib/plan/generate_program_files.ts [--check]
  */
@@ -15,8 +14,6 @@ const DATA = ["LICENSE", "adapters", "benchmarks", "deno.json", "deno.lock", "do
 /** Files that no program reads: generators, and figures of documents. */
 const LEFT_OUT = /^(recipes|benchmarks|docs)\/\w+\.ts$|^recipes\/(figures|models\/training|models\/\w+\.ts)(\/|$)/;
 const PAGE_ENTRIES = ["ui/main.tsx", "ui/events_worker.ts"];
-/** They start from files, also in a program that was imported by URL. */
-const SANDBOX_ENTRIES = ["lib/adapter/sandbox/boot.ts", "lib/adapter/sandbox/thread.ts"];
 const PAGE_FOLDERS = ["ui/fonts", "ui/styles"];
 
 const root = new URL(PROGRAM_ROOT);
@@ -70,7 +67,6 @@ if (import.meta.main) {
     schema_version: 1,
     data: described(DATA.flatMap(filesIn)),
     page: described([...await modulesOf(PAGE_ENTRIES), ...PAGE_FOLDERS.flatMap(filesIn)]),
-    sandbox: described(await modulesOf(SANDBOX_ENTRIES)),
   });
   if (!Deno.args.includes("--check")) await Deno.writeTextFile(path, text);
   else if (await Deno.readTextFile(path) !== text) {

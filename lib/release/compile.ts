@@ -16,8 +16,6 @@ export const STARTED_BY_URL = [
   "lib/http/threads/worker.ts",
   "lib/numeric/parallel/helper.ts",
   "lib/onnx/sandbox.ts",
-  "lib/adapter/sandbox/boot.ts",
-  "lib/adapter/sandbox/thread.ts",
   "lib/adapter/step.ts",
 ];
 

@@ -1,9 +1,9 @@
 /**
- * What a call into an adapter costs against calling the same function directly, in the same run: the first call (which
- * starts the sandbox), later small ones, and per megabyte.
+ * Cost of a call into an adapter, against the direct call of the same function in the same run: the first call, later small
+ * ones (each starts a process, as a step does), and calls with data.
  */
 import { join } from "node:path";
-import { callAdapter, closeAdapters } from "../../lib/adapter/runtime.ts";
+import { callAdapter } from "../../lib/adapter/runtime.ts";
 import { bindingOf } from "../../lib/adapter/binding.ts";
 import { effectiveGrants } from "../../lib/adapter/grants.ts";
 import { readAdapter } from "../../lib/adapter/read_manifest.ts";
@@ -42,10 +42,8 @@ const grants = effectiveGrants(adapter, [], readTrustFile(null), folder);
 const [encode, empty] = adapter.manifest.operations.map((operation) => bindingOf(adapter, operation, grants));
 const direct = await import(`file://${join(folder, "code.js")}`);
 const call = async (binding: typeof encode, data: Uint8Array) => {
-  // A step's input stays as it is, so a copy is handed over.
-  const copy = data.slice();
-  const args = [{ dtype: "uint8", shape: [copy.length], data: copy }];
-  const { value } = await callAdapter(binding, { args, transfer: [copy.buffer], seed: null });
+  const args = [{ dtype: "uint8", shape: [data.length], data }];
+  const { value } = await callAdapter(binding, { args, seed: null });
   return (value as { metadata?: { ms: number } }).metadata?.ms ?? 0;
 };
 const timed = async (body: () => unknown) => {
@@ -53,7 +51,7 @@ const timed = async (body: () => unknown) => {
   await body();
   return performance.now() - begun;
 };
-const CALLS = sized(200, 2);
+const CALLS = sized(50, 2);
 const first = await timed(() => call(empty, new Uint8Array(0)));
 const small: number[] = [];
 for (let i = 0; i < CALLS; i++) small.push(await timed(() => call(empty, new Uint8Array(64))));
@@ -79,5 +77,4 @@ for (const megabytes of sized(0, 1) ? [1] : [1, 10, 50]) {
     } % of the direct call`,
   );
 }
-await closeAdapters();
 await Deno.remove(folder, { recursive: true });

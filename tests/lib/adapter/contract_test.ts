@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { loadAdapters } from "../../../lib/adapter/load.ts";
-import { closeAdapters } from "../../../lib/adapter/runtime.ts";
 import { WRAPS } from "../../../lib/adapter/types.ts";
 import { WRAP_CONTRACTS } from "../../../lib/adapter/wraps.ts";
 import { bitsOf } from "../../../lib/artifact/values.ts";
@@ -54,44 +53,40 @@ for (
         writeFolder(join(project, "probe"), { "svc_adapter.yaml": manifest, "code.ts": LINK }),
       );
       const random = Generator.seeded(20n);
-      try {
-        for (const count of [0, 1, 7, 8, 9, 63, 64, 65, 1000, 1003]) {
-          const sent = await runOperation(operations.get("probe.encode")!, {
-            inputs: { images: images() },
-            params: { count, seed: 1 + count },
-          });
-          const bits = bitsOf(sent.outputs.bits);
-          let state = 1 + count;
-          const expected = Array.from(
-            { length: count },
-            () => (state = (state * 1103515245 + 12345) % 2147483648) >> 16 & 1,
-          );
-          assert.deepEqual([...bits], expected, `${count} bits arrive on the link, one an element, without padding`);
-          assert.equal(sent.metrics["codec.bit_count"], BigInt(count));
+      for (const count of [0, 1, 7, 8, 9, 63, 64, 65, 1000, 1003]) {
+        const sent = await runOperation(operations.get("probe.encode")!, {
+          inputs: { images: images() },
+          params: { count, seed: 1 + count },
+        });
+        const bits = bitsOf(sent.outputs.bits);
+        let state = 1 + count;
+        const expected = Array.from(
+          { length: count },
+          () => (state = (state * 1103515245 + 12345) % 2147483648) >> 16 & 1,
+        );
+        assert.deepEqual([...bits], expected, `${count} bits arrive on the link, one an element, without padding`);
+        assert.equal(sent.metrics["codec.bit_count"], BigInt(count));
 
-          const flips = random.random(count);
-          const received = bits.map((bit, index) => flips[index] < 0.2 ? 1 - bit : bit);
-          const noisy = artifactOf("bits", "channel.payload_bits.numpy", {
-            ...outputOf(sent.outputs.bits),
-            array: ndarray("uint8", received),
-          });
-          const { image_count: _sent, ...metadata } = noisy.metadata;
-          const given: InputArtifact = { ...noisy, metadata };
-          const { outputs } = await runOperation(operations.get("probe.decode")!, { inputs: { bits: given } });
-          const seen = [...outputs.images.array().data as Uint8Array];
-          assert.deepEqual(seen.splice(-2), [count & 255, count >> 8], "it is told how many bits there are");
-          const form = storage === "unpacked_bits"
-            ? [...received]
-            : Array.from({ length: Math.ceil(count / 8) }, (_, byte) =>
-              Array.from(
-                { length: 8 },
-                (_, bit) => (received[8 * byte + bit] ?? 0) << (order === "little" ? bit : 7 - bit),
-              )
-                .reduce((sum, value) => sum + value, 0));
-          assert.deepEqual(seen, form, `${count} bits`);
-        }
-      } finally {
-        await closeAdapters();
+        const flips = random.random(count);
+        const received = bits.map((bit, index) => flips[index] < 0.2 ? 1 - bit : bit);
+        const noisy = artifactOf("bits", "channel.payload_bits.numpy", {
+          ...outputOf(sent.outputs.bits),
+          array: ndarray("uint8", received),
+        });
+        const { image_count: _sent, ...metadata } = noisy.metadata;
+        const given: InputArtifact = { ...noisy, metadata };
+        const { outputs } = await runOperation(operations.get("probe.decode")!, { inputs: { bits: given } });
+        const seen = [...outputs.images.array().data as Uint8Array];
+        assert.deepEqual(seen.splice(-2), [count & 255, count >> 8], "it is told how many bits there are");
+        const form = storage === "unpacked_bits"
+          ? [...received]
+          : Array.from({ length: Math.ceil(count / 8) }, (_, byte) =>
+            Array.from(
+              { length: 8 },
+              (_, bit) => (received[8 * byte + bit] ?? 0) << (order === "little" ? bit : 7 - bit),
+            )
+              .reduce((sum, value) => sum + value, 0));
+        assert.deepEqual(seen, form, `${count} bits`);
       }
     }));
 }
@@ -185,7 +180,6 @@ Deno.test("an array of a rank or shape that the contract does not allow is refus
           hint: `Return ${expected}`,
         });
       }
-      await closeAdapters();
     }
   }));
 
@@ -226,62 +220,58 @@ Deno.test("coders and tasks of every wrapped contract", () =>
     const call = (name: string, inputs: Parameters<typeof runOperation>[1] = {}) =>
       runOperation(operations.get(`probe.${name.toLowerCase()}`)!, inputs);
     const batch = { inputs: { images: images(2) } };
-    try {
-      const indices = (await call("indices", batch)).outputs.indices;
-      assert.deepEqual([...indices.array().data], [0, 1, 2, 3, 4, 5]);
-      assert.deepEqual([indices.metadata.codebook_size, indices.metadata.source_item_counts], [6, [3, 3]]);
-      const latents = (await call("latents", { ...batch, params: { level: 0.25, seed: 9 } })).outputs.latents;
-      assert.deepEqual([...latents.array().data], [0.25, 9, 0, -1]);
-      const symbols = (await call("symbols", batch)).outputs.symbols;
-      const realImag = (await call("realImag", batch)).outputs.symbols;
-      assert.deepEqual([...symbols.array().data], [1, 2, 3, 4, 5, 6, 7, 8]);
-      assert.deepEqual(realImag.array(), symbols.array());
-      assert.deepEqual([symbols.metadata.symbol_shape, symbols.metadata.source_item_counts], [[2, 1, 1, 2], [2, 2]]);
-      const back = await call("back", { inputs: { symbols: outputOf(symbols) } });
-      // The decoder sees the shape that the encoder gave.
-      assert.deepEqual([...back.outputs.images.array().data], [0.5, 0.625, 0.75, 0.875]);
-      assert.ok(back.metrics["decoder.external_call"] as number >= 0);
+    const indices = (await call("indices", batch)).outputs.indices;
+    assert.deepEqual([...indices.array().data], [0, 1, 2, 3, 4, 5]);
+    assert.deepEqual([indices.metadata.codebook_size, indices.metadata.source_item_counts], [6, [3, 3]]);
+    const latents = (await call("latents", { ...batch, params: { level: 0.25, seed: 9 } })).outputs.latents;
+    assert.deepEqual([...latents.array().data], [0.25, 9, 0, -1]);
+    const symbols = (await call("symbols", batch)).outputs.symbols;
+    const realImag = (await call("realImag", batch)).outputs.symbols;
+    assert.deepEqual([...symbols.array().data], [1, 2, 3, 4, 5, 6, 7, 8]);
+    assert.deepEqual(realImag.array(), symbols.array());
+    assert.deepEqual([symbols.metadata.symbol_shape, symbols.metadata.source_item_counts], [[2, 1, 1, 2], [2, 2]]);
+    const back = await call("back", { inputs: { symbols: outputOf(symbols) } });
+    // The decoder sees the shape that the encoder gave.
+    assert.deepEqual([...back.outputs.images.array().data], [0.5, 0.625, 0.75, 0.875]);
+    assert.ok(back.metrics["decoder.external_call"] as number >= 0);
 
-      const data = await call("examples");
-      const [candidate, reference] = [data.outputs.candidate, data.outputs.reference];
-      assert.deepEqual(candidate.json().items, [{ id: "a", label: "3" }, { id: "b", label: "3" }]);
-      const scored = await call("accuracy", {
-        inputs: { candidate: outputOf(candidate), reference: outputOf(reference) },
-      });
-      assert.equal(scored.metrics["external.probe.accuracy"], 0.5);
-      assert.equal(scored.metrics["external.probe.count"], 2n);
+    const data = await call("examples");
+    const [candidate, reference] = [data.outputs.candidate, data.outputs.reference];
+    assert.deepEqual(candidate.json().items, [{ id: "a", label: "3" }, { id: "b", label: "3" }]);
+    const scored = await call("accuracy", {
+      inputs: { candidate: outputOf(candidate), reference: outputOf(reference) },
+    });
+    assert.equal(scored.metrics["external.probe.accuracy"], 0.5);
+    assert.equal(scored.metrics["external.probe.count"], 2n);
 
-      const { texts } = (await call("sentences", { params: { level: 0.75 } })).outputs;
-      assert.deepEqual(texts.json().items, [{ id: "a", text: "über 0.75" }, { id: "b", text: "" }]);
-      assert.deepEqual(texts.metadata.text_ids, ["a", "b"]);
-      const compared = await call("lengths", { inputs: { candidate: outputOf(texts), reference: outputOf(texts) } });
-      assert.equal(compared.metrics["external.probe.characters"], 18n);
+    const { texts } = (await call("sentences", { params: { level: 0.75 } })).outputs;
+    assert.deepEqual(texts.json().items, [{ id: "a", text: "über 0.75" }, { id: "b", text: "" }]);
+    assert.deepEqual(texts.metadata.text_ids, ["a", "b"]);
+    const compared = await call("lengths", { inputs: { candidate: outputOf(texts), reference: outputOf(texts) } });
+    assert.equal(compared.metrics["external.probe.characters"], 18n);
 
-      const plain = images(2), named = { ...plain, metadata: { ...plain.metadata, image_ids: ["b", "a"] } };
-      const signs = (await call("signs", { inputs: { images: named } })).outputs.texts;
-      assert.deepEqual(signs.json().items, [{ id: "b", text: "sign 0" }, { id: "a", text: "sign 1" }]);
-      assert.deepEqual((await call("signs", batch)).outputs.texts.metadata.text_ids, ["image_0", "image_1"]);
+    const plain = images(2), named = { ...plain, metadata: { ...plain.metadata, image_ids: ["b", "a"] } };
+    const signs = (await call("signs", { inputs: { images: named } })).outputs.texts;
+    assert.deepEqual(signs.json().items, [{ id: "b", text: "sign 0" }, { id: "a", text: "sign 1" }]);
+    assert.deepEqual((await call("signs", batch)).outputs.texts.metadata.text_ids, ["image_0", "image_1"]);
 
-      const refused: [string, Parameters<typeof runOperation>[1], RegExp][] = [
-        ["mute", batch, /does not have 2 texts/],
-        ["badIndex", batch, /outside a codebook of 6/],
-        ["noSize", batch, /size of its codebook/],
-        ["infinite", batch, /Infinity/],
-        ["tooBright", { inputs: { latents: outputOf(latents) } }, /lie in \[0, 1\]/],
-        ["twice", {}, /two examples have the id "a"/],
-        ["nameless", {}, /the text 1 has no id/],
-        ["long", {}, /the text of a is longer than 1 MiB/],
-        [
-          "posing",
-          { inputs: { candidate: outputOf(candidate), reference: outputOf(reference) } },
-          /not a metric name/,
-        ],
-      ];
-      for (const [name, options, message] of refused) {
-        await assert.rejects(call(name, options), { code: "adapter_result_invalid", message }, name);
-      }
-    } finally {
-      await closeAdapters();
+    const refused: [string, Parameters<typeof runOperation>[1], RegExp][] = [
+      ["mute", batch, /does not have 2 texts/],
+      ["badIndex", batch, /outside a codebook of 6/],
+      ["noSize", batch, /size of its codebook/],
+      ["infinite", batch, /Infinity/],
+      ["tooBright", { inputs: { latents: outputOf(latents) } }, /lie in \[0, 1\]/],
+      ["twice", {}, /two examples have the id "a"/],
+      ["nameless", {}, /the text 1 has no id/],
+      ["long", {}, /the text of a is longer than 1 MiB/],
+      [
+        "posing",
+        { inputs: { candidate: outputOf(candidate), reference: outputOf(reference) } },
+        /not a metric name/,
+      ],
+    ];
+    for (const [name, options, message] of refused) {
+      await assert.rejects(call(name, options), { code: "adapter_result_invalid", message }, name);
     }
   }));
 

@@ -1,7 +1,6 @@
 /** Adapters that mean harm or are broken: each is contained, with the right error, and the host is as it was. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { closeAdapters } from "../../../lib/adapter/runtime.ts";
 import type { Operation } from "../../../lib/contract/operation.ts";
 import { runOperation } from "../../ops/harness.ts";
 import { BITS, body, failure, images, manifestOf, operationsOf, withFolder, writeFolder } from "./support.ts";
@@ -13,49 +12,69 @@ const REFUSED: Record<string, string> = {
   readByClimbing: `Deno.readTextFileSync(new URL("../../../../../../../../etc/passwd", import.meta.url))`,
   readByDots: `Deno.readTextFileSync("sub/../../../../../../etc/passwd")`,
   readByNode: `(await load("node:fs")).readFileSync("/etc/passwd")`,
-  readByRequire: `require("node:fs").readFileSync("/etc/passwd")`,
   readByText: `await load("/etc/passwd", { with: { type: "text" } } as any)`,
   readByJson: `await load("/etc/passwd", { with: { type: "json" } } as any)`,
   readByBytes: `await load("/etc/passwd", { with: { type: "bytes" } } as any)`,
-  readByEvaluatedText: `await (0, eval)('imp' + 'ort("/etc/passwd", { with: { type: "text" } })')`,
+  readByEvaluatedText: `await (0, eval)('(url) => imp' + 'ort(url, { with: { type: "text" } })')("file:///etc/passwd")`,
   readByFetch: `await fetch("file:///etc/passwd")`,
   readItsHost: `Deno.readTextFileSync("/proc/self/environ")`,
   readItsProgram: `Deno.readTextFileSync(PROGRAM)`,
   listRoot: `Deno.readDirSync("/")`,
   statRoot: `await Deno.stat("/etc/passwd")`,
   environment: `Deno.env.get("HOME")`,
+  readEvaluatedFile:
+    `await (0, eval)('(url) => imp' + 'ort(url)')("node:fs").then((fs) => fs.readFileSync("/etc/passwd"))`,
+  readByLink: `Deno.realPathSync("/etc/passwd")`,
   connect: `await Deno.connect({ hostname: "127.0.0.1", port: 1 })`,
-  request: `await fetch("http://127.0.0.1:9/")`,
-  socket: `new WebSocket("ws://127.0.0.1:9")`,
+  request: `await fetch("http://127.0.0.1:8765/")`,
+  socket: `new WebSocket("ws://127.0.0.1:8765")`,
   listen: `Deno.listen({ port: 0 })`,
-  resolveName: `await Deno.resolveDns("example.org", "A")`,
-  runProgram: `new Deno.Command("true").outputSync()`,
+  resolveName: `await Deno.resolveDns("example.org", "A", { nameServer: { ipAddr: "127.0.0.1", port: 8053 } })`,
+  runProgram: `new Deno.Command("/bin/true").outputSync()`,
   killHost: `Deno.kill(1, "SIGTERM")`,
-  exitHost: `Deno.exit(3)`,
-  catchSignals: `Deno.addSignalListener("SIGINT", () => {})`,
   changeFolder: `Deno.chdir("/")`,
   loadLibrary: `Deno.dlopen("libc.so.6", {})`,
   hostName: `Deno.hostname()`,
   writeFile: `Deno.writeTextFileSync("here.txt", "x")`,
   makeTemporary: `Deno.makeTempFileSync()`,
-  askPermission: `await Deno.permissions.request({ name: "read" })`,
-  askPermissionNow: `Deno.permissions.requestSync({ name: "run" })`,
-  askPerson: `prompt("password?")`,
-  startWorker: `new Worker(new URL("./code.ts", import.meta.url), { type: "module" })`,
-  startBlobWorker: `new Worker(URL.createObjectURL(new Blob(["1"])), { type: "module" })`,
-  startDataWorker: `new Worker("data:text/javascript,1", { type: "module" })`,
   startThread: `new ((await load("node:worker_threads")).Worker)("1", { eval: true })`,
   importBlob: `await load(URL.createObjectURL(new Blob(["export default 1"], { type: "text/javascript" })))`,
   importData: `await load("data:text/javascript,export default 1")`,
   importRemote: `await load("https://example.org/x.js")`,
   importPackage: `await load("npm:is-odd@3.0.1")`,
   importFromText: `await new Function('return imp' + 'ort("npm:is-odd@3.0.1")')()`,
+  importRemoteFromText: `await new Function('return imp' + 'ort("https://example.org/x.js")')()`,
   importJsr: `await load("jsr:@std/path")`,
   importOutside: `await load("../../outside.ts")`,
   importModule: `(await load("node:module")).createRequire(import.meta.url)("zod")`,
   importVm: `(await load("node:vm")).runInThisContext("1")`,
   importFlags: `(await load("node:v8")).setFlagsFromString("--expose-gc")`,
   importProcess: `(await load("node:process")).exit(3)`,
+};
+
+/** Attempts that have no effect outside of the adapter's process, with the code of their end. */
+const CONTAINED: Record<string, [string, string]> = {
+  readByRequire: [`require("node:fs").readFileSync("/etc/passwd")`, "adapter_call_failed"],
+  exitHost: [`Deno.exit(3)`, "adapter_call_failed"],
+  killItself: [`Deno.kill(Deno.pid, "SIGKILL")`, "adapter_call_failed"],
+  catchSignals: [`Deno.addSignalListener("SIGINT", () => {})`, "none"],
+  askPermission: [
+    `if ((await Deno.permissions.request({ name: "read" })).state === "granted") throw new Error("granted")`,
+    "none",
+  ],
+  askPermissionNow: [
+    `if (Deno.permissions.requestSync({ name: "run" }).state === "granted") throw new Error("granted")`,
+    "none",
+  ],
+  askPerson: [`if (prompt("password?") !== null) throw new Error("asked")`, "none"],
+  keepText: [`localStorage.setItem("a", "b")`, "adapter_call_failed"],
+  keepResponse: [`await caches.open("a")`, "adapter_call_failed"],
+  readInWorker: [
+    `const url = "data:text/javascript," + encodeURIComponent("try { Deno.readTextFileSync('/etc/passwd'); postMessage(1) } catch { postMessage(0) }");
+    const read = await new Promise((resolve) => new Worker(url, { type: "module" }).onmessage = ({ data }) => resolve(data));
+    if (read) throw new Error("read")`,
+    "none",
+  ],
 };
 
 /** What is broken or ill-meant in the answer, with the words of the refusal. */
@@ -86,25 +105,24 @@ const ANSWERS: Record<string, [string, RegExp]> = {
   secondOutput: [`{ array: ${BITS}, bits: ${BITS} }`, /the unknown field "bits"/],
   noArray: [`{ metadata: {} }`, /the unknown field "metadata"/],
   functionInside: [`{ array: ${BITS}, metadata: { f: () => 1 } }`, /could not be cloned/],
-  proxied: [`new Proxy(${BITS}, {})`, /could not be cloned/],
   throwingGetter: [`{ get dtype() { throw new Error("gotcha"); } }`, /gotcha/],
-  sharedMemory: [`{ dtype: "uint8", shape: [4], data: new Uint8Array(new SharedArrayBuffer(4)) }`, /shared/],
-  growingMemory: [
-    `{ dtype: "uint8", shape: [4], data: new Uint8Array(new ArrayBuffer(4, { maxByteLength: 8 })) }`,
-    /resizable/,
-  ],
   notTyped: [`{ dtype: "uint8", shape: [4], data: [1, 0, 1, 1] }`, /not a typed array/],
-  disguised: [
-    `{ dtype: "uint8", shape: [4], data: Object.assign(new Uint8Array(4), { length2: 1 }), __proto__: { x: 1 } }`,
-    /never/,
-  ],
   pollution: [
     `JSON.parse('{"array": {"dtype": "uint8", "shape": [1], "data": [1]}, "__proto__": {"polluted": true}}')`,
     /the unknown field "__proto__"/,
   ],
 };
-// An array with members of its own is cloned without them, and is in order.
-delete ANSWERS.disguised;
+
+/** Unusual answers that are in order: only their content is sent. */
+const ACCEPTED: Record<string, string> = {
+  disguised: `Object.assign(${BITS}, { __proto__: { x: 1 } })`,
+  proxied: `new Proxy(${BITS}, {})`,
+  sharedMemory: `{ dtype: "uint8", shape: [4], data: new Uint8Array(new SharedArrayBuffer(4)) }`,
+  growingMemory: `{ dtype: "uint8", shape: [4], data: new Uint8Array(new ArrayBuffer(4, { maxByteLength: 8 })) }`,
+  partOfMemory: `{ dtype: "uint8", shape: [4], data: new Uint8Array(16).subarray(4, 8) }`,
+  buffer: `{ dtype: "uint8", shape: [4], data: Buffer.alloc(4) }`,
+  classInstance: `new (class { dtype = "uint8"; shape = [4]; data = new Uint8Array(4); })()`,
+};
 
 /** What is thrown or rejected. */
 const THROWN: Record<string, [string, RegExp]> = {
@@ -129,6 +147,8 @@ ${
     .join("\n")
 }
 ${Object.entries(ANSWERS).map(([name, [code]]) => `export function ${name}(): any {\n  return ${code};\n}`).join("\n")}
+${Object.entries(ACCEPTED).map(([name, code]) => `export function ${name}(): any {\n  return ${code};\n}`).join("\n")}
+${Object.entries(CONTAINED).map(([name, [code]]) => `export async function ${name}() {\n${body(code)}\n}`).join("\n")}
 ${Object.entries(THROWN).map(([name, [code]]) => `export async function ${name}() {\n${body(code)}\n}`).join("\n")}
 export function fine() { console.log("hello", { a: 1 }); return ${BITS}; }
 export function flood() { for (let i = 0; i < 100_000; i++) console.log("x".repeat(10_000)); return ${BITS}; }
@@ -147,7 +167,9 @@ export function tamper() {
 `;
 const FUNCTIONS = [
   ...Object.keys(REFUSED),
+  ...Object.keys(CONTAINED),
   ...Object.keys(ANSWERS),
+  ...Object.keys(ACCEPTED),
   ...Object.keys(THROWN),
   "fine",
   "flood",
@@ -155,7 +177,7 @@ const FUNCTIONS = [
   "tamper",
 ];
 
-/** Runs the functions one after another in one sandbox. */
+/** Runs the functions one after another, each as a step. */
 async function probing(body: (call: (name: string) => Promise<unknown>) => Promise<void>): Promise<void> {
   await withFolder(async (project) => {
     const folder = writeFolder(join(project, "probe"), {
@@ -163,13 +185,9 @@ async function probing(body: (call: (name: string) => Promise<unknown>) => Promi
       "code.ts": SOURCE,
     });
     const operations = operationsOf(folder);
-    try {
-      await body((name) =>
-        runOperation(operations.get(`probe.${name.toLowerCase()}`) as Operation, { inputs: { images: images() } })
-      );
-    } finally {
-      await closeAdapters();
-    }
+    await body((name) =>
+      runOperation(operations.get(`probe.${name.toLowerCase()}`) as Operation, { inputs: { images: images() } })
+    );
   });
 }
 
@@ -180,6 +198,10 @@ Deno.test("what reaches out of the sandbox is refused, whatever its spelling, an
       const { code, message, hint } = await failure(call(name));
       assert.equal(code, "adapter_permission_refused", `${name}: ${code} ${message}`);
       assert.ok(hint, name);
+    }
+    for (const [name, [, expected]] of Object.entries(CONTAINED)) {
+      const { code, message } = await failure(call(name));
+      assert.equal(code, expected, `${name}: ${code} ${message}`);
     }
     await call("fine");
     assert.deepEqual({ folder: Deno.cwd(), environment: Deno.env.toObject() }, before);
@@ -192,6 +214,7 @@ Deno.test("an answer that is not what was promised is refused with the reason", 
       assert.equal(code, "adapter_result_invalid", `${name}: ${code} ${message}`);
       assert.match(message, reason, name);
     }
+    for (const name of Object.keys(ACCEPTED)) await call(name);
     assert.equal(({} as { polluted?: boolean }).polluted, undefined);
     await call("fine");
   }));
@@ -221,7 +244,7 @@ Deno.test("what happens after the answer changes nothing", () =>
     await call("late");
     await new Promise((resolve) => setTimeout(resolve, 30));
     await call("fine");
-    // Built-in prototypes belong to the adapter's thread alone.
+    // Built-in prototypes belong to the adapter's process alone.
     await failure(call("tamper"));
     assert.equal(String({}), "[object Object]");
     assert.deepEqual([1].map((x) => x + 1), [2]);
@@ -238,22 +261,11 @@ Deno.test("the code of a failure follows from what happened, not from its text",
       const [operation] = operationsOf(folder).values();
       return (await failure(runOperation(operation, { inputs: { images: images() } }))).code;
     };
-    try {
-      assert.equal(await load("importing", `await load("npm:is-odd@3.0.1");`), "adapter_module_remote");
-      assert.equal(await load("reading", `Deno.readTextFileSync("/etc/passwd");`), "adapter_permission_refused");
-      assert.equal(await load("named", `Deno.env.get("import of npm:x");`), "adapter_permission_refused");
-      assert.equal(await load("throwing", `throw new Error("import of heap: out of memory");`), "adapter_load_failed");
-    } finally {
-      await closeAdapters();
-    }
+    assert.equal(await load("importing", `await load("npm:is-odd@3.0.1");`), "adapter_module_remote");
+    assert.equal(await load("reading", `Deno.readTextFileSync("/etc/passwd");`), "adapter_permission_refused");
+    assert.equal(await load("named", `Deno.env.get("import of npm:x");`), "adapter_permission_refused");
+    assert.equal(await load("throwing", `throw new Error("import of heap: out of memory");`), "adapter_load_failed");
   }));
-
-Deno.test("loops, waits and bombs end within their bounds, the program lives on, and nothing keeps computing", async () => {
-  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", new URL("./fatal_case.ts", import.meta.url).pathname],
-  }).output();
-  assert.equal(code, 0, new TextDecoder().decode(stderr));
-});
 
 Deno.test("a request that was not granted is refused with the manifest's line, a granted one is answered", () =>
   withFolder(async (project) => {
@@ -298,6 +310,5 @@ export async function other() { return answer(Deno.env.get("HOME")!); }
       assert.equal((await failure(call(granted, "other"))).code, "adapter_permission_refused");
     } finally {
       Deno.env.delete("SVC_TEST_LEVEL");
-      await closeAdapters();
     }
   }));

@@ -1,6 +1,5 @@
 /** Runs code of an adapter whose memory_mb is 256 and prints the code of its failure and the growth of this process. */
 import { join } from "node:path";
-import { closeAdapters } from "../../../lib/adapter/runtime.ts";
 import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
 import { runOperation } from "../../ops/harness.ts";
 import { linearModel } from "../../support/onnx_graphs.ts";
@@ -27,7 +26,6 @@ await withFolder(async (project) => {
     const { code, message } = error as { code: string; message: string };
     console.log(JSON.stringify({ code, message, grownMb: Math.round(peakMb() - before) }));
   } finally {
-    await closeAdapters();
     await closeOnnxSessions();
   }
 });

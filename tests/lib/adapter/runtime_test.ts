@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { closeAdapters } from "../../../lib/adapter/runtime.ts";
 import type { Cancellation } from "../../../lib/contract/operation.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
@@ -41,7 +40,6 @@ export const misfed = async (_: object, { infer }: any) => (await infer("scale",
         await assert.rejects(call, { code: "adapter_call_failed", message });
       }
     } finally {
-      await closeAdapters();
       await closeOnnxSessions();
     }
   }));
@@ -77,16 +75,12 @@ export const wait = (_: object, context: any) => new Promise((_, reject) => {
         isCancelled = true;
       },
     };
-    try {
-      // deno-lint-ignore no-explicit-any -- the parts of a context that an adapter has a use for
-      await assert.rejects(Promise.resolve(operation.definition.run(context as any)), { code: "operation_canceled" });
-      assert.deepEqual(seen, [[1, 4, { phase: "quarter" }]]);
-    } finally {
-      await closeAdapters();
-    }
+    // deno-lint-ignore no-explicit-any -- the parts of a context that an adapter has a use for
+    await assert.rejects(Promise.resolve(operation.definition.run(context as any)), { code: "operation_canceled" });
+    assert.deepEqual(seen, [[1, 4, { phase: "quarter" }]]);
   }));
 
-Deno.test("without the flags an adapter is refused with what helps, none of its code runs, and the process lives on", () =>
+Deno.test("a program that may not start its own executable refuses adapters with the missing right", () =>
   withFolder(async (project) => {
     writeFolder(join(project, "probe"), {
       "svc_adapter.yaml": manifestOf(["encode"]),
@@ -99,12 +93,21 @@ Deno.test("without the flags an adapter is refused with what helps, none of its 
 const refused = await plan({ name: "x", steps: [] }, { adapters: [{ folder: "probe" }] }).catch((error) => error);
 console.log(JSON.stringify([refused.code, refused.hint]));`,
     );
-    const args = ["run", "-A", "--no-config", "--no-lock", "--no-check", script];
-    const { code, stdout } = await new Deno.Command(Deno.execPath(), { args, cwd: project }).output();
-    assert.equal(code, 0);
-    const [refused, hint] = JSON.parse(new TextDecoder().decode(stdout));
+    const load = async (...flags: string[]) => {
+      const args = ["run", "--no-prompt", "--allow-read", "--allow-env", "--allow-sys", `--allow-write=${project}`];
+      const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+        args: [...args, ...flags, "--no-config", "--no-lock", "--no-check", script],
+        cwd: project,
+      }).output();
+      assert.equal(code, 0, new TextDecoder().decode(stderr));
+      return JSON.parse(new TextDecoder().decode(stdout));
+    };
+    const [refused, hint] = await load();
     assert.equal(refused, "adapter_isolation_unavailable");
-    assert.match(hint, /--unstable-worker-options/);
+    assert.equal(hint, "Start it with --allow-run=deno");
+    // The right to run one program is enough: then the operating system sets no limits beside those of the program.
+    const [code] = await load("--allow-run=deno");
+    assert.notEqual(code, "adapter_isolation_unavailable");
   }));
 
 Deno.test("the command line loads, grants and refuses; what an adapter prints never reaches standard output", () =>

@@ -1,0 +1,307 @@
+/**
+ * A child process for code that is not trusted: its own permissions, limits of memory, processor time, files and core
+ * dumps by the operating system, and bubblewrap around it under Linux. Frames ({@link ./wire.ts}) travel on its standard
+ * input and output; of its standard error the end is kept. It is ended by SIGKILL, which no code can ignore.
+ *
+ * A child ends with the thread that starts it (`--die-with-parent`, `--pdeathsig`), and where the system has no such
+ * signal, when its standard input closes.
+ */
+import { type FrameLimits, frameOf, readFrame } from "./wire.ts";
+
+const MIB = 2 ** 20;
+/** Larger pieces wait longer for the reader of the pipe. */
+const PIECE_BYTES = 2 ** 16;
+const STDERR_BYTES = 4096;
+/** Memory of a Deno process beside that of its code: 512 MiB are the range of V8's machine code. */
+const RUNTIME_MB = 1024;
+const PS_MS = 250;
+
+export interface ChildSpec {
+  /** The program to run, an absolute path or a name that this program may run. */
+  program: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  /** The working directory, which the child can read. */
+  folder: string;
+  /** Further paths that the child can read. */
+  read: readonly string[];
+  /** Whether the child may use the network. */
+  network: boolean;
+  memoryMb: number;
+  cpuSeconds: number;
+}
+
+/** The end of a process. */
+export interface ChildEnd {
+  /** Such as `SIGTRAP`, or null for an exit. */
+  signal: string | null;
+  code: number;
+  /** The end of its standard error. */
+  stderr: string;
+}
+
+/** Stronger launchers first; the last one needs nothing but the right to run the program. */
+type Launcher = "bwrap" | "setpriv" | "limits" | "plain";
+
+/** The launchers that are tried in this thread; one that failed before any code ran in it is not tried again. */
+let launchers: Launcher[] | undefined;
+
+const mayRun = (command: string) => Deno.permissions.querySync({ name: "run", command }).state === "granted";
+
+function knownLaunchers(): Launcher[] {
+  if (Deno.build.os === "windows" || !mayRun("sh")) return ["plain"];
+  return Deno.build.os === "linux" ? ["bwrap", "setpriv", "limits", "plain"] : ["limits", "plain"];
+}
+
+/** Sets limits, then becomes the program. Sizes are KiB (-d) and blocks of 512 bytes (-f: caches of the runtime). */
+const LIMITS = 'ulimit -c 0; ulimit -d "$1"; ulimit -f 131072; ulimit -n 256; ulimit -t "$2"; shift 2; exec "$@"';
+const PATH = "/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin";
+
+const NAMESPACES = `--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --disable-userns
+  --uid 65534 --gid 65534 --cap-drop ALL --hostname svc --die-with-parent --new-session --clearenv`.split(/\s+/);
+/** The C library and the loader: an executable needs no more of the system. Names of hosts need the last three. */
+const LIBRARIES = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
+const NAME_SERVICE = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf"];
+
+/** Arguments of bubblewrap: they are applied in their order. A writable /proc would give root a way to the host. */
+function bubblewrap({ program, folder, read, network, env }: ChildSpec): string[] {
+  const bind = (path: string) => ["--ro-bind-try", path, path];
+  return [
+    ...NAMESPACES,
+    ...(network ? NAME_SERVICE.flatMap(bind) : ["--unshare-net"]),
+    ...LIBRARIES.flatMap(bind),
+    ...["--dev", "/dev", "--size", String(MIB), "--tmpfs", "/dev/shm", "--size", String(64 * MIB), "--tmpfs", "/tmp"],
+    ...["--proc", "/proc"],
+    ...read.flatMap(bind),
+    ...["--ro-bind", program, program, "--ro-bind", folder, folder],
+    ...["/proc", "/dev", "/"].flatMap((path) => ["--remount-ro", path]),
+    "--chdir",
+    folder,
+    ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
+    "--",
+  ];
+}
+
+function commandLine(launcher: Launcher, spec: ChildSpec): string[] {
+  const command = [spec.program, ...spec.args];
+  if (launcher === "plain") return command;
+  const limits = [String((spec.memoryMb + RUNTIME_MB) * 1024), String(Math.ceil(spec.cpuSeconds))];
+  const wrapped = launcher === "bwrap"
+    ? ["bwrap", ...bubblewrap(spec)]
+    : launcher === "setpriv"
+    ? ["setpriv", "--pdeathsig", "KILL", "--no-new-privs"]
+    : [];
+  return ["sh", "-c", LIMITS, "sh", ...limits, ...wrapped, ...command];
+}
+
+/** Paths that hide the rest of the namespace when they are bound. */
+const COVERING = ["/", "/dev", "/tmp", "/usr", ...LIBRARIES];
+
+/**
+ * Starts a child with the strongest launcher that works here.
+ * @param begin waits for the sign that the program runs; no foreign code may run before it
+ * @throws what `begin` throws, or the last failure to start
+ */
+export async function startChild(spec: ChildSpec, begin: (child: Child) => Promise<void>): Promise<Child> {
+  const known = launchers ??= knownLaunchers();
+  const covered = !spec.program.startsWith("/") || spec.read.some((path) => COVERING.includes(path));
+  const tried = known.filter((launcher) => launcher !== "bwrap" || !covered), failed: Launcher[] = [];
+  for (const launcher of tried) {
+    let child: Child | undefined;
+    try {
+      child = new Child(commandLine(launcher, spec), spec);
+      await begin(child);
+      launchers = known.filter((other) => !failed.includes(other));
+      return child;
+    } catch (error) {
+      await child?.kill();
+      failed.push(launcher);
+      if (failed.length === tried.length) throw error;
+    }
+  }
+  throw new TypeError("No launcher is known");
+}
+
+export class Child {
+  readonly #process: Deno.ChildProcess;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #drained: Promise<void>;
+  #rest = new Uint8Array(0);
+  #sent: Promise<void> = Promise.resolve();
+  #stderr = new Uint8Array(0);
+
+  constructor([command, ...args]: readonly string[], { env, folder }: Pick<ChildSpec, "env" | "folder">) {
+    this.#process = new Deno.Command(command, {
+      args,
+      cwd: folder,
+      clearEnv: true,
+      env: { ...env, PATH },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    this.#writer = this.#process.stdin.getWriter();
+    this.#writer.closed.catch(() => {});
+    this.#reader = this.#process.stdout.getReader();
+    this.#drained = this.#drain();
+  }
+
+  get pid(): number {
+    return this.#process.pid;
+  }
+
+  /**
+   * Sends a message, after those before it.
+   * @throws TypeError for a message that has no form as a frame; the end of the process is no error here
+   */
+  send(message: unknown): void {
+    const pieces = frameOf(message);
+    this.#sent = this.#sent.then(async () => {
+      for (const piece of pieces) {
+        for (let at = 0; at < piece.length; at += PIECE_BYTES) {
+          await this.#writer.write(piece.subarray(at, at + PIECE_BYTES));
+        }
+      }
+    }).catch(() => {});
+  }
+
+  /** The next message; undefined at the end of the process. @throws FrameError */
+  receive(limits: FrameLimits): Promise<unknown> {
+    return readFrame((into) => this.#fill(into), limits);
+  }
+
+  /** Ends the process, where it has not ended, and waits for its end. */
+  kill(): Promise<ChildEnd> {
+    return this.#killed ??= this.#kill();
+  }
+  #killed: Promise<ChildEnd> | undefined;
+
+  async #kill(): Promise<ChildEnd> {
+    try {
+      this.#process.kill("SIGKILL");
+    } catch {
+      // It has ended.
+    }
+    const { code, signal } = await this.#process.status;
+    await Promise.all([this.#drained, this.#writer.abort().catch(() => {}), this.#reader.cancel()]);
+    await this.#sent;
+    return { code, signal: signal ?? signalOf(code), stderr: new TextDecoder().decode(this.#stderr) };
+  }
+
+  async #fill(into: Uint8Array): Promise<boolean> {
+    for (let at = 0; at < into.length;) {
+      if (this.#rest.length === 0) {
+        const { value, done } = await this.#reader.read();
+        if (done) return false;
+        this.#rest = value as Uint8Array<ArrayBuffer>;
+      }
+      const part = this.#rest.subarray(0, into.length - at);
+      into.set(part, at);
+      at += part.length;
+      this.#rest = this.#rest.subarray(part.length);
+    }
+    return true;
+  }
+
+  /** Reads standard error until its end, because a full pipe would stop the process. */
+  async #drain(): Promise<void> {
+    for await (const piece of this.#process.stderr) {
+      const both = new Uint8Array(this.#stderr.length + piece.length);
+      both.set(this.#stderr);
+      both.set(piece, this.#stderr.length);
+      this.#stderr = both.slice(-STDERR_BYTES);
+    }
+  }
+}
+
+/** Launchers pass the signal that ended a program as 128 and its number. */
+function signalOf(code: number): string | null {
+  const names: Record<number, string> = {
+    4: "SIGILL",
+    5: "SIGTRAP",
+    6: "SIGABRT",
+    7: "SIGBUS",
+    9: "SIGKILL",
+    11: "SIGSEGV",
+    24: "SIGXCPU",
+    25: "SIGXFSZ",
+  };
+  return names[code - 128] ?? null;
+}
+
+// --- resident memory -------------------------------------------------------------------------------------------------
+
+/**
+ * Watches the resident memory of a process and its descendants: by /proc where this program may read it, else by `ps`
+ * where it may run it, else not at all: then the limits of the operating system and of the heap hold.
+ */
+export class MemoryWatch {
+  #mb = 0;
+  #asking = false;
+  #asked = -Infinity;
+
+  constructor(readonly pid: number) {}
+
+  /** MiB, as last known. */
+  sample(): number {
+    if (readableProc()) this.#mb = procMb(this.pid);
+    else if (!this.#asking && performance.now() - this.#asked > PS_MS && Deno.build.os !== "windows" && mayRun("ps")) {
+      this.#asking = true;
+      void psMb(this.pid).then((mb) => this.#mb = mb, () => {}).finally(() => {
+        this.#asking = false;
+        this.#asked = performance.now();
+      });
+    }
+    return this.#mb;
+  }
+}
+
+let proc: boolean | undefined;
+
+function readableProc(): boolean {
+  if (proc !== undefined) return proc;
+  try {
+    Deno.readTextFileSync("/proc/self/status");
+    return proc = true;
+  } catch {
+    return proc = false;
+  }
+}
+
+function procMb(pid: number): number {
+  const read = (file: string) => {
+    try {
+      return Deno.readTextFileSync(`/proc/${pid}/${file}`);
+    } catch {
+      // It has ended, or the kernel has no such file.
+      return "";
+    }
+  };
+  const own = Number(/^VmRSS:\s*(\d+) kB/m.exec(read("status"))?.[1] ?? 0) / 1024;
+  const children = read(`task/${pid}/children`).split(" ").filter((text) => text !== "");
+  return children.reduce((sum, child) => sum + procMb(Number(child)), own);
+}
+
+async function psMb(root: number): Promise<number> {
+  const { stdout } = await new Deno.Command("ps", {
+    args: ["-A", "-o", "pid=,ppid=,rss="],
+    clearEnv: true,
+    env: { PATH },
+    stderr: "null",
+  }).output();
+  const rows = new TextDecoder().decode(stdout).trim().split("\n").map((line) => line.trim().split(/\s+/).map(Number));
+  const family = new Set([root]);
+  // A parent may be listed after its child.
+  for (let before = 0; before < family.size;) {
+    before = family.size;
+    for (const [pid, parent] of rows) if (family.has(parent)) family.add(pid);
+  }
+  return rows.reduce((sum, [pid, , kib]) => family.has(pid) ? sum + kib / 1024 : sum, 0);
+}
+
+/** Why a process did not start, from its end. */
+export function startFailure(end: ChildEnd): string {
+  const [line = ""] = end.stderr.trim().split("\n").slice(-1);
+  return line !== "" ? line : end.signal ?? `it ended with code ${end.code}`;
+}

@@ -1,0 +1,54 @@
+/**
+ * Messages between the program and the process of an adapter. To the program, a message from it is `unknown`: these types
+ * describe the messages of a regular guest. {@link ./wire.ts} gives their form on the pipes.
+ */
+
+/** A file of a model, which the guest reads at its first use. */
+export interface ModelFile {
+  id: string;
+  /** Absolute. */
+  path: string;
+  sha256: string;
+}
+
+export interface CallRequest {
+  type: "call";
+  call: number;
+  /** URL of the module. */
+  module: string;
+  callable: string;
+  /** Arguments of the callable before its context. */
+  args: unknown[];
+  seed: number | bigint | null;
+}
+
+export type HostMessage =
+  /** Modules of the adapter by URL, as JavaScript or JSON, in UTF-8. */
+  | { type: "start"; sources: [url: string, text: Uint8Array][]; models: ModelFile[] }
+  | { type: "load"; url: string; callables: string[] }
+  | CallRequest
+  | { type: "cancel"; call: number }
+  | { type: "inferred"; id: number; arrays?: unknown; error?: string };
+
+/** A refused access. */
+export interface Refusal {
+  kind: "net" | "read" | "env" | "import" | "other";
+  value: string;
+}
+
+export interface WireError {
+  /** `throw` for an error of the adapter, `result` for a result that cannot be sent. */
+  origin: "throw" | "result" | "missing" | "import";
+  name: string;
+  message: string;
+  refused: Refusal | null;
+}
+
+export type GuestMessage =
+  | { type: "ready"; version: string }
+  | { type: "loaded" }
+  | { type: "load_failed"; error: WireError }
+  | { type: "result"; call: number; value: unknown; log: string[]; dropped: number }
+  | { type: "failed"; call: number; error: WireError; log: string[]; dropped: number }
+  | { type: "progress"; call: number; completed: number; total: number; message: string | null }
+  | { type: "infer"; call: number; id: number; model: string; feeds: unknown };
