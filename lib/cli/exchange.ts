@@ -15,6 +15,8 @@ const STORE = {
 const NOTES = "Credentials come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, the region from " +
   "AWS_REGION.\nAn interrupted transfer continues: bytes that have arrived are not sent again.";
 
+const UNEQUAL: ReadonlySet<string> = new Set(["differs", "damaged", "damaged_here"]);
+
 interface Exchanging {
   push(svc: Session, store: string, selection: RunSelection, options: PushOptions): Promise<ExchangeReport>;
   pull(svc: Session, store: string, ids: readonly string[], options: ExchangeOptions): Promise<ExchangeReport>;
@@ -35,23 +37,30 @@ export function exchangeCommands(
   selection: Readonly<Record<string, OptionSpec<string | undefined>>> = {},
 ): CommandSpec[] {
   const moved = (report: ExchangeReport) => ({ schema_version: 1, ...report });
-  const exit = ({ items }: ExchangeReport) => items.some(({ status }) => status === "differs") ? EXIT.differs : EXIT.ok;
+  const exit = ({ items }: ExchangeReport) => items.some(({ status }) => UNEQUAL.has(status)) ? EXIT.differs : EXIT.ok;
   return [
     command({
       usage: `${group} push <store> [ids...]`,
-      summary: `send ${what} to an S3-compatible object store; exit 6 when it has another one of a name`,
+      summary: `send ${what} to an S3-compatible object store; exit 6 when it has another or a damaged one of a name`,
       notes: NOTES,
       options: {
         ...STORE,
         replace: flag("--replace", "replace an item of the same name with other contents"),
+        check: flag("--check", "read the items that the store has and compare every byte"),
+        repair: flag("--repair", "check, and send missing and damaged objects again"),
         ...selection,
       },
-      examples: [`svc ${group} push s3://lab/study`, `svc ${group} push s3://lab/study ${example}`],
+      examples: [
+        `svc ${group} push s3://lab/study`,
+        `svc ${group} push s3://lab/study ${example}`,
+        `svc ${group} push s3://lab/study --repair`,
+      ],
       cancellable: true,
-      call({ svc, args: [store, ids], options: { endpoint, allowHttp, dryRun, replace, ...chosen }, ...call }) {
-        const onProgress = fetchProgress(call.context, "sending");
-        const { cancellation } = call;
-        return push(svc, store, { ids, ...chosen }, { endpoint, allowHttp, dryRun, replace, cancellation, onProgress });
+      call({ svc, args: [store, ids], options, ...call }) {
+        const { endpoint, allowHttp, dryRun, replace, check, repair, ...chosen } = options;
+        const { cancellation } = call, onProgress = fetchProgress(call.context, check ? "checking" : "sending");
+        const given = { endpoint, allowHttp, dryRun, replace, check: check || repair, repair };
+        return push(svc, store, { ids, ...chosen }, { ...given, cancellation, onProgress });
       },
       json: moved,
       show: (report) => reportTable(report),
@@ -60,7 +69,7 @@ export function exchangeCommands(
     command({
       usage: `${group} pull <store> [ids...]`,
       summary:
-        `receive ${what} from an S3-compatible object store, verified before they appear; exit 6 when one differs`,
+        `receive ${what} from an S3-compatible object store, verified before they appear; exit 6 when one differs or is damaged`,
       notes: NOTES,
       options: STORE,
       examples: [`svc ${group} pull s3://lab/study --dry-run`, `svc ${group} pull s3://lab/study ${example}`],
@@ -82,6 +91,7 @@ function reportTable({ store, items, moved_bytes }: ExchangeReport): string {
     size: files === 0 ? "" : formatBytes(size_bytes),
   }));
   const table = rows.length === 0 ? "" : formatTable(rows, ["name", "status", right("files"), right("size")]);
-  return `${table}${store}: ${rows.length === 1 ? "1 item" : `${rows.length} items`}, ` +
+  const problems = items.flatMap(({ id, problem }) => problem === undefined ? [] : `${id}: ${problem}\n`).join("");
+  return `${table}${problems}${store}: ${rows.length === 1 ? "1 item" : `${rows.length} items`}, ` +
     `${formatBytes(moved_bytes)} over the network`;
 }

@@ -61,6 +61,7 @@ const GROUPS = {
   schema: "print the JSON Schema of a kind of file",
   operation: "operations of your own: a scaffold to start from, the conformance suite",
   index: "the index of runs and results",
+  store: "artifacts, models and datasets that are kept by digest",
   ui: "serve the HTTP interface",
 };
 

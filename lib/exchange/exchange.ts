@@ -24,7 +24,15 @@ import { isRunId } from "../run/reservation.ts";
 import { runIds } from "../run/store.ts";
 import { verifyRun } from "../run/verify.ts";
 import { openWorkspace, type Workspace } from "../run/workspace.ts";
-import { filesToSend, type FolderRecord, readRecord, receiveFolder, sendFolder, storedIds } from "./folder.ts";
+import {
+  damagedObjects,
+  filesToSend,
+  type FolderRecord,
+  readRecord,
+  receiveFolder,
+  sendFolder,
+  storedIds,
+} from "./folder.ts";
 
 /** Kinds of exchanged items, and their folders in the store. */
 export type Group = "runs" | "benchmarks" | "models" | "datasets";
@@ -40,13 +48,31 @@ export interface ExchangeOptions extends Omit<ObjectStoreOptions, "signal" | "va
 export interface PushOptions extends ExchangeOptions {
   /** Whether an item of this name with other contents in the store is replaced; default false. */
   replace?: boolean;
+  /** Whether the bytes of items that the store has are read and compared; default false. */
+  check?: boolean;
+  /** Whether missing and damaged objects of items that the store has are sent again; includes `check`; default false. */
+  repair?: boolean;
 }
 
 /** One item, and what happened to it. */
 export type ExchangedItem = {
   id: string;
-  /** `differs`: there is one of this name with other contents, which stays. */
-  status: "sent" | "received" | "present" | "differs" | "would_send" | "would_receive";
+  /**
+   * `differs`: there is one of this name with other contents, which stays. `damaged`: the copy in the store is damaged.
+   * `damaged_here`: that of the state directory is, and is not sent.
+   */
+  status:
+    | "sent"
+    | "received"
+    | "present"
+    | "repaired"
+    | "differs"
+    | "damaged"
+    | "damaged_here"
+    | "would_send"
+    | "would_receive";
+  /** The damage. */
+  problem?: string;
   files: number;
   size_bytes: number;
   /** Bytes that went over the network. */
@@ -123,6 +149,13 @@ const KINDS: Readonly<Record<Group, Kind>> = {
   datasets: fetched("datasets", (root) => foldersOf(root).map(({ name }) => name), isFinal),
 };
 
+/** Name and folder of each fetched model and dataset. */
+export function fetchedItems(workspace: Workspace): ["model" | "dataset", string, string][] {
+  const of = (what: "model" | "dataset", { places, ids }: Kind) =>
+    ids(workspace).map((id): ["model" | "dataset", string, string] => [what, id, join(places(workspace).runs, id)]);
+  return [...of("model", KINDS.models), ...of("dataset", KINDS.datasets)];
+}
+
 /** Items by their ids or unique beginnings; a model by its name means all its revisions. */
 function chosen(group: Group, known: readonly string[], wanted: readonly string[], where: string): string[] {
   if (wanted.length === 0) return [...known];
@@ -158,7 +191,8 @@ export async function push(
   wanted: readonly string[],
   options: PushOptions = {},
 ): Promise<ExchangeReport> {
-  const store = openStore(address, options), kind = KINDS[group], { dryRun = false, replace = false } = options;
+  const store = openStore(address, options), kind = KINDS[group];
+  const { dryRun = false, replace = false, repair = false, check = repair } = options;
   const items: ExchangedItem[] = [];
   for (const id of chosen(group, kind.ids(workspace), wanted, "the state directory")) {
     const places = kind.places(workspace), folder = join(places.runs, id);
@@ -170,21 +204,32 @@ export async function push(
       });
     }
     try {
-      const stored = await readRecord(store, group, id);
+      const found = await storedRecord(store, group, id, check), stored = found?.record ?? null;
       const same = stored !== null && isEqual(stored, folder, kind);
       const entries = filesToSend(folder);
-      const item = (status: ExchangedItem["status"], moved_bytes = 0): ExchangedItem => ({
-        id,
-        status,
-        files: entries.length,
-        size_bytes: entries.reduce((sum, { size }) => sum + size, 0),
-        moved_bytes,
-      });
-      if (stored !== null && (same || !replace)) items.push(item(same ? "present" : "differs"));
-      else if (dryRun) items.push(item("would_send"));
+      const item = (status: ExchangedItem["status"], moved_bytes = 0, problem?: string) =>
+        items.push({
+          id,
+          status,
+          files: entries.length,
+          size_bytes: entries.reduce((sum, { size }) => sum + size, 0),
+          moved_bytes,
+          ...(problem === undefined ? {} : { problem }),
+        });
+      const onBytes = (done: number, total: number) => options.onProgress?.(id, done, total);
+      const damage = found?.problem ?? (same && check ? damageText(await damagedObjects(store, stored, onBytes)) : "");
+      if (stored !== null && !same && !replace) item("differs");
+      else if (same && damage === "") item("present");
+      else if (damage !== "" && (dryRun || !repair)) item("damaged", 0, damage);
+      else if (dryRun) item("would_send");
       else {
-        const onBytes = (done: number, total: number) => options.onProgress?.(id, done, total);
-        items.push(item("sent", (await sendFolder(store, group, id, folder, { onBytes })).sent));
+        // A damaged copy must not take the place of a good one.
+        const problem = found !== null || repair ? await kind.problem(workspace, id) : null;
+        if (problem !== null) item("damaged_here", 0, problem);
+        else {
+          const { sent } = await sendFolder(store, group, id, folder, { onBytes, check: damage !== "" });
+          item(damage === "" ? "sent" : "repaired", sent, damage || undefined);
+        }
       }
     } finally {
       lock.release();
@@ -194,8 +239,28 @@ export async function push(
 }
 
 /**
+ * The record of an item in the store, or its damage; null without one.
+ * @param check whether damage is an answer; otherwise it is thrown
+ */
+async function storedRecord(
+  store: ObjectStore,
+  group: Group,
+  id: string,
+  check: boolean,
+): Promise<{ record: FolderRecord | null; problem?: string } | null> {
+  try {
+    const record = await readRecord(store, group, id);
+    return record === null ? null : { record };
+  } catch (error) {
+    if (!check || !(error instanceof SvcError) || error.code !== "store_invalid") throw error;
+    return { record: null, problem: error.message };
+  }
+}
+
+/**
  * Receives items from a store. An item appears after every byte has been compared with its digest and the whole verified.
- * @param wanted ids, unique beginnings of them, or names of models; without any all that are not here
+ * @param wanted ids, unique beginnings of them, or names of models; without any all that are not here, and a damaged one
+ *   does not keep the others
  * @throws SvcError `not_found`, `store_unavailable`, `store_invalid`, `artifact_hash_mismatch`, `bundle_hash_mismatch`
  */
 export async function pull(
@@ -216,16 +281,29 @@ export async function pull(
       items.push({ id, status: "present", files: 0, size_bytes: 0, moved_bytes: 0 });
       continue;
     }
-    const record = await readRecord(store, group, id);
-    if (record === null) throw new SvcError("not_found", `Cannot find ${id} in ${store.address}`);
-    const item = (status: ExchangedItem["status"], moved_bytes = 0) =>
-      items.push({ id, status, files: record.files.length, size_bytes: record.size_bytes, moved_bytes });
-    if (exists(target)) item(isEqual(record, target, kind) ? "present" : "differs");
-    else if (dryRun) item("would_receive");
-    else item("received", await receive(workspace, store, kind, record, target, options));
+    try {
+      const record = await readRecord(store, group, id);
+      if (record === null) throw new SvcError("not_found", `Cannot find ${id} in ${store.address}`);
+      const item = (status: ExchangedItem["status"], moved_bytes = 0) =>
+        items.push({ id, status, files: record.files.length, size_bytes: record.size_bytes, moved_bytes });
+      if (exists(target)) item(isEqual(record, target, kind) ? "present" : "differs");
+      else if (dryRun) item("would_receive");
+      else item("received", await receive(workspace, store, kind, record, target, options));
+    } catch (error) {
+      if (wanted.length > 0 || !(error instanceof SvcError) || !DAMAGE.has(error.code)) throw error;
+      items.push({ id, status: "damaged", files: 0, size_bytes: 0, moved_bytes: 0, problem: error.message });
+    }
   }
   return reportOf(store, dryRun, items);
 }
+
+function damageText(keys: readonly string[]): string {
+  const shown = keys.slice(0, 5).join(", ") + (keys.length > 5 ? `, and ${keys.length - 5} more` : "");
+  return keys.length === 0 ? "" : `missing or damaged in the store: ${shown}`;
+}
+
+/** Codes of items whose record or bytes are wrong. */
+const DAMAGE = new Set(["store_invalid", "artifact_hash_mismatch", "bundle_hash_mismatch"]);
 
 const stagingOf = (workspace: Workspace): Workspace => ({
   ...openWorkspace({ projectRoot: workspace.projectRoot, stateDir: join(workspace.stateDir, ".pull") }),

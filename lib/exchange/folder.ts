@@ -69,7 +69,7 @@ export async function readRecord(store: ObjectStore, group: string, id: string):
   const bytes = await store.get(recordKey(group, id), MAX_RECORD_BYTES);
   if (bytes === null) return null;
   const refuse = (why: string): never => {
-    throw new SvcError("store_invalid", `Cannot use ${group}/${id} of ${store.address}: ${why}`);
+    throw new SvcError("store_invalid", `Cannot use ${group}/${id} of ${store.address}: ${why}`, { hint: REPAIR_HINT });
   };
   let record;
   try {
@@ -126,7 +126,42 @@ export function filesToSend(folder: string): { path: string; size: number }[] {
 }
 
 /**
+ * Reads the objects of a record and compares their bytes with their names.
+ * @returns the keys of missing and damaged objects
+ * @throws SvcError `store_unavailable`
+ */
+export async function damagedObjects(
+  store: ObjectStore,
+  { files, piece_bytes, size_bytes }: FolderRecord,
+  onBytes: OnBytes = () => {},
+): Promise<string[]> {
+  const damaged = new Set<string>(), work = new Lane(AT_ONCE), seen = new Set<string>();
+  let done = 0;
+  for (const { size_bytes: size, sha256, pieces = [sha256] } of files) {
+    for (const [at, digest] of pieces.entries()) {
+      const length = Math.min(piece_bytes, size - at * piece_bytes), known = seen.has(digest);
+      seen.add(digest);
+      await work.add(async () => {
+        if (!known && !await holdsObject(store, digest, length)) damaged.add(objectKey(digest));
+        done += length;
+        onBytes(done, size_bytes);
+      });
+    }
+  }
+  await work.end();
+  return [...damaged].sort();
+}
+
+/** Whether the store has the right bytes of an object. */
+async function holdsObject(store: ObjectStore, sha256: string, length: number): Promise<boolean> {
+  if (await store.size(objectKey(sha256)) !== length) return false;
+  const bytes = await store.get(objectKey(sha256), length);
+  return bytes !== null && sha256Hex(bytes) === sha256;
+}
+
+/**
  * Sends a folder: the objects that the store lacks, then the record.
+ * @param options `check` compares the bytes of objects that are there; damaged ones are sent again
  * @returns the number of bytes that were sent
  * @throws SvcError `store_unavailable`
  */
@@ -135,8 +170,11 @@ export async function sendFolder(
   group: string,
   id: string,
   folder: string,
-  { onBytes = () => {}, pieceBytes = PIECE_BYTES }: { onBytes?: OnBytes; pieceBytes?: number } = {},
+  options: { onBytes?: OnBytes; pieceBytes?: number; check?: boolean } = {},
 ): Promise<{ record: FolderRecord; sent: number }> {
+  const { onBytes = () => {}, pieceBytes = PIECE_BYTES, check = false } = options;
+  const isThere = async (sha256: string, length: number) =>
+    check ? await holdsObject(store, sha256, length) : await store.size(objectKey(sha256)) === length;
   const entries = filesToSend(folder), total = entries.reduce((sum, { size }) => sum + size, 0);
   const files: StoredFile[] = [], seen = new Set<string>();
   const work = new Lane(AT_ONCE);
@@ -156,7 +194,7 @@ export async function sendFolder(
       const known = seen.has(sha256);
       seen.add(sha256);
       await work.add(async () => {
-        if (!known && await store.size(objectKey(sha256)) !== piece.length) {
+        if (!known && !await isThere(sha256, piece.length)) {
           await store.put(objectKey(sha256), piece);
           sent += piece.length;
         }
@@ -236,23 +274,19 @@ async function fetchPiece(store: ObjectStore, sha256: string, length: number, pa
     throw new SvcError(
       "store_invalid",
       `Cannot receive ${path} from ${store.address}: ${objectKey(sha256)} is missing`,
-      {
-        hint: "Push it again",
-      },
+      { hint: REPAIR_HINT },
     );
   }
-  if (sha256Hex(bytes) !== sha256) throw mismatch(store, path);
+  if (sha256Hex(bytes) !== sha256) throw mismatch(store, path, `the object ${objectKey(sha256)} is damaged`);
   return bytes;
 }
 
-function mismatch(store: ObjectStore, path: string): SvcError {
-  return new SvcError(
-    "artifact_hash_mismatch",
-    `Cannot receive ${path} from ${store.address}: its bytes differ from the record`,
-    {
-      hint: "Remove the object from the store and push it again",
-    },
-  );
+const REPAIR_HINT = "Push it again with --repair from a machine that has it";
+
+function mismatch(store: ObjectStore, path: string, why = "its bytes differ from the record"): SvcError {
+  return new SvcError("artifact_hash_mismatch", `Cannot receive ${path} from ${store.address}: ${why}`, {
+    hint: REPAIR_HINT,
+  });
 }
 
 function readPiece(file: Deno.FsFile, most: number): Uint8Array<ArrayBuffer> {

@@ -6,7 +6,7 @@
  */
 import { dirname } from "node:path";
 import {
-  entryInside,
+  copyFile,
   inside,
   type InsideEntry,
   type InsidePath,
@@ -16,6 +16,8 @@ import {
   removeEntry,
 } from "../artifact/inside.ts";
 import { entriesOf, entryInfo } from "../artifact/path_kind.ts";
+import { syncEntry } from "../artifact/write_file.ts";
+import { SvcError } from "../contract/error.ts";
 import { digest, isDigest } from "../contract/names.ts";
 import { systemCodeOf } from "../contract/system_error.ts";
 import { hashStoredFile } from "./staging.ts";
@@ -45,6 +47,21 @@ export async function shareFile(
   // Damaged, missing, or at the limit of links to one file: this file takes the name.
   removeEntry(stored);
   tryLink(path, stored);
+}
+
+/**
+ * Makes a copy of an intact file under a free path, or a link to it.
+ * @throws SvcError `artifact_hash_mismatch` when its bytes have another digest
+ */
+export async function copyShared(path: InsidePath, to: InsidePath, sha256: string): Promise<void> {
+  if (tryLink(path, to) === "refused") {
+    copyFile(path, to);
+    Deno.chmodSync(to, 0o444);
+    syncEntry(to);
+  }
+  if (await hashStoredFile(to) === sha256) return;
+  removeEntry(to);
+  throw new SvcError("artifact_hash_mismatch", `Cannot copy ${path}: its bytes changed`);
 }
 
 /** @returns `refused` if the file system allows no link, or the file is missing */
@@ -87,10 +104,16 @@ export function releaseContents(contents: string, digests: Iterable<string>): nu
   return bytes;
 }
 
+/** Removes the stored name of a digest; files of bundles stay. */
+export const forgetContent = (contents: string, sha256: string): void => removeEntry(contentsPath(contents, sha256));
+
 /** Digests of the stored files that no bundle uses. */
-export function unusedContents(contents: string): string[] {
+export const unusedContents = (contents: string): string[] =>
+  storedContents(contents).filter((sha256) => unusedSize(contentsPath(contents, sha256)) !== null);
+
+/** Digests of all stored files. */
+export function storedContents(contents: string): string[] {
   const folders = entriesOf(contents).filter(({ isDirectory }) => isDirectory);
   return folders.flatMap(({ name }) => entriesOf(inside(contents, name)).map((file) => ({ ...file, folder: name })))
-    .filter(({ name, folder }) => isDigest(name) && name.startsWith(folder))
-    .filter(({ name, folder }) => unusedSize(entryInside(contents, folder, name)) !== null).map(({ name }) => name);
+    .filter(({ name, folder, isFile }) => isFile && isDigest(name) && name.startsWith(folder)).map(({ name }) => name);
 }

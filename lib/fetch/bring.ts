@@ -29,6 +29,8 @@ export interface Bringing {
   unpack?: boolean;
   /** Required digest of the whole set. */
   sha256?: string;
+  /** Folder that the new one replaces, and its files that are copied instead of fetched. */
+  from?: { folder: string; intact: readonly string[] };
 }
 
 export interface BringOptions {
@@ -49,6 +51,11 @@ const MAX_UNPACKED_BYTES = 4 * 2 ** 30;
 export async function bring(bringing: Bringing, folder: string, options: BringOptions): Promise<FetchRecord> {
   const partial = `${folder}.partial`;
   await Deno.mkdir(partial, { recursive: true });
+  for (const path of bringing.from?.intact ?? []) {
+    const target = join(partial, ...safeParts(path));
+    await Deno.mkdir(dirname(target), { recursive: true });
+    await Deno.copyFile(join(bringing.from!.folder, path), target);
+  }
   for (const [path, { url, sha256 }] of Object.entries(bringing.files)) {
     const target = join(partial, ...safeParts(path));
     await Deno.mkdir(dirname(target), { recursive: true });
@@ -81,6 +88,7 @@ export async function bring(bringing: Bringing, folder: string, options: BringOp
     fetched_at_utc: (options.now ?? new Date()).toISOString(),
   };
   await Deno.writeTextFile(join(partial, FETCH_RECORD), prettyJson(record));
+  if (bringing.from !== undefined) await Deno.remove(bringing.from.folder, { recursive: true });
   await Deno.rename(partial, folder);
   return record;
 }

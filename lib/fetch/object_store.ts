@@ -29,6 +29,8 @@ const ATTEMPTS = 5;
 const TIMEOUT_MS = 300_000;
 /** Of a page of a list: 1000 keys of 1024 bytes, and their descriptions. */
 const LIST_PAGE_BYTES = 8 * 2 ** 20;
+/** Of a list: so many keys, and so many pages. */
+const MAX_KEYS = 1_000_000, MAX_PAGES = 2_000;
 
 export class ObjectStore {
   /** As given, for messages: `s3://bucket/prefix`. */
@@ -84,7 +86,7 @@ export class ObjectStore {
     return answer === null ? null : Number(answer.headers.get("content-length"));
   }
 
-  /** Bytes of an object; null without one. @throws SvcError `store_unavailable` for more than `most` bytes */
+  /** Bytes of an object; null without one. @throws SvcError `store_invalid` for more than `most` bytes */
   async get(key: string, most: number): Promise<Uint8Array<ArrayBuffer> | null> {
     return (await this.#request("GET", this.#url(key), most))?.bytes ?? null;
   }
@@ -92,7 +94,9 @@ export class ObjectStore {
   /** Keys below a folder, in the order of the store, without the prefix of the address. */
   async *list(folder: string): AsyncGenerator<string> {
     const start = `${this.#prefix}${folder}/`;
-    for (let token: string | undefined, before: string | undefined;; before = token) {
+    const seen = new Set<string>();
+    let token: string | undefined;
+    for (let page = 0; page < MAX_PAGES; page++) {
       const query = new URLSearchParams({ "list-type": "2", prefix: start });
       if (token !== undefined) query.set("continuation-token", token);
       const answer = await this.#request("GET", `${this.#base}?${query}`, LIST_PAGE_BYTES);
@@ -100,13 +104,18 @@ export class ObjectStore {
       const text = new TextDecoder().decode(answer.bytes);
       for (const [, key] of text.matchAll(/<Key>([^<]*)<\/Key>/g)) {
         const name = plainText(key);
-        if (name.startsWith(start)) yield name.slice(this.#prefix.length);
+        if (!name.startsWith(start)) continue;
+        if (seen.has(name)) throw this.#unavailable("its list repeats itself");
+        seen.add(name);
+        if (seen.size > MAX_KEYS) throw this.#unavailable(`its list has more than ${MAX_KEYS} keys`);
+        yield name.slice(this.#prefix.length);
       }
       const next = /<NextContinuationToken>([^<]+)<\/NextContinuationToken>/.exec(text)?.[1];
-      token = next === undefined ? undefined : plainText(next);
-      if (token === undefined) return;
-      if (token === before) throw this.#unavailable("its list does not end");
+      if (next === undefined) return;
+      if (token === plainText(next)) break;
+      token = plainText(next);
     }
+    throw this.#unavailable("its list does not end");
   }
 
   #url(key: string): string {
@@ -197,7 +206,8 @@ async function readAtMost(answer: Response, most: number): Promise<Uint8Array<Ar
   for await (const part of answer.body ?? []) {
     size += part.length;
     if (size > most) {
-      throw new SvcError("store_unavailable", `Cannot use an object of the store: it has more than ${most} bytes`);
+      const { pathname } = new URL(answer.url);
+      throw new SvcError("store_invalid", `Cannot use ${pathname} of the store: it has more than ${most} bytes`);
     }
     parts.push(part);
   }

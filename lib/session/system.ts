@@ -5,6 +5,7 @@ import { didYouMean } from "../contract/nearest.ts";
 import type { OperationContract } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { profileCatalogue } from "../plan/profiles.ts";
+import type { StoreOptions, StoreReport } from "../exchange/own_store.ts";
 import type { Diagnosis } from "../run/doctor.ts";
 import type { NewProject } from "../template/init.ts";
 import type { SessionCore } from "./core.ts";
@@ -91,6 +92,15 @@ export class System {
       "recipes/recipe.schema.json": prettyJson(await this.schema("recipe")),
       "benchmarks/pack.schema.json": prettyJson(await this.schema("pack")),
     });
+  }
+
+  /**
+   * Reads everything that the state directory keeps by digest: artifacts, and fetched models and datasets. With `repair`
+   * damaged artifacts are replaced by intact copies, and damaged fetched files are fetched again, which uses the network.
+   * @throws SvcError `gc_running`
+   */
+  async checkStore(options: StoreOptions = {}): Promise<StoreReport> {
+    return await (await import("../exchange/own_store.ts")).checkStore(this.core.workspace, options);
   }
 
   /** Builds the index of runs and results anew; jobs and their events stay. */

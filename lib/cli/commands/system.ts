@@ -1,8 +1,11 @@
 /** `svc init`, `svc schema`, `svc doctor`, `svc index` and `svc completion`: the program itself and its machine. */
+import { SvcError } from "../../contract/error.ts";
 import { prettyJson } from "../../contract/json.ts";
 import { type SchemaName, SCHEMAS } from "../../session/system.ts";
 import { command, type CommandSpec } from "../command.ts";
+import { fetchProgress } from "../fetch_progress.ts";
 import { EXIT } from "../problem.ts";
+import { formatBytes } from "../table.ts";
 import type { Style } from "../terminal.ts";
 import { counted } from "./recipe.ts";
 
@@ -70,6 +73,31 @@ export const systemCommands: CommandSpec[] = [
     },
     exit: ({ status }) => status === "failed" ? EXIT.missing : EXIT.ok,
   }),
+  ...(["check", "repair"] as const).map((verb) =>
+    command({
+      usage: `store ${verb}`,
+      summary: verb === "check"
+        ? "hash artifacts, fetched models and datasets again; exit 6 for damage"
+        : "check, and replace what is damaged by intact copies or new downloads; exit 6 when something is lost",
+      examples: [`svc store ${verb}`, `svc store ${verb} --json`],
+      cancellable: true,
+      call: ({ svc, cancellation, context }) => {
+        const abort = new AbortController();
+        cancellation.onCancel(() => abort.abort(new SvcError("operation_canceled", "The check was canceled")));
+        const onProgress = fetchProgress(context);
+        return svc.system.checkStore({ repair: verb === "repair", signal: abort.signal, onProgress });
+      },
+      json: (report) => ({ schema_version: 1, ...report }),
+      show({ files, size_bytes, items }, { context }) {
+        const lines = items.flatMap(({ what, id, status, files, hint }) => [
+          `${context.paint(status === "repaired" ? "green" : "red", status)}  ${what} ${id}: ${files.join(", ")}`,
+          ...(hint === null ? [] : [`  ${hint}`]),
+        ]);
+        return [...lines, `${counted(files, "file")} checked, ${formatBytes(size_bytes)}`].join("\n");
+      },
+      exit: ({ items }) => items.every(({ status }) => status === "repaired") ? EXIT.ok : EXIT.differs,
+    })
+  ),
   command({
     usage: "index rebuild",
     summary: "delete the index of runs and results and read each again; jobs and their events stay",

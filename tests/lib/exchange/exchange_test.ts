@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { open, type Session } from "../../../mod.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { readRecord, receiveFolder, sendFolder } from "../../../lib/exchange/folder.ts";
+import type { ExchangeReport, PushOptions } from "../../../lib/exchange/exchange.ts";
 import { ObjectStore } from "../../../lib/fetch/object_store.ts";
 import { listFiles } from "../../../lib/run/files.ts";
 import { KEYS, type TestStore, testStore } from "../../support/s3.ts";
@@ -107,6 +108,72 @@ Deno.test("a name that is taken by other contents stays, here and in the store",
   assert.deepEqual(replaced.items.map(({ status }) => status), ["sent"]);
 });
 
+Deno.test("damage of a store is found, named, and repaired from a good copy and no other", async () => {
+  await using at = await bench();
+  const { store, here, there, options } = at;
+  const { stateDir } = here.workspace, revision = "a".repeat(40), folder = join(stateDir, "models/org__net", revision);
+  const ids: string[] = [];
+  for (const name of ["first", "second"]) ids.push((await here.recipes.run({ ...RECIPE, name })).run_id!);
+  const result = writeSyntheticResult(here.workspace, { recipes: 2, replicates: 2 });
+  await Deno.mkdir(folder, { recursive: true });
+  await Deno.writeTextFile(join(folder, "net.onnx"), "net");
+  await Deno.mkdir(join(stateDir, "datasets/own"), { recursive: true });
+  await Deno.writeTextFile(join(stateDir, "datasets/own/text.txt"), "some text");
+  const files = { "net.onnx": { sha256: sha256Hex("net"), size_bytes: 3 } };
+  const fetched = { id: "org/net", version: revision, url: "", sha256: "", files, fetched_at_utc: "" };
+  await Deno.writeTextFile(join(folder, "fetch.json"), JSON.stringify(fetched));
+  const groups = [
+    ["runs", ids[0], (o) => here.runs.push(AT, { ids }, o), () => there.runs.pull(AT, [], options)],
+    ["benchmarks", result, (o) => here.benchmarks.push(AT, [], o), () => there.benchmarks.pull(AT, [], options)],
+    ["models", `org__net/${revision}`, (o) => here.models.push(AT, [], o), () => there.models.pull(AT, [], options)],
+    ["datasets", "own", (o) => here.data.push(AT, [], o), () => there.data.pull(AT, [], options)],
+  ] satisfies [string, string, (options: PushOptions) => Promise<ExchangeReport>, () => Promise<ExchangeReport>][];
+  const statuses = ({ items }: ExchangeReport, id: string) => items.find((item) => item.id === id)!.status;
+  for (const [group, id, push, pull] of groups) {
+    await push(options);
+    const record = JSON.parse(new TextDecoder().decode(store.objects.get(`study/${group}/${id}.json`)));
+    const others = await readRecord(new ObjectStore(AT, options), "runs", ids[1]);
+    const shared = new Set(group === "runs" ? others!.files.map(({ sha256 }) => sha256) : []);
+    const digest: string = record.files.find((file: { sha256: string }) => !shared.has(file.sha256)).sha256;
+    const key = `study/sha256/${digest.slice(0, 2)}/${digest}`, good = store.objects.get(key)!;
+    const damages: [string, () => void][] = [
+      ["another byte", () => store.objects.set(key, good.map((byte, at) => at === 0 ? byte ^ 1 : byte))],
+      ["a missing object", () => store.objects.delete(key)],
+      ["a longer object", () => store.objects.set(key, new Uint8Array(good.length + 1))],
+      ["a damaged record", () => store.objects.set(`study/${group}/${id}.json`, new TextEncoder().encode("{}"))],
+    ];
+    for (const [name, damage] of damages) {
+      const about = `${group}: ${name}`;
+      damage();
+      const before = new Map(store.objects);
+      const pulled = await pull();
+      assert.equal(statuses(pulled, id), "damaged", about);
+      assert.match(
+        pulled.items.find((item) => item.id === id)!.problem!,
+        name === "a damaged record" ? /no record/ : /sha256|bytes/,
+      );
+      assert.equal(statuses(await push({ ...options, check: true }), id), "damaged", about);
+      assert.equal(statuses(await push({ ...options, repair: true, dryRun: true }), id), "damaged", about);
+      assert.deepEqual(store.objects, before, "a check changes nothing");
+      const repaired = await push({ ...options, repair: true });
+      assert.equal(statuses(repaired, id), "repaired", about);
+      assert.deepEqual(store.objects.get(key), good, about);
+      assert.equal(statuses(await push({ ...options, check: true }), id), "present", about);
+    }
+    assert.equal(statuses(await pull(), id), "received", group);
+  }
+  // A damaged copy here does not take the place of the one in the store.
+  const artifact = join(here.workspace.runs, ids[0], "artifacts/data/bits.npz");
+  await Deno.chmod(artifact, 0o644);
+  await Deno.writeTextFile(artifact, "damaged");
+  store.objects.set(`study/runs/${ids[0]}.json`, new TextEncoder().encode("{}"));
+  const before = new Map(store.objects);
+  const { items: [item] } = await here.runs.push(AT, { ids: [ids[0]] }, { ...options, repair: true });
+  assert.equal(item.status, "damaged_here");
+  assert.match(item.problem!, /bits.npz/);
+  assert.deepEqual(store.objects, before);
+});
+
 Deno.test("an interrupted transfer shows nothing, and continues with what is missing", async () => {
   await using at = await bench();
   const { store, here, there, options } = at;
@@ -199,10 +266,10 @@ Deno.test("a hostile store changes nothing", async (t) => {
     store.objects.set(key, new TextEncoder().encode(JSON.stringify(copy)));
   };
   await refused("other bytes", "artifact_hash_mismatch", answer((bytes) => bytes.map((byte) => byte ^ 1)));
-  await refused("more bytes", "store_unavailable", answer((bytes) => new Uint8Array(bytes.length + 1)));
+  await refused("more bytes", "store_invalid", answer((bytes) => new Uint8Array(bytes.length + 1)));
   await refused(
     "endless bytes",
-    "store_unavailable",
+    "store_invalid",
     answer(() =>
       new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1 << 16)) }))
     ),
@@ -212,6 +279,24 @@ Deno.test("a hostile store changes nothing", async (t) => {
     "a missing object",
     "store_invalid",
     () => store.objects.delete([...written.keys()].find((key) => key.includes("sha256/"))!),
+  );
+  const lists = (page: (turn: number) => string) => () => {
+    let turn = 0;
+    store.fault = (_, key) => {
+      if (key !== "") return null;
+      turn++;
+      return new Response(`<R>${page(turn)}<NextContinuationToken>${turn}</NextContinuationToken></R>`);
+    };
+  };
+  await refused("a list without end", "store_unavailable", lists(() => ""));
+  await refused("a list that repeats itself", "store_unavailable", lists(() => `<Key>study/runs/${id}.json</Key>`));
+  await refused(
+    "a list of ever more keys",
+    "store_unavailable",
+    lists((turn) =>
+      Array.from({ length: 20_000 }, (_, at) => `<Key>study/runs/${String(turn).padStart(9, "0")}${at + 1e6}</Key>`)
+        .join("")
+    ),
   );
   for (const path of ["../outside", "/tmp/outside", "a/../../outside", "C:\\outside", "a//outside", "./outside", ""]) {
     await refused(`the path ${path}`, "store_invalid", says(({ files }) => files[0].path = path));
