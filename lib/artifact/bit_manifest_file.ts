@@ -13,14 +13,14 @@ const INLINE_BYTES = 4096;
 export const holdsBits = (file: string): boolean => /\.(npy|bin|bits)$/i.test(file);
 
 /**
- * Describes the bits of a file. An NPY array of one dimension is one item, of two dimensions one item a row; a text of 0 and
- * 1 is one item a line; the bytes of any other file are one item, most significant bit first.
+ * Describes the bits of a file. An NPY array of one dimension is one item, of two dimensions one item a row. A .bits or .txt
+ * file is a text of 0, 1 and white space, one item a line. The bytes of any other file are one item, most significant bit first.
  *
  * @param bytes content of the file
  * @param file its name
  * @param beside whether the manifest lies beside the file, and may name it
  * @returns the manifest, and the files of large items by name, which belong beside it
- * @throws SvcError `boundary_value_invalid`, `boundary_shape_invalid`
+ * @throws SvcError `boundary_value_invalid`, `boundary_shape_invalid`, `payload_text_invalid`
  */
 export function makeBitManifest(
   bytes: Uint8Array,
@@ -28,7 +28,11 @@ export function makeBitManifest(
   beside: boolean,
 ): { manifest: JsonObject; files: Map<string, Uint8Array> } {
   const stem = basename(file, extname(file)).replace(/[\s,#]+/g, "_") || "bits";
-  const rows = /\.npy$/i.test(file) ? arrayRows(bytes, file) : textRows(bytes);
+  const rows = /\.npy$/i.test(file)
+    ? arrayRows(bytes, file)
+    : /\.(bits|txt)$/i.test(file)
+    ? textRows(bytes, file)
+    : null;
   const parts = rows === null
     ? [{ id: stem, bit_count: 8 * bytes.length, packed: bytes }]
     : rows.map((bits, index) => ({
@@ -44,7 +48,7 @@ export function makeBitManifest(
     const item = { id, bit_count, sha256: sha256Hex(packed) };
     if (packed.length <= INLINE_BYTES) return { ...item, bits_hex: packed.toHex() };
     if (packed === bytes && beside) return { ...item, path: file };
-    const path = `${id}.bits`;
+    const path = `${id}.bin`;
     files.set(path, packed);
     return { ...item, path };
   });
@@ -71,11 +75,18 @@ function arrayRows(bytes: Uint8Array, file: string): Uint8Array[] {
   );
 }
 
-/** The lines of a text of 0 and 1; null for other bytes. */
-function textRows(bytes: Uint8Array): Uint8Array[] | null {
-  if (bytes.length === 0 || !bytes.every((byte) => byte === 48 || byte === 49 || byte === 10 || byte === 13)) {
-    return null;
-  }
-  return new TextDecoder().decode(bytes).split(/[\r\n]+/).filter((line) => line !== "")
-    .map((line) => Uint8Array.from(line, (digit) => Number(digit)));
+/** The lines of a text of 0, 1 and white space that hold bits. */
+function textRows(bytes: Uint8Array, file: string): Uint8Array[] {
+  const lines = new TextDecoder("latin1").decode(bytes).split(/\r\n|\r|\n/);
+  return lines.map((line, index) => {
+    const wrong = /[^01 \t]/.exec(line);
+    if (wrong !== null) {
+      throw new SvcError(
+        "payload_text_invalid",
+        `Cannot read line ${index + 1} of ${file} as bits: it has the character ${JSON.stringify(wrong[0])}`,
+        { hint: "A .bits file is a text of 0, 1 and white space; name a file of packed bytes .bin" },
+      );
+    }
+    return Uint8Array.from(line.replace(/[ \t]/g, ""), Number);
+  }).filter(({ length }) => length > 0);
 }

@@ -1,10 +1,12 @@
 /** Makes a text-dataset manifest of .txt files, lines, JSON Lines or CSV. */
+// @ts-types="./csv_parse.d.ts"
+import { CsvError, parse } from "npm:csv-parse@^7/sync";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, extname, join, resolve } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { compareCodePoints, parseJson } from "../contract/json.ts";
-import { isObject } from "../contract/value.ts";
+import { isInteger, isObject, type Value } from "../contract/value.ts";
 import { isPlainPath } from "./dataset_manifest_rules.ts";
 import {
   checkText,
@@ -127,12 +129,14 @@ function readRows(file: string, { column = "text" }: MakeTextOptions): Found[] {
   }
   const rows = /\.csv$/i.test(file) ? csvRows(decode(bytes, file), file, column) : jsonRows(bytes, file, column);
   return rows.map(({ number, row }) => {
-    const { id, sample_id = id, language } = row, text = row[column];
+    const { id, sample_id = id, language } = row,
+      text = row[column],
+      known = isInteger(sample_id) ? String(sample_id) : sample_id;
     if (typeof text !== "string") {
       throw invalidTextManifest(`row ${number} of ${file} has no text in ${column}; name its column with --column`);
     }
     return {
-      id: typeof sample_id === "string" && sample_id !== "" ? sample_id : `row_${number}`,
+      id: typeof known === "string" && known !== "" ? known : `row_${number}`,
       text: limited(text, file, number),
       ...(typeof language === "string" && language !== "" ? { language } : {}),
     };
@@ -149,19 +153,36 @@ function jsonRows(bytes: Uint8Array, file: string, column: string): Row[] {
     } catch (error) {
       throw invalidTextManifest(`line ${number} of ${file} is no JSON: ${messageOf(error)}`);
     }
+    if (hasRepeatedKey(line, value)) throw invalidTextManifest(`line ${number} of ${file} has a key more than once`);
     if (typeof value === "string") return { number, row: { [column]: value } };
     if (isObject(value)) return { number, row: value };
     throw invalidTextManifest(`line ${number} of ${file} is neither a text nor an object`);
   });
 }
 
-/** Rows of a CSV file (RFC 4180) by the names of its header. */
+/** Whether valid JSON has a key that its value lost: keys are the strings before a colon. */
+function hasRepeatedKey(text: string, value: Value): boolean {
+  const keys = (part: Value): number =>
+    Array.isArray(part)
+      ? part.reduce((sum: number, item) => sum + keys(item), 0)
+      : isObject(part)
+      ? Object.values(part).reduce((sum: number, item) => sum + 1 + keys(item), 0)
+      : 0;
+  const written = text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g).filter(([, colon]) => colon !== undefined);
+  return [...written].length > keys(value);
+}
+
+/** Rows of a CSV file (RFC 4180) by the names of its header; what the format does not permit is refused with its line. */
 function csvRows(text: string, file: string, column: string): Row[] {
-  const [header = [], ...rows] = parseCsv(text);
+  const [header = [], ...rows] = parseCsv(text, file);
   if (!header.includes(column)) {
     throw invalidTextManifest(
       `${file} has no column ${column}; name one with --column: ${header.join(", ") || "none"}`,
     );
+  }
+  const repeated = header.find((name, at) => header.indexOf(name) < at);
+  if (repeated !== undefined) {
+    throw invalidTextManifest(`the header of ${file} has the column ${repeated} more than once`);
   }
   return rows.map((cells, index) => ({
     number: index + 2,
@@ -169,18 +190,22 @@ function csvRows(text: string, file: string, column: string): Row[] {
   }));
 }
 
-function parseCsv(text: string): string[][] {
-  const rows: string[][] = [];
-  let row: string[] = [];
-  // A cell with its separator: quoted, with doubled quotes, or plain.
-  for (const [cell, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g)) {
-    if (cell === "" && row.length === 0) break;
-    row.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
-    if (end === ",") continue;
-    if (row.length > 1 || row[0] !== "") rows.push(row);
-    row = [];
+const CSV_FAULTS: Readonly<Record<string, string>> = {
+  INVALID_OPENING_QUOTE: "a quote inside a field; put the field in quotes, and double those inside",
+  CSV_INVALID_CLOSING_QUOTE: "text after a closing quote; double quotes inside a field in quotes",
+  CSV_QUOTE_NOT_CLOSED: "the end of the file inside of quotes",
+  CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: "another number of fields than the header; put fields with commas in quotes",
+};
+
+function parseCsv(text: string, file: string): string[][] {
+  try {
+    return parse(text, { bom: true, skip_empty_lines: true });
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw invalidTextManifest(
+      `line ${error.lines} of ${file} has ${CSV_FAULTS[error.code] ?? `a fault: ${error.message}`}`,
+    );
   }
-  return rows;
 }
 
 /** An id without characters that id lists reserve, numbered if taken. */

@@ -143,6 +143,8 @@ export function exportedNames(graph: ModuleGraph, entries: readonly string[]): E
   const exported = new Map<string, Map<string, ExportedName>>();
   const passedOn = new Map<string, { from: string; name: string; as: string }[]>();
   for (const [path, { text }] of graph) {
+    // Declarations of a package are used through the package.
+    if (path.endsWith(".d.ts")) continue;
     const passes: { from: string; name: string; as: string }[] = [];
     for (const [, what, specifier] of text.matchAll(/^export (?:type )?(\*|\{[^}]*\}) from "(\.[^"]+)"/gm)) {
       const from = join(dirname(path), specifier);

@@ -79,7 +79,7 @@ export const dataCommands: CommandSpec[] = [
       out: text("--out <file>", "where to write it (default: manifest.json in the folder, or beside the file)"),
       lines: flag("--lines", "each line of a .txt file is a text"),
       column: text("--column <name>", "column of a CSV file, or field of JSON Lines, with the text (default: text)"),
-      bits: flag("--bits", "read the file as bits: lines of 0 and 1, else eight bits a byte"),
+      bits: flag("--bits", "read the file as bits: .bits and .txt as lines of 0 and 1, else eight bits a byte"),
       force: flag("--force", "replace an existing file"),
     },
     notes:

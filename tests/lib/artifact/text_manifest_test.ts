@@ -67,6 +67,11 @@ Deno.test("rows of JSON Lines and CSV keep ids and languages", () => {
     ["row_3", { text: "plain" }],
     ["x_y", { text: "" }],
   ]);
+  const numbered = '{"id":7,"text":"a: \\"b\\":"}\n{"id":8,"text":"{\\"text\\":1}"}\n';
+  assert.deepEqual(samples(made({ "d.jsonl": numbered }, {}, "d.jsonl")), [
+    ["7", { text: 'a: "b":' }],
+    ["8", { text: '{"text":1}' }],
+  ]);
   const csv = 'id,"cap ""tion""",language\r\n1,"two\nlines, ""quoted""",\r\n,plain,de\r\n';
   assert.deepEqual(samples(made({ "d.csv": csv }, { column: 'cap "tion"' }, "d.csv")), [
     ["1", { text: 'two\nlines, "quoted"' }],
@@ -81,6 +86,19 @@ Deno.test("what is no text is refused with its place", () => {
   refused({ "a.txt": "x".repeat((1 << 20) + 1) }, "", /a\.txt.*1048577 bytes/);
   refused({ "a.txt": "\n" }, "a.txt", /holds no text/, { lines: true });
   refused({ "d.csv": "a,b\n1,2\n" }, "d.csv", /no column text; name one with --column: a, b/);
+  for (
+    const [rows, line] of [
+      ['1,5" disk\n2,ok\n', 2],
+      ['1,he said "hi" twice\n', 2],
+      ["1,Hello, world\n", 2],
+      ["1,ok\n2\n", 3],
+      ['1,"a"b\n', 2],
+      ['1,ok\n2,"open\n', 3],
+    ] as const
+  ) refused({ "d.csv": `id,text\n${rows}` }, "d.csv", new RegExp(`line ${line} of .*d\\.csv has `));
+  refused({ "d.csv": "text,text\na,b\n" }, "d.csv", /the column text more than once/);
+  refused({ "d.jsonl": '{"text":"a","text":"b"}\n' }, "d.jsonl", /line 1 of .* has a key more than once/);
+  refused({ "d.jsonl": '"ok"\n{"text":"a","more":[{"k":1,"k":2}]}\n' }, "d.jsonl", /line 2 of .* more than once/);
   refused({ "d.jsonl": '{"text":"x"}\n{' }, "d.jsonl", /line 2 of .* is no JSON/);
   refused({ "d.jsonl": '{"caption":"x"}' }, "d.jsonl", /row 1 .* no text in text/);
 });
@@ -149,10 +167,21 @@ Deno.test("bits are read from arrays, from lines of 0 and 1, and from bytes", ()
     { id: "a_1", bit_count: 2, bits_hex: "40" },
     { id: "a_2", bit_count: 2, bits_hex: "c0" },
   ]);
+  const bits = (text: string) => items(new TextEncoder().encode(text), "d.bits")[0];
+  assert.deepEqual(bits("0 1 0 1\n"), [{ id: "d", bit_count: 4, bits_hex: "50" }]);
+  assert.deepEqual(bits("01\n\n1\t1 1\r\n"), [
+    { id: "d_1", bit_count: 2, bits_hex: "40" },
+    { id: "d_2", bit_count: 3, bits_hex: "e0" },
+  ]);
+  for (const text of ["0102\n", "01\n0x1\n", "\u00e9", "\0"]) {
+    assert.throws(() => bits(text), refusedWith("payload_text_invalid", /line [12] of d\.bits/));
+  }
+  // Packed bytes may look like a text.
+  assert.deepEqual(items(new TextEncoder().encode("01"), "t.bin")[0], [{ id: "t", bit_count: 16, bits_hex: "3031" }]);
   assert.deepEqual(items(Uint8Array.of(0xa5), "x y.bin")[0], [{ id: "x_y", bit_count: 8, bits_hex: "a5" }]);
   const large = new Uint8Array(5000).fill(7);
   assert.deepEqual(items(large, "p.bin"), [[{ id: "p", bit_count: 40000, path: "p.bin" }], []]);
-  assert.deepEqual(items(large, "p.bin", false), [[{ id: "p", bit_count: 40000, path: "p.bits" }], ["p.bits"]]);
+  assert.deepEqual(items(large, "p.bin", false), [[{ id: "p", bit_count: 40000, path: "p.bin" }], ["p.bin"]]);
   const values = npy("<f8", "2,", new Uint8Array(Float64Array.of(0, 0.5).buffer));
   assert.throws(() => makeBitManifest(values, "v.npy", true), refusedWith("boundary_value_invalid", /value 0\.5/));
   assert.throws(() => makeBitManifest(new Uint8Array(), "v.bin", true), refusedWith("boundary_shape_invalid"));
