@@ -215,3 +215,78 @@ Deno.test("tests/ops mirrors ops, and every operation has a test", () => {
     "operations without a test",
   );
 });
+
+/** Files that write to the streams of the process themselves, with the reason. */
+const WRITES_STREAMS: Readonly<Record<string, string>> = {
+  "lib/cli/terminal.ts": "the exits of the command line",
+  "lib/http/log.ts": "the log of the server, a line of JSON without invisible characters",
+  "ui/state/drafts.ts": "the console of a browser is no terminal",
+};
+/** Files that ask on the terminal; the question is on one visible line. */
+const ASKS = ["lib/cli/context.ts", "lib/cli/commands/benchmark.ts"];
+/** Files with the markup of a target; each value in it goes through an escaper. */
+const WRITES_MARKUP: Readonly<Record<string, string>> = {
+  "lib/artifact/tokenizer.ts": "tokens of a vocabulary",
+  "lib/benchmark/latex.ts": "comment on packages",
+  "lib/benchmark/publish.ts": "page of a result",
+  "lib/capture/project_documents.ts": "README of a training project; ids are checked patterns",
+  "lib/contract/escape.ts": "the escapers",
+  "lib/figure/display.ts": "tables of notebooks",
+  "lib/figure/latex.ts": "tables",
+  "lib/figure/pgfplots.ts": "figures for LaTeX",
+  "lib/figure/svg.ts": "figures",
+  "lib/http/dashboard_page.ts": "the document of the page; only values of the program",
+  "lib/http/landing_page.ts": "the page without a dashboard",
+  "lib/http/overlay_image.ts": "boxes over an image",
+  "lib/plan/graph_svg.ts": "graph of a recipe",
+  "lib/session/benchmarks.ts": "headings of tables in notebooks; titles of the program",
+  "ui/compare/pivot.ts": "comment of a LaTeX table; only values of the program",
+};
+
+/** The code of a file: without comments, and regular expressions as they are. */
+const codeOf = (text: string) => text.replace(/\/\*[^]*?\*\/|^\s*\/\/.*$/gm, "");
+/** Without the process of an adapter, whose streams end at its parent, and the tools of a release. */
+const ownCode = [...graph].filter(([path]) =>
+  /^(lib|ops|ui|mod|cli|server)\b/.test(path) && !isAdapter(path) && !isOwnOperation(path) &&
+  !/^lib\/(numeric\/assembly|release|adapter\/process)\//.test(path)
+).map(([path, { text }]) => [path, codeOf(text)] as const);
+/** Generators and builders run in the sources of the program, on its own texts; they print in their main block alone. */
+const withoutMain = (text: string) => text.split("if (import.meta.main)")[0];
+
+const STREAMS = /\bconsole\.\w+\(|\b(?:Deno|process)\.std(?:out|err)\b|\b(?:std(?:out|err)|stream)\.write(?:Sync)?\(/;
+const MARKUP = /<\/[a-z]|<\w+ [\w-]+="|\\\\(?:begin|caption|usepackage|addplot)\b|\|\s?---|"---:?"/;
+
+Deno.test("the streams of the process are written by the exits of the terminal alone", () => {
+  const found = ownCode.filter(([path, text]) => STREAMS.test(withoutMain(text)) && !GENERATORS.includes(path));
+  assert.deepEqual(found.map(([path]) => path).sort(), Object.keys(WRITES_STREAMS).sort());
+  const asking = ownCode.filter(([path, text]) =>
+    !path.startsWith("ui/") && /(?<![.\w])(?:confirm|prompt|alert)\(/.test(text)
+  );
+  assert.deepEqual(asking.map(([path]) => path).sort(), ASKS.toSorted());
+  for (const [path, text] of asking) {
+    assert.doesNotMatch(text, /(?<![.\w])(?:confirm|prompt|alert)\((?!visibleLine\()/, path);
+  }
+});
+
+Deno.test("markup of LaTeX, Markdown, HTML and SVG is written by its writers alone", () => {
+  // JSX is text nodes: Preact escapes them.
+  const found = ownCode.filter(([path, text]) => path.endsWith(".ts") && MARKUP.test(withoutMain(text)));
+  assert.deepEqual(found.map(([path]) => path).sort(), Object.keys(WRITES_MARKUP).sort());
+});
+
+Deno.test("the page makes no markup of texts", () => {
+  const found = ownCode.filter(([path, text]) =>
+    path.startsWith("ui/") &&
+    /dangerouslySetInnerHTML|\b(?:inner|outer)HTML\b|insertAdjacentHTML|document\.write/.test(text)
+  );
+  assert.deepEqual(found.map(([path]) => path), []);
+});
+
+Deno.test("the rules of streams and markup object to what they forbid", () => {
+  for (const code of ['console.log("x")', "Deno.stderr.writeSync(b)", "process.stdout.write(x)"]) {
+    assert.match(code, STREAMS);
+  }
+  for (const code of ["`<td>${x}</td>`", '`<a href="${x}">`', '"\\\\begin{table}"', '"| --- |"']) {
+    assert.match(code, MARKUP);
+  }
+});

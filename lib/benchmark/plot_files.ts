@@ -2,6 +2,7 @@
  * The files of a plot: specification, SVG, PNG and CSV, and `<name>.plot.json`, which binds them to their result: its
  * digest, the request with all defaults, and the digest of each file.
  */
+import { visible } from "../contract/escape.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { parseJson, prettyJson } from "../contract/json.ts";
 import type { JsonObject } from "../contract/value.ts";
@@ -50,7 +51,7 @@ export async function plotFiles(
   const spec = figureSpec(outcome.figure, style);
   const svg = await renderSvg(spec, style);
   const files: PlotFiles["files"] = {
-    [`${name}.vl.json`]: JSON.stringify(spec, null, 2) + "\n",
+    [`${name}.vl.json`]: visible(JSON.stringify(spec, null, 2)) + "\n",
     [`${name}.svg`]: svg,
     [`${name}.png`]: await renderPng(svg, style),
     [`${name}.csv`]: figureCsv(outcome.figure),

@@ -1,4 +1,5 @@
 /** The documents of a training project: trained blocks, data, evaluations, and the way back into a recipe. */
+import { escapeMarkdown } from "../contract/escape.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { stepOutputKinds } from "../contract/output_kinds.ts";
 import type { OperationAbi } from "../contract/operation.ts";
@@ -298,7 +299,7 @@ svc artifact package package    # what it exported: checked, compared with PyTor
 \`interfaces.py\` reads records and writes ONNX (one file, operator set 17), \`validate_contract.py\` checks files and splits.
 Versions: Python 3.9 or later, NumPy, onnx, and PyTorch 2.5 or later (made with 2.13); no other package. svc runs none of these.
 `;
-  return `# Training for ${recipe.name}
+  return `# Training for ${escapeMarkdown(recipe.name)}
 
 Written by \`svc differentiable export\`. Scenario \`${inspection.scenario_sha256}\`, training plan
 \`${inspection.training_plan_sha256}\`: a network trained here fits this scenario, for any data and loss in the plan.

@@ -89,7 +89,8 @@ function kubernetes(plan: ContainerPlan): Record<string, string> {
           containers: [{
             name: "svc",
             image: plan.image,
-            command: ["sh", "-c", `exec ${command}`],
+            // Kubernetes puts variables in place of $(NAME); $$( stays $(.
+            command: ["sh", "-c", `exec ${command}`.replaceAll("$(", "$$$$(")],
             workingDir: "/work",
             volumeMounts: [{ name: "work", mountPath: "/work" }],
           }],

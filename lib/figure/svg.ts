@@ -2,7 +2,7 @@
  * Renders a specification as SVG text, by Vega without a document: the same image in a program and in a page. A page
  * that must not compile code passes the expression interpreter.
  */
-import { escapeXml } from "../contract/escape.ts";
+import { escapeXml, visible } from "../contract/escape.ts";
 import type { FigureStyle } from "./style.ts";
 import { textWidth } from "./text_width.ts";
 import type { View } from "./vega.ts";
@@ -52,7 +52,7 @@ export async function renderFramed(
     : new View(parse(compiled, undefined, { ast: true }), { renderer: "none", expr: interpreter as never });
   try {
     const svg = await view.toSVG();
-    return { svg: framed(svg, spec, style) + "\n", frame: frameOf(view, svg, style) };
+    return { svg: visible(framed(svg, spec, style)) + "\n", frame: frameOf(view, svg, style) };
   } finally {
     view.finalize();
   }

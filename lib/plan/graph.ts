@@ -1,5 +1,6 @@
 /** The graph of a recipe, as data, text, Mermaid and Graphviz. */
 import { stepOutputKinds } from "../contract/output_kinds.ts";
+import { escapeXml, visible, visibleLines } from "../contract/escape.ts";
 import type { Registry } from "../contract/registry.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
@@ -63,7 +64,8 @@ export function recipeGraph(recipe: RecipeDocument, registry: Registry): RecipeG
 }
 
 /** One line per step, with its inputs. */
-export function graphText(graph: RecipeGraph): string {
+export function graphText(given: RecipeGraph): string {
+  const graph = visibleLines(given);
   const width = Math.max(...graph.nodes.map(({ id }) => String(id).length));
   const lines = graph.nodes.map(({ id, op }) => {
     const inputs = graph.edges.filter((edge) => edge.to_step === id)
@@ -76,15 +78,16 @@ export function graphText(graph: RecipeGraph): string {
 /** A Mermaid flow chart. Ids are numbered, because a step id may be a Mermaid keyword. */
 export function graphMermaid(graph: RecipeGraph): string {
   const number = new Map(graph.nodes.map(({ id }, index) => [id, `s${index}`]));
-  const nodes = graph.nodes.map(({ id, op }) => `  ${number.get(id)}["${id}<br/>${op}"]`);
+  const text = (name: Value) => escapeXml(String(name)).replaceAll("|", "&#124;").replaceAll("\n", " ");
+  const nodes = graph.nodes.map(({ id, op }) => `  ${number.get(id)}["${text(id)}<br/>${text(op)}"]`);
   const edges = graph.edges.map((edge) =>
-    `  ${number.get(edge.from_step)} -->|${edge.from_output}| ${number.get(edge.to_step)}`
+    `  ${number.get(edge.from_step)} -->|${text(edge.from_output)}| ${number.get(edge.to_step)}`
   );
   return ["flowchart LR", ...nodes, ...edges].join("\n") + "\n";
 }
 
 export function graphDot(graph: RecipeGraph): string {
-  const quote = (text: Value) => JSON.stringify(String(text));
+  const quote = (text: Value) => visible(JSON.stringify(String(text)));
   const nodes = graph.nodes.map(({ id, op }) => `  ${quote(id)} [label=${quote(`${id}\n${op}`)}];`);
   const edges = graph.edges.map((edge) =>
     `  ${quote(edge.from_step)} -> ${quote(edge.to_step)} [label=${quote(edge.from_output)}];`

@@ -232,7 +232,7 @@ Deno.test("a pivot has a cell for each pair of values: rates with interval or bo
   assert.match(latex, /link\.snr\\_db & all runs \\\\/);
   assert.match(latex, /0 & \$0\.0800 \[0\.0763, 0\.0838\]\$ \\\\/);
   assert.equal(latex.match(/\\begin/g)!.length, latex.match(/\\end/g)!.length);
-  assert.match(pivotMarkdown(merged), /^\| link\.snr_db \| all runs \|\n\| --- \| ---: \|\n/);
+  assert.match(pivotMarkdown(merged), /^\| link\.snr\\_db \| all runs \|\n\| --- \| ---: \|\n/);
   assert.match(
     pivotCsv(merged),
     /^link\.snr_db,column,metric,mean,low,high,upper_bound,n,shown\n0,all runs,channel\.ber,0\.08,/,

@@ -4,7 +4,7 @@ import { isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
 import { estimateText, type NumberForm, type ShownEstimate } from "../../lib/figure/number_text.ts";
 import { pooledRate, rateEstimate } from "../../lib/numeric/rate_interval.ts";
 import { mean, standardDeviation } from "../../lib/numeric/statistics.ts";
-import { escapeLatex } from "../../lib/contract/escape.ts";
+import { escapeLatex, markdownTable } from "../../lib/contract/escape.ts";
 import { latexTable } from "../../lib/figure/latex.ts";
 import { csvText } from "../charts/csv.ts";
 import type { ComparedRun } from "./table.ts";
@@ -94,11 +94,14 @@ export function pivotLatex({ rowName, columnName, metric, rows, columns, cells }
 }
 
 export function pivotMarkdown(pivot: Pivot): string {
-  const line = (cells: string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`;
-  return line([corner(pivot), ...pivot.columns]) + line(["---", ...pivot.columns.map(() => "---:")]) +
-    pivot.rows.map((row, index) => line([row, ...pivot.cells[index].map((cell) => cellText(cell, "unicode"))])).join(
-      "",
-    );
+  const columns = [{ title: corner(pivot) }, ...pivot.columns.map((title) => ({ title, align: "right" as const }))];
+  return markdownTable(
+    columns,
+    pivot.rows.map((
+      row,
+      index,
+    ) => [row, ...pivot.cells[index].map((cell) => ({ written: cellText(cell, "unicode") }))]),
+  );
 }
 
 /** One row a cell, every digit kept. */

@@ -1,6 +1,7 @@
 /** `svc benchmark`: packs of recipes compared under one protocol, and their results. */
 import type { BenchmarkResult } from "../../benchmark/types.ts";
 import { refusal, SvcError } from "../../contract/error.ts";
+import { visibleLine } from "../../contract/escape.ts";
 import { InvalidArgumentError } from "../commander.ts";
 import {
   choice,
@@ -265,7 +266,9 @@ export const benchmarkCommands: CommandSpec[] = [
       const engine = { on, shards, retries, sbatch, hosts, program: words, detach };
       const made = await svc.benchmarks.runOn(packs[0], { ...shared, ...engine, ...events });
       if ("result" in made || detach || made.status !== "running") return made;
-      if (!context.json && streams().stdin.isTerminal() && confirm(`Cancel the tasks of ${made.result_id}?`)) {
+      if (
+        !context.json && streams().stdin.isTerminal() && confirm(visibleLine(`Cancel the tasks of ${made.result_id}?`))
+      ) {
         return await svc.benchmarks.status(await svc.benchmarks.cancel(made.result_id));
       }
       return made;
