@@ -109,7 +109,7 @@ Deno.test(
     assert.match(table.stdout, /completed {2}bits: 3 completed/);
 
     const markdown = await run("--set", "data.bit_count=30000", "--format", "md");
-    assert.match(markdown.stdout, /^\| snr_db \| channel\.ber \| status \|\n\| ---: \| ---: \| --- \|\n\| 0\.0 \|/);
+    assert.match(markdown.stdout, /^\| snr\\_db \| channel\.ber \| status \|\n\| ---: \| ---: \| --- \|\n\| 0\.0 \|/);
     assert.match(markdown.stdout, /\| completed before \|/);
     const json = JSON.parse((await run("--set", "data.bit_count=30000", "--format", "json")).stdout);
     assert.deepEqual([json.schema_version, json.status, json.rows.length], [1, "completed", 3]);
