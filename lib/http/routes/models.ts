@@ -63,7 +63,10 @@ export const modelRoutes = [
 const shown = ({ path: _path, ...row }: ArtifactRow) => row;
 
 /** An adapter without its place on this machine. */
-const shownAdapter = ({ folder: _folder, manifest_file: _file, ...adapter }: AdapterInspection) => adapter;
+const shownAdapter = ({ folder, manifest_file: _file, diagnostics, ...adapter }: AdapterInspection) => ({
+  ...adapter,
+  diagnostics: diagnostics.map((item) => ({ ...item, hint: item.hint?.replaceAll(folder, "<folder>") ?? null })),
+});
 
 /** Gives all problems of a package one code. @throws SvcError `artifact_invalid` */
 function refuseWhole(error: unknown): never {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { scaffoldFiles } from "../../../lib/adapter/scaffold.ts";
 import { writeFolder } from "../adapter/support.ts";
 import { packageFiles, zipOf } from "../training/_package.ts";
+import { trustAdapter } from "../../../lib/adapter/write_trust.ts";
 import { HOST, openTestServer } from "./support.ts";
 
 const OCTETS = { "content-type": "application/octet-stream" };
@@ -65,6 +66,35 @@ Deno.test("adapters are listed with what they ask for, and their operations can 
     const run = await server.post("/api/recipe/run", { path: "recipes/adapter.yaml" });
     assert.equal(run.status, 200, run.text);
   } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("an adapter has the grants of the user's trust file, and none of a file in the project", async () => {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "svc-http-trust-" }));
+  const before = Deno.env.get("SVC_TRUST");
+  try {
+    const { files } = await scaffoldFiles("bits", "my-codec"), adapter = join(folder, "my-codec");
+    const manifest = files["svc_adapter.yaml"].replace(
+      /^# permissions: .*$/m,
+      "permissions: {net: [], read: [], env: [MY_LEVEL]}",
+    );
+    writeFolder(adapter, { ...files, "svc_adapter.yaml": manifest });
+    Deno.env.set("SVC_TRUST", join(folder, "trust.json"));
+    const { path } = trustAdapter(adapter), granted = await Deno.readTextFile(path);
+    const lookAt = async () => {
+      await using server = await openTestServer({ adapters: [{ folder: adapter }] });
+      await Deno.writeTextFile(join(server.folder, "svc_trust.json"), granted);
+      const [row] = (await server.get("/api/adapters")).json.adapters;
+      assert.ok(!JSON.stringify(row).includes(folder), JSON.stringify(row));
+      return [row.grant_source, row.permissions_granted.env, row.diagnostics.map(({ code }: { code: string }) => code)];
+    };
+    assert.deepEqual(await lookAt(), ["trust_file", ["MY_LEVEL"], ["trust_file_ignored"]]);
+    await Deno.remove(path);
+    assert.deepEqual(await lookAt(), ["none", [], ["trust_file_ignored"]]);
+  } finally {
+    if (before === undefined) Deno.env.delete("SVC_TRUST");
+    else Deno.env.set("SVC_TRUST", before);
     await Deno.remove(folder, { recursive: true });
   }
 });
