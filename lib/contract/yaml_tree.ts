@@ -147,6 +147,7 @@ function indentationHint(text: string, offset: number, code: string, message: st
 /** Refuses YAML features that documents do not use, and inputs that the library takes too long to refuse. */
 class TokenGuard {
   #scalar = false;
+  #directive = false;
   #depth = 0;
   #last: string | null = null;
   /** Indicators of block collections since the last value; the lexer recurses for each, as for an anchor. */
@@ -190,6 +191,8 @@ class TokenGuard {
         if (!/^%YAML[ \t]+1\.2[ \t]*(#.*)?$/.test(lexeme)) {
           refuse(`Cannot use the YAML directive ${lexeme.slice(0, 40)}`, "Documents are YAML 1.2 without tags");
         }
+        if (this.#directive) refuse("Cannot use more than one %YAML directive", "Remove this line");
+        this.#directive = true;
         break;
     }
     this.#indicators = 0;

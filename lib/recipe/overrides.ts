@@ -2,7 +2,8 @@
  * Overrides from the command line: `step.param=value`, `step.param.member=value` for nested values, and
  * `dimension=value` for a dimension of the matrix.
  *
- * A value is read as JSON with typed numbers (`6` and `6.0` differ); anything else is a text.
+ * A value is read as JSON with typed numbers (`6` and `6.0` differ), or as a number of YAML (`.5`, `+5`, `5.`); anything else
+ * is a text.
  */
 import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
@@ -69,7 +70,7 @@ function chooseValue(recipe: Value, dimension: string, value: Value): void {
 
 export function parseOverrideValue(text: string): Value {
   try {
-    return readJson(text, "override").value;
+    return readJson(jsonNumber(text) ?? text, "override").value;
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     // A digest may begin as a number beyond the range of binary64.
@@ -78,6 +79,15 @@ export function parseOverrideValue(text: string): Value {
     const found = error.diagnostics[0] ?? error;
     throw new SvcError(error.code, `Cannot use ${text.slice(0, 60)}: ${found.message}`, { hint: found.hint });
   }
+}
+
+/** A number as YAML permits it, in the form of JSON; null for any other text. */
+function jsonNumber(text: string): string | null {
+  const parts = /^([+-]?)(0|[1-9]\d*)?(\.\d*)?([eE][+-]?\d+)?$/.exec(text.trim());
+  if (parts === null) return null;
+  const [, sign, whole, fraction, exponent = ""] = parts;
+  if (whole === undefined && (fraction ?? ".") === ".") return null;
+  return `${sign === "-" ? "-" : ""}${whole ?? "0"}${fraction === "." ? ".0" : fraction ?? ""}${exponent}`;
 }
 
 function idOf(step: Value, index: number): string {

@@ -99,6 +99,7 @@ Deno.test("YAML refuses what recipes leave out, with line and column", () => {
     ["a: !thing {}\n", ["recipe_syntax_invalid 1:4"]],
     ["a: ! x\n", ["recipe_syntax_invalid 1:4"]],
     ["%TAG ! tag:x,2000:\n---\na: 1\n", ["recipe_syntax_invalid 1:1"]],
+    ["%YAML 1.2\n%YAML 1.2\n---\na: 1\n", ["recipe_syntax_invalid 2:1"]],
     ["%YAML 1.1\n---\na: yes\n", ["recipe_syntax_invalid 1:1"]],
     ["a: &x {b: 1}\nc:\n  <<: *x\n", ["recipe_syntax_invalid 3:3"]],
     ["a: .nan\nb: -.inf\nc: 1e999\n", [
