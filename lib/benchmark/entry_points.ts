@@ -1,7 +1,7 @@
 /** The rows of a pack's entry: one recipe, or the points of a matrix. */
 import { sameValue } from "../contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
-import type { MatrixExpansion, MatrixPoint } from "../recipe/expand_matrix.ts";
+import type { MatrixExpansion } from "../recipe/expand_matrix.ts";
 import { coordinatesText } from "../recipe/variant_name.ts";
 import type { PackEntry } from "./pack.ts";
 
@@ -42,12 +42,15 @@ export function entriesOfPoints(entry: PackEntry, expansion: MatrixExpansion, is
     Object.entries(given).every(([name, value]) => selection[name] === undefined || sameValue(selection[name], value))
   );
   // Without a point the entry is kept, so that its selection is reported.
-  return chosen.length === 0 ? [entry] : chosen.map((point) => entryOfPoint(entry, point, given, isBaseline));
+  return chosen.length === 0
+    ? [entry]
+    : chosen.map(({ recipe: { name }, selection }) => entryOfPoint(entry, { name, selection }, given, isBaseline));
 }
 
-function entryOfPoint(
+/** The entry of one point. @param given the coordinates that the entry fixes */
+export function entryOfPoint(
   entry: PackEntry,
-  { recipe, selection }: MatrixPoint,
+  { name, selection }: { name: string; selection: JsonObject },
   given: JsonObject,
   isBaseline: boolean,
 ): PackEntry {
@@ -56,7 +59,7 @@ function entryOfPoint(
   const { aggregation_cell_id: cell } = params.metadata;
   return {
     ...entry,
-    id: `${entry.id}@${recipe.name}`,
+    id: `${entry.id}@${name}`,
     label: [entry.label, coordinatesText(free)].filter((text) => text !== "").join(", "),
     params: {
       ...params,

@@ -11,40 +11,17 @@ import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { canonicalJson, parseJson } from "../contract/json.ts";
-import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import type { JsonObject } from "../contract/value.ts";
 import { collectGarbage } from "../execute/memory.ts";
 import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE, SUMMARY_FILE, SUMS_FILE } from "../run/documents.ts";
 import type { EvidenceEnd } from "./ledger.ts";
-import { COLLECTED_PARTS, EVIDENCE_FOLDER } from "./types.ts";
+import { checkSnapshotForm, COLLECTED_PARTS, EVIDENCE_FOLDER, type Snapshot, type SnapshotRecord } from "./types.ts";
 
 const DOCUMENTS = [AUTHORED_FILE, RECIPE_FILE, PLAN_FILE, SUMMARY_FILE, MANIFEST_FILE, SUMS_FILE] as const;
-/** Limit of a report; larger artifacts are not reports. */
-const REPORT_LIMIT_BYTES = 256 * 1024;
+/** Limit of a report; that of a declared metric is kept up to the second one, because it proves the metric. */
+const REPORT_LIMIT_BYTES = 256 * 1024, SOURCE_LIMIT_BYTES = 64 * 2 ** 20;
 /** Of an unpacked snapshot. */
 const MAX_SNAPSHOT_BYTES = 256 * 2 ** 20;
-
-/** The contents of a snapshot. */
-export type Snapshot = {
-  schema_version: 1;
-  kind: "svc.run_evidence_snapshot";
-  run_id: string;
-  /** File name to its text. */
-  documents: { [name: string]: string };
-  /** Path in the bundle to the text of a report. */
-  reports: { [path: string]: string };
-  /** Path in the bundle to the bytes of an artifact that the pack retains, as base64. */
-  retained: { [path: string]: string };
-};
-
-/** A written snapshot: the record of the row. */
-export interface SnapshotRecord {
-  /** Relative to the result. */
-  relative_path: string;
-  /** Of the first byte in that file. */
-  offset: number;
-  size_bytes: number;
-  sha256: string;
-}
 
 /** An archive is complete with so many snapshots. */
 const PART_SNAPSHOTS = 1000;
@@ -52,12 +29,15 @@ const BLOCK = 512;
 
 const partPath = (part: number) => `${EVIDENCE_FOLDER}/part-${String(part).padStart(5, "0")}.tar.gz`;
 
-/** The snapshot of a finished run, from its bundle and its summary. */
+/**
+ * The snapshot of a finished run, from its bundle and its summary.
+ * @param sources ids of the steps that declared metrics come from
+ */
 export function snapshotOf(
   run_id: string,
   bundle: string,
   summary: JsonObject,
-  retained: readonly string[] = [],
+  { retained, sources }: { retained: readonly string[]; sources: ReadonlySet<string> },
 ): Snapshot {
   const documents = Object.fromEntries(
     DOCUMENTS.map((name) => [name, Deno.readTextFileSync(join(bundle, name))]),
@@ -67,7 +47,7 @@ export function snapshotOf(
     kind: "svc.run_evidence_snapshot",
     run_id,
     documents,
-    reports: readReports(bundle, summary),
+    reports: readReports(bundle, summary, sources),
     retained: Object.fromEntries(retained.map((path) => [path, readRetained(bundle, path)])),
   };
 }
@@ -122,10 +102,12 @@ export class EvidenceWriter {
   }
 }
 
-/** Name of the entry of a row; names of archives are limited. */
+/** Name of the entry of a row; names of archives are limited, and programs that unpack them take them for paths. */
 function entryName(recipeId: string, replicate: number): string {
   const name = `${recipeId}__r${replicate}.json`;
-  return name.length <= 99 ? name : `${sha256Hex(recipeId).slice(0, 32)}__r${replicate}.json`;
+  return /^[A-Za-z0-9_@][A-Za-z0-9_@.=+-]{0,98}$/.test(name)
+    ? name
+    : `${sha256Hex(recipeId).slice(0, 32)}__r${replicate}.json`;
 }
 
 /** Header block of a file in the form ustar. */
@@ -141,12 +123,13 @@ function tarHeader(name: string, size: number): Uint8Array {
   return header;
 }
 
-function readReports(bundle: string, summary: JsonObject): Snapshot["reports"] {
+function readReports(bundle: string, summary: JsonObject, sources: ReadonlySet<string>): Snapshot["reports"] {
   const reports: Snapshot["reports"] = {};
   for (const step of (summary.steps ?? []) as JsonObject[]) {
+    const limit = sources.has(String(step.id)) ? SOURCE_LIMIT_BYTES : REPORT_LIMIT_BYTES;
     for (const output of Object.values((step.outputs ?? {}) as { [name: string]: JsonObject })) {
       const path = String(output.path);
-      if (!path.endsWith(".json") || Deno.statSync(join(bundle, path)).size > REPORT_LIMIT_BYTES) continue;
+      if (!path.endsWith(".json") || Deno.statSync(join(bundle, path)).size > limit) continue;
       reports[path] = Deno.readTextFileSync(join(bundle, path));
     }
   }
@@ -169,15 +152,15 @@ function readRetained(bundle: string, path: string): string {
  * @param record in the row; its digest is checked
  * @throws SvcError `bundle_file_missing`, `bundle_hash_mismatch`
  */
-export function snapshotBytes(directory: string, { relative_path, offset, size_bytes, sha256 }: JsonObject) {
+export function snapshotBytes(directory: string, { relative_path, offset, size_bytes, sha256 }: SnapshotRecord) {
   let bytes: Uint8Array<ArrayBuffer>;
   try {
-    if (offset === undefined) bytes = Deno.readFileSync(join(directory, String(relative_path)));
+    if (offset === undefined) bytes = Deno.readFileSync(join(directory, relative_path));
     else {
-      using file = Deno.openSync(join(directory, String(relative_path)));
-      const left = Math.max(0, file.statSync().size - Number(offset));
+      using file = Deno.openSync(join(directory, relative_path));
+      const left = Math.max(0, file.statSync().size - offset);
       bytes = new Uint8Array(Math.min(Number(size_bytes), left));
-      file.seekSync(Number(offset), Deno.SeekMode.Start);
+      file.seekSync(offset, Deno.SeekMode.Start);
       for (let done = 0; done < bytes.length;) done += file.readSync(bytes.subarray(done)) ?? bytes.length;
     }
   } catch (error) {
@@ -194,19 +177,20 @@ export function snapshotBytes(directory: string, { relative_path, offset, size_b
  * @param record in the row; its digest is checked
  * @throws SvcError `bundle_file_missing`, `bundle_hash_mismatch`, `bundle_schema_invalid`
  */
-export function readSnapshot(directory: string, record: JsonObject): Snapshot {
-  const { relative_path } = record, bytes = snapshotBytes(directory, record);
-  let value: Value;
+export function readSnapshot(directory: string, record: SnapshotRecord): Snapshot {
+  const { relative_path, offset } = record, bytes = snapshotBytes(directory, record);
+  const refuse = (why: string, cause?: unknown) =>
+    new SvcError("bundle_schema_invalid", `Cannot read ${relative_path}: ${why}`, { cause });
+  let snapshot: Snapshot;
   try {
     const whole = gunzipSync(bytes, { maxOutputLength: MAX_SNAPSHOT_BYTES });
     const size = parseInt(new TextDecoder().decode(whole.subarray(124, 135)), 8);
-    const text = record.offset === undefined ? whole : whole.subarray(BLOCK, BLOCK + size);
-    value = parseJson(new TextDecoder().decode(text));
+    const text = offset === undefined ? whole : whole.subarray(BLOCK, BLOCK + size);
+    snapshot = parseJson(new TextDecoder().decode(text)) as Snapshot;
   } catch (error) {
-    throw new SvcError("bundle_schema_invalid", `Cannot read ${relative_path}: ${messageOf(error)}`, { cause: error });
+    throw refuse(messageOf(error), error);
   }
-  if (!isObject(value) || value.kind !== "svc.run_evidence_snapshot") {
-    throw new SvcError("bundle_schema_invalid", `Cannot read ${relative_path} as the snapshot of a run`);
-  }
-  return value as Snapshot;
+  const [problem] = checkSnapshotForm(snapshot);
+  if (problem !== undefined) throw refuse(`${problem.path}: ${problem.message}`);
+  return snapshot;
 }

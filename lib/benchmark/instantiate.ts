@@ -21,28 +21,33 @@ export function instantiate(
   expansion: MatrixExpansion,
   diagnostics: Diagnostic[],
 ): RecipeDocument | null {
-  const { params, index } = entry;
-  const place: Place = ["recipes", index, "params"];
   const chosen = choosePoint(entry, expansion, diagnostics);
   if (chosen === null) return null;
   const recipe = cloneValue(chosen);
-  if (params.name !== null) recipe.name = params.name;
-  recipe.name = `${recipe.name}__${entry.id}`;
-  if (params.description !== null) recipe.description = params.description;
-  Object.assign(recipe.metadata, cloneValue(params.metadata));
-  for (const [stepId, given] of Object.entries(params.step_params)) {
-    const step = recipe.steps.find(({ id }) => id === stepId);
-    if (step === undefined) {
-      diagnostics.push(
-        diagnostic("pack_invalid", [...place, "step_params", stepId], `Cannot find a step named ${stepId}`, {
-          hint: didYouMean(stepId, recipe.steps.map(({ id }) => id)),
-        }),
-      );
-      continue;
-    }
-    Object.assign(step.params, cloneValue(given));
+  recipe.name = `${entry.params.name ?? recipe.name}__${entry.id}`;
+  for (const stepId of overrideRecipe(recipe, entry)) {
+    diagnostics.push(
+      diagnostic(
+        "pack_invalid",
+        ["recipes", entry.index, "params", "step_params", stepId],
+        `Cannot find a step named ${stepId}`,
+        { hint: didYouMean(stepId, recipe.steps.map(({ id }) => id)) },
+      ),
+    );
   }
   return recipe;
+}
+
+/** Sets in a recipe what its entry sets, besides the name. @returns ids of steps that the recipe does not have */
+export function overrideRecipe(recipe: RecipeDocument, { params }: PackEntry): string[] {
+  if (params.description !== null) recipe.description = params.description;
+  Object.assign(recipe.metadata, cloneValue(params.metadata));
+  return Object.entries(params.step_params).flatMap(([stepId, given]) => {
+    const step = recipe.steps.find(({ id }) => id === stepId);
+    if (step === undefined) return [stepId];
+    Object.assign(step.params, cloneValue(given));
+    return [];
+  });
 }
 
 /** The selected point of the entry, with its coordinates recorded; the source itself without a matrix. */

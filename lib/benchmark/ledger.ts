@@ -5,35 +5,24 @@
  * A truncated line, as after a kill during a write, is not an event and is removed when the benchmark resumes. The
  * ledger contains complete rows, so finished rows survive any end of the process.
  */
-import { asObject, canonicalJson, parseJson } from "../contract/json.ts";
+import { canonicalJson, parseJson } from "../contract/json.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
-import { isObject, type JsonObject } from "../contract/value.ts";
-import type { ResultRow, StopReason, TerminalStatus } from "./types.ts";
+import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import {
+  checkEvent,
+  type LedgerEvent,
+  type LedgerEventKind,
+  type ResultRow,
+  type StartFields,
+  type StopReason,
+  type TerminalStatus,
+} from "./types.ts";
 
-export type LedgerEventKind =
-  | "attempt_started"
-  | "attempt_resumed"
-  | "row_started"
-  | "row_completed"
-  | "recipe_stopped"
-  | "attempt_ended";
+type FieldsOf<Kind extends LedgerEventKind> = Extract<LedgerEvent, { kind: Kind }>["fields"];
 
-/** An event in the ledger. */
-export interface LedgerEvent {
-  seq: number;
-  kind: LedgerEventKind;
-  attempt_id: string;
-  time: string;
-  /** Of the previous line; null in the first. */
-  previous_sha256: string | null;
-  fields: JsonObject;
-  /** Of this line; not part of it. */
-  sha256: string;
-}
-
-/** Lines are read in pieces of this size. */
-const CHUNK_BYTES = 1 << 20;
+/** Lines are read in pieces of this size; a longer one than the limit is refused. */
+const CHUNK_BYTES = 1 << 20, MOST_LINE_BYTES = 1 << 26;
 /** Runs that the last rows of an ended process may have left: a pruner has so many in work at most. */
 const MOST_LEFT = 8;
 
@@ -59,7 +48,7 @@ export class Ledger {
    * @param durable whether to wait for the disk, so that it also survives a power failure
    * @returns the digest of its line
    */
-  append(kind: LedgerEventKind, fields: JsonObject, durable = true): string {
+  append<Kind extends LedgerEventKind>(kind: Kind, fields: FieldsOf<Kind>, durable = true): string {
     const event = {
       seq: this.index.events + 1,
       kind,
@@ -68,12 +57,12 @@ export class Ledger {
       previous_sha256: this.index.last,
       fields,
     };
-    const line = canonicalJson(event);
+    const line = canonicalJson(event as JsonObject);
     const bytes = new TextEncoder().encode(line + "\n");
     for (let done = 0; done < bytes.length;) done += this.#file.writeSync(bytes.subarray(done));
     if (durable) this.#file.syncDataSync();
     const sha256 = sha256Hex(line);
-    this.index.note({ ...event, sha256 }, this.#size, bytes.length);
+    this.index.note({ ...event, sha256 } as LedgerEvent, this.#size, bytes.length);
     this.#size += bytes.length;
     return sha256;
   }
@@ -88,6 +77,12 @@ export class Ledger {
   }
 }
 
+/** The place of a shard among all: index 0 … count - 1. */
+export type Shard = NonNullable<StartFields["shard"]>;
+
+/** Whether a row belongs to a shard. */
+export const isOfShard = ({ index, count }: Shard, row: number): boolean => row % count === index;
+
 /** Key of a row. */
 export const rowKey = (recipeId: string, replicate: number): string => `${recipeId}|${replicate}`;
 
@@ -98,14 +93,28 @@ export interface EvidenceEnd {
   bytes: number;
 }
 
+/** The lines of the rows of a recipe. */
+interface RecipeLines {
+  place: number;
+  /** The first replicate, and the distance to the next: a shard does not have all. */
+  first: number | null;
+  step: number;
+  /** Offset and length of each row's line; the length is negative for a row that did not complete. */
+  lines: Float64Array;
+  rows: number;
+}
+
+const gcd = (a: number, b: number): number => b === 0 ? a : gcd(b, a % b);
+
 /**
  * What a ledger says, without its rows: their places in the file are kept (16 bytes a row), and each is read when it is
- * asked for. The last event of a row counts.
+ * asked for. The last event of a row counts. The rows of a recipe have no gaps, so memory and time follow the number of
+ * rows, whatever numbers a ledger of another author names.
  */
 export class LedgerIndex {
-  start: LedgerEvent | null = null;
+  start: Extract<LedgerEvent, { kind: "attempt_started" }> | null = null;
   /** The last end, if no event follows it. */
-  end: { status: TerminalStatus; event: LedgerEvent } | null = null;
+  end: { status: TerminalStatus; event: Extract<LedgerEvent, { kind: "attempt_ended" }> } | null = null;
   readonly stops = new Map<string, StopReason>();
   events = 0;
   /** Digest of the last line; null without events. */
@@ -113,14 +122,15 @@ export class LedgerIndex {
   /** Bytes up to the end of the last event, and bytes after it. */
   size = 0;
   tornBytes = 0;
-  /** Number of rows. */
+  /** Number of rows, and of completed ones. */
   rowCount = 0;
+  completedCount = 0;
+  /** Of the last resumption. */
+  reusedRows = 0;
   evidence: EvidenceEnd | null = null;
-  /** Receives each event as it is noted. */
+  /** Receives each event before it is noted. */
   onEvent?: (event: LedgerEvent) => void;
-  readonly #places = new Map<string, number>();
-  /** By recipe: offset and length of the row's line, by replicate; 0 for none, negative for a row that did not complete. */
-  readonly #lines: Float64Array[] = [];
+  readonly #recipes = new Map<string, RecipeLines>();
   readonly #started = new Set<string>();
   #buffer = new Uint8Array(0);
   #pruned: string[] = [];
@@ -130,9 +140,11 @@ export class LedgerIndex {
 
   /**
    * Reads the events that were appended since the last call.
-   * @throws SvcError `bundle_hash_mismatch` for a broken chain before the truncated end
+   * @throws SvcError `bundle_hash_mismatch` for a broken chain before the truncated end, `bundle_schema_invalid` for an
+   *   event of another form
+   * @param most number of events to have at the end
    */
-  advance(): this {
+  advance(most = Infinity): this {
     this.tornBytes = 0;
     let file: Deno.FsFile;
     try {
@@ -150,11 +162,13 @@ export class LedgerIndex {
         const chunk = buffer.subarray(0, open + count);
         let from = 0;
         for (let to = chunk.indexOf(10, open); to >= 0; to = chunk.indexOf(10, from)) {
+          if (this.events >= most) return this;
           this.#read(decoder.decode(chunk.subarray(from, to)), to + 1 - from);
           from = to + 1;
         }
         open = chunk.length - from;
         buffer.copyWithin(0, from, chunk.length);
+        if (open > MOST_LINE_BYTES) this.#refuse("is longer than 64 MiB", "bundle_schema_invalid");
         if (open === buffer.length) {
           const longer = new Uint8Array(2 * open);
           longer.set(buffer);
@@ -168,74 +182,101 @@ export class LedgerIndex {
     return this;
   }
 
+  #refuse(why: string, code = "bundle_hash_mismatch"): never {
+    throw new SvcError(code, `Cannot trust the attempt ledger: event ${this.events + 1} ${why}`);
+  }
+
   #read(line: string, bytes: number): void {
-    const refuse = (why: string): never => {
-      throw new SvcError("bundle_hash_mismatch", `Cannot trust the attempt ledger: event ${this.events + 1} ${why}`);
-    };
-    let value;
+    let value: Value;
     try {
       value = parseJson(line);
+      if (canonicalJson(value) !== line) throw new TypeError("it is not laid out as it was written");
     } catch (error) {
-      return refuse(`cannot be read: ${messageOf(error)}`);
+      return this.#refuse(`cannot be read: ${messageOf(error)}`);
     }
-    if (!isObject(value) || canonicalJson(value) !== line) return refuse("is not laid out as it was written");
-    const event = { ...value, sha256: sha256Hex(line) } as LedgerEvent;
-    if (event.seq !== this.events + 1) return refuse(`has the number ${event.seq}`);
-    if (event.previous_sha256 !== this.last) return refuse("does not follow the one before it");
+    const [problem] = checkEvent(value);
+    if (problem !== undefined) this.#refuse(`has an invalid form: ${problem.path}: ${problem.message}`, problem.code);
+    const event = { ...value as JsonObject, sha256: sha256Hex(line) } as LedgerEvent;
+    if (event.seq !== this.events + 1) return this.#refuse(`has the number ${event.seq}`);
+    if (event.previous_sha256 !== this.last) return this.#refuse("does not follow the one before it");
+    if ((event.kind === "attempt_started") !== (this.events === 0)) {
+      return this.#refuse(`is ${event.kind}: a ledger begins with attempt_started, once`, "bundle_link_mismatch");
+    }
     this.note(event, this.size, bytes);
   }
 
-  /** Adds an event that stands at these bytes of the file. */
+  /**
+   * Adds an event that stands at these bytes of the file.
+   * @throws SvcError `bundle_link_mismatch` for a row of another recipe, or with a gap before it
+   */
   note(event: LedgerEvent, offset: number, bytes: number): void {
+    this.onEvent?.(event);
     const { kind, fields } = event;
-    this.events++;
-    this.last = event.sha256;
-    this.size = offset + bytes;
     this.end = null;
     if (kind === "attempt_started") {
       this.start = event;
-      for (const { id } of (fields.recipes ?? []) as JsonObject[]) this.#placeOf(String(id));
+      const { recipes, shard } = fields;
+      const step = shard === undefined ? 1 : shard.count / gcd(recipes.length, shard.count);
+      for (const [place, { id }] of recipes.entries()) {
+        const first = shard === undefined ? 0 : null;
+        this.#recipes.set(id, { place, first, step, lines: new Float64Array(2), rows: 0 });
+      }
     } else if (kind === "attempt_resumed") {
+      this.reusedRows = fields.reused_rows;
       // The remains were removed before.
       this.#started.clear();
       this.#pruned = [];
-    } else if (kind === "row_started") this.#started.add(String(fields.run_id));
-    else if (kind === "row_completed") this.#noteRow(fields.row as JsonObject, offset, bytes);
-    else if (kind === "recipe_stopped") {
-      this.stops.set(fields.recipe_id as string, fields.stop_reason as StopReason);
-    } else if (kind === "attempt_ended") this.end = { status: fields.status as TerminalStatus, event };
-    this.onEvent?.(event);
+    } else if (kind === "row_started") this.#started.add(fields.run_id);
+    else if (kind === "row_completed") this.#noteRow(fields.row, offset, bytes);
+    else if (kind === "recipe_stopped") this.stops.set(fields.recipe_id, fields.stop_reason);
+    else this.end = { status: fields.status, event };
+    this.events++;
+    this.last = event.sha256;
+    this.size = offset + bytes;
   }
 
-  #placeOf(id: string): number {
-    let place = this.#places.get(id);
-    if (place === undefined) {
-      this.#places.set(id, place = this.#places.size);
-      this.#lines.push(new Float64Array(2));
-    }
-    return place;
+  /** The place of a replicate among the lines of its recipe; -1 for none. */
+  #slotOf({ first, step, rows }: RecipeLines, replicate: number): number {
+    const slot = first === null ? -1 : (replicate - first) / step;
+    return Number.isInteger(slot) && slot < rows ? slot : -1;
   }
 
-  #noteRow(row: JsonObject, offset: number, bytes: number): void {
-    const place = this.#placeOf(String(row.id)), replicate = Number(row.replicate);
-    let lines = this.#lines[place];
-    if (2 * replicate >= lines.length) {
-      lines = new Float64Array(2 * Math.max(2 * replicate, 2));
-      lines.set(this.#lines[place]);
-      this.#lines[place] = lines;
+  #noteRow(row: ResultRow, offset: number, bytes: number): void {
+    const refuse = (why: string) =>
+      this.#refuse(`holds ${rowKey(row.id, row.replicate)}: ${why}`, "bundle_link_mismatch");
+    const recipe = this.#recipes.get(row.id), { replicate } = row;
+    if (recipe === undefined) return refuse("the benchmark has no such recipe");
+    const { shard, recipes } = this.start!.fields;
+    if (recipe.first === null) {
+      if (replicate >= recipe.step || !isOfShard(shard!, replicate * recipes.length + recipe.place)) {
+        return refuse("it belongs to another shard");
+      }
+      recipe.first = replicate;
     }
-    if (lines[2 * replicate + 1] === 0) this.rowCount++;
-    lines[2 * replicate] = offset;
-    lines[2 * replicate + 1] = row.status === "completed" ? bytes : -bytes;
+    let slot = this.#slotOf(recipe, replicate);
+    if (slot < 0) {
+      if (replicate !== recipe.first + recipe.rows * recipe.step) return refuse("rows before it are missing");
+      slot = recipe.rows++;
+      this.rowCount++;
+      if (2 * slot >= recipe.lines.length) {
+        const longer = new Float64Array(4 * slot);
+        longer.set(recipe.lines);
+        recipe.lines = longer;
+      }
+    } else if (recipe.lines[2 * slot + 1] > 0) this.completedCount--;
+    const completed = row.status === "completed";
+    if (completed) this.completedCount++;
+    recipe.lines[2 * slot] = offset;
+    recipe.lines[2 * slot + 1] = completed ? bytes : -bytes;
     if (row.run_id !== null) {
-      this.#started.delete(String(row.run_id));
-      if (row.run_dir === null) this.#pruned = [...this.#pruned.slice(1 - MOST_LEFT), String(row.run_id)];
+      this.#started.delete(row.run_id);
+      if (row.run_dir === null) this.#pruned = [...this.#pruned.slice(1 - MOST_LEFT), row.run_id];
     }
     const record = row.run_evidence_snapshot;
-    if (!isObject(record) || record.offset === undefined) return;
-    const part = Number(/(\d+)/.exec(String(record.relative_path))?.[1]);
+    if (record?.offset === undefined) return;
+    const part = Number(/(\d+)/.exec(record.relative_path)?.[1]);
     const count = this.evidence?.part === part ? this.evidence.count + 1 : 1;
-    this.evidence = { part, count, bytes: Number(record.offset) + Number(record.size_bytes) };
+    this.evidence = { part, count, bytes: record.offset + Number(record.size_bytes) };
   }
 
   /** Ids of runs that an ended process may have left without a row, or with a row that does not keep its run. */
@@ -248,47 +289,55 @@ export class LedgerIndex {
   }
 
   statusOf(recipeId: string, replicate: number): "none" | "completed" | "not_completed" {
-    const place = this.#places.get(recipeId);
-    const length = place === undefined ? 0 : this.#lines[place][2 * replicate + 1] ?? 0;
-    return length === 0 ? "none" : length > 0 ? "completed" : "not_completed";
+    const recipe = this.#recipes.get(recipeId), slot = recipe === undefined ? -1 : this.#slotOf(recipe, replicate);
+    return slot < 0 ? "none" : recipe!.lines[2 * slot + 1] > 0 ? "completed" : "not_completed";
+  }
+
+  /** The replicates of a recipe that are there. */
+  *replicatesOf(recipeId: string): Generator<number> {
+    const { first = null, step = 1, rows = 0 } = this.#recipes.get(recipeId) ?? {};
+    for (let slot = 0; slot < rows; slot++) yield first! + slot * step;
   }
 
   /** The rows replicate by replicate, each in the order of the pack. */
   *rows(): Generator<ResultRow> {
-    const last = this.#lines.reduce((most, { length }) => Math.max(most, length / 2), 0);
-    if (last === 0) return;
+    let left = [...this.#recipes.values()].filter(({ rows }) => rows > 0).map((recipe) => ({ recipe, slot: 0 }));
+    if (left.length === 0) return;
     using file = this.#open();
-    for (let replicate = 0; replicate < last; replicate++) {
-      for (const lines of this.#lines) {
-        if (2 * replicate < lines.length && lines[2 * replicate + 1] !== 0) yield this.#rowAt(file, lines, replicate);
+    const next = ({ recipe: { first, step }, slot }: typeof left[number]) => first! + slot * step;
+    while (left.length > 0) {
+      const replicate = left.reduce((least, one) => Math.min(least, next(one)), Infinity);
+      for (const one of left) {
+        if (next(one) === replicate) yield this.#rowAt(file, one.recipe.lines, one.slot++);
       }
+      left = left.filter(({ recipe, slot }) => slot < recipe.rows);
     }
   }
 
   /** A row; null without one. */
   row(recipeId: string, replicate: number): ResultRow | null {
-    if (!this.has(recipeId, replicate)) return null;
+    const recipe = this.#recipes.get(recipeId), slot = recipe === undefined ? -1 : this.#slotOf(recipe, replicate);
+    if (slot < 0) return null;
     using file = this.#open();
-    return this.#rowAt(file, this.#lines[this.#places.get(recipeId)!], replicate);
+    return this.#rowAt(file, recipe!.lines, slot);
   }
 
   #open(): Deno.FsFile {
     return Deno.openSync(this.path);
   }
 
-  #rowAt(file: Deno.FsFile, lines: Float64Array, replicate: number): ResultRow {
-    const length = Math.abs(lines[2 * replicate + 1]);
+  #rowAt(file: Deno.FsFile, lines: Float64Array, slot: number): ResultRow {
+    const length = Math.abs(lines[2 * slot + 1]);
     // One buffer for all rows: a buffer each would fill the memory faster than it is collected.
     if (this.#buffer.length < length) this.#buffer = new Uint8Array(2 * length);
     const bytes = this.#buffer.subarray(0, length);
-    file.seekSync(lines[2 * replicate], Deno.SeekMode.Start);
+    file.seekSync(lines[2 * slot], Deno.SeekMode.Start);
     for (let done = 0; done < bytes.length;) {
       const count = file.readSync(bytes.subarray(done));
       if (count === null) throw new SvcError("bundle_hash_mismatch", "Cannot read the attempt ledger: it was cut off");
       done += count;
     }
-    const { fields } = parseJson(new TextDecoder().decode(bytes)) as { fields: { row: JsonObject } };
-    return fields.row as ResultRow;
+    return (parseJson(new TextDecoder().decode(bytes)) as { fields: { row: JsonObject } }).fields.row as ResultRow;
   }
 }
 
@@ -296,7 +345,7 @@ export class LedgerIndex {
 export function lastKind(path: string): string | null {
   using file = Deno.openSync(path);
   const { size } = file.statSync();
-  for (let reach = 4096;; reach *= 4) {
+  for (let reach = 4096; reach <= 4 * MOST_LINE_BYTES; reach *= 4) {
     const from = Math.max(0, size - reach), bytes = new Uint8Array(size - from);
     file.seekSync(from, Deno.SeekMode.Start);
     for (let done = 0; done < bytes.length;) {
@@ -307,6 +356,13 @@ export function lastKind(path: string): string | null {
     const end = bytes.lastIndexOf(10), start = end <= 0 ? -1 : bytes.lastIndexOf(10, end - 1);
     if (start < 0 && from > 0) continue;
     if (end < 0) return null;
-    return String(asObject(parseJson(new TextDecoder().decode(bytes.subarray(start + 1, end)))).kind);
+    try {
+      const event = parseJson(new TextDecoder().decode(bytes.subarray(start + 1, end)));
+      return isObject(event) ? String(event.kind) : null;
+    } catch {
+      // Reading the whole ledger reports its damage.
+      return null;
+    }
   }
+  return null;
 }

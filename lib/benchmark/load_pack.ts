@@ -4,7 +4,7 @@ import { type Diagnostic, diagnostic, refusal, SvcError } from "../contract/erro
 import { sha256Json } from "../contract/hash.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { Registry } from "../contract/registry.ts";
-import { cloneValue, isObject, type JsonObject, toNumber } from "../contract/value.ts";
+import { cloneValue, isObject, toNumber } from "../contract/value.ts";
 import { numberText } from "../figure/number_text.ts";
 import { methodText } from "../plan/build.ts";
 import { lintRecipe } from "../plan/lint.ts";
@@ -27,7 +27,7 @@ import { isRecipe, packOfRecipes, type RecipeSource, UNDECLARED } from "./recipe
 import { type ReplicationOptions, settleReplication } from "./replication.ts";
 import { replicateSeed } from "./seeds.ts";
 import { checkTier } from "./tiers.ts";
-import type { PackMetric, Replication } from "./types.ts";
+import type { PackMetric, PackRecord, Replication } from "./types.ts";
 
 /** A recipe of the pack before the seeds of a replicate are set. */
 export interface LoadedRecipe {
@@ -380,7 +380,7 @@ function checkPower(pack: Pack, checked: readonly ConditionedRecipe[], replicati
 }
 
 /** The record of the run recipes: the pack and the recipes made from it. */
-export function packRecord({ pack, recipes, file }: LoadedPack, projectRoot: string): JsonObject {
+export function packRecord({ pack, recipes, file }: LoadedPack, projectRoot: string): PackRecord {
   return {
     schema_version: 1,
     kind: "svc.benchmark_pack_record",

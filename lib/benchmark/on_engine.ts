@@ -18,13 +18,19 @@ import { DISK, replaceFile } from "../run/files.ts";
 import { tryLockRun } from "../run/lock.ts";
 import { reserveRunId } from "../run/reservation.ts";
 import type { Workspace } from "../run/workspace.ts";
-import { type LedgerEvent, rowKey } from "./ledger.ts";
+import { rowKey } from "./ledger.ts";
 import type { LoadedPack } from "./load_pack.ts";
 import type { ReplicationOptions } from "./replication.ts";
 import type { BenchmarkEvent } from "./run_benchmark.ts";
-import { incompleteShards, missingRows, ShardedRows } from "./shards.ts";
+import { missingRows, ShardedRows } from "./shards.ts";
 import { benchmarkWorkspace, resolveResultId, showBenchmarkResult } from "./store.ts";
-import { type BenchmarkResult, RESULT_FILE, type ResultRow, type ResultStatus, type TerminalStatus } from "./types.ts";
+import {
+  type BenchmarkResult,
+  type LedgerEvent,
+  RESULT_FILE,
+  type ResultStatus,
+  type TerminalStatus,
+} from "./types.ts";
 
 /** The record of a submitted benchmark. */
 type EngineRecord = {
@@ -346,10 +352,10 @@ class Follower {
     }
     this.#retried.set(-1, (this.#retried.get(-1) ?? 0) + 1);
     // Shards that a stopping rule ended too early make more replicates.
-    const owners = missing.map(({ recipe_id, replicate }) =>
-      (replicate * loaded.recipes.length + this.#places.get(recipe_id)!) % plan.shards
-    );
-    const least = missing.length === 0 ? undefined : Number(incompleteShards(missing).extra.least);
+    const owners = missing.count > missing.rows.length ? indicesOf(plan) : missing.rows.map((
+      { recipe_id, replicate },
+    ) => (replicate * loaded.recipes.length + this.#places.get(recipe_id)!) % plan.shards);
+    const least = missing.count === 0 ? undefined : missing.least;
     await this.#again([...new Set(owners)], true, least);
   }
 
@@ -424,13 +430,14 @@ class Follower {
   }
 
   /** Passes on the events of rows, as a local benchmark has them. */
-  #note(shard: number, { kind, time, fields }: LedgerEvent): void {
-    const { loaded: { recipes, replication }, onEvent } = this.options;
-    const started = kind === "row_started";
-    if (!started && kind !== "row_completed") return;
-    const row = started ? null : fields.row as ResultRow;
+  #note(shard: number, event: LedgerEvent): void {
+    const { loaded: { recipes, replication }, onEvent } = this.options, { time } = event;
+    if (event.kind !== "row_started" && event.kind !== "row_completed") return;
+    const row = event.kind === "row_started" ? null : event.fields.row;
     if (row?.status === "skipped") return;
-    const recipe_id = String(row?.id ?? fields.recipe_id), replicate = Number(row?.replicate ?? fields.replicate);
+    const { recipe_id, replicate, run_id } = event.kind === "row_started"
+      ? event.fields
+      : { ...event.fields.row, recipe_id: event.fields.row.id };
     const key = rowKey(recipe_id, replicate), name = `${recipe_id} r${replicate}`;
     const place = {
       recipe_id,
@@ -443,7 +450,6 @@ class Follower {
     };
     if (row === null) {
       this.#started.set(key, { shard, row: name, time });
-      const run_id = String(fields.run_id);
       return onEvent({
         kind: "benchmark_row_started",
         level: "info",

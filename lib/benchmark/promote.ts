@@ -113,7 +113,7 @@ export function promoteMetrics(summary: JsonObject, declared: readonly PackMetri
 }
 
 /** The digest of the artifact with a step's metrics: its report, or its only output. */
-export function reportOf(step: JsonObject): string | null {
+function reportOf(step: JsonObject): string | null {
   const outputs = isObject(step.outputs) ? Object.entries(step.outputs) as [string, JsonObject][] : [];
   const chosen = outputs.find(([name]) => name === "report") ?? (outputs.length === 1 ? outputs[0] : undefined);
   return (chosen?.[1].sha256 ?? null) as string | null;

@@ -12,7 +12,7 @@ import { type FigureStyle, STYLES } from "../figure/style.ts";
 import { RECIPE_FILE } from "../run/documents.ts";
 import { DISK, replaceFile } from "../run/files.ts";
 import type { Workspace } from "../run/workspace.ts";
-import { readSnapshot, type Snapshot } from "./evidence.ts";
+import { readSnapshot } from "./evidence.ts";
 import { exportFiles, exportTexts } from "./export.ts";
 import type { PlotRequest, RowEvidence } from "./figure/types.ts";
 import { rowKey } from "./ledger.ts";
@@ -20,7 +20,7 @@ import { type PlotFiles, plotFiles } from "./plot_files.ts";
 import { figuresOf, publishPage } from "./publish.ts";
 import { showBenchmarkResult } from "./store.ts";
 import { FIGURES_FOLDER } from "./verify_plots.ts";
-import { type BenchmarkResult, RESULT_FILE, type ResultRow } from "./types.ts";
+import { type BenchmarkResult, RESULT_FILE, type ResultRow, type Snapshot } from "./types.ts";
 
 /** The written files. */
 export interface WrittenFiles {

@@ -11,6 +11,7 @@ import {
   type BenchmarkIdentity,
   type BenchmarkResult,
   INLINE_ROWS,
+  type LedgerEvent,
   type Measure,
   type Replication,
   type ResultRow,
@@ -45,15 +46,8 @@ export function identityOf(pack: Pack, validation: BenchmarkIdentity["catalog_va
   };
 }
 
-/** The end of a benchmark. */
-export type BenchmarkEnd = {
-  status: TerminalStatus;
-  completed_at_utc: string;
-  incomplete_reason?: string;
-  error?: { code: string; message: string };
-  /** Names of the files derived from the result. */
-  reports: string[];
-};
+/** The end of a benchmark, with the names of the files derived from the result. */
+export type BenchmarkEnd = Omit<Extract<LedgerEvent, { kind: "attempt_ended" }>["fields"], "result_sha256">;
 
 /** The status of a result from its last attempt: a rejected row is a finding, not a failure. */
 function resultStatus(status: TerminalStatus): "completed" | "incomplete" | "failed" {
@@ -86,17 +80,9 @@ export function assembleResult(
     view.add(row);
     statistics.add(row);
   }
-  const { incomplete_reason, error, ...rest } = end;
-  const { incomplete_reason: _, error: __, ...base } = head;
   const { aggregates, comparisons } = statistics.finish();
   return {
-    ...base,
-    status: resultStatus(end.status),
-    attempt_ledger: { ...head.attempt_ledger, expected_terminal_status: end.status },
-    completed_at_utc: end.completed_at_utc,
-    reports: rest.reports,
-    ...(incomplete_reason === undefined ? {} : { incomplete_reason }),
-    ...(error === undefined ? {} : { error }),
+    ...headOfEnd(head, end),
     recipes: parted ? [...first.values()] : inline,
     ...(parted ? { rows: { count: ledger.rowCount, completed, parts: writer?.finish() ?? [] } } : {}),
     aggregates,
@@ -104,6 +90,35 @@ export function assembleResult(
     ...(current ? { view_sha256: view.finish({ aggregates, comparisons }) } : {}),
     ...(parted ? { [STORED_ROWS]: () => ledger.rows() } : {}),
   };
+}
+
+/** The head of a result that has ended. @param end null for a result that says itself how it ended */
+export function headOfEnd(result: ResultHead, end: BenchmarkEnd | null): ResultHead {
+  if (end === null) return headOf(result);
+  const { incomplete_reason: _reason, error: _error, ...base } = headOf(result);
+  return {
+    ...base,
+    status: resultStatus(end.status),
+    attempt_ledger: { ...base.attempt_ledger, expected_terminal_status: end.status },
+    completed_at_utc: end.completed_at_utc,
+    reports: end.reports,
+    ...(end.incomplete_reason === undefined ? {} : { incomplete_reason: end.incomplete_reason }),
+    ...(end.error === undefined ? {} : { error: end.error }),
+  };
+}
+
+/** The fields of a result that are known at its start, or say how it ended. */
+export function headOf(result: ResultHead & Partial<BenchmarkResult>): ResultHead {
+  const {
+    recipes: _recipes,
+    rows: _rows,
+    aggregates: _aggregates,
+    comparisons: _comparisons,
+    view_sha256: _view,
+    [STORED_ROWS]: _stored,
+    ...head
+  } = result;
+  return head;
 }
 
 /** Keeps the first completed row of each recipe, or its first row. */

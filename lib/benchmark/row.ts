@@ -11,11 +11,11 @@ import { parseSha256Sums } from "../run/files.ts";
 import { type RunOptions, runRecipe, type RunResult } from "../run/run.ts";
 import { admit } from "./budget.ts";
 import { cellOf, conditionEvidence } from "./conditions.ts";
-import { type Snapshot, snapshotOf } from "./evidence.ts";
+import { snapshotOf } from "./evidence.ts";
 import { type LoadedPack, type LoadedRecipe, recipeOfReplicate } from "./load_pack.ts";
-import type { PackEntry } from "./pack.ts";
+import type { Pack, PackEntry } from "./pack.ts";
 import { promoteMetrics, stepMetricsOf } from "./promote.ts";
-import type { Measure, PackMetric, ResultRow } from "./types.ts";
+import type { Measure, PackMetric, ResultRow, Snapshot } from "./types.ts";
 
 /** Common fields of all rows of an entry. */
 function blankRow(entry: PackEntry, replicate: number): ResultRow {
@@ -59,6 +59,78 @@ export interface RowContext {
   retain: boolean;
 }
 
+/** A finished run, from its bundle or from its snapshot. */
+export interface FinishedRun {
+  run_id: string;
+  summary: JsonObject;
+  /** The effective recipe. */
+  effective: RecipeDocument;
+  /** Digests of the files. */
+  sums: ReadonlyMap<string, string>;
+  /** Gives a report by its path; null for one that is not there. */
+  report(path: string): string | null;
+}
+
+/** Fields of a row that its recipe determines. */
+export function plannedRow(entry: PackEntry, raw: RecipeDocument, replicate: number): ResultRow {
+  const row = blankRow(entry, replicate);
+  row.recipe_name = raw.name;
+  if (isObject(raw.metadata.matrix_selection)) row.matrix_selection = raw.metadata.matrix_selection;
+  const { aggregation_cell_id, pairing_id, statistical_unit } = cellOf(raw);
+  if (aggregation_cell_id !== null) row.aggregation_cell_id = aggregation_cell_id;
+  if (pairing_id !== null) row.pairing_id = pairing_id;
+  if (statistical_unit !== null) row.statistical_unit = statistical_unit;
+  return row;
+}
+
+/**
+ * The row of a finished run: a function of pack, entry, recipe and the documents of the run, which verification computes
+ * again. Its evidence and the folder of its run are added by the caller.
+ */
+export function rowOfRun(
+  pack: Pack,
+  entry: PackEntry,
+  raw: RecipeDocument,
+  replicate: number,
+  run: FinishedRun,
+): ResultRow {
+  const row = plannedRow(entry, raw, replicate), { summary, effective } = run;
+  row.run_id = run.run_id;
+  row.status = summary.status === "completed" ? "completed" : "failed";
+  row.recipe_sha256 = String(summary.recipe_sha256);
+  row.semantic_recipe_sha256 = sha256Json(withoutIdentity(effective));
+  row.research = recipeSpecs(effective);
+  const conditions = conditionEvidence(pack, effective);
+  if (conditions !== undefined) row.common_condition_evidence = conditions;
+  row.manifest = { path: MANIFEST_FILE, sha256: run.sums.get(MANIFEST_FILE)! };
+  if (row.status === "failed") {
+    const failure = (summary.failure ?? {}) as JsonObject;
+    row.metrics = stepMetricsOf(summary);
+    row.error = { code: String(failure.code ?? "run_failed"), message: String(summary.error ?? "The run failed") };
+    return row;
+  }
+  try {
+    const { metrics, metadata, provenance } = promoteMetrics(summary, pack.metrics, entry.role);
+    row.metrics = metrics;
+    if (Object.keys(metadata).length > 0) row.metric_metadata = metadata;
+    row.metric_provenance = provenance;
+    const items = pack.baselines.length === 0 ? {} : itemMetrics(run, row, pack.metrics);
+    if (Object.keys(items).length > 0) row.item_metrics = items;
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    row.metrics = stepMetricsOf(summary);
+    row.status = "failed";
+    row.error = { code: error.code, message: messageOf(error) };
+  }
+  const admission = admit(pack, entry, row.metrics);
+  if (admission !== null) {
+    Object.assign(row.metrics, admission.metrics);
+    row.resource_admission = admission.record;
+    if (!admission.admitted && row.error === undefined) row.status = "rejected_resource_budget";
+  }
+  return row;
+}
+
 /**
  * Runs a row.
  * @returns the row with its snapshot; null if the run was cancelled. `run_dir` is null if the backing run may
@@ -71,78 +143,36 @@ export async function runRow(
   { runOptions, retain }: RowContext,
 ): Promise<MadeRow | null> {
   const raw = recipeOfReplicate(pack, recipe!, replication, replicate);
-  const row = blankRow(entry, replicate);
-  row.recipe_name = raw.name;
-  if (isObject(raw.metadata.matrix_selection)) row.matrix_selection = raw.metadata.matrix_selection;
-  const { aggregation_cell_id, pairing_id, statistical_unit } = cellOf(raw);
-  if (aggregation_cell_id !== null) row.aggregation_cell_id = aggregation_cell_id;
-  if (pairing_id !== null) row.pairing_id = pairing_id;
-  if (statistical_unit !== null) row.statistical_unit = statistical_unit;
   let run: RunResult, snapshot: Snapshot | null = null;
   try {
     run = await runRecipe({ ...runOptions, raw, locate });
   } catch (error) {
     // A recipe refused now, for example because an input file is gone, fails alone; other errors are defects.
     if (!(error instanceof SvcError)) throw error;
-    row.error = { code: error.code, message: error.diagnostics[0]?.message ?? error.message };
-    return { row, snapshot };
+    const message = error.diagnostics[0]?.message ?? error.message;
+    return { row: { ...plannedRow(entry, raw, replicate), error: { code: error.code, message } }, snapshot };
   }
   if (run.status === "canceled") return null;
-  row.run_id = run.run_id;
-  row.status = run.status;
-  const effective = parseJson(Deno.readTextFileSync(join(run.directory, RECIPE_FILE))) as RecipeDocument;
-  row.recipe_sha256 = String(run.summary.recipe_sha256);
-  row.semantic_recipe_sha256 = sha256Json(withoutIdentity(effective));
-  row.research = recipeSpecs(effective);
-  const conditions = conditionEvidence(pack, effective);
-  if (conditions !== undefined) row.common_condition_evidence = conditions;
-  const sums = parseSha256Sums(Deno.readTextFileSync(join(run.directory, SUMS_FILE)));
-  row.manifest = { path: MANIFEST_FILE, sha256: sums.get(MANIFEST_FILE) ?? null };
+  const { run_id, directory, summary } = run, textOf = (path: string) => Deno.readTextFileSync(join(directory, path));
+  const effective = parseJson(textOf(RECIPE_FILE)) as RecipeDocument, sums = parseSha256Sums(textOf(SUMS_FILE));
+  const row = rowOfRun(pack, entry, raw, replicate, { run_id, summary, effective, sums, report: textOf });
   try {
-    measure(row, run);
-    const retained = run.status === "completed" ? entry.params.retained_artifact_paths : [];
-    snapshot = snapshotOf(run.run_id, run.directory, run.summary, retained);
+    const retained = row.error === undefined ? entry.params.retained_artifact_paths : [];
+    const sources = new Set(pack.metrics.map(({ id }) => row.metric_provenance[id]?.step_id ?? ""));
+    snapshot = snapshotOf(run_id, directory, summary, { retained, sources });
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     row.status = "failed";
     row.error = { code: error.code, message: messageOf(error) };
   }
   // The run of a failed row is kept for inspection.
-  if (retain || row.status === "failed") row.run_dir = `runs/${run.run_id}`;
+  if (retain || row.status === "failed") row.run_dir = `runs/${run_id}`;
   return { row, snapshot };
-
-  function measure(row: ResultRow, { summary, directory: bundle }: RunResult): void {
-    if (row.status === "failed") {
-      const failure = (summary.failure ?? {}) as JsonObject;
-      row.metrics = stepMetricsOf(summary);
-      row.error = { code: String(failure.code ?? "run_failed"), message: String(summary.error ?? "The run failed") };
-      return;
-    }
-    try {
-      const { metrics, metadata, provenance } = promoteMetrics(summary, pack.metrics, entry.role);
-      row.metrics = metrics;
-      if (Object.keys(metadata).length > 0) row.metric_metadata = metadata;
-      row.metric_provenance = provenance;
-      const items = pack.baselines.length === 0 ? {} : itemMetrics(bundle, summary, row, pack.metrics);
-      if (Object.keys(items).length > 0) row.item_metrics = items;
-    } catch (error) {
-      row.metrics = stepMetricsOf(summary);
-      throw error;
-    } finally {
-      const admission = admit(pack, entry, row.metrics);
-      if (admission !== null) {
-        Object.assign(row.metrics, admission.metrics);
-        row.resource_admission = admission.record;
-        if (!admission.admitted) row.status = "rejected_resource_budget";
-      }
-    }
-  }
 }
 
 /** Values of declared metrics item by item, from the report of the step that each metric comes from. */
 function itemMetrics(
-  bundle: string,
-  { steps }: JsonObject,
+  { summary: { steps }, report }: FinishedRun,
   { metric_provenance }: ResultRow,
   metrics: readonly PackMetric[],
 ): NonNullable<ResultRow["item_metrics"]> {
@@ -154,7 +184,7 @@ function itemMetrics(
     const output = isObject(step?.outputs) ? step.outputs.report : undefined;
     if (!isObject(output)) continue;
     const path = String(output.path);
-    const items = reports.get(path) ?? reportItems(join(bundle, path));
+    const items = reports.get(path) ?? reportItems(report(path));
     reports.set(path, items);
     const values = items.flatMap(({ id: item, metrics }): [string, Measure][] => {
       const value = isObject(metrics) ? metrics[id] : undefined;
@@ -165,8 +195,8 @@ function itemMetrics(
   return found;
 }
 
-function reportItems(path: string): JsonObject[] {
-  const report = parseJson(Deno.readTextFileSync(path));
+function reportItems(text: string | null): JsonObject[] {
+  const report = text === null ? null : parseJson(text);
   return isObject(report) && Array.isArray(report.items) ? report.items.filter(isObject) : [];
 }
 

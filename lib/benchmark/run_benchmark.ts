@@ -12,9 +12,9 @@ import { join } from "node:path";
 import { exists } from "../artifact/path_kind.ts";
 import { type Diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
-import { canonicalJson, prettyJson } from "../contract/json.ts";
+import { prettyJson, sameValue } from "../contract/json.ts";
 import type { Registry } from "../contract/registry.ts";
-import { isObject, type JsonObject } from "../contract/value.ts";
+import type { JsonObject } from "../contract/value.ts";
 import { executePlan } from "../execute/execute.ts";
 import { WorkerPool } from "../execute/pool.ts";
 import { createCancellation } from "../execute/cancellation.ts";
@@ -27,28 +27,28 @@ import { captureEnvironment } from "../run/environment.ts";
 import { checkOptions, type RecordedExecution } from "../run/execution.ts";
 import { DISK, NOT_DURABLE, replaceFile } from "../run/files.ts";
 import { tryLockRun } from "../run/lock.ts";
-import { reserveRunId } from "../run/reservation.ts";
+import { isRunId, reserveRunId } from "../run/reservation.ts";
 import { type KeepOptions, keptSteps, pruneBundle } from "../run/prune.ts";
 import { announceWarnings, type RunEvent, type RunOptions } from "../run/run.ts";
 import { lockRuns, removeRuns } from "../run/store.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { EvidenceWriter } from "./evidence.ts";
 import { exportFiles } from "./export.ts";
-import { Ledger, rowKey } from "./ledger.ts";
+import { isOfShard, Ledger, rowKey, type Shard } from "./ledger.ts";
 import { checkPack, type LoadedPack, type LoadedRecipe, loadPack, packRecord } from "./load_pack.ts";
 import { Pruner } from "./prune.ts";
 import { replicationArguments, type ReplicationOptions } from "./replication.ts";
 import { assembleResult, type BenchmarkEnd, identityOf, type ResultHead } from "./result.ts";
 import { type MadeRow, runRow, skippedRow } from "./row.ts";
+import { RowChecks } from "./row_checks.ts";
 import { countsOf } from "./stored_rows.ts";
 import { sampleOf } from "./samples.ts";
 import {
+  checkShardRows,
   checkShards,
   DEFAULT_WAVE,
   incompleteShards,
-  isOfShard,
   missingRows,
-  type Shard,
   ShardedRows,
   type ShardOptions,
   shardResult,
@@ -65,6 +65,7 @@ import {
   RESULT_FILE,
   RESULT_KIND,
   type ResultRow,
+  type StartFields,
   type StopReason,
   type TerminalStatus,
 } from "./types.ts";
@@ -199,34 +200,39 @@ export type MergeOptions = Pick<
  */
 export async function mergeShards(folders: readonly string[], options: MergeOptions): Promise<BenchmarkRunResult> {
   const { workspace, registry, readiness, resultId } = options;
+  if (resultId !== undefined && !isRunId(resultId)) {
+    throw new SvcError("usage_invalid", `Cannot name a result ${JSON.stringify(resultId).slice(0, 100)}`, {
+      hint: "A time and a word, as in --into 20260101T000000Z_my_result; without --into the name is chosen",
+    });
+  }
   const source = new ShardedRows(folders);
-  source.advance();
-  const [first] = source.starts().values();
-  const execution = (first?.execution ?? {}) as RecordedExecution;
-  const { backend, implementation } = execution;
+  const first = source.firstStart();
+  const { backend, implementation, parallel_workers: parallelWorkers } = (first?.execution ?? {}) as RecordedExecution;
   const loaded = await loadPack(options.pack, {
     registry,
     projectRoot: workspace.projectRoot,
     planning: { backend, implementation, readiness, lint: lintSeverity(options) },
-    ...replicationArguments((first?.replication ?? null) as Replication | null),
+    ...replicationArguments(first?.replication ?? null),
   });
   checkPack(loaded, options.pack);
   const { svc } = await captureEnvironment(workspace.projectRoot) as { svc: JsonObject };
-  checkShards(source, folders, {
+  source.follow(loaded.pack.metrics);
+  const start = checkShards(source, folders, {
     pack_sha256: loaded.pack.sha256,
     build_sha256: svc.build_sha256 as string | null ?? null,
     recipes: recipesOfStart(loaded),
     methods: methodsOfStart(loaded),
+    replication: loaded.replication,
   });
   const runnable = loaded.recipes.filter(({ recipe }) => recipe !== null).map(({ entry }) => entry.id);
   const missing = missingRows(source, runnable, loaded.replication, loaded.pack.metrics);
-  if (missing.length > 0) throw incompleteShards(missing);
+  if (missing.count > 0) throw incompleteShards(missing);
+  checkShardRows(source, new RowChecks({ pack: loaded.pack, recipes: loaded.recipes, start, registry }));
   const begun = resultId !== undefined && exists(join(benchmarkWorkspace(workspace).runs, resultId));
   // An interrupted merge is resumed.
   if (begun && !["incomplete", "canceled"].includes(settleResult(workspace, resultId).status)) {
     throw new SvcError("shard_conflict", `Cannot merge into ${resultId}: there is such a result`);
   }
-  const parallelWorkers = execution.parallel_workers;
   return await runBenchmark({
     ...options,
     ...given({ backend, implementation, parallelWorkers }),
@@ -239,7 +245,7 @@ export async function mergeShards(folders: readonly string[], options: MergeOpti
 }
 
 /** The recipes of a benchmark in its first event. */
-function recipesOfStart({ recipes }: LoadedPack): JsonObject[] {
+function recipesOfStart({ recipes }: LoadedPack): StartFields["recipes"] {
   return recipes.map(({ entry, recipe }) => ({
     id: entry.id,
     recipe_sha256: recipe === null ? null : sha256Json(recipe),
@@ -366,7 +372,7 @@ class Benchmark {
   }
 
   /** The record that must be equal when a benchmark resumes. */
-  #startFields(earlier: BenchmarkResult | null): JsonObject {
+  #startFields(earlier: BenchmarkResult | null): StartFields {
     const { pack, replication } = this.#loaded;
     const { parallelWorkers, backend, implementation, retainBackingRuns } = this.#options;
     const before = (earlier?.execution ?? {}) as JsonObject;
@@ -380,7 +386,7 @@ class Benchmark {
         parallel_workers: workers,
         ...given({ backend: backend ?? before.backend, implementation: implementation ?? before.implementation }),
       } as JsonObject,
-      build_sha256: svc.build_sha256 ?? null,
+      build_sha256: (svc.build_sha256 ?? null) as string | null,
       replication,
       ...(this.#options.shard === undefined
         ? {}
@@ -395,10 +401,10 @@ class Benchmark {
     };
   }
 
-  #checkSame(now: JsonObject): void {
+  #checkSame(now: StartFields): void {
     const { start } = this.#ledger.index;
     if (start === null) throw mismatch("its ledger is empty", "Start it anew without --resume");
-    const names: [string, string][] = [
+    const names: [keyof StartFields, string][] = [
       ["pack_sha256", "the pack changed"],
       ["recipes", "a recipe changed"],
       ["execution", "the execution settings differ"],
@@ -407,15 +413,13 @@ class Benchmark {
       ["methods", "the code of an operation, an adapter or a trained artifact changed"],
       ["shard", "it is another shard"],
     ];
-    const different = names.filter(([name]) =>
-      canonicalJson(start.fields[name] ?? null) !== canonicalJson(now[name] ?? null)
-    );
+    const different = names.filter(([name]) => !sameValue(start.fields[name] ?? null, now[name] ?? null));
     if (different.length === 0) return;
     throw mismatch(different.map(([, why]) => why).join(", "), "Start it anew without --resume");
   }
 
   /** @returns the number of rows to reuse */
-  #begin(earlier: BenchmarkResult | null, start: JsonObject): number {
+  #begin(earlier: BenchmarkResult | null, start: StartFields): number {
     if (earlier === null) {
       this.#ledger.append("attempt_started", start);
       return 0;
@@ -453,14 +457,14 @@ class Benchmark {
       },
       created_at_utc: earlier?.created_at_utc ?? now.toISOString(),
       completed_at_utc: null,
-      execution: { ...start.execution as JsonObject, continue_on_error: this.#options.continueOnError ?? false },
-      storage: start.storage as ResultHead["storage"],
+      execution: { ...start.execution, continue_on_error: this.#options.continueOnError ?? false },
+      storage: start.storage,
       replication,
       ...(earlier === null ? {} : {
         resume: {
           resumed_at_utc: now.toISOString(),
           earlier_attempt_ids: [
-            ...(isObject(earlier.resume) ? earlier.resume.earlier_attempt_ids as string[] : []),
+            ...earlier.resume?.earlier_attempt_ids ?? [],
             earlier.attempt_id,
           ],
           reused_rows: reused,
@@ -553,7 +557,7 @@ class Benchmark {
   /** Takes a row from the shards; its run, if it was kept, is not in this state directory. */
   async #take(loaded: LoadedRecipe, replicate: number, source: ShardedRows): Promise<ResultRow> {
     const recipe_id = loaded.entry.id, found = source.row(recipe_id, replicate);
-    if (found === null) throw incompleteShards([{ recipe_id, replicate }]);
+    if (found === null) throw incompleteShards({ count: 1, rows: [{ recipe_id, replicate }], least: replicate + 1 });
     const { snapshot } = found, row: ResultRow = { ...found.row, run_dir: null };
     this.#report(loaded, replicate, "benchmark_row_started", { run_id: row.run_id });
     if (snapshot !== null) row.run_evidence_snapshot = { ...this.#evidence.append(snapshot) };

@@ -8,24 +8,27 @@
  */
 import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
-import { canonicalJson } from "../contract/json.ts";
-import type { JsonObject } from "../contract/value.ts";
+import { canonicalJson, sameValue } from "../contract/json.ts";
 import { openWorkspace, type Workspace } from "../run/workspace.ts";
-import { snapshotBytes } from "./evidence.ts";
-import { type LedgerEvent, LedgerIndex, rowKey } from "./ledger.ts";
+import { readSnapshot, snapshotBytes } from "./evidence.ts";
+import { History } from "./history.ts";
+import { LedgerIndex, rowKey, type Shard } from "./ledger.ts";
 import { sampleOf } from "./samples.ts";
 import { stopReason } from "./stop.ts";
 import { benchmarkWorkspace, resultIds } from "./store.ts";
 import { Tally } from "./tally.ts";
-import { LEDGER_FILE, type PackMetric, type Replication, type ResultRow, type TerminalStatus } from "./types.ts";
+import type { RowChecks } from "./row_checks.ts";
+import {
+  LEDGER_FILE,
+  type LedgerEvent,
+  type PackMetric,
+  type Replication,
+  type ResultRow,
+  type Snapshot,
+  type StartFields,
+  type TerminalStatus,
+} from "./types.ts";
 import { viewOfRow } from "./view.ts";
-
-/** The place of a shard among all. */
-export interface Shard {
-  /** 0 … count - 1. */
-  index: number;
-  count: number;
-}
 
 export interface ShardOptions extends Shard {
   /** Replicates between two looks at the stopping rule; default 10. */
@@ -37,9 +40,6 @@ export interface ShardOptions extends Shard {
 }
 
 export const DEFAULT_WAVE = 10;
-
-/** Whether a row belongs to a shard. */
-export const isOfShard = ({ index, count }: Shard, row: number): boolean => row % count === index;
 
 /** The workspace of a shard: its runs and its result are in its folder. */
 export const shardWorkspace = ({ projectRoot, onnxAccelerator }: Workspace, folder: string): Workspace =>
@@ -54,10 +54,20 @@ export function shardResult(folder: string): { id: string; directory: string; in
   return { id, directory, index: new LedgerIndex(join(directory, LEDGER_FILE)) };
 }
 
+/** @throws SvcError `shard_conflict` for what is wrong with a shard */
+function trusted<T>(folder: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new SvcError("shard_conflict", `Cannot use the shard ${folder}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
 /** The rows of several shards together. */
 export class ShardedRows {
   readonly #folders: readonly string[];
   readonly #shards = new Map<string, NonNullable<ReturnType<typeof shardResult>>>();
+  #metrics: readonly PackMetric[] | null = null;
   readonly #rules = new Map<string, { tally: Tally; replicates: number; stopped: boolean }>();
 
   /** @param onEvent receives the events of each folder once, in their order */
@@ -70,18 +80,33 @@ export class ShardedRows {
     for (const folder of this.#folders) {
       const shard = this.#shards.get(folder) ?? shardResult(folder);
       if (shard === null) continue;
-      if (!this.#shards.has(folder)) shard.index.onEvent = (event) => this.onEvent?.(folder, event);
-      this.#shards.set(folder, shard);
-      try {
-        shard.index.advance();
-      } catch (error) {
-        throw new SvcError("shard_conflict", `Cannot use the shard ${folder}: ${messageOf(error)}`, { cause: error });
+      if (!this.#shards.has(folder)) {
+        if (this.#metrics !== null) new History(shard.index, this.#metrics);
+        else shard.index.onEvent = (event) => this.onEvent?.(folder, event);
       }
+      this.#shards.set(folder, shard);
+      trusted(folder, () => shard.index.advance());
     }
   }
 
+  /** The start record of the first shard that has begun, without reading its rows. @throws SvcError `shard_conflict` */
+  firstStart(): StartFields | null {
+    for (const folder of this.#folders) {
+      const directory = shardResult(folder)?.directory;
+      if (directory === undefined) continue;
+      const { start } = trusted(folder, () => new LedgerIndex(join(directory, LEDGER_FILE)).advance(1));
+      if (start !== null) return start.fields;
+    }
+    return null;
+  }
+
+  /** Checks from the first event on that each shard was made as the program makes it. @param metrics of the pack */
+  follow(metrics: readonly PackMetric[]): void {
+    this.#metrics = metrics;
+  }
+
   /** The start record of each shard that has begun, by its folder. */
-  starts(): Map<string, JsonObject> {
+  starts(): Map<string, StartFields> {
     const begun = [...this.#shards].filter(([, { index }]) => index.start !== null);
     return new Map(begun.map(([folder, { index }]) => [folder, index.start!.fields]));
   }
@@ -131,6 +156,22 @@ export class ShardedRows {
     return { row, snapshot: record === null ? null : snapshotBytes(holder.directory, record) };
   }
 
+  /** All rows with their snapshots, folder by folder. @throws SvcError `shard_conflict` for a snapshot that cannot be read */
+  *all(): Generator<{ folder: string; row: ResultRow; snapshot: Snapshot | null }> {
+    for (const [folder, { index, directory }] of this.#shards) {
+      for (const row of index.rows()) {
+        const record = row.run_evidence_snapshot;
+        const snapshot = record === null ? null : trusted(folder, () => readSnapshot(directory, record));
+        yield { folder, row, snapshot };
+      }
+    }
+  }
+
+  /** The replicates of a recipe that a shard has. */
+  replicatesOf(recipeId: string): Set<number> {
+    return new Set([...this.#shards.values()].flatMap(({ index }) => [...index.replicatesOf(recipeId)]));
+  }
+
   /**
    * Follows the stopping rule of a recipe over the replicates that are there without a gap.
    * @returns the number of replicates, and whether the rule ends the recipe there
@@ -166,15 +207,15 @@ export class ShardedRows {
   }
 }
 
-/** So many missing rows are named in a message. */
-const MOST_NAMED = 20;
+/** So many rows are named in a message, and so many missing ones are listed. */
+const MOST_NAMED = 20, MOST_MISSING = 1000;
 
 /** Checks that shards belong to one benchmark and have all rows of its result. */
 export function checkShards(
   rows: ShardedRows,
   folders: readonly string[],
-  expected: { pack_sha256: string; build_sha256: string | null; recipes: JsonObject[]; methods: string },
-): { replication: Replication | null; execution: JsonObject } {
+  expected: Pick<StartFields, "pack_sha256" | "build_sha256" | "recipes" | "methods" | "replication">,
+): StartFields {
   rows.advance();
   const starts = rows.starts();
   const conflict = (message: string, hint: string) =>
@@ -186,25 +227,25 @@ export function checkShards(
   }
   const [first] = starts.values();
   for (const [folder, start] of starts) {
-    const differs = (name: string, other: unknown) =>
-      canonicalJson(start[name] ?? null) !== canonicalJson((other ?? null) as JsonObject);
-    if (differs("pack_sha256", expected.pack_sha256)) {
+    const differs = (name: keyof StartFields, other: Partial<StartFields>) =>
+      !sameValue(start[name] ?? null, other[name] ?? null);
+    if (differs("pack_sha256", expected)) {
       throw conflict(`${folder} is of another pack`, "Merge with the pack that the shards were made with");
     }
-    if (differs("recipes", expected.recipes)) {
+    if (differs("recipes", expected)) {
       throw conflict(`${folder} has other recipes`, "A recipe file has changed");
     }
-    if (differs("build_sha256", expected.build_sha256)) {
+    if (differs("build_sha256", expected)) {
       throw conflict(`${folder} was made by another build of svc`, "Use the same version on every machine");
     }
-    if (differs("methods", expected.methods)) {
+    if (differs("methods", expected)) {
       throw conflict(
         `${folder} was made with other code of an operation, an adapter or a trained artifact`,
         "Use the same files on every machine",
       );
     }
-    for (const name of ["replication", "execution"]) {
-      if (differs(name, first[name])) {
+    for (const name of ["replication", "execution"] as const) {
+      if (differs(name, first)) {
         throw conflict(
           `${folder} has another ${name} than ${[...starts.keys()][0]}`,
           "Give all shards the same options",
@@ -212,11 +253,45 @@ export function checkShards(
       }
     }
   }
-  return { replication: first.replication as Replication | null, execution: first.execution as JsonObject };
+  if (!sameValue(first.replication, expected.replication)) {
+    throw conflict(`${[...starts.keys()][0]} has a replication that the pack does not give`, "Make this shard again");
+  }
+  return first;
 }
 
 /**
- * The rows that are missing for a result, as recipe and replicate. The rows that are there are held against each other.
+ * Checks all rows of the shards with their snapshots, as verification does.
+ * @throws SvcError `shard_conflict` with the first problems
+ */
+export function checkShardRows(rows: ShardedRows, checks: RowChecks): void {
+  const problems: string[] = [];
+  const note = (folder: string, found: ReturnType<RowChecks["check"]>) =>
+    problems.push(
+      ...found.filter(({ severity }) => severity === "error").map(({ message }) => `${folder}: ${message}`),
+    );
+  for (const { folder, row, snapshot } of rows.all()) {
+    note(folder, checks.check(row, snapshot));
+    if (problems.length >= MOST_NAMED) break;
+  }
+  note("all shards", checks.finish());
+  if (problems.length === 0) return;
+  throw new SvcError("shard_conflict", `Cannot merge: ${problems[0]}`, {
+    hint: "Run this shard again in an empty folder",
+    extra: { problems: problems.slice(0, MOST_NAMED) },
+  });
+}
+
+/** The rows that a result lacks. */
+export interface MissingRows {
+  count: number;
+  /** The first of them. */
+  rows: { recipe_id: string; replicate: number }[];
+  /** Number of replicates that would have them all. */
+  least: number;
+}
+
+/**
+ * The rows that are missing for a result. The rows that are there are held against each other.
  * @param recipes ids of the recipes that run, in the order of the pack
  * @throws SvcError `shard_conflict`
  */
@@ -225,33 +300,33 @@ export function missingRows(
   recipes: readonly string[],
   replication: Replication | null,
   metrics: readonly PackMetric[],
-): { recipe_id: string; replicate: number }[] {
+): MissingRows {
   const adaptive = replication !== null && replication.stop_metric !== null;
-  const most = replication?.replicates ?? 1;
-  return recipes.flatMap((recipe_id) => {
+  const most = replication?.replicates ?? 1, missing: MissingRows = { count: 0, rows: [], least: 0 };
+  for (const recipe_id of recipes) {
     const { replicates, stopped } = rows.reach(recipe_id, replication, metrics);
     for (let replicate = 0; replicate < replicates; replicate++) rows.checkConflict(recipe_id, replicate);
-    if (stopped) return [];
+    if (stopped) continue;
     // Of an open end the next one is missing; of a fixed number all that no shard has.
-    const last = adaptive ? replicates + 1 : most;
-    return Array.from({ length: last - replicates }, (_, n) => replicates + n)
-      .filter((replicate) => rows.statusOf(recipe_id, replicate) === "none")
-      .map((replicate) => ({ recipe_id, replicate }));
-  });
+    const last = adaptive ? replicates + 1 : most, there = rows.replicatesOf(recipe_id);
+    let count = last - replicates;
+    for (const replicate of there) if (replicate >= replicates && replicate < last) count--;
+    missing.count += count;
+    missing.least = Math.max(missing.least, last);
+    for (let replicate = replicates; replicate < last && missing.rows.length < MOST_MISSING; replicate++) {
+      if (!there.has(replicate)) missing.rows.push({ recipe_id, replicate });
+    }
+  }
+  return missing;
 }
 
 /** The refusal of an incomplete merge. */
-export function incompleteShards(missing: readonly { recipe_id: string; replicate: number }[]): SvcError {
-  const named = missing.slice(0, MOST_NAMED).map(({ recipe_id, replicate }) => `${recipe_id} r${replicate}`);
-  const more = missing.length > named.length ? ` and ${missing.length - named.length} more` : "";
-  const least = missing.reduce((most, { replicate }) => Math.max(most, replicate), 0) + 1;
-  return new SvcError(
-    "shard_incomplete",
-    `Cannot merge: ${missing.length} rows are missing: ${named.join(", ")}${more}`,
-    {
-      hint:
-        `Run the shards again with the same --out; they run the missing rows. With a stopping rule add --least ${least}`,
-      extra: { missing: missing.slice(0, 1000).map((row) => ({ ...row })), least },
-    },
-  );
+export function incompleteShards({ count, rows, least }: MissingRows): SvcError {
+  const named = rows.slice(0, MOST_NAMED).map(({ recipe_id, replicate }) => `${recipe_id} r${replicate}`);
+  const more = count > named.length ? ` and ${count - named.length} more` : "";
+  return new SvcError("shard_incomplete", `Cannot merge: ${count} rows are missing: ${named.join(", ")}${more}`, {
+    hint:
+      `Run the shards again with the same --out; they run the missing rows. With a stopping rule add --least ${least}`,
+    extra: { missing: rows.map((row) => ({ ...row })), least },
+  });
 }

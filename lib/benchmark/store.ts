@@ -6,7 +6,7 @@ import { messageOf, SvcError } from "../contract/error.ts";
 import { prettyJson } from "../contract/json.ts";
 import { nearestName } from "../contract/nearest.ts";
 import { sha256Hex } from "../contract/hash.ts";
-import { isObject, type JsonObject } from "../contract/value.ts";
+import { isObject } from "../contract/value.ts";
 import { DISK, replaceFile } from "../run/files.ts";
 import { isRunLocked, tryLockRun } from "../run/lock.ts";
 import { readDocument } from "../run/read.ts";
@@ -14,8 +14,8 @@ import { sweepTransit } from "../run/recover.ts";
 import { isRunId } from "../run/reservation.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { lastKind, Ledger, LedgerIndex } from "./ledger.ts";
-import { checkResult } from "./result_schema.ts";
-import { assembleResult, type BenchmarkEnd, type ResultHead } from "./result.ts";
+import { checkResult } from "./types.ts";
+import { assembleResult, type BenchmarkEnd, headOf } from "./result.ts";
 import { countsOf, withStoredRows } from "./stored_rows.ts";
 import { type BenchmarkResult, LEDGER_FILE, RESULT_FILE, type ResultStatus, STORED_ROWS } from "./types.ts";
 
@@ -168,21 +168,6 @@ export function settleResult(workspace: Workspace, resultId: string): BenchmarkR
   }
 }
 
-/** The fields of a result that are known at its start. */
-function headOf(result: BenchmarkResult): ResultHead {
-  const {
-    recipes: _recipes,
-    rows: _rows,
-    aggregates: _aggregates,
-    comparisons: _comparisons,
-    view_sha256: _view,
-    incomplete_reason: _reason,
-    error: _error,
-    ...head
-  } = result;
-  return head;
-}
-
 /** Ledgers of results in progress, so that each read takes only the appended part. */
 const watched = new Map<string, LedgerIndex>();
 const MOST_WATCHED = 16;
@@ -224,11 +209,11 @@ function interrupted(path: string, directory: string, stored: BenchmarkResult): 
 }
 
 /** The end of an attempt from its event. */
-export function endFields(end: BenchmarkEnd, resultSha256: string): JsonObject {
+export function endFields(end: BenchmarkEnd, resultSha256: string) {
   return { ...end, result_sha256: resultSha256 };
 }
 
 /** The end described by such an event. */
-function endOf({ result_sha256: _, ...end }: JsonObject): BenchmarkEnd {
-  return end as BenchmarkEnd;
+export function endOf({ result_sha256: _, ...end }: ReturnType<typeof endFields>): BenchmarkEnd {
+  return end;
 }

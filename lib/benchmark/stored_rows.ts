@@ -9,7 +9,7 @@ import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { canonicalJson, parseJson } from "../contract/json.ts";
 import { collectGarbage } from "../execute/memory.ts";
-import { checkRow } from "./result_schema.ts";
+import { checkRow } from "./types.ts";
 import {
   type BenchmarkResult,
   COLLECTED_PARTS,
@@ -94,9 +94,12 @@ function* partRows(directory: string, { parts }: RowParts, from: number): Genera
   }
 }
 
+/** The path of a part in the folder of the result. */
+export const partName = (part: number): string => `${ROWS_FOLDER}/part-${String(part).padStart(5, "0")}.jsonl.gz`;
+
 /** Writes the parts of a result, in order. */
 export class RowPartWriter {
-  readonly #folder: string;
+  readonly #directory: string;
   readonly #parts: RowParts["parts"] = [];
   #lines: string[] = [];
   #members: Uint8Array[] = [];
@@ -104,8 +107,8 @@ export class RowPartWriter {
 
   /** @param directory of the result */
   constructor(directory: string) {
-    this.#folder = join(directory, ROWS_FOLDER);
-    Deno.mkdirSync(this.#folder, { recursive: true });
+    this.#directory = directory;
+    Deno.mkdirSync(join(directory, ROWS_FOLDER), { recursive: true });
   }
 
   add(row: ResultRow): void {
@@ -122,12 +125,11 @@ export class RowPartWriter {
 
   #close(): void {
     if (this.#lines.length > 0) this.#pack();
-    const name = `part-${String(this.#parts.length).padStart(5, "0")}.jsonl.gz`;
+    const path = partName(this.#parts.length), file = join(this.#directory, path);
     const bytes = Buffer.concat(this.#members);
-    const path = join(this.#folder, name);
-    Deno.writeFileSync(path + ".tmp", bytes);
-    Deno.renameSync(path + ".tmp", path);
-    this.#parts.push({ path: `${ROWS_FOLDER}/${name}`, sha256: sha256Hex(bytes), rows: this.#rows });
+    Deno.writeFileSync(file + ".tmp", bytes);
+    Deno.renameSync(file + ".tmp", file);
+    this.#parts.push({ path, sha256: sha256Hex(bytes), rows: this.#rows });
     [this.#members, this.#rows] = [[], 0];
     if (this.#parts.length % COLLECTED_PARTS === 0) collectGarbage();
   }

@@ -11,7 +11,7 @@ import { parseJson, prettyJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { type CheckRow, type Finding, Findings } from "../run/findings.ts";
 import { readPack } from "./pack.ts";
-import { checkResult } from "./result_schema.ts";
+import { checkResult } from "./types.ts";
 import { type BenchmarkResult, PACK_RECORD_FILE, RESULT_FILE } from "./types.ts";
 import { allRows, withStoredRows } from "./stored_rows.ts";
 import { StatisticsCheck } from "./verify.ts";

@@ -1,30 +1,44 @@
 /**
- * Verifies a stored result without executing anything: the chain of its ledger, the pack and the rows against it, the
- * snapshot of every row against its digest, every number against the documents in the snapshot, and recomputed
- * aggregates and comparisons.
+ * Verifies a stored result without executing anything. Everything that follows from something else is derived again: the
+ * order of events in the ledger from the program, the rows from pack, recipe, replicate and the documents of their runs,
+ * the result from the ledger, and aggregates, comparisons and view from the rows.
  */
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
-import { messageOf, SvcError } from "../contract/error.ts";
-import { sha256Hex, sha256Json } from "../contract/hash.ts";
-import { parseJson, prettyJson, sameValue } from "../contract/json.ts";
-import { isObject, type JsonObject, type Value } from "../contract/value.ts";
-import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE, SUMMARY_FILE, SUMS_FILE } from "../run/documents.ts";
-import { parseSha256Sums } from "../run/files.ts";
 import { exists } from "../artifact/path_kind.ts";
+import { messageOf, SvcError } from "../contract/error.ts";
+import { sha256Hex } from "../contract/hash.ts";
+import { parseJson, prettyJson, sameValue } from "../contract/json.ts";
+import type { Registry } from "../contract/registry.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { differenceRow, differences } from "../run/compare.ts";
 import { type Certification, type CheckRow, type Finding, type FindingCode, Findings } from "../run/findings.ts";
+import { readDocument } from "../run/read.ts";
 import { verifyBundle } from "../run/verify.ts";
 import type { Workspace } from "../run/workspace.ts";
-import { readSnapshot, type Snapshot } from "./evidence.ts";
+import { readSnapshot } from "./evidence.ts";
 import { exportFiles } from "./export.ts";
+import { History } from "./history.ts";
 import { LedgerIndex, rowKey } from "./ledger.ts";
-import { reportOf } from "./promote.ts";
-import { noteFirst, spreadOf, Statistics } from "./result.ts";
-import { allRows } from "./stored_rows.ts";
-import { ViewDigest } from "./view.ts";
-import { benchmarkWorkspace, resolveResultId, settleResult } from "./store.ts";
+import type { Pack } from "./pack.ts";
+import { packOfRecord } from "./pack_record.ts";
+import { replicationArguments, settleReplication } from "./replication.ts";
+import { headOfEnd, identityOf, noteFirst, spreadOf, Statistics } from "./result.ts";
+import { RowChecks } from "./row_checks.ts";
+import { allRows, partName } from "./stored_rows.ts";
+import { benchmarkWorkspace, endOf, resolveResultId, settleResult } from "./store.ts";
+import {
+  type BenchmarkResult,
+  checkPackRecord,
+  LEDGER_FILE,
+  PACK_RECORD_FILE,
+  type PackRecord,
+  type Replication,
+  RESULT_FILE,
+  type ResultRow,
+} from "./types.ts";
 import { checkPlots } from "./verify_plots.ts";
-import { type BenchmarkResult, LEDGER_FILE, PACK_RECORD_FILE, RESULT_FILE, type ResultRow } from "./types.ts";
+import { ViewDigest } from "./view.ts";
 
 export type BenchmarkVerification = {
   status: "valid" | "warning" | "invalid";
@@ -43,11 +57,13 @@ export type BenchmarkVerification = {
 /**
  * Verifies a result.
  * @param wanted id or a unique beginning of one
+ * @param registry the operations of this program; without them effective recipes are compared with the authored ones only
  * @throws SvcError `result_not_found`, or `run_still_executing` while the benchmark runs
  */
 export async function verifyBenchmark(
   workspace: Workspace,
   wanted: string,
+  registry?: Registry,
 ): Promise<BenchmarkVerification> {
   const id = resolveResultId(workspace, wanted);
   const directory = join(benchmarkWorkspace(workspace).runs, id);
@@ -55,12 +71,12 @@ export async function verifyBenchmark(
   findings.group("documents");
   const result = readResult(workspace, id, directory, findings);
   findings.group("ledger");
-  const ledger = readLedger(directory, findings);
+  const ledger = readLedger(directory, result, findings);
   if (result !== null && ledger !== null) {
     checkLedger(result, ledger, directory, findings);
     findings.group("pack");
-    checkPack(result, directory, findings);
-    if (await checkRows(result, ledger, directory, workspace, findings)) {
+    const checks = checkPack(result, ledger.index, directory, registry, findings);
+    if (await checkRows(result, ledger.index, checks, directory, workspace, findings)) {
       findings.group("reports");
       checkReports(result, directory, findings);
     }
@@ -113,36 +129,67 @@ function readResult(
   return result;
 }
 
-function readLedger(directory: string, findings: Findings): LedgerIndex | null {
+interface ReadLedger {
+  index: LedgerIndex;
+  history: History;
+}
+
+function readLedger(directory: string, result: BenchmarkResult | null, findings: Findings): ReadLedger | null {
+  const index = new LedgerIndex(join(directory, LEDGER_FILE));
+  const history = new History(index, result?.benchmark.metrics ?? []);
   try {
-    const ledger = new LedgerIndex(join(directory, LEDGER_FILE)).advance();
-    findings.looked(ledger.events);
-    if (ledger.tornBytes > 0) {
-      findings.error("bundle_hash_mismatch", LEDGER_FILE, "$", `${ledger.tornBytes} bytes follow its last event`);
+    index.advance();
+    findings.looked(index.events);
+    if (index.tornBytes > 0) {
+      findings.error("bundle_hash_mismatch", LEDGER_FILE, "$", `${index.tornBytes} bytes follow its last event`);
     }
-    if (ledger.events > 0) return ledger;
+    if (index.events > 0) return { index, history };
     findings.error("bundle_file_missing", LEDGER_FILE, "$", "The attempt ledger is missing");
   } catch (error) {
-    findings.error("bundle_hash_mismatch", LEDGER_FILE, "$", messageOf(error));
+    findings.error(findingCode(error), LEDGER_FILE, "$", messageOf(error));
   }
   return null;
 }
 
-function checkLedger(result: BenchmarkResult, ledger: LedgerIndex, directory: string, findings: Findings): void {
+/** The result against its ledger: what is known from the start and from the end. */
+function checkLedger(
+  result: BenchmarkResult,
+  { index, history }: ReadLedger,
+  directory: string,
+  findings: Findings,
+): void {
   const wrong = (message: string, path = "$") => findings.error("bundle_link_mismatch", RESULT_FILE, path, message);
-  const { attempt_ledger } = result;
-  if (ledger.start?.sha256 !== attempt_ledger.start_event_sha256) {
-    wrong("The ledger does not begin with the event that the result names", "$.attempt_ledger.start_event_sha256");
+  const start = index.start!, { end } = index;
+  if (end === null) return wrong("The ledger has no end");
+  const { fields, attempt_id } = end.event, { attempt_ledger, execution, resume } = result;
+  const { continue_on_error, ...settings } = execution;
+  // Taken from the ledger as the program does it; what it does not know is that of the result.
+  const made = headOfEnd(
+    {
+      ...result,
+      result_id: start.fields.result_id,
+      attempt_id,
+      attempt_ledger: { ...attempt_ledger, start_event_sha256: start.sha256 },
+      execution: { ...start.fields.execution, continue_on_error },
+      replication: start.fields.replication,
+      ...(resume === undefined
+        ? { storage: start.fields.storage }
+        : { resume: { ...resume, earlier_attempt_ids: history.earlierAttempts, reused_rows: index.reusedRows } }),
+    },
+    endOf(fields),
+  );
+  if ((resume === undefined) !== (history.earlierAttempts.length === 0)) {
+    wrong("It does not say whether it was resumed", "$.resume");
   }
-  if (ledger.end === null) return wrong("The ledger has no end");
-  if (ledger.end.status !== attempt_ledger.expected_terminal_status) {
-    wrong(
-      `The ledger ends ${ledger.end.status}, the result ${attempt_ledger.expected_terminal_status}`,
-      "$.attempt_ledger.expected_terminal_status",
-    );
+  if (typeof continue_on_error !== "boolean" || (history.wentOn ?? continue_on_error) !== continue_on_error) {
+    wrong("The ledger does not go on after failed rows as it says", "$.execution.continue_on_error");
+  }
+  if (!sameValue(settings, start.fields.execution)) wrong("The ledger has other settings", "$.execution");
+  for (const { path } of differences(made as JsonObject, headOfEnd(result, null) as JsonObject).map(differenceRow)) {
+    wrong("It does not follow from the ledger", String(path));
   }
   const sha256 = sha256Hex(Deno.readTextFileSync(join(directory, RESULT_FILE)));
-  if (ledger.end.event.fields.result_sha256 !== sha256) {
+  if (fields.result_sha256 !== sha256) {
     findings.error(
       "bundle_hash_mismatch",
       RESULT_FILE,
@@ -152,16 +199,50 @@ function checkLedger(result: BenchmarkResult, ledger: LedgerIndex, directory: st
   }
 }
 
-function checkPack({ benchmark }: BenchmarkResult, directory: string, findings: Findings): void {
+/** The record of the pack against result and ledger. @returns the checks of its rows; null without a usable record */
+function checkPack(
+  { benchmark }: BenchmarkResult,
+  { start }: LedgerIndex,
+  directory: string,
+  registry: Registry | undefined,
+  findings: Findings,
+): RowChecks | null {
   findings.looked();
-  let record: Value;
   try {
-    record = parseJson(Deno.readTextFileSync(join(directory, PACK_RECORD_FILE)));
+    const document = readDocument(directory, PACK_RECORD_FILE), [problem] = checkPackRecord(document);
+    if (problem !== undefined) {
+      throw new SvcError(
+        "bundle_schema_invalid",
+        `Cannot use ${PACK_RECORD_FILE}: ${problem.path}: ${problem.message}`,
+      );
+    }
+    const record = document as PackRecord, { pack, recipes } = packOfRecord(record), { fields } = start!;
+    const wrong = (file: string, path: string, message: string) =>
+      findings.error("bundle_link_mismatch", file, path, message);
+    if (fields.pack_sha256 !== pack.sha256) wrong(LEDGER_FILE, "$", "It begins with another pack");
+    const begun = record.recipes.map(({ id, recipe_sha256 }) => ({ id, recipe_sha256 }));
+    if (!sameValue(fields.recipes, begun)) wrong(LEDGER_FILE, "$", "It begins with other recipes");
+    const identity = identityOf(pack, benchmark.catalog_validation);
+    for (const { path } of differences(identity, benchmark).map(differenceRow)) {
+      wrong(RESULT_FILE, `$.benchmark${String(path).slice(1)}`, "It does not follow from the pack");
+    }
+    if (benchmark.catalog_validation.errors.length > 0) {
+      wrong(RESULT_FILE, "$.benchmark.catalog_validation.errors", "A pack with errors does not run");
+    }
+    checkReplication(fields.replication, pack, findings);
+    return new RowChecks({ pack, recipes, start: fields, registry });
   } catch (error) {
-    return findings.error("bundle_file_missing", PACK_RECORD_FILE, "$", messageOf(error));
+    findings.error(findingCode(error), PACK_RECORD_FILE, "$", messageOf(error));
+    return null;
   }
-  if (!isObject(record) || !isObject(record.pack) || sha256Json(record.pack) !== benchmark.sha256) {
-    findings.error("bundle_hash_mismatch", PACK_RECORD_FILE, "$.pack", "It is not the pack that the result names");
+}
+
+/** Seeds and limits of the pack, where no option of the caller replaces them. */
+function checkReplication(replication: Replication | null, pack: Pack, findings: Findings): void {
+  const made = settleReplication(pack, replicationArguments(replication), []);
+  for (const { path } of differences(made, replication).map(differenceRow)) {
+    const place = `$.replication${String(path).slice(1)}`;
+    findings.error("bundle_link_mismatch", LEDGER_FILE, place, "It does not follow from the pack");
   }
 }
 
@@ -173,6 +254,7 @@ function checkPack({ benchmark }: BenchmarkResult, directory: string, findings: 
 async function checkRows(
   result: BenchmarkResult,
   ledger: LedgerIndex,
+  checks: RowChecks | null,
   directory: string,
   workspace: Workspace,
   findings: Findings,
@@ -194,7 +276,8 @@ async function checkRows(
       statistics.add(row);
       runIds.add(row);
       findings.group("evidence");
-      await checkEvidence(row, index++, directory, workspace, findings);
+      if (checks !== null) await checkEvidence(row, index, checks, directory, workspace, findings);
+      index++;
       if (index % YIELD_ROWS === 0) await new Promise((resolve) => setTimeout(resolve, 0));
     }
     findings.group("rows");
@@ -208,8 +291,16 @@ async function checkRows(
     findings.error(findingCode(error), RESULT_FILE, "$.rows", messageOf(error));
     return false;
   }
-  if (result.rows !== undefined && result.rows.count !== index) {
-    findings.error("bundle_link_mismatch", RESULT_FILE, "$.rows.count", `The parts have ${index} rows`);
+  if (result.rows !== undefined) {
+    const { count, completed, parts } = result.rows;
+    const named = parts.every(({ path }, part) => path === partName(part));
+    if (count !== index || completed !== ledger.completedCount || !named) {
+      findings.error("bundle_link_mismatch", RESULT_FILE, "$.rows", `The parts have ${index} rows`);
+    }
+  }
+  findings.group("evidence");
+  for (const { severity, code, message } of checks?.finish() ?? []) {
+    findings.add(severity, code, PACK_RECORD_FILE, "$", message);
   }
   for (const id of runIds.duplicates(result)) {
     findings.error("result_duplicate_run_ids", RESULT_FILE, "$.recipes", `${id} is the run of several rows`);
@@ -252,70 +343,36 @@ class RunIds {
 }
 
 const findingCode = (error: unknown): FindingCode =>
-  error instanceof SvcError && /^bundle_(file_missing|hash_mismatch|schema_invalid)$/.test(error.code)
+  error instanceof SvcError && /^bundle_(file_missing|hash_mismatch|link_mismatch|schema_invalid)$/.test(error.code)
     ? error.code as FindingCode
     : "bundle_schema_invalid";
 
 async function checkEvidence(
   row: ResultRow,
   index: number,
+  checks: RowChecks,
   directory: string,
   workspace: Workspace,
   findings: Findings,
 ): Promise<void> {
-  if (row.run_evidence_snapshot === null) return;
   findings.looked();
-  const file = String(row.run_evidence_snapshot.relative_path);
+  const { run_evidence_snapshot: record, run_dir } = row, file = record?.relative_path ?? RESULT_FILE;
   try {
-    const problems = checkSnapshot(row, readSnapshot(directory, row.run_evidence_snapshot));
-    for (const problem of problems) findings.error("bundle_link_mismatch", file, `$.recipes[${index}]`, problem);
+    const snapshot = record === null ? null : readSnapshot(directory, record);
+    for (const { severity, code, message } of checks.check(row, snapshot)) {
+      findings.add(severity, code, file, `$.recipes[${index}]`, message);
+    }
   } catch (error) {
-    findings.error(findingCode(error), file, "$", messageOf(error));
+    findings.error(findingCode(error), file, `$.recipes[${index}]`, messageOf(error));
   }
-  if (row.run_dir === null) return;
-  const bundle = join(workspace.stateDir, row.run_dir);
+  if (run_dir === null || row.run_id === null) return;
+  const bundle = join(workspace.stateDir, run_dir);
   if (!exists(bundle)) {
     const message = `The backing run ${row.run_id} has been removed`;
-    return findings.add("warning", "bundle_file_missing", row.run_dir, "$", message);
+    return findings.add("warning", "bundle_file_missing", run_dir, "$", message);
   }
-  const { errors } = await verifyBundle(bundle, row.run_id!);
-  for (const { code, message } of errors) findings.error(code, row.run_dir, "$", message);
-}
-
-/** Differences between a row and the documents of its run; each number is looked up at its origin. */
-function checkSnapshot(row: ResultRow, { run_id, documents, reports }: Snapshot): string[] {
-  const problems: string[] = [];
-  const differs = (what: string) => problems.push(`${row.id} r${row.replicate}: ${what}`);
-  const sums = parseSha256Sums(documents[SUMS_FILE]);
-  for (const name of [AUTHORED_FILE, RECIPE_FILE, PLAN_FILE, SUMMARY_FILE, MANIFEST_FILE]) {
-    if (sums.get(name) !== sha256Hex(documents[name] ?? "")) differs(`${name} is not the file that the run hashed`);
-  }
-  for (const [path, text] of Object.entries(reports)) {
-    if (sums.get(path) !== sha256Hex(text)) differs(`${path} is not the report that the run hashed`);
-  }
-  const summary = parseJson(documents[SUMMARY_FILE]) as JsonObject;
-  if (run_id !== row.run_id || summary.run_id !== row.run_id) differs("the snapshot is of another run");
-  if (sha256Json(parseJson(documents[RECIPE_FILE])) !== row.recipe_sha256) differs("the recipe is another one");
-  if (row.manifest?.sha256 !== sums.get(MANIFEST_FILE)) differs("the manifest is another one");
-  const steps = new Map((summary.steps as JsonObject[]).map((step) => [String(step.id), step]));
-  const ofRun = (summary.metrics ?? {}) as JsonObject;
-  for (const [name, value] of Object.entries(row.metrics)) {
-    if (name.startsWith("benchmark.")) continue;
-    const [, stepId, metric] = /^steps\.([^.]+)\.(.+)$/.exec(name) ?? [];
-    const provenance = row.metric_provenance[name];
-    const source = stepId ?? provenance?.step_id;
-    const measured = source == null ? ofRun : (steps.get(source)?.metrics ?? {}) as JsonObject;
-    if (stepId === undefined && provenance === undefined) differs(`${name} has no provenance`);
-    else if (!sameValue(measured[metric ?? name] ?? null, value)) {
-      differs(`${name} is not what ${source ?? "the run"} measured`);
-    }
-    if (stepId !== undefined || provenance?.step_id == null) continue;
-    const step = steps.get(provenance.step_id);
-    if (step === undefined || reportOf(step) !== provenance.artifact_sha256 || step.op !== provenance.operation_id) {
-      differs(`${name} does not come from where its provenance says`);
-    }
-  }
-  return problems;
+  const { errors } = await verifyBundle(bundle, row.run_id);
+  for (const { code, message } of errors) findings.error(code, run_dir, "$", message);
 }
 
 /** Recomputes aggregates, comparisons and view from the rows. */

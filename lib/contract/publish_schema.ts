@@ -15,7 +15,7 @@ export function parameterSchema(shape: z.ZodObject): JsonObject {
 
 /**
  * JSON Schema of any type, as for parameters; also, `z.unknown()` is any JSON value and a record an object with free
- * keys. Used for requests and replies.
+ * keys and values of its type. Used for requests and replies.
  * @throws TypeError for a zod type outside the subset
  */
 export function jsonSchemaOf(type: z.ZodType): JsonObject {
@@ -35,6 +35,7 @@ interface ZodDef {
   values?: Value[];
   defaultValue?: unknown;
   catchall?: z.ZodType;
+  valueType?: z.ZodType;
 }
 
 interface ZodCheck {
@@ -83,7 +84,11 @@ function schemaNode(type: z.ZodType, open = false): JsonObject {
   const def = defOf(type);
   const annotations = (z.globalRegistry.get(type) ?? {}) as JsonObject;
   if (open && def.type === "unknown") return { ...annotations };
-  if (open && def.type === "record") return { ...annotations, type: "object" };
+  if (open && def.type === "record") {
+    const value = schemaNode(def.valueType!, open);
+    const node: JsonObject = { ...annotations, type: "object" };
+    return Object.keys(value).length === 0 ? node : { ...node, additionalProperties: value };
+  }
   switch (def.type) {
     case "optional":
       return { ...schemaNode(def.innerType!, open), ...annotations };

@@ -5,6 +5,7 @@ export type FindingCode =
   | "bundle_file_missing"
   | "bundle_hash_mismatch"
   | "bundle_link_mismatch"
+  | "bundle_metric_mismatch"
   | "bundle_schema_invalid"
   | "result_duplicate_run_ids";
 

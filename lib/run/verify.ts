@@ -26,7 +26,7 @@ import { isPrunedDocument } from "./prune.ts";
 import { MAX_DOCUMENT_BYTES } from "./read.ts";
 import { settleRun } from "./recover.ts";
 import { resolveRunId, stillExecuting } from "./store.ts";
-import { checkDocuments, type Documents } from "./verify_documents.ts";
+import { checkDocuments, type Documents, type Known } from "./verify_documents.ts";
 import type { Workspace } from "./workspace.ts";
 
 export interface VerificationReport extends JsonObject {
@@ -40,6 +40,8 @@ export interface VerificationReport extends JsonObject {
   errors: Finding[];
   warnings: Finding[];
   checks: CheckRow[];
+  /** Reports that were pruned, so that the metrics of their steps are not compared with them. */
+  not_compared: number;
   certification: Certification;
 }
 
@@ -69,7 +71,7 @@ export async function verifyRun(workspace: Workspace, wanted: string): Promise<V
 export async function verifyBundle(directory: string, runId: string): Promise<VerificationReport> {
   const findings = new Findings();
   findings.group("documents");
-  const documents = readDocuments(directory, findings);
+  const documents = parseDocuments((name) => textOf(directory, name), findings);
   const status = documents[SUMMARY_FILE]?.status;
   const incomplete = status === "incomplete";
   findings.group("files");
@@ -80,9 +82,8 @@ export async function verifyBundle(directory: string, runId: string): Promise<Ve
   hashes.delete(PRUNED_FILE);
   findings.group("sha256sums");
   checkSums(directory, hashes, incomplete, findings);
-  if (DOCUMENTS.every((name) => documents[name] !== undefined)) {
-    checkDocuments(documents as Documents, { runId, hashes }, findings);
-  }
+  const report = (path: string) => present.has(path) ? textOf(directory, path) : null;
+  const notCompared = checkTogether(documents, { runId, hashes, report }, findings);
   const invalid = findings.errors.length > 0;
   const evidence = status === "completed" ? "current_profile" : "nonpublication_evidence";
   return {
@@ -94,27 +95,57 @@ export async function verifyBundle(directory: string, runId: string): Promise<Ve
     errors: findings.errors,
     warnings: findings.warnings,
     checks: findings.checks,
+    not_compared: notCompared,
     certification: { verdict: `${evidence}_${invalid ? "fail" : "pass"}` },
   };
 }
 
-function readDocuments(directory: string, findings: Findings): Partial<Documents> {
+/**
+ * Verifies the documents of a bundle without its files.
+ * @param texts of the documents, by name
+ * @param known id of the run, digests of all files as SHA256SUMS lists them, and the reports that are there
+ * @returns the documents; null, with findings, where they cannot be used together
+ */
+export function verifyTexts(
+  texts: Readonly<Record<string, string>>,
+  known: Known,
+  findings: Findings,
+): Documents | null {
+  findings.group("documents");
+  const documents = parseDocuments((name) => texts[name] ?? missing(), findings);
+  checkTogether(documents, known, findings);
+  return findings.errors.length === 0 ? documents as Documents : null;
+}
+
+function checkTogether(documents: Partial<Documents>, known: Known, findings: Findings): number {
+  if (!DOCUMENTS.every((name) => documents[name] !== undefined)) return 0;
+  return checkDocuments(documents as Documents, known, findings);
+}
+
+const missing = () => {
+  throw new Deno.errors.NotFound();
+};
+
+const textOf = (directory: string, name: string): string =>
+  new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
+    readFile(inside(directory, name), MAX_DOCUMENT_BYTES),
+  );
+
+function parseDocuments(read: (name: string) => string, findings: Findings): Partial<Documents> {
   const documents: Partial<Documents> = {};
   for (const name of DOCUMENTS) {
-    const document = readChecked(directory, name, findings);
+    const document = readChecked(name, read, findings);
     if (document !== null) documents[name] = document;
   }
   return documents;
 }
 
 /** Reads a document; one that cannot be read, or is not laid out as this program writes, is a finding. */
-function readChecked(directory: string, name: string, findings: Findings): JsonObject | null {
+function readChecked(name: string, read: (name: string) => string, findings: Findings): JsonObject | null {
   findings.looked();
   let text: string;
   try {
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
-      readFile(inside(directory, name), MAX_DOCUMENT_BYTES),
-    );
+    text = read(name);
   } catch (error) {
     const missing = error instanceof Deno.errors.NotFound;
     if (missing) findings.error("bundle_file_missing", name, "$", `${name} is missing`);
@@ -142,7 +173,7 @@ function prunedFiles(
   findings: Findings,
 ): Map<string, string> | null {
   if (!present.has(PRUNED_FILE)) return null;
-  const document = readChecked(directory, PRUNED_FILE, findings);
+  const document = readChecked(PRUNED_FILE, (name) => textOf(directory, name), findings);
   if (document === null) return new Map();
   if (!isPrunedDocument(document)) {
     findings.error("bundle_schema_invalid", PRUNED_FILE, "$", `${PRUNED_FILE} has an invalid structure`);

@@ -24,6 +24,7 @@ import {
   warningsBefore,
 } from "./documents.ts";
 import type { FindingCode, Findings } from "./findings.ts";
+import { checkMetrics } from "./verify_metrics.ts";
 
 export type Documents = Record<
   typeof AUTHORED_FILE | typeof RECIPE_FILE | typeof PLAN_FILE | typeof SUMMARY_FILE | typeof MANIFEST_FILE,
@@ -35,10 +36,16 @@ export interface Known {
   runId: string;
   /** SHA-256 of every existing file. */
   hashes: ReadonlyMap<string, string>;
+  /** Gives a report by its path; null for one that was pruned. */
+  report(path: string): string | null;
 }
 
-/** Runs all checks that need the five documents; a wrong shape is a finding, not an exception. */
-export function checkDocuments(documents: Documents, known: Known, findings: Findings): void {
+/**
+ * Runs all checks that need the five documents; a wrong shape is a finding, not an exception.
+ * @returns the number of reports that could not be compared with the metrics of their steps
+ */
+export function checkDocuments(documents: Documents, known: Known, findings: Findings): number {
+  let notCompared = 0;
   const guarded = (id: string, file: string, check: () => void) => {
     findings.group(id);
     try {
@@ -50,11 +57,15 @@ export function checkDocuments(documents: Documents, known: Known, findings: Fin
   const valid = findings.errors.length;
   guarded("schemas", SUMMARY_FILE, () => checkShapes(documents, findings));
   // Content of a wrong shape would only repeat the finding.
-  if (findings.errors.length > valid) return;
+  if (findings.errors.length > valid) return notCompared;
   guarded("plan", PLAN_FILE, () => checkPlan(documents, findings));
   guarded("steps", SUMMARY_FILE, () => checkSteps(documents, findings));
   guarded("artifacts", SUMMARY_FILE, () => checkArtifacts(documents, known, findings));
+  guarded("metrics", SUMMARY_FILE, () => {
+    notCompared = checkMetrics(documents[SUMMARY_FILE].steps as StepRow[], known.report, findings);
+  });
   guarded("links", MANIFEST_FILE, () => checkLinks(documents, known, findings));
+  return notCompared;
 }
 
 type Shape = (value: Value | undefined) => boolean;

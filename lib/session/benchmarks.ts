@@ -1,7 +1,6 @@
 /** Benchmarks: packs, their runs, and the results. */
 import { refusal, SvcError } from "../contract/error.ts";
 import { createCancellation } from "../execute/cancellation.ts";
-import type { Snapshot } from "../benchmark/evidence.ts";
 import type { ResultDiff } from "../benchmark/compare_results.ts";
 import type { EngineName } from "../engine/types.ts";
 import type { BenchmarkStatus, EngineEvent } from "../benchmark/on_engine.ts";
@@ -19,7 +18,7 @@ import type {
 import type { ResultListRow } from "../benchmark/store.ts";
 import type { SubmissionReport } from "../benchmark/submission.ts";
 import type { Suite } from "../benchmark/suites.ts";
-import type { BenchmarkResult, ResultRow } from "../benchmark/types.ts";
+import type { BenchmarkResult, ResultRow, Snapshot } from "../benchmark/types.ts";
 import type { BenchmarkVerification } from "../benchmark/verify.ts";
 import type { ExchangeOptions, ExchangeReport, PushOptions } from "../exchange/exchange.ts";
 import { displayed, figureDisplay, htmlTable } from "../figure/display.ts";
@@ -294,7 +293,8 @@ export class Benchmarks {
 
   /** Checks hashes, ledger, evidence, provenance and statistics of a result. @throws SvcError `result_not_found` */
   async verify(id: string): Promise<BenchmarkVerification> {
-    return await (await import("../benchmark/verify.ts")).verifyBenchmark(this.core.workspace, id);
+    const { verifyBenchmark } = await import("../benchmark/verify.ts");
+    return await verifyBenchmark(this.core.workspace, id, await this.core.registry());
   }
 
   /** Compares two results recipe by recipe. @throws SvcError `result_not_found` */

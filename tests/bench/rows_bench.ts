@@ -13,7 +13,7 @@ import { exportBenchmark, plotBenchmark } from "../../lib/benchmark/reports.ts";
 import { pageOfRows } from "../../lib/benchmark/stored_rows.ts";
 import { showBenchmarkResult } from "../../lib/benchmark/store.ts";
 import { LEDGER_FILE } from "../../lib/benchmark/types.ts";
-import { verifyBenchmark } from "../../lib/benchmark/verify.ts";
+import { verifyBenchmark } from "../support/session.ts";
 import { listFiles } from "../../lib/run/files.ts";
 import { openWorkspace } from "../../lib/run/workspace.ts";
 import { writeSyntheticResult } from "../support/synthetic_result.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../mod.ts";
 import { runBenchmark } from "../support/session.ts";
 import { openWorkspace } from "../../lib/run/workspace.ts";
-import { verifyBenchmark } from "../../lib/benchmark/verify.ts";
+import { verifyBenchmark } from "../support/session.ts";
 import { shownAggregates } from "../../lib/benchmark/estimates.ts";
 import { wilsonInterval } from "../../lib/numeric/statistics.ts";
 import { ROOT_PATH } from "../support/paths.ts";

@@ -5,7 +5,7 @@ import { listBenchmarkResults, showBenchmarkResult } from "../../lib/benchmark/s
 import { exists } from "../../lib/artifact/path_kind.ts";
 import { listRuns } from "../../lib/run/store.ts";
 import { openWorkspace } from "../../lib/run/workspace.ts";
-import { verifyBenchmark } from "../../lib/benchmark/verify.ts";
+import { verifyBenchmark } from "../support/session.ts";
 import { Generator } from "../../lib/numeric/random.ts";
 import { prettyJson } from "../../lib/contract/json.ts";
 import { CLI_ARGS, inFolder } from "../support/cli.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { readSnapshot } from "../../lib/benchmark/evidence.ts";
 import { showBenchmarkResult } from "../../lib/benchmark/store.ts";
-import { verifyBenchmark } from "../../lib/benchmark/verify.ts";
+import { verifyBenchmark } from "../support/session.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
 import { canonicalJson, parseJson, prettyJson } from "../../lib/contract/json.ts";
 import type { SvcError } from "../../lib/contract/error.ts";

@@ -7,8 +7,12 @@ import {
   type Session,
   type SessionOptions,
 } from "../../mod.ts";
+import { type BenchmarkVerification, verifyBenchmark as verify } from "../../lib/benchmark/verify.ts";
 import { refusal } from "../../lib/contract/error.ts";
+import { Registry } from "../../lib/contract/registry.ts";
+import type { Workspace } from "../../lib/run/workspace.ts";
 import type { PackOptions, PackSource } from "../../lib/session/benchmarks.ts";
+import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 
 /**
  * A session that the tests of a file share: registry and worker threads are loaded once. Its last test ends the session.
@@ -62,3 +66,10 @@ export async function lint(recipe: RecipeInput, options: SessionOptions = {}) {
   await using svc = await open(options);
   return await svc.recipes.lint(recipe);
 }
+
+const registry = new Registry();
+registry.register(BUILTIN_OPERATIONS);
+
+/** Verification with the operations of the program, as a session has them. */
+export const verifyBenchmark = (workspace: Workspace, id: string): Promise<BenchmarkVerification> =>
+  verify(workspace, id, registry);

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type BenchmarkEvent, type BenchmarkRunResult, createCancellation, open, parseJson } from "../../../mod.ts";
-import { runBenchmark } from "../../support/session.ts";
+import { runBenchmark, verifyBenchmark } from "../../support/session.ts";
 import { listBenchmarkResults, showBenchmarkResult } from "../../../lib/benchmark/store.ts";
 import { listRuns } from "../../../lib/run/store.ts";
 import { openWorkspace } from "../../../lib/run/workspace.ts";
 import { collectEvidence } from "../../../lib/benchmark/evidence_garbage.ts";
-import { verifyBenchmark } from "../../../lib/benchmark/verify.ts";
 import { verifyRun } from "../../../lib/run/verify.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { deriveSeed } from "../../../lib/recipe/seeds.ts";
@@ -457,7 +456,7 @@ Deno.test("verification finds what was altered", async () => {
     await check("result.json", (text) => text + " ", "bundle_hash_mismatch");
     await check(
       ".attempt-ledger",
-      (text) => text.replace('"status":"completed"', '"status":"Completed"'),
+      (text) => text.replace('"status":"completed"', '"status":"failed"'),
       "bundle_hash_mismatch",
     );
     await check("benchmark.json", (text) => text.replace("two_links", "one_links"), "bundle_hash_mismatch");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { runBenchmark } from "../../support/session.ts";
 import { openWorkspace } from "../../../lib/run/workspace.ts";
 import { validateSubmission } from "../../../lib/benchmark/submission.ts";
-import { verifyBenchmark } from "../../../lib/benchmark/verify.ts";
+import { verifyBenchmark } from "../../support/session.ts";
 import { prettyJson } from "../../../lib/contract/json.ts";
 import { twoLinks, withPack } from "./packs.ts";
 

@@ -51,7 +51,7 @@ Deno.test("runs, results, models and datasets go to a store and come back verifi
   for (let seed = 1; seed <= 4; seed++) {
     ids.push((await here.recipes.run({ ...RECIPE, name: `bits_${seed}`, metadata: { seed } })).run_id!);
   }
-  const result = writeSyntheticResult(here.workspace, { recipes: 4, replicates: 5 });
+  const result = await writeSyntheticResult(here.workspace, { recipes: 4, replicates: 5 });
   const { stateDir } = here.workspace, revision = "a".repeat(40);
   const files = { "net.onnx": { sha256: sha256Hex("net"), size_bytes: 3 } };
   await Deno.mkdir(join(stateDir, "models/org__net", revision), { recursive: true });
@@ -99,8 +99,8 @@ Deno.test("runs, results, models and datasets go to a store and come back verifi
 Deno.test("a name that is taken by other contents stays, here and in the store", async () => {
   await using at = await bench();
   const { here, there, options } = at;
-  const id = writeSyntheticResult(here.workspace, { recipes: 2, replicates: 2 });
-  writeSyntheticResult(there.workspace, { recipes: 2, replicates: 3 });
+  const id = await writeSyntheticResult(here.workspace, { recipes: 2, replicates: 2 });
+  await writeSyntheticResult(there.workspace, { recipes: 2, replicates: 3 });
   await here.benchmarks.push(AT, [], options);
   assert.deepEqual((await there.benchmarks.push(AT, [], options)).items.map(({ status }) => status), ["differs"]);
   assert.deepEqual((await there.benchmarks.pull(AT, [id], options)).items.map(({ status }) => status), ["differs"]);
@@ -114,7 +114,7 @@ Deno.test("damage of a store is found, named, and repaired from a good copy and 
   const { stateDir } = here.workspace, revision = "a".repeat(40), folder = join(stateDir, "models/org__net", revision);
   const ids: string[] = [];
   for (const name of ["first", "second"]) ids.push((await here.recipes.run({ ...RECIPE, name })).run_id!);
-  const result = writeSyntheticResult(here.workspace, { recipes: 2, replicates: 2 });
+  const result = await writeSyntheticResult(here.workspace, { recipes: 2, replicates: 2 });
   await Deno.mkdir(folder, { recursive: true });
   await Deno.writeTextFile(join(folder, "net.onnx"), "net");
   await Deno.mkdir(join(stateDir, "datasets/own"), { recursive: true });
