@@ -122,7 +122,7 @@ for (const [document, all] of blocks) {
         cwd: project,
         env: {
           ...{ PATH: `${bin}:${Deno.env.get("PATH")}`, NO_COLOR: "1", LOG: log },
-          ...{ ...KEYS, AWS_ENDPOINT_URL: store.endpoint },
+          ...{ ...KEYS, AWS_ENDPOINT_URL: store.endpoint, SVC_TRUST: join(cwd, "trust.json") },
         },
         stdin: "null",
       }).output();
