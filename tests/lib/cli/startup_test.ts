@@ -8,7 +8,10 @@ interface Module {
 }
 
 Deno.test("the command line starts without the libraries of single commands", async () => {
-  const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json", "cli.ts"], cwd: ROOT_PATH })
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", "lib/cli/main.ts"],
+    cwd: ROOT_PATH,
+  })
     .output();
   const { roots, modules } = JSON.parse(new TextDecoder().decode(stdout)) as { roots: string[]; modules: Module[] };
   const dependencies = new Map(modules.map((module) => [module.specifier, module.dependencies ?? []]));
