@@ -99,7 +99,7 @@ for (const { operation } of BUILTIN_OPERATIONS) {
   });
 }
 
-Deno.test("the sandbox of the models ends", { sanitizeOps: false, sanitizeResources: false }, closeOnnxSessions);
+Deno.test.afterAll(closeOnnxSessions);
 
 Deno.test("every source estimates its outputs", () => {
   const sources = BUILTIN_OPERATIONS.filter(({ operation }) => operation.id.startsWith("source."));

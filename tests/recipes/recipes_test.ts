@@ -363,5 +363,3 @@ shared.test("a file that is not there is named before anything runs", async () =
   assert.deepEqual(diagnostics.map(({ code }) => code), ["dataset_unavailable", "dataset_unavailable"]);
   assert.match(diagnostics[0].message, /the file images\/small\.npz does not exist/);
 });
-
-shared.end();

@@ -15,30 +15,22 @@ import type { PackOptions, PackSource } from "../../lib/session/benchmarks.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 
 /**
- * A session that the tests of a file share: registry and worker threads are loaded once. Its last test ends the session.
+ * A session that the tests of a file share: registry and worker threads are loaded once. It ends after all tests.
  * @param options the state directory is a temporary one when left out
  */
 export function sharedSession(options: SessionOptions = {}) {
   const stateDir = options.stateDir ?? Deno.makeTempDirSync({ prefix: "svc-shared-" });
   let opened: Promise<Session> | undefined;
   const session = () => opened ??= open({ ...options, stateDir });
+  Deno.test.afterAll(async () => {
+    (await opened)?.close();
+    if (options.stateDir === undefined) await Deno.remove(stateDir, { recursive: true });
+  });
   return {
     session,
     /** Defines a test whose worker threads stay for the next one. */
     test(name: string, run: (svc: Session) => Promise<void>): void {
       Deno.test({ name, sanitizeOps: false, sanitizeResources: false, fn: async () => await run(await session()) });
-    },
-    /** Stands last in the file. */
-    end(): void {
-      Deno.test({
-        name: "the shared session ends",
-        sanitizeOps: false,
-        sanitizeResources: false,
-        fn: async () => {
-          (await opened)?.close();
-          if (options.stateDir === undefined) await Deno.remove(stateDir, { recursive: true });
-        },
-      });
     },
   };
 }

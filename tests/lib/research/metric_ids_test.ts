@@ -44,7 +44,7 @@ for (const { operation } of BUILTIN_OPERATIONS) {
   });
 }
 
-Deno.test("the sandbox of the models ends", SHARED, closeOnnxSessions);
+Deno.test.afterAll(closeOnnxSessions);
 
 /** Scores that come from outside. */
 const WITHOUT_HEADLINE = ["metrics.external_classification", "metrics.external_text"];

@@ -120,4 +120,4 @@ shared("unusable graphs and codebooks are refused", async () => {
   await refuses("artifact_npy_invalid", () => runOperation(vqEncode, quantised));
 });
 
-shared("the sandbox ends", () => closeOnnxSessions());
+Deno.test.afterAll(closeOnnxSessions);

@@ -309,7 +309,7 @@ codecTest("validating an export runs every network of the bundle", async () => {
   await runOperation(exportOnnx, { ...broken, params: { ...TINY, validate_export: false } });
 });
 
-Deno.test("the sandbox of the model ends", SHARED, closeOnnxSessions);
+Deno.test.afterAll(closeOnnxSessions);
 
 Deno.test("the planner refuses compiled networks on every backend", () => {
   for (const { definition } of [aotiEncode, aotiDecode]) {

@@ -120,4 +120,4 @@ shared("a folder without steering tokens is refused, and a start token alone is 
   assert.deepEqual(await through(config(`{"eos_token_id": 3, "bos_token_id": 2}`)), Object.values(TEXTS));
 });
 
-shared("the sandbox ends", () => closeOnnxSessions());
+Deno.test.afterAll(closeOnnxSessions);
