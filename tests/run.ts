@@ -73,7 +73,16 @@ class TestFile {
   constructor(readonly path: string) {
     const mark = { SVC_TEST_FILE: `${Deno.pid}:${path}` };
     this.#child = new Deno.Command(Deno.execPath(), {
-      args: ["test", "-A", "--frozen", "--no-check", "--config", join(ROOT_PATH, "deno.json"), ...flags(), path],
+      args: [
+        "test",
+        "-A",
+        "--frozen",
+        "--no-check",
+        "--config",
+        join(ROOT_PATH, "deno.json"),
+        ...flags(),
+        resolve(ROOT_PATH, path),
+      ],
       env: mark,
       stdin: "null",
       stdout: "piped",
@@ -287,7 +296,7 @@ await new Deno.Command(Deno.execPath(), {
     "--no-check",
     "--config",
     join(ROOT_PATH, "deno.json"),
-    ...files.map((file) => resolve(file)),
+    ...files.map((file) => resolve(ROOT_PATH, file)),
   ],
   stdout: "null",
   stderr: "null",

@@ -56,16 +56,17 @@ async function withFiles(names: (keyof typeof FILES)[], body: (folder: string) =
   }
 }
 
-function startRunner(args: string[]): Deno.ChildProcess {
+function startRunner(args: string[], cwd?: string): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--frozen", join(ROOT_PATH, "tests/run.ts"), ...args],
+    cwd,
     stdout: "piped",
     stderr: "inherit",
   }).spawn();
 }
 
-async function run(args: string[]): Promise<Ran> {
-  const { code, stdout } = await startRunner(args).output();
+async function run(args: string[], cwd?: string): Promise<Ran> {
+  const { code, stdout } = await startRunner(args, cwd).output();
   return { code, output: new TextDecoder().decode(stdout) };
 }
 
@@ -101,12 +102,13 @@ Deno.test("the runner counts every kind of end, gives the reasons last, and ends
   });
 });
 
-Deno.test("all files pass: exit code 0; a filter, a seed and all output on request", async () => {
+Deno.test("all files pass, from any folder: exit code 0; a filter, a seed and all output on request", async () => {
   await withFiles(["passes", "skips"], async (folder) => {
-    const { code, output } = await run([folder, "--shuffle=7", "--filter", "writes", "--verbose"]);
+    const paths = [folder, "tests/lib/contract/codes_"];
+    const { code, output } = await run([...paths, "--shuffle=7", "--filter", "writes", "--verbose"], folder);
     assert.equal(code, 0, output);
     assert.equal(lastLine(output), "1 passed, 0 failed, 0 skipped");
-    assert.match(output, /--shuffle=7\n/);
+    assert.match(output, /^3 test files.*--shuffle=7\n/);
     assert.match(output, /passes_test\.ts \| noise of a test that passes/);
     assert.doesNotMatch(output, /Skipped tests/);
   });
