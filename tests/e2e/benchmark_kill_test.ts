@@ -12,6 +12,7 @@ import { CLI_ARGS, inFolder } from "../support/cli.ts";
 import { LEDGER_FILE } from "../../lib/benchmark/types.ts";
 import { lasting } from "../support/benchmark.ts";
 import { LINK, twoLinks } from "../lib/benchmark/packs.ts";
+import { until } from "../support/until.ts";
 
 /** Kills within a benchmark; each is one start of the program. */
 const KILLS = 9;
@@ -41,7 +42,7 @@ Deno.test(
       const before = ledgerSize(stateDir);
       let ended = false;
       child.status.then(() => ended = true);
-      while (!ended && ledgerSize(stateDir) === before) await new Promise((resolve) => setTimeout(resolve, 2));
+      await until("the program writes an event", () => ended || ledgerSize(stateDir) !== before);
     };
     const stateDir = join(cwd, "whole"), child = start(stateDir).spawn();
     const errors = new Response(child.stderr).text();

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { CLI_ARGS, inFolder, svc } from "../support/cli.ts";
 import { LONG } from "../support/long_recipe.ts";
+import { within } from "../support/until.ts";
 
 const BITS = `# bits over an AWGN link
 name: bits
@@ -189,7 +190,7 @@ Deno.test(
     const reader = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
     let seen = "";
     while (!seen.includes("1/405")) {
-      const { value, done } = await reader.read();
+      const { value, done } = await within("the first step ends", reader.read());
       if (done) break;
       seen += value;
     }

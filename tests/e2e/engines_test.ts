@@ -8,6 +8,7 @@ import { open } from "../../mod.ts";
 import { needs } from "../support/needs.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { LINK } from "../lib/benchmark/packs.ts";
+import { until } from "../support/until.ts";
 
 /** Two points: all replicates of both are so many rows that a task can be killed between them. */
 const SWEEP = LINK.replace(
@@ -48,13 +49,6 @@ async function shell(command: string, cwd: string, env: Record<string, string>):
   const { success, stdout, stderr } = await new Deno.Command("sh", { args: ["-c", command], cwd, env }).output();
   assert.ok(success, `${command}\n${new TextDecoder().decode(stderr)}`);
   return new TextDecoder().decode(stdout);
-}
-
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let waited = 0; !await holds(); waited++) {
-    assert.ok(waited < 60_000, what);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 /** The benchmark of a folder on an engine. */

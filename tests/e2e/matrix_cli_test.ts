@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { CLI_ARGS, inFolder, svc } from "../support/cli.ts";
 import { LONG } from "../support/long_recipe.ts";
 import { ROOT_PATH } from "../support/paths.ts";
+import { until } from "../support/until.ts";
 
 const STARTER = join(ROOT_PATH, "recipes/recipe_starters/image_protected_digital_awgn.yaml");
 
@@ -206,7 +207,7 @@ Deno.test(
         return false;
       }
     };
-    while (!ended && !hasBundle()) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until("the first variant has its bundle", () => ended || hasBundle());
     assert.ok(!ended, "it ended before it was interrupted");
     child.kill("SIGINT");
     const { code, stdout } = await output;

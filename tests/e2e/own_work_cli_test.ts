@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { decodePng, parsePng } from "../../lib/artifact/png_decode.ts";
 import { CLI_ARGS, inFolder, svc } from "../support/cli.ts";
 import { LONG } from "../support/long_recipe.ts";
+import { until } from "../support/until.ts";
 
 const TEXTS = ["The ship left the harbour at noon.", "Rain fell on the coast.", "Two engines failed."];
 
@@ -260,7 +261,7 @@ steps:
     const bundle = () => [...Deno.readDirSync(join(cwd, ".svc/runs"))].find(({ name }) => name.endsWith("_long"));
     let ended = false;
     const end = child.status.finally(() => ended = true);
-    while (!ended && bundle() === undefined) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until("the run has its bundle", () => ended || bundle() !== undefined);
     assert.ok(!ended, "it ended before it was killed");
     child.kill("SIGKILL");
     await end;

@@ -13,6 +13,7 @@ import { LINK, twoLinks } from "../lib/benchmark/packs.ts";
 import { BITS, BITS_YAML } from "../lib/http/support.ts";
 import { OPTIONS, RECIPE } from "../lib/session/fixture.ts";
 import { LONG } from "../support/long_recipe.ts";
+import { until } from "../support/until.ts";
 
 /** The snapshot of a job that has ended. */
 async function ended(url: string, job: string) {
@@ -96,9 +97,8 @@ Deno.test(
     await project(folder);
     await using server = await serve(folder);
     const { job_id } = await (await post(`${server.url}/api/run-jobs`, { recipe: LONG })).json();
-    for (let state = "queued"; state === "queued";) {
-      ({ state } = await (await fetch(`${server.url}/api/run-jobs/${job_id}`)).json());
-    }
+    const state = async () => (await (await fetch(`${server.url}/api/run-jobs/${job_id}`)).json()).state;
+    await until("the job starts", async () => await state() !== "queued");
     server.child.kill("SIGTERM");
     const { code, signal } = await server.child.status;
     assert.deepEqual([code, signal], [0, null], await server.stderr);

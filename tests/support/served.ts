@@ -1,5 +1,6 @@
 /** `svc ui serve` as its own process, for tests that end it, kill it or look at its page. */
 import { CLI_ARGS } from "./cli.ts";
+import { within } from "./until.ts";
 
 export interface Served extends AsyncDisposable {
   url: string;
@@ -37,7 +38,7 @@ export async function serve(folder: string, options: ServeOptions = {}): Promise
   const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   while (!text.includes("}")) {
-    const { done, value } = await reader.read();
+    const { done, value } = await within("the server names its address", reader.read());
     if (done) throw new Error(`The server ended: ${await stderr}`);
     text += value;
   }

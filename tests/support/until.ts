@@ -2,11 +2,14 @@
 
 const LIMIT_MS = 60_000, INTERVAL_MS = 20;
 
+/** Share of a processor that each program has now: where four want two processors, all take twice as long. */
+const share = (): number => Math.min(1, navigator.hardwareConcurrency / Deno.loadavg()[0]);
+
 /**
  * Waits until a condition holds that another program or thread brings about.
  *
  * @param what what is waited for, as a statement: "the server answers"
- * @throws Error after a minute; time in which this process itself did not run does not count
+ * @throws Error after a minute of a free processor, so later on a loaded machine
  */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   let waitedMs = 0;
@@ -14,7 +17,17 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
     if (waitedMs > LIMIT_MS) throw new Error(`Waited a minute in vain: ${what}`);
     await new Promise((done) => setTimeout(done, INTERVAL_MS));
     const nowMs = performance.now();
-    waitedMs += Math.min(nowMs - lastMs, 5 * INTERVAL_MS);
+    // A machine that slept counts as little as one that was busy.
+    waitedMs += Math.min(nowMs - lastMs, 5 * INTERVAL_MS) * share();
     lastMs = nowMs;
   }
+}
+
+/** The result of a promise, which `until` waits for. */
+export async function within<T>(what: string, promise: Promise<T>): Promise<T> {
+  let settled = false;
+  const seen = promise.then(() => {}, () => {}).then(() => settled = true);
+  await until(what, () => settled);
+  await seen;
+  return await promise;
 }

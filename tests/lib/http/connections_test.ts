@@ -1,6 +1,7 @@
 /** Bytes on real sockets: targets and headers as they are sent, connections that stay half-open or idle. */
 import assert from "node:assert/strict";
 import { withServer } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
 
@@ -205,9 +206,9 @@ Deno.test("connections beyond the limit are closed at once, and a place that bec
     const held = await Promise.all([0, 1, 2, 3].map(() => open(port, "GET /")));
     assert.equal((await ask(port, "GET /api/health").catch(() => ({ body: "" }))).body, "");
     for (const connection of held) connection.close();
-    let status = 0;
     // The server sees the end of a connection a moment later.
-    while (status !== 204) ({ status } = await fetch(`${url}/favicon.ico`).catch(() => ({ status: 0 })));
+    const answers = async () => (await fetch(`${url}/favicon.ico`).catch(() => ({ status: 0 }))).status === 204;
+    await until("a place is free", answers);
   }));
 
 Deno.test("an idle connection is closed, between two requests and within one", () =>

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { setTimeout as delay } from "node:timers/promises";
 import { verifyRun } from "../../../lib/run/verify.ts";
 import { decoding, LONG } from "../../support/long_recipe.ts";
 import { BITS, openTestServer, readStream, removeLeft, type TestServer } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 Deno.test("a run job is taken, runs, tells every event once and leaves a bundle that verifies", async () => {
   await using server = await openTestServer();
@@ -264,6 +264,9 @@ Deno.test("a run is pruned, its artifacts are named as pruned, and a job restore
   assert.equal((await server.get(`/api/runs/${run_id}`)).status, 404);
 });
 
+const started = ({ get }: TestServer, id: string) =>
+  until("the job starts", async () => (await get(`/api/run-jobs/${id}`)).json.state !== "queued");
+
 Deno.test("jobs and events outlive the server; what was unfinished becomes incomplete", async () => {
   const folder = await Deno.makeTempDir({ prefix: "svc-http-" });
   try {
@@ -271,7 +274,7 @@ Deno.test("jobs and events outlive the server; what was unfinished becomes incom
     const done = (await first.post("/api/run-jobs", { recipe: BITS })).json.job_id;
     await first.get(`/api/run-jobs/${done}/wait`);
     const running = (await first.post("/api/run-jobs", { recipe: LONG })).json.job_id;
-    while ((await first.get(`/api/run-jobs/${running}`)).json.state === "queued") await delay(10);
+    await started(first, running);
     // The process dies: nothing is drained, only what was written is there.
     first.service.close();
     await using second = await openTestServer({ folder });
@@ -298,22 +301,18 @@ Deno.test("a sweep continues after its server died or was shut down, and uses th
     const recipe = { ...decoding("swept", 6), metadata: { seed: 7, matrix } };
     const first = await openTestServer({ folder });
     const id = (await first.post("/api/matrix-jobs", { recipe })).json.job_id;
-    const done = async ({ get }: TestServer) => {
-      for (;;) {
-        const { variants = {} } = (await get(`/api/run-jobs/${id}`)).json.progress;
-        const ended = Object.values<{ status: string; run_id: string }>(variants).find(({ status }) =>
-          status === "completed"
-        );
-        if (ended !== undefined) return ended.run_id;
-        await delay(10);
-      }
-    };
-    const kept = await done(first);
+    let kept: string | undefined;
+    await until("a variant is completed", async () => {
+      const { variants = {} } = (await first.get(`/api/run-jobs/${id}`)).json.progress;
+      const all = Object.values<{ status: string; run_id: string }>(variants);
+      kept = all.find(({ status }) => status === "completed")?.run_id;
+      return kept !== undefined;
+    });
     // The process dies: nothing is drained, only what was written is there.
     first.service.close();
     const second = await openTestServer({ folder });
     second.service.jobs.resume();
-    while ((await second.get(`/api/run-jobs/${id}`)).json.state === "queued") await delay(10);
+    await started(second, id);
     await second.service.jobs.drain();
     await second[Symbol.asyncDispose]();
     await using third = await openTestServer({ folder });

@@ -6,6 +6,7 @@ import { createClient } from "../../../lib/http/client.ts";
 import { startServer } from "../../../lib/http/serve.ts";
 import { BITS, withServer } from "./support.ts";
 import { LONG } from "../../support/long_recipe.ts";
+import { until } from "../../support/until.ts";
 
 Deno.test("the typed client: paths, bodies and replies have types, and 1.0 stays 1.0 both ways", () =>
   withServer({}, async ({ url }) => {
@@ -102,8 +103,7 @@ Deno.test("clients that go away leave no stream behind, and one that comes back 
     }));
     assert.equal(service.events.streams, 20);
     for (const go of leave) go();
-    for (let i = 0; i < 200 && service.events.streams > 0; i++) await new Promise((resolve) => setTimeout(resolve, 20));
-    assert.equal(service.events.streams, 0);
+    await until("the server sees that all streams ended", () => service.events.streams === 0);
   }));
 
 Deno.test("shutting down refuses new work, stops what runs and keeps what was written", async () => {

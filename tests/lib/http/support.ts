@@ -8,6 +8,7 @@ import type { openDatabase } from "../../../lib/run/index/database.ts";
 import type { ReadMemory } from "../../../lib/http/jobs/resource_guard.ts";
 import { type RunningServer, type ServeOptions, startServer } from "../../../lib/http/serve.ts";
 import { DEFAULT_OPTIONS, type ServiceOptions } from "../../../lib/http/service.ts";
+import { until, within } from "../../support/until.ts";
 
 const PORT = 8765;
 export const HOST = `127.0.0.1:${PORT}`;
@@ -99,14 +100,15 @@ export interface TestOptions extends Partial<ServiceOptions> {
 
 /** Removes a folder in which a run of a closed service may still write. */
 export async function removeLeft(folder: string): Promise<void> {
-  for (let tries = 0;; tries++) {
+  await until(`nothing writes in ${folder}`, async () => {
     try {
-      return await Deno.remove(folder, { recursive: true });
+      await Deno.remove(folder, { recursive: true });
+      return true;
     } catch (error) {
-      if (tries === 200 || !/not empty/i.test((error as Error).message)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      if (!/not empty/i.test((error as Error).message)) throw error;
+      return false;
     }
-  }
+  });
 }
 
 export async function openTestServer(
@@ -146,13 +148,13 @@ export async function openTestServer(
     log: lines,
     request,
     get: async (path, headers = {}) => {
-      let reply = await asked(await request(path, { headers }));
-      // On a busy machine a job may need longer than the longest wait of the route.
-      for (let again = 0; again < 5 && path.endsWith("/wait?timeout_seconds=60"); again++) {
-        if (reply.status !== 200 || reply.json.completed_at_utc) break;
-        reply = await asked(await request(path, { headers }));
+      // A job may need longer than the longest wait of the route: it is asked again while it makes progress.
+      for (let before = "";;) {
+        const reply = await asked(await request(path, { headers }));
+        const ended = reply.status !== 200 || !path.endsWith("/wait?timeout_seconds=60") || reply.json.completed_at_utc;
+        if (ended || reply.text === before) return reply;
+        before = reply.text;
       }
-      return reply;
     },
     post: async (path, body, headers = {}) =>
       asked(
@@ -194,7 +196,7 @@ export async function readStream(
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await within("the next message of the stream", reader.read());
     if (done) return messages;
     text += value;
     const blocks = text.split("\n\n");

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { awaitChunks, claimChunks, newJob, Turns } from "../../../lib/numeric/parallel/job.ts";
 import { type DrawChunks, INTEGERS_DRAWN } from "../../../lib/numeric/parallel/draw_chunks.ts";
-import { integersParallel } from "../../../lib/numeric/parallel/draws.ts";
-import { runChunks, worthwhileThreads } from "../../../lib/numeric/parallel/team.ts";
+import { runChunks } from "../../../lib/numeric/parallel/team.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
+import { until } from "../../support/until.ts";
 
 const CHUNKS = 400;
 
@@ -15,23 +15,10 @@ function draws(): DrawChunks {
   return { state, draw: { out, low: 0n, high: 2n ** 62n, dtype: "int64" }, values: 8192, outputs: 8192 };
 }
 
-Deno.test("a short job takes the helpers that run, a long one starts them", () => {
-  // Nothing in this process has started a helper yet.
-  assert.equal(worthwhileThreads(1000, 1000, 4), 1);
-  assert.equal(worthwhileThreads(1_000_000, 1000, 4), 4);
-  integersParallel(Generator.seeded(1), 0, 2, 3_000_000, "uint8", { threads: 3, least: 1 });
-  assert.equal(worthwhileThreads(1000, 1000, 4), 3);
-  assert.equal(worthwhileThreads(1000, 1000, 2), 2);
-  assert.equal(worthwhileThreads(999, 1000, 4), 1);
-});
-
 Deno.test("helpers take part, and start anew after they have gone", async () => {
   const args = draws();
   for (let round = 0; round < 2; round++) {
-    const patience = performance.now() + 20_000;
-    while (runChunks(INTEGERS_DRAWN, args, CHUNKS, 2) === CHUNKS) {
-      assert.ok(performance.now() < patience, "no helper has done anything for 20 s");
-    }
+    await until("a helper takes part", () => runChunks(INTEGERS_DRAWN, args, CHUNKS, 2) !== CHUNKS);
     if (round === 0) await new Promise((resolve) => setTimeout(resolve, 400));
   }
   assert.deepEqual(args.draw.out, Generator.seeded(1).integers(0n, 2n ** 62n, 8192 * CHUNKS));

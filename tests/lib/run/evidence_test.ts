@@ -4,6 +4,7 @@ import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { canonicalJson, type JsonObject } from "../../../lib/contract/json.ts";
 import { captureEnvironment } from "../../../lib/run/environment.ts";
 import { sampleMemory } from "../../../lib/run/memory.ts";
+import { until } from "../../support/until.ts";
 
 Deno.test("memory of a run is measured from start to peak to end", () => {
   const readings = [100, 300, 200];
@@ -25,7 +26,7 @@ Deno.test("memory of a run is measured from start to peak to end", () => {
 Deno.test("memory is sampled during a run", async () => {
   let count = 0;
   const sampler = sampleMemory({ read: () => ++count });
-  while (count < 4) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until("four samples are taken", () => count >= 4);
   assert.equal(sampler.stop().metrics["memory.run.end_rss_bytes"], count);
 });
 
