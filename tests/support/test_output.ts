@@ -37,7 +37,8 @@ export class TestOutput {
   /** Name of the test that has begun and not ended. */
   get running(): string | null {
     for (const line of [...this.#block, stripColors(this.#partial)]) {
-      const begun = /^(\S.*?) \.\.\. *$/.exec(line);
+      // After a minute the line goes on with "'name' has been running for over (1m0s)".
+      const begun = /^(\S.*?) \.\.\.(?: *$|'\1' has been running)/.exec(line);
       if (begun !== null) return begun[1];
     }
     return null;
@@ -73,9 +74,9 @@ export class TestOutput {
     }
     this.#block.push(line);
     if (this.#block.length > 2 * KEPT_LINES) this.#block.splice(1, KEPT_LINES, "(lines left out)");
-    const ended = /^(\S.*) \.\.\. (ok|FAILED|ignored|cancelled)\b/.exec(line);
+    const ended = /^(?:(\S.*) \.\.\.)? (ok|FAILED|ignored|cancelled)\b/.exec(line);
     if (ended === null) return;
-    const [, name, result] = ended;
+    const [, name = this.running ?? "", result] = ended;
     this.seen[result === "ok" ? "passed" : result === "ignored" ? "ignored" : "failed"]++;
     if (result !== "ok" && result !== "ignored") {
       this.failedTests.push(name);
