@@ -16,7 +16,7 @@ const MIB = 2 ** 20;
 const ONE = { x: ndarray("float32", Float32Array.of(1), []) };
 
 /** Loads and runs a graph with small limits. */
-async function compute(model: Uint8Array, limits = { call_timeout_s: 1, memory_mb: 128 }): Promise<NdArray> {
+async function compute(model: Uint8Array, limits = { call_timeout_s: 60, memory_mb: 128 }): Promise<NdArray> {
   const session = await openOnnxSession(model, { limits });
   try {
     return (await session.run(ONE)).y;
