@@ -32,23 +32,36 @@ const PROGRESS_INTERVAL_S = 30;
 /** Files that take less are not worth an entry in the list of durations. */
 const RECORDED_S = 5;
 
-const { values: asked, positionals } = parseArgs({
-  args: Deno.args.map((arg) => arg === "--shuffle" ? `--shuffle=${Math.floor(Math.random() * 2 ** 31)}` : arg),
-  allowPositionals: true,
-  options: {
-    filter: { type: "string" },
-    jobs: { type: "string", default: Deno.env.get("DENO_JOBS") ?? String(jobs()) },
-    shuffle: { type: "string" },
-    times: { type: "string", default: "5" },
-    verbose: { type: "boolean", default: false },
-    stall: { type: "string", default: "180" },
-    limit: { type: "string", default: "2700" },
-    record: { type: "boolean", default: false },
-  },
-});
+/** Ends with the code of a usage error: 2. */
+function refuse(reason: unknown): never {
+  console.error(reason instanceof Error ? reason.message : reason);
+  Deno.exit(2);
+}
+
+const { values: asked, positionals } = parsed();
+function parsed() {
+  try {
+    return parseArgs({
+      args: Deno.args.map((arg) => arg === "--shuffle" ? `--shuffle=${Math.floor(Math.random() * 2 ** 31)}` : arg),
+      allowPositionals: true,
+      options: {
+        filter: { type: "string" },
+        jobs: { type: "string", default: Deno.env.get("DENO_JOBS") ?? String(jobs()) },
+        shuffle: { type: "string" },
+        times: { type: "string", default: "5" },
+        verbose: { type: "boolean", default: false },
+        stall: { type: "string", default: "180" },
+        limit: { type: "string", default: "2700" },
+        record: { type: "boolean", default: false },
+      },
+    });
+  } catch (error) {
+    refuse(error);
+  }
+}
 const [atATime, listed, stallS, limitS] = (["jobs", "times", "stall", "limit"] as const).map((name) => {
   const value = Number(asked[name]);
-  if (!(value > 0)) throw new Error(`--${name} takes a number above 0, not ${asked[name]}`);
+  if (!(value > 0)) refuse(`--${name} takes a number above 0, not ${asked[name]}`);
   return value;
 });
 
@@ -112,10 +125,12 @@ class TestFile {
     const { closing, seen, failedTests, announced, failureText, needs } = this.output;
     const counts = stopped === null && closing !== null ? closing : seen;
     const failures = [...failedTests];
+    const named = failures.length;
     if (stopped !== null) failures.push(stopped);
     else if (closing === null) failures.push(`the process ended with ${signal ?? `code ${code}`} before its tests had`);
     else if (code !== 0 && closing.failed === 0) failures.push(`the process ended with code ${code}`);
     else if (closing.failed > failures.length) failures.push("an error outside of its tests");
+    for (const failure of failures.slice(named)) say(`FAILED ${this.path}: ${failure}`);
     const failed = Math.max(counts.failed, failures.length);
     const open = announced - seen.passed - seen.failed - seen.ignored - 1;
     if (stopped !== null && open > 0) failures.push(`${open} tests after it did not run`);
@@ -146,7 +161,7 @@ class TestFile {
       const reason = complete
         ? `the tests ended, but the process did not: ${why}`
         : `stopped in "${running ?? "no test: it loads, or runs a hook"}": ${why}`;
-      say(`FAILED ${this.path}: ${reason}`);
+      say(`${this.path} is ended: ${reason}`);
       send(this.#child.pid, "SIGUSR2");
       await delay(1000 * Math.min(GRACE_S, stallS), null, { signal: ended }).catch(() => {});
       await this.#tree.kill();
@@ -188,7 +203,7 @@ function wantedFiles(): string[] {
       : stat?.isDirectory()
       ? testFiles(path)
       : all.filter((file) => relative(ROOT_PATH, file).includes(argument));
-    if (found.length === 0) throw new Error(`There is no test file for ${argument}`);
+    if (found.length === 0) refuse(`There is no test file for ${argument}`);
     return found;
   });
   return [...new Set(positionals.length === 0 ? all : wanted)].map((path) => {

@@ -61,7 +61,7 @@ function startRunner(args: string[], cwd?: string): Deno.ChildProcess {
     args: ["run", "-A", "--frozen", join(ROOT_PATH, "tests/run.ts"), ...args],
     cwd,
     stdout: "piped",
-    stderr: "inherit",
+    stderr: "null",
   }).spawn();
 }
 
@@ -111,6 +111,7 @@ Deno.test("all files pass, from any folder: exit code 0; a filter, a seed and al
     assert.match(output, /^3 test files.*--shuffle=7\n/);
     assert.match(output, /passes_test\.ts \| noise of a test that passes/);
     assert.doesNotMatch(output, /Skipped tests/);
+    for (const wrong of [["no/such/test"], ["--jobs", "0"], ["--jbos"]]) assert.equal((await run(wrong)).code, 2);
   });
 });
 
