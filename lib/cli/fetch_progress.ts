@@ -4,6 +4,9 @@ import type { CliContext } from "./context.ts";
 import { CLEAR_LINE, stderr, streams } from "./terminal.ts";
 import { formatBytes } from "./table.ts";
 
+/** Below this number nothing is shown. */
+const FEW = 1000;
+
 /** A reporter for `onProgress` of the fetching functions. */
 export function fetchProgress(
   context: CliContext,
@@ -24,5 +27,17 @@ export function fetchProgress(
     if (received !== total && now - last < 100) return;
     last = now;
     stderr(`${CLEAR_LINE}  ${file}  ${size}${received === total ? "\n" : ""}`);
+  };
+}
+
+/** A reporter for many things that are read one after another. */
+export function countProgress(context: CliContext, what: string): (done: number, total: number) => void {
+  const live = Deno.stderr.isTerminal() && !context.json && !context.quiet;
+  let announced = false;
+  return (done, total) => {
+    if (total < FEW) return;
+    if (live) return stderr(`${CLEAR_LINE}  reading ${what}: ${done} of ${total}${done === total ? "\n" : ""}`);
+    if (!announced) context.note(`reading ${what}: ${total}`);
+    announced = true;
   };
 }

@@ -99,46 +99,15 @@ export function readRunRow(
   onDocuments: (summary: JsonObject, recipe: JsonObject) => void = () => {},
 ): RunRow | null {
   const directory = join(workspace.runs, runId);
-  const row: RunRow = {
-    run_id: runId,
-    status: "incomplete",
-    recipe_name: null,
-    matrix_recipe: null,
-    suite: null,
-    created_at_utc: null,
-    completed_at_utc: null,
-    effective_recipe_sha256: null,
-    step_count: 0,
-    size_bytes: 0,
-    task_id: null,
-    mode: null,
-    parallel_workers: null,
-    plan_cache: null,
-    artifacts: exists(join(directory, PRUNED_FILE)) ? "pruned" : "complete",
-  };
+  const row = unknownRow(runId);
+  if (exists(join(directory, PRUNED_FILE))) row.artifacts = "pruned";
   try {
     row.size_bytes = listFiles(directory).reduce((total, { size }) => total + size, 0);
     const summary = settleRun(workspace, runId, files);
-    const text = (value: unknown) => (typeof value === "string" ? value : null);
-    if (RUN_STATUSES.includes(summary.status as RunStatus)) row.status = summary.status as RunStatus;
-    row.recipe_name = text(summary.recipe_name);
-    row.created_at_utc = text(summary.created_at_utc);
-    row.completed_at_utc = text(summary.completed_at_utc);
-    row.effective_recipe_sha256 = text(summary.effective_recipe_sha256);
-    row.step_count = Array.isArray(summary.steps) ? summary.steps.length : 0;
-    const { execution, execution_plan: plan } = summary;
-    if (isObject(execution)) {
-      row.mode = text(execution.mode);
-      row.parallel_workers = isInteger(execution.parallel_workers) ? Number(execution.parallel_workers) : null;
-    }
-    row.plan_cache = isObject(plan) && isObject(plan.cache) ? text(plan.cache.outcome) : null;
-    const authored = readDocument(directory, AUTHORED_FILE), { suite, metadata } = authored;
+    describe(row, summary, {});
+    const authored = readDocument(directory, AUTHORED_FILE);
     onDocuments(summary, authored);
-    row.suite = isObject(suite) ? text(suite.id) : null;
-    row.matrix_recipe = isObject(metadata) ? text(metadata.matrix_recipe) : null;
-    const research = isObject(metadata) ? metadata.research : null;
-    const task = isObject(research) ? research.task : null;
-    row.task_id = isObject(task) ? text(task.id) : text(task);
+    describe(row, summary, authored);
   } catch (error) {
     // Removed meanwhile.
     if (error instanceof Deno.errors.NotFound) return null;
@@ -146,6 +115,47 @@ export function readRunRow(
   }
   return row;
 }
+
+/** Fills in a row from the summary and the authored recipe of its bundle. */
+export function describe(row: RunRow, summary: JsonObject, { suite, metadata }: JsonObject): void {
+  const text = (value: unknown) => (typeof value === "string" ? value : null);
+  if (RUN_STATUSES.includes(summary.status as RunStatus)) row.status = summary.status as RunStatus;
+  row.recipe_name = text(summary.recipe_name);
+  row.created_at_utc = text(summary.created_at_utc);
+  row.completed_at_utc = text(summary.completed_at_utc);
+  row.effective_recipe_sha256 = text(summary.effective_recipe_sha256);
+  row.step_count = Array.isArray(summary.steps) ? summary.steps.length : 0;
+  const { execution, execution_plan: plan } = summary;
+  if (isObject(execution)) {
+    row.mode = text(execution.mode);
+    row.parallel_workers = isInteger(execution.parallel_workers) ? Number(execution.parallel_workers) : null;
+  }
+  row.plan_cache = isObject(plan) && isObject(plan.cache) ? text(plan.cache.outcome) : null;
+  row.suite = isObject(suite) ? text(suite.id) : null;
+  row.matrix_recipe = isObject(metadata) ? text(metadata.matrix_recipe) : null;
+  const research = isObject(metadata) ? metadata.research : null;
+  const task = isObject(research) ? research.task : null;
+  row.task_id = isObject(task) ? text(task.id) : text(task);
+}
+
+/** The row of a run of which nothing is known. */
+export const unknownRow = (run_id: string): RunRow => ({
+  run_id,
+  status: "incomplete",
+  recipe_name: null,
+  matrix_recipe: null,
+  suite: null,
+  created_at_utc: null,
+  completed_at_utc: null,
+  effective_recipe_sha256: null,
+  step_count: 0,
+  size_bytes: 0,
+  task_id: null,
+  mode: null,
+  parallel_workers: null,
+  plan_cache: null,
+  artifacts: "complete",
+});
 
 /**
  * Resolves a run id.

@@ -9,6 +9,7 @@ import type { RunsTable } from "../benchmark/runs_table.ts";
 import { displayed, figureDisplay, htmlTable } from "../figure/display.ts";
 import type { CrateOptions, WrittenCrate } from "../run/ro_crate.ts";
 import type { FigureStyle } from "../figure/style.ts";
+import type { IndexOptions } from "../run/index/runs.ts";
 import type { ExchangeOptions, ExchangeReport, PushOptions } from "../exchange/exchange.ts";
 import type { RunDiff } from "../run/diff.ts";
 import type { GarbageReport } from "../run/gc.ts";
@@ -46,14 +47,17 @@ export class Runs {
   constructor(private readonly core: SessionCore) {}
 
   /** Runs, newest first. The index answers; where none can be kept, as on a read-only disk, the bundles do. */
-  async list({ status, recipe, where, limit = 100 }: RunFilter = {}): Promise<RunRow[]> {
+  async list({ status, recipe, where, limit = 100 }: RunFilter = {}, options: IndexOptions = {}): Promise<RunRow[]> {
     const { workspace } = this.core;
     const { exists } = await import("../artifact/path_kind.ts");
     if (!exists(workspace.runs)) return [];
-    const { openRunIndex } = await import("../run/index/open.ts");
+    const [{ openRunIndex }, { isDamage }] = await Promise.all([
+      import("../run/index/open.ts"),
+      import("../run/index/database.ts"),
+    ]);
     let opened: ReturnType<typeof openRunIndex>;
     try {
-      opened = openRunIndex(workspace);
+      opened = openRunIndex(workspace, options);
     } catch (error) {
       // Bundles alone cannot be searched by value.
       if (where !== undefined && Object.keys(where).length > 0) throw error;
@@ -63,8 +67,16 @@ export class Runs {
         .filter((row) => recipe === undefined || isOfRecipe(row, recipe))
         .slice(0, limit);
     }
+    const query = { limit, status, recipeName: recipe, where };
     try {
-      return (await opened.index.list({ limit, status, recipeName: recipe, where })).rows;
+      if (opened.damaged !== null) options.onDamage?.(`it was moved to ${opened.damaged}`);
+      return (await opened.index.list(query)).rows;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      opened.close();
+      opened = openRunIndex(workspace, { ...options, check: true });
+      options.onDamage?.(`it was moved to ${opened.damaged}`);
+      return (await opened.index.list(query)).rows;
     } finally {
       opened.close();
     }

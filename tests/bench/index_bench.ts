@@ -8,9 +8,8 @@
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { canonicalJson } from "../../lib/contract/json.ts";
 import { openRunIndex } from "../../lib/run/index/open.ts";
-import { transaction } from "../../lib/run/index/database.ts";
+import { RUN_COLUMNS, runWriter, transaction } from "../../lib/run/index/database.ts";
 import type { RunQuery } from "../../lib/run/index/runs.ts";
 import { openWorkspace } from "../../lib/run/workspace.ts";
 import { ms, row, sized, time } from "./measure.ts";
@@ -59,19 +58,16 @@ async function pages(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 150));
   const { index, database, close } = openRunIndex(workspace);
   await index.sync();
-  const columns =
-    "run_id, status, recipe_name, created_at_utc, mtime, size, step_count, size_bytes, sort_key, run_values";
-  const put = database.prepare(`INSERT OR IGNORE INTO runs (${columns}) VALUES (?, ?, ?, ?, '', 0, 1, 0, ?, ?)`);
+  const put = runWriter(database), unknown = Object.fromEntries(RUN_COLUMNS.map((name) => [name, null]));
   const started = performance.now();
   for (let i = 0; i < runs;) {
     transaction(database, () => {
       for (const end = Math.min(runs, i + 10_000); i < end; i++) {
-        const values = [["recipe", "link"], ["recipe", `link__${i % 100}`], ["channel.snr_db", i % 1000], [
-          "channel.ber",
-          i / runs,
-        ], ["link.modulation", "qpsk"]];
-        const key = `${timeOf(i)}|${"1".padStart(20, "0")}|${idOf(i)}`;
-        put.run(idOf(i), "completed", `link__${i % 100}`, timeOf(i), key, canonicalJson(values));
+        const values: [string, string | number][] = [["recipe", "link"], ["recipe", `link__${i % 100}`]];
+        values.push(["channel.snr_db", i % 1000], ["channel.ber", i / runs], ["link.modulation", "qpsk"]);
+        const created_at_utc = timeOf(i), sort_key = `${created_at_utc}|${"1".padStart(20, "0")}|${idOf(i)}`;
+        const own = { run_id: idOf(i), status: "completed", recipe_name: `link__${i % 100}`, created_at_utc, sort_key };
+        put({ ...unknown, mtime: "", size: 0, step_count: 1, size_bytes: 0, artifacts: "complete", ...own }, values);
       }
     });
   }

@@ -20,6 +20,7 @@ import {
 import { FIGURE_TYPES, type FigureType } from "../../figure/types.ts";
 import { headlineView } from "../headline_view.ts";
 import { exchangeCommands } from "../exchange.ts";
+import { countProgress } from "../fetch_progress.ts";
 import { EXIT, reportText } from "../problem.ts";
 import type { RetentionReport } from "../../run/retention.ts";
 import { type Column, formatBytes, formatTable, right } from "../table.ts";
@@ -47,7 +48,11 @@ export const runsCommands: CommandSpec[] = [
       format: FORMAT,
     },
     examples: ["svc runs list --status failed", "svc runs list --where modulator.modulation=qpsk --format csv"],
-    call: ({ svc, options: { format: _, ...filter } }) => svc.runs.list(filter),
+    call: ({ svc, options: { format: _, ...filter }, context }) =>
+      svc.runs.list(filter, {
+        onProgress: countProgress(context, "runs into the index"),
+        onDamage: (reason) => context.note(`The index of runs was damaged and is made anew: ${reason}`),
+      }),
     json: (runs) => ({ schema_version: 1, runs }),
     show(runs, { context, options: { status, recipe, where, format } }) {
       if (format === "json") return prettyJson({ schema_version: 1, runs });

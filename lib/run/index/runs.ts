@@ -5,18 +5,16 @@
  * bundle was added or removed. Rows with status `running` are read again each time, and so are rows of the page whose
  * summary file or list of pruned files changed.
  */
-import { statSync } from "node:fs";
-import { join } from "node:path";
+import { type BigIntStats, lstatSync, statSync } from "node:fs";
 import { isRacy } from "../../artifact/file_age.ts";
 import { SvcError } from "../../contract/error.ts";
 import { isNumber, isObject, type JsonObject, toNumber } from "../../contract/value.ts";
-import { sha256Hex } from "../../contract/hash.ts";
-import { PRUNED_FILE, SUMMARY_FILE } from "../documents.ts";
+import { AUTHORED_FILE, PRUNED_FILE, SUMMARY_FILE } from "../documents.ts";
 import { DISK } from "../files.ts";
 import { sweepTransit } from "../recover.ts";
-import { readRunRow, recipesOf, runIds, type RunRow, sortKey } from "../store.ts";
+import { describe, readRunRow, recipesOf, runIds, type RunRow, sortKey, unknownRow } from "../store.ts";
 import type { Workspace } from "../workspace.ts";
-import { type DatabaseSync, transaction } from "./database.ts";
+import { Damage, type DatabaseSync, type IndexRow, rowChecksum, runWriter, transaction } from "./database.ts";
 
 /** Rows of a transaction: a rebuild that is interrupted keeps them, and the next pass reads the rest. */
 const BATCH = 1000;
@@ -24,6 +22,12 @@ const BATCH = 1000;
 const MOST_VALUES = 500;
 /** So many runs of a value are counted, to begin with the rarest. */
 const MOST_COUNTED = 10_000;
+/** Size of a bundle that no page has shown yet. */
+const UNKNOWN_SIZE = -1;
+/** A larger document of a bundle is left to the reader that reports problems. */
+const MAX_PARSED = 4 * 2 ** 20;
+/** Time between two counts of the rows. */
+const COUNT_MS = 60_000;
 /** Name among the values; parameters and metrics have a dot. */
 const RECIPE = "recipe";
 
@@ -46,19 +50,30 @@ export interface RunPage {
   nextCursor: string | null;
 }
 
-type Row = Record<string, string | number | null>;
+export interface IndexOptions {
+  /** Time after which a synchronisation yields to other tasks. */
+  sliceMs?: number;
+  /** Receives the number of read bundles, of so many. */
+  onProgress?(done: number, total: number): void;
+  /** Receives the reason why the index is made anew. */
+  onDamage?(reason: string): void;
+}
+
+/** A row and the values of its run. */
+type ReadRun = [IndexRow, [string, string | number][]];
 
 export class RunIndex {
-  readonly #sliceMs: number;
+  readonly #options: IndexOptions;
+  /** Time of the last count of rows. */
+  #countedAt = -Infinity;
   #syncing: Promise<void> | undefined;
 
-  /** @param options `sliceMs` is the time after which a synchronisation yields to other tasks */
   constructor(
     readonly workspace: Workspace,
     readonly source: { readonly database: DatabaseSync },
-    options: { sliceMs?: number } = {},
+    options: IndexOptions = {},
   ) {
-    this.#sliceMs = options.sliceMs ?? Infinity;
+    this.#options = options;
   }
 
   get database(): DatabaseSync {
@@ -91,8 +106,22 @@ export class RunIndex {
     return Object.fromEntries((rows as { status: string; n: number }[]).map(({ status, n }) => [status, n]));
   }
 
-  /** A page of runs, newest first. @throws SvcError `query_invalid` for an invalid cursor */
+  /**
+   * A page of runs, newest first; an index with damaged rows is made anew.
+   * @throws SvcError `query_invalid` for an invalid cursor
+   */
   async list(query: RunQuery): Promise<RunPage> {
+    try {
+      return await this.#list(query);
+    } catch (error) {
+      if (!(error instanceof Damage)) throw error;
+      this.#options.onDamage?.(error.message);
+      await this.rebuild();
+      return await this.#list(query);
+    }
+  }
+
+  async #list(query: RunQuery): Promise<RunPage> {
     await this.sync();
     const conditions: string[] = [], values: (string | number)[] = [];
     const where = (sql: string, ...given: (string | number | undefined)[]) => {
@@ -119,7 +148,7 @@ export class RunIndex {
     where("suite_id = ?", query.suite);
     const filter = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
     const rows = this.database.prepare(`SELECT runs.* FROM ${from} ${filter} ORDER BY ${order} DESC LIMIT ?`)
-      .all(...values, query.limit + 1) as Row[];
+      .all(...values, query.limit + 1) as IndexRow[];
     const page = rows.slice(0, query.limit);
     const more = rows.length > query.limit;
     return {
@@ -146,7 +175,9 @@ export class RunIndex {
   changedValues(rows: readonly RunRow[], metrics: ReadonlySet<string>): JsonObject[] {
     const families = new Map<string, Map<string, string | number>[]>();
     const known = rows.map(({ run_id, recipe_name, matrix_recipe }) => {
-      const row = this.database.prepare("SELECT run_values FROM runs WHERE run_id = ?").get(run_id) as Row | undefined;
+      const row = this.database.prepare("SELECT run_values FROM runs WHERE run_id = ?").get(run_id) as
+        | IndexRow
+        | undefined;
       const values = JSON.parse(String(row?.run_values ?? "[]")) as [string, string | number][];
       const params = values.filter(([name]) => name !== RECIPE && !name.endsWith(".seed") && !metrics.has(name));
       const family = matrix_recipe ?? recipe_name?.split("__")[0] ?? "", own = new Map(params);
@@ -159,42 +190,49 @@ export class RunIndex {
     );
   }
 
-  /** The current row: read again when its file changed, empty when the bundle is gone. */
-  #current(row: Row): RunRow[] {
+  /** The current row: read again when its file changed, empty when the bundle is gone. @throws Damage */
+  #current(row: IndexRow): RunRow[] {
+    if (row.checksum !== rowChecksum(row)) throw new Damage(`the row of the run ${row.run_id} is damaged`);
     const id = String(row.run_id), stamp = this.#stamp(id);
-    if (stamp !== null && stamp.mtime === row.mtime && stamp.size === row.size) return [runRow(row)];
-    const read = this.#read(id);
+    const known = stamp !== null && stamp.mtime === row.mtime && stamp.size === row.size;
+    if (known && row.size_bytes !== UNKNOWN_SIZE) return [runRow(row)];
+    const read = this.#readWhole(id);
     if (read === null) this.database.prepare("DELETE FROM runs WHERE run_id = ?").run(id);
-    else this.#put(read);
-    return read === null ? [] : [runRow(read)];
+    else transaction(this.database, () => runWriter(this.database)(...read));
+    return read === null ? [] : [runRow(read[0])];
   }
 
   async #sync(): Promise<void> {
     sweepTransit(this.workspace);
-    const running = this.database.prepare("SELECT run_id FROM runs WHERE status = 'running'").all() as Row[];
+    const running = this.database.prepare("SELECT run_id FROM runs WHERE status = 'running'").all() as IndexRow[];
     const work = running.map(({ run_id }) => String(run_id));
     const scanned = this.#scan();
     if (scanned !== null) work.push(...scanned.added);
+    const { sliceMs = Infinity, onProgress } = this.#options;
+    // In the order of the table, whose pages are then written once.
+    work.sort();
     let startedAt = performance.now();
     for (let at = 0; at < work.length;) {
       transaction(this.database, () => {
+        const put = runWriter(this.database);
         for (const end = Math.min(work.length, at + BATCH); at < end;) {
           const read = this.#read(work[at++]);
-          if (read !== null) this.#put(read);
-          if (performance.now() - startedAt > this.#sliceMs) break;
+          if (read !== null) put(...read);
+          if (performance.now() - startedAt > sliceMs) break;
         }
       });
+      onProgress?.(at, work.length);
       if (at < work.length) await new Promise((resolve) => setTimeout(resolve, 0));
       startedAt = performance.now();
     }
-    // Stored last: a pass that the process did not finish is repeated.
-    if (scanned !== null && scanned.stamp !== null) {
+    // Stored last: a pass that the process did not finish, or that lost a run meanwhile, is repeated.
+    if (scanned !== null && scanned.stamp !== null && this.count() === scanned.count) {
       this.database.prepare("INSERT OR REPLACE INTO meta VALUES ('runs_stamp', ?)").run(scanned.stamp);
     }
   }
 
   /** Forgets removed bundles and returns the names added since the last pass; null when the folder is unchanged. */
-  #scan(): { added: string[]; stamp: string | null } | null {
+  #scan(): { added: string[]; stamp: string | null; count: number } | null {
     const now = Date.now();
     let folder;
     try {
@@ -204,86 +242,118 @@ export class RunIndex {
       return null;
     }
     const stamp = `${folder.ino}:${folder.mtimeNs}`;
-    const known = this.database.prepare("SELECT value FROM meta WHERE key = 'runs_stamp'").get() as Row | undefined;
-    if (known?.value === stamp) return null;
-    const rows = this.database.prepare("SELECT run_id FROM runs").all() as Row[];
+    const known = this.database.prepare("SELECT value FROM meta WHERE key = 'runs_stamp'").get() as
+      | IndexRow
+      | undefined;
+    const [folderStamp, count] = String(known?.value ?? "").split(" ");
+    if (folderStamp === stamp) {
+      if (now - this.#countedAt < COUNT_MS) return null;
+      this.#countedAt = now;
+      // A database may have lost rows.
+      if (this.count() === Number(count)) return null;
+    }
+    const rows = this.database.prepare("SELECT run_id FROM runs").all() as IndexRow[];
     const gone = new Set(rows.map(({ run_id }) => String(run_id)));
-    const added = runIds(this.workspace).filter((id) => !gone.delete(id));
+    const ids = runIds(this.workspace), added = ids.filter((id) => !gone.delete(id));
     if (gone.size > 0) {
       const remove = this.database.prepare("DELETE FROM runs WHERE run_id = ?");
       transaction(this.database, () => {
         for (const id of gone) remove.run(id);
       });
     }
-    return { added, stamp: isRacy(Number(folder.mtimeMs), now) ? null : stamp };
+    const isNew = isRacy(Number(folder.mtimeMs), now);
+    return { added, count: ids.length, stamp: isNew ? null : `${stamp} ${ids.length}` };
   }
 
-  #stamp(runId: string): { mtime: string; size: number } | null {
-    try {
-      const directory = join(this.workspace.runs, runId);
-      const { mtimeNs, size } = statSync(join(directory, SUMMARY_FILE), { bigint: true });
-      const pruned = statSync(join(directory, PRUNED_FILE), { bigint: true, throwIfNoEntry: false });
-      return { mtime: pruned === undefined ? `${mtimeNs}` : `${mtimeNs}:${pruned.mtimeNs}`, size: Number(size) };
-    } catch {
-      return null;
+  #stamp(runId: string): { mtime: string; size: number; pruned: boolean } | null {
+    const directory = `${this.workspace.runs}/${runId}`;
+    const summary = fileOf(`${directory}/${SUMMARY_FILE}`), pruned = fileOf(`${directory}/${PRUNED_FILE}`);
+    if (summary === undefined) return null;
+    const { mtimeNs, size } = summary;
+    const mtime = pruned === undefined ? `${mtimeNs}` : `${mtimeNs}:${pruned.mtimeNs}`;
+    return { mtime, size: Number(size), pruned: pruned !== undefined };
+  }
+
+  /**
+   * The row of a bundle; null when it is gone. That of an ended run comes from its two documents, without the size of the
+   * bundle, which the first page with the run adds.
+   */
+  #read(runId: string): ReadRun | null {
+    const stamp = this.#stamp(runId), directory = `${this.workspace.runs}/${runId}`;
+    if (stamp !== null && stamp.size <= MAX_PARSED) {
+      try {
+        const authored = Deno.lstatSync(`${directory}/${AUTHORED_FILE}`);
+        if (!authored.isFile || authored.size > MAX_PARSED) return this.#readWhole(runId);
+        const summary = JSON.parse(Deno.readTextFileSync(`${directory}/${SUMMARY_FILE}`));
+        const recipe = JSON.parse(Deno.readTextFileSync(`${directory}/${AUTHORED_FILE}`));
+        if (isObject(summary) && isObject(recipe) && summary.status !== "running") {
+          const row = unknownRow(runId);
+          describe(row, summary, recipe);
+          if (stamp.pruned) row.artifacts = "pruned";
+          row.size_bytes = UNKNOWN_SIZE;
+          return rowOf(row, stamp, summary, recipe);
+        }
+      } catch {
+        // Read below, with the problem of the bundle.
+      }
     }
+    return this.#readWhole(runId);
   }
 
-  /** The row of a bundle; null when it is gone. */
-  #read(runId: string): Row | null {
+  /** As {@link #read}, with the size and the problem of the bundle; an interrupted run is settled. */
+  #readWhole(runId: string): ReadRun | null {
     // The stamp is read first, so that the next pass notices a summary replaced in between.
     const stamp = this.#stamp(runId) ?? { mtime: "", size: 0 };
-    let job_id: string | null = null;
-    let values: [string, string | number][] = [];
-    const row = readRunRow(this.workspace, runId, DISK, (summary, recipe) => {
-      if (typeof summary.job_id === "string") job_id = summary.job_id;
-      values = valuesOf(summary, recipe);
-    });
-    if (row === null) return null;
-    return {
-      run_id: runId,
-      status: row.status,
-      recipe_name: row.recipe_name,
-      suite_id: row.suite,
-      created_at_utc: row.created_at_utc,
-      completed_at_utc: row.completed_at_utc,
-      effective_recipe_sha256: row.effective_recipe_sha256,
-      summary_sha256: this.#digest(runId),
-      mtime: stamp.mtime,
-      size: stamp.size,
-      step_count: row.step_count,
-      size_bytes: row.size_bytes,
-      job_id,
-      problem: (row.problem as string | undefined) ?? null,
-      sort_key: sortKey(row),
-      task_id: row.task_id,
-      mode: row.mode,
-      parallel_workers: row.parallel_workers,
-      plan_cache: row.plan_cache,
-      artifacts: row.artifacts,
-      matrix_recipe: row.matrix_recipe,
-      run_values: JSON.stringify([...recipesOf(row).map((name) => [RECIPE, name]), ...values]),
-    };
+    let documents: [JsonObject, JsonObject] = [{}, {}];
+    const row = readRunRow(this.workspace, runId, DISK, (summary, recipe) => documents = [summary, recipe]);
+    return row === null ? null : rowOf(row, stamp, ...documents);
   }
+}
 
-  #digest(runId: string): string | null {
-    try {
-      return sha256Hex(Deno.readFileSync(join(this.workspace.runs, runId, SUMMARY_FILE)));
-    } catch {
-      // The row itself reports the problem of the bundle.
-      return null;
-    }
-  }
+/** A regular file; undefined for a missing one, a link, or something else. */
+function fileOf(path: string): BigIntStats | undefined {
+  const info = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return info?.isFile() ? info : undefined;
+}
 
-  #put(row: Row): void {
-    // A replaced row would not reach the trigger that removes its values.
-    this.database.prepare("DELETE FROM runs WHERE run_id = ?").run(row.run_id);
-    this.database.prepare(
-      `INSERT OR REPLACE INTO runs VALUES (:run_id, :status, :recipe_name, :suite_id, :created_at_utc, :completed_at_utc,
-        :effective_recipe_sha256, :summary_sha256, :mtime, :size, :step_count, :size_bytes, :job_id, :problem, :sort_key,
-        :task_id, :mode, :parallel_workers, :plan_cache, :artifacts, :matrix_recipe, :run_values)`,
-    ).run(row);
+function rowOf(
+  row: RunRow,
+  { mtime, size }: { mtime: string; size: number },
+  summary: JsonObject,
+  recipe: JsonObject,
+): ReadRun {
+  const values = new Map<string, [string, string | number]>();
+  for (
+    const value of [...recipesOf(row).map((name): [string, string] => [RECIPE, name]), ...valuesOf(summary, recipe)]
+  ) {
+    const text = JSON.stringify(value);
+    // Texts that a database does not keep as they are: a NUL, or half of a pair.
+    if (!/\\u(0000|d[89a-f])/.test(text)) values.set(text, value);
   }
+  return [{
+    run_id: row.run_id,
+    status: row.status,
+    recipe_name: row.recipe_name,
+    suite_id: row.suite,
+    created_at_utc: row.created_at_utc,
+    completed_at_utc: row.completed_at_utc,
+    effective_recipe_sha256: row.effective_recipe_sha256,
+    // No longer used.
+    summary_sha256: null,
+    mtime,
+    size,
+    step_count: row.step_count,
+    size_bytes: row.size_bytes,
+    job_id: typeof summary.job_id === "string" ? summary.job_id : null,
+    problem: (row.problem as string | undefined) ?? null,
+    sort_key: sortKey(row),
+    task_id: row.task_id,
+    mode: row.mode,
+    parallel_workers: row.parallel_workers,
+    plan_cache: row.plan_cache,
+    artifacts: row.artifacts,
+    matrix_recipe: row.matrix_recipe,
+  }, [...values.values()]];
 }
 
 const numberOf = (text: string): number | undefined =>
@@ -306,7 +376,7 @@ function valuesOf(
   const found: [string, string | number][] = [];
   const add = (name: string, value: unknown) => {
     if (found.length === MOST_VALUES || /^(timing|memory)\./.test(name)) return;
-    if (isNumber(value)) found.push([name, toNumber(value)]);
+    if (isNumber(value) && Number.isFinite(toNumber(value))) found.push([name, toNumber(value)]);
     else if (typeof value === "string" && value.length <= 100) found.push([name, value]);
     else if (typeof value === "boolean") found.push([name, String(value)]);
   };
@@ -320,7 +390,7 @@ function valuesOf(
   return found;
 }
 
-function runRow(row: Row): RunRow {
+function runRow(row: IndexRow): RunRow {
   return {
     run_id: row.run_id as string,
     status: row.status as RunRow["status"],

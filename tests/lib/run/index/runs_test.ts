@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { openDatabase } from "../../../../lib/run/index/database.ts";
+import type { RunQuery } from "../../../../lib/run/index/runs.ts";
 import { openRunIndex } from "../../../../lib/run/index/open.ts";
 import { listRuns, removeRuns } from "../../../../lib/run/store.ts";
 import { openWorkspace, type Workspace } from "../../../../lib/run/workspace.ts";
@@ -131,6 +132,59 @@ Deno.test("a missing, damaged or foreign database is made anew from the bundles"
     assert.deepEqual((await rows()).found, [run_id]);
     await Deno.remove(path);
     assert.deepEqual((await rows()).found, [run_id]);
+  }));
+
+Deno.test("rows that were changed, removed or lost are noticed, and the index is made anew", () =>
+  inWorkspace(async (workspace) => {
+    const { stateDir } = workspace, ids: string[] = [];
+    for (const name of ["a", "b", "c"]) {
+      ids.push((await run(recipe(name), { stateDir, projectRoot: stateDir })).run_id!);
+    }
+    await settle();
+    const wanted = listRuns(workspace);
+    const listed = async (query: Partial<RunQuery> = {}) => {
+      const reasons: string[] = [], progress: [number, number][] = [];
+      const { index, damaged, close } = openRunIndex(workspace, {
+        onDamage: (reason) => reasons.push(reason),
+        onProgress: (...at) => progress.push(at),
+      });
+      const { rows } = await index.list({ limit: 10, ...query });
+      close();
+      return { rows, reasons, damaged, progress };
+    };
+    const change = (sql: string) => {
+      const { database, close } = openRunIndex(workspace);
+      database.exec(sql);
+      close();
+    };
+    assert.deepEqual(await listed(), { rows: wanted, reasons: [], damaged: null, progress: [[3, 3]] });
+    assert.deepEqual(await listed(), { rows: wanted, reasons: [], damaged: null, progress: [] });
+    for (const column of ["status", "recipe_name", "size_bytes", "created_at_utc", "run_values", "checksum"]) {
+      change(`UPDATE runs SET ${column} = 'other' WHERE run_id = '${ids[1]}'`);
+      const found = await listed();
+      assert.deepEqual(found.rows, wanted, column);
+      assert.deepEqual(found.reasons, [`the row of the run ${ids[1]} is damaged`]);
+    }
+    change(`DELETE FROM runs WHERE run_id = '${ids[1]}'`);
+    assert.deepEqual((await listed()).rows, wanted);
+    change("DELETE FROM runs");
+    assert.deepEqual((await listed()).rows, wanted);
+
+    // A process ended while it wrote, and values are lost: what it left are the database and its journal.
+    const path = join(stateDir, "index.sqlite3"), files = ["", "-wal"].map((suffix) => path + suffix);
+    const { database, close } = openRunIndex(workspace);
+    database.exec("DELETE FROM run_values");
+    const left = files.map((file) => Deno.readFileSync(file));
+    close();
+    files.forEach((file, at) => Deno.writeFileSync(file, left[at]));
+    const found = await listed({ where: { "data.bit_count": "8" } });
+    assert.deepEqual(found.rows.map(({ run_id }) => run_id).sort(), ids.toSorted());
+    assert.ok(found.damaged !== null);
+    // Another user at work is no unclean end.
+    const other = openRunIndex(workspace);
+    other.database.exec("DELETE FROM run_values");
+    assert.equal((await listed()).damaged, null);
+    other.close();
   }));
 
 Deno.test("rows tell task, mode, workers and what the plan cache did, also behind a database that did not know them", () =>
