@@ -62,6 +62,10 @@ export async function loadOperation(url: URL | string): Promise<RegisteredOperat
   const moduleUrl = URL.canParse(url) ? String(url) : pathToFileURL(String(url)).href;
   let module: { default?: Operation };
   try {
+    // Importing a pipe waits for its writer.
+    if (moduleUrl.startsWith("file:") && !Deno.statSync(new URL(moduleUrl)).isFile) {
+      throw new Error("it is no regular file");
+    }
     module = await import(moduleUrl);
   } catch (error) {
     throw new SvcError(

@@ -4,4 +4,4 @@ export class CsvError extends Error {
   /** Line of the fault, from 1. */
   readonly lines: number;
 }
-export function parse(text: string, options: { bom: boolean; skip_empty_lines: boolean }): string[][];
+export function parse(text: string, options: { bom: boolean; skip_empty_lines: boolean; to: number }): string[][];

@@ -1,5 +1,5 @@
 /** Image-dataset manifests and their files: checks the files, and describes a folder of images. */
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, extname, join, resolve } from "node:path";
 import { type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
@@ -7,6 +7,7 @@ import { compareCodePoints } from "../contract/json.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { type ImageManifest, type ImageSample, isPlainPath, summary } from "./dataset_manifest_rules.ts";
 import { hashFile } from "./hash_file.ts";
+import { inside, readFile } from "./inside.ts";
 
 /**
  * Checks the files of a manifest: each exists inside the root without symbolic links and has its digests.
@@ -57,8 +58,10 @@ export async function checkManifestFiles(
       }
       const recorded = sample.post_transform_sha256;
       if (options.decode && recorded !== undefined && sample.transform.name === "identity") {
-        const { decodeImage } = await import("./image_file.ts");
-        const decoded = sha256Hex(decodeImage(readFileSync(file)).data);
+        const { decodeImage, MAX_IMAGE_FILE_BYTES } = await import("./image_file.ts");
+        const decoded = sha256Hex(
+          decodeImage(readFile(inside(realpathSync(root), sample.path), MAX_IMAGE_FILE_BYTES)).data,
+        );
         if (decoded !== recorded) {
           report("manifest_hash_mismatch", "post_transform_sha256", `Cannot accept the samples of ${sample.path}`);
         }
@@ -105,13 +108,13 @@ export async function makeImageManifest(folder: string, options: MakeManifestOpt
   const paths = listImages(folder, "", problems).sort(compareCodePoints);
   if (paths.length === 0 && problems.length === 0) refuse("it holds no PNG or JPEG files");
 
-  const { decodeImage } = await import("./image_file.ts");
-  const taken = new Set<string>();
+  const { decodeImage, MAX_IMAGE_FILE_BYTES } = await import("./image_file.ts");
+  const taken = new Map<string, number>();
   const transform: JsonObject = { name: "identity" };
   const samples: ImageSample[] = [];
   for (const path of paths) {
     try {
-      const bytes = readFileSync(join(folder, ...path.split("/")));
+      const bytes = readFile(inside(folder, path), MAX_IMAGE_FILE_BYTES);
       const sha256 = sha256Hex(bytes), id = uniqueId(path, taken);
       samples.push({
         sample_id: id,
@@ -165,11 +168,11 @@ function listImages(folder: string, prefix: string, problems: Diagnostic[]): str
   });
 }
 
-/** The stem of a file without characters that id lists reserve, numbered if taken. */
-function uniqueId(path: string, taken: Set<string>): string {
+/** The stem of a file without characters that id lists reserve, numbered if taken. @param taken ids, with the last number of each */
+function uniqueId(path: string, taken: Map<string, number>): string {
   const stem = basename(path, extname(path)).replace(/[\s,#]+/g, "_") || "image";
-  let id = stem;
-  for (let number = 2; taken.has(id); number++) id = `${stem}_${number}`;
-  taken.add(id);
+  let id = stem, number = taken.get(stem) ?? 1;
+  while (taken.has(id)) id = `${stem}_${++number}`;
+  taken.set(stem, number).set(id, taken.get(id) ?? 1);
   return id;
 }

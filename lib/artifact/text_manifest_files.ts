@@ -1,12 +1,13 @@
 /** Makes a text-dataset manifest of .txt files, lines, JSON Lines or CSV. */
 // @ts-types="./csv_parse.d.ts"
 import { CsvError, parse } from "npm:csv-parse@^7/sync";
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { basename, extname, join, resolve } from "node:path";
+import { readdirSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, extname, join, resolve } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { compareCodePoints, parseJson } from "../contract/json.ts";
 import { isInteger, isObject, type Value } from "../contract/value.ts";
+import { inside, readFile } from "./inside.ts";
 import { isPlainPath } from "./dataset_manifest_rules.ts";
 import {
   checkText,
@@ -34,6 +35,9 @@ export interface MakeTextOptions {
 /** A text before it has an id of its own. */
 type Found = { id: string; text: string; language?: string } | { id: string; path: string; sha256: string };
 
+/** Bytes of one file of texts, and number of all texts: each takes about 500 bytes in the manifest besides its own. */
+const MAX_TEXTS_BYTES = 64 * 2 ** 20, MAX_TEXTS = 100_000;
+
 const IMAGE_FILE = /\.(png|jpe?g)$/i;
 /** Files that hold texts. */
 const TEXT_FILE = /\.(txt|jsonl|ndjson|csv)$/i;
@@ -58,13 +62,19 @@ export function holdsTexts(path: string): boolean {
 export function makeTextManifest(path: string, options: MakeTextOptions = {}): TextManifest {
   const { split = "test", version = "1" } = options;
   const folder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
-  const found = folder
-    ? textFiles(path, "").sort(compareCodePoints).flatMap((file) => readText(join(path, file), file, options))
-    : /\.txt$/i.test(path)
-    ? readText(path, basename(path), options)
-    : readRows(path, options);
+  const found: Found[] = [];
+  const add = (more: readonly Found[]) => {
+    if (found.length + more.length > MAX_TEXTS) {
+      throw tooMany(path);
+    }
+    // One by one: a call takes a limited number of arguments.
+    for (const one of more) found.push(one);
+  };
+  if (folder) {
+    for (const file of textFiles(path).sort(compareCodePoints)) add(readText(join(path, file), file, options));
+  } else add(/\.txt$/i.test(path) ? readText(path, basename(path), options) : readRows(path, options));
   if (found.length === 0) throw invalidTextManifest(`${path} holds no text`);
-  const taken = new Set<string>();
+  const taken = new Map<string, number>();
   const samples = found.map(({ id, ...rest }): TextSample => ({
     sample_id: uniqueId(id, taken),
     ..."text" in rest ? { sha256: sha256Hex(rest.text), ...rest } : rest,
@@ -79,19 +89,40 @@ export function makeTextManifest(path: string, options: MakeTextOptions = {}): T
   };
 }
 
-function textFiles(folder: string, prefix: string): string[] {
-  return readdirSync(join(folder, prefix), { withFileTypes: true }).flatMap((entry) => {
-    const path = prefix + entry.name;
-    if (entry.name.startsWith(".")) return [];
-    if (entry.isDirectory()) return textFiles(folder, `${path}/`);
-    if (!/\.txt$/i.test(entry.name)) return [];
-    if (entry.isFile() && isPlainPath(path)) return [path];
-    throw invalidTextManifest(`${path} is not a regular file or has an unsafe name`);
-  });
+/** The .txt files of a folder and its subfolders. */
+function textFiles(folder: string): string[] {
+  const found: string[] = [];
+  const visit = (prefix: string): void => {
+    for (const entry of readdirSync(join(folder, prefix), { withFileTypes: true })) {
+      const path = prefix + entry.name;
+      if (entry.name.startsWith(".")) continue;
+      if (entry.isDirectory()) visit(`${path}/`);
+      else if (/\.txt$/i.test(entry.name)) {
+        if (!entry.isFile() || !isPlainPath(path)) {
+          throw invalidTextManifest(`${path} is not a regular file or has an unsafe name`);
+        }
+        if (found.length === MAX_TEXTS) throw invalidTextManifest(`${folder} holds more than ${MAX_TEXTS} files`);
+        found.push(path);
+      }
+    }
+  };
+  visit("");
+  return found;
+}
+
+/** The bytes of a file of the user, which may be a link. @throws SvcError as `readFile` */
+function bytesOf(file: string): Uint8Array<ArrayBuffer> {
+  let place: string;
+  try {
+    place = realpathSync(file);
+  } catch (error) {
+    throw new SvcError("file_not_found", `Cannot read ${file}: ${messageOf(error)}`);
+  }
+  return readFile(inside(dirname(place), basename(place)), MAX_TEXTS_BYTES);
 }
 
 function readText(file: string, path: string, { lines, inline }: MakeTextOptions): Found[] {
-  const bytes = readFileSync(file), stem = basename(path, extname(path));
+  const bytes = bytesOf(file), stem = basename(path, extname(path));
   if (!lines) {
     const text = checkText(bytes, path);
     return [inline ? { id: stem, text } : { id: stem, path, sha256: sha256Hex(bytes) }];
@@ -102,13 +133,24 @@ function readText(file: string, path: string, { lines, inline }: MakeTextOptions
   }));
 }
 
-/** The lines of a file that are not empty, counted from 1. */
+/** The lines of a file that are not empty, counted from 1. @throws SvcError `text_manifest_invalid` for too many */
 function linesOf(bytes: Uint8Array, file: string): { line: string; number: number }[] {
-  return decode(bytes, file).split(/\r?\n/).map((line, index) => ({ line, number: index + 1 }))
-    .filter(({ line }) => line !== "");
+  const text = decode(bytes, file), found: { line: string; number: number }[] = [];
+  for (let at = 0, number = 1; at < text.length; number++) {
+    const end = text.indexOf("\n", at), next = end < 0 ? text.length : end + 1;
+    const line = text.slice(at, end < 0 ? text.length : end).replace(/\r$/, "");
+    at = next;
+    if (line === "") continue;
+    if (found.length === MAX_TEXTS) throw tooMany(file);
+    found.push({ line, number });
+  }
+  return found;
 }
 
-/** A file of many texts has no limit of its own. */
+const tooMany = (file: string) =>
+  invalidTextManifest(`${file} holds more than ${MAX_TEXTS} texts; make several manifests`);
+
+/** The text of a file, whose parts have limits of their own. */
 function decode(bytes: Uint8Array, file: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -121,12 +163,7 @@ const limited = (text: string, file: string, row: number): string =>
   checkText(new TextEncoder().encode(text), `${file}:${row}`);
 
 function readRows(file: string, { column = "text" }: MakeTextOptions): Found[] {
-  let bytes: Uint8Array;
-  try {
-    bytes = readFileSync(file);
-  } catch (error) {
-    throw new SvcError("file_not_found", `Cannot read ${file}: ${messageOf(error)}`);
-  }
+  const bytes = bytesOf(file);
   const rows = /\.csv$/i.test(file) ? csvRows(decode(bytes, file), file, column) : jsonRows(bytes, file, column);
   return rows.map(({ number, row }) => {
     const { id, sample_id = id, language } = row,
@@ -199,7 +236,9 @@ const CSV_FAULTS: Readonly<Record<string, string>> = {
 
 function parseCsv(text: string, file: string): string[][] {
   try {
-    return parse(text, { bom: true, skip_empty_lines: true });
+    const rows = parse(text, { bom: true, skip_empty_lines: true, to: MAX_TEXTS + 2 });
+    if (rows.length > MAX_TEXTS + 1) throw tooMany(file);
+    return rows;
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw invalidTextManifest(
@@ -208,11 +247,11 @@ function parseCsv(text: string, file: string): string[][] {
   }
 }
 
-/** An id without characters that id lists reserve, numbered if taken. */
-function uniqueId(wanted: string, taken: Set<string>): string {
+/** An id without characters that id lists reserve, numbered if taken. @param taken ids, with the last number of each */
+function uniqueId(wanted: string, taken: Map<string, number>): string {
   const stem = wanted.replace(/[\s,#]+/g, "_") || "text";
-  let id = stem;
-  for (let number = 2; taken.has(id); number++) id = `${stem}_${number}`;
-  taken.add(id);
+  let id = stem, number = taken.get(stem) ?? 1;
+  while (taken.has(id)) id = `${stem}_${++number}`;
+  taken.set(stem, number).set(id, taken.get(id) ?? 1);
   return id;
 }

@@ -32,7 +32,7 @@ export function fetchProgress(
 
 /** A reporter for many things that are read one after another. */
 export function countProgress(context: CliContext, what: string): (done: number, total: number) => void {
-  const live = Deno.stderr.isTerminal() && !context.json && !context.quiet;
+  const live = streams().stderr.isTerminal() && !context.json && !context.quiet;
   let announced = false;
   return (done, total) => {
     if (total < FEW) return;

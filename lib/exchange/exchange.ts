@@ -7,7 +7,8 @@
 import { dirname, join } from "node:path";
 import { inside } from "../artifact/inside.ts";
 import { exists, isFolder } from "../artifact/path_kind.ts";
-import { SvcError } from "../contract/error.ts";
+import { messageOf, SvcError } from "../contract/error.ts";
+import { asObject, parseJson } from "../contract/json.ts";
 import { hashFile } from "../artifact/hash_file.ts";
 import type { CancellationToken } from "../execute/types.ts";
 import { benchmarkWorkspace, resultIds } from "../benchmark/store.ts";
@@ -16,8 +17,8 @@ import { verifyBenchmark } from "../benchmark/verify.ts";
 import { verifyFetched } from "../fetch/bring.ts";
 import { ObjectStore, type ObjectStoreOptions } from "../fetch/object_store.ts";
 import { FETCH_RECORD, readFetchRecord } from "../model/store.ts";
-import { SUMMARY_FILE } from "../run/documents.ts";
-import { DISK, listFiles } from "../run/files.ts";
+import { SUMMARY_FILE, SUMS_FILE } from "../run/documents.ts";
+import { DISK, listFiles, parseSha256Sums } from "../run/files.ts";
 import type { Garbage } from "../run/gc.ts";
 import { tryLockRun } from "../run/lock.ts";
 import { isRunId } from "../run/reservation.ts";
@@ -29,6 +30,7 @@ import {
   filesToSend,
   type FolderRecord,
   readRecord,
+  receiveFile,
   receiveFolder,
   sendFolder,
   storedIds,
@@ -88,6 +90,9 @@ interface Kind {
   isId(id: string): boolean;
   /** The file whose digest names the contents of an item. */
   document: string | null;
+  /** The file that lists the others, and the paths in it; items without one have at most so many files. */
+  listing: { file: string; paths(text: string): Iterable<string>; required: boolean } | null;
+  most: number;
   /** Why a complete item is not valid; null if it is. */
   problem(workspace: Workspace, id: string): Promise<string | null>;
 }
@@ -108,6 +113,13 @@ function fetched(folder: string, ids: (root: string) => string[], isId: Kind["is
     ids: (workspace) => ids(places(workspace).runs).sort(),
     isId,
     document: null,
+    listing: {
+      file: FETCH_RECORD,
+      paths: (text) => Object.keys(asObject(asObject(parseJson(text)).files ?? {})),
+      required: folder === "models",
+    },
+    // Datasets of the user have no record.
+    most: folder === "models" ? 1 : 100_000,
     problem(workspace, id) {
       const directory = join(places(workspace).runs, id);
       // A model at an address is one file, named by its digest.
@@ -132,6 +144,8 @@ const KINDS: Readonly<Record<Group, Kind>> = {
     ids: (workspace) => runIds(workspace).sort(),
     isId: isRunId,
     document: SUMMARY_FILE,
+    listing: { file: SUMS_FILE, paths: (text) => parseSha256Sums(text).keys(), required: false },
+    most: 1000,
     problem: async (workspace, id) => firstError((await verifyRun(workspace, id)).errors),
   },
   benchmarks: {
@@ -139,6 +153,8 @@ const KINDS: Readonly<Record<Group, Kind>> = {
     ids: (workspace) => resultIds(workspace).sort(),
     isId: isRunId,
     document: RESULT_FILE,
+    listing: null,
+    most: 10_000,
     problem: async (workspace, id) => firstError((await verifyBenchmark(workspace, id)).errors),
   },
   models: fetched(
@@ -302,6 +318,9 @@ function damageText(keys: readonly string[]): string {
   return keys.length === 0 ? "" : `missing or damaged in the store: ${shown}`;
 }
 
+/** Of the file that lists the others, and of files beside those that it lists, such as itself. */
+const MAX_LISTING_BYTES = 64 * 2 ** 20, MOST_UNLISTED = 10;
+
 /** Codes of items whose record or bytes are wrong. */
 const DAMAGE = new Set(["store_invalid", "artifact_hash_mismatch", "bundle_hash_mismatch"]);
 
@@ -323,6 +342,7 @@ async function receive(
   if (lock === null) throw new SvcError("run_still_executing", `Cannot pull ${id}: another process pulls it`);
   try {
     const onBytes = (done: number, total: number) => onProgress?.(id, done, total);
+    await checkFiles(store, record, kind);
     const received = await receiveFolder(store, record, folder, { onBytes });
     const problem = await kind.problem(staging, id);
     if (problem !== null) {
@@ -335,6 +355,29 @@ async function receive(
     return received;
   } finally {
     lock.release();
+  }
+}
+
+/**
+ * Refuses an item with files that its own list does not name, before they are received.
+ * @throws SvcError `store_invalid`
+ */
+async function checkFiles(store: ObjectStore, record: FolderRecord, { listing, most }: Kind): Promise<void> {
+  const refuse = (why: string) =>
+    new SvcError("store_invalid", `Cannot receive ${record.group}/${record.id} from ${store.address}: ${why}`);
+  const bytes = listing && await receiveFile(store, record, listing.file, MAX_LISTING_BYTES);
+  let known: Set<string>;
+  try {
+    known = new Set(bytes && listing!.paths(new TextDecoder().decode(bytes)));
+  } catch (error) {
+    throw refuse(`its ${listing!.file} is unreadable: ${messageOf(error)}`);
+  }
+  // A model at an address is one file, named by its digest.
+  if (bytes === null && listing?.required && !record.id.startsWith("url/")) throw refuse(`it has no ${listing.file}`);
+  const others = record.files.filter(({ path }) => !known.has(path)).length,
+    allowed = bytes === null ? most : MOST_UNLISTED;
+  if (others > allowed) {
+    throw refuse(`it has ${others} files that it does not list, and at most ${allowed} are received`);
   }
 }
 

@@ -8,6 +8,7 @@
  */
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
+import { joinBytes } from "../artifact/join_bytes.ts";
 import { hashFile } from "../artifact/hash_file.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
@@ -87,7 +88,8 @@ export async function readRecord(store: ObjectStore, group: string, id: string):
   let sum = 0;
   for (const file of files) {
     if (!isObject(file) || !isSize(file.size_bytes) || !isDigest(file.sha256)) return refuse("a file has no digest");
-    const path = String(file.path);
+    const { path } = file;
+    if (typeof path !== "string") return refuse("a file has no path");
     // Names that differ in case alone are one file on some systems.
     if (!isInside(path) || paths.has(path.toLowerCase())) return refuse(`it names the path ${JSON.stringify(path)}`);
     paths.add(path.toLowerCase());
@@ -266,6 +268,22 @@ export async function receiveFolder(
     if (pieces !== undefined && hashFile(join(folder, path)).sha256 !== sha256) throw mismatch(store, path);
   }
   return received;
+}
+
+/** The bytes of one file of a record, or null where it has none of at most so many bytes. @throws SvcError as `receiveFolder` */
+export async function receiveFile(
+  store: ObjectStore,
+  { files, piece_bytes }: FolderRecord,
+  path: string,
+  most: number,
+): Promise<Uint8Array | null> {
+  const file = files.find((one) => one.path === path);
+  if (file === undefined || file.size_bytes > most) return null;
+  const { size_bytes, sha256, pieces = [sha256] } = file, parts: Uint8Array[] = [];
+  for (const [at, digest] of pieces.entries()) {
+    parts.push(await fetchPiece(store, digest, Math.min(piece_bytes, size_bytes - at * piece_bytes), path));
+  }
+  return joinBytes(parts);
 }
 
 async function fetchPiece(store: ObjectStore, sha256: string, length: number, path: string) {

@@ -50,6 +50,9 @@ export type DatasetImages = {
   fetch?: string;
 };
 
+/** Of a file that becomes a manifest of bits. */
+const MAX_BITS_BYTES = 2 ** 28;
+
 const bundledSets = () => import("../artifact/bundled.ts");
 const publishedSets = () => import("../artifact/published_datasets.ts");
 const fetchedSets = () => import("../fetch/datasets.ts");
@@ -223,7 +226,8 @@ export class Data {
       import("../artifact/bit_manifest_file.ts"),
     ]);
     if (exists(path) && !isFolder(path) && (bits || holdsBits(path))) {
-      return makeBitManifest(await Deno.readFile(path), basename(path), !options.inline);
+      const bytes = await readBounded(await Deno.realPath(path), MAX_BITS_BYTES, path);
+      return makeBitManifest(bytes, basename(path), !options.inline);
     }
     if (holdsTexts(path)) return { manifest: makeTextManifest(path, options), files };
     const { makeImageManifest } = await import("../artifact/dataset_manifest.ts");

@@ -67,7 +67,11 @@ export function checkAgainstOperation(manifest: TrainedManifest, index: number, 
     );
   }
   if (row.role !== undefined && row.role !== abi.component_role) {
-    report([...at, "role"], `Cannot use the role ${String(row.role)}`, `The operation asks for ${abi.component_role}`);
+    report(
+      [...at, "role"],
+      `Cannot use the role ${canonicalJson(row.role)}`,
+      `The operation asks for ${abi.component_role}`,
+    );
   }
   for (const [name, value] of Object.entries((row.params ?? {}) as JsonObject)) {
     const bound = abi.binding_params[name];

@@ -3,6 +3,7 @@ import { checkValue } from "../contract/schema.ts";
 import { type Diagnostic, diagnostic, findingsOf, type Place, SvcError } from "../contract/error.ts";
 import { Suggestions } from "../contract/nearest.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { canonicalJson } from "../contract/json.ts";
 import { readJson } from "../recipe/json_reader.ts";
 import type { Locate } from "../recipe/types.ts";
 import { readYaml } from "../recipe/yaml_reader.ts";
@@ -44,7 +45,9 @@ export function readDocument(bytes: Uint8Array, file: string): ReadDocument {
 export function checkManifest(document: Value, manifestName = "trained_artifact.yaml"): Diagnostic[] {
   const version = isObject(document) ? document.schema_version : undefined;
   if (version !== undefined && version !== 2) {
-    return [unsupported(["schema_version"], `Cannot read schema version ${String(version)} of a trained artifact`, 2)];
+    return [
+      unsupported(["schema_version"], `Cannot read schema version ${canonicalJson(version)} of a trained artifact`, 2),
+    ];
   }
   const problems = checkValue(TRAINED_ARTIFACT_SCHEMA, document, [], { code: "artifact_schema_invalid" });
   return problems.length > 0 ? problems : checkRules(document as TrainedManifest, manifestName);
@@ -67,7 +70,7 @@ function checkRules(manifest: TrainedManifest, manifestName: string): Diagnostic
   const { components, runtime, application, compatible_operations: rows, contract } = manifest;
 
   if (runtime.abi_version !== 1 && runtime.abi_version !== 2) {
-    const message = `Cannot run an artifact of ABI version ${String(runtime.abi_version)}`;
+    const message = `Cannot run an artifact of ABI version ${canonicalJson(runtime.abi_version)}`;
     problems.push(unsupported(["runtime", "abi_version"], message, 1, 2));
   }
 
@@ -183,7 +186,7 @@ function checkPublication(manifest: TrainedManifest): Diagnostic[] {
 export function checkSlotContract(document: Value, path: string): Diagnostic[] {
   const version = isObject(document) ? document.schema_version : undefined;
   if (version !== undefined && version !== 1) {
-    return [unsupported(["contract", "path"], `Cannot read schema version ${String(version)} of ${path}`, 1)];
+    return [unsupported(["contract", "path"], `Cannot read schema version ${canonicalJson(version)} of ${path}`, 1)];
   }
   // Its places are not places of the manifest.
   return checkValue(SLOT_CONTRACT_SCHEMA, document, [], { code: "artifact_schema_invalid" })

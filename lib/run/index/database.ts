@@ -84,7 +84,7 @@ const MIGRATIONS: readonly string[] = [
    ALTER TABLE runs ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;`,
 ];
 
-/** The columns of a run before its checksum, in the order of the table. */
+/** The columns of a run before its checksum, in the order of the table. Exported for tests. */
 export const RUN_COLUMNS = [
   "run_id",
   "status",

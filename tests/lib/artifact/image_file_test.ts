@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { PNG_SIGNATURE } from "../../../lib/artifact/png_decode.ts";
+import { joinBytes } from "../../../lib/artifact/join_bytes.ts";
 import { deflateSync } from "node:zlib";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { exifOrientation } from "../../../lib/artifact/exif.ts";
@@ -194,4 +196,31 @@ Deno.test("three channels of any picture", () => {
   assert.deepEqual([...toRgb(grey).data], [1, 1, 1, 2, 2, 2]);
   const alpha: Image = { width: 1, height: 1, channels: 4, data: Uint8Array.from([1, 2, 3, 4]) };
   assert.deepEqual([...toRgb(alpha).data], [1, 2, 3]);
+});
+
+Deno.test("an image with more pixels than the limit is refused by its header", () => {
+  const chunk = (type: string, body: Uint8Array) => {
+    const bytes = new Uint8Array(12 + body.length), view = new DataView(bytes.buffer);
+    view.setUint32(0, body.length);
+    bytes.set(new TextEncoder().encode(type), 4);
+    bytes.set(body, 8);
+    view.setUint32(8 + body.length, crc32Of(bytes.subarray(4, 8 + body.length)));
+    return bytes;
+  };
+  const header = new Uint8Array(13), view = new DataView(header.buffer);
+  view.setUint32(0, 10_000);
+  view.setUint32(4, 10_000);
+  header.set([8, 2, 0, 0, 0], 8);
+  // The data are no deflate stream: decoding them would be another error.
+  const file = joinBytes([
+    Uint8Array.from(PNG_SIGNATURE),
+    chunk("IHDR", header),
+    chunk("IDAT", Uint8Array.of(255)),
+    chunk("IEND", new Uint8Array()),
+  ]);
+  assert.throws(() => decodeImage(file), {
+    code: "artifact_limit_exceeded",
+    message: "Cannot read an image of 10000 x 10000 pixels",
+    hint: "The limit is 50000000 pixels",
+  });
 });

@@ -186,3 +186,34 @@ Deno.test("bits are read from arrays, from lines of 0 and 1, and from bytes", ()
   assert.throws(() => makeBitManifest(values, "v.npy", true), refusedWith("boundary_value_invalid", /value 0\.5/));
   assert.throws(() => makeBitManifest(new Uint8Array(), "v.bin", true), refusedWith("boundary_shape_invalid"));
 });
+
+Deno.test("files beyond the limits are refused before their texts are made", () => {
+  const folder = Deno.makeTempDirSync();
+  const refused = (name: string, text: string, message: RegExp, code = "text_manifest_invalid") => {
+    const path = join(folder, name);
+    Deno.writeTextFileSync(path, text);
+    assert.throws(() => makeTextManifest(path, { lines: true }), refusedWith(code, message));
+    Deno.removeSync(path);
+  };
+  try {
+    // Each opens a quote that no other closes.
+    refused("open.csv", 'text\n"' + "a".repeat(20_000_000), /end of the file inside of quotes/);
+    refused("quotes.csv", "text\n" + '"a\n'.repeat(100_001), /quote/);
+    refused("after.csv", 'text\n"a"b\n', /text after a closing quote/);
+    refused("rows.csv", "text\n" + "a\n".repeat(100_001), /more than 100000 texts/);
+    refused("lines.txt", "a\n".repeat(100_001), /more than 100000 texts/);
+    refused("lines.jsonl", '"a"\n'.repeat(100_001), /more than 100000 texts/);
+    refused("large.txt", "a".repeat(64 * 2 ** 20 + 1), /more than 67108864 bytes/, "artifact_limit_exceeded");
+    // As many equal ids as texts are allowed.
+    Deno.writeTextFileSync(join(folder, "ids.csv"), "id,text\n" + "x,a\n".repeat(100_000));
+    const { samples } = makeTextManifest(join(folder, "ids.csv"));
+    assert.deepEqual([samples.length, samples[1].sample_id, samples.at(-1)!.sample_id], [100_000, "x_2", "x_100000"]);
+    if (Deno.build.os === "windows") return;
+    for (const name of ["pipe.csv", "pipe.txt", "pipe.jsonl"]) {
+      assert.ok(new Deno.Command("mkfifo", { args: [join(folder, name)] }).outputSync().success);
+      assert.throws(() => makeTextManifest(join(folder, name)), refusedWith("path_refused", /not a regular file/));
+    }
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+});

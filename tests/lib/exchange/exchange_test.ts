@@ -320,6 +320,18 @@ Deno.test("a hostile store changes nothing", async (t) => {
       record.size_bytes = record.files.reduce((sum, file) => sum + Number(file.size_bytes), 0);
     }),
   );
+  await refused(
+    "20,000 files that the run does not list",
+    "store_invalid",
+    says((record) => {
+      const sha256 = sha256Hex("");
+      store.objects.set(`study/sha256/${sha256.slice(0, 2)}/${sha256}`, new Uint8Array());
+      record.files.push(
+        ...Array.from({ length: 20_000 }, (_, at) => ({ path: `artifacts/${at}`, size_bytes: 0, sha256 })),
+      );
+    }),
+  );
+  await refused("a path that is an object", "store_invalid", says(({ files }) => files[0].path = { toString: 1 }));
   await refused("another run", "store_invalid", says((record) => record.id = "20260101T000000Z_other"));
   await refused(
     "a bundle that does not verify",
@@ -335,6 +347,30 @@ Deno.test("a hostile store changes nothing", async (t) => {
   await t.step("the right bytes are accepted after all", async () => {
     assert.equal((await there.runs.pull(AT, [id], options)).items[0].status, "received");
   });
+});
+
+Deno.test("a model without its record, and one with files beside it, are refused before they are received", async () => {
+  await using at = await bench();
+  const { store, here, there, options } = at, revision = "a".repeat(40);
+  const folder = join(here.workspace.stateDir, "models/org__net", revision);
+  await Deno.mkdir(folder, { recursive: true });
+  for (let file = 0; file < 20; file++) await Deno.writeTextFile(join(folder, `${file}.onnx`), "net");
+  await here.models.push(AT, [], options);
+  const refused = async (problem: RegExp) => {
+    const { items: [item] } = await there.models.pull(AT, [], options);
+    assert.equal(item.status, "damaged");
+    assert.match(item.problem!, problem);
+    assert.equal(
+      store.requests.filter((line) => line.startsWith(`GET study/sha256/${sha256Hex("net").slice(0, 2)}`)).length,
+      0,
+    );
+  };
+  await refused(/it has no fetch.json/);
+  const record = { id: "org/net", version: revision, url: "", sha256: "", files: {}, fetched_at_utc: "" };
+  await Deno.writeTextFile(join(folder, "fetch.json"), JSON.stringify(record));
+  store.objects.delete(`study/models/org__net/${revision}.json`);
+  await here.models.push(AT, [], options);
+  await refused(/it has 21 files that it does not list/);
 });
 
 Deno.test("addresses and credentials are checked, and refusals do not show them", async () => {
