@@ -243,7 +243,7 @@ Deno.test("an unknown data set is not found", async () => {
 });
 
 Deno.test(
-  "storage that fails has the code of the file system, and a damaged index fails the doctor until it is rebuilt",
+  "storage that fails has the code of the file system, and a damaged index fails the doctor until it is made anew",
   inFolder(async (cwd) => {
     await Deno.writeTextFile(join(cwd, "bits.yaml"), BITS);
     await Deno.symlink(join(cwd, "missing"), join(cwd, "dangling"));
@@ -258,15 +258,20 @@ Deno.test(
     for (let i = 0; i < 3; i++) assert.equal((await svc(["recipe", "run", "bits.yaml"], { cwd })).code, 0);
     assert.equal((await svc(["runs", "list"], { cwd })).code, 0);
     const path = join(cwd, ".svc/index.sqlite3");
-    const bytes = await Deno.readFile(path);
-    await Deno.writeFile(path, bytes.fill(0xa5, 4096));
-    const list = await svc(["runs", "list", "--json"], { cwd });
-    assert.deepEqual([list.code, list.json.code], [5, "file_system_error"]);
-    assert.match(list.json.hint, /svc index rebuild/);
+    const damage = async () => {
+      const bytes = (await Deno.readFile(path)).fill(0xa5, 4096);
+      await Deno.writeFile(path, bytes);
+      return bytes;
+    };
+    const bytes = await damage();
     const doctor = await svc(["doctor", "--json"], { cwd });
     const check = (name: string) => doctor.json.checks.find(({ id }: { id: string }) => id === name);
     assert.deepEqual([doctor.code, check("index").status], [5, "failed"]);
     assert.deepEqual(await Deno.readFile(path), bytes, "the doctor changes nothing");
+    const list = await svc(["runs", "list", "--format", "csv"], { cwd });
+    assert.deepEqual([list.code, list.stdout.trim().split("\n").length], [0, 4]);
+    assert.match(list.stderr, /The index of runs was damaged and is made anew: it was moved to .*damaged-/);
+    await damage();
     const rebuilt = await svc(["index", "rebuild", "--json"], { cwd });
     assert.deepEqual([rebuilt.code, rebuilt.json.runs], [0, 3]);
     const again = (await svc(["doctor", "--json"], { cwd })).json.checks;
