@@ -71,6 +71,10 @@ async function pages(): Promise<void> {
       }
     });
   }
+  // The index compares the number of its rows with that of the folders.
+  database.exec(
+    "UPDATE meta SET value = substr(value, 1, instr(value, ' ')) || (SELECT count(*) FROM runs) WHERE key = 'runs_stamp'",
+  );
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   row(
     `write ${runs} rows`,
