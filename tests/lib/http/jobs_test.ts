@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { verifyRun } from "../../../lib/run/verify.ts";
 import { decoding, LONG } from "../../support/long_recipe.ts";
 import { BITS, openTestServer, readStream, removeLeft, type TestServer } from "./support.ts";
-import { until } from "../../support/until.ts";
+import { until, within } from "../../support/until.ts";
 
 Deno.test("a run job is taken, runs, tells every event once and leaves a bundle that verifies", async () => {
   await using server = await openTestServer();
@@ -391,7 +391,9 @@ Deno.test("a stream that nobody reads is closed, and one that is read stays", as
   const abandoned = await server.request("/api/events");
   const read = await server.request("/api/events");
   const reader = read.body!.getReader();
-  for (let comments = 0; comments < 8; comments++) assert.equal((await reader.read()).done, false);
+  for (let comments = 0; comments < 8; comments++) {
+    assert.equal((await within("the next heartbeat", reader.read())).done, false);
+  }
   assert.equal(events.streams, 1);
   await reader.cancel();
   assert.equal(events.streams, 0);

@@ -6,7 +6,7 @@ import { createClient } from "../../../lib/http/client.ts";
 import { startServer } from "../../../lib/http/serve.ts";
 import { BITS, withServer } from "./support.ts";
 import { LONG } from "../../support/long_recipe.ts";
-import { until } from "../../support/until.ts";
+import { until, within } from "../../support/until.ts";
 
 Deno.test("the typed client: paths, bodies and replies have types, and 1.0 stays 1.0 both ways", () =>
   withServer({}, async ({ url }) => {
@@ -102,7 +102,7 @@ Deno.test("clients that go away leave no stream behind, and one that comes back 
       const controller = new AbortController();
       const response = await fetch(`${url}/api/events`, { signal: controller.signal });
       const reader = response.body!.getReader();
-      await reader.read();
+      await within("the stream begins", reader.read());
       return () => {
         controller.abort();
         reader.cancel().catch(() => {});
@@ -122,7 +122,9 @@ Deno.test("shutting down refuses new work, stops what runs and keeps what was wr
   };
   const events = await fetch(`${server.url}/api/run-jobs/${job_id}/events`);
   const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader();
-  for (let text = ""; !text.includes("run_started");) text += (await reader.read()).value ?? "";
+  for (let text = ""; !text.includes("run_started");) {
+    text += (await within("the run starts", reader.read())).value ?? "";
+  }
   const stopped = server.stop();
   const refused = await client.api["run-jobs"].$post({ json: { recipe: BITS } }).catch(() => null);
   if (refused !== null) assert.equal(refused.status as number, 503);

@@ -6,6 +6,7 @@ import { JobThread } from "../../../lib/http/jobs/thread.ts";
 import type { JobTask, Report } from "../../../lib/http/jobs/types.ts";
 import { ThreadPool } from "../../../lib/http/threads/pool.ts";
 import { BITS } from "./support.ts";
+import { within } from "../../support/until.ts";
 
 async function inProject(body: (options: { projectRoot: string; stateDir: string }) => Promise<void>): Promise<void> {
   const projectRoot = await Deno.makeTempDir({ prefix: "svc-threads-" });
@@ -28,7 +29,7 @@ function ends() {
       next = Promise.withResolvers();
     },
   };
-  return { idle, next: () => next.promise };
+  return { idle, next: () => within("the idle thread ends", next.promise) };
 }
 
 Deno.test("a library thread ends without requests, and the next request starts another", () =>

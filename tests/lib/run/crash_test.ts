@@ -10,6 +10,7 @@ import { listRuns, removeRuns, showRun } from "../../../lib/run/store.ts";
 import { verifyRun } from "../../../lib/run/verify.ts";
 import type { Workspace } from "../../../lib/run/workspace.ts";
 import { dyingDisk, Killed } from "../../support/faults.ts";
+import { within } from "../../support/until.ts";
 import { runSmall, withWorkspace } from "./fixture.ts";
 
 /** Leaves something in staging, as a step does that is at work. */
@@ -150,7 +151,7 @@ Deno.test("kill -9 frees the lock, and the run is found interrupted", () =>
       env: { SVC_WORKSPACE: workspace.stateDir },
     }).spawn();
     const reader = child.stdout.getReader();
-    const { value } = await reader.read();
+    const { value } = await within("the second step starts", reader.read());
     assert.equal(new TextDecoder().decode(value).trim(), "here");
     const [running] = listRuns(workspace);
     assert.equal(running.status, "running");
