@@ -21,8 +21,9 @@ const RULE = { untilErrors: 6_250 };
 
 /** Whether the test can start these programs. */
 function available(...names: string[]): boolean {
-  const folders = `${Deno.env.get("PATH")}:/usr/sbin`.split(":");
-  return Deno.build.os === "linux" && names.every((name) => folders.some((folder) => exists(join(folder, name))));
+  const script = `PATH=$PATH:/usr/sbin; ${names.map((name) => `command -v ${name}`).join(" && ")}`;
+  return Deno.build.os === "linux" &&
+    new Deno.Command("sh", { args: ["-c", script], stdout: "null" }).outputSync().success;
 }
 
 /**

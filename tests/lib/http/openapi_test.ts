@@ -266,7 +266,9 @@ Deno.test("every documented status is seen of its route, and no other", async ()
     for (const id of [drawn.run_id, "nothing"]) await get(`/api/runs/${id}/${task}-overlay?kind=reference`);
     await get(`/api/runs/${drawn.run_id}/${task}-overlay?index=7`);
   }
-  await Deno.writeTextFile(`${server.folder}/.svc/runs/${drawn.run_id}/artifacts/data/images.npz`, "PK");
+  const images = `${server.folder}/.svc/runs/${drawn.run_id}/artifacts/data/images.npz`;
+  await Deno.chmod(images, 0o644);
+  await Deno.writeTextFile(images, "PK");
   for (const task of ["detection", "segmentation"]) await get(`/api/runs/${drawn.run_id}/${task}-overlay`);
 
   await get("/api/benchmarks/packs");
