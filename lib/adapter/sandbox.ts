@@ -5,8 +5,9 @@
  * Every result is decoded from a frame and checked before use. A sandbox serves the calls of one step; one that exceeded a
  * limit is never used again.
  */
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { ownExecutable, RUN_FLAG } from "../artifact/program.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import type { Cancellation } from "../contract/operation.ts";
 import type { NdArray } from "../numeric/ndarray.ts";
@@ -81,17 +82,10 @@ export class SandboxFailure extends SvcError {
 const unavailable = (why: string, hint: string | null) =>
   new SvcError("adapter_isolation_unavailable", `Cannot load an adapter: ${why}`, { hint });
 
-/** The executable of this program, in a spelling that it may run; null without the right. */
-function ownProgram(): string | null {
-  const path = Deno.execPath(), names = Deno.build.standalone ? [path] : [path, basename(path)];
-  return names.find((command) => Deno.permissions.querySync({ name: "run", command }).state === "granted") ?? null;
-}
-
 /** @throws SvcError `adapter_isolation_unavailable` if no process can be started; no code is loaded then */
 export async function requireIsolation(): Promise<void> {
-  if (ownProgram() === null) {
-    const flag = `--allow-run=${Deno.build.standalone ? Deno.execPath() : basename(Deno.execPath())}`;
-    throw unavailable("this program may not start its own executable", `Start it with ${flag}`);
+  if (ownExecutable() === null) {
+    throw unavailable("this program may not start its own executable", `Start it with ${RUN_FLAG}`);
   }
   if (Deno.build.standalone && !await canRestrictWorkers()) {
     throw unavailable("workers cannot be started with fewer permissions", ISOLATION_HINT);
@@ -154,7 +148,7 @@ export class AdapterSandbox {
     words: string[] | null = Deno.build.standalone ? [] : null,
   ): Promise<AdapterSandbox> {
     await requireIsolation();
-    const { root, granted, limits } = spec, program = ownProgram()!;
+    const { root, granted, limits } = spec;
     const environment = granted.env.map((name): [string, string | undefined] => [name, Deno.env.get(name)]);
     const env = {
       // A path that cannot be a folder: nothing that the runtime keeps reaches another process.
@@ -166,7 +160,8 @@ export class AdapterSandbox {
     let sandbox: AdapterSandbox | undefined;
     try {
       await startChild({
-        program,
+        program: Deno.execPath(),
+        permitted: ownExecutable()!,
         args: words === null ? await denoArguments(spec) : [...words, ...workerArguments(spec)],
         env,
         folder: root,

@@ -27,7 +27,7 @@ export function permissionsText({ net, read, env }: PermissionSet): string {
 export type AdapterLimits = {
   /** Maximum seconds of a call: 1 to 3600. */
   timeout_s: number;
-  /** Maximum MiB of the adapter's thread: 16 to 8192. */
+  /** Maximum MiB of the process, beside those of the runtime: 16 to 8192. */
   memory_mb: number;
 };
 

@@ -33,3 +33,12 @@ function packagedForm(): ProgramForm | null {
     return null;
   }
 }
+
+/** The flag that allows this program to start its own executable. */
+export const RUN_FLAG = "--allow-run=deno";
+
+/** The executable of this program in a spelling that it may run, its path or its name; null without the right. */
+export function ownExecutable(): string | null {
+  const names = Deno.build.standalone ? [Deno.execPath()] : [Deno.execPath(), "deno"];
+  return names.find((command) => Deno.permissions.querySync({ name: "run", command }).state === "granted") ?? null;
+}

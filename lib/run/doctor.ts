@@ -1,7 +1,7 @@
 /** Checks of the installation, with a hint for each problem. */
 import { join } from "node:path";
 import { BUNDLED_DATASETS, isBundledDatasetPresent } from "../artifact/bundled.ts";
-import { programForm } from "../artifact/program.ts";
+import { ownExecutable, programForm, RUN_FLAG } from "../artifact/program.ts";
 import { messageOf } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { nativeExtension } from "../numeric/native/extension.ts";
@@ -40,6 +40,7 @@ export async function diagnose(workspace: Workspace): Promise<Diagnosis> {
     stateDirectory(workspace),
     await index(workspace),
     await sandbox(),
+    ownProcess(),
     memory(),
     native(),
     ...datasets(workspace),
@@ -124,10 +125,20 @@ async function index(workspace: Workspace): Promise<Check> {
   }
 }
 
-/** Adapters and models run in workers without permissions, which need a flag of the runtime. */
+/** Networks run in workers without permissions, which need a flag of the runtime. */
 async function sandbox(): Promise<Check> {
   if (await canRestrictWorkers()) return passed("sandbox", "workers with restricted permissions are available");
   return warning("sandbox", "workers cannot be started with fewer permissions", ISOLATION_HINT);
+}
+
+/** Each step of an adapter runs in a process of this program. */
+function ownProcess(): Check {
+  if (ownExecutable() !== null) return passed("adapter_process", "this program may start its own executable");
+  return warning(
+    "adapter_process",
+    "this program may not start its own executable, so it refuses adapters",
+    `Start the program with ${RUN_FLAG},sh`,
+  );
 }
 
 function memory(): Check {

@@ -26,6 +26,14 @@ async function ended(url: string, job: string) {
 const post = (url: string, body: unknown) =>
   fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
 
+/** A step of an adapter, which starts a process. */
+const CODED_YAML = `name: coded
+metadata: {seed: 1}
+steps:
+  - {id: data, op: source.image_dataset, params: {dataset: svc_sample_images, image_ids: camera, crop_size: 64}}
+  - {id: sender, op: dct_slices.encode, params: {bits_per_pixel: 1.0}, inputs: {images: data.images}}
+`;
+
 async function project(folder: string): Promise<void> {
   await Deno.mkdir(join(folder, "recipes"), { recursive: true });
   await Deno.writeTextFile(join(folder, "recipes/bits.yaml"), BITS_YAML);
@@ -42,7 +50,8 @@ Deno.test(
     const flags = words.replaceAll("\\\n", " ").replaceAll("<program>", ROOT_PATH).replaceAll("<project>", folder)
       .split(/ +/);
     assert.ok(flags.length > 4 && flags.every((flag) => flag.startsWith("--") && flag !== "-A"), words);
-    await using server = await serve(folder, { flags });
+    await Deno.writeTextFile(join(folder, "recipes/coded.yaml"), CODED_YAML);
+    await using server = await serve(folder, { flags, globals: ["--adapter", join(ROOT_PATH, "adapters/dct_slices")] });
     const { url } = server;
     for (
       const path of [
@@ -63,6 +72,8 @@ Deno.test(
     assert.equal(run.status, "completed", JSON.stringify(run));
     const verified = await (await fetch(`${url}/api/runs/${run.run_id}/verify`)).json();
     assert.equal(verified.status, "valid");
+    const external = await (await post(`${url}/api/recipe/run`, { path: "recipes/coded.yaml" })).json();
+    assert.equal(external.status, "completed", JSON.stringify(external));
     const saved = await post(`${url}/api/recipe/save`, { recipe: BITS, filename: "other.yaml" });
     assert.equal(saved.status, 200, await saved.text());
     const { checks } = await (await fetch(`${url}/api/doctor`)).json();

@@ -17,8 +17,10 @@ const RUNTIME_MB = 1024;
 const PS_MS = 250;
 
 export interface ChildSpec {
-  /** The program to run, an absolute path or a name that this program may run. */
+  /** Absolute path of the program. */
   program: string;
+  /** The program as this one may run it without a shell: its path or its name. */
+  permitted: string;
   args: readonly string[];
   env: Readonly<Record<string, string>>;
   /** The working directory, which the child can read. */
@@ -55,7 +57,13 @@ function knownLaunchers(): Launcher[] {
 
 /** Sets limits, then becomes the program. Sizes are KiB (-d) and blocks of 512 bytes (-f: caches of the runtime). */
 const LIMITS = 'ulimit -c 0; ulimit -d "$1"; ulimit -f 131072; ulimit -n 256; ulimit -t "$2"; shift 2; exec "$@"';
-const PATH = "/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin";
+const SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin";
+
+/** Where the launchers and a program without a path are looked up. */
+function searchPath(): string {
+  const known = Deno.permissions.querySync({ name: "env", variable: "PATH" }).state === "granted";
+  return (known ? Deno.env.get("PATH") : undefined) ?? SYSTEM_PATH;
+}
 
 const NAMESPACES = `--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --disable-userns
   --uid 65534 --gid 65534 --cap-drop ALL --hostname svc --die-with-parent --new-session --clearenv`.split(/\s+/);
@@ -83,8 +91,8 @@ function bubblewrap({ program, folder, read, network, env }: ChildSpec): string[
 }
 
 function commandLine(launcher: Launcher, spec: ChildSpec): string[] {
+  if (launcher === "plain") return [spec.permitted, ...spec.args];
   const command = [spec.program, ...spec.args];
-  if (launcher === "plain") return command;
   const limits = [String((spec.memoryMb + RUNTIME_MB) * 1024), String(Math.ceil(spec.cpuSeconds))];
   const wrapped = launcher === "bwrap"
     ? ["bwrap", ...bubblewrap(spec)]
@@ -104,7 +112,7 @@ const COVERING = ["/", "/dev", "/tmp", "/usr", ...LIBRARIES];
  */
 export async function startChild(spec: ChildSpec, begin: (child: Child) => Promise<void>): Promise<Child> {
   const known = launchers ??= knownLaunchers();
-  const covered = !spec.program.startsWith("/") || spec.read.some((path) => COVERING.includes(path));
+  const covered = spec.read.some((path) => COVERING.includes(path));
   const tried = known.filter((launcher) => launcher !== "bwrap" || !covered), failed: Launcher[] = [];
   for (const launcher of tried) {
     let child: Child | undefined;
@@ -136,7 +144,7 @@ export class Child {
       args,
       cwd: folder,
       clearEnv: true,
-      env: { ...env, PATH },
+      env: { PATH: searchPath(), ...env },
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",
@@ -287,7 +295,7 @@ async function psMb(root: number): Promise<number> {
   const { stdout } = await new Deno.Command("ps", {
     args: ["-A", "-o", "pid=,ppid=,rss="],
     clearEnv: true,
-    env: { PATH },
+    env: { PATH: searchPath() },
     stderr: "null",
   }).output();
   const rows = new TextDecoder().decode(stdout).trim().split("\n").map((line) => line.trim().split(/\s+/).map(Number));

@@ -3,6 +3,7 @@ import { DIRECTION_RULES } from "./direction_rules.ts";
 import { LINK_RULES } from "./link_rules.ts";
 import { POWER_RULES } from "./power_rules.ts";
 import { RUNTIME_RULES } from "./runtime_rules.ts";
+import { SIDE_CHANNEL_RULES } from "./side_channel_rules.ts";
 import { STREAM_RULES } from "./stream_rules.ts";
 import { TEXT_RULES } from "./text_rules.ts";
 import type { Rule } from "./view.ts";
@@ -16,7 +17,14 @@ export const RULES: readonly Rule[] = [
   ...LINK_RULES,
   ...TEXT_RULES,
   ...DIRECTION_RULES,
+  ...SIDE_CHANNEL_RULES,
 ];
 
 /** The lint of links: mistakes that would give a number without meaning. */
-export const LINK_CHECKS: readonly Rule[] = [...POWER_RULES, ...STREAM_RULES, ...LINK_RULES, ...TEXT_RULES];
+export const LINK_CHECKS: readonly Rule[] = [
+  ...POWER_RULES,
+  ...STREAM_RULES,
+  ...LINK_RULES,
+  ...TEXT_RULES,
+  ...SIDE_CHANNEL_RULES,
+];

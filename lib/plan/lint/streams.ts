@@ -17,6 +17,8 @@ export interface LintStep {
   inputs: { [port: string]: string };
   /** Undefined for an unknown operation. */
   contract: OperationContract | undefined;
+  /** The record of an adapter. */
+  external: JsonObject | undefined;
   /** Kinds of its outputs; empty where they are not known. */
   outputs: OutputKinds;
 }

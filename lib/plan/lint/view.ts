@@ -57,6 +57,7 @@ export class LintView {
       // Of a recipe that does not compile, an input may be anything.
       inputs: Object.fromEntries(Object.entries(step.inputs).filter(([, from]) => typeof from === "string")),
       contract: registry.find(step.op)?.operation.contract,
+      external: registry.find(step.op)?.record,
       outputs: kinds[index] ?? {},
     }));
     for (const step of this.steps) if (!this.#byId.has(step.id)) this.#byId.set(step.id, step);

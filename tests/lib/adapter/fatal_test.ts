@@ -6,7 +6,17 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { Operation } from "../../../lib/contract/operation.ts";
 import { runOperation } from "../../ops/harness.ts";
-import { BITS, body, failure, images, manifestOf, operationsOf, withFolder, writeFolder } from "./support.ts";
+import {
+  BITS,
+  body,
+  failure,
+  images,
+  manifestOf,
+  operationsOf,
+  processesOf,
+  withFolder,
+  writeFolder,
+} from "./support.ts";
 
 /** Code that holds its thread until the time limit. */
 const ENDLESS: Record<string, string> = {
@@ -92,21 +102,6 @@ async function probe(
   const failed = await failure(runOperation(operation, { inputs: { images: images() } }));
   assert.deepEqual(processesOf(folder), [], `${name}: no process is left`);
   return failed;
-}
-
-/** Command lines that name a folder (Linux). */
-function processesOf(folder: string): string[] {
-  if (Deno.build.os !== "linux") return [];
-  return [...Deno.readDirSync("/proc")].flatMap(({ name }) => {
-    if (!/^[0-9]+$/.test(name)) return [];
-    try {
-      const line = Deno.readTextFileSync(`/proc/${name}/cmdline`);
-      return line.split(/[\0=]/).includes(folder) ? [line] : [];
-    } catch {
-      // It has ended since the folder was read.
-      return [];
-    }
-  });
 }
 
 Deno.test("code that does not return is ended at the time limit", () =>

@@ -108,3 +108,18 @@ export async function failure(call: Promise<unknown>): Promise<{ code: string; m
   }
   return { code: "none", message: "it succeeded", hint: null };
 }
+
+/** Command lines of living processes that name a folder (Linux). */
+export function processesOf(folder: string): string[] {
+  if (Deno.build.os !== "linux") return [];
+  return [...Deno.readDirSync("/proc")].flatMap(({ name }) => {
+    if (!/^[0-9]+$/.test(name)) return [];
+    try {
+      const line = Deno.readTextFileSync(`/proc/${name}/cmdline`);
+      return line.split(/[\0=]/).includes(folder) ? [line] : [];
+    } catch {
+      // It has ended since the folder was read.
+      return [];
+    }
+  });
+}
