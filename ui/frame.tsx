@@ -41,7 +41,14 @@ async function preload(): Promise<void> {
   for (const load of [...PARTS, ...Object.values(PAGES)]) await load().catch(() => {});
 }
 
+/** A narrower window keeps the chosen view and the chosen tabs in sight. */
+const revealAll = () => document.querySelectorAll<HTMLElement>(".rail, [role=tablist]").forEach(reveal);
+
 export function App() {
+  useEffect(() => {
+    addEventListener("resize", revealAll);
+    return () => removeEventListener("resize", revealAll);
+  }, []);
   return (
     <div class="app">
       <a

@@ -22,6 +22,9 @@ export interface ServeOptions {
   port?: number;
 }
 
+/** Limit of the end: the process is killed then. */
+const END_MS = 20_000;
+
 /** Starts `svc ui serve` over a folder and waits for its address. */
 export async function serve(folder: string, options: ServeOptions = {}): Promise<Served> {
   const { flags, args = [], globals = [], port = 0, env } = options;
@@ -54,7 +57,9 @@ export async function serve(folder: string, options: ServeOptions = {}): Promise
       } catch {
         // It has ended by itself.
       }
+      const late = setTimeout(() => child.kill("SIGKILL"), END_MS);
       await child.status;
+      clearTimeout(late);
       await stderr;
     },
   };

@@ -15,7 +15,7 @@ import { startServer } from "../../lib/http/serve.ts";
 import { putBuiltPage } from "../support/built_page.ts";
 import { serve, type Served, type ServeOptions } from "../support/served.ts";
 import { AXE_SOURCE } from "./axe.ts";
-import { type Browser, type BrowserContext, CHROMIUM, chromium, needsChromium, type Page } from "./playwright.ts";
+import { type BrowserContext, needsChromium, type OwnBrowser, type Page, startBrowser } from "./playwright.ts";
 import { closeAll, type Closer, onStateAsked, seconds, TIMEOUT_MS, within } from "./waits.ts";
 
 const SHOTS = Deno.env.get("SVC_SCREENSHOTS");
@@ -33,7 +33,7 @@ export interface SceneOptions {
   forcedColors?: "active";
   /** Messages and failures that belong to the test, such as a refused recipe, which the browser logs as an error. */
   allow?: RegExp[];
-  /** Leave the end state unchecked: for tests that end without a page. */
+  /** Leave the end state unchecked: for tests that end without a page, or in a state that another test checks. */
   axe?: false;
 }
 
@@ -62,15 +62,38 @@ export interface Scene {
 }
 
 /** The browser and the built page that the tests of a file share. */
-let launched: Promise<Browser> | undefined, built: Promise<string> | undefined;
+let launched: Promise<OwnBrowser> | undefined, built: Promise<string> | undefined;
 const shared = await Deno.makeTempDir({ prefix: "svc-ui-page-" });
 
 Deno.test.afterAll(() =>
   closeAll([
     ["the folder of the built page", () => Deno.remove(shared, { recursive: true })],
-    ["the browser", async () => await (await launched)?.close()],
+    ["the browser", endBrowser],
   ])
 );
+
+async function endBrowser(): Promise<void> {
+  const ending = launched;
+  launched = undefined;
+  const own = await ending;
+  if (own === undefined) return;
+  own.kill();
+  // The driver removes the profile of a browser that has ended; the test does not depend on it.
+  await within("the end of the browser", own.browser.close()).catch(console.error);
+}
+
+/**
+ * Closes the context of a test. A browser that does not answer, which is no fault of the test, is replaced: a wait for a
+ * Chromium that does not end has no limit in the driver.
+ */
+async function closeContext(context: BrowserContext): Promise<void> {
+  try {
+    await within("the end of the context", context.close());
+  } catch (error) {
+    console.error(error);
+    await endBrowser();
+  }
+}
 
 /** A test with a browser; skipped, with the reason, where there is none. */
 export function browserTest(name: string, body: (scene: Scene) => Promise<void>, options: SceneOptions = {}): void {
@@ -98,10 +121,7 @@ async function perform(
   options: SceneOptions,
   { folder, closers }: { folder: string; closers: Closer[] },
 ): Promise<void> {
-  const browser = await within(
-    "the start of the browser",
-    launched ??= chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] }),
-  );
+  const { browser } = await within("the start of the browser", launched ??= startBrowser(shared));
   await within("the build of the page", built ??= putBuiltPage(shared), BUILD_MS);
   await Deno.mkdir(join(folder, ".svc"));
   await Deno.symlink(join(shared, "ui"), join(folder, ".svc", "ui"));
@@ -135,7 +155,7 @@ async function perform(
       acceptDownloads: true,
     }),
   );
-  closers.push(["the context of the browser", () => context.close()]);
+  closers.push(["the context of the browser", () => closeContext(context)]);
   context.setDefaultTimeout(TIMEOUT_MS);
   const allowed = [...options.allow ?? []], watched = watch(context, url);
   const forget = onStateAsked(() => stateOf(name, context, watched, jobs));
