@@ -72,8 +72,8 @@ export function findMetric(id: string): MetricEntry | undefined {
   return pattern && { ...metrics.get(id.replace(pattern, template!))!, id, name: id };
 }
 
-/** Rounding of sums may leave the range by this. */
-const ROUNDING = 1e-9;
+/** Rounding of values in single precision may leave the range by this. */
+const ROUNDING = 1e-6;
 
 /**
  * Checks measured values of metrics that the catalogue declares a fraction.
