@@ -1,5 +1,6 @@
 /** The pack physical_layer/ldpc_tdl_estimated_v1: what the estimate costs. */
 import assert from "node:assert/strict";
+import { reducedPack } from "../support/reduced_pack.ts";
 import { runBenchmark } from "../support/session.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 
@@ -7,7 +8,10 @@ Deno.test("the true channel loses fewest blocks, LMMSE fewer than least squares,
   const stateDir = await Deno.makeTempDir();
   try {
     const options = { stateDir, projectRoot: ROOT_PATH, replicates: 2 };
-    const { result } = await runBenchmark("physical_layer/ldpc_tdl_estimated_v1", options);
+    const { result } = await runBenchmark(
+      await reducedPack(stateDir, "physical_layer/ldpc_tdl_estimated_v1", [0, 1, 2]),
+      options,
+    );
     const rate = (method: string, snr: number) => {
       const row = result.recipes.find(({ method_id, matrix_selection }) =>
         method_id === method && Number(matrix_selection.snr_db) === snr

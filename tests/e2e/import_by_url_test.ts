@@ -48,6 +48,9 @@ const photographs = {
   }],
 };
 const pictures = await run(photographs);
+const { templates } = await svc.templates.list();
+const codec = templates.find(({ id }) => id === "semantic_comm.image_reconstruction.default");
+const texts = await svc.templates.instantiate("semantic_comm.text_semantic_similarity.default", { name: "texts" });
 console.log(JSON.stringify({
   compiled: compilation.status,
   status: result.status,
@@ -56,10 +59,15 @@ console.log(JSON.stringify({
   modules: plan.steps.map((step) => step.implementation_metadata.source_module),
   digests: plan.steps.map((step) => step.implementation_metadata.source_sha256),
   pictures: pictures.status,
+  available: templates.filter((row) => row.available).length,
+  missing: codec.run_readiness.missing,
+  source: codec.source,
+  template: texts.recipe.name,
+  text: texts.text.split("\\n")[0],
 }));
 `;
 
-Deno.test("a script in an empty folder imports the library by URL, adds an operation, runs, and has its photographs", async () => {
+Deno.test("a script in an empty folder imports the library by URL, adds an operation, runs, and has its photographs and templates", async () => {
   await using tree = serveTree();
   const folder = await Deno.makeTempDir({ prefix: "svc-by-url-" });
   try {
@@ -82,6 +90,13 @@ Deno.test("a script in an empty folder imports the library by URL, adds an opera
     for (const digest of seen.digests) assert.match(digest, /^[0-9a-f]{64}$/);
     assert.equal(seen.pictures, "completed");
     assert.ok(tree.requests.has("/recipes/samples/chelsea.png"));
+    // The templates come with the library, and so does the data that they read.
+    assert.ok(seen.available >= 3);
+    assert.equal(seen.source.reference, "svc_pkg:recipe_starters/image_codec_default.yaml");
+    assert.deepEqual(seen.missing, []);
+    assert.deepEqual([seen.template, seen.text.startsWith("# Sentences as UTF-8")], ["texts", true]);
+    const files = [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
+    assert.deepEqual(files, [".svc", "cache", "my_op.ts", "script.ts"]);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

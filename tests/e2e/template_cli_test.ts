@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { inFolder, svc } from "../support/cli.ts";
-import { serveTree } from "../support/serve_tree.ts";
 
 const CODEC = "semantic_comm.image_reconstruction.default", TEXTS = "semantic_comm.text_semantic_similarity.default";
 
@@ -130,40 +129,5 @@ Deno.test(
     const forced = await svc(["template", "instantiate", CODEC, "--out", "there.yaml", "--force"], { cwd });
     assert.equal(forced.code, 0);
     assert.match(await Deno.readTextFile(join(cwd, "there.yaml")), /^name: image_codec_default$/m);
-  }),
-);
-
-const SCRIPT = (root: string) => `
-import { open } from "${root}mod.ts";
-await using svc = await open();
-const { templates: rows } = await svc.templates.list();
-const texts = await svc.templates.instantiate("${TEXTS}", { name: "by_url" });
-const codec = rows.find(({ id }) => id === "${CODEC}");
-console.log(JSON.stringify({
-  available: rows.filter((row) => row.available).length,
-  missing: codec.run_readiness.missing,
-  source: codec.source,
-  name: texts.recipe.name,
-  text: texts.text.split("\\n")[0],
-}));
-`;
-
-Deno.test(
-  "imported by URL the library has its templates with it, and the data that they read",
-  inFolder(async (cwd) => {
-    await using tree = serveTree();
-    await Deno.writeTextFile(join(cwd, "script.ts"), SCRIPT(tree.url));
-    const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--no-lock", "--no-check", "script.ts"],
-      cwd,
-      env: { NO_COLOR: "1", XDG_CACHE_HOME: join(cwd, "cache") },
-    }).output();
-    assert.ok(success, new TextDecoder().decode(stderr));
-    const seen = JSON.parse(new TextDecoder().decode(stdout));
-    assert.ok(seen.available >= 3);
-    assert.equal(seen.source.reference, "svc_pkg:recipe_starters/image_codec_default.yaml");
-    assert.deepEqual(seen.missing, []);
-    assert.deepEqual([seen.name, seen.text.startsWith("# Sentences as UTF-8")], ["by_url", true]);
-    assert.deepEqual(namesIn(cwd), ["cache", "script.ts"]);
   }),
 );

@@ -1,27 +1,22 @@
 /** Recipes of beam patterns, reflecting surfaces and link budgets against their laws. */
 import assert from "node:assert/strict";
 import { isNumber, type JsonObject, toNumber } from "../../lib/contract/value.ts";
-import { run } from "../../mod.ts";
-import { runMatrix } from "../support/session.ts";
+import { sharedSession } from "../support/session.ts";
 
 const RECIPES = new URL("../../recipes/", import.meta.url);
+const { session, end } = sharedSession();
 const near = (a: number, b: number, within: number) => assert.ok(Math.abs(a - b) <= within, `${a} is not ${b}`);
 const textOf = (name: string) => Deno.readTextFile(new URL(`${name}.yaml`, RECIPES));
 
 /** A metric of points of a matrix, in their order. */
 async function measured(recipe: string, points: string[], metric: string): Promise<number[]> {
-  const stateDir = await Deno.makeTempDir();
-  try {
-    const { rows } = await runMatrix(await textOf(recipe), { stateDir, points });
-    return rows.map(({ status, metrics }) => {
-      assert.equal(status, "completed");
-      const value = Object.assign({}, ...Object.values(metrics))[metric];
-      assert.ok(isNumber(value), `${metric} was not measured`);
-      return toNumber(value);
-    });
-  } finally {
-    await Deno.remove(stateDir, { recursive: true });
-  }
+  const { rows } = await (await session()).recipes.runMatrix(await textOf(recipe), { points });
+  return rows.map(({ status, metrics }) => {
+    assert.equal(status, "completed");
+    const value = Object.assign({}, ...Object.values(metrics))[metric];
+    assert.ok(isNumber(value), `${metric} was not measured`);
+    return toNumber(value);
+  });
 }
 
 Deno.test("twice the elements of a surface give 6 dB, and phases of 1 and 2 bits lose sinc²(2^-b)", async () => {
@@ -49,13 +44,10 @@ Deno.test("beams of the recipe are as narrow as 0.886 λ/(N d cos θ), with side
 });
 
 Deno.test("the budget of the recipe has 6.6 dB at 30°, as the sum by hand for the set-up of 3GPP TR 38.821", async () => {
-  const stateDir = await Deno.makeTempDir();
-  try {
-    const text = await textOf("leo_link_budget");
-    const { summary } = await run(text.replace(/elevation_deg: \[.*\]/, "elevation_deg: [30.0]"), { stateDir });
-    const [{ metrics }] = summary.steps as { metrics: JsonObject }[];
-    near(toNumber(metrics["ntn.cnr_db_min"] as number), 6.6, 0.05);
-  } finally {
-    await Deno.remove(stateDir, { recursive: true });
-  }
+  const text = await textOf("leo_link_budget"), { recipes } = await session();
+  const { summary } = await recipes.run(text.replace(/elevation_deg: \[.*\]/, "elevation_deg: [30.0]"));
+  const [{ metrics }] = summary.steps as { metrics: JsonObject }[];
+  near(toNumber(metrics["ntn.cnr_db_min"] as number), 6.6, 0.05);
 });
+
+end();

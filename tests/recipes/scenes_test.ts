@@ -1,11 +1,11 @@
 /** The shipped recipes of synthetic scenes: near perfect where nothing disturbs them, worse in noise, and behind a channel with or without a cliff. */
 import assert from "node:assert/strict";
-import { run } from "../../mod.ts";
-import { runMatrix } from "../support/session.ts";
+import { sharedSession } from "../support/session.ts";
 import { toNumber } from "../../lib/contract/value.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 
 const F1 = "detection.f1_at_iou_0p5_conf_0", MIOU = "segmentation.semantic_raster_pooled_miou";
+const { session, end } = sharedSession({ projectRoot: ROOT_PATH });
 const recipe = (name: string) => Deno.readTextFile(new URL(`../../recipes/${name}.yaml`, import.meta.url));
 
 /** F1 and mean IoU of points of a matrix. */
@@ -14,17 +14,13 @@ async function scores(
   points: readonly string[],
   change = (text: string) => text,
 ): Promise<{ f1: number; miou: number }[]> {
-  const stateDir = await Deno.makeTempDir();
-  try {
-    const { status, rows } = await runMatrix(change(await recipe(name)), { projectRoot: ROOT_PATH, stateDir, points });
-    assert.equal(status, "completed");
-    return rows.map(({ metrics }) => ({
-      f1: toNumber(metrics.evaluation[F1] as number),
-      miou: toNumber(metrics.segmentation_evaluation[MIOU] as number),
-    }));
-  } finally {
-    await Deno.remove(stateDir, { recursive: true });
-  }
+  const { recipes } = await session();
+  const { status, rows } = await recipes.runMatrix(change(await recipe(name)), { points });
+  assert.equal(status, "completed");
+  return rows.map(({ metrics }) => ({
+    f1: toNumber(metrics.evaluation[F1] as number),
+    miou: toNumber(metrics.segmentation_evaluation[MIOU] as number),
+  }));
 }
 
 Deno.test("scenes are detected and segmented nearly without error, and worse in noise than the models were trained with", async () => {
@@ -51,17 +47,13 @@ Deno.test("JPEG at capacity keeps more shapes than joint coding, also at low SNR
 
 Deno.test("the templates of detection and segmentation score what they are for", async () => {
   for (const [name, metric] of [["detection", F1], ["segmentation", MIOU]]) {
-    const stateDir = await Deno.makeTempDir();
-    try {
-      const { status, summary } = await run(await recipe(`recipe_starters/${name}_scenes_default`), {
-        projectRoot: ROOT_PATH,
-        stateDir,
-      });
-      assert.equal(status, "completed");
-      const steps = summary.steps as { id: string; metrics: Record<string, number> }[];
-      assert.ok(toNumber(steps.find(({ id }) => id === "evaluation")!.metrics[metric]) > 0.97);
-    } finally {
-      await Deno.remove(stateDir, { recursive: true });
-    }
+    const { status, summary } = await (await session()).recipes.run(
+      await recipe(`recipe_starters/${name}_scenes_default`),
+    );
+    assert.equal(status, "completed");
+    const steps = summary.steps as { id: string; metrics: Record<string, number> }[];
+    assert.ok(toNumber(steps.find(({ id }) => id === "evaluation")!.metrics[metric]) > 0.97);
   }
 });
+
+end();
