@@ -1,10 +1,10 @@
 /** The shipped packs: valid, without findings, each in a suite; and what physics says of those that are quick. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type BenchmarkResult } from "../../mod.ts";
+import type { BenchmarkOptions, BenchmarkResult } from "../../mod.ts";
 import mcsSelector from "../../ops/model/nr_mcs_selector.ts";
 import { runOperation } from "../ops/harness.ts";
-import { loadBenchmarkPack, runBenchmark } from "../support/session.ts";
+import { sharedSession } from "../support/session.ts";
 import { rateDifferences } from "../../lib/benchmark/rate_differences.ts";
 import { reportTables } from "../../lib/benchmark/report_tables.ts";
 import { listBenchmarkPacks } from "../../lib/benchmark/packs.ts";
@@ -12,8 +12,13 @@ import { listSuites } from "../../lib/benchmark/suites.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { parseYaml } from "../../lib/contract/yaml.ts";
 import { ROOT_PATH } from "../support/paths.ts";
+import { packOnData } from "../support/reduced_pack.ts";
 
 const PACKS = listBenchmarkPacks(ROOT_PATH);
+const { session } = sharedSession({ projectRoot: ROOT_PATH });
+/** For packs at a smaller size. */
+const folder = Deno.makeTempDirSync({ prefix: "svc-packs-" });
+Deno.test.afterAll(() => Deno.remove(folder, { recursive: true }));
 
 Deno.test("there are packs, and every one is in a suite that exists", () => {
   assert.ok(PACKS.length >= 7);
@@ -25,7 +30,8 @@ Deno.test("there are packs, and every one is in a suite that exists", () => {
 
 for (const { name, file } of PACKS) {
   Deno.test(`${name} is valid, without a finding, and named after its file`, async () => {
-    const { diagnostics, pack, valid } = await loadBenchmarkPack(file);
+    const { diagnostics, pack, valid } = await (await session()).benchmarks.load(file);
+    assert.ok(pack !== null, JSON.stringify(diagnostics));
     // What an experimental pack must have fetched first is the only thing it may lack.
     const experimental = pack.metadata?.benchmark_tier === "experimental";
     const lacking = diagnostics.filter(({ code }) => code === "model_unavailable" || code === "dataset_unavailable");
@@ -58,15 +64,11 @@ Deno.test("what a pack asks to be drawn is what it measures, over a coordinate t
   }
 });
 
-async function resultOf(pack: string, options: Parameters<typeof runBenchmark>[1] = {}): Promise<BenchmarkResult> {
-  const stateDir = await Deno.makeTempDir();
-  try {
-    const { result } = await runBenchmark(pack, { ...options, projectRoot: ROOT_PATH, stateDir });
-    assert.equal(result.status, "completed");
-    return result;
-  } finally {
-    await Deno.remove(stateDir, { recursive: true });
-  }
+async function resultOf(pack: string, options: BenchmarkOptions = {}): Promise<BenchmarkResult> {
+  const { benchmarks } = await session();
+  const { result } = await benchmarks.run(pack, options);
+  assert.equal(result.status, "completed");
+  return result;
 }
 
 const meanOf = (result: BenchmarkResult, recipe: string, metric: string) =>
@@ -141,7 +143,8 @@ Deno.test("text_semantic_presets_v1: shared knowledge repairs what a template ca
 });
 
 Deno.test("power_allocation_v1: water-filling has the most rate, and no gap to its optimum", async () => {
-  const result = await resultOf("resource_allocation/power_allocation_v1", { replicates: 1 });
+  const pack = await packOnData(folder, "resource_allocation/power_allocation_v1", { batch_size: 128 });
+  const result = await resultOf(pack, { replicates: 1 });
   const rate = "resource.theoretical_shannon_spectral_efficiency_bps_hz";
   for (const budget of ["0p5", "1p0", "2p0"]) {
     assert.ok(meanOf(result, `water_filling_${budget}`, rate) > meanOf(result, `equal_power_${budget}`, rate));

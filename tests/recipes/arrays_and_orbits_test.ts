@@ -4,7 +4,7 @@ import { isNumber, type JsonObject, toNumber } from "../../lib/contract/value.ts
 import { sharedSession } from "../support/session.ts";
 
 const RECIPES = new URL("../../recipes/", import.meta.url);
-const { session, end } = sharedSession();
+const { session } = sharedSession();
 const near = (a: number, b: number, within: number) => assert.ok(Math.abs(a - b) <= within, `${a} is not ${b}`);
 const textOf = (name: string) => Deno.readTextFile(new URL(`${name}.yaml`, RECIPES));
 
@@ -49,5 +49,3 @@ Deno.test("the budget of the recipe has 6.6 dB at 30°, as the sum by hand for t
   const [{ metrics }] = summary.steps as { metrics: JsonObject }[];
   near(toNumber(metrics["ntn.cnr_db_min"] as number), 6.6, 0.05);
 });
-
-end();

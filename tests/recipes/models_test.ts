@@ -3,7 +3,7 @@
  * than the baseline by more than chance and near their oracle.
  */
 import assert from "node:assert/strict";
-import { runMatrix } from "../support/session.ts";
+import { sharedSession } from "../support/session.ts";
 import { open } from "../../mod.ts";
 import { isNumber, toNumber } from "../../lib/contract/value.ts";
 import { wilsonInterval } from "../../lib/numeric/statistics.ts";
@@ -17,6 +17,8 @@ import { assertGivesStoredAnswer } from "../support/stored_reference.ts";
 
 const RECIPES = new URL("../../recipes/", import.meta.url), MODELS = new URL("models/", RECIPES);
 const ADAPTERS = new URL("../../adapters/", import.meta.url);
+
+const { session } = sharedSession({ projectRoot: ROOT_PATH });
 
 const contractOf = (id: string) =>
   BUILTIN_OPERATIONS.find(({ operation }) => operation.contract.id === id)?.operation.contract;
@@ -114,18 +116,13 @@ Deno.test("manifests, contracts, selection histories and pinned digests are the 
 
 /** A metric of a step at one SNR, by the value of one matrix dimension. */
 async function valuesOf(recipe: string, snr: string, dimension: string, [step, metric]: [string, string]) {
-  const stateDir = await Deno.makeTempDir();
-  try {
-    const text = await Deno.readTextFile(new URL(recipe, RECIPES));
-    const { status, rows } = await runMatrix(text, { projectRoot: ROOT_PATH, stateDir, points: [`snr_db=${snr}`] });
-    assert.equal(status, "completed");
-    return Object.fromEntries(rows.map(({ selection, metrics }) => [
-      String(selection[dimension]),
-      toNumber(metrics[step][metric] as number),
-    ]));
-  } finally {
-    await Deno.remove(stateDir, { recursive: true });
-  }
+  const text = await Deno.readTextFile(new URL(recipe, RECIPES)), { recipes } = await session();
+  const { status, rows } = await recipes.runMatrix(text, { points: [`snr_db=${snr}`] });
+  assert.equal(status, "completed");
+  return Object.fromEntries(rows.map(({ selection, metrics }) => [
+    String(selection[dimension]),
+    toNumber(metrics[step][metric] as number),
+  ]));
 }
 
 // Rows of a recipe hold 64 to 384 examples, so a mean square is off by less than a third; the factors below leave room for more.
@@ -187,21 +184,16 @@ Deno.test("the trained direction estimator errs less than the spectra in strong 
 
 /** Bit errors and bits of a recipe at 6 dB, by the value of one matrix dimension. */
 async function errorsOf(recipe: string, dimension: string): Promise<Map<string, [number, number]>> {
-  const stateDir = await Deno.makeTempDir();
-  try {
-    const text = await Deno.readTextFile(new URL(recipe, RECIPES));
-    const { status, rows } = await runMatrix(text, { projectRoot: ROOT_PATH, stateDir, points: ["snr_db=6.0"] });
-    assert.equal(status, "completed");
-    return new Map(rows.map(({ selection, metrics }) => {
-      const [errors, bits] = ["error_count", "compare_bit_count"].map((name) =>
-        metrics.coded_ber[`channel.coded.${name}`]
-      );
-      assert.ok(isNumber(errors) && isNumber(bits));
-      return [String(selection[dimension]), [toNumber(errors), toNumber(bits)]];
-    }));
-  } finally {
-    await Deno.remove(stateDir, { recursive: true });
-  }
+  const text = await Deno.readTextFile(new URL(recipe, RECIPES)), { recipes } = await session();
+  const { status, rows } = await recipes.runMatrix(text, { points: ["snr_db=6.0"] });
+  assert.equal(status, "completed");
+  return new Map(rows.map(({ selection, metrics }) => {
+    const [errors, bits] = ["error_count", "compare_bit_count"].map((name) =>
+      metrics.coded_ber[`channel.coded.${name}`]
+    );
+    assert.ok(isNumber(errors) && isNumber(bits));
+    return [String(selection[dimension]), [toNumber(errors), toNumber(bits)]];
+  }));
 }
 
 /** Largest ratio of error rates, learned to oracle, that is still near: by the upper end of the interval of the learned. */

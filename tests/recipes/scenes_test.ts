@@ -5,7 +5,7 @@ import { toNumber } from "../../lib/contract/value.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 
 const F1 = "detection.f1_at_iou_0p5_conf_0", MIOU = "segmentation.semantic_raster_pooled_miou";
-const { session, end } = sharedSession({ projectRoot: ROOT_PATH });
+const { session } = sharedSession({ projectRoot: ROOT_PATH });
 const recipe = (name: string) => Deno.readTextFile(new URL(`../../recipes/${name}.yaml`, import.meta.url));
 
 /** F1 and mean IoU of points of a matrix. */
@@ -55,5 +55,3 @@ Deno.test("the templates of detection and segmentation score what they are for",
     assert.ok(toNumber(steps.find(({ id }) => id === "evaluation")!.metrics[metric]) > 0.97);
   }
 });
-
-end();

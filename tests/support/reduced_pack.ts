@@ -1,22 +1,79 @@
-/** A shipped pack with some points of every curve. */
+/** Shipped packs at a smaller size: with some entries, some points of every curve, or other parameters of steps. */
 import assert from "node:assert/strict";
-import { basename, join, relative } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { prettyJson } from "../../lib/contract/json.ts";
+import type { JsonObject, Value } from "../../lib/contract/value.ts";
+import { parseYaml } from "../../lib/contract/yaml.ts";
 import { ROOT_PATH } from "./paths.ts";
 
+type Pack = JsonObject & { recipes: Entry[] };
+type Entry = JsonObject & {
+  path: string;
+  params?: JsonObject & { method_id?: string; step_params?: Record<string, JsonObject> };
+  matrix?: JsonObject & { dimensions: Record<string, Value[]> };
+};
+
+const fileOf = (name: string) => join(ROOT_PATH, "benchmarks", `${name}.yaml`);
+
+/** Writes a changed pack. @returns its path */
+async function changedPack(folder: string, source: string, change: (pack: Pack) => Pack): Promise<string> {
+  const pack = change(parseYaml(await Deno.readTextFile(source)) as Pack);
+  const recipes = pack.recipes.map((entry) => ({
+    ...entry,
+    path: relative(folder, resolve(dirname(source), entry.path)),
+  }));
+  const file = join(folder, `${basename(source, ".yaml")}.json`);
+  await Deno.writeTextFile(file, prettyJson({ ...pack, recipes }));
+  return file;
+}
+
+/** An entry with some values of each dimension of its matrix. */
+const withValues = (entry: Entry, choose: (values: Value[]) => Value[]): Entry =>
+  entry.matrix === undefined ? entry : {
+    ...entry,
+    matrix: {
+      ...entry.matrix,
+      dimensions: Object.fromEntries(
+        Object.entries(entry.matrix.dimensions).map(([name, values]) => [name, choose(values)]),
+      ),
+    },
+  };
+
 /**
- * Writes a pack with fewer values of Es/N0.
+ * Writes a pack with some points of every matrix.
  * @param name `<suite>/<id>` of the pack
  * @param points positions on each curve
- * @returns path of the pack
  */
-export async function reducedPack(folder: string, name: string, points: readonly number[]): Promise<string> {
-  const pack = await Deno.readTextFile(join(ROOT_PATH, "benchmarks", `${name}.yaml`));
-  const reduced = pack.replaceAll(/snr_db: \[(.+?)\]/g, (_, list: string) => {
-    const values = list.split(", ");
+export function reducedPack(folder: string, name: string, points: readonly number[]): Promise<string> {
+  const choose = (values: Value[]) => {
     assert.ok(points.every((point) => point < values.length));
-    return `snr_db: [${points.map((point) => values[point]).join(", ")}]`;
+    return points.map((point) => values[point]);
+  };
+  return changedPack(
+    folder,
+    fileOf(name),
+    (pack) => ({ ...pack, recipes: pack.recipes.map((entry) => withValues(entry, choose)) }),
+  );
+}
+
+/** Writes a pack with the first and the last entry of each method, and the first and the last value of each matrix. */
+export function packOfEnds(folder: string, source: string): Promise<string> {
+  const ends = <T>(items: readonly T[]) => items.filter((_, index) => index === 0 || index === items.length - 1);
+  return changedPack(folder, source, (pack) => {
+    const methods = Object.groupBy(pack.recipes, ({ id, params }) => String(params?.method_id ?? id));
+    const kept = Object.values(methods).flatMap((entries) => ends(entries!));
+    const recipes = pack.recipes.filter((entry) => kept.includes(entry)).map((entry) => withValues(entry, ends));
+    return { ...pack, recipes };
   });
-  const file = join(folder, `${basename(name)}.yaml`);
-  await Deno.writeTextFile(file, reduced.replaceAll("../../recipes/", `${relative(folder, ROOT_PATH)}/recipes/`));
-  return file;
+}
+
+/** Writes a pack with other parameters of the step `data`. */
+export function packOnData(folder: string, name: string, params: JsonObject): Promise<string> {
+  return changedPack(folder, fileOf(name), (pack) => ({
+    ...pack,
+    recipes: pack.recipes.map((entry) => {
+      const steps = entry.params?.step_params, data = { ...steps?.data, ...params };
+      return { ...entry, params: { ...entry.params, step_params: { ...steps, data } } };
+    }),
+  }));
 }
