@@ -8,7 +8,7 @@
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { CLI_ARGS, inFolder } from "../support/cli.ts";
+import { CLI_ARGS, inFolder, svc } from "../support/cli.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { KEYS, testStore } from "../support/s3.ts";
 import { type Block, blocksOf } from "./blocks.ts";
@@ -64,9 +64,67 @@ const runHere = ({ language, note }: Block) => note === undefined && ["sh", "yam
 
 const quoted = (words: string[]) => words.map((word) => `'${word}'`).join(" ");
 
-/** Commands that the script of a document finds on its path. */
+const PROCESS = `exec ${quoted([Deno.execPath(), ...CLI_ARGS])} "$@"`;
+
+/** Documents whose commands are processes of their own; those of the others run in the process of `tests/support/cli.ts`. */
+const AS_PROCESSES = ["README.md"];
+
+/** Matrices that other tests run; a document runs the ends of each. */
+const SHORTENED = ["text_semantic_state_kb_awgn", "text_semantic_state_kb_unchecked_awgn"];
+
+/**
+ * Performs the commands of the script of a document: each connection sends its folder, the number of arguments, the
+ * arguments, the environment and an empty word, with a NUL after each, and gets a line with the exit code, standard error in base64
+ * as a line, and standard output in base64. What a command starts itself, and a server, is a process of its own.
+ */
+function performer(): AsyncDisposable & { command: string } {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const answer = async (connection: Deno.TcpConn) => {
+    try {
+      let text = "";
+      for await (const part of connection.readable.pipeThrough(new TextDecoderStream(), { preventCancel: true })) {
+        const words = (text += part).split("\0"), count = Number(words[1]), end = words.indexOf("", 2 + count);
+        if (end < 0 || end === words.length - 1) continue;
+        const env = Object.fromEntries(
+          words.slice(2 + count, end).map((
+            word,
+          ) => [word.slice(0, word.indexOf("=")), word.slice(word.indexOf("=") + 1)]),
+        );
+        const { code, stdout, stderr } = await svc(words.slice(2, 2 + count), {
+          cwd: words[0],
+          env: { ...env, SVC_NESTED: "1" },
+        });
+        const [errors, output] = [stderr, stdout].map((one) => new TextEncoder().encode(one).toBase64());
+        const writer = connection.writable.getWriter();
+        await writer.write(new TextEncoder().encode(`${code}\n${errors}\n${output}\n`));
+        break;
+      }
+    } finally {
+      connection.close();
+    }
+  };
+  const served = (async () => {
+    for await (const connection of listener) await answer(connection);
+  })();
+  const { port } = listener.addr as Deno.NetAddr;
+  const command = `if [[ -n "$SVC_NESTED" || " $* " == *" ui serve "* ]]; then ${PROCESS}; fi
+exec 3<>/dev/tcp/127.0.0.1/${port}
+{ printf '%s\\0' "$PWD" "$#" "$@"; env -0; printf '\\0'; } >&3
+read -r code <&3 && read -r errors <&3 || exit 99
+printf %s "$errors" | base64 -d >&2
+base64 -d <&3
+exit "$code"`;
+  return {
+    command,
+    async [Symbol.asyncDispose]() {
+      listener.close();
+      await served;
+    },
+  };
+}
+
+/** Commands that the script of a document finds on its path, beside svc. */
 const COMMANDS = {
-  svc: `exec ${quoted([Deno.execPath(), ...CLI_ARGS])} "$@"`,
   newest: `ls ".svc/$1" | grep -E '^[0-9]{8}T' | sort | tail -n 1`,
   digest: `grep -oE '\\b[0-9a-f]{64}\\b' "$LOG" | tail -n 1`,
 };
@@ -97,6 +155,7 @@ function scriptOf(found: readonly Block[]): string {
       "<digest>",
       "$(digest)",
     )
+    .replaceAll(/(?<=run-matrix )(\w+)/g, (id) => SHORTENED.includes(id) ? `${id} --points 0,8` : id)
     .replaceAll("svc ui serve", "svc ui serve --port 8765").replaceAll("8765", String(freePort()))
     .replaceAll(/"(https:\/\/…|file:\/\/\/path\/to\/svc)\//g, `"${new URL("../../", import.meta.url).href}`);
 }
@@ -109,8 +168,10 @@ for (const [document, all] of blocks) {
     inFolder(async (cwd) => {
       const [bin, project, log] = [join(cwd, "bin"), join(cwd, "project"), join(cwd, "log")];
       await Promise.all([Deno.mkdir(bin), Deno.mkdir(project)]);
-      for (const [name, line] of Object.entries(COMMANDS)) {
-        await Deno.writeTextFile(join(bin, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+      await using performed = performer();
+      const commands = { ...COMMANDS, svc: AS_PROCESSES.includes(document) ? PROCESS : performed.command };
+      for (const [name, line] of Object.entries(commands)) {
+        await Deno.writeTextFile(join(bin, name), `#!/usr/bin/env bash\n${line}\n`, { mode: 0o755 });
       }
       for (const [to, from] of Object.entries(HELD[document] ?? {})) {
         await Deno.mkdir(join(project, to, ".."), { recursive: true });

@@ -6,7 +6,7 @@ import { readRecipeText } from "../../lib/recipe/read.ts";
 import { verifyRun } from "../../lib/run/verify.ts";
 import { openWorkspace } from "../../lib/run/workspace.ts";
 import { codeBlocks } from "../docs/blocks.ts";
-import { inFolder } from "../support/cli.ts";
+import { inFolder, svc } from "../support/cli.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { serve } from "../support/served.ts";
 import { LINK, twoLinks } from "../lib/benchmark/packs.ts";
@@ -255,24 +255,9 @@ Deno.test(
   "flags that cannot be meant are refused before anything listens",
   inFolder(async (folder) => {
     const refused = async (...args: string[]) => {
-      const { code, stdout } = await new Deno.Command(Deno.execPath(), {
-        args: [
-          "run",
-          "-A",
-          "--no-check",
-          "--config",
-          join(ROOT_PATH, "deno.json"),
-          join(ROOT_PATH, "cli.ts"),
-          "--project-root",
-          folder,
-          "--json",
-          "ui",
-          "serve",
-          ...args,
-        ],
-        env: { SVC_TOKEN: "" },
-      }).output();
-      return [code, JSON.parse(new TextDecoder().decode(stdout)).code];
+      const globals = ["--project-root", folder, "--json"];
+      const { code, json } = await svc([...globals, "ui", "serve", ...args], { env: { SVC_TOKEN: "" } });
+      return [code, json.code];
     };
     assert.deepEqual(await refused("--host", "0.0.0.0"), [2, "token_required"]);
     assert.deepEqual(await refused("--port", "70000"), [2, "usage_invalid"]);

@@ -1,9 +1,13 @@
-/** Every shipped recipe and pack that needs nothing but the repository runs to its end: one point, or one replicate. */
+/**
+ * Every shipped recipe and pack that needs nothing but the repository runs to its end: one point of a recipe; of a pack the ends of
+ * every curve with one replicate. That each point of a pack loads and plans is checked beside the packs.
+ */
 import assert from "node:assert/strict";
 import { basename } from "node:path";
 import { sharedSession } from "../support/session.ts";
 import { listBenchmarkPacks } from "../../lib/benchmark/packs.ts";
 import { ROOT_PATH } from "../support/paths.ts";
+import { packOfEnds } from "../support/reduced_pack.ts";
 
 const SHIPPED = ["", "recipe_starters/"].flatMap((folder) => {
   const place = new URL(`../../recipes/${folder}`, import.meta.url);
@@ -81,8 +85,13 @@ const LOOKED_INTO = new Set([
 for (const { name, file } of listBenchmarkPacks(ROOT_PATH)) {
   if (LOOKED_INTO.has(name)) continue;
   shared.test(`benchmarks/${name} runs`, async ({ benchmarks }) => {
-    if (isMissing(name, (await benchmarks.load(file)).diagnostics)) return;
-    const { result } = await benchmarks.run(name, { replicates: 1 });
+    const folder = await Deno.makeTempDir();
+    const pack = await packOfEnds(folder, file);
+    const { diagnostics } = await benchmarks.load(pack);
+    if (isMissing(name, diagnostics)) return await Deno.remove(folder, { recursive: true });
+    assert.deepEqual(diagnostics, []);
+    const { result } = await benchmarks.run(pack, { replicates: 1 });
+    await Deno.remove(folder, { recursive: true });
     assert.equal(result.status, "completed");
     const failed = result.recipes.filter(({ status }) => status !== "completed" && status !== "skipped");
     assert.deepEqual(failed.map(({ id, status }) => [id, status]), []);
