@@ -36,7 +36,8 @@ const isMissing = (name: string, diagnostics: readonly { code: string }[]): bool
 for (const url of SHIPPED) {
   if (ELSEWHERE.test(basename(url.pathname, ".yaml"))) continue;
   shared.test(`recipes/${basename(url.pathname)} runs, and its bundle verifies`, async ({ recipes, runs }) => {
-    const text = await Deno.readTextFile(url);
+    // Two photographs show that it runs.
+    const text = (await Deno.readTextFile(url)).replace(/(image_ids: \w+,\w+),[\w,]+/, "$1");
     // The last point of a sweep over SNR is its best, where something arrives.
     const recipe = (await recipes.expand(text)).recipes.at(-1) ?? text;
     if (isMissing(url.pathname, (await recipes.plan(recipe)).diagnostics)) return;
