@@ -6,14 +6,16 @@
  * Snapshots are appended to `evidence/part-00000.tar.gz`, a thousand to a file. Each is a gzip member of its own with the
  * header and the text of one archive entry, so the file is an ordinary archive, and one snapshot is read alone.
  */
+import { inside, makeFolder, openFile, readFile, readText } from "../artifact/inside.ts";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { join } from "node:path";
+import { entryInfo } from "../artifact/path_kind.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { canonicalJson, parseJson } from "../contract/json.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { collectGarbage } from "../execute/memory.ts";
 import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE, SUMMARY_FILE, SUMS_FILE } from "../run/documents.ts";
+import { MAX_DOCUMENT_BYTES } from "../run/read.ts";
 import type { EvidenceEnd } from "./ledger.ts";
 import { checkSnapshotForm, COLLECTED_PARTS, EVIDENCE_FOLDER, type Snapshot, type SnapshotRecord } from "./types.ts";
 
@@ -40,7 +42,7 @@ export function snapshotOf(
   { retained, sources }: { retained: readonly string[]; sources: ReadonlySet<string> },
 ): Snapshot {
   const documents = Object.fromEntries(
-    DOCUMENTS.map((name) => [name, Deno.readTextFileSync(join(bundle, name))]),
+    DOCUMENTS.map((name) => [name, readText(inside(bundle, name), MAX_DOCUMENT_BYTES)]),
   );
   return {
     schema_version: 1,
@@ -82,7 +84,7 @@ export class EvidenceWriter {
   append(bytes: Uint8Array): SnapshotRecord {
     if (this.#count === PART_SNAPSHOTS) [this.#part, this.#count, this.#bytes] = [this.#part + 1, 0, 0];
     const relative_path = partPath(this.#part), offset = this.#bytes;
-    if (offset === 0) Deno.mkdirSync(join(this.#directory, EVIDENCE_FOLDER), { recursive: true });
+    if (offset === 0) makeFolder(inside(this.#directory, EVIDENCE_FOLDER));
     this.#put(relative_path, offset, bytes);
     this.#bytes += bytes.length;
     // Two empty blocks end an archive.
@@ -95,7 +97,7 @@ export class EvidenceWriter {
 
   #put(relative_path: string, offset: number, bytes: Uint8Array): void {
     // Bytes of a snapshot without its row may be there.
-    using file = Deno.openSync(join(this.#directory, relative_path), { write: true, create: true });
+    using file = openFile(inside(this.#directory, relative_path), { write: true, create: true });
     file.truncateSync(offset);
     file.seekSync(offset, Deno.SeekMode.Start);
     for (let done = 0; done < bytes.length;) done += file.writeSync(bytes.subarray(done));
@@ -129,8 +131,8 @@ function readReports(bundle: string, summary: JsonObject, sources: ReadonlySet<s
     const limit = sources.has(String(step.id)) ? SOURCE_LIMIT_BYTES : REPORT_LIMIT_BYTES;
     for (const output of Object.values((step.outputs ?? {}) as { [name: string]: JsonObject })) {
       const path = String(output.path);
-      if (!path.endsWith(".json") || Deno.statSync(join(bundle, path)).size > limit) continue;
-      reports[path] = Deno.readTextFileSync(join(bundle, path));
+      if (!path.endsWith(".json") || (entryInfo(inside(bundle, path))?.size ?? 0) > limit) continue;
+      reports[path] = readText(inside(bundle, path), limit);
     }
   }
   return reports;
@@ -141,7 +143,7 @@ function readRetained(bundle: string, path: string): string {
     throw new SvcError("pack_path_outside", `Cannot keep ${path}: it is no path in a bundle`);
   }
   try {
-    return Deno.readFileSync(join(bundle, path)).toBase64();
+    return readFile(inside(bundle, path), SOURCE_LIMIT_BYTES).toBase64();
   } catch (error) {
     throw new SvcError("bundle_file_missing", `Cannot keep ${path}: the run did not write it`, { cause: error });
   }
@@ -155,9 +157,9 @@ function readRetained(bundle: string, path: string): string {
 export function snapshotBytes(directory: string, { relative_path, offset, size_bytes, sha256 }: SnapshotRecord) {
   let bytes: Uint8Array<ArrayBuffer>;
   try {
-    if (offset === undefined) bytes = Deno.readFileSync(join(directory, relative_path));
+    if (offset === undefined) bytes = readFile(inside(directory, relative_path), MAX_SNAPSHOT_BYTES);
     else {
-      using file = Deno.openSync(join(directory, relative_path));
+      using file = openFile(inside(directory, relative_path), { read: true });
       const left = Math.max(0, file.statSync().size - offset);
       bytes = new Uint8Array(Math.min(Number(size_bytes), left));
       file.seekSync(offset, Deno.SeekMode.Start);

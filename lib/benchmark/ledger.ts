@@ -5,6 +5,7 @@
  * A truncated line, as after a kill during a write, is not an event and is removed when the benchmark resumes. The
  * ledger contains complete rows, so finished rows survive any end of the process.
  */
+import { type InsidePath, openFile } from "../artifact/inside.ts";
 import { canonicalJson, parseJson } from "../contract/json.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
@@ -32,12 +33,12 @@ export class Ledger {
   #size: number;
 
   /** Opens a ledger for appending, without its truncated end. @throws SvcError `bundle_hash_mismatch` */
-  static open(path: string, attemptId: string): Ledger {
+  static open(path: InsidePath, attemptId: string): Ledger {
     return new Ledger(path, attemptId, new LedgerIndex(path).advance());
   }
 
-  private constructor(path: string, readonly attemptId: string, readonly index: LedgerIndex) {
-    this.#file = Deno.openSync(path, { read: true, write: true, create: true });
+  private constructor(path: InsidePath, readonly attemptId: string, readonly index: LedgerIndex) {
+    this.#file = openFile(path, { read: true, write: true, create: true });
     this.#size = index.size;
     if (index.tornBytes > 0) this.#file.truncateSync(this.#size);
     this.#file.seekSync(0, Deno.SeekMode.End);
@@ -136,7 +137,7 @@ export class LedgerIndex {
   #pruned: string[] = [];
 
   /** @param path of the file; it changes when its folder is renamed */
-  constructor(public path: string) {}
+  constructor(public path: InsidePath) {}
 
   /**
    * Reads the events that were appended since the last call.
@@ -148,7 +149,7 @@ export class LedgerIndex {
     this.tornBytes = 0;
     let file: Deno.FsFile;
     try {
-      file = Deno.openSync(this.path);
+      file = openFile(this.path, { read: true });
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return this;
       throw error;
@@ -323,7 +324,7 @@ export class LedgerIndex {
   }
 
   #open(): Deno.FsFile {
-    return Deno.openSync(this.path);
+    return openFile(this.path, { read: true });
   }
 
   #rowAt(file: Deno.FsFile, lines: Float64Array, slot: number): ResultRow {
@@ -342,8 +343,8 @@ export class LedgerIndex {
 }
 
 /** The kind of the last event of a ledger, from the end of its file; null without one. */
-export function lastKind(path: string): string | null {
-  using file = Deno.openSync(path);
+export function lastKind(path: InsidePath): string | null {
+  using file = openFile(path, { read: true });
   const { size } = file.statSync();
   for (let reach = 4096; reach <= 4 * MOST_LINE_BYTES; reach *= 4) {
     const from = Math.max(0, size - reach), bytes = new Uint8Array(size - from);

@@ -283,7 +283,7 @@ function checkAuthoredSeeds(pack: Pack, entry: PackEntry, recipe: RecipeDocument
 }
 
 /** Dataset and task of the recipe must be those of the pack. */
-function checkSpecs(pack: Pack, entry: PackEntry, effective: RecipeDocument, found: Diagnostic[]): void {
+export function checkSpecs(pack: Pack, entry: PackEntry, effective: RecipeDocument, found: Diagnostic[]): void {
   const specs = recipeSpecs(effective);
   for (const [kind, name] of [["dataset", "dataset"], ["task", "task"]] as const) {
     const wanted = pack[kind], actual = specs[kind];

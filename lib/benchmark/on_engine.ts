@@ -4,19 +4,28 @@
  * their scripts and logs are in `engine/<result>` of the state directory, and so are the shards.
  */
 import { join } from "node:path";
-import { inside } from "../artifact/inside.ts";
+import { entryInside, inside, makeFolder, readText, removeEntry } from "../artifact/inside.ts";
 import { entriesOf, exists } from "../artifact/path_kind.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
-import { parseJson, prettyJson } from "../contract/json.ts";
-import { isObject, type JsonObject } from "../contract/value.ts";
+import { prettyJson } from "../contract/json.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { z } from "../contract/zod.ts";
 import { quoted } from "../engine/command.ts";
 import { engineOf } from "../engine/engines.ts";
-import type { Engine, EngineJob, EngineName, JobState, Submission, TaskState } from "../engine/types.ts";
+import {
+  type Engine,
+  type EngineJob,
+  type EngineName,
+  ENGINES,
+  type JobState,
+  type TaskState,
+} from "../engine/types.ts";
 import { type JobPlan, mergeCommand, shardCommand } from "../engine/written.ts";
 import type { CancellationToken } from "../execute/types.ts";
 import { DISK, replaceFile } from "../run/files.ts";
 import { tryLockRun } from "../run/lock.ts";
-import { reserveRunId } from "../run/reservation.ts";
+import { MAX_DOCUMENT_BYTES, readDocument } from "../run/read.ts";
+import { isRunId, reserveRunId } from "../run/reservation.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { rowKey } from "./ledger.ts";
 import type { LoadedPack } from "./load_pack.ts";
@@ -26,25 +35,51 @@ import { missingRows, ShardedRows } from "./shards.ts";
 import { benchmarkWorkspace, resolveResultId, showBenchmarkResult } from "./store.ts";
 import {
   type BenchmarkResult,
+  checker,
   type LedgerEvent,
+  MOST_SHARDS,
   RESULT_FILE,
   type ResultStatus,
   type TerminalStatus,
 } from "./types.ts";
 
-/** The record of a submitted benchmark. */
-type EngineRecord = {
-  schema_version: 1;
-  kind: "svc.engine_job";
-  result_id: string;
-  engine: EngineName;
-  created_at_utc: string;
-  job: EngineJob;
-  plan: JobPlan;
+const words = z.array(z.string());
+const engineRecord = z.object({
+  schema_version: z.literal(1),
+  kind: z.literal("svc.engine_job"),
+  result_id: z.string(),
+  engine: z.enum(ENGINES),
+  created_at_utc: z.string(),
+  job: z.object({
+    name: z.string(),
+    directory: z.string(),
+    cwd: z.string(),
+    retries: z.int().nonnegative(),
+    sbatch: z.string().optional(),
+    hosts: z.string().optional(),
+  }),
+  plan: z.object({
+    program: words as unknown as z.ZodType<readonly string[]>,
+    pack: z.string(),
+    shards: z.int().min(1).max(MOST_SHARDS),
+    folder: z.string(),
+    options: words as unknown as z.ZodType<readonly string[]>,
+    mergeOptions: words.optional(),
+  }),
   /** With a stopping rule: a row may lack because others stopped too early. */
-  replication: ReplicationOptions;
-  submissions: Submission[];
-};
+  replication: z.object({
+    replicates: z.int().optional(),
+    untilErrors: z.int().optional(),
+    untilHalfwidth: z.number().optional(),
+    maxBits: z.int().optional(),
+  }),
+  submissions: z.array(
+    z.object({ tasks: z.array(z.int().nonnegative()), id: z.string().nullable(), merge: z.string() }),
+  ),
+});
+/** The record of a submitted benchmark. */
+type EngineRecord = z.infer<typeof engineRecord>;
+const checkEngineRecord = checker(engineRecord);
 
 export type EngineEvent = BenchmarkEvent | {
   kind: "engine_submitted" | "engine_task_ended" | "engine_silent" | "step_failed";
@@ -85,7 +120,7 @@ export interface BenchmarkStatus {
   merge: { state: TaskState["state"]; detail: string; log: string } | null;
 }
 
-const folderOf = ({ stateDir }: Workspace) => join(stateDir, "engine");
+const folderOf = ({ stateDir }: Workspace) => inside(stateDir, "engine");
 const RECORD_FILE = "job.json", CANCELED_FILE = "canceled";
 /** Ends of a benchmark that has tried all of its rows. */
 const MADE: readonly (TerminalStatus | null)[] = ["completed", "failed", "resource_rejected"];
@@ -97,11 +132,8 @@ const HIDDEN_MS = 60_000;
 const SILENT_MS = 300_000;
 
 /** Ids of the benchmarks that were submitted to an engine. */
-const submittedIds = (workspace: Workspace): string[] => entriesOf(folderOf(workspace)).map(({ name }) => name);
-
-const isEngineRecord = (value: unknown): value is EngineRecord =>
-  isObject(value) && value.kind === "svc.engine_job" && isObject(value.job) && isObject(value.plan) &&
-  Array.isArray(value.submissions);
+const submittedIds = (workspace: Workspace): string[] =>
+  entriesOf(folderOf(workspace)).map(({ name }) => name).filter(isRunId);
 
 /**
  * The record of a submitted benchmark, by its id or a unique beginning; null for other results.
@@ -110,17 +142,21 @@ const isEngineRecord = (value: unknown): value is EngineRecord =>
 function findRecord(workspace: Workspace, wanted: string): EngineRecord | null {
   const ids = submittedIds(workspace).filter((id) => wanted !== "" && id.startsWith(wanted));
   const id = ids.length === 1 ? ids[0] : ids.find((one) => one === wanted) ?? resolveResultId(workspace, wanted);
-  const path = join(folderOf(workspace), id, RECORD_FILE);
-  if (!exists(path)) return null;
-  const text = Deno.readTextFileSync(path);
-  let record: unknown;
-  try {
-    record = parseJson(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
+  const directory = inside(folderOf(workspace), id);
+  if (!exists(join(directory, RECORD_FILE))) return null;
+  const document = readDocument(directory, RECORD_FILE), [problem] = checkEngineRecord(document);
+  const refuse = (why: string): never => {
+    throw new SvcError("bundle_schema_invalid", `Cannot use ${join(directory, RECORD_FILE)}: ${why}`);
+  };
+  if (problem !== undefined) return refuse(`${problem.path}: ${problem.message}`);
+  const record = document as object as EngineRecord;
+  // Files are written and removed there.
+  if (
+    record.result_id !== id || record.job.directory !== directory || record.plan.folder !== join(directory, "shards")
+  ) {
+    return refuse("it is of another folder");
   }
-  if (isEngineRecord(record)) return record;
-  throw new SvcError("bundle_schema_invalid", `Cannot read ${path}: it holds no record of a submitted benchmark`);
+  return record;
 }
 
 /** @throws SvcError `result_not_found`, `execution_invalid` for a result that no engine makes */
@@ -198,7 +234,7 @@ export async function submitBenchmark(options: SubmitOptions): Promise<string> {
   const { engine: name, loaded, workspace, replication, retries, sbatch, hosts } = options;
   const engine = await engineOf(name);
   const result_id = reserveRunId(benchmarkWorkspace(workspace), loaded.pack!.id, new Date(), true);
-  const directory = join(folderOf(workspace), result_id);
+  const directory = inside(folderOf(workspace), result_id);
   const folder = join(directory, "shards");
   const shards = shardsOf(loaded, options.shards);
   const peers = loaded.replication?.stop_metric === null || loaded.replication === null
@@ -229,11 +265,11 @@ export async function submitBenchmark(options: SubmitOptions): Promise<string> {
     replication,
     submissions: [],
   };
-  Deno.mkdirSync(join(directory, "logs"), { recursive: true });
+  makeFolder(inside(directory, "logs"));
   try {
     await submit(engine, record, indicesOf(record.plan));
   } catch (error) {
-    Deno.removeSync(directory, { recursive: true });
+    removeEntry(directory);
     throw error;
   }
   options.onEvent({
@@ -304,7 +340,7 @@ class Follower {
   async follow(): Promise<{ result: BenchmarkResult; directory: string } | null> {
     const { record, workspace, cancellation } = this.options;
     const canceled = join(record.job.directory, CANCELED_FILE);
-    if (this.options.again && exists(canceled)) Deno.removeSync(canceled);
+    if (this.options.again) removeEntry(entryInside(record.job.directory, CANCELED_FILE));
     const begun = performance.now();
     let heard = this.options.again ? -Infinity : begun;
     for (let first = true;; first = false) {
@@ -495,9 +531,9 @@ function resultOf(workspace: Workspace, { result_id }: EngineRecord) {
 
 /** The last lines of a log, each with a bar before it. */
 function logEnd({ directory }: EngineJob, name: string): string {
-  const path = join(directory, "logs", `${name}.log`);
+  const path = inside(directory, "logs", `${name}.log`);
   if (!exists(path)) return "";
-  const lines = Deno.readTextFileSync(path).trimEnd().split("\n").slice(-LOG_LINES);
+  const lines = readText(path, MAX_DOCUMENT_BYTES).trimEnd().split("\n").slice(-LOG_LINES);
   return [`  ${path}`, ...lines.map((line) => `  | ${line}`)].join("\n");
 }
 

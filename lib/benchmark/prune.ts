@@ -2,10 +2,9 @@
  * Removes backing runs whose snapshot is kept: renamed at once, deleted while the next row runs. The reservation of an id
  * is deleted after its second has passed, because no later run can then get the id. `runs gc` deletes those of the last second.
  */
-import { join } from "node:path";
+import { entryInside, makeFolder, moveEntry, removeEntry } from "../artifact/inside.ts";
 import { tryLockRun } from "../run/lock.ts";
 import { reservedBefore } from "../run/reservation.ts";
-import { DISK } from "../run/files.ts";
 import type { Workspace } from "../run/workspace.ts";
 
 /** Maximum number of folders that wait for deletion; beyond it the benchmark waits. */
@@ -26,11 +25,11 @@ export class Pruner {
     const { transit, runs } = this.#workspace;
     const lock = tryLockRun(this.#workspace, runId);
     if (lock === null) return;
-    const grave = join(transit, runId);
+    const grave = entryInside(transit, runId);
     try {
-      Deno.mkdirSync(transit, { recursive: true });
+      makeFolder(transit);
       // One rename, so that no reader sees a partial bundle.
-      Deno.renameSync(join(runs, runId), grave);
+      moveEntry(entryInside(runs, runId), grave);
     } catch (error) {
       lock.release();
       throw error;
@@ -55,7 +54,7 @@ export class Pruner {
     const now = new Date(), gone = this.#reserved.filter((id) => reservedBefore(id, now));
     if (gone.length === 0) return;
     this.#reserved = this.#reserved.filter((id) => !gone.includes(id));
-    for (const id of gone) DISK.remove(join(this.#workspace.reservations, id));
+    for (const id of gone) removeEntry(entryInside(this.#workspace.reservations, id));
   }
 
   /** Waits until everything is deleted. @throws the first error of a deletion */

@@ -1,4 +1,5 @@
 /** The tables of a benchmark for readers, in a form that Markdown, LaTeX and HTML writers share. */
+import { canonicalJson } from "../contract/json.ts";
 import { estimateText, type NumberForm, numberText } from "../figure/number_text.ts";
 import { unitText } from "../figure/unit_text.ts";
 import { isNumber, toNumber, type Value } from "../contract/value.ts";
@@ -50,7 +51,7 @@ export function cellTexts({ columns, rows }: Pick<ReportTable, "columns" | "rows
 function valueText(value: Value | undefined, form: NumberForm): Cell {
   if (value === undefined || value === null) return "–";
   if (isNumber(value)) return { written: numberText(toNumber(value), form) };
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" ? value : canonicalJson(value);
 }
 
 const measure = (value: Measure | null | undefined, form: NumberForm, digits?: number): Cell => ({
@@ -136,7 +137,7 @@ function intervals(result: BenchmarkResult, form: NumberForm): ReportTable {
       row.metric,
       { written: numberText(row.n, form) },
       { written: estimateText(ofAggregate(row), form) },
-      METHODS[row.ci_method],
+      METHODS[row.ci_method] ?? row.ci_method,
       measure(row.events, form),
       measure(row.trials, form),
       UNITS[row.unit ?? "replicate"],

@@ -1,7 +1,8 @@
 /**
  * Stored results as files for readers: tables, plots and pages, written to the folder of the result or to another one.
  */
-import { join, resolve } from "node:path";
+import { inside, readFile } from "../artifact/inside.ts";
+import { resolve } from "node:path";
 import { writeFileAtomic } from "../artifact/write_file.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
@@ -11,6 +12,7 @@ import { confusionOf } from "../figure/confusion_of.ts";
 import { type FigureStyle, STYLES } from "../figure/style.ts";
 import { RECIPE_FILE } from "../run/documents.ts";
 import { DISK, replaceFile } from "../run/files.ts";
+import { MAX_DOCUMENT_BYTES } from "../run/read.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { readSnapshot } from "./evidence.ts";
 import { exportFiles, exportTexts } from "./export.ts";
@@ -43,7 +45,7 @@ interface OpenedResult {
 
 function open(workspace: Workspace, wanted: string): OpenedResult {
   const { result, directory } = showBenchmarkResult(workspace, wanted);
-  const bytes = Deno.readFileSync(join(directory, RESULT_FILE));
+  const bytes = readFile(inside(directory, RESULT_FILE), MAX_DOCUMENT_BYTES);
   return { result, directory, bytes, sha256: sha256Hex(bytes), evidence: evidenceOf(directory) };
 }
 
@@ -74,7 +76,7 @@ function evidenceOf(directory: string): RowEvidence {
 /** Writes files into a folder, which is created. */
 export function writeFiles(directory: string, files: Readonly<Record<string, string | Uint8Array>>): void {
   Deno.mkdirSync(directory, { recursive: true });
-  for (const [name, contents] of Object.entries(files)) writeFileAtomic(join(directory, name), contents);
+  for (const [name, contents] of Object.entries(files)) writeFileAtomic(inside(directory, name), contents);
 }
 
 /**
@@ -94,7 +96,7 @@ export function exportBenchmark(workspace: Workspace, wanted: string, options: {
 function writeExport(result: BenchmarkResult, target: string): string[] {
   Deno.mkdirSync(target, { recursive: true });
   const files = Object.entries(exportFiles(result));
-  for (const [name, pieces] of files) replaceFile(DISK, join(target, name), pieces(), true);
+  for (const [name, pieces] of files) replaceFile(DISK, inside(target, name), pieces(), true);
   return files.map(([name]) => name);
 }
 
@@ -138,7 +140,7 @@ export async function plotBenchmark(
   const { result, sha256, directory, evidence } = open(workspace, wanted);
   if (options.name !== undefined) requireName(options.name, "plot", /^[A-Za-z0-9][A-Za-z0-9._-]*$/);
   const plot = await plotFiles(result, sha256, request, options.style ?? STYLES.svc, { evidence, name: options.name });
-  const target = options.out === undefined ? join(directory, FIGURES_FOLDER) : resolve(options.out);
+  const target = options.out === undefined ? inside(directory, FIGURES_FOLDER) : resolve(options.out);
   writeFiles(target, plot.files);
   const files = Object.keys(plot.files);
   return { result_id: result.result_id, result_sha256: sha256, directory: target, files, plot };
@@ -174,7 +176,11 @@ export async function publishBenchmark(
   for (const { plot } of figuresOf(result, sha256, evidence)) {
     Object.assign(files, (await plotFiles(result, sha256, { plot }, STYLES.svc, { evidence })).files);
   }
-  const target = join(options.out === undefined ? join(directory, "published") : resolve(options.out), slug);
+  const target = inside(
+    options.out === undefined ? directory : resolve(options.out),
+    ...options.out === undefined ? ["published"] : [],
+    slug,
+  );
   writeFiles(target, files);
   const tables = writeExport(result, target);
   return {

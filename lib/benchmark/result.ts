@@ -1,4 +1,5 @@
 /** Assembles `result.json` from its head, known at the start, and the ledger. */
+import { SvcError } from "../contract/error.ts";
 import { aggregate } from "./aggregate.ts";
 import { Comparisons } from "./compare.ts";
 import type { LedgerIndex } from "./ledger.ts";
@@ -131,6 +132,16 @@ export function noteFirst(first: Map<string, ResultRow>, row: ResultRow): void {
 export const spreadOf = ({ schema_version }: Pick<BenchmarkResult, "schema_version">): Spread =>
   schema_version === 1 ? "two_passes" : "one_pass";
 
+/** A computation over rows of another author, whose numbers may be impossible. @throws SvcError `bundle_schema_invalid` */
+export function computable<T>(compute: () => T): T {
+  try {
+    return compute();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new SvcError("bundle_schema_invalid", `Cannot use the rows: ${error.message}`, { cause: error });
+  }
+}
+
 /** Aggregates and comparisons of rows, which verification computes again. */
 export class Statistics {
   readonly #identity: Pick<BenchmarkIdentity, "metrics" | "baselines">;
@@ -168,7 +179,12 @@ export class Statistics {
     this.#comparisons.add({ id, method_id, baseline_id, aggregation_cell_id, matrix_selection }, sample);
   }
 
+  /** @throws SvcError `bundle_schema_invalid` for numbers of rows that have no statistics, such as more failures than units */
   finish(): Pick<BenchmarkResult, "aggregates" | "comparisons"> {
+    return computable(() => this.#finish());
+  }
+
+  #finish(): Pick<BenchmarkResult, "aggregates" | "comparisons"> {
     const recipes = [...this.#recipes].map(([id, { tallies, made }]) => {
       const reason = this.#replication === null || this.#replication.stop_metric === null
         ? null

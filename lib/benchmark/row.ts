@@ -1,5 +1,5 @@
 /** One row of a benchmark: a recipe in one replicate, run, measured, compared with its budget, and kept as evidence. */
-import { join } from "node:path";
+import { inside, readText } from "../artifact/inside.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { parseJson } from "../contract/json.ts";
@@ -8,6 +8,7 @@ import type { RecipeDocument } from "../recipe/types.ts";
 import { recipeSpecs } from "../research/specs.ts";
 import { MANIFEST_FILE, RECIPE_FILE, SUMS_FILE } from "../run/documents.ts";
 import { parseSha256Sums } from "../run/files.ts";
+import { MAX_DOCUMENT_BYTES } from "../run/read.ts";
 import { type RunOptions, runRecipe, type RunResult } from "../run/run.ts";
 import { admit } from "./budget.ts";
 import { cellOf, conditionEvidence } from "./conditions.ts";
@@ -153,7 +154,8 @@ export async function runRow(
     return { row: { ...plannedRow(entry, raw, replicate), error: { code: error.code, message } }, snapshot };
   }
   if (run.status === "canceled") return null;
-  const { run_id, directory, summary } = run, textOf = (path: string) => Deno.readTextFileSync(join(directory, path));
+  const { run_id, directory, summary } = run,
+    textOf = (path: string) => readText(inside(directory, path), MAX_DOCUMENT_BYTES);
   const effective = parseJson(textOf(RECIPE_FILE)) as RecipeDocument, sums = parseSha256Sums(textOf(SUMS_FILE));
   const row = rowOfRun(pack, entry, raw, replicate, { run_id, summary, effective, sums, report: textOf });
   try {

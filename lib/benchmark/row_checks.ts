@@ -2,7 +2,7 @@
  * A row against the row that follows from its pack, recipe, replicate and the documents of its run. Verification and merge
  * make the same checks: a row of another author is used only when nothing of it differs.
  */
-import { messageOf } from "../contract/error.ts";
+import { type Diagnostic, messageOf } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { sameValue } from "../contract/json.ts";
 import { REPORT } from "../contract/kinds.ts";
@@ -18,7 +18,7 @@ import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE, SUMMARY_FILE, SUM
 import { formatSha256Sums, parseSha256Sums } from "../run/files.ts";
 import { type FindingCode, Findings } from "../run/findings.ts";
 import { verifyTexts } from "../run/verify.ts";
-import { recipeOfReplicate } from "./load_pack.ts";
+import { checkSpecs, recipeOfReplicate } from "./load_pack.ts";
 import type { Pack } from "./pack.ts";
 import type { PackRecipe } from "./pack_record.ts";
 import { plannedRow, rowOfRun, skippedRow } from "./row.ts";
@@ -104,7 +104,9 @@ export class RowChecks {
     if (documents === null) return;
     const { summary, effective, sums } = documents;
     this.#checkRecipe(row.id, raw, documents, report);
-    const absent: string[] = [];
+    const specs: Diagnostic[] = [], absent: string[] = [];
+    checkSpecs(pack, entry, effective, specs);
+    for (const { message } of specs) wrong(message);
     const textOf = (path: string) => snapshot.reports[path] ?? (absent.push(path), null);
     const expected = rowOfRun(pack, entry, raw, row.replicate, {
       run_id: snapshot.run_id,
@@ -171,10 +173,8 @@ export class RowChecks {
     const derive = (recipe: RecipeDocument) => compileRecipe(recipe, { mode: "strict", registry });
     const derived = derive(raw);
     if (sha256Json(derived.normalized) !== sha256Json(authored)) wrong("the recipe is not that of this replicate");
-    if (foreign.length > 0) {
-      for (const op of foreign) this.#foreign.add(op);
-      if (!refines(effective, authored)) wrong("the effective recipe does not follow from the authored one");
-    } else {
+    for (const op of foreign) this.#foreign.add(op);
+    if (foreign.length === 0) {
       // An explicit choice of an implementation sets the parameters that select it.
       const made = explicit ? derive(withSelectors(raw, effective, plan)) : derived;
       const same = made.effective !== null && sha256Json(made.effective) === sha256Json(effective) &&
@@ -254,15 +254,6 @@ function differing(field: string, made: Value, row: Value): string {
 }
 
 const contractsOf = (plan: ExecutionPlan) => plan.operation_contracts.operations as { [id: string]: OperationContract };
-
-/** Whether an effective recipe has what the author wrote; for operations whose defaults are not known. */
-function refines(effective: RecipeDocument, authored: RecipeDocument): boolean {
-  return effective.steps.length === authored.steps.length && authored.steps.every(({ params, ...step }, index) => {
-    const { params: made, ...other } = effective.steps[index];
-    return sameValue(step, other) &&
-      Object.entries(params).every(([name, value]) => made[name] === undefined || sameValue(made[name], value));
-  });
-}
 
 /** A recipe with the parameters that select an implementation as an explicit choice has set them. */
 function withSelectors(raw: RecipeDocument, effective: RecipeDocument, plan: ExecutionPlan): RecipeDocument {

@@ -8,6 +8,7 @@
  * Rows may run side by side. Later ones then start early and wait for their place in the order; one that the sequence
  * never reaches, because its recipe stopped or a row failed, is discarded. So the rows are those of a sequential run.
  */
+import { inside, type InsidePath, makeFolder, moveEntry } from "../artifact/inside.ts";
 import { join } from "node:path";
 import { exists } from "../artifact/path_kind.ts";
 import { type Diagnostic, SvcError } from "../contract/error.ts";
@@ -307,7 +308,7 @@ class Benchmark {
   readonly #places: ReadonlyMap<string, number>;
   readonly #environment: JsonObject;
   readonly #resultId: string;
-  readonly #directory: string;
+  readonly #directory: InsidePath;
   readonly #lock: ReturnType<typeof tryLockRun>;
   /** Closed with the benchmark; null if the caller executes. */
   readonly #pool: WorkerPool | undefined;
@@ -346,24 +347,24 @@ class Benchmark {
     const now = new Date();
     this.#resultId = earlier?.result_id ?? options.resultId ??
       reserveRunId(places, loaded.pack.id, now, options.shard !== undefined);
-    this.#directory = join(places.runs, this.#resultId);
+    this.#directory = inside(places.runs, this.#resultId);
     this.#lock = tryLockRun(places, this.#resultId);
     if (this.#lock === null) throw mismatch(`${this.#resultId} is still being made`, "Wait for its end, or cancel it");
     const attempt_id = crypto.randomUUID();
     let opened: Ledger | undefined;
     // A new result appears with its first files: they are written in transit, and the folder is renamed.
-    const nursery = earlier === null ? join(places.transit, this.#resultId) : this.#directory;
+    const nursery = inside(earlier === null ? places.transit : places.runs, this.#resultId);
     try {
-      Deno.mkdirSync(nursery, { recursive: true });
-      this.#ledger = opened = Ledger.open(join(nursery, LEDGER_FILE), attempt_id);
+      makeFolder(nursery);
+      this.#ledger = opened = Ledger.open(inside(nursery, LEDGER_FILE), attempt_id);
       const start = this.#startFields(earlier);
       if (earlier !== null) this.#checkSame(start);
       this.#evidence = new EvidenceWriter(this.#directory, opened.index.evidence);
       const reused = this.#begin(earlier, start);
       this.#head = this.#headOf(earlier, attempt_id, now, reused);
       this.#writeStart(nursery, earlier);
-      if (nursery !== this.#directory) Deno.renameSync(nursery, this.#directory);
-      this.#ledger.index.path = join(this.#directory, LEDGER_FILE);
+      if (nursery !== this.#directory) moveEntry(nursery, this.#directory);
+      this.#ledger.index.path = inside(this.#directory, LEDGER_FILE);
     } catch (error) {
       opened?.close();
       this.#lock.release();

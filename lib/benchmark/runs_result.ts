@@ -4,6 +4,7 @@
  * A run's *coordinates* are those of its matrix point, and the parameters `<step>.<parameter>` in which the runs of one
  * recipe differ and which the point does not determine.
  */
+import { inside, readText } from "../artifact/inside.ts";
 import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
@@ -15,6 +16,7 @@ import { recipeSpecs } from "../research/specs.ts";
 import { ARTIFACTS_FOLDER, RECIPE_FILE, SUMMARY_FILE } from "../run/documents.ts";
 import { readDocument } from "../run/read.ts";
 import type { RunRow } from "../run/store.ts";
+import { MAX_DOCUMENT_BYTES } from "../run/read.ts";
 import type { Workspace } from "../run/workspace.ts";
 import type { RowEvidence } from "./figure/types.ts";
 import { metricsOf } from "./pack.ts";
@@ -243,7 +245,7 @@ function reportsOf({ runs }: Workspace, { row, summary }: ReadRun): JsonObject[]
     const path = outputs.report?.path;
     if (path === undefined || !path.startsWith(`${ARTIFACTS_FOLDER}/`)) return [];
     try {
-      const report = parseJson(Deno.readTextFileSync(join(runs, row.run_id, path)));
+      const report = parseJson(readText(inside(runs, row.run_id, path), MAX_DOCUMENT_BYTES));
       return isObject(report) ? [report] : [];
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return [];

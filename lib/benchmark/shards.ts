@@ -6,6 +6,7 @@
  * With a stopping rule a shard knows a part of the replicates. It looks at the end of each wave: a recipe ends where the
  * replicates of all shards that can be read meet the rule without a gap, or else where its own rows meet it alone.
  */
+import { inside } from "../artifact/inside.ts";
 import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { canonicalJson, sameValue } from "../contract/json.ts";
@@ -13,6 +14,7 @@ import { openWorkspace, type Workspace } from "../run/workspace.ts";
 import { readSnapshot, snapshotBytes } from "./evidence.ts";
 import { History } from "./history.ts";
 import { LedgerIndex, rowKey, type Shard } from "./ledger.ts";
+import { computable } from "./result.ts";
 import { sampleOf } from "./samples.ts";
 import { stopReason } from "./stop.ts";
 import { benchmarkWorkspace, resultIds } from "./store.ts";
@@ -51,7 +53,7 @@ export function shardResult(folder: string): { id: string; directory: string; in
   const [id] = resultIds(workspace).sort();
   if (id === undefined) return null;
   const directory = join(benchmarkWorkspace(workspace).runs, id);
-  return { id, directory, index: new LedgerIndex(join(directory, LEDGER_FILE)) };
+  return { id, directory, index: new LedgerIndex(inside(directory, LEDGER_FILE)) };
 }
 
 /** @throws SvcError `shard_conflict` for what is wrong with a shard */
@@ -94,7 +96,7 @@ export class ShardedRows {
     for (const folder of this.#folders) {
       const directory = shardResult(folder)?.directory;
       if (directory === undefined) continue;
-      const { start } = trusted(folder, () => new LedgerIndex(join(directory, LEDGER_FILE)).advance(1));
+      const { start } = trusted(folder, () => new LedgerIndex(inside(directory, LEDGER_FILE)).advance(1));
       if (start !== null) return start.fields;
     }
     return null;
@@ -200,7 +202,7 @@ export class ShardedRows {
       }
       rule.replicates++;
       rule.stopped = replication !== null && replication.stop_metric !== null
-        ? stopReason(rule.tally, rule.replicates, replication) !== null
+        ? computable(() => stopReason(rule.tally, rule.replicates, replication)) !== null
         : rule.replicates === most;
     }
     return { replicates: rule.replicates, stopped: rule.stopped };

@@ -1,6 +1,6 @@
 /** Stored results: their folders, lists, and the completion of interrupted ones. */
 import { join } from "node:path";
-import { inside } from "../artifact/inside.ts";
+import { inside, type InsidePath } from "../artifact/inside.ts";
 import { entriesOf, exists } from "../artifact/path_kind.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { prettyJson } from "../contract/json.ts";
@@ -149,7 +149,7 @@ export function settleResult(workspace: Workspace, resultId: string): BenchmarkR
     });
   }
   const stored = document as BenchmarkResult;
-  const path = join(directory, LEDGER_FILE);
+  const path = inside(directory, LEDGER_FILE);
   // A process that ended right after it resumed has written to the ledger alone.
   const hasEnded = () => stored.status === "completed" || exists(path) && lastKind(path) === "attempt_ended";
   if (stored.status !== "running" && hasEnded()) return withStoredRows(stored, directory);
@@ -173,7 +173,7 @@ const watched = new Map<string, LedgerIndex>();
 const MOST_WATCHED = 16;
 
 /** The current part of a result in progress. */
-function soFar(stored: BenchmarkResult, path: string): BenchmarkResult {
+function soFar(stored: BenchmarkResult, path: InsidePath): BenchmarkResult {
   const index = watched.get(path) ?? new LedgerIndex(path);
   watched.delete(path);
   index.advance();
@@ -191,7 +191,7 @@ function soFar(stored: BenchmarkResult, path: string): BenchmarkResult {
   };
 }
 
-function interrupted(path: string, directory: string, stored: BenchmarkResult): BenchmarkResult {
+function interrupted(path: InsidePath, directory: string, stored: BenchmarkResult): BenchmarkResult {
   const end: BenchmarkEnd = {
     status: "incomplete",
     completed_at_utc: new Date().toISOString(),

@@ -2,9 +2,9 @@
  * The rows of a result of any size. Up to `INLINE_ROWS` are in `result.json`; more are in `rows/part-00000.jsonl.gz`, …,
  * `INLINE_ROWS` canonical JSON lines each. One part is in memory at a time.
  */
+import { inside, makeFolder, moveEntry, readFile, writeFile } from "../artifact/inside.ts";
 import { Buffer } from "node:buffer";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { canonicalJson, parseJson } from "../contract/json.ts";
@@ -67,7 +67,7 @@ function* partRows(directory: string, { parts }: RowParts, from: number): Genera
   for (const { path, sha256, rows } of parts.slice(from)) {
     let bytes;
     try {
-      bytes = Deno.readFileSync(join(directory, path));
+      bytes = readFile(inside(directory, path), MAX_PART_BYTES);
     } catch (error) {
       throw new SvcError("bundle_file_missing", `Cannot find ${path} of the result`, { cause: error });
     }
@@ -108,7 +108,7 @@ export class RowPartWriter {
   /** @param directory of the result */
   constructor(directory: string) {
     this.#directory = directory;
-    Deno.mkdirSync(join(directory, ROWS_FOLDER), { recursive: true });
+    makeFolder(inside(directory, ROWS_FOLDER));
   }
 
   add(row: ResultRow): void {
@@ -125,10 +125,11 @@ export class RowPartWriter {
 
   #close(): void {
     if (this.#lines.length > 0) this.#pack();
-    const path = partName(this.#parts.length), file = join(this.#directory, path);
+    const path = partName(this.#parts.length), file = inside(this.#directory, path);
     const bytes = Buffer.concat(this.#members);
-    Deno.writeFileSync(file + ".tmp", bytes);
-    Deno.renameSync(file + ".tmp", file);
+    const unfinished = inside(this.#directory, `${path}.tmp`);
+    writeFile(unfinished, bytes);
+    moveEntry(unfinished, file);
     this.#parts.push({ path, sha256: sha256Hex(bytes), rows: this.#rows });
     [this.#members, this.#rows] = [[], 0];
     if (this.#parts.length % COLLECTED_PARTS === 0) collectGarbage();

@@ -4,11 +4,12 @@
  * against each other: the result belongs to this pack, follows from its own rows, is complete, and is the verified
  * file. Nothing is executed, and no workspace is needed.
  */
-import { join } from "node:path";
+import { inside, readText } from "../artifact/inside.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { parseJson, prettyJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
+import { MAX_DOCUMENT_BYTES } from "../run/read.ts";
 import { type CheckRow, type Finding, Findings } from "../run/findings.ts";
 import { readPack } from "./pack.ts";
 import { checkResult } from "./types.ts";
@@ -79,12 +80,14 @@ function requireFolder(folder: string): void {
 /** The text of a regular file; null, with a finding, if it is missing. */
 function textOf(folder: string, name: string, findings: Findings): string | null {
   try {
-    if (Deno.lstatSync(join(folder, name)).isFile) return Deno.readTextFileSync(join(folder, name));
+    return readText(inside(folder, name), MAX_DOCUMENT_BYTES);
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    if (error instanceof SvcError) findings.error("bundle_schema_invalid", name, "$", error.message);
+    else if (error instanceof Deno.errors.NotFound) {
+      findings.error("bundle_file_missing", name, "$", `${name} is missing`);
+    } else throw error;
+    return null;
   }
-  findings.error("bundle_file_missing", name, "$", `${name} is missing`);
-  return null;
 }
 
 function documentIn(folder: string, name: string, findings: Findings): { document: JsonObject; text: string } | null {

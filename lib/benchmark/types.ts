@@ -14,7 +14,7 @@ import { jsonSchemaOf } from "../contract/publish_schema.ts";
 import { checkValue } from "../contract/schema.ts";
 import type { Float, JsonObject, Value } from "../contract/value.ts";
 import { z } from "../contract/zod.ts";
-import type { RateMethod, StatisticalUnit } from "../numeric/rate_interval.ts";
+import type { RateMethod } from "../numeric/rate_interval.ts";
 
 /** A number of a document; `toNumber` gives its binary64 value. */
 export type Measure = number | bigint | Float;
@@ -33,8 +33,8 @@ export const COLLECTED_PARTS = 8;
 /** Folder of the snapshots: an archive of a thousand each, or in results of schema version 1 a file of each row. */
 export const EVIDENCE_FOLDER = "evidence";
 
-/** Of the replicates of a recipe, and of shards. */
-const MOST_REPLICATES = 10_000_000, MOST_SHARDS = 100_000;
+const MOST_REPLICATES = 10_000_000;
+export const MOST_SHARDS = 100_000;
 
 const text = z.string();
 const nullableText = text.nullable();
@@ -48,6 +48,9 @@ const count = z.int().nonnegative();
 const replicate = z.int().nonnegative().max(MOST_REPLICATES - 1);
 const seed = z.int().nonnegative().meta({ "x-svc-ui": { control: "seed" } }) as unknown as z.ZodType<number | bigint>;
 const measure = z.number() as unknown as z.ZodType<Measure>;
+/** Of an interval. */
+const confidence = z.number().gt(0).lt(1) as unknown as z.ZodType<Measure>;
+const amount = z.number().min(0) as unknown as z.ZodType<Measure>;
 const mapping = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
 const failure = z.object({ code: text, message: text });
 
@@ -119,6 +122,15 @@ const snapshotRecord = z.object({
 /** The place of a gzip snapshot. */
 export type SnapshotRecord = z.infer<typeof snapshotRecord>;
 
+const statisticalUnit = z.enum(["bit", "fading_block", "source_item", "transport_block", "packet"]);
+const rateRecord = z.object({
+  events: amount,
+  trials: amount,
+  unit: statisticalUnit,
+  units: amount,
+  unit_failures: amount,
+}) as unknown as z.ZodType<JsonObject>;
+
 const resultRow = z.object({
   /** Of the entry in the pack. */
   id: name,
@@ -147,7 +159,7 @@ const resultRow = z.object({
   /** `steps.<step>.<metric>`, the promoted metrics by their own names, and `benchmark.resource_budget.…`. */
   metrics: z.record(z.string(), measure),
   /** Rates to their counts over statistical units: `{events, trials, unit, units, unit_failures, …}`. */
-  metric_metadata: z.record(z.string(), mapping).optional(),
+  metric_metadata: z.record(z.string(), rateRecord).optional(),
   /** Declared metrics to the values of single items, such as images, by their ids; where the pack names baselines. */
   item_metrics: z.record(z.string(), z.record(z.string(), measure)).optional(),
   /** Origin of each promoted metric. */
@@ -182,7 +194,7 @@ const aggregateRow = z.object({
   events: count.optional(),
   trials: count.optional(),
   /** What fails as one. */
-  unit: (text as unknown as z.ZodType<StatisticalUnit>).optional(),
+  unit: statisticalUnit.optional(),
   units: count.optional(),
   /** Units with an event. */
   unit_failures: count.optional(),
@@ -223,7 +235,7 @@ const replication = z.object({
   replicates: z.int().min(1).max(MOST_REPLICATES),
   base_seed: seed,
   master_seeds: z.array(seed).nullable(),
-  confidence_level: measure,
+  confidence_level: confidence,
   /** Minimum number of replicates of each recipe. */
   min_replicates: z.int().min(1),
   until_errors: count.nullable(),
@@ -370,11 +382,11 @@ const snapshot = z.object({
 /** The contents of a snapshot. */
 export type Snapshot = z.infer<typeof snapshot>;
 
-const checker = (schema: z.ZodType) => {
+/** The check of a document: it gives the unusable fields, none for a valid one. */
+export const checker = (schema: z.ZodType) => {
   const node = jsonSchemaOf(schema);
   return (value: Value): Diagnostic[] => checkValue(node, value, [], { code: "bundle_schema_invalid" });
 };
-/** Each gives the unusable fields of a document; empty for a valid one. */
 export const checkRow = checker(resultRow);
 export const checkResult = checker(benchmarkResult);
 export const checkPackRecord = checker(packRecord);

@@ -3,6 +3,7 @@
  * order of events in the ledger from the program, the rows from pack, recipe, replicate and the documents of their runs,
  * the result from the ledger, and aggregates, comparisons and view from the rows.
  */
+import { inside, type InsidePath, openFile, readText } from "../artifact/inside.ts";
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { exists } from "../artifact/path_kind.ts";
@@ -13,7 +14,7 @@ import type { Registry } from "../contract/registry.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { differenceRow, differences } from "../run/compare.ts";
 import { type Certification, type CheckRow, type Finding, type FindingCode, Findings } from "../run/findings.ts";
-import { readDocument } from "../run/read.ts";
+import { MAX_DOCUMENT_BYTES, readDocument } from "../run/read.ts";
 import { verifyBundle } from "../run/verify.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { readSnapshot } from "./evidence.ts";
@@ -92,7 +93,7 @@ export async function verifyBenchmark(
     target_type: "benchmark",
     target_id: id,
     path: directory,
-    result_sha256: result === null ? null : sha256Hex(Deno.readTextFileSync(join(directory, RESULT_FILE))),
+    result_sha256: result === null ? null : sha256Hex(readText(inside(directory, RESULT_FILE), MAX_DOCUMENT_BYTES)),
     errors: findings.errors,
     warnings: findings.warnings,
     checks: findings.checks,
@@ -119,7 +120,7 @@ function readResult(
       hint: "Wait for its end",
     });
   }
-  const text = Deno.readTextFileSync(join(directory, RESULT_FILE));
+  const text = readText(inside(directory, RESULT_FILE), MAX_DOCUMENT_BYTES);
   if (prettyJson(parseJson(text)) !== text) {
     findings.error("bundle_schema_invalid", RESULT_FILE, "$", `${RESULT_FILE} is not laid out as it was written`);
   }
@@ -135,9 +136,9 @@ interface ReadLedger {
 }
 
 function readLedger(directory: string, result: BenchmarkResult | null, findings: Findings): ReadLedger | null {
-  const index = new LedgerIndex(join(directory, LEDGER_FILE));
-  const history = new History(index, result?.benchmark.metrics ?? []);
   try {
+    const index = new LedgerIndex(inside(directory, LEDGER_FILE));
+    const history = new History(index, result?.benchmark.metrics ?? []);
     index.advance();
     findings.looked(index.events);
     if (index.tornBytes > 0) {
@@ -188,7 +189,7 @@ function checkLedger(
   for (const { path } of differences(made as JsonObject, headOfEnd(result, null) as JsonObject).map(differenceRow)) {
     wrong("It does not follow from the ledger", String(path));
   }
-  const sha256 = sha256Hex(Deno.readTextFileSync(join(directory, RESULT_FILE)));
+  const sha256 = sha256Hex(readText(inside(directory, RESULT_FILE), MAX_DOCUMENT_BYTES));
   if (fields.result_sha256 !== sha256) {
     findings.error(
       "bundle_hash_mismatch",
@@ -305,7 +306,11 @@ async function checkRows(
   for (const id of runIds.duplicates(result)) {
     findings.error("result_duplicate_run_ids", RESULT_FILE, "$.recipes", `${id} is the run of several rows`);
   }
-  statistics.finish(findings);
+  try {
+    statistics.finish(findings);
+  } catch (error) {
+    findings.error(findingCode(error), RESULT_FILE, "$.aggregates", messageOf(error));
+  }
   return true;
 }
 
@@ -414,18 +419,22 @@ function checkReports(result: BenchmarkResult, directory: string, findings: Find
   const made = exportFiles(result);
   for (const name of result.reports) {
     findings.looked();
-    if (!exists(join(directory, name))) {
-      const message = `${name} is missing: svc benchmark export makes it again`;
-      findings.add("warning", "bundle_file_missing", name, "$", message);
-    } else if (made[name] === undefined || !holds(join(directory, name), made[name]())) {
-      findings.add("warning", "bundle_hash_mismatch", name, "$", `${name} does not follow from ${RESULT_FILE}`);
+    const warn = (code: FindingCode, message: string) => findings.add("warning", code, name, "$", message);
+    try {
+      if (!exists(join(directory, name))) {
+        warn("bundle_file_missing", `${name} is missing: svc benchmark export makes it again`);
+      } else if (made[name] === undefined || !holds(inside(directory, name), made[name]())) {
+        warn("bundle_hash_mismatch", `${name} does not follow from ${RESULT_FILE}`);
+      }
+    } catch (error) {
+      warn("bundle_schema_invalid", messageOf(error));
     }
   }
 }
 
 /** Whether a file holds these texts one after the other. */
-function holds(path: string, pieces: Iterable<string>): boolean {
-  using file = Deno.openSync(path);
+function holds(path: InsidePath, pieces: Iterable<string>): boolean {
+  using file = openFile(path, { read: true });
   for (const piece of pieces) {
     const bytes = new TextEncoder().encode(piece), read = new Uint8Array(bytes.length);
     for (let done = 0; done < bytes.length;) {

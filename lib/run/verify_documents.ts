@@ -58,6 +58,7 @@ export function checkDocuments(documents: Documents, known: Known, findings: Fin
   guarded("schemas", SUMMARY_FILE, () => checkShapes(documents, findings));
   // Content of a wrong shape would only repeat the finding.
   if (findings.errors.length > valid) return notCompared;
+  guarded("recipes", RECIPE_FILE, () => checkRecipes(documents, findings));
   guarded("plan", PLAN_FILE, () => checkPlan(documents, findings));
   guarded("steps", SUMMARY_FILE, () => checkSteps(documents, findings));
   guarded("artifacts", SUMMARY_FILE, () => checkArtifacts(documents, known, findings));
@@ -210,6 +211,26 @@ function checkShapes(documents: Documents, findings: Findings): void {
   if (isObject(summary.failure)) check(SUMMARY_FILE, summary.failure, { kind: text, code: text }, "$.failure");
 }
 
+/** The effective recipe is the authored one, with defaults and seeds added. */
+function checkRecipes(documents: Documents, findings: Findings): void {
+  const parts = ({ steps, metadata, ...rest }: RecipeDocument) => {
+    const { resolved_channel_scenario: _, ...written } = metadata;
+    return { steps, rest: { ...rest, metadata: written } };
+  };
+  const authored = parts(documents[AUTHORED_FILE] as RecipeDocument);
+  const effective = parts(documents[RECIPE_FILE] as RecipeDocument);
+  const expect = expecting(RECIPE_FILE, findings);
+  expect("$", effective.rest, authored.rest);
+  expect("$.steps", effective.steps.length, authored.steps.length);
+  for (const [index, { params, ...step }] of authored.steps.entries()) {
+    const { params: made = {}, ...other } = effective.steps[index] ?? {};
+    expect(`$.steps[${index}]`, other, step);
+    for (const [name, value] of Object.entries(params)) {
+      expect(`$.steps[${index}].params.${name}`, (made as JsonObject)[name], value);
+    }
+  }
+}
+
 /** The plan's own hashes, and the plan against its recipe. */
 function checkPlan(documents: Documents, findings: Findings): void {
   const plan = documents[PLAN_FILE] as ExecutionPlan, recipe = documents[RECIPE_FILE] as RecipeDocument;
@@ -227,6 +248,14 @@ function checkPlan(documents: Documents, findings: Findings): void {
   for (const [index, step] of plan.steps.entries()) {
     const { binding_sha256, ...row } = step;
     expect(`$.steps[${index}].binding_sha256`, binding_sha256, sha256Json(row));
+    const { operation_id, runner, backend, implementation, materialization_id } = step;
+    if (materialization_id !== undefined) {
+      const id = `${operation_id}@${runner}/${backend}/${implementation}`,
+        identity = String(step.implementation_identity);
+      expect(`$.steps[${index}].materialization_id`, materialization_id, id);
+      expect(`$.steps[${index}].implementation_identity`, identity.slice(0, id.length + 1), `${id}#`);
+      expect(`$.steps[${index}].runner`, runner, plan.runner);
+    }
     const contract = operations[step.operation_id];
     if (contract === undefined) continue;
     expect(`$.steps[${index}].operation_contract_sha256`, step.operation_contract_sha256, sha256Json(contract));
@@ -319,8 +348,8 @@ function checkArtifacts(documents: Documents, { hashes }: Known, findings: Findi
   }
 }
 
-/** Summary and manifest against those derived from the recipes, the plan and the rows. */
-function checkLinks(documents: Documents, { runId }: Known, findings: Findings): void {
+/** What summary and manifest are made of, from the documents of a bundle. Exported for tests. */
+export function recordsOf(documents: Documents, runId: string): { record: RunRecord; state: RunState } {
   const summary = documents[SUMMARY_FILE], manifest = documents[MANIFEST_FILE];
   const authored = documents[AUTHORED_FILE] as RecipeDocument, recipe = documents[RECIPE_FILE] as RecipeDocument;
   const plan = documents[PLAN_FILE] as ExecutionPlan;
@@ -351,6 +380,13 @@ function checkLinks(documents: Documents, { runId }: Known, findings: Findings):
     failure: summary.failure as RunState["failure"],
     resourceGuard: summary.resource_guard as JsonObject | undefined,
   };
+  return { record, state };
+}
+
+/** Summary and manifest against those derived from the recipes, the plan and the rows. */
+function checkLinks(documents: Documents, { runId }: Known, findings: Findings): void {
+  const summary = documents[SUMMARY_FILE], manifest = documents[MANIFEST_FILE];
+  const { record, state } = recordsOf(documents, runId), { plan, planCache: cache } = record;
   expecting(SUMMARY_FILE, findings)("$", summary, summaryDocument(record, state));
   expecting(MANIFEST_FILE, findings)("$", manifest, manifestDocument(record, state, prettyJson(summary)));
   const links = {

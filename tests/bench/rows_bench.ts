@@ -6,6 +6,7 @@
  *
  * SVC_BENCH_ROWS sets the number of rows: 100,000 by default, 1,000,000 for the full size.
  */
+import { inside } from "../../lib/artifact/inside.ts";
 import { join } from "node:path";
 import process from "node:process";
 import { LedgerIndex } from "../../lib/benchmark/ledger.ts";
@@ -32,7 +33,7 @@ const STAGES: Record<string, () => unknown> = {
   "write a half, and end": () => writeSyntheticResult(workspace, { recipes, replicates, until: replicates / 2 }),
   "resume, write the rest and the result": () => writeSyntheticResult(workspace, { recipes, replicates }),
   "read the result": shown,
-  "read the ledger, as to resume": () => new LedgerIndex(join(shown().directory, LEDGER_FILE)).advance(),
+  "read the ledger, as to resume": () => new LedgerIndex(inside(shown().directory, LEDGER_FILE)).advance(),
   "a page of 200 rows from the middle": () => pageOfRows(shown().result, shown().directory, rows / 2, 200),
   "a figure over Es/N0": () => plotBenchmark(workspace, id, { plot: "error-rate", x: "snr_db" }),
   "export": () => exportBenchmark(workspace, id, { out: join(folder, "tables") }),

@@ -1,4 +1,5 @@
 /** A complete result of any number of rows, written as a benchmark writes it, without running anything. */
+import { inside, type InsidePath } from "../../lib/artifact/inside.ts";
 import { join } from "node:path";
 import { exists } from "../../lib/artifact/path_kind.ts";
 import { EvidenceWriter } from "../../lib/benchmark/evidence.ts";
@@ -212,7 +213,7 @@ function bareRow(template: ResultRow, replicate: number, run_id: string): Result
 }
 
 /** Ends the attempt of the first process, as a reader does. */
-function endFirst(path: string): void {
+function endFirst(path: InsidePath): void {
   const ledger = Ledger.open(path, "a1"), completed_at_utc = "2026-01-02T00:00:00.000Z";
   const end: BenchmarkEnd = { status: "incomplete", completed_at_utc, incomplete_reason: "interrupted", reports: [] };
   ledger.append("attempt_ended", endFields(end, "0".repeat(64)), false);
@@ -230,7 +231,7 @@ export async function writeSyntheticResult(workspace: Workspace, options: Synthe
   Deno.mkdirSync(directory, { recursive: true });
   const record = recordOf(options), { pack, recipes } = packOfRecord(record);
   const replication = settleReplication(pack, { replicates, ...replicationArguments(null) }, []);
-  const path = join(directory, LEDGER_FILE), resumed = exists(path);
+  const path = inside(directory, LEDGER_FILE), resumed = exists(path);
   if (resumed) endFirst(path);
   const ledger = Ledger.open(path, resumed ? "a2" : "a1");
   const making: Making = { pack, replication, evidence: null };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { inside, type InsidePath, removeEntry } from "../../../lib/artifact/inside.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { lastKind, Ledger, LedgerIndex } from "../../../lib/benchmark/ledger.ts";
 import { rowOf, startOf } from "../../support/ledger_rows.ts";
@@ -11,10 +11,10 @@ const END = {
   result_sha256: "0".repeat(64),
 };
 
-async function withLedger(test: (path: string) => void): Promise<void> {
+async function withLedger(test: (path: InsidePath) => void): Promise<void> {
   const folder = await Deno.makeTempDir();
   try {
-    const path = join(folder, ".attempt-ledger");
+    const path = inside(folder, ".attempt-ledger");
     const ledger = Ledger.open(path, "first");
     ledger.append("attempt_started", startOf(["a", "b", "c"]));
     ledger.append("row_completed", rowOf("a", 0));
@@ -26,7 +26,7 @@ async function withLedger(test: (path: string) => void): Promise<void> {
   }
 }
 
-const read = (path: string) => new LedgerIndex(path).advance();
+const read = (path: InsidePath) => new LedgerIndex(path).advance();
 
 Deno.test("events are chained, and none can be altered, taken out or put in", () =>
   withLedger((path) => {
@@ -98,9 +98,9 @@ Deno.test("the last word about a row counts, and an end counts while nothing fol
   }));
 
 Deno.test("rows come replicate by replicate in the order of the pack; those of a shard at its distances", async () => {
-  const path = await Deno.makeTempFile();
+  const folder = await Deno.makeTempDir(), path = inside(folder, ".attempt-ledger");
   const written = (start: ReturnType<typeof startOf>, rows: readonly [string, number][]) => {
-    Deno.removeSync(path);
+    removeEntry(path);
     const ledger = Ledger.open(path, "first");
     ledger.append("attempt_started", start);
     for (const [id, replicate] of rows) ledger.append("row_completed", rowOf(id, replicate), false);
@@ -131,6 +131,6 @@ Deno.test("rows come replicate by replicate in the order of the pack; those of a
     refused(shard, [["b", 1]]);
     refused(shard, [["b", 4]]);
   } finally {
-    await Deno.remove(path, { recursive: true });
+    await Deno.remove(folder, { recursive: true });
   }
 });

@@ -1,3 +1,4 @@
+import { inside } from "../../../lib/artifact/inside.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type BenchmarkEvent, type BenchmarkRunResult, createCancellation, open, parseJson } from "../../../mod.ts";
@@ -338,7 +339,7 @@ Deno.test("a process that ended right after it resumed leaves a result that is v
       cancellation,
       onEvent,
     });
-    const ledger = Ledger.open(join(directory, LEDGER_FILE), "of the ended process");
+    const ledger = Ledger.open(inside(directory, LEDGER_FILE), "of the ended process");
     ledger.append("attempt_resumed", { reused_rows: 1, repaired_bytes: 0 });
     ledger.close();
     const workspace = openWorkspace({ projectRoot });

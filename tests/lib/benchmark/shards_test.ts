@@ -1,4 +1,5 @@
 /** Rows that several machines make give the result of one: the same view, valid, with every row once. */
+import { inside } from "../../../lib/artifact/inside.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createCancellation, open, type Session } from "../../../mod.ts";
@@ -115,7 +116,7 @@ Deno.test("shards that do not belong together are refused", () =>
     await assert.rejects(svc.benchmarks.shard(pack, { shard: { index: 2, count: 2 }, out: folder("s3") }), {
       code: "execution_invalid",
     });
-    const ledger = join(shardResult(folder("s1"))!.directory, LEDGER_FILE);
+    const ledger = inside(shardResult(folder("s1"))!.directory, LEDGER_FILE);
     const text = Deno.readTextFileSync(ledger);
     Deno.writeTextFileSync(ledger, text.replace('"replicate":0', '"replicate":1'));
     await conflict(["s0", "s1"], /Cannot use the shard/);
@@ -134,7 +135,7 @@ for (const rule of [{ until_errors: 600 }, { until_halfwidth: 0.02 }, { max_bits
       const { result: whole } = await svc.benchmarks.run(pack);
       const made = (name: string) => {
         const { directory } = shardResult(folder(name))!;
-        return new LedgerIndex(join(directory, LEDGER_FILE)).advance().rowCount;
+        return new LedgerIndex(inside(directory, LEDGER_FILE)).advance().rowCount;
       };
       const folders = ["s0", "s1"].map(folder);
       await shard(0, 2, "s0", { wave: 2 });

@@ -1,4 +1,5 @@
 /** Results of more rows than a document holds: parts of rows and of evidence, read back, paged and verified. */
+import { inside } from "../../../lib/artifact/inside.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { collectEvidence } from "../../../lib/benchmark/evidence_garbage.ts";
@@ -156,6 +157,6 @@ Deno.test("tables have a line for each row of all parts, and a page lists the fi
     assert.equal(lines("aggregates.csv").length, 1 + 2 * 11);
     const { directory } = await publishBenchmark(workspace, id, { out });
     assert.match(Deno.readTextFileSync(join(directory, "index.html")), /the first 1000 of 1012 rows/);
-    const index = new LedgerIndex(join(benchmarkWorkspace(workspace).runs, id, LEDGER_FILE)).advance();
+    const index = new LedgerIndex(inside(benchmarkWorkspace(workspace).runs, id, LEDGER_FILE)).advance();
     assert.equal(index.row("link_3", 50)!.metrics["channel.compare_bit_count"], 10_000);
   }));

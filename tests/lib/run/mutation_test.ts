@@ -1,0 +1,120 @@
+/**
+ * Every field of a bundle is changed in turn, and everything else is derived again as a forger would. Verification fails, or
+ * the field is on the list of what a bundle does not prove.
+ */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { sha256Hex } from "../../../lib/contract/hash.ts";
+import { canonicalJson, parseJson, sameValue } from "../../../lib/contract/json.ts";
+import { cloneValue, float, type JsonObject } from "../../../lib/contract/value.ts";
+import type { StepRow } from "../../../lib/execute/types.ts";
+import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE, SUMMARY_FILE } from "../../../lib/run/documents.ts";
+import { listFiles } from "../../../lib/run/files.ts";
+import { verifyBundle } from "../../../lib/run/verify.ts";
+import type { Documents } from "../../../lib/run/verify_documents.ts";
+import { changed, forged, isListed, leaves } from "../../support/mutations.ts";
+import { fakeExecutor, runSmall, withWorkspace } from "./fixture.ts";
+
+const DOCUMENTS = [AUTHORED_FILE, RECIPE_FILE, PLAN_FILE, SUMMARY_FILE, MANIFEST_FILE] as const;
+
+/** Fields that a bundle does not prove, by file and place, with the reason. */
+const NOT_EVIDENCE: Record<string, string> = {
+  "summary\\.json\\.(created|completed)_at_utc": "times of the machine",
+  "summary\\.json\\.job_id": "label of the job that asked for the run",
+  "summary\\.json\\.execution\\..*": "settings that change no result",
+  "summary\\.json\\.execution_plan\\.cache\\.(?!.*sha256).*": "state of the plan cache",
+  "summary\\.json\\.execution_plan\\.cache\\.(key|operation_registry|planner_validation)_sha256":
+    "state of the plan cache",
+  "summary\\.json\\.seed_policy\\.(?!steps\\.[^.]+\\.seed$).*": "origin of the seeds; the seeds are in recipe.json",
+  "summary\\.json\\.steps\\.\\d+\\.metadata\\.timing\\..*": "times of the machine",
+  "summary\\.json\\.steps\\.\\d+\\.metrics\\.(timing|memory)\\..*": "times and memory of the machine",
+  "summary\\.json\\.steps\\.0\\.metrics\\..*": "no report holds the metric; runs reproduce compares it",
+  "summary\\.json\\.steps\\.\\d+\\.outputs\\.[^.]+\\.metadata.*":
+    "described by the artifact; runs reproduce compares it",
+  "summary\\.json\\.metrics.*": "memory of the machine",
+  "summary\\.json\\.measurement_evidence.*": "how memory was measured",
+  "summary\\.json\\.warnings.*": "advice for the author",
+  "execution-plan\\.json\\.(?!sha256|recipe|kind|schema_version).*":
+    "which code ran: no file of the bundle proves it; runs reproduce compares the results",
+  "manifest\\.json\\.environment\\..*": "the machine and its software",
+  "manifest\\.json\\.recipe\\.research.*": "derived from the recipe where it is used",
+  "artifacts/report_0/report\\.json\\.(kind|operation|schema_version)": "names of the form",
+  "recipe\\.json\\.steps\\.\\d+\\.params\\..*": "a parameter that the author left to its default",
+};
+
+/** The small run, whose report holds its metrics as those of the built-in operations do. */
+function withReport(bundle: string, row: StepRow): StepRow {
+  const { report } = row.outputs;
+  if (report === undefined) return row;
+  const metrics: JsonObject = { "channel.ber": float(0.25), "channel.error_count": 2, "channel.compare_bit_count": 8 };
+  const counts: JsonObject = {
+    metric_metadata: { "channel.ber": { events: 2, trials: 8, unit: "bit", units: 8, unit_failures: 2 } },
+  };
+  const text = `${
+    canonicalJson({ kind: "metrics.report", schema_version: 1, operation: row.op, metrics, ...counts })
+  }\n`;
+  Deno.writeTextFileSync(join(bundle, report.path), text);
+  return {
+    ...row,
+    outputs: { report: { ...report, sha256: sha256Hex(text) } },
+    metrics: { ...metrics, "timing.step.wall_time_s": float(0.5) },
+    metadata: { ...row.metadata, ...counts },
+  };
+}
+
+Deno.test("a changed field of a bundle fails its verification, whatever else is derived again", () =>
+  withWorkspace(async (workspace) => {
+    const execute = fakeExecutor();
+    const { directory, run_id } = await runSmall(workspace, {
+      pairs: 1,
+      execute: (options) => execute({ ...options, onStep: (row) => options.onStep(withReport(options.bundle, row)) }),
+    });
+    const textIn = (path: string) => Deno.readTextFileSync(join(directory, path));
+    const objectIn = (path: string) => parseJson(textIn(path)) as JsonObject;
+    const hashes = new Map(
+      listFiles(directory).map(({ path }) => [path, sha256Hex(Deno.readFileSync(join(directory, path)))]),
+    );
+    const report = "artifacts/report_0/report.json";
+    const original = {
+      documents: Object.fromEntries(DOCUMENTS.map((name) => [name, objectIn(name)])) as Documents,
+      reports: { [report]: objectIn(report) },
+    };
+    const copy = () => cloneValue(original as object as JsonObject) as object as typeof original;
+    const verify = async (bundle: typeof original, last?: Parameters<typeof forged>[4]) => {
+      const made = forged(bundle, run_id, hashes, (value) => `${canonicalJson(value)}\n`, last);
+      for (const [path, text] of Object.entries({ ...made.texts, ...made.reports })) {
+        Deno.writeTextFileSync(join(directory, path), text);
+      }
+      return await verifyBundle(directory, run_id);
+    };
+    assert.deepEqual((await verify(copy())).errors, []);
+    const used = new Set<string>(), accepted: string[] = [];
+    let count = 0;
+    for (const file of [...DOCUMENTS, report]) {
+      const document = file === report ? original.reports[report] : original.documents[file as keyof Documents];
+      for (const place of leaves(document)) {
+        count++;
+        const bundle = copy(), name = file as keyof Documents;
+        if (file === report) bundle.reports[report] = changed(document, place);
+        else bundle.documents[name] = changed(document, place);
+        let invalid: boolean;
+        try {
+          invalid = (await verify(bundle)).status === "invalid";
+          // A digest that was derived again is changed after that.
+          if (!invalid && file !== report && sameValue(parseJson(textIn(file)), document)) {
+            invalid = (await verify(copy(), { file: name, place })).status === "invalid";
+          }
+        } catch (error) {
+          // A shape from which nothing can be derived.
+          assert.ok(error instanceof TypeError, String(error));
+          continue;
+        }
+        const listed = isListed(NOT_EVIDENCE, file, place);
+        if (listed !== undefined) used.add(listed);
+        if (!invalid && listed === undefined) accepted.push([file, ...place].join("."));
+      }
+    }
+    assert.deepEqual(accepted, []);
+    assert.deepEqual(Object.keys(NOT_EVIDENCE).filter((pattern) => !used.has(pattern)), [], "patterns without a field");
+    assert.ok(count > 300, `${count} fields`);
+  }));
