@@ -125,9 +125,15 @@ export async function faultBench(folder: string, library: string): Promise<Fault
     async calls(command) {
       const cwd = await copy();
       if (command === "store repair") await damage(cwd);
-      const { calls, code, stderr } = await perform(commands[command as keyof typeof commands], cwd, "EIO", 0, 0);
+      const { calls, code, stdout, stderr } = await perform(
+        commands[command as keyof typeof commands],
+        cwd,
+        "EIO",
+        0,
+        0,
+      );
       await Deno.remove(cwd, { recursive: true });
-      assert.equal(code, 0, stderr);
+      assert.equal(code, 0, stdout + stderr);
       return calls;
     },
     async trial(command, fault, at) {
@@ -187,8 +193,24 @@ function coded({ code, stdout, stderr }: { code: number; stdout: string; stderr:
   const said = `${about}: exit ${code}\n${stdout.slice(0, 4000)}${stderr.slice(0, 4000)}`;
   assert.doesNotMatch(stdout + stderr, /SuppressedError|internal_error|Uncaught|\n\s+at .*\.ts:\d+/, said);
   if (code === 0) return "done";
-  assert.match(stdout + stderr, /"code": ?"[a-z_]+"/, said);
-  return /"code": ?"([a-z_]+)"/.exec(stdout + stderr)![1];
+  const [first] = errorCodes(stdout).concat(errorCodes(stderr));
+  assert.notEqual(first, undefined, said);
+  return first;
+}
+
+/** Codes of the errors in a JSON text, without those of warnings. */
+function errorCodes(text: string): string[] {
+  const found: string[] = [];
+  try {
+    JSON.parse(text, (key, value) => {
+      if (key === "diagnostics") return null;
+      if (typeof value?.code === "string" && (value.severity ?? "error") === "error") found.push(value.code);
+      return value;
+    });
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  return found;
 }
 
 /** Trials over all commands and faults: each command with `perFault` calls of each fault, spread and seeded. */
