@@ -8,7 +8,7 @@ import { checkBits, checkImages, checkSymbols } from "../artifact/boundary.ts";
 import { arrayMetadata, encodeArtifact } from "../artifact/codec.ts";
 import { joinBytes } from "../artifact/join_bytes.ts";
 import { canonicalJson, sameValue } from "../contract/json.ts";
-import { formatOfKind } from "../contract/kinds.ts";
+import { formatOfKind, REPORT } from "../contract/kinds.ts";
 import type { InputArtifact, Materialization, Operation, OutputSize, StreamInput } from "../contract/operation.ts";
 import { outputKinds } from "../contract/output_kinds.ts";
 import { checkValue, plainParams } from "../contract/schema.ts";
@@ -157,6 +157,12 @@ async function checkCase(operation: Operation, item: ConformanceCase): Promise<v
   for (const [id, value] of Object.entries(first.metrics)) {
     assert.match(id, /^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$/);
     assert.ok(typeof value === "bigint" || Number.isFinite(value), id);
+  }
+  for (const [port, kind] of Object.entries(kinds)) {
+    if (kind !== REPORT || first.outputs[port].json === undefined) continue;
+    const reported = (first.outputs[port].json() as JsonObject).metrics as JsonObject;
+    const defined = Object.keys(reported).filter((id) => reported[id] !== null);
+    assert.deepEqual(defined.sort(), Object.keys(first.metrics).sort(), "the report has other metrics");
   }
   canonicalJson(first.metadata);
 }

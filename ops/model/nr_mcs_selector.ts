@@ -102,16 +102,17 @@ export default defineOperation({
     const chosen = CHOICE[params.policy]({ rows, formats, errorRate, snrOf, params });
     const index = chosen ?? lowest;
     const { artifact, metrics } = formatArtifact(index, rows[index], formats[index]!, params);
-    const own = {
+    const all = {
+      ...metrics,
       "nr.mcs_index": index,
       "nr.predicted_bler": errorRate(index),
       "nr.effective_snr_db": snrOf(rows[index][0]),
       "nr.capacity_bits_per_symbol": mean(snrs.map((snr) => Math.log2(1 + snr))),
     };
-    const { outputs: { report } } = reportResult("model.nr_mcs_selector", own, {
+    const { outputs: { report } } = reportResult("model.nr_mcs_selector", all, {
       facts: { outage: chosen === undefined, policy: params.policy, target_bler: float(params.target_bler) },
     });
-    return { outputs: { format: artifact, report }, metrics: { ...metrics, ...own } };
+    return { outputs: { format: artifact, report }, metrics: all };
   },
 });
 
