@@ -179,7 +179,12 @@ export function openDatabase(
 
 /** Opens the file by whose lock the users of a database know of each other. */
 function openUsers(path: string): { file: Deno.FsFile; alone: boolean } {
-  const file = Deno.openSync(join(dirname(path), `.${basename(path)}.lock`), { read: true, write: true, create: true });
+  let file: Deno.FsFile;
+  try {
+    file = Deno.openSync(join(dirname(path), `.${basename(path)}.lock`), { read: true, write: true, create: true });
+  } catch (error) {
+    throw cannotOpen(path, error);
+  }
   const alone = file.tryLockSync(true);
   // Not at once: another user may find itself alone in between, and check as well.
   if (alone) file.unlockSync();
