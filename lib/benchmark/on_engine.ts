@@ -144,10 +144,16 @@ function findRecord(workspace: Workspace, wanted: string): EngineRecord | null {
   const id = ids.length === 1 ? ids[0] : ids.find((one) => one === wanted) ?? resolveResultId(workspace, wanted);
   const directory = inside(folderOf(workspace), id);
   if (!exists(join(directory, RECORD_FILE))) return null;
-  const document = readDocument(directory, RECORD_FILE), [problem] = checkEngineRecord(document);
   const refuse = (why: string): never => {
     throw new SvcError("bundle_schema_invalid", `Cannot use ${join(directory, RECORD_FILE)}: ${why}`);
   };
+  let document: JsonObject;
+  try {
+    document = readDocument(directory, RECORD_FILE);
+  } catch (error) {
+    return refuse(messageOf(error));
+  }
+  const [problem] = checkEngineRecord(document);
   if (problem !== undefined) return refuse(`${problem.path}: ${problem.message}`);
   const record = document as object as EngineRecord;
   // Files are written and removed there.

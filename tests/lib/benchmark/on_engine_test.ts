@@ -9,7 +9,25 @@ Deno.test("a damaged record of a submitted benchmark is named, and never followe
     const id = "20260101T120000Z_pack", folder = join(stateDir, "engine", id), path = join(folder, "job.json");
     await Deno.mkdir(folder, { recursive: true });
     await using svc = await open({ stateDir });
-    for (const text of ['{"kind": "svc.engine_job"', "[]", '{"kind": "svc.engine_job", "job": {}, "plan": {}}']) {
+    const foreign = {
+      schema_version: 1,
+      kind: "svc.engine_job",
+      result_id: id,
+      engine: "slurm",
+      created_at_utc: "2026-01-01T12:00:00.000Z",
+      job: { name: "svc", directory: join(stateDir, "victim"), cwd: stateDir, retries: 2 },
+      plan: { program: ["svc"], pack: "p.yaml", shards: 1, folder: join(stateDir, "victim/shards"), options: [] },
+      replication: {},
+      submissions: [],
+    };
+    for (
+      const text of [
+        JSON.stringify(foreign),
+        '{"kind": "svc.engine_job"',
+        "[]",
+        '{"kind": "svc.engine_job", "job": {}, "plan": {}}',
+      ]
+    ) {
       await Deno.writeTextFile(path, text);
       await assert.rejects(
         svc.benchmarks.status(id),
