@@ -144,9 +144,9 @@ export function removeEntry(path: InsideEntry): void {
  * Removes an entry in a clean-up, where a failure must not replace the outcome that is being reported. What the storage does
  * not let go stays for `svc runs gc`.
  */
-export function discardEntry(path: InsideEntry): void {
+export function discardEntry(path: InsideEntry, remove: (path: InsideEntry) => void = removeEntry): void {
   try {
-    removeEntry(path);
+    remove(path);
   } catch (error) {
     if (systemCodeOf(error) === null) throw error;
   }

@@ -197,7 +197,7 @@ export class LedgerIndex {
     }
     const [problem] = checkEvent(value);
     if (problem !== undefined) this.#refuse(`has an invalid form: ${problem.path}: ${problem.message}`, problem.code);
-    const event = { ...value as JsonObject, sha256: sha256Hex(line) } as LedgerEvent;
+    const event = { ...value as JsonObject, sha256: sha256Hex(line) as string } as LedgerEvent;
     if (event.seq !== this.events + 1) return this.#refuse(`has the number ${event.seq}`);
     if (event.previous_sha256 !== this.last) return this.#refuse("does not follow the one before it");
     if ((event.kind === "attempt_started") !== (this.events === 0)) {

@@ -208,7 +208,7 @@ const shardsOf = ({ recipes, replication }: LoadedPack, wanted: number): number 
   Math.min(wanted, recipes.length * (replication?.replicates ?? 1));
 
 const writeRecord = ({ job, ...record }: EngineRecord) =>
-  replaceFile(DISK, join(job.directory, RECORD_FILE), prettyJson({ ...record, job }));
+  replaceFile(DISK, inside(job.directory, RECORD_FILE), prettyJson({ ...record, job }));
 
 const indicesOf = ({ shards }: JobPlan) => Array.from({ length: shards }, (_, index) => index);
 const shardFolder = ({ folder }: JobPlan, index: number) => join(folder, String(index));
@@ -221,7 +221,7 @@ async function submit(engine: Engine, record: EngineRecord, tasks: readonly numb
   const script = (name: string, log: string, command: string) =>
     replaceFile(
       DISK,
-      join(job.directory, name),
+      inside(job.directory, name),
       `#!/bin/sh\nexec >>${quoted(join(job.directory, "logs"))}/${log} 2>&1\n` +
         `echo "$(date -u +%FT%TZ) on $(uname -n)"\nexec ${command}\n`,
     );
@@ -602,7 +602,7 @@ export async function statusOf(workspace: Workspace, wanted: string): Promise<Be
 export async function cancelOnEngine(workspace: Workspace, wanted: string): Promise<string> {
   const { engine, job, submissions, result_id } = recordOf(workspace, wanted);
   // One who follows ends first, and submits nothing again.
-  replaceFile(DISK, join(job.directory, CANCELED_FILE), "");
+  replaceFile(DISK, inside(job.directory, CANCELED_FILE), "");
   await (await engineOf(engine)).cancel(job, submissions);
   return result_id;
 }

@@ -10,6 +10,7 @@
  */
 import { inside, type InsidePath, makeFolder, moveEntry } from "../artifact/inside.ts";
 import { join } from "node:path";
+import { inside } from "../artifact/inside.ts";
 import { exists } from "../artifact/path_kind.ts";
 import { type Diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
@@ -479,9 +480,9 @@ class Benchmark {
     const head: BenchmarkResult = { ...this.#head, recipes: [], aggregates: [], comparisons: [] };
     if (earlier === null) {
       const record = packRecord(this.#loaded, this.#options.workspace.projectRoot);
-      replaceFile(DISK, join(directory, PACK_RECORD_FILE), prettyJson(record), true);
+      replaceFile(DISK, inside(directory, PACK_RECORD_FILE), prettyJson(record), true);
     }
-    replaceFile(DISK, join(directory, RESULT_FILE), prettyJson(head), true);
+    replaceFile(DISK, inside(directory, RESULT_FILE), prettyJson(head), true);
   }
 
   async run(): Promise<{ result: BenchmarkResult; directory: string }> {
@@ -775,11 +776,11 @@ class Benchmark {
     const result = assembleResult(this.#head, this.#ledger.index, end, this.#directory);
     const reports = exportFiles(result);
     result.reports = end.reports = Object.keys(reports).sort();
-    for (const [name, chunks] of Object.entries(reports)) replaceFile(DISK, join(this.#directory, name), chunks());
+    for (const [name, chunks] of Object.entries(reports)) replaceFile(DISK, inside(this.#directory, name), chunks());
     const text = prettyJson(result);
     // The ledger first: after an interruption the result is made from its end.
     this.#ledger.append("attempt_ended", endFields(end, sha256Hex(text)));
-    replaceFile(DISK, join(this.#directory, RESULT_FILE), text, true);
+    replaceFile(DISK, inside(this.#directory, RESULT_FILE), text, true);
     DISK.sync(this.#directory);
     return result;
   }

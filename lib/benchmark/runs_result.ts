@@ -5,18 +5,16 @@
  * recipe differ and which the point does not determine.
  */
 import { inside, readText } from "../artifact/inside.ts";
-import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { canonicalJson, parseJson } from "../contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
-import type { StepRow } from "../execute/types.ts";
 import type { RecipeDocument, StepDocument } from "../recipe/types.ts";
 import { recipeSpecs } from "../research/specs.ts";
-import { ARTIFACTS_FOLDER, RECIPE_FILE, SUMMARY_FILE } from "../run/documents.ts";
-import { readDocument } from "../run/read.ts";
+import type { SummaryDocument } from "../run/bundle_schema.ts";
+import { RECIPE_FILE, SUMMARY_FILE } from "../run/documents.ts";
+import { MAX_DOCUMENT_BYTES, readDocument } from "../run/read.ts";
 import type { RunRow } from "../run/store.ts";
-import { MAX_DOCUMENT_BYTES } from "../run/read.ts";
 import type { Workspace } from "../run/workspace.ts";
 import type { RowEvidence } from "./figure/types.ts";
 import { metricsOf } from "./pack.ts";
@@ -43,7 +41,7 @@ export interface RunsRequest {
 
 interface ReadRun {
   row: RunRow;
-  summary: JsonObject;
+  summary: SummaryDocument;
   recipe: RecipeDocument;
   selection: JsonObject;
   /** Name of the recipe with the matrix. */
@@ -141,10 +139,11 @@ const pointId = (family: string, coordinates: JsonObject): string =>
 /** A finished run; null where it is not finished or its documents cannot be read. */
 function readRun({ runs }: Workspace, row: RunRow): ReadRun | null {
   if (row.status !== "completed" && row.status !== "failed") return null;
-  let summary: JsonObject, recipe: RecipeDocument;
+  let summary: SummaryDocument, recipe: RecipeDocument;
   try {
-    summary = readDocument(join(runs, row.run_id), SUMMARY_FILE);
-    recipe = readDocument(join(runs, row.run_id), RECIPE_FILE) as RecipeDocument;
+    const directory = inside(runs, row.run_id);
+    summary = readDocument(directory, SUMMARY_FILE);
+    recipe = readDocument(directory, RECIPE_FILE);
   } catch (error) {
     // Removed meanwhile, or damaged: `runs verify` reports it.
     if (error instanceof SvcError) return null;
@@ -230,9 +229,9 @@ function resultRow({ row, summary, family }: ReadRun, id: string, selection: Jso
   };
 }
 
-function countsOfSteps({ steps }: JsonObject): { [id: string]: JsonObject } {
+function countsOfSteps({ steps }: SummaryDocument): { [id: string]: JsonObject } {
   return Object.fromEntries(
-    (steps as StepRow[]).flatMap(({ id, metadata }) =>
+    steps.flatMap(({ id, metadata }) =>
       Object.entries(isObject(metadata.metric_metadata) ? metadata.metric_metadata : {})
         .flatMap(([metric, counts]) => isObject(counts) ? [[`steps.${id}.${metric}`, counts]] : [])
     ),
@@ -241,9 +240,9 @@ function countsOfSteps({ steps }: JsonObject): { [id: string]: JsonObject } {
 
 /** The reports of a run that are on the disk; a pruned run has none. */
 function reportsOf({ runs }: Workspace, { row, summary }: ReadRun): JsonObject[] {
-  return (summary.steps as StepRow[]).flatMap(({ outputs }) => {
+  return summary.steps.flatMap(({ outputs }) => {
     const path = outputs.report?.path;
-    if (path === undefined || !path.startsWith(`${ARTIFACTS_FOLDER}/`)) return [];
+    if (path === undefined) return [];
     try {
       const report = parseJson(readText(inside(runs, row.run_id, path), MAX_DOCUMENT_BYTES));
       return isObject(report) ? [report] : [];

@@ -161,7 +161,7 @@ export function settleResult(workspace: Workspace, resultId: string): BenchmarkR
     const result = index.end === null
       ? interrupted(path, directory, stored)
       : assembleResult(headOf(stored), index, endOf(index.end.event.fields), directory);
-    replaceFile(DISK, join(directory, RESULT_FILE), prettyJson(result), true);
+    replaceFile(DISK, inside(directory, RESULT_FILE), prettyJson(result), true);
     return result;
   } finally {
     lock.release();

@@ -1,15 +1,16 @@
 /** SHA-256 digests as 64 lowercase hex digits. */
 import { checkUnicode } from "./error.ts";
 import { canonicalJson } from "./json.ts";
+import type { Digest } from "./names.ts";
 import type { Serializable } from "./value.ts";
 import { nodeCrypto } from "./node_builtins.ts";
 
 /** Digest of bytes or of the UTF-8 form of a text. @throws SvcError `text_invalid` for a lone surrogate */
-export function sha256Hex(data: Uint8Array | string): string {
+export function sha256Hex(data: Uint8Array | string): Digest {
   if (typeof data === "string") checkUnicode(data);
-  return nodeCrypto().createHash("sha256").update(data).digest("hex");
+  return nodeCrypto().createHash("sha256").update(data).digest("hex") as Digest;
 }
 
-export function sha256Json(value: Serializable): string {
+export function sha256Json(value: Serializable): Digest {
   return sha256Hex(canonicalJson(value));
 }

@@ -5,7 +5,7 @@ declare const CHECKED: unique symbol;
 
 /** A relative path with `/` between plain names: it stays inside the folder of its document. */
 export type BundlePath = string & { readonly [CHECKED]: "path" };
-/** A SHA-256 in hexadecimal. */
+/** A SHA-256 in hexadecimal; hashing gives one, or {@link isDigest}. */
 export type Digest = string & { readonly [CHECKED]: "digest" };
 
 /** Longest name that file systems take. */
@@ -34,12 +34,6 @@ export function bundlePath(text: string): BundlePath {
   const why = pathProblem(text);
   if (why !== null) throw new SvcError("path_refused", `Cannot use the path ${quoted(text)}: ${why}`);
   return text as BundlePath;
-}
-
-/** @throws SvcError `bundle_schema_invalid` */
-export function digest(text: string): Digest {
-  if (!isDigest(text)) throw new SvcError("bundle_schema_invalid", `Cannot use ${quoted(text)} as a SHA-256`);
-  return text;
 }
 
 /** The beginning of a text in quotes, for a message. */

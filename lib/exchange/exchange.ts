@@ -337,7 +337,7 @@ async function receive(
   { onProgress }: ExchangeOptions,
 ): Promise<number> {
   const { id } = record, staging = stagingOf(workspace), places = kind.places(staging);
-  const folder = join(places.runs, id), name = id.replace("/", "__");
+  const folder = inside(places.runs, id), name = id.replace("/", "__");
   const lock = tryLockRun(places, `pull-${name}`);
   if (lock === null) throw new SvcError("run_still_executing", `Cannot pull ${id}: another process pulls it`);
   try {
@@ -405,7 +405,7 @@ export function collectPulls(workspace: Workspace, dryRun: boolean): Garbage {
       const lock = tryLockRun(places, `pull-${id.replace("/", "__")}`);
       if (lock === null) return [];
       try {
-        const folder = join(places.runs, id), size_bytes = listFiles(folder).reduce((sum, { size }) => sum + size, 0);
+        const folder = inside(places.runs, id), size_bytes = listFiles(folder).reduce((sum, { size }) => sum + size, 0);
         if (!dryRun) DISK.remove(folder);
         return [{
           what: "staging",

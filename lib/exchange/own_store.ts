@@ -11,6 +11,7 @@ import { exists } from "../artifact/path_kind.ts";
 import { publishedDataset } from "../artifact/published_datasets.ts";
 import { hashFile } from "../artifact/hash_file.ts";
 import { SvcError } from "../contract/error.ts";
+import type { Digest } from "../contract/names.ts";
 import { sha256Json } from "../contract/hash.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { contentsPath, copyShared, forgetContent, storedContents } from "../execute/contents.ts";
@@ -20,7 +21,7 @@ import { FETCH_RECORD, type FetchRecord, readFetchRecord } from "../model/store.
 import { SUMMARY_FILE } from "../run/documents.ts";
 import { listFiles } from "../run/files.ts";
 import { tryLockRun } from "../run/lock.ts";
-import { outputsOf } from "../run/prune.ts";
+import { outputsOf } from "../run/bundle_schema.ts";
 import { readDocument } from "../run/read.ts";
 import { runIds } from "../run/store.ts";
 import type { Workspace } from "../run/workspace.ts";
@@ -93,8 +94,8 @@ interface Copy {
 
 /** Checks artifacts and their shared links: each file once, whatever its number of names. */
 async function checkContents(workspace: Workspace, report: StoreReport, { repair = false, signal }: StoreOptions) {
-  const digests = new Map<string, string>(), copies = new Map<string, Copy[]>();
-  const add = (sha256: string, copy: Copy) => {
+  const digests = new Map<string, string>(), copies = new Map<Digest, Copy[]>();
+  const add = (sha256: Digest, copy: Copy) => {
     const known = copies.get(sha256);
     if (known === undefined) copies.set(sha256, [copy]);
     else known.push(copy);
@@ -139,7 +140,7 @@ async function checkContents(workspace: Workspace, report: StoreReport, { repair
 }
 
 /** Digests and paths of the artifacts of a bundle that are plain files. */
-function artifactsOf(workspace: Workspace, runId: string): [string, InsidePath][] {
+function artifactsOf(workspace: Workspace, runId: string): [Digest, InsidePath][] {
   const directory = join(workspace.runs, runId);
   try {
     const plain = new Set(listFiles(directory).filter(({ kind }) => kind === "file").map(({ path }) => path));
@@ -147,7 +148,7 @@ function artifactsOf(workspace: Workspace, runId: string): [string, InsidePath][
       .map(({ output }) => [output.sha256, inside(directory, output.path)]);
   } catch (error) {
     // Its verification reports an unreadable bundle; one that was removed meanwhile has nothing to check.
-    if (error instanceof SvcError || error instanceof TypeError || error instanceof Deno.errors.NotFound) return [];
+    if (error instanceof SvcError || error instanceof Deno.errors.NotFound) return [];
     throw error;
   }
 }
@@ -157,7 +158,7 @@ async function replace(
   workspace: Workspace,
   { path, runId }: Copy,
   good: InsidePath,
-  sha256: string,
+  sha256: Digest,
 ): Promise<boolean> {
   // Others clear transit of everything without a lock of its name.
   const name = runId ?? "store-repair", lock = tryLockRun(workspace, name);

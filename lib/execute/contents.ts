@@ -18,13 +18,13 @@ import {
 import { entriesOf, entryInfo } from "../artifact/path_kind.ts";
 import { syncEntry } from "../artifact/write_file.ts";
 import { SvcError } from "../contract/error.ts";
-import { digest, isDigest } from "../contract/names.ts";
+import { type Digest, isDigest } from "../contract/names.ts";
 import { systemCodeOf } from "../contract/system_error.ts";
 import { hashStoredFile } from "./staging.ts";
 
-/** Path of the stored file with a digest. @throws SvcError `bundle_schema_invalid` for a text that is no digest */
-export const contentsPath = (contents: string, sha256: string): InsidePath =>
-  inside(contents, sha256.slice(0, 2), digest(sha256));
+/** Path of the stored file with a digest. */
+export const contentsPath = (contents: string, sha256: Digest): InsidePath =>
+  inside(contents, sha256.slice(0, 2), sha256);
 
 /**
  * Replaces a file by a link to a stored one with the same bytes, or stores it. Without hard links nothing changes.
@@ -34,7 +34,7 @@ export const contentsPath = (contents: string, sha256: string): InsidePath =>
  */
 export async function shareFile(
   path: InsidePath,
-  sha256: string,
+  sha256: Digest,
   { contents, staging }: { contents: string; staging: InsidePath },
 ): Promise<void> {
   const stored = contentsPath(contents, sha256);
@@ -53,7 +53,7 @@ export async function shareFile(
  * Makes a copy of an intact file under a free path, or a link to it.
  * @throws SvcError `artifact_hash_mismatch` when its bytes have another digest
  */
-export async function copyShared(path: InsidePath, to: InsidePath, sha256: string): Promise<void> {
+export async function copyShared(path: InsidePath, to: InsidePath, sha256: Digest): Promise<void> {
   if (tryLink(path, to) === "refused") {
     copyFile(path, to);
     Deno.chmodSync(to, 0o444);
@@ -93,7 +93,7 @@ function unusedSize(path: InsideEntry): number | null {
 }
 
 /** Removes the stored files of these digests that no bundle uses. @returns their bytes */
-export function releaseContents(contents: string, digests: Iterable<string>): number {
+export function releaseContents(contents: string, digests: Iterable<Digest>): number {
   let bytes = 0;
   for (const sha256 of new Set(digests)) {
     const path = contentsPath(contents, sha256), size = unusedSize(path);
@@ -105,15 +105,17 @@ export function releaseContents(contents: string, digests: Iterable<string>): nu
 }
 
 /** Removes the stored name of a digest; files of bundles stay. */
-export const forgetContent = (contents: string, sha256: string): void => removeEntry(contentsPath(contents, sha256));
+export const forgetContent = (contents: string, sha256: Digest): void => removeEntry(contentsPath(contents, sha256));
 
 /** Digests of the stored files that no bundle uses. */
-export const unusedContents = (contents: string): string[] =>
+export const unusedContents = (contents: string): Digest[] =>
   storedContents(contents).filter((sha256) => unusedSize(contentsPath(contents, sha256)) !== null);
 
 /** Digests of all stored files. */
-export function storedContents(contents: string): string[] {
+export function storedContents(contents: string): Digest[] {
   const folders = entriesOf(contents).filter(({ isDirectory }) => isDirectory);
-  return folders.flatMap(({ name }) => entriesOf(inside(contents, name)).map((file) => ({ ...file, folder: name })))
-    .filter(({ name, folder, isFile }) => isFile && isDigest(name) && name.startsWith(folder)).map(({ name }) => name);
+  return folders.flatMap(({ name: folder }) => {
+    const files = entriesOf(inside(contents, folder)).filter(({ isFile }) => isFile).map(({ name }) => name);
+    return files.filter(isDigest).filter((name) => name.startsWith(folder));
+  });
 }

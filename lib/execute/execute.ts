@@ -15,6 +15,7 @@ import { contractSha256 } from "../contract/define.ts";
 import { failureClass } from "../contract/codes.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { asObject, canonicalJson, parseJson } from "../contract/json.ts";
+import { bundlePath } from "../contract/names.ts";
 import { codeOf } from "../contract/system_error.ts";
 import { float, isObject, type JsonObject } from "../contract/value.ts";
 import { isModel } from "../model/resolve.ts";
@@ -477,7 +478,12 @@ class Execution {
           if (contents !== undefined) {
             await shareFile(file, sha256, { contents, staging: stagingPath(this.#artifacts, sha256) });
           }
-          return [port, { kind, path: `artifacts/${document.id}/${fileName}`, metadata: document_, sha256 }];
+          return [port, {
+            kind,
+            path: bundlePath(`artifacts/${document.id}/${fileName}`),
+            metadata: document_,
+            sha256,
+          }];
         },
       );
       return Object.fromEntries(await Promise.all(rows));

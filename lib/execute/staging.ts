@@ -7,6 +7,7 @@ import { entryInside, inside, type InsideEntry, type InsidePath, makeFolder, mov
 import { entriesOf, exists } from "../artifact/path_kind.ts";
 import type { FilePart } from "../artifact/npz_blocks.ts";
 import { SvcError } from "../contract/error.ts";
+import type { Digest } from "../contract/names.ts";
 
 /** Of the names in the folder of artifacts that are not complete; ids of steps begin with a letter or digit. */
 const STAGING_PREFIX = ".staging";
@@ -123,9 +124,9 @@ class Comparison {
  * @param parts expected contents, compared in the same pass
  * @returns null for a file that differs from them
  */
-export async function hashStoredFile(path: string): Promise<string>;
-export async function hashStoredFile(path: string, parts: readonly FilePart[]): Promise<string | null>;
-export async function hashStoredFile(path: string, parts?: readonly FilePart[]): Promise<string | null> {
+export async function hashStoredFile(path: string): Promise<Digest>;
+export async function hashStoredFile(path: string, parts: readonly FilePart[]): Promise<Digest | null>;
+export async function hashStoredFile(path: string, parts?: readonly FilePart[]): Promise<Digest | null> {
   const hash = createHash("sha256"), comparison = parts && new Comparison(parts);
   const take = (block: Uint8Array) => {
     if (comparison?.takes(block) === false) return false;
@@ -141,5 +142,5 @@ export async function hashStoredFile(path: string, parts?: readonly FilePart[]):
       if (!take(block.subarray(0, count))) return null;
     }
   }
-  return comparison?.isComplete() === false ? null : hash.digest("hex");
+  return comparison?.isComplete() === false ? null : hash.digest("hex") as Digest;
 }

@@ -1,4 +1,5 @@
 /** Options, events and results of an execution. */
+import type { BundlePath, Digest } from "../contract/names.ts";
 import type { Registry } from "../contract/registry.ts";
 import type { JsonObject } from "../contract/value.ts";
 import type { ArtifactLookup } from "../training/resolve.ts";
@@ -9,9 +10,9 @@ import type { RecipeDocument } from "../recipe/types.ts";
 /** The row of an output: `path` is relative to the bundle. */
 export interface OutputRow extends JsonObject {
   kind: string;
-  path: string;
+  path: BundlePath;
   metadata: JsonObject;
-  sha256: string;
+  sha256: Digest;
 }
 
 /** A step of `summary.json`, in plan order. */

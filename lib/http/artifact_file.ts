@@ -1,6 +1,6 @@
 /** Artifact files that requests name: relative to the state directory, below the folders that hold evidence. */
-import { join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
+import { inside, type InsidePath, openFile, readFile } from "../artifact/inside.ts";
 import { openNpz } from "../artifact/npz.ts";
 import { readNpy } from "../artifact/npy.ts";
 import { METADATA_MEMBER } from "../artifact/codec.ts";
@@ -41,7 +41,7 @@ export interface ArtifactFile {
   /** Of the request. */
   path: string;
   /** Absolute. */
-  full: string;
+  full: InsidePath;
   /** By its extension; `binary` for an unknown one. */
   format: string;
   size: number;
@@ -64,13 +64,13 @@ export function findArtifact({ stateDir }: Workspace, path: string): ArtifactFil
 }
 
 /** @throws SvcError `run_pruned` for an artifact that was removed from its bundle, and as {@link findArtifact} */
-function placeOf(stateDir: string, path: string): string {
+function placeOf(stateDir: string, path: string): InsidePath {
   try {
     return confine(stateDir, path, "artifact_not_found");
   } catch (error) {
     const [folder, id, ...rest] = path.split("/");
     if (folder !== "runs" || (error as { code?: string }).code !== "artifact_not_found") throw error;
-    const pruned = readPruned(join(stateDir, folder, id));
+    const pruned = readPruned(inside(stateDir, folder, id));
     if (!pruned?.files.some((file) => file.path === rest.join("/"))) throw error;
     throw new SvcError("run_pruned", `Cannot show ${path}: the artifacts of this run were pruned`, {
       hint: `Make them again: svc runs restore ${id}`,
@@ -84,7 +84,7 @@ function readArrays(
 ): { names: string[]; array(name: string): NdArray } {
   if (format !== "npz" && format !== "npy") throw invalid(`Cannot find arrays in ${path}`, "Name an .npz file");
   if (size > MAX_DECODED_BYTES) throw invalid(`Cannot decode ${path}: it is too large`, "Download it instead");
-  const bytes = Deno.readFileSync(full);
+  const bytes = readFile(full, MAX_DECODED_BYTES);
   try {
     if (format === "npy") {
       const array = readNpy(bytes, path);
@@ -143,7 +143,7 @@ function previewOf(file: ArtifactFile): { preview: Preview | null; truncated: bo
     return { preview: { arrays }, truncated };
   }
   if (file.format === "json" || file.format === "text" || file.format === "svg") {
-    using opened = Deno.openSync(file.full, { read: true });
+    using opened = openFile(file.full, { read: true });
     const bytes = new Uint8Array(Math.min(file.size, PREVIEW_BYTES));
     let length = 0;
     for (let count: number | null = 0; length < bytes.length && count !== null;) {

@@ -2,6 +2,7 @@
  * The data of an overlay: the images, the candidate and the reference of a metrics step, found by the recipe of the bundle.
  * The candidate is drawn on the input images of its model, the reference on its own.
  */
+import { readFile } from "../artifact/inside.ts";
 import { decodeArtifact, type DecodedArtifact } from "../artifact/codec.ts";
 import { IMAGES } from "../contract/kinds.ts";
 import { SvcError } from "../contract/error.ts";
@@ -55,7 +56,7 @@ export async function findLayers(
     if (row === undefined) throw missing(`Cannot find ${name} in the run ${run_id}`, "Did the step complete?");
     const file = findArtifact(workspace, `runs/${run_id}/${row.path}`);
     if (file.size > MAX_BYTES) throw invalid(`Cannot decode ${file.path}: it is too large`);
-    return readable(() => decodeArtifact(row.kind, Deno.readFileSync(file.full)));
+    return readable(() => decodeArtifact(row.kind, readFile(file.full, MAX_BYTES)));
   };
   const layers: Layers = {};
   for (const side of sides) {

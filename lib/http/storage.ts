@@ -6,6 +6,7 @@
  * from memory.
  */
 import { join } from "node:path";
+import { discardEntry, inside } from "../artifact/inside.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { isNoSpace, isStorageFault, systemCodeOf, withSystemCode } from "../contract/system_error.ts";
 import { DISK } from "../run/files.ts";
@@ -79,12 +80,12 @@ export class Storage {
 
   /** Finds out whether storage works, writes all that waits, and sets the state of the service accordingly. */
   probe(): void {
-    const path = join(this.#options.stateDir, PROBE_FILE);
     try {
+      const path = inside(this.#options.stateDir, PROBE_FILE);
       try {
         DISK.write(path, PROBE_TEXT, true);
       } finally {
-        DISK.remove(path);
+        discardEntry(path);
       }
       this.#reopenWhereNeeded();
       this.onProbe();

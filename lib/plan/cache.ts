@@ -55,7 +55,7 @@ export interface PlanCacheStatistics extends JsonObject {
 }
 
 export function planKey(members: Omit<PlanKey, "sha256">): PlanKey {
-  return { sha256: sha256Json({ schema_version: KEY_SCHEMA_VERSION, ...members }), ...members } as PlanKey;
+  return { sha256: sha256Json({ schema_version: KEY_SCHEMA_VERSION, ...members }) as string, ...members } as PlanKey;
 }
 
 export class PlanCache {

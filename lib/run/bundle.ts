@@ -7,12 +7,13 @@
  * manifest already hold the hash of the final summary. A process that stops earlier leaves a summary with status `running`,
  * so no bundle claims an end that verification would refuse.
  */
-import { join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
+import { discardEntry, inside, type InsidePath, makeFolder } from "../artifact/inside.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { type JsonObject, prettyJson, type Value } from "../contract/json.ts";
 import { stagingPaths } from "../execute/staging.ts";
 import type { StepRow } from "../execute/types.ts";
+import type { SummaryDocument } from "./bundle_schema.ts";
 import {
   AUTHORED_FILE,
   MANIFEST_FILE,
@@ -40,7 +41,7 @@ export type RunEnd = Pick<RunState, "status" | "error" | "failure" | "resourceGu
 
 export class BundleWriter {
   /** Absolute. */
-  readonly directory: string;
+  readonly directory: InsidePath;
   readonly #record: RunRecord;
   readonly #memory: MemorySampler;
   readonly #files: BundleFiles;
@@ -55,28 +56,28 @@ export class BundleWriter {
 
   /** Creates the bundle of a reserved run id with status `running`. The caller holds the lock of the run. */
   constructor(workspace: Workspace, record: RunRecord, memory: MemorySampler, files: BundleFiles = DISK) {
-    this.directory = join(workspace.runs, record.runId);
+    this.directory = inside(workspace.runs, record.runId);
     this.#record = record;
     this.#memory = memory;
     this.#files = files;
     this.#order = new Map(record.plan.steps.map((step, index) => [step.step_id, index]));
-    const nursery = join(workspace.transit, record.runId);
-    Deno.mkdirSync(nursery, { recursive: true });
+    const nursery = inside(workspace.transit, record.runId);
+    makeFolder(nursery);
     try {
       for (const [name, document] of staticDocuments(record)) {
         const text = prettyJson(document);
-        files.write(join(nursery, name), text, false);
+        files.write(inside(nursery, name), text, false);
         this.#written.set(name, sha256Hex(text));
       }
       const texts = documentTexts(record, this.#state());
-      files.write(join(nursery, MANIFEST_FILE), texts.manifest, false);
-      files.write(join(nursery, SUMMARY_FILE), texts.summary, false);
+      files.write(inside(nursery, MANIFEST_FILE), texts.manifest, false);
+      files.write(inside(nursery, SUMMARY_FILE), texts.summary, false);
       files.rename(nursery, this.directory);
     } catch (error) {
-      files.remove(nursery);
+      discardEntry(nursery, files.remove);
       throw error;
     }
-    this.#durable = files.syncAll([...this.#written.keys()].map((name) => join(this.directory, name)));
+    this.#durable = files.syncAll([...this.#written.keys()].map((name) => inside(this.directory, name)));
     // A failure is reported at the end.
     this.#durable.catch(() => {});
     this.#nextRewrite = performance.now() + REWRITE_INTERVAL_MS;
@@ -94,7 +95,7 @@ export class BundleWriter {
    * Writes the final documents.
    * @returns the final summary, as written
    */
-  async finish(end: RunEnd): Promise<{ summary: JsonObject; path: string }> {
+  async finish(end: RunEnd): Promise<{ summary: SummaryDocument; path: string }> {
     clearTimeout(this.#timer);
     const { metrics, evidence } = this.#memory.stop();
     const state: RunState = {
@@ -106,9 +107,9 @@ export class BundleWriter {
     };
     for (const path of stagingPaths(this.directory)) this.#files.remove(path);
     const texts = documentTexts(this.#record, state);
-    const place = (name: string) => join(this.directory, name);
-    const temporary = (name: string) => place(name) + TEMPORARY_SUFFIX;
-    const finals: [path: string, text: string][] = [
+    const place = (name: string) => inside(this.directory, name);
+    const temporary = (name: string) => place(name + TEMPORARY_SUFFIX);
+    const finals: [path: InsidePath, text: string][] = [
       [place(SUMS_FILE), this.#sums(state, texts)],
       [temporary(MANIFEST_FILE), texts.manifest],
       [temporary(SUMMARY_FILE), texts.summary],
@@ -133,8 +134,8 @@ export class BundleWriter {
     const startedAt = performance.now();
     try {
       const texts = documentTexts(this.#record, this.#state());
-      replaceFile(this.#files, join(this.directory, MANIFEST_FILE), texts.manifest);
-      replaceFile(this.#files, join(this.directory, SUMMARY_FILE), texts.summary);
+      replaceFile(this.#files, inside(this.directory, MANIFEST_FILE), texts.manifest);
+      replaceFile(this.#files, inside(this.directory, SUMMARY_FILE), texts.summary);
     } catch {
       // A failure here is not reported: the previous documents stay whole, and failures of the final documents are
       // reported.
@@ -167,7 +168,7 @@ export class BundleWriter {
     }
     const present = listFiles(this.directory).map(({ path }) => path).filter((path) => path !== SUMS_FILE);
     return formatSha256Sums(
-      new Map(present.map((path) => [path, known.get(path) ?? hashFile(join(this.directory, path)).sha256])),
+      new Map(present.map((path) => [path, known.get(path) ?? hashFile(inside(this.directory, path)).sha256])),
     );
   }
 }
@@ -178,7 +179,7 @@ function staticDocuments(record: RunRecord): [string, Value][] {
 }
 
 export interface DocumentTexts {
-  document: JsonObject;
+  document: SummaryDocument;
   summary: string;
   manifest: string;
 }

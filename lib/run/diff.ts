@@ -81,8 +81,8 @@ function readSide(workspace: Workspace, wanted: string): Side {
     runId: run_id,
     recipe: readDocument(directory, RECIPE_FILE),
     plan,
-    environment: manifest.environment as JsonObject,
-    rows: summary.steps as StepRow[],
+    environment: manifest.environment,
+    rows: summary.steps,
   };
 }
 

@@ -1,16 +1,16 @@
 /** File operations of run bundles, and the list of a bundle's files. */
-import { join } from "node:path";
-import { type InsideEntry, type InsidePath, moveEntry, removeEntry, writeFile } from "../artifact/inside.ts";
+import { basename, dirname, join } from "node:path";
+import { inside, type InsideEntry, type InsidePath, moveEntry, removeEntry, writeFile } from "../artifact/inside.ts";
 import { syncEntry } from "../artifact/write_file.ts";
 import { compareCodePoints } from "../contract/json.ts";
 
 /** Write operations; tests replace them to inject faults. */
 export interface BundleFiles {
   /** @param text whole or in pieces, of which one is in memory at a time */
-  write(path: string, text: string | Iterable<string>, durable: boolean): void;
-  rename(from: string, to: string): void;
+  write(path: InsidePath, text: string | Iterable<string>, durable: boolean): void;
+  rename(from: InsideEntry, to: InsideEntry): void;
   /** Removes a file or a folder recursively; a missing path is not an error. */
-  remove(path: string): void;
+  remove(path: InsideEntry): void;
   /** Makes a file, or the entries of a folder, durable. */
   sync(path: string): void;
   /** As `sync` for the entries of a folder, without blocking the thread. */
@@ -20,9 +20,9 @@ export interface BundleFiles {
 }
 
 export const DISK: BundleFiles = {
-  write: (path, text, durable) => writeFile(path as InsidePath, text, durable),
-  rename: (from, to) => moveEntry(from as InsideEntry, to as InsideEntry),
-  remove: (path) => removeEntry(path as InsideEntry),
+  write: writeFile,
+  rename: moveEntry,
+  remove: (path) => removeEntry(path),
   sync: syncEntry,
   async syncFolder(path) {
     if (Deno.build.os !== "windows") await DISK.syncAll([path]);
@@ -51,12 +51,13 @@ export const TEMPORARY_SUFFIX = ".tmp";
 /** Replaces a file atomically: readers see the old or the new text. */
 export function replaceFile(
   files: BundleFiles,
-  path: string,
+  path: InsidePath,
   text: string | Iterable<string>,
   durable = false,
 ): void {
-  files.write(path + TEMPORARY_SUFFIX, text, durable);
-  files.rename(path + TEMPORARY_SUFFIX, path);
+  const temporary = inside(dirname(path), basename(path) + TEMPORARY_SUFFIX);
+  files.write(temporary, text, durable);
+  files.rename(temporary, path);
 }
 
 /** A bundle entry, by its path with `/` as separator. */

@@ -1,13 +1,12 @@
 /** Removes remains of killed processes in a state directory. */
-import { entriesOf } from "../artifact/path_kind.ts";
-import { join } from "node:path";
+import { entryInside, inside, type InsideEntry } from "../artifact/inside.ts";
+import { entriesOf, entryInfo, exists } from "../artifact/path_kind.ts";
 import { SvcError } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { contentsPath, releaseContents, unusedContents } from "../execute/contents.ts";
 import { stagingPaths } from "../execute/staging.ts";
 import { type BundleFiles, DISK, listFiles, TEMPORARY_SUFFIX } from "./files.ts";
 import { tryLockRun } from "./lock.ts";
-import { sizeOf } from "./prune.ts";
 import { parseAge } from "./select.ts";
 import { readRunRow, removeRuns, runIds } from "./store.ts";
 import type { Workspace } from "./workspace.ts";
@@ -27,15 +26,27 @@ export interface GarbageReport extends JsonObject {
   dry_run: boolean;
   /** Path in the state directory. */
   items: {
-    what: "staging" | "incomplete" | "reservation" | "content" | "evidence";
+    what: "staging" | "incomplete" | "reservation" | "content" | "evidence" | "unreadable";
     path: string;
     size_bytes: number;
+    /** Why nothing of an `unreadable` run or result was removed. */
+    problem?: string;
   }[];
   size_bytes: number;
 }
 
 /** The part of a report before its sums. */
 export type Garbage = GarbageReport["items"];
+
+/** Finds garbage at a place; a place that is refused is one `unreadable` row, and the others are still collected. */
+export function garbageAt(path: string, find: () => Garbage): Garbage {
+  try {
+    return find();
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    return [{ what: "unreadable", path, size_bytes: 0, problem: error.message }];
+  }
+}
 
 /**
  * Removes staging of killed processes, unused reservations and locks, stored artifacts without a bundle, and old
@@ -56,21 +67,25 @@ export function collectGarbage(
   }
   const items: Garbage = [];
   const shown = (path: string) => path.slice(workspace.stateDir.length + 1).replaceAll("\\", "/");
-  const discard = (what: Garbage[number]["what"], path: string, size_bytes = bytesOf(path)) => {
+  const discard = (what: Garbage[number]["what"], path: InsideEntry, size_bytes = bytesOf(path)) => {
     items.push({ what, path: shown(path), size_bytes });
     if (!dryRun) files.remove(path);
   };
   try {
-    for (const id of namesIn(workspace.transit)) withLock(id, () => discard("staging", join(workspace.transit, id)));
+    for (const id of namesIn(workspace.transit)) {
+      withLock(id, () => discard("staging", entryInside(workspace.transit, id)));
+    }
     for (const id of runIds(workspace)) {
-      const directory = join(workspace.runs, id);
-      withLock(id, () => {
-        const names = namesIn(directory).filter((name) => name.endsWith(TEMPORARY_SUFFIX));
-        const unfinished = names.map((name) => join(directory, name));
-        for (const path of [...stagingPaths(directory), ...unfinished]) {
-          discard("staging", path);
-        }
+      const directory = inside(workspace.runs, id);
+      const refused = garbageAt(shown(directory), () => {
+        withLock(id, () => {
+          const unfinished = namesIn(directory).filter((name) => name.endsWith(TEMPORARY_SUFFIX));
+          for (const path of unfinished) discard("staging", entryInside(directory, path));
+          for (const path of stagingPaths(directory)) discard("staging", path);
+        });
+        return [];
       });
+      items.push(...refused);
       if (incomplete === undefined) continue;
       const row = readRunRow(workspace, id, files);
       if (row?.status !== "incomplete" || !(Date.parse(row.created_at_utc ?? "") <= before)) continue;
@@ -82,7 +97,7 @@ export function collectGarbage(
     for (const name of dryRun ? [] : namesIn(workspace.locks)) withLock(name.replace(/\.lock$/, ""), () => {});
     for (const sha256 of unusedContents(workspace.contents)) {
       const path = contentsPath(workspace.contents, sha256);
-      items.push({ what: "content", path: shown(path), size_bytes: sizeOf(path) ?? 0 });
+      items.push({ what: "content", path: shown(path), size_bytes: bytesOf(path) });
       if (!dryRun) releaseContents(workspace.contents, [sha256]);
     }
     items.push(...more(dryRun));
@@ -103,18 +118,17 @@ export function collectGarbage(
 
   /** An empty reservation without a bundle: the process was killed before its run began. */
   function discardReservation(id: string): void {
-    const path = join(workspace.reservations, id);
-    const info = Deno.lstatSync(path);
-    const young = Date.now() - (info.mtime?.getTime() ?? 0) < RESERVATION_AGE_MS;
-    if (info.size > 0 || young || sizeOf(join(workspace.runs, id)) !== null) return;
+    const path = entryInside(workspace.reservations, id), info = entryInfo(path);
+    const young = Date.now() - (info?.mtime?.getTime() ?? 0) < RESERVATION_AGE_MS;
+    if (!info?.isFile || info.size > 0 || young || exists(entryInside(workspace.runs, id))) return;
     discard("reservation", path, 0);
   }
 }
 
 const namesIn = (folder: string): string[] => entriesOf(folder).map(({ name }) => name).sort();
 
-/** Size of a file, or of all files of a folder. */
-function bytesOf(path: string): number {
-  if (Deno.lstatSync(path).isFile) return Deno.lstatSync(path).size;
-  return listFiles(path).reduce((total, { size }) => total + size, 0);
+/** Size of a file or link, or of all files of a folder. */
+function bytesOf(path: InsideEntry): number {
+  const info = entryInfo(path);
+  return info?.isDirectory ? listFiles(path).reduce((total, { size }) => total + size, 0) : info?.size ?? 0;
 }

@@ -2,13 +2,14 @@
  * Stars, tags and notes of runs, and named views of their list. They are in one file of the state directory, never in a
  * bundle, so that they change no digest.
  */
-import { mkdirSync, readFileSync } from "node:fs";
+import { inside, openFile, readText } from "../artifact/inside.ts";
 import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { parseJson, prettyJson } from "../contract/json.ts";
-import { isObject, type JsonObject } from "../contract/value.ts";
+import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { exists } from "../artifact/path_kind.ts";
 import { writeFileAtomic } from "../artifact/write_file.ts";
+import { isRunId } from "./reservation.ts";
 import { resolveRunId } from "./store.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -34,21 +35,32 @@ export interface MarkChange {
 }
 
 const FILE = "run_marks.json";
+const MAX_MARKS_BYTES = 64 * 2 ** 20;
 const TAG = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,39}$/u;
 
 /** The marks of a state directory. @throws SvcError `run_marks_invalid` for a file that is not a record of marks */
 export function readMarks({ stateDir }: Workspace): RunMarks {
-  const path = join(stateDir, FILE);
+  const path = inside(stateDir, FILE);
   if (!exists(path)) return { schema_version: 1, runs: {}, views: {} };
   try {
-    const known = parseJson(readFileSync(path, "utf8"));
-    if (isObject(known) && isObject(known.runs) && isObject(known.views)) return known as RunMarks;
+    const known = parseJson(readText(path, MAX_MARKS_BYTES));
+    if (isMarks(known)) return known;
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     throw invalid(path, messageOf(error));
   }
-  throw invalid(path, "runs or views is missing");
+  throw invalid(path, "runs or views is missing or has another form");
 }
+
+const isMark = (value: Value): boolean =>
+  isObject(value) && typeof value.starred === "boolean" && typeof value.note === "string" &&
+  Array.isArray(value.tags) &&
+  value.tags.every((tag) => typeof tag === "string");
+const isMarks = (value: Value): value is RunMarks =>
+  isObject(value) && isObject(value.runs) && Object.entries(value.runs).every(([id, mark]) =>
+    isRunId(id) && isMark(mark)
+  ) &&
+  isObject(value.views) && Object.values(value.views).every((query) => typeof query === "string");
 
 const invalid = (path: string, why: string) =>
   new SvcError("run_marks_invalid", `Cannot read the marks of runs in ${path}: ${why}`, {
@@ -95,11 +107,11 @@ export function keepView(workspace: Workspace, name: string, query: string | nul
 
 /** Reads, changes and writes under a lock, so that two processes do not lose each other's change. */
 function changed(workspace: Workspace, change: (marks: RunMarks) => void): RunMarks {
-  mkdirSync(workspace.stateDir, { recursive: true });
-  using lock = Deno.openSync(join(workspace.stateDir, `.${FILE}.lock`), { create: true, read: true, write: true });
+  Deno.mkdirSync(workspace.stateDir, { recursive: true });
+  using lock = openFile(inside(workspace.stateDir, `.${FILE}.lock`), { create: true, read: true, write: true });
   lock.lockSync(true);
   const marks = readMarks(workspace);
   change(marks);
-  writeFileAtomic(join(workspace.stateDir, FILE), prettyJson(marks));
+  writeFileAtomic(inside(workspace.stateDir, FILE), prettyJson(marks));
   return marks;
 }

@@ -14,7 +14,7 @@ import { type ImageBatch, imagesOf } from "../artifact/values.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { IMAGES } from "../contract/kinds.ts";
-import type { JsonObject, Value } from "../contract/value.ts";
+import type { Value } from "../contract/value.ts";
 import { type ShownRun, showRun } from "./store.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -87,11 +87,11 @@ export function writeStrip(workspace: Workspace, wanted: string): string | null 
 
 function batchesOf({ run_id, directory, summary }: ShownRun): Batch[] {
   const batches: Batch[] = [];
-  for (const step of summary.steps as JsonObject[]) {
-    const outputs = Object.entries(step.outputs as Record<string, JsonObject>);
+  for (const step of summary.steps) {
+    const outputs = Object.entries(step.outputs);
     for (const [port, { kind, path, sha256, metadata }] of outputs) {
       if (kind !== IMAGES) continue;
-      const file = inside(directory, String(path));
+      const file = inside(directory, path);
       if (!exists(file)) {
         throw new SvcError("run_pruned", `Cannot read ${path}: the artifacts of this run were removed`, {
           hint: `svc runs restore ${run_id}`,
@@ -105,10 +105,10 @@ function batchesOf({ run_id, directory, summary }: ShownRun): Batch[] {
       }
       const images = imagesOf(decodeArtifact(IMAGES, bytes));
       const several = outputs.filter(([, output]) => output.kind === IMAGES).length > 1;
-      const own = idsOf((metadata as JsonObject).image_ids, images.count);
+      const own = idsOf(metadata.image_ids, images.count);
       const shared = batches[0]?.ids.length === images.count ? batches[0].ids : undefined;
       const ids = own ?? shared ?? Array.from({ length: images.count }, (_, index) => `image_${index}`);
-      batches.push({ name: several ? `${step.id}.${port}` : String(step.id), ids, images });
+      batches.push({ name: several ? `${step.id}.${fileName(port)}` : step.id, ids, images });
     }
   }
   return batches;

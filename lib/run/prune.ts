@@ -4,14 +4,16 @@
  * `pruned.json` names the removed files with digest and size. It is written before the first file is removed and only
  * grows, so a bundle never claims a missing file, wherever the process stops. SHA256SUMS and other documents stay.
  */
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
+import { entryInside, inside, type InsidePath, makeFolder } from "../artifact/inside.ts";
+import { entriesOf, entryInfo } from "../artifact/path_kind.ts";
 import { compareCodePoints, prettyJson } from "../contract/json.ts";
-import { isBundlePath, isDigest } from "../contract/names.ts";
+import { type BundlePath, type Digest, isBundlePath, isDigest, quoted } from "../contract/names.ts";
 import { nearestName } from "../contract/nearest.ts";
 import { SvcError } from "../contract/error.ts";
 import { isInteger, isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { releaseContents } from "../execute/contents.ts";
-import type { OutputRow, StepRow } from "../execute/types.ts";
+import { outputsOf } from "./bundle_schema.ts";
 import { ARTIFACTS_FOLDER, PRUNED_FILE, SUMMARY_FILE } from "./documents.ts";
 import type { BundleFiles } from "./files.ts";
 import { readDocument } from "./read.ts";
@@ -26,8 +28,8 @@ export type KeepOptions = {
 };
 
 export interface PrunedFile extends JsonObject {
-  path: string;
-  sha256: string;
+  path: BundlePath;
+  sha256: Digest;
   size_bytes: number;
 }
 
@@ -62,15 +64,8 @@ export function isPrunedDocument(value: Value): value is PrunedDocument {
     Array.isArray(value.files) && value.files.every(isFile);
 }
 
-/** The outputs of the steps of a summary. */
-export function outputsOf(summary: JsonObject): { step_id: string; output_name: string; output: OutputRow }[] {
-  return ((summary.steps ?? []) as StepRow[]).flatMap(({ id, outputs }) =>
-    Object.entries(outputs).map(([output_name, output]) => ({ step_id: id, output_name, output }))
-  );
-}
-
 /** Digests of the artifacts of a bundle; none where its summary cannot be read. */
-export function digestsOf(directory: string): string[] {
+export function digestsOf(directory: string): Digest[] {
   try {
     return outputsOf(readDocument(directory, SUMMARY_FILE)).map(({ output }) => output.sha256);
   } catch (error) {
@@ -94,14 +89,13 @@ export function keptSteps(
   return (step) => keep === "all" && !drop.includes(step);
 }
 
-/** Size of a file that exists, else null. */
-export function sizeOf(path: string): number | null {
-  try {
-    return Deno.lstatSync(path).size;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
-    throw error;
+/** Size of a file that exists, else null. @throws SvcError `path_refused` for anything but a regular file */
+export function sizeOf(path: InsidePath): number | null {
+  const info = entryInfo(path);
+  if (info?.isFile === false) {
+    throw new SvcError("path_refused", `Cannot use ${quoted(path)}: it is not a regular file`);
   }
+  return info?.size ?? null;
 }
 
 /**
@@ -115,9 +109,9 @@ export function pruneBundle(
   isKept: (stepId: string) => boolean,
   files: BundleFiles,
 ): PrunedFile[] {
-  const directory = join(workspace.runs, runId);
+  const directory = inside(workspace.runs, runId);
   const found = outputsOf(readDocument(directory, SUMMARY_FILE)).flatMap(({ step_id, output: { path, sha256 } }) => {
-    const size_bytes = isKept(step_id) ? null : sizeOf(join(directory, path));
+    const size_bytes = isKept(step_id) ? null : sizeOf(inside(directory, path));
     return size_bytes === null ? [] : [{ path, sha256, size_bytes }];
   });
   if (found.length === 0) return [];
@@ -127,16 +121,17 @@ export function pruneBundle(
     pruned_at_utc: new Date().toISOString(),
     files: [...listed.values()].sort((a, b) => compareCodePoints(a.path, b.path)),
   };
-  const scratch = join(workspace.transit, runId);
-  Deno.mkdirSync(scratch, { recursive: true });
+  const scratch = inside(workspace.transit, runId);
+  makeFolder(scratch);
   // Written outside the bundle, where an interrupted write leaves no file that the bundle does not list.
-  files.write(join(scratch, PRUNED_FILE), prettyJson(document), true);
-  files.rename(join(scratch, PRUNED_FILE), join(directory, PRUNED_FILE));
+  files.write(inside(scratch, PRUNED_FILE), prettyJson(document), true);
+  files.rename(inside(scratch, PRUNED_FILE), entryInside(directory, PRUNED_FILE));
   files.sync(directory);
   files.remove(scratch);
-  for (const { path } of found) files.remove(join(directory, path));
-  for (const folder of new Set(found.map(({ path }) => join(directory, dirname(path))))) {
-    if ([...Deno.readDirSync(folder)].length === 0) files.remove(folder);
+  for (const { path } of found) files.remove(inside(directory, path));
+  for (const path of new Set(found.map(({ path }) => dirname(path)))) {
+    const folder = inside(directory, path);
+    if (entriesOf(folder).length === 0) files.remove(folder);
   }
   releaseContents(workspace.contents, found.map(({ sha256 }) => sha256));
   touchSummary(directory);
@@ -144,7 +139,7 @@ export function pruneBundle(
 }
 
 /** Touches the summary, so that the index reads the size of the bundle again. */
-export function touchSummary(directory: string): void {
+export function touchSummary(directory: InsidePath): void {
   const now = new Date();
-  Deno.utimeSync(join(directory, SUMMARY_FILE), now, now);
+  Deno.utimeSync(inside(directory, SUMMARY_FILE), now, now);
 }

@@ -3,11 +3,17 @@ import { inside, readFile } from "../artifact/inside.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { parseJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
+import { checkShape, type Documents, isDocument } from "./bundle_schema.ts";
 
 /** Of a document of a bundle: that of the largest recipe has less. */
 export const MAX_DOCUMENT_BYTES = 64 * 2 ** 20;
 
-/** Reads a JSON document of a bundle. @throws SvcError `bundle_file_missing` or `bundle_schema_invalid` */
+/**
+ * Reads a JSON document of a bundle; each of the five documents that describe a run is checked against its schema.
+ * @throws SvcError `bundle_file_missing` or `bundle_schema_invalid`
+ */
+export function readDocument<Name extends keyof Documents>(directory: string, name: Name): Documents[Name];
+export function readDocument(directory: string, name: string): JsonObject;
 export function readDocument(directory: string, name: string): JsonObject {
   let text: string;
   try {
@@ -27,5 +33,13 @@ export function readDocument(directory: string, name: string): JsonObject {
     throw new SvcError("bundle_schema_invalid", `Cannot read ${name} as JSON: ${messageOf(error)}`);
   }
   if (!isObject(value)) throw new SvcError("bundle_schema_invalid", `Cannot read ${name} as a mapping`);
+  if (isDocument(name)) {
+    const { problems: [first] } = checkShape(name, value);
+    if (first !== undefined) {
+      throw new SvcError("bundle_schema_invalid", `Cannot use ${name}: ${first.message}`, {
+        extra: { file: name, place: first.path },
+      });
+    }
+  }
   return value;
 }

@@ -1,5 +1,5 @@
 /** Reproduces a run: executes its effective recipe again and compares all results. */
-import { join } from "node:path";
+import { inside, readFile } from "../artifact/inside.ts";
 import { type Diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { sameValue } from "../contract/json.ts";
@@ -13,8 +13,8 @@ import { compileRecipe } from "../recipe/compile.ts";
 import type { Compilation } from "../recipe/types.ts";
 import { arrayDifference } from "./array_difference.ts";
 import { type Difference, differenceRow, differences } from "./compare.ts";
+import { executionOf } from "./bundle_schema.ts";
 import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE } from "./documents.ts";
-import type { RecordedExecution } from "./execution.ts";
 import { readDocument } from "./read.ts";
 import { type RunOptions, runRecipe } from "./run.ts";
 import { showRun, stillExecuting } from "./store.ts";
@@ -39,6 +39,9 @@ export type ReproduceOptions =
       | "execute"
     >
   >;
+
+/** Of an artifact that is read whole. */
+const MAX_ARTIFACT_BYTES = 2 ** 30;
 
 /** The report `svc.reproduction_report`. */
 export interface ReproductionReport extends JsonObject {
@@ -78,9 +81,9 @@ export async function reproduceRun(
   const original = showRun(workspace, wanted);
   const { run_id, directory, summary } = original;
   if (summary.status === "running") throw stillExecuting(run_id, "reproduce");
-  const plan = readDocument(directory, PLAN_FILE) as ExecutionPlan;
+  const plan = readDocument(directory, PLAN_FILE);
   const recipe = readDocument(directory, RECIPE_FILE);
-  const { parallel_workers, backend, implementation } = (summary.execution ?? {}) as RecordedExecution;
+  const { parallel_workers, backend, implementation } = executionOf(summary);
   const asked = { runner: plan.runner, backend, implementation };
 
   const authored = compileRecipe(readDocument(directory, AUTHORED_FILE), {
@@ -88,7 +91,7 @@ export async function reproduceRun(
     registry: options.registry,
   });
   const replanned = await replan(authored, asked, options);
-  const effective = summary.effective_recipe_sha256 as string;
+  const effective = summary.effective_recipe_sha256;
   const recipeMatch = sha256Json(recipe) === effective && replanned?.recipe.sha256 === effective;
 
   const result = await runRecipe({
@@ -100,8 +103,8 @@ export async function reproduceRun(
     parallelWorkers: options.parallelWorkers ?? parallel_workers,
   });
   const order = plan.steps.map(({ step_id }) => step_id);
-  const expected = summary.steps as StepRow[], actual = result.summary.steps as StepRow[];
-  const planRows = planDifferences(plan, replanned, readDocument(result.directory, PLAN_FILE) as ExecutionPlan);
+  const expected = summary.steps, actual = result.summary.steps;
+  const planRows = planDifferences(plan, replanned, readDocument(result.directory, PLAN_FILE));
   const artifacts = artifactRows(order, expected, actual, [directory, result.directory]);
   const metrics = metricRows(order, expected, actual);
   const differing = new Set(
@@ -120,8 +123,8 @@ export async function reproduceRun(
     artifacts,
     metrics,
     environment_differences: environmentDifferences(
-      original.manifest.environment as JsonObject,
-      readDocument(result.directory, MANIFEST_FILE).environment as JsonObject,
+      original.manifest.environment,
+      readDocument(result.directory, MANIFEST_FILE).environment,
     ).map(expectation),
     first_difference: order.find((id) => differing.has(id)) ?? null,
     warnings: result.summary.warnings as Diagnostic[],
@@ -199,7 +202,8 @@ function artifactRows(
 function distanceOf(a: OutputRow | undefined, b: OutputRow | undefined, bundles: [string, string]): JsonObject | null {
   if (a === undefined || b === undefined || formatOfKind(a.kind) !== "npz") return null;
   try {
-    return arrayDifference(Deno.readFileSync(join(bundles[0], a.path)), Deno.readFileSync(join(bundles[1], b.path)));
+    const [before, after] = [a, b].map(({ path }, at) => readFile(inside(bundles[at], path), MAX_ARTIFACT_BYTES));
+    return arrayDifference(before, after);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return null;
     throw error instanceof SvcError

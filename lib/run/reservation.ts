@@ -2,7 +2,8 @@
  * Run ids: `<UTC yyyymmddThhmmssZ>_<name>`, reserved by exclusive creation of a file. The reservation of a removed run
  * stays; one whose run never began is removed by `collectGarbage`.
  */
-import { exists } from "../artifact/path_kind.ts";
+import { inside, makeFolder, openFile } from "../artifact/inside.ts";
+import { entryInfo, exists } from "../artifact/path_kind.ts";
 import { join } from "node:path";
 import { withSystemCode } from "../contract/system_error.ts";
 import { type BundleFiles, DISK } from "./files.ts";
@@ -40,7 +41,7 @@ export function runIdBase(recipeName: string, time: Date): string {
  * @throws SvcError `file_system_error` when no file can be created there
  */
 export function reserveRunId(workspace: Workspace, recipeName: string, time: Date, random = false): string {
-  Deno.mkdirSync(workspace.reservations, { recursive: true });
+  makeFolder(workspace.reservations);
   const digits = random ? `_${crypto.getRandomValues(new Uint8Array(3)).toHex()}` : "";
   const base = runIdBase(recipeName, time) + digits;
   const path = join(workspace.reservations, base);
@@ -50,8 +51,9 @@ export function reserveRunId(workspace: Workspace, recipeName: string, time: Dat
   for (let attempt = (tried.get(path) ?? 0) + 1;; attempt++) {
     tried.set(path, attempt);
     const id = attempt === 1 ? base : `${base}_${attempt}`;
+    if (entryInfo(join(workspace.reservations, id)) !== null) continue;
     try {
-      Deno.openSync(join(workspace.reservations, id), { write: true, createNew: true }).close();
+      openFile(inside(workspace.reservations, id), { write: true, createNew: true }).close();
     } catch (error) {
       if (error instanceof Deno.errors.AlreadyExists) continue;
       throw withSystemCode(error);
@@ -68,6 +70,6 @@ export function reservedBefore(runId: string, now: Date): boolean {
 
 /** Records that the run of an id was removed: its reservation is then in use although it has no bundle. */
 export function markRemoved(workspace: Workspace, runId: string, files: BundleFiles = DISK): void {
-  Deno.mkdirSync(workspace.reservations, { recursive: true });
-  files.write(join(workspace.reservations, runId), "removed\n", false);
+  makeFolder(workspace.reservations);
+  files.write(inside(workspace.reservations, runId), "removed\n", false);
 }

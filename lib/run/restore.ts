@@ -1,14 +1,14 @@
 /** Restores a pruned run: executes its recipe again and stores artifacts with the recorded digests. */
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
+import { discardEntry, entryInside, inside, type InsidePath, makeFolder } from "../artifact/inside.ts";
 import { hashFile } from "../artifact/hash_file.ts";
 import { SvcError } from "../contract/error.ts";
-import type { Runner } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { executePlan } from "../execute/execute.ts";
 import type { StepRow } from "../execute/types.ts";
-import type { ExecutionPlan } from "../plan/types.ts";
 import { PLAN_FILE, PRUNED_FILE, RECIPE_FILE } from "./documents.ts";
-import { checkOptions, type RecordedExecution } from "./execution.ts";
+import { executionOf, type SummaryDocument } from "./bundle_schema.ts";
+import { checkOptions } from "./execution.ts";
 import { type BundleFiles, DISK } from "./files.ts";
 import { type PrunedFile, readPruned, sizeOf, touchSummary } from "./prune.ts";
 import { readDocument } from "./read.ts";
@@ -48,35 +48,35 @@ export async function restoreRun(
   if (pruned === null) return { run_id, status: "complete", files: 0, size_bytes: 0 };
   // An interrupted restore or prune leaves some files in place.
   const missing = pruned.files.filter(({ path, sha256 }) =>
-    sizeOf(join(directory, path)) === null || hashFile(join(directory, path)).sha256 !== sha256
+    sizeOf(inside(directory, path)) === null || hashFile(inside(directory, path)).sha256 !== sha256
   );
-  const scratch = join(workspace.transit, run_id);
+  const scratch = inside(workspace.transit, run_id);
   try {
     if (missing.length > 0) {
       files.remove(scratch);
-      Deno.mkdirSync(scratch, { recursive: true });
+      makeFolder(scratch);
       await executeAgain(workspace, { directory, summary, scratch, missing, run_id }, options);
       putBack(directory, scratch, missing, files);
     }
-    files.remove(join(directory, PRUNED_FILE));
+    files.remove(entryInside(directory, PRUNED_FILE));
     files.sync(directory);
     touchSummary(directory);
   } finally {
-    files.remove(scratch);
+    discardEntry(scratch, files.remove);
   }
   const size_bytes = missing.reduce((total, file) => total + file.size_bytes, 0);
   return { run_id, status: "restored", files: missing.length, size_bytes };
 }
 
 /** While `pruned.json` exists, the bundle claims none of these files. */
-function putBack(directory: string, scratch: string, missing: readonly PrunedFile[], files: BundleFiles): void {
+function putBack(directory: InsidePath, scratch: InsidePath, missing: readonly PrunedFile[], files: BundleFiles): void {
   const folders = new Set<string>();
   for (const { path } of missing) {
-    const folder = join(directory, dirname(path));
-    Deno.mkdirSync(folder, { recursive: true });
+    const folder = inside(directory, dirname(path)), made = inside(scratch, path);
+    makeFolder(folder);
     folders.add(folder).add(dirname(folder));
-    files.sync(join(scratch, path));
-    files.rename(join(scratch, path), join(directory, path));
+    files.sync(made);
+    files.rename(made, inside(directory, path));
   }
   for (const folder of folders) files.sync(folder);
 }
@@ -85,16 +85,16 @@ function putBack(directory: string, scratch: string, missing: readonly PrunedFil
 async function executeAgain(
   workspace: Workspace,
   { directory, summary, scratch, missing, run_id }: {
-    directory: string;
-    summary: JsonObject;
-    scratch: string;
+    directory: InsidePath;
+    summary: SummaryDocument;
+    scratch: InsidePath;
     missing: readonly PrunedFile[];
     run_id: string;
   },
   options: RestoreOptions,
 ): Promise<void> {
-  const { runner } = readDocument(directory, PLAN_FILE) as ExecutionPlan & { runner: Runner };
-  const { parallel_workers, backend, implementation } = (summary.execution ?? {}) as RecordedExecution;
+  const { runner } = readDocument(directory, PLAN_FILE);
+  const { parallel_workers, backend, implementation } = executionOf(summary);
   const { parallelWorkers } = checkOptions({
     ...options,
     parallelWorkers: options.parallelWorkers ?? parallel_workers,

@@ -1,10 +1,14 @@
 /** Prunes and removes selected runs, with the freed bytes. */
 import { join } from "node:path";
+import { inside, type InsidePath } from "../artifact/inside.ts";
+import { entryInfo } from "../artifact/path_kind.ts";
+import type { Digest } from "../contract/names.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { contentsPath } from "../execute/contents.ts";
+import { outputsOf } from "./bundle_schema.ts";
 import { SUMMARY_FILE } from "./documents.ts";
 import { type BundleFiles, DISK, listFiles } from "./files.ts";
-import { outputsOf, pruneBundle } from "./prune.ts";
+import { pruneBundle } from "./prune.ts";
 import { readDocument } from "./read.ts";
 import { type RunSelection, selectRuns } from "./select.ts";
 import { lockRuns, removeRuns, type RunRow } from "./store.ts";
@@ -41,7 +45,9 @@ export function pruneRuns(
     workspace,
     rows,
     dryRun,
-    (directory) => outputsOf(readDocument(directory, SUMMARY_FILE)).map(({ output }) => output),
+    (directory) =>
+      outputsOf(readDocument(directory, SUMMARY_FILE))
+        .map(({ output: { path, sha256 } }) => ({ path: inside(directory, path), sha256 })),
   );
   if (dryRun) return report;
   const ids = report.runs.map(({ run_id }) => run_id);
@@ -59,31 +65,31 @@ export function removeSelected(
   const rows = selectRuns(workspace, selection, "remove");
   const report = reportOf(workspace, rows, dryRun, (directory, row) => {
     const digests = new Map(row.problem === undefined ? digestsByPath(directory) : []);
-    return listFiles(directory).map(({ path }) => ({ path, sha256: digests.get(path) ?? null }));
+    return listFiles(directory).map(({ path }) => ({ path: join(directory, path), sha256: digests.get(path) ?? null }));
   });
   if (!dryRun) removeRuns(workspace, report.runs.map(({ run_id }) => run_id), files);
   return report;
 }
 
-const digestsByPath = (directory: string): [string, string][] =>
+const digestsByPath = (directory: InsidePath): [string, Digest][] =>
   outputsOf(readDocument(directory, SUMMARY_FILE)).map(({ output: { path, sha256 } }) => [path, sha256]);
 
 interface LeavingFile {
-  /** In the bundle. */
+  /** Absolute. */
   path: string;
-  sha256: string | null;
+  sha256: Digest | null;
 }
 
 function reportOf(
   workspace: Workspace,
   rows: readonly RunRow[],
   dry_run: boolean,
-  leaving: (directory: string, row: RunRow) => readonly LeavingFile[],
+  leaving: (directory: InsidePath, row: RunRow) => readonly LeavingFile[],
 ): RetentionReport {
   const disk = new DiskBytes(workspace.contents);
   const runs = rows.map((row) => {
-    const directory = join(workspace.runs, row.run_id);
-    const sizes = leaving(directory, row).map(({ path, sha256 }) => disk.remove(join(directory, path), sha256))
+    const directory = inside(workspace.runs, row.run_id);
+    const sizes = leaving(directory, row).map(({ path, sha256 }) => disk.remove(path, sha256))
       .filter((size) => size !== null);
     const size_bytes = sizes.reduce((total, size) => total + size, 0);
     return { run_id: row.run_id, recipe_name: row.recipe_name, files: sizes.length, size_bytes };
@@ -101,24 +107,15 @@ class DiskBytes {
   constructor(private readonly contents: string) {}
 
   /** @returns the size of the file, or null where there is none */
-  remove(path: string, sha256: string | null): number | null {
-    const info = infoOf(path);
+  remove(path: string, sha256: Digest | null): number | null {
+    const info = entryInfo(path);
     if (info === null) return null;
     const { dev, ino, nlink, size } = info;
     const file = `${dev}:${ino}`;
-    const stored = sha256 === null ? null : infoOf(contentsPath(this.contents, sha256));
+    const stored = sha256 === null ? null : entryInfo(contentsPath(this.contents, sha256));
     const names = (this.#names.get(file) ?? (nlink ?? 1) - (stored !== null && stored.ino === ino ? 1 : 0)) - 1;
     this.#names.set(file, names);
     if (names === 0) this.freed += size;
     return size;
-  }
-}
-
-function infoOf(path: string): Deno.FileInfo | null {
-  try {
-    return Deno.lstatSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
-    throw error;
   }
 }

@@ -12,9 +12,9 @@ import { SvcError } from "../contract/error.ts";
 import { canonicalJson, prettyJson } from "../contract/json.ts";
 import { bundlePath } from "../contract/names.ts";
 import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
-import type { StepRow } from "../execute/types.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import { coordinatesText } from "../recipe/variant_name.ts";
+import type { SummaryDocument } from "./bundle_schema.ts";
 import { ARTIFACTS_FOLDER, RECIPE_FILE } from "./documents.ts";
 import { listFiles } from "./files.ts";
 import { readDocument } from "./read.ts";
@@ -79,17 +79,16 @@ export function exportCrate(workspace: Workspace, wanted: string, { out, licence
 
 function crateOf(
   directory: string,
-  summary: JsonObject,
+  summary: SummaryDocument,
   files: readonly string[],
   licence: string | undefined,
 ): JsonObject {
-  const recipe = readDocument(directory, RECIPE_FILE) as RecipeDocument;
-  const steps = summary.steps as StepRow[];
-  const started = String(summary.created_at_utc), ended = summary.completed_at_utc;
+  const recipe = readDocument(directory, RECIPE_FILE);
+  const started = summary.created_at_utc, ended = summary.completed_at_utc;
   const parameters = recipe.steps.flatMap(({ id, params }) =>
     Object.entries(params).map(([name, value]) => property("parameter", `${id}.${name}`, value))
   );
-  const metrics = steps.flatMap(({ id, metrics }) =>
+  const metrics = summary.steps.flatMap(({ id, metrics }) =>
     Object.entries(metrics).map(([name, value]) => property("metric", `${id}/${name}`, value))
   );
   const artifacts = files.filter((path) => path.startsWith(`${ARTIFACTS_FOLDER}/`));
@@ -108,7 +107,7 @@ function crateOf(
         "@type": "Dataset",
         name: `Run ${summary.run_id}`,
         description: recipe.description || `A run of the svc recipe ${title(recipe)}`,
-        datePublished: String(ended ?? started),
+        datePublished: ended ?? started,
         license: licence ?? "No licence was declared",
         conformsTo: PROFILES.map(([id]) => reference(id)),
         mainEntity: reference(RECIPE_FILE),
@@ -125,7 +124,7 @@ function crateOf(
         instrument: reference(RECIPE_FILE),
         agent: reference(ENGINE),
         startTime: started,
-        ...(typeof ended === "string" ? { endTime: ended } : {}),
+        ...(ended === null ? {} : { endTime: ended }),
         actionStatus: reference(`http://schema.org/${failed ? "FailedActionStatus" : "CompletedActionStatus"}`),
         ...(failed ? { error: String(summary.error ?? summary.status) } : {}),
         object: parameters.map(({ "@id": id }) => reference(String(id))),

@@ -20,6 +20,7 @@ import { BundleWriter } from "./bundle.ts";
 import type { RunRecord, RunStatus } from "./documents.ts";
 import { captureEnvironment } from "./environment.ts";
 import { checkOptions } from "./execution.ts";
+import type { SummaryDocument } from "./bundle_schema.ts";
 import { type BundleFiles, DISK } from "./files.ts";
 import { tryLockRun } from "./lock.ts";
 import { sampleMemory } from "./memory.ts";
@@ -101,7 +102,7 @@ export interface RunResult {
   /** Absolute paths. */
   summary_path: string;
   directory: string;
-  summary: JsonObject;
+  summary: SummaryDocument;
   /** Artifacts that were not kept. */
   pruned: PrunedFile[];
   /** Warnings and infos of compiler and planner. */

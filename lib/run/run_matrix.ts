@@ -6,6 +6,7 @@
 import { type Diagnostic, messageOf, refusal, SvcError } from "../contract/error.ts";
 import { float, isObject, type JsonObject } from "../contract/value.ts";
 import { executePlan } from "../execute/execute.ts";
+import type { StepRow } from "../execute/types.ts";
 import { WorkerPool } from "../execute/pool.ts";
 import { methodText } from "../plan/build.ts";
 import { estimateOfRuns } from "../plan/estimate.ts";
@@ -14,6 +15,7 @@ import { planMatrix, type PlannedPoint } from "../plan/plan_matrix.ts";
 import { expandMatrix, type MatrixExpansion } from "../recipe/expand_matrix.ts";
 import { selectPoints } from "../recipe/select_points.ts";
 import { coordinatesText } from "../recipe/variant_name.ts";
+import type { SummaryDocument } from "./bundle_schema.ts";
 import { captureEnvironment } from "./environment.ts";
 import { checkOptions } from "./execution.ts";
 import { MatrixPoints } from "./matrix_points.ts";
@@ -348,9 +350,7 @@ async function completedRun(workspace: Workspace, ids: readonly string[], { plan
     try {
       const { summary } = showRun(workspace, run_id);
       if (summary.effective_recipe_sha256 !== plan.recipe.sha256) continue;
-      const entries = (summary.steps as JsonObject[]).map(({ execution_binding }) =>
-        isObject(execution_binding) ? methodText(execution_binding) : null
-      );
+      const entries = summary.steps.map(({ execution_binding }) => methodText(execution_binding));
       if (plan.steps.some((step, index) => methodText(step) !== entries[index])) continue;
       if ((await verifyRun(workspace, run_id)).status === "valid") return { run_id, metrics: metricsOf(summary) };
     } catch (error) {
@@ -362,13 +362,12 @@ async function completedRun(workspace: Workspace, ids: readonly string[], { plan
 }
 
 /** Metrics of all steps, and the counts of their rates. */
-function metricsOf(summary: JsonObject): Pick<MatrixRow, "metrics" | "metric_metadata"> {
-  const steps = Array.isArray(summary.steps) ? summary.steps as JsonObject[] : [];
-  const counted = ({ metadata }: JsonObject) => isObject(metadata) ? metadata.metric_metadata : undefined;
+function metricsOf({ steps }: SummaryDocument): Pick<MatrixRow, "metrics" | "metric_metadata"> {
+  const counted = ({ metadata }: StepRow) => metadata.metric_metadata;
   return {
-    metrics: Object.fromEntries(steps.map((step) => [String(step.id), (step.metrics ?? {}) as JsonObject])),
+    metrics: Object.fromEntries(steps.map(({ id, metrics }) => [id, metrics])),
     metric_metadata: Object.fromEntries(
-      steps.flatMap((step) => isObject(counted(step)) ? [[String(step.id), counted(step) as JsonObject]] : []),
+      steps.flatMap((step) => isObject(counted(step)) ? [[step.id, counted(step) as JsonObject]] : []),
     ),
   };
 }

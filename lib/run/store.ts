@@ -1,11 +1,14 @@
 /** The runs of a workspace: list, look up, show and remove. The bundles are authoritative. */
-import { exists } from "../artifact/path_kind.ts";
+import { entryInside, inside, type InsidePath, makeFolder } from "../artifact/inside.ts";
+import { entriesOf, entryInfo, exists } from "../artifact/path_kind.ts";
 import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { nearestName } from "../contract/nearest.ts";
 import { isInteger, isObject, type JsonObject } from "../contract/value.ts";
 import { releaseContents } from "../execute/contents.ts";
-import { AUTHORED_FILE, MANIFEST_FILE, PRUNED_FILE, RUN_STATUSES, type RunStatus } from "./documents.ts";
+import type { RecipeDocument } from "../recipe/types.ts";
+import type { ManifestDocument, SummaryDocument } from "./bundle_schema.ts";
+import { AUTHORED_FILE, MANIFEST_FILE, PRUNED_FILE, type RunStatus } from "./documents.ts";
 import { type BundleFiles, DISK, listFiles } from "./files.ts";
 import { type RunLock, tryLockRun } from "./lock.ts";
 import { digestsOf } from "./prune.ts";
@@ -79,13 +82,7 @@ function timeOfId(runId: string): string {
 
 /** Ids of all bundles; links are excluded. */
 export function runIds(workspace: Workspace): string[] {
-  try {
-    return [...Deno.readDirSync(workspace.runs)].filter((entry) => entry.isDirectory && isRunId(entry.name))
-      .map((entry) => entry.name);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return [];
-    throw error;
-  }
+  return entriesOf(workspace.runs).filter((entry) => entry.isDirectory && isRunId(entry.name)).map(({ name }) => name);
 }
 
 /**
@@ -96,9 +93,9 @@ export function readRunRow(
   workspace: Workspace,
   runId: string,
   files: BundleFiles = DISK,
-  onDocuments: (summary: JsonObject, recipe: JsonObject) => void = () => {},
+  onDocuments: (summary: SummaryDocument, recipe: RecipeDocument) => void = () => {},
 ): RunRow | null {
-  const directory = join(workspace.runs, runId);
+  const directory = inside(workspace.runs, runId);
   const row = unknownRow(runId);
   if (exists(join(directory, PRUNED_FILE))) row.artifacts = "pruned";
   try {
@@ -175,7 +172,7 @@ export function resolveRunId(workspace: Workspace, wanted: string): string {
       hint: `Write more of the id: ${shown}`,
     });
   }
-  if (isRunId(wanted) && isLink(join(workspace.runs, wanted))) {
+  if (isRunId(wanted) && entryInfo(join(workspace.runs, wanted))?.isSymlink) {
     throw new SvcError("run_not_found", `Cannot use ${wanted} as a run: its folder is a symbolic link`, {
       hint: "Copy the bundle itself into the workspace",
     });
@@ -188,21 +185,13 @@ export function resolveRunId(workspace: Workspace, wanted: string): string {
   });
 }
 
-function isLink(path: string): boolean {
-  try {
-    return Deno.lstatSync(path).isSymlink;
-  } catch {
-    return false;
-  }
-}
-
 /** Summary and manifest of a run. */
 export interface ShownRun {
   run_id: string;
   /** Absolute. */
-  directory: string;
-  summary: JsonObject;
-  manifest: JsonObject;
+  directory: InsidePath;
+  summary: SummaryDocument;
+  manifest: ManifestDocument;
 }
 
 /**
@@ -212,7 +201,7 @@ export interface ShownRun {
  */
 export function showRun(workspace: Workspace, wanted: string): ShownRun {
   const runId = resolveRunId(workspace, wanted);
-  const directory = join(workspace.runs, runId);
+  const directory = inside(workspace.runs, runId);
   const summary = settleRun(workspace, runId);
   return { run_id: runId, directory, summary, manifest: readDocument(directory, MANIFEST_FILE) };
 }
@@ -226,15 +215,15 @@ export function showRun(workspace: Workspace, wanted: string): ShownRun {
 export function removeRuns(workspace: Workspace, wanted: readonly string[], files: BundleFiles = DISK): string[] {
   const ids = [...new Set(wanted.map((id) => resolveRunId(workspace, id)))];
   using _locks = lockRuns(workspace, ids, "remove");
-  Deno.mkdirSync(workspace.transit, { recursive: true });
+  makeFolder(workspace.transit);
   for (const id of ids) {
-    const directory = join(workspace.runs, id);
+    const directory = inside(workspace.runs, id), hidden = entryInside(workspace.transit, id);
     const digests = digestsOf(directory);
-    files.remove(join(workspace.transit, id));
+    files.remove(hidden);
     markRemoved(workspace, id, files);
     // One rename hides the whole bundle, so readers never see a part of it.
-    files.rename(directory, join(workspace.transit, id));
-    files.remove(join(workspace.transit, id));
+    files.rename(directory, hidden);
+    files.remove(hidden);
     releaseContents(workspace.contents, digests);
   }
   return ids;

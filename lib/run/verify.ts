@@ -8,9 +8,10 @@
 import { join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
 import { inside, readFile, readText } from "../artifact/inside.ts";
-import { messageOf } from "../contract/error.ts";
+import { messageOf, SvcError } from "../contract/error.ts";
 import { parseJson, prettyJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
+import { isDocument } from "./bundle_schema.ts";
 import {
   AUTHORED_FILE,
   MANIFEST_FILE,
@@ -26,7 +27,8 @@ import { isPrunedDocument } from "./prune.ts";
 import { MAX_DOCUMENT_BYTES } from "./read.ts";
 import { settleRun } from "./recover.ts";
 import { resolveRunId, stillExecuting } from "./store.ts";
-import { checkDocuments, type Documents, type Known } from "./verify_documents.ts";
+import type { Documents } from "./bundle_schema.ts";
+import { checkDocuments, type Known, type Unchecked } from "./verify_documents.ts";
 import type { Workspace } from "./workspace.ts";
 
 export interface VerificationReport extends JsonObject {
@@ -114,12 +116,12 @@ export function verifyTexts(
   findings.group("documents");
   const documents = parseDocuments((name) => texts[name] ?? missing(), findings);
   checkTogether(documents, known, findings);
-  return findings.errors.length === 0 ? documents as Documents : null;
+  return findings.errors.length === 0 ? documents as unknown as Documents : null;
 }
 
-function checkTogether(documents: Partial<Documents>, known: Known, findings: Findings): number {
+function checkTogether(documents: Partial<Unchecked>, known: Known, findings: Findings): number {
   if (!DOCUMENTS.every((name) => documents[name] !== undefined)) return 0;
-  return checkDocuments(documents as Documents, known, findings);
+  return checkDocuments(documents as Unchecked, known, findings);
 }
 
 const missing = () => {
@@ -131,8 +133,8 @@ const textOf = (directory: string, name: string): string =>
     readFile(inside(directory, name), MAX_DOCUMENT_BYTES),
   );
 
-function parseDocuments(read: (name: string) => string, findings: Findings): Partial<Documents> {
-  const documents: Partial<Documents> = {};
+function parseDocuments(read: (name: string) => string, findings: Findings): Partial<Unchecked> {
+  const documents: Partial<Unchecked> = {};
   for (const name of DOCUMENTS) {
     const document = readChecked(name, read, findings);
     if (document !== null) documents[name] = document;
@@ -193,7 +195,12 @@ async function hashFiles(directory: string, findings: Findings): Promise<Map<str
       findings.error("bundle_schema_invalid", path, "$", `${path} is not a regular file`);
       continue;
     }
-    hashes.set(path, hashFile(join(directory, path)).sha256);
+    try {
+      hashes.set(path, hashFile(join(directory, path), isDocument(path) ? MAX_DOCUMENT_BYTES : undefined).sha256);
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      findings.error("bundle_schema_invalid", path, "$", `${path} cannot be read: ${error.message}`);
+    }
     // Yields so that a server answers requests while a large bundle is hashed.
     if (performance.now() - pausedAt > 50) {
       await new Promise((resolve) => setTimeout(resolve, 0));

@@ -8,6 +8,7 @@ import { isInteger, isObject, type JsonObject, type Value } from "../contract/va
 import type { StepRow } from "../execute/types.ts";
 import type { ExecutionPlan, PlanCacheEvidence } from "../plan/types.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
+import { checkShape, type Documents } from "./bundle_schema.ts";
 import { differenceRow, differences } from "./compare.ts";
 import {
   ARTIFACTS_FOLDER,
@@ -26,11 +27,6 @@ import {
 import type { FindingCode, Findings } from "./findings.ts";
 import { checkMetrics } from "./verify_metrics.ts";
 
-export type Documents = Record<
-  typeof AUTHORED_FILE | typeof RECIPE_FILE | typeof PLAN_FILE | typeof SUMMARY_FILE | typeof MANIFEST_FILE,
-  JsonObject
->;
-
 /** Values known from outside the documents. */
 export interface Known {
   runId: string;
@@ -40,11 +36,14 @@ export interface Known {
   report(path: string): string | null;
 }
 
+/** Documents before the check of their shapes. */
+export type Unchecked = Record<keyof Documents, JsonObject>;
+
 /**
  * Runs all checks that need the five documents; a wrong shape is a finding, not an exception.
  * @returns the number of reports that could not be compared with the metrics of their steps
  */
-export function checkDocuments(documents: Documents, known: Known, findings: Findings): number {
+export function checkDocuments(unchecked: Unchecked, known: Known, findings: Findings): number {
   let notCompared = 0;
   const guarded = (id: string, file: string, check: () => void) => {
     findings.group(id);
@@ -55,160 +54,31 @@ export function checkDocuments(documents: Documents, known: Known, findings: Fin
     }
   };
   const valid = findings.errors.length;
-  guarded("schemas", SUMMARY_FILE, () => checkShapes(documents, findings));
+  guarded("schemas", SUMMARY_FILE, () => checkShapes(unchecked, findings));
   // Content of a wrong shape would only repeat the finding.
   if (findings.errors.length > valid) return notCompared;
+  const documents = unchecked as unknown as Documents;
   guarded("recipes", RECIPE_FILE, () => checkRecipes(documents, findings));
   guarded("plan", PLAN_FILE, () => checkPlan(documents, findings));
   guarded("steps", SUMMARY_FILE, () => checkSteps(documents, findings));
   guarded("artifacts", SUMMARY_FILE, () => checkArtifacts(documents, known, findings));
   guarded("metrics", SUMMARY_FILE, () => {
-    notCompared = checkMetrics(documents[SUMMARY_FILE].steps as StepRow[], known.report, findings);
+    notCompared = checkMetrics(documents[SUMMARY_FILE].steps, known.report, findings);
   });
   guarded("links", MANIFEST_FILE, () => checkLinks(documents, known, findings));
   return notCompared;
 }
 
-type Shape = (value: Value | undefined) => boolean;
-const text: Shape = (value) => typeof value === "string";
-const textOrNull: Shape = (value) => value === null || text(value);
-const mapping: Shape = isObject;
-const list: Shape = Array.isArray;
-const mappings: Shape = (value) => Array.isArray(value) && value.every(isObject);
-const sha256: Shape = (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
-const count: Shape = (value) => isInteger(value) && value >= 0;
-const time: Shape = (value) => typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value);
-const timeOrNull: Shape = (value) => value === null || time(value);
-const is = (...values: Value[]): Shape => (value) => values.some((expected) => sameValue(value, expected));
-/** Absent in older bundles. */
-const optional = (shape: Shape): Shape => (value) => value === undefined || shape(value);
-
-const ENDED = is(...RUN_STATUSES.filter((status) => status !== "running"));
-
-const SHAPES: Record<keyof Documents, Record<string, Shape>> = {
-  [AUTHORED_FILE]: {
-    schema_version: is(1),
-    name: text,
-    execution_profile: mapping,
-    metadata: mapping,
-    steps: mappings,
-  },
-  [RECIPE_FILE]: { schema_version: is(1), name: text, execution_profile: mapping, metadata: mapping, steps: mappings },
-  [PLAN_FILE]: {
-    schema_version: is(1),
-    kind: is("svc.execution_plan"),
-    runner: text,
-    recipe: mapping,
-    operation_contracts: mapping,
-    steps: mappings,
-    sha256,
-  },
-  [SUMMARY_FILE]: {
-    schema_version: is(1),
-    kind: is("svc.run_summary"),
-    run_id: text,
-    job_id: textOrNull,
-    recipe_name: text,
-    status: ENDED,
-    created_at_utc: time,
-    completed_at_utc: timeOrNull,
-    manifest: is(MANIFEST_FILE),
-    recipe_sha256: sha256,
-    authored_recipe_sha256: sha256,
-    effective_recipe_sha256: sha256,
-    execution_plan: mapping,
-    execution: optional(mapping),
-    seed_policy: mapping,
-    steps: mappings,
-    metrics: mapping,
-    measurement_evidence: mapping,
-    warnings: optional(mappings),
-    error: optional(text),
-    failure: optional(mapping),
-    resource_guard: optional(mapping),
-  },
-  [MANIFEST_FILE]: {
-    schema_version: is(1),
-    kind: is("svc.run_manifest"),
-    run_id: text,
-    recipe_name: text,
-    status: ENDED,
-    created_at_utc: time,
-    completed_at_utc: timeOrNull,
-    error: optional(text),
-    recipe: mapping,
-    seed_policy: mapping,
-    environment: mapping,
-    operation_contracts: mapping,
-    execution_plan: mapping,
-    execution: optional(mapping),
-    steps: mappings,
-    artifacts: mappings,
-    summary_evidence: mapping,
-    summary: mapping,
-  },
-};
-
-const STEP_SHAPE: Record<string, Shape> = { id: text, op: text, params: mapping, inputs: mapping };
-const BINDING_SHAPE: Record<string, Shape> = {
-  step_id: text,
-  operation_id: text,
-  operation_contract_sha256: sha256,
-  binding_sha256: sha256,
-};
-const ROW_SHAPE: Record<string, Shape> = {
-  id: text,
-  op: text,
-  status: is("completed", "failed", "canceled"),
-  execution_binding: mapping,
-  outputs: mapping,
-  metrics: mapping,
-  metadata: mapping,
-};
-const OUTPUT_SHAPE: Record<string, Shape> = { kind: text, path: text, metadata: mapping, sha256 };
-const EXECUTION_SHAPE: Record<string, Shape> = {
-  mode: is("sequential", "parallel"),
-  parallel_workers: (value) => count(value) && Number(value) >= 1 && Number(value) <= 32,
-  backend: optional(text),
-  implementation: optional(text),
-};
-const CACHE_SHAPE: Record<string, Shape> = {
-  enabled: (value) => typeof value === "boolean",
-  outcome: is("hit", "miss", "bypass"),
-  reason: text,
-};
-
-function checkShapes(documents: Documents, findings: Findings): void {
-  const check = (file: string, value: Value | undefined, shapes: Record<string, Shape>, path: string) => {
-    if (!isObject(value)) return findings.error("bundle_schema_invalid", file, path, "Expected a mapping");
-    for (const [key, shape] of Object.entries(shapes)) {
-      findings.looked();
-      if (!shape(value[key])) {
-        const what = value[key] === undefined ? "is missing" : "has the wrong type or value";
-        findings.error("bundle_schema_invalid", file, `${path}.${key}`, `The member ${key} ${what}`);
-      }
-    }
-  };
-  for (const [file, shapes] of Object.entries(SHAPES)) check(file, documents[file as keyof Documents], shapes, "$");
-  const eachStep = (file: keyof Documents, shapes: Record<string, Shape>) => {
-    const { steps } = documents[file];
-    if (!Array.isArray(steps)) return;
-    for (const [index, step] of steps.entries()) check(file, step, shapes, `$.steps[${index}]`);
-  };
-  for (const file of [AUTHORED_FILE, RECIPE_FILE] as const) eachStep(file, STEP_SHAPE);
-  eachStep(PLAN_FILE, BINDING_SHAPE);
-  eachStep(SUMMARY_FILE, ROW_SHAPE);
-  const summary = documents[SUMMARY_FILE];
-  for (const [index, row] of (list(summary.steps) ? summary.steps as Value[] : []).entries()) {
-    if (!isObject(row) || !isObject(row.outputs)) continue;
-    for (const [port, output] of Object.entries(row.outputs)) {
-      check(SUMMARY_FILE, output, OUTPUT_SHAPE, `$.steps[${index}].outputs.${port}`);
+function checkShapes(documents: Unchecked, findings: Findings): void {
+  for (const [file, document] of Object.entries(documents) as [keyof Documents, JsonObject][]) {
+    const { problems, checked } = checkShape(file, document);
+    findings.looked(checked);
+    for (const { path, message } of problems) findings.error("bundle_schema_invalid", file, path, message);
+    // A run that executes has no evidence yet.
+    if ((file === SUMMARY_FILE || file === MANIFEST_FILE) && document.status === "running") {
+      findings.error("bundle_schema_invalid", file, "$.status", "The member status has the wrong type or value");
     }
   }
-  if (summary.execution !== undefined) check(SUMMARY_FILE, summary.execution, EXECUTION_SHAPE, "$.execution");
-  const cache = isObject(summary.execution_plan) ? summary.execution_plan.cache : undefined;
-  if (cache !== undefined) check(SUMMARY_FILE, cache, CACHE_SHAPE, "$.execution_plan.cache");
-  if (isObject(summary.failure)) check(SUMMARY_FILE, summary.failure, { kind: text, code: text }, "$.failure");
 }
 
 /** The effective recipe is the authored one, with defaults and seeds added. */
@@ -233,7 +103,7 @@ function checkRecipes(documents: Documents, findings: Findings): void {
 
 /** The plan's own hashes, and the plan against its recipe. */
 function checkPlan(documents: Documents, findings: Findings): void {
-  const plan = documents[PLAN_FILE] as ExecutionPlan, recipe = documents[RECIPE_FILE] as RecipeDocument;
+  const plan = documents[PLAN_FILE], recipe = documents[RECIPE_FILE];
   const expect = expecting(PLAN_FILE, findings);
   const { sha256: planHash, ...rest } = plan;
   expect("$.sha256", planHash, sha256Json(rest));
@@ -264,9 +134,9 @@ function checkPlan(documents: Documents, findings: Findings): void {
 
 /** The rows of the summary against plan, recipe, contracts and the status of the run. */
 function checkSteps(documents: Documents, findings: Findings): void {
-  const plan = documents[PLAN_FILE] as ExecutionPlan, recipe = documents[RECIPE_FILE] as RecipeDocument;
+  const plan = documents[PLAN_FILE], recipe = documents[RECIPE_FILE];
   const summary = documents[SUMMARY_FILE];
-  const rows = summary.steps as StepRow[];
+  const rows = summary.steps;
   const expect = expecting(SUMMARY_FILE, findings);
   const ids = new Set(rows.map(({ id }) => id));
   const planned = plan.steps.filter(({ step_id }) => ids.has(step_id));
@@ -308,7 +178,7 @@ function checkSteps(documents: Documents, findings: Findings): void {
 function checkArtifacts(documents: Documents, { hashes }: Known, findings: Findings): void {
   const summary = documents[SUMMARY_FILE];
   const owned = new Set<string>();
-  for (const [index, row] of (summary.steps as StepRow[]).entries()) {
+  for (const [index, row] of summary.steps.entries()) {
     for (const [port, output] of Object.entries(row.outputs)) {
       findings.looked();
       const place = `$.steps[${index}].outputs.${port}`;
@@ -351,8 +221,8 @@ function checkArtifacts(documents: Documents, { hashes }: Known, findings: Findi
 /** What summary and manifest are made of, from the documents of a bundle. Exported for tests. */
 export function recordsOf(documents: Documents, runId: string): { record: RunRecord; state: RunState } {
   const summary = documents[SUMMARY_FILE], manifest = documents[MANIFEST_FILE];
-  const authored = documents[AUTHORED_FILE] as RecipeDocument, recipe = documents[RECIPE_FILE] as RecipeDocument;
-  const plan = documents[PLAN_FILE] as ExecutionPlan;
+  const authored = documents[AUTHORED_FILE], recipe = documents[RECIPE_FILE];
+  const plan = documents[PLAN_FILE];
   const cache = (summary.execution_plan as JsonObject).cache as PlanCacheEvidence | undefined;
   const record: RunRecord = {
     runId,
@@ -373,7 +243,7 @@ export function recordsOf(documents: Documents, runId: string): { record: RunRec
   const state: RunState = {
     status: summary.status as RunState["status"],
     completedAtUtc: summary.completed_at_utc as string | null,
-    rows: summary.steps as StepRow[],
+    rows: summary.steps,
     metrics: summary.metrics as JsonObject,
     measurementEvidence: summary.measurement_evidence as JsonObject,
     error: summary.error as string | undefined,

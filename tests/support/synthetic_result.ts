@@ -41,6 +41,7 @@ import {
   summaryDocument,
   SUMS_FILE,
 } from "../../lib/run/documents.ts";
+import { inside } from "../../lib/artifact/inside.ts";
 import { DISK, formatSha256Sums, replaceFile } from "../../lib/run/files.ts";
 import type { Workspace } from "../../lib/run/workspace.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
@@ -271,10 +272,10 @@ export async function writeSyntheticResult(workspace: Workspace, options: Synthe
         },
       }),
     };
-    replaceFile(DISK, join(directory, PACK_RECORD_FILE), prettyJson(record as object as JsonObject));
+    replaceFile(DISK, inside(directory, PACK_RECORD_FILE), prettyJson(record as object as JsonObject));
     replaceFile(
       DISK,
-      join(directory, RESULT_FILE),
+      inside(directory, RESULT_FILE),
       prettyJson({ ...head, recipes: [], aggregates: [], comparisons: [] } as object as JsonObject),
     );
     for (let replicate = 0; replicate < (until ?? replicates); replicate++) {
@@ -306,9 +307,9 @@ export async function writeSyntheticResult(workspace: Workspace, options: Synthe
     const result = assembleResult(head, ledger.index, end, directory);
     result.reports = end.reports = Object.keys(exportFiles(result)).filter((name) => !name.startsWith("metrics"));
     const text = prettyJson(result as object as JsonObject);
-    for (const name of result.reports) replaceFile(DISK, join(directory, name), exportFiles(result)[name]());
+    for (const name of result.reports) replaceFile(DISK, inside(directory, name), exportFiles(result)[name]());
     ledger.append("attempt_ended", endFields(end, sha256Hex(text)));
-    replaceFile(DISK, join(directory, RESULT_FILE), text);
+    replaceFile(DISK, inside(directory, RESULT_FILE), text);
     return result_id;
   } finally {
     ledger.close();

@@ -15,7 +15,7 @@ import {
   removeEntry,
   writeFile,
 } from "../../../lib/artifact/inside.ts";
-import { bundlePath, digest } from "../../../lib/contract/names.ts";
+import { bundlePath, isDigest } from "../../../lib/contract/names.ts";
 
 const LINUX = Deno.build.os === "linux";
 
@@ -117,8 +117,8 @@ Deno.test("paths and digests of documents have their types after a check", () =>
     assert.throws(() => bundlePath(path), { code: "path_refused" }, JSON.stringify(path));
   }
   const sha256 = "0123456789abcdef".repeat(4);
-  assert.equal(digest(sha256), sha256);
+  assert.ok(isDigest(sha256));
   for (const text of ["", sha256.slice(1), `${sha256}\n`, sha256.toUpperCase(), `../${sha256.slice(3)}`]) {
-    assert.throws(() => digest(text), { code: "bundle_schema_invalid" }, text);
+    assert.ok(!isDigest(text), text);
   }
 });

@@ -8,15 +8,15 @@ import { execute } from "./execution.ts";
 
 /** Calls a body with a folder that is removed afterwards, and a function that writes and shares a file in it. */
 async function withFolder(
-  body: (contents: string, share: (name: string, text: string, sha256?: string) => Promise<string>) => Promise<void>,
+  body: (contents: string, share: (name: string, text: string) => Promise<string>) => Promise<void>,
 ): Promise<void> {
   const folder = Deno.makeTempDirSync();
   const contents = join(folder, "contents"), staging = inside(folder, "staging");
   try {
-    await body(contents, async (name, text, sha256 = sha256Hex(text)) => {
+    await body(contents, async (name, text) => {
       const path = inside(folder, name);
       Deno.writeTextFileSync(path, text);
-      await shareFile(path, sha256, { contents, staging });
+      await shareFile(path, sha256Hex(text), { contents, staging });
       assert.equal(exists(staging), false);
       return path;
     });

@@ -4,6 +4,7 @@ import { writeNpz } from "../../../lib/artifact/npz.ts";
 import { defineOperation } from "../../../lib/contract/define.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { canonicalJson, type JsonObject } from "../../../lib/contract/json.ts";
+import { bundlePath } from "../../../lib/contract/names.ts";
 import { BITS, REPORT } from "../../../lib/contract/kinds.ts";
 import { Registry } from "../../../lib/contract/registry.ts";
 import { seedParameter } from "../../../lib/contract/schema.ts";
@@ -126,7 +127,7 @@ function writeOutput(bundle: string, step: { id: string; op: string; params: Jso
     }];
   Deno.writeFileSync(join(folder, file as string), bytes as Uint8Array);
   const sha256 = sha256Hex(bytes as Uint8Array);
-  const path = `artifacts/${step.id}/${file}`;
+  const path = bundlePath(`artifacts/${step.id}/${file}`);
   return { [port as string]: { kind: kind as string, path, metadata: metadata as JsonObject, sha256 } };
 }
 

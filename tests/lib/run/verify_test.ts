@@ -179,7 +179,7 @@ Deno.test("what the documents say of each other is checked, even with fresh hash
       ],
       [
         "summary.json",
-        "bundle_link_mismatch",
+        "bundle_schema_invalid",
         /outputs\.bits\.path/,
         (d) => at(d, "steps", 0, "outputs", "bits").path = "artifacts/data_0/../report_0/report.json",
       ],
