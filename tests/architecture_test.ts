@@ -53,6 +53,63 @@ const GENERATORS = [
   "recipes/models/training/shrink_photographs.ts",
 ];
 
+/** The module that opens, writes, moves and removes by checked paths. */
+const INSIDE = "lib/artifact/inside.ts";
+/** Other modules that do so by paths of their own, each with the reason why no path of a document and no link leads them. */
+const OWN_PATHS: Readonly<Record<string, string>> = {
+  "lib/artifact/write_file.ts": "a random name beside the target, which a rename replaces",
+  "lib/artifact/read_file.ts": "reads regular files up to a limit",
+  "lib/artifact/hash_file.ts": "reads regular files, and follows no link",
+  "lib/artifact/npz_blocks.ts": "makes a new file in the private folder of a step",
+  "lib/artifact/bundled.ts": "file names of the program's own list",
+  "lib/execute/run_step.ts": "makes a new file in the private folder of a step",
+  "lib/execute/staging.ts": "reads and protects the files of a step that was checked",
+  "lib/execute/contents.ts": "protects a copy that it made by checked paths",
+  "lib/run/files.ts": "syncs files that were written by checked paths",
+  "lib/run/git.ts": "reads the tracked files of the user's repository, lstat before each",
+  "lib/run/git_objects.ts": "reads the object store of the user's repository",
+  "lib/run/matrix_points.ts": "a file named by a digest that the program computes",
+  "lib/run/prune.ts": "sets the time of a checked path",
+  "lib/run/index/database.ts": "names of the index, checked before it is opened",
+  "lib/recipe/read.ts": "reads a file that the user named, up to a limit",
+  "lib/fetch/bring.ts": "the folder of a download, named by the catalogue; files in it have checked paths",
+  "lib/fetch/download.ts": "a checked target, and names beside it",
+  "lib/fetch/models.ts": "a folder named by a checked digest",
+  "lib/fetch/program.ts": "a new folder with file names of the program's own list",
+  "lib/training/source.ts": "reads a package: links are refused, and files are opened without following one",
+  "lib/training/store.ts": "folders named by digests that the program computes",
+  "lib/capture/folder.ts": "random names beside a folder that the user named",
+  "lib/capture/perform_run.ts": "a temporary folder of its own",
+  "lib/capture/export_project.ts": "file names of the program in a folder that the user named",
+  "lib/adapter/trust.ts": "the trust file of the user",
+  "lib/adapter/scaffold.ts": "new files in a folder that the user named",
+  "lib/conformance/operation_file.ts": "new files in a folder that the user named",
+  "lib/template/init.ts": "new files in a folder that the user named",
+  "lib/cli/main.ts": "the trace of a defect in a temporary file",
+  "lib/http/serve.ts": "the file of the server in its state directory",
+  "lib/http/recipe_save.ts": "each part of the path is looked at before",
+  "lib/http/routes/artifacts.ts": "sends a file whose path is checked",
+  "lib/numeric/native/build.ts": "a cache of compiled sources, named by their digest",
+  "lib/benchmark/prune.ts": "folders of runs that it made",
+  "lib/benchmark/reports.ts": "a folder that the user named",
+};
+/** Programs that write their own sources or releases. */
+const isBuilder = (path: string) =>
+  path.startsWith("lib/release/") || path.startsWith("ui/") || GENERATORS.includes(path) ||
+  /\/(generate_\w+|build_wasm)\.ts$/.test(path) || path.startsWith("recipes/");
+const FILE_CALL =
+  /\bDeno\.(remove|rename|copyFile|mkdir|open|create|writeFile|writeTextFile|link|symlink|truncate|chmod|utime)(Sync)?\(/;
+const NODE_FILE_NAMES =
+  /\b(rm|rmdir|unlink|rename|copyFile|cp|mkdir|mkdtemp|open|writeFile|appendFile|link|symlink|truncate)(Sync)?\b|\bcreateWriteStream\b/;
+
+/** Whether a source calls file operations that take any path. */
+function callsFiles(text: string): boolean {
+  const code = text.split("\n").filter((line) => !/^\s*(\*|\/\/)/.test(line)).join("\n");
+  const imported = [...code.matchAll(/import (?:\{([^}]*)\}|\* as \w+|\w+) from "node:fs(?:\/promises)?"/g)];
+  return FILE_CALL.test(code) ||
+    imported.some(([whole, names]) => names === undefined ? !whole.includes("type ") : NODE_FILE_NAMES.test(names));
+}
+
 const graph = await readModuleGraph();
 
 const isTest = (path: string) => path.startsWith("tests/");
@@ -148,6 +205,29 @@ Deno.test("the rule of layers objects to wrong imports", () => {
     assert.equal(objection(from, "lib/session/open.ts"), null);
   }
   assert.equal(objection("lib/run/a.ts", "lib/plan/b.ts"), null);
+});
+
+Deno.test("files are opened, written, moved and removed by checked paths, but for modules with a reason", () => {
+  const callers = [...graph].filter(([path, { text }]) => !isTest(path) && callsFiles(text)).map(([path]) => path);
+  const product = callers.filter((path) => !isAdapter(path) && !isOwnOperation(path) && !isBuilder(path));
+  assert.deepEqual(product.filter((path) => path !== INSIDE && !Object.hasOwn(OWN_PATHS, path)), []);
+  assert.deepEqual(Object.keys(OWN_PATHS).filter((path) => !product.includes(path)), [], "modules that need no reason");
+});
+
+Deno.test("calls of file operations are found", () => {
+  for (
+    const text of [
+      "Deno.removeSync(join(a, b));",
+      "await Deno.rename(a, b)",
+      'import { rmSync } from "node:fs";',
+      'import { cp } from "node:fs/promises";',
+      'import * as fs from "node:fs";',
+      'import fs from "node:fs";',
+    ]
+  ) assert.ok(callsFiles(text), text);
+  for (const text of [" * Deno.removeSync(a)", "Deno.readDirSync(a)", 'import { lstatSync } from "node:fs";']) {
+    assert.ok(!callsFiles(text), text);
+  }
 });
 
 Deno.test("no file imports itself by way of others, types included", () => {

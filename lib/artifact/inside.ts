@@ -113,6 +113,12 @@ export function writeFile(
 /** Makes a folder and those above it. */
 export const makeFolder = (path: InsidePath): void => Deno.mkdirSync(path, { recursive: true });
 
+/** Makes the folder of a checked path, for a file in it. */
+export const makeFolderOf = (path: InsideEntry): void => Deno.mkdirSync(dirname(path), { recursive: true });
+
+/** Makes a folder that the user named, with those above it; links in its path are the user's. */
+export const makeUserFolder = (path: string): void => Deno.mkdirSync(path, { recursive: true });
+
 /** Moves a file, a folder or a link; a file or link of the new name is replaced. */
 export const moveEntry = (from: InsideEntry, to: InsideEntry): void => Deno.renameSync(from, to);
 
@@ -121,7 +127,7 @@ export function copyFile(from: InsidePath, to: InsidePath): void {
   for (const path of [from, to]) {
     if (entryInfo(path)?.isFile === false) throw refused("copy", path, "it is not a regular file");
   }
-  Deno.mkdirSync(dirname(to), { recursive: true });
+  makeFolderOf(to);
   Deno.copyFileSync(from, to);
 }
 

@@ -10,7 +10,6 @@
  */
 import { inside, type InsidePath, makeFolder, moveEntry } from "../artifact/inside.ts";
 import { join } from "node:path";
-import { inside } from "../artifact/inside.ts";
 import { exists } from "../artifact/path_kind.ts";
 import { type Diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";

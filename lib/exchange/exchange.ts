@@ -4,8 +4,8 @@
  * Received data are staged in `.pull`, which has the form of a state directory, and verified there as everything else is
  * verified. It appears by one rename.
  */
-import { dirname, join } from "node:path";
-import { inside } from "../artifact/inside.ts";
+import { join } from "node:path";
+import { inside, type InsidePath, makeFolderOf, moveEntry } from "../artifact/inside.ts";
 import { exists, isFolder } from "../artifact/path_kind.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { asObject, parseJson } from "../contract/json.ts";
@@ -292,7 +292,7 @@ export async function pull(
   for await (const id of storedIds(store, group)) if (kind.isId(id)) known.push(id);
   const items: ExchangedItem[] = [];
   for (const id of chosen(group, known, wanted, store.address)) {
-    const target = join(kind.places(workspace).runs, id);
+    const target = inside(kind.places(workspace).runs, id);
     if (wanted.length === 0 && exists(target)) {
       items.push({ id, status: "present", files: 0, size_bytes: 0, moved_bytes: 0 });
       continue;
@@ -333,7 +333,7 @@ async function receive(
   store: ObjectStore,
   kind: Kind,
   record: FolderRecord,
-  target: string,
+  target: InsidePath,
   { onProgress }: ExchangeOptions,
 ): Promise<number> {
   const { id } = record, staging = stagingOf(workspace), places = kind.places(staging);
@@ -350,8 +350,8 @@ async function receive(
       throw new SvcError("bundle_hash_mismatch", `Cannot accept ${id} from ${store.address}: ${problem}`);
     }
     await DISK.syncAll(record.files.map(({ path }) => join(folder, path)));
-    Deno.mkdirSync(dirname(target), { recursive: true });
-    Deno.renameSync(folder, target);
+    makeFolderOf(target);
+    moveEntry(folder, target);
     return received;
   } finally {
     lock.release();

@@ -7,7 +7,16 @@
  * attempt left are hashed again and kept.
  */
 import { createHash } from "node:crypto";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import {
+  entryInside,
+  inside,
+  type InsidePath,
+  makeFolderOf,
+  makeUserFolder,
+  openFile,
+  removeEntry,
+} from "../artifact/inside.ts";
 import { joinBytes } from "../artifact/join_bytes.ts";
 import { hashFile } from "../artifact/hash_file.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
@@ -184,7 +193,7 @@ export async function sendFolder(
   for (const { path } of entries) {
     const whole = createHash("sha256"), pieces: string[] = [];
     let size_bytes = 0;
-    using file = Deno.openSync(join(folder, path));
+    using file = openFile(inside(folder, path), { read: true });
     for (let more = true; more;) {
       const piece = readPiece(file, pieceBytes);
       more = piece.length === pieceBytes;
@@ -233,7 +242,7 @@ export async function receiveFolder(
   { onBytes = () => {} }: { onBytes?: OnBytes } = {},
 ): Promise<number> {
   const { size_bytes: total, piece_bytes } = record;
-  Deno.mkdirSync(folder, { recursive: true });
+  makeUserFolder(folder);
   const free = freeDisk(folder);
   if (free !== null && total > free) {
     throw new SvcError("resources_insufficient", `Cannot receive ${record.id}: it has ${formatBytes(total)}`, {
@@ -241,14 +250,14 @@ export async function receiveFolder(
     });
   }
   const wanted = new Set(record.files.map(({ path }) => path));
-  for (const { path } of listFiles(folder)) if (!wanted.has(path)) Deno.removeSync(join(folder, path));
+  for (const { path } of listFiles(folder)) if (!wanted.has(path)) removeEntry(entryInside(folder, path));
   const work = new Lane(AT_ONCE);
   let received = 0, done = 0;
   for (const { path, size_bytes, sha256, pieces = [sha256] } of record.files) {
-    const target = join(folder, path);
-    Deno.mkdirSync(dirname(target), { recursive: true });
+    const target = inside(folder, path);
+    makeFolderOf(target);
     {
-      using file = Deno.openSync(target, { write: true, create: true });
+      using file = openFile(target, { write: true, create: true });
       if (file.statSync().size > size_bytes) file.truncateSync(size_bytes);
     }
     for (const [at, digest] of pieces.entries()) {
@@ -320,15 +329,15 @@ function readPiece(file: Deno.FsFile, most: number): Uint8Array<ArrayBuffer> {
   return size === piece.length ? piece : piece.slice(0, size);
 }
 
-function holdsPiece(path: string, offset: number, length: number, sha256: string): boolean {
-  using file = Deno.openSync(path);
+function holdsPiece(path: InsidePath, offset: number, length: number, sha256: string): boolean {
+  using file = openFile(path, { read: true });
   if (file.statSync().size < offset + length) return false;
   file.seekSync(offset, Deno.SeekMode.Start);
   return sha256Hex(readPiece(file, length)) === sha256;
 }
 
-function writePiece(path: string, offset: number, bytes: Uint8Array): void {
-  using file = Deno.openSync(path, { write: true });
+function writePiece(path: InsidePath, offset: number, bytes: Uint8Array): void {
+  using file = openFile(path, { write: true });
   file.seekSync(offset, Deno.SeekMode.Start);
   for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
 }

@@ -6,7 +6,7 @@
  * that no later run gets it, and the file of the run stays as evidence. Fetched files are fetched again.
  */
 import { join } from "node:path";
-import { inside, type InsidePath, moveEntry, removeEntry } from "../artifact/inside.ts";
+import { inside, type InsidePath, makeFolder, moveEntry, removeEntry } from "../artifact/inside.ts";
 import { exists } from "../artifact/path_kind.ts";
 import { publishedDataset } from "../artifact/published_datasets.ts";
 import { hashFile } from "../artifact/hash_file.ts";
@@ -164,7 +164,7 @@ async function replace(
   const name = runId ?? "store-repair", lock = tryLockRun(workspace, name);
   if (lock === null) return false;
   try {
-    Deno.mkdirSync(workspace.transit, { recursive: true });
+    makeFolder(workspace.transit);
     const staging = inside(workspace.transit, name);
     removeEntry(staging);
     await copyShared(good, staging, sha256);

@@ -4,14 +4,13 @@
  * A folder holds a hard link to each distinct artifact, named by its SHA-256. A file with a known digest is replaced by a
  * link to the stored one. Bundles do not depend on this folder: each keeps its own name of the file.
  */
-import { dirname } from "node:path";
 import {
   copyFile,
   inside,
   type InsideEntry,
   type InsidePath,
   linkFile,
-  makeFolder,
+  makeFolderOf,
   moveEntry,
   removeEntry,
 } from "../artifact/inside.ts";
@@ -72,7 +71,7 @@ function tryLink(from: InsidePath, to: InsidePath): "done" | "taken" | "refused"
       return "done";
     } catch (error) {
       if (error instanceof Deno.errors.AlreadyExists) return "taken";
-      if (error instanceof Deno.errors.NotFound && retry) makeFolder(dirname(to) as InsidePath);
+      if (error instanceof Deno.errors.NotFound && retry) makeFolderOf(to);
       else if (!isUnlinkable(error)) throw error;
     }
   }

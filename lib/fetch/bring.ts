@@ -2,7 +2,9 @@
  * Downloads a set of files into a folder with `fetch.json`. The folder appears when all files are complete; until then
  * they are in `<folder>.partial`, which the next attempt resumes.
  */
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { copyFile, inside, type InsidePath, makeFolderOf, removeEntry, writeFile } from "../artifact/inside.ts";
+import { isPlainFile } from "../artifact/path_kind.ts";
 import { hashFile } from "../artifact/hash_file.ts";
 import { openZip } from "../artifact/zip_read.ts";
 import { SvcError } from "../contract/error.ts";
@@ -52,14 +54,12 @@ export async function bring(bringing: Bringing, folder: string, options: BringOp
   const partial = `${folder}.partial`;
   await Deno.mkdir(partial, { recursive: true });
   for (const path of bringing.from?.intact ?? []) {
-    const target = join(partial, ...safeParts(path));
-    await Deno.mkdir(dirname(target), { recursive: true });
-    await Deno.copyFile(join(bringing.from!.folder, path), target);
+    copyFile(inside(bringing.from!.folder, path), inside(partial, path));
   }
   for (const [path, { url, sha256 }] of Object.entries(bringing.files)) {
-    const target = join(partial, ...safeParts(path));
-    await Deno.mkdir(dirname(target), { recursive: true });
-    if (await isThere(target)) continue;
+    const target = inside(partial, path);
+    makeFolderOf(target);
+    if (isPlainFile(target)) continue;
     await download(url, target, {
       sha256,
       code: options.code,
@@ -68,7 +68,7 @@ export async function bring(bringing: Bringing, folder: string, options: BringOp
     });
   }
   if (bringing.unpack) {
-    for (const path of Object.keys(bringing.files)) await unpack(join(partial, path), partial);
+    for (const path of Object.keys(bringing.files)) await unpack(inside(partial, path), partial);
   }
   const files: FetchRecord["files"] = {};
   for (const path of listFiles(partial).sort()) files[path] = hashFile(join(partial, path));
@@ -87,19 +87,10 @@ export async function bring(bringing: Bringing, folder: string, options: BringOp
     files,
     fetched_at_utc: (options.now ?? new Date()).toISOString(),
   };
-  await Deno.writeTextFile(join(partial, FETCH_RECORD), prettyJson(record));
+  writeFile(inside(partial, FETCH_RECORD), prettyJson(record));
   if (bringing.from !== undefined) await Deno.remove(bringing.from.folder, { recursive: true });
   await Deno.rename(partial, folder);
   return record;
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    return (await Deno.lstat(path)).isFile;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
 }
 
 /** The parts of a relative path. @throws SvcError `path_refused` for a path that leaves the folder */
@@ -112,7 +103,7 @@ function safeParts(path: string): string[] {
 }
 
 /** Replaces an archive by its contents. */
-async function unpack(archive: string, folder: string): Promise<void> {
+async function unpack(archive: InsidePath, folder: string): Promise<void> {
   const entries = openZip(await Deno.readFile(archive), archive, { maxExpandedBytes: MAX_UNPACKED_BYTES })
     .filter(({ name }) => !name.endsWith("/") && !name.startsWith("__MACOSX/"));
   const tops = new Set(entries.map(({ name }) => name.split("/")[0]));
@@ -120,11 +111,11 @@ async function unpack(archive: string, folder: string): Promise<void> {
   // Every name is checked before the first file is written.
   const targets = entries.map((entry) => ({ entry, parts: safeParts(entry.name).slice(strip) }));
   for (const { entry, parts } of targets) {
-    const target = join(folder, ...parts);
-    await Deno.mkdir(dirname(target), { recursive: true });
-    await Deno.writeFile(target, entry.read());
+    const target = inside(folder, ...parts);
+    makeFolderOf(target);
+    writeFile(target, entry.read());
   }
-  await Deno.remove(archive);
+  removeEntry(archive);
 }
 
 /** All files of a folder except its record, as relative paths. */

@@ -5,7 +5,6 @@
  * that waits to be written) succeeds. A database that was removed, replaced or damaged is opened again, and written anew
  * from memory.
  */
-import { join } from "node:path";
 import { discardEntry, inside } from "../artifact/inside.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { isNoSpace, isStorageFault, systemCodeOf, withSystemCode } from "../contract/system_error.ts";

@@ -2,11 +2,13 @@
  * Fetched models: `<state_dir>/models/<name>/<revision>/` has the files and their record `fetch.json`. The slash of a
  * published name is written `__`.
  */
+import { inside, readText } from "../artifact/inside.ts";
 import { entriesOf, isPlainFile } from "../artifact/path_kind.ts";
 import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
-import { asObject, parseJson } from "../contract/json.ts";
-import { isObject, type JsonObject } from "../contract/value.ts";
+import { parseJson } from "../contract/json.ts";
+import { isBundlePath, isDigest } from "../contract/names.ts";
+import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 
 /** `fetch.json` of a fetched model. */
 export interface FetchRecord extends JsonObject {
@@ -21,6 +23,7 @@ export interface FetchRecord extends JsonObject {
 }
 
 export const FETCH_RECORD = "fetch.json";
+const MAX_RECORD_BYTES = 64 * 2 ** 20;
 
 /** Folder of all revisions of a model. @throws SvcError `path_refused` for an invalid name */
 export function modelFolder(stateDir: string, id: string): string {
@@ -57,8 +60,14 @@ const isFile = (folder: string) => Deno.statSync(folder).isDirectory && isPlainF
 
 /** Reads `fetch.json`. @throws SvcError `artifact_manifest_invalid` for an invalid document */
 export function readFetchRecord(folder: string): FetchRecord {
-  const record = asObject(parseJson(Deno.readTextFileSync(join(folder, FETCH_RECORD))));
-  if (typeof record.id !== "string" || !isObject(record.files)) {
+  let record: Value = null;
+  try {
+    record = parseJson(readText(inside(folder, FETCH_RECORD), MAX_RECORD_BYTES));
+  } catch (error) {
+    // Refused below, as a record of another form is.
+    if (!(error instanceof SvcError)) throw error;
+  }
+  if (!isRecord(record)) {
     throw new SvcError(
       "artifact_manifest_invalid",
       `Cannot read ${join(folder, FETCH_RECORD)}: it is not a fetch record`,
@@ -67,5 +76,12 @@ export function readFetchRecord(folder: string): FetchRecord {
       },
     );
   }
-  return record as FetchRecord;
+  return record;
 }
+
+const isRecord = (value: Value): value is FetchRecord =>
+  isObject(value) && typeof value.id === "string" && isObject(value.files) &&
+  [value.version, value.url, value.sha256, value.fetched_at_utc].every((one) =>
+    one === undefined || typeof one === "string"
+  ) &&
+  Object.entries(value.files).every(([path, file]) => isBundlePath(path) && isObject(file) && isDigest(file.sha256));

@@ -10,7 +10,7 @@
 import { hashFile } from "../artifact/hash_file.ts";
 import { discardEntry, inside, type InsidePath, makeFolder } from "../artifact/inside.ts";
 import { sha256Hex } from "../contract/hash.ts";
-import { type JsonObject, prettyJson, type Value } from "../contract/json.ts";
+import { prettyJson, type Value } from "../contract/json.ts";
 import { stagingPaths } from "../execute/staging.ts";
 import type { StepRow } from "../execute/types.ts";
 import type { SummaryDocument } from "./bundle_schema.ts";

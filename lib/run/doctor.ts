@@ -1,5 +1,6 @@
 /** Checks of the installation, with a hint for each problem. */
 import { join } from "node:path";
+import { inside, makeUserFolder, removeEntry, writeFile } from "../artifact/inside.ts";
 import { BUNDLED_DATASETS, isBundledDatasetPresent } from "../artifact/bundled.ts";
 import { ownExecutable, programForm, RUN_FLAG } from "../artifact/program.ts";
 import { messageOf } from "../contract/error.ts";
@@ -92,11 +93,11 @@ function projectRoot({ projectRoot }: Workspace): Check {
 }
 
 function stateDirectory({ stateDir }: Workspace): Check {
-  const probe = join(stateDir, `.doctor-${crypto.randomUUID()}`);
+  const probe = inside(stateDir, `.doctor-${crypto.randomUUID()}`);
   try {
-    Deno.mkdirSync(stateDir, { recursive: true });
-    Deno.writeTextFileSync(probe, "");
-    Deno.removeSync(probe);
+    makeUserFolder(stateDir);
+    writeFile(probe, "");
+    removeEntry(probe);
     const network = networkFileSystem(stateDir);
     if (network === null) return passed("state_directory", stateDir);
     return warning(

@@ -2,7 +2,7 @@
  * Stars, tags and notes of runs, and named views of their list. They are in one file of the state directory, never in a
  * bundle, so that they change no digest.
  */
-import { inside, openFile, readText } from "../artifact/inside.ts";
+import { inside, makeUserFolder, openFile, readText } from "../artifact/inside.ts";
 import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { parseJson, prettyJson } from "../contract/json.ts";
@@ -107,7 +107,7 @@ export function keepView(workspace: Workspace, name: string, query: string | nul
 
 /** Reads, changes and writes under a lock, so that two processes do not lose each other's change. */
 function changed(workspace: Workspace, change: (marks: RunMarks) => void): RunMarks {
-  Deno.mkdirSync(workspace.stateDir, { recursive: true });
+  makeUserFolder(workspace.stateDir);
   using lock = openFile(inside(workspace.stateDir, `.${FILE}.lock`), { create: true, read: true, write: true });
   lock.lockSync(true);
   const marks = readMarks(workspace);

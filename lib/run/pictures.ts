@@ -7,7 +7,7 @@
 import { decodeArtifact } from "../artifact/codec.ts";
 import type { Image } from "../artifact/image.ts";
 import { imageSheet, pictureOf } from "../artifact/image_sheet.ts";
-import { inside, makeFolder, readFile, writeFile } from "../artifact/inside.ts";
+import { inside, makeFolder, makeUserFolder, readFile, writeFile } from "../artifact/inside.ts";
 import { writePng } from "../artifact/png_encode.ts";
 import { exists } from "../artifact/path_kind.ts";
 import { type ImageBatch, imagesOf } from "../artifact/values.ts";
@@ -53,7 +53,7 @@ export function writePictures(workspace: Workspace, wanted: string, directory: s
       hint: `Only outputs of the kind ${IMAGES} are images; svc runs show ${run.run_id} lists the steps`,
     });
   }
-  Deno.mkdirSync(directory, { recursive: true });
+  makeUserFolder(directory);
   const files: string[] = [], taken = new Set<string>();
   for (const id of itemsOf(batches)) {
     for (const batch of batches) {

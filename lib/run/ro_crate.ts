@@ -7,7 +7,7 @@
  */
 import { basename, resolve } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
-import { copyFile, inside, writeFile } from "../artifact/inside.ts";
+import { copyFile, inside, makeUserFolder, writeFile } from "../artifact/inside.ts";
 import { SvcError } from "../contract/error.ts";
 import { canonicalJson, prettyJson } from "../contract/json.ts";
 import { bundlePath } from "../contract/names.ts";
@@ -66,7 +66,7 @@ export function exportCrate(workspace: Workspace, wanted: string, { out, licence
   const files = listFiles(directory).map(({ path }) => bundlePath(path));
   const crate = prettyJson(crateOf(directory, summary, files, licence));
   const target = resolve(out);
-  Deno.mkdirSync(target, { recursive: true });
+  makeUserFolder(target);
   if (!Deno.readDirSync(target)[Symbol.iterator]().next().done) {
     throw new SvcError("usage_invalid", `Cannot write a crate to ${out}: the folder is not empty`, {
       hint: "Name a new folder with --out",

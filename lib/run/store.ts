@@ -8,7 +8,7 @@ import { isInteger, isObject, type JsonObject } from "../contract/value.ts";
 import { releaseContents } from "../execute/contents.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import type { ManifestDocument, SummaryDocument } from "./bundle_schema.ts";
-import { AUTHORED_FILE, MANIFEST_FILE, PRUNED_FILE, type RunStatus } from "./documents.ts";
+import { AUTHORED_FILE, MANIFEST_FILE, PRUNED_FILE, RUN_STATUSES, type RunStatus } from "./documents.ts";
 import { type BundleFiles, DISK, listFiles } from "./files.ts";
 import { type RunLock, tryLockRun } from "./lock.ts";
 import { digestsOf } from "./prune.ts";

@@ -1,12 +1,11 @@
 /** Checks the documents of a bundle against their schema, each other and the artifacts. */
 import { messageOf } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
-import { prettyJson, sameValue } from "../contract/json.ts";
+import { prettyJson } from "../contract/json.ts";
 import type { OperationContract } from "../contract/operation.ts";
 import { stepOutputKinds } from "../contract/output_kinds.ts";
-import { isInteger, isObject, type JsonObject, type Value } from "../contract/value.ts";
-import type { StepRow } from "../execute/types.ts";
-import type { ExecutionPlan, PlanCacheEvidence } from "../plan/types.ts";
+import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import type { PlanCacheEvidence } from "../plan/types.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import { checkShape, type Documents } from "./bundle_schema.ts";
 import { differenceRow, differences } from "./compare.ts";
@@ -17,7 +16,6 @@ import {
   manifestDocument,
   PLAN_FILE,
   RECIPE_FILE,
-  RUN_STATUSES,
   type RunRecord,
   type RunState,
   SUMMARY_FILE,
@@ -87,8 +85,8 @@ function checkRecipes(documents: Documents, findings: Findings): void {
     const { resolved_channel_scenario: _, ...written } = metadata;
     return { steps, rest: { ...rest, metadata: written } };
   };
-  const authored = parts(documents[AUTHORED_FILE] as RecipeDocument);
-  const effective = parts(documents[RECIPE_FILE] as RecipeDocument);
+  const authored = parts(documents[AUTHORED_FILE]);
+  const effective = parts(documents[RECIPE_FILE]);
   const expect = expecting(RECIPE_FILE, findings);
   expect("$", effective.rest, authored.rest);
   expect("$.steps", effective.steps.length, authored.steps.length);
@@ -219,7 +217,8 @@ function checkArtifacts(documents: Documents, { hashes }: Known, findings: Findi
 }
 
 /** What summary and manifest are made of, from the documents of a bundle. Exported for tests. */
-export function recordsOf(documents: Documents, runId: string): { record: RunRecord; state: RunState } {
+export function recordsOf(unchecked: Unchecked, runId: string): { record: RunRecord; state: RunState } {
+  const documents = unchecked as unknown as Documents;
   const summary = documents[SUMMARY_FILE], manifest = documents[MANIFEST_FILE];
   const authored = documents[AUTHORED_FILE], recipe = documents[RECIPE_FILE];
   const plan = documents[PLAN_FILE];

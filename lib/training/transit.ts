@@ -4,8 +4,16 @@
  * that stages a file; a lock, which the system frees with its process, marks staging that is in progress.
  */
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import {
+  discardEntry,
+  entryInside,
+  inside,
+  type InsidePath,
+  makeFolder,
+  makeFolderOf,
+  openFile,
+} from "../artifact/inside.ts";
+import { entriesOf, isPlainFile } from "../artifact/path_kind.ts";
 import { writeNewFile } from "../artifact/write_file.ts";
 
 /** Folder of staged packages in the store; its name is no digest. Exported for tests. */
@@ -17,37 +25,37 @@ export interface Staging {
   readonly folder: string;
   /** Writes a file and waits until it is on the disk. */
   write(path: string, bytes: Uint8Array): void;
-  /** Removes the folder with all that is left in it. */
+  /** Removes the folder with all that is left in it; never fails: the next caller clears what the storage keeps. */
   release(): void;
 }
 
 /** Makes a staging folder in the store, after clearing those whose makers are gone. */
 export function stage(store: string): Staging {
-  const transit = join(store, TRANSIT);
-  mkdirSync(transit, { recursive: true });
+  const transit = inside(store, TRANSIT);
+  makeFolder(transit);
   clearAbandoned(transit);
   const name = randomUUID();
-  const folder = join(transit, name), lockPath = folder + LOCK_SUFFIX;
-  const lock = Deno.openSync(lockPath, { read: true, write: true, create: true });
+  const folder = inside(transit, name), lockPath = inside(transit, name + LOCK_SUFFIX);
+  const lock = openFile(lockPath, { read: true, write: true, create: true });
   lock.lockSync(true);
-  mkdirSync(folder);
+  makeFolder(folder);
   return {
     folder,
     write(path, bytes) {
-      const place = join(folder, path);
-      mkdirSync(dirname(place), { recursive: true });
+      const place = inside(folder, path);
+      makeFolderOf(place);
       writeNewFile(place, bytes);
     },
     release() {
-      rmSync(folder, { recursive: true, force: true });
-      rmSync(lockPath, { force: true });
+      discardEntry(folder);
+      discardEntry(lockPath);
       lock.close();
     },
   };
 }
 
-function clearAbandoned(transit: string): void {
-  const names = readdirSync(transit);
+function clearAbandoned(transit: InsidePath): void {
+  const names = entriesOf(transit).map(({ name }) => name);
   for (const name of names) {
     const isLock = name.endsWith(LOCK_SUFFIX);
     const own = isLock ? name.slice(0, -LOCK_SUFFIX.length) : name;
@@ -55,12 +63,12 @@ function clearAbandoned(transit: string): void {
     if (!isLock && names.includes(name + LOCK_SUFFIX)) continue;
     let lock: Deno.FsFile | undefined;
     try {
-      if (isLock) {
-        lock = Deno.openSync(join(transit, name), { read: true, write: true });
+      if (isLock && isPlainFile(entryInside(transit, name))) {
+        lock = openFile(inside(transit, name), { read: true, write: true });
         if (!lock.tryLockSync(true)) continue;
       }
-      rmSync(join(transit, own), { recursive: true, force: true });
-      rmSync(join(transit, own + LOCK_SUFFIX), { force: true });
+      discardEntry(entryInside(transit, own));
+      discardEntry(entryInside(transit, own + LOCK_SUFFIX));
     } catch (error) {
       // Another process was faster.
       if (!(error instanceof Deno.errors.NotFound)) throw error;

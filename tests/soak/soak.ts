@@ -1,6 +1,6 @@
 /**
  * `deno task soak` measures the memory of a server, `deno task soak faults` performs commands with faults below them, and
- * `deno task soak page` runs the tests of the page under a load.
+ * `deno task soak hostile` runs every command on every changed document of a hostile author.
  */
-const [name] = Deno.args;
-await import(name === "faults" ? "./faults.ts" : name === "page" ? "./page.ts" : "./memory.ts");
+const MODULES: Record<string, string> = { faults: "./faults.ts", hostile: "./hostile.ts" };
+await import(MODULES[Deno.args[0]] ?? "./memory.ts");

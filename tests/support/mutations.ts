@@ -12,7 +12,7 @@ import {
   SUMS_FILE,
 } from "../../lib/run/documents.ts";
 import { formatSha256Sums } from "../../lib/run/files.ts";
-import { type Documents, recordsOf } from "../../lib/run/verify_documents.ts";
+import { recordsOf, type Unchecked as Documents } from "../../lib/run/verify_documents.ts";
 
 export type Place = (string | number)[];
 

@@ -41,7 +41,6 @@ import {
   summaryDocument,
   SUMS_FILE,
 } from "../../lib/run/documents.ts";
-import { inside } from "../../lib/artifact/inside.ts";
 import { DISK, formatSha256Sums, replaceFile } from "../../lib/run/files.ts";
 import type { Workspace } from "../../lib/run/workspace.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";

@@ -9,7 +9,9 @@ export type RunSummary = RunDocuments["summary"];
 type Output = RunSummary["steps"][number]["outputs"][string];
 
 /** An output with the step that left it. */
-export interface Artifact extends Pick<Output, "kind" | "path" | "metadata" | "sha256"> {
+export interface Artifact extends Pick<Output, "kind" | "metadata"> {
+  path: string;
+  sha256: string;
   step: string;
   name: string;
   dtype: string | null;

@@ -6,6 +6,8 @@
  */
 import { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
+import { inside, type InsidePath, makeUserFolder } from "../../artifact/inside.ts";
+import { entryInfo } from "../../artifact/path_kind.ts";
 import { messageOf, SvcError } from "../../contract/error.ts";
 import { codeOf, systemCodeOf } from "../../contract/system_error.ts";
 import { basename, dirname, join } from "node:path";
@@ -151,9 +153,9 @@ export function openDatabase(
   stateDir: string,
   options: { check?: boolean; host?: string } = {},
 ): OpenDatabase {
-  Deno.mkdirSync(stateDir, { recursive: true });
+  makeUserFolder(stateDir);
   const { host } = options;
-  const path = hostFile(stateDir, INDEX_FILE, host);
+  const path = placeOf(stateDir, host);
   const journal = host === undefined ? "WAL" : "DELETE";
   const users = openUsers(path);
   // The last user of a database removes its journal: one that was left is of a process that ended within its work.
@@ -213,7 +215,7 @@ function sizeOf(path: string): number {
  * @throws SvcError `file_system_error` when it cannot be opened
  */
 export function damageOf({ stateDir, host }: Workspace): string | null {
-  const path = hostFile(stateDir, INDEX_FILE, host);
+  const path = placeOf(stateDir, host);
   let database: DatabaseSync | undefined;
   try {
     if (Deno.statSync(path).size === 0) return null;
@@ -227,6 +229,17 @@ export function damageOf({ stateDir, host }: Workspace): string | null {
   } finally {
     database?.close();
   }
+}
+
+/** The path of the index. @throws SvcError `path_refused` where it or a file beside it is no regular file */
+function placeOf(stateDir: string, host: string | undefined): InsidePath {
+  const name = basename(hostFile(stateDir, INDEX_FILE, host));
+  for (const suffix of ["", "-wal", "-shm", "-journal"]) {
+    if (entryInfo(inside(stateDir, name + suffix))?.isFile === false) {
+      throw new SvcError("path_refused", `Cannot open ${name}${suffix}: it is not a regular file`);
+    }
+  }
+  return inside(stateDir, name);
 }
 
 function open(path: string, check: boolean, journal: "WAL" | "DELETE"): DatabaseSync {

@@ -33,7 +33,7 @@ import {
   SUMS_FILE,
 } from "../../../lib/run/documents.ts";
 import { parseSha256Sums } from "../../../lib/run/files.ts";
-import type { Documents } from "../../../lib/run/verify_documents.ts";
+import type { Unchecked as Documents } from "../../../lib/run/verify_documents.ts";
 import { openWorkspace } from "../../../lib/run/workspace.ts";
 import { changed, forged, isListed, leaves, type Place } from "../../support/mutations.ts";
 import { verifyBenchmark } from "../../support/session.ts";

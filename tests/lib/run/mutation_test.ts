@@ -11,7 +11,7 @@ import type { StepRow } from "../../../lib/execute/types.ts";
 import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE, SUMMARY_FILE } from "../../../lib/run/documents.ts";
 import { listFiles } from "../../../lib/run/files.ts";
 import { verifyBundle } from "../../../lib/run/verify.ts";
-import type { Documents } from "../../../lib/run/verify_documents.ts";
+import type { Unchecked as Documents } from "../../../lib/run/verify_documents.ts";
 import { changed, forged, isListed, leaves } from "../../support/mutations.ts";
 import { fakeExecutor, runSmall, withWorkspace } from "./fixture.ts";
 

@@ -60,7 +60,7 @@ const MANIFEST = canonicalJson({
   ],
 });
 
-const own = (params: JsonObject = {}, file = "zwei ü", sha256 = sha256Hex(MANIFEST)) =>
+const own = (params: JsonObject = {}, file = "zwei ü", sha256: string = sha256Hex(MANIFEST)) =>
   runOperation(textDataset, {
     params: { dataset: "mine", manifest_path: "texts/manifest.json", manifest_sha256: sha256, ...params },
     files: { "texts/manifest.json": MANIFEST, "texts/sub/b.txt": file },

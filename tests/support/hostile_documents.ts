@@ -1,0 +1,304 @@
+/**
+ * Documents of a hostile author: each string and number of a valid document in turn becomes a path, a link, a control
+ * sequence, a giant or an extreme number. Commands that read such documents must end with success or a coded error, change
+ * nothing outside, and print no control characters.
+ */
+import assert from "node:assert/strict";
+import { cpSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { exists } from "../../lib/artifact/path_kind.ts";
+import { canonicalJson, parseJson, prettyJson } from "../../lib/contract/json.ts";
+import { float, isNumber, isObject, type Value } from "../../lib/contract/value.ts";
+import { sha256Hex } from "../../lib/contract/hash.ts";
+import { listFiles } from "../../lib/run/files.ts";
+import { svc } from "./cli.ts";
+
+const PACK = `schema_version: 1
+id: hostile_pack
+version: "1"
+dataset: {id: synthetic_random_bits}
+task: {id: bit_transport}
+metrics: [channel.ber]
+baselines: [low]
+replication: {replicates: 2}
+recipes:
+  - {id: low, path: link.yaml}
+`;
+const LINK = `name: link
+metadata: {research: {task: {id: bit_transport}}}
+steps:
+  - {id: data, op: source.random_bits, params: {bit_count: 200}}
+  - {id: link, op: wireless.digital_link, params: {snr_db: 0.0}, inputs: {bits: data.bits}}
+  - {id: ber, op: metrics.bit_error_rate, inputs: {reference: data.bits, candidate: link.bits}}
+`;
+
+const MODEL = ".svc/models/hostile__model/1";
+const FETCHED: Value = {
+  id: "hostile/model",
+  revision: "1",
+  files: {
+    "model.onnx": {
+      url: "https://example.org/model.onnx",
+      sha256: sha256Hex("not a network"),
+      size_bytes: 13,
+    },
+  },
+  fetched_at_utc: "2026-01-01T00:00:00.000Z",
+};
+/** The trust file lies beside the other documents. */
+const ENV = { SVC_TRUST: "trust.json" };
+
+/** A document below the project, and the commands that read it. */
+export interface HostileDocument {
+  /** Relative to the project. */
+  path: string;
+  commands: string[][];
+}
+
+/** A project with runs, a result, shards and marks, beside a tree of canaries. */
+export interface HostileProject {
+  /** Holds `project` and `canaries`. */
+  folder: string;
+  documents: HostileDocument[];
+}
+
+/** Makes the project once; each case works on a copy. */
+export async function hostileProject(folder: string): Promise<HostileProject> {
+  const project = join(folder, "project");
+  Deno.mkdirSync(project, { recursive: true });
+  for (const path of ["a.json", "deep/summary.json", "deep/b/c.npz", ".staging-x/d", "runs/e.tmp"]) {
+    Deno.mkdirSync(dirname(join(folder, "canaries", path)), { recursive: true });
+    Deno.writeTextFileSync(join(folder, "canaries", path), path);
+  }
+  Deno.writeTextFileSync(join(project, "link.yaml"), LINK);
+  Deno.writeTextFileSync(join(project, "pack.yaml"), PACK);
+  const done = async (...args: string[]) => {
+    const { code, stdout, stderr } = await svc(args, { cwd: project, env: ENV });
+    assert.equal(code, 0, `${args.join(" ")}: ${stderr}`);
+    return stdout;
+  };
+  for (let count = 0; count < 2; count++) await done("recipe", "run", "link.yaml");
+  await done("benchmark", "run", "pack.yaml");
+  for (const index of ["0", "1"]) {
+    await done("benchmark", "shard", "pack.yaml", "--index", index, "--count", "2", "--out", `shards/${index}`);
+  }
+  const ids = [...(await done("runs", "list", "--json")).matchAll(/"run_id": "([^"]+_link[^"]*)"/g)].map(([, id]) =>
+    id
+  );
+  await done("runs", "prune", ids[1]);
+  await done("adapter", "scaffold", "bits", "codec");
+  await done("adapter", "trust", "codec", "--yes");
+  Deno.mkdirSync(join(project, MODEL), { recursive: true });
+  Deno.writeTextFileSync(join(project, MODEL, "model.onnx"), "not a network");
+  Deno.writeTextFileSync(join(project, MODEL, "fetch.json"), prettyJson(FETCHED));
+  const [result] = [...Deno.readDirSync(join(project, ".svc/benchmarks"))].map(({ name }) => name)
+    .filter((name) => !name.startsWith("."));
+  return { folder, documents: documentsOf(project, ids, result) };
+}
+
+function documentsOf(project: string, [run, pruned]: string[], result: string): HostileDocument[] {
+  const runs = (id: string): string[][] => [
+    ["runs", "list"],
+    ["runs", "list", "--json"],
+    ["runs", "show", id],
+    ["runs", "manifest", id],
+    ["runs", "verify", id],
+    ["runs", "diff", id, id],
+    ["runs", "table", "--recipe", "link"],
+    ["runs", "export", id, "--format", "ro-crate", "--out", "out/crate"],
+    ["runs", "pictures", id, "--out", "out/pictures"],
+    ["runs", "gc", "--incomplete", "0s"],
+    ["index", "rebuild"],
+    ["runs", "reproduce", id],
+    ["runs", "restore", id],
+    ["runs", "prune", id],
+    ["runs", "remove", "--recipe", "link"],
+    ["runs", "remove", id],
+  ];
+  const results: string[][] = [
+    ["benchmark", "results"],
+    ["benchmark", "result", result],
+    ["benchmark", "verify", result],
+    ["benchmark", "compare", result, result],
+    ["benchmark", "export", result, "--out", "out/export"],
+    ["benchmark", "plot", result, "--out", "out/plot"],
+    ["benchmark", "status", result],
+    ["benchmark", "run", "pack.yaml", "--resume", result],
+    ["runs", "gc"],
+    ["index", "rebuild"],
+  ];
+  const merge = [["benchmark", "merge", "pack.yaml", "shards/0", "shards/1", "--into", "merged"]];
+  const bundle = (id: string, name: string) => ({ path: `.svc/runs/${id}/${name}`, commands: runs(id) });
+  const documents = [
+    ...["summary.json", "manifest.json", "execution-plan.json", "recipe.json", "recipe.authored.json", "SHA256SUMS"]
+      .map((name) => bundle(run, name)),
+    bundle(pruned, "pruned.json"),
+    ...listFiles(join(project, ".svc/benchmarks", result)).map(({ path }) => ({
+      path: `.svc/benchmarks/${result}/${path}`,
+      commands: results,
+    })),
+    ...listFiles(join(project, "shards/0")).filter(({ path }) => path.startsWith("benchmarks/"))
+      .map(({ path }) => ({ path: `shards/0/${path}`, commands: merge })),
+  ];
+  const used = [["--adapter", "codec", "recipe", "plan", "codec/recipe.yaml"], ["adapter", "list"]];
+  documents.push({
+    path: "trust.json",
+    commands: [...used, ["adapter", "trust", "codec", "--yes"], ["adapter", "untrust", "codec"]],
+  });
+  const models = [["models", "list"], ["models", "verify"], ["store", "check"], ["store", "repair"]];
+  documents.push({ path: `${MODEL}/fetch.json`, commands: models });
+  documents.push({
+    path: ".svc/index.sqlite3",
+    commands: [["runs", "list"], ["runs", "table"], ["doctor"], ["index", "rebuild"]],
+  });
+  return documents.filter(({ path }) => /\.(json|sqlite3)$|SUMS$|\.attempt-ledger$/.test(path));
+}
+
+type Place = (string | number)[];
+
+/** Places of the strings and numbers of a document; of the items of a list, the first and the last. */
+function* leaves(value: Value, place: Place = []): Generator<Place> {
+  if (typeof value === "string" || isNumber(value)) yield place;
+  else if (Array.isArray(value)) {
+    for (const at of new Set([0, value.length - 1])) {
+      if (at >= 0 && at < value.length) yield* leaves(value[at], [...place, at]);
+    }
+  } else if (isObject(value)) { for (const [key, item] of Object.entries(value)) yield* leaves(item, [...place, key]); }
+}
+
+const TEXTS = (canaries: string): Record<string, Value> => ({
+  "a path outside": "../../../../canaries/deep",
+  "a path through its folder": "artifacts/../../../../../canaries/a.json",
+  "a parent": "..",
+  "an absolute path": join(canaries, "a.json"),
+  "a link": "artifacts/hostile_link/a.json",
+  "a control sequence": "\x1b]52;c;aGk=\x07\x1b[2J",
+  "control characters": "a\r\n\u0000\u009b31m\u202egnp.exe\u2028",
+  "a giant": "x".repeat(10_000_000),
+  "null": null,
+});
+const NUMBERS: Record<string, Value> = {
+  "-1": -1,
+  "1e9": 1_000_000_000,
+  "1e308": float(1e308),
+  "a null": null,
+  "a text": "..",
+};
+
+/** One change of a document. */
+export interface HostileCase {
+  name: string;
+  document: HostileDocument;
+  /** Writes the changed document to its place, which is free. */
+  write(path: string, canaries: string): void | Promise<unknown>;
+}
+
+/** What is at the place of a document in place of a file with it. */
+const PLACES: Record<string, HostileCase["write"]> = {
+  "a link to a file": (path, canaries) => Deno.symlinkSync(join(canaries, "a.json"), path),
+  "a link to a folder": (path, canaries) => Deno.symlinkSync(canaries, path),
+  "a link to a missing file": (path, canaries) => Deno.symlinkSync(join(canaries, "new"), path),
+  "a folder": (path) => Deno.mkdirSync(path),
+  "a sparse giant": (path) => Deno.createSync(path).truncateSync(2 ** 36),
+  "an empty file": (path) => Deno.writeTextFileSync(path, ""),
+  "bytes that are no text": (path) => Deno.writeFileSync(path, Uint8Array.from({ length: 999 }, (_, at) => at)),
+  ...(Deno.build.os === "linux"
+    ? { "a pipe": (path: string) => new Deno.Command("mkfifo", { args: [path] }).output() }
+    : {}),
+};
+
+/** All cases of a document: other things at its place, and each leaf with each value. */
+export function casesOf({ folder }: HostileProject, document: HostileDocument): HostileCase[] {
+  const places = Object.entries(PLACES).map(([kind, write]) => ({
+    name: `${document.path}: ${kind}`,
+    document,
+    write,
+  }));
+  return [...places, ...changes(Deno.readTextFileSync(join(folder, "project", document.path)), document)];
+}
+
+function changes(original: string, document: HostileDocument): HostileCase[] {
+  const of = (name: string, text: (canaries: string) => string): HostileCase => ({
+    name: `${document.path} ${name}`,
+    document,
+    write: (path, canaries) => Deno.writeTextFileSync(path, text(canaries)),
+  });
+  if (document.path.endsWith("SUMS")) {
+    return Object.keys(TEXTS("")).map((kind) =>
+      of(`the path of a line: ${kind}`, (canaries) => original.replace(/ {2}.+\n/, `  ${TEXTS(canaries)[kind]}\n`))
+    );
+  }
+  if (document.path.endsWith(".sqlite3")) return [];
+  // A ledger has a document in each line.
+  const lines = !document.path.endsWith(".json"), parts = lines ? original.trimEnd().split("\n") : [original];
+  return parts.flatMap((part, index) => {
+    const value = parseJson(part);
+    return [...leaves(value)].flatMap((place) => {
+      const isText = typeof place.reduce<Value>((at, key) => (at as Record<string, Value>)[key], value) === "string";
+      return Object.keys(isText ? TEXTS("") : NUMBERS).map((kind) =>
+        of(`${lines ? `line ${index + 1} ` : ""}${place.join(".")}: ${kind}`, (canaries) => {
+          const changed = parseJson(part), last = place.at(-1)!;
+          const parent = place.slice(0, -1).reduce<Value>((at, key) => (at as Record<string, Value>)[key], changed);
+          (parent as Record<string, Value>)[last] = (isText ? TEXTS(canaries) : NUMBERS)[kind];
+          if (!lines) return prettyJson(changed);
+          return parts.map((one, at) => (at === index ? canonicalJson(changed) : one)).join("\n") + "\n";
+        })
+      );
+    });
+  });
+}
+
+// deno-lint-ignore no-control-regex -- none of these may be printed
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+/** A bound against commands that wait for ever. */
+async function inTime<T>(name: string, work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`${name} does not end`)), 120_000);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Runs commands on a copy of the project with one changed document.
+ * @returns faults: outcomes without a code, changed canaries, printed control characters
+ * @throws Error where a command does not end
+ */
+export async function faultsOf({ folder }: HostileProject, one: HostileCase, commands: string[][]): Promise<string[]> {
+  const faults: string[] = [];
+  for (const command of commands) {
+    const copy = Deno.makeTempDirSync({ prefix: "svc-author-" });
+    try {
+      cpSync(folder, copy, { recursive: true, preserveTimestamps: true });
+      const canaries = join(copy, "canaries"), project = join(copy, "project"), path = join(project, one.document.path);
+      const artifacts = join(dirname(path), "artifacts");
+      if (exists(artifacts)) Deno.symlinkSync(canaries, join(artifacts, "hostile_link"));
+      Deno.removeSync(path);
+      await one.write(path, canaries);
+      const tree = () => listFiles(canaries).map(({ path }) => [path, Deno.readTextFileSync(join(canaries, path))]);
+      const before = tree();
+      const { code, stdout, stderr } = await inTime(
+        `${one.name}: ${command.join(" ")}`,
+        svc(command, { cwd: project, env: ENV }),
+      );
+      const fault = (what: string) => faults.push(`${one.name}\n  svc ${command.join(" ")}: ${what}`);
+      if (/internal_error|defect of svc|SuppressedError|^\s+at .*:\d+:\d+/m.test(stdout + stderr)) {
+        fault(`no code: ${stderr.slice(0, 400)}${stdout.slice(0, 200)}`);
+      }
+      if (code !== 0 && stdout + stderr === "") fault("an error without a message");
+      const printed = CONTROL.exec(stdout + stderr);
+      if (printed !== null) fault(`it prints U+${printed[0].charCodeAt(0).toString(16)}`);
+      try {
+        assert.deepEqual(tree(), before);
+      } catch {
+        fault("a canary changed");
+      }
+    } finally {
+      Deno.removeSync(copy, { recursive: true });
+    }
+  }
+  return faults;
+}
