@@ -3,7 +3,7 @@
  * one line per finished unit, and on a terminal one line that is rewritten with the running steps.
  */
 import type { Diagnostic } from "../contract/error.ts";
-import { visible, visibleLines } from "../contract/escape.ts";
+import { visibleLines } from "../contract/escape.ts";
 import { isNumber, type JsonObject, toNumber } from "../contract/value.ts";
 import type { CliContext } from "./context.ts";
 import { formatDuration } from "./table.ts";
@@ -67,7 +67,7 @@ class Progress implements ProgressReporter {
       case "engine_task_ended":
         for (const point of fields.points as string[]) this.#units.delete(point);
         // The end of the task's log has lines of its own.
-        return this.#line(paint("yellow", visible(event.message)));
+        return this.#line(event.message.split("\n").map((line) => paint("yellow", line)).join("\n"));
       case "engine_silent":
         return this.#line(paint("yellow", message));
       case "engine_submitted":

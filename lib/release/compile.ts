@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 import { copyProgram } from "./program.ts";
 import { copyPackages, runtimeLock, writeRuntimeConfig } from "./packages.ts";
 
-/** Workers and modules that are named by URL, and so in no module graph of `deno compile`. Exported for tests. */
+/** Workers and modules that are named by URL, or read as text, and so in no module graph of `deno compile`. Exported for tests. */
 export const STARTED_BY_URL = [
   "lib/execute/worker.ts",
   "lib/http/jobs/worker.ts",
@@ -17,6 +17,8 @@ export const STARTED_BY_URL = [
   "lib/numeric/parallel/helper.ts",
   "lib/onnx/sandbox.ts",
   "lib/adapter/step.ts",
+  "lib/adapter/process/guest.ts",
+  "lib/adapter/process/wire.ts",
 ];
 
 const DATA_FOLDERS = ["recipes", "benchmarks", "adapters", "docs", "ui/built"];
