@@ -25,6 +25,21 @@ Deno.test(
 );
 
 Deno.test(
+  "a damaged bundle is one row of the list, and the other runs are listed as before",
+  inFolder(async (cwd) => {
+    await Deno.writeTextFile(join(cwd, "bits.yaml"), BITS);
+    assert.equal((await svc(["recipe", "run", "bits.yaml"], { cwd })).code, 0);
+    const damaged = join(cwd, ".svc/runs/20260101T000000Z_damaged");
+    await Deno.mkdir(damaged);
+    await Deno.writeTextFile(join(damaged, "summary.json"), '{"status": "completed"}');
+    const { code, stdout } = await svc(["runs", "list"], { cwd });
+    assert.equal(code, 0);
+    assert.match(stdout, /_bits +completed /);
+    assert.match(stdout, /_damaged +unreadable /);
+  }),
+);
+
+Deno.test(
   "what --set changed is not shown at the value it replaced",
   inFolder(async (cwd) => {
     await Deno.writeTextFile(join(cwd, "bits.yaml"), BITS);

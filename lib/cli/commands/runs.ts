@@ -65,7 +65,7 @@ export const runsCommands: CommandSpec[] = [
       }
       const rows = runs.map((row) => ({
         run: row.run_id,
-        status: row.status,
+        status: row.problem === undefined ? row.status : "unreadable",
         recipe: row.recipe_name,
         size: format === "table" ? formatBytes(Number(row.size_bytes)) : Number(row.size_bytes),
         artifacts: row.artifacts,
