@@ -85,6 +85,8 @@ class TestFile {
 
   constructor(readonly path: string) {
     const mark = { SVC_TEST_FILE: `${Deno.pid}:${path}` };
+    // What the user of this machine trusts must not decide a test.
+    const trust = { SVC_TRUST: join(ROOT_PATH, "tests", "no_trust.json") };
     this.#child = new Deno.Command(Deno.execPath(), {
       args: [
         "test",
@@ -96,7 +98,7 @@ class TestFile {
         ...flags(),
         resolve(ROOT_PATH, path),
       ],
-      env: mark,
+      env: { ...trust, ...mark },
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
