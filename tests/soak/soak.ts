@@ -1,6 +1,15 @@
 /**
- * `deno task soak` measures the memory of a server, `deno task soak faults` performs commands with faults below them, and
- * `deno task soak hostile` runs every command on every changed document of a hostile author.
+ * Long tests, each bounded: `deno task soak [jobs] [minutes]` measures the memory of a server under jobs, and
+ * `deno task soak NAME [arguments]` runs another one:
+ *
+ *     faults    commands with faults of the system below them
+ *     hostile   every command on every changed document of a hostile author
+ *     page      the tests of the page under named loads
  */
-const MODULES: Record<string, string> = { faults: "./faults.ts", hostile: "./hostile.ts" };
-await import(MODULES[Deno.args[0]] ?? "./memory.ts");
+const MODULES: Record<string, string> = { faults: "./faults.ts", hostile: "./hostile.ts", page: "./page.ts" };
+const [first = ""] = Deno.args;
+if (!/^\d*$/.test(first) && !Object.hasOwn(MODULES, first)) {
+  console.error(`Cannot find the soak test ${first}: there are ${Object.keys(MODULES).join(", ")}`);
+  Deno.exit(2);
+}
+await import(MODULES[first] ?? "./memory.ts");
