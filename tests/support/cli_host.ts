@@ -6,6 +6,7 @@
 import { createInterface } from "node:readline";
 import { main } from "../../lib/cli/main.ts";
 import { ROOT_PATH } from "./paths.ts";
+import { measureResources, type Resources } from "./resources.ts";
 
 /** A command and its surroundings. */
 export interface HostRequest {
@@ -19,6 +20,8 @@ export interface HostResult {
   code: number;
   stdout: string;
   stderr: string;
+  /** Of a command in a process that performs several. */
+  used?: Resources;
 }
 
 /** An output stream that keeps the text. */
@@ -45,9 +48,11 @@ async function perform({ args, cwd, env, stdin }: HostRequest): Promise<HostResu
   const before = Object.keys(env).map((name) => [name, Deno.env.get(name)] as const);
   for (const [name, value] of Object.entries(env)) Deno.env.set(name, value);
   Deno.chdir(cwd);
+  const used = measureResources();
   try {
     const input = { readable: new Response(stdin).body!, isTerminal: () => false };
-    return { code: await main(args, { stdin: input, stdout, stderr }), stdout: stdout.text, stderr: stderr.text };
+    const code = await main(args, { stdin: input, stdout, stderr });
+    return { code, stdout: stdout.text, stderr: stderr.text, used: used() };
   } finally {
     Deno.chdir(ROOT_PATH);
     for (const [name, value] of before) value === undefined ? Deno.env.delete(name) : Deno.env.set(name, value);

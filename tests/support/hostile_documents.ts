@@ -1,17 +1,21 @@
 /**
  * Documents of a hostile author: each string and number of a valid document in turn becomes a path, a link, a control
  * sequence, a giant or an extreme number. Commands that read such documents must end with success or a coded error, change
- * nothing outside, and print no control characters.
+ * nothing outside, keep to a bound of memory and processor time, and print no control characters.
  */
 import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { exists } from "../../lib/artifact/path_kind.ts";
+import { exists, isPlainFile } from "../../lib/artifact/path_kind.ts";
+import { SvcError } from "../../lib/contract/error.ts";
 import { canonicalJson, parseJson, prettyJson } from "../../lib/contract/json.ts";
 import { float, isNumber, isObject, type Value } from "../../lib/contract/value.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
 import { listFiles } from "../../lib/run/files.ts";
+import { openTestServer } from "../lib/http/support.ts";
 import { svc } from "./cli.ts";
+import { ROOT_PATH } from "./paths.ts";
+import { measureResources, type Resources } from "./resources.ts";
 
 const PACK = `schema_version: 1
 id: hostile_pack
@@ -31,6 +35,24 @@ steps:
   - {id: link, op: wireless.digital_link, params: {snr_db: 0.0}, inputs: {bits: data.bits}}
   - {id: ber, op: metrics.bit_error_rate, inputs: {reference: data.bits, candidate: link.bits}}
 `;
+
+const RECEIVER = (sha256: string) =>
+  `name: receiver
+steps:
+  - {id: data, op: source.random_bits, params: {bit_count: 64}}
+  - {id: symbols, op: modulation.digital_modulate, params: {modulation: qpsk}, inputs: {bits: data.bits}}
+  - {id: channel, op: wireless.channel, inputs: {symbols: symbols.symbols}}
+  - id: receiver
+    op: demodulation.neural_receiver_adapter
+    params: {mode: learned_artifact, modulation: qpsk, artifact_manifest_path: .svc/trained_artifacts/${sha256}, artifact_package_sha256: ${sha256}}
+    inputs: {rx_symbols: channel.rx_symbols}
+`;
+/** Steps that read a manifest, by its path without the ending; each pins it. */
+const READERS = {
+  "images/manifest": "source.image_dataset, params: {dataset: images, image_ids: '', split: test, crop_size: 8,",
+  texts: "source.text_dataset, params: {dataset: texts,",
+  bits: "source.bit_manifest, params: {",
+};
 
 const MODEL = ".svc/models/hostile__model/1";
 const FETCHED: Value = {
@@ -52,7 +74,10 @@ const ENV = { SVC_TRUST: "trust.json" };
 export interface HostileDocument {
   /** Relative to the project. */
   path: string;
+  /** Arguments of `svc`; or of a request the method, the path and the body. */
   commands: string[][];
+  /** Recipe of the same author with the digest of the document. */
+  pinnedBy?: string;
 }
 
 /** A project with runs, a result, shards and marks, beside a tree of canaries. */
@@ -91,9 +116,94 @@ export async function hostileProject(folder: string): Promise<HostileProject> {
   Deno.mkdirSync(join(project, MODEL), { recursive: true });
   Deno.writeTextFileSync(join(project, MODEL, "model.onnx"), "not a network");
   Deno.writeTextFileSync(join(project, MODEL, "fetch.json"), prettyJson(FETCHED));
+  const sha256 = await artifactOf(project, done);
+  await datasetsOf(project, done);
+  const marked = [
+    "POST",
+    "/api/runs/marks",
+    JSON.stringify({ ids: [ids[0]], starred: true, add_tags: ["a"], note: "b" }),
+  ];
+  assert.equal((await requested(marked, project)).code, 0);
+  const view = ["POST", "/api/runs/views", JSON.stringify({ name: "view", query: "status=completed" })];
+  assert.equal((await requested(view, project)).code, 0);
   const [result] = [...Deno.readDirSync(join(project, ".svc/benchmarks"))].map(({ name }) => name)
     .filter((name) => !name.startsWith("."));
-  return { folder, documents: documentsOf(project, ids, result) };
+  return { folder, documents: [...documentsOf(project, ids, result), ...artifactDocuments(sha256)] };
+}
+
+type Done = (...args: string[]) => Promise<string>;
+
+/** Imports a package whose manifest is JSON. @returns its digest */
+async function artifactOf(project: string, done: Done): Promise<string> {
+  const source = join(ROOT_PATH, "recipes/models/qpsk-iq-receiver-v1"), folder = join(project, "package");
+  cpSync(source, folder, { recursive: true });
+  const { manifest } = JSON.parse(await done("artifact", "show", source, "--json"));
+  Deno.removeSync(join(folder, "trained_artifact.yaml"));
+  Deno.writeTextFileSync(join(folder, "trained_artifact.json"), prettyJson(manifest));
+  const { artifact: { package_sha256 } } = JSON.parse(await done("artifact", "import", "package", "--json"));
+  Deno.writeTextFileSync(join(project, "receiver.yaml"), RECEIVER(package_sha256));
+  await done("recipe", "run", "receiver.yaml");
+  return package_sha256;
+}
+
+/** Manifests of an image, of texts and of bits, with a recipe for each. */
+async function datasetsOf(project: string, done: Done): Promise<void> {
+  Deno.mkdirSync(join(project, "images"));
+  Deno.mkdirSync(join(project, "recipes"));
+  Deno.copyFileSync(join(ROOT_PATH, "recipes/samples/camera.png"), join(project, "images/camera.png"));
+  Deno.writeTextFileSync(join(project, "texts.txt"), "one\ntwo\n");
+  Deno.writeFileSync(join(project, "bits.bin"), new Uint8Array(5000));
+  await done("data", "make-manifest", "images");
+  await done("data", "make-manifest", "texts.txt", "--lines", "--id", "texts", "--out", "texts.json");
+  await done("data", "make-manifest", "bits.bin", "--out", "bits.json");
+  for (const [name, step] of Object.entries(READERS)) {
+    const path = `${name}.json`, recipe = readerOf(path);
+    const pin = `manifest_path: ${path}, manifest_sha256: ${sha256Hex(Deno.readFileSync(join(project, path)))}`;
+    Deno.writeTextFileSync(join(project, recipe), `name: reader\nsteps:\n  - {id: data, op: ${step} ${pin}}}\n`);
+    await done("recipe", "run", recipe);
+  }
+}
+
+/** The recipe that reads a manifest. */
+const readerOf = (manifest: string) => `recipes/${manifest.replace(/\W/g, "_")}.yaml`;
+
+function artifactDocuments(sha256: string): HostileDocument[] {
+  const stored = [
+    ["artifact", "list"],
+    ["artifact", "show", sha256],
+    ["artifact", "verify", sha256],
+    ["artifact", "import", "package"],
+    ["artifact", "remove", sha256, "--yes"],
+    ["recipe", "run", "receiver.yaml"],
+    ["GET", "/api/trained-artifacts"],
+    ["GET", `/api/trained-artifacts/${sha256}`],
+    ["GET", `/api/trained-artifacts/${sha256}/verify`],
+  ];
+  const loose = [
+    ["artifact", "show", "./package"],
+    ["artifact", "verify", "./package"],
+    ["artifact", "import", "package", "--label", "other"],
+    ["artifact", "package", "package", "--out", "out.zip"],
+  ];
+  return [
+    ...["trained_artifact.json", "slot_contract.json"].flatMap((name) => [
+      { path: `package/${name}`, commands: loose },
+      { path: `.svc/trained_artifacts/${sha256}/${name}`, commands: stored },
+    ]),
+    { path: `.svc/trained_artifacts/${sha256}/.svc_import.json`, commands: stored },
+    ...Object.keys(READERS).map((name): HostileDocument => {
+      const path = `${name}.json`, pinnedBy = readerOf(path);
+      const commands = [
+        ["recipe", "run", pinnedBy],
+        ["recipe", "plan", pinnedBy],
+        ["data", "validate-manifest", path],
+        ["data", "list"],
+        ["GET", "/api/datasets/images"],
+        ["POST", "/api/recipe/run", JSON.stringify({ path: pinnedBy })],
+      ];
+      return { path, pinnedBy, commands };
+    }),
+  ];
 }
 
 function documentsOf(project: string, [run, pruned]: string[], result: string): HostileDocument[] {
@@ -114,6 +224,16 @@ function documentsOf(project: string, [run, pruned]: string[], result: string): 
     ["runs", "prune", id],
     ["runs", "remove", "--recipe", "link"],
     ["runs", "remove", id],
+    ["GET", "/api/runs?fields=metrics,changed,problem"],
+    ["GET", "/api/runs/table?recipe=link"],
+    ["GET", `/api/runs/${id}`],
+    ["GET", `/api/runs/${id}/verify`],
+    ["GET", `/api/runs/diff?a=${id}&b=${id}`],
+    ["POST", `/api/runs/${id}/restore`, "{}"],
+    ["POST", `/api/runs/${id}/reproduce`, "{}"],
+    ["POST", "/api/runs/prune", JSON.stringify({ ids: [id] })],
+    ["POST", "/api/runs/remove", JSON.stringify({ ids: [id] })],
+    ["POST", "/api/runs/gc", JSON.stringify({ incomplete: "0s" })],
   ];
   const results: string[][] = [
     ["benchmark", "results"],
@@ -126,6 +246,11 @@ function documentsOf(project: string, [run, pruned]: string[], result: string): 
     ["benchmark", "run", "pack.yaml", "--resume", result],
     ["runs", "gc"],
     ["index", "rebuild"],
+    ["GET", "/api/benchmarks/results"],
+    ["GET", `/api/benchmarks/results/${result}?limit=1`],
+    ["GET", `/api/benchmarks/results/${result}/verify`],
+    ["GET", `/api/benchmarks/results/${result}/figure`],
+    ["GET", `/api/benchmarks/compare?a=${result}&b=${result}`],
   ];
   const merge = [["benchmark", "merge", "pack.yaml", "shards/0", "shards/1", "--into", "merged"]];
   const bundle = (id: string, name: string) => ({ path: `.svc/runs/${id}/${name}`, commands: runs(id) });
@@ -147,6 +272,16 @@ function documentsOf(project: string, [run, pruned]: string[], result: string): 
   });
   const models = [["models", "list"], ["models", "verify"], ["store", "check"], ["store", "repair"]];
   documents.push({ path: `${MODEL}/fetch.json`, commands: models });
+  documents.push({
+    path: ".svc/run_marks.json",
+    commands: [
+      ["runs", "list"],
+      ["runs", "remove", run],
+      ["GET", "/api/runs/marks"],
+      ["POST", "/api/runs/marks", JSON.stringify({ ids: [run], starred: false })],
+      ["POST", "/api/runs/views", JSON.stringify({ name: "view", query: null })],
+    ],
+  });
   documents.push({
     path: ".svc/index.sqlite3",
     commands: [["runs", "list"], ["runs", "table"], ["doctor"], ["index", "rebuild"]],
@@ -251,6 +386,38 @@ function changes(original: string, document: HostileDocument): HostileCase[] {
 // deno-lint-ignore no-control-regex -- none of these may be printed
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
+const MAX_CPU_MS = 10_000;
+const MAX_PEAK_BYTES = 2 ** 30;
+
+/** Outcome of a command or a request. */
+interface Outcome {
+  /** 0 for success. */
+  code: number;
+  text: string;
+  used: Resources;
+}
+
+/** Sends a request to a service in this process, and waits for the end of a job that it begins. */
+async function requested([method, path, body]: string[], project: string): Promise<Outcome> {
+  const used = measureResources();
+  try {
+    await using server = await openTestServer({ folder: project, files: {} });
+    const reply = method === "GET" ? await server.get(path) : await server.post(path, body);
+    const job = reply.status === 202 ? reply.headers.get("location") : null;
+    const { status, text } = job === null ? reply : await server.get(`${job}/wait?timeout_seconds=60`);
+    return { code: status < 400 ? 0 : 1, text, used: used() };
+  } catch (error) {
+    // The state directory is refused before the service listens.
+    if (!(error instanceof SvcError)) throw error;
+    return { code: 1, text: error.message, used: used() };
+  }
+}
+
+async function commanded(command: string[], cwd: string): Promise<Outcome> {
+  const { code, stdout, stderr, used } = await svc(command, { cwd, env: ENV });
+  return { code, text: stderr + stdout, used: used! };
+}
+
 /** A bound against commands that wait for ever. */
 async function inTime<T>(name: string, work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
@@ -260,6 +427,13 @@ async function inTime<T>(name: string, work: Promise<T>): Promise<T> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Gives a recipe the digest of a document that its author has changed. */
+function pin(recipe: string, document: string): void {
+  if (Deno.statSync(document).size > 2 ** 30) return;
+  const sha256 = sha256Hex(Deno.readFileSync(document)), text = Deno.readTextFileSync(recipe);
+  Deno.writeTextFileSync(recipe, text.replace(/(manifest_sha256: )[0-9a-f]+/, `$1${sha256}`));
 }
 
 /**
@@ -278,19 +452,24 @@ export async function faultsOf({ folder }: HostileProject, one: HostileCase, com
       if (exists(artifacts)) Deno.symlinkSync(canaries, join(artifacts, "hostile_link"));
       Deno.removeSync(path);
       await one.write(path, canaries);
+      if (one.document.pinnedBy !== undefined && isPlainFile(path)) pin(join(project, one.document.pinnedBy), path);
       const tree = () => listFiles(canaries).map(({ path }) => [path, Deno.readTextFileSync(join(canaries, path))]);
       const before = tree();
-      const { code, stdout, stderr } = await inTime(
+      const isRequest = /^[A-Z]+$/.test(command[0]);
+      const { code, text, used } = await inTime(
         `${one.name}: ${command.join(" ")}`,
-        svc(command, { cwd: project, env: ENV }),
+        (isRequest ? requested : commanded)(command, project),
       );
-      const fault = (what: string) => faults.push(`${one.name}\n  svc ${command.join(" ")}: ${what}`);
-      if (/internal_error|defect of svc|SuppressedError|^\s+at .*:\d+:\d+/m.test(stdout + stderr)) {
-        fault(`no code: ${stderr.slice(0, 400)}${stdout.slice(0, 200)}`);
+      const fault = (what: string) => faults.push(`${one.name}\n  ${command.join(" ")}: ${what}`);
+      if (/internal_error|defect of svc|SuppressedError|^\s+at .*:\d+:\d+/m.test(text)) {
+        fault(`no code: ${text.slice(0, 600)}`);
       }
-      if (code !== 0 && stdout + stderr === "") fault("an error without a message");
-      const printed = CONTROL.exec(stdout + stderr);
+      if (code !== 0 && text === "") fault("an error without a message");
+      // A reply is JSON, whose reader escapes texts.
+      const printed = isRequest ? null : CONTROL.exec(text);
       if (printed !== null) fault(`it prints U+${printed[0].charCodeAt(0).toString(16)}`);
+      if (used.cpuMs > MAX_CPU_MS) fault(`it takes ${used.cpuMs.toFixed(0)} ms of processor time`);
+      if (used.peakBytes > MAX_PEAK_BYTES) fault(`the process has grown by ${used.peakBytes} bytes`);
       try {
         assert.deepEqual(tree(), before);
       } catch {
