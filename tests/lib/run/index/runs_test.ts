@@ -107,6 +107,22 @@ Deno.test("a new bundle, a removed one and a changed summary are noticed", () =>
     close();
   }));
 
+Deno.test("a bundle whose documents have a wrong shape is listed with its problem, by any query", () =>
+  inWorkspace(async (workspace) => {
+    const { stateDir } = workspace;
+    const { summary_path } = await run(recipe("a"), { stateDir, projectRoot: stateDir });
+    const text = await Deno.readTextFile(summary_path);
+    await Deno.writeTextFile(summary_path, text.replace(/"recipe_sha256": "[0-9a-f]+"/, '"recipe_sha256": null'));
+    const { index, close } = openRunIndex(workspace);
+    for (const query of [{ status: "completed" }, { recipeName: "a" }, {}, {}]) {
+      for (const { problem } of (await index.list({ limit: 10, ...query })).rows) {
+        assert.match(String(problem), /recipe_sha256/);
+      }
+    }
+    assert.equal((await index.list({ limit: 10 })).rows.length, 1);
+    close();
+  }));
+
 Deno.test("a missing, damaged or foreign database is made anew from the bundles", () =>
   inWorkspace(async (workspace) => {
     const { stateDir } = workspace;
