@@ -4,6 +4,8 @@
  * One server of a host serves a state directory: it holds the lock of `server.json` there, which holds its address. The
  * first signal drains it (new work is refused, jobs are canceled, written results stay), the second one ends it at once.
  */
+import { basename } from "node:path";
+import { inside, type InsidePath, makeUserFolder, openFile, readText } from "../artifact/inside.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { parseJson, prettyJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
@@ -43,6 +45,8 @@ const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_PORT = 8765;
 /** How long open requests may take at the end; jobs that do not poll for their cancellation are abandoned. */
 const DRAIN_MS = 30_000;
+/** Of `server.json`. */
+const MAX_PLACE_BYTES = 64 * 1024;
 
 /**
  * Starts a server.
@@ -176,9 +180,9 @@ interface Place {
 
 /** The lock of `server.json`; the system frees it however the process ends. */
 function takePlace({ stateDir, host }: Workspace): Place {
-  Deno.mkdirSync(stateDir, { recursive: true });
-  const path = hostFile(stateDir, "server.json", host);
-  const file = Deno.openSync(path, { read: true, write: true, create: true });
+  makeUserFolder(stateDir);
+  const path = inside(stateDir, basename(hostFile(stateDir, "server.json", host)));
+  const file = openFile(path, { read: true, write: true, create: true });
   if (!file.tryLockSync(true)) {
     file.close();
     throw new SvcError("server_running", `Cannot serve ${stateDir}: ${runningAt(path)}`, {
@@ -199,9 +203,9 @@ function takePlace({ stateDir, host }: Workspace): Place {
   };
 }
 
-function runningAt(path: string): string {
+function runningAt(path: InsidePath): string {
   try {
-    const document = parseJson(Deno.readTextFileSync(path));
+    const document = parseJson(readText(path, MAX_PLACE_BYTES));
     if (isObject(document)) return `a server answers at ${document.url} (process ${document.pid})`;
   } catch {
     // It is being written, or was emptied.

@@ -4,7 +4,7 @@
  *
  * Completed points are appended to a file beside the locks. `svc runs gc` removes it, as it does unused locks.
  */
-import { join } from "node:path";
+import { inside, makeFolder, openFile } from "../artifact/inside.ts";
 import type { CancellationToken } from "../execute/types.ts";
 import { isSameFile, type RunLock, tryLockRun } from "./lock.ts";
 import { isRunId } from "./reservation.ts";
@@ -22,7 +22,7 @@ export class MatrixPoints implements Disposable {
   /** Notices all points that are completed from now on. */
   constructor(workspace: Workspace) {
     this.#workspace = workspace;
-    this.#file = openShared(join(workspace.locks, "matrix_points.lock"));
+    this.#file = openShared(workspace);
     this.#offset = this.#file.statSync().size;
   }
 
@@ -74,10 +74,11 @@ export class MatrixPoints implements Disposable {
 }
 
 /** Opens the file; a shared lock keeps it from being removed. */
-function openShared(path: string): Deno.FsFile {
+function openShared({ locks }: Workspace): Deno.FsFile {
   for (;;) {
-    Deno.mkdirSync(join(path, ".."), { recursive: true });
-    const file = Deno.openSync(path, { read: true, append: true, create: true });
+    makeFolder(locks);
+    const path = inside(locks, "matrix_points.lock");
+    const file = openFile(path, { read: true, append: true, create: true });
     file.lockSync(false);
     if (isSameFile(path, file)) return file;
     file.close();

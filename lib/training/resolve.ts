@@ -59,9 +59,12 @@ export interface ResolvedArtifact {
 /** Finds the artifact of a slot on this machine, its files hashed, or says everything that is wrong with it. */
 export type ArtifactLookup = (binding: ArtifactBinding) => ResolvedArtifact | Diagnostic[];
 
+/** Folder of the managed store in a state directory. */
+export const STORE_NAME = "trained_artifacts";
+
 /** Folder of the managed store. */
 export function storeFolder(stateDir: string): string {
-  return join(stateDir, "trained_artifacts");
+  return join(stateDir, STORE_NAME);
 }
 
 /** Whether a resolution succeeded. */

@@ -2,9 +2,10 @@
  * The managed store of trained artifacts: `<state_dir>/trained_artifacts/<package_sha256>/`, one folder a package, put
  * there whole. Listed beside it are the packages that lie in `recipes/models/` of the project and of the program.
  */
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
+import { entryInside, type InsideEntry, moveEntry } from "../artifact/inside.ts";
 import { licenceText } from "../artifact/licence.ts";
 import { type Diagnostic, diagnostic, findingsOf, messageOf, SvcError } from "../contract/error.ts";
 import { programFolder } from "../artifact/program.ts";
@@ -17,7 +18,7 @@ import { isObject, type JsonObject } from "../contract/value.ts";
 import { type ArtifactStatus, type InspectedPackage, inspectPackage } from "./inspect.ts";
 import { MAX_EXPANDED_BYTES } from "./limits.ts";
 import { IMPORT_RECORD, MANIFEST_NAMES } from "./member_names.ts";
-import { storeFolder } from "./resolve.ts";
+import { STORE_NAME, storeFolder } from "./resolve.ts";
 import { openPackage, type PackageSource } from "./source.ts";
 import { stage } from "./transit.ts";
 import { madeFor, type SourceClass } from "./types.ts";
@@ -119,7 +120,7 @@ export function importTrainedArtifact(
   const errors = problems.filter(({ severity }) => severity === "error");
   if (errors.length > 0 || identity === null) throw refused(`Cannot import ${name}`, problems);
 
-  const target = join(storeFolder(store.stateDir), identity.package_sha256);
+  const target = entryInside(store.stateDir, STORE_NAME, identity.package_sha256);
   const present = lstatSync(target, { throwIfNoEntry: false }) !== undefined;
   const sound = present && verifyAt(target, store, identity.package_sha256).status !== "invalid";
   let outcome: ImportedArtifact["outcome"] = "present";
@@ -157,7 +158,7 @@ function place(
   source: PackageSource,
   inspected: InspectedPackage,
   record: JsonObject,
-  target: string,
+  target: InsideEntry,
   { stateDir }: ArtifactStore,
 ): boolean {
   const staging = stage(storeFolder(stateDir));
@@ -172,10 +173,10 @@ function place(
       }
     }
     staging.write(join("package", IMPORT_RECORD), new TextEncoder().encode(prettyJson(record)));
-    const old = join(staging.folder, "replaced");
-    if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) renameSync(target, old);
+    const old = entryInside(staging.folder, "replaced");
+    if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) moveEntry(target, old);
     try {
-      renameSync(join(staging.folder, "package"), target);
+      moveEntry(entryInside(staging.folder, "package"), target);
     } catch (error) {
       if (lstatSync(target, { throwIfNoEntry: false }) === undefined) throw error;
       return false;
@@ -371,12 +372,11 @@ export function removeTrainedArtifact(reference: string, store: ArtifactStore): 
       hint: `Remove the folder ${row.path} yourself`,
     });
   }
-  const root = storeFolder(store.stateDir);
-  mkdirSync(root, { recursive: true });
+  const root = storeFolder(store.stateDir), path = entryInside(store.stateDir, STORE_NAME, basename(row.path));
   const staging = stage(root);
   try {
     // A rename removes it atomically; remains after a crash are cleared with the staging folder.
-    renameSync(row.path, join(staging.folder, "removed"));
+    moveEntry(path, entryInside(staging.folder, "removed"));
     syncEntry(root);
   } catch (error) {
     throw new SvcError("file_system_error", `Cannot remove ${row.id}: ${messageOf(error)}`, { cause: error });

@@ -59,6 +59,19 @@ Deno.test("one server has a state directory, and the next one may have it when i
     await again.stop();
   }));
 
+Deno.test("a link in place of the file of the server is refused, and its target is left alone", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "svc-serve-" });
+  try {
+    await Deno.mkdir(join(folder, ".svc"));
+    await Deno.writeTextFile(join(folder, "canary"), "kept");
+    await Deno.symlink(join(folder, "canary"), join(folder, ".svc/server.json"));
+    await assert.rejects(startServer({ projectRoot: folder, port: 0, log() {} }), { code: "path_refused" });
+    assert.equal(await Deno.readTextFile(join(folder, "canary")), "kept");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
 Deno.test("while a heavy run is on, answers come as they come from an idle server", () =>
   withServer({ threads: 1 }, async ({ url }) => {
     const get = async (path: string) => {

@@ -334,6 +334,16 @@ Deno.test("matrices of one recipe at once run each point once", () =>
     lock.release();
   }));
 
+Deno.test("a link in place of the file of completed points is refused, and its target is left alone", () =>
+  withWorkspace(async (workspace) => {
+    const canary = join(workspace.stateDir, "canary");
+    Deno.mkdirSync(workspace.locks, { recursive: true });
+    Deno.writeTextFileSync(canary, "kept");
+    Deno.symlinkSync(canary, join(workspace.locks, "matrix_points.lock"));
+    await assert.rejects(runSwept(workspace), { code: "path_refused" });
+    assert.equal(Deno.readTextFileSync(canary), "kept");
+  }));
+
 Deno.test("a matrix that waits for a point of another process ends when it is canceled, and runs what that one failed", () =>
   withWorkspace(async (workspace) => {
     const cancellation = createCancellation(), begun = Promise.withResolvers<void>();

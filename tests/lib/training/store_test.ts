@@ -248,3 +248,24 @@ Deno.test(
     assert.deepEqual(held(store), [two.package_sha256]);
   }),
 );
+
+Deno.test(
+  "a link in place of the store or of a package leads nothing outside",
+  inFolder((folder) => {
+    const store = storeIn(folder), bytes = zipOf(packageFiles()), outside = join(folder, "outside");
+    const { artifact } = importTrainedArtifact(bytes, store);
+    Deno.renameSync(artifact.path, outside);
+    Deno.symlinkSync(outside, artifact.path);
+    const files = names(outside);
+    assert.equal(importTrainedArtifact(bytes, store).outcome, "repaired");
+    assert.deepEqual(names(outside), files);
+    assert.ok(Deno.lstatSync(artifact.path).isDirectory);
+    const root = storeFolder(store.stateDir), moved = join(folder, "moved");
+    Deno.renameSync(root, moved);
+    Deno.symlinkSync(moved, root);
+    const held = names(moved);
+    assert.throws(() => importTrainedArtifact(zipOf(named("other")), store), coded("path_refused"));
+    assert.throws(() => removeTrainedArtifact(artifact.id, store), coded("path_refused"));
+    assert.deepEqual(names(moved), held);
+  }),
+);
