@@ -11,6 +11,8 @@ import { type FrameLimits, frameOf, readFrame } from "./wire.ts";
 const MIB = 2 ** 20;
 /** Larger pieces wait longer for the reader of the pipe. */
 const PIECE_BYTES = 2 ** 16;
+/** A pipe holds less, and a read into longer memory costs more. */
+const READ_BYTES = 2 ** 18;
 const STDERR_BYTES = 4096;
 /** Memory of a Deno process beside that of its code: 512 MiB are the range of V8's machine code. */
 const RUNTIME_MB = 1024;
@@ -133,9 +135,10 @@ export async function startChild(spec: ChildSpec, begin: (child: Child) => Promi
 export class Child {
   readonly #process: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #reader: ReadableStreamBYOBReader;
   readonly #drained: Promise<void>;
-  #rest = new Uint8Array(0);
+  /** Bytes that were read and not taken, in memory that the next reads use again. */
+  #rest = new Uint8Array(new ArrayBuffer(PIECE_BYTES), 0, 0);
   #sent: Promise<void> = Promise.resolve();
   #stderr = new Uint8Array(0);
 
@@ -151,7 +154,7 @@ export class Child {
     }).spawn();
     this.#writer = this.#process.stdin.getWriter();
     this.#writer.closed.catch(() => {});
-    this.#reader = this.#process.stdout.getReader();
+    this.#reader = this.#process.stdout.getReader({ mode: "byob" });
     this.#drained = this.#drain();
   }
 
@@ -176,7 +179,7 @@ export class Child {
 
   /** The next message; undefined at the end of the process. @throws FrameError */
   receive(limits: FrameLimits): Promise<unknown> {
-    return readFrame((into) => this.#fill(into), limits);
+    return readFrame((bytes) => this.#take(bytes), limits);
   }
 
   /** Ends the process, where it has not ended, and waits for its end. */
@@ -197,19 +200,28 @@ export class Child {
     return { code, signal: signal ?? signalOf(code), stderr: new TextDecoder().decode(this.#stderr) };
   }
 
-  async #fill(into: Uint8Array): Promise<boolean> {
-    for (let at = 0; at < into.length;) {
-      if (this.#rest.length === 0) {
-        const { value, done } = await this.#reader.read();
-        if (done) return false;
-        this.#rest = value as Uint8Array<ArrayBuffer>;
+  /** A long part is read into its own memory, a short one through that of the rest: few reads, no copies of data. */
+  async #take(bytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    let into = new Uint8Array(bytes);
+    for (let at = 0; at < bytes;) {
+      if (this.#rest.length > 0) {
+        const part = this.#rest.subarray(0, bytes - at);
+        into.set(part, at);
+        at += part.length;
+        this.#rest = this.#rest.subarray(part.length);
+        continue;
       }
-      const part = this.#rest.subarray(0, into.length - at);
-      into.set(part, at);
-      at += part.length;
-      this.#rest = this.#rest.subarray(part.length);
+      const direct = bytes - at >= PIECE_BYTES;
+      const { value } = await this.#reader.read(
+        direct ? into.subarray(at, at + READ_BYTES) : new Uint8Array(this.#rest.buffer),
+      );
+      if (value === undefined || value.length === 0) return undefined;
+      if (direct) {
+        into = new Uint8Array(value.buffer);
+        at += value.length;
+      } else this.#rest = value;
     }
-    return true;
+    return into;
   }
 
   /** Reads standard error until its end, because a full pipe would stop the process. */

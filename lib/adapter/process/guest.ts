@@ -29,14 +29,15 @@ const { NotCapable } = Deno.errors, { inspect, exit, stdin, stdout, readFileSync
 
 // --- frames ----------------------------------------------------------------------------------------------------------
 
-/** Fills memory from the pipe; waits without blocking for the first bytes only. */
-async function fill(into: Uint8Array): Promise<boolean> {
-  for (let at = 0; at < into.length;) {
+/** Takes bytes from the pipe; waits without blocking for the first ones only. */
+async function take(bytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const into = new Uint8Array(bytes);
+  for (let at = 0; at < bytes;) {
     const rest = into.subarray(at), read = at === 0 ? await stdin.read(rest) : stdin.readSync(rest);
-    if (read === null) return false;
+    if (read === null) return undefined;
     at += read;
   }
-  return true;
+  return into;
 }
 
 function write(pieces: readonly Uint8Array[]): void {
@@ -260,7 +261,7 @@ for (const name of ["unhandledrejection", "error"]) {
 }
 const bounds = { header: Infinity, values: Infinity, arrays: Infinity };
 for (;;) {
-  const message = await readFrame(fill, bounds);
+  const message = await readFrame(take, bounds);
   if (message === undefined) exit();
   await receive(message as HostMessage);
 }

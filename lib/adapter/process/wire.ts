@@ -102,23 +102,25 @@ export function frameOf(message: unknown): Uint8Array[] {
   return [length, header, ...arrays];
 }
 
+/** The next bytes of a stream, in a buffer of their own; undefined where it ends before them. */
+export type Take = (bytes: number) => Promise<Uint8Array<ArrayBuffer> | undefined>;
+
 /**
  * Reads a frame.
- * @param fill fills the memory that it is given; false at the end of the stream
  * @returns the message, or undefined at the end of the stream
  * @throws FrameError
  */
-export async function readFrame(fill: (into: Uint8Array) => Promise<boolean>, limits: FrameLimits): Promise<unknown> {
-  const length = new Uint8Array(8);
-  if (!await fill(length)) return undefined;
+export async function readFrame(take: Take, limits: FrameLimits): Promise<unknown> {
+  const length = await take(8);
+  if (length === undefined) return undefined;
   const size = new DataView(length.buffer).getBigUint64(0, true);
   if (Number(size) > limits.header) {
     throw new FrameError("limit", `it has a document of ${size} bytes, and the limit is ${limits.header}`);
   }
   const rest = async (bytes: number): Promise<Uint8Array<ArrayBuffer>> => {
-    const into = new Uint8Array(bytes);
-    if (bytes > 0 && !await fill(into)) throw new FrameError("form", "it ends inside a frame");
-    return into;
+    const taken = bytes === 0 ? new Uint8Array(0) : await take(bytes);
+    if (taken === undefined) throw new FrameError("form", "it ends inside a frame");
+    return taken;
   };
   const header = await rest(Number(size));
   if (valuesIn(header) > limits.values) throw new FrameError("limit", `it has more than ${limits.values} values`);

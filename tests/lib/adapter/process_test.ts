@@ -1,5 +1,6 @@
 /** The process of an adapter: its frames, its end with the thread and the program that started it, and its worker form. */
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { FrameError, frameOf, readFrame } from "../../../lib/adapter/process/wire.ts";
 import { AdapterSandbox } from "../../../lib/adapter/sandbox.ts";
@@ -11,10 +12,9 @@ const LIMITS = { header: 1000, values: 50, arrays: 1000 };
 /** Reads a frame from bytes. */
 async function read(bytes: Uint8Array, limits = LIMITS): Promise<unknown> {
   let at = 0;
-  return await readFrame((into) => {
-    if (at + into.length > bytes.length) return Promise.resolve(false);
-    into.set(bytes.subarray(at, at += into.length));
-    return Promise.resolve(true);
+  return await readFrame((count) => {
+    if (at + count > bytes.length) return Promise.resolve(undefined);
+    return Promise.resolve(Uint8Array.from(bytes.subarray(at, at += count)));
   }, limits);
 }
 
@@ -100,6 +100,24 @@ const spec = (root: string, source: string) => ({
   limits: { timeout_s: 60, memory_mb: 256 },
 });
 const callOf = (callable: string) => ({ module: "code.js", callable, args: [], seed: null });
+
+/** Lengths around those of the pieces in which frames are read and written. */
+Deno.test("arrays of any length cross the pipes in both directions, also after a long array", () =>
+  withFolder(async (root) => {
+    const sandbox = await AdapterSandbox.start(spec(root, "export const back = (...arrays) => arrays.slice(0, -1);"));
+    try {
+      await sandbox.load("code.js", ["back"]);
+      const piece = 2 ** 16;
+      for (const length of [0, 1, piece - 200, piece - 1, piece, piece + 1, 2 * piece, 5 * piece + 3]) {
+        const args = [length, 3, length].map((size) => new Uint8Array(size).map((_, index) => index * 31 >> 3));
+        const back = (await sandbox.call({ ...callOf("back"), args })).value as Uint8Array[];
+        // A report of each difference of long arrays would take minutes.
+        assert.deepEqual(back.map((array, index) => Buffer.compare(array, args[index])), [0, 0, 0], `${length} bytes`);
+      }
+    } finally {
+      await sandbox.close();
+    }
+  }));
 
 Deno.test("a compiled program's form confines the code to a worker of its process", () =>
   withFolder(async (root) => {
