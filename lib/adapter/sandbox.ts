@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ownExecutable, RUN_FLAG } from "../artifact/program.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
+import { visible } from "../contract/escape.ts";
 import type { Cancellation } from "../contract/operation.ts";
 import type { NdArray } from "../numeric/ndarray.ts";
 import { canRestrictWorkers, ISOLATION_HINT } from "../onnx/isolation.ts";
@@ -469,15 +470,12 @@ function trustedLog(reply: Answer): { log: string[]; dropped: number } {
   return {
     log: Array.isArray(log)
       ? log.filter((line) => typeof line === "string").slice(0, MAX_LOG_LINES).map((line) =>
-        printable(line).slice(0, 500)
+        visible(line.slice(0, 500))
       )
       : [],
     dropped: isCount(dropped) ? Math.floor(dropped) : 0,
   };
 }
 
-/** A text without terminal control characters, of limited length. */
-function printable(text: string): string {
-  // deno-lint-ignore no-control-regex -- exactly the characters that a terminal would obey
-  return text.slice(0, 2000).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "·").toWellFormed();
-}
+/** A text of the process for terminals and documents, of limited length. */
+const printable = (text: string): string => visible(text.slice(0, 2000));

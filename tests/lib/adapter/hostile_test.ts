@@ -134,7 +134,7 @@ const THROWN: Record<string, [string, RegExp]> = {
   poisoned: [`throw new Proxy(new Error("x"), { get() { throw new Error("y"); } })`, /failed/],
   rejection: [`await Promise.reject("no")`, /failed: no/],
   endlessText: [`throw new Error("x".repeat(10_000_000))`, /x{100}/],
-  escapes: [`throw new Error("\\x1b]0;title\\x07\\x1b[2J")`, /failed: ·\]0;title··\[2J/],
+  escapes: [`throw new Error("\\x1b]0;title\\x07\\u202e[2J")`, /failed: \\u001b\]0;title\\u0007\\u202e\[2J/],
   recursion: [`const f = (): number => f() + 1; f()`, /RangeError/],
 };
 
