@@ -14,9 +14,10 @@ import { join } from "node:path";
 import { startServer } from "../../lib/http/serve.ts";
 import { putBuiltPage } from "../support/built_page.ts";
 import { serve, type Served, type ServeOptions } from "../support/served.ts";
+import { LIMIT_MS, within } from "../support/until.ts";
 import { AXE_SOURCE } from "./axe.ts";
 import { type BrowserContext, needsChromium, type OwnBrowser, type Page, startBrowser } from "./playwright.ts";
-import { closeAll, type Closer, onStateAsked, seconds, TIMEOUT_MS, within } from "./waits.ts";
+import { closeAll, type Closer, onStateAsked, seconds } from "./waits.ts";
 
 const SHOTS = Deno.env.get("SVC_SCREENSHOTS");
 
@@ -156,7 +157,7 @@ async function perform(
     }),
   );
   closers.push(["the context of the browser", () => closeContext(context)]);
-  context.setDefaultTimeout(TIMEOUT_MS);
+  context.setDefaultTimeout(LIMIT_MS);
   const allowed = [...options.allow ?? []], watched = watch(context, url);
   const forget = onStateAsked(() => stateOf(name, context, watched, jobs));
   closers.push(["the watch of the state", forget]);
@@ -200,9 +201,9 @@ async function perform(
 }
 
 /** A build takes seconds of processor time, and files of tests wait for each other's. */
-const BUILD_MS = 5 * TIMEOUT_MS;
+const BUILD_MS = 5 * LIMIT_MS;
 /** A test consists of many waits. */
-const TEST_MS = 5 * TIMEOUT_MS;
+const TEST_MS = 5 * LIMIT_MS;
 
 const followTo = (hash: string) =>
   `new Promise((resolve) => {
@@ -265,15 +266,19 @@ async function stateOf(
   const requests = [...open.values()].map(({ text, since }) => `${text}, ${seconds(since)} s`);
   const pages = await Promise.all(
     context.pages().map(async (page) => {
-      const text = within("the text of the page", page.evaluate("document.body.innerText"), STATE_MS);
-      return { address: page.url(), text: await text.then((text) => String(text).slice(0, 2000), String) };
+      const silence = Promise.withResolvers<string>();
+      const timer = setTimeout(() => silence.resolve("no reply"), STATE_MS);
+      const text = page.evaluate("document.body.innerText").then(String, String);
+      const shown = await Promise.race([text, silence.promise]);
+      clearTimeout(timer);
+      return { address: page.url(), text: shown.slice(0, 2000) };
     }),
   );
   const state = { pages, messages: messages.slice(-20), complaints, requests, jobs: jobs() };
   return `State of the test "${name}": ${JSON.stringify(state, null, 2)}`;
 }
 
-/** For each page, whose renderer may not answer. */
+/** For each page, whose renderer may not answer; the runner ends the file soon after it asked, on any load. */
 const STATE_MS = 3000;
 
 /**
@@ -312,7 +317,7 @@ export const COUNT_SHIFTS = `globalThis.shift = 0;
  * @throws the last error of the check: at once if it is no failed assertion, else after the time that every step waits
  */
 export async function eventually<T>(check: () => Promise<T>): Promise<T> {
-  for (const end = performance.now() + TIMEOUT_MS;;) {
+  for (const end = performance.now() + LIMIT_MS;;) {
     try {
       return await within(`the check ${check}`, check());
     } catch (error) {

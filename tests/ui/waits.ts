@@ -1,28 +1,5 @@
-/** Limits of the waits of tests in a browser, and the state of the tests that SIGUSR2 asks for. */
-
-/** Limit of one wait. Only a fault takes this long: also a busy machine needs a fraction of it. */
-export const TIMEOUT_MS = 60_000;
-
-/** What is waited for now, with its start. */
-const waits = new Map<object, { what: string; since: number }>();
-
-/**
- * Waits for work.
- *
- * @param what is waited for
- * @throws Error that names it, when the limit is over
- */
-export async function within<T>(what: string, work: PromiseLike<T>, limitMs = TIMEOUT_MS): Promise<T> {
-  const over = Promise.withResolvers<never>(), error = new Error(`No end within ${limitMs / 1000} s: ${what}`);
-  const timer = setTimeout(() => over.reject(error), limitMs), wait = { what, since: performance.now() };
-  waits.set(wait, wait);
-  try {
-    return await Promise.race([work, over.promise]);
-  } finally {
-    clearTimeout(timer);
-    waits.delete(wait);
-  }
-}
+/** Closers of tests in a browser, and the state of the tests that SIGUSR2 asks for. */
+import { waits, within } from "../support/until.ts";
 
 /** What is to be closed, and how. */
 export type Closer = readonly [what: string, close: () => unknown];
@@ -62,7 +39,7 @@ export const seconds = (since: number): number => Math.round((performance.now() 
 // The runner of the tests sends it to a file that takes too long, before it ends it.
 if (Deno.build.os !== "windows") {
   Deno.addSignalListener("SIGUSR2", async () => {
-    const waited = [...waits.values()].map(({ what, since }) => `${what}, ${seconds(since)} s`);
+    const waited = [...waits].map(({ what, since }) => `${what}, ${seconds(since)} s`);
     console.error(`Waits of this file: ${waited.join("; ") || "none"}`);
     for (const state of [...states]) console.error(await state());
   });

@@ -1,6 +1,7 @@
 /** Limits of waits, closers, and the state that SIGUSR2 prints. */
 import assert from "node:assert/strict";
-import { closeAll, onStateAsked, within } from "./waits.ts";
+import { within } from "../support/until.ts";
+import { closeAll, onStateAsked } from "./waits.ts";
 
 const never = new Promise<never>(() => {});
 
