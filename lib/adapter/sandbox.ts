@@ -5,16 +5,16 @@
  * Every result is decoded from a frame and checked before use. A sandbox serves the calls of one step; one that exceeded a
  * limit is never used again.
  */
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ownExecutable, RUN_FLAG } from "../artifact/program.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
-import { visible } from "../contract/escape.ts";
+import { visible, visibleLine } from "../contract/escape.ts";
 import type { Cancellation } from "../contract/operation.ts";
 import type { NdArray } from "../numeric/ndarray.ts";
 import { canRestrictWorkers, ISOLATION_HINT } from "../onnx/isolation.ts";
 import { UNHASHED } from "./folder.ts";
-import { type Child, type ChildEnd, MemoryWatch, startChild, startFailure } from "./process/child.ts";
+import { type Child, type ChildEnd, launcherReport, MemoryWatch, startChild, startFailure } from "./process/child.ts";
 import { guestUrl, WORKER_COMMAND, type WorkerPermissions } from "./process/entry.ts";
 import type { GuestMessage, HostMessage, ModelFile, WireError } from "./process/protocol.ts";
 import { FrameError, type FrameLimits } from "./process/wire.ts";
@@ -412,6 +412,24 @@ export class AdapterSandbox {
       hint: "Raise limits.memory_mb in its manifest, or pass it less data per call",
     });
   }
+}
+
+/**
+ * Starts a process without code of an adapter, to see which launcher works here.
+ * @throws SvcError `adapter_isolation_unavailable`
+ */
+export async function probeLauncher(): Promise<{ launcher: string; failures: string[] }> {
+  const sandbox = await AdapterSandbox.start({
+    name: "probe",
+    root: dirname(Deno.execPath()),
+    sources: new Map(),
+    models: [],
+    granted: { net: [], read: [], env: [] },
+    limits: { timeout_s: START_S, memory_mb: 256 },
+  });
+  await sandbox.close();
+  const { launcher, failures } = launcherReport();
+  return { launcher: launcher!, failures: [...failures].map(([name, reason]) => `${name}: ${visibleLine(reason)}`) };
 }
 
 type Answer = Exclude<GuestMessage, { type: "progress" | "infer" }>;

@@ -32,8 +32,11 @@ export interface Diagnosis {
 const WANTED_DENO = [2, 9] as const;
 const GIB = 2 ** 30;
 
+/** Starts a process as for an adapter. @returns its launcher, and the reasons why stronger ones are not used */
+export type LauncherProbe = () => Promise<{ launcher: string; failures: string[] }>;
+
 /** Checks the runtime, permissions, folders, free memory and optional parts. */
-export async function diagnose(workspace: Workspace): Promise<Diagnosis> {
+export async function diagnose(workspace: Workspace, probe: LauncherProbe): Promise<Diagnosis> {
   const checks = [
     runtime(),
     ...permissions(workspace),
@@ -41,7 +44,7 @@ export async function diagnose(workspace: Workspace): Promise<Diagnosis> {
     stateDirectory(workspace),
     await index(workspace),
     await sandbox(),
-    ownProcess(),
+    await ownProcess(probe),
     memory(),
     native(),
     ...datasets(workspace),
@@ -133,14 +136,25 @@ async function sandbox(): Promise<Check> {
 }
 
 /** Each step of an adapter runs in a process of this program. */
-function ownProcess(): Check {
-  if (ownExecutable() !== null) return passed("adapter_process", "this program may start its own executable");
-  return warning(
-    "adapter_process",
-    "this program may not start its own executable, so it refuses adapters",
-    `Start the program with ${RUN_FLAG},sh`,
-  );
+async function ownProcess(probe: LauncherProbe): Promise<Check> {
+  const id = "adapter_process", withLimits = `Start the program with ${RUN_FLAG},sh`;
+  if (ownExecutable() === null) {
+    return warning(id, "this program may not start its own executable, so it refuses adapters", withLimits);
+  }
+  try {
+    const { launcher, failures } = await probe();
+    const limits = launcher === "plain" ? "without limits of the operating system" : "with limits by sh";
+    const confined = launcher === "bwrap" || launcher === "setpriv" ? ` and ${launcher}` : "";
+    const detail = ["processes of adapters start " + limits + confined, ...failures].join("; ");
+    if (launcher === "bwrap" || Deno.build.os === "windows") return passed(id, detail);
+    if (launcher === "plain") return warning(id, detail, withLimits);
+    return Deno.build.os === "linux" ? warning(id, detail, BWRAP_HINT) : passed(id, detail);
+  } catch (error) {
+    return warning(id, `no process of an adapter starts: ${messageOf(error)}`, withLimits);
+  }
 }
+
+const BWRAP_HINT = "Install bubblewrap, and allow user namespaces";
 
 function memory(): Check {
   try {

@@ -76,7 +76,11 @@ export class System {
 
   /** Checks runtime, permissions, folders and optional parts. */
   async doctor(): Promise<Diagnosis> {
-    return await (await import("../run/doctor.ts")).diagnose(this.core.workspace);
+    const [{ diagnose }, { probeLauncher }] = await Promise.all([
+      import("../run/doctor.ts"),
+      import("../adapter/sandbox.ts"),
+    ]);
+    return await diagnose(this.core.workspace, probeLauncher);
   }
 
   /**

@@ -45,16 +45,21 @@ export interface ChildEnd {
 }
 
 /** Stronger launchers first; the last one needs nothing but the right to run the program. */
-type Launcher = "bwrap" | "setpriv" | "limits" | "plain";
+export type Launcher = "bwrap" | "setpriv" | "limits" | "plain";
 
-/** The launchers that are tried in this thread; one that failed before any code ran in it is not tried again. */
-let launchers: Launcher[] | undefined;
+/** The launchers that failed in this thread before any code ran in them, with the reason; they are not tried again. */
+const failures = new Map<Launcher, string>();
 
 const mayRun = (command: string) => Deno.permissions.querySync({ name: "run", command }).state === "granted";
 
 function knownLaunchers(): Launcher[] {
   if (Deno.build.os === "windows" || !mayRun("sh")) return ["plain"];
   return Deno.build.os === "linux" ? ["bwrap", "setpriv", "limits", "plain"] : ["limits", "plain"];
+}
+
+/** The launcher of the next child, after one was started, and the reasons why stronger ones are not used. */
+export function launcherReport(): { launcher: Launcher | undefined; failures: ReadonlyMap<Launcher, string> } {
+  return { launcher: knownLaunchers().find((name) => !failures.has(name)), failures };
 }
 
 /** Sets limits, then becomes the program. Sizes are KiB (-d) and blocks of 512 bytes (-f: caches of the runtime). */
@@ -113,20 +118,19 @@ const COVERING = ["/", "/dev", "/tmp", "/usr", ...LIBRARIES];
  * @throws what `begin` throws, or the last failure to start
  */
 export async function startChild(spec: ChildSpec, begin: (child: Child) => Promise<void>): Promise<Child> {
-  const known = launchers ??= knownLaunchers();
-  const covered = spec.read.some((path) => COVERING.includes(path));
-  const tried = known.filter((launcher) => launcher !== "bwrap" || !covered), failed: Launcher[] = [];
+  const covered = spec.read.some((path) => COVERING.includes(path)), failed = new Map<Launcher, string>();
+  const tried = knownLaunchers().filter((name) => !failures.has(name) && (name !== "bwrap" || !covered));
   for (const launcher of tried) {
     let child: Child | undefined;
     try {
       child = new Child(commandLine(launcher, spec), spec);
       await begin(child);
-      launchers = known.filter((other) => !failed.includes(other));
+      for (const [name, reason] of failed) failures.set(name, reason);
       return child;
     } catch (error) {
       await child?.kill();
-      failed.push(launcher);
-      if (failed.length === tried.length) throw error;
+      failed.set(launcher, error instanceof Error ? error.message : String(error));
+      if (failed.size === tried.length) throw error;
     }
   }
   throw new TypeError("No launcher is known");

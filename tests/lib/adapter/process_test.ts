@@ -141,6 +141,29 @@ export const leave = () => Deno.exit(3);`;
     assert.deepEqual(processesOf(root), []);
   }));
 
+Deno.test({
+  name: "the doctor names the launcher of processes, and the reason why a stronger one is not used",
+  ignore: Deno.build.os !== "linux",
+  fn: () =>
+    withFolder(async (folder) => {
+      const broken = join(folder, "bwrap"), args = ["run", "-A", "--no-check", join(ROOT_PATH, "cli.ts")];
+      await Deno.writeTextFile(broken, "#!/bin/sh\necho 'no namespaces' >&2\nexit 1\n", { mode: 0o755 });
+      await Deno.symlink("/bin/sh", join(folder, "sh"));
+      const { stdout } = await new Deno.Command(Deno.execPath(), {
+        args: [...args, "--project-root", folder, "doctor", "--json"],
+        env: { PATH: folder },
+      }).output();
+      const { checks } = JSON.parse(new TextDecoder().decode(stdout));
+      const { status, detail, hint } = checks.find(({ id }: { id: string }) => id === "adapter_process");
+      assert.equal(status, "warning");
+      assert.match(
+        detail,
+        /^processes of adapters start with limits by sh; bwrap: .*no namespaces; setpriv: .*not found/,
+      );
+      assert.match(hint, /bubblewrap/);
+    }),
+});
+
 /** Starts an adapter that loops, and says so. */
 const looping = (root: string) => `
 import { AdapterSandbox } from ${JSON.stringify(new URL("../../../lib/adapter/sandbox.ts", import.meta.url).href)};
