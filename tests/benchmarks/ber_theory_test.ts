@@ -34,14 +34,14 @@ Deno.test("the enumeration gives the closed forms where there is no code, or cop
 Deno.test("ber_theory_v1 agrees with theory, and the repetition code beats no code at every point", async () => {
   const stateDir = await Deno.makeTempDir();
   try {
-    const { result } = await runBenchmark(await theoryPack(stateDir, [0, 6], 12_000), {
+    const { result } = await runBenchmark(await theoryPack(stateDir, [0, 3, 6], 12_000), {
       stateDir,
       projectRoot: ROOT_PATH,
     });
     assert.equal(result.status, "completed");
     const points = new Map(result.recipes.map((row) => [row.id, row.matrix_selection]));
     const pooled = shownAggregates(result);
-    assert.equal(pooled.length, 24);
+    assert.equal(pooled.length, 36);
     for (const { recipe_id, events, trials, stop_reason, ci_method, unit } of pooled) {
       assert.equal(stop_reason, "errors", recipe_id);
       assert.ok(events! >= 100, recipe_id);
@@ -56,11 +56,11 @@ Deno.test("ber_theory_v1 agrees with theory, and the repetition code beats no co
         Number(repetition),
         10 ** (Number(snr_db) / 10),
       );
-      // 24 intervals of 99.9 %: one in forty such benchmarks would miss somewhere. Seeds are fixed, so this one never does.
+      // 36 intervals of 99.9 %: one in thirty such benchmarks would miss somewhere. Seeds are fixed, so this one never does.
       const { low, high } = wilsonInterval(events!, trials!, 0.999);
       assert.ok(low <= theory && theory <= high, `${recipe_id}: ${theory} is not within ${low} … ${high}`);
     }
-    assert.equal(result.comparisons.length, 12);
+    assert.equal(result.comparisons.length, 18);
     assert.deepEqual(
       result.comparisons.filter(({ better }) => better !== "candidate").map((row) => row.candidate_id),
       [],

@@ -37,7 +37,7 @@ export class TestOutput {
   /** Name of the test that has begun and not ended. */
   get running(): string | null {
     for (const line of [...this.#block, stripColors(this.#partial)]) {
-      // After a minute the line goes on with "'name' has been running for over (1m0s)".
+      // After a minute the line continues with "'name' has been running for over (1m0s)".
       const begun = /^(\S.*?) \.\.\.(?: *$|'\1' has been running)/.exec(line);
       if (begun !== null) return begun[1];
     }

@@ -77,7 +77,7 @@ for (
         const given: InputArtifact = { ...noisy, metadata };
         const { outputs } = await runOperation(operations.get("probe.decode")!, { inputs: { bits: given } });
         const seen = [...outputs.images.array().data as Uint8Array];
-        assert.deepEqual(seen.splice(-2), [count & 255, count >> 8], "it is told how many bits there are");
+        assert.deepEqual(seen.splice(-2), [count & 255, count >> 8], "the decoder receives the number of bits");
         const form = storage === "unpacked_bits"
           ? [...received]
           : Array.from({ length: Math.ceil(count / 8) }, (_, byte) =>
