@@ -7,10 +7,15 @@
  *
  *     2(a_i - a_0)·p = |a_i|² - |a_0|² - r_i² + r_0²,   i = 1 … n - 1
  *
+ * Blocked lines of sight lengthen ranges and never shorten them. The robust estimate minimises Σ ρ(r_i - |p - a_i|) with
+ * ρ(e) = min(e², c²) for e > 0, else e²: a link more than c too long counts as blocked.
+ *
  * Shapes: anchors [n, 2] row-major, ranges [n]; metres.
  *
  * Sources: Smith and Abel, "Closed-form least-squares source location estimation from range-difference measurements", IEEE
- * Trans. ASSP 35, 1987; Torrieri, "Statistical theory of passive location systems", IEEE Trans. AES 20, 1984 (bound).
+ * Trans. ASSP 35, 1987; Torrieri, "Statistical theory of passive location systems", IEEE Trans. AES 20, 1984 (bound);
+ * Rousseeuw and Leroy, Robust Regression and Outlier Detection, 1987, ch. 5 (starts from the smallest subsets); Guvenc and
+ * Chong, "A survey on TOA based wireless localization and NLOS mitigation techniques", IEEE Commun. Surveys Tuts. 11(3), 2009.
  */
 
 export type Point = [x: number, y: number];
@@ -45,15 +50,19 @@ export function regularizedTrilateration(anchors: Float64Array, ranges: Float64A
   return solved({ xx: xx + weight, xy, yy: yy + weight, x: x + weight * cx, y: y + weight * cy });
 }
 
-/** Refinement by Gauss-Newton: at most 20 steps, until one is shorter than 1e-9 m. */
-export function refinePosition(anchors: Float64Array, ranges: Float64Array, start: Point): Point {
+/**
+ * Refinement by Gauss-Newton: at most 20 steps, until one is shorter than 1e-9 m.
+ * @param cut ranges that are longer than the distance by this or more, metres, have no weight in a step
+ */
+export function refinePosition(anchors: Float64Array, ranges: Float64Array, start: Point, cut = Infinity): Point {
   let [x, y] = start;
   for (let step = 0; step < 20; step++) {
     const normal: Normal = { xx: 0, xy: 0, yy: 0, x: 0, y: 0 };
     for (let i = 0; i < ranges.length; i++) {
       const dx = x - anchors[2 * i], dy = y - anchors[2 * i + 1], distance = Math.hypot(dx, dy);
       // At an anchor the range has no gradient, so it is skipped.
-      if (distance > 0) addRow(normal, dx / distance, dy / distance, ranges[i] - distance);
+      const excess = ranges[i] - distance;
+      if (distance > 0 && excess < cut) addRow(normal, dx / distance, dy / distance, excess);
     }
     if (isSingular(normal)) break;
     const [sx, sy] = solved(normal);
@@ -62,6 +71,37 @@ export function refinePosition(anchors: Float64Array, ranges: Float64Array, star
     if (Math.hypot(sx, sy) < 1e-9) break;
   }
   return [x, y];
+}
+
+/**
+ * The robust estimate: the least Σ ρ that Gauss-Newton steps reach from the linear solution of every three anchors, and of all.
+ * Its cost grows with the cube of the number of anchors.
+ * @param cut c, metres
+ * @returns null for fewer than three anchors, or anchors on one line
+ */
+export function robustTrilateration(anchors: Float64Array, ranges: Float64Array, cut: number): Point | null {
+  let best = linearTrilateration(anchors, ranges), least = Infinity;
+  const count = ranges.length;
+  const consider = (start: Point | null) => {
+    if (start === null) return;
+    const point = refinePosition(anchors, ranges, start, cut);
+    let loss = 0;
+    for (let i = 0; i < count; i++) {
+      const excess = ranges[i] - Math.hypot(point[0] - anchors[2 * i], point[1] - anchors[2 * i + 1]);
+      loss += Math.min(excess, cut) ** 2;
+    }
+    if (loss < least) [best, least] = [point, loss];
+  };
+  consider(best);
+  for (let i = 0; i < count; i++) {
+    for (let j = i + 1; j < count; j++) {
+      for (let k = j + 1; k < count; k++) {
+        const own = Float64Array.from([i, j, k].flatMap((a) => [anchors[2 * a], anchors[2 * a + 1]]));
+        consider(linearTrilateration(own, Float64Array.of(ranges[i], ranges[j], ranges[k])));
+      }
+    }
+  }
+  return best;
 }
 
 /**

@@ -4,10 +4,13 @@
  *     interpolate   linear between pilots, the nearest pilot's outside
  *     smooth        at every symbol the least-squares line through the pilots around it
  *     track         a decision-directed loop of second order
+ *     kalman        a Kalman smoother of phase and frequency over pilots and soft decisions
  *
  * Phases are radians, binary64; symbols interleaved.
  *
- * Source: Meyr, Moeneclaey and Fechtel, Digital Communication Receivers, 1998, ch. 5 and 8.
+ * Sources: Meyr, Moeneclaey and Fechtel, Digital Communication Receivers, 1998, ch. 5 and 8; Rauch, Tung and Striebel, "Maximum
+ * likelihood estimates of linear dynamic systems", AIAA J. 3(8), 1965; Noels et al., "A theoretical framework for soft-information-
+ * based synchronization in iterative (turbo) receivers", EURASIP J. Wireless Commun. Netw., 2005 (soft decisions by EM).
  */
 
 type Complex = Float32Array | Float64Array;
@@ -127,4 +130,103 @@ export function trackPhase(
     phase += alpha * error + integrator;
   }
   return out;
+}
+
+/** Lower limit of the noise variance. */
+const LEAST_NOISE = 1e-12;
+
+/** Statistics that a smoother assumes. */
+export interface KalmanModel {
+  /** N0, one for all or one per symbol. */
+  noise: number | Float32Array;
+  /** Standard deviations: of the random walk per symbol, and of the frequency; radians per symbol. */
+  walk: number;
+  frequency: number;
+  /** Passes over the frame; the first uses the pilots only, each further one soft decisions of the one before. */
+  passes: number;
+}
+
+/**
+ * Phases at every symbol from a Kalman smoother, θ_(k+1) = θ_k + ω + walk, ω constant. Symbol k with mean m_k has the observation
+ * arg(y·conj(m)) of variance N0/(2|y||m|). m is the pilot, else 0 in the first pass (no observation) and then the mean of the
+ * QPSK symbol given y and the phase of the pass before, tanh(√2·Re z/N0)/√2 + j·tanh(√2·Im z/N0)/√2 with z = y·exp(-jθ).
+ */
+export function kalmanPhase(
+  symbols: Complex,
+  { positions, values }: Pilots,
+  { noise, walk, frequency, passes }: KalmanModel,
+): Float64Array<ArrayBuffer> {
+  const length = symbols.length / 2, means = new Float64Array(2 * length), isPilot = new Uint8Array(length);
+  for (let i = 0; i < positions.length; i++) {
+    means.set(values.subarray(2 * i, 2 * i + 2), 2 * positions[i]);
+    isPilot[positions[i]] = 1;
+  }
+  let phases = new Float64Array(length);
+  for (let pass = 0; pass < passes; pass++) {
+    const observed = new Float64Array(length), variances = new Float64Array(length).fill(Infinity);
+    for (let k = 0; k < length; k++) {
+      const n0 = Math.max(typeof noise === "number" ? noise : noise[k], LEAST_NOISE),
+        y = symbols[2 * k],
+        yq = symbols[2 * k + 1];
+      if (pass > 0 && isPilot[k] === 0) {
+        const cosine = Math.cos(phases[k]), sine = Math.sin(phases[k]);
+        means[2 * k] = Math.SQRT1_2 * Math.tanh(Math.SQRT2 * (y * cosine + yq * sine) / n0);
+        means[2 * k + 1] = Math.SQRT1_2 * Math.tanh(Math.SQRT2 * (yq * cosine - y * sine) / n0);
+      }
+      const real = y * means[2 * k] + yq * means[2 * k + 1], imaginary = yq * means[2 * k] - y * means[2 * k + 1];
+      observed[k] = Math.atan2(imaginary, real);
+      if (real !== 0 || imaginary !== 0) variances[k] = n0 / (2 * Math.hypot(real, imaginary));
+    }
+    phases = smoothed(observed, variances, walk ** 2, frequency ** 2, pass === 0 ? undefined : phases);
+  }
+  return phases;
+}
+
+/**
+ * Rauch-Tung-Striebel smoother of phase and frequency.
+ * @param near phases from which an observation differs by less than half a turn; default the prediction
+ */
+function smoothed(
+  observed: Float64Array,
+  variances: Float64Array,
+  walk: number,
+  frequency: number,
+  near?: Float64Array,
+): Float64Array<ArrayBuffer> {
+  const length = observed.length, phase = new Float64Array(length), slope = new Float64Array(length);
+  // Covariance of phase and frequency after each observation: [θθ, θω, ωω].
+  const filtered = new Float64Array(3 * length);
+  let a = observed[variances.findIndex(Number.isFinite)] ?? 0, w = 0, aa = Math.PI ** 2, aw = 0, ww = frequency;
+  for (let k = 0; k < length; k++) {
+    if (k > 0) {
+      a += w;
+      aa += 2 * aw + ww + walk;
+      aw += ww;
+    }
+    if (Number.isFinite(variances[k])) {
+      const turns = Math.round((observed[k] - (near === undefined ? a : near[k])) / (2 * Math.PI));
+      const innovation = observed[k] - 2 * Math.PI * turns - a;
+      const gain = aa / (aa + variances[k]), gainOfSlope = aw / (aa + variances[k]);
+      a += gain * innovation;
+      w += gainOfSlope * innovation;
+      ww -= gainOfSlope * aw;
+      aw -= gain * aw;
+      aa -= gain * aa;
+    }
+    phase[k] = a;
+    slope[k] = w;
+    filtered.set([aa, aw, ww], 3 * k);
+  }
+  for (let k = length - 2; k >= 0; k--) {
+    const [aa, aw, ww] = filtered.subarray(3 * k);
+    // Predicted covariance P, and covariance of the state with its prediction, C; the gain is C·P⁻¹.
+    const pa = aa + 2 * aw + ww + walk, paw = aw + ww, determinant = pa * ww - paw * paw;
+    const offset = phase[k + 1] - phase[k] - slope[k], drift = slope[k + 1] - slope[k];
+    // P is singular for a known frequency; then only the phase has a gain.
+    const x = determinant > 0 ? (ww * offset - paw * drift) / determinant : offset / pa;
+    const y = determinant > 0 ? (pa * drift - paw * offset) / determinant : 0;
+    phase[k] += pa > 0 ? (aa + aw) * x + aw * y : 0;
+    slope[k] += pa > 0 ? (aw + ww) * x + ww * y : 0;
+  }
+  return phase;
 }

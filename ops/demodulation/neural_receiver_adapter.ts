@@ -3,6 +3,8 @@
  *
  *     reference_qpsk               exact demapper, LLR = 2·sqrt(2)·Re y/N0 and Im
  *     oracle_frontend_calibrated   inverts the known front end of hardware.receiver_iq_imbalance, then demaps exactly
+ *     blind_iq_compensation        estimates such a front end, signal and noise from all symbols of a call, then demaps exactly;
+ *                                  knows neither front end nor N0; phase offsets beyond 45 degrees turn all decisions
  *     linear_npz                   linear in Re y and Im y, coefficients from a file; see _linear_receiver.ts
  *     learned_artifact             rx_symbols_ri [symbol, 2] -> bit_llr [symbol, 2]; an artifact may also take the noise
  *                                  variance of each symbol, which an equaliser of faded symbols gives
@@ -19,7 +21,7 @@ import { artifactParameters, defineSlot, LEARNED_ARTIFACT } from "../../lib/cont
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { metadataNumber, metadataText, symbolsOf } from "../../lib/artifact/values.ts";
-import { type IqImbalance, restoreIq } from "../../lib/numeric/iq_imbalance.ts";
+import { blindQpsk, type IqImbalance, restoreIq } from "../../lib/numeric/iq_imbalance.ts";
 import { demodulateLlr } from "../../lib/numeric/modulation.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { unpaddedBitCount } from "../_symbol_items.ts";
@@ -71,8 +73,17 @@ export default defineSlot({
       implementation: "calibrated_iq_oracle_receiver",
       run({ symbols, noise }, { inputs }) {
         const { variance, ...known } = noise();
-        const corrected = restored(symbols, frontEndOf(inputs.rx_symbols.metadata));
+        const frontEnd = frontEndOf(inputs.rx_symbols.metadata);
+        const corrected = inverted(() => restoreIq(symbols, frontEnd));
         return { llr: demodulateLlr(corrected, "qpsk", variance), ...known };
+      },
+    },
+    blind_iq_compensation: {
+      implementation: "blind_iq_compensation_receiver",
+      run({ symbols }) {
+        if (symbols.length === 0) return { llr: new Float32Array(), source: "estimated" };
+        const { symbols: corrected, noise } = inverted(() => blindQpsk(symbols));
+        return { llr: demodulateLlr(corrected, "qpsk", noise), source: "estimated" };
       },
     },
     linear_npz: {
@@ -157,11 +168,14 @@ function frontEndOf(metadata: JsonObject): IqImbalance {
   };
 }
 
-function restored(symbols: Float32Array, known: IqImbalance): Float32Array {
+/** @throws SvcError `operation_failed` for a front end without an inverse */
+function inverted<T>(correct: () => T): T {
   try {
-    return restoreIq(symbols, known);
+    return correct();
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new SvcError("operation_failed", error.message, { hint: "Choose a smaller quadrature_error_deg" });
+    throw new SvcError("operation_failed", error.message, {
+      hint: "Choose a smaller quadrature_error_deg, or use more symbols",
+    });
   }
 }

@@ -6,6 +6,7 @@
  *     pilot_interpolation    linear between the unwrapped phases of the pilots
  *     pilot_smoothing        at every symbol a line through the nearest pilots; not causal
  *     decision_directed_pll  a second-order loop: pll_alpha, pll_beta
+ *     kalman_smoother        phase and frequency over pilots and soft decisions; kalman_passes 1: pilots only; not causal
  *     oracle                 phase_truth, an input of this mode only
  *     learned_artifact       receiver_features_v3 [packet, frame_symbol, 11] -> residual_phase_rad [packet, frame_symbol], added
  *                            to pilot_interpolation; features: _phase_features.ts
@@ -22,7 +23,13 @@ import { z } from "../../lib/contract/zod.ts";
 import { symbolsOf } from "../../lib/artifact/values.ts";
 import { demodulateLlr } from "../../lib/numeric/modulation.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { interpolatePhase, pilotPhases, smoothPhase, trackPhase } from "../../lib/numeric/phase_tracking.ts";
+import {
+  interpolatePhase,
+  kalmanPhase,
+  pilotPhases,
+  smoothPhase,
+  trackPhase,
+} from "../../lib/numeric/phase_tracking.ts";
 import { PILOT_CONTEXT, type PilotFrame, pilotFrames } from "../_pilot_frames.ts";
 import { noiseVarianceOf } from "../_noise_variance.ts";
 import { demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
@@ -33,6 +40,7 @@ const DIAGNOSTICS = artifactKind("receiver.phase_tracking_diagnostics.numpy", {
   frame_symbol_counts: "list",
 });
 
+const OF_SMOOTHER = { "x-svc-used-when": { mode: "kalman_smoother" } };
 const OF_LOOP = { "x-svc-used-when": { mode: "decision_directed_pll" } };
 
 export default defineSlot({
@@ -49,6 +57,12 @@ export default defineSlot({
       .describe("pilots per fit"),
     pll_alpha: z.number().nonnegative().default(0.12).meta(OF_LOOP).describe("proportional gain"),
     pll_beta: z.number().nonnegative().default(0.005).meta(OF_LOOP).describe("integral gain"),
+    kalman_phase_noise_std_rad: z.number().nonnegative().default(0.04).meta(OF_SMOOTHER)
+      .describe("assumed standard deviation of the random walk in rad per symbol"),
+    kalman_frequency_std_cycles: z.number().nonnegative().default(0.006).meta(OF_SMOOTHER)
+      .describe("assumed standard deviation of the frequency offset in cycles per symbol"),
+    kalman_passes: z.int().min(1).max(100).default(5).meta(OF_SMOOTHER)
+      .describe("passes over a frame; 1 uses the pilots only, further ones soft decisions"),
   },
   equivalence: { type: "behavioral", reason: "Compared by paired bit and block error rates" },
   formats: { artifact: "npz", tensor: "torch.Tensor", checkpoint: "onnx" },
@@ -87,6 +101,21 @@ export default defineSlot({
       run(stream, { params: { pll_alpha: alpha, pll_beta: beta } }) {
         const { preamble } = stream;
         return tracked(stream, (own, { pilots }) => trackPhase(own, pilots, { alpha, beta, preamble }));
+      },
+    },
+    kalman_smoother: {
+      implementation: "kalman_smoother_phase_tracking_receiver",
+      run(stream, { params }) {
+        const { variance } = stream.noise;
+        const model = {
+          walk: params.kalman_phase_noise_std_rad,
+          frequency: 2 * Math.PI * params.kalman_frequency_std_cycles,
+          passes: params.kalman_passes,
+        };
+        return tracked(stream, (own, { pilots, start, length }) => {
+          const noise = typeof variance === "number" ? variance : variance.subarray(start, start + length);
+          return kalmanPhase(own, pilots, { ...model, noise });
+        });
       },
     },
     oracle: {

@@ -3,6 +3,8 @@
  *
  *     trilateration              least squares of the linear system of range differences
  *     regularized_trilateration  the same with a penalty towards the centroid of the anchors, for any anchors
+ *     robust_trilateration       one-sided truncated least squares: links more than 2.5 standard deviations of the range noise
+ *                                too long count as blocked; cost of the cube of the number of anchors
  *     learned_artifact           anchors [batch, anchor, 2], ranges [batch, anchor] -> positions [batch, 2]
  *
  * Formulas: lib/numeric/localization.ts. No mode receives true positions; estimates are clipped to the square.
@@ -10,7 +12,7 @@
  * Shapes: problem float64 [example, anchor] -> estimate float64 [example, 2], metres.
  */
 import { defineSlot } from "../../lib/contract/slot.ts";
-import { linearTrilateration, regularizedTrilateration } from "../../lib/numeric/localization.ts";
+import { linearTrilateration, regularizedTrilateration, robustTrilateration } from "../../lib/numeric/localization.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import {
   estimateArtifact,
@@ -20,6 +22,12 @@ import {
   locateAll,
   rangeProblemOf,
 } from "../_localization.ts";
+import { metadataOf } from "../../lib/artifact/values.ts";
+
+/** Excess of a range in standard deviations of its noise from which it counts as blocked. */
+const CUT = 2.5;
+/** Smallest assumed standard deviation, metres. */
+const LEAST_NOISE_M = 1e-6;
 
 export default defineSlot({
   id: "model.localization_adapter",
@@ -41,6 +49,14 @@ export default defineSlot({
     regularized_trilateration: {
       implementation: "centroid_regularized_trilateration",
       run: (problem) => locateAll(problem, regularizedTrilateration),
+    },
+    robust_trilateration: {
+      implementation: "one_sided_truncated_trilateration",
+      run(problem, { inputs }) {
+        const { range_noise_std_m } = metadataOf(inputs.problem, LOCALIZATION_PROBLEM, ["range_noise_std_m"]);
+        const cut = CUT * Math.max(range_noise_std_m, LEAST_NOISE_M);
+        return locateAll(problem, (anchors, ranges) => robustTrilateration(anchors, ranges, cut));
+      },
     },
   },
   learned: {

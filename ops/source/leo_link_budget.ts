@@ -51,7 +51,8 @@ export default defineOperation({
     bandwidth_mhz: z.number().min(1e-6).max(1e6).default(10).describe("bandwidth in MHz").meta(unit("MHz")),
     elevation_deg: z.array(z.number().gt(0).max(90)).min(1).max(10_000).default([10, 30, 50, 70, 90])
       .describe("elevations of the satellite in degrees").meta(unit("degree")),
-    atmospheric_loss_zenith_db: loss(0.2, "loss of the atmosphere at the zenith"),
+    // 0.1 dB at 30 degrees, as in the S-band downlinks of that section.
+    atmospheric_loss_zenith_db: loss(0.05, "loss of the atmosphere at the zenith"),
     shadowing_margin_db: loss(3, "margin for shadowing"),
     scintillation_db: loss(2.2, "loss by scintillation"),
     polarization_loss_db: loss(0, "loss by polarisation mismatch"),

@@ -164,11 +164,18 @@ Deno.test("qpsk_phase_tracking_v1: nobody beats the known phase, and it is QPSK 
     // The interval of 95 % widened by half, for three points.
     const [low, high] = [Number(oracle.ci_low), Number(oracle.ci_high)], slack = (high - low) / 4;
     assert.ok(low - slack <= theory && theory <= high + slack, `${theory} is not within ${low} … ${high}`);
-    for (const method of ["pilot_smoothing", "pilot_interpolation", "decision_directed_pll", "learned_artifact"]) {
+    const estimators = [
+      "pilot_smoothing",
+      "pilot_interpolation",
+      "decision_directed_pll",
+      "kalman_smoother",
+      "learned_artifact",
+    ];
+    for (const method of estimators) {
       assert.ok(Number(rate(`${method}_${snr}db`).mean) > Number(oracle.mean), method);
     }
     assert.ok(Number(rate(`uncompensated_${snr}db`).mean) > 0.4);
-    // What it was trained for: between the best classical estimator and the known phase.
+    // Better than estimators from pilots alone; the Kalman smoother also uses the data, and is better still.
     assert.ok(Number(rate(`learned_artifact_${snr}db`).ci_high) < Number(rate(`pilot_smoothing_${snr}db`).ci_low));
   }
 });
@@ -205,7 +212,9 @@ Deno.test("qpsk_iq_receiver_v1: the trained receiver is as good as the calibrate
   for (const at of ["m2db", "2db", "6db", "10db"]) {
     const ber = (method: string) => meanOf(result, `${method}_${at}`, "channel.coded.ber");
     const [ignorant, learned, oracle] = ["reference_qpsk", "learned_artifact", "oracle_frontend_calibrated"].map(ber);
+    const blind = ber("blind_iq_compensation");
     assert.ok(ignorant > 1.1 * oracle, at);
+    assert.ok(Math.abs(blind / oracle - 1) < 0.1, `${at}: ${blind} and ${oracle}`);
     assert.ok(Math.abs(learned / oracle - 1) < 0.1, `${at}: ${learned} and ${oracle}`);
   }
 });

@@ -156,6 +156,8 @@ Deno.test("the trained localiser finds out which lines of sight are blocked", as
   ]);
   assert.ok(rmse.learned_artifact < 0.5 * rmse.trilateration, JSON.stringify(rmse));
   assert.ok(rmse.learned_artifact < 0.5 * rmse.regularized_trilateration, JSON.stringify(rmse));
+  assert.ok(rmse.learned_artifact < 0.8 * rmse.robust_trilateration, JSON.stringify(rmse));
+  assert.ok(rmse.robust_trilateration < 0.6 * rmse.regularized_trilateration, JSON.stringify(rmse));
 });
 
 Deno.test("the trained tracker foretells the Doppler better than the last look and a line", async () => {
@@ -215,12 +217,16 @@ Deno.test("the trained receiver undoes the I/Q imbalance: far below the referenc
   const interval = await compare(recipe, "receiver", ["reference_qpsk", "oracle_frontend_calibrated"], NEAR.iq);
   // Same symbols, and decisions that differ in a handful of bits.
   assert.ok(interval("learned_artifact").low < interval("oracle_frontend_calibrated").high);
+  // The textbook method does the same.
+  assert.ok(interval("blind_iq_compensation").low < interval("learned_artifact").high);
+  assert.ok(interval("learned_artifact").low < interval("blind_iq_compensation").high);
 });
 
 Deno.test("the trained tracker beats pilots alone, smoothed or not, and comes near the true phase", async () => {
   const recipe = "neural_receiver_qpsk_phase_tracking_learned.yaml";
   const interval = await compare(recipe, "tracker", ["pilot_smoothing", "oracle"], NEAR.phase);
   assert.ok(interval("pilot_smoothing").high < interval("pilot_interpolation").low);
+  assert.ok(interval("kalman_smoother").high < interval("learned_artifact").low);
 });
 
 async function* filesOf(folder: URL): AsyncGenerator<{ path: string; size: number }> {

@@ -6,6 +6,7 @@ import {
   rangeCramerRao,
   refinePosition,
   regularizedTrilateration,
+  robustTrilateration,
 } from "../../../lib/numeric/localization.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 
@@ -78,4 +79,28 @@ Deno.test("the refined estimate is efficient and the linear one is not", () => {
   // The squared error of 4000 trials has a relative standard deviation of about 1/sqrt(4000) = 1.6 %.
   assert.ok(Math.abs(refined / bound - 1) < 0.06, `efficient: ${refined / bound}`);
   assert.ok(linear / bound > 1.2, `linear: ${linear / bound}`);
+});
+
+Deno.test("the robust estimate finds the links that are too long, and uses all others", () => {
+  const anchors = perimeterAnchors(8, 20), point: Point = [6, 13];
+  const clean = rangesFrom(anchors, point);
+  for (const blocked of [[], [0], [2, 3], [0, 4, 7]]) {
+    const ranges = clean.map((range, i) => range + (blocked.includes(i as never) ? 3 : 0));
+    const [x, y] = robustTrilateration(anchors, ranges, 0.1)!;
+    assert.ok(Math.hypot(x - point[0], y - point[1]) < 1e-6, `${blocked}: ${x} ${y}`);
+  }
+  const noisy = clean.map((range, i) => range + 0.02 * Math.cos(5 * i));
+  const start = linearTrilateration(anchors, noisy)!;
+  const all = refinePosition(anchors, noisy, start), robust = robustTrilateration(anchors, noisy, 0.1)!;
+  assert.ok(Math.hypot(all[0] - robust[0], all[1] - robust[1]) < 1e-9);
+  const line = Float64Array.of(0, 0, 5, 5, 10, 10);
+  assert.equal(robustTrilateration(line, rangesFrom(line, [4, 1]), 0.1), null);
+});
+
+Deno.test("links that are too short never count as blocked", () => {
+  const anchors = perimeterAnchors(4, 20), clean = rangesFrom(anchors, [10, 10]);
+  const short = clean.map((range, i) => range - (i === 0 ? 3 : 0));
+  const [x, y] = robustTrilateration(anchors, short, 0.1)!;
+  // All other ranges are consistent at the centre; the short one still draws the estimate away from it.
+  assert.ok(Math.hypot(x - 10, y - 10) > 0.5, `${x} ${y}`);
 });

@@ -59,7 +59,7 @@ export const LOCALIZATION_FIXTURES: Record<string, ConformanceCase[]> = {
     { name: "observation", inputs: () => ({ problem: rangeInput("observation") }) },
   ],
   "model.localization_adapter": [
-    ...["trilateration", "regularized_trilateration"].map((mode) => ({
+    ...["trilateration", "regularized_trilateration", "robust_trilateration"].map((mode) => ({
       name: mode,
       inputs: () => ({ problem: rangeInput("observation") }),
       params: { mode },

@@ -115,6 +115,7 @@ export const PHYSICAL_FIXTURES: Record<string, ConformanceCase[]> = {
       inputs: () => received({ receiver_iq_imbalance: FRONT_END }),
       params: { mode: "oracle_frontend_calibrated" },
     },
+    { name: "blind_iq_compensation", inputs: () => received(), params: { mode: "blind_iq_compensation" } },
     {
       name: "linear_npz",
       inputs: () => received(),
@@ -154,7 +155,7 @@ export const PHYSICAL_FIXTURES: Record<string, ConformanceCase[]> = {
   ],
   "modulation.qpsk_pilot_modulate": [{ inputs: bits }],
   "demodulation.phase_tracking_receiver_adapter": [
-    ...["uncompensated", "pilot_interpolation", "pilot_smoothing", "decision_directed_pll", "oracle"]
+    ...["uncompensated", "pilot_interpolation", "pilot_smoothing", "decision_directed_pll", "kalman_smoother", "oracle"]
       .map((mode): ConformanceCase => ({ name: mode, inputs: framed, params: { mode } })),
     {
       name: "learned_artifact",

@@ -6,7 +6,7 @@ import { Generator } from "../../../lib/numeric/random.ts";
 import demodulate from "../../../ops/demodulation/digital_demodulate.ts";
 import receiver from "../../../ops/demodulation/neural_receiver_adapter.ts";
 import impair from "../../../ops/hardware/receiver_iq_imbalance.ts";
-import { refuses, runOperation } from "../harness.ts";
+import { type GivenInput, refuses, runOperation } from "../harness.ts";
 import { symbolsInput } from "../inputs.ts";
 
 const RX = { kind: "channel.rx_symbols.complex_numpy" };
@@ -51,6 +51,25 @@ Deno.test("the calibration oracle undoes the front end, which the reference does
   await refuses(
     "input_metadata_missing",
     () => runOperation(receiver, { inputs: { rx_symbols }, params: { mode: "oracle_frontend_calibrated" } }),
+  );
+});
+
+Deno.test("blind compensation is near the calibrated receiver, and knows neither front end nor noise", async () => {
+  const rx_symbols = noisy(20_000, 0.2);
+  const impaired = (await runOperation(impair, { inputs: { rx_symbols } })).outputs.rx_symbols;
+  const received = (mode: string, input: GivenInput = impaired) =>
+    runOperation(receiver, { inputs: { rx_symbols: input }, params: { mode } });
+  const blind = await received("blind_iq_compensation"), oracle = await received("oracle_frontend_calibrated");
+  const mean = (values: Float32Array) => values.reduce((sum, value) => sum + Math.abs(value), 0) / values.length;
+  const change = llrOf(blind).map((value, i) => value - llrOf(oracle)[i]);
+  assert.ok(mean(change) < 0.03 * mean(llrOf(oracle)), `${mean(change)} of ${mean(llrOf(oracle))}`);
+  assert.equal(blind.outputs.llr.metadata.noise_variance_source, "estimated");
+  const hidden = symbolsInput(impaired.array().data as Float32Array, QPSK, RX);
+  assert.deepEqual(llrOf(await received("blind_iq_compensation", hidden)), llrOf(blind));
+  assert.equal(llrOf(await received("blind_iq_compensation", noisy(0))).length, 0);
+  await refuses(
+    "operation_failed",
+    () => received("blind_iq_compensation", symbolsInput(new Float32Array(8), QPSK, RX)),
   );
 });
 

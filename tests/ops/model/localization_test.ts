@@ -79,6 +79,17 @@ Deno.test("errors fall as the SNR rises, and blocked links cost", async () => {
   assert.ok(blocked > 5 * errors[3]);
 });
 
+Deno.test("the robust mode withstands blocked links, and costs little where all are free", async () => {
+  const at = async (share: number) => {
+    const params = { snr_db: float(20), nlos_probability: float(share), nlos_bias_m: float(3) };
+    const { problem } = (await observed(params, { anchor_count: 8 })).outputs;
+    return [await rmse(problem), await rmse(problem, adapter, { mode: "robust_trilateration" })];
+  };
+  const [likelihood, robust] = await at(0.15), [free, robustFree] = await at(0);
+  assert.ok(robust < likelihood / 3, `${robust} against ${likelihood}`);
+  assert.ok(robustFree < 1.15 * free, `${robustFree} against ${free}`);
+});
+
 Deno.test("estimates are cut to the square", async () => {
   const { problem } = (await observed({ snr_db: float(-20) })).outputs;
   const { estimate } = (await runOperation(localizer, { inputs: { problem } })).outputs;

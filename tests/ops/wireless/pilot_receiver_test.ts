@@ -208,6 +208,13 @@ Deno.test("the oracle is AWGN to theory, ignorance is chance, and the estimators
   }
 });
 
+Deno.test("the Kalman smoother over soft decisions is near the true phase", async () => {
+  const { rates } = await errorRates(8, ["pilot_smoothing", "kalman_smoother", "oracle"]);
+  const gained = (rates.pilot_smoothing - rates.kalman_smoother) / (rates.pilot_smoothing - rates.oracle);
+  assert.ok(gained > 0.75, JSON.stringify(rates));
+  assert.ok(rates.kalman_smoother > rates.oracle, JSON.stringify(rates));
+});
+
 Deno.test("without impairment smoothing costs less than interpolation: it averages the noise of the pilots", async () => {
   const none = {
     initial_phase_min_rad: 0,
