@@ -7,7 +7,7 @@
 import { float, toNumber } from "../contract/value.ts";
 import { rateEstimate } from "../numeric/rate_interval.ts";
 import type { Tally } from "./tally.ts";
-import type { AggregateRow, Measure, StopReason } from "./types.ts";
+import { type AggregateRow, type Measure, NOT_INDEPENDENT, type StopReason } from "./types.ts";
 
 const measure = (value: number | null): Measure | null => value === null ? null : float(value);
 
@@ -30,6 +30,7 @@ export function aggregate(recipes: readonly RecipeTallies[], confidence: Measure
       const pooled = tally.rate;
       const rate = pooled === null ? null : rateEstimate(pooled, level);
       const bound = rate?.bound;
+      const none = tally.isDependent ? { ci_low: null, ci_high: null, ...NOT_INDEPENDENT } : {};
       const common = {
         recipe_id: recipe.id,
         metric: tally.metric,
@@ -45,7 +46,7 @@ export function aggregate(recipes: readonly RecipeTallies[], confidence: Measure
           units: pooled.units,
           unit_failures: pooled.unit_failures,
         }),
-        ...(bound === undefined ? {} : { upper_bound: float(bound) }),
+        ...(bound === undefined || tally.isDependent ? {} : { upper_bound: float(bound) }),
         ...(recipe.stop_reason === undefined ? {} : { stop_reason: recipe.stop_reason }),
       };
       const student: AggregateRow = {
@@ -54,11 +55,12 @@ export function aggregate(recipes: readonly RecipeTallies[], confidence: Measure
         ci_low: bound === undefined ? measure(estimate.low) : null,
         ci_high: bound === undefined ? measure(estimate.high) : null,
         ci_method: "student_t",
+        ...none,
       };
       if (rate === null) return [student];
       const { mean, low, high, method } = rate;
       const ends = { mean: measure(mean), ci_low: measure(low), ci_high: measure(high) };
-      return [{ ...common, ...ends, ci_method: method }, student];
+      return [{ ...common, ...ends, ci_method: method, ...none }, student];
     })
   );
 }

@@ -3,14 +3,15 @@
  * over the replicates; otherwise rows of one replicate pair, which share their noise.
  *
  * A baseline is compared with the candidates of its own point: those of its aggregation cell, else those with the same
- * coordinates. A baseline without either is compared with all.
+ * coordinates. A coordinate that only names the method, such as `repetition: 1` beside `repetition: 3`, is none of the
+ * point. A baseline without either is compared with all.
  */
 import { canonicalJson } from "../contract/json.ts";
 import { float, type JsonObject, toNumber } from "../contract/value.ts";
 import { holm, pairedDifference } from "../numeric/inference.ts";
 import { RunningSum } from "../numeric/statistics.ts";
 import type { Sample } from "./samples.ts";
-import type { ComparisonRow, Measure, PackMetric } from "./types.ts";
+import { type ComparisonRow, type Measure, NOT_INDEPENDENT, type PackMetric } from "./types.ts";
 
 /** So many items in common make pairs of their own. */
 export const LEAST_ITEMS = 6;
@@ -24,10 +25,24 @@ export interface Place {
   matrix_selection: JsonObject;
 }
 
-/** The point of a comparison; null for all points. */
-function pointOf({ aggregation_cell_id, matrix_selection }: Place): string | null {
-  if (aggregation_cell_id !== null) return `cell ${aggregation_cell_id}`;
-  return Object.keys(matrix_selection).length === 0 ? null : canonicalJson(matrix_selection);
+/** Es/N0 is a condition of a comparison, never a property of a method. */
+const CONDITION = /^(.*[._])?(snr|esn0|ebn0)(_db)?$/;
+
+/** The recipes of one method, and their coordinates: those with one value, and those with several. */
+interface Method<Recipe extends Place> {
+  places: Recipe[];
+  fixed: Map<string, string>;
+  varying: Set<string>;
+}
+
+/** Recipes that are baselines, and the others. */
+export function comparedSides<Recipe extends Place>(
+  recipes: readonly Recipe[],
+  baselines: readonly string[],
+): { candidates: Recipe[]; references: Recipe[] } {
+  const isBaseline = (recipe: Recipe) =>
+    baselines.some((name) => [recipe.id, recipe.baseline_id, recipe.method_id].includes(name));
+  return { candidates: recipes.filter((recipe) => !isBaseline(recipe)), references: recipes.filter(isBaseline) };
 }
 
 /** The candidates of each baseline. */
@@ -35,14 +50,66 @@ export function comparedPairs<Recipe extends Place>(
   recipes: readonly Recipe[],
   baselines: readonly string[],
 ): { candidate: Recipe; baseline: Recipe }[] {
-  const isBaseline = (recipe: Recipe) =>
-    baselines.some((name) => [recipe.id, recipe.baseline_id, recipe.method_id].includes(name));
-  return recipes.filter(isBaseline).flatMap((baseline) => {
-    const point = pointOf(baseline);
-    return recipes.filter((candidate) => !isBaseline(candidate))
-      .filter((candidate) => point === null || pointOf(candidate) === point)
-      .map((candidate) => ({ candidate, baseline }));
+  const order = new Map(recipes.map((recipe, index) => [recipe, index]));
+  const { candidates, references } = comparedSides(recipes, baselines);
+  const cells = Map.groupBy(candidates, ({ aggregation_cell_id }) => aggregation_cell_id);
+  const free = (list: readonly Recipe[]) => list.filter(({ aggregation_cell_id }) => aggregation_cell_id === null);
+  const matched = matches(methodsOf(free(references)), methodsOf(free(candidates)));
+  return references.flatMap((baseline) => {
+    const { aggregation_cell_id: cell, matrix_selection } = baseline;
+    const found = cell !== null
+      ? cells.get(cell) ?? []
+      : Object.keys(matrix_selection).length === 0
+      ? candidates
+      : (matched.get(baseline) ?? []).sort((a, b) => order.get(a)! - order.get(b)!);
+    return found.map((candidate) => ({ candidate, baseline }));
   });
+}
+
+function methodsOf<Recipe extends Place>(places: readonly Recipe[]): Method<Recipe>[] {
+  const groups = Map.groupBy(places, ({ id, method_id, baseline_id }) => method_id ?? baseline_id ?? id);
+  return [...groups.values()].map((places) => {
+    const names = new Set(places.flatMap(({ matrix_selection }) => Object.keys(matrix_selection)));
+    const fixed = new Map<string, string>(), varying = new Set<string>();
+    for (const name of names) {
+      const values = new Set(places.map((place) => coordinate(place, name)));
+      if (values.size === 1) fixed.set(name, [...values][0]);
+      else varying.add(name);
+    }
+    return { places, fixed, varying };
+  });
+}
+
+const coordinate = ({ matrix_selection }: Place, name: string) => canonicalJson(matrix_selection[name] ?? null);
+
+/** The candidates at the point of each baseline. */
+function matches<Recipe extends Place>(
+  baselines: readonly Method<Recipe>[],
+  candidates: readonly Method<Recipe>[],
+): Map<Recipe, Recipe[]> {
+  const whole = (place: Recipe) => canonicalJson(place.matrix_selection);
+  const points = (methods: readonly Method<Recipe>[]) => new Set(methods.flatMap(({ places }) => places.map(whole)));
+  const [theirs, mine] = [points(baselines), points(candidates)];
+  const found = new Map<Recipe, Recipe[]>();
+  for (const baseline of baselines) {
+    for (const candidate of candidates) {
+      // Of two single points nothing says which coordinate names the method: equal points come first.
+      const isPaired = baseline.places.length === 1 && candidate.places.length === 1 &&
+        (mine.has(whole(baseline.places[0])) || theirs.has(whole(candidate.places[0])));
+      const names = [...new Set([...baseline.fixed.keys(), ...baseline.varying])].filter((name) =>
+        candidate.varying.has(name) ||
+        candidate.fixed.has(name) &&
+          (isPaired || CONDITION.test(name) || baseline.varying.has(name) ||
+            candidate.fixed.get(name) === baseline.fixed.get(name))
+      );
+      const keyOf = (place: Recipe) => names.map((name) => coordinate(place, name)).join();
+      const groups = Map.groupBy(candidate.places, keyOf);
+      for (const place of baseline.places) {
+        found.set(place, [...found.get(place) ?? [], ...groups.get(keyOf(place)) ?? []]);
+      }
+    }
+  }
+  return found;
 }
 
 /** The fewest pairs whose exact test can fall below a level that is corrected over so many comparisons. */
@@ -66,6 +133,7 @@ export class Comparisons {
   readonly #level: number;
   readonly #places = new Map<string, Place>();
   #pairs: { candidate: Place; baseline: Place; differences: Differences[] }[] = [];
+  readonly #dependent = new Set<string>();
   #paired = 0;
   #replicate = -1;
   #window = new Map<string, Sample>();
@@ -89,6 +157,7 @@ export class Comparisons {
     }
     if (!this.#places.has(place.id)) this.#places.set(place.id, place);
     if (sample !== null) this.#window.set(place.id, sample);
+    if (sample?.independent === false) this.#dependent.add(place.id);
   }
 
   /** Takes the differences of the current replicate. */
@@ -121,8 +190,10 @@ export class Comparisons {
         const pairing = byItem.size >= LEAST_ITEMS ? "item" as const : "replicate" as const;
         const values = pairing === "item" ? [...byItem.values()].map(({ sum, n }) => sum.value / n) : byReplicate;
         const { n, mean, low, high, pValue, pMethod } = pairedDifference(values, level);
-        const p = n >= 2 ? pValue : null;
-        return [{ candidate, baseline, id, direction, pairing, n, mean, low, high, pMethod, p }];
+        const isDependent = byReplicate.length > 1 && [candidate, baseline].some(({ id }) => this.#dependent.has(id));
+        const p = n >= 2 && !isDependent ? pValue : null;
+        const [from, to] = isDependent ? [null, null] : [low, high];
+        return [{ candidate, baseline, id, direction, pairing, n, mean, low: from, high: to, pMethod, p, isDependent }];
       })
     );
     const tested = rows.flatMap(({ p }) => p === null ? [] : [p]);
@@ -147,6 +218,7 @@ export class Comparisons {
         p_method: p === null ? null : row.pMethod,
         distinguishable,
         better: !decided ? null : (mean > 0) === (row.direction === "higher_is_better") ? "candidate" : "baseline",
+        ...(row.isDependent ? NOT_INDEPENDENT : {}),
       };
     });
   }

@@ -6,7 +6,7 @@
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { sameValue } from "../contract/json.ts";
-import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
+import { isInteger, isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 import type { RecipeDocument, StepDocument } from "../recipe/types.ts";
 import type { Pack, PackEntry } from "./pack.ts";
 import { pairedSeed, type Pairing } from "./seeds.ts";
@@ -35,21 +35,31 @@ const conditionsOf = (pack: Pack): JsonObject | null =>
   isObject(pack.metadata.common_conditions) ? pack.metadata.common_conditions : null;
 
 /** Operations with the same seed in every method of a cell. */
-export function pairedOperations(pack: Pack): string[] {
+function pairedOperations(pack: Pack): string[] {
   const randomness = conditionsOf(pack)?.randomness;
   return isObject(randomness) ? (randomness.paired_operation_ids ?? []) as string[] : [];
+}
+
+/** Whether the pack sets the seed of the paired operations of a recipe. */
+const isPaired = (pack: Pack, { aggregation_cell_id, pairing_id }: Cell) =>
+  pairedOperations(pack).length > 0 && aggregation_cell_id !== null && pairing_id !== null;
+
+/** The steps with an authored seed that the pack does not set itself. */
+export function authoredSeeds(pack: Pack, recipe: RecipeDocument): StepDocument[] {
+  const paired = isPaired(pack, cellOf(recipe)) ? pairedOperations(pack) : [];
+  return recipe.steps.filter(({ op, params }) => isInteger(params.seed) && !paired.includes(op));
 }
 
 /** Sets the seed of the paired operations. The recipe is changed in place. */
 export function pairSeeds(pack: Pack, recipe: RecipeDocument, replicate: number | null): void {
   const operations = pairedOperations(pack);
-  const { aggregation_cell_id, pairing_id } = cellOf(recipe);
-  if (operations.length === 0 || aggregation_cell_id === null || pairing_id === null) return;
+  const cell = cellOf(recipe);
+  if (!isPaired(pack, cell)) return;
   const pairing: Pairing = {
     benchmark_id: pack.id,
     benchmark_version: pack.version,
-    aggregation_cell_id,
-    pairing_id,
+    aggregation_cell_id: cell.aggregation_cell_id!,
+    pairing_id: cell.pairing_id!,
     ...(replicate === null ? {} : { replicate }),
   };
   const seed = pairedSeed(pairing);

@@ -75,11 +75,11 @@ function* recipesCsv(result: BenchmarkResult): Generator<string> {
 
 const AGGREGATE_COLUMNS = [
   ..."recipe_id metric n mean std min max ci_low ci_high ci_method confidence_level".split(" "),
-  ..."events trials unit units unit_failures upper_bound stop_reason shown".split(" "),
+  ..."events trials unit units unit_failures upper_bound stop_reason reason shown".split(" "),
 ];
 const COMPARISON_COLUMNS = [
   ..."candidate_id baseline_id metric pairing n mean_difference ci_low ci_high confidence_level".split(" "),
-  ..."p_value p_value_holm p_method distinguishable better shown".split(" "),
+  ..."p_value p_value_holm p_method distinguishable better reason shown".split(" "),
 ];
 
 const recordsCsv = (columns: string[], rows: readonly object[]) =>

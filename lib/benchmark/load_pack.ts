@@ -16,8 +16,8 @@ import type { PlanResources } from "../plan/estimate.ts";
 import type { Compilation, Locate, RecipeDocument } from "../recipe/types.ts";
 import { recipeSpecs } from "../research/specs.ts";
 import { stepMetrics } from "../research/evaluations.ts";
-import { checkConditions, comparedFacts, type ConditionedRecipe, pairedOperations, pairSeeds } from "./conditions.ts";
-import { comparedPairs, LEAST_ITEMS, pairsNeeded } from "./compare.ts";
+import { authoredSeeds, checkConditions, comparedFacts, type ConditionedRecipe, pairSeeds } from "./conditions.ts";
+import { comparedPairs, comparedSides, LEAST_ITEMS, pairsNeeded } from "./compare.ts";
 import { checkChannelUses } from "./equal_uses.ts";
 import { instantiate } from "./instantiate.ts";
 import { locateRecipe } from "./locate_recipe.ts";
@@ -25,7 +25,7 @@ import { entriesOfPoints, withOwnMatrix } from "./entry_points.ts";
 import { appliesTo, type Pack, type PackEntry, packOfValue, type ReadPack } from "./pack.ts";
 import { isRecipe, packOfRecipes, type RecipeSource, UNDECLARED } from "./recipe_pack.ts";
 import { type ReplicationOptions, settleReplication } from "./replication.ts";
-import { replicateSeed } from "./seeds.ts";
+import { releasedSeed, replicateSeed } from "./seeds.ts";
 import { checkTier } from "./tiers.ts";
 import type { PackMetric, PackRecord, Replication } from "./types.ts";
 
@@ -90,6 +90,7 @@ export async function loadPack(
   const checked = await checkRecipes(pack, recipes, { ...options, replication }, found);
   found.push(
     ...checkConditions(pack, checked),
+    ...checkBaselines(pack, recipes, checked),
     ...checkPower(pack, checked, replication),
     ...checkChannelUses(pack, checked, options.registry),
   );
@@ -207,7 +208,8 @@ function merged(found: readonly Diagnostic[]): Diagnostic[] {
 }
 
 /**
- * The recipe of one replicate: the seeds of the replicate as master seed, and the paired seeds of the cell.
+ * The recipe of one replicate: the seeds of the replicate as master seed, authored seeds released after the first one, and
+ * the paired seeds of the cell.
  * @param replication null if the recipe keeps its own seeds
  * @param replicate from 0
  */
@@ -225,6 +227,12 @@ export function recipeOfReplicate(
       seed: replicateSeed(pack, replication, replicate),
       seed_namespace: pack.id,
     };
+    // Results of earlier versions, which do not say so, kept authored seeds.
+    if (replication.keep_authored_seeds === false && replicate > 0) {
+      for (const step of authoredSeeds(pack, made)) {
+        step.params.seed = releasedSeed(step.params.seed as number | bigint, replicate);
+      }
+    }
   }
   pairSeeds(pack, made, replication === null ? null : replicate);
   return made;
@@ -252,7 +260,7 @@ async function checkRecipes(
     loaded.method_sha256 = sha256Json(planned.plan.steps.map(methodText));
     checked.push({ entry, effective: planned.recipe });
     if (pack.tier === "canonical") lintStrictly(compilation, options, report);
-    if (replication !== null) checkAuthoredSeeds(pack, entry, recipe, found);
+    checkAuthoredSeeds(pack, entry, recipe, replication, found);
     checkSpecs(pack, entry, planned.recipe, found);
     for (const metric of pack.metrics) checkSource(metric, entry, planned.recipe, found);
   }
@@ -264,17 +272,23 @@ function lintStrictly(compilation: Compilation, { registry }: LoadOptions, repor
   issues.filter(({ severity }) => severity === "error").forEach(report);
 }
 
-/** A seed fixed by the author makes all replicates equal at that step. */
-function checkAuthoredSeeds(pack: Pack, entry: PackEntry, recipe: RecipeDocument, found: Diagnostic[]): void {
-  const paired = pairedOperations(pack);
-  for (const { id, op, params } of recipe.steps) {
-    if ((params.seed ?? null) === null || paired.includes(op)) continue;
+/** An authored seed would make all replicates equal at its step, so that it counts for the first one only. */
+function checkAuthoredSeeds(
+  pack: Pack,
+  entry: PackEntry,
+  recipe: RecipeDocument,
+  replication: Replication | null,
+  found: Diagnostic[],
+): void {
+  if (replication === null || replication.replicates === 1 || replication.keep_authored_seeds === true) return;
+  for (const { id } of authoredSeeds(pack, recipe)) {
     const item = diagnostic(
-      "replicate_seed_authored",
+      "replicate_seed_released",
       [],
-      `Cannot vary ${id} between replicates: its seed is authored`,
+      `Cannot keep the seed of ${id} in replicates after the first: they draw from seeds derived from it`,
       {
-        hint: "Remove the parameter seed, so that it follows the seed of the replicate",
+        hint: "Remove the parameter seed, so that it follows the seed of the replicate; or write " +
+          "replication: {keep_authored_seeds: true}, which gives no intervals over replicates",
         severity: "warning",
       },
     );
@@ -348,6 +362,25 @@ function selectedItems({ steps }: RecipeDocument): number | null {
     if (typeof ids === "string" && ids !== "") return ids.split(",").length;
   }
   return null;
+}
+
+/** Candidates and baselines have to meet at a point; a recipe with problems of its own is not looked for. */
+function checkBaselines(
+  pack: Pack,
+  recipes: readonly LoadedRecipe[],
+  checked: readonly ConditionedRecipe[],
+): Diagnostic[] {
+  if (checked.length < recipes.filter(({ entry }) => entry.skip_reason === null).length) return [];
+  const places = checked.map(comparedFacts), pairs = comparedPairs(places, pack.baselines);
+  const { candidates, references } = comparedSides(places, pack.baselines);
+  if (pairs.length > 0 || candidates.length === 0 || references.length === 0) return [];
+  const message = `Cannot compare ${candidates[0].id} with ${
+    references[0].id
+  }: no candidate has a baseline at its point`;
+  const hint =
+    "Give the rows of a point the same coordinates in matrix_selection, or the same aggregation_cell_id in " +
+    "params.metadata";
+  return [diagnostic("pack_baseline_unmet", ["baselines"], message, { hint })];
 }
 
 /**

@@ -58,6 +58,8 @@ export interface PackReplication {
   until_errors: number | null;
   until_halfwidth: Measure | null;
   max_bits: number | null;
+  /** Whether authored seeds stay in all replicates, which are then not independent. */
+  keep_authored_seeds: boolean;
 }
 
 export interface Pack {
@@ -222,6 +224,7 @@ function replicationOf(given: JsonObject, diagnostics: Diagnostic[]): PackReplic
     until_errors: (given.until_errors ?? null) as number | null,
     until_halfwidth: (given.until_halfwidth ?? null) as Measure | null,
     max_bits: (given.max_bits ?? null) as number | null,
+    keep_authored_seeds: given.keep_authored_seeds === true,
   };
 }
 

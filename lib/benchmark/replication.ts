@@ -27,6 +27,7 @@ const NONE: PackReplication = {
   until_errors: null,
   until_halfwidth: null,
   max_bits: null,
+  keep_authored_seeds: false,
 };
 
 /**
@@ -65,6 +66,7 @@ export function settleReplication(
     until_errors,
     until_halfwidth,
     max_bits,
+    keep_authored_seeds: given.keep_authored_seeds,
     stop_metric: adaptive ? (counted ?? pack.metrics[0]).id : null,
   };
 }

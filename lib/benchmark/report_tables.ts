@@ -92,6 +92,9 @@ function results(result: BenchmarkResult, form: NumberForm): ReportTable {
       ...(recipesOf(result).some(({ id }) => metrics.some((m) => estimateOf(result, id, m.id)?.bound !== undefined))
         ? ["< is the upper bound of a rate of which no event was seen"]
         : []),
+      ...(result.aggregates.some(({ reason }) => reason !== undefined)
+        ? ["Recipes with kept seeds have no intervals: their replicates are not independent"]
+        : []),
     ],
   };
 }

@@ -11,7 +11,7 @@ import { parseSha256Sums } from "../run/files.ts";
 import { MAX_DOCUMENT_BYTES } from "../run/read.ts";
 import { type RunOptions, runRecipe, type RunResult } from "../run/run.ts";
 import { admit } from "./budget.ts";
-import { cellOf, conditionEvidence } from "./conditions.ts";
+import { authoredSeeds, cellOf, conditionEvidence } from "./conditions.ts";
 import { snapshotOf } from "./evidence.ts";
 import { type LoadedPack, type LoadedRecipe, recipeOfReplicate } from "./load_pack.ts";
 import type { Pack, PackEntry } from "./pack.ts";
@@ -73,7 +73,7 @@ export interface FinishedRun {
 }
 
 /** Fields of a row that its recipe determines. */
-export function plannedRow(entry: PackEntry, raw: RecipeDocument, replicate: number): ResultRow {
+export function plannedRow(pack: Pack, entry: PackEntry, raw: RecipeDocument, replicate: number): ResultRow {
   const row = blankRow(entry, replicate);
   row.recipe_name = raw.name;
   if (isObject(raw.metadata.matrix_selection)) row.matrix_selection = raw.metadata.matrix_selection;
@@ -81,6 +81,9 @@ export function plannedRow(entry: PackEntry, raw: RecipeDocument, replicate: num
   if (aggregation_cell_id !== null) row.aggregation_cell_id = aggregation_cell_id;
   if (pairing_id !== null) row.pairing_id = pairing_id;
   if (statistical_unit !== null) row.statistical_unit = statistical_unit;
+  if (pack.replication?.keep_authored_seeds === true && authoredSeeds(pack, raw).length > 0) {
+    row.replicates_independent = false;
+  }
   return row;
 }
 
@@ -95,7 +98,7 @@ export function rowOfRun(
   replicate: number,
   run: FinishedRun,
 ): ResultRow {
-  const row = plannedRow(entry, raw, replicate), { summary, effective } = run;
+  const row = plannedRow(pack, entry, raw, replicate), { summary, effective } = run;
   row.run_id = run.run_id;
   row.status = summary.status === "completed" ? "completed" : "failed";
   row.recipe_sha256 = String(summary.recipe_sha256);
@@ -151,7 +154,7 @@ export async function runRow(
     // A recipe refused now, for example because an input file is gone, fails alone; other errors are defects.
     if (!(error instanceof SvcError)) throw error;
     const message = error.diagnostics[0]?.message ?? error.message;
-    return { row: { ...plannedRow(entry, raw, replicate), error: { code: error.code, message } }, snapshot };
+    return { row: { ...plannedRow(pack, entry, raw, replicate), error: { code: error.code, message } }, snapshot };
   }
   if (run.status === "canceled") return null;
   const { run_id, directory, summary } = run,

@@ -53,6 +53,7 @@ const PLANNED = [
   "pairing_id",
   "aggregation_cell_id",
   "statistical_unit",
+  "replicates_independent",
 ] as const;
 
 export class RowChecks {
@@ -94,7 +95,7 @@ export class RowChecks {
     const raw = recipeOfReplicate(pack, recipe, start.replication, row.replicate);
     if (snapshot === null) {
       if (row.status !== "failed" || row.error === undefined) return wrong(`it is ${row.status} without a snapshot`);
-      const planned = plannedRow(entry, raw, row.replicate);
+      const planned = plannedRow(pack, entry, raw, row.replicate);
       for (const field of PLANNED) {
         if (!sameValue(row[field] ?? null, planned[field] ?? null)) wrong(`${field} does not follow from the pack`);
       }

@@ -10,15 +10,21 @@ export interface Sample {
   values: { [metric: string]: number };
   rates: { [metric: string]: RateCounts };
   items: { [metric: string]: { [item: string]: number } };
+  /** False where the replicates of the recipe repeat each other; absent for true. */
+  independent?: false;
 }
 
 /** Extracts the statistics of a row; null for a row that did not complete. */
 export function sampleOf(
-  row: Pick<ResultRow, "status" | "replicate" | "metrics" | "metric_metadata" | "item_metrics">,
+  row: Pick<
+    ResultRow,
+    "status" | "replicate" | "metrics" | "metric_metadata" | "item_metrics" | "replicates_independent"
+  >,
   metrics: readonly Pick<PackMetric, "id">[],
 ): Sample | null {
   if (row.status !== "completed") return null;
   const sample: Sample = { replicate: Number(row.replicate), values: {}, rates: {}, items: {} };
+  if (row.replicates_independent === false) sample.independent = false;
   for (const { id } of metrics) {
     const value = row.metrics[id], rate = recordedRate(row, id), items = row.item_metrics?.[id];
     if (isNumber(value)) sample.values[id] = toNumber(value);

@@ -31,7 +31,7 @@ export function stopReason(tally: Tally | null, made: number, replication: Repli
   if (tally !== null && made >= min_replicates) {
     const pooled = tally.rateOfAll;
     if (until_errors !== null && pooled !== null && pooled.unit_failures >= until_errors) return "errors";
-    if (until_halfwidth !== null) {
+    if (until_halfwidth !== null && !tally.isDependent) {
       const confidence = toNumber(replication.confidence_level);
       const half = pooled === null
         ? meanHalfwidth(tally, confidence)

@@ -19,6 +19,8 @@ export class Tally {
   n = 0;
   min = Infinity;
   max = -Infinity;
+  /** Whether the replicates repeat each other, so that they give no interval. */
+  isDependent = false;
   readonly #sum = new RunningSum();
   readonly #values: number[] | null;
   #centre = 0;
@@ -32,13 +34,14 @@ export class Tally {
   }
 
   /** Adds the sample of a completed row. */
-  add({ values, rates }: Pick<Sample, "values" | "rates">): void {
+  add({ values, rates, independent }: Pick<Sample, "values" | "rates" | "independent">): void {
     const value = values[this.metric], rate = rates[this.metric];
     if (value === undefined) {
       this.#unvalued ||= rate === undefined;
       return;
     }
     this.n++;
+    this.isDependent = independent === false && this.n > 1;
     this.min = Math.min(this.min, value);
     this.max = Math.max(this.max, value);
     this.#sum.add(value);

@@ -169,12 +169,22 @@ const resultRow = z.object({
   pairing_id: text.optional(),
   aggregation_cell_id: text.optional(),
   statistical_unit: text.optional(),
+  /** False where the recipe keeps authored seeds in all replicates. */
+  replicates_independent: z.literal(false).optional(),
   resource_admission: mapping.optional(),
   skip_reason: text.optional(),
   error: failure.optional(),
 });
 /** One recipe of the pack in one replicate. */
 export type ResultRow = z.infer<typeof resultRow>;
+
+/** Replicates with kept seeds repeat each other: they give no interval and no test. */
+const withoutInterval = {
+  interval: mapping.nullable().optional(),
+  reason: z.literal("replicates_not_independent").optional(),
+};
+/** The fields of a row without an interval. */
+export const NOT_INDEPENDENT = { interval: null, reason: "replicates_not_independent" } as const;
 
 const aggregateRow = z.object({
   recipe_id: text,
@@ -202,6 +212,7 @@ const aggregateRow = z.object({
   upper_bound: measure.optional(),
   /** Why the replicates stopped. */
   stop_reason: stopReason.optional(),
+  ...withoutInterval,
 });
 /** Summary of one metric over the replicates of a recipe. */
 export type AggregateRow = z.infer<typeof aggregateRow>;
@@ -226,6 +237,7 @@ const comparisonRow = z.object({
   distinguishable: z.boolean(),
   /** Null if they are not distinguishable, or without a better direction. */
   better: z.enum(["candidate", "baseline"]).nullable(),
+  ...withoutInterval,
 });
 /** How a candidate differs from a baseline, pair by pair. */
 export type ComparisonRow = z.infer<typeof comparisonRow>;
@@ -241,6 +253,8 @@ const replication = z.object({
   until_errors: count.nullable(),
   until_halfwidth: measure.nullable(),
   max_bits: count.nullable(),
+  /** Whether authored seeds stay in replicates after the first. Absent in older results, where they stay. */
+  keep_authored_seeds: z.boolean().optional(),
   /** The deciding metric; null if all recipes get the same number of replicates. */
   stop_metric: nullableText,
 });

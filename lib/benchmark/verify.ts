@@ -241,6 +241,7 @@ function checkPack(
 /** Seeds and limits of the pack, where no option of the caller replaces them. */
 function checkReplication(replication: Replication | null, pack: Pack, findings: Findings): void {
   const made = settleReplication(pack, replicationArguments(replication), []);
+  if (made !== null && replication?.keep_authored_seeds === undefined) delete made.keep_authored_seeds;
   for (const { path } of differences(made, replication).map(differenceRow)) {
     const place = `$.replication${String(path).slice(1)}`;
     findings.error("bundle_link_mismatch", LEDGER_FILE, place, "It does not follow from the pack");

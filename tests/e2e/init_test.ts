@@ -36,8 +36,16 @@ Deno.test(
     assert.equal(run.code, 0, run.stderr);
     assert.equal(run.json.status, "completed");
     assert.equal(pack.code, 0, pack.stderr);
+    assert.doesNotMatch(pack.stdout + pack.stderr, /warning\[/);
     const places = new Map(list.json.recipes.map((row: Record<string, string>) => [row.recipe, row.place]));
     assert.deepEqual([places.get("first_link"), places.get("ber_theory")], ["project", "program"]);
+
+    const compared = await svc(["benchmark", "run", "first_comparison", "--replicates", "2", "--json"], { cwd });
+    assert.equal(compared.code, 0, compared.stderr);
+    const [result] = [...Deno.readDirSync(join(cwd, ".svc/benchmarks"))].map(({ name }) => name);
+    const { comparisons } = JSON.parse(await Deno.readTextFile(join(cwd, ".svc/benchmarks", result, "result.json")));
+    // Both methods at each of four points.
+    assert.deepEqual(comparisons.map(({ n }: { n: number }) => n), [2, 2, 2, 2]);
 
     const again = await svc(["init"], { cwd });
     assert.equal(again.code, 2, again.stderr);

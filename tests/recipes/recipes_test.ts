@@ -113,23 +113,6 @@ const FETCHED = [
   "vqa_pretrained",
 ];
 
-/** Steps whose seed is part of a published scenario: one noise or carrier realisation for every receiver that is compared on it. */
-const AUTHORED_SEEDS: Record<string, number> = {
-  "neural_receiver_qpsk_iq_calibration.wireless_channel": 23001,
-  "neural_receiver_qpsk_phase_tracking.carrier_impairment": 23002,
-};
-
-shared.test("no shipped recipe authors a seed, so that replicates differ, except where the scenario is its seed", async () => {
-  const authored: Record<string, unknown> = {};
-  for (const url of SHIPPED) {
-    const { normalized } = await compiled(url);
-    for (const { id, params } of normalized!.steps) {
-      if ("seed" in params) authored[`${normalized!.name}.${id}`] = params.seed;
-    }
-  }
-  assert.deepEqual(authored, AUTHORED_SEEDS);
-});
-
 /** Contracts that adapters wrap: no recipe can run them by themselves, and scaffolds run what wraps them. */
 const WRAPPED = BUILTIN_OPERATIONS.map(({ operation: { id } }) => id)
   .filter((id) =>

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { loadBenchmarkPack } from "../../support/session.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
+import { recipeOfReplicate } from "../../../lib/benchmark/load_pack.ts";
 import { LINK, twoLinks, withPack } from "./packs.ts";
 
 /** Codes of the errors and warnings that a pack gets. */
@@ -191,14 +193,75 @@ Deno.test("the matrix is gone from a chosen point, its coordinates and others ar
   });
 });
 
-Deno.test("an authored seed freezes replicates and is pointed out", async () => {
-  const frozen = (replication: JsonObject) =>
-    twoLinks({
-      ...replication,
-      recipes: [{ id: "low", path: "link.yaml", params: { step_params: { data: { seed: 3 } } } }],
+const authored = (members: JsonObject) =>
+  twoLinks({
+    ...members,
+    recipes: [{ id: "low", path: "link.yaml", params: { step_params: { data: { seed: 3 } } } }],
+  });
+
+Deno.test("an authored seed that replicates release is pointed out", async () => {
+  assert.deepEqual(await codesOf(authored({ replication: { replicates: 2 } })), ["replicate_seed_released"]);
+  assert.deepEqual(await codesOf(authored({ replication: { replicates: 1 } })), []);
+  assert.deepEqual(await codesOf(authored({ replication: { replicates: 2, keep_authored_seeds: true } })), []);
+  assert.deepEqual(await codesOf(authored({})), []);
+});
+
+Deno.test("an authored seed counts for the first replicate; after it the stream of seed and replicate does", async () => {
+  const seedsOf = async (pack: JsonObject) => {
+    let seeds: unknown[] = [];
+    await withPack(pack, async ({ pack: file, projectRoot }) => {
+      const { pack, recipes: [{ recipe }], replication } = await loadBenchmarkPack(file, { projectRoot });
+      seeds = [0, 1, 2].map((r) => recipeOfReplicate(pack, recipe!, replication, r).steps[0].params.seed ?? null);
     });
-  assert.deepEqual(await codesOf(frozen({ replication: { replicates: 2 } })), ["replicate_seed_authored"]);
-  assert.deepEqual(await codesOf(frozen({})), []);
+    return seeds;
+  };
+  const replication = { replicates: 3, base_seed: 8 };
+  const released = [1, 2].map((replicate) =>
+    Number(BigInt(`0x${createHash("sha256").update(`3|replicate|${replicate}`).digest("hex")}`) % (2n ** 31n - 1n))
+  );
+  assert.deepEqual(await seedsOf(authored({ replication })), [3, ...released]);
+  // Neither pack nor base seed has a part in it: the author's number decides.
+  assert.deepEqual(await seedsOf(authored({ id: "other", replication: { replicates: 3 } })), [3, ...released]);
+  assert.deepEqual(await seedsOf(authored({ replication: { ...replication, keep_authored_seeds: true } })), [3, 3, 3]);
+  assert.deepEqual(await seedsOf(twoLinks({ replication })), [null, null, null]);
+
+  // Seeds that the pack sets for a cell stay what they are; an operation that it would pair without a cell does not.
+  const conditions = { common_conditions: { randomness: { paired_operation_ids: ["source.random_bits"] } } };
+  const entry = (metadata: JsonObject) => ({
+    id: "low",
+    path: "link.yaml",
+    params: { step_params: { data: { seed: 3 } }, metadata },
+  });
+  const paired = await seedsOf(
+    twoLinks({
+      replication,
+      metadata: conditions,
+      recipes: [entry({ aggregation_cell_id: "a", pairing_id: "p" })],
+    }),
+  );
+  assert.equal(new Set([3, ...released, ...paired]).size, 6);
+  const unpaired = twoLinks({ replication, metadata: conditions, recipes: [entry({})] });
+  assert.deepEqual(await seedsOf(unpaired), [3, ...released]);
+});
+
+Deno.test("a pack whose candidates meet no baseline is refused; the coordinate of a method is none of the point", async () => {
+  const at = (id: string, matrix_selection: JsonObject) => ({ id, path: "link.yaml", params: { matrix_selection } });
+  const codes = (...recipes: JsonObject[]) => codesOf(twoLinks({ recipes }));
+  const snr = (value: number) => ({ snr_db: float(value) });
+  assert.deepEqual(await codes(at("low", snr(1)), at("high", snr(9))), ["pack_baseline_unmet"]);
+  assert.deepEqual(await codes(at("low", { ...snr(1), code: 1 }), at("high", { ...snr(9), code: 3 })), [
+    "pack_baseline_unmet",
+  ]);
+  assert.deepEqual(await codes(at("low", { ...snr(1), code: 1 }), at("high", { ...snr(1), code: 3 })), [
+    "comparison_underpowered",
+  ]);
+  const cell = (id: string, aggregation_cell_id: string) => ({
+    id,
+    path: "link.yaml",
+    params: { metadata: { aggregation_cell_id } },
+  });
+  assert.deepEqual(await codes(cell("low", "a"), cell("high", "b")), ["pack_baseline_unmet"]);
+  assert.deepEqual(await codes(at("low", snr(1))), []);
 });
 
 Deno.test("a canonical pack asks for its protocol, a traceable one for more", async () => {

@@ -56,6 +56,45 @@ Deno.test("without replication the recipes run once, with their own seeds", asyn
   });
 });
 
+Deno.test("equal authored seeds of two methods stay equal in every replicate; kept ones leave no interval", async () => {
+  const entry = (id: string, snr_db: number) => ({
+    id,
+    path: "link.yaml",
+    params: { step_params: { data: { seed: 3 }, link: { snr_db: float(snr_db), seed: 4 } } },
+  });
+  const run = async (replication: JsonObject) => {
+    let made: BenchmarkRunResult["result"] | undefined;
+    const seeds: unknown[] = [];
+    await withPack(twoLinks({ recipes: [entry("low", 0), entry("high", 6)], replication }), async (folder) => {
+      const { result, directory } = await runBenchmark(folder.pack, { projectRoot: folder.projectRoot });
+      for (const { run_evidence_snapshot } of result.recipes) {
+        const { documents } = readSnapshot(directory, run_evidence_snapshot!);
+        const { steps } = parseJson(documents["recipe.json"]) as { steps: { params: JsonObject }[] };
+        seeds.push(steps.slice(0, 2).map(({ params }) => params.seed));
+      }
+      const verified = await verifyBenchmark(openWorkspace({ projectRoot: folder.projectRoot }), result.result_id);
+      assert.deepEqual(verified.errors, []);
+      made = result;
+    });
+    return { result: made!, seeds };
+  };
+  const released = await run({ replicates: 2 });
+  const [low0, high0, low1, high1] = released.seeds;
+  assert.deepEqual([low0, high0], [[3, 4], [3, 4]]);
+  assert.deepEqual(high1, low1);
+  assert.notDeepEqual(low1, low0);
+  assert.ok(released.result.aggregates.every(({ ci_low, reason }) => ci_low !== null && reason === undefined));
+
+  const kept = await run({ replicates: 2, keep_authored_seeds: true });
+  assert.deepEqual(kept.seeds, [low0, low0, low0, low0]);
+  const { aggregates, comparisons } = kept.result;
+  assert.ok(aggregates.length === 4 && comparisons.length === 1);
+  for (const { interval, reason, ci_low, ci_high } of [...aggregates, ...comparisons]) {
+    assert.deepEqual([interval, reason, ci_low, ci_high], [null, "replicates_not_independent", null, null]);
+  }
+  assert.equal(comparisons[0].p_value, null);
+});
+
 Deno.test("every number has a provenance, and counts follow the rate they belong to", async () => {
   await withPack(twoLinks({ replication: { replicates: 2 } }), async ({ pack, projectRoot }) => {
     const { result } = await runBenchmark(pack, { projectRoot });

@@ -1,7 +1,7 @@
 /** Intervals cover as often as they say, by simulation; rates without errors are bounds; comparisons are corrected. */
 import assert from "node:assert/strict";
 import { aggregate } from "../../../lib/benchmark/aggregate.ts";
-import { Comparisons, pairsNeeded, type Place } from "../../../lib/benchmark/compare.ts";
+import { comparedPairs, Comparisons, pairsNeeded, type Place } from "../../../lib/benchmark/compare.ts";
 import type { Sample } from "../../../lib/benchmark/samples.ts";
 import { pairedSeed, replicateSeed } from "../../../lib/benchmark/seeds.ts";
 import { stopReason } from "../../../lib/benchmark/stop.ts";
@@ -10,6 +10,7 @@ import type { PackMetric, Replication, StopReason } from "../../../lib/benchmark
 import { Generator } from "../../../lib/numeric/random.ts";
 import { addUnit, countRate, type RateCounts } from "../../../lib/numeric/rate_interval.ts";
 import { bitCounts } from "../../support/rates.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
 import { wilsonInterval } from "../../../lib/numeric/statistics.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 
@@ -224,6 +225,74 @@ Deno.test("candidates are compared with the baseline of their own point, replica
   );
   // Two signs of three pairs: p = 2/8, twice that after Holm, nothing is told apart.
   assert.deepEqual([Number(rows[0].p_value), Number(rows[0].p_value_holm), rows[0].better], [0.25, 0.5, null]);
+});
+
+Deno.test("methods meet at the coordinates that their points have in common, not at those that name a method", () => {
+  const place = (method_id: string, matrix_selection: JsonObject): Place => ({
+    id: `${method_id}${JSON.stringify(matrix_selection)}`,
+    method_id,
+    baseline_id: null,
+    aggregation_cell_id: null,
+    matrix_selection,
+  });
+  const pairs = (...places: Place[]) =>
+    comparedPairs(places, ["a"]).map(({ candidate, baseline }) => [
+      candidate.matrix_selection,
+      baseline.matrix_selection,
+    ]);
+  const points = (method: string, repetition: number) => [1, 3].map((snr_db) => place(method, { repetition, snr_db }));
+  assert.deepEqual(pairs(...points("a", 1), ...points("b", 3)), [
+    [{ repetition: 3, snr_db: 1 }, { repetition: 1, snr_db: 1 }],
+    [{ repetition: 3, snr_db: 3 }, { repetition: 1, snr_db: 3 }],
+  ]);
+  // A coordinate that the method takes several values of is one of its points.
+  const both = [...points("b", 1), ...points("b", 3)];
+  assert.equal(pairs(...points("a", 1), ...both).length, 2);
+  assert.deepEqual(pairs(place("a", { speed: 3 }), place("b", { speed: 30, size: 8 })).length, 1);
+  assert.deepEqual(pairs(place("a", { snr_db: 3 }), place("b", { snr_db: 30 })), []);
+  // Without names of methods, equal points come first.
+  const unnamed = (id: string, speed: number): Place => ({ ...place("", { speed }), id, method_id: null });
+  const four = [unnamed("a", 3), unnamed("b", 3), unnamed("c", 30), unnamed("d", 30)];
+  assert.deepEqual(comparedPairs(four, ["a", "c"]).map(({ candidate, baseline }) => candidate.id + baseline.id), [
+    "ba",
+    "dc",
+  ]);
+});
+
+Deno.test("replicates with kept seeds have no interval, no bound and no p-value", () => {
+  const keep = (recipe: ComparedRecipe): ComparedRecipe => ({
+    ...recipe,
+    samples: recipe.samples.map((sample) => ({ ...sample, independent: false })),
+  });
+  const [compared] = compareMethods(
+    [method("base", [30, 31, 32, 33, 34, 35, 36]), keep(method("kept", [40, 40, 40, 40, 40, 40, 40]))],
+    ["base"],
+    [PSNR],
+    0.95,
+  );
+  assert.deepEqual(
+    [compared.interval, compared.reason, compared.ci_low, compared.p_value, compared.p_value_holm, compared.better],
+    [null, "replicates_not_independent", null, null, null, null],
+  );
+  const tally = new Tally(BER.id);
+  const rate = { events: 0, trials: 1000, unit: "bit", units: 1000, unit_failures: 0, events_squared: 0 } as const;
+  for (let replicate = 0; replicate < 3; replicate++) {
+    const rates = { [BER.id]: { ...rate, events_trials: 0, trials_squared: 1000 } };
+    tally.add({ values: { [BER.id]: 0 }, rates, independent: false });
+  }
+  const rows = aggregate([{ id: "kept", tallies: [tally] }], 0.95);
+  assert.equal(rows.length, 2);
+  for (const row of rows) {
+    assert.deepEqual([row.interval, row.reason, row.ci_low, row.ci_high, row.upper_bound, row.trials], [
+      null,
+      "replicates_not_independent",
+      null,
+      null,
+      undefined,
+      3000,
+    ]);
+  }
+  assert.equal(tally.isDependent, true);
 });
 
 Deno.test("methods over the same images pair per image, averaged over the replicates; fewer than 6 images pair per replicate", () => {
