@@ -11,6 +11,7 @@ import { artifactKind } from "../lib/contract/kinds.ts";
 import type { InputArtifact } from "../lib/contract/operation.ts";
 import { float } from "../lib/contract/value.ts";
 import { type Point, rangeCramerRao } from "../lib/numeric/localization.ts";
+import { type PooledMetric, ratioSums } from "../lib/numeric/pooled_ratio.ts";
 import { ndarray } from "../lib/numeric/ndarray.ts";
 
 const MEASURED = { area_m: "positive", range_noise_std_m: "number", unit: "text" } as const;
@@ -87,15 +88,20 @@ export function locateAll(
   return positions;
 }
 
-/** Root of the mean Cramér-Rao bound over the examples, metres; undefined for ambiguous positions. */
-export function boundRmse(anchors: Float64Array, positions: Float64Array, sigma: number): number | undefined {
+/** Root of the mean Cramér-Rao bound over the examples, metres; none for ambiguous positions. */
+export function boundRmse(
+  anchors: Float64Array,
+  positions: Float64Array,
+  sigma: number,
+): { "localization.cramer_rao_rmse_m"?: PooledMetric } {
   const examples = positions.length / 2, stride = anchors.length / examples;
-  let sum = 0;
-  for (let example = 0; example < examples; example++) {
+  const bounds = Array.from({ length: examples }, (_, example) => {
     const position: Point = [positions[2 * example], positions[2 * example + 1]];
-    sum += rangeCramerRao(anchors.subarray(example * stride, (example + 1) * stride), position, sigma);
-  }
-  return Number.isFinite(sum) ? Math.sqrt(sum / examples) : undefined;
+    return rangeCramerRao(anchors.subarray(example * stride, (example + 1) * stride), position, sigma);
+  });
+  return bounds.every(Number.isFinite)
+    ? { "localization.cramer_rao_rmse_m": { reduction: "root_mean_square", sums: ratioSums(bounds) } }
+    : {};
 }
 
 /** Anchors of every example, for a scene with fixed anchors. */

@@ -2,7 +2,7 @@
 import { reportResult, type Scores } from "../lib/artifact/values.ts";
 import { defineOperation } from "../lib/contract/define.ts";
 import { REPORT } from "../lib/contract/kinds.ts";
-import { rateMetadata } from "../lib/contract/metric_metadata.ts";
+import { pooledMetadata, pooledMetrics } from "../lib/contract/metric_metadata.ts";
 import type {
   Operation,
   OperationDefinition,
@@ -13,6 +13,7 @@ import type {
 } from "../lib/contract/operation.ts";
 import type { JsonObject, Value } from "../lib/contract/value.ts";
 import { z } from "../lib/contract/zod.ts";
+import type { PooledMetric } from "../lib/numeric/pooled_ratio.ts";
 import type { RateCounts } from "../lib/numeric/rate_interval.ts";
 
 /** The contents of a report. */
@@ -24,6 +25,8 @@ export interface Report {
   facts?: JsonObject;
   /** Counts over units of the metrics that are rates, for their intervals. */
   rates?: Readonly<Record<string, RateCounts>>;
+  /** Metrics that pool by sums, such as root mean squares; they stand before the other metrics. */
+  pooled?: Readonly<Record<string, PooledMetric | undefined>>;
   /** Facts for the step row. */
   metadata?: JsonObject;
 }
@@ -50,8 +53,9 @@ export function defineReport<
   const Opt extends Ports = Record<never, never>,
   Params extends z.ZodObject = z.ZodObject<Record<never, never>>,
 >({ run, params, streaming, ...definition }: ReportDefinition<In, Opt, Params>): Operation {
-  const resultOf = ({ metrics, facts, rates, metadata, ...more }: Report) => {
-    const counted = rates === undefined ? {} : rateMetadata(rates);
+  const resultOf = ({ metrics: scores, facts, rates, pooled = {}, metadata, ...more }: Report) => {
+    const metrics = { ...pooledMetrics(pooled), ...scores };
+    const counted = pooledMetadata(pooled, rates);
     const result = reportResult(definition.id, metrics, { ...more, facts: { ...facts, ...counted } });
     return { ...result, metadata: { ...metadata, ...counted } };
   };

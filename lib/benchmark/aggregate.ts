@@ -3,13 +3,29 @@
  *
  * A rate with counts gets two rows. The first pools the units of all replicates (`lib/numeric/rate_interval.ts`); tables and
  * figures show it. The second is Student's interval over the replicates. A rate without any event is an upper bound, never 0.
+ *
+ * A root mean square, and an NMSE, gets one row, which pools the sums of all replicates (`lib/numeric/pooled_ratio.ts`): the
+ * root, or the logarithm, is taken last.
  */
 import { float, toNumber } from "../contract/value.ts";
+import { pooledEstimate, type PooledMetric } from "../numeric/pooled_ratio.ts";
 import { rateEstimate } from "../numeric/rate_interval.ts";
 import type { Tally } from "./tally.ts";
 import { type AggregateRow, type Measure, NOT_INDEPENDENT, type StopReason } from "./types.ts";
 
 const measure = (value: number | null): Measure | null => value === null ? null : float(value);
+
+/** The sums of a row. */
+function sumsRow(
+  { reduction, sums: { numerator, denominator, units } }: PooledMetric,
+  replicates: number,
+): Partial<AggregateRow> {
+  const sums = reduction === "root_mean_square"
+    ? { squared_sum: float(numerator), count: denominator }
+    : { numerator: float(numerator), denominator: float(denominator) };
+  // A run that is one unit, such as a waveform, makes the replicates the units.
+  return units === replicates ? sums : { ...sums, unit: "example", units };
+}
 
 export interface RecipeTallies {
   id: string;
@@ -30,6 +46,7 @@ export function aggregate(recipes: readonly RecipeTallies[], confidence: Measure
       const pooled = tally.rate;
       const rate = pooled === null ? null : rateEstimate(pooled, level);
       const bound = rate?.bound;
+      const sums = tally.pooled, value = sums === null ? null : pooledEstimate(sums, level);
       const none = tally.isDependent ? { ci_low: null, ci_high: null, ...NOT_INDEPENDENT } : {};
       const common = {
         recipe_id: recipe.id,
@@ -49,6 +66,11 @@ export function aggregate(recipes: readonly RecipeTallies[], confidence: Measure
         ...(bound === undefined || tally.isDependent ? {} : { upper_bound: float(bound) }),
         ...(recipe.stop_reason === undefined ? {} : { stop_reason: recipe.stop_reason }),
       };
+      if (value !== null) {
+        const { mean, low, high } = value;
+        const ends = { mean: float(mean), ci_low: measure(low), ci_high: measure(high) };
+        return [{ ...common, ...ends, ci_method: "log_t", ...sumsRow(sums!, tally.n), ...none }];
+      }
       const student: AggregateRow = {
         ...common,
         mean: bound === undefined ? float(estimate.mean) : null,

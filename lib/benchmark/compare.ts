@@ -1,6 +1,7 @@
 /**
  * Candidates against baselines, pair by pair. Methods measured on the same items (images, texts) pair per item, averaged
- * over the replicates; otherwise rows of one replicate pair, which share their noise.
+ * over the replicates; otherwise rows of one replicate pair, which share their noise. Root mean squares are compared by the
+ * mean squares of the replicates.
  *
  * A baseline is compared with the candidates of its own point: those of its aggregation cell, else those with the same
  * coordinates. A coordinate that only names the method, such as `repetition: 1` beside `repetition: 3`, is none of the
@@ -8,7 +9,8 @@
  */
 import { canonicalJson } from "../contract/json.ts";
 import { float, type JsonObject, toNumber } from "../contract/value.ts";
-import { holm, pairedDifference } from "../numeric/inference.ts";
+import { holm, pairedDifference, type PairedEstimate, studentT } from "../numeric/inference.ts";
+import { type PooledMetric, pooledSums, reduced, slope } from "../numeric/pooled_ratio.ts";
 import { RunningSum } from "../numeric/statistics.ts";
 import type { Sample } from "./samples.ts";
 import { type ComparisonRow, type Measure, NOT_INDEPENDENT, type PackMetric } from "./types.ts";
@@ -120,6 +122,8 @@ export function pairsNeeded(comparisons: number, level: number): number {
 /** Differences of a pair in one metric. */
 interface Differences {
   byReplicate: number[];
+  /** Of a metric that pools by sums: those of both methods over the common replicates, and their ratios in each. */
+  pooled: { mine: PooledMetric; theirs: PooledMetric; ratios: [number, number][] } | null;
   byItem: Map<string, { sum: RunningSum; n: number }>;
 }
 
@@ -168,7 +172,7 @@ export class Comparisons {
         candidate,
         baseline,
         differences: known.get(`${candidate.id}|${baseline.id}`) ??
-          this.#metrics.map(() => ({ byReplicate: [], byItem: new Map() })),
+          this.#metrics.map(() => ({ byReplicate: [], pooled: null, byItem: new Map() })),
       }));
       this.#paired = this.#places.size;
     }
@@ -185,11 +189,14 @@ export class Comparisons {
     const level = this.#level;
     const rows = this.#pairs.flatMap(({ candidate, baseline, differences }) =>
       this.#metrics.flatMap(({ id, direction }, i) => {
-        const { byReplicate, byItem } = differences[i];
+        const { byReplicate, byItem, pooled } = differences[i];
         if (byReplicate.length === 0) return [];
+        const isPooled = pooled !== null && pooled.ratios.length === byReplicate.length && byItem.size < LEAST_ITEMS;
         const pairing = byItem.size >= LEAST_ITEMS ? "item" as const : "replicate" as const;
         const values = pairing === "item" ? [...byItem.values()].map(({ sum, n }) => sum.value / n) : byReplicate;
-        const { n, mean, low, high, pValue, pMethod } = pairedDifference(values, level);
+        const { n, mean, low, high, pValue, pMethod } = isPooled
+          ? pooledDifference(pooled, level)
+          : pairedDifference(values, level);
         const isDependent = byReplicate.length > 1 && [candidate, baseline].some(({ id }) => this.#dependent.has(id));
         const p = n >= 2 && !isDependent ? pValue : null;
         const [from, to] = isDependent ? [null, null] : [low, high];
@@ -225,10 +232,20 @@ export class Comparisons {
 }
 
 /** Candidate minus baseline of one replicate, and of the items that both have in it. */
-function addDifference({ byReplicate, byItem }: Differences, mine: Sample, theirs: Sample, metric: string): void {
-  const value = mine.values[metric], reference = theirs.values[metric];
+function addDifference(differences: Differences, mine: Sample, theirs: Sample, metric: string): void {
+  const value = mine.values[metric], reference = theirs.values[metric], { byReplicate, byItem } = differences;
   if (value === undefined || reference === undefined) return;
   byReplicate.push(value - reference);
+  const [a, b] = [mine.pooled?.[metric], theirs.pooled?.[metric]];
+  if (a !== undefined && b !== undefined && a.reduction === b.reduction) {
+    const before = differences.pooled;
+    if (before === null) differences.pooled = { mine: a, theirs: b, ratios: [] };
+    else {
+      before.mine = { ...a, sums: pooledSums(before.mine.sums, a.sums) };
+      before.theirs = { ...b, sums: pooledSums(before.theirs.sums, b.sums) };
+    }
+    differences.pooled!.ratios.push([ratioOf(a), ratioOf(b)]);
+  }
   const items = theirs.items[metric] ?? {};
   for (const [item, own] of Object.entries(mine.items[metric] ?? {})) {
     if (!(item in items)) continue;
@@ -237,4 +254,23 @@ function addDifference({ byReplicate, byItem }: Differences, mine: Sample, their
     mean.sum.add(own - items[item]);
     mean.n++;
   }
+}
+
+const ratioOf = ({ sums: { numerator, denominator } }: PooledMetric): number => numerator / denominator;
+
+/**
+ * The difference of two pooled values, such as two root mean squares. The test is that of the mean squares (or other ratios)
+ * of the replicates; the interval is theirs too, scaled by the slopes at the pooled values.
+ */
+function pooledDifference(
+  { mine, theirs, ratios }: NonNullable<Differences["pooled"]>,
+  confidence: number,
+): PairedEstimate {
+  const [a, b] = [ratioOf(mine), ratioOf(theirs)], { reduction } = mine;
+  const tested = pairedDifference(ratios.map(([own, other]) => own - other), confidence);
+  const mean = reduced(a, reduction) - reduced(b, reduction);
+  const [mySlope, theirSlope] = [slope(a, reduction), slope(b, reduction)];
+  const scaled = studentT(ratios.map(([own, other]) => mySlope * own - theirSlope * other), confidence);
+  const reach = scaled.low === null || !Number.isFinite(scaled.mean) ? null : scaled.mean - scaled.low;
+  return { ...tested, mean, low: reach === null ? null : mean - reach, high: reach === null ? null : mean + reach };
 }

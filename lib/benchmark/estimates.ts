@@ -20,7 +20,7 @@ export interface Estimate extends ShownEstimate {
   /** How the interval was made. */
   method: AggregateRow["ci_method"];
   /** Of a rate: what fails as one. */
-  unit?: StatisticalUnit;
+  unit?: StatisticalUnit | "example";
 }
 
 /** Name, unit and direction of a metric. */
@@ -167,11 +167,12 @@ export function intervalsText(
 }
 
 /** Statistical units in the plural. */
-export const UNITS: Readonly<Record<StatisticalUnit | "replicate", string>> = {
+export const UNITS: Readonly<Record<StatisticalUnit | "example" | "replicate", string>> = {
   bit: "bits",
   fading_block: "fading blocks",
   source_item: "source items",
   transport_block: "transport blocks",
   packet: "packets",
+  example: "examples",
   replicate: "replicates",
 };

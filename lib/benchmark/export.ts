@@ -4,9 +4,10 @@
  */
 import { csvText, escapeMarkdown } from "../contract/escape.ts";
 import { canonicalJson, compareCodePoints } from "../contract/json.ts";
-import { recordedRate } from "../contract/metric_metadata.ts";
+import { recordedPooled, recordedRate } from "../contract/metric_metadata.ts";
 import { isNumber, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 import { estimateText, numberText } from "../figure/number_text.ts";
+import { pooledEstimate } from "../numeric/pooled_ratio.ts";
 import { rateEstimate } from "../numeric/rate_interval.ts";
 import { differenceOf, isReplicated, ofAggregate } from "./estimates.ts";
 import { latexTables } from "./latex.ts";
@@ -28,10 +29,16 @@ const COUNTS = "events trials unit units unit_failures".split(" ");
  * row recorded them.
  */
 function ofRow(result: BenchmarkResult, row: ResultRow, metric: string) {
-  const counts = recordedRate(row, metric), value = row.metrics[metric];
-  const rate = counts === null ? null : rateEstimate(counts, toNumber(result.replication?.confidence_level ?? 0.95));
+  const counts = recordedRate(row, metric), sums = recordedPooled(row, metric), value = row.metrics[metric];
+  const confidence = toNumber(result.replication?.confidence_level ?? 0.95);
+  const rate = counts === null ? null : rateEstimate(counts, confidence);
+  const pooled = sums === null ? null : pooledEstimate(sums, confidence);
   const plain = isNumber(value) ? { mean: toNumber(value), low: null, high: null } : null;
-  return { counts: (counts ?? {}) as JsonObject, bound: rate?.bound, shown: estimateText(rate ?? plain, "unicode") };
+  return {
+    counts: (counts ?? {}) as JsonObject,
+    bound: rate?.bound,
+    shown: estimateText(rate ?? pooled ?? plain, "unicode"),
+  };
 }
 
 /** One line per metric of each row, including metrics of steps. */
@@ -75,7 +82,8 @@ function* recipesCsv(result: BenchmarkResult): Generator<string> {
 
 const AGGREGATE_COLUMNS = [
   ..."recipe_id metric n mean std min max ci_low ci_high ci_method confidence_level".split(" "),
-  ..."events trials unit units unit_failures upper_bound stop_reason reason shown".split(" "),
+  ..."events trials squared_sum count numerator denominator unit units unit_failures upper_bound stop_reason reason shown"
+    .split(" "),
 ];
 const COMPARISON_COLUMNS = [
   ..."candidate_id baseline_id metric pairing n mean_difference ci_low ci_high confidence_level".split(" "),

@@ -87,8 +87,9 @@ export function promoteMetrics(summary: JsonObject, declared: readonly PackMetri
       return [{ code: "metric_source_ambiguous", message: `Ambiguous metric ${id}: ${names} produced it` }];
     }
     add(id, found[0], definition_version);
-    // The counts of a rate come from the same step as the rate.
-    for (const name of metric.counts === null ? [] : Object.values(metric.counts)) {
+    // The counts of a rate, and the sums of a root mean square, come from the same step as the metric.
+    const sums = [`${id}.squared_sum`, `${id}.count`];
+    for (const name of [...(metric.counts === null ? [] : Object.values(metric.counts)), ...sums]) {
       if (isNumber(found[0].metrics[name])) {
         add(name, { ...found[0], value: found[0].metrics[name] }, definition_version);
       }

@@ -156,6 +156,7 @@ const METHODS: Readonly<Record<AggregateRow["ci_method"], string>> = {
   cluster_t: "clusters, t",
   cluster_exact: "clusters, exact",
   student_t: "Student t",
+  log_t: "Student t of the logarithm",
 };
 
 function comparisons(result: BenchmarkResult, form: NumberForm): ReportTable {

@@ -1,6 +1,7 @@
 /** The numbers of completed rows for statistics: per recipe, replicate by replicate, declared metrics only. */
-import { recordedRate } from "../contract/metric_metadata.ts";
+import { recordedPooled, recordedRate } from "../contract/metric_metadata.ts";
 import { isNumber, isObject, toNumber } from "../contract/value.ts";
+import type { PooledMetric } from "../numeric/pooled_ratio.ts";
 import type { RateCounts } from "../numeric/rate_interval.ts";
 import type { PackMetric, ResultRow } from "./types.ts";
 
@@ -9,6 +10,8 @@ export interface Sample {
   replicate: number;
   values: { [metric: string]: number };
   rates: { [metric: string]: RateCounts };
+  /** Of metrics that pool by sums, such as root mean squares; absent without any. */
+  pooled?: { [metric: string]: PooledMetric };
   items: { [metric: string]: { [item: string]: number } };
   /** False where the replicates of the recipe repeat each other; absent for true. */
   independent?: false;
@@ -29,6 +32,8 @@ export function sampleOf(
     const value = row.metrics[id], rate = recordedRate(row, id), items = row.item_metrics?.[id];
     if (isNumber(value)) sample.values[id] = toNumber(value);
     if (rate !== null) sample.rates[id] = rate;
+    const sums = recordedPooled(row, id);
+    if (sums !== null) (sample.pooled ??= {})[id] = sums;
     if (isObject(items)) {
       sample.items[id] = Object.fromEntries(Object.entries(items).map(([item, value]) => [item, toNumber(value)]));
     }

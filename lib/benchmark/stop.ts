@@ -8,6 +8,7 @@
  * Source: Haldane, "On a method of estimating frequencies", Biometrika 33, 1945.
  */
 import { toNumber } from "../contract/value.ts";
+import { pooledEstimate } from "../numeric/pooled_ratio.ts";
 import { clopperPearson, type RateCounts, rateEstimate } from "../numeric/rate_interval.ts";
 import type { Tally } from "./tally.ts";
 import type { Replication, StopReason } from "./types.ts";
@@ -34,7 +35,7 @@ export function stopReason(tally: Tally | null, made: number, replication: Repli
     if (until_halfwidth !== null && !tally.isDependent) {
       const confidence = toNumber(replication.confidence_level);
       const half = pooled === null
-        ? meanHalfwidth(tally, confidence)
+        ? valueHalfwidth(tally, confidence)
         : rateHalfwidth(pooled, confidence, toNumber(until_halfwidth));
       if (half !== null && half <= toNumber(until_halfwidth)) return "halfwidth";
     }
@@ -55,9 +56,10 @@ function rateHalfwidth(counts: RateCounts, confidence: number, wanted: number): 
   return estimate.bound ?? (estimate.high! - estimate.low!) / 2;
 }
 
-/** Half the width of Student's interval over replicates; null where there is none yet. */
-function meanHalfwidth(tally: Tally, confidence: number): number | null {
+/** Half the width of the interval of a pooled value, or of Student's over replicates; null where there is none yet. */
+function valueHalfwidth(tally: Tally, confidence: number): number | null {
   if (tally.n < LEAST_MEANS) return null;
-  const { low, high } = tally.estimate(confidence);
-  return (high! - low!) / 2;
+  const pooled = tally.pooled === null ? null : pooledEstimate(tally.pooled, confidence);
+  const { low, high } = pooled ?? tally.estimate(confidence);
+  return low === null || high === null ? null : (high - low) / 2;
 }

@@ -1,6 +1,6 @@
 /**
- * Running statistics of one metric of one recipe, replicate by replicate, in constant memory: pooled counts of its rate,
- * and number, mean, spread and extremes of its values.
+ * Running statistics of one metric of one recipe, replicate by replicate, in constant memory: pooled counts of its rate or
+ * pooled sums of its root mean square, and number, mean, spread and extremes of its values.
  *
  * The mean is a compensated sum, the spread Welford's M2. Results of schema version 1 were made from the spread in two
  * passes; for them the values are kept, so that they are recomputed bit by bit.
@@ -8,6 +8,7 @@
  * Source: Welford, "Note on a method for calculating corrected sums of squares and products", Technometrics 4, 1962.
  */
 import { type MeanEstimate, meanInterval, studentT } from "../numeric/inference.ts";
+import { type PooledMetric, pooledSums } from "../numeric/pooled_ratio.ts";
 import { pooled, type RateCounts } from "../numeric/rate_interval.ts";
 import { RunningSum } from "../numeric/statistics.ts";
 import type { Sample } from "./samples.ts";
@@ -26,6 +27,8 @@ export class Tally {
   #centre = 0;
   #squares = 0;
   #rates: RateCounts | null | undefined;
+  #pooled: PooledMetric | undefined;
+  #unpooled = false;
   #unrated = false;
   #unvalued = false;
 
@@ -34,8 +37,8 @@ export class Tally {
   }
 
   /** Adds the sample of a completed row. */
-  add({ values, rates, independent }: Pick<Sample, "values" | "rates" | "independent">): void {
-    const value = values[this.metric], rate = rates[this.metric];
+  add({ values, rates, pooled: sums, independent }: Omit<Sample, "replicate" | "items">): void {
+    const value = values[this.metric], rate = rates[this.metric], own = sums?.[this.metric];
     if (value === undefined) {
       this.#unvalued ||= rate === undefined;
       return;
@@ -51,11 +54,22 @@ export class Tally {
     this.#squares += before * (value - this.#centre);
     if (rate === undefined) this.#unrated = true;
     else this.#rates = pooled(this.#rates, rate);
+    if (own === undefined || this.#pooled !== undefined && own.reduction !== this.#pooled.reduction) {
+      this.#unpooled = true;
+    } else {
+      const before = this.#pooled;
+      this.#pooled = before === undefined ? own : { ...own, sums: pooledSums(before.sums, own.sums) };
+    }
   }
 
   /** The pooled counts; null where a value has none, or where units differ. */
   get rate(): RateCounts | null {
     return this.#unrated ? null : this.#rates ?? null;
+  }
+
+  /** The pooled sums of a root mean square or another ratio; null where a value has none. */
+  get pooled(): PooledMetric | null {
+    return this.#unpooled ? null : this.#pooled ?? null;
   }
 
   /** As {@link rate}, null also where a row has no value at all. */

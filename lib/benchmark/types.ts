@@ -130,6 +130,16 @@ const rateRecord = z.object({
   units: amount,
   unit_failures: amount,
 }) as unknown as z.ZodType<JsonObject>;
+/** Sums over units of a metric that pools by sums: a root mean square, or a ratio. */
+const pooledRecord = z.object({
+  reduction: z.enum(["root_mean_square", "ratio_of_sums", "ratio_of_sums_db"]),
+  numerator: amount,
+  denominator: amount,
+  units: amount,
+  numerator_squared: amount,
+  numerator_denominator: amount,
+  denominator_squared: amount,
+}) as unknown as z.ZodType<JsonObject>;
 
 const resultRow = z.object({
   /** Of the entry in the pack. */
@@ -158,8 +168,11 @@ const resultRow = z.object({
   research: mapping.nullable(),
   /** `steps.<step>.<metric>`, the promoted metrics by their own names, and `benchmark.resource_budget.…`. */
   metrics: z.record(z.string(), measure),
-  /** Rates to their counts over statistical units: `{events, trials, unit, units, unit_failures, …}`. */
-  metric_metadata: z.record(z.string(), rateRecord).optional(),
+  /**
+   * Rates to their counts over statistical units: `{events, trials, unit, units, unit_failures, …}`. Root mean squares and
+   * ratios to their sums over units: `{reduction, numerator, denominator, units, …}`.
+   */
+  metric_metadata: z.record(z.string(), z.union([rateRecord, pooledRecord])).optional(),
   /** Declared metrics to the values of single items, such as images, by their ids; where the pack names baselines. */
   item_metrics: z.record(z.string(), z.record(z.string(), measure)).optional(),
   /** Origin of each promoted metric. */
@@ -191,20 +204,30 @@ const aggregateRow = z.object({
   metric: text,
   /** Number of replicates. */
   n: count,
-  /** Of the replicates where `ci_method` is `student_t`, else the pooled rate; null where no event was seen. */
+  /**
+   * Of the replicates where `ci_method` is `student_t`, else of all units: the pooled rate, null where no event was seen, or
+   * the root or logarithm of the pooled ratio.
+   */
   mean: measure.nullable(),
   std: measure.nullable(),
   min: measure,
   max: measure,
   ci_low: measure.nullable(),
   ci_high: measure.nullable(),
-  ci_method: text as unknown as z.ZodType<RateMethod | "student_t">,
+  /** `log_t` is a t interval on the logarithm of a mean square or of another ratio of sums. */
+  ci_method: text as unknown as z.ZodType<RateMethod | "student_t" | "log_t">,
   confidence_level: measure,
   /** Of a rate, summed over the replicates; of a success rate, events are failures. */
   events: count.optional(),
   trials: count.optional(),
-  /** What fails as one. */
-  unit: statisticalUnit.optional(),
+  /** Of a root mean square, summed over the replicates. */
+  squared_sum: measure.optional(),
+  count: count.optional(),
+  /** Of another ratio of sums. */
+  numerator: measure.optional(),
+  denominator: measure.optional(),
+  /** What fails as one; `example` for root mean squares and ratios of sums. */
+  unit: z.enum([...statisticalUnit.options, "example"]).optional(),
   units: count.optional(),
   /** Units with an event. */
   unit_failures: count.optional(),

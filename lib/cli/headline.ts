@@ -1,9 +1,10 @@
 /** The first numbers to read of a run: the metrics of its task, then the link in the order of the signal path. */
 import { isNumber, type JsonObject, toNumber } from "../contract/value.ts";
-import { recordedRate } from "../contract/metric_metadata.ts";
+import { recordedPooled, recordedRate } from "../contract/metric_metadata.ts";
 import { UNITS as UNIT_NAMES } from "../benchmark/estimates.ts";
-import { estimateText } from "../figure/number_text.ts";
-import { type RateCounts, type RateEstimate, rateEstimate } from "../numeric/rate_interval.ts";
+import { estimateText, type ShownEstimate } from "../figure/number_text.ts";
+import { pooledEstimate } from "../numeric/pooled_ratio.ts";
+import { type RateCounts, rateEstimate } from "../numeric/rate_interval.ts";
 import { type HeadlineView, remarkOn } from "./headline_view.ts";
 import { type Column, formatTable, right } from "./table.ts";
 
@@ -61,9 +62,10 @@ export interface HeadlineMetric {
   metric: string;
   value: number;
   isCount: boolean;
-  /** Of a rate: its counts over units, and its 95 % interval. */
+  /** Of a rate: its counts over units. */
   counts: RateCounts | null;
-  estimate: RateEstimate | null;
+  /** 95 % interval of a rate, a root mean square or an NMSE. */
+  estimate: ShownEstimate | null;
   /** Without which the number misleads. */
   remark: string | null;
 }
@@ -85,7 +87,12 @@ export function headlineMetrics(steps: readonly JsonObject[], view: HeadlineView
       const family = own >= 0 ? own - view.task.length : known < 0 ? FAMILIES.length : known;
       const isCount = typeof value === "bigint" || /_count$/.test(metric);
       const counts = recordedRate((step.metadata ?? {}) as JsonObject, metric);
-      const estimate = counts === null ? null : rateEstimate(counts, 0.95);
+      const pooled = recordedPooled((step.metadata ?? {}) as JsonObject, metric);
+      const estimate = counts !== null
+        ? rateEstimate(counts, 0.95)
+        : pooled !== null
+        ? pooledEstimate(pooled, 0.95)
+        : null;
       const remark = remarkOn(metric, String(step.id), steps, view);
       found.push({ step: String(step.id), metric, value: toNumber(value), isCount, counts, estimate, remark, family });
     }
@@ -94,7 +101,7 @@ export function headlineMetrics(steps: readonly JsonObject[], view: HeadlineView
 }
 
 /**
- * The headline metrics of a run; a rate comes with its 95 % interval and its counts. Where several steps give a metric, the
+ * The headline metrics of a run; a rate comes with its 95 % interval and its counts, a root mean square with its interval. Where several steps give a metric, the
  * step stands before it.
  */
 function headline(steps: readonly JsonObject[], view: HeadlineView): HeadlineRow[] {

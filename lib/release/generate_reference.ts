@@ -111,16 +111,28 @@ const anchor = (heading: string) => heading.toLowerCase().replaceAll(/[^\w\- ]/g
 
 // Metrics and tasks
 
+const POOLED =
+  "A metric that is a `root mean square` stands beside `<metric>.squared_sum` and `<metric>.count`; a `ratio of sums` " +
+  "has an error energy over a reference energy. Rows and replicates add the sums, and the root or the logarithm is taken last.";
+
 function metricsPage(): string {
   const { tasks, metrics } = researchCatalog();
   const rows = metrics.map((
-    { id, name, unit, direction, description },
-  ) => [code(id), cell(name), cell(unit), cell(String(direction ?? "").replaceAll("_", " ")), cell(description)]);
+    { id, name, unit, direction, reduction, description },
+  ) => [
+    code(id),
+    cell(name),
+    cell(unit),
+    cell(String(direction ?? "").replaceAll("_", " ")),
+    cell(reduction.replaceAll("_", " ")),
+    cell(description),
+  ]);
   const taskRows = tasks.map((
     { id, name, modality, metrics, description },
   ) => [code(id), cell(name), cell(modality), metrics.map(code).join(", "), cell(description)]);
-  const body = `## Tasks\n\n${table(["Id", "Name", "Modality", "Metrics", ""], taskRows)}\n## Metrics\n\n` +
-    table(["Id", "Name", "Unit", "Better", ""], rows);
+  const body =
+    `## Tasks\n\n${table(["Id", "Name", "Modality", "Metrics", ""], taskRows)}\n## Metrics\n\n${POOLED}\n\n` +
+    table(["Id", "Name", "Unit", "Better", "Over the items of a run", ""], rows);
   return page(
     "Tasks and metrics",
     "The research catalogue: what recipes may declare and benchmarks may promote.",

@@ -64,10 +64,20 @@ export const findDataset = (id: string): DatasetEntry | undefined => datasets.ge
 export const findTask = (id: string): TaskEntry | undefined => tasks.get(id);
 export const findDeprecatedMetric = (id: string): DeprecatedMetric | undefined => deprecated.get(id);
 
-/** The metric of an id, or undefined. An id with parameters outside the catalogue has the entry of its kind. */
+/**
+ * The metric of an id, or undefined. An id with parameters outside the catalogue has the entry of its kind; root mean squares
+ * have the metrics `<metric>.squared_sum` and `<metric>.count`.
+ */
 export function findMetric(id: string): MetricEntry | undefined {
   const exact = metrics.get(id);
   if (exact !== undefined) return exact;
+  const root = /^(.+)\.(squared_sum|count)$/.exec(id), of = root === null ? undefined : metrics.get(root[1]);
+  if (of?.reduction === "root_mean_square") {
+    const part = root![2] === "count"
+      ? { name: `Errors of ${of.name}`, unit: "errors", statistic: "count" as const }
+      : { name: `Sum of squares of ${of.name}`, unit: `(${of.unit})^2`, statistic: "mean" as const };
+    return { id, family: of.family, direction: "neutral", reduction: "sum", ...part };
+  }
   const [pattern, template] = PATTERNS.find(([candidate]) => candidate.test(id)) ?? [];
   return pattern && { ...metrics.get(id.replace(pattern, template!))!, id, name: id };
 }

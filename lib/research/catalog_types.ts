@@ -5,12 +5,35 @@ import type { JsonObject } from "../contract/value.ts";
 export type CatalogStatus = "supported" | "experimental" | "planned";
 export type Modality = "image" | "text" | "audio" | "bits" | "wireless" | "multimodal" | "generic";
 export type Direction = "higher_is_better" | "lower_is_better" | "neutral";
-export type Reduction = "mean" | "sum" | "min" | "max" | "median" | "p90" | "p05" | "constant";
+export type Reduction =
+  | "mean"
+  | "sum"
+  | "min"
+  | "max"
+  | "median"
+  | "p90"
+  | "p05"
+  | "constant"
+  | "root_mean_square"
+  | "ratio_of_sums"
+  | "ratio_of_sums_db";
 /** Type of repeated measurements, which determines the interval. */
 export type Statistic = "rate" | "mean" | "count" | "constant";
 
 export const DIRECTIONS: readonly Direction[] = ["higher_is_better", "lower_is_better", "neutral"];
-export const REDUCTIONS: readonly Reduction[] = ["mean", "sum", "min", "max", "median", "p90", "p05", "constant"];
+export const REDUCTIONS: readonly Reduction[] = [
+  "mean",
+  "sum",
+  "min",
+  "max",
+  "median",
+  "p90",
+  "p05",
+  "constant",
+  "root_mean_square",
+  "ratio_of_sums",
+  "ratio_of_sums_db",
+];
 
 export interface AreaEntry extends JsonObject {
   id: string;

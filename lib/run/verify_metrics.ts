@@ -4,9 +4,10 @@
  */
 import { canonicalJson, parseJson, sameValue } from "../contract/json.ts";
 import { REPORT } from "../contract/kinds.ts";
-import { recordedRate } from "../contract/metric_metadata.ts";
+import { recordedPooled, recordedRate } from "../contract/metric_metadata.ts";
 import { isNumber, isObject, toNumber, type Value } from "../contract/value.ts";
 import type { StepRow } from "../execute/types.ts";
+import { pooledValue } from "../numeric/pooled_ratio.ts";
 import { findMetric } from "../research/catalog.ts";
 import { SUMMARY_FILE } from "./documents.ts";
 import type { Findings } from "./findings.ts";
@@ -67,6 +68,14 @@ function checkRates({ id, metrics, metadata }: StepRow, wrong: Wrong): void {
   for (const name of Object.keys(isObject(metadata.metric_metadata) ? metadata.metric_metadata : {})) {
     const counts = recordedRate(metadata, name);
     if (counts !== null) compare(name, metrics[name] ?? null, counts.events, counts.trials, counts.complement);
+    const pooled = recordedPooled(metadata, name), value = metrics[name];
+    if (pooled === null || !isNumber(value)) continue;
+    const expected = pooledValue(pooled);
+    if (
+      expected === null || !(Math.abs(toNumber(value) - expected) <= RATE_TOLERANCE * Math.max(1, Math.abs(expected)))
+    ) {
+      wrong(name, `${name} of ${id} does not follow from its sums`);
+    }
   }
   for (const [name, value] of Object.entries(metrics)) {
     const counts = findMetric(name)?.counts;

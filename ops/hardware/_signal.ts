@@ -2,6 +2,7 @@
  * Signals of front ends: a waveform or symbols, complex64 [n]. A step keeps the kind, the companion arrays and the metadata of its
  * input; received symbols keep their noise variance.
  */
+import { type PooledMetric, rootOfUnit } from "../../lib/numeric/pooled_ratio.ts";
 import { RX_SYMBOLS, SYMBOLS } from "../../lib/contract/kinds.ts";
 import type { InputArtifact, OutputArtifact } from "../../lib/contract/operation.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
@@ -26,3 +27,8 @@ export function signalWith(signal: InputArtifact, samples: Float64Array, facts: 
   if (signal.kind !== WAVEFORM.id) return symbolsArtifact(stored, travel(signal.metadata, facts), companions);
   return { array: ndarray("complex64", stored), companions, metadata: { ...signal.metadata, ...facts } };
 }
+
+/** The error vector magnitude in percent: error energy over the energy of the signal. A signal is one unit. */
+export const vectorError = (error: number, power: number, samples: number): Record<string, PooledMetric> => ({
+  "hardware.evm_percent": rootOfUnit(1e4 * error * samples / power, samples),
+});

@@ -10,13 +10,13 @@
  * Source: Ochiai and Imai, "Performance analysis of deliberately clipped OFDM signals", IEEE Trans. Commun. 50(1), 2002.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
-import type { Metrics } from "../../lib/contract/operation.ts";
+import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bussgangGain, clipEnvelope, divided, energy, errorEnergy } from "../../lib/numeric/front_end.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";
-import { samplesOf, SIGNAL_PORTS, signalWith } from "./_signal.ts";
+import { samplesOf, SIGNAL_PORTS, signalWith, vectorError } from "./_signal.ts";
 
 const DEFAULT_RATIO_DB = 6;
 
@@ -49,9 +49,12 @@ export default defineOperation({
     const x = samplesOf(inputs.signal), power = energy(x), samples = x.length / 2;
     const amplitude = params.clip_amplitude ?? Math.sqrt(power / samples) * 10 ** (params.clip_ratio_db / 20);
     const y = power > 0 ? clipEnvelope(x, amplitude) : Float64Array.from(x), gain = bussgangGain(x, y);
-    const metrics: Metrics = {};
-    if (gain !== null) metrics["hardware.evm_percent"] = 100 * Math.sqrt(errorEnergy(x, divided(y, gain)) / power);
+    const pooled = gain === null ? {} : vectorError(errorEnergy(x, divided(y, gain)), power, samples);
     const facts = { clip_amplitude: float(power > 0 ? amplitude : params.clip_amplitude ?? 0) };
-    return { outputs: { signal: signalWith(inputs.signal, y, { envelope_clip: facts }) }, metrics };
+    return {
+      outputs: { signal: signalWith(inputs.signal, y, { envelope_clip: facts }) },
+      metrics: pooledMetrics(pooled),
+      metadata: pooledMetadata(pooled),
+    };
   },
 });

@@ -13,13 +13,14 @@
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { SvcError } from "../../lib/contract/error.ts";
+import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
 import type { Metrics } from "../../lib/contract/operation.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bussgangGain, divided, energy, errorEnergy, rapp, saleh } from "../../lib/numeric/front_end.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";
-import { samplesOf, SIGNAL_PORTS, signalWith } from "./_signal.ts";
+import { samplesOf, SIGNAL_PORTS, signalWith, vectorError } from "./_signal.ts";
 
 const MODELS = ["rapp", "saleh", "ideal"] as const;
 const only = (model: typeof MODELS[number]) => ({ "x-svc-effective-when": { model } });
@@ -73,11 +74,9 @@ export default defineOperation({
         hint: "Set normalize_gain to false",
       });
     }
-    const metrics: Metrics = {};
     const undistorted = gain === null || lost ? null : divided(y, gain);
-    if (undistorted !== null) {
-      metrics["hardware.evm_percent"] = 100 * Math.sqrt(errorEnergy(x, undistorted) / energy(x));
-    }
+    const pooled = undistorted === null ? {} : vectorError(errorEnergy(x, undistorted), energy(x), x.length / 2);
+    const metrics: Metrics = pooledMetrics(pooled);
     if (outputPower > 0) {
       metrics["hardware.output_back_off_db"] = 10 * Math.log10(largestAmplitude(params) ** 2 / outputPower);
     }
@@ -93,6 +92,7 @@ export default defineOperation({
         }),
       },
       metrics,
+      metadata: pooledMetadata(pooled),
     };
   },
 });

@@ -1,6 +1,7 @@
 /** Scores of a power allocation over parallel channels; formulas: ofdm_power_allocation.ts. */
 import type { Metrics } from "../../lib/contract/operation.ts";
 import { linearToDb } from "../../lib/numeric/decibel.ts";
+import { type PooledMetric, ratioSums } from "../../lib/numeric/pooled_ratio.ts";
 import { mean, quantile, standardDeviation, sum } from "../../lib/numeric/statistics.ts";
 import { noiseFloors, waterFill, waterFillingResidual } from "../../lib/numeric/water_filling.ts";
 import { type Allocated, rowOf, shannonRates } from "./_ofdm_allocation.ts";
@@ -47,7 +48,10 @@ function jain(rates: Float64Array): number {
 }
 
 /** Distance of the powers and their rate from water-filling. */
-export function oracleMetrics(allocated: Allocated, efficiency: number): Metrics {
+export function oracleMetrics(
+  allocated: Allocated,
+  efficiency: number,
+): { pooled: Record<string, PooledMetric>; metrics: Metrics } {
   const { state, states, subcarriers, power, gain } = allocated;
   const budget = state.averagePowerBudget * subcarriers;
   const best = new Float64Array(power.length);
@@ -58,8 +62,12 @@ export function oracleMetrics(allocated: Allocated, efficiency: number): Metrics
     residual = Math.max(residual, waterFillingResidual(rowOf(power, row, allocated), floors, budget));
   }
   const oracle = mean(shannonRates({ ...allocated, power: best }));
-  const rmse = Math.sqrt(mean(power.map((p, i) => (p - best[i]) ** 2)));
-  return {
+  const squares = rowsOf(allocated, power.map((p, i) => (p - best[i]) ** 2)).map(sum);
+  const rmse = (scale: number): PooledMetric => ({
+    reduction: "root_mean_square",
+    sums: ratioSums(squares.map((square) => square / scale ** 2), new Float64Array(states).fill(subcarriers)),
+  });
+  const metrics = {
     "resource.water_filling_oracle_spectral_efficiency_bps_hz": oracle,
     "resource.water_filling_optimality_gap_bps_hz": oracle - efficiency,
     ...(oracle > 0
@@ -68,10 +76,13 @@ export function oracleMetrics(allocated: Allocated, efficiency: number): Metrics
         "task.score": Math.min(efficiency / oracle, 1),
       }
       : {}),
-    "resource.water_filling_power_rmse": rmse,
-    "resource.water_filling_power_normalized_rmse": rmse / state.averagePowerBudget,
     "resource.water_filling_kkt_normalized_residual": residual,
   };
+  const pooled = {
+    "resource.water_filling_power_rmse": rmse(1),
+    "resource.water_filling_power_normalized_rmse": rmse(state.averagePowerBudget),
+  };
+  return { pooled, metrics };
 }
 
 /** Budget violation, and statistics of the powers. @param granularity level that shares a budget */

@@ -15,9 +15,11 @@
 import type { InputArtifact } from "../../lib/contract/operation.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { float } from "../../lib/contract/value.ts";
+import { energy } from "../../lib/numeric/complex.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
-import { metadataNumber, type Scores } from "../../lib/artifact/values.ts";
+import { metadataNumber } from "../../lib/artifact/values.ts";
+import { type PooledMetric, pooledValue, ratioSums } from "../../lib/numeric/pooled_ratio.ts";
 import { closestPairs, stochasticCramerRao } from "../../lib/numeric/several_directions.ts";
 import { mean, median, quantile } from "../../lib/numeric/statistics.ts";
 import {
@@ -48,20 +50,26 @@ export default defineReport({
     if (estimate.shape.length === 2 || truth.shape.length === 2) return severalSources(estimate, truth, inputs);
     const errors = estimate.angles.map((angle, i) => angle - truth.angles[i]);
     return {
-      metrics: errorScores(errors),
+      ...errorScores(errors, 1),
       facts: { example_count: errors.length, errors_deg: Array.from(errors, float) },
     };
   },
 });
 
-function errorScores(errors: Float64Array): Scores {
-  const moduli = errors.map(Math.abs), rmse = Math.sqrt(mean(errors.map((error) => error * error)));
+/** @param sources errors of each example */
+function errorScores(errors: Float64Array, sources: number): Pick<Report, "pooled" | "metrics"> {
+  const moduli = errors.map(Math.abs), examples = errors.length / sources;
+  const squares = Array.from({ length: examples }, (_, i) => energy(errors.subarray(i * sources, (i + 1) * sources)));
+  const sums = ratioSums(squares, new Float64Array(examples).fill(sources));
+  const rmse: PooledMetric = { reduction: "root_mean_square", sums };
   return {
-    "aoa.rmse_deg": rmse,
-    "aoa.mae_deg": mean(moduli),
-    "aoa.median_error_deg": median(moduli),
-    "aoa.p90_error_deg": quantile(moduli, 0.9),
-    "task.score": 1 / (1 + rmse),
+    pooled: { "aoa.rmse_deg": rmse },
+    metrics: {
+      "aoa.mae_deg": mean(moduli),
+      "aoa.median_error_deg": median(moduli),
+      "aoa.p90_error_deg": quantile(moduli, 0.9),
+      "task.score": 1 / (1 + pooledValue(rmse)!),
+    },
   };
 }
 
@@ -92,9 +100,11 @@ function severalSources(
     ...(orders ? { "aoa.order_accuracy": share(orders.map((order) => Number(order !== sources))) } : {}),
   };
   const bound = boundOf(truth, inputs.problem);
+  const { pooled, metrics } = errorScores(errors, sources);
   return {
+    pooled,
     metrics: {
-      ...errorScores(errors),
+      ...metrics,
       ...Object.fromEntries(Object.entries(rates).map(([name, { events, trials }]) => [name, 1 - events / trials])),
     },
     rates,

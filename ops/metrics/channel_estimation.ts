@@ -14,7 +14,7 @@
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { metadataNumber } from "../../lib/artifact/values.ts";
 import { energy } from "../../lib/numeric/complex.ts";
-import { linearToDb } from "../../lib/numeric/decibel.ts";
+import { type PooledMetric, ratioSums } from "../../lib/numeric/pooled_ratio.ts";
 import { zeroForcingRate } from "../../lib/numeric/estimated_zero_forcing.ts";
 import {
   CHANNEL_ESTIMATE,
@@ -40,21 +40,25 @@ export default defineReport({
     const [examples, rx, tx, subcarriers] = ["example", "rx", "tx", "subcarrier"].map((name) => arrays.size(name));
     const count = estimate.length / 2, power = energy(channel), error = errorEnergy(estimate, channel);
     const nmse = power > 0 ? error / power : undefined;
-    const inDb = nmse !== undefined && nmse > 0 ? linearToDb(nmse) : undefined;
+    const own = (values: Float32Array, example: number) =>
+      values.subarray(example * values.length / examples, (example + 1) * values.length / examples);
+    const sums = ratioSums(
+      Array.from({ length: examples }, (_, i) => errorEnergy(own(estimate, i), own(channel, i))),
+      Array.from({ length: examples }, (_, i) => energy(own(channel, i))),
+    );
     const wide = rx * tx * subcarriers > 1;
     const rates = wide && noiseVariance !== undefined && noiseVariance > 0
       ? meanRates(channel, estimate, { examples, rx, tx, subcarriers }, noiseVariance)
       : undefined;
-    const family = (prefix: string) => ({
-      ...(nmse === undefined ? {} : { [`${prefix}.nmse`]: nmse }),
-      ...(inDb === undefined ? {} : { [`${prefix}.nmse_db`]: inDb }),
+    const family = (prefix: string): Record<string, PooledMetric> => ({
+      [`${prefix}.nmse`]: { reduction: "ratio_of_sums", sums },
+      [`${prefix}.nmse_db`]: { reduction: "ratio_of_sums_db", sums },
     });
     return {
+      pooled: { ...family("channel_estimation"), ...(wide ? family("mimo.channel_estimation") : {}) },
       metrics: {
-        ...family("channel_estimation"),
         "channel_estimation.mse": error / count,
         "channel_estimation.complex_correlation": correlation(estimate, channel, power),
-        ...(wide ? family("mimo.channel_estimation") : {}),
         ...(rates === undefined ? {} : {
           "mimo.channel_estimation.zf_spectral_efficiency_bps_hz": rates.achieved,
           "mimo.channel_estimation.perfect_csi_zf_spectral_efficiency_bps_hz": rates.perfect,

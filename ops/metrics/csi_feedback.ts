@@ -15,7 +15,7 @@ import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { metadataNumber, metadataOf } from "../../lib/artifact/values.ts";
 import { beamGain } from "../../lib/numeric/beamforming.ts";
 import { energy } from "../../lib/numeric/complex.ts";
-import { linearToDb } from "../../lib/numeric/decibel.ts";
+import { ratioSums } from "../../lib/numeric/pooled_ratio.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { antennasAt, MISO_CSI, MISO_PRECODER, MISO_RECONSTRUCTION, type MisoChannels } from "../_csi_feedback.ts";
 import { defineReport } from "../_report.ts";
@@ -48,7 +48,12 @@ export default defineReport({
       }
     }
     const retention = perfect > 0 ? achieved / perfect : undefined;
+    const { errors, metrics } = likeness(channel, reconstruction, rows);
     return {
+      pooled: {
+        "csi_feedback.nmse": { reduction: "ratio_of_sums", sums: ratioSums(errors) },
+        "csi_feedback.nmse_db": { reduction: "ratio_of_sums_db", sums: ratioSums(errors) },
+      },
       metrics: {
         "csi_feedback.achieved_spectral_efficiency_bps_hz": achieved,
         "csi_feedback.perfect_csit_spectral_efficiency_bps_hz": perfect,
@@ -56,7 +61,7 @@ export default defineReport({
         ...(retention === undefined
           ? {}
           : { "csi_feedback.spectral_efficiency_retention": retention, "task.score": retention }),
-        ...likeness(channel, reconstruction, rows),
+        ...metrics,
         ...reportSize(inputs.reconstruction.metadata, 2 * tx * subcarriers),
       },
       facts: { row_count: rows, tx_antennas: tx, subcarriers },
@@ -64,7 +69,12 @@ export default defineReport({
   },
 });
 
-function likeness(channel: Float32Array, reconstruction: Float32Array, rows: number): Metrics {
+/** The squared distance of each report from its channel, both of unit power, and their likeness. */
+function likeness(
+  channel: Float32Array,
+  reconstruction: Float32Array,
+  rows: number,
+): { errors: number[]; metrics: Metrics } {
   const size = channel.length / rows, errors: number[] = [], cosines: number[] = [];
   for (let row = 0; row < rows; row++) {
     const h = channel.subarray(row * size, (row + 1) * size),
@@ -82,12 +92,9 @@ function likeness(channel: Float32Array, reconstruction: Float32Array, rows: num
     errors.push(error);
     cosines.push(Math.hypot(real, imaginary));
   }
-  if (errors.length === 0) return {};
-  const nmse = mean(errors);
   return {
-    "csi_feedback.nmse": nmse,
-    ...(nmse > 0 ? { "csi_feedback.nmse_db": linearToDb(nmse) } : {}),
-    "csi_feedback.phase_invariant_cosine": mean(cosines),
+    errors,
+    metrics: errors.length === 0 ? {} : { "csi_feedback.phase_invariant_cosine": mean(cosines) },
   };
 }
 

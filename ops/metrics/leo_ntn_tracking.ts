@@ -12,6 +12,7 @@ import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
 import { metadataOf } from "../../lib/artifact/values.ts";
 import { servingBeam } from "../../lib/numeric/leo_pass.ts";
+import { rootMeanSquare } from "../../lib/numeric/pooled_ratio.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { LEO_DECISION, LEO_TRUTH } from "../_leo.ts";
 import { defineReport } from "../_report.ts";
@@ -41,9 +42,9 @@ export default defineReport({
     const outage = rateCounts(lost, {}, "source_item"), accuracy = successes(rateCounts(misnamed, {}, "source_item"));
     const right = 1 - accuracy.events / examples;
     return {
+      pooled: { "ntn.doppler_rmse_hz": rootMeanSquare(errors) },
       metrics: {
         "ntn.doppler_mae_hz": mean(errors.map(Math.abs)),
-        "ntn.doppler_rmse_hz": Math.sqrt(mean(errors.map((error) => error * error))),
         "ntn.beam_handover_accuracy": right,
         "ntn.beam_outage_rate": outage.events / examples,
         ...(leads.length > 0 ? { "ntn.handover_lead_time_mean_s": mean(leads) } : {}),

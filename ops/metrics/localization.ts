@@ -4,6 +4,7 @@
  */
 import { float } from "../../lib/contract/value.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
+import { pooledValue, rootMeanSquare } from "../../lib/numeric/pooled_ratio.ts";
 import { mean, quantile } from "../../lib/numeric/statistics.ts";
 import { LOCALIZATION_ESTIMATE, LOCALIZATION_PROBLEM, LOCALIZATION_TRUTH, truePositions } from "../_localization.ts";
 import { defineReport } from "../_report.ts";
@@ -21,13 +22,13 @@ export default defineReport({
       { length: estimates.size("example") },
       (_, i) => Math.hypot(estimate[2 * i] - positions[2 * i], estimate[2 * i + 1] - positions[2 * i + 1]),
     );
-    const rmse = Math.sqrt(mean(errors.map((error) => error * error)));
+    const rmse = rootMeanSquare(errors);
     return {
+      pooled: { "localization.rmse_m": rmse },
       metrics: {
-        "localization.rmse_m": rmse,
         "localization.mae_m": mean(errors),
         "localization.p90_error_m": quantile(errors, 0.9),
-        "task.score": 1 / (1 + rmse),
+        "task.score": 1 / (1 + pooledValue(rmse)!),
       },
       facts: { example_count: errors.length, errors_m: Array.from(errors, float) },
     };

@@ -5,6 +5,7 @@
  */
 import { float } from "../../lib/contract/value.ts";
 import { correlationGain, sphericalWave } from "../../lib/numeric/near_field.ts";
+import { rootMeanSquare } from "../../lib/numeric/pooled_ratio.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { NEAR_FIELD_ESTIMATE, NEAR_FIELD_PROBLEM, NEAR_FIELD_TRUTH, nearFieldProblemOf } from "../_near_field.ts";
 import { defineReport } from "../_report.ts";
@@ -31,9 +32,11 @@ export default defineReport({
     }
     const gain = mean(gains);
     return {
-      metrics: {
+      pooled: {
         "near_field.range_rmse_m": rootMeanSquare(ranges),
         "near_field.angle_rmse_deg": rootMeanSquare(angles),
+      },
+      metrics: {
         "near_field.normalized_focusing_gain": gain,
         "task.score": gain,
       },
@@ -46,5 +49,3 @@ export default defineReport({
     };
   },
 });
-
-const rootMeanSquare = (errors: Float64Array) => Math.sqrt(mean(errors.map((error) => error * error)));

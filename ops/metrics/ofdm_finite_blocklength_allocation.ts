@@ -16,6 +16,7 @@ import { type OfdmState, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { metadataNumber } from "../../lib/artifact/values.ts";
 import { linearToDb } from "../../lib/numeric/decibel.ts";
 import { normalApproximationErrorRate, parallelAwgn } from "../../lib/numeric/finite_blocklength.ts";
+import { type PooledMetric, ratioSums } from "../../lib/numeric/pooled_ratio.ts";
 import { mean, quantile, sum } from "../../lib/numeric/statistics.ts";
 import { allocatedState, rowOf } from "./_ofdm_allocation.ts";
 import { defineReport } from "../_report.ts";
@@ -46,7 +47,9 @@ export default defineReport({
     }
     const goodputs = failures.map((failure) => rate * (1 - failure));
     const name = (part: string) => `resource.finite_blocklength.${part}`;
+    const { pooled, metrics } = knowledgeMetrics(ofdmStateOf(inputs.transmitter_csi), state);
     return {
+      pooled,
       metrics: {
         [name("expected_goodput_bps_hz")]: mean(goodputs),
         [name("predicted_bler")]: mean(failures),
@@ -56,7 +59,7 @@ export default defineReport({
         [name("target_rate_bps_hz")]: rate,
         "resource.nominal_snr_db": linearToDb(state.averagePowerBudget / state.noiseVariance),
         ...ageMetrics(inputs.transmitter_csi),
-        ...knowledgeMetrics(ofdmStateOf(inputs.transmitter_csi), state),
+        ...metrics,
       },
       facts: { state_count: states, include_third_order_term: params.include_third_order_term },
     };
@@ -74,7 +77,10 @@ function ageMetrics({ metadata }: InputArtifact): Metrics {
   };
 }
 
-function knowledgeMetrics(reported: OfdmState, actual: OfdmState): Metrics {
+function knowledgeMetrics(
+  reported: OfdmState,
+  actual: OfdmState,
+): { pooled: Record<string, PooledMetric>; metrics: Metrics } {
   if (reported.grids !== actual.grids || reported.subcarriers !== actual.subcarriers) {
     throw new SvcError(
       "boundary_count_mismatch",
@@ -94,7 +100,12 @@ function knowledgeMetrics(reported: OfdmState, actual: OfdmState): Metrics {
   }
   const gainCorrelation = pearson(gains(told), gains(met));
   const name = (part: string) => `resource.csi.observed_actual_${part}`;
-  return {
+  // A grid is a realisation of the channel.
+  const own = (h: Float64Array, grid: number) =>
+    h.subarray(grid * h.length / actual.grids, (grid + 1) * h.length / actual.grids);
+  const errors = told.map((part, i) => part - met[i]), grids = Array.from({ length: actual.grids }, (_, grid) => grid);
+  const sums = ratioSums(grids.map((grid) => power(own(errors, grid))), grids.map((grid) => power(own(met, grid))));
+  const metrics = {
     ...(toldPower > 0 && metPower > 0
       ? {
         [name("complex_correlation")]: Math.hypot(sum(products.real), sum(products.imaginary)) /
@@ -102,8 +113,8 @@ function knowledgeMetrics(reported: OfdmState, actual: OfdmState): Metrics {
       }
       : {}),
     ...(gainCorrelation === null ? {} : { [name("gain_correlation")]: gainCorrelation }),
-    ...(metPower > 0 ? { [name("complex_nmse")]: power(told.map((part, i) => part - met[i])) / metPower } : {}),
   };
+  return { pooled: { [name("complex_nmse")]: { reduction: "ratio_of_sums", sums } }, metrics };
 }
 
 /** The last report of each grid, once for each OFDM symbol that follows. */

@@ -57,11 +57,13 @@ export default defineReport({
     const rates = shannonRates(allocated);
     const efficiency = mean(rates);
     const target = params.outage_target_spectral_efficiency_bps_hz;
+    const { pooled, metrics } = oracleMetrics(allocated, efficiency);
     return {
+      pooled,
       metrics: {
         ...rateMetrics(allocated, rates),
         ...outageMetrics(allocated, rates, target),
-        ...oracleMetrics(allocated, efficiency),
+        ...metrics,
         ...powerMetrics(allocated, metadataText(inputs.allocation.metadata, "granularity") ?? "per_subcarrier"),
         ...budgetMetrics(allocated),
         ...linkMetrics(allocated, efficiency, inputs, params.transport_block_size_bits),

@@ -15,6 +15,7 @@ import { assign } from "../../lib/numeric/assignment.ts";
 import { successes } from "../../lib/artifact/statistical_unit.ts";
 import { countRate } from "../../lib/numeric/rate_interval.ts";
 import { cramerRao, resolutionCell } from "../../lib/numeric/range_doppler.ts";
+import { type PooledMetric, ratioSums } from "../../lib/numeric/pooled_ratio.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { ECHO_ESTIMATE, ECHO_TRUTH, recordedFrame } from "../_range_doppler.ts";
 import { defineReport } from "../_report.ts";
@@ -34,6 +35,9 @@ export default defineReport({
     const recorded = recordedFrame(inputs.estimate) ?? recordedFrame(inputs.truth);
     const cell = recorded === undefined ? undefined : resolutionCell(recorded.frame);
     const unit = cell ?? { range: 1, velocity: 1 };
+    // Of each example: squared errors, and the number of assigned targets.
+    const squares = { range: new Float64Array(examples), velocity: new Float64Array(examples) };
+    const assigned = new Float64Array(examples);
     const ranges: number[] = [], velocities: number[] = [], missed = new Uint8Array(examples * targets).fill(1);
     for (let example = 0; example < examples; example++) {
       const own = Array.from({ length: rows }, (_, i) => example * rows + i).filter((row) => strength[row] > 0);
@@ -50,6 +54,9 @@ export default defineReport({
         const [range, velocity] = error(target, own[column]);
         ranges.push(range);
         velocities.push(velocity);
+        squares.range[example] += range * range;
+        squares.velocity[example] += velocity * velocity;
+        assigned[example]++;
         const near = Math.abs(range) <= unit.range && Math.abs(velocity) <= unit.velocity;
         missed[example * targets + target] = Number(!near);
       });
@@ -57,10 +64,13 @@ export default defineReport({
     // An interval counts failures: detected targets are the complement of missed ones.
     const rate = countRate(missed, "source_item", Array.from({ length: examples }, (_, i) => (i + 1) * targets));
     const counted = cell !== undefined && rate.trials > 0;
-    const rms = (errors: readonly number[]) => Math.sqrt(mean(errors.map((error) => error * error)));
+    const rms = (sums: Float64Array): PooledMetric => ({
+      reduction: "root_mean_square",
+      sums: ratioSums(sums, assigned),
+    });
     return {
+      pooled: { "isac.range_rmse_m": rms(squares.range), "isac.velocity_rmse_mps": rms(squares.velocity) },
       metrics: {
-        ...(ranges.length > 0 ? { "isac.range_rmse_m": rms(ranges), "isac.velocity_rmse_mps": rms(velocities) } : {}),
         ...(counted ? { "isac.detection_rate": 1 - rate.events / rate.trials } : {}),
       },
       facts: {

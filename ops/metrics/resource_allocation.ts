@@ -30,10 +30,12 @@ export default defineReport({
       gain: gains,
     };
     const rates = shannonRates(allocated);
+    const { pooled, metrics } = oracleMetrics(allocated, mean(rates));
     return {
+      pooled,
       metrics: {
         ...rateMetrics(allocated, rates),
-        ...oracleMetrics(allocated, mean(rates)),
+        ...metrics,
         ...powerMetrics(allocated, "per_subcarrier"),
         ...budgetMetrics(allocated),
       },

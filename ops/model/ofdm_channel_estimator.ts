@@ -19,7 +19,8 @@
 import { RX_SYMBOLS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact, Metrics } from "../../lib/contract/operation.ts";
+import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
+import type { InputArtifact } from "../../lib/contract/operation.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
@@ -34,6 +35,7 @@ import {
   profileCorrelation,
   uniformCorrelation,
 } from "../../lib/numeric/grid_estimation.ts";
+import { type PooledMetric, ratioSums } from "../../lib/numeric/pooled_ratio.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { CHANNEL_ESTIMATE as SLOT_ESTIMATE } from "../_channel_estimation.ts";
@@ -128,9 +130,9 @@ export default defineOperation({
         }
       }
     }
-    const metrics: Metrics = truth === undefined || ports > 1
+    const pooled: Record<string, PooledMetric> = truth === undefined || ports > 1
       ? {}
-      : { "channel_estimation.nmse": normalisedError(h, truth) };
+      : { "channel_estimation.nmse": normalisedError(h, truth, grids) };
     return {
       outputs: {
         estimate: {
@@ -139,7 +141,8 @@ export default defineOperation({
           metadata: { noise_variance: float(noise), method: params.method },
         },
       },
-      metrics,
+      metrics: pooledMetrics(pooled),
+      metadata: pooledMetadata(pooled),
     };
   },
 });
@@ -150,13 +153,14 @@ function truthOf(input: InputArtifact, elements: number): Float32Array | undefin
   return arraysOf(input).read("complex64", [elements], "channel_gain");
 }
 
-function normalisedError(h: Float32Array, truth: Float32Array): number {
-  let error = 0, power = 0;
+function normalisedError(h: Float32Array, truth: Float32Array, grids: number): PooledMetric {
+  const errors = new Float64Array(grids), powers = new Float64Array(grids), size = h.length / grids;
   for (let i = 0; i < h.length; i++) {
-    error += (h[i] - truth[i]) ** 2;
-    power += truth[i] ** 2;
+    const grid = Math.floor(i / size);
+    errors[grid] += (h[i] - truth[i]) ** 2;
+    powers[grid] += truth[i] ** 2;
   }
-  return power === 0 ? 0 : error / power;
+  return { reduction: "ratio_of_sums", sums: ratioSums(errors, powers) };
 }
 
 /** Gains of a grid, and the variance of their error. */

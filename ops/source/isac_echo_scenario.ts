@@ -12,9 +12,11 @@
  * Shapes: echo complex64 [example, subcarrier, symbol], truth float64 [example, target, 2] (see ../_range_doppler.ts).
  */
 import { defineOperation } from "../../lib/contract/define.ts";
+import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
+import { type PooledMetric, ratioSums } from "../../lib/numeric/pooled_ratio.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { addEchoes, cramerRao, type EchoFrame } from "../../lib/numeric/range_doppler.ts";
 import { notExported } from "../_backends.ts";
@@ -81,7 +83,8 @@ export default defineOperation({
     const size = subcarriers * symbols, reference = new Float64Array(2 * size);
     const sent = new Float32Array(2 * size * examples), received = new Float32Array(sent.length);
     const places = new Float64Array(2 * targets * examples), power = new Float64Array(targets * examples);
-    const bounds = { range: 0, velocity: 0 };
+    // Sums of the bounds of an example over its targets.
+    const bounds = { range: new Float64Array(examples), velocity: new Float64Array(examples) };
     for (let example = 0; example < examples; example++) {
       const ranges = generator.uniform(params.range_min_m, params.range_max_m, targets);
       const velocities = generator.uniform(-params.velocity_max_mps, params.velocity_max_mps, targets);
@@ -102,12 +105,22 @@ export default defineOperation({
         const at = example * targets + i, bound = cramerRao(frame, target.power / noise);
         places.set([target.range, target.velocity], 2 * at);
         power[at] = target.power;
-        bounds.range += bound.range / power.length;
-        bounds.velocity += bound.velocity / power.length;
+        bounds.range[example] += bound.range;
+        bounds.velocity[example] += bound.velocity;
       });
       progress(example + 1, examples, { unit: "examples" });
     }
     const shape = [examples, subcarriers, symbols], facts = frameMetadata(frame, noise);
+    const counts = new Float64Array(examples).fill(targets);
+    const bound = (sums: Float64Array): PooledMetric => ({
+      reduction: "root_mean_square",
+      sums: ratioSums(sums, counts),
+    });
+    // One subcarrier has no range bound, one symbol no velocity bound.
+    const pooled = {
+      ...(subcarriers > 1 ? { "isac.cramer_rao_range_rmse_m": bound(bounds.range) } : {}),
+      ...(symbols > 1 ? { "isac.cramer_rao_velocity_rmse_mps": bound(bounds.velocity) } : {}),
+    };
     return {
       outputs: {
         echo: {
@@ -120,10 +133,9 @@ export default defineOperation({
       metrics: {
         "channel.snr_db": params.snr_db,
         "channel.noise_variance": noise,
-        // One subcarrier has no range bound, one symbol no velocity bound.
-        ...(subcarriers > 1 ? { "isac.cramer_rao_range_rmse_m": Math.sqrt(bounds.range) } : {}),
-        ...(symbols > 1 ? { "isac.cramer_rao_velocity_rmse_mps": Math.sqrt(bounds.velocity) } : {}),
+        ...pooledMetrics(pooled),
       },
+      metadata: pooledMetadata(pooled),
     };
   },
 });

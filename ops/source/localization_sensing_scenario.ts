@@ -8,6 +8,7 @@
  * Shapes: problem float64 [example, 4] (see ../_localization.ts).
  */
 import { defineOperation } from "../../lib/contract/define.ts";
+import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
@@ -73,8 +74,9 @@ export default defineOperation({
       },
       metrics: {
         "localization.range_noise_std_m": sigma,
-        ...(bound === undefined ? {} : { "localization.cramer_rao_rmse_m": bound }),
+        ...pooledMetrics(bound),
       },
+      metadata: pooledMetadata(bound),
     };
   },
 });

@@ -9,6 +9,7 @@
  * Shapes: scene [example, 2] -> observation, problem float64 [example, anchor] (see ../_localization.ts), truth [example, 2].
  */
 import { defineOperation } from "../../lib/contract/define.ts";
+import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
@@ -109,8 +110,9 @@ export default defineOperation({
       },
       metrics: {
         "localization.range_noise_std_m": sigma,
-        ...(bound === undefined ? {} : { "localization.cramer_rao_rmse_m": bound }),
+        ...pooledMetrics(bound),
       },
+      metadata: pooledMetadata(bound),
     };
   },
 });

@@ -11,12 +11,14 @@
  * the scene.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
+import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import { steeringVector } from "../../lib/numeric/array_response.ts";
 import { directionCramerRao } from "../../lib/numeric/direction_finding.ts";
+import { type PooledMetric, ratioSums } from "../../lib/numeric/pooled_ratio.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import { lowerFactor, stochasticCramerRao } from "../../lib/numeric/several_directions.ts";
@@ -57,7 +59,7 @@ export default defineOperation({
     const mixing = lowerFactor(covariance, sources);
     const received = new Float32Array(noise.length), signals = new Float64Array(2 * sources * snapshots);
     const array = { antennas, snapshots, spacing };
-    let bound = 0;
+    const bounds = new Float64Array(examples);
     for (let example = 0; example < examples; example++) {
       const own = angles.subarray(example * sources, (example + 1) * sources), block = 2 * example * snapshots;
       mix(mixing, draws.subarray(block * sources, block * sources + signals.length), signals, sources);
@@ -74,7 +76,7 @@ export default defineOperation({
           received[at + 1] = imaginary + noise[at + 1];
         }
       }
-      bound += sources === 1
+      bounds[example] = sources === 1
         ? directionCramerRao(own[0], { ...array, snr: covariance[0] / noiseVariance })
         : stochasticCramerRao(own, { ...array, noiseVariance, covariance }).reduce((sum, one) => sum + one, 0);
     }
@@ -91,7 +93,10 @@ export default defineOperation({
       },
     };
     const truth = ndarray("float64", angles.slice(), shape);
-    const rmse = Math.sqrt(bound / (examples * sources));
+    const sums = ratioSums(bounds, new Float64Array(examples).fill(sources));
+    const pooled: Record<string, PooledMetric> = bounds.every(Number.isFinite)
+      ? { "aoa.cramer_rao_rmse_deg": { reduction: "root_mean_square", sums } }
+      : {};
     const { metadata } = inputs.scene;
     const facts = Object.fromEntries(SOURCE_FACTS.flatMap((key) => key in metadata ? [[key, metadata[key]]] : []));
     return {
@@ -109,8 +114,9 @@ export default defineOperation({
       },
       metrics: {
         "channel.noise_variance": noiseVariance,
-        ...(Number.isFinite(rmse) ? { "aoa.cramer_rao_rmse_deg": rmse } : {}),
+        ...pooledMetrics(pooled),
       },
+      metadata: pooledMetadata(pooled),
     };
   },
 });

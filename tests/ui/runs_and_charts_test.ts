@@ -150,6 +150,7 @@ function compared(snr: number, errors: number, change: Partial<ComparedRun> = {}
       ["channel.compare_bit_count", 10_000],
     ]),
     rates: new Map([["channel.ber", bitCounts(errors, 10_000)]]),
+    pooled: new Map(),
     timing: new Map<string, Value>([["mode", "sequential"], ["workers", 1]]),
     environment: new Map([["hardware.cpu", "one"]]),
     artifacts: new Map(),

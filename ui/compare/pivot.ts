@@ -2,6 +2,7 @@
 import { canonicalJson } from "../../lib/contract/json.ts";
 import { isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
 import { estimateText, type NumberForm, type ShownEstimate } from "../../lib/figure/number_text.ts";
+import { pooledEstimate, pooledSums } from "../../lib/numeric/pooled_ratio.ts";
 import { pooledRate, rateEstimate } from "../../lib/numeric/rate_interval.ts";
 import { mean, standardDeviation } from "../../lib/numeric/statistics.ts";
 import { escapeLatex, markdownTable } from "../../lib/contract/escape.ts";
@@ -9,7 +10,10 @@ import { latexTable } from "../../lib/figure/latex.ts";
 import { csvText } from "../charts/csv.ts";
 import type { ComparedRun } from "./table.ts";
 
-/** Runs of one cell together: a rate with its 95 % interval or bound, else the mean ± one standard deviation. */
+/**
+ * Runs of one cell together: a rate with its 95 % interval or bound, a root mean square or NMSE over the examples of all runs
+ * with its 95 % interval, else the mean ± one standard deviation.
+ */
 export interface PivotCell extends ShownEstimate {
   n: number;
 }
@@ -51,6 +55,12 @@ export function estimateOver(runs: readonly ComparedRun[], metric: string): Pivo
   const pooled = rates.length === n ? pooledRate(rates) : null;
   const rate = pooled === null ? null : rateEstimate(pooled, 0.95);
   if (rate !== null) return { ...rate, n };
+  const sums = having.flatMap(({ pooled }) => pooled.get(metric) ?? []);
+  if (sums.length === n && sums.every(({ reduction }) => reduction === sums[0].reduction)) {
+    const all = sums.map(({ sums }) => sums).reduce(pooledSums);
+    const estimate = pooledEstimate({ ...sums[0], sums: all }, 0.95);
+    if (estimate !== null) return { ...estimate, n };
+  }
   const values = having.map((run) => toNumber(run.metrics.get(metric) as number)), centre = mean(values);
   const spread = n > 1 ? standardDeviation(values) : null;
   return {

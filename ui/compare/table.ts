@@ -1,7 +1,8 @@
 /** Runs as columns: parameters, metrics, execution, and their differences. */
 import { canonicalJson } from "../../lib/contract/json.ts";
 import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../../lib/contract/value.ts";
-import { recordedRate } from "../../lib/contract/metric_metadata.ts";
+import { recordedPooled, recordedRate } from "../../lib/contract/metric_metadata.ts";
+import type { PooledMetric } from "../../lib/numeric/pooled_ratio.ts";
 import type { RateCounts } from "../../lib/numeric/rate_interval.ts";
 import { artifactsOf, metricRows, type RunDocuments } from "../runs/documents.ts";
 import { isVolatile } from "../runs/metrics.ts";
@@ -17,6 +18,8 @@ export interface ComparedRun {
   metrics: ReadonlyMap<string, Value>;
   /** Counts over units of rates, by the names of the metrics. */
   rates: ReadonlyMap<string, RateCounts>;
+  /** Sums of root mean squares and ratios, by the names of the metrics. */
+  pooled: ReadonlyMap<string, PooledMetric>;
   /** Times, memory, mode and workers. */
   timing: ReadonlyMap<string, Value>;
   environment: ReadonlyMap<string, Value>;
@@ -38,6 +41,13 @@ export function comparedRun({ summary, manifest }: RunDocuments, recipe: JsonObj
       reports.get(metric)! > 1 ? `${step}:${metric}` : metric,
       value as Value,
     ]);
+  const recorded = <T>(read: (metadata: JsonObject, metric: string) => T | null): [string, T][] =>
+    summary.steps.flatMap(({ id, metrics, metadata }) =>
+      Object.keys(metrics ?? {}).flatMap((metric): [string, T][] => {
+        const found = read(metadata ?? {}, metric);
+        return found === null ? [] : [[reports.get(metric)! > 1 ? `${id}:${metric}` : metric, found]];
+      })
+    );
   const environment = isObject(manifest.environment) ? manifest.environment : {};
   const seconds = summary.completed_at_utc === null
     ? null
@@ -48,12 +58,8 @@ export function comparedRun({ summary, manifest }: RunDocuments, recipe: JsonObj
     status: summary.status,
     parameters: parametersOf(recipe),
     metrics: new Map(named(false)),
-    rates: new Map(summary.steps.flatMap(({ id, metrics, metadata }) =>
-      Object.keys(metrics ?? {}).flatMap((metric) => {
-        const rate = recordedRate(metadata ?? {}, metric);
-        return rate === null ? [] : [[reports.get(metric)! > 1 ? `${id}:${metric}` : metric, rate]];
-      })
-    )),
+    rates: new Map(recorded(recordedRate)),
+    pooled: new Map(recorded(recordedPooled)),
     timing: new Map<string, Value>([
       ["mode", summary.execution.mode ?? null],
       ["workers", summary.execution.parallel_workers ?? null],

@@ -1,7 +1,8 @@
 /** Metrics for readers: names, units and directions from the research catalogue, values with the digits that matter. */
-import { recordedRate } from "../../lib/contract/metric_metadata.ts";
+import { recordedPooled, recordedRate } from "../../lib/contract/metric_metadata.ts";
 import { type JsonObject, toNumber, type Value } from "../../lib/contract/value.ts";
 import { estimateText, numberText } from "../../lib/figure/number_text.ts";
+import { pooledEstimate } from "../../lib/numeric/pooled_ratio.ts";
 import { type RateCounts, rateEstimate } from "../../lib/numeric/rate_interval.ts";
 import { get, type Reply } from "../api.ts";
 import { signal } from "../preact.ts";
@@ -71,11 +72,16 @@ export function valueText(value: unknown): string {
   return numberText(number, "unicode");
 }
 
-/** A metric of a step: a rate with its 95 % interval or bound, other values by themselves. */
+/** A metric of a step: a rate, a root mean square or an NMSE with its 95 % interval or bound, other values by themselves. */
 export const measuredText = (
   { metrics, metadata }: { metrics: Record<string, unknown>; metadata: JsonObject },
   metric: string,
-): string => shownMetric(metrics[metric], recordedRate(metadata, metric) ?? undefined);
+): string => {
+  const pooled = recordedPooled(metadata, metric), estimate = pooled === null ? null : pooledEstimate(pooled, 0.95);
+  return estimate !== null
+    ? estimateText(estimate, "unicode")
+    : shownMetric(metrics[metric], recordedRate(metadata, metric) ?? undefined);
+};
 
 /** The same of a value and its counts. */
 export function shownMetric(value: unknown, rate: RateCounts | undefined): string {

@@ -1,7 +1,9 @@
 /** Values over a coordinate (error rates, quality, packet success) with closed forms and bounds. */
 import type { CurveFigure, FigurePoint, FigureSeries } from "../../figure/types.ts";
 import { theoryCurves, uncodedLink } from "../../figure/theory_curves.ts";
+import { pooledValue, rootMeanSquare } from "../../numeric/pooled_ratio.ts";
 import { mean } from "../../numeric/statistics.ts";
+import { findMetric } from "../../research/catalog.ts";
 import { completedRow, estimateOf, metricFacts } from "../estimates.ts";
 import { placeOf } from "./groups.ts";
 import { axis, pointsOf, PROBABILITY, requireOneLine, requirePoints } from "./points.ts";
@@ -52,16 +54,18 @@ export function curves(draft: Draft): CurveFigure {
 /** Whether a logarithmic axis can show it: an exact 0, as of an oracle, has no place. */
 const isDrawable = ({ y, bound, outage = 0 }: FigurePoint) => y !== 0 || bound !== undefined || outage > 0;
 
-/** The bound at every place, as the mean over all recipes there, without an interval. */
+/** The bound at every place over all recipes there, without an interval: its root mean square, or its mean. */
 function boundSeries({ result, groups, request }: Draft, bound: string): FigureSeries {
   const found = new Map<number, number[]>();
   for (const recipe of groups.flatMap(({ recipes }) => recipes)) {
     const x = placeOf(result, recipe, request.x), value = estimateOf(result, recipe.id, bound)?.mean;
     if (x !== null && value !== null && value !== undefined) found.set(x, [...found.get(x) ?? [], value]);
   }
+  const isRoot = findMetric(bound)?.reduction === "root_mean_square";
+  const over = (values: number[]) => isRoot ? pooledValue(rootMeanSquare(values))! : mean(values);
   const points = [...found].sort(([a], [b]) => a - b).map(([x, values]) => ({
     x,
-    y: Number(mean(values).toPrecision(12)),
+    y: Number(over(values).toPrecision(12)),
     low: null,
     high: null,
   }));

@@ -66,7 +66,7 @@ Deno.test("a rate without events is an upper bound everywhere, and never 0", () 
   assert.match(files["summary.tex"], /quiet & candidate & \$< 1 \\times 10\^\{-4\}\$ \\\\/);
   assert.match(
     files["aggregates.csv"],
-    /\nquiet,channel\.ber,2,,.*,wilson,0\.95,0,30000,bit,30000,0,0\.0001,,,< 1×10⁻⁴\n/,
+    /\nquiet,channel\.ber,2,,.*,wilson,0\.95,0,30000,,,,,bit,30000,0,0\.0001,,,< 1×10⁻⁴\n/,
   );
 });
 

@@ -87,6 +87,8 @@ Deno.test("the scores are those of their definitions", async () => {
   const { metrics: found } = await runOperation(metrics, { inputs: { estimate, problem: truth } });
   assert.deepEqual(found, {
     "aoa.rmse_deg": Math.sqrt(14 / 4),
+    "aoa.rmse_deg.squared_sum": 14,
+    "aoa.rmse_deg.count": 4n,
     "aoa.mae_deg": 1.5,
     "aoa.median_error_deg": 1.5,
     "aoa.p90_error_deg": 2 + 0.7,

@@ -110,6 +110,8 @@ Deno.test("the scores are those of their definitions", async () => {
   assert.deepEqual(scored.metrics, {
     "ntn.doppler_mae_hz": 50 / 4,
     "ntn.doppler_rmse_hz": Math.sqrt((100 + 1600) / 4),
+    "ntn.doppler_rmse_hz.squared_sum": 1700,
+    "ntn.doppler_rmse_hz.count": 4n,
     "ntn.beam_handover_accuracy": 3 / 4,
     "ntn.beam_outage_rate": 1 / 4,
     "ntn.handover_lead_time_mean_s": 1.5 / 3,

@@ -109,6 +109,8 @@ Deno.test("the scores are those of their definitions", async () => {
   const root = Math.sqrt((25 + 0 + 1 + 4) / 4);
   assert.deepEqual(found, {
     "localization.rmse_m": root,
+    "localization.rmse_m.squared_sum": 30,
+    "localization.rmse_m.count": 4n,
     "localization.mae_m": 2,
     "localization.p90_error_m": 2 + (3 * 0.9 - 2) * 3,
     "task.score": 1 / (1 + root),

@@ -256,7 +256,14 @@ Deno.test("estimates are assigned to targets in any order, and scored by their d
   near(toNumber(report.crb_range_m as number), Math.sqrt(mean * 12 / elements / (2 * Math.PI / 100) ** 2 / 9999), 1e-9);
   // Without a frame there are no cells: errors alone.
   const plain = await scoresOf(targets("estimate", [[12, 5, 1]]), targets("truth", [[10, 5, 1]]));
-  assert.deepEqual(plain.metrics, { "isac.range_rmse_m": 2, "isac.velocity_rmse_mps": 0 });
+  assert.deepEqual(plain.metrics, {
+    "isac.range_rmse_m": 2,
+    "isac.range_rmse_m.squared_sum": 4,
+    "isac.range_rmse_m.count": 1,
+    "isac.velocity_rmse_mps": 0,
+    "isac.velocity_rmse_mps.squared_sum": 0,
+    "isac.velocity_rmse_mps.count": 1,
+  });
 });
 
 Deno.test("contradictions are refused", async () => {
