@@ -136,6 +136,7 @@ Deno.test("verification compares a root mean square with its sums", () => {
   const problemsOf = (metrics: JsonObject) => {
     const step = { id: "evaluation", metrics, metadata: pooledMetadata(pooled), outputs: {} } as unknown as StepRow;
     const findings = new Findings();
+    findings.group("metrics");
     checkMetrics([step], () => null, findings);
     return findings.errors.map(({ code, path }) => `${code} ${path}`);
   };
