@@ -21,7 +21,7 @@ export function aggregateTable(result: BenchmarkResult): string {
       value: estimateText(ofAggregate(row), "unicode", unitText(metricFacts(result, row.metric).unit)),
       n: row.n,
       events: row.events === undefined ? "" : `${row.events}/${row.trials}`,
-      units: row.unit === undefined ? "" : `${row.unit_failures}/${row.units} ${UNITS[row.unit]}`,
+      units: unitsText(row),
       stopped: row.stop_reason ?? "",
     })),
     [
@@ -29,6 +29,12 @@ export function aggregateTable(result: BenchmarkResult): string {
       ...(shown.some(({ stop_reason }) => stop_reason !== undefined) ? ["stopped"] : []),
     ],
   );
+}
+
+/** Failed units of a rate, and the number of units of a root mean square, which has no failures. */
+function unitsText({ unit, unit_failures, units }: BenchmarkResult["aggregates"][number]): string {
+  if (unit === undefined) return "";
+  return `${unit_failures === undefined ? "" : `${unit_failures}/`}${units} ${UNITS[unit]}`;
 }
 
 /** The tested comparisons, with the better method and the p-value. */

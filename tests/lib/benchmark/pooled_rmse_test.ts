@@ -13,6 +13,7 @@ import { Findings } from "../../../lib/run/findings.ts";
 import { checkMetrics } from "../../../lib/run/verify_metrics.ts";
 import { openWorkspace } from "../../../lib/run/workspace.ts";
 import { ROOT_PATH } from "../../support/paths.ts";
+import { aggregateTable } from "../../../lib/cli/benchmark_table.ts";
 import { runBenchmark, verifyBenchmark } from "../../support/session.ts";
 
 async function measured(recipe: string, pack: JsonObject): Promise<BenchmarkResult> {
@@ -54,6 +55,8 @@ Deno.test("MUSIC at 15 dB meets the bound of the direction", async () => {
     recipes: [{ id: "music", path: "recipe.yaml", matrix: { dimensions: { snr_db: [float(15)] } } }],
   });
   assertMeets(result, "aoa.rmse_deg", "aoa.cramer_rao_rmse_deg");
+  assert.match(aggregateTable(result), /aoa\.rmse_deg .* \d+ examples/);
+  assert.doesNotMatch(aggregateTable(result), /undefined/);
 });
 
 Deno.test("refined peaks of range and Doppler meet the bounds, with one root over all replicates", async () => {

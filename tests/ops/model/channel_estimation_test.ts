@@ -4,6 +4,7 @@ import type { InputArtifact, Operation } from "../../../lib/contract/operation.t
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { mmseFilter } from "../../../lib/numeric/channel_estimation.ts";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { checkFractions } from "../../../lib/research/catalog.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 import metrics from "../../../ops/metrics/channel_estimation.ts";
 import adapter from "../../../ops/model/channel_estimator_adapter.ts";
@@ -26,8 +27,8 @@ async function observed(snrDb: number, channelParams: JsonObject = {}, pilotPara
     .outputs;
 }
 
-function observedMimo(snrDb: number, examples = 400) {
-  const sizes = { scenario: "mimo_ofdm", example_count: examples, rx_antennas: 2, ...WIDE };
+function observedMimo(snrDb: number, examples = 400, seed = 1) {
+  const sizes = { scenario: "mimo_ofdm", example_count: examples, rx_antennas: 2, seed, ...WIDE };
   return observed(snrDb, sizes, { scenario: "comb", ...WIDE });
 }
 
@@ -100,6 +101,17 @@ Deno.test("linear MMSE beats least squares, and errors fall and rates rise with 
     rows.push([mmse["channel_estimation.nmse"], -mmse[rate], -mmse["channel_estimation.complex_correlation"]]);
   }
   rows.forEach((row, i) => row.forEach((value, j) => assert.ok(i === 0 || value < rows[i - 1][j])));
+});
+
+Deno.test("in strong noise zero forcing with an estimate may have more rate than with the true channel", async () => {
+  // A smoothed estimate of an ill-conditioned channel amplifies less noise: the ratio of the rates is no fraction.
+  const ratios: number[] = [];
+  for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    const { observation, truth } = await observedMimo(-10, 1, seed);
+    ratios.push((await scored(observation, truth)).found["mimo.channel_estimation.zf_rate_retention"]);
+  }
+  assert.ok(Math.max(...ratios) > 1, String(ratios));
+  checkFractions({ "mimo.channel_estimation.zf_rate_retention": float(Math.max(...ratios)) });
 });
 
 Deno.test("a prior of fewer taps than the channel has leaves an error that no SNR removes", async () => {
