@@ -364,7 +364,7 @@ function selectedItems({ steps }: RecipeDocument): number | null {
   return null;
 }
 
-/** Candidates and baselines have to meet at a point; a recipe with problems of its own is not looked for. */
+/** Candidates and baselines have to meet at a point, at least some of them; a recipe with problems of its own is not looked for. */
 function checkBaselines(
   pack: Pack,
   recipes: readonly LoadedRecipe[],
@@ -373,14 +373,21 @@ function checkBaselines(
   if (checked.length < recipes.filter(({ entry }) => entry.skip_reason === null).length) return [];
   const places = checked.map(comparedFacts), pairs = comparedPairs(places, pack.baselines);
   const { candidates, references } = comparedSides(places, pack.baselines);
-  if (pairs.length > 0 || candidates.length === 0 || references.length === 0) return [];
-  const message = `Cannot compare ${candidates[0].id} with ${
-    references[0].id
-  }: no candidate has a baseline at its point`;
+  if (candidates.length === 0 || references.length === 0) return [];
+  const met = new Set(pairs.map(({ candidate }) => candidate.id));
+  const roles = new Map(checked.map(({ entry }) => [entry.id, entry.role]));
+  // Bounds and references of other roles may stand alone.
+  const alone = candidates.filter(({ id }) => !met.has(id) && (met.size === 0 || roles.get(id) === "candidate"));
+  if (alone.length === 0) return [];
+  const [{ id }] = alone, more = alone.length === 1 ? "" : ` and ${alone.length - 1} more`;
+  const message = `Cannot compare ${id}${more}: ${
+    met.size === 0 ? "no candidate has" : "it has no"
+  } baseline at its point`;
   const hint =
     "Give the rows of a point the same coordinates in matrix_selection, or the same aggregation_cell_id in " +
     "params.metadata";
-  return [diagnostic("pack_baseline_unmet", ["baselines"], message, { hint })];
+  const severity = met.size === 0 ? "error" : "warning";
+  return [diagnostic("pack_baseline_unmet", ["baselines"], message, { hint, severity })];
 }
 
 /**

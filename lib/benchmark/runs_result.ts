@@ -8,7 +8,7 @@ import { inside, readText } from "../artifact/inside.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { canonicalJson, parseJson } from "../contract/json.ts";
-import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { isInteger, isObject, type JsonObject, type Value } from "../contract/value.ts";
 import type { RecipeDocument, StepDocument } from "../recipe/types.ts";
 import { recipeSpecs } from "../research/specs.ts";
 import type { SummaryDocument } from "../run/bundle_schema.ts";
@@ -69,6 +69,7 @@ export function resultOfRuns(workspace: Workspace, rows: readonly RunRow[], requ
   const metrics = request.metrics ??
     [...new Set(runs.flatMap(({ recipe }) => recipeSpecs(recipe).metrics.map(({ id }) => id)))];
   const seen = new Map<string, Set<string>>();
+  const drawn = new Map<string, Set<string>>();
   const result: ResultRow[] = [];
   const recipes = new Map<ResultRow, ReadRun>();
   for (const run of runs) {
@@ -80,6 +81,9 @@ export function resultOfRuns(workspace: Workspace, rows: readonly RunRow[], requ
     if (by === "point" && known.has(String(sha256))) continue;
     known.add(String(sha256));
     const row = resultRow(run, id, own, known.size - 1);
+    if (by === "point" && repeatsDraws(run, drawn.getOrInsertComputed(id, () => new Set()))) {
+      row.replicates_independent = false;
+    }
     result.push(row);
     recipes.set(row, run);
   }
@@ -131,6 +135,14 @@ export function resultOfRuns(workspace: Workspace, rows: readonly RunRow[], requ
       reports: (row) => recipes.has(row) ? reportsOf(workspace, recipes.get(row)!) : [],
     },
   };
+}
+
+/** Whether a step has drawn with its seed before, in another run of the point. @param drawn receives the seeds of the run */
+function repeatsDraws({ recipe: { steps } }: ReadRun, drawn: Set<string>): boolean {
+  const seeds = steps.filter(({ params }) => isInteger(params.seed)).map(({ id, params }) => `${id} ${params.seed}`);
+  const repeats = seeds.some((seed) => drawn.has(seed));
+  for (const seed of seeds) drawn.add(seed);
+  return repeats;
 }
 
 const pointId = (family: string, coordinates: JsonObject): string =>

@@ -20,8 +20,6 @@ export class Tally {
   n = 0;
   min = Infinity;
   max = -Infinity;
-  /** Whether the replicates repeat each other, so that they give no interval. */
-  isDependent = false;
   readonly #sum = new RunningSum();
   readonly #values: number[] | null;
   #centre = 0;
@@ -29,6 +27,7 @@ export class Tally {
   #rates: RateCounts | null | undefined;
   #pooled: PooledMetric | undefined;
   #unpooled = false;
+  #repeats = false;
   #unrated = false;
   #unvalued = false;
 
@@ -44,7 +43,7 @@ export class Tally {
       return;
     }
     this.n++;
-    this.isDependent = independent === false && this.n > 1;
+    if (independent === false) this.#repeats = true;
     this.min = Math.min(this.min, value);
     this.max = Math.max(this.max, value);
     this.#sum.add(value);
@@ -60,6 +59,11 @@ export class Tally {
       const before = this.#pooled;
       this.#pooled = before === undefined ? own : { ...own, sums: pooledSums(before.sums, own.sums) };
     }
+  }
+
+  /** Whether the replicates repeat each other, so that they give no interval. */
+  get isDependent(): boolean {
+    return this.#repeats && this.n > 1;
   }
 
   /** The pooled counts; null where a value has none, or where units differ. */

@@ -262,6 +262,11 @@ Deno.test("a pack whose candidates meet no baseline is refused; the coordinate o
   });
   assert.deepEqual(await codes(cell("low", "a"), cell("high", "b")), ["pack_baseline_unmet"]);
   assert.deepEqual(await codes(at("low", snr(1))), []);
+
+  // One candidate without a baseline beside others is a warning; a row of another role is a reference.
+  const third = (role: string) => codes(at("low", snr(1)), at("high", snr(1)), { ...at("other", snr(9)), role });
+  assert.deepEqual(await third("candidate"), ["pack_baseline_unmet", "comparison_underpowered"]);
+  assert.deepEqual(await third("upper_bound"), ["comparison_underpowered"]);
 });
 
 Deno.test("a canonical pack asks for its protocol, a traceable one for more", async () => {

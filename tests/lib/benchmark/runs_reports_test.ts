@@ -136,6 +136,23 @@ test("runs of one point with other seeds are replicates; a repeated one counts o
   assert.deepEqual((figure as CurveFigure).series[0].points.map(({ x, n }) => [x, n]), [[3, 2]]);
 });
 
+test("runs of one point that repeat an authored seed have no interval", async (svc) => {
+  for (const [name, authored] of [["free", {}], ["frozen", { seed: 9 }]] as const) {
+    for (const seed of [1, 2]) {
+      const { metadata, steps, ...rest } = link(name, 1000, false);
+      const noise = { ...steps[2], params: { ...steps[2].params, ...authored } };
+      await svc.recipes.run({
+        ...rest,
+        metadata: { ...metadata, seed },
+        steps: steps.map((step) => step.id === noise.id ? noise : step),
+      });
+    }
+    const { figure } = await svc.runs.figure({ recipe: name, x: "wireless_channel.snr_db" });
+    const [{ n, low }] = (figure as CurveFigure).series[0].points;
+    assert.deepEqual([n, low === null], [2, name === "frozen"]);
+  }
+});
+
 test("runs list finds variants by the name of their recipe and marks pruned runs", async (svc) => {
   const of = async (recipe: string) => (await svc.runs.list({ recipe })).map(({ recipe_name }) => recipe_name);
   assert.equal((await of("sweep")).length, 4);
