@@ -411,7 +411,8 @@ function checkPower(pack: Pack, checked: readonly ConditionedRecipe[], replicati
   );
   const level = 1 - toNumber(replication?.confidence_level ?? 0.95);
   const needed = pairsNeeded(pairs.length, level), most = Math.max(...pairs);
-  if (pairs.length === 0 || most >= needed) return [];
+  // With kept seeds nothing is tested.
+  if (pairs.length === 0 || most >= needed || replication?.keep_authored_seeds === true) return [];
   const compared = pairs.length === 1 ? "1 comparison" : `${pairs.length} comparisons`;
   const message = `Cannot distinguish ${compared}: each has at most ${most} ${most === 1 ? "pair" : "pairs"}`;
   const hint = `At the level ${numberText(level)} after correction at least ${needed} pairs are needed: ` +

@@ -140,7 +140,7 @@ function intervals(result: BenchmarkResult, form: NumberForm): ReportTable {
       row.metric,
       { written: numberText(row.n, form) },
       { written: estimateText(ofAggregate(row), form) },
-      METHODS[row.ci_method] ?? row.ci_method,
+      row.reason === undefined ? METHODS[row.ci_method] ?? row.ci_method : "none, kept seeds",
       measure(row.events, form),
       measure(row.trials, form),
       UNITS[row.unit ?? "replicate"],

@@ -160,7 +160,8 @@ function Measured({ result: { benchmark, recipes, aggregates } }: { result: Resu
 function Estimate({ row, id, of }: { row: Row; id: string; of: Aggregate | undefined }) {
   if (of === undefined) return <>{valueText(row.metrics[id])}</>;
   const over = of.unit === undefined ? `${of.n} replicates` : `${of.units} units (${of.unit})`;
-  return <span title={`${of.ci_method}, ${over}`}>{estimateOf(of.mean, of.ci_low, of.ci_high, of.upper_bound)}</span>;
+  const method = of.reason === undefined ? of.ci_method : "no interval, replicates keep authored seeds";
+  return <span title={`${method}, ${over}`}>{estimateOf(of.mean, of.ci_low, of.ci_high, of.upper_bound)}</span>;
 }
 
 function Comparisons({ rows }: { rows: Result["comparisons"] }) {
