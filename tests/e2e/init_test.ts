@@ -42,7 +42,8 @@ Deno.test(
 
     const compared = await svc(["benchmark", "run", "first_comparison", "--replicates", "2", "--json"], { cwd });
     assert.equal(compared.code, 0, compared.stderr);
-    const [result] = [...Deno.readDirSync(join(cwd, ".svc/benchmarks"))].map(({ name }) => name);
+    const folders = [...Deno.readDirSync(join(cwd, ".svc/benchmarks"))].map(({ name }) => name);
+    const result = folders.find((name) => !name.startsWith("."))!;
     const { comparisons } = JSON.parse(await Deno.readTextFile(join(cwd, ".svc/benchmarks", result, "result.json")));
     // Both methods at each of four points.
     assert.deepEqual(comparisons.map(({ n }: { n: number }) => n), [2, 2, 2, 2]);

@@ -225,6 +225,13 @@ Deno.test("an authored seed counts for the first replicate; after it the stream 
   assert.deepEqual(await seedsOf(authored({ replication: { ...replication, keep_authored_seeds: true } })), [3, 3, 3]);
   assert.deepEqual(await seedsOf(twoLinks({ replication })), [null, null, null]);
 
+  // Results of before say nothing: their replicates kept the seed, and verification makes their recipes again.
+  await withPack(authored({ replication }), async ({ pack: file, projectRoot }) => {
+    const { pack, recipes: [{ recipe }], replication } = await loadBenchmarkPack(file, { projectRoot });
+    const { keep_authored_seeds: _, ...before } = replication!;
+    assert.equal(recipeOfReplicate(pack, recipe!, before, 2).steps[0].params.seed, 3);
+  });
+
   // Seeds that the pack sets for a cell stay what they are; an operation that it would pair without a cell does not.
   const conditions = { common_conditions: { randomness: { paired_operation_ids: ["source.random_bits"] } } };
   const entry = (metadata: JsonObject) => ({
