@@ -54,8 +54,43 @@ const show = (value: Value): string => {
   return text.length > 60 ? text.slice(0, 57) + "..." : text;
 };
 
-/** A number, optionally with a unit: `6 dB`, but not `0x10`. */
-const NUMERIC_TEXT = /^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(?![\dxX.])/;
+/** A number, optionally with a unit: `6 dB`, but not `0x10`, `1:30` or `10,5`. */
+const NUMERIC_TEXT = /^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(?![\dxX.,:_'])/;
+/** Digits in groups: `20_000`, `20'000`, `1,000,000`. */
+const GROUPED = /^\s*([-+]?\d{1,3}(?:([_' ])\d{3}(?:\2\d{3})*|(?:,\d{3}){2,})(?:\.\d+)?)\s*$/;
+/** One comma between digits: a decimal comma, or thousands. */
+const COMMA = /^\s*([-+]?\d+),(\d+)\s*$/;
+/** Hours, minutes and seconds, or minutes and seconds; YAML 1.1 reads them as a number to base 60. */
+const CLOCK = /^\s*(\d+)((?::[0-5]?\d){1,2})\s*$/;
+
+/** The number that a text may mean, as hint; null for a text without one. */
+function numberHint(text: string, types: string[]): string | null {
+  const whole = types.includes("integer") && !types.includes("number");
+  if (!whole && !types.includes("number")) return null;
+  const shown = (digits: string) => {
+    if (whole) return `${Math.trunc(Number(digits))}`;
+    const value = float(Number(digits));
+    return value instanceof Float ? value.toString() : `${value}`;
+  };
+  const grouped = GROUPED.exec(text)?.[1];
+  if (grouped !== undefined) return `Write ${shown(grouped.replace(/[_', ]/g, ""))}, without separators`;
+  const comma = COMMA.exec(text);
+  if (comma !== null) {
+    const [, before, after] = comma;
+    const thousands = after.length === 3 ? `${shown(before + after)} without separators` : null;
+    if (whole) return thousands === null ? "Use a whole number" : `Write ${thousands}`;
+    const decimal = `${shown(`${before}.${after}`)} with a point`;
+    return thousands === null ? `Write ${decimal}` : `Write ${decimal}, or ${thousands}`;
+  }
+  const clock = CLOCK.exec(text);
+  if (clock !== null) {
+    const parts = [clock[1], ...clock[2].slice(1).split(":")].map(Number);
+    const seconds = parts.reduce((sum, part) => 60 * sum + part, 0);
+    return `Write one number in the unit of the parameter; the time ${text.trim()} is ${seconds} seconds`;
+  }
+  const digits = NUMERIC_TEXT.exec(text)?.[1];
+  return digits === undefined ? null : `Write ${shown(digits)}`;
+}
 
 function typeProblem(types: string[], value: Value): { message: string; hint: string } {
   const wanted = types.join(" or ");
@@ -64,14 +99,8 @@ function typeProblem(types: string[], value: Value): { message: string; hint: st
     : value === null
     ? `Cannot use null as ${article(wanted)}`
     : `Cannot use ${show(value)} (${typeName(value)}) as ${article(wanted)}`;
-  const digits = typeof value === "string" ? NUMERIC_TEXT.exec(value)?.[1] : undefined;
-  if (digits !== undefined && types.includes("integer")) {
-    return { message, hint: `Write ${Math.trunc(Number(digits))}` };
-  }
-  if (digits !== undefined && types.includes("number")) {
-    const wantedNumber = float(Number(digits));
-    return { message, hint: `Write ${wantedNumber instanceof Float ? wantedNumber.toString() : wantedNumber}` };
-  }
+  const hint = typeof value === "string" ? numberHint(value, types) : null;
+  if (hint !== null) return { message, hint };
   if (typeName(value) === "number" && types.includes("integer")) {
     const number = toNumber(value as number | Float);
     return { message, hint: Number.isInteger(number) ? `Write ${number}, without a fraction` : "Use a whole number" };

@@ -131,9 +131,9 @@ function indentationHint(text: string, offset: number, code: string, message: st
   if (/must be sufficiently indented and end with a/.test(message)) {
     return "Close every bracket, and indent the lines between";
   }
-  if (/without - indicator/.test(message)) return "Align this line with the line above that it continues";
-  if (code !== "BLOCK_AS_IMPLICIT_KEY") return null;
   const start = text.lastIndexOf("\n", offset - 1) + 1;
+  if (code === "BAD_INDENT" || /without - indicator/.test(message)) return siblingIndentation(text, start);
+  if (code !== "BLOCK_AS_IMPLICIT_KEY") return null;
   const [line, ...rest] = text.slice(start).split("\n");
   const next = rest.find((other) => /^ *[^ #]/.test(other)) ?? "";
   // A key with a value on its own line has no nested keys.
@@ -142,6 +142,22 @@ function indentationHint(text: string, offset: number, code: string, message: st
     return null;
   }
   return `Indent the next line by ${column} spaces, as this one`;
+}
+
+/** The columns of the keys above to which a line can be aligned; null where none is near. */
+function siblingIndentation(text: string, start: number): string | null {
+  const own = /^ */.exec(text.slice(start))![0].length;
+  const columns = new Set<number>();
+  for (const line of text.slice(0, start).split("\n").reverse()) {
+    if (!/^ *[^ #\n]/.test(line)) continue;
+    const column = line.search(/[^ ]/), dash = /^ *(- +)/.exec(line)?.[1].length ?? 0;
+    if (column + dash >= Math.max(...columns, 0) && columns.size > 0) continue;
+    columns.add(column + dash);
+    if (column + dash < own || columns.size === 2) break;
+  }
+  const near = [...columns].sort((a, b) => b - a);
+  if (near.length === 0 || near.includes(own)) return null;
+  return `Indent this line by ${near.join(" or ")} spaces, as the keys above`;
 }
 
 /** Refuses YAML features that documents do not use, and inputs that the library takes too long to refuse. */

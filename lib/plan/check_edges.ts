@@ -56,7 +56,7 @@ export function checkInputs(graph: Graph, index: number): Diagnostic[] {
         "input_missing",
         port,
         `Cannot run ${step.id} without its input ${port}`,
-        fittingHint(graph, index, required[port]) ?? `Connect an output of kind ${required[port].join(" or ")}`,
+        fittingHint(graph, index, required[port], port) ?? `Connect an output of kind ${required[port].join(" or ")}`,
       );
     }
   }
@@ -94,7 +94,7 @@ export function checkInputs(graph: Graph, index: number): Diagnostic[] {
         "kind_mismatch",
         port,
         `Cannot connect ${from} to ${step.id}.${port}: it has kind ${kind}, and ${kinds.join(" or ")} is required`,
-        fittingHint(graph, index, kinds),
+        fittingHint(graph, index, kinds, port),
       );
       continue;
     }
@@ -126,8 +126,16 @@ function lastFitting(graph: Graph, index: number, kinds: string[], fits: (source
   return null;
 }
 
-function fittingHint(graph: Graph, index: number, kinds: string[]): string | null {
-  const fitting = lastFitting(graph, index, kinds);
+/** The hint for an input of a wrong kind; an output of another input would compare a stream with itself. */
+function fittingHint(graph: Graph, index: number, kinds: string[], port: string): string | null {
+  const used = Object.keys(graph.steps[index].inputs).filter((other) => other !== port)
+    .map((other) => sourceOf(graph, index, other));
+  const fitting = lastFitting(
+    graph,
+    index,
+    kinds,
+    (source) => !used.some((other) => other?.index === source.index && other.output === source.output),
+  );
   return fitting === null ? null : `Did you mean ${fitting}? Its kind matches`;
 }
 

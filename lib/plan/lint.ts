@@ -97,6 +97,7 @@ function applyRules(view: LintView, general: Diagnostic[]): Diagnostic[] {
   const replaced = new Set<Diagnostic>();
   const found: Diagnostic[] = [];
   for (const rule of RULES) {
+    if (rule.whenSound && [...general, ...found].some(({ severity }) => severity === "error")) continue;
     for (const finding of rule.find(view)) {
       const said = errorsAt.get(jsonPath(finding.place)) ?? [];
       // A failed premise of a rule would only cause a consequential finding.

@@ -49,7 +49,7 @@ class Edit {
 
   run(): string {
     const { text, value, options } = this;
-    const { value: old, tree } = readRecipeText(text, options);
+    const { value: old, tree } = readRecipeText(text, { ...options, emptyValues: "null" });
     if (canonicalJson(old) === this.#wanted) return text;
     const root = textPieces(text, { tree });
     while (root !== null && !this.#rewrite.has("")) {
@@ -64,7 +64,7 @@ class Edit {
 
   #read(text: string): Value | undefined {
     try {
-      return readRecipeText(text, this.options).value;
+      return readRecipeText(text, { ...this.options, emptyValues: "null" }).value;
     } catch (error) {
       if (error instanceof SvcError) return undefined;
       throw error;

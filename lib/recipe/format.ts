@@ -43,7 +43,7 @@ const LINE_WIDTH = 120;
 export function formatRecipeText(text: string, options: { file: string; format?: TextFormat }): string {
   const body = text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n");
   const format = options.format ?? textFormatOf(options.file, body);
-  const reading = { file: options.file, format };
+  const reading = { file: options.file, format, emptyValues: "null" } as const;
   const { value, tree } = readRecipeText(body, reading);
   const root = textPieces(body, { tree });
   if (root === null) return body;
@@ -60,7 +60,7 @@ function saysTheSame(
   text: string,
   before: string,
   canonical: string,
-  reading: { file: string; format: TextFormat },
+  reading: { file: string; format: TextFormat; emptyValues: "null" },
 ): boolean {
   try {
     if (canonicalJson(readRecipeText(text, reading).value) !== canonical) return false;

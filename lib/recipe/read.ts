@@ -5,7 +5,7 @@ import { MAX_TEXT_BYTES } from "./limits.ts";
 import { Positions } from "./positions.ts";
 import { ReadProblems } from "./read_problems.ts";
 import type { DecodedText } from "./types.ts";
-import { readYaml } from "./yaml_reader.ts";
+import { type EmptyValues, readYaml } from "./yaml_reader.ts";
 
 export { attachLocations, excerpt } from "./positions.ts";
 export { recipeFromValue } from "./from_value.ts";
@@ -16,17 +16,20 @@ export type TextFormat = "yaml" | "json";
  * Reads a recipe's text.
  * @param text YAML or JSON
  * @param options `file` names the text in locations; `format` defaults to that of the extension, else of the text: one
- *   that begins with a brace or bracket is JSON
- * @throws SvcError `recipe_syntax_invalid`, `recipe_duplicate_key`, `recipe_json_value_invalid` or
- *   `recipe_limit_exceeded`, with line and column in its diagnostics
+ *   that begins with a brace or bracket is JSON; `emptyValues` refuses `key:` without a value by default
+ * @throws SvcError `recipe_syntax_invalid`, `recipe_duplicate_key`, `recipe_value_empty`,
+ *   `recipe_json_value_invalid` or `recipe_limit_exceeded`, with line and column in its diagnostics
  */
-export function readRecipeText(text: string, options: { file: string; format?: TextFormat }): DecodedText {
+export function readRecipeText(
+  text: string,
+  options: { file: string; format?: TextFormat; emptyValues?: EmptyValues },
+): DecodedText {
   const body = text.startsWith("\ufeff") ? text.slice(1) : text;
   if (body.length > MAX_TEXT_BYTES || new TextEncoder().encode(body).length > MAX_TEXT_BYTES) {
     throw tooLong(options.file);
   }
   const format = options.format ?? textFormatOf(options.file, body);
-  return format === "json" ? readJson(body, options.file) : readYaml(body, options.file);
+  return format === "json" ? readJson(body, options.file) : readYaml(body, options.file, options.emptyValues);
 }
 
 /** A recipe file's text and its value. */

@@ -2,7 +2,7 @@
  * A YAML reader with typed numbers and positions.
  *
  * Language: YAML 1.2.2, core schema, one document. Keys are texts and unique; tags, merge keys, NaN and infinities are
- * refused; aliases are expanded up to a limit. `yes`, `no`, `on` and `off` are texts.
+ * refused, as are empty values; aliases are expanded up to a limit. `yes`, `no`, `on` and `off` are texts.
  */
 import { didYouMean } from "../contract/nearest.ts";
 import { cloneValue, float, integer, type Value } from "../contract/value.ts";
@@ -26,18 +26,22 @@ import {
 /**
  * Reads one YAML document.
  * @param file name for locations
- * @throws SvcError `recipe_syntax_invalid`, `recipe_duplicate_key`, `recipe_json_value_invalid` or
- *   `recipe_limit_exceeded`, with line and column in its diagnostics
+ * @param emptyValues `null` where a text is edited or laid out, which must not depend on forgotten values
+ * @throws SvcError `recipe_syntax_invalid`, `recipe_duplicate_key`, `recipe_value_empty`,
+ *   `recipe_json_value_invalid` or `recipe_limit_exceeded`, with line and column in its diagnostics
  */
-export function readYaml(text: string, file: string): DecodedText {
+export function readYaml(text: string, file: string, emptyValues: EmptyValues = "refuse"): DecodedText {
   const positions = new Positions(text, file);
   const problems = new ReadProblems(positions);
   const tree = composeYaml(text, problems);
   problems.throwAny();
-  const { value, spot } = new YamlWalk(problems).root(tree);
+  const { value, spot } = new YamlWalk(problems, emptyValues).root(tree);
   problems.throwAny();
   return { value, locate: locator(positions, spot), tree };
 }
+
+/** Treatment of `key:` and `-` without a value. */
+export type EmptyValues = "refuse" | "null";
 
 interface Read {
   value: Value;
@@ -48,6 +52,10 @@ interface Read {
   height: number;
 }
 
+/** Whether a value is missing: `key:` or `-` with nothing behind it; a written `null`, `~` or `""` is a value. */
+const isEmpty = (node: Node | null): boolean =>
+  node === null || (isScalar(node) && node.type === "PLAIN" && (node.source ?? "") === "" && node.tag === undefined);
+
 /** Converts the library's tree to typed values, expanding aliases. */
 class YamlWalk {
   /** Null while the anchored value is read. */
@@ -55,7 +63,7 @@ class YamlWalk {
   #aliasNodes = 0;
   readonly #place: (string | number)[] = [];
 
-  constructor(readonly problems: ReadProblems) {}
+  constructor(readonly problems: ReadProblems, readonly emptyValues: EmptyValues) {}
 
   root(contents: Node | null): Read {
     return this.#read(contents, 0);
@@ -79,6 +87,15 @@ class YamlWalk {
 
   #refuse(at: number, message: string, hint?: string): void {
     this.problems.add("recipe_json_value_invalid", at, message, { place: this.#place, hint });
+  }
+
+  /** A forgotten value would silently mean null, which often selects a default. */
+  #refuseEmpty(at: number, what: string): void {
+    if (this.emptyValues === "null") return;
+    this.problems.add("recipe_value_empty", at, `Cannot use the empty value of ${what}`, {
+      place: this.#place,
+      hint: "Write a value, or null where none is meant",
+    });
   }
 
   #scalar(node: Scalar, at: number): Value {
@@ -133,6 +150,7 @@ class YamlWalk {
     let nodes = 1, height = 0;
     for (const item of node.items) {
       this.#place[this.#place.length - 1] = value.length;
+      if (isEmpty(item)) this.#refuseEmpty(item?.range?.[0] ?? at, `item ${value.length + 1} of a list`);
       const read = this.#read(item, at);
       value.push(read.value);
       items.push(read.spot);
@@ -154,6 +172,7 @@ class YamlWalk {
       this.#place[this.#place.length - 1] = name;
       const first = members.get(name);
       if (first !== undefined) this.problems.duplicateKey(name, key, first.key, this.#place);
+      if (isEmpty(pair.value)) this.#refuseEmpty(key, `the key ${name}`);
       const read = this.#read(pair.value, pair.key?.range?.[1] ?? at);
       entries.push([name, read.value]);
       members.set(name, { key, value: read.spot });

@@ -1,5 +1,5 @@
 /** What the error rates share: names of metrics under a label, reports, and streams of different length. */
-import type { RateCounts } from "../../lib/numeric/rate_interval.ts";
+import { type RateCounts, rateEstimate } from "../../lib/numeric/rate_interval.ts";
 import { diagnostic, SvcError } from "../../lib/contract/error.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
@@ -12,7 +12,10 @@ export const allowLengthMismatch = () =>
  * Facts about the lengths of the compared streams in bits, and the warning for a difference.
  * @throws SvcError `length_mismatch` for a difference that is not allowed
  */
-export function comparedLengths(candidate: number, reference: number, allowed: boolean, compared: string) {
+export function comparedLengths(candidate: number, reference: number, allowed: boolean, compared: string): {
+  facts: { reference_bit_count: number; candidate_bit_count: number; length_mismatch: number };
+  metadata: { warnings?: JsonObject[] };
+} {
   const facts = {
     reference_bit_count: reference,
     candidate_bit_count: candidate,
@@ -23,7 +26,23 @@ export function comparedLengths(candidate: number, reference: number, allowed: b
   const hint = "Compare both sides of the link at the same stage";
   if (!allowed) throw new SvcError("length_mismatch", message, { hint });
   const warning = diagnostic("length_mismatch", [], `${message}: ${compared}`, { severity: "warning", hint });
-  return { facts, metadata: { warnings: [warning] } as JsonObject };
+  return { facts, metadata: { warnings: [warning as unknown as JsonObject] } };
+}
+
+/** Guessing has a bit error rate of 1/2; this confidence keeps false warnings out of long sweeps. */
+const CERTAIN = 0.9999;
+
+/** The warning of a bit error rate that is certainly above 1/2. */
+export function invertedBits(counts: RateCounts): { warnings?: JsonObject[] } {
+  if (counts.events <= counts.trials / 2) return {};
+  if ((rateEstimate(counts, CERTAIN)?.low ?? 0) <= 0.5) return {};
+  const message = `More than half of the bits differ: ${counts.events} of ${counts.trials}`;
+  const hint = "Is the sign of the soft values inverted, or is the order of the bits reversed?";
+  return {
+    warnings: [
+      diagnostic("error_rate_above_half", [], message, { severity: "warning", hint }) as unknown as JsonObject,
+    ],
+  };
 }
 
 /**

@@ -9,7 +9,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { checkBits } from "../../lib/artifact/boundary.ts";
 import { rateCounter } from "../../lib/artifact/statistical_unit.ts";
 import { bitsOf } from "../../lib/artifact/values.ts";
-import { allowLengthMismatch, comparedLengths, errorRateNames, errorRateReport } from "./_error_rate.ts";
+import { allowLengthMismatch, comparedLengths, errorRateNames, errorRateReport, invertedBits } from "./_error_rate.ts";
 import { defineReport } from "../_report.ts";
 
 export default defineReport({
@@ -65,11 +65,13 @@ function comparison(
       for (let i = 0; i < failed.length; i++) failed[i] = candidate[i] ^ reference[i];
       counter.add(failed);
     },
-    report: () =>
-      errorRateReport(errorRateNames(label, "ber", "error_count", "compare_bit_count"), counter.counts(), {
+    report() {
+      const counts = counter.counts(), warnings = [...found.warnings ?? [], ...invertedBits(counts).warnings ?? []];
+      return errorRateReport(errorRateNames(label, "ber", "error_count", "compare_bit_count"), counts, {
         label,
         facts: { ...facts, compare_bit_count: Math.min(candidateLength, referenceLength) },
-        metadata: found,
-      }),
+        metadata: warnings.length === 0 ? {} : { warnings },
+      });
+    },
   };
 }

@@ -7,7 +7,7 @@
  * counted as skipped. Formulas and sources: lib/numeric/image_quality.ts.
  */
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
+import { diagnostic, SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact } from "../../lib/contract/operation.ts";
 import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
@@ -95,9 +95,22 @@ export default defineReport({
       }),
     }));
     const facts = { data_range: float(range), exact_psnr_db: float(exact) };
-    return { metrics, items, facts };
+    const metadata = rangeWarning(range, reference);
+    return { metrics, items, facts, metadata };
   },
 });
+
+/** The warning of a `data_range` that is not the range of the samples: PSNR would be off by the ratio of the two. */
+function rangeWarning(range: number, { data, dtype }: ImageBatch): JsonObject {
+  let largest = 0;
+  for (const sample of data) if (Math.abs(sample) > largest) largest = Math.abs(sample);
+  const actual = dtype === "uint8" ? 255 : largest > 1 ? largest : 1;
+  if (largest === 0 || (range <= 2 * actual && 2 * range >= largest)) return {};
+  const message = `The data range ${range} does not fit ${dtype} samples up to ${Number(largest.toPrecision(3))}: ` +
+    `PSNR is off by ${(20 * Math.log10(range / actual)).toFixed(1)} dB`;
+  const hint = "Leave data_range at 0, the range of the type";
+  return { warnings: [diagnostic("data_range_mismatch", [], message, { severity: "warning", hint })] } as JsonObject;
+}
 
 function checkComparable(candidate: ImageBatch, reference: ImageBatch): void {
   if (candidate.dtype !== reference.dtype) {

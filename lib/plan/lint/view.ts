@@ -25,6 +25,8 @@ export interface Rule {
   severity?: Severity;
   /** Whether a run also reports its warnings; it always reports errors. */
   onRun?: boolean;
+  /** Whether it applies only to a recipe without errors, since it would report their consequences. */
+  whenSound?: boolean;
   /** Codes of general checks that this rule replaces at the same place. */
   replaces?: readonly string[];
   find(recipe: LintView): Iterable<Finding>;

@@ -5,7 +5,7 @@ import { editRecipeText } from "../../../lib/recipe/edit_text.ts";
 import { readRecipeText } from "../../../lib/recipe/read.ts";
 import { dice, edited, SHIPPED, UNUSUAL } from "./_edits.ts";
 
-const read = (text: string, file = "a.yaml") => readRecipeText(text, { file }).value;
+const read = (text: string, file = "a.yaml") => readRecipeText(text, { file, emptyValues: "null" }).value;
 
 /** The text after a change of what it holds. */
 function change(text: string, alter: (value: JsonObject) => void, file = "a.yaml"): string {

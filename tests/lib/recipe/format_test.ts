@@ -5,7 +5,7 @@ import { formatRecipeText } from "../../../lib/recipe/format.ts";
 import { readRecipeText } from "../../../lib/recipe/read.ts";
 import { dice, edited, SHIPPED, UNUSUAL } from "./_edits.ts";
 
-const read = (text: string, file: string) => readRecipeText(text, { file }).value;
+const read = (text: string, file: string) => readRecipeText(text, { file, emptyValues: "null" }).value;
 const format = (text: string, file = "a.yaml") => {
   const laidOut = formatRecipeText(text, { file });
   assert.equal(canonicalJson(read(laidOut, file)), canonicalJson(read(text, file)));

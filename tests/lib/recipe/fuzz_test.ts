@@ -175,6 +175,7 @@ function damage(text: string, pick: Picker): string {
 const READ_CODES = new Set([
   "recipe_syntax_invalid",
   "recipe_duplicate_key",
+  "recipe_value_empty",
   "recipe_json_value_invalid",
   "recipe_limit_exceeded",
 ]);

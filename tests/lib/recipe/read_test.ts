@@ -53,15 +53,16 @@ Deno.test("a text may have 2 MiB, counted in UTF-8", () => {
 
 Deno.test("values may nest 64 levels deep, in every form", () => {
   const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
-  const blocks = (levels: number) => Array.from({ length: levels }, (_, i) => " ".repeat(i) + "a:\n").join("");
+  const blocks = (levels: number) =>
+    Array.from({ length: levels }, (_, i) => " ".repeat(i) + "a:\n").join("").replace(/\n$/, " 1\n");
   value(nested(64), "r.json");
   value(nested(64), "r.yaml");
   value(blocks(64), "r.yaml");
-  value("- ".repeat(64), "r.yaml");
+  value("- ".repeat(64) + "1", "r.yaml");
   deepStrictEqual(sites(() => value(nested(65), "r.json")), ["recipe_limit_exceeded 1:65"]);
   deepStrictEqual(sites(() => value(nested(65), "r.yaml")), ["recipe_limit_exceeded 1:65"]);
   deepStrictEqual(sites(() => value(blocks(65), "r.yaml")), ["recipe_limit_exceeded 65:65"]);
-  deepStrictEqual(sites(() => value("- ".repeat(65), "r.yaml")), ["recipe_limit_exceeded 1:129"]);
+  deepStrictEqual(sites(() => value("- ".repeat(65) + "1", "r.yaml")), ["recipe_limit_exceeded 1:129"]);
   // Aliases count with what they stand for.
   const half = `a: &h ${nested(40)}\nb: `;
   value(half + "[".repeat(23) + "*h" + "]".repeat(23), "r.yaml");

@@ -48,7 +48,6 @@ Deno.test("YAML scalars follow the core schema", () => {
     ["False", "false"],
     ["~", "null"],
     ["Null", "null"],
-    ["", "null"],
     ["2026-01-31", '"2026-01-31"'],
     ["12:30:45", '"12:30:45"'],
     ["12 dB", '"12 dB"'],
@@ -133,7 +132,10 @@ Deno.test("YAML refuses what recipes leave out, with line and column", () => {
 });
 
 Deno.test("YAML answers where places stand, keys and values", () => {
-  const { locate } = readYaml("name: é😀 # c\nsteps:\n  - id: a\n    params: {x: 1, y: [1, 2]}\n    note:\n", "r.yaml");
+  const { locate } = readYaml(
+    "name: é😀 # c\nsteps:\n  - id: a\n    params: {x: 1, y: [1, 2]}\n    note: x\n",
+    "r.yaml",
+  );
   const at = (place: (string | number)[], part?: "key") => {
     const location = locate(place, part)!;
     return `${location.line}:${location.column}`;
@@ -143,7 +145,7 @@ Deno.test("YAML answers where places stand, keys and values", () => {
   strictEqual(at(["steps", 0, "params", "y", 1]), "4:27");
   strictEqual(at(["steps", 0, "params", "y"], "key"), "4:20");
   strictEqual(at(["steps", 0, "op"]), "3:5");
-  strictEqual(at(["steps", 0, "note"]), "5:10");
+  strictEqual(at(["steps", 0, "note"]), "5:11");
 });
 
 Deno.test({
@@ -160,7 +162,7 @@ Deno.test({
 
 Deno.test("a wrong indentation is reported as such", () => {
   const hintOf = (text: string) => problemsOf(() => readYaml(text, "r.yaml"))[0].hint;
-  strictEqual(hintOf("steps:\n  - id: a\n   op: x\n"), "Align this line with the line above that it continues");
+  strictEqual(hintOf("steps:\n  - id: a\n   op: x\n"), "Indent this line by 4 or 0 spaces, as the keys above");
   for (
     const [text, spaces] of [
       ["name: x\n steps: []\n", 0],
@@ -168,7 +170,23 @@ Deno.test("a wrong indentation is reported as such", () => {
       ["steps:\n  - id: a\n      op: x\n", 4],
     ] as const
   ) strictEqual(hintOf(text), `Indent the next line by ${spaces} spaces, as this one`, text);
+  strictEqual(
+    hintOf("steps:\n  - id: a\n    params:\n      x: 1\n     y: 2\n"),
+    "Indent this line by 6 or 4 spaces, as the keys above",
+  );
   strictEqual(hintOf("a: b: c\n"), "Put a text that holds a colon and a space in quotes");
   strictEqual(hintOf('a: "x\n'), "Close every quote and bracket");
   strictEqual(hintOf("steps:\n  - {id: a, op: x\n"), "Close every bracket, and indent the lines between");
+});
+
+Deno.test("an empty value is refused at its key, a written null is not", () => {
+  deepStrictEqual(refusals("params:\n  snr_db:\n  seed: null\n  label: ~\n"), ["recipe_value_empty 2:3"]);
+  deepStrictEqual(refusals("a:\nb: [1, 2]\nc:\n"), ["recipe_value_empty 1:1", "recipe_value_empty 3:1"]);
+  deepStrictEqual(refusals("a:\n  - 1\n  -\n  - 3\n"), ["recipe_value_empty 3:4"]);
+  deepStrictEqual(refusals("a: {x: , y: 2}\n"), ["recipe_value_empty 1:5"]);
+  deepStrictEqual(read('a: ""\n'), { a: "" });
+  const [{ message, hint, path }] = problemsOf(() => read("params:\n  snr_db:\n"));
+  strictEqual(message, "Cannot use the empty value of the key snr_db");
+  strictEqual(hint, "Write a value, or null where none is meant");
+  strictEqual(path, "$.params.snr_db");
 });

@@ -25,6 +25,22 @@ Deno.test("BER counts differing bits over the shorter stream", async () => {
   });
 });
 
+Deno.test("a bit error rate that is certainly above one half is a warning, a guess is not", async () => {
+  const codes = async (differing: number, count: number) => {
+    const reference = Array.from({ length: count }, (_, i) => i % 2);
+    const candidate = reference.map((bit, i) => i < differing ? 1 - bit : bit);
+    const { warnings } = (await compare(ber, candidate, reference)).metadata as { warnings?: JsonObject[] };
+    return (warnings ?? []).map(({ code, hint }) => `${code}: ${hint}`);
+  };
+  assert.deepEqual(await codes(4000, 4000), [
+    "error_rate_above_half: Is the sign of the soft values inverted, or is the order of the bits reversed?",
+  ]);
+  assert.equal((await codes(2200, 4000)).length, 1);
+  assert.deepEqual(await codes(2050, 4000), []);
+  assert.deepEqual(await codes(3, 4), []);
+  assert.deepEqual(await codes(0, 4000), []);
+});
+
 Deno.test("labels name the metrics, counts share the stem before ber or bler", async () => {
   const names = async (operation: typeof ber, label: string) =>
     Object.keys((await compare(operation, [1], [1], { label })).metrics);

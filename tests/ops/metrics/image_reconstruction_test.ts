@@ -72,6 +72,32 @@ Deno.test("the range may be given, and float images have the range 1", async () 
   assert.ok(Math.abs(Number((await run({ data_range: 2 })).metrics["quality.psnr_db"]) - 10 * Math.log10(256)) < 1e-12);
 });
 
+Deno.test("a range that is not that of the samples is a warning with its effect on PSNR", async () => {
+  const bytes = batch(1, 16, texture);
+  const floats = imagesArtifact({
+    count: 1,
+    height: 16,
+    width: 16,
+    channels: 1,
+    dtype: "float32",
+    data: new Float32Array(256).map((_, i) => i / 255),
+  });
+  const warned = async (images: typeof bytes, data_range: number) => {
+    const { metadata } = await runOperation(reconstruction, {
+      inputs: { reference: images, reconstruction: images },
+      params: { data_range },
+    });
+    return ((metadata.warnings ?? []) as JsonObject[]).map(({ code, message }) => `${code}: ${message}`);
+  };
+  assert.deepEqual(await warned(floats, 255), [
+    "data_range_mismatch: The data range 255 does not fit float32 samples up to 1: PSNR is off by 48.1 dB",
+  ]);
+  assert.match((await warned(bytes, 1))[0], /does not fit uint8 samples.*-48\.1 dB/);
+  assert.deepEqual(await warned(floats, 1), []);
+  assert.deepEqual(await warned(bytes, 255), []);
+  assert.deepEqual(await warned(bytes, 0), []);
+});
+
 Deno.test("previews are PNG thumbnails of both sides, within the size asked for", async () => {
   const { outputs } = await runOperation(reconstruction, {
     inputs: { reference: batch(3, 40, texture), reconstruction: batch(3, 40, () => 128) },
