@@ -1,6 +1,6 @@
 /** "Did you mean": the nearest known name by edit distance with transpositions, or by prefix. */
 
-/** Optimal string alignment distance over code units. Exported for tests. */
+/** Optimal string alignment distance over code units. */
 export function editDistance(a: string, b: string): number {
   const width = b.length + 1;
   let beforeLast = new Uint32Array(width);
