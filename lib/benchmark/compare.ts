@@ -27,8 +27,8 @@ export interface Place {
   matrix_selection: JsonObject;
 }
 
-/** Es/N0 is a condition of a comparison, never a property of a method. */
-const CONDITION = /^(.*[._])?(snr|esn0|ebn0)(_db)?$/;
+/** Es/N0 of the channel is a condition of a comparison; that of a design, such as `trained_snr_db`, may name a method. */
+const CONDITION = /^((wireless_)?channel[._])?(snr|esn0|ebn0)(_db)?$/;
 
 /** The recipes of one method, and their coordinates: those with one value, and those with several. */
 interface Method<Recipe extends Place> {

@@ -250,6 +250,7 @@ Deno.test("methods meet at the coordinates that their points have in common, not
   assert.equal(pairs(...points("a", 1), ...both).length, 2);
   assert.deepEqual(pairs(place("a", { speed: 3 }), place("b", { speed: 30, size: 8 })).length, 1);
   assert.deepEqual(pairs(place("a", { snr_db: 3 }), place("b", { snr_db: 30 })), []);
+  assert.equal(pairs(place("a", { trained_snr_db: 3 }), place("b", { trained_snr_db: 30 })).length, 1);
   // Without names of methods, equal points come first.
   const unnamed = (id: string, speed: number): Place => ({ ...place("", { speed }), id, method_id: null });
   const four = [unnamed("a", 3), unnamed("b", 3), unnamed("c", 30), unnamed("d", 30)];
