@@ -32,8 +32,7 @@ await page.getByRole("button", { name: "Open file" }).first().click();
 await page.getByRole("button", { name: /recipes\/quickstart\.yaml/ }).first().click();
 await page.locator('.block[data-step="wireless_channel"]').click();
 await page.getByRole("button", { name: "Run", exact: true }).click();
-await page.getByText("completed").first().waitFor();
-await page.getByText("Reading the images").waitFor({ state: "detached" });
+await page.locator(".strip canvas").last().waitFor();
 await keep("editor");
 
 await show(`#/runs/${learned.run_id}/media`);
