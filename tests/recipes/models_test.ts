@@ -184,6 +184,33 @@ Deno.test("the trained direction estimator errs less than the spectra in strong 
   assert.ok(rmse.learned_artifact < rmse.music, JSON.stringify(rmse));
 });
 
+Deno.test("the card of the joint coder has the rows of its comparison, whose codecs have a continuous rate", async () => {
+  const folder = new URL("deepjscc-film-v1/", MODELS);
+  const [head, ...lines] = (await Deno.readTextFile(new URL("training/comparison.csv", folder))).trim().split("\n");
+  const names = head.split(",");
+  const rows = lines.map((line) => Object.fromEntries(line.split(",").map((cell, i) => [names[i], cell])));
+  const levels = (scenario: string, method: string) =>
+    rows.filter((row) => row.scenario === scenario && row.method === method).map(({ psnr_db, psnr_half_width_db }) =>
+      `${Number(psnr_db).toFixed(1)} ± ${Number(psnr_half_width_db).toFixed(1)}`
+    ).join(" | ");
+  const card = await Deno.readTextFile(new URL("README.md", folder));
+  for (const [scenario, rate] of [["fading", "fixed"], ["peak", "fixed"], ["awgn", "adapted"], ["wrong", "fixed"]]) {
+    for (const method of ["deepjscc-film-v1", "linear_analog", `jpeg_${rate}`, `webp_${rate}`, `avif_${rate}`]) {
+      assert.ok(card.includes(`| ${levels(scenario, method)} |`), `${scenario} ${method}: ${levels(scenario, method)}`);
+    }
+  }
+  // The largest rate that arrives 1 dB from capacity, not the next lower one of a list.
+  const known = rows.filter(({ scenario, method }) => scenario === "awgn" && method === "jpeg_adapted");
+  assert.deepEqual(known.map(({ psnr_db }) => Number(psnr_db).toFixed(1)), [
+    "25.9",
+    "28.1",
+    "30.7",
+    "32.9",
+    "34.7",
+    "36.1",
+  ]);
+});
+
 /** Bit errors and bits of a recipe at 6 dB, by the value of one matrix dimension. */
 async function errorsOf(recipe: string, dimension: string): Promise<Map<string, [number, number]>> {
   const text = await Deno.readTextFile(new URL(recipe, RECIPES)), { recipes } = await session();
