@@ -69,6 +69,7 @@ const OWN_PATHS: Readonly<Record<string, string>> = {
   "lib/run/git.ts": "reads the tracked files of the user's repository, lstat before each",
   "lib/run/git_objects.ts": "reads the object store of the user's repository",
   "lib/run/prune.ts": "sets the time of a checked path",
+  "lib/run/signature.ts": "a new folder with a copy of the signature, for ssh-keygen",
   "lib/run/index/database.ts": "names of the index, checked before it is opened",
   "lib/recipe/read.ts": "reads a file that the user named, up to a limit",
   "lib/fetch/bring.ts": "the folder of a download, named by the catalogue; files in it have checked paths",

@@ -29,7 +29,7 @@ import { checkOptions, type RecordedExecution } from "../run/execution.ts";
 import { DISK, NOT_DURABLE, replaceFile } from "../run/files.ts";
 import { tryLockRun } from "../run/lock.ts";
 import { isRunId, reserveRunId } from "../run/reservation.ts";
-import { type KeepOptions, keptSteps, pruneBundle } from "../run/prune.ts";
+import { type KeepOptions, keptArtifacts, keptBy, pruneBundle } from "../run/prune.ts";
 import { announceWarnings, type RunEvent, type RunOptions } from "../run/run.ts";
 import { lockRuns, removeRuns } from "../run/store.ts";
 import type { Workspace } from "../run/workspace.ts";
@@ -268,7 +268,7 @@ function checkKeep(options: BenchmarkRunOptions, { recipes }: LoadedPack, earlie
       hint: "Add --retain-backing-runs",
     });
   }
-  keptSteps(options, recipes.flatMap(({ recipe }) => recipe?.steps.map(({ id }) => id) ?? []));
+  keptArtifacts(options, recipes.flatMap(({ recipe }) => recipe?.steps.map(({ id }) => id) ?? []));
 }
 
 /** @throws SvcError `result_not_found`, `benchmark_resume_mismatch` */
@@ -722,7 +722,7 @@ class Benchmark {
     const { workspace, keep, drop } = this.#options;
     if (keep === undefined && drop === undefined) return;
     using _lock = lockRuns(workspace, [runId], "prune");
-    pruneBundle(workspace, runId, (step) => keep !== "metrics" && !drop?.includes(step), DISK);
+    pruneBundle(workspace, runId, keptBy({ keep, drop }), DISK);
   }
 
   /** Appends the row at once; it is synced while the next row runs, and durable before that one is appended. */

@@ -188,6 +188,9 @@ export function reportText(
     errors: unknown;
     warnings: unknown;
     artifacts?: unknown;
+    sha256sums?: unknown;
+    signed?: unknown;
+    signed_by?: unknown;
   },
   paint: Paint,
 ): string {
@@ -195,5 +198,7 @@ export function reportText(
   const count = Array.isArray(checks) ? checks.length : Object.keys(checks as object).length;
   const head = `${verdict(String(report.status), paint)}  ${report.target_id}: ${count} checks` +
     (report.artifacts === "pruned" ? "; artifacts are pruned, svc runs restore makes them again" : "");
-  return [head, ...findingLines(report, paint)].join("\n");
+  const signed = report.signed_by ? `, signed by ${report.signed_by}` : report.signed ? ", signed (not checked)" : "";
+  const digest = report.sha256sums ? [`  SHA256SUMS ${report.sha256sums}${signed}`] : [];
+  return [head, ...digest, ...findingLines(report, paint)].join("\n");
 }

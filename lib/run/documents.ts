@@ -12,6 +12,8 @@ export const PLAN_FILE = "execution-plan.json";
 export const RECIPE_FILE = "recipe.json";
 export const AUTHORED_FILE = "recipe.authored.json";
 export const SUMS_FILE = "SHA256SUMS";
+/** Only in a signed bundle; not in SHA256SUMS, which it signs. */
+export const SIGNATURE_FILE = "SHA256SUMS.sig";
 /** Only in a pruned bundle; not in SHA256SUMS. */
 export const PRUNED_FILE = "pruned.json";
 export const ARTIFACTS_FOLDER = "artifacts";

@@ -7,6 +7,8 @@ export type FindingCode =
   | "bundle_link_mismatch"
   | "bundle_metric_mismatch"
   | "bundle_schema_invalid"
+  | "bundle_signature_invalid"
+  | "bundle_signature_missing"
   | "result_duplicate_run_ids";
 
 /** A diagnostic with the file that it concerns. */

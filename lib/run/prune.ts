@@ -12,6 +12,7 @@ import { type BundlePath, type Digest, isBundlePath, isDigest, quoted } from "..
 import { nearestName } from "../contract/nearest.ts";
 import { SvcError } from "../contract/error.ts";
 import { isInteger, isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { REPORT } from "../contract/kinds.ts";
 import { releaseContents } from "../execute/contents.ts";
 import { outputsOf } from "./bundle_schema.ts";
 import { ARTIFACTS_FOLDER, PRUNED_FILE, SUMMARY_FILE } from "./documents.ts";
@@ -21,7 +22,7 @@ import type { Workspace } from "./workspace.ts";
 
 /** Which artifacts of a completed run are kept. */
 export type KeepOptions = {
-  /** `metrics` keeps no artifact; default `all`. */
+  /** `metrics` keeps the reports of metrics only, which verification compares with the metrics; default `all`. */
   keep?: "all" | "metrics";
   /** Steps whose artifacts are not kept. */
   drop?: readonly string[];
@@ -74,11 +75,11 @@ export function digestsOf(directory: string): Digest[] {
   }
 }
 
-/** @returns whether the artifacts of a step are kept. @throws SvcError `execution_invalid` for an unknown step */
-export function keptSteps(
-  { keep = "all", drop = [] }: KeepOptions,
-  steps: readonly string[],
-): (stepId: string) => boolean {
+/** Whether an artifact of a step is kept, by its kind. */
+export type IsKept = (stepId: string, kind: string) => boolean;
+
+/** @returns which artifacts are kept. @throws SvcError `execution_invalid` for an unknown step */
+export function keptArtifacts({ keep = "all", drop = [] }: KeepOptions, steps: readonly string[]): IsKept {
   for (const step of drop) {
     if (steps.includes(step)) continue;
     const near = nearestName(step, steps);
@@ -86,8 +87,12 @@ export function keptSteps(
       hint: near === null ? `Steps: ${steps.join(", ")}` : `Did you mean ${near}?`,
     });
   }
-  return (step) => keep === "all" && !drop.includes(step);
+  return keptBy({ keep, drop });
 }
+
+/** Which artifacts are kept, by options whose steps were checked. */
+export const keptBy = ({ keep = "all", drop = [] }: KeepOptions): IsKept => (step, kind) =>
+  !drop.includes(step) && (keep === "all" || kind === REPORT);
 
 /** Size of a file that exists, else null. @throws SvcError `path_refused` for anything but a regular file */
 export function sizeOf(path: InsidePath): number | null {
@@ -100,20 +105,22 @@ export function sizeOf(path: InsidePath): number | null {
 
 /**
  * Removes the artifacts of steps from a finished bundle. The caller holds the lock of the run.
- * @param isKept whether the artifacts of a step stay
+ * @param isKept which artifacts stay
  * @returns the removed files
  */
 export function pruneBundle(
   workspace: Workspace,
   runId: string,
-  isKept: (stepId: string) => boolean,
+  isKept: IsKept,
   files: BundleFiles,
 ): PrunedFile[] {
   const directory = inside(workspace.runs, runId);
-  const found = outputsOf(readDocument(directory, SUMMARY_FILE)).flatMap(({ step_id, output: { path, sha256 } }) => {
-    const size_bytes = isKept(step_id) ? null : sizeOf(inside(directory, path));
-    return size_bytes === null ? [] : [{ path, sha256, size_bytes }];
-  });
+  const found = outputsOf(readDocument(directory, SUMMARY_FILE)).flatMap(
+    ({ step_id, output: { path, sha256, kind } }) => {
+      const size_bytes = isKept(step_id, kind) ? null : sizeOf(inside(directory, path));
+      return size_bytes === null ? [] : [{ path, sha256, size_bytes }];
+    },
+  );
   if (found.length === 0) return [];
   const listed = new Map([...readPruned(directory)?.files ?? [], ...found].map((file) => [file.path, file]));
   const document: PrunedDocument = {

@@ -24,7 +24,7 @@ import type { SummaryDocument } from "./bundle_schema.ts";
 import { type BundleFiles, DISK } from "./files.ts";
 import { tryLockRun } from "./lock.ts";
 import { sampleMemory } from "./memory.ts";
-import { type KeepOptions, keptSteps, pruneBundle, type PrunedFile } from "./prune.ts";
+import { type KeepOptions, keptArtifacts, pruneBundle, type PrunedFile } from "./prune.ts";
 import { reserveRunId } from "./reservation.ts";
 import { checkResources, type ReadFree } from "./resources.ts";
 import type { Workspace } from "./workspace.ts";
@@ -209,7 +209,7 @@ export async function runPrepared(
   const { workspace, onEvent = () => {} } = options;
   const { parallelWorkers } = checkOptions(options);
   const { plan, cache, diagnostics } = prepared.planned;
-  const isKept = keptSteps(options, plan.steps.map(({ step_id }) => step_id));
+  const isKept = keptArtifacts(options, plan.steps.map(({ step_id }) => step_id));
   if (!options.ignoreEstimate) checkResources(plan, workspace.stateDir, options.readFree);
   onEvent({
     kind: "execution_plan_cache",
@@ -238,7 +238,7 @@ export async function runPrepared(
     options.onExecuted?.(outcome);
     const { summary, path } = await writer.finish(outcome);
     const { status, error } = outcome;
-    const pruned = status === "completed" && !plan.steps.every(({ step_id }) => isKept(step_id))
+    const pruned = status === "completed" && (options.keep === "metrics" || (options.drop ?? []).length > 0)
       ? pruneBundle(workspace, runId, isKept, options.files ?? DISK)
       : [];
     onEvent({

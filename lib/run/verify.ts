@@ -18,6 +18,7 @@ import {
   PLAN_FILE,
   PRUNED_FILE,
   RECIPE_FILE,
+  SIGNATURE_FILE,
   SUMMARY_FILE,
   SUMS_FILE,
 } from "./documents.ts";
@@ -26,6 +27,7 @@ import { formatSha256Sums, listFiles, parseSha256Sums } from "./files.ts";
 import { isPrunedDocument } from "./prune.ts";
 import { MAX_DOCUMENT_BYTES } from "./read.ts";
 import { settleRun } from "./recover.ts";
+import { checkSignature } from "./signature.ts";
 import { resolveRunId, stillExecuting } from "./store.ts";
 import type { Documents } from "./bundle_schema.ts";
 import { checkDocuments, type Known, type Unchecked } from "./verify_documents.ts";
@@ -44,7 +46,18 @@ export interface VerificationReport extends JsonObject {
   checks: CheckRow[];
   /** Reports that were pruned, so that the metrics of their steps are not compared with them. */
   not_compared: number;
+  /** Digest of SHA256SUMS, the one number that stands for the whole bundle; null without the file. */
+  sha256sums: string | null;
+  /** Whether SHA256SUMS.sig is there; it is checked against allowed signers only. */
+  signed: boolean;
+  /** The allowed signer whose signature holds; null where none was asked for or it does not hold. */
+  signed_by: string | null;
   certification: Certification;
+}
+
+export interface VerifyOptions {
+  /** File of allowed signers (ssh-keygen(1)): the run must have the signature of one of them. */
+  signedBy?: string;
 }
 
 const DOCUMENTS = [AUTHORED_FILE, RECIPE_FILE, PLAN_FILE, SUMMARY_FILE, MANIFEST_FILE] as const;
@@ -52,9 +65,14 @@ const DOCUMENTS = [AUTHORED_FILE, RECIPE_FILE, PLAN_FILE, SUMMARY_FILE, MANIFEST
 /**
  * Verifies a run. An interrupted run is settled first; its bundle has no SHA256SUMS, which is a warning.
  * @param wanted run id or a unique prefix
- * @throws SvcError `run_not_found`, `run_still_executing`
+ * @throws SvcError `run_not_found`, `run_still_executing`, and with `signedBy` `allowed_signers_invalid`,
+ *   `signing_unavailable`
  */
-export async function verifyRun(workspace: Workspace, wanted: string): Promise<VerificationReport> {
+export async function verifyRun(
+  workspace: Workspace,
+  wanted: string,
+  options: VerifyOptions = {},
+): Promise<VerificationReport> {
   const runId = resolveRunId(workspace, wanted);
   try {
     if (settleRun(workspace, runId).status === "running") throw stillExecuting(runId, "verify");
@@ -62,7 +80,7 @@ export async function verifyRun(workspace: Workspace, wanted: string): Promise<V
     // The report covers a bundle that is too damaged to be settled.
     if ((error as { code?: string }).code === "run_still_executing") throw error;
   }
-  return await verifyBundle(join(workspace.runs, runId), runId);
+  return await verifyBundle(join(workspace.runs, runId), runId, options);
 }
 
 /**
@@ -70,7 +88,11 @@ export async function verifyRun(workspace: Workspace, wanted: string): Promise<V
  * @param directory absolute path
  * @param runId expected id of the bundle
  */
-export async function verifyBundle(directory: string, runId: string): Promise<VerificationReport> {
+export async function verifyBundle(
+  directory: string,
+  runId: string,
+  { signedBy }: VerifyOptions = {},
+): Promise<VerificationReport> {
   const findings = new Findings();
   findings.group("documents");
   const documents = parseDocuments((name) => textOf(directory, name), findings);
@@ -82,10 +104,12 @@ export async function verifyBundle(directory: string, runId: string): Promise<Ve
   // A pruned file counts by its recorded digest, which SHA256SUMS and the summary must agree with.
   const hashes = new Map([...pruned ?? [], ...present]);
   hashes.delete(PRUNED_FILE);
+  hashes.delete(SIGNATURE_FILE);
   findings.group("sha256sums");
   checkSums(directory, hashes, incomplete, findings);
   const report = (path: string) => present.has(path) ? textOf(directory, path) : null;
   const notCompared = checkTogether(documents, { runId, hashes, report }, findings);
+  const signer = signedBy === undefined ? null : await signerOf(directory, signedBy, findings);
   const invalid = findings.errors.length > 0;
   const evidence = status === "completed" ? "current_profile" : "nonpublication_evidence";
   return {
@@ -98,6 +122,9 @@ export async function verifyBundle(directory: string, runId: string): Promise<Ve
     warnings: findings.warnings,
     checks: findings.checks,
     not_compared: notCompared,
+    sha256sums: hashes.get(SUMS_FILE) ?? null,
+    signed: present.has(SIGNATURE_FILE),
+    signed_by: signer,
     certification: { verdict: `${evidence}_${invalid ? "fail" : "pass"}` },
   };
 }
@@ -183,6 +210,16 @@ function prunedFiles(
   }
   findings.looked(document.files.length);
   return new Map(document.files.map(({ path, sha256 }) => [path, sha256]));
+}
+
+/** The allowed signer of a bundle; null, with a finding, without one. */
+async function signerOf(directory: string, allowed: string, findings: Findings): Promise<string | null> {
+  findings.group("signature");
+  findings.looked();
+  const checked = await checkSignature(directory, allowed);
+  if ("signer" in checked) return checked.signer;
+  findings.error(checked.code, SIGNATURE_FILE, "$", checked.message);
+  return null;
 }
 
 /** Hashes of all regular files by path. */

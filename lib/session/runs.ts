@@ -19,7 +19,8 @@ import type { RunSelection } from "../run/select.ts";
 import type { MarkChange, RunMarks } from "../run/marks.ts";
 import type { RunPictures } from "../run/pictures.ts";
 import type { RunRow, ShownRun } from "../run/store.ts";
-import type { VerificationReport } from "../run/verify.ts";
+import type { SignedRun } from "../run/sign.ts";
+import type { VerificationReport, VerifyOptions } from "../run/verify.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import type { SessionCore } from "./core.ts";
 
@@ -180,9 +181,22 @@ export class Runs {
     return (await import("../run/marks.ts")).keepView(this.core.workspace, name, query);
   }
 
-  /** Hashes every file of a bundle again and checks the links between its documents. @throws SvcError `run_not_found` */
-  async verify(id: string): Promise<VerificationReport> {
-    return await (await import("../run/verify.ts")).verifyRun(this.core.workspace, id);
+  /**
+   * Hashes every file of a bundle again and checks the links between its documents.
+   * @param options `signedBy` is a file of allowed signers; the run must have the signature of one of them
+   * @throws SvcError `run_not_found`, `allowed_signers_invalid`, `signing_unavailable`
+   */
+  async verify(id: string, options: VerifyOptions = {}): Promise<VerificationReport> {
+    return await (await import("../run/verify.ts")).verifyRun(this.core.workspace, id, options);
+  }
+
+  /**
+   * Writes `SHA256SUMS.sig`, a signature of OpenSSH, into the bundle of a finished run that verifies.
+   * @param key file of a private key, or of a public key whose private key ssh-agent holds
+   * @throws SvcError `run_not_found`, `run_still_executing`, `run_signing_failed`, `signing_unavailable`
+   */
+  async sign(id: string, key: string): Promise<SignedRun> {
+    return await (await import("../run/sign.ts")).signRun(this.core.workspace, id, key);
   }
 
   /** Executes a run again and compares every artifact. @throws SvcError `run_not_found`, `run_still_executing` */

@@ -1,5 +1,6 @@
 /** `svc runs`: list, show, verify, reproduce, compare, prune, restore and remove run bundles. */
 import { join } from "node:path";
+import { SvcError } from "../../contract/error.ts";
 import { prettyJson } from "../../contract/json.ts";
 import { isNumber, type JsonObject, toNumber } from "../../contract/value.ts";
 import {
@@ -203,10 +204,32 @@ export const runsCommands: CommandSpec[] = [
   command({
     usage: "runs verify <run>",
     summary: "re-hash every file of a bundle and check everything that links them; exit 6 when it fails",
-    examples: ["svc runs verify 20260101T120000Z_quickstart"],
-    call: ({ svc, args: [id] }) => svc.runs.verify(id),
+    options: {
+      signedBy: text("--signed-by <file>", "file of allowed signers; the run must have the signature of one of them"),
+    },
+    examples: [
+      "svc runs verify 20260101T120000Z_quickstart",
+      "svc runs verify 20260101T120000Z_quickstart --signed-by allowed_signers",
+    ],
+    call: ({ svc, args: [id], options: { signedBy } }) => svc.runs.verify(id, { signedBy }),
     show: (report, { context }) => reportText(report, context.paint),
     exit: ({ status }) => status === "invalid" ? EXIT.differs : EXIT.ok,
+  }),
+  command({
+    usage: "runs sign <run>",
+    summary: "sign a finished run with a key of OpenSSH: writes SHA256SUMS.sig, which runs verify --signed-by checks",
+    options: {
+      key: text("--key <file>", "private key, or public key whose private key ssh-agent holds (required)"),
+    },
+    examples: ["svc runs sign 20260101T120000Z_quickstart --key ~/.ssh/id_ed25519"],
+    call: ({ svc, args: [id], options: { key } }) => {
+      if (key === undefined) {
+        throw new SvcError("usage_invalid", "Cannot sign without a key", { hint: "Add --key ~/.ssh/id_ed25519" });
+      }
+      return svc.runs.sign(id, key);
+    },
+    json: (signed) => ({ schema_version: 1, ...signed }),
+    show: ({ path, sha256sums }) => `signed SHA256SUMS ${sha256sums}\n${path}`,
   }),
   command({
     usage: "runs reproduce <run>",

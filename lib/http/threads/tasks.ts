@@ -4,7 +4,7 @@ import { seal, type SealedText } from "../../contract/sealed.ts";
 import type { Value } from "../../contract/value.ts";
 import { SvcError } from "../../contract/error.ts";
 import { selectPoints } from "../../recipe/select_points.ts";
-import { type KeepOptions, keptSteps } from "../../run/prune.ts";
+import { type KeepOptions, keptArtifacts } from "../../run/prune.ts";
 import { checkResources, readCapacity } from "../../run/resources.ts";
 import { stillExecuting } from "../../run/store.ts";
 import type { Session } from "../../session/session.ts";
@@ -30,7 +30,7 @@ export const TASKS = {
     const source = await sourceOf(session, request);
     const prepared = await session.recipes.prepare(source, { usePlanCache, strictLint });
     const { plan } = prepared.planned;
-    keptSteps({ keep, drop }, plan.steps.map(({ step_id }) => step_id));
+    keptArtifacts({ keep, drop }, plan.steps.map(({ step_id }) => step_id));
     if (!ignore_estimate) checkResources(plan, session.workspace.stateDir, readCapacity);
     return { recipe: source.value, name: prepared.planned.recipe.name, prepared: seal(prepared) };
   },
@@ -53,7 +53,7 @@ export const TASKS = {
     }
     if (points !== undefined) selectPoints(expansion.points, points);
     const { name, steps } = expansion.recipe!;
-    keptSteps({ keep, drop }, steps.map(({ id }) => id));
+    keptArtifacts({ keep, drop }, steps.map(({ id }) => id));
     return { recipe: source.value, name };
   },
 

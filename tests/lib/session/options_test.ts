@@ -133,6 +133,7 @@ const TABLE: Record<"recipes" | "runs" | "benchmarks" | "templates" | "training"
     summaries: "ids",
     recipe: "an id",
     verify: "an id",
+    sign: "an id",
     pictures: "an id",
     strip: "an id",
     diff: "ids",
