@@ -36,7 +36,7 @@ import { yamlDocument } from "./yaml_document.ts";
 const REMARK = ["Written by svc differentiable export; a new export replaces it."];
 const PLACEHOLDER = ".gitkeep";
 
-/** The trainer's text with the contract in place of `@CONTRACT@`. */
+/** The trainer's texts with the contract in place of `@CONTRACT@`, and names of the project in its example. */
 const PYTHON: Record<string, () => Promise<{ default: string }>> = {
   "interfaces.py": () => import("./python/interfaces.py", { with: { type: "text" } }),
   "scenario.py": () => import("./python/scenario.py", { with: { type: "text" } }),
@@ -195,11 +195,18 @@ async function projectFiles(facts: ProjectFacts): Promise<Map<string, string>> {
     for (const [name, load] of Object.entries(PYTHON)) {
       const text = await textOf(load);
       // A raw string ends at three quotes only, and JSON escapes every quote in it.
-      files.set(name, text.replace("@CONTRACT@", () => canonicalJson(contract)));
+      files.set(name, withExample(text, contract).replace("@CONTRACT@", () => canonicalJson(contract)));
     }
   }
   files.set(PROJECT_FILE, yamlDocument(projectManifest(facts, digests()), REMARK));
   return files;
+}
+
+/** The example of a text with the first block and the first captured array of the project. */
+function withExample(text: string, { blocks, taps }: ReturnType<typeof pythonContract>): string {
+  const [block] = blocks as JsonObject[], [tap] = taps as JsonObject[];
+  const names = { STEP: block.step_id, COMPONENT: block.component_id, TAP: tap?.id ?? "" };
+  return Object.entries(names).reduce((made, [mark, name]) => made.replaceAll(`@${mark}@`, () => String(name)), text);
 }
 
 /** The stored vectors of the operations of a frozen graph, and one of each frozen step with its own parameters. */

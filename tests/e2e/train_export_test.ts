@@ -20,6 +20,33 @@ async function run(folder: string, ...args: string[]): Promise<string> {
   return text;
 }
 
+/** The example of interfaces.py runs as printed, and names of steps and components both export. */
+async function exampleRuns(project: string): Promise<void> {
+  const text = Deno.readTextFileSync(join(project, "interfaces.py"));
+  const example = [...text.slice(0, text.indexOf("import json")).matchAll(/^ {4}(.*)$/gm)].map(([, line]) => line);
+  assert.ok(example.length > 5, example.join("\n"));
+  await run(project, "-c", example.join("\n"));
+  const written = example.join("\n").match(/writes (\S+\.onnx)/)![1];
+  assert.ok(Deno.statSync(join(project, written)).size > 1000);
+  const byName = (name: string) =>
+    run(
+      project,
+      "-c",
+      `
+from interfaces import BLOCKS, export_onnx
+from networks import build, open_sizes
+step = next(iter(BLOCKS))
+try:
+    print(export_onnx(build(step), ${JSON.stringify(name)}, open_sizes=open_sizes(step)).name)
+except ValueError as error:
+    print(error)
+`,
+    );
+  assert.equal((await byName(written.replace(".onnx", ""))).trim(), written);
+  assert.match(await byName("reciever"), /no block is named reciever: there are \w+ \(component receiver\)/);
+  for (const name of [written, written.replace(".onnx", ".parity.npz")]) Deno.removeSync(join(project, name));
+}
+
 Deno.test({
   name: "the exported script trains a receiver through the link, and its package beats the reference in the recipe",
   ...needsTorch(python),
@@ -34,6 +61,7 @@ Deno.test({
     // Captured records feed the same script.
     assert.equal((await svc(["dataset-capture", "run", "rx"], { cwd })).code, 0);
     await run(project, "validate_contract.py");
+    await exampleRuns(project);
     const resumed = await run(project, "train.py", "--resume", "--epochs", "3", "--data", "shards", "--batch", "8");
     assert.match(resumed, /epoch 3 /);
     assert.doesNotMatch(resumed, /epoch 1 /);

@@ -3,13 +3,13 @@
 Written by an export for the trainer's own environment (Python 3.9 or later, NumPy, PyTorch 2.5 or later); svc never runs it. A new export
 replaces this file, so keep your network in a file of your own:
 
-    from interfaces import BLOCKS, Records, export_onnx
+    from interfaces import Records, export_onnx
+    from networks import build, open_sizes
 
-    records = Records("train")
-    for batch in records.batches(64):
-        x = batch["rx"]                      # complex64, one record per row
-
-    export_onnx(network, "receiver")         # writes receiver.onnx beside this file
+    network = build("@STEP@")
+    for batch in Records("train").batches(64):
+        x = batch["@TAP@"]    # one record per row
+    export_onnx(network, "@STEP@", open_sizes=open_sizes("@STEP@"))    # writes @COMPONENT@.onnx beside this file
 """
 
 import json
@@ -23,6 +23,19 @@ CONTRACT = json.loads(r"""@CONTRACT@""")
 
 #: Step id -> {"component_id", "component_role", "entrypoint_id", "inputs", "outputs", ...}
 BLOCKS = {block["step_id"]: block for block in CONTRACT["blocks"]}
+
+
+def block_of(name):
+    """A block by its step id, or by the name of its component where one block has it."""
+    if name in BLOCKS:
+        return BLOCKS[name]
+    found = [block for block in BLOCKS.values() if name in (block["component_id"], block["component_role"])]
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(f"{step} (component {block['component_id']})" for step, block in BLOCKS.items())
+    raise ValueError(f"{'several blocks are' if found else 'no block is'} named {name}: there are {known}")
+
+
 #: Step id -> effective parameters of that step
 PARAMS = CONTRACT["params"]
 #: Tap id -> {"from", "kind", "purpose"}
@@ -78,7 +91,7 @@ class Records:
 def inputs_of(step_id, network=None):
     """The inputs of a block that a network takes: optional ones only if its attribute `takes` names them."""
     takes = getattr(network, "takes", ())
-    return {name: value for name, value in BLOCKS[step_id]["inputs"].items() if not value.get("optional") or name in takes}
+    return {name: value for name, value in block_of(step_id)["inputs"].items() if not value.get("optional") or name in takes}
 
 
 def example_inputs(step_id, sizes=None, seed=None, network=None):
@@ -97,7 +110,7 @@ def check_network(network, step_id, sizes=None):
     """Runs a torch module on zeros and compares names and shapes of what it gives with the interface of the block."""
     import torch
 
-    block, sizes = BLOCKS[step_id], dict(sizes or {})
+    block, sizes = block_of(step_id), dict(sizes or {})
     inputs = [torch.from_numpy(array) for array in example_inputs(step_id, sizes, network=network).values()]
     with torch.no_grad():
         given = network(*inputs)
@@ -119,7 +132,7 @@ def check_network(network, step_id, sizes=None):
 
 
 def export_onnx(network, step_id, sizes=None, folder=None, opset=OPSET, inputs=None, open_sizes=None):
-    """Writes the network of a block as one ONNX file with embedded weights.
+    """Writes the network of a block, named by step or component, as one ONNX file with embedded weights.
 
     `open_sizes` names the sizes of the interface that stay open, all by default; the others are fixed by `sizes`.
 
@@ -132,7 +145,7 @@ def export_onnx(network, step_id, sizes=None, folder=None, opset=OPSET, inputs=N
     network = network.to("cpu").eval()
     sizes = dict(sizes or {})
     check_network(network, step_id, sizes)
-    block, taken = BLOCKS[step_id], inputs_of(step_id, network)
+    block, taken = block_of(step_id), inputs_of(step_id, network)
     path = Path(folder or ROOT) / f"{block['component_id']}.onnx"
     names = lambda values: {
         name: {
