@@ -4,9 +4,11 @@
  * Loading all built-in operations takes a third of a short command. A program in a folder loads the module of each at its
  * first use, others load all modules at the start.
  */
+import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { programForm } from "../lib/artifact/program.ts";
-import { messageOf, SvcError } from "../lib/contract/error.ts";
+import { ownPlace } from "../lib/artifact/code_place.ts";
+import { PROGRAM_NAME, programForm } from "../lib/artifact/program.ts";
+import { messageOf, placedError, SvcError } from "../lib/contract/error.ts";
 import { nodeModule } from "../lib/contract/node_builtins.ts";
 import type { Operation } from "../lib/contract/operation.ts";
 import { type RegisteredOperation, Registry } from "../lib/contract/registry.ts";
@@ -68,12 +70,17 @@ export async function loadOperation(url: URL | string): Promise<RegisteredOperat
     }
     module = await import(moduleUrl);
   } catch (error) {
-    throw new SvcError(
-      "operation_file_invalid",
-      `Cannot load the operation module ${moduleUrl}: ${messageOf(error)}`,
-      {
+    // A syntax error names its place in its last line, below an excerpt.
+    const [said] = messageOf(error).split("\n");
+    const path = moduleUrl.startsWith("file:") ? fileURLToPath(moduleUrl) : moduleUrl;
+    throw placedError(
+      new SvcError("operation_file_invalid", `Cannot load the operation module ${path}: ${said}`, {
+        hint: said.includes(PROGRAM_NAME)
+          ? `Start svc with its own configuration (deno run --config), or name ${PROGRAM_NAME} in the imports of yours`
+          : null,
         cause: error,
-      },
+      }),
+      ownPlace(error, dirname(path)),
     );
   }
   const operation = module.default;

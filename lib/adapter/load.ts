@@ -145,11 +145,11 @@ async function loadProblems(loaded: readonly LoadedAdapter[]): Promise<Diagnosti
   const tried = await Promise.allSettled(loaded.map(tryOnce));
   return tried.flatMap((outcome, index) => {
     if (outcome.status === "fulfilled") return [];
-    const { code, hint } = outcome.reason instanceof SvcError
+    const { code, hint, diagnostics } = outcome.reason instanceof SvcError
       ? outcome.reason
-      : { code: "adapter_load_failed", hint: null };
-    const { root } = loaded[index].adapter.folder;
-    return diagnostic(code, [], `${messageOf(outcome.reason)} (${root})`, { hint });
+      : { code: "adapter_load_failed", hint: null, diagnostics: [] };
+    const { root } = loaded[index].adapter.folder, location = diagnostics[0]?.location;
+    return diagnostic(code, [], `${messageOf(outcome.reason)} (${root})`, { hint, location });
   });
 }
 

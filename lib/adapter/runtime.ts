@@ -2,7 +2,7 @@
  * Calls into adapters: each step has a process of its own, which ends with it; failures become errors with a hint.
  */
 import { join } from "node:path";
-import { SvcError } from "../contract/error.ts";
+import { placedError, SvcError } from "../contract/error.ts";
 import type { Cancellation } from "../contract/operation.ts";
 import { isObject } from "../contract/value.ts";
 import type { NdArray } from "../numeric/ndarray.ts";
@@ -151,7 +151,7 @@ function explained(binding: AdapterBinding, failure: SandboxFailure): SvcError {
   const message = failure.code === "adapter_permission_refused" && refused !== null
     ? `The adapter ${binding.name} was refused ${ACCESS[refused.kind]}${refused.value}: ${failure.error.message}`
     : failure.message;
-  return new SvcError(failure.code, message, { hint, extra: { adapter: binding.name } });
+  return placedError(new SvcError(failure.code, message, { hint, extra: { adapter: binding.name } }), failure.location);
 }
 
 /** Messages of refused accesses, before the value. */

@@ -6,9 +6,8 @@
  * limit is never used again.
  */
 import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { ownExecutable, RUN_FLAG } from "../artifact/program.ts";
-import { messageOf, SvcError } from "../contract/error.ts";
+import { messageOf, type SourceLocation, SvcError } from "../contract/error.ts";
 import { visible, visibleLine } from "../contract/escape.ts";
 import type { Cancellation } from "../contract/operation.ts";
 import type { NdArray } from "../numeric/ndarray.ts";
@@ -18,6 +17,7 @@ import { type Child, type ChildEnd, launcherReport, MemoryWatch, startChild, sta
 import { guestUrl, WORKER_COMMAND, type WorkerPermissions } from "./process/entry.ts";
 import type { GuestMessage, HostMessage, ModelFile, WireError } from "./process/protocol.ts";
 import { FrameError, type FrameLimits } from "./process/wire.ts";
+import { codeLocation, urlOf } from "./sources.ts";
 import type { AdapterLimits, PermissionSet } from "./types.ts";
 
 /** Interval of the checks of time, memory and cancellation during a call. */
@@ -73,7 +73,13 @@ export interface CallOutcome {
 
 /** A failure inside a sandbox, with a refused access if there was one. */
 export class SandboxFailure extends SvcError {
-  constructor(readonly error: WireError, readonly log: string[], code: string, message: string) {
+  constructor(
+    readonly error: WireError,
+    readonly log: string[],
+    code: string,
+    message: string,
+    readonly location: SourceLocation | undefined,
+  ) {
     super(code, message);
   }
 }
@@ -219,7 +225,7 @@ export class AdapterSandbox {
     if (error === null) throw await this.#broken("it sent an unexpected reply");
     const code = error.refused?.kind === "import" ? "adapter_module_remote" : codeOf(error);
     const message = `Cannot load ${module} of the adapter ${this.#spec.name}: ${error.message}`;
-    throw new SandboxFailure(error, [], code, message);
+    throw new SandboxFailure(error, [], code, message, this.#locate(error));
   }
 
   /**
@@ -240,7 +246,11 @@ export class AdapterSandbox {
     const what = error.origin === "result" ? "returned a value that cannot be transferred" : "failed";
     const said = error.name === "" || error.name === "Error" ? error.message : `${error.name}: ${error.message}`;
     const message = `${callable} of the adapter ${this.#spec.name} ${what}: ${said}`;
-    throw new SandboxFailure(error, log, codeOf(error), message);
+    throw new SandboxFailure(error, log, codeOf(error), message, this.#locate(error));
+  }
+
+  #locate(error: WireError): SourceLocation | undefined {
+    return codeLocation(this.#spec.root, this.#spec.sources, error);
   }
 
   /** Ends the process and any running call. */
@@ -441,18 +451,13 @@ interface Waiting {
   messages: number;
 }
 
-/** URL of a file of the folder, for the adapter's code. */
-function urlOf(root: string, path: string): string {
-  return pathToFileURL(join(root, path)).href;
-}
-
 function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value) && value >= 0;
 }
 
 function trustedError(error: unknown): WireError | null {
   if (typeof error !== "object" || error === null) return null;
-  const { origin, name, message, refused } = error as Record<string, unknown>;
+  const { origin, name, message, refused, place } = error as Record<string, unknown>;
   if (typeof message !== "string") return null;
   const { kind, value } = (typeof refused === "object" && refused !== null ? refused : {}) as Record<string, unknown>;
   return {
@@ -460,7 +465,15 @@ function trustedError(error: unknown): WireError | null {
     name: typeof name === "string" ? printable(name) : "",
     message: printable(message),
     refused: isOneOf(REFUSALS, kind) && typeof value === "string" ? { kind, value: printable(value) } : null,
+    place: trustedPlace(place),
   };
+}
+
+/** A place of the process; whether its file is one of the adapter's is checked by its reader. */
+function trustedPlace(place: unknown): WireError["place"] {
+  const { file, line, column } = (typeof place === "object" && place !== null ? place : {}) as Record<string, unknown>;
+  const isPosition = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0;
+  return typeof file === "string" && isPosition(line) && isPosition(column) ? { file, line, column } : null;
 }
 
 const REFUSALS = ["net", "read", "env", "import", "other"] as const;

@@ -1,7 +1,9 @@
-/** The code and the models of an adapter for its sandbox: exactly the hashed bytes. */
-import { stripTypeScriptTypes } from "node:module";
-import { join } from "node:path";
-import { messageOf, SvcError } from "../contract/error.ts";
+/** The code and the models of an adapter for its sandbox: exactly the hashed bytes; and places in this code. */
+import { SourceMap, stripTypeScriptTypes } from "node:module";
+import { basename, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { placesIn } from "../artifact/code_place.ts";
+import { messageOf, placedError, type SourceLocation, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { moduleGraph } from "./modules.ts";
 import type { AdapterFolder, AdapterModel } from "./types.ts";
@@ -27,25 +29,64 @@ export function adapterSources(folder: AdapterFolder, needed: readonly string[])
       sources.set(path, typescript ? javaScript(text) : text);
     } catch (error) {
       if (!required.has(path)) continue;
-      throw new SvcError(
-        "adapter_load_failed",
-        `Cannot read ${path} as TypeScript: ${messageOf(error).split("\n")[0]}`,
-        {
-          hint: `Check it with deno check ${path}`,
-        },
+      const [said] = messageOf(error).split("\n"), hint = `Check it with deno check ${path}`;
+      throw placedError(
+        new SvcError("adapter_load_failed", `Cannot read ${path} as TypeScript: ${said}`, { hint }),
+        syntaxLocation(folder.root, path, error),
       );
     }
   }
   return sources;
 }
 
-/** Types are replaced by blanks, which keeps lines and columns; constructs with a run-time meaning are rewritten. */
+/** Types are replaced by blanks, which keeps lines and columns; constructs with a run-time meaning are rewritten, with a map. */
 function javaScript(text: string): string {
   try {
-    return stripTypeScriptTypes(text, { mode: "strip" });
+    // A comment of the author is no map of this program.
+    return stripTypeScriptTypes(text, { mode: "strip" }).replaceAll("//# sourceMappingURL", "//  sourceMappingURL");
   } catch {
-    return stripTypeScriptTypes(text, { mode: "transform" });
+    return stripTypeScriptTypes(text, { mode: "transform", sourceMap: true });
   }
+}
+
+/** URL of a file of the folder, for the adapter's code. */
+export const urlOf = (root: string, path: string): string => pathToFileURL(join(root, path)).href;
+
+/** The place of a parser's error, which its last line has. */
+function syntaxLocation(root: string, path: string, error: unknown): SourceLocation | undefined {
+  const place = placesIn(messageOf(error)).at(-1);
+  return place && { ...place, file: `${basename(root)}/${path}` };
+}
+
+/**
+ * The location of an error in the files of an adapter, from a place in the modules that its process has. An engine names no
+ * place of a syntax error in JavaScript: then the modules are parsed again.
+ * @param sources modules as {@link adapterSources} gives them
+ */
+export function codeLocation(
+  root: string,
+  sources: ReadonlyMap<string, string>,
+  { name, message, place }: { name: string; message: string; place: SourceLocation | null },
+): SourceLocation | undefined {
+  const unplaced = place === null && name === "SyntaxError" && !message.includes("does not provide an export");
+  for (const [path, text] of sources) {
+    if (unplaced && /\.m?js$/.test(path)) {
+      try {
+        stripTypeScriptTypes(text, { mode: "transform" });
+      } catch (error) {
+        return syntaxLocation(root, path, error);
+      }
+    }
+    if (place === null || urlOf(root, path) !== place.file) continue;
+    const file = `${basename(root)}/${path}`, map = /\n\/\/# sourceMappingURL=[^,\n]*;base64,(\S+)\s*$/.exec(text)?.[1];
+    if (map === undefined || !path.endsWith(".ts")) return { ...place, file };
+    const payload = JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(map)));
+    const entry = new SourceMap(payload).findEntry(place.line - 1, place.column - 1);
+    return "originalLine" in entry
+      ? { file, line: entry.originalLine + 1, column: entry.originalColumn + 1 }
+      : undefined;
+  }
+  return undefined;
 }
 
 /** The models of a manifest by id. @throws SvcError `adapter_changed` */

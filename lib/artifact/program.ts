@@ -4,6 +4,9 @@ import { fileURLToPath } from "node:url";
 /** URL of the program's folder, with a trailing slash. */
 export const PROGRAM_ROOT = new URL("../../", import.meta.url).href;
 
+/** The name by which operations of one's own import the program: that of its configuration, which resolves it. */
+export const PROGRAM_NAME = "@svc/svc";
+
 let fetched: string | null = null;
 
 /** Absolute path of the program's folder; for a program that was imported by URL that of its fetched files, else null. */

@@ -1,15 +1,29 @@
 /** Operations of one's own: files to start from, and the conformance suite on a file. */
-import { basename, join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { basename, dirname, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { ownPlace } from "../artifact/code_place.ts";
 import { exists } from "../artifact/path_kind.ts";
-import { messageOf, SvcError } from "../contract/error.ts";
+import { PROGRAM_NAME, PROGRAM_ROOT, programForm } from "../artifact/program.ts";
+import { messageOf, placedMessage, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { ConformanceCase } from "./case.ts";
 import { conformanceChecks } from "./suite.ts";
 
-/** The module that an operation of one's own imports: `mod.ts` of this program. */
-const LIBRARY = new URL("../../mod.ts", import.meta.url);
+/**
+ * The module that an operation of one's own imports: by name, which the configuration of this program resolves wherever it
+ * is installed; of a program that was imported by URL, its address.
+ */
+const LIBRARY = PROGRAM_ROOT.startsWith("file:") ? PROGRAM_NAME : new URL("mod.ts", PROGRAM_ROOT).href;
+
+/** The command that runs a test of one's own, or null where Deno cannot resolve the import: the program has its packages. */
+function testCommand(file: string): string[] | null {
+  const form = programForm();
+  if (form === "url") return ["deno", "test", file];
+  return form === "folder"
+    ? ["deno", "test", "--config", fileURLToPath(new URL("deno.json", PROGRAM_ROOT)), file]
+    : null;
+}
 
 /** The written files. */
 export interface WrittenOperation {
@@ -19,6 +33,8 @@ export interface WrittenOperation {
   folder: string;
   /** Operation, test and recipe: names in the folder. */
   files: string[];
+  /** Runs the test; null for a packaged program. */
+  test: string[] | null;
 }
 
 /**
@@ -40,7 +56,7 @@ export async function scaffoldOperation(name: string, { out = "." }: { out?: str
   const camel = name.replace(/_+([a-z0-9])/g, (_, letter) => letter.toUpperCase());
   const files = [".ts", "_test.ts", ".yaml"].map((ending, at) => ({
     path: `${name}${ending}`,
-    text: texts[at].default.replaceAll("../../../mod.ts", LIBRARY.href).replaceAll("own_limiter", name)
+    text: texts[at].default.replaceAll("../../../mod.ts", LIBRARY).replaceAll("own_limiter", name)
       .replaceAll("ownLimiter", camel),
   }));
   const occupied = files.find(({ path }) => exists(join(out, path)));
@@ -51,7 +67,8 @@ export async function scaffoldOperation(name: string, { out = "." }: { out?: str
   }
   await Deno.mkdir(out, { recursive: true });
   for (const { path, text } of files) await Deno.writeTextFile(join(out, path), text, { createNew: true });
-  return { id: `own.${name}`, folder: out, files: files.map(({ path }) => path) };
+  const test = testCommand(join(out, `${name}_test.ts`));
+  return { id: `own.${name}`, folder: out, files: files.map(({ path }) => path), test };
 }
 
 /** A check of the suite. */
@@ -103,7 +120,8 @@ export async function checkOperationFile(
       checks.push({ name, status: "ok", message: null });
     } catch (error) {
       // Whatever the operation throws is a finding about it.
-      checks.push({ name, status: "failed", message: messageOf(error) });
+      const message = placedMessage(messageOf(error), ownPlace(error, dirname(path)));
+      checks.push({ name, status: "failed", message });
     }
   }
   if (cases.length === 0) {

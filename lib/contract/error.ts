@@ -152,6 +152,23 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** A message with a place in code, where there is one: `Cannot divide (limiter.ts:21:5)`. */
+export function placedMessage(message: string, place: SourceLocation | null | undefined): string {
+  return place ? `${message} (${place.file}:${place.line}:${place.column})` : message;
+}
+
+/** The error with a finding at a place in code, where there is one. */
+export function placedError(error: SvcError, location: SourceLocation | null | undefined): SvcError {
+  if (!location) return error;
+  const { code, message, hint, extra, cause } = error;
+  return new SvcError(code, message, {
+    hint,
+    extra,
+    cause,
+    diagnostics: [diagnostic(code, [], message, { hint, location })],
+  });
+}
+
 /** The error for a document that is refused, with the number of its problems. */
 export function refusal(code: string, attempt: string, diagnostics: Diagnostic[]): SvcError {
   const count = diagnostics.filter(({ severity }) => severity === "error").length;

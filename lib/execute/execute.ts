@@ -13,7 +13,7 @@ import { discardEntry, inside, type InsidePath, makeFolder } from "../artifact/i
 import { programFolder } from "../artifact/program.ts";
 import { contractSha256 } from "../contract/define.ts";
 import { failureClass } from "../contract/codes.ts";
-import { messageOf, SvcError } from "../contract/error.ts";
+import { messageOf, placedMessage, type SourceLocation, SvcError } from "../contract/error.ts";
 import { asObject, canonicalJson, parseJson } from "../contract/json.ts";
 import { bundlePath } from "../contract/names.ts";
 import { codeOf } from "../contract/system_error.ts";
@@ -297,7 +297,9 @@ class Execution {
     const { code, ...system } = codeOf(error, "operation_failed");
     // A step that stopped after a request is cancelled, whatever the origin of the request.
     const canceled = code === "operation_canceled" && this.#stop.isCancelled;
-    const message = messageOf(error);
+    const location = error instanceof StepFailure && !canceled ? error.reply.location : null;
+    const message = placedMessage(messageOf(error), location);
+    const place: { location?: SourceLocation } & JsonObject = location === null ? {} : { location };
     const hint = error instanceof SvcError ? error.hint : null;
     const row: StepRow = {
       id: document.id,
@@ -307,11 +309,11 @@ class Execution {
       outputs: {},
       metrics: { "timing.step.wall_time_s": timing.step_wall_time_s },
       metadata: { ...recordOf(binding), timing },
-      error: { code, message, hint },
+      error: { code, message, hint, ...place },
       error_type: error instanceof StepFailure ? error.reply.errorType : error instanceof Error ? error.name : "Error",
     };
     if (!canceled && this.#failure === null) {
-      this.#failure = { kind: failureClass(code), step_id: document.id, code, ...system, error: message };
+      this.#failure = { kind: failureClass(code), step_id: document.id, code, ...system, ...place, error: message };
     }
     this.#stop.cancel();
     this.#options.onStep(row);
@@ -320,6 +322,7 @@ class Execution {
       code,
       message,
       hint,
+      ...place,
     });
   }
 

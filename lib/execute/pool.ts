@@ -195,6 +195,7 @@ export class WorkerPool {
         code: "operation_failed",
         message: `The worker thread ended: ${message}`,
         hint: null,
+        location: null,
         errorType: "Error",
       });
     }

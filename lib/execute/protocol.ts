@@ -2,6 +2,7 @@
  * Messages between the scheduler and its worker threads. Typed documents travel as JSON text, arrays in shared memory.
  */
 import type { FilePart } from "../artifact/npz_blocks.ts";
+import type { SourceLocation } from "../contract/error.ts";
 
 /** An input of a step: the file image in shared memory, or the path of the file. */
 export interface TaskInput {
@@ -108,6 +109,8 @@ export interface FailedReply {
   system_code?: string;
   message: string;
   hint: string | null;
+  /** In the code of a user. */
+  location: SourceLocation | null;
   /** Class name of the thrown value. */
   errorType: string;
 }

@@ -1,4 +1,5 @@
 /** Options, events and results of an execution. */
+import type { SourceLocation } from "../contract/error.ts";
 import type { BundlePath, Digest } from "../contract/names.ts";
 import type { Registry } from "../contract/registry.ts";
 import type { JsonObject } from "../contract/value.ts";
@@ -77,6 +78,8 @@ export interface ExecuteOutcome {
     step_id?: string;
     code: string;
     system_code?: string;
+    /** In the code of a user: an operation of one's own, or an adapter. */
+    location?: SourceLocation;
   };
   error?: string;
 }

@@ -1,6 +1,7 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 /** Worker thread of the executor: loads operations on first use and runs one step at a time. */
+import { ownPlace } from "../artifact/code_place.ts";
 import { setProgramFolder } from "../artifact/program.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { asObject, parseJson } from "../contract/json.ts";
@@ -55,6 +56,7 @@ self.onmessage = async ({ data: { taskId, steps } }: MessageEvent<Task>) => {
       ...codeOf(error, "operation_failed"),
       message: messageOf(error),
       hint: error instanceof SvcError ? error.hint : null,
+      location: ownPlace(error, steps[0].projectRoot),
       errorType: error instanceof Error ? error.name : typeof error,
     });
   }

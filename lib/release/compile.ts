@@ -5,7 +5,7 @@
  *
  * `deno compile` takes its runtime archive from DENORT_BIN, or downloads it once.
  */
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { copyProgram } from "./program.ts";
 import { copyPackages, runtimeLock, writeRuntimeConfig } from "./packages.ts";
 
@@ -45,6 +45,7 @@ export function compileArguments(
     ...(target === undefined ? [] : ["--target", target]),
     ...["--output", output],
     ...included.flatMap((path) => ["--include", join(program, path)]),
+    ...["--include", join(dirname(config), "svc.ts")],
     join(program, "cli.ts"),
   ];
 }

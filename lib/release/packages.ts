@@ -4,7 +4,7 @@
  * builds of onnxruntime-web other than the one that is imported.
  */
 import { dirname, join } from "node:path";
-import { PROGRAM_ROOT } from "../artifact/program.ts";
+import { PROGRAM_NAME, PROGRAM_ROOT } from "../artifact/program.ts";
 import { prettyJson } from "../contract/json.ts";
 
 const REGISTRY = "npm/registry.npmjs.org";
@@ -105,7 +105,11 @@ export async function npmCache(): Promise<string> {
   return JSON.parse(new TextDecoder().decode(stdout)).npmCache;
 }
 
-/** The configuration and the lock file that Deno uses for a packaged program. Its own stay as they are: they are hashed. */
+/**
+ * The configuration and the lock file that Deno uses for a packaged program, in a folder beside its folder `program`. Its own
+ * stay as they are: they are hashed. Operations of one's own import the program by its name, through a module here: Deno
+ * would lock the dependencies of a package that is named directly.
+ */
 export async function writeRuntimeConfig(
   folder: string,
   lockFile: LockFile,
@@ -114,7 +118,11 @@ export async function writeRuntimeConfig(
   const config = join(folder, "deno.json"), path = join(folder, "deno.lock");
   await Deno.mkdir(folder, { recursive: true });
   const unstable = ["raw-imports", "worker-options", "bundle", ...features];
-  await Deno.writeTextFile(config, prettyJson({ nodeModulesDir: "none", unstable }));
+  await Deno.writeTextFile(
+    config,
+    prettyJson({ imports: { [PROGRAM_NAME]: "./svc.ts" }, nodeModulesDir: "none", unstable }),
+  );
+  await Deno.writeTextFile(join(folder, "svc.ts"), 'export * from "../program/mod.ts";\n');
   await Deno.writeTextFile(path, prettyJson(lockFile as never));
   return { config, lock: path };
 }

@@ -1,22 +1,29 @@
 /** An operation of one's own, from an empty folder: scaffold, test, conformance, run, evidence. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import config from "../../deno.json" with { type: "json" };
+import { PROGRAM_NAME } from "../../lib/artifact/program.ts";
 import { inFolder, svc, svcProcess } from "../support/cli.ts";
+import { ROOT_PATH } from "../support/paths.ts";
 
 Deno.test(
   "an operation of one's own is begun, conforms, runs in a recipe and is part of its evidence",
   inFolder(async (cwd) => {
     const written = await svc(["operation", "scaffold", "soft_limiter", "--json"], { cwd });
     assert.deepEqual(written.json.files, ["soft_limiter.ts", "soft_limiter_test.ts", "soft_limiter.yaml"]);
+    // The import works wherever the program is installed: by its name, which every form of it resolves.
+    assert.equal(PROGRAM_NAME, config.name);
+    for (const file of written.json.files) {
+      const text = await Deno.readTextFile(join(cwd, file));
+      assert.ok(!text.includes("file:") && !text.includes(ROOT_PATH), text);
+    }
     const again = await svc(["operation", "scaffold", "soft_limiter", "--json"], { cwd });
     assert.deepEqual([again.code, again.json.code], [2, "usage_invalid"]);
 
     const checked = await svc(["operation", "check", "soft_limiter.ts", "--json"], { cwd });
     assert.deepEqual([checked.code, checked.json.status, checked.json.id], [0, "conforms", "own.soft_limiter"]);
-    const tested = await new Deno.Command(Deno.execPath(), {
-      args: ["test", "--no-check", "soft_limiter_test.ts"],
-      cwd,
-    })
+    const [, ...words] = written.json.test;
+    const tested = await new Deno.Command(Deno.execPath(), { args: [words[0], "--no-check", ...words.slice(1)], cwd })
       .output();
     assert.ok(tested.success, new TextDecoder().decode(tested.stderr));
 
@@ -26,16 +33,15 @@ Deno.test(
     const proven = await svc(["--operation", "soft_limiter.ts", "runs", "reproduce", run_id, "--json"], { cwd });
     assert.equal(proven.json.status, "identical");
 
-    // A sweep uses stored variants again, and none of another source.
+    // A sweep uses stored variants again, and none of another source. A process of its own looks at the source anew.
     const path = join(cwd, "soft_limiter.ts");
     const text = await Deno.readTextFile(path);
     const recipe = await Deno.readTextFile(join(cwd, "soft_limiter.yaml"));
     const matrix = "{dimensions: {snr_db: [10.0, 15.0]}, step_params: {wireless_channel: {snr_db: {matrix: snr_db}}}}";
     await Deno.writeTextFile(join(cwd, "sweep.yaml"), recipe.replace("{seed: 23}", `{seed: 23, matrix: ${matrix}}`));
     const sweep = async () => {
-      const { json } = await svc(["--operation", "soft_limiter.ts", "recipe", "run-matrix", "sweep.yaml", "--json"], {
-        cwd,
-      });
+      const words = ["--operation", "soft_limiter.ts", "recipe", "run-matrix", "sweep.yaml", "--json"];
+      const { json } = await svcProcess(words, { cwd });
       return json.rows.map(({ reused }: { reused: boolean }) => reused);
     };
     assert.deepEqual([await sweep(), await sweep()], [[false, false], [true, true]]);
@@ -54,6 +60,25 @@ Deno.test(
     const messages = failed.json.checks.flatMap(({ message }: { message: string | null }) => message ?? []).join("\n");
     assert.match(messages, /does not state the unit of gain_db: gain/);
     assert.match(messages, /altered its input symbols|other metrics/);
+
+    // An exception names the place in the file, in the terminal, in summary.json and in the suite; a syntax error too.
+    const thrown = text.replace("let clipped = 0;", "let clipped: number = (params as any).none.length;");
+    await Deno.writeTextFile(path, thrown);
+    const line = thrown.split("\n").findIndex((row) => row.includes(".none.length")) + 1, column = 48;
+    const ended = await svcProcess(["--operation", "soft_limiter.ts", "recipe", "run", "soft_limiter.yaml"], { cwd });
+    assert.equal(ended.code, 1);
+    assert.match(ended.stderr, new RegExp(`\\(soft_limiter\\.ts:${line}:${column}\\)$`, "m"));
+    const [id] = (await svc(["runs", "list", "--json"], { cwd })).json.runs.map((row: { run_id: string }) =>
+      row.run_id
+    );
+    const summary = JSON.parse(await Deno.readTextFile(join(cwd, ".svc/runs", id, "summary.json")));
+    const location = { file: "soft_limiter.ts", line, column };
+    assert.deepEqual([summary.failure.location, summary.steps[2].error.location], [location, location]);
+    const suite = await svcProcess(["operation", "check", "soft_limiter.ts"], { cwd });
+    assert.match(suite.stdout, new RegExp(`\\(soft_limiter\\.ts:${line}:${column}\\)$`, "m"));
+    await Deno.writeTextFile(path, text.replace("let clipped = 0;", "let clipped = = 0;"));
+    const unread = await svcProcess(["operation", "check", "soft_limiter.ts"], { cwd });
+    assert.match(unread.stderr, new RegExp(`--> soft_limiter\\.ts:${line}:19`));
 
     await Deno.writeTextFile(path, "export default 3;\n");
     const none = await svcProcess(["operation", "check", "soft_limiter.ts", "--json"], { cwd });

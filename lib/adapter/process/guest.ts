@@ -84,9 +84,11 @@ function replaceConsole(): void {
 // --- modules ---------------------------------------------------------------------------------------------------------
 
 let refused: Refusal | null = null;
+/** Texts of the adapter's modules by URL. */
+const sources = new Map<string, string>();
 
 /** The adapter's modules, made from the table of hashed sources. All imports are looked up in this table only. */
-async function moduleTable(sources: ReadonlyMap<string, string>): Promise<(url: string) => Promise<VmModule>> {
+async function moduleTable(): Promise<(url: string) => Promise<VmModule>> {
   const made = new Map<string, VmModule>();
   const synthetic = (identifier: string, values: Record<string, unknown>): VmModule =>
     new SyntheticModule(Object.keys(values), function (this: { setExport(name: string, value: unknown): void }) {
@@ -137,7 +139,8 @@ let nextId = 1;
 async function receive(message: HostMessage): Promise<void> {
   switch (message.type) {
     case "start":
-      load = await moduleTable(new Map(message.sources.map(([url, bytes]) => [url, new TextDecoder().decode(bytes)])));
+      for (const [url, bytes] of message.sources) sources.set(url, new TextDecoder().decode(bytes));
+      load = await moduleTable();
       for (const model of message.models) addModel(model);
       return send({ type: "ready", version: Deno.version.deno });
     case "load":
@@ -178,7 +181,7 @@ async function loadModule(url: string, callables: readonly string[]): Promise<vo
     const lacking = callables.find((name) => typeof namespace[name] !== "function");
     if (lacking === undefined) return send({ type: "loaded" });
     const message = `${url.split("/").pop()} exports no function ${lacking}`;
-    send({ type: "load_failed", error: { origin: "missing", name: "", message, refused: null } });
+    send({ type: "load_failed", error: { origin: "missing", name: "", message, refused: null, place: null } });
   } catch (error) {
     send({ type: "load_failed", error: wireError("import", error) });
   }
@@ -235,10 +238,19 @@ function wireError(origin: WireError["origin"], error: unknown): WireError {
   try {
     const name = error instanceof Error ? String(error.name).slice(0, 100) : "";
     const message = String(error instanceof Error ? error.message : error).slice(0, 2000);
-    return { origin, name, message, refused: refusal ?? refusalOf(error) };
+    return { origin, name, message, refused: refusal ?? refusalOf(error), place: placeOf(error) };
   } catch {
-    return { origin, name: "", message: "an error without a text form", refused: refusal };
+    return { origin, name: "", message: "an error without a text form", refused: refusal, place: null };
   }
+}
+
+/** The innermost frame of an error in a module of the adapter. */
+function placeOf(error: unknown): WireError["place"] {
+  const stack = error instanceof Error ? String(error.stack).slice(0, 20_000) : "";
+  for (const [, file, line, column] of stack.matchAll(/(file:\/\/\/\S*?):(\d+):(\d+)\)?$/gm)) {
+    if (sources.has(file)) return { file, line: Number(line), column: Number(column) };
+  }
+  return null;
 }
 
 /** The access that the runtime refused, from its error or the cause of one. */

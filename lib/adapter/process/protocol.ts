@@ -42,6 +42,8 @@ export interface WireError {
   name: string;
   message: string;
   refused: Refusal | null;
+  /** The innermost place in a module of the adapter: its URL, and line and column from 1. */
+  place: { file: string; line: number; column: number } | null;
 }
 
 export type GuestMessage =

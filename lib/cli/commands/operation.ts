@@ -11,11 +11,11 @@ export const operationCommands: CommandSpec[] = [
     examples: ["svc operation scaffold soft_limiter", "svc --operation soft_limiter.ts recipe run soft_limiter.yaml"],
     call: ({ svc, args: [name], options }) => svc.system.scaffoldOperation(name, options),
     json: (written) => ({ schema_version: 1, status: "written", ...written }),
-    show({ id, folder, files }, { context }) {
-      const [operation, test, recipe] = files.map((file) => join(folder, file));
+    show({ id, folder, files, test }, { context }) {
+      const [operation, , recipe] = files.map((file) => join(folder, file));
       return `${context.paint("green", "written")}  ${id}: ${files.join(", ")}\n` +
-        `  test   deno test ${test}\n  check  svc operation check ${operation}\n` +
-        `  run    svc --operation ${operation} recipe run ${recipe}`;
+        (test === null ? "" : `  test   ${test.join(" ")}\n`) +
+        `  check  svc operation check ${operation}\n  run    svc --operation ${operation} recipe run ${recipe}`;
     },
   }),
   command({

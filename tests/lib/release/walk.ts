@@ -55,19 +55,22 @@ export async function walk(installed: Installed, folder: string): Promise<string
   const adapter = ["--adapter", installed.adapter];
   const run = await json("recipe", "run", "quickstart", "--parallel-workers", "2");
   assert.equal(run.status, "completed");
-  const [verified, reproduced, doctor, external, learned, benchmark] = await Promise.all([
+  await done(["operation", "scaffold", "soft_limiter"]);
+  const [verified, reproduced, doctor, external, learned, benchmark, own] = await Promise.all([
     json("runs", "verify", run.run_id),
     json("runs", "reproduce", run.run_id),
     json("doctor"),
     json(...adapter, "recipe", "run", join(installed.adapter, "recipe.yaml"), "--set", "snr_db=12.0"),
     json("recipe", "run", LEARNED, "--set", "tracker=learned_artifact", "--set", "snr_db=6.0"),
     json("benchmark", "run", "first_comparison", "--replicates", "1", "--parallel-points", "2"),
+    json("--operation", "soft_limiter.ts", "recipe", "run", "soft_limiter.yaml"),
   ]);
   assert.equal(verified.status, "valid");
   assert.equal(reproduced.status, "identical");
   assert.equal(external.status, "completed");
   assert.equal(learned.status, "completed");
   assert.equal(benchmark.status, "completed");
+  assert.equal(own.status, "completed");
   const sandbox = doctor.checks.find(({ id }: { id: string }) => id === "sandbox");
   assert.equal(sandbox.status, "passed", sandbox.detail);
   const unknown = await call(installed, ["recipe", "run", "no_such_recipe"], project);
