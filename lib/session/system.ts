@@ -52,6 +52,11 @@ export class System {
     return await checkOperationFile(file, async (url) => (await loadOperation(url)).operation);
   }
 
+  /** The client of a language: one file that calls the command line. */
+  async client(_language: "python"): Promise<string> {
+    return (await import("./client/svc.py", { with: { type: "text" } })).default;
+  }
+
   /** The execution profiles that a recipe can claim. */
   profiles(): ReturnType<typeof profileCatalogue> {
     return profileCatalogue();

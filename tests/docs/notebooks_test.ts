@@ -7,7 +7,7 @@ import { ROOT_PATH } from "../support/paths.ts";
 
 interface Cell {
   cell_type: string;
-  outputs?: { output_type: string; data?: Record<string, string | string[]> }[];
+  outputs?: { output_type: string; data?: Record<string, string | string[]>; text?: string | string[] }[];
 }
 
 async function run(
@@ -28,6 +28,7 @@ async function run(
 const PYTHON = "/usr/bin/python3";
 const jupyter = (await run(["jupyter-nbconvert", "--version"])).success;
 const python = jupyter && (await run([PYTHON, "-c", "import ipykernel, numpy, pandas"])).success;
+const drawing = python && (await run([PYTHON, "-c", "import matplotlib"])).success;
 
 /** A project, and a home in which the Deno kernel is known. */
 const root = await Deno.makeTempDir({ prefix: "svc-notebooks-" }), project = join(root, "project");
@@ -60,11 +61,13 @@ async function executeOnce(name: string, kernel: string, cwd: string): Promise<R
     ...["jupyter-nbconvert", "--to", "notebook", "--execute", `--ExecutePreprocessor.kernel_name=${kernel}`],
     // A cell is a computation, which takes as long as the machine needs.
     ...["--ExecutePreprocessor.timeout=-1", "--output", out, join(cwd, name)],
-  ], { cwd, env });
+  ], { cwd, env: { ...env, PATH: `${join(root, "bin")}:${Deno.env.get("PATH")}` } });
   assert.ok(success, text);
   const { cells } = JSON.parse(await Deno.readTextFile(out)) as { cells: Cell[] };
   return cells.filter(({ cell_type }) => cell_type === "code").map(({ outputs = [] }) => {
     const data = outputs.filter(({ output_type }) => output_type === "execute_result").at(-1)?.data ?? {};
+    const printed = outputs.flatMap(({ output_type, text = [] }) => output_type === "stream" ? text : []).join("");
+    if (printed !== "") return { printed };
     return Object.fromEntries(Object.entries(data).map(([type, parts]) => [type, [parts].flat().join("")]));
   });
 }
@@ -106,6 +109,29 @@ Deno.test({
     assert.match(table["text/html"], /channel\.ber/);
     const mean = Number(power["text/plain"]);
     assert.ok(mean > 1 && mean < 2.5, String(mean));
+  },
+});
+
+Deno.test({
+  name: "the Python notebook sweeps, reads arrays and draws with the client",
+  ...needs("jupyter-nbconvert, and ipykernel, numpy, pandas and matplotlib for /usr/bin/python3", drawing),
+  async fn() {
+    const folder = join(root, "swept"), program = [Deno.execPath(), ...CLI_ARGS];
+    assert.ok((await run([...program, "init", folder])).success);
+    const client = await run([...program, "client", "python"]);
+    await Deno.writeTextFile(join(folder, "svc.py"), client.text);
+    await Deno.mkdir(join(root, "bin"), { recursive: true });
+    await Deno.writeTextFile(join(root, "bin/svc"), `#!/bin/sh\nexec ${program.join(" ")} "$@"\n`, { mode: 0o755 });
+    await Deno.copyFile(join(ROOT_PATH, "docs/notebooks/sweep_in_python.ipynb"), join(folder, "sweep_in_python.ipynb"));
+    const [, sweep, table, , power, refusal] = await execute("sweep_in_python.ipynb", "python3", folder, 4);
+    assert.match(sweep["text/html"], /<th>channel\.ber<\/th>/);
+    assert.match(table["text/html"], /channel\.error_count/);
+    // Es/N0 of 7 dB: mean power 1 + 10^-0.7.
+    assert.ok(Math.abs(Number(power["text/plain"]) - 1.1995) < 0.02, power["text/plain"]);
+    assert.match(refusal.printed, /^recipe_invalid: .*\$\.steps\[4\]\.params\.snr_db[^]*hint: Give a number/);
+    for (const name of ["bit_error_rate.png", "received.png"]) {
+      assert.ok((await Deno.stat(join(folder, name))).size > 5000, name);
+    }
   },
 });
 

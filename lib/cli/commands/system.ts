@@ -110,6 +110,15 @@ export const systemCommands: CommandSpec[] = [
     },
   }),
   command({
+    usage: "client <language>",
+    multiline: true,
+    summary: "print the client of a language: one file that calls this program, for scripts and notebooks",
+    choices: { language: ["python"] },
+    examples: ["svc client python > svc.py"],
+    call: async ({ svc }) => ({ language: "python", file: "svc.py", text: await svc.system.client("python") }),
+    show: ({ text }) => text.trimEnd(),
+  }),
+  command({
     usage: "completion <shell>",
     multiline: true,
     summary: "print the completion script of a shell",
