@@ -21,6 +21,9 @@ const operation: JsonObject = {
     name: text,
     description: text,
     wraps: text,
+    inputs: { type: "object", maxProperties: 64 },
+    outputs: { type: "object", maxProperties: 64 },
+    params: anyObject,
     adapter: {
       type: "object",
       additionalProperties: false,

@@ -36,10 +36,11 @@ import { z } from "../contract/zod.ts";
 import { packBits, unpackBits } from "../numeric/bit_packing.ts";
 import { elementCount, type NdArray, ndarray } from "../numeric/ndarray.ts";
 import type { AdapterBinding } from "./binding.ts";
-import { arrayResult, metricValue, plainJson, refuseResult } from "./results.ts";
+import { customArguments, customContract, customResult } from "./custom.ts";
+import { adapterMetrics, arrayResult, plainJson, refuseResult } from "./results.ts";
 import { type AdapterAnswer, callAdapter } from "./runtime.ts";
 import type { AdapterOperation, BitOrder, PermissionSet } from "./types.ts";
-import { isTaskWrap, WRAP_CONTRACTS } from "./wraps.ts";
+import { isTaskWrap, WRAP_CONTRACTS, type WrapContract } from "./wraps.ts";
 
 const MIB = 2 ** 20;
 const MAX_EXAMPLES = 1_000_000;
@@ -61,7 +62,7 @@ export interface AdapterFace {
  */
 export function adapterOperation(operation: AdapterOperation, face: AdapterFace, binding?: AdapterBinding): Operation {
   const { id, name, description, wraps, adapter, params_schema } = operation;
-  const { inputs, outputs, guarantees } = WRAP_CONTRACTS[wraps];
+  const { inputs, outputs, guarantees } = contractOf(operation);
   const definition = {
     id,
     name,
@@ -96,6 +97,10 @@ export function adapterOperation(operation: AdapterOperation, face: AdapterFace,
   return defineOperation(definition as OperationDefinition);
 }
 
+function contractOf(operation: AdapterOperation): WrapContract {
+  return operation.wraps === "custom" ? customContract(operation) : WRAP_CONTRACTS[operation.wraps];
+}
+
 /** Fields of a manifest's operation that replace defaults. */
 function declared({ differentiability, backends, equivalence, formats, materializations }: AdapterOperation) {
   const given = { differentiability, backends, equivalence, formats, materializations };
@@ -112,6 +117,7 @@ function run(operation: AdapterOperation, binding: AdapterBinding, context: Cont
   if (wraps === "source.external_classification_dataset") return task.dataset();
   if (wraps === "source.external_texts") return task.texts();
   if (isTaskWrap(wraps)) return task.metric();
+  if (wraps === "custom") return new Custom(operation, binding, context).run();
   const { inputs, outputs } = WRAP_CONTRACTS[wraps], coder = new Coder(operation, binding, context);
   if (wraps === "model.external_read_texts") return coder.read();
   const [coded] = Object.keys("images" in inputs ? outputs : inputs) as CodedPort[];
@@ -145,7 +151,7 @@ class Step {
 
   /** Metrics and facts of every step of an adapter. */
   protected evidence(answer: AdapterAnswer): { metrics: Metrics; metadata: JsonObject } {
-    const { timing } = WRAP_CONTRACTS[this.operation.wraps];
+    const { timing } = contractOf(this.operation);
     const { log, dropped, seconds } = answer;
     return {
       metrics: timing === undefined ? {} : { [timing]: seconds },
@@ -163,6 +169,17 @@ class Step {
       }
       throw error;
     }
+  }
+}
+
+/** An operation with the ports of its manifest. */
+class Custom extends Step {
+  async run(): Promise<OperationResult> {
+    const { inputs } = this.context;
+    const answer = await this.call(customArguments(this.operation, inputs, this.params));
+    const { name, limits } = this.binding, { metadata } = this.evidence(answer);
+    const how = { name, limit: limits.memory_mb * MIB };
+    return { ...this.checked(() => customResult(this.operation, inputs, answer.value, how)), metadata };
   }
 }
 
@@ -186,7 +203,7 @@ class Coder extends Step {
     sizes: Record<string, number> = {},
   ): Promise<AdapterAnswer & ReturnType<typeof arrayResult>> {
     const answer = await this.#callWith(array, metadata);
-    const { outputs, returns = KIND_FORMS[Object.values(outputs)[0]] } = WRAP_CONTRACTS[this.operation.wraps];
+    const { outputs, returns = KIND_FORMS[Object.values(outputs)[0]] } = contractOf(this.operation);
     return { ...answer, ...arrayResult(answer.value, this.binding.limits.memory_mb * MIB, returns, sizes) };
   }
 
@@ -518,14 +535,7 @@ class Task extends Step {
     if (!isObject(returned) || Object.keys(returned).length === 0) {
       return refuseResult("it has no metrics", "Return {metrics: {name: number}}");
     }
-    const measured: Metrics = {};
-    for (const [name, value] of Object.entries(returned)) {
-      if (!/^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$/.test(name)) {
-        refuseResult(`${JSON.stringify(name).slice(0, 80)} is not a metric name`, "Use a name such as task.accuracy");
-      }
-      // The prefix separates an adapter's metrics from those of built-in operations.
-      measured[`external.${this.binding.name.replaceAll("-", "_")}.${name}`] = metricValue(value, `the metric ${name}`);
-    }
+    const measured: Metrics = adapterMetrics(this.binding.name, returned);
     if (!Array.isArray(rows) || !rows.every(isObject)) return refuseResult("per_example is not a list of mappings");
     const { metrics, metadata } = this.evidence(answer);
     const report = reportResult(this.operation.id, measured, { items: rows });

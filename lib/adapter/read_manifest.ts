@@ -6,7 +6,8 @@
 import { join } from "node:path";
 import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
-import { didYouMean } from "../contract/nearest.ts";
+import * as kinds from "../contract/kinds.ts";
+import { didYouMean, editDistance } from "../contract/nearest.ts";
 import { checkValue } from "../contract/schema.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { attachLocations, decodeRecipeText, readRecipeText } from "../recipe/read.ts";
@@ -200,17 +201,23 @@ function completeOperation(
   const refuse = (code: string, at: Place, message: string, hint: string | null = null) =>
     found.push(diagnostic(code, [...place, ...at], message, { hint }));
   const wraps = row.wraps as Wrap;
-  if (!WRAPS.includes(wraps)) {
-    refuse(
-      "adapter_wraps_unsupported",
-      ["wraps"],
-      `Cannot wrap ${wraps}`,
-      didYouMean(wraps, WRAPS) ?? `Known: ${WRAPS.join(", ")}`,
-    );
+  const known = [...WRAPS, "custom"], custom = wraps === "custom";
+  if (!known.includes(wraps)) {
+    const hint = didYouMean(wraps, known) ?? `Known: ${known.join(", ")}`;
+    refuse("adapter_wraps_unsupported", ["wraps"], `Cannot wrap ${wraps}`, hint);
+  }
+  const ports = custom ? customPorts(row, refuse) : {};
+  for (const name of custom ? [] : ["inputs", "outputs", "params"]) {
+    if (row[name] === undefined) continue;
+    const hint = name === "params" ? "Name its parameters in params_schema" : "Ports of your own need wraps: custom";
+    refuse("adapter_manifest_invalid", [name], `Cannot use ${name} with ${wraps}`, hint);
+  }
+  if (row.params !== undefined && row.params_schema !== undefined) {
+    refuse("adapter_manifest_invalid", ["params"], "Cannot use both params and params_schema", "Keep one of the two");
   }
   const call = row.adapter as { [key: string]: string };
   const fixed = (row.fixed_params ?? {}) as JsonObject;
-  const schema = withClosedEnd((row.params_schema ?? { type: "object", properties: {} }) as JsonObject);
+  const schema = withClosedEnd((row.params_schema ?? row.params ?? { type: "object", properties: {} }) as JsonObject);
   const properties = isObject(schema.properties) ? schema.properties : {};
   for (const name of Object.keys(fixed)) {
     if (Object.hasOwn(properties, name)) {
@@ -222,7 +229,11 @@ function completeOperation(
       );
     }
   }
-  const styles: readonly string[] = isTaskWrap(wraps) ? TASK_CALL_STYLES : ARRAY_CALL_STYLES;
+  const styles: readonly string[] = custom
+    ? ["array_params", "dict"]
+    : isTaskWrap(wraps)
+    ? TASK_CALL_STYLES
+    : ARRAY_CALL_STYLES;
   const style = call.call_style ?? (isTaskWrap(wraps) ? "dict" : "array_params");
   if (!styles.includes(style)) {
     refuse(
@@ -238,6 +249,7 @@ function completeOperation(
     name: row.name as string,
     ...(row.description === undefined ? {} : { description: row.description as string }),
     wraps,
+    ...ports,
     adapter: {
       path: resolvedModule(call, folder, place, found),
       callable: call.callable,
@@ -269,6 +281,55 @@ function completeOperation(
     }
     return declared as T;
   }
+}
+
+const PORT = /^[a-z][a-z0-9_]*$/;
+const KIND = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*\.(?:numpy|complex_numpy|json)$/;
+/** Kinds of the program that a misspelt one is compared with; operations have further ones of their field. */
+const KNOWN_KINDS: readonly string[] = [...Object.values(kinds).flat(), kinds.REPORT]
+  .filter((kind) => typeof kind === "string" && (KIND.test(kind) || kind === kinds.REPORT)).map(String);
+
+/** The ports of an operation that wraps no contract. */
+function customPorts(
+  row: JsonObject,
+  refuse: (code: string, at: Place, message: string, hint?: string | null) => void,
+): Pick<AdapterOperation, "inputs" | "outputs"> {
+  const kind = (value: Value, at: Place): string => {
+    const text = String(value);
+    if (KNOWN_KINDS.includes(text)) return text;
+    const misspelt = KNOWN_KINDS.some((name) => editDistance(name, text.slice(0, 100)) <= 2);
+    if (typeof value !== "string" || !KIND.test(text) || misspelt) {
+      const hint = "A kind ends in .numpy, .complex_numpy or .json, such as channel.symbols.complex_numpy";
+      const message = `Cannot use ${JSON.stringify(text.slice(0, 100))} as the kind of a port`;
+      refuse("adapter_manifest_invalid", at, message, didYouMean(text, KNOWN_KINDS) ?? hint);
+    }
+    return text;
+  };
+  const each = <T>(name: "inputs" | "outputs", read: (value: Value, at: Place) => T): Record<string, T> =>
+    Object.fromEntries(
+      Object.entries((row[name] ?? {}) as JsonObject).map(([port, value]) => {
+        if (!PORT.test(port)) {
+          const hint = "A port has lower-case letters, digits and _";
+          refuse("adapter_manifest_invalid", [name, port], `Cannot name a port ${port}`, hint);
+        }
+        return [port, read(value, [name, port])];
+      }),
+    );
+  const inputs = each("inputs", (value, at) => {
+    const given = Array.isArray(value) ? value : [value];
+    if (given.length === 0) refuse("adapter_manifest_invalid", at, "Cannot use an input without a kind");
+    const found = given.map((one, index) => kind(one, Array.isArray(value) ? [...at, index] : at));
+    if (new Set(found.map(kinds.formatOfKind)).size > 1) {
+      refuse("adapter_manifest_invalid", at, "Cannot use kinds of arrays and of documents at one input");
+    }
+    return found;
+  });
+  const outputs = each("outputs", kind);
+  if (Object.keys(outputs).length === 0) {
+    const hint = "outputs: {symbols: channel.symbols.complex_numpy}, or {report: metrics.report} for a metric";
+    refuse("adapter_manifest_invalid", ["outputs"], "Cannot use an operation without an output", hint);
+  }
+  return { inputs, outputs };
 }
 
 /** Undeclared parameters are refused unless the author allows them. */

@@ -134,13 +134,25 @@ export function plainJson(
 }
 
 /** A metric: an integer is a count, any other number is real-valued. */
-export function metricValue(value: Value, what: string): number | bigint {
+function metricValue(value: Value, what: string): number | bigint {
   if (!isNumber(value)) return refuseResult(`${what} is not a number`);
   return value instanceof Float ? value.value : value;
 }
 
+/** Metrics of a result. The prefix separates them from those of built-in operations. */
+export function adapterMetrics(adapter: string, returned: JsonObject): Record<string, number | bigint> {
+  return Object.fromEntries(
+    Object.entries(returned).map(([name, value]) => {
+      if (!/^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$/.test(name)) {
+        refuseResult(`${JSON.stringify(name).slice(0, 80)} is not a metric name`, "Use a name such as task.accuracy");
+      }
+      return [`external.${adapter.replaceAll("-", "_")}.${name}`, metricValue(value, `the metric ${name}`)];
+    }),
+  );
+}
+
 /** A plain object of a message. */
-function isPlain(value: unknown): value is Record<string, unknown> {
+export function isPlain(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 

@@ -18,6 +18,7 @@ export const SCAFFOLD_KINDS = [
   "text_dataset",
   "text_metric",
   "text_reader",
+  "operation",
 ] as const;
 export type ScaffoldKind = typeof SCAFFOLD_KINDS[number];
 
@@ -137,6 +138,17 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
       "read.ts": () => import("./scaffolds/text_reader/read.ts", { with: { type: "text" } }),
       "read_test.ts": () => import("./scaffolds/text_reader/read_test.ts", { with: { type: "text" } }),
       "recipe.yaml": () => import("./scaffolds/text_reader/recipe.yaml", { with: { type: "text" } }),
+    },
+  },
+  operation: {
+    summary: "an operation with ports of your own: a clipping amplifier",
+    name: "example-amplifier",
+    begin: "`amplifier.ts` and the ports and parameters in `svc_adapter.yaml`.",
+    files: {
+      "svc_adapter.yaml": () => import("./scaffolds/operation/svc_adapter.yaml", { with: { type: "text" } }),
+      "amplifier.ts": () => import("./scaffolds/operation/amplifier.ts", { with: { type: "text" } }),
+      "amplifier_test.ts": () => import("./scaffolds/operation/amplifier_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () => import("./scaffolds/operation/recipe.yaml", { with: { type: "text" } }),
     },
   },
 };

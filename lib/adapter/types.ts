@@ -55,7 +55,8 @@ export const WRAPS = [
   "source.external_texts",
   "metrics.external_text",
 ] as const;
-export type Wrap = typeof WRAPS[number];
+/** `custom` has the ports of its manifest. */
+export type Wrap = typeof WRAPS[number] | "custom";
 
 /** Call style of a coder. */
 export const ARRAY_CALL_STYLES = ["array_params", "array", "dict"] as const;
@@ -87,6 +88,10 @@ export type AdapterOperation = {
   name: string;
   description?: string;
   wraps: Wrap;
+  /** Of `custom`: accepted kinds by port. */
+  inputs?: Record<string, string[]>;
+  /** Of `custom`: the kind of each port. */
+  outputs?: Record<string, string>;
   adapter: AdapterCallable;
   fixed_params: JsonObject;
   params_schema: JsonObject;

@@ -25,7 +25,7 @@ const decoder = (port: string, accepted: readonly string[]): WrapContract => ({
   timing: DECODER,
 });
 
-export const WRAP_CONTRACTS: Readonly<Record<Wrap, WrapContract>> = {
+export const WRAP_CONTRACTS: Readonly<Record<Exclude<Wrap, "custom">, WrapContract>> = {
   "model.external_encode_bits": {
     inputs: { images: IMAGES },
     outputs: { bits: kinds.PAYLOAD_BITS },

@@ -8,6 +8,7 @@ import { messageOf, placedMessage, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { ConformanceCase } from "./case.ts";
+import { casesOf } from "./samples.ts";
 import { conformanceChecks } from "./suite.ts";
 
 /**
@@ -83,12 +84,61 @@ export interface OperationReport {
   schema_version: 1;
   /** Of the operation. */
   id: string;
-  /** Absolute path. */
+  /** Absolute path of the file, or of the folder of an adapter. */
   file: string;
   sha256: string;
   status: "conforms" | "fails";
   checks: CheckedItem[];
 }
+
+/**
+ * Runs the suite on an operation.
+ * @param root absolute path of the folder that places in code are relative to
+ */
+async function checkedItems(
+  operation: Operation,
+  cases: readonly ConformanceCase[],
+  root: string,
+): Promise<CheckedItem[]> {
+  const checks: CheckedItem[] = [];
+  for (const { name, run } of conformanceChecks(operation, cases)) {
+    try {
+      await run();
+      checks.push({ name, status: "ok", message: null });
+    } catch (error) {
+      // Whatever the operation throws is a finding about it.
+      checks.push({ name, status: "failed", message: placedMessage(messageOf(error), ownPlace(error, root)) });
+    }
+  }
+  return checks;
+}
+
+/**
+ * Runs the conformance suite on operations without cases, with inputs that are made from the kinds of their ports.
+ * @param folder absolute path and digest of the folder with their code
+ */
+export async function checkOperations(
+  name: string,
+  operations: readonly Operation[],
+  folder: { root: string; sha256: string },
+): Promise<OperationReport> {
+  const checks: CheckedItem[] = [], one = operations.length === 1;
+  for (const operation of operations) {
+    const items = await checkedItems(operation, casesOf(operation), folder.root);
+    checks.push(...items.map((item) => one ? item : { ...item, name: `${operation.id}: ${item.name}` }));
+  }
+  return {
+    schema_version: 1,
+    id: one ? operations[0].id : name,
+    file: folder.root,
+    sha256: folder.sha256,
+    status: statusOf(checks),
+    checks,
+  };
+}
+
+const statusOf = (checks: readonly CheckedItem[]) =>
+  checks.every(({ status }) => status === "ok") ? "conforms" : "fails";
 
 /**
  * Runs the conformance suite of the built-in operations on a file. The file exports the operation as its default, and as
@@ -113,17 +163,7 @@ export async function checkOperationFile(
       hint: "Write export const cases: ConformanceCase[] = [{ inputs: () => ({ … }), params: { … } }]",
     });
   }
-  const checks: CheckedItem[] = [];
-  for (const { name, run } of conformanceChecks(operation, cases)) {
-    try {
-      await run();
-      checks.push({ name, status: "ok", message: null });
-    } catch (error) {
-      // Whatever the operation throws is a finding about it.
-      const message = placedMessage(messageOf(error), ownPlace(error, dirname(path)));
-      checks.push({ name, status: "failed", message });
-    }
-  }
+  const checks = await checkedItems(operation, cases, dirname(path));
   if (cases.length === 0) {
     const message = `${basename(file)} exports no cases, so it was not run: export const cases = [{ inputs: () => … }]`;
     checks.push({ name: "cases", status: "failed", message });
@@ -133,7 +173,7 @@ export async function checkOperationFile(
     id: operation.id,
     file: path,
     sha256: sha256Hex(Deno.readFileSync(path)),
-    status: checks.every(({ status }) => status === "ok") ? "conforms" : "fails",
+    status: statusOf(checks),
     checks,
   };
 }

@@ -1,5 +1,6 @@
 /** The program and its machine: operations, profiles, schemas, health of the installation. */
 import type { OperationReport, WrittenOperation } from "../conformance/operation_file.ts";
+import { isFolder } from "../artifact/path_kind.ts";
 import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { OperationContract } from "../contract/operation.ts";
@@ -41,10 +42,20 @@ export class System {
   }
 
   /**
-   * Runs the conformance suite of the built-in operations on a file, whose code runs with the rights of this program.
-   * @throws SvcError `file_not_found`, `operation_file_invalid`
+   * Runs the conformance suite of the built-in operations: on a file, whose code runs with the rights of this program, or on
+   * the operations with ports of their own in the folder of an adapter, in its sandbox.
+   * @throws SvcError `file_not_found`, `operation_file_invalid`, codes `adapter_*`
    */
   async checkOperation(file: string): Promise<OperationReport> {
+    if (isFolder(file)) {
+      const [{ checkableAdapter }, { checkOperations }] = await Promise.all([
+        import("../adapter/check.ts"),
+        import("../conformance/operation_file.ts"),
+      ]);
+      const { projectRoot } = this.core.workspace;
+      const { name, operations, ...folder } = checkableAdapter(file, { projectRoot, grants: this.core.grants });
+      return await checkOperations(name, operations, folder);
+    }
     const [{ checkOperationFile }, { loadOperation }] = await Promise.all([
       import("../conformance/operation_file.ts"),
       import("../../ops/registry.ts"),

@@ -29,6 +29,17 @@ export interface Call<Params = Record<string, unknown>> {
   params: Params;
 }
 
+/** A value of an output: an array, an array with metadata for later steps, or rows with ids. */
+// deno-lint-ignore no-explicit-any -- any JSON
+export type OutputValue = ArrayValue | { array: ArrayValue; metadata?: Metadata } | Record<string, any>[];
+
+/** The result of an operation with ports of its own. A report is made of the metrics. */
+export interface OperationResult {
+  outputs?: Record<string, OutputValue>;
+  metrics?: Record<string, number>;
+  per_example?: Record<string, unknown>[];
+}
+
 /** The last argument of every call. */
 export interface Context {
   /** Aborted when the run is cancelled or the time limit is reached; code that checks it can end in order. */

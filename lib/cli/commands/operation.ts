@@ -19,13 +19,14 @@ export const operationCommands: CommandSpec[] = [
     },
   }),
   command({
-    usage: "operation check <file>",
+    usage: "operation check <path>",
     multiline: true,
     summary: "run the conformance suite of the built-in operations on an operation of your own; exit 3 when it fails",
     notes:
-      "The file is your own code: it runs with the rights of this program. It exports the operation as its default\n" +
-      "and, as `cases`, the inputs and parameters to run it with.",
-    examples: ["svc operation check soft_limiter.ts"],
+      "A file is your own code: it runs with the rights of this program. It exports the operation as its default\n" +
+      "and, as `cases`, the inputs and parameters to run it with. The folder of an adapter runs in its sandbox: its\n" +
+      "operations with ports of their own get inputs that are made from their kinds.",
+    examples: ["svc operation check soft_limiter.ts", "svc operation check my-amplifier"],
     call: ({ svc, args: [file] }) => svc.system.checkOperation(file),
     json: (report) => report,
     show({ id, status, checks }, { context: { paint } }) {
