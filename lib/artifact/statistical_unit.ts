@@ -54,7 +54,7 @@ export function declareUnit(metadata: JsonObject, unit: StatisticalUnit, layout:
 export function rateCounter(metadata: JsonObject, own: StatisticalUnit, length: number): RateCounter {
   const layout = layoutOf(metadata);
   if (layout === null || unitCount(layout) >= length) return new RateCounter(own);
-  return new RateCounter(metadata[UNIT] as StatisticalUnit, unitEnds(layout, length));
+  return new RateCounter(metadata[UNIT] as StatisticalUnit, unitEnds(layout, length), own === "bit");
 }
 
 /**

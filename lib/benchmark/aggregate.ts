@@ -1,17 +1,20 @@
 /**
  * The statistics of each declared metric over the replicates of a recipe.
  *
- * A rate with counts gets two rows. The first pools the units of all replicates (`lib/numeric/rate_interval.ts`); tables and
- * figures show it. The second is Student's interval over the replicates. A rate without any event is an upper bound, never 0.
+ * A rate with counts gets one row, which pools the units of all replicates (`lib/numeric/rate_interval.ts`), and never Student's
+ * interval over the replicates; without counts it has no interval. A rate without any event is an upper bound, never 0. Results of schema versions 1 and 2 have
+ * a second row with Student's interval.
  *
  * A root mean square, and an NMSE, gets one row, which pools the sums of all replicates (`lib/numeric/pooled_ratio.ts`): the
  * root, or the logarithm, is taken last.
  */
+import { failedUnits } from "../contract/metric_metadata.ts";
 import { float, toNumber } from "../contract/value.ts";
+import { findMetric } from "../research/catalog.ts";
 import { pooledEstimate, type PooledMetric } from "../numeric/pooled_ratio.ts";
-import { rateEstimate } from "../numeric/rate_interval.ts";
+import { type RateCounts, rateEstimate } from "../numeric/rate_interval.ts";
 import type { Tally } from "./tally.ts";
-import { type AggregateRow, type Measure, NOT_INDEPENDENT, type StopReason } from "./types.ts";
+import { type AggregateRow, type BenchmarkResult, type Measure, NOT_INDEPENDENT, type StopReason } from "./types.ts";
 
 const measure = (value: number | null): Measure | null => value === null ? null : float(value);
 
@@ -27,6 +30,17 @@ function sumsRow(
   return units === replicates ? sums : { ...sums, unit: "example", units };
 }
 
+/** The failed units of clustered trials. */
+function failures({ unit, failed_units, unit_sizes, bits, on_grid }: RateCounts): Partial<AggregateRow> {
+  if (unit === "bit" || failed_units === null) return {};
+  return {
+    failed_units: failedUnits(failed_units),
+    unit_sizes: [...unit_sizes],
+    ...(bits ? { bits } : {}),
+    ...(on_grid ? { on_grid } : {}),
+  };
+}
+
 export interface RecipeTallies {
   id: string;
   tallies: readonly Tally[];
@@ -36,8 +50,13 @@ export interface RecipeTallies {
 /**
  * Aggregates recipes in their order, metrics in theirs; a recipe without a metric gets no row for it.
  * @param confidence two-sided, inside 0 … 1
+ * @param version of the schema of the result
  */
-export function aggregate(recipes: readonly RecipeTallies[], confidence: Measure): AggregateRow[] {
+export function aggregate(
+  recipes: readonly RecipeTallies[],
+  confidence: Measure,
+  version: BenchmarkResult["schema_version"] = 3,
+): AggregateRow[] {
   const level = toNumber(confidence);
   return recipes.flatMap((recipe) =>
     recipe.tallies.flatMap((tally): AggregateRow[] => {
@@ -62,6 +81,7 @@ export function aggregate(recipes: readonly RecipeTallies[], confidence: Measure
           unit: pooled.unit,
           units: pooled.units,
           unit_failures: pooled.unit_failures,
+          ...(version < 3 ? {} : failures(pooled)),
         }),
         ...(bound === undefined || tally.isDependent ? {} : { upper_bound: float(bound) }),
         ...(recipe.stop_reason === undefined ? {} : { stop_reason: recipe.stop_reason }),
@@ -79,10 +99,14 @@ export function aggregate(recipes: readonly RecipeTallies[], confidence: Measure
         ci_method: "student_t",
         ...none,
       };
-      if (rate === null) return [student];
+      if (rate === null) {
+        const isUncounted = version >= 3 && findMetric(tally.metric)?.statistic === "rate";
+        return [isUncounted ? { ...student, ci_low: null, ci_high: null, ci_method: "none" } : student];
+      }
       const { mean, low, high, method } = rate;
       const ends = { mean: measure(mean), ci_low: measure(low), ci_high: measure(high) };
-      return [{ ...common, ...ends, ci_method: method, ...none }, student];
+      const row: AggregateRow = { ...common, ...ends, ci_method: method, ...none };
+      return version < 3 ? [row, student] : [row];
     })
   );
 }

@@ -197,9 +197,12 @@ export class History {
     }
     if (row.status === "rejected_resource_budget") attempt.rejected = true;
     if (replication === null || replication.stop_metric === null || shard !== undefined) return true;
-    const reason = attempt.stopReasonOf(row, this.#metrics);
-    if (reason === null) return true;
+    const derived = attempt.stopReasonOf(row, this.#metrics);
+    if (derived === null && !attempt.hasOldRate(row.id)) return true;
     const next = yield* this.#peekBehindStarts(attempt);
+    // The half-width of an older clustered rate does not follow from its rows.
+    const reason = derived ?? (next.kind === "recipe_stopped" && next.fields.recipe_id === row.id ? "halfwidth" : null);
+    if (reason === null) return true;
     if (next.kind === "attempt_ended") return false;
     const { fields } = yield* this.#take("recipe_stopped");
     const due = { recipe_id: row.id, stop_reason: reason, replicates: row.replicate + 1 };
@@ -237,6 +240,12 @@ class Attempt {
   readonly #tried = new Map<string, { made: number; tally: Tally }>();
 
   constructor(private readonly replication: StartFields["replication"]) {}
+
+  /** Whether a recipe may stop by the half-width of a rate whose failed units are not known. */
+  hasOldRate(recipe: string): boolean {
+    const rate = this.#tried.get(recipe)?.tally.rateOfAll ?? null;
+    return this.replication!.until_halfwidth !== null && rate !== null && rate.failed_units === null;
+  }
 
   stopReasonOf(row: ResultRow, metrics: readonly PackMetric[]) {
     const { replication } = this;

@@ -153,9 +153,11 @@ function intervals(result: BenchmarkResult, form: NumberForm): ReportTable {
 
 const METHODS: Readonly<Record<AggregateRow["ci_method"], string>> = {
   wilson: "Wilson",
+  gaffke: "Gaffke",
   cluster_t: "clusters, t",
   cluster_exact: "clusters, exact",
   student_t: "Student t",
+  none: "–",
   log_t: "Student t of the logarithm",
 };
 

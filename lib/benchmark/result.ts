@@ -67,10 +67,10 @@ export function assembleResult(
   end: BenchmarkEnd,
   directory: string | null,
 ): BenchmarkResult {
-  const current = head.schema_version === 2, parted = current && ledger.rowCount > INLINE_ROWS;
+  const current = head.schema_version >= 2, parted = current && ledger.rowCount > INLINE_ROWS;
   const writer = parted && directory !== null ? new RowPartWriter(directory) : null;
   const view = new ViewDigest();
-  const statistics = new Statistics(head.benchmark, head.replication, spreadOf(head));
+  const statistics = new Statistics(head.benchmark, head.replication, head.schema_version);
   const inline: ResultRow[] = [], first = new Map<string, ResultRow>();
   let completed = 0;
   for (const row of ledger.rows()) {
@@ -128,10 +128,6 @@ export function noteFirst(first: Map<string, ResultRow>, row: ResultRow): void {
   if (known === undefined || known.status !== "completed" && row.status === "completed") first.set(row.id, row);
 }
 
-/** How the statistics of a result are computed. */
-export const spreadOf = ({ schema_version }: Pick<BenchmarkResult, "schema_version">): Spread =>
-  schema_version === 1 ? "two_passes" : "one_pass";
-
 /** A computation over rows of another author, whose numbers may be impossible. @throws SvcError `bundle_schema_invalid` */
 export function computable<T>(compute: () => T): T {
   try {
@@ -146,18 +142,18 @@ export function computable<T>(compute: () => T): T {
 export class Statistics {
   readonly #identity: Pick<BenchmarkIdentity, "metrics" | "baselines">;
   readonly #replication: Replication | null;
-  readonly #spread: Spread;
+  readonly #version: BenchmarkResult["schema_version"];
   readonly #comparisons: Comparisons;
   readonly #recipes = new Map<string, { tallies: Tally[]; made: number }>();
 
   constructor(
     identity: Pick<BenchmarkIdentity, "metrics" | "baselines">,
     replication: Replication | null,
-    spread: Spread = "one_pass",
+    version: BenchmarkResult["schema_version"] = 3,
   ) {
     this.#identity = identity;
     this.#replication = replication;
-    this.#spread = spread;
+    this.#version = version;
     this.#comparisons = new Comparisons(identity.baselines, identity.metrics, this.#confidence);
   }
 
@@ -170,7 +166,8 @@ export class Statistics {
     const { metrics } = this.#identity;
     let recipe = this.#recipes.get(row.id);
     if (recipe === undefined) {
-      this.#recipes.set(row.id, recipe = { tallies: metrics.map(({ id }) => new Tally(id, this.#spread)), made: 0 });
+      const spread: Spread = this.#version === 1 ? "two_passes" : "one_pass";
+      this.#recipes.set(row.id, recipe = { tallies: metrics.map(({ id }) => new Tally(id, spread)), made: 0 });
     }
     recipe.made++;
     const sample = sampleOf(row, metrics);
@@ -196,6 +193,6 @@ export class Statistics {
         );
       return { id, tallies, ...(reason === null ? {} : { stop_reason: reason }) };
     });
-    return { aggregates: aggregate(recipes, this.#confidence), comparisons: this.#comparisons.rows() };
+    return { aggregates: aggregate(recipes, this.#confidence, this.#version), comparisons: this.#comparisons.rows() };
   }
 }

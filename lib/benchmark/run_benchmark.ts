@@ -50,6 +50,7 @@ import {
   DEFAULT_WAVE,
   incompleteShards,
   missingRows,
+  refuseOldRows,
   ShardedRows,
   type ShardOptions,
   shardResult,
@@ -66,6 +67,7 @@ import {
   RESULT_FILE,
   RESULT_KIND,
   type ResultRow,
+  SCHEMA_VERSION,
   type StartFields,
   type StopReason,
   type TerminalStatus,
@@ -271,7 +273,7 @@ function checkKeep(options: BenchmarkRunOptions, { recipes }: LoadedPack, earlie
   keptArtifacts(options, recipes.flatMap(({ recipe }) => recipe?.steps.map(({ id }) => id) ?? []));
 }
 
-/** @throws SvcError `result_not_found`, `benchmark_resume_mismatch` */
+/** @throws SvcError `result_not_found`, `benchmark_resume_mismatch`, `result_schema_old` */
 function earlierResult(workspace: Workspace, wanted: string, shard: Shard | undefined): BenchmarkResult {
   const result = settleResult(workspace, resolveResultId(workspace, wanted));
   if (result.status === "running") {
@@ -281,6 +283,7 @@ function earlierResult(workspace: Workspace, wanted: string, shard: Shard | unde
   if (result.status === "completed" && shard === undefined) {
     throw mismatch(`${result.result_id} is complete`, "Start it anew without --resume");
   }
+  refuseOldRows(result, `resume ${result.result_id}`);
   return result;
 }
 
@@ -444,7 +447,7 @@ class Benchmark {
     const start = this.#startFields(earlier);
     const of = (severity: string) => diagnostics.filter((item) => item.severity === severity);
     return {
-      schema_version: 2,
+      schema_version: SCHEMA_VERSION,
       kind: RESULT_KIND,
       result_id: this.#resultId,
       benchmark: identityOf(pack, { errors: of("error"), warnings: of("warning") }),

@@ -10,6 +10,8 @@ import { inside } from "../artifact/inside.ts";
 import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { canonicalJson, sameValue } from "../contract/json.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { readDocument } from "../run/read.ts";
 import { openWorkspace, type Workspace } from "../run/workspace.ts";
 import { readSnapshot, snapshotBytes } from "./evidence.ts";
 import { History } from "./history.ts";
@@ -25,7 +27,9 @@ import {
   type LedgerEvent,
   type PackMetric,
   type Replication,
+  RESULT_FILE,
   type ResultRow,
+  SCHEMA_VERSION,
   type Snapshot,
   type StartFields,
   type TerminalStatus,
@@ -54,6 +58,20 @@ export function shardResult(folder: string): { id: string; directory: string; in
   if (id === undefined) return null;
   const directory = join(benchmarkWorkspace(workspace).runs, id);
   return { id, directory, index: new LedgerIndex(inside(directory, LEDGER_FILE)) };
+}
+
+const shardDocument = (folder: string) =>
+  trusted(folder, () => readDocument(shardResult(folder)!.directory, RESULT_FILE) as JsonObject);
+
+/**
+ * Rows of earlier schema versions do not hold the failed units that statistics need.
+ * @throws SvcError `result_schema_old`
+ */
+export function refuseOldRows({ schema_version: version }: { schema_version?: unknown }, what: string): void {
+  if (Number(version) >= SCHEMA_VERSION) return;
+  throw new SvcError("result_schema_old", `Cannot ${what}: its rows are of schema version ${version}`, {
+    hint: `Rows of schema version ${SCHEMA_VERSION} hold the failed units of each rate: run the benchmark again`,
+  });
 }
 
 /** @throws SvcError `shard_conflict` for what is wrong with a shard */
@@ -229,6 +247,7 @@ export function checkShards(
   }
   const [first] = starts.values();
   for (const [folder, start] of starts) {
+    refuseOldRows(shardDocument(folder), `merge ${folder}`);
     const differs = (name: keyof StartFields, other: Partial<StartFields>) =>
       !sameValue(start[name] ?? null, other[name] ?? null);
     if (differs("pack_sha256", expected)) {

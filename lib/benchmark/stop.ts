@@ -8,19 +8,14 @@
  * Source: Haldane, "On a method of estimating frequencies", Biometrika 33, 1945.
  */
 import { toNumber } from "../contract/value.ts";
+import { normalQuantile } from "../numeric/error_function.ts";
 import { pooledEstimate } from "../numeric/pooled_ratio.ts";
-import { clopperPearson, type RateCounts, rateEstimate } from "../numeric/rate_interval.ts";
+import { type RateCounts, rateEstimate, standardErrorOf } from "../numeric/rate_interval.ts";
 import type { Tally } from "./tally.ts";
 import type { Replication, StopReason } from "./types.ts";
 
 /** The width of an interval of fewer means is too uncertain. */
 const LEAST_MEANS = 3;
-/**
- * Of units that fail with different numbers of events, the width of the interval is too uncertain to stop by when fewer
- * failed. Below it a recipe stops only where the rate would be smaller than the half-width if failed units were all events.
- */
-const LEAST_FAILURES = 100;
-
 /**
  * The reason to stop.
  * @param tally of the metric that decides, over the completed rows; null if all recipes get the same number
@@ -45,15 +40,13 @@ export function stopReason(tally: Tally | null, made: number, replication: Repli
 }
 
 function rateHalfwidth(counts: RateCounts, confidence: number, wanted: number): number | null {
-  const { unit, units, unit_failures, trials } = counts;
-  if (unit !== "bit" && units !== trials && unit_failures > 0 && unit_failures < LEAST_FAILURES) {
-    // The bound lies above the share: where that is too large already, it need not be computed.
-    const share = unit_failures / units;
-    return share > wanted ? share : clopperPearson(unit_failures, units, confidence).high;
-  }
+  // The interval is wider than that of a normal mean, which costs less to compute.
+  const normal = normalQuantile(0.5 + confidence / 2) * standardErrorOf(counts);
+  if (normal > wanted) return normal;
   const estimate = rateEstimate(counts, confidence);
   if (estimate === null) return null;
-  return estimate.bound ?? (estimate.high! - estimate.low!) / 2;
+  const { low, high, bound } = estimate;
+  return bound ?? (low === null || high === null ? null : (high - low) / 2);
 }
 
 /** Half the width of the interval of a pooled value, or of Student's over replicates; null where there is none yet. */

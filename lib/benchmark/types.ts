@@ -20,6 +20,8 @@ import type { RateMethod } from "../numeric/rate_interval.ts";
 export type Measure = number | bigint | Float;
 
 export const RESULT_KIND = "svc.benchmark_result";
+/** Of results that are made now. */
+export const SCHEMA_VERSION = 3;
 export const RESULT_FILE = "result.json";
 /** The pack and the recipes made from it, as they were run. */
 export const PACK_RECORD_FILE = "benchmark.json";
@@ -123,12 +125,24 @@ const snapshotRecord = z.object({
 export type SnapshotRecord = z.infer<typeof snapshotRecord>;
 
 const statisticalUnit = z.enum(["bit", "fading_block", "source_item", "transport_block", "packet"]);
+/** Of clustered trials, from schema version 3 on. */
+const failures = {
+  /** Failed units, equal ones together: `[events, trials, count]`; beyond 4,096 of them `[k, 4096, count]`, k rounded up. */
+  failed_units: z.array(z.array(amount).min(3).max(3)).max(4096).optional(),
+  /** Trials of the smallest and of the largest unit. */
+  unit_sizes: z.array(count).min(2).max(2).optional(),
+  /** The trials are bits, of which guessing makes half wrong. */
+  bits: z.literal(true).optional(),
+  /** The failed units are on a grid of shares. */
+  on_grid: z.literal(true).optional(),
+};
 const rateRecord = z.object({
   events: amount,
   trials: amount,
   unit: statisticalUnit,
   units: amount,
   unit_failures: amount,
+  ...failures,
 }) as unknown as z.ZodType<JsonObject>;
 /** Sums over units of a metric that pools by sums: a root mean square, or a ratio. */
 const pooledRecord = z.object({
@@ -214,8 +228,11 @@ const aggregateRow = z.object({
   max: measure,
   ci_low: measure.nullable(),
   ci_high: measure.nullable(),
-  /** `log_t` is a t interval on the logarithm of a mean square or of another ratio of sums. */
-  ci_method: text as unknown as z.ZodType<RateMethod | "student_t" | "log_t">,
+  /**
+   * `log_t` is a t interval on the logarithm of a mean square or of another ratio of sums; `cluster_t` and `cluster_exact` are
+   * those of clustered rates in schema versions 1 and 2. A rate without counts has `none`.
+   */
+  ci_method: text as unknown as z.ZodType<RateMethod | "student_t" | "log_t" | "none" | "cluster_t" | "cluster_exact">,
   confidence_level: measure,
   /** Of a rate, summed over the replicates; of a success rate, events are failures. */
   events: count.optional(),
@@ -231,7 +248,8 @@ const aggregateRow = z.object({
   units: count.optional(),
   /** Units with an event. */
   unit_failures: count.optional(),
-  /** Of a rate without any event: -ln(1 - confidence) over the units. */
+  ...failures,
+  /** Of a rate without any event. */
   upper_bound: measure.optional(),
   /** Why the replicates stopped. */
   stop_reason: stopReason.optional(),
@@ -306,7 +324,7 @@ const storage = z.object({ backing_run_policy: z.enum(["pruned_after_snapshot", 
 const reports = z.array(z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,200}$/)).max(100);
 
 const benchmarkResult = z.object({
-  schema_version: z.union([z.literal(1), z.literal(2)]),
+  schema_version: z.union([z.literal(1), z.literal(2), z.literal(3)]),
   kind: z.literal(RESULT_KIND),
   result_id: runId,
   benchmark: identity,

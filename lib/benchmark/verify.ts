@@ -24,11 +24,12 @@ import { LedgerIndex, rowKey } from "./ledger.ts";
 import type { Pack } from "./pack.ts";
 import { packOfRecord } from "./pack_record.ts";
 import { replicationArguments, settleReplication } from "./replication.ts";
-import { headOfEnd, identityOf, noteFirst, spreadOf, Statistics } from "./result.ts";
+import { headOfEnd, identityOf, noteFirst, Statistics } from "./result.ts";
 import { RowChecks } from "./row_checks.ts";
 import { allRows, partName } from "./stored_rows.ts";
 import { benchmarkWorkspace, endOf, resolveResultId, settleResult } from "./store.ts";
 import {
+  type AggregateRow,
   type BenchmarkResult,
   checkPackRecord,
   LEDGER_FILE,
@@ -390,7 +391,7 @@ export class StatisticsCheck {
 
   constructor(result: BenchmarkResult) {
     this.#result = result;
-    this.#statistics = new Statistics(result.benchmark, result.replication, spreadOf(result));
+    this.#statistics = new Statistics(result.benchmark, result.replication, result.schema_version);
   }
 
   add(row: ResultRow): void {
@@ -402,6 +403,7 @@ export class StatisticsCheck {
   finish(findings: Findings): void {
     findings.group("statistics");
     const result = this.#result, made = this.#statistics.finish();
+    if (result.schema_version < 3) made.aggregates = withOldIntervals(made.aggregates, result.aggregates);
     const wrong = (path: string, message: string) => findings.error("bundle_link_mismatch", RESULT_FILE, path, message);
     for (const part of ["aggregates", "comparisons"] as const) {
       findings.looked(made[part].length);
@@ -414,6 +416,28 @@ export class StatisticsCheck {
       wrong("$.recipes", "It does not hold the first completed row of each recipe");
     }
   }
+}
+
+/**
+ * Aggregates with the stored intervals of clustered rates in schema versions 1 and 2, whose rows do not hold the failed units,
+ * and the stops that follow from them.
+ */
+function withOldIntervals(made: readonly AggregateRow[], stored: readonly AggregateRow[]): AggregateRow[] {
+  return made.map((row, index) => {
+    const old = stored[index];
+    if (old === undefined || old.recipe_id !== row.recipe_id || old.metric !== row.metric) return row;
+    const { stop_reason: _stop, upper_bound: _bound, ...rest } = row, { stop_reason, upper_bound } = old;
+    const isClustered = row.ci_method === "gaffke" && old.ci_method.startsWith("cluster_");
+    const bound = isClustered || row.ci_method === "student_t" ? upper_bound : row.upper_bound;
+    return {
+      ...rest,
+      ...(bound === undefined ? {} : { upper_bound: bound }),
+      ...(row.stop_reason === undefined && stop_reason !== "halfwidth"
+        ? {}
+        : { stop_reason: row.stop_reason ?? stop_reason }),
+      ...(isClustered ? { ci_low: old.ci_low, ci_high: old.ci_high, ci_method: old.ci_method } : {}),
+    };
+  });
 }
 
 function checkReports(result: BenchmarkResult, directory: string, findings: Findings): void {

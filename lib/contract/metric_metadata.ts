@@ -4,18 +4,23 @@
  */
 import { type PooledMetric, pooledValue, type RatioSums } from "../numeric/pooled_ratio.ts";
 import type { RateCounts, StatisticalUnit } from "../numeric/rate_interval.ts";
-import { float, isNumber, isObject, type JsonObject, toNumber } from "./value.ts";
+import { type Float, float, isNumber, isObject, type JsonObject, toNumber } from "./value.ts";
 
-/** Record of a step's rates. For bits, the sums over units equal the counts and are omitted. */
+const exact = (value: number) => Number.isInteger(value) ? value : float(value);
+
+/** Failed units in documents. */
+export const failedUnits = (failed: NonNullable<RateCounts["failed_units"]>): (number | Float)[][] =>
+  failed.map(([events, trials, count]) => [exact(events), trials, count]);
+
+/** Record of a step's rates. Failed bits have no record of their own. */
 export function rateMetadata(rates: Readonly<Record<string, RateCounts>>): JsonObject {
-  const record = (
-    { events_squared, events_trials, trials_squared, complement, ...counts }: RateCounts,
-  ): JsonObject => ({
+  const record = ({ failed_units, unit_sizes, bits, on_grid, complement, ...counts }: RateCounts): JsonObject => ({
     ...counts,
-    ...(counts.unit === "bit" ? {} : {
-      events_squared: float(events_squared),
-      events_trials: float(events_trials),
-      trials_squared: float(trials_squared),
+    ...(counts.unit === "bit" || failed_units === null ? {} : {
+      failed_units: failedUnits(failed_units),
+      unit_sizes: [...unit_sizes],
+      ...(bits ? { bits } : {}),
+      ...(on_grid ? { on_grid } : {}),
     }),
     ...(complement ? { complement } : {}),
   });
@@ -31,22 +36,42 @@ export function recordedRate(
 ): RateCounts | null {
   const record = isObject(all) ? all[metric] : undefined;
   if (!isObject(record) || typeof record.unit !== "string" || !isNumber(record.trials)) return null;
-  const count = (key: string, absent = 0) => {
+  const count = (key: string) => {
     const value = record[key];
-    return isNumber(value) ? toNumber(value) : absent;
+    return isNumber(value) ? toNumber(value) : 0;
   };
   const unit = record.unit as StatisticalUnit, events = count("events"), trials = count("trials");
+  const units = count("units"), unit_failures = count("unit_failures"), sizes = numbers(record.unit_sizes);
+  const mean = units === 0 ? 0 : trials / units;
   return {
     events,
     trials,
     unit,
-    units: count("units"),
-    unit_failures: count("unit_failures"),
-    events_squared: count("events_squared", events),
-    events_trials: count("events_trials", events),
-    trials_squared: count("trials_squared", trials),
+    units,
+    unit_failures,
+    failed_units: recordedFailures(record),
+    unit_sizes: sizes?.length === 2 ? [sizes[0], sizes[1]] : [mean, mean],
+    ...(unit === "bit" || record.bits === true ? { bits: true } : {}),
+    ...(record.on_grid === true ? { on_grid: true } : {}),
     ...(record.complement === true ? { complement: true } : {}),
   };
+}
+
+const numbers = (value: unknown): number[] | null =>
+  Array.isArray(value) && value.every((one) => isNumber(one)) ? value.map(toNumber) : null;
+
+/** Older records have no failed units: those of one trial each are known, others not. */
+function recordedFailures(
+  { failed_units, unit, units, trials, unit_failures }: JsonObject,
+): RateCounts["failed_units"] {
+  const failures = toNumber(unit_failures as number);
+  if (Array.isArray(failed_units)) {
+    const rows = failed_units.map(numbers);
+    if (rows.every((row) => row?.length === 3)) return rows.map((row) => [row![0], row![1], row![2]]);
+    return null;
+  }
+  if (unit === "bit" || failures === 0) return [];
+  return toNumber(units as number) === toNumber(trials as number) ? [[1, 1, failures]] : null;
 }
 
 const SUMS = [

@@ -16,7 +16,7 @@ const CODES: Readonly<Record<number, string>> = {
   408: "body_timeout request_timeout",
   409: "template_unavailable artifact_conflict capture_conflict training_project_conflict " +
     "training_project_changed run_still_executing restore_mismatch gc_running recipe_exists dataset_unavailable " +
-    "shard_conflict shard_incomplete run_marks_invalid",
+    "shard_conflict shard_incomplete result_schema_old run_marks_invalid",
   412: "stale_overwrite",
   413: "body_too_large",
   415: "media_type_unsupported",

@@ -1,24 +1,28 @@
 /**
  * Intervals of rates whose trials come in units: bits in packets, transport blocks, source items or fading blocks. Trials of
- * one unit fail together, so the units are the independent observations. With e_i events in n_i trials of U units:
+ * one unit fail together, so the units are the independent observations. With e_i events in n_i trials of U units, of mean
+ * size n:
  *
  *     p = Σe_i / Σn_i
- *     wilson         the unit is the bit
- *     cluster_t      p ± t(U-1)·sqrt(U/(U-1)·Σ(e_i - p·n_i)²)/Σn_i, clipped to 0 … 1
- *     cluster_exact  fewer than 10 units failed (or, of units with one trial, fewer than 10 did not): Clopper and Pearson's
- *                    interval of the share of failed units, times the mean events of a failed unit over the mean unit size
- *     no event       the bound -ln(1-c)/U, as if all trials of a failed unit were events
+ *     wilson     the unit is the bit; without an event the bound is -ln(1-c)/U
+ *     gaffke     Gaffke's interval (`gaffke.ts`) of the shares e_i/n in 0 … b·max(n_i)/n; without an event the bound is
+ *                b·(1 - (1-c)^(1/U))·max(n_i)/n
  *
- * Source: Cochran, Sampling Techniques, 3rd ed., 1977, ch. 6 and 9A (ratio estimator of clusters); Clopper and Pearson,
- * Biometrika 26, 1934; Hanley and Lippman-Hand, JAMA 249, 1983 (rule of three).
+ * b is the most that a unit can fail: 1, or of bits, of which guessing makes half wrong, max(1/2, largest share). From 20 failed
+ * units on their largest share says more: max(largest share, min(1/2, 2·largest share)).
+ *
+ * Source: Gaffke, Mathematical Methods of Statistics 14, 2005; Hanley and Lippman-Hand, JAMA 249, 1983 (rule of three).
  */
-import { wilsonInterval, zeroEventsBound } from "./statistics.ts";
-import { studentQuantile } from "./student_t.ts";
+import { gaffkeInterval } from "./gaffke.ts";
+import { type Interval, wilsonInterval, zeroEventsBound } from "./statistics.ts";
 
 /** Usual statistical units of links, from the smallest to the largest. */
 export type StatisticalUnit = "bit" | "fading_block" | "source_item" | "transport_block" | "packet";
 
-/** Counts of a rate, and sums over units for pooling replicates without their units. */
+/** So many failed units have these events in these trials. */
+export type FailedUnits = readonly [events: number, trials: number, count: number];
+
+/** Counts of a rate, which pool replicates without their units. */
 export interface RateCounts {
   events: number;
   trials: number;
@@ -26,17 +30,19 @@ export interface RateCounts {
   units: number;
   /** Units with an event. */
   unit_failures: number;
-  /** Σe². For bits it equals the events, as Σe·n does; Σn² equals the trials. */
-  events_squared: number;
-  /** Σe·n. */
-  events_trials: number;
-  /** Σn². */
-  trials_squared: number;
+  /** Units with an event, equal ones together, by events and trials; empty for bits, null where only older sums are known. */
+  failed_units: readonly FailedUnits[] | null;
+  /** Trials of the smallest and of the largest unit. */
+  unit_sizes: readonly [least: number, most: number];
+  /** Whether the trials are bits, of which guessing makes half wrong. */
+  bits?: true;
+  /** Whether shares of failed units are rounded up to a grid, because too many differ: `[k, GRID, count]`. */
+  on_grid?: true;
   /** Whether the rate is the share of trials without an event, such as a success rate. */
   complement?: boolean;
 }
 
-export type RateMethod = "wilson" | "cluster_t" | "cluster_exact";
+export type RateMethod = "wilson" | "gaffke";
 
 /** A rate with its interval; without events only a bound is known. */
 export interface RateEstimate {
@@ -47,12 +53,57 @@ export interface RateEstimate {
   bound?: number;
 }
 
-/** Minimum number of failed units for the normal theory of the ratio estimator. */
-const LEAST_FAILURES = 10;
+/** Up to so many different failed units are kept as they are, and so fine is the grid of more. */
+const GRID = 4096;
+/** From so many failed units on their largest share bounds those of bits. */
+const TELLING_FAILURES = 20;
+
+/** Failed units, equal ones together. The result does not depend on the order in which they come. */
+class FailedTable {
+  #rows = new Map<number, Map<number, number>>();
+  #size = 0;
+  #onGrid = false;
+
+  add([events, trials, count]: FailedUnits): void {
+    if (this.#onGrid) return this.#put(Math.ceil(events * GRID / trials), GRID, count);
+    this.#put(events, trials, count);
+    if (this.#size > GRID) this.toGrid();
+  }
+
+  /** Rounds the shares up to the grid. */
+  toGrid(): void {
+    if (this.#onGrid) return;
+    const before = this.rows();
+    this.#rows = new Map();
+    this.#size = 0;
+    this.#onGrid = true;
+    for (const [events, trials, count] of before) this.#put(Math.ceil(events * GRID / trials), GRID, count);
+  }
+
+  #put(events: number, trials: number, count: number): void {
+    const row = this.#rows.getOrInsertComputed(trials, () => new Map<number, number>());
+    if (!row.has(events)) this.#size++;
+    row.set(events, (row.get(events) ?? 0) + count);
+  }
+
+  rows(): FailedUnits[] {
+    const rows = [...this.#rows].flatMap(([trials, row]) =>
+      Array.from(row, ([events, count]): FailedUnits => [events, trials, count])
+    );
+    return rows.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  }
+
+  fields(): Pick<RateCounts, "failed_units" | "on_grid"> {
+    return { failed_units: this.rows(), ...(this.#onGrid ? { on_grid: true } : {}) };
+  }
+}
 
 /** Counts a rate over units, whose trials may come in several parts. */
 export class RateCounter {
-  readonly #counts: RateCounts;
+  readonly #counts: Omit<RateCounts, "failed_units" | "unit_sizes" | "on_grid">;
+  readonly #failed = new FailedTable();
+  #least = Infinity;
+  #most = 0;
   readonly #ends: Iterator<number> | null;
   /** Trials so far, and index after the last trial of the present unit. */
   #at = 0;
@@ -61,18 +112,12 @@ export class RateCounter {
   #from = 0;
   #events = 0;
 
-  /** @param ends index after the last trial of each unit, ascending; undefined if each trial is a unit */
-  constructor(unit: StatisticalUnit, ends?: Iterable<number>) {
-    this.#counts = {
-      events: 0,
-      trials: 0,
-      unit,
-      units: 0,
-      unit_failures: 0,
-      events_squared: 0,
-      events_trials: 0,
-      trials_squared: 0,
-    };
+  /**
+   * @param ends index after the last trial of each unit, ascending; undefined if each trial is a unit
+   * @param bits whether the trials are bits
+   */
+  constructor(unit: StatisticalUnit, ends?: Iterable<number>, bits = unit === "bit") {
+    this.#counts = { events: 0, trials: 0, unit, units: 0, unit_failures: 0, ...(bits ? { bits: true } : {}) };
     this.#ends = ends?.[Symbol.iterator]() ?? null;
     this.#end = this.#ends === null ? Infinity : 0;
   }
@@ -98,45 +143,48 @@ export class RateCounter {
   counts(): RateCounts {
     if (this.#ends !== null) {
       this.#endUnit();
-      return this.#counts;
+      const unit_sizes = [this.#most === 0 ? 0 : this.#least, this.#most] as const;
+      return { ...this.#counts, ...this.#failed.fields(), unit_sizes };
     }
-    const [events, trials] = [this.#events, this.#at];
+    const [events, trials] = [this.#events, this.#at], { unit } = this.#counts;
     return {
       ...this.#counts,
       events,
       trials,
       units: trials,
       unit_failures: events,
-      events_squared: events,
-      events_trials: events,
-      trials_squared: trials,
+      failed_units: unit === "bit" || events === 0 ? [] : [[1, 1, events]],
+      unit_sizes: [Math.min(1, trials), Math.min(1, trials)],
     };
   }
 
   #endUnit(): void {
-    addUnit(this.#counts, this.#events, this.#at - this.#from);
+    const trials = this.#at - this.#from, events = this.#events;
     this.#from = this.#at;
     this.#events = 0;
+    if (trials === 0) return;
+    const counts = this.#counts;
+    counts.events += events;
+    counts.trials += trials;
+    counts.units++;
+    this.#least = Math.min(this.#least, trials);
+    this.#most = Math.max(this.#most, trials);
+    if (events === 0) return;
+    counts.unit_failures++;
+    this.#failed.add([events, trials, 1]);
   }
 }
 
 /** As {@link RateCounter} counts all trials at once. */
-export function countRate(failed: ArrayLike<number>, unit: StatisticalUnit, ends?: Iterable<number>): RateCounts {
-  const counter = new RateCounter(unit, ends);
+export function countRate(
+  failed: ArrayLike<number>,
+  unit: StatisticalUnit,
+  ends?: Iterable<number>,
+  bits?: boolean,
+): RateCounts {
+  const counter = new RateCounter(unit, ends, bits);
   counter.add(failed);
   return counter.counts();
-}
-
-/** Adds a unit; one without trials is ignored. Exported for tests. */
-export function addUnit(counts: RateCounts, events: number, trials: number): void {
-  if (trials === 0) return;
-  counts.events += events;
-  counts.trials += trials;
-  counts.units++;
-  if (events > 0) counts.unit_failures++;
-  counts.events_squared += events * events;
-  counts.events_trials += events * trials;
-  counts.trials_squared += trials * trials;
 }
 
 /** The pooled counts of several runs; null without counts, or with different units. */
@@ -148,14 +196,27 @@ export function pooledRate(counts: readonly RateCounts[]): RateCounts | null {
 export function pooled(total: RateCounts | null | undefined, one: RateCounts): RateCounts | null {
   if (total === undefined) return { ...one };
   if (total === null || total.unit !== one.unit) return null;
+  if (one.units > 0) {
+    total.unit_sizes = total.units === 0 ? one.unit_sizes : [
+      Math.min(total.unit_sizes[0], one.unit_sizes[0]),
+      Math.max(total.unit_sizes[1], one.unit_sizes[1]),
+    ];
+  }
   total.events += one.events;
   total.trials += one.trials;
   total.units += one.units;
   total.unit_failures += one.unit_failures;
-  total.events_squared += one.events_squared;
-  total.events_trials += one.events_trials;
-  total.trials_squared += one.trials_squared;
+  Object.assign(total, pooledFailures(total, one));
   return total;
+}
+
+function pooledFailures(a: RateCounts, b: RateCounts): Pick<RateCounts, "failed_units" | "on_grid"> {
+  if (a.failed_units === null || b.failed_units === null) return { failed_units: null };
+  if (b.failed_units.length === 0 && !b.on_grid) return { failed_units: a.failed_units };
+  const table = new FailedTable();
+  if (a.on_grid || b.on_grid) table.toGrid();
+  for (const row of [...a.failed_units, ...b.failed_units]) table.add(row);
+  return table.fields();
 }
 
 /**
@@ -170,8 +231,8 @@ export function pooled(total: RateCounts | null | undefined, one: RateCounts): R
  *
  * const failed = Uint8Array.of(0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0);
  * const { mean, low, high, method } = rateEstimate(countRate(failed, "packet", [4, 8, 12]), 0.95)!;
- * assert.deepEqual([mean, method], [2 / 12, "cluster_exact"]);
- * assert.ok(low! < mean! && mean! < high! && high! <= 0.5);
+ * assert.deepEqual([mean, method], [2 / 12, "gaffke"]);
+ * assert.ok(low! < mean! && mean! < high! && high! < 0.8);
  * ```
  */
 export function rateEstimate(counts: RateCounts, confidence: number): RateEstimate | null {
@@ -179,69 +240,63 @@ export function rateEstimate(counts: RateCounts, confidence: number): RateEstima
   const { events, trials, unit, units, complement } = counts;
   if (trials === 0) return null;
   const none = complement ? trials - events : events;
-  const bit = unit === "bit";
+  if (unit === "bit") {
+    if (none === 0) return { ...NO_EVENT, method: "wilson", bound: zeroEventsBound(units, confidence) };
+    return completed(events / trials, wilsonInterval(events, trials, confidence), "wilson", complement);
+  }
   if (none === 0) {
-    const bound = zeroEventsBound(units, confidence);
-    return { mean: null, low: null, high: null, method: bit ? "wilson" : "cluster_exact", bound };
+    // -expm1(log(1 - c)/U) is 1 - (1-c)^(1/U).
+    const bound = Math.min(1, -Math.expm1(Math.log1p(-confidence) / units) * mostOf(counts));
+    return { ...NO_EVENT, method: "gaffke", bound };
   }
-  const { low, high, method } = bit
-    ? { ...wilsonInterval(events, trials, confidence), method: "wilson" as const }
-    : clusterInterval(counts, confidence);
-  const mean = events / trials;
-  return complement ? { mean: 1 - mean, low: 1 - high, high: 1 - low, method } : { mean, low, high, method };
+  return completed(events / trials, clusterInterval(counts, confidence), "gaffke", complement);
 }
 
-function clusterInterval(counts: RateCounts, confidence: number): { low: number; high: number; method: RateMethod } {
-  const { events, trials, units, unit_failures: failures } = counts;
-  const whole = units === trials;
-  if (failures < LEAST_FAILURES || whole && units - failures < LEAST_FAILURES) {
-    const share = clopperPearson(failures, units, confidence);
-    const severity = failures === 0 ? 1 : events / failures * units / trials;
-    return { low: share.low * severity, high: Math.min(1, share.high * severity), method: "cluster_exact" };
-  }
-  const p = events / trials;
-  const squares = counts.events_squared - 2 * p * counts.events_trials + p * p * counts.trials_squared;
-  const error = Math.sqrt(units / (units - 1) * Math.max(0, squares)) / trials;
-  const reach = studentQuantile(0.5 + confidence / 2, units - 1) * error;
-  return { low: Math.max(0, p - reach), high: Math.min(1, p + reach), method: "cluster_t" };
+/** The standard error of a rate over its units; 0 where the failed units are not known. */
+export function standardErrorOf({ events, trials, unit, units, failed_units, on_grid }: RateCounts): number {
+  if (unit === "bit") return Math.sqrt(events * Math.max(0, trials - events) / trials) / trials;
+  const size = trials / units, mean = events / trials;
+  const squares = (failed_units ?? []).reduce(
+    (sum, [errors, , count]) => sum + count * (on_grid ? errors / GRID : errors / size) ** 2,
+    0,
+  );
+  return Math.sqrt(Math.max(0, squares / units - mean * mean) / units);
 }
 
-/**
- * Clopper and Pearson's interval of a share.
- * @throws RangeError for impossible counts
- */
-export function clopperPearson(events: number, trials: number, confidence: number): { low: number; high: number } {
-  if (!(trials > 0 && events >= 0 && events <= trials)) {
-    throw new RangeError(`Cannot bound a share of ${events} in ${trials}`);
-  }
-  if (2 * events > trials) {
-    const { low, high } = clopperPearson(trials - events, trials, confidence);
-    return { low: 1 - high, high: 1 - low };
-  }
-  const tail = (1 - confidence) / 2;
-  return {
-    low: events === 0 ? 0 : rootOf((p) => atMost(events - 1, trials, p) - (1 - tail)),
-    high: events === trials ? 1 : rootOf((p) => atMost(events, trials, p) - tail),
-  };
+const NO_EVENT = { mean: null, low: null, high: null };
+
+function completed(
+  mean: number,
+  interval: Interval | null,
+  method: RateMethod,
+  complement: boolean | undefined,
+): RateEstimate {
+  const { low, high } = interval ?? { low: null, high: null };
+  if (!complement) return { mean, low, high, method };
+  return { mean: 1 - mean, low: high === null ? null : 1 - high, high: low === null ? null : 1 - low, method };
 }
 
-/** P(X <= k) of a binomial count. */
-function atMost(k: number, n: number, p: number): number {
-  let log = n * Math.log1p(-p), total = Math.exp(log);
-  for (let i = 0; i < k; i++) {
-    log += Math.log((n - i) / (i + 1)) + Math.log(p) - Math.log1p(-p);
-    total += Math.exp(log);
-  }
-  return total;
+/** What the share of a unit cannot exceed, in parts of the mean size. */
+function mostOf({ failed_units, unit_sizes, bits, on_grid, unit_failures, trials, units }: RateCounts): number {
+  const uneven = unit_sizes[1] * units / trials;
+  if (!bits) return uneven;
+  const largest = (failed_units ?? []).reduce((most, [events, size]) => Math.max(most, events / size), 0);
+  if (unit_failures < TELLING_FAILURES && !on_grid) return Math.max(0.5, largest) * uneven;
+  return Math.max(largest, Math.min(0.5, 2 * largest)) * uneven;
 }
 
-/** The root of a decreasing function in 0 … 1, by bisection. */
-function rootOf(fall: (p: number) => number): number {
-  let low = 0, high = 1;
-  for (let step = 0; step < 200 && high - low > 1e-15 * high; step++) {
-    const middle = (low + high) / 2;
-    if (fall(middle) > 0) low = middle;
-    else high = middle;
-  }
-  return (low + high) / 2;
+/** Null where the failed units are not known. */
+function clusterInterval(counts: RateCounts, confidence: number): Interval | null {
+  const { failed_units, on_grid, unit_sizes: [least, most], unit_failures, trials, units } = counts;
+  if (failed_units === null) return null;
+  const size = trials / units, clean = { share: 0, count: units - unit_failures };
+  const shares = (of: (events: number, trials: number) => number) => [
+    clean,
+    ...failed_units.map(([events, trials, count]) => ({ share: of(events, trials), count })),
+  ];
+  // On the grid a share is known between two points, and with it the size of the unit between the extremes.
+  const low = on_grid ? shares((k) => (k - 1) / GRID * least / size) : shares((events) => events / size);
+  const high = on_grid ? shares((k) => k / GRID * most / size) : low;
+  const ends = gaffkeInterval({ low, high }, mostOf(counts), confidence);
+  return { low: Math.max(0, ends.low), high: Math.min(1, ends.high) };
 }

@@ -49,7 +49,7 @@ Deno.test("ber_theory_v1 agrees with theory, and the repetition code beats no co
       // The bits of one symbol fade together, where it carries more than one payload bit.
       const payload = { bpsk: 1, qpsk: 2, qam16: 4 }[String(modulation)]! / Number(repetition);
       const faded = channel === "flat_rayleigh" && payload > 1;
-      assert.deepEqual([ci_method, unit], faded ? ["cluster_t", "fading_block"] : ["wilson", "bit"], recipe_id);
+      assert.deepEqual([ci_method, unit], faded ? ["gaffke", "fading_block"] : ["wilson", "bit"], recipe_id);
       const theory = majorityErrorRate(
         channel as TheoryChannel,
         modulation as TheoryModulation,

@@ -255,7 +255,7 @@ export async function writeSyntheticResult(workspace: Workspace, options: Synthe
     const { recipes: _, aggregates: __, comparisons: ___, ...shape } = resultOf([], ["channel.ber"], 1);
     const head: ResultHead = {
       ...shape,
-      schema_version: 2,
+      schema_version: 3,
       result_id,
       status: "running",
       attempt_id: ledger.attemptId,

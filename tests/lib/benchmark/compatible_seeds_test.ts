@@ -48,7 +48,7 @@ Deno.test("six seeds of one coded link, stopped at 100 failed blocks, have compa
     });
   }
   for (const { ci_method, unit, unit_failures, n, stop_reason } of shown) {
-    assert.deepEqual([ci_method, unit, stop_reason], ["cluster_t", "transport_block", "errors"]);
+    assert.deepEqual([ci_method, unit, stop_reason], ["gaffke", "transport_block", "errors"]);
     assert.ok(unit_failures! >= 100 && n >= 10, `${unit_failures} failures in ${n} replicates`);
   }
   const clusters = agreement(shown.map(({ ci_low, ci_high }) => ({ low: Number(ci_low), high: Number(ci_high) })));

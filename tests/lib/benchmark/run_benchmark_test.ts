@@ -52,7 +52,7 @@ Deno.test("without replication the recipes run once, with their own seeds", asyn
     const { result } = await runBenchmark(pack, { projectRoot });
     assert.equal(result.replication, null);
     assert.equal(result.recipes.length, 2);
-    assert.equal(result.aggregates.find(({ ci_method }) => ci_method === "student_t")!.ci_low, null);
+    assert.equal(result.aggregates.some(({ ci_method }) => ci_method === "student_t"), false);
   });
 });
 
@@ -88,7 +88,7 @@ Deno.test("equal authored seeds of two methods stay equal in every replicate; ke
   const kept = await run({ replicates: 2, keep_authored_seeds: true });
   assert.deepEqual(kept.seeds, [low0, low0, low0, low0]);
   const { aggregates, comparisons } = kept.result;
-  assert.ok(aggregates.length === 4 && comparisons.length === 1);
+  assert.ok(aggregates.length === 2 && comparisons.length === 1);
   for (const { interval, reason, ci_low, ci_high } of [...aggregates, ...comparisons]) {
     assert.deepEqual([interval, reason, ci_low, ci_high], [null, "replicates_not_independent", null, null]);
   }

@@ -8,8 +8,8 @@ import { stopReason } from "../../../lib/benchmark/stop.ts";
 import { type Spread, Tally } from "../../../lib/benchmark/tally.ts";
 import type { PackMetric, Replication, StopReason } from "../../../lib/benchmark/types.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
-import { addUnit, countRate, type RateCounts } from "../../../lib/numeric/rate_interval.ts";
-import { bitCounts } from "../../support/rates.ts";
+import { countRate, type RateCounts } from "../../../lib/numeric/rate_interval.ts";
+import { bitCounts, unitCounts } from "../../support/rates.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { wilsonInterval } from "../../../lib/numeric/statistics.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
@@ -90,20 +90,18 @@ for (const [rate, trials] of [[0.02, 500], [0.3, 100]] as const) {
   Deno.test(`the intervals of ten replicates of ${trials} bits at the rate ${rate} cover it 95 times in 100`, () => {
     const random = Generator.seeded(1);
     const rounds = 1500;
-    let wilson = 0, student = 0;
+    let wilson = 0;
     for (let round = 0; round < rounds; round++) {
       const samples = Array.from(
         { length: 10 },
         (_, replicate) => counted(replicate, errors(random, trials, rate), trials),
       );
-      for (const { ci_method, ci_low, ci_high } of aggregated(samples)) {
-        const covered = Number(ci_low) <= rate && rate <= Number(ci_high);
-        if (covered) ci_method === "wilson" ? wilson++ : student++;
-      }
+      const rows = aggregated(samples), [{ ci_method, ci_low, ci_high }] = rows;
+      assert.deepEqual([rows.length, ci_method], [1, "wilson"]);
+      if (Number(ci_low) <= rate && rate <= Number(ci_high)) wilson++;
     }
     // Counts are whole numbers, so the coverage of Wilson's interval swings a little around its level.
     assertShare(wilson, rounds, 0.935, 0.965, "Wilson");
-    assertShare(student, rounds, 0.925, 0.965, "Student");
   });
 }
 
@@ -114,12 +112,11 @@ Deno.test("errors that come in bursts are counted over units: the interval cover
   for (let round = 0; round < rounds; round++) {
     // A block is lost as a whole, half of its bits wrong.
     const samples = Array.from({ length: 10 }, (_, replicate) => {
-      const counts = countRate([], "transport_block");
-      for (const value of random.random(blocks)) addUnit(counts, value < lost ? bits / 2 : 0, bits);
-      return sample(replicate, counts);
+      const errors = Array.from(random.random(blocks), (value) => value < lost ? bits / 2 : 0);
+      return sample(replicate, unitCounts("transport_block", errors, bits));
     });
     const [{ ci_method, ci_low, ci_high, events, trials, units }] = aggregated(samples);
-    assert.deepEqual([ci_method, units], ["cluster_t", 10 * blocks]);
+    assert.deepEqual([ci_method, units], ["gaffke", 10 * blocks]);
     if (Number(ci_low) <= lost / 2 && lost / 2 <= Number(ci_high)) covered++;
     const naive = wilsonInterval(events!, trials!);
     if (naive.low <= lost / 2 && lost / 2 <= naive.high) wilson++;
@@ -164,7 +161,7 @@ Deno.test("no error at all is an upper bound, never a rate of 0", () => {
   const rows = aggregated(samples, "max_bits");
   assert.deepEqual(
     rows.map(({ ci_method, mean, ci_low, ci_high }) => [ci_method, mean, ci_low, ci_high]),
-    [["wilson", null, null, null], ["student_t", null, null, null]],
+    [["wilson", null, null, null]],
   );
   for (const { upper_bound, events, trials, stop_reason } of rows) {
     assert.deepEqual([Number(upper_bound), events, trials, stop_reason], [3 / 1500, 0, 1500, "max_bits"]);
@@ -276,13 +273,11 @@ Deno.test("replicates with kept seeds have no interval, no bound and no p-value"
     [null, "replicates_not_independent", null, null, null, null],
   );
   const tally = new Tally(BER.id);
-  const rate = { events: 0, trials: 1000, unit: "bit", units: 1000, unit_failures: 0, events_squared: 0 } as const;
   for (let replicate = 0; replicate < 3; replicate++) {
-    const rates = { [BER.id]: { ...rate, events_trials: 0, trials_squared: 1000 } };
-    tally.add({ values: { [BER.id]: 0 }, rates, independent: false });
+    tally.add({ values: { [BER.id]: 0 }, rates: { [BER.id]: bitCounts(0, 1000) }, independent: false });
   }
   const rows = aggregate([{ id: "kept", tallies: [tally] }], 0.95);
-  assert.equal(rows.length, 2);
+  assert.equal(rows.length, 1);
   for (const row of rows) {
     assert.deepEqual([row.interval, row.reason, row.ci_low, row.ci_high, row.upper_bound, row.trials], [
       null,
@@ -390,4 +385,20 @@ Deno.test("rates whose units differ are not pooled, and values without counts ne
   assert.equal(tallyOf([counted(0, 1, 10), packets]).rate, null);
   assert.equal(tallyOf([counted(0, 1, 10), bare]).rate, null);
   assert.equal(tallyOf([counted(0, 1, 10), counted(1, 2, 10)]).rate?.events, 3);
+});
+
+Deno.test("no rate has Student's interval: ten replicates in which every block fails leave room below 1", () => {
+  const bler = "channel.bler", blocks = new Uint8Array(4).fill(1);
+  const rated = (rates: Sample["rates"]): Sample[] =>
+    Array.from({ length: 10 }, (_, replicate) => ({ replicate, values: { [bler]: 1 }, rates, items: {} }));
+  const rowsOf = (samples: Sample[]) => {
+    const tally = new Tally(bler);
+    samples.forEach((sample) => tally.add(sample));
+    return aggregate([{ id: "lost", tallies: [tally] }], 0.95);
+  };
+  const [counts, ...more] = rowsOf(rated({ [bler]: countRate(blocks, "packet") }));
+  assert.deepEqual([more.length, counts.ci_method, counts.failed_units], [0, "gaffke", [[1, 1, 40]]]);
+  assert.ok(Math.abs(Number(counts.ci_low) - 0.025 ** (1 / 40)) < 1e-9 && Number(counts.ci_high) === 1);
+  const [bare] = rowsOf(rated({}));
+  assert.deepEqual([bare.ci_method, bare.ci_low, bare.ci_high], ["none", null, null]);
 });
