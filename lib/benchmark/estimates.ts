@@ -2,6 +2,7 @@
  * The estimate of a metric of a recipe: the aggregate if there is one, else an estimate from the rows. Tables, figures
  * and pages all use this module, so their numbers agree.
  */
+import { recordedNoEvent } from "../contract/metric_metadata.ts";
 import { toNumber } from "../contract/value.ts";
 import { findMetric } from "../research/catalog.ts";
 import { numberText, type ShownEstimate } from "../figure/number_text.ts";
@@ -67,7 +68,8 @@ export function isReplicated({ recipes, rows }: BenchmarkResult): boolean {
 const numberOrNull = (value: Measure | null) => value === null ? null : toNumber(value);
 
 /** An aggregate as an estimate. */
-export function ofAggregate({ n, mean, ci_low, ci_high, ci_method, unit, upper_bound }: AggregateRow): Estimate {
+export function ofAggregate(row: AggregateRow): Estimate {
+  const { n, mean, ci_low, ci_high, ci_method, unit, upper_bound } = row, none = recordedNoEvent(row);
   return {
     n,
     mean: numberOrNull(mean),
@@ -76,6 +78,7 @@ export function ofAggregate({ n, mean, ci_low, ci_high, ci_method, unit, upper_b
     method: ci_method,
     ...(unit === undefined || ci_method === "student_t" ? {} : { unit }),
     ...(upper_bound === undefined ? {} : { bound: toNumber(upper_bound) }),
+    ...(none === null ? {} : { none }),
   };
 }
 

@@ -90,7 +90,7 @@ function results(result: BenchmarkResult, form: NumberForm): ReportTable {
         return text === null ? [] : [`${id}: ${text}`];
       }),
       ...(recipesOf(result).some(({ id }) => metrics.some((m) => estimateOf(result, id, m.id)?.bound !== undefined))
-        ? ["< is the upper bound of a rate of which no event was seen"]
+        ? ["“At most” is the upper bound of a rate of which no event was seen"]
         : []),
       ...(result.aggregates.some(({ reason }) => reason !== undefined)
         ? ["Recipes with kept seeds have no intervals: their replicates are not independent"]

@@ -3,9 +3,10 @@ import { csvText } from "../contract/escape.ts";
 import { SvcError } from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
 import { nearestName } from "../contract/nearest.ts";
-import { float, isNumber, type JsonObject, toNumber, type Value } from "../contract/value.ts";
-import { estimateText, type NumberForm, numberText } from "../figure/number_text.ts";
+import { float, isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
+import { estimateText, type NumberForm, numberText, type ShownEstimate } from "../figure/number_text.ts";
 import { unitText } from "../figure/unit_text.ts";
+import type { NoEvent, StatisticalUnit } from "../numeric/rate_interval.ts";
 import type { RunRow } from "../run/store.ts";
 import { type Estimate, estimateOf, metricFacts } from "./estimates.ts";
 import { chosenRecipes } from "./figure/groups.ts";
@@ -24,7 +25,7 @@ export interface RunsTableRow extends JsonObject {
   created_at_utc: string | null;
   /** Matrix point, and parameters in which the runs differ. */
   coordinates: JsonObject;
-  /** By metric: `{mean, ci_low, ci_high, upper_bound, ci_method, unit}`, null where there is none. */
+  /** By metric: `{mean, ci_low, ci_high, upper_bound, ci_method, unit, no_event}`, null where there is none. */
   metrics: { [id: string]: JsonObject };
 }
 
@@ -91,7 +92,11 @@ function metricsOf(result: BenchmarkResult, asked: readonly string[] | undefined
   });
 }
 
-function record({ mean, low, high, bound, method, unit }: Estimate, { metrics }: ResultRow, id: string): JsonObject {
+function record(
+  { mean, low, high, bound, none, method, unit }: Estimate,
+  { metrics }: ResultRow,
+  id: string,
+): JsonObject {
   const number = (value: number | null | undefined) => value === null || value === undefined ? null : float(value);
   // A count stays a whole number.
   const value = metrics[id];
@@ -103,10 +108,13 @@ function record({ mean, low, high, bound, method, unit }: Estimate, { metrics }:
     upper_bound: number(bound),
     ci_method: low === null && bound === undefined ? null : method,
     unit: unit ?? null,
+    ...(none === undefined
+      ? {}
+      : { no_event: { ...none, bound: float(none.bound), confidence: float(none.confidence) } }),
   };
 }
 
-const estimateIn = (cell: JsonObject | undefined) => {
+const estimateIn = (cell: JsonObject | undefined): ShownEstimate | null => {
   if (cell === undefined) return null;
   const read = (value: Value) => isNumber(value) ? toNumber(value) : null;
   const bound = read(cell.upper_bound);
@@ -115,8 +123,17 @@ const estimateIn = (cell: JsonObject | undefined) => {
     low: read(cell.ci_low),
     high: read(cell.ci_high),
     ...(bound === null ? {} : { bound }),
+    ...(isObject(cell.no_event) ? { none: noEventIn(cell.no_event) } : {}),
   };
 };
+
+const noEventIn = ({ unit, units, bound, complement, confidence }: JsonObject): NoEvent => ({
+  unit: unit as StatisticalUnit,
+  units: toNumber(units as number),
+  bound: toNumber(bound as number),
+  complement: complement === true,
+  confidence: toNumber(confidence as number),
+});
 
 const plain = (value: Value | undefined): string =>
   value === undefined || value === null ? "" : typeof value === "string" ? value : canonicalJson(value);

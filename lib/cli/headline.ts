@@ -115,7 +115,9 @@ function headline(steps: readonly JsonObject[], view: HeadlineView): HeadlineRow
   }));
 }
 
+/** What a rate counts; of one without events its value says it. */
 function countsText({ events, trials, unit, units, unit_failures, complement }: RateCounts): string {
+  if ((complement ? trials - events : events) === 0) return "95 %";
   const counted = `${Number(events.toFixed(2))} of ${trials}${complement ? " failed" : ""}`;
   return `95 %, ${counted}${
     unit === "bit" || units === trials ? "" : `, in ${unit_failures} of ${units} ${UNIT_NAMES[unit]}`

@@ -3,8 +3,8 @@
  * rows. A root mean square also has the metrics `<metric>.squared_sum` and `<metric>.count`.
  */
 import { type PooledMetric, pooledValue, type RatioSums } from "../numeric/pooled_ratio.ts";
-import type { RateCounts, StatisticalUnit } from "../numeric/rate_interval.ts";
-import { type Float, float, isNumber, isObject, type JsonObject, toNumber } from "./value.ts";
+import { type NoEvent, type RateCounts, type StatisticalUnit, unitsBound } from "../numeric/rate_interval.ts";
+import { type Float, float, isNumber, isObject, type JsonObject, toNumber, type Value } from "./value.ts";
 
 const exact = (value: number) => Number.isInteger(value) ? value : float(value);
 
@@ -72,6 +72,25 @@ function recordedFailures(
   }
   if (unit === "bit" || failures === 0) return [];
   return toNumber(units as number) === toNumber(trials as number) ? [[1, 1, failures]] : null;
+}
+
+/** An aggregate of a rate, as far as its bound goes. */
+interface BoundedRow {
+  unit?: unknown;
+  units?: unknown;
+  events?: unknown;
+  upper_bound?: unknown;
+  failed_units?: unknown;
+  confidence_level: unknown;
+}
+
+/** What the units of an aggregate without events say; in older results the stored bound is that of the units. */
+export function recordedNoEvent(row: BoundedRow): NoEvent | null {
+  const read = (value: unknown) => isNumber(value as Value) ? toNumber(value as number) : null;
+  const [units, upper, confidence] = [row.units, row.upper_bound, row.confidence_level].map(read);
+  if (units === null || upper === null || confidence === null || row.unit === undefined) return null;
+  const bound = row.failed_units === undefined ? upper : unitsBound(units, confidence);
+  return { unit: row.unit as StatisticalUnit, units, bound, complement: (read(row.events) ?? 0) > 0, confidence };
 }
 
 const SUMS = [

@@ -2,6 +2,7 @@
  * Numbers for readers: four significant digits, powers of ten for very small and very large values, and a mean rounded
  * to its interval. Files for programs have all digits.
  */
+import type { NoEvent, StatisticalUnit } from "../numeric/rate_interval.ts";
 
 /** Notation of powers of ten: `2.1e-4`, `2.1×10⁻⁴` or `$2.1 \times 10^{-4}$`. */
 export type NumberForm = "plain" | "unicode" | "latex";
@@ -53,6 +54,33 @@ export interface ShownEstimate {
   low: number | null;
   high: number | null;
   bound?: number;
+  none?: NoEvent;
+}
+
+/** What a rate counts, and the name of the share of it that fails. */
+const COUNTED: Readonly<Record<StatisticalUnit, readonly [units: string, rate: string]>> = {
+  bit: ["bits", "BER"],
+  fading_block: ["fading blocks", "share with errors"],
+  source_item: ["items", "share with errors"],
+  transport_block: ["blocks", "BLER"],
+  packet: ["blocks", "BLER"],
+};
+
+/**
+ * A rate without events: `0 errors in 8 blocks: BLER at most 0.31; about 300 blocks give 1e-2`. Units bound the share of units
+ * that fail, whatever the rate counts inside of them. The number of units without an event is that for the decade
+ * below a tenth of the bound.
+ */
+export function boundText({ unit, units, bound, complement, confidence }: NoEvent, form: NumberForm = "plain"): string {
+  const [counted, name] = COUNTED[unit], rate = complement ? "success rate" : name;
+  const decade = Math.floor(Math.log10(bound)) - 1, wanted = -Math.log1p(-confidence) / 10 ** decade;
+  const needed = Number(wanted.toPrecision(1));
+  const target = form === "latex" ? `$10^{${decade}}$` : `1e${decade}`;
+  const whole = (count: number) => String(count).replace(/\B(?=(\d{3})+$)/g, form === "latex" ? "\\," : "\u202f");
+  return `0 ${complement ? "successes" : "errors"} in ${whole(units)} ${
+    units === 1 ? counted.slice(0, -1) : counted
+  }: ` +
+    `${rate} at most ${numberText(bound, form, 2)}; about ${whole(needed)} ${counted} give ${target}`;
 }
 
 /** A spread below this share of the value is rounding: the value is a constant. */
@@ -60,20 +88,16 @@ const ROUNDING = 1e-12;
 
 /**
  * The one way to show a measured number: value, interval or bound, and unit, to the second digit of half the interval:
- * `28.23 ± 0.04 dB`, `0.158 [0.153, 0.164]` for an interval that is not symmetric, `< 3.0×10⁻⁴`, `0 (too few units)` where the
- * bound of a rate is 1.
+ * `28.23 ± 0.04 dB`, `0.158 [0.153, 0.164]` for an interval that is not symmetric, and for a rate without events the text of
+ * {@link boundText}, or `at most 0.031` where its units are not known.
  * @param unit as it is printed; empty for none
  */
 export function estimateText(estimate: ShownEstimate | null, form: NumberForm = "plain", unit = ""): string {
   if (estimate === null) return "–";
   const behind = unit === "" ? "" : ` ${unit}`;
   const { mean, low, high, bound } = estimate;
-  if (bound !== undefined) {
-    // Up to three units without an event bound nothing.
-    if (bound >= 1) return "0 (too few units)";
-    const text = numberText(bound, form, 2);
-    return (form === "latex" ? `$< ${text.slice(1)}` : `< ${text}`) + behind;
-  }
+  if (estimate.none !== undefined) return boundText(estimate.none, form);
+  if (bound !== undefined) return `at most ${numberText(bound, form, 2)}${behind}`;
   if (mean === null) return "–";
   const reach = low === null || high === null ? NaN : (high - low) / 2;
   if (!(reach > ROUNDING * Math.abs(mean)) || !Number.isFinite(reach)) return numberText(mean, form) + behind;

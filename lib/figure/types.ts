@@ -2,6 +2,7 @@
  * A figure as data: measured values and their uncertainty, independent of style. The specification builders convert it
  * to Vega-Lite, {@link figureCsv} to a table; both are pure functions.
  */
+import type { NoEvent } from "../numeric/rate_interval.ts";
 
 export const FIGURE_TYPES = [
   "error-rate",
@@ -51,6 +52,8 @@ export interface FigurePoint {
   /** Ends of the interval. */
   low: number | null;
   high: number | null;
+  /** What was seen of a rate with a bound. */
+  none?: NoEvent;
   /** Upper bound of a rate without an observed event, drawn as a downward arrow. */
   bound?: number;
   /** Share of lost items; marked if above 0. */

@@ -44,6 +44,16 @@ export interface RateCounts {
 
 export type RateMethod = "wilson" | "gaffke";
 
+/** A rate of which no event was seen, and what its units say: the share of units with an event is at most `bound`. */
+export interface NoEvent {
+  unit: StatisticalUnit;
+  units: number;
+  bound: number;
+  /** Whether no success was seen, rather than no failure. */
+  complement: boolean;
+  confidence: number;
+}
+
 /** A rate with its interval; without events only a bound is known. */
 export interface RateEstimate {
   mean: number | null;
@@ -51,6 +61,7 @@ export interface RateEstimate {
   high: number | null;
   method: RateMethod;
   bound?: number;
+  none?: NoEvent;
 }
 
 /** Up to so many different failed units are kept as they are, and so fine is the grid of more. */
@@ -240,14 +251,22 @@ export function rateEstimate(counts: RateCounts, confidence: number): RateEstima
   const { events, trials, unit, units, complement } = counts;
   if (trials === 0) return null;
   const none = complement ? trials - events : events;
+  const seen = { unit, units, complement: complement === true, confidence };
   if (unit === "bit") {
-    if (none === 0) return { ...NO_EVENT, method: "wilson", bound: zeroEventsBound(units, confidence) };
+    if (none === 0) {
+      const bound = zeroEventsBound(units, confidence);
+      return { ...NOTHING, method: "wilson", bound, none: { ...seen, bound } };
+    }
     return completed(events / trials, wilsonInterval(events, trials, confidence), "wilson", complement);
   }
   if (none === 0) {
-    // -expm1(log(1 - c)/U) is 1 - (1-c)^(1/U).
-    const bound = Math.min(1, -Math.expm1(Math.log1p(-confidence) / units) * mostOf(counts));
-    return { ...NO_EVENT, method: "gaffke", bound };
+    const share = unitsBound(units, confidence);
+    return {
+      ...NOTHING,
+      method: "gaffke",
+      bound: Math.min(1, share * mostOf(counts)),
+      none: { ...seen, bound: share },
+    };
   }
   return completed(events / trials, clusterInterval(counts, confidence), "gaffke", complement);
 }
@@ -263,7 +282,10 @@ export function standardErrorOf({ events, trials, unit, units, failed_units, on_
   return Math.sqrt(Math.max(0, squares / units - mean * mean) / units);
 }
 
-const NO_EVENT = { mean: null, low: null, high: null };
+const NOTHING = { mean: null, low: null, high: null };
+
+/** The bound 1 - (1-c)^(1/U) of the share of units with an event, of which none has one. */
+export const unitsBound = (units: number, confidence: number): number => -Math.expm1(Math.log1p(-confidence) / units);
 
 function completed(
   mean: number,

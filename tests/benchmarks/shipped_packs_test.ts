@@ -41,6 +41,15 @@ for (const { name, file } of PACKS) {
   });
 }
 
+Deno.test("no rule stops a recipe of a pack before ten replicates", async () => {
+  const rules = ["until_errors", "until_halfwidth", "max_bits"];
+  for (const { name, file } of PACKS) {
+    const { replication } = parseYaml(await Deno.readTextFile(file)) as { replication?: JsonObject };
+    if (replication === undefined || !rules.some((rule) => replication[rule] !== undefined)) continue;
+    assert.ok(Number(replication.min_replicates ?? 10) >= 10, name);
+  }
+});
+
 Deno.test("what a pack asks to be drawn is what it measures, over a coordinate that its recipes have", async () => {
   for (const { name, file } of PACKS) {
     // deno-lint-ignore no-explicit-any

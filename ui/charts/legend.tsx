@@ -1,6 +1,6 @@
 /** The legend of a figure: a click hides a series, a double click hides all others. */
 import { SIGNS } from "../../lib/figure/legend.ts";
-import { numberText } from "../../lib/figure/number_text.ts";
+import { estimateText, numberText } from "../../lib/figure/number_text.ts";
 import { type FigureStyle, type SeriesLook, seriesLooks, theoryWidth } from "../../lib/figure/style.ts";
 import type { CurveFigure, FigurePoint } from "../../lib/figure/types.ts";
 import type { PlotFrame } from "../../lib/figure/svg.ts";
@@ -180,7 +180,8 @@ export const unitText = (unit: string): string => unit === "" ? "" : ` ${unit}`;
 export function pointText(point: FigurePoint | null, unit: string): string {
   if (point === null) return "–";
   if (point.y === null) {
-    return point.bound === undefined ? "–" : `< ${numberText(point.bound, "unicode", 3)}${unitText(unit)}`;
+    const { y, bound, none } = point;
+    return estimateText({ mean: y, low: null, high: null, bound, none }, "unicode", unit);
   }
   return `${numberText(point.y, "unicode")}${unitText(unit)}`;
 }

@@ -3,7 +3,7 @@ import { recordedPooled, recordedRate } from "../../lib/contract/metric_metadata
 import { type JsonObject, toNumber, type Value } from "../../lib/contract/value.ts";
 import { estimateText, numberText } from "../../lib/figure/number_text.ts";
 import { pooledEstimate } from "../../lib/numeric/pooled_ratio.ts";
-import { type RateCounts, rateEstimate } from "../../lib/numeric/rate_interval.ts";
+import { type NoEvent, type RateCounts, rateEstimate } from "../../lib/numeric/rate_interval.ts";
 import { get, type Reply } from "../api.ts";
 import { signal } from "../preact.ts";
 
@@ -90,11 +90,23 @@ export function shownMetric(value: unknown, rate: RateCounts | undefined): strin
 }
 
 /** A measured value with its interval or bound, as documents have them. */
-export function estimateOf(mean: Value | undefined, low?: Value, high?: Value, bound?: Value): string {
+export function estimateOf(
+  mean: Value | undefined,
+  low?: Value,
+  high?: Value,
+  bound?: Value,
+  none?: NoEvent | null,
+): string {
   const number = (value: Value | undefined) => value == null ? null : toNumber(value as number);
   const upper = number(bound);
   return estimateText(
-    { mean: number(mean), low: number(low), high: number(high), ...(upper === null ? {} : { bound: upper }) },
+    {
+      mean: number(mean),
+      low: number(low),
+      high: number(high),
+      ...(upper === null ? {} : { bound: upper }),
+      ...(none ? { none } : {}),
+    },
     "unicode",
   );
 }

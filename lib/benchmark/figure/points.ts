@@ -27,6 +27,7 @@ function pointOf(x: number, estimate: Estimate | null, outage: number | null): F
     low: estimate?.low ?? null,
     high: estimate?.high ?? null,
     ...(estimate?.bound === undefined ? {} : { bound: estimate.bound }),
+    ...(estimate?.none === undefined ? {} : { none: estimate.none }),
     ...(outage === null ? {} : { outage }),
     ...(estimate === null ? {} : { n: estimate.n }),
   };

@@ -4,7 +4,8 @@ import { declareUnit, rateCounts } from "../../../lib/artifact/statistical_unit.
 import { rateMetadata, recordedRate } from "../../../lib/contract/metric_metadata.ts";
 import { countRate } from "../../../lib/numeric/rate_interval.ts";
 
-const ends = (failed: ArrayLike<number>, unit: "packet" | "fading_block", at: number[]) => countRate(failed, unit, at);
+const ends = (failed: ArrayLike<number>, unit: "packet" | "fading_block", at: number[]) =>
+  countRate(failed, unit, at, true);
 
 Deno.test("the largest declared unit stays, whatever the order of the declarations", () => {
   const blocks = declareUnit({}, "transport_block", { size: 100, total: 1000 });

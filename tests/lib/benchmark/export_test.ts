@@ -62,11 +62,17 @@ Deno.test("a rate without events is an upper bound everywhere, and never 0", () 
     2,
   );
   const files = exportTexts(quiet);
-  assert.match(files["summary.md"], /\| quiet \| candidate \| < 1×10⁻⁴ \|/);
-  assert.match(files["summary.tex"], /quiet & candidate & \$< 1 \\times 10\^\{-4\}\$ \\\\/);
+  assert.match(
+    files["summary.md"],
+    /\| quiet \| candidate \| 0 errors in 30\u202f000 bits: BER at most 1×10⁻⁴; about 300\u202f000 bits give 1e-5 \|/,
+  );
+  assert.match(
+    files["summary.tex"],
+    /quiet & candidate & 0 errors in 30\\,000 bits: BER at most \$1 \\times 10\^\{-4\}\$; about 300\\,000 bits give \$10\^\{-5\}\$ \\\\/,
+  );
   assert.match(
     files["aggregates.csv"],
-    /\nquiet,channel\.ber,2,,.*,wilson,0\.95,0,30000,,,,,bit,30000,0,0\.0001,,,< 1×10⁻⁴\n/,
+    /\nquiet,channel\.ber,2,,.*,wilson,0\.95,0,30000,,,,,bit,30000,0,0\.0001,,,0 errors in 30\u202f000 bits: BER at most 1×10⁻⁴; about 300\u202f000 bits give 1e-5\n/,
   );
 });
 

@@ -79,8 +79,8 @@ test("a table of a sweep has a row per variant with its point, its metric and it
   const [head, first] = runsTableCsv(table).split("\n");
   assert.match(head, /^run_id,recipe_name,status,created_at_utc,modulation,snr_db,channel\.ber,channel\.ber\.ci_low,/);
   assert.match(first, /,qam16,60\.0,,,,0\.000/);
-  assert.match(runsTableText(table, "md"), /\| qpsk \| 60 \| < /);
-  assert.match(runsTableText(table, "tex"), /qpsk & \$60\$ & \$< /);
+  assert.match(runsTableText(table, "md"), /\| qpsk \| 60 \| 0 errors in 4.000 bits: BER at most /);
+  assert.match(runsTableText(table, "tex"), /qpsk & \$60\$ & 0 errors in 4\\,000 bits: BER at most \$/);
 });
 
 test("a table selects by a coordinate, a parameter or a metric, and names what it does not know", async (svc) => {

@@ -58,10 +58,10 @@ Deno.test("dimensions first, error rates with intervals or bounds, what never ch
   strictEqual(
     matrixTable(ROWS, "table", VIEW),
     `\
-snr_db  mod           channel.ber  evaluation/quality.psnr_db  other/quality.psnr_db  status
-  -2.0  a|b  0.120 [0.101, 0.142]                       11.72                  12.72  completed
-  10.0  c,d               < 0.003                        34.2                   35.2  completed before
-    12  e                                                                             skipped
+snr_db  mod                                                             channel.ber  evaluation/quality.psnr_db  other/quality.psnr_db  status
+  -2.0  a|b                                                    0.120 [0.101, 0.142]                       11.72                  12.72  completed
+  10.0  c,d  0 errors in 1 000 bits: BER at most 0.003; about 30 000 bits give 1e-4                        34.2                   35.2  completed before
+    12  e                                                                                                                               skipped
 
 The same at every point:
   rate.payload_bpp 1.25 bit/pixel

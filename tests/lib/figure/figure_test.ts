@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { countRate, rateEstimate, type StatisticalUnit } from "../../../lib/numeric/rate_interval.ts";
 import { decodePng, parsePng } from "../../../lib/artifact/png_decode.ts";
 import { decadesOf, position } from "../../../lib/figure/axis.ts";
 import { figureCsv } from "../../../lib/figure/figure_csv.ts";
@@ -189,11 +190,36 @@ Deno.test("numbers for readers keep what matters", () => {
   const silent = { mean: null, low: null, high: null, bound: 7.5e-4 };
   assert.deepEqual(
     (["plain", "unicode", "latex"] as const).map((form) => estimateText(silent, form)),
-    ["< 7.5e-4", "< 7.5×10⁻⁴", "$< 7.5 \\times 10^{-4}$"],
+    ["at most 7.5e-4", "at most 7.5×10⁻⁴", "at most $7.5 \\times 10^{-4}$"],
   );
-  assert.equal(estimateText({ ...silent, bound: 1 }, "latex"), "0 (too few units)");
   assert.deepEqual([estimateText(null), estimateText({ mean: null, low: null, high: null })], ["–", "–"]);
   assert.equal(superscript(-10), "⁻¹⁰");
+});
+
+Deno.test("a rate without events says what was seen, what it bounds, and how much more would bound a decade less", () => {
+  const shown = (failed: Uint8Array, unit: StatisticalUnit, ends?: number[], complement = false) =>
+    estimateText(rateEstimate({ ...countRate(failed, unit, ends), complement }, 0.95), "plain");
+  const blocks = "0 errors in 8 blocks: BLER at most 0.31; about 300 blocks give 1e-2";
+  assert.equal(shown(new Uint8Array(8), "transport_block"), blocks);
+  // A bit error rate over eight blocks knows no more than that.
+  const counts = countRate(new Uint8Array(80), "packet", [10, 20, 30, 40, 50, 60, 70, 80], true);
+  assert.equal(estimateText(rateEstimate(counts, 0.95)), blocks);
+  assert.equal(
+    shown(new Uint8Array(400), "bit"),
+    "0 errors in 400 bits: BER at most 0.0075; about 30\u202f000 bits give 1e-4",
+  );
+  assert.equal(
+    shown(new Uint8Array(1), "source_item"),
+    "0 errors in 1 item: share with errors at most 0.95; about 300 items give 1e-2",
+  );
+  assert.equal(
+    shown(new Uint8Array(20).fill(1), "packet", undefined, true),
+    "0 successes in 20 blocks: success rate at most 0.14; about 300 blocks give 1e-2",
+  );
+  assert.equal(
+    estimateText(rateEstimate(countRate(new Uint8Array(3000), "bit"), 0.95), "latex"),
+    "0 errors in 3\\,000 bits: BER at most $0.001$; about 30\\,000 bits give $10^{-4}$",
+  );
 });
 
 Deno.test("the Pareto front is what no other point beats", () => {

@@ -1,5 +1,6 @@
 // deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
 /** A stored result: measured values with their intervals, candidates against baselines, figures, and files. */
+import { recordedNoEvent } from "../../../lib/contract/metric_metadata.ts";
 import { type Figure, FIGURE_TYPES } from "../../../lib/figure/types.ts";
 import { unitText } from "../../../lib/figure/unit_text.ts";
 import { get, messageOf, type Reply } from "../../api.ts";
@@ -161,7 +162,8 @@ function Estimate({ row, id, of }: { row: Row; id: string; of: Aggregate | undef
   if (of === undefined) return <>{valueText(row.metrics[id])}</>;
   const over = of.unit === undefined ? `${of.n} replicates` : `${of.units} units (${of.unit})`;
   const method = of.reason === undefined ? of.ci_method : "no interval, replicates keep authored seeds";
-  return <span title={`${method}, ${over}`}>{estimateOf(of.mean, of.ci_low, of.ci_high, of.upper_bound)}</span>;
+  const text = estimateOf(of.mean, of.ci_low, of.ci_high, of.upper_bound, recordedNoEvent(of));
+  return <span title={`${method}, ${over}`}>{text}</span>;
 }
 
 function Comparisons({ rows }: { rows: Result["comparisons"] }) {

@@ -1,0 +1,21 @@
+/** Coverage and width of the intervals of rates, simulated: the small form of `deno task soak coverage`. */
+import assert from "node:assert/strict";
+import { CASES, coverageOf, LEAST_COVERAGE, widestOf } from "./_coverage.ts";
+
+const ROUNDS = 250;
+/** Three standard deviations of the simulation. */
+const NOISE = 3 * Math.sqrt(LEAST_COVERAGE * (1 - LEAST_COVERAGE) / ROUNDS);
+
+for (const [index, one] of CASES.entries()) {
+  const many = "part" in one.end && one.link.rate < 1e-3;
+  // The rarest failures take most of the time of the full table.
+  if (many) continue;
+  const size = "part" in one.end ? "until 100 fail" : `${one.end.units} units`;
+  Deno.test(`the interval holds the rate, and is no wider than it must be: ${one.link.name}, ${size}`, () => {
+    const { covered, failed, ratio } = coverageOf(one, ROUNDS, 7000 + index), widest = widestOf(failed);
+    assert.ok(covered >= LEAST_COVERAGE - NOISE, `covers ${(100 * covered).toFixed(1)} %`);
+    if (widest !== null && ratio !== null) {
+      assert.ok(ratio <= widest, `${ratio} times the known width, ${failed} failed`);
+    }
+  });
+}
