@@ -319,3 +319,20 @@ Deno.test("the error of a recipe that does not compile has its line", async () =
     assert.match(first.message, /low: link\.yaml:3/);
   });
 });
+
+Deno.test("a rule that may stop before ten replicates is a warning", async () => {
+  const found = async (replication: JsonObject) => {
+    let warnings: string[] = [];
+    await withPack(twoLinks({ baselines: [], replication }), async ({ pack, projectRoot }) => {
+      const { diagnostics, valid } = await loadBenchmarkPack(pack, { projectRoot });
+      assert.ok(valid);
+      warnings = diagnostics.map(({ code, severity, path }) => `${severity} ${code} ${path}`);
+    });
+    return warnings;
+  };
+  const early = ["warning replicates_too_few $.replication.min_replicates"];
+  assert.deepEqual(await found({ until_errors: 100, min_replicates: 3 }), early);
+  assert.deepEqual(await found({ until_halfwidth: float(0.1), min_replicates: 9 }), early);
+  assert.deepEqual(await found({ until_errors: 100 }), []);
+  assert.deepEqual(await found({ replicates: 3, min_replicates: 3 }), []);
+});
