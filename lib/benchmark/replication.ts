@@ -32,7 +32,7 @@ const NONE: PackReplication = {
 
 /**
  * Determines the replication of a run.
- * @param diagnostics receives `pack_invalid` for a criterion without a metric, and `replicates_too_few` for one that stops early
+ * @param diagnostics receives `pack_invalid` for a criterion without a metric, and `pack_replicates_too_few` for one that stops early
  * @returns null if the recipes run once, with their own seeds
  */
 export function settleReplication(
@@ -56,11 +56,10 @@ export function settleReplication(
   }
   const least = given.min_replicates ?? (adaptive ? ADAPTIVE_LEAST : 1);
   if (adaptive && least < ADAPTIVE_LEAST) {
-    const message =
-      `A rule may stop a recipe after ${least} of ${ADAPTIVE_LEAST} replicates, which are too few to judge by`;
+    const message = `Cannot judge by ${least} replicates: a rule may stop a recipe before ${ADAPTIVE_LEAST}`;
     const hint = `Leave min_replicates out, or write at least ${ADAPTIVE_LEAST}`;
     const at = ["replication", "min_replicates"];
-    diagnostics.push(diagnostic("replicates_too_few", at, message, { severity: "warning", hint }));
+    diagnostics.push(diagnostic("pack_replicates_too_few", at, message, { severity: "warning", hint }));
   }
   const limit = given.master_seeds?.length;
   const wanted = replicates ?? given.replicates ?? limit ?? (adaptive ? ADAPTIVE_LIMIT : 1);

@@ -330,7 +330,7 @@ Deno.test("a rule that may stop before ten replicates is a warning", async () =>
     });
     return warnings;
   };
-  const early = ["warning replicates_too_few $.replication.min_replicates"];
+  const early = ["warning pack_replicates_too_few $.replication.min_replicates"];
   assert.deepEqual(await found({ until_errors: 100, min_replicates: 3 }), early);
   assert.deepEqual(await found({ until_halfwidth: float(0.1), min_replicates: 9 }), early);
   assert.deepEqual(await found({ until_errors: 100 }), []);
