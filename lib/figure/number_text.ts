@@ -71,7 +71,7 @@ const COUNTED: Readonly<Record<StatisticalUnit, readonly [units: string, rate: s
  * that fail, whatever the rate counts inside of them. The number of units without an event is that for the decade
  * below a tenth of the bound.
  */
-export function boundText({ unit, units, bound, complement, confidence }: NoEvent, form: NumberForm = "plain"): string {
+function boundText({ unit, units, bound, complement, confidence }: NoEvent, form: NumberForm = "plain"): string {
   const [counted, name] = COUNTED[unit], rate = complement ? "success rate" : name;
   const decade = Math.floor(Math.log10(bound)) - 1, wanted = -Math.log1p(-confidence) / 10 ** decade;
   const needed = Number(wanted.toPrecision(1));
