@@ -135,3 +135,16 @@ Deno.test("somebody's files are left alone, and impossible names and kinds are r
     await Deno.mkdir(join(root, "empty"));
     assert.equal((await scaffoldAdapter("bits", join(root, "empty"))).name, "empty");
   }));
+
+Deno.test("the operation with ports of its own in docs/guides/write_an_adapter.md fits the code of its scaffold", () =>
+  withFolder(async (root) => {
+    const guide = await Deno.readTextFile(new URL("../../../docs/guides/write_an_adapter.md", import.meta.url));
+    const operations = /```yaml\n(operations:\n {2}- id: my_amplifier\.clip\n[\s\S]*?)```/.exec(guide)![1];
+    const folder = join(root, "my-amplifier");
+    await scaffoldAdapter("operation", folder, { name: "my-amplifier" });
+    const file = join(folder, "svc_adapter.yaml"), manifest = Deno.readTextFileSync(file);
+    Deno.writeTextFileSync(file, manifest.slice(0, manifest.indexOf("operations:")) + operations);
+    const { diagnostics, operations: found } = inspectAdapter({ folder }, { projectRoot: root });
+    assert.deepEqual(diagnostics, []);
+    assert.deepEqual(found.map(({ id, wraps }) => [id, wraps]), [["my_amplifier.clip", "custom"]]);
+  }));

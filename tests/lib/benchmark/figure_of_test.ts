@@ -39,7 +39,9 @@ Deno.test("error rates: one series a method, baselines marked, points without er
   assert.deepEqual(labels(drawn), ["qpsk_awgn", "qam16_awgn", "qpsk_rayleigh"]);
   assert.deepEqual(drawn.series.map(({ kind }) => kind), ["measured", "measured", "baseline"]);
   const last = drawn.series[0].points.at(-1)!;
-  assert.deepEqual(last, { x: 12, y: null, low: null, high: null, bound: 3 / 25_000, n: 5 });
+  const bound = 3 / 25_000;
+  const none = { unit: "bit", units: 25_000, bound, complement: false, confidence: 0.95 };
+  assert.deepEqual(last, { x: 12, y: null, low: null, high: null, bound, n: 5, none });
   const first = drawn.series[0].points[0];
   assert.ok(first.low! < first.y! && first.y! < first.high!);
   assert.deepEqual(drawn.source.result_sha256, SHA);

@@ -82,7 +82,11 @@ Deno.test("counts of older documents without failed units have no interval, and 
 });
 
 Deno.test("no event is a bound over units, and of bits over bits", () => {
-  const { bound, ...rest } = rateEstimate(unitCounts("packet", Array(50).fill(0), 1000), 0.95)!;
+  const { bound, none, ...rest } = rateEstimate(unitCounts("packet", Array(50).fill(0), 1000), 0.95)!;
+  // The text names the units, so its bound is that of their share.
+  const { bound: ofUnits, ...units } = none!;
+  assert.deepEqual(units, { unit: "packet", units: 50, complement: false, confidence: 0.95 });
+  near(ofUnits, 1 - 0.05 ** (1 / 50));
   assert.deepEqual(rest, { mean: null, low: null, high: null, method: "gaffke" });
   near(bound!, (1 - 0.05 ** (1 / 50)) / 2);
   near(rateEstimate(countRate(new Uint8Array(8), "transport_block"), 0.95)!.bound!, 1 - 0.05 ** (1 / 8));
