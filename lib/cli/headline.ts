@@ -23,7 +23,7 @@ const FAMILIES = [
   /^quality\.ssim$/,
   /^quality\.ms_ssim$/,
   /^semantic\.(lexical_similarity|kb_coverage)$|^text\.(exact_match|remaining_mask_count)$/,
-  /^faithfulness\.(concept_f1|fact_f1|unsupported_assertion_rate)$|^semantic\.fact_count_knowledge$/,
+  /^faithfulness\.(concept_f1|fact_f1|(unsupported_assertion|fact_omission)_rate_scored|items_without_facts)$|^semantic\.fact_count_knowledge$/,
   /^(classification|vqa|caption|retrieval|generation|embedding)\./,
   /^detection\.(f1|ap|map)_at_|^segmentation\.\w+_(miou|pixel_accuracy)$/,
   /^resource\.(theoretical_shannon_sum_bits_per_ofdm_symbol|theoretical_shannon_spectral_efficiency_bps_hz)$/,

@@ -20,7 +20,10 @@ const HEADLINES: Readonly<Record<string, (params: Params) => readonly string[]>>
   "metrics.image_reconstruction": main("image_reconstruction"),
   "metrics.text_semantic_similarity": main("text_semantic_similarity"),
   "metrics.semantic_state_faithfulness": () => [
-    ...["concept_f1", "entity_f1", "unsupported_assertion_rate"].map((score) => `faithfulness.${score}`),
+    ...["concept_f1", "entity_f1", "unsupported_assertion_rate_scored", "fact_omission_rate_scored"].map((score) =>
+      `faithfulness.${score}`
+    ),
+    "faithfulness.items_without_facts",
     ...["reference", "candidate", "knowledge"].map((part) => `semantic.fact_count_${part}`),
   ],
   "metrics.embedding_similarity": ({ label }) => [`${text(label, "embedding")}.cosine_mean`],

@@ -2,9 +2,9 @@
  * Sentences from semantic states.
  *
  * - local_template writes the facts of a state in order, else its entities and concepts.
- * - kb_reconstruct uses the knowledge base: it fills the masks of a source text from the phrases of the
- *   state's facts that are in the base, and without a source text writes these facts and then the entities that they do
- *   not mention. A damaged fact is omitted.
+ * - kb_reconstruct uses the knowledge base: it fills the masks of a source text from the phrases of the state's facts
+ *   that are in the base. Without a source text it writes the facts of origin "source" and then the entities that they do
+ *   not mention; a fact that grounding added is no content of the source, and is not written.
  * - masked_lm writes as local_template, and fills its masks with a language model (`_masked_lm.ts`).
  *
  * With prefer_source_text a state with a source sentence gives that sentence (local_template unchanged).
@@ -14,7 +14,15 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { textsArtifact, travel } from "../../lib/artifact/values.ts";
 import { folded } from "../../lib/numeric/set_scores.ts";
-import { type Fact, factKey, knowledgeOf, phraseOf, type SemanticState, statesOf } from "../_semantic_state.ts";
+import {
+  type Fact,
+  factKey,
+  isKnowledge,
+  knowledgeOf,
+  phraseOf,
+  type SemanticState,
+  statesOf,
+} from "../_semantic_state.ts";
 import { maskCount } from "../_words.ts";
 import { fillMasks, MASKED_LM_PARAMS, maskedLm } from "./_masked_lm.ts";
 import { checkDevice } from "./_pretrained.ts";
@@ -29,7 +37,7 @@ export default defineOperation({
   params: z.strictObject({
     ...MASKED_LM_PARAMS,
     generator: z.enum(["local_template", "kb_reconstruct", "masked_lm"]).default("local_template").describe(
-      "template sentences, sentences of the knowledge base, or a masked language model",
+      "template sentences, sentences of the source's facts with masks filled from the base, or a masked language model",
     ),
     prefer_source_text: z.boolean().default(true).describe("use the source sentence of a state if it has one"),
   }),
@@ -41,11 +49,13 @@ export default defineOperation({
   async run({ inputs, params: { generator, prefer_source_text, top_k }, model, progress }) {
     const known = new Set(knowledgeOf(inputs.kb).facts.map(factKey));
     const drafts = statesOf(inputs.state).map((state) => {
-      const facts = generator !== "kb_reconstruct"
-        ? state.facts
-        : state.facts.filter((fact) => known.has(factKey(fact)));
       const source = prefer_source_text ? state.source_text : undefined;
-      return { id: state.id, text: source === undefined ? written(state, facts) : repaired(source, facts, generator) };
+      if (generator !== "kb_reconstruct") return { id: state.id, text: source ?? written(state, state.facts) };
+      const phrases = state.facts.filter((fact) => known.has(factKey(fact))).map(phraseOf);
+      const text = source === undefined
+        ? written(state, state.facts.filter((fact) => !isKnowledge(fact)))
+        : fillFromPhrases(source, phrases);
+      return { id: state.id, text };
     });
     const texts = drafts.map(({ text }) => text);
     const filled = generator === "masked_lm"
@@ -60,9 +70,6 @@ export default defineOperation({
     };
   },
 });
-
-const repaired = (source: string, facts: readonly Fact[], generator: string) =>
-  generator === "kb_reconstruct" ? fillFromPhrases(source, facts.map(phraseOf)) : source;
 
 /** A text of facts and the entities that they do not mention; of the concepts without either. */
 function written({ entities, concepts }: SemanticState, facts: readonly Fact[]): string {

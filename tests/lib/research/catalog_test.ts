@@ -92,10 +92,11 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
     "text.{{unigram_bleu_proxy,edit_similarity,exact_match} H, remaining_mask_count L}",
     "text.{bleu_{1,2,3,4},chrf,chrf_sentence_mean,rouge_{1,2,l},meteor,cider_d} H",
   ]],
-  faithfulness: [14, [
+  faithfulness: [22, [
     "faithfulness.{{{concept,entity,fact}_{precision,recall,f1},kb_fact_precision} H, " +
     "knowledge_fact_{precision,recall} H, " +
-    "{unsupported_assertion_rate,fact_omission_rate} L}",
+    "source_fact_{precision,recall,f1} H, items_without_facts N, " +
+    "{{,source_}{unsupported_assertion_rate,fact_omission_rate},{unsupported_assertion,fact_omission}_rate_scored} L}",
   ]],
   tasks: [51, [
     "classification.{{macro_f1,micro_f1,top_k_accuracy.*,auroc} H, {expected_calibration_error,brier_score} L}",
