@@ -4,10 +4,11 @@
 export const MASK = "[MASK]";
 
 /**
- * A word: letters and digits with their marks, joined by hyphens and apostrophes, and numbers with their decimals, such as
- * `18.6` or `well-known`.
+ * A word: letters and digits with their marks, joined by hyphens and apostrophes, and numbers with their sign and decimals,
+ * such as `-18.6` or `well-known`. Units are words as written: `km/h`, `°C`, `%`.
  */
-export const WORD = /[\p{L}\p{M}\p{N}]+(?:(?:['’-]|(?<=\p{N})[.,](?=\p{N}))[\p{L}\p{M}\p{N}]+)*/gu;
+export const WORD =
+  /(?:(?<![\p{L}\p{M}\p{N}])[-+\u2212](?=\p{N})|°)?[\p{L}\p{M}\p{N}]+(?:(?:['’-]|(?<=\p{L})\/(?=\p{L})|(?<=\p{N})[.,](?=\p{N}))[\p{L}\p{M}\p{N}]+)*|[%‰]/gu;
 
 /** Function words: articles, pronouns, prepositions, conjunctions, auxiliaries. English. */
 const STOP_WORDS = new Set(

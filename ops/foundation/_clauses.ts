@@ -46,7 +46,8 @@ export function clauseFacts(text: string): Fact[] {
   return facts;
 }
 
-const isWord = (piece: string | undefined): piece is string => piece !== undefined && /^[\p{L}\p{N}]/u.test(piece);
+const isWord = (piece: string | undefined): piece is string =>
+  piece !== undefined && /^(?:[-+\u2212°]?[\p{L}\p{N}]|[%‰]$)/u.test(piece);
 const lower = (piece: string | undefined) => isWord(piece) ? piece.toLowerCase() : "";
 
 /** Number of words of the verb at a position; 0 for none. */

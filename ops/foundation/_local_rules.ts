@@ -14,11 +14,13 @@ const NUMBER_WORDS = new Set(
 );
 
 const isCapitalised = (word: string) => /^\p{Lu}/u.test(word);
-export const isNumber = (word: string) => /^\p{N}/u.test(word) || NUMBER_WORDS.has(word.toLowerCase());
+export const isNumber = (word: string) => /^[-+\u2212]?\p{N}/u.test(word) || NUMBER_WORDS.has(word.toLowerCase());
 
 /** The concepts of a text, at most `limit`. */
 export function conceptsOf(text: string, limit: number): string[] {
-  const words = wordsOf(text).map((word) => word.text).filter((word) => !isStopWord(word) && !/^\p{N}/u.test(word));
+  const words = wordsOf(text).map((word) => word.text).filter((word) =>
+    !isStopWord(word) && !/^(?:[-+\u2212]?\p{N}|[%‰]$)/u.test(word)
+  );
   return [...new Set(words.map((word) => word.toLowerCase()))].slice(0, limit);
 }
 

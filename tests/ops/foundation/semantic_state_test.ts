@@ -289,10 +289,14 @@ Deno.test("a state is written as its facts, then what they leave unsaid", async 
     facts: [known, invented],
   };
   assert.equal((await write(state, kb, {})).text, "Heavy rain will reach Lisbon. Pigs fly to Rome. 7 pigs.");
+  const added: SemanticState = {
+    ...state,
+    facts: [{ ...known, origin: "knowledge" }, { ...invented, origin: "source" }],
+  };
   assert.equal(
-    (await write(state, kb, { generator: "kb_reconstruct" })).text,
-    "Heavy rain will reach Lisbon. 7 pigs.",
-    "what the base does not hold is left out",
+    (await write(added, kb, { generator: "kb_reconstruct" })).text,
+    "Pigs fly to Rome. Lisbon, 7 pigs.",
+    "a fact that grounding added is not written, one of the source is",
   );
   assert.equal((await write({ ...state, entities: [], facts: [] }, kb, {})).text, "Rain.");
   assert.equal((await write(emptyState("a"), kb, {})).text, "");
@@ -322,6 +326,6 @@ Deno.test("content words leave out what only holds a sentence together", () => {
     "1,000.5",
     "well-known",
   ]);
-  assert.deepEqual(contentWords("The rain will be in Lisbon's 18.6 °C"), ["rain", "lisbon's", "18.6", "c"]);
+  assert.deepEqual(contentWords("The rain will be in Lisbon's 18.6 °C"), ["rain", "lisbon's", "18.6", "°c"]);
   assert.equal(phraseOf({ subject: "a", predicate: "b", object: "c" }), "a b c");
 });

@@ -53,7 +53,16 @@ Deno.test("the scores follow their definitions", async () => {
     "x|y|z",
   ]);
   const { metrics, items } = await score([candidate], [reference], ["rain|reaches|Lisbon", "rain|stops|soon"]);
-  assert.equal(Object.keys(metrics).length, 12 + 1 + 3);
+  // Without facts that knowledge added, the scores against the source are the same.
+  assert.equal(Object.keys(metrics).length, 12 + 3 + 5 + 1 + 3);
+  for (const id of ["fact_precision", "fact_recall", "fact_f1", "unsupported_assertion_rate", "fact_omission_rate"]) {
+    assert.equal(metrics[`source_${id}`], metrics[id], id);
+  }
+  assert.deepEqual([metrics.unsupported_assertion_rate_scored, metrics.fact_omission_rate_scored], [
+    metrics.unsupported_assertion_rate,
+    metrics.fact_omission_rate,
+  ]);
+  assert.equal(metrics.items_without_facts, 0);
   near(metrics.concept_precision, 1 / 2);
   near(metrics.concept_recall, 1 / 3);
   near(metrics.concept_f1, 2 / 5);
@@ -85,24 +94,31 @@ Deno.test("the scores follow their definitions", async () => {
 
 const known = (text: string): Fact => ({ ...fact(text), origin: "knowledge" });
 
-Deno.test("facts that knowledge added count as facts of the candidate, never of the reference", async () => {
+Deno.test("facts that knowledge added count on both sides, and source scores leave out those of the reference", async () => {
   const reference = state("a", [], [], ["rain|reaches|Lisbon", "wind|blows|hard"]);
   reference.facts.push(known("rain|falls from|clouds"));
   const candidate = state("a", [], [], ["wind|blows|hard"]);
   candidate.facts.push(known("rain|reaches|Lisbon"), known("rain|falls from|clouds"), known("Lisbon|is in|Portugal"));
   const { metrics, items } = await score([candidate], [reference]);
-  near(metrics.fact_precision, 2 / 4);
+  near(metrics.fact_precision, 3 / 4);
   near(metrics.fact_recall, 1);
-  near(metrics.unsupported_assertion_rate, 2 / 4);
+  near(metrics.unsupported_assertion_rate, 1 / 4);
   near(metrics.fact_omission_rate, 0);
+  near(metrics.source_fact_precision, 2 / 4);
+  near(metrics.source_fact_recall, 1);
+  near(metrics.source_unsupported_assertion_rate, 2 / 4);
+  near(metrics.source_fact_omission_rate, 0);
   near(metrics.knowledge_fact_precision, 1 / 3);
   near(metrics.knowledge_fact_recall, 1 / 2);
   assert.deepEqual([metrics.fact_count_reference, metrics.fact_count_candidate, metrics.fact_count_knowledge], [
-    2,
+    3,
     4,
     3,
   ]);
-  assert.deepEqual(items[0].unsupported_facts, [known("rain|falls from|clouds"), known("Lisbon|is in|Portugal")]);
+  assert.deepEqual(items[0].unsupported_facts, [known("Lisbon|is in|Portugal")]);
+  // A grounded state is perfect against itself.
+  const { metrics: same } = await score([candidate], [candidate]);
+  assert.deepEqual([same.fact_f1, same.unsupported_assertion_rate, same.fact_omission_rate], [1, 0, 0]);
 });
 
 Deno.test("whatever the built-in knowledge adds to sentences that it does not know is counted as unsupported", async () => {
@@ -136,7 +152,13 @@ Deno.test("silence omits everything and asserts nothing", async () => {
   const reference = state("a", ["rain"], ["Lisbon"], ["rain|reaches|Lisbon"]);
   const { metrics } = await score([emptyState("a")], [reference]);
   for (const [id, value] of Object.entries(metrics)) {
-    const expected = { fact_count_reference: 1, fact_omission_rate: 1, kb_fact_precision: 1 };
+    const expected = {
+      fact_count_reference: 1,
+      fact_omission_rate: 1,
+      fact_omission_rate_scored: 1,
+      source_fact_omission_rate: 1,
+      items_without_facts: 1,
+    };
     assert.equal(value, expected[id as keyof typeof expected] ?? 0, id);
   }
 });
@@ -147,6 +169,14 @@ Deno.test("no facts on both sides score null, not 1; facts without a source are 
     "fact_precision",
     "fact_recall",
     "fact_f1",
+    "source_fact_precision",
+    "source_fact_recall",
+    "source_fact_f1",
+    "unsupported_assertion_rate_scored",
+    "fact_omission_rate_scored",
+    "source_unsupported_assertion_rate",
+    "source_fact_omission_rate",
+    "kb_fact_precision",
     "knowledge_fact_precision",
     "knowledge_fact_recall",
   ];
@@ -159,13 +189,26 @@ Deno.test("no facts on both sides score null, not 1; facts without a source are 
   for (const [id, value] of Object.entries(silent)) assert.equal(value, Number(!zero.test(id)), id);
   const { metrics: talking } = await score([state("a", ["rain"], ["Lisbon"], ["a|b|c"])], [emptyState("a")]);
   for (const [id, value] of Object.entries(talking)) {
-    assert.equal(value, { unsupported_assertion_rate: 1, fact_count_candidate: 1 }[id] ?? 0, id);
+    const one = [
+      "unsupported_assertion_rate",
+      "unsupported_assertion_rate_scored",
+      "source_unsupported_assertion_rate",
+      "fact_count_candidate",
+      "items_without_facts",
+    ];
+    assert.equal(value, Number(one.includes(id)), id);
   }
   const { metrics: half } = await score([emptyState("a"), state("b", [], [], ["a|b|c"])], [
     emptyState("a"),
     state("b", [], [], ["a|b|c"]),
   ]);
   assert.equal(half.fact_f1, 1, "the mean is over examples with facts");
+  assert.equal(half.items_without_facts, 1);
+  const { metrics: lost } = await score([emptyState("a"), emptyState("b")], [
+    emptyState("a"),
+    state("b", [], [], ["a|b|c"]),
+  ]);
+  assert.deepEqual([lost.fact_omission_rate, lost.fact_omission_rate_scored], [0.5, 1]);
 });
 
 Deno.test("scores are means over examples, and repeated members count once", async () => {
