@@ -220,7 +220,10 @@ Deno.test("a pivot has a cell for each pair of values: rates with interval or bo
   assert.deepEqual(merged.cells[0][0]!.n, 2);
   assert.equal(merged.cells[0][0]!.mean, 0.08);
   const silent = pivotOf([compared(12, 0, {}, 1)], "link.snr_db", "", "channel.ber");
-  assert.match(pivotMarkdown(silent), /\| 12 \| 0 errors in [\d\s]+ bits: BER at most 3×10⁻⁴; about [\d\s]+ bits give 1e-5 \|/);
+  assert.match(
+    pivotMarkdown(silent),
+    /\| 12 \| 0 errors in [\d\s]+ bits: BER at most 3×10⁻⁴; about [\d\s]+ bits give 1e-5 \|/,
+  );
   const [psnr] = pivotOf(
     runs.map((run, at) => ({ ...run, metrics: new Map([["quality.psnr_db", float(30 + at)]]) })),
     "",

@@ -1,11 +1,11 @@
 /** m(x, x) is perfect: every metric of a candidate and a reference, on the inputs of the conformance suite. */
 import assert from "node:assert/strict";
-import { isNumber, type JsonObject, toNumber } from "../../../lib/contract/value.ts";
-import { findMetric } from "../../../lib/research/catalog.ts";
-import { BUILTIN_OPERATIONS } from "../../../ops/index.ts";
-import { FIXTURES } from "../_fixtures/index.ts";
-import { runOperation } from "../harness.ts";
-import { textsInput } from "../inputs.ts";
+import { isNumber, type JsonObject, toNumber } from "../../lib/contract/value.ts";
+import { findMetric } from "../../lib/research/catalog.ts";
+import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
+import { FIXTURES } from "./_fixtures/index.ts";
+import { runOperation } from "./harness.ts";
+import { textsInput } from "./inputs.ts";
 
 /** Metrics that describe one side, or a comparison in which equality has no best value. */
 const DESCRIPTIONS =
