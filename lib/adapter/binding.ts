@@ -7,6 +7,7 @@ import type { Locate } from "../recipe/types.ts";
 import { DEFAULT_SESSION_LIMITS, MIN_SESSION_MEMORY_MB, type SessionLimits } from "../onnx/limits.ts";
 import { moduleSha256 } from "./modules.ts";
 import { isolationForm } from "./process/entry.ts";
+import type { PythonRuntime } from "./python/interpreter.ts";
 import type {
   AdapterLimits,
   AdapterModel,
@@ -26,6 +27,8 @@ export type AdapterBinding = {
   models: AdapterModel[];
   granted: PermissionSet;
   requested: PermissionSet;
+  /** Of a Python adapter. */
+  python?: PythonRuntime;
   /** Lines of the manifest for hints about permissions. */
   manifest: { file: string; lines: Record<keyof PermissionSet, number> };
   operation: AdapterOperation;
@@ -36,6 +39,7 @@ export function bindingOf(
   adapter: AdapterPackage,
   operation: AdapterOperation,
   grants: EffectiveGrants,
+  python?: PythonRuntime,
 ): AdapterBinding {
   const { folder, manifest, manifest_file, locate } = adapter;
   return {
@@ -47,6 +51,7 @@ export function bindingOf(
     models: manifest.models,
     granted: grants.granted,
     requested: manifest.permissions,
+    ...(python === undefined ? {} : { python }),
     manifest: {
       file: manifest_file,
       lines: { net: lineOf(locate, "net"), read: lineOf(locate, "read"), env: lineOf(locate, "env") },
@@ -68,11 +73,20 @@ export function modelLimits({ timeout_s, memory_mb }: AdapterLimits): SessionLim
   };
 }
 
-/** The record `external_adapter_sdk` of plans and manifests: all digests, no local path. */
+/** The interpreter of a record, the one local path in it, and the packages that the manifest requires. */
+const pythonRecord = ({ program, version, implementation, packages }: PythonRuntime): JsonObject => ({
+  implementation,
+  version,
+  path: program,
+  packages: packages.map((one) => ({ ...one })),
+});
+
+/** The record `external_adapter_sdk` of plans and manifests, with all digests. */
 export function adapterRecord(
   adapter: AdapterPackage,
   operation: AdapterOperation,
   grants: EffectiveGrants,
+  python?: PythonRuntime,
 ): JsonObject {
   const { folder, manifest, manifest_sha256 } = adapter;
   return {
@@ -83,7 +97,8 @@ export function adapterRecord(
     module_sha256: moduleSha256(folder, operation.adapter.path),
     models: manifest.models.map((model) => ({ ...model })),
     call_style: operation.adapter.call_style,
-    isolation: isolationForm(),
+    isolation: python === undefined ? isolationForm() : python.confined ? "process+bubblewrap" : "none",
+    ...(python === undefined ? {} : { python: pythonRecord(python) }),
     limits: { ...manifest.limits },
     ...(manifest.models.length === 0 ? {} : { model_limits: modelLimits(manifest.limits) }),
     permissions_requested: { ...manifest.permissions },

@@ -4,6 +4,7 @@ import type { Operation } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { bindingOf } from "./binding.ts";
 import { effectiveGrants, parseGrant } from "./grants.ts";
+import { pythonFor } from "./python/interpreter.ts";
 import { readAdapter } from "./read_manifest.ts";
 import { operationOf } from "./step.ts";
 import { readTrustFile } from "./trust.ts";
@@ -22,10 +23,10 @@ export interface CheckableAdapter {
  * @param options `grants` in the form of `--grant`
  * @throws SvcError `adapter_manifest_invalid` with every finding, or for a folder without such an operation
  */
-export function checkableAdapter(
+export async function checkableAdapter(
   path: string,
-  { projectRoot, grants }: { projectRoot: string; grants: readonly string[] },
-): CheckableAdapter {
+  { projectRoot, grants, python: chosen }: { projectRoot: string; grants: readonly string[]; python?: string },
+): Promise<CheckableAdapter> {
   const { adapter, diagnostics } = readAdapter(path);
   if (adapter === null) throw refusal("adapter_manifest_invalid", `Cannot check ${path}`, diagnostics);
   const { folder, manifest: { name, operations } } = adapter,
@@ -41,10 +42,11 @@ export function checkableAdapter(
   }
   const given = grants.filter((grant) => grant.startsWith(`${name}:`)).map((grant) => parseGrant(grant));
   const granted = effectiveGrants(adapter, given, readTrustFile(), projectRoot, []);
+  const python = adapter.manifest.python && await pythonFor(adapter, granted, chosen);
   return {
     name,
     root: folder.root,
     sha256: folder.folder_sha256,
-    operations: own.map((one) => operationOf(bindingOf(adapter, one, granted) as unknown as JsonObject)),
+    operations: own.map((one) => operationOf(bindingOf(adapter, one, granted, python) as unknown as JsonObject)),
   };
 }

@@ -1,7 +1,7 @@
 /**
  * Files of an adapter's folder with their digests, and one digest over all of them: SHA-256 of canonical JSON
- * `[[relative path, file sha256], …]` sorted by path. A `.git` at the top is excluded, and the adapter cannot read it.
- * Symbolic links are refused because their targets may lie outside the folder.
+ * `[[relative path, file sha256], …]` sorted by path. A `.git` at the top and caches of Python are excluded, and the adapter
+ * cannot read them. Symbolic links are refused because their targets may lie outside the folder.
  */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
@@ -25,8 +25,8 @@ export const MANIFEST_FILES = [
 
 /** Limits that exclude folders given by mistake, such as a home directory. */
 const MAX_FILES = 1000, MAX_FOLDERS = 1000, MAX_MIB = 256;
-/** Excluded from the digest and from the readable files. */
-export const UNHASHED = ".git";
+/** Excluded from the digest and from the readable files: at the top, and folders at any depth. */
+const UNHASHED = ".git", UNHASHED_FOLDERS = ["__pycache__", ".pytest_cache"];
 
 /**
  * Lists and hashes a folder. Nothing is read from a folder without a manifest, or from one that is too large.
@@ -37,11 +37,11 @@ export function readFolder(folder: string): { folder: AdapterFolder | null; diag
   try {
     const root = rootOf(folder);
     if (!MANIFEST_FILES.some((name) => lstatSync(join(root, name), { throwIfNoEntry: false }))) throw noManifest(root);
-    const paths = listFiles(root, diagnostics);
+    const { paths, hidden } = listFiles(root, diagnostics);
     if (diagnostics.length > 0) return { folder: null, diagnostics };
     if (!MANIFEST_FILES.some((name) => paths.includes(name))) throw noManifest(root);
     const files = paths.map((path): FolderFile => ({ path, ...hashFile(join(root, path), MAX_MIB * MIB) }));
-    return { folder: { root, files, folder_sha256: folderSha256(files) }, diagnostics };
+    return { folder: { root, files, hidden, folder_sha256: folderSha256(files) }, diagnostics };
   } catch (error) {
     const { code, hint } = error instanceof SvcError && error.code !== "file_unreadable"
       ? error
@@ -71,21 +71,24 @@ function rootOf(folder: string): string {
 }
 
 /**
- * The paths of all files in a folder, sorted.
+ * The paths of all files in a folder, sorted, and those that are excluded.
  * @param found receives `adapter_load_failed` for links and special files
  * @throws SvcError `adapter_load_failed` as soon as the folder is too large
  */
-function listFiles(root: string, found: Diagnostic[]): string[] {
+function listFiles(root: string, found: Diagnostic[]): { paths: string[]; hidden: string[] } {
   const tooLarge = (what: string) =>
     new SvcError("adapter_load_failed", `Cannot use ${root} as an adapter: it has more than ${what}`, {
       hint: "Name the folder that contains svc_adapter.yaml, and remove files that the adapter does not need",
     });
-  const files: string[] = [], folders = [""];
+  const files: string[] = [], hidden: string[] = [], folders = [""];
   let bytes = 0;
   for (const folder of folders) {
     for (const { name, isDirectory, isFile, isSymlink } of Deno.readDirSync(join(root, folder))) {
       const path = folder === "" ? name : `${folder}/${name}`;
-      if (path === UNHASHED) continue;
+      if (path === UNHASHED || (isDirectory && UNHASHED_FOLDERS.includes(name))) {
+        hidden.push(path);
+        continue;
+      }
       if (isDirectory) {
         if (folders.push(path) > MAX_FOLDERS) throw tooLarge(`${MAX_FOLDERS} folders`);
         continue;
@@ -100,7 +103,7 @@ function listFiles(root: string, found: Diagnostic[]): string[] {
       found.push(diagnostic("adapter_load_failed", [], `Cannot use an adapter with the ${what} ${path}`, { hint }));
     }
   }
-  return files.sort(compareCodePoints);
+  return { paths: files.sort(compareCodePoints), hidden };
 }
 
 /** The digest of a folder. */

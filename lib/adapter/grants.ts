@@ -10,11 +10,11 @@ import { findTrust, PROJECT_TRUST_FILE, type TrustFile } from "./trust.ts";
 import type { AdapterPackage, EffectiveGrants, Grant, PermissionSet } from "./types.ts";
 
 const KINDS = ["net", "read", "env"] as const;
-const FORM = "Write <adapter>:net=<host[:port]>, <adapter>:read=<path> or <adapter>:env=<NAME>";
+const FORM = "Write <adapter>:net=<host[:port]>, <adapter>:read=<path>, <adapter>:env=<NAME> or <adapter>:unsandboxed";
 
 /**
  * Reads a grant.
- * @param text `<adapter>:net=<host[:port]>`, `<adapter>:read=<path>` or `<adapter>:env=<NAME>`
+ * @param text `<adapter>:net=<host[:port]>`, `<adapter>:read=<path>`, `<adapter>:env=<NAME>` or `<adapter>:unsandboxed`
  * @param adapter the name for a text without one
  * @throws SvcError `adapter_permission_unsupported`
  */
@@ -22,10 +22,11 @@ export function parseGrant(text: string, adapter?: string): Grant {
   const refuse = (message: string, hint = FORM): never => {
     throw new SvcError("adapter_permission_unsupported", message, { hint });
   };
-  const match = /^(?:([a-z0-9][a-z0-9_-]*):)?([a-z]+)=(.+)$/s.exec(text);
+  const match = /^(?:([a-z0-9][a-z0-9_-]*):)?(?:([a-z]+)=(.+)|unsandboxed)$/s.exec(text);
   if (match === null) return refuse(`Cannot read ${JSON.stringify(text)} as a grant`);
   const [, name = adapter, kind, value] = match;
   if (name === undefined) return refuse(`Cannot find an adapter name in the grant ${text}`);
+  if (kind === undefined) return { adapter: name, kind: "unsandboxed", value: "" };
   if (!(KINDS as readonly string[]).includes(kind)) {
     return refuse(`Cannot grant ${kind}`, "An adapter can be granted net, read and env only");
   }
@@ -56,7 +57,7 @@ export function effectiveGrants(
   projectRoot: string,
   diagnostics: Diagnostic[] = [],
 ): EffectiveGrants {
-  const { manifest: { name, permissions: requested }, folder } = adapter;
+  const { manifest: { name, permissions: requested, python }, folder } = adapter;
   const flags = grants.filter((grant) => grant.adapter === name);
   const entry = findTrust(trust, name, folder.folder_sha256);
   if (entry === "mismatch" && flags.length === 0) {
@@ -75,15 +76,22 @@ export function effectiveGrants(
       { severity: "warning", hint: `Review the adapter, then run svc adapter trust ${folder.root}` },
     ));
   }
+  const trusted = typeof entry === "object" ? entry : null;
+  const unsandboxed = flags.length > 0
+    ? flags.some(({ kind }) => kind === "unsandboxed")
+    : trusted?.unsandboxed === true;
+  if (unsandboxed && python === undefined) {
+    throw new SvcError("adapter_permission_unsupported", `Cannot run ${name} without a sandbox: it is not in Python`, {
+      hint: "An adapter in TypeScript or JavaScript always has one",
+    });
+  }
   const given: PermissionSet = flags.length > 0
     ? {
       net: flags.filter(({ kind }) => kind === "net").map(({ value }) => value),
       read: flags.filter(({ kind }) => kind === "read").map(({ value }) => value),
       env: flags.filter(({ kind }) => kind === "env").map(({ value }) => value),
     }
-    : typeof entry === "object" && entry !== null
-    ? entry.permissions
-    : { net: [], read: [], env: [] };
+    : trusted?.permissions ?? noPermissions();
 
   const granted: PermissionSet = { net: [], read: [], env: [] };
   const missing: PermissionSet = { net: [], read: [], env: [] };
@@ -97,8 +105,8 @@ export function effectiveGrants(
   }
   for (const variable of requested.env) judge("env", variable, given.env.includes(variable) ? [variable] : []);
   for (const kind of KINDS) granted[kind] = [...new Set(granted[kind])].sort();
-  const any = KINDS.some((kind) => granted[kind].length > 0);
-  return { granted, missing, source: !any ? "none" : flags.length > 0 ? "flag" : "trust_file" };
+  const any = unsandboxed || KINDS.some((kind) => granted[kind].length > 0);
+  return { granted, missing, unsandboxed, source: !any ? "none" : flags.length > 0 ? "flag" : "trust_file" };
 }
 
 /** The absolute path of a read request. */

@@ -22,7 +22,7 @@ export function inspectAdapter(source: AdapterSource, options: { projectRoot: st
   const name = adapter?.manifest.name ?? textOf(read.raw?.name);
   const grants = (source.grants ?? []).map((text) => parseGrant(text, name ?? undefined));
   const effective = adapter === null
-    ? { granted: noPermissions(), missing: noPermissions(), source: "none" as const }
+    ? { granted: noPermissions(), missing: noPermissions(), unsandboxed: false, source: "none" as const }
     : effectiveGrants(adapter, grants, trust, options.projectRoot, diagnostics);
   return {
     folder: read.root,
@@ -33,10 +33,12 @@ export function inspectAdapter(source: AdapterSource, options: { projectRoot: st
     name,
     version: adapter?.manifest.version ?? textOf(read.raw?.version),
     description: adapter?.manifest.description ?? textOf(read.raw?.description),
+    python: adapter?.manifest.python ?? null,
     limits: adapter?.manifest.limits ?? null,
     permissions_requested: adapter?.manifest.permissions ?? noPermissions(),
     permissions_granted: effective.granted,
     permissions_missing: effective.missing,
+    unsandboxed: effective.unsandboxed,
     grant_source: effective.source,
     operations: (adapter?.manifest.operations ?? []).map((
       { id, name, wraps, adapter: { path, callable, call_style } },

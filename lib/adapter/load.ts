@@ -10,6 +10,7 @@ import { type AdapterBinding, adapterRecord, bindingOf } from "./binding.ts";
 import { readFolder } from "./folder.ts";
 import { effectiveGrants, parseGrant } from "./grants.ts";
 import { adapterOperation } from "./operation.ts";
+import { pythonFor, type PythonRuntime } from "./python/interpreter.ts";
 import { readAdapter } from "./read_manifest.ts";
 import { tryLoad } from "./runtime.ts";
 import { requireIsolation } from "./sandbox.ts";
@@ -21,6 +22,8 @@ export interface LoadOptions {
   projectRoot: string;
   /** Grants by the name of the adapter, in the form of `--grant`. */
   grants?: readonly string[];
+  /** Path of the interpreter of Python adapters; those that their manifests name when left out. */
+  python?: string;
   /** false does not load the modules: for listing operations, never for running them. */
   loadModules?: boolean;
 }
@@ -49,12 +52,12 @@ export async function loadAdapters(
   options: LoadOptions,
 ): Promise<LoadedAdapter[]> {
   const loading = new Loading(registry, options);
-  for (const source of sources) loading.read(source);
+  for (const source of sources) await loading.read(source);
   const { problems, loaded } = loading;
   refuse(problems);
   refuseStrangers(options.grants ?? [], loaded.map(({ adapter }) => adapter.manifest.name));
   if (options.loadModules !== false && loaded.length > 0) {
-    await requireIsolation();
+    if (loaded.some(({ adapter }) => adapter.manifest.python === undefined)) await requireIsolation();
     refuse(await loadProblems(loaded));
   }
   registry.register(loading.entries);
@@ -79,8 +82,8 @@ class Loading {
     this.#options = options;
   }
 
-  read(source: AdapterSource): void {
-    const { projectRoot } = this.#options;
+  async read(source: AdapterSource): Promise<void> {
+    const { projectRoot, python: chosen, loadModules } = this.#options;
     const { adapter, diagnostics } = readAdapter(source.folder);
     if (adapter === null) return this.#note(source, diagnostics);
     const { manifest: { name, operations }, folder, locate } = adapter;
@@ -99,7 +102,17 @@ class Loading {
       ...(source.grants ?? []).map((text) => parseGrant(text, name)),
     ];
     const grants = effectiveGrants(adapter, given, this.#trust ??= readTrustFile(), projectRoot, warnings);
-    const bindings = operations.map((operation) => bindingOf(adapter, operation, grants));
+    let python: PythonRuntime | undefined;
+    if (adapter.manifest.python !== undefined) {
+      try {
+        python = await pythonFor(adapter, grants, chosen);
+      } catch (error) {
+        if (!(error instanceof SvcError)) throw error;
+        const { code, message, hint } = error;
+        if (loadModules !== false) found.push(diagnostic(code, ["python"], message, { hint }));
+      }
+    }
+    const bindings = operations.map((operation) => bindingOf(adapter, operation, grants, python));
     const one = { adapter, grants, bindings, warnings };
     for (const index of operations.keys()) found.push(...this.#addOperation(one, index));
     this.#note(source, attachLocations(found, locate));
@@ -129,7 +142,7 @@ class Loading {
         operation: registered,
         moduleUrl: STEP_MODULE,
         binding: bindings[index],
-        record: adapterRecord(adapter, operation, grants),
+        record: adapterRecord(adapter, operation, grants, bindings[index].python),
         verify: () => [...verifyFolder(adapter), ...warnings],
       });
       return [];

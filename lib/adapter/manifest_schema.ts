@@ -1,7 +1,7 @@
 /** The manifest of an adapter as JSON Schema, in the contract subset. */
 import { RUNNERS } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/value.ts";
-import { ARRAY_CALL_STYLES, TASK_CALL_STYLES } from "./types.ts";
+import { ARRAY_CALL_STYLES, RUNTIMES, TASK_CALL_STYLES } from "./types.ts";
 
 const text: JsonObject = { type: "string", minLength: 1, maxLength: 4096 };
 const anyObject: JsonObject = { type: "object" };
@@ -9,6 +9,10 @@ const anyObject: JsonObject = { type: "object" };
 /** `<host>` or `<host>:<port>`; an IPv6 address is in brackets. */
 export const NET_REQUEST = "^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])(?::[0-9]{1,5})?$";
 export const ENV_REQUEST = "^[A-Za-z_][A-Za-z0-9_]*$";
+
+/** `numpy>=1.24`, with further conditions after commas. */
+const REQUIREMENT =
+  "^[A-Za-z0-9][A-Za-z0-9._-]*(?:\\s*(?:==|!=|>=|<=|>|<|~=)\\s*[0-9][0-9A-Za-z.+!*-]*\\s*(?:,(?=.)|$))*$";
 
 const list = (items: JsonObject): JsonObject => ({ type: "array", maxItems: 64, items });
 
@@ -61,6 +65,15 @@ export const ADAPTER_MANIFEST_SCHEMA: JsonObject = {
     name: { type: "string", pattern: "^[a-z0-9][a-z0-9_-]*$", maxLength: 100 },
     version: { type: "string", minLength: 1, maxLength: 100 },
     description: { type: "string", maxLength: 4096 },
+    runtime: { type: "string", enum: [...RUNTIMES] },
+    python: {
+      type: "object",
+      additionalProperties: false,
+      properties: {
+        requires: list({ type: "string", pattern: REQUIREMENT, maxLength: 200 }),
+        interpreter: { type: "string", pattern: "^python3(?:\\.[0-9]{1,2})?$" },
+      },
+    },
     // The reader refuses other names, with a message for permissions that no adapter can have.
     permissions: {
       type: "object",

@@ -82,6 +82,32 @@ export function resolveModule(
   return plain;
 }
 
+/**
+ * Finds the file of a Python callable's module. Its imports are found when it runs: modules of the folder, of the
+ * interpreter and of its packages.
+ * @returns the path relative to the folder, or null if it cannot be found
+ */
+export function resolvePython(
+  folder: AdapterFolder,
+  { path, module }: { path?: string; module?: string },
+  place: Place,
+  found: Diagnostic[],
+): string | null {
+  const key = path === undefined ? "module" : "path", named = path ?? `${module!.replaceAll(".", "/")}.py`;
+  const plain = plainPath(named), modules = folder.files.map((file) => file.path).filter(isPython);
+  if (plain !== null && modules.includes(plain) && PYTHON_PATH.test(plain)) return plain;
+  const [message, hint] = plain === null
+    ? [`Cannot use ${named}: modules must be in the folder`, "Give a path inside the folder, without .."]
+    : !PYTHON_PATH.test(plain)
+    ? [`Cannot use ${plain} as a Python module`, "Modules are .py files, with names that Python can import"]
+    : [`Cannot find the module ${plain}`, didYouMean(plain, modules)];
+  found.push(diagnostic("adapter_module_missing", [...place, key], message, { hint }));
+  return null;
+}
+
+const isPython = (path: string) => path.endsWith(".py");
+const PYTHON_PATH = /^(?:[A-Za-z_][A-Za-z0-9_]*\/)*[A-Za-z_][A-Za-z0-9_]*\.py$/;
+
 function remote(specifier: string, place: Place, importer?: string): Diagnostic {
   const by = importer === undefined ? "" : ` that ${importer} imports`;
   return diagnostic("adapter_module_remote", place, `Cannot load ${specifier}${by}: code must be in the folder`, {
@@ -175,9 +201,13 @@ function bare(specifier: string, importer: string, place: Place): Diagnostic {
   );
 }
 
-/** SHA-256 of canonical JSON `[[path, sha256], …]` over a module and all of its imports, sorted by path. */
+/**
+ * SHA-256 of canonical JSON `[[path, sha256], …]` over a module and all of its imports, sorted by path; over all modules of
+ * the folder in Python, whose imports are names that are computed.
+ */
 export function moduleSha256(folder: AdapterFolder, entry: string): string | null {
   const digests = new Map(folder.files.map((file) => [file.path, file.sha256]));
-  const rows = moduleGraph(folder, entry).map((path): [string, string] => [path, digests.get(path)!]);
+  const paths = isPython(entry) ? [...digests.keys()].filter(isPython) : moduleGraph(folder, entry);
+  const rows = paths.map((path): [string, string] => [path, digests.get(path)!]);
   return rows.length === 0 ? null : sha256Json(rows.sort(([a], [b]) => compareCodePoints(a, b)));
 }

@@ -143,6 +143,7 @@ class Step {
     const { progress, cancellation } = this.context;
     return await callAdapter(this.binding, {
       args,
+      floats: realParameters(this.operation.params_schema),
       seed: seed ?? null,
       cancellation,
       progress: (completed, total, phase) => progress(completed, total, phase === null ? {} : { phase }),
@@ -170,6 +171,12 @@ class Step {
       throw error;
     }
   }
+}
+
+/** Names of the parameters that a schema declares as real numbers. */
+function realParameters({ properties }: JsonObject): string[] {
+  return Object.entries(isObject(properties) ? properties : {})
+    .flatMap(([name, schema]) => isObject(schema) && schema.type === "number" ? [name] : []);
 }
 
 /** An operation with the ports of its manifest. */

@@ -14,7 +14,7 @@ import { attachLocations, decodeRecipeText, readRecipeText } from "../recipe/rea
 import type { Locate } from "../recipe/types.ts";
 import { MANIFEST_FILES, plainPath, readFolder } from "./folder.ts";
 import { ADAPTER_MANIFEST_SCHEMA } from "./manifest_schema.ts";
-import { resolveModule } from "./modules.ts";
+import { resolveModule, resolvePython } from "./modules.ts";
 import { isTaskWrap } from "./wraps.ts";
 import {
   type AdapterFolder,
@@ -28,12 +28,14 @@ import {
   type BitStorage,
   type CallStyle,
   type PermissionSet,
+  type PythonNeeds,
   TASK_CALL_STYLES,
   type Wrap,
   WRAPS,
 } from "./types.ts";
 
 const DEFAULT_LIMITS: Readonly<AdapterLimits> = Object.freeze({ timeout_s: 60, memory_mb: 512 });
+const PYTHON_MEMORY_MB = 1024;
 
 /** Permissions of Deno that no adapter can have. */
 const UNSUPPORTED = ["write", "run", "ffi", "sys", "import"];
@@ -129,8 +131,9 @@ function completeManifest(value: JsonObject, folder: AdapterFolder, found: Diagn
     checkModel(model, ["models", index], folder, found)
   );
   refuseDuplicates(models.map(({ id }) => id), (index) => ["models", index, "id"], "model", found);
+  const python = pythonNeeds(value, found);
   const operations = (value.operations as JsonObject[]).map((row, index) =>
-    completeOperation(row, index, folder, found)
+    completeOperation(row, index, { folder, python: python !== undefined, found })
   );
   refuseDuplicates(operations.map(({ id }) => id), (index) => ["operations", index, "id"], "operation", found);
   return {
@@ -138,16 +141,48 @@ function completeManifest(value: JsonObject, folder: AdapterFolder, found: Diagn
     name: value.name as string,
     version: value.version as string,
     description: (value.description ?? "") as string,
+    ...(python === undefined ? {} : { python }),
     permissions: {
       net: [...new Set(requested.net ?? [])],
       read: [...new Set(requested.read ?? [])],
       env: [...new Set(requested.env ?? [])],
     },
-    limits: { ...DEFAULT_LIMITS, ...(value.limits ?? {}) as Partial<AdapterLimits> },
+    limits: {
+      ...DEFAULT_LIMITS,
+      ...(python === undefined ? {} : { memory_mb: PYTHON_MEMORY_MB }),
+      ...(value.limits ?? {}) as Partial<AdapterLimits>,
+    },
     models,
     ...(value.training === undefined ? {} : { training: value.training as JsonObject }),
     operations,
   };
+}
+
+/** The needs of a Python adapter; undefined for another one. */
+function pythonNeeds({ runtime, python, permissions }: JsonObject, found: Diagnostic[]): PythonNeeds | undefined {
+  if (runtime !== "python") {
+    if (python === undefined) return undefined;
+    const hint = "Add runtime: python, or remove it";
+    found.push(diagnostic("adapter_manifest_invalid", ["python"], "Cannot use python without its runtime", { hint }));
+    return undefined;
+  }
+  const { net = [], env = [] } = (permissions ?? {}) as Partial<Record<keyof PermissionSet, string[]>>;
+  if (net.length > 0) {
+    found.push(
+      diagnostic("adapter_permission_unsupported", ["permissions", "net"], "Cannot request net for a Python adapter", {
+        hint: "It has no network; fetch data before, and request read",
+      }),
+    );
+  }
+  // They change which code the interpreter runs.
+  for (const [index, name] of env.entries()) {
+    if (!/^(?:PYTHON|LD_)/.test(name)) continue;
+    const place = ["permissions", "env", index], message = `Cannot request the environment variable ${name}`;
+    found.push(
+      diagnostic("adapter_permission_unsupported", place, message, { hint: "Its code must be in the folder" }),
+    );
+  }
+  return { requires: [], interpreter: "python3", ...(python ?? {}) as Partial<PythonNeeds> };
 }
 
 function refuseDuplicates(ids: string[], place: (index: number) => Place, what: string, found: Diagnostic[]): void {
@@ -194,8 +229,7 @@ function isBitWrap(wraps: Wrap): boolean {
 function completeOperation(
   row: JsonObject,
   index: number,
-  folder: AdapterFolder,
-  found: Diagnostic[],
+  { folder, python, found }: { folder: AdapterFolder; python: boolean; found: Diagnostic[] },
 ): AdapterOperation {
   const place = ["operations", index];
   const refuse = (code: string, at: Place, message: string, hint: string | null = null) =>
@@ -251,7 +285,7 @@ function completeOperation(
     wraps,
     ...ports,
     adapter: {
-      path: resolvedModule(call, folder, place, found),
+      path: resolvedModule(call, { folder, python, found }, place),
       callable: call.callable,
       call_style: style as CallStyle,
       bit_storage: bitChoice<BitStorage>("bit_storage", "unpacked_bits", ["unpacked_bits", "packed_bytes"]),
@@ -345,7 +379,11 @@ function optional(row: JsonObject, names: string[]): Record<string, never> {
 }
 
 /** The path of the callable's module, checked with all of its imports. */
-function resolvedModule(call: Record<string, Value>, folder: AdapterFolder, place: Place, found: Diagnostic[]): string {
+function resolvedModule(
+  call: Record<string, Value>,
+  { folder, python, found }: { folder: AdapterFolder; python: boolean; found: Diagnostic[] },
+  place: Place,
+): string {
   const at = [...place, "adapter"];
   const { path, module } = call as { path?: string; module?: string };
   if ((path === undefined) === (module === undefined)) {
@@ -354,5 +392,11 @@ function resolvedModule(call: Record<string, Value>, folder: AdapterFolder, plac
     }));
     return path ?? "";
   }
-  return resolveModule(folder, { path, module }, at, found) ?? path ?? "";
+  if (!python && path?.endsWith(".py")) {
+    const hint = "Add runtime: python to the manifest";
+    found.push(diagnostic("adapter_manifest_invalid", [...at, "path"], `Cannot run ${path} with Deno`, { hint }));
+    return path;
+  }
+  const resolved = python ? resolvePython(folder, { path, module }, at, found) : null;
+  return resolved ?? (python ? null : resolveModule(folder, { path, module }, at, found)) ?? path ?? "";
 }

@@ -11,6 +11,7 @@ import { type AdapterBinding, modelLimits } from "./binding.ts";
 import { readFolder } from "./folder.ts";
 import { grantFlag } from "./grants.ts";
 import { checkedArray } from "./results.ts";
+import { isTaskWrap } from "./wraps.ts";
 import { AdapterSandbox, type CallOutcome, MODEL_LIMITS, type SandboxCall, SandboxFailure } from "./sandbox.ts";
 import type { Refusal } from "./process/protocol.ts";
 import { adapterModels, adapterSources } from "./sources.ts";
@@ -22,7 +23,7 @@ interface Live {
   models: ReadonlyMap<string, Uint8Array>;
 }
 
-export interface AdapterCall extends Pick<SandboxCall, "args" | "seed"> {
+export interface AdapterCall extends Pick<SandboxCall, "args" | "floats" | "seed"> {
   cancellation?: Cancellation;
   progress?(completed: number, total: number, message: string | null): void;
 }
@@ -84,7 +85,7 @@ export async function tryLoad(bindings: readonly AdapterBinding[]): Promise<void
 
 /** Starts a sandbox if the folder is unchanged since its registration. */
 async function start(binding: AdapterBinding, modules: readonly string[]): Promise<Live> {
-  const { name, root, limits, granted } = binding;
+  const { name, root, limits, granted, python } = binding;
   const { folder, diagnostics } = readFolder(root);
   if (folder === null || folder.folder_sha256 !== binding.folder_sha256) {
     throw new SvcError(
@@ -98,7 +99,9 @@ async function start(binding: AdapterBinding, modules: readonly string[]): Promi
   const sources = adapterSources(folder, modules);
   const models = binding.models.map(({ id, path, sha256 }) => ({ id, path: join(root, path), sha256 }));
   const contents = adapterModels(folder, binding.models);
-  return { sandbox: await AdapterSandbox.start({ name, root, sources, models, granted, limits }), models: contents };
+  const { hidden } = folder, arrays = !isTaskWrap(binding.operation.wraps);
+  const sandbox = await AdapterSandbox.start({ name, root, sources, models, granted, limits, hidden, python, arrays });
+  return { sandbox, models: contents };
 }
 
 /** Runs a model of the manifest in a separate sandbox without permissions. */
@@ -149,24 +152,28 @@ function explained(binding: AdapterBinding, failure: SandboxFailure): SvcError {
     ? `It printed: ${printed.join(" | ")}`
     : null;
   const message = failure.code === "adapter_permission_refused" && refused !== null
-    ? `The adapter ${binding.name} was refused ${ACCESS[refused.kind]}${refused.value}: ${failure.error.message}`
+    ? `The adapter ${binding.name} was refused${ACCESS[refused.kind]}${refused.value}: ${failure.error.message}`
     : failure.message;
   return placedError(new SvcError(failure.code, message, { hint, extra: { adapter: binding.name } }), failure.location);
 }
 
 /** Messages of refused accesses, before the value. */
 const ACCESS: Readonly<Record<Refusal["kind"], string>> = {
-  net: "the connection to ",
-  read: "reading ",
-  env: "the environment variable ",
-  import: "the import of ",
+  net: " the connection to ",
+  read: " reading ",
+  env: " the environment variable ",
+  import: " the import of ",
   other: "",
 };
 
 /** The manifest line that would request the access, or the flag that would grant a request. */
 function permissionHint(binding: AdapterBinding, { kind, value }: Refusal): string {
   if (kind === "import") return "Put the code into the folder, for example bundled with deno bundle";
-  if (kind === "other") return "An adapter can request net, read and env only";
+  if (kind === "other") {
+    return binding.python === undefined
+      ? "An adapter can request net, read and env only"
+      : "A Python adapter can request read and env only: it has no network and starts no programs";
+  }
   const { name, requested, manifest: { file, lines } } = binding;
   const asked = kind === "net"
     ? requested.net.find((request) => request === value || request === value.replace(/:[0-9]+$/, ""))

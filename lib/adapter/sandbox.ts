@@ -5,18 +5,19 @@
  * Every result is decoded from a frame and checked before use. A sandbox serves the calls of one step; one that exceeded a
  * limit is never used again.
  */
-import { dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { ownExecutable, RUN_FLAG } from "../artifact/program.ts";
 import { messageOf, type SourceLocation, SvcError } from "../contract/error.ts";
 import { visible, visibleLine } from "../contract/escape.ts";
 import type { Cancellation } from "../contract/operation.ts";
 import type { NdArray } from "../numeric/ndarray.ts";
 import { canRestrictWorkers, ISOLATION_HINT } from "../onnx/isolation.ts";
-import { UNHASHED } from "./folder.ts";
 import { type Child, type ChildEnd, launcherReport, MemoryWatch, startChild, startFailure } from "./process/child.ts";
 import { guestUrl, WORKER_COMMAND, type WorkerPermissions } from "./process/entry.ts";
 import type { GuestMessage, HostMessage, ModelFile, WireError } from "./process/protocol.ts";
 import { FrameError, type FrameLimits } from "./process/wire.ts";
+import type { PythonRuntime } from "./python/interpreter.ts";
+import { pythonChild } from "./python/launch.ts";
 import { codeLocation, urlOf } from "./sources.ts";
 import type { AdapterLimits, PermissionSet } from "./types.ts";
 
@@ -27,6 +28,10 @@ const RUNTIME_MB = 112;
 /** Maximum number of messages of a sandbox during one call. */
 const MAX_MESSAGES = 50_000;
 const MIB = 2 ** 20;
+/** Maximum number of processes of a Python adapter, for systems that do not filter its calls. */
+const MAX_PROCESSES = 32;
+/** Time for code to end by itself after a cancellation. */
+const CANCEL_MS = 5000;
 /** Bounds of the documents in a frame. */
 const MAX_DOCUMENT = { header: 128 * MIB, values: 10_000_000 };
 /** Failures of a model that end the adapter's call, with the field of the manifest that sets the limit. */
@@ -47,6 +52,12 @@ export interface SandboxSpec {
   models: readonly ModelFile[];
   granted: PermissionSet;
   limits: AdapterLimits;
+  /** Paths in the folder that the code cannot read. */
+  hidden?: readonly string[];
+  /** Of an adapter in Python. */
+  python?: PythonRuntime;
+  /** Whether the operations have arrays; for Python. */
+  arrays?: boolean;
 }
 
 export interface SandboxCall {
@@ -54,6 +65,8 @@ export interface SandboxCall {
   module: string;
   callable: string;
   args: unknown[];
+  /** Names of parameters that are real numbers; for Python. */
+  floats?: readonly string[];
   seed: number | bigint | null;
 }
 
@@ -100,7 +113,7 @@ export async function requireIsolation(): Promise<void> {
 }
 
 /** Flags of a process that may do nothing but what is granted. `--deny-import` and the like refuse code from elsewhere. */
-async function denoArguments({ root, granted, limits }: SandboxSpec): Promise<string[]> {
+async function denoArguments({ root, hidden = [], granted, limits }: SandboxSpec): Promise<string[]> {
   const readable = [root, ...granted.read];
   const split = readable.find((path) => path.includes(","));
   if (split !== undefined) {
@@ -114,7 +127,7 @@ async function denoArguments({ root, granted, limits }: SandboxSpec): Promise<st
     ...["run", "--quiet", "--no-prompt", "--no-config", "--no-lock", "--no-remote", "--no-npm", "--cached-only"],
     ...["--deny-import", "--no-code-cache", `--v8-flags=--max-old-space-size=${limits.memory_mb}`],
     ...flag("allow-read", readable),
-    `--deny-read=${join(root, UNHASHED)}`,
+    ...flag("deny-read", hidden.map((path) => join(root, path))),
     ...flag("allow-net", granted.net),
     ...flag("allow-env", granted.env),
     await guestUrl(),
@@ -122,13 +135,29 @@ async function denoArguments({ root, granted, limits }: SandboxSpec): Promise<st
 }
 
 /** A compiled program has its own rights, so its code for adapters opens a worker with those of the adapter. */
-function workerArguments({ root, granted }: SandboxSpec): string[] {
-  const names = [...Deno.readDirSync(root)].map(({ name }) => name).filter((name) => name !== UNHASHED);
+function workerArguments({ root, hidden = [], granted }: SandboxSpec): string[] {
+  const names = [...Deno.readDirSync(root)].map(({ name }) => name).filter((name) => !hidden.includes(name));
   const permissions: WorkerPermissions = {
     read: [...names.map((name) => join(root, name)), ...granted.read],
     ...{ net: granted.net, env: granted.env },
   };
   return [WORKER_COMMAND, JSON.stringify(permissions)];
+}
+
+async function denoChild(spec: SandboxSpec, words: string[] | null) {
+  await requireIsolation();
+  const { granted: { read, net } } = spec, program = Deno.execPath();
+  return {
+    program,
+    permitted: ownExecutable()!,
+    args: words === null ? await denoArguments(spec) : [...words, ...workerArguments(spec)],
+    // A path that cannot be a folder: nothing that the runtime keeps reaches another process.
+    env: { DENO_DIR: join(program, "none"), NO_COLOR: "1" },
+    system: [program],
+    read,
+    network: net.length > 0,
+    confined: false,
+  };
 }
 
 // --- sandbox ---------------------------------------------------------------------------------------------------------
@@ -154,26 +183,18 @@ export class AdapterSandbox {
     spec: SandboxSpec,
     words: string[] | null = Deno.build.standalone ? [] : null,
   ): Promise<AdapterSandbox> {
-    await requireIsolation();
-    const { root, granted, limits } = spec;
+    const { root, hidden = [], granted, limits, python } = spec;
     const environment = granted.env.map((name): [string, string | undefined] => [name, Deno.env.get(name)]);
-    const env = {
-      // A path that cannot be a folder: nothing that the runtime keeps reaches another process.
-      DENO_DIR: join(Deno.execPath(), "none"),
-      NO_COLOR: "1",
-      ...Object.fromEntries(environment.filter(([, value]) => value !== undefined) as [string, string][]),
-    };
+    const given = Object.fromEntries(environment.filter(([, value]) => value !== undefined) as [string, string][]);
+    const child = python === undefined ? await denoChild(spec, words) : await pythonChild(python, granted);
     const processors = navigator.hardwareConcurrency || 1;
     let sandbox: AdapterSandbox | undefined;
     try {
       await startChild({
-        program: Deno.execPath(),
-        permitted: ownExecutable()!,
-        args: words === null ? await denoArguments(spec) : [...words, ...workerArguments(spec)],
-        env,
+        ...child,
+        env: { ...child.env, ...given },
         folder: root,
-        read: granted.read,
-        network: granted.net.length > 0,
+        hidden: hidden.map((path) => join(root, path)),
         memoryMb: limits.memory_mb,
         cpuSeconds: (limits.timeout_s + START_S) * processors,
       }, async (child) => {
@@ -198,16 +219,26 @@ export class AdapterSandbox {
   }
 
   async #begin(): Promise<void> {
-    const { root, sources, models } = this.#spec, encoder = new TextEncoder();
+    const { root, sources, models, python, arrays = false } = this.#spec, encoder = new TextEncoder();
     void this.#listen();
     const reply = await this.#guard("start", () =>
       this.#send({
         type: "start",
-        sources: [...sources].map(([path, text]) => [urlOf(root, path), encoder.encode(text)]),
+        root,
+        sources: [...sources].map(([path, text]) => [this.#nameOf(path), encoder.encode(text)]),
         models: models.map((model) => ({ ...model })),
+        arrays,
       }), { seconds: START_S });
-    if (reply.type === "ready" && reply.version === Deno.version.deno) return;
-    throw await this.#end(unavailable("its process runs another version of Deno", "Start svc by the path of its Deno"));
+    if (reply.type === "ready" && reply.version === (python?.version ?? Deno.version.deno)) return;
+    const [what, hint] = python === undefined
+      ? ["Deno", "Start svc by the path of its Deno"]
+      : [`Python than ${python.version}`, "Load the adapter again"];
+    throw await this.#end(unavailable(`its process runs another version of ${what}`, hint));
+  }
+
+  /** The name of a module in the process. */
+  #nameOf(path: string): string {
+    return this.#spec.python === undefined ? urlOf(this.#spec.root, path) : join(this.#spec.root, path);
   }
 
   /**
@@ -218,7 +249,7 @@ export class AdapterSandbox {
   async load(module: string, callables: string[]): Promise<void> {
     const key = JSON.stringify([module, callables]);
     if (this.#loaded.has(key)) return;
-    const url = urlOf(this.#spec.root, module);
+    const url = this.#nameOf(module);
     const reply = await this.#guard(`load ${module} of`, () => this.#send({ type: "load", url, callables }));
     if (reply.type === "loaded") return void this.#loaded.add(key);
     const error = reply.type === "load_failed" ? trustedError(reply.error) : null;
@@ -234,15 +265,16 @@ export class AdapterSandbox {
    * @throws SvcError `adapter_call_failed`, `adapter_permission_refused`, `adapter_result_invalid`, `adapter_timeout`,
    *   `adapter_memory_exceeded`, `operation_canceled`
    */
-  async call({ module, callable, args, seed }: SandboxCall, options: CallOptions = {}): Promise<CallOutcome> {
+  async call({ module, callable, args, floats = [], seed }: SandboxCall, options: CallOptions = {}): Promise<CallOutcome> {
     const call = this.#nextCall++;
-    const request: HostMessage = { type: "call", call, module: urlOf(this.#spec.root, module), callable, args, seed };
+    const request: HostMessage = { type: "call", call, module: this.#nameOf(module), callable, args, floats, seed };
     const reply = await this.#guard(`call ${callable} of`, () => this.#send(request), { call, options });
     options.cancellation?.throwIfCancelled();
     const { log, dropped } = trustedLog(reply);
     if (reply.type === "result") return { value: reply.value, log, dropped };
     const error = reply.type === "failed" ? trustedError(reply.error) : null;
     if (error === null) throw await this.#broken("it sent an unexpected reply");
+    if (error.name === "MemoryError") throw await this.#end(this.#memoryExceeded(`call ${callable} of`));
     const what = error.origin === "result" ? "returned a value that cannot be transferred" : "failed";
     const said = error.name === "" || error.name === "Error" ? error.message : `${error.name}: ${error.message}`;
     const message = `${callable} of the adapter ${this.#spec.name} ${what}: ${said}`;
@@ -250,7 +282,10 @@ export class AdapterSandbox {
   }
 
   #locate(error: WireError): SourceLocation | undefined {
-    return codeLocation(this.#spec.root, this.#spec.sources, error);
+    const { root, sources, python } = this.#spec, { place } = error;
+    if (python === undefined || place === null) return codeLocation(root, sources, error);
+    const path = relative(root, place.file);
+    return sources.has(path) ? { ...place, file: `${basename(root)}/${path}` } : undefined;
   }
 
   /** Ends the process and any running call. */
@@ -274,13 +309,13 @@ export class AdapterSandbox {
   ): Promise<Answer> {
     if (this.#ended !== undefined) throw this.#ended;
     if (this.#waiting !== undefined) throw new TypeError("A sandbox handles one request at a time");
-    const { limits, name } = this.#spec;
+    const { limits, name, python } = this.#spec;
     const answer = Promise.withResolvers<Answer>();
     // No caller may be waiting when a limit is exceeded.
     answer.promise.catch(() => {});
     this.#waiting = { call, answer, options, messages: 0 };
     const begun = performance.now();
-    let cancelled = false;
+    let cancelled = Infinity;
     const watch = setInterval(() => {
       if (performance.now() - begun > seconds * 1000) {
         const message = `Cannot ${what} the adapter ${name}: it took longer than ${seconds} s`;
@@ -288,9 +323,16 @@ export class AdapterSandbox {
         return void this.#end(new SvcError("adapter_timeout", message, { hint }));
       }
       if (this.#memory.sample() > limits.memory_mb + RUNTIME_MB) return void this.#end(this.#memoryExceeded(what));
-      if (!cancelled && options.cancellation?.isCancelled) {
-        cancelled = true;
+      if (python !== undefined && this.#memory.processes > MAX_PROCESSES) {
+        const message = `Cannot ${what} the adapter ${name}: it started more than ${MAX_PROCESSES} processes`;
+        return void this.#end(new SvcError("adapter_call_failed", message, { hint: "Use threads, or one process" }));
+      }
+      if (cancelled === Infinity && options.cancellation?.isCancelled) {
+        cancelled = performance.now();
         this.#send({ type: "cancel", call });
+      }
+      if (performance.now() - cancelled > CANCEL_MS) {
+        void this.#end(new SvcError("operation_canceled", `The call of the adapter ${name} was cancelled`));
       }
     }, WATCH_MS);
     try {
@@ -350,7 +392,9 @@ export class AdapterSandbox {
     const fatal = /^# (?!Fatal error (?:in|with))(.+)$/m.exec(end.stderr)?.[1] ?? startFailure(end);
     void this.#end(
       new SvcError("adapter_call_failed", `The process of the adapter ${this.#spec.name} ended: ${printable(fatal)}`, {
-        hint: "Run its code by itself; an engine ends at sizes beyond its limits",
+        hint: this.#spec.python === undefined || end.stderr.trim() === ""
+          ? "Run its code by itself; an engine ends at sizes beyond its limits"
+          : `It printed: ${printable(end.stderr.trim())}`,
       }),
     );
   }

@@ -12,12 +12,16 @@ import type { AdapterFolder, AdapterModel } from "./types.ts";
 const MAX_JSON_BYTES = 16 * 2 ** 20;
 
 /**
- * The modules of a folder as JavaScript, by path; JSON files as they are.
+ * The modules of a folder as JavaScript, by path; JSON files, and the modules of a Python adapter, as they are.
  * @param needed modules that must be readable; other unreadable modules are omitted
  * @throws SvcError `adapter_load_failed` for TypeScript that cannot be read, `adapter_changed` for a file whose digest
  *   differs
  */
 export function adapterSources(folder: AdapterFolder, needed: readonly string[]): Map<string, string> {
+  if (needed.some((path) => path.endsWith(".py"))) {
+    const files = folder.files.filter(({ path }) => path.endsWith(".py"));
+    return new Map(files.map(({ path }) => [path, new TextDecoder().decode(pinnedFile(folder, path))]));
+  }
   const required = new Set(needed.flatMap((path) => moduleGraph(folder, path)));
   const sources = new Map<string, string>();
   for (const { path, size_bytes } of folder.files) {

@@ -27,6 +27,7 @@ const ENTRY = z.strictObject({
     read: z.array(z.string().refine(isAbsolute, "the path is not absolute")),
     env: matching(ENV_REQUEST),
   }),
+  unsandboxed: z.literal(true).optional(),
   note: z.string().optional(),
 });
 

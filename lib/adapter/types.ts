@@ -103,12 +103,25 @@ export type AdapterOperation = {
   materializations?: JsonObject[];
 };
 
+/** The language of an adapter's code. */
+export const RUNTIMES = ["deno", "python"] as const;
+
+/** What an adapter needs of its interpreter. */
+export type PythonNeeds = {
+  /** Packages with conditions on their versions, such as `numpy>=1.24`. */
+  requires: string[];
+  /** `python3` or `python3.N`; a path comes from the user. */
+  interpreter: string;
+};
+
 /** A manifest without errors. */
 export interface AdapterManifest {
   schema_version: 1;
   name: string;
   version: string;
   description: string;
+  /** Given for `runtime: python`. */
+  python?: PythonNeeds;
   permissions: PermissionSet;
   limits: AdapterLimits;
   models: AdapterModel[];
@@ -131,6 +144,8 @@ export interface AdapterFolder {
   root: string;
   /** Sorted by path. */
   files: FolderFile[];
+  /** Paths that have no digest and that its code cannot read. */
+  hidden: string[];
   folder_sha256: string;
 }
 
@@ -158,7 +173,8 @@ export const GRANTED_BY: Readonly<Record<GrantSource, string>> = {
 /** A grant of the operator for an adapter name. */
 export interface Grant {
   adapter: string;
-  kind: keyof PermissionSet;
+  kind: keyof PermissionSet | "unsandboxed";
+  /** Empty for `unsandboxed`. */
   value: string;
 }
 
@@ -168,6 +184,8 @@ export interface EffectiveGrants {
   granted: PermissionSet;
   /** Requests without a grant, as written in the manifest. */
   missing: PermissionSet;
+  /** Whether a Python adapter may run with the rights of the user where no sandbox works. */
+  unsandboxed: boolean;
   source: GrantSource;
 }
 
@@ -201,11 +219,14 @@ export interface AdapterInspection {
   name: string | null;
   version: string | null;
   description: string | null;
+  /** Of a Python adapter. */
+  python: PythonNeeds | null;
   limits: AdapterLimits | null;
   permissions_requested: PermissionSet;
   permissions_granted: PermissionSet;
   /** Requested but not granted. */
   permissions_missing: PermissionSet;
+  unsandboxed: boolean;
   grant_source: GrantSource;
   operations: InspectedOperation[];
   models: AdapterModel[];

@@ -14,20 +14,32 @@ export interface TrustChange {
   entry: TrustEntry & { folder_sha256: string } | null;
 }
 
+export interface TrustOptions {
+  note?: string;
+  /** The approved digest. */
+  folderSha256?: string;
+  /** A Python adapter may run with the rights of the user where no sandbox works. */
+  unsandboxed?: boolean;
+}
+
 /**
  * Writes an entry that grants an adapter all of its requests. Entries for other digests of its folder stay.
- * @param options.folderSha256 the approved digest
  * @throws SvcError `adapter_changed` when the folder has another digest, `adapter_manifest_invalid` with every finding
  *   for a folder that cannot be used, and what changing the trust file throws
  */
-export function trustAdapter(folder: string, options: { note?: string; folderSha256?: string } = {}): TrustChange {
+export function trustAdapter(folder: string, options: TrustOptions = {}): TrustChange {
   const { adapter, diagnostics } = readAdapter(folder);
   if (adapter === null) {
     throw new SvcError("adapter_manifest_invalid", `Cannot trust ${folder}: it is not a valid adapter`, {
       diagnostics,
     });
   }
-  const { manifest: { name, permissions }, folder: { root, folder_sha256 } } = adapter;
+  const { manifest: { name, permissions, python }, folder: { root, folder_sha256 } } = adapter;
+  if (options.unsandboxed && python === undefined) {
+    throw new SvcError("adapter_permission_unsupported", `Cannot run ${name} without a sandbox: it is not in Python`, {
+      hint: "An adapter in TypeScript or JavaScript always has one",
+    });
+  }
   if (folder_sha256 !== (options.folderSha256 ?? folder_sha256)) {
     throw new SvcError("adapter_changed", `Cannot trust ${folder}: it changed since its inspection`, {
       hint: "Inspect it again with svc adapter inspect",
@@ -37,6 +49,7 @@ export function trustAdapter(folder: string, options: { note?: string; folderSha
   const entry = {
     name,
     permissions: { net, read, env },
+    ...(options.unsandboxed ? { unsandboxed: true as const } : {}),
     ...(options.note === undefined ? {} : { note: options.note }),
   };
   const path = changeTrustFile((adapters) => adapters[folder_sha256] = entry);

@@ -27,6 +27,7 @@ export interface GlobalOptions {
   workspace?: string;
   projectRoot?: string;
   onnxAccelerator?: OnnxAccelerator;
+  python?: string;
   json?: boolean;
   quiet?: boolean;
   verbose?: number;
@@ -75,13 +76,14 @@ export class CliContext {
 
   /** The session of this command: adapters by flag and by SVC_ADAPTER_PATHS, with what the flags grant. */
   session(): Session {
-    const { projectRoot, workspace: stateDir, onnxAccelerator, operation = [] } = this.options;
+    const { projectRoot, workspace: stateDir, onnxAccelerator, python, operation = [] } = this.options;
     const { folders, grants } = this.adapters();
     return new Session({
       projectRoot,
       stateDir,
       adapters: folders.map((folder) => ({ folder })),
       grants,
+      python,
       operations: operation.map((file) => pathToFileURL(resolve(file))),
       accelerator: onnxAccelerator,
       logger: (finding) => this.note(formatDiagnostic(finding, this.paintError)),

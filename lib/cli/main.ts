@@ -81,7 +81,12 @@ export function buildProgram(): Command {
       "load the operations of an adapter; repeat for several (also $SVC_ADAPTER_PATHS)",
       gather,
     )
-    .option("--grant <grant>", "grant an adapter <name>:net=<host[:port]>, :read=<path> or :env=<NAME>; repeat", gather)
+    .option(
+      "--grant <grant>",
+      "grant an adapter <name>:net=<host[:port]>, :read=<path>, :env=<NAME> or :unsandboxed; repeat",
+      gather,
+    )
+    .option("--python <path>", "interpreter of Python adapters (default: python3 on PATH, or $SVC_PYTHON)")
     .option(
       "--operation <file>",
       "load an operation of your own; its code runs with the rights of this program; repeat for several",

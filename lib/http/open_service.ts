@@ -40,9 +40,9 @@ export function openService(
   log: Log = () => {},
   machine: { memory?: ReadMemory; openDatabase?: typeof openDatabase } = {},
 ): OpenService {
-  const { projectRoot, stateDir, operations, adapters, grants, accelerator } = options;
+  const { projectRoot, stateDir, operations, adapters, grants, python, accelerator } = options;
   const logger = ({ severity: level, code, message }: Diagnostic) => log({ level, code, message });
-  const session = new Session({ projectRoot, stateDir, operations, adapters, grants, accelerator, logger });
+  const session = new Session({ projectRoot, stateDir, operations, adapters, grants, python, accelerator, logger });
   const { workspace } = session, data = session.options();
   const storage = new Storage({ stateDir: workspace.stateDir, host: workspace.host, log, open: machine.openDatabase });
   const index = new RunIndex(workspace, storage, { sliceMs: INDEX_SLICE_MS });

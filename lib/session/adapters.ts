@@ -2,6 +2,7 @@
 import { SvcError } from "../contract/error.ts";
 import type { ScaffoldKind } from "../adapter/scaffold.ts";
 import type { AdapterInspection } from "../adapter/types.ts";
+import type { TrustOptions } from "../adapter/write_trust.ts";
 import type { SessionCore } from "./core.ts";
 
 export class Adapters {
@@ -30,9 +31,9 @@ export class Adapters {
       import("../../ops/registry.ts"),
       import("../adapter/load.ts"),
     ]);
-    const { projectRoot } = this.core.workspace;
-    const own = this.core.grants.filter((grant) => grant.startsWith(`${inspection.name}:`));
-    await loadAdapters(await createRegistry(), [{ folder }], { projectRoot, grants: own, loadModules });
+    const { workspace: { projectRoot }, grants, python } = this.core;
+    const own = grants.filter((grant) => grant.startsWith(`${inspection.name}:`));
+    await loadAdapters(await createRegistry(), [{ folder }], { projectRoot, grants: own, python, loadModules });
     return inspection;
   }
 
@@ -50,13 +51,14 @@ export class Adapters {
 
   /**
    * Grants an adapter the permissions that its manifest requests, in the trust file of the user.
-   * @param options `folderSha256` is the digest that was shown: a folder that changed since is refused
+   * @param options `folderSha256` is the digest that was shown: a folder that changed since is refused; `unsandboxed` lets a
+   *   Python adapter run with the rights of the user where no sandbox works
    * @throws SvcError `adapter_manifest_invalid`, `adapter_changed`, `trust_file_invalid`
    */
-  async trust(folder: string, options: { note?: string; folderSha256?: string } = {}) {
+  async trust(folder: string, options: TrustOptions = {}) {
     const { folder_sha256 } = await this.usable(folder);
     const { trustAdapter } = await import("../adapter/write_trust.ts");
-    return trustAdapter(folder, { note: options.note, folderSha256: options.folderSha256 ?? folder_sha256! });
+    return trustAdapter(folder, { ...options, folderSha256: options.folderSha256 ?? folder_sha256! });
   }
 
   /** Revokes what the trust file of the user grants to an adapter; a name where the folder is gone. */

@@ -17,7 +17,7 @@ import type { OnnxAccelerator } from "../onnx/session.ts";
 import type { PlanCache } from "../plan/cache.ts";
 import type { Readiness } from "../plan/types.ts";
 import type { PreparedRun, PrepareOptions } from "../run/run.ts";
-import { openWorkspace, type Workspace } from "../run/workspace.ts";
+import { environmentValue, openWorkspace, type Workspace } from "../run/workspace.ts";
 
 export interface SessionOptions {
   /** Relative paths in parameters start here; the current directory when left out. */
@@ -33,6 +33,8 @@ export interface SessionOptions {
   adapters?: readonly AdapterSource[];
   /** Grants by the name of the adapter, `<name>:net=<host[:port]>`. */
   grants?: readonly string[];
+  /** Path of the interpreter of Python adapters; `$SVC_PYTHON`, else what their manifests name, when left out. */
+  python?: string;
   /**
    * Runs trained artifacts on the native runtime instead of in the sandbox. Results differ in the last digits of binary32,
    * so the plan records it; without the package or `--allow-ffi` the step fails with `runtime_unavailable`.
@@ -70,8 +72,9 @@ export class SessionCore {
   /** The options as plain data, the workspace resolved. */
   options(): SessionData {
     const { logger: _logger, operations = [], ...options } = this.#options;
-    const { projectRoot, stateDir } = this.workspace;
-    return { ...options, projectRoot, stateDir, operations: operations.map(String) };
+    const { projectRoot, stateDir } = this.workspace, { python } = this;
+    const chosen = python === undefined ? {} : { python };
+    return { ...options, ...chosen, projectRoot, stateDir, operations: operations.map(String) };
   }
 
   /**
@@ -98,7 +101,7 @@ export class SessionCore {
 
   /** The options of the session as words of the command line. */
   globalWords(): string[] {
-    const { projectRoot, stateDir, adapters = [], grants = [], operations = [], accelerator } = this.options();
+    const { projectRoot, stateDir, adapters = [], grants = [], python, operations = [], accelerator } = this.options();
     const each = (name: string, values: readonly string[]) => values.flatMap((value) => [name, value]);
     const path = (module: string) => module.startsWith("file:") ? fileURLToPath(module) : module;
     return [
@@ -106,6 +109,7 @@ export class SessionCore {
       ...each("--workspace", [stateDir!]),
       ...each("--adapter", adapters.map(({ folder }) => resolve(folder))),
       ...each("--grant", grants),
+      ...each("--python", python === undefined ? [] : [python]),
       ...each("--operation", operations.map(path)),
       ...each("--onnx-accelerator", accelerator === undefined ? [] : [accelerator]),
     ];
@@ -181,6 +185,12 @@ export class SessionCore {
     return this.#options.grants ?? [];
   }
 
+  /** Absolute path of the chosen interpreter. */
+  get python(): string | undefined {
+    const chosen = this.#options.python ?? environmentValue("SVC_PYTHON");
+    return chosen === undefined ? undefined : resolve(chosen);
+  }
+
   /** Inspects a folder with the grants that the session has for it. */
   async inspectAdapter(folder: string): Promise<AdapterInspection> {
     const { inspectAdapter } = await import("../adapter/inspect.ts");
@@ -214,9 +224,11 @@ export class SessionCore {
   }
 
   #reportGrants(): void {
-    for (const { adapter, grants: { granted, source } } of this.#unreported.splice(0)) {
+    for (const { adapter, grants: { granted, source }, bindings } of this.#unreported.splice(0)) {
       if (source === "none") continue;
-      const message = `${adapter.manifest.name} may use ${permissionsText(granted)}, by ${GRANTED_BY[source]}`;
+      const free = bindings.some(({ python }) => python?.confined === false);
+      const may = free ? "has all rights of this program" : `may use ${permissionsText(granted)}`;
+      const message = `${adapter.manifest.name} ${may}, by ${GRANTED_BY[source]}`;
       this.#options.logger?.(diagnostic("adapter_grants_active", [], message, { severity: "info" }));
     }
   }
@@ -245,7 +257,8 @@ export class SessionCore {
     if (adapters.length + grants.length > 0) {
       const { loadAdapters } = await import("../adapter/load.ts");
       const { projectRoot } = this.workspace;
-      const loaded = await loadAdapters(registry, adapters, { projectRoot, grants, loadModules });
+      const { python } = this;
+      const loaded = await loadAdapters(registry, adapters, { projectRoot, grants, python, loadModules });
       for (const finding of loaded.flatMap(({ warnings }) => warnings)) logger?.(finding);
       this.#unreported.push(...loaded);
     }

@@ -52,8 +52,8 @@ export class System {
         import("../adapter/check.ts"),
         import("../conformance/operation_file.ts"),
       ]);
-      const { projectRoot } = this.core.workspace;
-      const { name, operations, ...folder } = checkableAdapter(file, { projectRoot, grants: this.core.grants });
+      const { workspace: { projectRoot }, grants, python } = this.core;
+      const { name, operations, ...folder } = await checkableAdapter(file, { projectRoot, grants, python });
       return await checkOperations(name, operations, folder);
     }
     const [{ checkOperationFile }, { loadOperation }] = await Promise.all([

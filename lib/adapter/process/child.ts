@@ -27,8 +27,14 @@ export interface ChildSpec {
   env: Readonly<Record<string, string>>;
   /** The working directory, which the child can read. */
   folder: string;
+  /** Paths of the system that the program needs, beside the C library. */
+  system: readonly string[];
   /** Further paths that the child can read. */
   read: readonly string[];
+  /** Folders and files in `folder` that bubblewrap hides. */
+  hidden: readonly string[];
+  /** Whether the child starts under bubblewrap or not at all. */
+  confined: boolean;
   /** Whether the child may use the network. */
   network: boolean;
   memoryMb: number;
@@ -67,7 +73,7 @@ const LIMITS = 'ulimit -c 0; ulimit -d "$1"; ulimit -f 131072; ulimit -n 256; ul
 const SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin";
 
 /** Where the launchers and a program without a path are looked up. */
-function searchPath(): string {
+export function searchPath(): string {
   const known = Deno.permissions.querySync({ name: "env", variable: "PATH" }).state === "granted";
   return (known ? Deno.env.get("PATH") : undefined) ?? SYSTEM_PATH;
 }
@@ -78,18 +84,22 @@ const NAMESPACES = `--unshare-user --unshare-pid --unshare-ipc --unshare-uts --u
 const LIBRARIES = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
 const NAME_SERVICE = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf"];
 
+type Namespace = Pick<ChildSpec, "folder" | "system" | "read" | "hidden" | "network" | "env">;
+
 /** Arguments of bubblewrap: they are applied in their order. A writable /proc would give root a way to the host. */
-function bubblewrap({ program, folder, read, network, env }: ChildSpec): string[] {
+function bubblewrap({ folder, system, read, hidden, network, env }: Namespace): string[] {
   const bind = (path: string) => ["--ro-bind-try", path, path];
+  const folders = hidden.filter((path) => Deno.statSync(path).isDirectory);
   return [
     ...NAMESPACES,
     ...(network ? NAME_SERVICE.flatMap(bind) : ["--unshare-net"]),
     ...LIBRARIES.flatMap(bind),
     ...["--dev", "/dev", "--size", String(MIB), "--tmpfs", "/dev/shm", "--size", String(64 * MIB), "--tmpfs", "/tmp"],
     ...["--proc", "/proc"],
-    ...read.flatMap(bind),
-    ...["--ro-bind", program, program, "--ro-bind", folder, folder],
-    ...["/proc", "/dev", "/"].flatMap((path) => ["--remount-ro", path]),
+    ...[...system, ...read].flatMap(bind),
+    ...["--ro-bind", folder, folder],
+    ...hidden.flatMap((path) => folders.includes(path) ? ["--tmpfs", path] : ["--ro-bind", "/dev/null", path]),
+    ...["/proc", "/dev", "/", ...folders].flatMap((path) => ["--remount-ro", path]),
     "--chdir",
     folder,
     ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
@@ -109,6 +119,31 @@ function commandLine(launcher: Launcher, spec: ChildSpec): string[] {
   return ["sh", "-c", LIMITS, "sh", ...limits, ...wrapped, ...command];
 }
 
+let bubblewrapTried: string | null | undefined;
+
+/** Why bubblewrap cannot confine a process here; null where it can. It is tried once in a thread. */
+export function bubblewrapFailure(): string | null {
+  if (bubblewrapTried === undefined) bubblewrapTried = tryBubblewrap();
+  return bubblewrapTried;
+}
+
+function tryBubblewrap(): string | null {
+  if (Deno.build.os !== "linux") return "bubblewrap is a program for Linux";
+  if (!mayRun("sh")) return "this program may not start other programs";
+  const spec = { folder: "/usr", system: [], read: [], hidden: [], network: false, env: {} };
+  try {
+    const { success, stderr } = new Deno.Command("sh", {
+      args: ["-c", 'exec "$@"', "sh", "bwrap", ...bubblewrap(spec), "/usr/bin/true"],
+      clearEnv: true,
+      env: { PATH: searchPath() },
+      stdin: "null",
+    }).outputSync();
+    return success ? null : new TextDecoder().decode(stderr).trim().split("\n").at(-1)!;
+  } catch (error) {
+    return String(error);
+  }
+}
+
 /** Paths that hide the rest of the namespace when they are bound. */
 const COVERING = ["/", "/dev", "/tmp", "/usr", ...LIBRARIES];
 
@@ -119,7 +154,9 @@ const COVERING = ["/", "/dev", "/tmp", "/usr", ...LIBRARIES];
  */
 export async function startChild(spec: ChildSpec, begin: (child: Child) => Promise<void>): Promise<Child> {
   const covered = spec.read.some((path) => COVERING.includes(path)), failed = new Map<Launcher, string>();
-  const tried = knownLaunchers().filter((name) => !failures.has(name) && (name !== "bwrap" || !covered));
+  const known: Launcher[] = spec.confined ? ["bwrap"] : knownLaunchers().filter((name) => !failures.has(name));
+  const tried = known.filter((name) => name !== "bwrap" || !covered);
+  if (tried.length === 0) throw new TypeError("a granted path covers the folders of the sandbox");
   for (const launcher of tried) {
     let child: Child | undefined;
     try {
@@ -133,7 +170,7 @@ export async function startChild(spec: ChildSpec, begin: (child: Child) => Promi
       if (failed.size === tried.length) throw error;
     }
   }
-  throw new TypeError("No launcher is known");
+  throw new TypeError("no launcher is known");
 }
 
 export class Child {
@@ -261,6 +298,8 @@ function signalOf(code: number): string | null {
  * where it may run it, else not at all: then the limits of the operating system and of the heap hold.
  */
 export class MemoryWatch {
+  /** The process and its descendants, as last known; 0 where only `ps` tells. */
+  processes = 0;
   #mb = 0;
   #asking = false;
   #asked = -Infinity;
@@ -269,7 +308,7 @@ export class MemoryWatch {
 
   /** MiB, as last known. */
   sample(): number {
-    if (readableProc()) this.#mb = procMb(this.pid);
+    if (readableProc()) [this.#mb, this.processes] = procTree(this.pid);
     else if (!this.#asking && performance.now() - this.#asked > PS_MS && Deno.build.os !== "windows" && mayRun("ps")) {
       this.#asking = true;
       void psMb(this.pid).then((mb) => this.#mb = mb, () => {}).finally(() => {
@@ -293,7 +332,8 @@ function readableProc(): boolean {
   }
 }
 
-function procMb(pid: number): number {
+/** Resident MiB and number of the processes of a tree. */
+function procTree(pid: number): [mb: number, processes: number] {
   const read = (file: string) => {
     try {
       return Deno.readTextFileSync(`/proc/${pid}/${file}`);
@@ -304,7 +344,8 @@ function procMb(pid: number): number {
   };
   const own = Number(/^VmRSS:\s*(\d+) kB/m.exec(read("status"))?.[1] ?? 0) / 1024;
   const children = read(`task/${pid}/children`).split(" ").filter((text) => text !== "");
-  return children.reduce((sum, child) => sum + procMb(Number(child)), own);
+  return children.map((child) => procTree(Number(child)))
+    .reduce(([mb, count], [more, others]) => [mb + more, count + others], [own, 1]);
 }
 
 async function psMb(root: number): Promise<number> {

@@ -14,17 +14,22 @@ export interface ModelFile {
 export interface CallRequest {
   type: "call";
   call: number;
-  /** URL of the module. */
+  /** URL of the module; its path for Python. */
   module: string;
   callable: string;
   /** Arguments of the callable before its context. */
   args: unknown[];
+  /** Names of parameters that are real numbers, for languages that tell them from integers. */
+  floats: readonly string[];
   seed: number | bigint | null;
 }
 
 export type HostMessage =
-  /** Modules of the adapter by URL, as JavaScript or JSON, in UTF-8. */
-  | { type: "start"; sources: [url: string, text: Uint8Array][]; models: ModelFile[] }
+  /**
+   * Modules of the adapter by URL, as JavaScript or JSON, in UTF-8; for Python by path. `arrays` tells whether operations
+   * have arrays.
+   */
+  | { type: "start"; root: string; sources: [url: string, text: Uint8Array][]; models: ModelFile[]; arrays: boolean }
   | { type: "load"; url: string; callables: string[] }
   | CallRequest
   | { type: "cancel"; call: number }
@@ -47,7 +52,8 @@ export interface WireError {
 }
 
 export type GuestMessage =
-  | { type: "ready"; version: string }
+  /** `filtered`: system calls of a Python guest are filtered. */
+  | { type: "ready"; version: string; filtered?: boolean }
   | { type: "loaded" }
   | { type: "load_failed"; error: WireError }
   | { type: "result"; call: number; value: unknown; log: string[]; dropped: number }

@@ -65,20 +65,24 @@ export const adapterCommands: CommandSpec[] = [
   command({
     usage: "adapter trust <folder>",
     summary: "grant an adapter the permissions that it requests, until its folder changes",
-    options: { yes: flag("--yes", "do not ask"), note: text("--note <text>", "the reason, for readers of the file") },
+    options: {
+      yes: flag("--yes", "do not ask"),
+      note: text("--note <text>", "the reason, for readers of the file"),
+      unsandboxed: flag("--unsandboxed", "a Python adapter may have all of your rights where no sandbox works"),
+    },
     notes:
       "The grant is the user's: it is in ~/.config/svc/trust.json, or in $XDG_CONFIG_HOME/svc or the file $SVC_TRUST,\n" +
       "and a svc_trust.json of a project grants nothing. For one command only: --grant my-codec:net=models.example.org:443",
     examples: ["svc adapter trust my-codec", "svc adapter trust my-codec --yes --note 'reviewed'"],
-    async call({ svc, args: [folder], options: { yes, note }, context }) {
+    async call({ svc, args: [folder], options: { yes, note, unsandboxed }, context }) {
       const { name, version, permissions_requested, folder_sha256 } = await svc.adapters.usable(folder);
-      const requests = permissions(permissions_requested);
+      const requests = permissions(permissions_requested) + (unsandboxed ? ", and all of your rights" : "");
       context.print(`${name} ${version} requests ${requests}\n  folder_sha256: ${folder_sha256}`);
       const question = `Grant ${requests} to ${name}, until its folder changes?`;
       const hint = `It requests ${requests}; add --yes to grant that`;
       if (!context.confirmed(yes, question, `Cannot trust ${name} without being asked`, hint)) return null;
       // The grant is for the digest that was shown.
-      return await svc.adapters.trust(folder, { note, folderSha256: folder_sha256! });
+      return await svc.adapters.trust(folder, { note, unsandboxed, folderSha256: folder_sha256! });
     },
     json: (trusted) => ({ schema_version: 1, status: trusted === null ? "unchanged" : "trusted", ...trusted }),
     show: (trusted, { context }) =>
@@ -131,6 +135,9 @@ function describe(found: AdapterInspection, { paint }: CliContext): string {
     `manifest  ${found.manifest_file ?? "(none)"}  ${found.manifest_sha256 ?? ""}`,
     `digest    ${found.folder_sha256 ?? "(none)"}`,
   ];
+  if (found.python !== null) {
+    lines.push(`python    ${[found.python.interpreter, ...found.python.requires].map(visibleLine).join(", ")}`);
+  }
   if (found.limits !== null) {
     lines.push(`limits    ${found.limits.timeout_s} s a call, ${found.limits.memory_mb} MiB of memory`);
   }

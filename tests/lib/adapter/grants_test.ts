@@ -34,6 +34,7 @@ Deno.test("what was not asked for is not granted, what was not granted is missin
     assert.deepEqual(effectiveGrants(adapter, [...grants, parseGrant("other:env=MY_CODEC_LEVEL")], NO_TRUST, project), {
       granted: { net: ["models.example.org:443"], read: [Deno.realPathSync(join(project, "weights/big"))], env: [] },
       missing: { net: [], read: [], env: ["MY_CODEC_LEVEL"] },
+      unsandboxed: false,
       source: "flag",
     });
     assert.equal(effectiveGrants(adapter, [], NO_TRUST, project).source, "none");
