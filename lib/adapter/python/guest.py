@@ -349,7 +349,8 @@ class Context:
 def arguments(function, args, context):
     """The arguments of a function: a plain one may leave out its context."""
     code = getattr(function, "__code__", None)
-    takes_more = code is None or code.co_flags & 0x04 or code.co_argcount > len(args)  # CO_VARARGS
+    bound = 0 if getattr(function, "__self__", None) is None else 1
+    takes_more = code is None or code.co_flags & 0x04 or code.co_argcount - bound > len(args)  # CO_VARARGS
     return [*args, context] if takes_more else args
 
 
