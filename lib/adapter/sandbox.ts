@@ -265,7 +265,10 @@ export class AdapterSandbox {
    * @throws SvcError `adapter_call_failed`, `adapter_permission_refused`, `adapter_result_invalid`, `adapter_timeout`,
    *   `adapter_memory_exceeded`, `operation_canceled`
    */
-  async call({ module, callable, args, floats = [], seed }: SandboxCall, options: CallOptions = {}): Promise<CallOutcome> {
+  async call(
+    { module, callable, args, floats = [], seed }: SandboxCall,
+    options: CallOptions = {},
+  ): Promise<CallOutcome> {
     const call = this.#nextCall++;
     const request: HostMessage = { type: "call", call, module: this.#nameOf(module), callable, args, floats, seed };
     const reply = await this.#guard(`call ${callable} of`, () => this.#send(request), { call, options });

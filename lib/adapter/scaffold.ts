@@ -19,6 +19,10 @@ export const SCAFFOLD_KINDS = [
   "text_metric",
   "text_reader",
   "operation",
+  "python-codec",
+  "python-receiver",
+  "python-metric",
+  "python-operation",
 ] as const;
 export type ScaffoldKind = typeof SCAFFOLD_KINDS[number];
 
@@ -31,6 +35,8 @@ interface Scaffold {
   name: string;
   /** First change to make. */
   begin: string;
+  /** Whether its code is Python. */
+  python?: true;
   files: Record<string, () => Text>;
 }
 
@@ -151,6 +157,54 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
       "recipe.yaml": () => import("./scaffolds/operation/recipe.yaml", { with: { type: "text" } }),
     },
   },
+  "python-codec": {
+    summary: "in Python: images to payload bits and back",
+    name: "example-codec",
+    begin: "`codec.py`: `encode` turns images into bits, `decode` turns received bits, right or wrong, into images.",
+    python: true,
+    files: {
+      "svc_adapter.yaml": () => import("./scaffolds/python-codec/svc_adapter.yaml", { with: { type: "text" } }),
+      "codec.py": () => import("./scaffolds/python-codec/codec.py", { with: { type: "text" } }),
+      "test_codec.py": () => import("./scaffolds/python-codec/test_codec.py", { with: { type: "text" } }),
+      "recipe.yaml": () => import("./scaffolds/python-codec/recipe.yaml", { with: { type: "text" } }),
+    },
+  },
+  "python-receiver": {
+    summary: "in Python: a receiver with soft bits",
+    name: "example-receiver",
+    begin: "`receiver.py`: `receive` turns symbols into bits and log-likelihood ratios.",
+    python: true,
+    files: {
+      "svc_adapter.yaml": () => import("./scaffolds/python-receiver/svc_adapter.yaml", { with: { type: "text" } }),
+      "receiver.py": () => import("./scaffolds/python-receiver/receiver.py", { with: { type: "text" } }),
+      "test_receiver.py": () => import("./scaffolds/python-receiver/test_receiver.py", { with: { type: "text" } }),
+      "recipe.yaml": () => import("./scaffolds/python-receiver/recipe.yaml", { with: { type: "text" } }),
+    },
+  },
+  "python-metric": {
+    summary: "in Python: your own metric on images",
+    name: "example-metric",
+    begin: "`metric.py`: `gradient_similarity` scores received images against those sent.",
+    python: true,
+    files: {
+      "svc_adapter.yaml": () => import("./scaffolds/python-metric/svc_adapter.yaml", { with: { type: "text" } }),
+      "metric.py": () => import("./scaffolds/python-metric/metric.py", { with: { type: "text" } }),
+      "test_metric.py": () => import("./scaffolds/python-metric/test_metric.py", { with: { type: "text" } }),
+      "recipe.yaml": () => import("./scaffolds/python-metric/recipe.yaml", { with: { type: "text" } }),
+    },
+  },
+  "python-operation": {
+    summary: "in Python: an operation with ports of your own: a clipping amplifier",
+    name: "example-amplifier",
+    begin: "`amplifier.py` and the ports and parameters in `svc_adapter.yaml`.",
+    python: true,
+    files: {
+      "svc_adapter.yaml": () => import("./scaffolds/python-operation/svc_adapter.yaml", { with: { type: "text" } }),
+      "amplifier.py": () => import("./scaffolds/python-operation/amplifier.py", { with: { type: "text" } }),
+      "test_amplifier.py": () => import("./scaffolds/python-operation/test_amplifier.py", { with: { type: "text" } }),
+      "recipe.yaml": () => import("./scaffolds/python-operation/recipe.yaml", { with: { type: "text" } }),
+    },
+  },
 };
 
 /** The purpose of a kind, in one line. */
@@ -191,13 +245,29 @@ export async function scaffoldFiles(kind: ScaffoldKind, name: string): Promise<S
   const named = (text: string) =>
     text.replaceAll(scaffold.name, name).replaceAll(prefix(scaffold.name), prefix(name))
       .replaceAll('"../svc_types.ts"', '"./svc_types.ts"');
+  const { python = false } = scaffold;
   const files: Record<string, string> = { "README.md": readme(scaffold, name, prefix(name)) };
   for (const [path, text] of Object.entries(scaffold.files)) files[path] = named((await text()).default);
-  files["svc_types.ts"] = (await import("./scaffolds/svc_types.ts", { with: { type: "text" } })).default;
+  if (!python) files["svc_types.ts"] = (await import("./scaffolds/svc_types.ts", { with: { type: "text" } })).default;
   return { name, files: Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1))) };
 }
 
-function readme({ summary, begin }: Scaffold, name: string, prefix: string): string {
+/** The command that runs the tests of a scaffold in its folder. */
+export const scaffoldTest = (kind: ScaffoldKind): string => testOf(SCAFFOLDS[kind]);
+
+const testOf = ({ python }: Scaffold) => python ? "python3 -m unittest" : "deno test";
+
+function readme(scaffold: Scaffold, name: string, prefix: string): string {
+  const { summary, begin, python } = scaffold;
+  const rules = python
+    ? `- Its code runs in a sandbox (bubblewrap, Linux) with the interpreter's packages that \`requires\` names, one thread, no
+  network and no other programs. \`--python <path>\` or SVC_PYTHON chooses another interpreter, such as that of a virtual environment.
+- The result of a callable must depend only on its arguments and \`context.seed\` (no clock, random numbers from \`context.rng\`);
+  otherwise a run cannot be repeated.`
+    : `- \`svc_types.ts\` contains the types of arguments and results.
+- Imports stay inside the folder; add packages as files, for example bundled with \`deno bundle\`.
+- The result of a callable must depend only on its arguments and \`context.seed\` (no clock, no \`Math.random\`); otherwise a run cannot be
+  repeated.`;
   return `# ${name}
 
 An adapter for svc: ${summary}. It works as it is; begin with ${begin}
@@ -205,7 +275,7 @@ An adapter for svc: ${summary}. It works as it is; begin with ${begin}
 From the folder above this one:
 
 \`\`\`
-(cd ${name} && deno test)                                   # the code by itself
+${`(cd ${name} && ${testOf(scaffold)})`.padEnd(59)} # the code by itself
 svc adapter validate ${name}                                # the manifest, the modules, the digests
 svc --adapter ${name} ops list --filter ${prefix}.          # the operations that recipes can name
 svc --adapter ${name} recipe run ${name}/recipe.yaml        # an experiment
@@ -214,10 +284,7 @@ svc --adapter ${name} runs verify <run>                     # its evidence
 
 - \`svc_adapter.yaml\` lists the operations, the contracts that they wrap, their parameters, and requested permissions. This
   adapter requests none: it can read this folder only, without network, environment variables or programs.
-- \`svc_types.ts\` contains the types of arguments and results.
-- Imports stay inside the folder; add packages as files, for example bundled with \`deno bundle\`.
-- The result of a callable must depend only on its arguments and \`context.seed\` (no clock, no \`Math.random\`); otherwise a run cannot be
-  repeated.
+${rules}
 - The digest of this folder is part of every plan: a run identifies the exact code of its results. Keep results elsewhere.
 `;
 }

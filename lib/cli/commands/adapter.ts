@@ -1,5 +1,5 @@
 /** `svc adapter`: external code in folders, its permissions, and scaffolds to start from. */
-import { SCAFFOLD_KINDS } from "../../adapter/scaffold.ts";
+import { SCAFFOLD_KINDS, scaffoldTest } from "../../adapter/scaffold.ts";
 import { type AdapterInspection, GRANTED_BY, type PermissionSet, permissionsText } from "../../adapter/types.ts";
 import { visibleLine } from "../../contract/escape.ts";
 import { quoted } from "../../engine/command.ts";
@@ -15,14 +15,14 @@ export const adapterCommands: CommandSpec[] = [
     usage: "adapter scaffold <kind> <folder>",
     summary: "write a working adapter to start from: manifest, code, tests, a recipe",
     options: { name: text("--name <name>", "name of the adapter (default: that of the folder)") },
-    notes: `Kinds\n  ${SCAFFOLD_KINDS.join(", ").replace(" text_dataset", "\n  text_dataset")}`,
+    notes: `Kinds\n  ${SCAFFOLD_KINDS.join(", ").replace(/ (text_dataset|python-codec)/g, "\n  $1")}`,
     examples: ["svc adapter scaffold bits my-codec", "svc --adapter my-codec recipe run my-codec/recipe.yaml"],
     call: ({ svc, args: [kind, folder], options }) => svc.adapters.scaffold(kind, folder, options),
     json: (written) => ({ schema_version: 1, status: "written", ...written }),
-    show({ name, files }, { args: [, folder], context }) {
+    show({ kind, name, files }, { args: [, folder], context }) {
       const shown = quoted(folder);
       return `${context.paint("green", "written")}  ${name} in ${folder}: ${files.join(", ")}\n` +
-        `  test  (cd ${shown} && deno test)\n` +
+        `  test  (cd ${shown} && ${scaffoldTest(kind)})\n` +
         `  run   svc --adapter ${shown} recipe run ${quoted(`${folder.replace(/\/+$/, "")}/recipe.yaml`)}`;
     },
   }),

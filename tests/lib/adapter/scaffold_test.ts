@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { inspectAdapter } from "../../../lib/adapter/inspect.ts";
-import { SCAFFOLD_KINDS, scaffoldAdapter, scaffoldFiles, scaffoldKind } from "../../../lib/adapter/scaffold.ts";
+import {
+  SCAFFOLD_KINDS,
+  scaffoldAdapter,
+  scaffoldFiles,
+  type ScaffoldKind,
+  scaffoldKind,
+} from "../../../lib/adapter/scaffold.ts";
 import { loadAdapters } from "../../../lib/adapter/load.ts";
 import { toNumber } from "../../../lib/contract/value.ts";
 import { formatRecipeText } from "../../../lib/recipe/format.ts";
@@ -10,6 +16,8 @@ import { compile, run } from "../../../mod.ts";
 import { createRegistry } from "../../../ops/registry.ts";
 import { openWorkspace } from "../../../lib/run/workspace.ts";
 import { verifyRun } from "../../../lib/run/verify.ts";
+import { needs } from "../../support/needs.ts";
+import { needsPython, pythonWith } from "../../support/python.ts";
 import { withFolder } from "./support.ts";
 
 /** What the operations of each kind wrap. */
@@ -24,7 +32,15 @@ const WRAPS: Record<string, string[]> = {
   text_metric: ["metrics.external_text"],
   text_reader: ["model.external_read_texts"],
   operation: ["custom"],
+  "python-codec": ["model.external_encode_bits", "model.external_decode_bits"],
+  "python-receiver": ["custom"],
+  "python-metric": ["custom"],
+  "python-operation": ["custom"],
 };
+const PYTHON = SCAFFOLD_KINDS.filter((kind) => kind.startsWith("python-"));
+const DENO = SCAFFOLD_KINDS.filter((kind) => !PYTHON.includes(kind));
+const python = await pythonWith("numpy");
+const prefix = (kind: string) => `my_${kind.replaceAll("-", "_")}`;
 
 Deno.test("every kind validates, wraps what it is for, and asks for nothing", () =>
   withFolder(async (root) => {
@@ -38,9 +54,11 @@ Deno.test("every kind validates, wraps what it is for, and asks for nothing", ()
       assert.equal(found.status, "valid");
       assert.deepEqual(found.files.map(({ path }) => path), written.files);
       assert.deepEqual(found.operations.map(({ wraps }) => wraps), WRAPS[kind]);
-      for (const { id } of found.operations) assert.match(id, new RegExp(`^my_${kind}\\.`));
+      for (const { id } of found.operations) assert.match(id, new RegExp(`^${prefix(kind)}\\.`));
       assert.deepEqual(found.permissions_requested, { net: [], read: [], env: [] });
-      assert.ok(found.files.some(({ path }) => path.endsWith("_test.ts")) && written.files.includes("recipe.yaml"));
+      const test = PYTHON.includes(kind) ? /^test_\w+\.py$/ : /_test\.ts$/;
+      assert.ok(found.files.some(({ path }) => test.test(path)) && written.files.includes("recipe.yaml"));
+      assert.equal(found.python !== null, PYTHON.includes(kind));
     }
   }));
 
@@ -58,7 +76,7 @@ Deno.test("the name goes through every file", async () => {
 
 Deno.test("the tests of every scaffold pass, types included", () =>
   withFolder(async (root) => {
-    for (const kind of SCAFFOLD_KINDS) await scaffoldAdapter(kind, join(root, kind));
+    for (const kind of DENO) await scaffoldAdapter(kind, join(root, kind));
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
       args: ["test", "--no-lock", "--no-remote", "--no-npm", "."],
       cwd: root,
@@ -69,19 +87,45 @@ Deno.test("the tests of every scaffold pass, types included", () =>
     assert.match(text, /\b18 passed/);
   }));
 
+Deno.test({
+  name: "the tests of every scaffold in Python pass",
+  ...needs("Python with NumPy", python),
+  fn: () =>
+    withFolder(async (root) => {
+      for (const kind of PYTHON) {
+        const cwd = join(root, kind);
+        await scaffoldAdapter(kind, cwd);
+        const { code, stderr } = await new Deno.Command(python!, { args: ["-B", "-m", "unittest"], cwd }).output();
+        const text = new TextDecoder().decode(stderr);
+        assert.equal(code, 0, text);
+        assert.match(text, /Ran [24] tests/);
+      }
+    }),
+});
+
 Deno.test("the recipe of every scaffold is laid out, has no finding, runs, and leaves a bundle that verifies", () =>
+  runs(DENO));
+
+Deno.test({
+  name: "the recipe of every scaffold in Python runs, and leaves a bundle that verifies",
+  ...needsPython(python),
+  fn: () => runs(PYTHON),
+});
+
+const runs = (kinds: readonly ScaffoldKind[]) =>
   withFolder(async (root) => {
-    for (const kind of SCAFFOLD_KINDS) {
+    for (const kind of kinds) {
       const folder = join(root, `my-${kind}`);
       await scaffoldAdapter(kind, folder);
       const recipe = await Deno.readTextFile(join(folder, "recipe.yaml"));
       assert.equal(formatRecipeText(recipe, { file: "recipe.yaml" }), recipe, kind);
-      const options = { projectRoot: root, adapters: [{ folder }] };
+      const options = { projectRoot: root, adapters: [{ folder }], python: python ?? undefined };
       assert.deepEqual((await compile(recipe, options)).diagnostics, []);
       const { status, summary, run_id } = await run(recipe, options);
       assert.equal(status, "completed", `${kind}: ${JSON.stringify(summary.error)}`);
       const steps = summary.steps as { op: string; metrics: Record<string, number> }[];
       const metric = (id: string) => toNumber(steps.find(({ metrics }) => id in metrics)!.metrics[id]);
+      const own = `external.${prefix(kind)}`;
       if (kind === "classification_metric") {
         assert.ok(Math.abs(metric("external.my_classification_metric.cohen_kappa") - 0.4) < 1e-12);
       } else if (kind === "text_dataset") {
@@ -91,14 +135,18 @@ Deno.test("the recipe of every scaffold is laid out, has no finding, runs, and l
         assert.ok(rate > 0 && rate < 0.2, String(rate));
       } else if (kind === "text_reader") {
         assert.equal(metric("task.wer"), 0);
-      } else if (kind === "operation") {
-        const share = metric("external.my_operation.clipped_share");
+      } else if (kind === "python-receiver") {
+        assert.equal(metric("channel.own"), metric("channel.baseline"));
+      } else if (kind === "python-metric") {
+        assert.ok(metric(`${own}.gmsd`) > 0.05 && metric(`${own}.gmsd`) < 0.2);
+      } else if (kind === "operation" || kind === "python-operation") {
+        const share = metric(`${own}.clipped_share`);
         assert.ok(share > 0.2 && share < 0.3, String(share));
       } else if (kind !== "classification_dataset") assert.ok(metric("quality.psnr_db") > 15, kind);
       const report = await verifyRun(openWorkspace({ projectRoot: root }), run_id);
       assert.equal(report.status, "valid", `${kind}: ${JSON.stringify(report)}`);
     }
-  }));
+  });
 
 Deno.test("what scaffolds wrap has the ports of the contracts that it wraps", () =>
   withFolder(async (root) => {
@@ -114,7 +162,7 @@ Deno.test("what scaffolds wrap has the ports of the contracts that it wraps", ()
         const wrapped = registry.find((contract.external_adapter as { wraps: string }).wraps)?.operation.contract;
         if (wrapped === undefined) {
           // The contracts of joint coders come with the slots for trained artifacts; an operation has ports of its own.
-          assert.ok(["deepjscc_symbols", "operation"].includes(kind));
+          assert.ok(["deepjscc_symbols", "operation"].includes(kind) || WRAPS[kind].includes("custom"));
           continue;
         }
         const ports = ["input_kinds", "optional_input_kinds", "output_kinds", "execution_safety"] as const;
