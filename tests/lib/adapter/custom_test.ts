@@ -223,7 +223,7 @@ Deno.test("an own operation is in the catalogue with its form, runs in a sweep, 
     const text = await Deno.readTextFile(join(folder, "recipe.yaml"));
     const matrix = "  matrix:\n    dimensions: {backoff_db: [-3.0, 0.0]}\n" +
       "    step_params: {amplifier: {backoff_db: {matrix: backoff_db}}}\n";
-    const sweep = text.replace("steps:\n", `${matrix}steps:\n`).replace("params: {backoff_db: 0.0}", "params: {}");
+    const sweep = text.replace("steps:\n", `${matrix}steps:\n`).replace("params: {backoff_db: 1.0}", "params: {}");
     const { status, rows } = await svc.recipes.runMatrix(sweep);
     assert.equal(status, "completed");
     const shares = rows.map(({ metrics }) => metrics.amplifier["external.my_amp.clipped_share"]);

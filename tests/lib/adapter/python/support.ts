@@ -1,7 +1,7 @@
 /** Python adapters for tests: each function of a module is an operation. */
 import { type AdapterBinding, bindingOf } from "../../../../lib/adapter/binding.ts";
 import { effectiveGrants, parseGrant } from "../../../../lib/adapter/grants.ts";
-import { pythonFor, type PythonRuntime } from "../../../../lib/adapter/python/interpreter.ts";
+import { pythonFor } from "../../../../lib/adapter/python/interpreter.ts";
 import { readAdapter } from "../../../../lib/adapter/read_manifest.ts";
 import { operationOf } from "../../../../lib/adapter/step.ts";
 import { readTrustFile } from "../../../../lib/adapter/trust.ts";
