@@ -47,6 +47,8 @@ const MISSING = new Set([
   "runtime_unavailable",
   "materialization_unavailable",
   "adapter_isolation_unavailable",
+  "adapter_python_missing",
+  "adapter_requirement_missing",
   "channel_backend_unsupported",
   "file_system_error",
   "path_forbidden",

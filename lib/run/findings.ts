@@ -2,6 +2,7 @@
 import type { JsonObject } from "../contract/value.ts";
 
 export type FindingCode =
+  | "adapter_unsandboxed"
   | "bundle_file_missing"
   | "bundle_hash_mismatch"
   | "bundle_link_mismatch"

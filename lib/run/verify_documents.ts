@@ -116,7 +116,12 @@ function checkPlan(documents: Documents, findings: Findings): void {
   for (const [index, step] of plan.steps.entries()) {
     const { binding_sha256, ...row } = step;
     expect(`$.steps[${index}].binding_sha256`, binding_sha256, sha256Json(row));
-    const { operation_id, runner, backend, implementation, materialization_id } = step;
+    const { operation_id, runner, backend, implementation, materialization_id, implementation_metadata } = step;
+    const adapter = isObject(implementation_metadata) ? implementation_metadata.external_adapter_sdk : undefined;
+    if (isObject(adapter) && adapter.isolation === "none") {
+      const message = `The adapter ${adapter.name} ran without a sandbox, by a grant of the user`;
+      findings.add("warning", "adapter_unsandboxed", PLAN_FILE, `$.steps[${index}].implementation_metadata`, message);
+    }
     if (materialization_id !== undefined) {
       const id = `${operation_id}@${runner}/${backend}/${implementation}`,
         identity = String(step.implementation_identity);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { CLI_ARGS, inFolder } from "../support/cli.ts";
 import { needs } from "../support/needs.ts";
 import { ROOT_PATH } from "../support/paths.ts";
+import { needsPython, pythonWith } from "../support/python.ts";
 import { codeBlocks } from "./blocks.ts";
 
 const PYTHON = "/usr/bin/python3";
@@ -18,6 +19,16 @@ async function output(command: string, args: string[], options: Deno.CommandOpti
   }
 }
 
+/** A folder with the program `svc` for the search path. */
+async function programs(cwd: string, more: Record<string, string> = {}): Promise<{ PATH: string }> {
+  await Deno.mkdir(join(cwd, "bin"));
+  const svc = [Deno.execPath(), ...CLI_ARGS].map((word) => `'${word}'`).join(" ");
+  for (const [name, command] of Object.entries({ svc, ...more })) {
+    await Deno.writeTextFile(join(cwd, "bin", name), `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
+  }
+  return { PATH: `${join(cwd, "bin")}:${Deno.env.get("PATH")}` };
+}
+
 const numpy = (await output(PYTHON, ["-c", "import numpy, pandas"])).success;
 
 Deno.test({
@@ -25,15 +36,28 @@ Deno.test({
   ...needs(`numpy and pandas for ${PYTHON}`, numpy),
   fn: inFolder(async (cwd) => {
     const guide = await Deno.readTextFile(join(ROOT_PATH, "docs/guides/python.md"));
-    await Deno.mkdir(join(cwd, "bin"));
-    const program = [Deno.execPath(), ...CLI_ARGS].map((word) => `'${word}'`).join(" ");
-    await Deno.writeTextFile(join(cwd, "bin/svc"), `#!/bin/sh\nexec ${program} "$@"\n`, { mode: 0o755 });
-    const env = { PATH: `${join(cwd, "bin")}:${Deno.env.get("PATH")}` };
-    const made = await output("bash", ["-ec", codeBlocks(guide, "sh").join("\n")], { cwd, env });
+    const env = await programs(cwd);
+    const made = await output("bash", ["-ec", codeBlocks(guide, "sh")[0]], { cwd, env });
     assert.ok(made.success, made.text);
     const run = await output(PYTHON, ["-c", codeBlocks(guide, "python").join("\n")], { cwd, env });
     assert.ok(run.success, run.text);
     assert.match(run.text, /^0\.02\d+$/m);
     assert.match(run.text, /repetition\s+snr_db\s+channel\.ber/);
+  }),
+});
+
+const interpreter = await pythonWith("numpy");
+
+Deno.test({
+  name: "the blocks of the Python guide about adapters run in an empty folder",
+  ...needsPython(interpreter),
+  fn: inFolder(async (cwd) => {
+    const guide = await Deno.readTextFile(join(ROOT_PATH, "docs/guides/python.md"));
+    const env = await programs(cwd, { python3: interpreter! }), block = codeBlocks(guide, "sh")[1];
+    const run = await output("bash", ["-ec", block], { cwd, env });
+    assert.ok(run.success, run.text);
+    assert.match(run.text, /^valid {2}my-receiver 0\.1\.0: my_receiver\.receive$/m);
+    assert.match(run.text, /channel\.own +0\.0\d+/);
+    assert.match(run.text, /my_receiver\.receive/);
   }),
 });

@@ -98,7 +98,12 @@ function Adapters() {
                 rows={adapters}
                 columns={[
                   ["Adapter", ({ name, version }) => `${name} ${version}`],
-                  ["Operations", ({ operations }) => operations.map(({ id }) => id).join(", "), "mono small"],
+                  ["Language", ({ python }) =>
+                    python === null ? "TypeScript" : ["Python", ...python.requires].join(", "), "small"],
+                  ["Operations", ({ operations }) =>
+                    operations.map(({ id }) =>
+                      id
+                    ).join(", "), "mono small"],
                   ["Requested", (adapter) => grantsText(adapter.permissions_requested), "small"],
                   ["Granted", (adapter) => grantsText(adapter.permissions_granted), "small"],
                   ["SHA-256", ({ folder_sha256 }) => <Digest text={folder_sha256} />],

@@ -481,12 +481,14 @@ Deno.test({
         "code.py": "def fine():\n    return {'texts': [{'id': 'a', 'text': 'x'}]}\n",
       });
       const script = `
-import { loadAdapters } from ${JSON.stringify(new URL("../../../../lib/adapter/load.ts", import.meta.url).href)};
-import { createRegistry } from ${JSON.stringify(new URL("../../../../ops/registry.ts", import.meta.url).href)};
-const options = { projectRoot: ${JSON.stringify(project)}, python: Deno.args[1], grants: Deno.args.slice(2) };
+import { open } from ${JSON.stringify(new URL("../../../../mod.ts", import.meta.url).href)};
+const adapters = [{ folder: Deno.args[0], grants: Deno.args.slice(2) }];
 try {
-  const [{ bindings }] = await loadAdapters(await createRegistry(), [{ folder: Deno.args[0] }], options);
-  console.log(JSON.stringify({ confined: bindings[0].python.confined }));
+  const svc = await open({ projectRoot: ${JSON.stringify(project)}, python: Deno.args[1], adapters });
+  const run = await svc.recipes.run({ name: "free", metadata: { seed: 1 }, steps: [{ id: "texts", op: "probe.fine" }] });
+  const { status, warnings } = await svc.runs.verify(run.run_id);
+  console.log(JSON.stringify({ run: run.status, status, warnings: warnings.map(({ code }) => code) }));
+  svc.close();
 } catch (error) {
   console.log(JSON.stringify({ code: error.code, hint: error.hint }));
 }
@@ -504,11 +506,12 @@ try {
         }).output();
         const text = new TextDecoder().decode(stdout).trim().split("\n").at(-1)!;
         assert.ok(text.startsWith("{"), new TextDecoder().decode(stderr));
-        return JSON.parse(text) as { code?: string; hint?: string; confined?: boolean };
+        return JSON.parse(text) as { code?: string; hint?: string; warnings?: string[] };
       };
       const refused = await run();
       assert.equal(refused.code, "adapter_isolation_unavailable");
       assert.match(refused.hint!, /--grant probe:unsandboxed/);
-      assert.deepEqual(await run("probe:unsandboxed"), { confined: false });
+      const granted = { run: "completed", status: "warning", warnings: ["adapter_unsandboxed"] };
+      assert.deepEqual(await run("unsandboxed"), granted);
     }),
 });
