@@ -161,12 +161,14 @@ class Result:
 
 
 class Client:
-    """Calls `program` in the folder `project`. `operations` and `adapters` are files and folders of your own."""
+    """Calls `program` in the folder `project`. `operations` and `adapters` are files and folders of your own; `python` is the
+    interpreter of Python adapters, such as sys.executable."""
 
-    def __init__(self, project=None, program="svc", workspace=None, adapters=(), operations=(), grants=()):
+    def __init__(self, project=None, program="svc", workspace=None, adapters=(), operations=(), grants=(), python=None):
         self._program = [program] if isinstance(program, str) else list(program)
         self._project = project
         self._words = ["--json", "--quiet"] + (["--workspace", workspace] if workspace else [])
+        self._words += ["--python", str(python)] if python else []
         for flag, values in (("--adapter", adapters), ("--operation", operations), ("--grant", grants)):
             for value in values:
                 self._words += [flag, str(value)]
