@@ -65,7 +65,7 @@ const MISSING = new Set([
 
 /** Invalid input; artifacts of a run that cannot be read have codes of their own. */
 const REFUSED =
-  /^(recipe|plan|params|seed|matrix|override|manifest|dataset_manifest|template|pack|benchmark|training|dataset_capture|capture|text|shard)_|^operation_file_invalid$|^store_invalid$|^artifact_(abi_mismatch|ambiguous|archive_|component_missing|conflict|file_missing|hash_mismatch|invalid|limit_exceeded|manifest_|member_unsafe|onnx_unsafe|operation_|package_mismatch|schema_invalid|version_)/;
+  /^(recipe|plan|params|seed|matrix|override|manifest|dataset_manifest|template|pack|benchmark|training|dataset_capture|capture|text|shard)_|^operation_file_invalid$|^store_invalid$|^artifact_(abi_mismatch|ambiguous|archive_|component_missing|conflict|file_missing|hash_mismatch|invalid|limit_exceeded|manifest_|member_unsafe|not_deterministic|onnx_unsafe|operation_|package_mismatch|schema_invalid|unsupported|version_)/;
 
 /** The exit code of an error. */
 export function exitCodeOf(error: unknown): number {

@@ -25,6 +25,8 @@ export type OnnxGraph = {
   readonly producer: string;
   /** Version of each operator set by domain; the standard domain is the empty text. */
   readonly opsets: Readonly<Record<string, number>>;
+  /** Operators in training mode, each once, with subgraphs and functions. */
+  readonly trainingOperators: readonly string[];
   /** Count of each operator, with subgraphs and functions; `domain:Operator` outside the standard domain. */
   readonly operators: Readonly<Record<string, number>>;
   /** Every domain that is imported, or used by an operator or function; `ai.onnx` counts as the empty text. */
@@ -131,6 +133,11 @@ class Reader {
   readonly #opsets = new Map<string, number>();
   readonly #domains = new Set<string>();
   readonly #operators = new Map<string, number>();
+  /** Whether the only element of a small constant is not zero, by name. */
+  readonly #scalars = new Map<string, boolean>();
+  /** Inputs of Dropout that choose its mode. */
+  readonly #dropoutModes: string[] = [];
+  #trainsBatchNormalization = false;
   readonly #external: string[] = [];
   readonly #initialized = new Set<string>();
   #inputs: OnnxValue[] = [];
@@ -147,6 +154,10 @@ class Reader {
       irVersion: this.#irVersion,
       producer: this.#producer,
       opsets: sorted(this.#opsets),
+      trainingOperators: [
+        ...(this.#trainsBatchNormalization ? ["BatchNormalization"] : []),
+        ...(this.#dropoutModes.some((mode) => this.#scalars.get(mode) === true) ? ["Dropout"] : []),
+      ],
       operators: sorted(this.#operators),
       domains: [...this.#domains].sort(),
       nodeCount: this.#nodes,
@@ -233,8 +244,12 @@ class Reader {
     }
   }
 
-  #initializer({ name, elements }: { name: string; elements: number }, main: boolean): void {
+  #initializer(
+    { name, elements, nonzero }: { name: string; elements: number; nonzero?: boolean },
+    main: boolean,
+  ): void {
     limit(++this.#initializers, "initialisers");
+    if (nonzero !== undefined) this.#scalars.set(name, nonzero);
     // Sizes beyond any file are false; the sum stays finite.
     if (elements > 0) this.#parameters = Math.min(this.#parameters + elements, Number.MAX_SAFE_INTEGER);
     if (main) this.#initialized.add(name);
@@ -244,36 +259,56 @@ class Reader {
     if (++this.#nodes > this.maxNodes) {
       throw new SvcError("artifact_limit_exceeded", `Cannot use ${this.name}: it has more than ${this.maxNodes} nodes`);
     }
-    let operator = "", domain = "";
+    let operator = "", domain = "", trains = false;
+    const inputs: string[] = [], outputs: string[] = [], constants: boolean[] = [];
     for (const field of fieldsOf(bytes)) {
-      if (field.number === 4) operator = textOf(field);
+      if (field.number === 1) inputs.push(textOf(field));
+      else if (field.number === 2) outputs.push(textOf(field));
+      else if (field.number === 4) operator = textOf(field);
       else if (field.number === 7) domain = textOf(field);
-      else if (field.number === 5) this.#attribute(messageIn(field), depth);
+      else if (field.number === 5) {
+        const { name, integer, nonzero } = this.#attribute(messageIn(field), depth);
+        trains ||= name === "training_mode" && integer !== 0n;
+        if (name === "value" && nonzero !== undefined) constants.push(nonzero);
+      }
     }
     const own = this.#domain(domain);
+    if (own === "" && operator === "Dropout" && inputs.length > 2) this.#dropoutModes.push(inputs[2]);
+    if (own === "" && operator === "BatchNormalization") this.#trainsBatchNormalization ||= trains;
+    if (own === "" && operator === "Constant" && constants.length === 1) this.#scalars.set(outputs[0], constants[0]);
     const key = own === "" ? operator : `${own}:${operator}`;
     this.#operators.set(key, (this.#operators.get(key) ?? 0) + 1);
   }
 
-  #attribute(bytes: Uint8Array, depth: number): void {
+  /** Name of an attribute, its integer, and whether its tensor is one element other than zero. */
+  #attribute(bytes: Uint8Array, depth: number): { name: string; integer: bigint; nonzero?: boolean } {
+    let name = "", integer = 0n, nonzero: boolean | undefined;
     for (const field of fieldsOf(bytes)) {
-      if (field.number === 5 || field.number === 10) this.#tensor(messageIn(field));
+      if (field.number === 1) name = textOf(field);
+      else if (field.number === 3) integer = integerOf(field);
+      else if (field.number === 5) nonzero = this.#tensor(messageIn(field)).nonzero;
+      else if (field.number === 10) this.#tensor(messageIn(field));
       else if (field.number === 6 || field.number === 11) this.#graph(messageIn(field), depth + 1, false);
       else if (field.number === 22 || field.number === 23) this.#sparseTensor(messageIn(field));
     }
+    return { name, integer, nonzero };
   }
 
-  /** Name and number of elements of a tensor; records external data. */
-  #tensor(bytes: Uint8Array): { name: string; elements: number } {
-    let name = "", elements = 1, external = false;
+  /** Name and number of elements of a tensor, and whether a single one is not zero; records external data. */
+  #tensor(bytes: Uint8Array): { name: string; elements: number; nonzero?: boolean } {
+    let name = "", elements = 1, external = false, nonzero = false;
     for (const field of fieldsOf(bytes)) {
       if (field.number === 1) elements *= elementsOf(field);
-      else if (field.number === 8) name = textOf(field);
+      // Typed data, packed or not, and raw data.
+      else if (field.number === 5 || field.number === 9) {
+        const small = field.type === "varint" ? [Number(field.value)] : [...messageIn(field).subarray(0, 16)];
+        nonzero ||= small.some((byte) => byte !== 0);
+      } else if (field.number === 8) name = textOf(field);
       else if (field.number === 13) external = true;
       else if (field.number === 14) external ||= integerOf(field) !== 0n;
     }
     if (external) limit(this.#external.push(name), "external tensors");
-    return { name, elements };
+    return { name, elements, ...(elements === 1 && !external ? { nonzero } : {}) };
   }
 
   #sparseTensor(bytes: Uint8Array): { name: string; elements: number } {

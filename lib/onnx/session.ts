@@ -50,6 +50,8 @@ export type OnnxAccelerator = "onnxruntime-node";
 export interface SessionOptions {
   /** Required digest of the model. */
   sha256?: string;
+  /** A sandbox that nothing else has used, or will use. */
+  fresh?: boolean;
   /** Sessions of one owner, such as a package, may share a sandbox, and end together; default an owner of its own. */
   owner?: object;
   /** Limits that differ from the defaults. */
@@ -80,6 +82,16 @@ export async function openOnnxSession(model: Uint8Array, options: SessionOptions
     });
   }
   if (options.accelerator !== undefined) return await openAccelerated(model, sha256, options.threads ?? 1);
+  if (options.fresh) {
+    const sandbox = new Sandbox(sessionLimits(options.limits));
+    try {
+      const session = await sandbox.open(model, sha256);
+      return { ...session, release: () => Promise.resolve(sandbox.end("its session was released")) };
+    } catch (error) {
+      sandbox.end("its session was not opened");
+      throw error;
+    }
+  }
   const sandbox = sandboxFor(sessionLimits(options.limits), options.owner ?? {}, sha256);
   return await sandbox.open(model, sha256);
 }

@@ -1,5 +1,6 @@
 /** Environment of a run: runtime, machine, program, dependencies, project files and git state. */
 import { join } from "node:path";
+import { versions } from "node:process";
 import { hashFile } from "../artifact/hash_file.ts";
 import { programFolder } from "../artifact/program.ts";
 import { messageOf } from "../contract/error.ts";
@@ -55,6 +56,8 @@ function programFacts(): Promise<JsonObject> {
       version: Deno.version.deno,
       engine: `v8 ${Deno.version.v8}`,
       typescript: Deno.version.typescript,
+      // It splits texts into words and orders them.
+      icu: versions.icu ?? null,
     },
     platform: { os: Deno.build.os, arch: Deno.build.arch },
     hardware: await hardware(),

@@ -60,7 +60,8 @@ export class Artifacts {
     options: { label?: string; operation?: string; filename?: string } = {},
   ): Promise<ImportedArtifact> {
     await this.#known(options.operation);
-    return (await import("../training/store.ts")).importTrainedArtifact(from, await this.store(), options);
+    const { importTrainedArtifact } = await import("../training/store.ts");
+    return await importTrainedArtifact(from, await this.store(), options);
   }
 
   /**
@@ -78,7 +79,7 @@ export class Artifacts {
     const { contractOf } = await this.store();
     const parity = await (await import("../training/parity.ts")).checkParity(folder);
     const { packageTrainedArtifact } = await import("../training/pack.ts");
-    return { ...packageTrainedArtifact(folder, { ...options, contractOf }), parity };
+    return { ...await packageTrainedArtifact(folder, { ...options, contractOf }), parity };
   }
 
   /** Removes an artifact from the store. @throws SvcError `artifact_not_found` */

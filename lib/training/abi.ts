@@ -7,6 +7,7 @@ import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { canonicalJson, sameValue } from "../contract/json.ts";
 import type { OperationAbi } from "../contract/operation.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
+import { UNSUPPORTED } from "../onnx/function.ts";
 import type { Dimension, OnnxGraph } from "../onnx/graph.ts";
 import type { CompatibleOperation, Entrypoint, EntrypointValue, SlotContract, TrainedManifest } from "./types.ts";
 
@@ -159,6 +160,35 @@ export function checkAgainstGraph(entrypoint: Entrypoint, index: number, graph: 
     }
   }
   return problems;
+}
+
+/**
+ * The network itself must have all shapes of the ABI, and an open first axis where the ABI has one: operations call it with
+ * any number of rows. Other axes may be narrower.
+ */
+export function checkFirstAxes(
+  { components }: TrainedManifest,
+  abi: OperationAbi,
+  graphs: ReadonlyMap<string, OnnxGraph>,
+): Diagnostic[] {
+  const graph = graphs.get(abi.component_id),
+    place = ["components", components.findIndex(({ id }) => id === abi.component_id)];
+  if (graph === undefined) return [];
+  const refuse = (name: string, why: string, hint: string) =>
+    diagnostic(UNSUPPORTED, place, `Cannot use ${components[place[1] as number].path}: ${name} ${why}`, { hint });
+  return (["inputs", "outputs"] as const).flatMap((side) =>
+    Object.entries(abi[side]).flatMap(([name, { shape: wanted }]) => {
+      const value = graph[side].find((one) => one.name === name);
+      if (value === undefined || wanted === null) return [];
+      if (value.shape === null) {
+        return refuse(name, "has no shape", `Export it with the shape [${wanted.join(", ")}]`);
+      }
+      const [size] = value.shape;
+      if (typeof wanted[0] !== "string" || typeof size !== "number") return [];
+      const axes = `dynamic_axes={"${name}": {0: "${wanted[0]}"}}`;
+      return refuse(name, `has ${size} as its first size, where any ${wanted[0]} is needed`, `Export it with ${axes}`);
+    })
+  );
 }
 
 /** Members of an ABI that a slot contract freezes. */

@@ -9,9 +9,10 @@ import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import type { OperationContract } from "../contract/operation.ts";
 import type { Value } from "../contract/value.ts";
 import { type OnnxGraph, readOnnxGraph } from "../onnx/graph.ts";
+import { functionProblems } from "../onnx/function.ts";
 import { onnxProblems } from "../onnx/safety.ts";
 import { attachLocations } from "../recipe/positions.ts";
-import { checkAgainstContract, checkAgainstGraph, checkAgainstOperation } from "./abi.ts";
+import { checkAgainstContract, checkAgainstGraph, checkAgainstOperation, checkFirstAxes } from "./abi.ts";
 import { asSlotContract, checkManifest, checkSlotContract, readDocument, supportFiles } from "./documents.ts";
 import { packageIdentity, treeSha256 } from "./identity.ts";
 import {
@@ -236,7 +237,7 @@ class Inspection {
       try {
         const graph = readOnnxGraph(bytes, path);
         this.#graphs.set(id, graph);
-        this.diagnostics.push(...onnxProblems(graph, place, path));
+        this.diagnostics.push(...onnxProblems(graph, place, path), ...functionProblems(graph, place, path));
       } catch (error) {
         if (!(error instanceof SvcError)) throw error;
         this.#report(error.code, place, error.message, error.hint);
@@ -309,6 +310,7 @@ class Inspection {
         return;
       }
       this.diagnostics.push(...checkAgainstOperation(manifest, index, abi));
+      this.diagnostics.push(...checkFirstAxes(manifest, abi, this.#graphs));
       if (this.#contract !== null) this.diagnostics.push(...checkAgainstContract(row, index, this.#contract, abi));
     });
   }

@@ -14,6 +14,7 @@ import { inspectPackage } from "./inspect.ts";
 import { MAX_COMPONENT_BYTES, MAX_MANIFEST_BYTES } from "./limits.ts";
 import { MANIFEST_NAMES } from "./member_names.ts";
 import { openFolder, openPackage } from "./source.ts";
+import { tryNetworks } from "./try_networks.ts";
 
 /** Name of a draft that is completed into `trained_artifact.yaml` beside it. */
 const TEMPLATE_NAME = "trained_artifact.template.yaml";
@@ -49,14 +50,14 @@ export interface PackagedArtifact extends JsonObject {
 
 /**
  * Seals a package: completes the manifest in its folder (digests, and all fields that the operations determine), checks all of
- * it as an import would, and writes a ZIP file whose bytes depend on nothing but the files. Comments and order of a
+ * it as an import would, tries the networks, and writes a ZIP file whose bytes depend on nothing but the files. Comments and order of a
  * manifest stay. Nothing is written unless everything is right.
  * @param from folder, or its manifest or draft
  * @returns digests and written files
  * @throws SvcError `artifact_invalid` with every problem; `artifact_manifest_missing` without a draft or operations;
  *   `artifact_conflict` when another file is in the way
  */
-export function packageTrainedArtifact(from: string, options: PackageOptions): PackagedArtifact {
+export async function packageTrainedArtifact(from: string, options: PackageOptions): Promise<PackagedArtifact> {
   const { folder, draftName, manifestName } = findDraft(from, options.operations ?? []);
   const source = openFolder(folder, manifestName, from);
   const draftBytes = draftName === null ? null : source.read(draftName, MAX_MANIFEST_BYTES);
@@ -84,8 +85,10 @@ export function packageTrainedArtifact(from: string, options: PackageOptions): P
   refuseErrors(from, absent);
   contents.set(manifestName, files.get(manifestName)!);
   const archiveBytes = writeZip([...contents].map(([name, bytes]) => ({ name, parts: [bytes] })));
-  const inspected = inspectPackage(openPackage(archiveBytes, from), { contractOf: options.contractOf });
+  const packed = openPackage(archiveBytes, from);
+  const inspected = inspectPackage(packed, { contractOf: options.contractOf });
   refuseErrors(from, inspected.diagnostics);
+  refuseErrors(from, await tryNetworks(packed, inspected));
   const identity = inspected.identity!;
 
   const archive = resolve(options.out ?? join(dirname(folder), `${manifest.id}.zip`));

@@ -21,6 +21,7 @@ import { IMPORT_RECORD, MANIFEST_NAMES } from "./member_names.ts";
 import { STORE_NAME, storeFolder } from "./resolve.ts";
 import { openPackage, type PackageSource } from "./source.ts";
 import { stage } from "./transit.ts";
+import { tryNetworks } from "./try_networks.ts";
 import { madeFor, type SourceClass } from "./types.ts";
 
 /** Where artifacts are kept, and which operations they are compared with. */
@@ -96,16 +97,16 @@ export interface ImportedArtifact extends JsonObject {
 }
 
 /**
- * Imports a package into the store: everything is checked before anything is written, the files are staged, hashed again
+ * Imports a package into the store: everything is checked and the networks are tried before anything is written, the files are staged, hashed again
  * from the disk and renamed into place. Afterwards all of it is there, or nothing.
  * @param from folder, manifest or ZIP file; or the bytes of a ZIP file
  * @throws SvcError `artifact_invalid` with every problem, or what opening it throws
  */
-export function importTrainedArtifact(
+export async function importTrainedArtifact(
   from: string | Uint8Array,
   store: ArtifactStore,
   options: ImportOptions = {},
-): ImportedArtifact {
+): Promise<ImportedArtifact> {
   const name = options.filename ?? (typeof from === "string" ? from : "the package");
   const source = openPackage(from, name);
   const inspected = inspectPackage(source, { contractOf: store.contractOf, imported: true });
@@ -117,14 +118,16 @@ export function importTrainedArtifact(
     const hint = madeFor(manifest);
     problems.push(diagnostic("artifact_operation_incompatible", ["compatible_operations"], message, { hint }));
   }
-  const errors = problems.filter(({ severity }) => severity === "error");
-  if (errors.length > 0 || identity === null) throw refused(`Cannot import ${name}`, problems);
+  const failed = () => problems.some(({ severity }) => severity === "error");
+  if (failed() || identity === null) throw refused(`Cannot import ${name}`, problems);
 
   const target = entryInside(store.stateDir, STORE_NAME, identity.package_sha256);
   const present = lstatSync(target, { throwIfNoEntry: false }) !== undefined;
   const sound = present && verifyAt(target, store, identity.package_sha256).status !== "invalid";
   let outcome: ImportedArtifact["outcome"] = "present";
   if (!sound) {
+    problems.push(...await tryNetworks(source, inspected));
+    if (failed()) throw refused(`Cannot import ${name}`, problems);
     const record: JsonObject = {
       schema_version: 1,
       kind: "svc.trained_artifact_import",

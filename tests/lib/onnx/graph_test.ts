@@ -23,6 +23,7 @@ Deno.test("the facts of a model are read", () => {
   assert.deepEqual(facts, {
     irVersion: 8,
     producer: "svc-tests",
+    trainingOperators: [],
     opsets: { "": 17 },
     operators: { Mul: 1 },
     domains: [""],

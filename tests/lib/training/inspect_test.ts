@@ -4,7 +4,16 @@ import { checkManifest } from "../../../lib/training/documents.ts";
 import { inspectPackage } from "../../../lib/training/inspect.ts";
 import { openPackage } from "../../../lib/training/source.ts";
 import { endlessLoop, hostileModel, largeExpand, largeProduct } from "../../support/hostile_graphs.ts";
-import { field, onnxModel, scalingModel } from "../../support/onnx_writer.ts";
+import { MAX_IR_VERSION, MAX_OPSET } from "../../../lib/onnx/function.ts";
+import {
+  field,
+  graph,
+  onnxModel,
+  scalingModel,
+  type TestModel,
+  type TestNode,
+  type TestValue,
+} from "../../support/onnx_writer.ts";
 import {
   type Bendable,
   contractOf,
@@ -217,8 +226,75 @@ Deno.test("manifest and graph must agree", () => {
     "artifact_abi_mismatch $.runtime.entrypoints[0].outputs[0].name",
   ]);
   // A graph may promise less than the manifest asks and give more than anybody takes.
-  assert.deepEqual(model(graph([{ name: "symbols_ri" }], [{ name: "llr", shape }, { name: "extra", shape }])), []);
+  assert.deepEqual(
+    model(graph([{ name: "symbols_ri", shape }], [{ name: "llr", shape }, { name: "extra", shape }])),
+    [],
+  );
   assert.deepEqual(model(graph([{ name: "symbols_ri", shape: ["n", "k", null] }])), []);
+});
+
+Deno.test("a network without shapes, for a fixed number of rows or for another runtime is not supported", () => {
+  const model = (model: TestModel, bend = (_manifest: Bendable) => {}) =>
+    found(({ files, manifest }) => {
+      bend(manifest);
+      files.set("models/receiver.onnx", onnxModel(model));
+    });
+  const at = "artifact_unsupported $.components[0]", shape = ["batch", "antenna", 2], fixed = [1, "antenna", 2];
+  const of = (input: TestValue["shape"], output: TestValue["shape"], more: TestModel = {}): TestModel => ({
+    inputs: [{ name: "symbols_ri", shape: input }],
+    outputs: [{ name: "llr", shape: output }],
+    ...more,
+  });
+  assert.deepEqual(model(of(shape, shape)), []);
+  assert.deepEqual(model(of(undefined, shape)), [at]);
+  assert.deepEqual(model(of(shape, undefined)), [at]);
+  const claims = (manifest: Bendable) => {
+    for (const side of ["inputs", "outputs"]) manifest.runtime.entrypoints[0][side][0].shape = fixed;
+  };
+  assert.deepEqual(model(of(fixed, fixed), claims), [at, at]);
+  const values = { initializers: [{ name: "symbols_ri", shape: [1, 1, 2], data: new Float32Array(2) }] };
+  // An initializer that is listed as an input is none.
+  assert.ok(!model({ ...of(shape, shape), ...values }).includes(at));
+  for (const versions of [{ opset: 99 }, { opset: MAX_OPSET + 1 }, { irVersion: MAX_IR_VERSION + 1 }]) {
+    assert.deepEqual(model(of(shape, shape, versions)), [at], JSON.stringify(versions));
+  }
+  assert.deepEqual(model(of(shape, shape, { opset: MAX_OPSET, irVersion: MAX_IR_VERSION })), []);
+});
+
+Deno.test("a network that draws numbers or is in training mode is no function, also inside of control flow", () => {
+  const shape = ["batch", "antenna", 2], at = "artifact_not_deterministic $.components[0]";
+  const model = (nodes: TestNode[], initializers: TestModel["initializers"] = []) =>
+    inspect(({ files }) => {
+      const values = { inputs: [{ name: "symbols_ri", shape }], outputs: [{ name: "llr", shape }] };
+      files.set("models/receiver.onnx", onnxModel({ nodes, initializers, ...values }));
+    }).diagnostics;
+  const random = ["RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"];
+  const seed = { seed: { float: 3 } };
+  for (const op of random) {
+    const [{ message, hint }, ...more] = model([{ op, inputs: ["symbols_ri"], outputs: ["llr"], attributes: seed }]);
+    assert.equal(more.length, 0);
+    assert.match(message, new RegExp(`^Cannot use models/receiver.onnx: it draws random numbers \\(${op}\\)`));
+    assert.match(hint!, /by an operation of the recipe/);
+    const body = graph({ nodes: [{ op, outputs: ["r"] }], outputs: [{ name: "r", shape }] });
+    for (const [outer, name] of [["If", "then_branch"], ["If", "else_branch"], ["Loop", "body"], ["Scan", "body"]]) {
+      const nested = graph({ nodes: [{ op: outer, attributes: { [name]: body } }] });
+      assert.deepEqual(shown(model([{ op: "If", attributes: { else_branch: nested } }])), [at], `${op} in ${outer}`);
+    }
+  }
+  const dropout = { op: "Dropout", inputs: ["symbols_ri", "ratio", "mode"], outputs: ["llr"] };
+  const mode = (value: number) => ({ name: "mode", shape: [], data: Uint8Array.of(value) });
+  assert.match(model([dropout], [mode(1)])[0].message, /Dropout is in training mode/);
+  assert.deepEqual(model([dropout], [mode(0)]), []);
+  const constant = (value: number) => ({
+    op: "Constant",
+    outputs: ["mode"],
+    attributes: { value: { ...mode(value), name: "" } },
+  });
+  assert.deepEqual(shown(model([constant(1), dropout])), [at]);
+  assert.deepEqual(model([constant(0), dropout]), []);
+  const training = (value: number) => ({ op: "BatchNormalization", attributes: { training_mode: value } });
+  assert.match(model([training(1)])[0].hint!, /model\.eval\(\)/);
+  assert.deepEqual(model([training(0)]), []);
 });
 
 Deno.test("an optional input may be lacking, but only as it is", () => {

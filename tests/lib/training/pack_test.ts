@@ -17,9 +17,9 @@ const inspect = (path: string) => inspectPackage(openPackage(path), { contractOf
 
 Deno.test(
   "a model and the name of an operation are enough",
-  inFolder((folder) => {
+  inFolder(async (folder) => {
     const root = writeFolder(join(folder, "my receiver"), new Map([["receiver.onnx", receiver(["batch", 4, 2])]]));
-    const made = packageTrainedArtifact(root, { contractOf, operations: ["toy.receiver"] });
+    const made = await packageTrainedArtifact(root, { contractOf, operations: ["toy.receiver"] });
     assert.deepEqual([made.id, made.written], ["my-receiver", ["slot_contract.json", "trained_artifact.yaml"]]);
     assert.equal(made.archive, join(folder, "my-receiver.zip"));
     assert.equal(made.package_file_sha256, sha256Hex(Deno.readFileSync(made.archive)));
@@ -33,9 +33,9 @@ Deno.test(
 
 Deno.test(
   "the only model of a folder is taken whatever its name",
-  inFolder((folder) => {
+  inFolder(async (folder) => {
     const root = writeFolder(join(folder, "toy"), new Map([["epoch_40.onnx", receiver()]]));
-    packageTrainedArtifact(root, { contractOf, operations: ["toy.receiver"] });
+    await packageTrainedArtifact(root, { contractOf, operations: ["toy.receiver"] });
     assert.deepEqual(inspect(root).manifest!.components.map(({ id, path }) => [id, path]), [
       ["receiver", "epoch_40.onnx"],
     ]);
@@ -44,7 +44,7 @@ Deno.test(
 
 Deno.test(
   "both halves of a joint codec are found by the names of their files",
-  inFolder((folder) => {
+  inFolder(async (folder) => {
     const root = writeFolder(
       join(folder, "codec"),
       new Map([
@@ -52,7 +52,7 @@ Deno.test(
         ["models/decoder.onnx", scalingModel(shape, 2, { input: "symbols", output: "images" })],
       ]),
     );
-    packageTrainedArtifact(root, { contractOf, operations: ["toy.encode", "toy.decode"] });
+    await packageTrainedArtifact(root, { contractOf, operations: ["toy.encode", "toy.decode"] });
     const { manifest, status } = inspect(root);
     assert.equal(status, "ready");
     assert.equal(manifest!.application.mode, "all_group_bindings");
@@ -62,7 +62,7 @@ Deno.test(
 
 Deno.test(
   "packaging again changes no byte, and a changed model changes only digests",
-  inFolder((folder) => {
+  inFolder(async (folder) => {
     const root = writeFolder(join(folder, "toy"), new Map([["receiver.onnx", receiver()]]));
     const text = `# My receiver.
 name: "Receiver"   # for people
@@ -74,18 +74,18 @@ compatible_operations:
 evaluation: {loss: 1e-3}
 `;
     Deno.writeTextFileSync(join(root, "trained_artifact.yaml"), text);
-    const first = packageTrainedArtifact(root, { contractOf });
+    const first = await packageTrainedArtifact(root, { contractOf });
     const manifest = Deno.readTextFileSync(join(root, "trained_artifact.yaml"));
     for (const kept of ["# My receiver.", 'name: "Receiver"   # for people', "evaluation: {loss: 1e-3}"]) {
       assert.ok(manifest.includes(kept), kept);
     }
-    const second = packageTrainedArtifact(root, { contractOf });
+    const second = await packageTrainedArtifact(root, { contractOf });
     assert.deepEqual(second, { ...first, written: [] });
 
     Deno.writeFileSync(join(root, "receiver.onnx"), scalingModel(shape, 3, { input: "symbols_ri", output: "llr" }));
-    assert.throws(() => packageTrainedArtifact(root, { contractOf }), coded("artifact_conflict"));
+    await assert.rejects(() => packageTrainedArtifact(root, { contractOf }), coded("artifact_conflict"));
     assert.equal(Deno.readTextFileSync(join(root, "trained_artifact.yaml")), manifest, "a refusal writes nothing");
-    const third = packageTrainedArtifact(root, { contractOf, force: true });
+    const third = await packageTrainedArtifact(root, { contractOf, force: true });
     assert.deepEqual(third.written, ["trained_artifact.yaml"]);
     assert.notEqual(third.package_sha256, first.package_sha256);
     const changed = Deno.readTextFileSync(join(root, "trained_artifact.yaml")).split("\n")
@@ -96,15 +96,18 @@ evaluation: {loss: 1e-3}
 
 Deno.test(
   "a template is completed beside itself",
-  inFolder((folder) => {
+  inFolder(async (folder) => {
     const root = writeFolder(join(folder, "toy"), new Map([["receiver.onnx", receiver()]]));
     const template = "compatible_operations: [{operation: toy.receiver}]\n";
     Deno.writeTextFileSync(join(root, "trained_artifact.template.yaml"), template);
-    packageTrainedArtifact(root, { contractOf, out: join(folder, "a.zip") });
+    await packageTrainedArtifact(root, { contractOf, out: join(folder, "a.zip") });
     assert.equal(Deno.readTextFileSync(join(root, "trained_artifact.template.yaml")), template);
     assert.equal(inspect(root).status, "ready");
-    packageTrainedArtifact(root, { contractOf, out: join(folder, "b.zip") });
-    packageTrainedArtifact(join(root, "trained_artifact.template.yaml"), { contractOf, out: join(folder, "c.zip") });
+    await packageTrainedArtifact(root, { contractOf, out: join(folder, "b.zip") });
+    await packageTrainedArtifact(join(root, "trained_artifact.template.yaml"), {
+      contractOf,
+      out: join(folder, "c.zip"),
+    });
     const [a, b] = ["a.zip", "b.zip"].map((name) => Deno.readFileSync(join(folder, name)));
     assert.deepEqual(a, b);
   }),
@@ -112,7 +115,7 @@ Deno.test(
 
 Deno.test(
   "the digests of a selection history are filled in where they are missing",
-  inFolder((folder) => {
+  inFolder(async (folder) => {
     const made = parts();
     const population = sha256Hex("population");
     made.files.set("search.py", new TextEncoder().encode("search"));
@@ -155,7 +158,7 @@ Deno.test(
     const files = new Map(made.files);
     files.set("trained_artifact.json", new TextEncoder().encode(prettyJson(made.manifest)));
     const root = writeFolder(join(folder, "toy"), files);
-    const { written } = packageTrainedArtifact(root, { contractOf });
+    const { written } = await packageTrainedArtifact(root, { contractOf });
     assert.deepEqual([...written].sort(), ["history.json", "slot_contract.json", "trained_artifact.json"]);
     const { readiness } = inspect(root);
     assert.deepEqual([readiness!.status, readiness!.issues], ["ready", []]);
@@ -169,32 +172,32 @@ Deno.test(
 
 Deno.test(
   "what would not be imported is not packaged",
-  inFolder((folder) => {
+  inFolder(async (folder) => {
     const root = writeFolder(join(folder, "toy"), new Map([["receiver.onnx", receiver(["batch", 2])]]));
-    const refused = (code: string, operations?: string[]) =>
-      assert.throws(() => packageTrainedArtifact(root, { contractOf, operations }), (error: unknown) => {
+    const refused = async (code: string, operations?: string[]) =>
+      await assert.rejects(() => packageTrainedArtifact(root, { contractOf, operations }), (error: unknown) => {
         assert.ok(error instanceof SvcError);
         assert.ok(error.code === code || error.diagnostics.some((item) => item.code === code), error.message);
         return true;
       });
-    refused("artifact_manifest_missing");
-    refused("artifact_abi_mismatch", ["toy.receiver"]);
-    refused("artifact_component_missing", ["toy.encode"]);
-    refused("artifact_file_missing", ["toy.encode", "toy.decode"]);
-    refused("artifact_operation_incompatible", ["toy.plain"]);
+    await refused("artifact_manifest_missing");
+    await refused("artifact_abi_mismatch", ["toy.receiver"]);
+    await refused("artifact_component_missing", ["toy.encode"]);
+    await refused("artifact_file_missing", ["toy.encode", "toy.decode"]);
+    await refused("artifact_operation_incompatible", ["toy.plain"]);
     assert.deepEqual([names(folder), names(root)], [["toy"], ["receiver.onnx"]]);
     const draft = (text: string) => Deno.writeTextFileSync(join(root, "trained_artifact.yaml"), text);
     for (const text of ["", "- a\n", "components: 3\n", "components: [{path: ../../secret.onnx}]\n", "a: [\n"]) {
       draft(text);
-      assert.throws(() => packageTrainedArtifact(root, { contractOf }), (error: unknown) => {
+      await assert.rejects(() => packageTrainedArtifact(root, { contractOf }), (error: unknown) => {
         assert.ok(error instanceof SvcError && error.code.startsWith("artifact_"), String(error));
         return true;
       });
       assert.equal(Deno.readTextFileSync(join(root, "trained_artifact.yaml")), text);
     }
     Deno.writeTextFileSync(join(root, "trained_artifact.json"), "{}");
-    refused("artifact_manifest_ambiguous");
-    assert.throws(
+    await refused("artifact_manifest_ambiguous");
+    await assert.rejects(
       () => packageTrainedArtifact(join(folder, "absent"), { contractOf }),
       coded("artifact_manifest_missing"),
     );

@@ -26,10 +26,10 @@ function held(store: ArtifactStore): string[] {
 
 Deno.test(
   "an import puts the package under its digest, and nothing else",
-  inFolder((folder) => {
+  inFolder(async (folder) => {
     const store = storeIn(folder);
     const bytes = zipOf(new Map([...packageFiles(), ["notes.txt", new Uint8Array(5)]]));
-    const { outcome, artifact, unlisted } = importTrainedArtifact(bytes, store, {
+    const { outcome, artifact, unlisted } = await importTrainedArtifact(bytes, store, {
       label: "try",
       filename: "C/toy.zip",
     });
@@ -61,28 +61,29 @@ Deno.test(
 
 Deno.test(
   "the same package is imported once, whatever it came in",
-  inFolder((folder) => {
+  inFolder(async (folder) => {
     const store = storeIn(folder), files = packageFiles();
     const root = writeFolder(join(folder, "toy"), files);
-    const outcomes = [zipOf(files), root, join(root, "trained_artifact.yaml")].map((from) =>
-      importTrainedArtifact(from, store)
-    );
+    const outcomes = [];
+    for (const from of [zipOf(files), root, join(root, "trained_artifact.yaml")]) {
+      outcomes.push(await importTrainedArtifact(from, store));
+    }
     assert.deepEqual(outcomes.map(({ outcome }) => outcome), ["imported", "present", "present"]);
     assert.equal(held(store).length, 1);
     // A copy of the store is a package too.
-    const copy = importTrainedArtifact(outcomes[0].artifact.path, storeIn(join(folder, "other")));
+    const copy = await importTrainedArtifact(outcomes[0].artifact.path, storeIn(join(folder, "other")));
     assert.equal(copy.artifact.package_sha256, outcomes[0].artifact.package_sha256);
   }),
 );
 
 Deno.test(
   "a manifest under a name of its own gets the usual one",
-  inFolder((folder) => {
+  inFolder(async (folder) => {
     const files = packageFiles();
     files.set("mine.yaml", files.get("trained_artifact.yaml")!);
     files.delete("trained_artifact.yaml");
     const root = writeFolder(join(folder, "toy"), files);
-    const { artifact } = importTrainedArtifact(join(root, "mine.yaml"), storeIn(folder));
+    const { artifact } = await importTrainedArtifact(join(root, "mine.yaml"), storeIn(folder));
     assert.equal(artifact.status, "ready");
     assert.ok(names(artifact.path).includes("trained_artifact.yaml"));
   }),
@@ -90,16 +91,16 @@ Deno.test(
 
 Deno.test(
   "what is refused leaves no trace",
-  inFolder((folder) => {
+  inFolder(async (folder) => {
     const store = storeIn(folder);
     const files = packageFiles();
     files.set("models/receiver.onnx", new Uint8Array(7));
-    assert.throws(() => importTrainedArtifact(zipOf(files), store), (error: unknown) => {
+    await assert.rejects(() => importTrainedArtifact(zipOf(files), store), (error: unknown) => {
       assert.ok(error instanceof SvcError && error.code === "artifact_invalid");
       assert.deepEqual(error.diagnostics.map(({ code }) => code), ["artifact_hash_mismatch", "artifact_onnx_unsafe"]);
       return true;
     });
-    assert.throws(
+    await assert.rejects(
       () => importTrainedArtifact(zipOf(packageFiles()), store, { operation: "toy.encode" }),
       (error: unknown) => {
         assert.ok(error instanceof SvcError);
@@ -113,7 +114,7 @@ Deno.test(
 
 Deno.test(
   "an import that cannot be finished leaves nothing half",
-  inFolder((folder) => {
+  inFolder(async (folder) => {
     const store = storeIn(folder);
     const root = writeFolder(join(folder, "toy"), packageFiles());
     // A file that changes between the check and the copy.
@@ -127,14 +128,14 @@ Deno.test(
         return contractOf(operation);
       },
     };
-    assert.throws(() => importTrainedArtifact(root, bent), coded("artifact_hash_mismatch"));
-    assert.deepEqual(held(store), []);
+    await assert.rejects(() => importTrainedArtifact(root, bent), coded("artifact_hash_mismatch"));
+    assert.deepEqual(names(folder), ["toy"]);
   }),
 );
 
 Deno.test(
   "what a crash left is cleared, what is in use is not",
-  inFolder((folder) => {
+  inFolder(async (folder) => {
     const store = storeIn(folder), transit = join(storeFolder(store.stateDir), TRANSIT);
     const inUse = stage(storeFolder(store.stateDir));
     inUse.write("package/file", new Uint8Array(1));
@@ -143,7 +144,7 @@ Deno.test(
     Deno.writeTextFileSync(join(transit, "dead.lock"), "");
     Deno.mkdirSync(join(transit, "older"));
     assert.deepEqual(listTrainedArtifacts(store), []);
-    importTrainedArtifact(zipOf(packageFiles()), store);
+    await importTrainedArtifact(zipOf(packageFiles()), store);
     const left = names(transit);
     assert.equal(left.length, 2);
     assert.ok(left.every((name) => join(transit, name).startsWith(inUse.folder)));
@@ -154,9 +155,9 @@ Deno.test(
 
 Deno.test(
   "a damaged package is noticed everywhere, and repaired by importing it again",
-  inFolder((folder) => {
+  inFolder(async (folder) => {
     const store = storeIn(folder), bytes = zipOf(packageFiles());
-    const { artifact } = importTrainedArtifact(bytes, store);
+    const { artifact } = await importTrainedArtifact(bytes, store);
     const digest = artifact.package_sha256!;
     const damages: [string, (path: string) => void][] = [
       ["artifact_hash_mismatch", (path) => Deno.writeTextFileSync(join(path, "training/loss.csv"), "")],
@@ -177,7 +178,7 @@ Deno.test(
       assert.equal(report.status, "invalid", code);
       assert.ok(report.diagnostics.some((item) => item.code === code), code);
       assert.notEqual(listTrainedArtifacts(store)[0].status, "ready", code);
-      assert.equal(importTrainedArtifact(bytes, store).outcome, "repaired", code);
+      assert.equal((await importTrainedArtifact(bytes, store)).outcome, "repaired", code);
       assert.equal(verifyTrainedArtifact(digest, store).status, "valid", code);
       assert.deepEqual(held(store), [digest]);
     }
@@ -186,9 +187,9 @@ Deno.test(
 
 Deno.test(
   "a package under another's digest is not trusted",
-  inFolder((folder) => {
+  inFolder(async (folder) => {
     const store = storeIn(folder);
-    const { artifact } = importTrainedArtifact(zipOf(named("one")), store);
+    const { artifact } = await importTrainedArtifact(zipOf(named("one")), store);
     const false_ = join(storeFolder(store.stateDir), "f".repeat(64));
     Deno.renameSync(artifact.path, false_);
     const [row] = listTrainedArtifacts(store);
@@ -198,7 +199,7 @@ Deno.test(
 
 Deno.test(
   "artifacts of project and program are listed beside those of the store",
-  inFolder((folder) => {
+  inFolder(async (folder) => {
     const project = join(folder, "project"), program = join(folder, "program");
     writeFolder(join(project, "recipes/models/mine"), named("mine"));
     writeFolder(
@@ -210,7 +211,7 @@ Deno.test(
     );
     Deno.mkdirSync(join(project, "recipes/models/no_package"));
     const store: ArtifactStore = { ...storeIn(folder), projectRoot: project, programRoot: program };
-    importTrainedArtifact(zipOf(packageFiles(() => {}, "toy.encode", "toy.decode")), store);
+    await importTrainedArtifact(zipOf(packageFiles(() => {}, "toy.encode", "toy.decode")), store);
     const rows = listTrainedArtifacts(store);
     assert.deepEqual(rows.map(({ id, place, source_class }) => [id, place, source_class]), [
       ["toy-artifact", "store", "imported"],
@@ -225,9 +226,12 @@ Deno.test(
 
 Deno.test(
   "an artifact is found by digest, its beginning, id and path",
-  inFolder((folder) => {
+  inFolder(async (folder) => {
     const store = storeIn(folder);
-    const [one, two] = ["one", "two"].map((name) => importTrainedArtifact(zipOf(named(name)), store).artifact);
+    const [one, two] = [
+      (await importTrainedArtifact(zipOf(named("one")), store)).artifact,
+      (await importTrainedArtifact(zipOf(named("two")), store)).artifact,
+    ];
     const digest = one.package_sha256!;
     for (const reference of [digest, digest.slice(0, 12), "one", one.path]) {
       assert.equal(showTrainedArtifact(reference, store).row.package_sha256, digest, reference);
@@ -235,13 +239,13 @@ Deno.test(
     for (const reference of ["three", digest.slice(0, 3), "f".repeat(64), join(folder, "absent")]) {
       assert.throws(() => showTrainedArtifact(reference, store), coded("artifact_not_found"), reference);
     }
-    const again = importTrainedArtifact(
+    const { artifact: again } = await importTrainedArtifact(
       zipOf(packageFiles(({ manifest }) => {
         manifest.id = "one";
         manifest.name = "Another";
       })),
       store,
-    ).artifact;
+    );
     assert.throws(() => showTrainedArtifact("one", store), coded("artifact_ambiguous"));
     assert.equal(removeTrainedArtifact(again.package_sha256!, store).name, "Another");
     assert.equal(removeTrainedArtifact("one", store).package_sha256, digest);
@@ -251,20 +255,20 @@ Deno.test(
 
 Deno.test(
   "a link in place of the store or of a package leads nothing outside",
-  inFolder((folder) => {
+  inFolder(async (folder) => {
     const store = storeIn(folder), bytes = zipOf(packageFiles()), outside = join(folder, "outside");
-    const { artifact } = importTrainedArtifact(bytes, store);
+    const { artifact } = await importTrainedArtifact(bytes, store);
     Deno.renameSync(artifact.path, outside);
     Deno.symlinkSync(outside, artifact.path);
     const files = names(outside);
-    assert.equal(importTrainedArtifact(bytes, store).outcome, "repaired");
+    assert.equal((await importTrainedArtifact(bytes, store)).outcome, "repaired");
     assert.deepEqual(names(outside), files);
     assert.ok(Deno.lstatSync(artifact.path).isDirectory);
     const root = storeFolder(store.stateDir), moved = join(folder, "moved");
     Deno.renameSync(root, moved);
     Deno.symlinkSync(moved, root);
     const held = names(moved);
-    assert.throws(() => importTrainedArtifact(zipOf(named("other")), store), coded("path_refused"));
+    await assert.rejects(() => importTrainedArtifact(zipOf(named("other")), store), coded("path_refused"));
     assert.throws(() => removeTrainedArtifact(artifact.id, store), coded("path_refused"));
     assert.deepEqual(names(moved), held);
   }),
