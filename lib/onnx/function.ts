@@ -15,7 +15,7 @@ const RANDOM = [
   "RandomUniformLike",
 ];
 
-/** The newest operator set and the newest file format that the runtime loads. */
+/** The newest operator set and the newest file format that the runtime loads. Exported for tests. */
 export const MAX_OPSET = 26, MAX_IR_VERSION = 13;
 
 export const NOT_DETERMINISTIC = "artifact_not_deterministic", UNSUPPORTED = "artifact_unsupported";
