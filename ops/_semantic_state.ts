@@ -2,7 +2,7 @@
  * Semantic states and knowledge bases as artifacts.
  *
  * A state describes one example: `concepts` (lower-case words), `entities` (names and quantities as written), `facts`
- * (triples), and optionally `source_text`. A fact has `origin: "source"` when it was extracted from the example, and
+ * (triples with qualifiers), and optionally `source_text`. A fact has `origin: "source"` when it was extracted from the example, and
  * `"knowledge"` when grounding added it. Grounding also records `matches`, the knowledge-base facts that share words
  * with the state. Ids pair the states of sender and receiver.
  */
@@ -14,7 +14,10 @@ import { folded } from "../lib/numeric/set_scores.ts";
 export interface Fact {
   subject: string;
   predicate: string;
+  /** Empty for a verb without one. */
   object: string;
+  /** Time, place or manner, each with its word: `before noon`, `without charging`. Facts with others are other facts. */
+  qualifiers?: string[];
   /** In a state: extracted from the example (default), or added from a knowledge base. */
   origin?: "source" | "knowledge";
 }
@@ -51,12 +54,16 @@ export interface KnowledgeBase {
   facts: KnownFact[];
 }
 
-/** A fact as a phrase, `heavy rain will reach Lisbon`. */
-export const phraseOf = ({ subject, predicate, object }: Fact): string => `${subject} ${predicate} ${object}`;
+/** A fact as a phrase, `heavy rain will reach Lisbon before noon`. */
+export const phraseOf = ({ subject, predicate, object, qualifiers = [] }: Fact): string =>
+  [subject, predicate, object, ...qualifiers].filter((part) => part !== "").join(" ");
 
-/** Key of a fact; two facts with the same key are the same, whatever their origin. */
-export const factKey = ({ subject, predicate, object }: Fact): string =>
-  JSON.stringify([subject, predicate, object].map(folded));
+/** Key of a fact; two facts with the same key are the same, whatever their origin and the article of their subject. */
+export const factKey = ({ subject, predicate, object, qualifiers = [] }: Fact): string =>
+  JSON.stringify([
+    folded(subject).replace(/^(?:the|an?) (?=\S)/, ""),
+    ...[predicate, object, ...qualifiers].map(folded),
+  ]);
 
 /** Facts that are not among the earlier ones. */
 export function distinctFacts<T extends Fact>(facts: readonly T[]): T[] {
@@ -72,12 +79,18 @@ export function distinctFacts<T extends Fact>(facts: readonly T[]): T[] {
 const isText = (value: Value | undefined): value is string => typeof value === "string";
 const isTexts = (value: Value | undefined): value is string[] => Array.isArray(value) && value.every(isText);
 
-/** A fact from `{subject, predicate, object, origin?}`, or undefined. A damaged origin is none. */
+/** A fact from `{subject, predicate, object, qualifiers?, origin?}`, or undefined. A damaged origin is none. */
 export function readFact(value: Value | undefined): Fact | undefined {
   if (!isObject(value)) return undefined;
-  const { subject, predicate, object, origin } = value;
-  if (!isText(subject) || !isText(predicate) || !isText(object)) return undefined;
-  return { subject, predicate, object, ...(origin === "knowledge" || origin === "source" ? { origin } : {}) };
+  const { subject, predicate, object, qualifiers = [], origin } = value;
+  if (!isText(subject) || !isText(predicate) || !isText(object) || !isTexts(qualifiers)) return undefined;
+  return {
+    subject,
+    predicate,
+    object,
+    ...(qualifiers.length > 0 ? { qualifiers } : {}),
+    ...(origin === "knowledge" || origin === "source" ? { origin } : {}),
+  };
 }
 
 /** Whether grounding added a fact. */

@@ -10,20 +10,21 @@
  * each. Written for this project.
  */
 import concepts from "./_semantic_text_smoke_kb.json" with { type: "json" };
-import { type KnownFact, phraseOf } from "./_semantic_state.ts";
+import { type Fact, type KnownFact, phraseOf } from "./_semantic_state.ts";
 import { contentWords } from "./_words.ts";
 
-export const SEMANTIC_TEXT_SMOKE_KB_VERSION = "semantic_text_smoke_kb-v2";
+export const SEMANTIC_TEXT_SMOKE_KB_VERSION = "semantic_text_smoke_kb-v3";
 
-function fact(subject: string, predicate: string, object: string): KnownFact {
-  const words = new Set(contentWords(phraseOf({ subject, predicate, object })));
-  return { subject, predicate, object, min_token_overlap: Math.floor(words.size / 2) + 1 };
+function knownFact([subject, predicate, object, ...qualifiers]: string[]): KnownFact {
+  const fact: Fact = { subject, predicate, object, ...(qualifiers.length > 0 ? { qualifiers } : {}) };
+  const words = new Set(contentWords(phraseOf(fact)));
+  return { ...fact, min_token_overlap: Math.floor(words.size / 2) + 1 };
 }
 
 /** Concept and facts, in the order of the version. */
-export const SEMANTIC_TEXT_SMOKE_KB = (concepts as [string, [string, string, string][]][]).map(
+export const SEMANTIC_TEXT_SMOKE_KB = (concepts as [string, string[][]][]).map(
   ([concept, facts]): readonly [concept: string, facts: readonly KnownFact[]] => [
     concept,
-    facts.map((words) => fact(...words)),
+    facts.map(knownFact),
   ],
 );

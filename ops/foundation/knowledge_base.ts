@@ -1,7 +1,8 @@
 /**
  * A versioned base of facts that sender and receiver both know before transmission.
  *
- * Facts are triples in a normal form: white space trimmed and collapsed, no repeated triple. The version of a base with
+ * Facts are triples in a normal form: white space trimmed and collapsed, no repeated triple. An object may have
+ * `qualifiers`, a list such as `["before noon"]`. The version of a base with
  * facts from the recipe ends in the digest of these facts.
  */
 import { KNOWLEDGE_BASE } from "../../lib/contract/kinds.ts";
@@ -89,7 +90,12 @@ function parseFacts(text: string): { facts: Fact[]; problem?: ParameterProblem["
 /** Trims and collapses white space; undefined for a triple with an empty part. */
 function normalised(fact: Fact | undefined): Fact | undefined {
   if (fact === undefined) return undefined;
-  const [subject, predicate, object] = [fact.subject, fact.predicate, fact.object]
-    .map((part) => part.normalize("NFC").replace(/\s+/gu, " ").trim());
-  return subject === "" || predicate === "" || object === "" ? undefined : { subject, predicate, object };
+  const [subject, predicate, object, ...qualifiers] = [
+    fact.subject,
+    fact.predicate,
+    fact.object,
+    ...fact.qualifiers ?? [],
+  ].map((part) => part.normalize("NFC").replace(/\s+/gu, " ").trim());
+  if ([subject, predicate, object, ...qualifiers].includes("")) return undefined;
+  return { subject, predicate, object, ...(qualifiers.length > 0 ? { qualifiers } : {}) };
 }

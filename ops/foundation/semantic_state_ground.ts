@@ -4,7 +4,8 @@
  * shared words, ties in the order of the base. A single number is not a content word. A fact of the base may need more
  * shared words than min_token_overlap (the built-in ones do).
  *
- * Facts of a state are unchanged: grounding adds knowledge, which metrics distinguish from content.
+ * Facts of a state are unchanged: grounding adds knowledge, which metrics distinguish from content. A fact that the state
+ * says already, perhaps with more qualifiers, is not added.
  * `semantic.kb_coverage` is the fraction of the states with content to which the base adds or confirms a fact; below
  * one half the step warns, because the base has another subject.
  */
@@ -14,9 +15,11 @@ import { diagnostic } from "../../lib/contract/error.ts";
 
 import { z } from "../../lib/contract/zod.ts";
 import { travel } from "../../lib/artifact/values.ts";
+import { folded } from "../../lib/numeric/set_scores.ts";
 import {
   distinctFacts,
   type Fact,
+  factKey,
   knowledgeOf,
   type KnownFact,
   type Match,
@@ -47,9 +50,9 @@ export default defineOperation({
     const grounded = statesOf(inputs.state).map((state): SemanticState => {
       const matches = matchesOf(state, kb.facts, params);
       const facts = matches.map(({ kb_fact_index }): Fact => {
-        const { subject, predicate, object } = kb.facts[kb_fact_index];
-        return { subject, predicate, object, origin: "knowledge" };
-      });
+        const { min_token_overlap: _, ...fact } = kb.facts[kb_fact_index];
+        return { ...fact, origin: "knowledge" };
+      }).filter((fact) => !state.facts.some((said) => implies(said, fact)));
       return { ...state, facts: distinctFacts([...state.facts, ...facts]), matches };
     });
     const grounding = { kb_id: kb.id, kb_version: kb.version, min_token_overlap: params.min_token_overlap };
@@ -74,6 +77,12 @@ function coverageOf(states: readonly SemanticState[], kb: string) {
     hint: "Add facts about these texts with facts_json, or leave grounding out",
   });
   return { metrics, metadata: { warnings: [warning] } };
+}
+
+/** Whether a fact says another one, with qualifiers that the other one lacks. */
+function implies(said: Fact, { qualifiers = [], ...triple }: Fact): boolean {
+  const own = new Set((said.qualifiers ?? []).map(folded));
+  return factKey({ ...said, qualifiers: [] }) === factKey(triple) && qualifiers.every((one) => own.has(folded(one)));
 }
 
 const isBareNumber = (word: string) => /^[\p{N}.,]+$/u.test(word);

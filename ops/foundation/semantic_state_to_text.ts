@@ -24,6 +24,7 @@ import {
   statesOf,
 } from "../_semantic_state.ts";
 import { maskCount } from "../_words.ts";
+import { factSentences } from "./_clauses.ts";
 import { fillMasks, MASKED_LM_PARAMS, maskedLm } from "./_masked_lm.ts";
 import { checkDevice } from "./_pretrained.ts";
 import { fillFromPhrases } from "./_repair.ts";
@@ -73,9 +74,9 @@ export default defineOperation({
 
 /** A text of facts and the entities that they do not mention; of the concepts without either. */
 function written({ entities, concepts }: SemanticState, facts: readonly Fact[]): string {
-  const said = folded(facts.map(phraseOf).join(" "));
+  const stated = factSentences(facts), said = folded(stated.join(" "));
   const unsaid = entities.filter((entity) => !said.includes(folded(entity)));
-  const sentences = [...facts.map(phraseOf), ...(unsaid.length > 0 ? [unsaid.join(", ")] : [])];
+  const sentences = [...stated, ...(unsaid.length > 0 ? [unsaid.join(", ")] : [])];
   if (sentences.length === 0 && concepts.length > 0) sentences.push(concepts.join(", "));
   return sentences.map((sentence) => sentence.replace(/^\p{Ll}/u, (letter) => letter.toUpperCase()) + ".").join(" ");
 }

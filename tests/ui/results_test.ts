@@ -178,7 +178,8 @@ browserTest("directions, places, meaning, boxes and answers are marked as the re
   const meaning = page.getByRole("region", { name: "Meaning" });
   const { items } = await reportOf(scene, stated, "metrics.semantic_state_faithfulness");
   const all = (key: string) => (items as JsonObject[]).flatMap((item) => item[key] as unknown as JsonObject[]);
-  const phrase = ({ subject, predicate, object }: JsonObject) => `${subject} ${predicate} ${object}`;
+  const phrase = ({ subject, predicate, object, qualifiers }: JsonObject) =>
+    [subject, predicate, object, ...Array.isArray(qualifiers) ? qualifiers : []].join(" ");
   const omitted = all("omitted_facts"), unsupported = all("unsupported_facts");
   assert.ok(omitted.length > 0, "the example loses something");
   await meaning.locator(`[data-facts="${omitted.length} ${unsupported.length}"]`).waitFor();

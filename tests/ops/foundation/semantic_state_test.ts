@@ -8,6 +8,7 @@ import toText from "../../../ops/foundation/semantic_state_to_text.ts";
 import { conceptsOf, entitiesOf } from "../../../ops/foundation/_local_rules.ts";
 import {
   emptyState,
+  type Fact,
   knowledgeArtifact,
   knowledgeOf,
   phraseOf,
@@ -149,27 +150,95 @@ Deno.test("built-in knowledge adds nothing to sentences that it does not know, a
 Deno.test("clauses become facts of the source, in the words of the sentence", async () => {
   const facts = async (text: string) => {
     const { outputs } = await runOperation(encodeText, { inputs: { texts: textsInput({ a: text }) } });
-    return statesOf(outputs.state)[0].facts.map(({ subject, predicate, object, origin }) => {
+    return statesOf(outputs.state)[0].facts.map(({ subject, predicate, object, qualifiers = [], origin }) => {
       assert.equal(origin, "source");
-      return [subject, predicate, object].join("|");
+      return [subject, predicate, object, ...qualifiers].join("|");
     });
   };
   const expected: Record<string, string[]> = {
-    weather_report: ["Heavy rain|will reach|Lisbon"],
-    robot_instruction: ["Robot Unit 7|must carry|the red toolbox to Bay 12"],
-    medical_note: ["Doctor Okafor|prescribed|250 milligrams of ibuprofen twice daily"],
+    weather_report: ["Heavy rain|will reach|Lisbon|before noon|with winds of 45 kilometres per hour"],
+    robot_instruction: ["Robot Unit 7|must carry|the red toolbox to Bay 12|within 90 seconds"],
+    medical_note: ["Doctor Okafor|prescribed|250 milligrams of ibuprofen twice daily|after the knee operation"],
     traffic_alert: [
-      "stalled lorry|blocks|two lanes of the Harbour Bridge",
-      "stalled lorry|delays|traffic by 25 minutes",
+      "A stalled lorry|blocks|two lanes of the Harbour Bridge",
+      "A stalled lorry|delays|traffic by 25 minutes",
     ],
-    sensor_summary: ["Sensor Delta|measured|18.6 degrees Celsius", "Sensor Delta|measured|64 percent humidity"],
+    sensor_summary: [
+      "Sensor Delta|measured|18.6 degrees Celsius",
+      "Sensor Delta|measured|64 percent humidity|inside the greenhouse|at dawn",
+    ],
   };
   for (const [id, text] of Object.entries(SEMANTIC_TEXT_SMOKE)) assert.deepEqual(await facts(text), expected[id], id);
-  assert.deepEqual(await facts("Three trains were delayed by snow, and the tram stops at noon. Yes."), [
-    "Three trains|were delayed|by snow",
-  ]);
+  const others: Record<string, string[]> = {
+    "Three trains were delayed by snow, and the tram stops at noon. Yes.": [
+      "Three trains|were delayed|by snow",
+      "the tram|stops|at noon",
+    ],
+    "The tram stops at noon and at dawn.": ["The tram|stops|at noon|and at dawn"],
+    "The pump starts at 6 a.m. and never stops.": ["The pump|starts|at 6 a.m.", "The pump|never stops|"],
+    "The valve doesn't open. The pump will not have failed before noon.": [
+      "The valve|doesn't|open",
+      "The pump|will not have failed|before noon",
+    ],
+    "In March, the company sold cows, horses and pigs.": [
+      "In March, the company|sold|cows, horses",
+      "In March, the company|sold|pigs",
+    ],
+    "The cat and the dog slept. He saw the dog near the gate and the bridge.": [
+      "He|saw|the dog|near the gate and the bridge",
+    ],
+  };
+  for (const [text, expected] of Object.entries(others)) assert.deepEqual(await facts(text), expected, text);
   assert.deepEqual(await facts(`Heavy ${MASK} will reach Lisbon. Winds move clouds.`), []);
   assert.deepEqual(await facts("A red circle at the top left."), ["red circle|at|top left"]);
+});
+
+Deno.test("facts of one subject are one sentence where a reader finds the same facts in it", async () => {
+  const kb = await base({ kb_id: "empty" });
+  const fact = (subject: string, predicate: string, object: string, qualifiers: string[] = []) => ({
+    subject,
+    predicate,
+    object,
+    qualifiers,
+  });
+  const text = async (facts: Fact[]) => (await write({ ...emptyState("a"), facts }, kb, {})).text;
+  const pump = fact("The pump", "starts", "at 7", ["with noise"]);
+  assert.equal(
+    await text([pump, fact("The pump", "stops", "at 9"), fact("The valve", "is", "open")]),
+    "The pump starts at 7 with noise and stops at 9. The valve is open.",
+  );
+  // "measured noise and trials": the second verb would be read as an object.
+  assert.equal(
+    await text([fact("The firm", "measured", "noise"), fact("The firm", "trial", "pumps")]),
+    "The firm measured noise. The firm trial pumps.",
+  );
+  assert.equal(
+    await text([pump, { ...fact("The pump", "stops", "at 9"), origin: "knowledge" }]),
+    [
+      "The pump starts at 7 with noise. The pump stops at 9.",
+    ].join(),
+  );
+  const many = Array.from({ length: 3000 }, (_, index) => fact("The firm", "sold", `${index} pumps`));
+  const written = await text(many);
+  assert.ok(written.split(". ").every((sentence) => sentence.length <= 501));
+  const { outputs } = await runOperation(encodeText, { inputs: { texts: textsInput({ a: written }) } });
+  assert.deepEqual(statesOf(outputs.state)[0].facts.map(({ object }) => object), many.map(({ object }) => object));
+});
+
+Deno.test("grounding adds no fact that the state says with more qualifiers, and keeps those of the base", async () => {
+  const facts_json = JSON.stringify([
+    ["rain", "hits", "town"],
+    { subject: "snow", predicate: "hits", object: "town", qualifiers: ["at  dawn "] },
+  ]);
+  const kb = await base({ kb_id: "inline_json", facts_json });
+  assert.deepEqual(knowledgeOf(kb).facts[1].qualifiers, ["at dawn"]);
+  const [rain, snow] = statesOf(
+    await grounded({ rain: "The rain hits town at noon.", snow: "Snow hits town." }, {}, kb),
+  );
+  const plain = { subject: "rain", predicate: "hits", object: "town", origin: "knowledge" };
+  const dawn = { ...plain, subject: "snow", qualifiers: ["at dawn"] };
+  assert.deepEqual(rain.facts.slice(1), [dawn]);
+  assert.deepEqual(snow.facts.slice(1), [dawn, plain]);
 });
 
 // Payload
@@ -288,7 +357,10 @@ Deno.test("a state is written as its facts, then what they leave unsaid", async 
     entities: ["Lisbon", "7 pigs"],
     facts: [known, invented],
   };
-  assert.equal((await write(state, kb, {})).text, "Heavy rain will reach Lisbon. Pigs fly to Rome. 7 pigs.");
+  assert.equal(
+    (await write(state, kb, {})).text,
+    "Heavy rain will reach Lisbon before noon with winds of 45 kilometres per hour. Pigs fly to Rome. 7 pigs.",
+  );
   const added: SemanticState = {
     ...state,
     facts: [{ ...known, origin: "knowledge" }, { ...invented, origin: "source" }],

@@ -20,7 +20,10 @@ const PARTS = ["concepts", "entities", "facts"] as const;
 
 /** A concept, an entity, or a fact as a phrase. */
 const phraseOf = (value: Value): string =>
-  isObject(value) ? [value.subject, value.predicate, value.object].map(String).join(" ") : String(value);
+  isObject(value)
+    ? [value.subject, value.predicate, value.object, ...Array.isArray(value.qualifiers) ? value.qualifiers : []]
+      .filter((part) => part !== "").map(String).join(" ")
+    : String(value);
 
 const isKnowledge = (value: Value) => isObject(value) && value.origin === "knowledge";
 const added = (value: Value): string => phraseOf(value) + (isKnowledge(value) ? " (from the knowledge base)" : "");
