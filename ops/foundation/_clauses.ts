@@ -4,7 +4,7 @@
  *     Robot Unit 7 | must carry | the red toolbox to Bay 12 | within 90 seconds
  *
  * The verb is the first auxiliary with its negation and the next word, or the first word in the form of a verb: a common
- * irregular past, `-ed`, or `-s` after a word without it. A word before a word of time, place or manner is a verb only
+ * irregular past, `-ed`, or `-s` after a word without it; without these the word after a plural. A word before a word of time, place or manner is a verb only
  * where no other one is. The subject is the text before the verb, which takes its adverb (`never`). The object ends at a
  * word of time, place or manner, at a conjunction, or at the end of the clause; each such word begins a qualifier. A verb
  * without an object takes the first of these (`opens at 7`), an auxiliary its participle (`is not | locked`); otherwise
@@ -15,7 +15,7 @@
  * are in its facts, in their order and as written, without the words that join two clauses.
  */
 import { type Fact, factKey, phraseOf } from "../_semantic_state.ts";
-import { MASK, WORD } from "../_words.ts";
+import { isStopWord, MASK, WORD } from "../_words.ts";
 import { isNumber } from "./_local_rules.ts";
 
 const list = (words: string) => new Set(words.split(" "));
@@ -65,6 +65,13 @@ function piece({ 0: text, index: start }: RegExpExecArray): Piece {
   return { text, word, start, end: start + text.length };
 }
 
+/** Place and number of the pieces of a verb; a loose one stands before a break or ends its clause. */
+interface Verb {
+  at: number;
+  length: number;
+  loose?: boolean;
+}
+
 /** Whether a piece is a comma, a colon or a semicolon. */
 const isStop = (piece: Piece | undefined) => piece !== undefined && piece.word === "" && piece.text !== MASK;
 
@@ -75,11 +82,11 @@ export function clauseFacts(text: string): Fact[] {
   for (const next of [...text.matchAll(PIECE)].map(piece)) {
     if (!/^[.!?]$/.test(next.text)) sentence.push(next);
     else {
-      facts.push(...sentenceFacts(text, sentence));
+      for (const fact of sentenceFacts(text, sentence)) facts.push(fact);
       sentence = [];
     }
   }
-  facts.push(...sentenceFacts(text, sentence));
+  for (const fact of sentenceFacts(text, sentence)) facts.push(fact);
   return facts;
 }
 
@@ -141,13 +148,13 @@ function verbLength(
 }
 
 /** The verb of the clause from a position: the first strict one, or a loose one before the end of its clause. */
-function verbOf(pieces: readonly Piece[], from: number): { at: number; length: number } | undefined {
-  let found: { at: number; length: number } | undefined;
+function verbOf(pieces: readonly Piece[], from: number): Verb | undefined {
+  let found: Verb | undefined;
   for (let at = from + 1; at < pieces.length; at++) {
     const length = verbLength(pieces, at, { from });
     if (length > 0) return { at, length };
     const looseLength = verbLength(pieces, at, { from, loose: true });
-    if (looseLength > 0) found ??= { at, length: looseLength };
+    if (looseLength > 0) found ??= { at, length: looseLength, loose: true };
     if (found === undefined) continue;
     const { word } = pieces[at], first = pieces[found.at].word;
     const isFurther = word === "and" && at + 1 < pieces.length && furtherVerb(pieces, at + 1, { from, first }) > 0;
@@ -156,11 +163,26 @@ function verbOf(pieces: readonly Piece[], from: number): { at: number; length: n
   return found;
 }
 
+/** The verb after a plural or a pronoun: `winds move clouds`. */
+function pluralVerb(pieces: readonly Piece[]): Verb | undefined {
+  const at = pieces.findIndex(({ text, word }, at) => {
+    const before = pieces[at - 1]?.word ?? "", after = pieces[at + 1]?.word ?? "";
+    const plural = /^\p{L}{2,}[^\P{L}su]s$/u.test(before) && !ARTICLES.has(before);
+    return (plural || /^(?:i|we|you|they)$/.test(before)) && /^\p{Ll}{2,}$/u.test(text) && !isStopWord(word) &&
+      !isNumber(word) && !ADVERBS.has(word) && !BREAKS.has(word) && (after !== "" || ARTICLES.has(pieces[0].word));
+  });
+  return at < 0 ? undefined : { at, length: 1 };
+}
+
 function sentenceFacts(text: string, pieces: readonly Piece[]): Fact[] {
-  const facts: Fact[] = [];
-  for (let from = 0, verb = verbOf(pieces, 0); verb !== undefined;) {
+  const facts: Fact[] = [], first = verbOf(pieces, 0);
+  const plural = first === undefined || first.loose ? pluralVerb(pieces) : undefined;
+  for (
+    let from = 0, verb = plural !== undefined && plural.at < (first?.at ?? Infinity) ? plural : first;
+    verb !== undefined;
+  ) {
     const clause = clauseFrom(text, pieces, from, verb);
-    facts.push(...clause.facts);
+    for (const fact of clause.facts) facts.push(fact);
     ({ from, verb } = clause.next);
   }
   return facts;
@@ -171,7 +193,7 @@ function clauseFrom(
   text: string,
   pieces: readonly Piece[],
   from: number,
-  verb: { at: number; length: number },
+  verb: Verb,
 ) {
   const slice = (start: number, end: number) => start < end ? text.slice(pieces[start].start, pieces[end - 1].end) : "";
   const wordAt = (place: number) => pieces[place]?.word ?? "";
