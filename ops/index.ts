@@ -8,6 +8,7 @@ import channelBitsToLatents from "./channel/bits_to_latents.ts";
 import channelCapacityOracleDigitalLink from "./channel/capacity_oracle_digital_link.ts";
 import channelCommunicationResourceAccounting from "./channel/communication_resource_accounting.ts";
 import channelCommunicationResourceAccountingV2 from "./channel/communication_resource_accounting_v2.ts";
+import channelCommunicationResourceAccountingV3 from "./channel/communication_resource_accounting_v3.ts";
 import channelCrc32Check from "./channel/crc32_check.ts";
 import channelCsiFeedbackLink from "./channel/csi_feedback_link.ts";
 import channelIdentityDecoder from "./channel/identity_decoder.ts";
@@ -245,17 +246,17 @@ const modulePath = (id: string) => `./${id.replace(".", "/").replaceAll(".", "_"
 const OPERATIONS: Operation[] = [
   channelBitBoundary, channelBitCountMatch, channelBitsToIndices, channelBitsToLatents,
   channelCapacityOracleDigitalLink, channelCommunicationResourceAccounting, channelCommunicationResourceAccountingV2,
-  channelCrc32Check, channelCsiFeedbackLink, channelIdentityDecoder, channelIdentityEncoder, channelIdentityLink,
-  channelIdentitySymbolLink, channelIndicesToBits, channelJpegCapacityOracle, channelLatentsToBits,
-  channelNrHarqCombine, channelNrLdpcDecoder, channelNrLdpcEncoder, channelNrPolarDecoder, channelNrPolarEncoder,
-  channelPacketizeCrc32, channelPacketizeCrc32V2, channelPayloadPassthroughDecoder, channelPayloadPassthroughEncoder,
-  channelRepetitionDecoder, channelRepetitionEncoder, channelSymbolBoundary, channelSymbolCountMatch,
-  channelSymbolPowerIdentity, channelSymbolPowerNormalize, demodulationConstellationDemapper,
-  demodulationDigitalDemodulate, demodulationIdentityDemodulate, demodulationMimoDetect,
-  demodulationNeuralReceiverAdapter, demodulationOfdmEqualize, demodulationOfdmPilotObservation,
-  demodulationOfdmReceive, demodulationPhaseTrackingReceiverAdapter, foundationClipImageEmbed,
-  foundationClipRetrievalRank, foundationClipTextEmbed, foundationDiffusionStateToImage, foundationKnowledgeBase,
-  foundationLocalStateToImage, foundationSamSegment, foundationSemanticStateGround,
+  channelCommunicationResourceAccountingV3, channelCrc32Check, channelCsiFeedbackLink, channelIdentityDecoder,
+  channelIdentityEncoder, channelIdentityLink, channelIdentitySymbolLink, channelIndicesToBits,
+  channelJpegCapacityOracle, channelLatentsToBits, channelNrHarqCombine, channelNrLdpcDecoder, channelNrLdpcEncoder,
+  channelNrPolarDecoder, channelNrPolarEncoder, channelPacketizeCrc32, channelPacketizeCrc32V2,
+  channelPayloadPassthroughDecoder, channelPayloadPassthroughEncoder, channelRepetitionDecoder,
+  channelRepetitionEncoder, channelSymbolBoundary, channelSymbolCountMatch, channelSymbolPowerIdentity,
+  channelSymbolPowerNormalize, demodulationConstellationDemapper, demodulationDigitalDemodulate,
+  demodulationIdentityDemodulate, demodulationMimoDetect, demodulationNeuralReceiverAdapter, demodulationOfdmEqualize,
+  demodulationOfdmPilotObservation, demodulationOfdmReceive, demodulationPhaseTrackingReceiverAdapter,
+  foundationClipImageEmbed, foundationClipRetrievalRank, foundationClipTextEmbed, foundationDiffusionStateToImage,
+  foundationKnowledgeBase, foundationLocalStateToImage, foundationSamSegment, foundationSemanticStateGround,
   foundationSemanticStatePayloadDecode, foundationSemanticStatePayloadEncode, foundationSemanticStateToText,
   foundationTextMaskRepair, foundationTextSemanticStateEncode, foundationVlmImageToState, foundationVqaAnswerFromPacket,
   foundationVqaPayloadDecode, foundationVqaPayloadEncode, foundationVqaSemanticSelect, foundationVqaTransformersAnswer,

@@ -62,8 +62,6 @@ export function encode(images: ArrayValue, params: { bits_per_pixel: number }, c
     array: { dtype: "uint8", shape: [bytes.length], data: bytes },
     metadata: {
       slice_bytes: length,
-      image_shape: images.shape,
-      image_dtype: images.dtype,
       source_item_counts: Array(count).fill(8 * perImage * length),
     },
   };
@@ -97,8 +95,9 @@ function stepOf(index: number, plane: number): number {
 
 /** Decodes received bytes; slices with a wrong checksum are filled from their neighbours. */
 export function decode({ array, metadata }: Call, context: Context): CoderResult {
-  const { slice_bytes: length, image_shape: shape, image_dtype: dtype } = metadata.adapter_metadata;
-  const [count, height, width, channels] = shape as number[];
+  const { slice_bytes: length } = metadata.adapter_metadata;
+  const { image_count: count, image_height: height, image_width: width, image_channels: channels } = metadata;
+  const shape = [count, height, width, channels], dtype = metadata.image_dtype;
   const perImage = Math.ceil(height / ROWS), size = height * width * channels;
   const samples = new Uint8Array(count * size);
   for (let image = 0; image < count; image++) {

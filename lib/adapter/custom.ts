@@ -30,6 +30,7 @@ import type {
 import { isObject, type JsonObject, toPlain, type Value } from "../contract/value.ts";
 import type { NdArray } from "../numeric/ndarray.ts";
 import { adapterMetrics, checkedArray, isPlain, plainJson, refuseResult } from "./results.ts";
+import { isSent, sideInformation } from "./side_information.ts";
 import type { AdapterOperation } from "./types.ts";
 import type { WrapContract } from "./wraps.ts";
 
@@ -89,7 +90,7 @@ export function customResult(
   given: Inputs,
   value: unknown,
   { name, limit }: { name: string; limit: number },
-): OperationResult {
+): OperationResult & { warnings: JsonObject[] } {
   const form = `Return {outputs: {${Object.keys(outputs).join(", ")}}, metrics: {name: number}}`;
   const made = Object.keys(outputs).filter((port) => outputs[port] !== kinds.REPORT);
   const parts = isPlain(value) && ("outputs" in value || "metrics" in value)
@@ -125,7 +126,29 @@ export function customResult(
         : documentOutput(port, kind, returned[port]),
     ];
   });
-  return { outputs: Object.fromEntries(artifacts), metrics: measured };
+  const beside = sideInformationOf(artifacts, outputs);
+  return {
+    outputs: Object.fromEntries(artifacts),
+    metrics: { ...measured, ...beside.metrics },
+    warnings: beside.warnings,
+  };
+}
+
+/** What the outputs in front of a channel have beside their arrays; nothing for other operations. */
+function sideInformationOf(
+  artifacts: readonly [string, OutputArtifact][],
+  outputs: Readonly<Record<string, string>>,
+): { metrics: Metrics; warnings: JsonObject[] } {
+  const sent = artifacts.filter(([port]) => isSent(outputs[port]));
+  if (sent.length === 0) return { metrics: {}, warnings: [] };
+  const added: JsonObject = {};
+  let items = 1;
+  for (const [port, { metadata = {} }] of sent) {
+    const { adapter_metadata: own, source_item_counts: counts } = metadata;
+    if (own !== undefined) added[port] = own;
+    if (Array.isArray(counts)) items = Math.max(items, counts.length);
+  }
+  return sideInformation(added, items);
 }
 
 function arrayOutput(

@@ -39,6 +39,7 @@ import type { AdapterBinding } from "./binding.ts";
 import { customArguments, customContract, customResult } from "./custom.ts";
 import { adapterMetrics, arrayResult, plainJson, refuseResult } from "./results.ts";
 import { type AdapterAnswer, callAdapter } from "./runtime.ts";
+import { sideInformation } from "./side_information.ts";
 import type { AdapterOperation, BitOrder, PermissionSet } from "./types.ts";
 import { isTaskWrap, WRAP_CONTRACTS, type WrapContract } from "./wraps.ts";
 
@@ -186,7 +187,8 @@ class Custom extends Step {
     const answer = await this.call(customArguments(this.operation, inputs, this.params));
     const { name, limits } = this.binding, { metadata } = this.evidence(answer);
     const how = { name, limit: limits.memory_mb * MIB };
-    return { ...this.checked(() => customResult(this.operation, inputs, answer.value, how)), metadata };
+    const { warnings, ...result } = this.checked(() => customResult(this.operation, inputs, answer.value, how));
+    return { ...result, metadata: { ...metadata, ...(warnings.length === 0 ? {} : { warnings }) } };
   }
 }
 
@@ -227,7 +229,10 @@ class Coder extends Step {
       image_dtype: dtype,
       ...(Object.keys(answer.metadata).length === 0 ? {} : { adapter_metadata: answer.metadata }),
     };
-    const { metrics, metadata } = this.evidence(answer);
+    const beside = sideInformation(answer.metadata, count), { warnings } = beside;
+    const { metrics: timing, metadata: printed } = this.evidence(answer);
+    const metrics = { ...timing, ...beside.metrics };
+    const metadata: JsonObject = { ...printed, ...(warnings.length === 0 ? {} : { warnings }) };
     const metadataOf = (counts: number[] | null, more: JsonObject = {}) =>
       travel(input.metadata, { ...about, ...more, ...(counts === null ? {} : { source_item_counts: counts }) }, [
         ...DELIVERY,

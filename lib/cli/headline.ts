@@ -20,6 +20,7 @@ const FAMILIES = [
   /^channel\.(.*\.)?bler$/,
   /^channel\.(packet_success_rate|outage_rate)$/,
   /^quality\.psnr_db$/,
+  /^quality\.exact_items$/,
   /^quality\.ssim$/,
   /^quality\.ms_ssim$/,
   /^semantic\.(lexical_similarity|kb_coverage)$|^text\.(exact_match|remaining_mask_count)$/,
@@ -30,7 +31,7 @@ const FAMILIES = [
   /^task\./,
   /^external\./,
   /^codec\.jpeg\.selected_quality_mean$/,
-  /^rate\.(payload_bpp|coded_bpp)$/,
+  /^rate\.(payload_bpp|coded_bpp|side_information_bits)$/,
   /^channel\.payload_bit_count$/,
   /^channel\.transmitted_bit_count$/,
   /^channel\.channel_use_count$/,
@@ -40,8 +41,9 @@ const FAMILIES = [
 const UNITS: [RegExp, string][] = [
   [/_db$/, "dB"],
   [/bpp$/, "bit/pixel"],
-  [/bit_count$/, "bits"],
+  [/bit_count$|side_information_bits$/, "bits"],
   [/channel_use_count$/, "channel uses"],
+  [/^quality\.exact_items$/, "images"],
   [/bits_per_channel_use$/, "bit/channel use"],
   [/_bits_per_ofdm_symbol$/, "bit/OFDM symbol"],
   [/_bps_hz$/, "bit/s/Hz"],
@@ -84,6 +86,8 @@ export function headlineMetrics(steps: readonly JsonObject[], view: HeadlineView
       if (!isNumber(value)) continue;
       const known = FAMILIES.findIndex((pattern) => pattern.test(metric)), own = view.task.indexOf(metric);
       if (known < 0 && own < 0 && !view.all) continue;
+      // Without exact images a mean PSNR is an ordinary mean.
+      if (metric === "quality.exact_items" && toNumber(value) === 0 && !view.all) continue;
       const family = own >= 0 ? own - view.task.length : known < 0 ? FAMILIES.length : known;
       const isCount = typeof value === "bigint" || /_count$/.test(metric);
       const counts = recordedRate((step.metadata ?? {}) as JsonObject, metric);

@@ -71,7 +71,8 @@ function lostShare({ metrics }: JsonObject): number | undefined {
  * The remark that belongs to a metric of a step, or null.
  *
  * - A bit error rate behind a step that put zeros in place of failed blocks: their bits count as zeros.
- * - Payload bits of a channel use are those that were offered; where nothing was delivered, this is said.
+ * - Payload bits of a channel use are those that were offered where the accounting knows of no receiver; where nothing was
+ *   delivered, this is said.
  */
 export function remarkOn(
   metric: string,
@@ -80,7 +81,8 @@ export function remarkOn(
   { filled }: HeadlineView,
 ): string | null {
   if (metric === "channel.effective_payload_bits_per_channel_use") {
-    return steps.some((row) => lostShare(row) === 1) ? "offered; nothing was delivered" : null;
+    const offered = valueOf(steps.find(({ id }) => id === step)?.metrics, metric);
+    return offered !== 0 && steps.some((row) => lostShare(row) === 1) ? "offered; nothing was delivered" : null;
   }
   const isRate = !/_count$|^timing\./.test(metric);
   const fill = isRate ? filled.find(({ rate }) => rate === step) : undefined;

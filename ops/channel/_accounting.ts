@@ -1,8 +1,9 @@
 /**
- * The counts of a link, for both versions of the operation.
+ * The counts of a link, for all versions of the operation.
  *
  * Bits: payload + framing = framed; framed + forward error correction = coded; coded + modulation padding =
- * transmitted. Symbols: pilot + header + data + grid padding = channel uses. All counts are exact integers; if metadata
+ * transmitted. Symbols: pilot + header + data + grid padding = channel uses. The effective payload of a channel use counts the
+ * items that arrived, by the receiver's bits in version 3. All counts are exact integers; if metadata
  * contain the codec's own bits, native codec bits + wire overhead = payload as well.
  */
 import { SvcError } from "../../lib/contract/error.ts";
@@ -11,7 +12,7 @@ import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { checkAccounting, type LinkAccounts } from "../../lib/artifact/accounting.ts";
 import type { Report } from "../_report.ts";
-import { bitsOf, metadataNumber, symbolsOf } from "../../lib/artifact/values.ts";
+import { bitsOf, metadataCounts, metadataNumber, symbolsOf } from "../../lib/artifact/values.ts";
 
 export const ACCOUNTING_PARAMS = z.strictObject({
   pilot_symbol_count: z.int().nonnegative().default(0).describe("pilot symbols besides the data symbols"),
@@ -25,6 +26,7 @@ interface LinkInputs {
   framed_bits: InputArtifact;
   coded_bits: InputArtifact;
   symbols: InputArtifact;
+  delivered_bits?: InputArtifact;
 }
 
 /** Reports the counts of a link. @throws SvcError `boundary_accounting_mismatch` for inconsistent counts */
@@ -68,7 +70,7 @@ export function accountForLink(inputs: LinkInputs, params: z.output<typeof ACCOU
     channel_uses: uses,
   };
   checkAccounting(accounts);
-  const pixels = pixelCount(inputs.payload_bits.metadata);
+  const delivered = deliveredBits(payload, inputs), pixels = pixelCount(inputs.payload_bits.metadata);
   const metrics: Metrics = {
     "channel.payload_bit_count": BigInt(payload),
     "channel.transmitted_bit_count": BigInt(transmitted),
@@ -76,7 +78,7 @@ export function accountForLink(inputs: LinkInputs, params: z.output<typeof ACCOU
     ...ratio("channel.code_rate", framed, coded),
     ...ratio("channel.bits_per_symbol", transmitted, data),
     ...ratio("channel.pilot_overhead_fraction", pilot, uses),
-    ...ratio("channel.effective_payload_bits_per_channel_use", payload, uses),
+    ...ratio("channel.effective_payload_bits_per_channel_use", delivered, uses),
     ...(pixels === undefined ? {} : {
       ...ratio("channel.uses_per_pixel", uses, pixels),
       ...ratio("rate.framed_bpp", framed, pixels),
@@ -84,7 +86,32 @@ export function accountForLink(inputs: LinkInputs, params: z.output<typeof ACCOU
       ...ratio("rate.padded_bpp", transmitted, pixels),
     }),
   };
-  return { metrics, facts: { accounting: { ...accounts } } };
+  const known = inputs.delivered_bits === undefined ? {} : { delivered_payload_bits: delivered };
+  return { metrics, facts: { accounting: { ...accounts, ...known } } };
+}
+
+/** Payload bits of the items that arrived; of all items where no receiver is connected. */
+function deliveredBits(payload: number, { payload_bits, delivered_bits }: LinkInputs): number {
+  if (delivered_bits === undefined) return payload;
+  const failed = metadataCounts(delivered_bits.metadata, "failed_item_indices");
+  if (failed === undefined) {
+    throw new SvcError(
+      "input_metadata_missing",
+      "Cannot account for the delivered payload: no failed items are listed",
+      {
+        hint: "Connect delivered_bits to channel.crc32_check, or use version 1 of this operation",
+      },
+    );
+  }
+  const counts = metadataCounts(payload_bits.metadata, "source_item_counts") ?? [payload];
+  if (counts.reduce((sum, bits) => sum + bits, 0) !== payload || failed.some((item) => item >= counts.length)) {
+    throw new SvcError(
+      "boundary_accounting_mismatch",
+      "Cannot account for the delivered payload: its items are not those of payload_bits",
+      { hint: "delivered_bits must be what the receiver made of the same payload" },
+    );
+  }
+  return failed.reduce((sum, item) => sum - counts[item], payload);
 }
 
 function mustNotShrink(stage: string, before: number, after: number, unit: string): void {

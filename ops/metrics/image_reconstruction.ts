@@ -3,7 +3,7 @@
  *
  * MSE and MAE are in units of the samples. The range is that of the type (255 for uint8, 1 for float32) unless
  * `data_range` is set. An exact image scores `psnr_cap_db`, or more if an inexact image of that type and shape could
- * exceed it. SSIM needs 11 pixels on the shorter side, MS-SSIM five scales of them; undefined values are omitted and
+ * exceed it; their number stands beside the mean. SSIM needs 11 pixels on the shorter side, MS-SSIM five scales of them; undefined values are omitted and
  * counted as skipped. Formulas and sources: lib/numeric/image_quality.ts.
  */
 import { IMAGES } from "../../lib/contract/kinds.ts";
@@ -75,6 +75,7 @@ export default defineReport({
       "quality.mse": mean("mse"),
       "quality.mae": mean("mae"),
       "quality.perfect_reconstruction_fraction": mean("exact"),
+      "quality.exact_items": BigInt(scores.reduce((sum, { exact }) => sum + exact, 0)),
       ...(scores[0].ssim === null ? {} : { "quality.ssim": mean("ssim") }),
       ...(covered === 0 ? {} : { "quality.ms_ssim": mean("ms_ssim") }),
       ...(scores[0].gmsd === null ? {} : { "quality.gmsd": mean("gmsd") }),

@@ -20,10 +20,18 @@ import { verifyRun } from "../../lib/run/verify.ts";
 import { fromFileUrl } from "../support/paths.ts";
 
 const context = { report_progress() {} } as Partial<Context> as Context;
-const encoded = (images: ArrayValue, bits_per_pixel = 1) =>
-  encode(images, { bits_per_pixel }, context) as { array: ArrayValue & { data: Uint8Array }; metadata: Metadata };
+/** Bytes with the metadata that a decoder gets. */
+function encoded(images: ArrayValue, bits_per_pixel = 1) {
+  const { array, metadata } = encode(images, { bits_per_pixel }, context) as {
+    array: ArrayValue & { data: Uint8Array };
+    metadata: Metadata;
+  };
+  const [image_count, image_height, image_width, image_channels] = images.shape;
+  const about = { image_count, image_height, image_width, image_channels, image_dtype: images.dtype };
+  return { array, metadata: { ...metadata, ...about, adapter_metadata: metadata } as Metadata };
+}
 const decoded = (array: ArrayValue, metadata: Metadata) =>
-  decode({ array, metadata: { adapter_metadata: metadata }, params: {} }, context) as ArrayValue & { data: Uint8Array };
+  decode({ array, metadata, params: {} }, context) as ArrayValue & { data: Uint8Array };
 
 async function photograph(name: string, size: number): Promise<ArrayValue & { data: Uint8Array }> {
   const bytes = await readBundledFile("svc_sample_images", name, { stateDir: "/nonexistent" });

@@ -1,6 +1,6 @@
 /**
- * Arguments and results of callables. Types only, so that an editor can check the code of this folder; svc itself does
- * not read this file.
+ * Arguments and results of callables, so that an editor can check the code of this folder, and a helper for its tests; svc
+ * itself does not read this file.
  */
 
 /** An array in C order (last axis fastest), as in NumPy; complex data is interleaved: real, imaginary, real, … */
@@ -13,11 +13,17 @@ export type ArrayValue =
 
 /**
  * Metadata of an artifact, passed along the link with its array. The metadata of your encoder is in its field
- * `adapter_metadata`; image_count, image_height, image_width, image_channels and image_dtype describe the encoded
+ * `adapter_metadata`, counted as rate beyond 64 bytes an item; image_count, image_height, image_width, image_channels and image_dtype describe the encoded
  * images.
  */
 // deno-lint-ignore no-explicit-any -- any JSON
 export type Metadata = Record<string, any>;
+
+/** The metadata that a decoder gets: what svc states about the encoded images, and what their encoder added. For tests. */
+export function decoderMetadata({ shape, dtype }: ArrayValue, adapter_metadata: Metadata = {}): Metadata {
+  const [image_count, image_height, image_width, image_channels] = shape;
+  return { image_count, image_height, image_width, image_channels, image_dtype: dtype, adapter_metadata };
+}
 
 /** The result of a coder: only the array, or the array with metadata. */
 export type CoderResult = ArrayValue | { array: ArrayValue; metadata?: Metadata };

@@ -12,7 +12,7 @@ const COMPARED: readonly { op: string; reference: string; candidate: string }[] 
   { op: "metrics.ofdm_power_allocation", reference: "reference", candidate: "candidate" },
   { op: "metrics.nr_ldpc_ofdm_delivery", reference: "reference_payload", candidate: "decoded_payload" },
 ];
-const ACCOUNTING = ["channel.communication_resource_accounting", "channel.communication_resource_accounting.v2"];
+const ACCOUNTING = ["", ".v2", ".v3"].map((version) => `channel.communication_resource_accounting${version}`);
 
 /** Comparisons of two known streams with different outputs. */
 function* comparisons(

@@ -72,15 +72,15 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
   ]],
   resource: [33, [`resource.${RESOURCE}`]],
   channel: [57, [`channel.${CHANNEL}`]],
-  quality: [9, [
-    "quality.{{psnr_db,perfect_reconstruction_fraction,ssim,ms_ssim} H, {mse,mae,gmsd} L, ms_ssim_{item,skipped}_count N}",
+  quality: [10, [
+    "quality.{{psnr_db,exact_items,perfect_reconstruction_fraction,ssim,ms_ssim} H, {mse,mae,gmsd} L, ms_ssim_{item,skipped}_count N}",
   ]],
   codec: [21, [
     "codec.{index_count,codebook_used_entries,codebook_perplexity} N",
     "codec.{bit_count,native_bit_count,native_bytes,bytes,{jpeg,webp,avif}.selected_quality_{mean,min,max}} N",
     "codec.{{jpeg,webp,avif}.unfit_count,latents_per_pixel,truncated_text_count} L",
   ]],
-  rate: [6, ["rate.{native_codec,serialized_payload,payload,framed,coded,padded}_bpp L"]],
+  rate: [7, ["rate.{{native_codec,serialized_payload,payload,framed,coded,padded}_bpp,side_information_bits} L"]],
   memory: [1, ["memory.run.peak_rss_bytes L"]],
   timing: [5, ["{timing.step.wall_time_s,encoder.{inference,payload_encode},decoder.{payload_decode,inference}} L"]],
   semantic: [7, [

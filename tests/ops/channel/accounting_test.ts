@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import accounting from "../../../ops/channel/communication_resource_accounting.ts";
 import accountingV2 from "../../../ops/channel/communication_resource_accounting_v2.ts";
+import accountingV3 from "../../../ops/channel/communication_resource_accounting_v3.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { bitsInput, payloadInput, someBits, symbolsInput } from "../inputs.ts";
 import { refuses, runOperation } from "../harness.ts";
@@ -58,6 +59,27 @@ Deno.test("without a stated total the channel uses are pilots, header and data",
   const { metrics } = await runOperation(accounting, { inputs: link(), params: { pilot_symbol_count: 3 } });
   assert.equal(metrics["channel.channel_use_count"], 230n);
   assert.equal(metrics["rate.framed_bpp"], undefined);
+});
+
+Deno.test("the effective payload counts the items that arrived", async () => {
+  const inputs = link({}, { payload: { source_item_counts: [60, 30, 10] } });
+  const received = (failed_item_indices: number[]) => ({
+    ...inputs,
+    delivered_bits: payloadInput(someBits(100), { failed_item_indices }),
+  });
+  const effective = async (failed: number[]) => {
+    const { metrics, outputs } = await runOperation(accountingV3, { inputs: received(failed) });
+    const { accounting: facts } = outputs.report.json() as { accounting: JsonObject };
+    return [Number(metrics["channel.effective_payload_bits_per_channel_use"]) * 227, facts.delivered_payload_bits].map(
+      Number,
+    );
+  };
+  assert.deepEqual(await effective([]), [100, 100]);
+  assert.deepEqual(await effective([1]), [70, 70]);
+  assert.deepEqual(await effective([0, 1, 2]), [0, 0]);
+  await refuses("boundary_accounting_mismatch", () => runOperation(accountingV3, { inputs: received([3]) }));
+  const silent = { ...inputs, delivered_bits: payloadInput(someBits(100)) };
+  await refuses("input_metadata_missing", () => runOperation(accountingV3, { inputs: silent }));
 });
 
 Deno.test("counts that do not add up are refused", async () => {

@@ -51,6 +51,7 @@ Deno.test("scores are means over the images, with a row for each", async () => {
   });
   assert.equal(metrics["quality.mse"], 8);
   assert.equal(metrics["quality.perfect_reconstruction_fraction"], 0.5);
+  assert.equal(metrics["quality.exact_items"], 1n);
   const items = outputs.report.json().items as JsonObject[];
   assert.deepEqual(items.map(({ id, exact }) => [id, exact]), [["x", true], ["y", false]]);
 });

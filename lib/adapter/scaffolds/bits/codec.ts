@@ -22,10 +22,8 @@ export function encode(images: ArrayValue, params: { bits_per_sample: number }, 
   return {
     array: { dtype: "uint8", shape: [bits.length], data: bits },
     metadata: {
-      // For the decoder, which gets it as metadata.adapter_metadata. It must not contain information that the bits should carry.
+      // For the decoder, which gets it as metadata.adapter_metadata. It is counted as rate beyond 64 bytes an image.
       sample_depth: depth,
-      image_shape: images.shape,
-      image_dtype: images.dtype,
       // Number of bits of each image, for packets and for channels with one fading gain per image.
       source_item_counts: Array(count).fill(bits.length / count),
     },
@@ -34,7 +32,9 @@ export function encode(images: ArrayValue, params: { bits_per_sample: number }, 
 
 /** Decodes the received bits, which are as many as were sent. */
 export function decode({ array, metadata }: Call, _context: Context): CoderResult {
-  const { sample_depth: depth, image_shape: shape, image_dtype: dtype } = metadata.adapter_metadata;
+  const { sample_depth: depth } = metadata.adapter_metadata;
+  const { image_count: count, image_height: height, image_width: width, image_channels: channels } = metadata;
+  const shape = [count, height, width, channels], dtype = metadata.image_dtype;
   const bits = array.data as Uint8Array, samples = new Uint8Array(bits.length / depth);
   for (let i = 0; i < samples.length; i++) {
     let sample = 0;

@@ -1,7 +1,7 @@
 /** Run in this folder with `deno test`. */
 import assert from "node:assert/strict";
 import { decode, encode } from "./codec.ts";
-import type { ArrayValue, Context } from "../svc_types.ts";
+import { type ArrayValue, type Context, decoderMetadata } from "../svc_types.ts";
 
 const context = { report_progress() {} } as Partial<Context> as Context;
 
@@ -10,7 +10,7 @@ function roundTrip(images: ArrayValue, bits_per_sample: number): ArrayValue {
     array: ArrayValue;
     metadata?: Record<string, unknown>;
   };
-  return decode({ array, metadata: { adapter_metadata: metadata }, params: {} }, context) as ArrayValue;
+  return decode({ array, metadata: decoderMetadata(images, metadata), params: {} }, context) as ArrayValue;
 }
 
 const every: ArrayValue = { dtype: "uint8", shape: [2, 8, 16, 1], data: Uint8Array.from({ length: 256 }, (_, i) => i) };

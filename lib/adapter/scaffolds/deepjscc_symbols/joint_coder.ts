@@ -44,10 +44,8 @@ export function encode(images: ArrayValue, params: { block_size: number }, conte
   return {
     array: { dtype: "complex64", shape: [count * perImage], data: parts },
     metadata: {
-      // For the decoder, which gets it as metadata.adapter_metadata.
+      // For the decoder, which gets it as metadata.adapter_metadata. It is counted as rate beyond 64 bytes an image.
       block_size: side,
-      image_shape: images.shape,
-      image_dtype: images.dtype,
       // Mean |x|^2 before the link scales it.
       symbol_power: energy / (count * perImage),
       // Number of symbols of each image, for channels with one fading gain per image.
@@ -58,8 +56,9 @@ export function encode(images: ArrayValue, params: { block_size: number }, conte
 
 /** Decodes the received symbols, which are as many as were sent, at unit power and with noise. */
 export function decode({ array, metadata }: Call, _context: Context): CoderResult {
-  const { block_size: side, image_shape: shape, image_dtype: dtype, symbol_power: power } = metadata.adapter_metadata;
-  const [count, height, width, channels] = shape as number[];
+  const { block_size: side, symbol_power: power } = metadata.adapter_metadata;
+  const { image_count: count, image_height: height, image_width: width, image_channels: channels } = metadata;
+  const shape = [count, height, width, channels], dtype = metadata.image_dtype;
   const rows = Math.ceil(height / side), columns = Math.ceil(width / side);
   const perImage = Math.ceil(rows * columns * channels / 2);
   const parts = array.data as Float32Array, gain = Math.sqrt(power);

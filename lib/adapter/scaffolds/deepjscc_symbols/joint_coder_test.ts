@@ -1,7 +1,7 @@
 /** Run in this folder with `deno test`. */
 import assert from "node:assert/strict";
 import { decode, encode } from "./joint_coder.ts";
-import type { ArrayValue, Context } from "../svc_types.ts";
+import { type ArrayValue, type Context, decoderMetadata } from "../svc_types.ts";
 
 const context = { report_progress() {} } as Partial<Context> as Context;
 
@@ -26,7 +26,7 @@ Deno.test("without noise single pixels are lossless, and images have separate sy
   assert.deepEqual(sent.array.shape, [2 * 8]);
   assert.deepEqual(sent.metadata.source_item_counts, [8, 8]);
   assert.deepEqual(
-    decode({ array: normalised(sent), metadata: { adapter_metadata: sent.metadata }, params: {} }, context),
+    decode({ array: normalised(sent), metadata: decoderMetadata(ramp, sent.metadata), params: {} }, context),
     ramp,
   );
 });

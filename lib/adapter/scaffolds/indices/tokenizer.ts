@@ -45,10 +45,8 @@ export function encode(
     metadata: {
       // Required: it determines the number of bits per index.
       codebook_size: levels,
-      // For the decoder, which gets it as metadata.adapter_metadata. It must not contain information that the indices should carry.
+      // For the decoder, which gets it as metadata.adapter_metadata. It is counted as rate beyond 64 bytes an image.
       block_size: side,
-      image_shape: images.shape,
-      image_dtype: images.dtype,
       source_item_counts: Array(count).fill(indices.length / count),
     },
   };
@@ -56,8 +54,9 @@ export function encode(
 
 /** Decodes the received indices, which are as many as were sent. */
 export function decode({ array, metadata }: Call, _context: Context): CoderResult {
-  const { block_size: side, codebook_size: levels, image_shape: shape, image_dtype: dtype } = metadata.adapter_metadata;
-  const [count, height, width, channels] = shape as number[];
+  const { block_size: side, codebook_size: levels } = metadata.adapter_metadata;
+  const { image_count: count, image_height: height, image_width: width, image_channels: channels } = metadata;
+  const shape = [count, height, width, channels], dtype = metadata.image_dtype;
   const rows = Math.ceil(height / side), columns = Math.ceil(width / side);
   const samples = new Float32Array(count * height * width * channels);
   for (let i = 0; i < samples.length; i++) {

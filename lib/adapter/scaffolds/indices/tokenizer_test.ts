@@ -1,7 +1,7 @@
 /** Run in this folder with `deno test`. */
 import assert from "node:assert/strict";
 import { decode, encode } from "./tokenizer.ts";
-import type { ArrayValue, Context } from "../svc_types.ts";
+import { type ArrayValue, type Context, decoderMetadata } from "../svc_types.ts";
 
 const context = { report_progress() {} } as Partial<Context> as Context;
 
@@ -18,7 +18,7 @@ const ramp: ArrayValue = {
 
 Deno.test("single pixels with 256 levels are lossless", () => {
   const { array, metadata } = tokens(ramp, 1, 256);
-  assert.deepEqual(decode({ array, metadata: { adapter_metadata: metadata }, params: {} }, context), ramp);
+  assert.deepEqual(decode({ array, metadata: decoderMetadata(ramp, metadata), params: {} }, context), ramp);
 });
 
 Deno.test("blocks at the edge are averaged over their existing pixels", () => {
@@ -28,7 +28,7 @@ Deno.test("blocks at the edge are averaged over their existing pixels", () => {
   assert.deepEqual([...array.data].map(Number), [84, 108, 204, 228]);
   assert.equal(metadata.codebook_size, 256);
   assert.deepEqual(
-    (decode({ array, metadata: { adapter_metadata: metadata }, params: {} }, context) as ArrayValue).shape,
+    (decode({ array, metadata: decoderMetadata(ramp, metadata), params: {} }, context) as ArrayValue).shape,
     ramp.shape,
   );
 });

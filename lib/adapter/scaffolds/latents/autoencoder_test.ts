@@ -1,7 +1,7 @@
 /** Run in this folder with `deno test`. */
 import assert from "node:assert/strict";
 import { decode, encode } from "./autoencoder.ts";
-import type { ArrayValue, Context } from "../svc_types.ts";
+import { type ArrayValue, type Context, decoderMetadata } from "../svc_types.ts";
 
 const context = { report_progress() {} } as Partial<Context> as Context;
 
@@ -17,7 +17,7 @@ const ramp: ArrayValue = {
 
 Deno.test("single pixels are lossless", () => {
   const { array, metadata } = latentsOf(ramp, 1);
-  assert.deepEqual(decode({ array, metadata: { adapter_metadata: metadata }, params: {} }, context), ramp);
+  assert.deepEqual(decode({ array, metadata: decoderMetadata(ramp, metadata), params: {} }, context), ramp);
 });
 
 Deno.test("black is -1, white is 1, and values beyond are clipped", () => {
@@ -25,5 +25,5 @@ Deno.test("black is -1, white is 1, and values beyond are clipped", () => {
   const { array, metadata } = latentsOf(ends, 1);
   assert.deepEqual([...array.data], [-1, 1]);
   const noisy: ArrayValue = { dtype: "float32", shape: array.shape, data: Float32Array.of(-1.5, 1.5) };
-  assert.deepEqual(decode({ array: noisy, metadata: { adapter_metadata: metadata }, params: {} }, context), ends);
+  assert.deepEqual(decode({ array: noisy, metadata: decoderMetadata(ends, metadata), params: {} }, context), ends);
 });

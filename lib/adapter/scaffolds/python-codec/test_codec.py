@@ -11,7 +11,10 @@ CONTEXT = SimpleNamespace(report_progress=lambda *args: None)
 
 def round_trip(images, depth):
     sent = encode(images, {"bits_per_sample": depth}, CONTEXT)
-    return decode({"array": sent["array"], "metadata": {"adapter_metadata": sent["metadata"]}, "params": {}}, CONTEXT)
+    # What svc states about the encoded images.
+    shape = dict(zip(("image_count", "image_height", "image_width", "image_channels"), images.shape))
+    metadata = {**shape, "image_dtype": images.dtype.name, "adapter_metadata": sent["metadata"]}
+    return decode({"array": sent["array"], "metadata": metadata, "params": {}}, CONTEXT)
 
 
 class CodecTest(unittest.TestCase):

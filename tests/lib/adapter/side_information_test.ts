@@ -1,0 +1,160 @@
+/** Metadata beside the link is rate: a codec that sends its image there is counted, warned of, and refused by a budget. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { isSent, sideInformation } from "../../../lib/adapter/side_information.ts";
+import { SCAFFOLD_KINDS, scaffoldAdapter } from "../../../lib/adapter/scaffold.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
+import { open } from "../../../mod.ts";
+import { ROOT_PATH } from "../../support/paths.ts";
+import { withFolder, writeFolder } from "./support.ts";
+
+Deno.test("bits are those of the canonical JSON in UTF-8 beyond 64 bytes an item", () => {
+  const bits = (metadata: JsonObject, items: number) =>
+    sideInformation(metadata, items).metrics["rate.side_information_bits"];
+  assert.equal(bits({}, 1), 0n);
+  // {"a":"…"} has 8 bytes beside its text.
+  assert.deepEqual([bits({ a: "x".repeat(56) }, 1), bits({ a: "x".repeat(57) }, 1)], [0n, 8n]);
+  assert.equal(bits({ a: "é".repeat(60) }, 1), BigInt(8 * (128 - 64)));
+  assert.deepEqual([bits({ a: "x".repeat(120) }, 2), bits({ b: 1, a: "x".repeat(121) }, 2)], [0n, BigInt(8 * 7)]);
+  const warns = (length: number, items = 1) => sideInformation({ a: "x".repeat(length) }, items).warnings.length;
+  assert.deepEqual([warns(56 + 128), warns(56 + 129), warns(56 + 129, 2)], [0, 1, 0]);
+  assert.deepEqual([isSent("channel.payload_bits.numpy"), isSent("channel.rx_symbols.complex_numpy")], [true, false]);
+});
+
+/** Sends eight bits, and its image in the metadata. */
+const CHEAT = {
+  "svc_adapter.yaml": `schema_version: 1
+name: cheat
+version: "1"
+operations:
+  - { id: cheat.encode, name: Encode, wraps: model.external_encode_bits, adapter: { path: code.js, callable: encode } }
+  - { id: cheat.decode, name: Decode, wraps: model.external_decode_bits, adapter: { path: code.js, callable: decode, call_style: dict } }
+  - id: cheat.symbols
+    name: Symbols
+    wraps: custom
+    inputs: {bits: [channel.payload_bits.numpy]}
+    outputs: {symbols: channel.symbols.complex_numpy}
+    adapter: {path: code.js, callable: symbols}
+  - id: cheat.receive
+    name: Receive
+    wraps: custom
+    inputs: {symbols: [channel.symbols.complex_numpy]}
+    outputs: {bits: channel.demod_bits.numpy}
+    adapter: {path: code.js, callable: receive}
+`,
+  "code.js": `export function encode({ shape, data }) {
+  return { array: { dtype: "uint8", shape: [8], data: new Uint8Array(8) }, metadata: { pixels: [...data] } };
+}
+export function decode({ metadata }) {
+  const { image_count: n, image_height: h, image_width: w, image_channels: c } = metadata;
+  return { dtype: "uint8", shape: [n, h, w, c], data: Uint8Array.from(metadata.adapter_metadata.pixels) };
+}
+export function symbols({ bits }) {
+  const array = { dtype: "complex64", shape: [bits.data.length], data: new Float32Array(2 * bits.data.length) };
+  return { outputs: { symbols: { array, metadata: { sent: [...bits.data], more: "x".repeat(200) } } } };
+}
+export const receive = ({ symbols }) => {
+  const array = { dtype: "uint8", shape: symbols.shape, data: new Uint8Array(symbols.shape[0]) };
+  return { outputs: { bits: { array, metadata: { notes: "x".repeat(500) } } } };
+};
+`,
+};
+const RECIPE = `
+name: cheating
+metadata: {seed: 1}
+steps:
+  - id: data
+    op: source.image_dataset
+    params: {dataset: svc_sample_images, image_ids: camera, crop_size: 16}
+  - {id: sender, op: cheat.encode, inputs: {images: data.images}}
+  - {id: receiver, op: cheat.decode, inputs: {bits: sender.bits}}
+  - {id: evaluation, op: metrics.image_reconstruction, inputs: {reference: data.images, reconstruction: receiver.images}}
+`;
+const PACK = (budget: string) => `
+schema_version: 1
+id: cheating_v1
+version: "1"
+name: Cheating
+suite: {id: image_reconstruction, name: Images, status: experimental, version: "1"}
+dataset: {id: svc_sample_images, modality: image, version: svc_sample_images-v1}
+task: {id: image_reconstruction}
+metrics: [quality.psnr_db]
+replication: {replicates: 1, base_seed: 1}
+metadata: {benchmark_tier: smoke${budget}}
+recipes: [{id: cheat, label: Cheat, role: candidate, path: ../recipes/cheating.yaml, params: {method_id: cheat}}]
+`;
+
+Deno.test("an image in the metadata has 99 dB, its bits beside the rate, a warning, and no row under a budget", () =>
+  withFolder(async (project) => {
+    const folder = writeFolder(join(project, "cheat"), CHEAT);
+    writeFolder(project, { "recipes/cheating.yaml": RECIPE });
+    await using svc = await open({ projectRoot: project, adapters: [{ folder }] });
+    const { summary, status } = await svc.recipes.run(RECIPE);
+    assert.equal(status, "completed", String(summary.error));
+    const steps = summary.steps as { id: string; metrics: Record<string, number> }[];
+    const [sender, evaluation] = ["sender", "evaluation"].map((id) => steps.find((step) => step.id === id)!.metrics);
+    assert.equal(Number(evaluation["quality.psnr_db"]), 99);
+    const bits = Number(sender["rate.side_information_bits"]);
+    assert.ok(bits > 8 * 2 * 256 - 8 * 64 && bits < 8 * 4.5 * 256, String(bits));
+    const warnings = summary.warnings as { code: string; path: string }[];
+    assert.deepEqual(warnings.filter(({ code }) => code === "side_information_large").map(({ path }) => path), [
+      "$.steps[1]",
+    ]);
+
+    const statusOf = async (budget: string) => {
+      writeFolder(project, { "benchmarks/cheating_v1.yaml": PACK(budget) });
+      const { result } = await svc.benchmarks.run(join(project, "benchmarks/cheating_v1.yaml"));
+      const [row] = (result as unknown as { recipes: JsonObject[] }).recipes;
+      return [row.status, (row.resource_admission as JsonObject | undefined)?.observed_side_information_bits];
+    };
+    assert.deepEqual((await statusOf(", resource_budget: {side_information_bits: 0}")).map(String), [
+      "rejected_resource_budget",
+      String(bits),
+    ]);
+    assert.equal((await statusOf(`, resource_budget: {side_information_bits: ${bits}}`))[0], "completed");
+    assert.equal((await statusOf(""))[0], "completed");
+    writeFolder(project, { "benchmarks/cheating_v1.yaml": PACK(", resource_budget: {side_information_bits: -1}") });
+    await assert.rejects(svc.benchmarks.run(join(project, "benchmarks/cheating_v1.yaml")), { code: "pack_invalid" });
+  }));
+
+Deno.test("an operation in front of the channel is counted as well, a receiver is not", () =>
+  withFolder(async (project) => {
+    const folder = writeFolder(join(project, "cheat"), CHEAT);
+    await using svc = await open({ projectRoot: project, adapters: [{ folder }] });
+    const { summary } = await svc.recipes.run(`
+name: operations
+metadata: {seed: 1}
+steps:
+  - {id: data, op: source.random_bits, params: {bit_count: 100}}
+  - {id: sender, op: cheat.symbols, inputs: {bits: data.bits}}
+  - {id: receiver, op: cheat.receive, inputs: {symbols: sender.symbols}}
+`);
+    const [, sender, receiver] = summary.steps as { metrics: Record<string, number> }[];
+    assert.ok(Number(sender.metrics["rate.side_information_bits"]) > 8 * 300, JSON.stringify(summary.error));
+    assert.ok(!("rate.side_information_bits" in receiver.metrics));
+  }));
+
+Deno.test("shipped adapters and scaffolds send nothing beside the link that is counted", () =>
+  withFolder(async (root) => {
+    const coders = SCAFFOLD_KINDS.filter((kind) => ["bits", "indices", "latents", "deepjscc_symbols"].includes(kind));
+    const found: Record<string, number> = {};
+    const count = async (name: string, folder: string, projectRoot: string) => {
+      await using svc = await open({ projectRoot, stateDir: join(root, "state"), adapters: [{ folder }] });
+      const recipe = (await Deno.readTextFile(join(folder, "recipe.yaml"))).replace(/ {2}matrix:\n(?: {4}.*\n)+/, "");
+      const { status, summary } = await svc.recipes.run(recipe);
+      assert.equal(status, "completed", String(summary.error));
+      const counted = (summary.steps as { metrics: Record<string, number> }[])
+        .flatMap(({ metrics }) => metrics["rate.side_information_bits"] ?? []);
+      found[name] = counted.reduce((sum, bits) => sum + Number(bits), 0);
+      assert.ok(counted.length > 0, name);
+    };
+    for (const kind of coders) {
+      const folder = join(root, `my-${kind}`);
+      await scaffoldAdapter(kind, folder);
+      await count(kind, folder, root);
+    }
+    for (const name of ["dct_slices", "learned_bit_codec", "deepjscc_symbols"]) {
+      await count(`adapters/${name}`, join(ROOT_PATH, "adapters", name), ROOT_PATH);
+    }
+    assert.deepEqual(Object.entries(found).filter(([, bits]) => bits > 0), []);
+  }));
