@@ -86,7 +86,7 @@ export function accountForLink(inputs: LinkInputs, params: z.output<typeof ACCOU
       ...ratio("rate.padded_bpp", transmitted, pixels),
     }),
   };
-  const known = inputs.delivered_bits === undefined ? {} : { delivered_payload_bits: delivered };
+  const known: JsonObject = inputs.delivered_bits === undefined ? {} : { delivered_payload_bits: delivered };
   return { metrics, facts: { accounting: { ...accounts, ...known } } };
 }
 
