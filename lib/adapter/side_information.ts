@@ -13,7 +13,7 @@ const FREE_BYTES = 64;
 /** Bits of an item that are worth a warning. */
 const LARGE_BITS = 1024;
 
-export const SIDE_INFORMATION = "rate.side_information_bits";
+const SIDE_INFORMATION = "rate.side_information_bits";
 
 /** Kinds in front of a channel; behind it, metadata is a receiver's own. */
 const SENT: readonly string[] = [
