@@ -4,13 +4,14 @@ import { basename, join } from "node:path";
 import { inspectAdapter } from "../../../../lib/adapter/inspect.ts";
 import { callAdapter } from "../../../../lib/adapter/runtime.ts";
 import { meets } from "../../../../lib/adapter/python/interpreter.ts";
+import { WRAPS } from "../../../../lib/adapter/types.ts";
 import { readAdapter } from "../../../../lib/adapter/read_manifest.ts";
 import { trustAdapter } from "../../../../lib/adapter/write_trust.ts";
 import { SvcError } from "../../../../lib/contract/error.ts";
 import type { Cancellation } from "../../../../lib/contract/operation.ts";
 import { isObject, type JsonObject, toPlain } from "../../../../lib/contract/value.ts";
 import { open } from "../../../../mod.ts";
-import { runOperation } from "../../../ops/harness.ts";
+import { type GivenInput, runOperation } from "../../../ops/harness.ts";
 import { needsPython, pythonWith } from "../../../support/python.ts";
 import { failure, images, withFolder, writeFolder } from "../support.ts";
 import { pythonBindings, pythonManifest, pythonOperations } from "./support.ts";
@@ -435,3 +436,94 @@ Deno.test("the grant for an adapter without a sandbox is for Python, and for the
       else Deno.env.set("SVC_TRUST", before);
     }
   }));
+
+/** A callable for every contract: the sender's arrays come back, datasets and metrics are small. */
+const EVERY = `import numpy as np
+def bits(images, params, context):
+    return {"array": np.unpackbits(images.reshape(-1)), "metadata": {"own": 1}}
+def packed(images, params, context):
+    return images.reshape(-1)
+def shape_of(call):
+    return [call["metadata"]["image_" + name] for name in ("count", "height", "width", "channels")]
+def from_bits(call):
+    assert call["metadata"]["adapter_metadata"] == {"own": 1}
+    return np.packbits(call["array"]).reshape(shape_of(call))
+def from_packed(call):
+    return call["array"].reshape(shape_of(call))
+def indices(images, params, context):
+    return {"array": images.astype(np.int64), "metadata": {"codebook_size": 256}}
+def from_indices(call):
+    return call["array"].astype(np.uint8).reshape(shape_of(call))
+def latents(images, params, context):
+    return images.astype(np.float64) / 255
+def from_latents(call):
+    return np.rint(255 * call["array"]).astype(np.uint8).reshape(shape_of(call))
+def symbols(images, params, context):
+    return images.reshape(len(images), -1) + 0j
+def from_symbols(call):
+    return call["array"].real.astype(np.uint8).reshape(shape_of(call))
+def read(images, params, context):
+    return {"texts": [str(image.mean()) for image in images]}
+def examples(context):
+    return {"examples": [{"id": "a", "label": "cat", "prediction": "cat"}, {"id": "b", "label": "dog", "prediction": 3}]}
+def accuracy(call, context):
+    pairs = zip(call["reference"], call["candidate"])
+    return {"metrics": {"task.accuracy": np.mean([a["label"] == b["label"] for a, b in pairs])}}
+def texts(context):
+    return {"texts": [{"id": "a", "text": "one"}, {"id": "b", "text": "two"}]}
+def equal(call, context):
+    same = [a == b for a, b in zip(call["reference"], call["candidate"])]
+    return {"metrics": {"equal": sum(same)}, "per_example": [{"id": a["id"], "equal": b} for a, b in zip(call["reference"], same)]}
+`;
+const CONTRACTS: [callable: string, wraps: string, extra?: string][] = [
+  ["bits", "model.external_encode_bits"],
+  ["packed", "model.external_encode_bits", ", bit_storage: packed_bytes"],
+  ["from_bits", "model.external_decode_bits", ", call_style: dict"],
+  ["from_packed", "model.external_decode_bits", ", call_style: dict, bit_storage: packed_bytes"],
+  ["indices", "model.external_encode_indices"],
+  ["from_indices", "model.external_decode_indices", ", call_style: dict"],
+  ["latents", "model.external_encode_latents"],
+  ["from_latents", "model.external_decode_latents", ", call_style: dict"],
+  ["symbols", "model.deepjscc_external_encode"],
+  ["from_symbols", "model.deepjscc_external_decode", ", call_style: dict"],
+  ["read", "model.external_read_texts"],
+  ["examples", "source.external_classification_dataset", ", call_style: none"],
+  ["accuracy", "metrics.external_classification"],
+  ["texts", "source.external_texts", ", call_style: none"],
+  ["equal", "metrics.external_text"],
+];
+
+pythonTest("every contract of adapters can be Python", async (project) => {
+  assert.deepEqual(new Set(CONTRACTS.map(([, wraps]) => wraps)), new Set(WRAPS));
+  const operations = CONTRACTS.map(([name, wraps, extra = ""]) =>
+    `  - { id: probe.${name}, name: ${name}, wraps: ${wraps}, adapter: { path: code.py, callable: ${name}${extra} } }`
+  );
+  const manifest = `schema_version: 1\nname: probe\nversion: "1"\nruntime: python\noperations:\n${
+    operations.join("\n")
+  }\n`;
+  const every = await pythonOperations(write(project, manifest, EVERY), { python: python! });
+  const run = (name: string, inputs: Record<string, GivenInput> = {}) =>
+    runOperation(every.get(`probe.${name}`)!, { inputs });
+  const sent = images(2), pixels = sent.array!.data;
+  for (
+    const [encode, port, decode] of [
+      ["bits", "bits", "from_bits"],
+      ["packed", "bits", "from_packed"],
+      ["indices", "indices", "from_indices"],
+      ["latents", "latents", "from_latents"],
+      ["symbols", "symbols", "from_symbols"],
+    ]
+  ) {
+    const { outputs } = await run(encode, { images: sent });
+    const { outputs: received } = await run(decode, { [port]: outputs[port] });
+    assert.deepEqual([...received.images.array().data], [...pixels], encode);
+  }
+  const { outputs: { texts: readings } } = await run("read", { images: sent });
+  assert.equal((toPlain(readings.json().items) as unknown[]).length, 2);
+  const { outputs: { candidate, reference } } = await run("examples");
+  const { metrics } = await run("accuracy", { candidate, reference });
+  assert.equal(metrics["external.probe.task.accuracy"], 0.5);
+  const { outputs: { texts } } = await run("texts");
+  const scored = await run("equal", { candidate: texts, reference: texts });
+  assert.equal(Number(scored.metrics["external.probe.equal"]), 2);
+});
