@@ -58,6 +58,18 @@ Deno.test("what belongs together tells scenes of equal parts apart", async () =>
   );
 });
 
+Deno.test("a ranking that repeats an id is refused: its recall would be above 1", async () => {
+  await refuses(
+    "boundary_value_invalid",
+    () => rankings({ q0: [["A", "A", "C"], ["A"]] }, undefined, { k_values: "1,2" }),
+  );
+  // An id that is relevant twice counts once.
+  assert.equal(
+    (await rankings({ q0: [["A", "B"], ["A", "A"]] }, undefined, { k_values: "1,2" }))["retrieval.recall_at_2"],
+    1,
+  );
+});
+
 Deno.test("sentences of synthetic scenes find their pictures", async () => {
   const { outputs } = await runOperation(scenes, { params: { example_count: 24 }, seed: 3 });
   const params = { dimensions: 1024 };
