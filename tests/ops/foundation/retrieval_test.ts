@@ -65,7 +65,9 @@ Deno.test("a ranking that repeats an id is refused: its recall would be above 1"
   );
   // An id that is relevant twice counts once.
   assert.equal(
-    (await rankings({ q0: [["A", "B"], ["A", "A"]] }, undefined, { k_values: "1,2" }))["retrieval.recall_at_2"],
+    (await rankings({ q0: [["A", "B"], ["A", "A"]] }, undefined, { k_values: "1,2" }))[
+      "retrieval.relevant_recall_at_2"
+    ],
     1,
   );
 });
