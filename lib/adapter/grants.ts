@@ -80,11 +80,7 @@ export function effectiveGrants(
   const unsandboxed = flags.length > 0
     ? flags.some(({ kind }) => kind === "unsandboxed")
     : trusted?.unsandboxed === true;
-  if (unsandboxed && python === undefined) {
-    throw new SvcError("adapter_permission_unsupported", `Cannot run ${name} without a sandbox: it is not in Python`, {
-      hint: "An adapter in TypeScript or JavaScript always has one",
-    });
-  }
+  if (unsandboxed && python === undefined) throw notPython(name);
   const given: PermissionSet = flags.length > 0
     ? {
       net: flags.filter(({ kind }) => kind === "net").map(({ value }) => value),
@@ -108,6 +104,12 @@ export function effectiveGrants(
   const any = unsandboxed || KINDS.some((kind) => granted[kind].length > 0);
   return { granted, missing, unsandboxed, source: !any ? "none" : flags.length > 0 ? "flag" : "trust_file" };
 }
+
+/** The error of a grant `unsandboxed` for an adapter that always has a sandbox. */
+export const notPython = (name: string): SvcError =>
+  new SvcError("adapter_permission_unsupported", `Cannot run ${name} without a sandbox: it is not in Python`, {
+    hint: "An adapter in TypeScript or JavaScript always has one",
+  });
 
 /** The absolute path of a read request. */
 export function requestedPath(root: string, path: string): string {

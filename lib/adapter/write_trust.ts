@@ -1,7 +1,7 @@
 /** Grants an adapter its requests for the current digest of its folder, and revokes them, in the trust file of the user. */
 import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
-import { requestedPath } from "./grants.ts";
+import { notPython, requestedPath } from "./grants.ts";
 import { readAdapter } from "./read_manifest.ts";
 import { changeTrustFile, type TrustEntry } from "./trust.ts";
 
@@ -35,11 +35,7 @@ export function trustAdapter(folder: string, options: TrustOptions = {}): TrustC
     });
   }
   const { manifest: { name, permissions, python }, folder: { root, folder_sha256 } } = adapter;
-  if (options.unsandboxed && python === undefined) {
-    throw new SvcError("adapter_permission_unsupported", `Cannot run ${name} without a sandbox: it is not in Python`, {
-      hint: "An adapter in TypeScript or JavaScript always has one",
-    });
-  }
+  if (options.unsandboxed && python === undefined) throw notPython(name);
   if (folder_sha256 !== (options.folderSha256 ?? folder_sha256)) {
     throw new SvcError("adapter_changed", `Cannot trust ${folder}: it changed since its inspection`, {
       hint: "Inspect it again with svc adapter inspect",

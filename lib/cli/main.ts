@@ -86,7 +86,10 @@ export function buildProgram(): Command {
       "grant an adapter <name>:net=<host[:port]>, :read=<path>, :env=<NAME> or :unsandboxed; repeat",
       gather,
     )
-    .option("--python <path>", "interpreter of Python adapters (default: python3 on PATH, or $SVC_PYTHON)")
+    .option(
+      "--python <path>",
+      "interpreter of Python adapters, a path or a name (default: python3 on PATH, or $SVC_PYTHON)",
+    )
     .option(
       "--operation <file>",
       "load an operation of your own; its code runs with the rights of this program; repeat for several",

@@ -2,7 +2,7 @@
  * What the method groups of a session share: the workspace, and the registry, readiness, plan cache and worker threads of
  * one project, each loaded at its first use and kept.
  */
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { LoadedAdapter } from "../adapter/load.ts";
 import { type AdapterInspection, type AdapterSource, GRANTED_BY, permissionsText } from "../adapter/types.ts";
@@ -33,7 +33,7 @@ export interface SessionOptions {
   adapters?: readonly AdapterSource[];
   /** Grants by the name of the adapter, `<name>:net=<host[:port]>`. */
   grants?: readonly string[];
-  /** Path of the interpreter of Python adapters; `$SVC_PYTHON`, else what their manifests name, when left out. */
+  /** The interpreter of Python adapters, a path or a name; `$SVC_PYTHON`, else what their manifests name, when left out. */
   python?: string;
   /**
    * Runs trained artifacts on the native runtime instead of in the sandbox. Results differ in the last digits of binary32,
@@ -185,10 +185,10 @@ export class SessionCore {
     return this.#options.grants ?? [];
   }
 
-  /** Absolute path of the chosen interpreter. */
+  /** The chosen interpreter: its absolute path, or a name on PATH. */
   get python(): string | undefined {
     const chosen = this.#options.python ?? environmentValue("SVC_PYTHON");
-    return chosen === undefined ? undefined : resolve(chosen);
+    return chosen === undefined || basename(chosen) === chosen ? chosen : resolve(chosen);
   }
 
   /** Inspects a folder with the grants that the session has for it. */

@@ -2,7 +2,7 @@
  * The interpreter of a Python adapter: a name in the manifest is looked up on PATH, a path comes from the user alone. It
  * is asked once for the folders that it needs, which the sandbox makes readable, and for the required packages.
  */
-import { delimiter, isAbsolute, join, resolve, sep } from "node:path";
+import { basename, delimiter, isAbsolute, join, resolve, sep } from "node:path";
 import { messageOf, SvcError } from "../../contract/error.ts";
 import { environmentValue } from "../../run/workspace.ts";
 import { bubblewrapFailure, searchPath } from "../process/child.ts";
@@ -33,7 +33,7 @@ const described = new Map<string, Description>();
 
 /**
  * The interpreter of an adapter, whose packages are installed and which can be confined here.
- * @param python path of the user's choice; the name in the manifest when left out
+ * @param chosen path or name of the user's choice; the name in the manifest when left out
  * @throws SvcError `adapter_python_missing`, `adapter_requirement_missing`, `adapter_isolation_unavailable`
  */
 export async function pythonFor(
@@ -42,9 +42,10 @@ export async function pythonFor(
   chosen: string | undefined,
 ): Promise<PythonRuntime> {
   const { interpreter, requires } = python!;
-  const program = chosen === undefined ? onPath(interpreter, folder.root) : resolve(chosen);
+  const wanted = chosen ?? interpreter;
+  const program = basename(wanted) === wanted ? onPath(wanted, folder.root) : resolve(wanted);
   if (program === null) {
-    throw new SvcError("adapter_python_missing", `Cannot run the adapter ${name}: ${interpreter} is not on PATH`, {
+    throw new SvcError("adapter_python_missing", `Cannot run the adapter ${name}: ${wanted} is not on PATH`, {
       hint: "Install it, or name one with --python <path> or SVC_PYTHON",
     });
   }

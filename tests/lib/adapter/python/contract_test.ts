@@ -365,6 +365,8 @@ pythonTest("what the manifest requires is looked for before anything runs", asyn
   assert.match(old.message, /numpy>=900 \(it has [0-9.]+\)/);
   const nowhere = await refused(needing("numpy"), join(project, "no-python"));
   assert.equal(nowhere.code, "adapter_python_missing");
+  const unnamed = await refused(needing("numpy"), "svc-no-such-python");
+  assert.match(unnamed.message, /svc-no-such-python is not on PATH/);
   const wrong = await refused(needing("numpy"), "/bin/false");
   assert.equal(wrong.code, "adapter_python_missing");
 });
