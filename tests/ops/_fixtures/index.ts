@@ -81,6 +81,12 @@ const CHANNEL_PATH: Record<string, ConformanceCase[]> = {
   "channel.capacity_oracle_digital_link": [{ inputs: bits }, { name: "outage", inputs: bits, params: { snr_db: -10 } }],
   "channel.communication_resource_accounting": [{ inputs: () => link("channel.payload_bits.numpy") }],
   "channel.communication_resource_accounting.v2": [{ inputs: () => link("channel.framed_bits.numpy") }],
+  "channel.communication_resource_accounting.v3": [{
+    inputs: () => ({
+      ...link("channel.payload_bits.numpy"),
+      delivered_bits: payloadInput(someBits(40), { failed_item_indices: [] }),
+    }),
+  }],
   "channel.crc32_check": [{ inputs: () => ({ bits: packet() }) }],
   "channel.identity_decoder": [{ inputs: coded }],
   "channel.identity_encoder": plain,
