@@ -325,11 +325,13 @@ export class AdapterSandbox {
         const hint = "Raise limits.timeout_s in its manifest, or pass it less data per call";
         return void this.#end(new SvcError("adapter_timeout", message, { hint }));
       }
-      if (this.#memory.sample() > limits.memory_mb + RUNTIME_MB) return void this.#end(this.#memoryExceeded(what));
+      const used = this.#memory.sample();
       if (python !== undefined && this.#memory.processes > MAX_PROCESSES) {
         const message = `Cannot ${what} the adapter ${name}: it started more than ${MAX_PROCESSES} processes`;
         return void this.#end(new SvcError("adapter_call_failed", message, { hint: "Use threads, or one process" }));
       }
+      // After the number of processes, whose memory is counted with what they share.
+      if (used > limits.memory_mb + RUNTIME_MB) return void this.#end(this.#memoryExceeded(what));
       if (cancelled === Infinity && options.cancellation?.isCancelled) {
         cancelled = performance.now();
         this.#send({ type: "cancel", call });
