@@ -125,13 +125,13 @@ browserTest(
   },
 );
 
-browserTest("a degraded server is announced with its reason until it recovers", async ({ page, open }) => {
+browserTest("a degraded server is announced with its reason until it recovers", async ({ page, open, route }) => {
   let degraded = true;
   await page.clock.install();
-  await page.route("**/api/health", async (route) => {
-    const response = await route.fetch();
+  await route("**/api/health", async (asked) => {
+    const response = await asked.fetch();
     const reason = { code: "storage_unavailable", message: "Cannot use the storage of the server: disk full" };
-    await route.fulfill({
+    await asked.fulfill({
       response,
       json: { ...await response.json(), ...degraded && { status: "degraded", reason } },
     });
@@ -185,7 +185,7 @@ browserTest(
 
 browserTest(
   "views are loaded while the page is idle: without the server they still open; what was not loaded says so and retries",
-  async ({ page, open, until, kill, restart, url }) => {
+  async ({ page, open, route, until, kill, restart, url }) => {
     await open("#/start");
     // All views are there once the page was idle, without any input.
     const views = ["templates", "runs", "compare", "benchmarks", "catalog", "training", "system", "editor"];
@@ -197,7 +197,7 @@ browserTest(
     await page.getByRole("heading", { level: 1, name: "Runs" }).waitFor();
     await restart();
     // A part that was asked for while the server was away is loaded as soon as it is back.
-    await page.route("**/system-*.js", (route) => route.abort());
+    await route("**/system-*.js", (asked) => asked.abort());
     await page.goto(`${url}/#/start`);
     const refused = page.waitForEvent("requestfailed", (request) => /\/system-\d+\.js$/.test(request.url()));
     await page.reload();

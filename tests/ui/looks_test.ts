@@ -134,7 +134,7 @@ browserTest("a note and tags stay with a run, are found in the list, and go agai
   await noteIs("first light of the link");
   // What is typed while the marks are on their way stays, and so does a note that is refused.
   const late = Promise.withResolvers<void>();
-  await page.route(marks, (route) => late.promise.then(() => route.continue()));
+  await scene.route(marks, (route) => late.promise.then(() => route.continue()));
   await page.reload();
   await note.fill("second light");
   late.resolve();
@@ -142,7 +142,7 @@ browserTest("a note and tags stay with a run, are found in the list, and go agai
   await noteIs("second light");
   await page.unroute(marks);
   allow(/503 \(Service Unavailable\)/);
-  await page.route(
+  await scene.route(
     marks,
     (route) => route.fulfill({ status: 503, json: { code: "busy", detail: "The disk is full" } }),
   );

@@ -30,7 +30,7 @@ function held() {
 browserTest("an answer to an older question does not replace the latest one", async (scene) => {
   const { page, allow } = scene, strict = held();
   allow(/status of 400/);
-  await page.route("**/api/recipe/validate", (route) => {
+  await scene.route("**/api/recipe/validate", (route) => {
     const { recipe, mode } = route.request().postDataJSON();
     return recipe.name === "link" && mode === "strict" ? strict.hold(route) : route.continue();
   });
@@ -60,7 +60,7 @@ const COMMANDS = /\/api\/run-jobs$/;
 
 browserTest("each view gets its answer, though the server answers no question at once", async (scene) => {
   const { page, open } = scene, seen = new Set<string>(), lost: string[] = [];
-  await page.route("**/api/**", async (route) => {
+  await scene.route("**/api/**", async (route) => {
     const request = route.request(), { pathname } = new URL(request.url());
     const question = `${request.method()} ${pathname} ${request.postData() ?? ""}`;
     const command = request.method() === "POST" && COMMANDS.test(pathname);
@@ -103,12 +103,12 @@ browserTest("each view gets its answer, though the server answers no question at
 browserTest("a late list of jobs, and late events of a run, take nothing back", async (scene) => {
   const { page } = scene, list = held();
   let lists = 0;
-  await page.route(
+  await scene.route(
     "**/api/run-jobs",
     (route) => route.request().method() === "GET" && lists++ === 0 ? list.hold(route) : route.continue(),
   );
   // As if it had been asked for at the first step: later events come with the stream alone.
-  await page.route(/\/api\/run-jobs\/[^/]+\?event_limit/, async (route) => {
+  await scene.route(/\/api\/run-jobs\/[^/]+\?event_limit/, async (route) => {
     const response = await route.fetch(), job = await response.json();
     const events = job.events.filter(({ kind }: { kind: string }) => kind !== "step_completed");
     await route.fulfill({ response, json: { ...job, events } });

@@ -47,7 +47,7 @@ browserTest(
     };
     // A preview of the plan puts it into the cache: without one, the run plans.
     const unplanned = { plan: { steps: [] }, cache: {}, diagnostics: [] };
-    await page.route("**/api/recipe/plan", (route) => route.fulfill({ json: unplanned }));
+    await scene.route("**/api/recipe/plan", (route) => route.fulfill({ json: unplanned }));
     await openFile(scene, "link");
     await page.getByRole("tab", { name: "Plan" }).click();
     await runOnce(scene);
