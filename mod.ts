@@ -47,19 +47,19 @@ export { createCancellation } from "./lib/execute/cancellation.ts";
 export { version } from "./lib/run/version.ts";
 
 // Types of its replies.
-export type { BenchmarkEvent, BenchmarkRunResult } from "./lib/benchmark/run_benchmark.ts";
-export type { BenchmarkResult } from "./lib/benchmark/types.ts";
+export type { BenchmarkEvent, BenchmarkRunResult } from "./lib/study/run_benchmark.ts";
+export type { BenchmarkResult } from "./lib/study/pack/types.ts";
 export type { CaptureResult } from "./lib/capture/capture.ts";
 export type { LintReport } from "./lib/plan/lint.ts";
 export type { PlanResult } from "./lib/plan/planner.ts";
-export type { RecipeGraph } from "./lib/plan/graph.ts";
+export type { RecipeGraph } from "./lib/figure/graph/graph.ts";
 export type { MatrixExpansion } from "./lib/recipe/expand_matrix.ts";
 export type { Compilation } from "./lib/recipe/types.ts";
 export type { RunEvent, RunResult } from "./lib/run/run.ts";
 export type { MatrixRunResult } from "./lib/run/run_matrix.ts";
 export type { Instantiation } from "./lib/template/instantiate.ts";
 export type { ArtifactRow } from "./lib/training/store.ts";
-export { graphSvg } from "./lib/plan/graph_svg.ts";
+export { graphSvg } from "./lib/figure/graph/svg.ts";
 export { STYLES as FIGURE_STYLES } from "./lib/figure/style.ts";
 
 // Values and errors.
@@ -87,9 +87,9 @@ export {
   textsOf,
   travel,
 } from "./lib/artifact/values.ts";
-export { type NdArray, ndarray } from "./lib/numeric/ndarray.ts";
-export { Generator } from "./lib/numeric/random.ts";
-export { bitErrorRateAwgn, bitErrorRateRayleigh } from "./lib/numeric/theory.ts";
+export { type NdArray, ndarray } from "./lib/numeric/array/ndarray.ts";
+export { Generator } from "./lib/numeric/random/random.ts";
+export { bitErrorRateAwgn, bitErrorRateRayleigh } from "./lib/numeric/link/theory.ts";
 
 /**
  * Compiles a recipe.

@@ -12,11 +12,11 @@ import { SvcError } from "../lib/contract/error.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import type { InputArtifact } from "../lib/contract/operation.ts";
 import { isNumber, type JsonObject, toNumber } from "../lib/contract/value.ts";
-import { dbToLinear } from "../lib/numeric/decibel.ts";
-import { sampleCovariance } from "../lib/numeric/array_response.ts";
-import { DirectionSearch } from "../lib/numeric/direction_finding.ts";
-import { ndarray } from "../lib/numeric/ndarray.ts";
-import { sourceCovariance } from "../lib/numeric/several_directions.ts";
+import { dbToLinear } from "../lib/numeric/link/decibel.ts";
+import { sampleCovariance } from "../lib/numeric/antenna/array_response.ts";
+import { DirectionSearch } from "../lib/numeric/antenna/direction_finding.ts";
+import { ndarray } from "../lib/numeric/array/ndarray.ts";
+import { sourceCovariance } from "../lib/numeric/antenna/several_directions.ts";
 
 const RECEIVED = { element_spacing_wavelengths: "positive", noise_variance: "number" } as const;
 export const AOA_SCENE = artifactKind("ai_phy.aoa_scene.numpy", { example_count: "count", unit: "text" });

@@ -7,8 +7,8 @@ import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import type { InputArtifact } from "../lib/contract/operation.ts";
-import { maximumRatio } from "../lib/numeric/beamforming.ts";
-import { ndarray } from "../lib/numeric/ndarray.ts";
+import { maximumRatio } from "../lib/numeric/antenna/beamforming.ts";
+import { ndarray } from "../lib/numeric/array/ndarray.ts";
 
 export const BEAMFORMING_PROBLEM = artifactKind("ai_phy.beamforming_problem.numpy", {
   noise_variance: "positive",

@@ -17,12 +17,12 @@ import {
   mmseFilter,
   pilotLeastSquares,
   pilotPositions,
-} from "../lib/numeric/channel_estimation.ts";
-import { exponentialProfile, frequencyResponse, staticTaps } from "../lib/numeric/delay_profile.ts";
-import { mean } from "../lib/numeric/statistics.ts";
-import { modulate } from "../lib/numeric/modulation.ts";
-import { type NdArray, ndarray } from "../lib/numeric/ndarray.ts";
-import type { Generator } from "../lib/numeric/random.ts";
+} from "../lib/numeric/channel/channel_estimation.ts";
+import { exponentialProfile, frequencyResponse, staticTaps } from "../lib/numeric/channel/delay_profile.ts";
+import { mean } from "../lib/numeric/scores/statistics.ts";
+import { modulate } from "../lib/numeric/link/modulation.ts";
+import { type NdArray, ndarray } from "../lib/numeric/array/ndarray.ts";
+import type { Generator } from "../lib/numeric/random/random.ts";
 
 const RECEIVED = { noise_variance: "number", example_count: "count" } as const;
 const OBSERVED = { ...RECEIVED, pilot_density: "number" } as const;

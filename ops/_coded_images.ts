@@ -27,9 +27,9 @@ import {
 import type { JpegImage } from "../lib/artifact/jpeg/encoder.ts";
 import type { QualityCodec } from "../lib/artifact/within_budget.ts";
 import { BIT_METADATA, bitsArtifact, bitsOf, imagesArtifact, imagesOf, travel } from "../lib/artifact/values.ts";
-import { unpackBits } from "../lib/numeric/bit_packing.ts";
-import { BITS_PER_SYMBOL } from "../lib/numeric/modulations.ts";
-import { quantile } from "../lib/numeric/statistics.ts";
+import { unpackBits } from "../lib/numeric/array/bit_packing.ts";
+import { BITS_PER_SYMBOL } from "../lib/numeric/link/modulations.ts";
+import { quantile } from "../lib/numeric/scores/statistics.ts";
 import { notExported } from "./_backends.ts";
 import {
   DELIVERED_IMAGES,

@@ -10,7 +10,7 @@ import { artifactKind } from "../lib/contract/kinds.ts";
 import type { InputArtifact } from "../lib/contract/operation.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
 import { z } from "../lib/contract/zod.ts";
-import { ndarray } from "../lib/numeric/ndarray.ts";
+import { ndarray } from "../lib/numeric/array/ndarray.ts";
 
 export const MISO_CSI = artifactKind("channel.miso_ofdm_csi.numpy", {
   sample_count: "count",

@@ -2,15 +2,15 @@
  * Artifacts of the joint sensing and communication operations. A problem holds the response to the receiver g_c
  * complex64 [example, subcarrier] as its main array and the companion `sensing` g_s of the same shape, the response of
  * the echo; metadata total_power, noise_variance and sensing_weight. A decision holds powers float64 of the same shape
- * that sum to total_power in every example. Formulas: lib/numeric/isac.ts.
+ * that sum to total_power in every example. Formulas: lib/numeric/antenna/isac.ts.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
 import { SvcError } from "../lib/contract/error.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import type { InputArtifact } from "../lib/contract/operation.ts";
-import { powers } from "../lib/numeric/complex.ts";
-import type { IsacChannels } from "../lib/numeric/isac.ts";
+import { powers } from "../lib/numeric/linalg/complex.ts";
+import type { IsacChannels } from "../lib/numeric/antenna/isac.ts";
 
 export const ISAC_PROBLEM = artifactKind("isac.ofdm_allocation_problem.numpy", {
   total_power: "positive",

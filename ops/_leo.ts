@@ -3,14 +3,14 @@
  * over max_doppler_hz, elevation over 90°, beam position; its metadata hold the interval of observations and the
  * prediction horizon. Truth and decision are float64 [example, 2]: Doppler in Hz and beam position at the horizon;
  * truth also holds `handover_s` float64 [example], the seconds from the last observation to the first handover before
- * the horizon, 0 without one. Geometry: lib/numeric/leo_pass.ts.
+ * the horizon, 0 without one. Geometry: lib/numeric/channel/leo_pass.ts.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import type { InputArtifact } from "../lib/contract/operation.ts";
 import { float, type JsonObject } from "../lib/contract/value.ts";
-import { ndarray } from "../lib/numeric/ndarray.ts";
+import { ndarray } from "../lib/numeric/array/ndarray.ts";
 
 export const LEO_HISTORY = artifactKind("ntn.tracking_history.numpy", {
   max_doppler_hz: "positive",

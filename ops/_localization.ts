@@ -10,9 +10,9 @@ import { SvcError } from "../lib/contract/error.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import type { InputArtifact } from "../lib/contract/operation.ts";
 import { float } from "../lib/contract/value.ts";
-import { type Point, rangeCramerRao } from "../lib/numeric/localization.ts";
-import { type PooledMetric, ratioSums } from "../lib/numeric/pooled_ratio.ts";
-import { ndarray } from "../lib/numeric/ndarray.ts";
+import { type Point, rangeCramerRao } from "../lib/numeric/antenna/localization.ts";
+import { type PooledMetric, ratioSums } from "../lib/numeric/scores/pooled_ratio.ts";
+import { ndarray } from "../lib/numeric/array/ndarray.ts";
 
 const MEASURED = { area_m: "positive", range_noise_std_m: "number", unit: "text" } as const;
 export const LOCALIZATION_SCENE = artifactKind("ai_phy.localization_scene.numpy", {

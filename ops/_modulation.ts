@@ -6,9 +6,9 @@
  */
 import { artifactKind } from "../lib/contract/kinds.ts";
 import { z } from "../lib/contract/zod.ts";
-import { MODULATIONS } from "../lib/numeric/modulations.ts";
-import { MODULATION_CLASSES } from "../lib/numeric/modulation_recognition.ts";
-import { type NdArray, ndarray } from "../lib/numeric/ndarray.ts";
+import { MODULATIONS } from "../lib/numeric/link/modulations.ts";
+import { MODULATION_CLASSES } from "../lib/numeric/link/modulation_recognition.ts";
+import { type NdArray, ndarray } from "../lib/numeric/array/ndarray.ts";
 
 export const MODULATION_FRAMES = artifactKind("ai_phy.modulation_frames.numpy", { frame_count: "count" });
 export const MODULATION_LABELS = artifactKind("ai_phy.modulation_labels.numpy", { class_names: "list" });

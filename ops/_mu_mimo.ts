@@ -8,7 +8,7 @@ import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import type { InputArtifact } from "../lib/contract/operation.ts";
-import type { Downlink } from "../lib/numeric/mu_mimo.ts";
+import type { Downlink } from "../lib/numeric/antenna/mu_mimo.ts";
 
 const DOWNLINK = { noise_variance: "positive", total_power: "positive", example_count: "count" } as const;
 export const MU_MIMO_PROBLEM = artifactKind("ai_phy.mu_mimo_problem.numpy", DOWNLINK);

@@ -1,7 +1,7 @@
 /**
  * Artifacts of the near-field focusing operations. A problem holds one snapshot complex64 [example, antenna] and, as
  * metadata, wavelength_m and the limits of the scene; truth and estimate are float64 [example, 2]: range in metres,
- * angle in degrees from broadside. Geometry: lib/numeric/near_field.ts.
+ * angle in degrees from broadside. Geometry: lib/numeric/antenna/near_field.ts.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
@@ -9,8 +9,8 @@ import { SvcError } from "../lib/contract/error.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import type { InputArtifact } from "../lib/contract/operation.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
-import type { LargeArray } from "../lib/numeric/near_field.ts";
-import { ndarray } from "../lib/numeric/ndarray.ts";
+import type { LargeArray } from "../lib/numeric/antenna/near_field.ts";
+import { ndarray } from "../lib/numeric/array/ndarray.ts";
 
 export const NEAR_FIELD_PROBLEM = artifactKind("near_field.array_observation.numpy", {
   wavelength_m: "number",

@@ -10,7 +10,7 @@ import {
   mcsRows,
   type TransportFormat,
   transportFormat,
-} from "../lib/numeric/nr_transport_format.ts";
+} from "../lib/numeric/link/nr_transport_format.ts";
 
 export const TRANSPORT_FORMAT = artifactKind("channel.nr_transport_format.json", { mcs_index: "count" });
 

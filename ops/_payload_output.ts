@@ -1,7 +1,7 @@
 /** The result of operations that serialise to payload bits. */
 import { bitsArtifact } from "../lib/artifact/values.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
-import { unpackBits } from "../lib/numeric/bit_packing.ts";
+import { unpackBits } from "../lib/numeric/array/bit_packing.ts";
 
 /** Eight bits per byte, most significant first. */
 export function payloadOutput(bytes: Uint8Array, metadata: JsonObject) {

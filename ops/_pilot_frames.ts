@@ -8,8 +8,8 @@ import { SvcError } from "../lib/contract/error.ts";
 import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
 import { metadataCounts, metadataNumber } from "../lib/artifact/values.ts";
-import { ndarray } from "../lib/numeric/ndarray.ts";
-import type { Pilots } from "../lib/numeric/phase_tracking.ts";
+import { ndarray } from "../lib/numeric/array/ndarray.ts";
+import type { Pilots } from "../lib/numeric/link/phase_tracking.ts";
 
 export const PILOT_CONTEXT = "channel.qpsk_pilot_context.numpy";
 const VALUES = "values";

@@ -2,14 +2,14 @@
  * Artifacts of OFDM radar. An echo holds Y complex64 [example, subcarrier, symbol] with the companion `reference` X of the same
  * shape; a truth and an estimate hold range in m and velocity in m/s (positive: approaching), float64 [example, target, 2],
  * with the companion `power` float64 [example, target]. A row of an estimate with the power 0 is no detection. Truths list
- * targets in any order, estimates by falling power. Formulas: lib/numeric/range_doppler.ts.
+ * targets in any order, estimates by falling power. Formulas: lib/numeric/antenna/range_doppler.ts.
  */
 import { metadataNumber, metadataOf } from "../lib/artifact/values.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
 import { float, type JsonObject } from "../lib/contract/value.ts";
-import { ndarray } from "../lib/numeric/ndarray.ts";
-import type { EchoFrame } from "../lib/numeric/range_doppler.ts";
+import { ndarray } from "../lib/numeric/array/ndarray.ts";
+import type { EchoFrame } from "../lib/numeric/antenna/range_doppler.ts";
 
 export const OFDM_ECHO = artifactKind("isac.ofdm_echo.numpy", {
   example_count: "count",

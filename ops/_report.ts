@@ -13,8 +13,8 @@ import type {
 } from "../lib/contract/operation.ts";
 import type { JsonObject, Value } from "../lib/contract/value.ts";
 import { z } from "../lib/contract/zod.ts";
-import type { PooledMetric } from "../lib/numeric/pooled_ratio.ts";
-import type { RateCounts } from "../lib/numeric/rate_interval.ts";
+import type { PooledMetric } from "../lib/numeric/scores/pooled_ratio.ts";
+import type { RateCounts } from "../lib/numeric/scores/rate_interval.ts";
 
 /** The contents of a report. */
 export interface Report {

@@ -8,8 +8,8 @@ import { metadataOf } from "../lib/artifact/values.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import type { InputArtifact } from "../lib/contract/operation.ts";
 import { float, type JsonObject } from "../lib/contract/value.ts";
-import { powers } from "../lib/numeric/complex.ts";
-import { ndarray } from "../lib/numeric/ndarray.ts";
+import { powers } from "../lib/numeric/linalg/complex.ts";
+import { ndarray } from "../lib/numeric/array/ndarray.ts";
 
 export const RESOURCE_PROBLEM = artifactKind("ai_phy.resource_allocation_problem.numpy", {
   total_power: "positive",

@@ -2,13 +2,13 @@
  * Artifacts of the operations on reflecting surfaces. A problem holds the direct channel h_d complex64 [example, tx] as its
  * main array, the companions h_r complex64 [example, element] from the surface to the receiver and g complex64 [example,
  * element, tx] from the transmitter to the surface, and noise_variance as metadata; a decision holds the phases of the
- * elements float64 [example, element] in radians. Model: lib/numeric/reflecting_surface.ts.
+ * elements float64 [example, element] in radians. Model: lib/numeric/antenna/reflecting_surface.ts.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import type { InputArtifact } from "../lib/contract/operation.ts";
-import type { SurfaceChannel } from "../lib/numeric/reflecting_surface.ts";
+import type { SurfaceChannel } from "../lib/numeric/antenna/reflecting_surface.ts";
 
 export const RIS_CHANNEL = artifactKind("ris.channel.numpy", { noise_variance: "positive", example_count: "count" });
 export const RIS_PHASES = artifactKind("ris.phases.numpy", { example_count: "count", unit: "text", optimizer: "text" });

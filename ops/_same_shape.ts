@@ -1,6 +1,6 @@
 /** Estimates of outputs with the form of an input. */
 import type { OutputEstimate, OutputSize } from "../lib/contract/operation.ts";
-import { DTYPES, elementCount } from "../lib/numeric/ndarray.ts";
+import { DTYPES, elementCount } from "../lib/numeric/array/ndarray.ts";
 
 /** The size of an output with the main array of an input; its shape is known where the input has no companion arrays. */
 export function sizeOfInput({ bytes, shape }: OutputSize, dtype: "uint8" | "complex64"): OutputEstimate {

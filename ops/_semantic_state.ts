@@ -9,7 +9,7 @@
 import { SvcError } from "../lib/contract/error.ts";
 import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
 import { isInteger, isObject, type JsonObject, type Value } from "../lib/contract/value.ts";
-import { folded } from "../lib/numeric/set_scores.ts";
+import { folded } from "../lib/numeric/scores/set_scores.ts";
 
 export interface Fact {
   subject: string;

@@ -2,7 +2,7 @@
 import { SvcError } from "../lib/contract/error.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
 import { metadataCounts } from "../lib/artifact/values.ts";
-import { packBits } from "../lib/numeric/bit_packing.ts";
+import { packBits } from "../lib/numeric/array/bit_packing.ts";
 
 /** `payload_format` of a payload whose source items are the texts themselves. */
 export const ITEM_FORMAT = "utf8_items";

@@ -1,6 +1,7 @@
 /**
  * Writes `ops/index.ts`, `ops/contracts.json` and `ops/contract_digests.json` from the folder: every file
- * `ops/<group>/<operation>.ts` whose name does not begin with an underscore holds one operation as its default export.
+ * `ops/<subject>/<operation>.ts` whose name does not begin with an underscore holds one operation as its default export. The
+ * file of `a.b.v2` is `b_v2.ts`; the folder is the subject, which is often the first part of the id.
  *
  * With the contracts as data, `ops list` and `ops show` answer without loading an operation, and with their digests a
  * registry knows all operations and loads the used ones.
@@ -10,9 +11,10 @@
 import { contractSha256 } from "../lib/contract/define.ts";
 import { canonicalJson, prettyJson } from "../lib/contract/json.ts";
 import type { Operation } from "../lib/contract/operation.ts";
-import { modulePath } from "./_module_path.ts";
 
 const FOLDER = new URL("./", import.meta.url);
+
+const fileName = (id: string) => `${id.slice(id.indexOf(".") + 1).replaceAll(".", "_")}.ts`;
 
 interface Row {
   id: string;
@@ -32,8 +34,8 @@ async function operationRows(): Promise<Row[]> {
       const path = `./${group.name}/${file.name}`;
       const { default: operation } = await import(new URL(path, FOLDER).href) as { default?: Operation };
       if (typeof operation?.id !== "string") throw new Error(`${path} has no operation as its default export`);
-      if (path !== modulePath(operation.id)) {
-        throw new Error(`${operation.id} belongs into ${modulePath(operation.id)}`);
+      if (file.name !== fileName(operation.id)) {
+        throw new Error(`${operation.id} belongs into ${fileName(operation.id)}`);
       }
       const name = operation.id.replace(/[._]+(.)/g, (_, letter: string) => letter.toUpperCase());
       rows.push({ id: operation.id, name, path, operation });
@@ -48,9 +50,12 @@ export async function contractsSource(): Promise<string> {
   return `{"schema_version":1,"operations":[\n${lines.join(",\n")}\n]}\n`;
 }
 
-/** The expected text of `ops/contract_digests.json`: the SHA-256 of each contract. Exported for tests. */
+/** The expected text of `ops/contract_digests.json`: the module of each operation and the SHA-256 of its contract. Exported for tests. */
 export async function digestsSource(): Promise<string> {
-  const rows = (await operationRows()).map(({ id, operation }) => [id, contractSha256(operation.contract)]);
+  const rows = (await operationRows()).map(({ id, path, operation }) => [
+    id,
+    { module: path.slice("./".length), contract_sha256: contractSha256(operation.contract) },
+  ]);
   return prettyJson({ schema_version: 1, operations: Object.fromEntries(rows) });
 }
 
@@ -61,10 +66,8 @@ export async function indexSource(): Promise<string> {
     "/** The built-in operations, sorted by id. Written by ops/generate_index.ts from the folder; do not edit. */",
     'import type { Operation } from "../lib/contract/operation.ts";',
     'import type { RegisteredOperation } from "../lib/contract/registry.ts";',
+    'import digests from "./contract_digests.json" with { type: "json" };',
     ...rows.map((row) => `import ${row.name} from "${row.path}";`),
-    "",
-    "/** The module of an operation: `a.b.v2` is `a/b_v2.ts`. */",
-    'const modulePath = (id: string) => `./${id.replace(".", "/").replaceAll(".", "_")}.ts`;',
     "",
     "// deno-fmt-ignore",
     "const OPERATIONS: Operation[] = [",
@@ -73,7 +76,7 @@ export async function indexSource(): Promise<string> {
     "",
     "export const BUILTIN_OPERATIONS: RegisteredOperation[] = OPERATIONS.map((operation) => ({",
     "  operation,",
-    "  moduleUrl: new URL(modulePath(operation.id), import.meta.url).href,",
+    "  moduleUrl: new URL(digests.operations[operation.id as keyof typeof digests.operations].module, import.meta.url).href,",
     "}));",
     "",
   ].join("\n");

@@ -12,7 +12,6 @@ import { messageOf, placedError, SvcError } from "../lib/contract/error.ts";
 import { nodeModule } from "../lib/contract/node_builtins.ts";
 import type { Operation } from "../lib/contract/operation.ts";
 import { type RegisteredOperation, Registry } from "../lib/contract/registry.ts";
-import { modulePath } from "./_module_path.ts";
 import digests from "./contract_digests.json" with { type: "json" };
 
 /**
@@ -42,8 +41,8 @@ export async function createRegistry(modules: readonly (URL | string)[] = []): P
 /** The built-in operations, each loaded at the first use of its definition or contract. */
 function laterOperations(): RegisteredOperation[] {
   const require = nodeModule().createRequire(import.meta.url);
-  return Object.entries(digests.operations).map(([id, contractSha256]) => {
-    const url = new URL(modulePath(id), import.meta.url);
+  return Object.entries(digests.operations).map(([id, { module, contract_sha256 }]) => {
+    const url = new URL(module, import.meta.url);
     let loaded: Operation | undefined;
     const load = () => loaded ??= (require(fileURLToPath(url)) as { default: Operation }).default;
     const operation: Operation = {
@@ -55,7 +54,7 @@ function laterOperations(): RegisteredOperation[] {
         return load().contract;
       },
     };
-    return { operation, moduleUrl: url.href, contractSha256 };
+    return { operation, moduleUrl: url.href, contractSha256: contract_sha256 };
   });
 }
 

@@ -14,7 +14,7 @@ import { fileURLToPath } from "node:url";
 import { makeImageManifest } from "../lib/artifact/dataset_manifest.ts";
 import { decodeImage } from "../lib/artifact/image_file.ts";
 import { JpegEncoder } from "../lib/artifact/jpeg/encoder.ts";
-import { Generator } from "../lib/numeric/random.ts";
+import { Generator } from "../lib/numeric/random/random.ts";
 import { drawing, PLATES, writeDocument, writeTexts } from "./sign_drawing.ts";
 
 const WIDTH = 256, HEIGHT = 192, SEED = 29;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path/posix";
 import denoJson from "../deno.json" with { type: "json" };
+import budget from "./budget.json" with { type: "json" };
 import {
   exportedNames,
   importCircles,
@@ -24,14 +25,32 @@ const LAYERS: string[][] = [
   ["lib/plan"],
   ["lib/execute"],
   ["lib/run"],
-  ["lib/figure", "lib/engine"],
-  ["lib/template", "lib/benchmark", "lib/adapter", "lib/capture", "lib/conformance"],
+  ["lib/figure"],
+  ["lib/template", "lib/study", "lib/adapter", "lib/capture", "lib/conformance"],
   ["lib/exchange"],
   ["lib/session"],
   ["lib/http"],
   // `svc ui serve` starts the server.
   ["lib/cli", "lib/library"],
 ];
+/** Parts of large modules, from the lowest to the highest: a part imports from itself and from lower parts. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  "lib/numeric": [
+    "kernels",
+    "array",
+    "random",
+    "linalg",
+    "scores",
+    "coding",
+    "link",
+    "antenna",
+    "channel",
+    "image",
+    "native",
+    "parallel",
+  ],
+  "lib/study": ["pack", "rows", "report", "", "engine"],
+};
 const OPERATIONS_MAY_USE = ["lib/contract", "lib/numeric", "lib/artifact"];
 const BRING_OPERATIONS = ["lib/session", "lib/http", "lib/cli", "lib/library"];
 const PAGE_MAY_USE = ["lib/contract", "lib/numeric", "lib/plan", "lib/figure"];
@@ -41,7 +60,7 @@ const LIBRARY_ENTRY_POINT = "lib/library/mod.ts";
 const PAGE_ENTRY_POINTS = ["ui/main.tsx", "ui/events_worker.ts"];
 /** Programs that write files under version control and that no task of deno.json starts. */
 const GENERATORS = [
-  "ops/model/_train_toy_codebook.ts",
+  "ops/codec/_train_toy_codebook.ts",
   "lib/artifact/jpeg/generate_shared_huffman.ts",
   "recipes/draw_scenes.ts",
   "recipes/draw_signs.ts",
@@ -88,8 +107,8 @@ const OWN_PATHS: Readonly<Record<string, string>> = {
   "lib/http/recipe_save.ts": "each part of the path is looked at before",
   "lib/http/routes/artifacts.ts": "sends a file whose path is checked",
   "lib/numeric/native/build.ts": "a cache of compiled sources, named by their digest",
-  "lib/benchmark/prune.ts": "folders of runs that it made",
-  "lib/benchmark/reports.ts": "a folder that the user named",
+  "lib/study/rows/prune.ts": "folders of runs that it made",
+  "lib/study/report/reports.ts": "a folder that the user named",
 };
 /** Programs that write their own sources or releases. */
 const isBuilder = (path: string) =>
@@ -113,8 +132,9 @@ const graph = await readModuleGraph();
 const isTest = (path: string) => path.startsWith("tests/");
 /** Adapters and scaffolds are examples of code outside this program. */
 /** An operation of one's own to start from; it imports the library as its user does. */
-const isOwnOperation = (path: string) => path.startsWith("lib/conformance/scaffold/");
-const isAdapter = (path: string) => path.startsWith("adapters/") || path.startsWith("lib/adapter/scaffolds/");
+const isOwnOperation = (path: string) => path.startsWith("recipes/scaffolds/own_limiter/");
+const isAdapter = (path: string) =>
+  path.startsWith("adapters/") || path.startsWith("recipes/scaffolds/") && !isOwnOperation(path);
 const moduleOf = (path: string) => path.split("/").slice(0, /^(lib|adapters)\//.test(path) ? 2 : 1).join("/");
 const layerOf = (module: string) => LAYERS.findIndex((modules) => modules.includes(module));
 
@@ -127,7 +147,13 @@ function objection(from: string, to: string): string | null {
   if (isOwnOperation(from)) {
     return to === "mod.ts" || isOwnOperation(to) ? null : "an operation of one's own imports mod.ts";
   }
-  if (source === target) return null;
+  if (source === target) {
+    const parts = PARTS[source];
+    if (parts === undefined || !/\.tsx?$/.test(to)) return null;
+    const [below, above] = [to, from].map((path) => parts.indexOf(path.split("/").slice(2, -1)[0] ?? ""));
+    if (below < 0 || above < 0) return "a file is in no part of its module";
+    return below <= above ? null : "imports point to lower parts";
+  }
   // Data files are not code: every module may import them.
   if (!/\.tsx?$/.test(to)) return null;
   if (ENTRY_POINTS.includes(source)) return target === "ui" ? "the page is served by lib/http" : null;
@@ -172,7 +198,7 @@ const productEntries = [
   ...GENERATORS,
   ...programsOfTasks.filter((path) => !isTest(path)),
   ...await adapterModules(),
-  ...[...graph.keys()].filter((path) => /^lib\/numeric\/assembly\/\w+\.ts$/.test(path)),
+  ...[...graph.keys()].filter((path) => /^lib\/numeric\/kernels\/assembly\/\w+\.ts$/.test(path)),
 ];
 const testEntries = [...graph.keys()].filter((path) =>
   /_(test|bench)\.ts$/.test(path) || path.startsWith("tests/soak/")
@@ -192,7 +218,7 @@ Deno.test("imports point to lower layers", () => {
 Deno.test("the rule of layers objects to wrong imports", () => {
   assert.equal(objection("lib/numeric/a.ts", "lib/run/b.ts"), "imports point to lower layers");
   assert.equal(objection("lib/research/a.ts", "lib/plan/b.ts"), "imports point to lower layers");
-  assert.equal(objection("lib/benchmark/a.ts", "lib/session/b.ts"), "imports point to lower layers");
+  assert.equal(objection("lib/study/rows/a.ts", "lib/session/b.ts"), "imports point to lower layers");
   assert.equal(objection("ops/channel/a.ts", "lib/plan/b.ts"), "operations use contract, numeric and artifact only");
   assert.equal(objection("lib/plan/a.ts", "ops/index.ts"), "operations are handed down from above");
   assert.equal(objection("ui/main.tsx", "lib/run/a.ts"), "the page uses HTTP");
@@ -203,6 +229,37 @@ Deno.test("the rule of layers objects to wrong imports", () => {
     assert.equal(objection(from, "lib/session/open.ts"), null);
   }
   assert.equal(objection("lib/run/a.ts", "lib/plan/b.ts"), null);
+  assert.equal(objection("lib/study/pack/a.ts", "lib/study/rows/b.ts"), "imports point to lower parts");
+  assert.equal(objection("lib/study/verify.ts", "lib/study/rows/b.ts"), null);
+  assert.equal(objection("lib/numeric/a.ts", "lib/numeric/link/b.ts"), "a file is in no part of its module");
+});
+
+/** The module whose budget a file counts in: `lib/run`, `lib/numeric/link`, `ops/codec`, `ui`. */
+function budgetOf(path: string): string | null {
+  if (!/^(lib|ops|ui)\//.test(path)) return null;
+  const [top, module, part] = path.split("/").slice(0, -1);
+  if (top === "ui" || module === undefined) return top;
+  return PARTS[`${top}/${module}`] && part !== undefined ? `${top}/${module}/${part}` : `${top}/${module}`;
+}
+
+Deno.test("no module has more lines than its budget, and no budget is larger than its module needs", () => {
+  const lines: Record<string, number> = {};
+  for (const [path, { text }] of graph) {
+    const module = budgetOf(path);
+    if (module !== null) lines[module] = (lines[module] ?? 0) + text.split("\n").length - 1;
+  }
+  // A module that became smaller by a twentieth gives its lines back.
+  const wrong = [...new Set([...Object.keys(lines), ...Object.keys(budget)])].filter((module) => {
+    const allowed = (budget as Record<string, number>)[module] ?? 0, used = lines[module] ?? 0;
+    return used > allowed || used < 0.95 * allowed - 20;
+  });
+  assert.deepEqual(
+    wrong.map((module) =>
+      `${module}: ${lines[module] ?? 0} lines, budget ${(budget as Record<string, number>)[module] ?? 0}`
+    ),
+    [],
+    "tests/budget.json: a commit that raises a line says why",
+  );
 });
 
 Deno.test("files are opened, written, moved and removed by checked paths, but for modules with a reason", () => {
@@ -264,7 +321,7 @@ Deno.test("every export has a user outside its file and the tests, or states tha
   const unused: string[] = [], wronglyForTests: string[] = [];
   for (const { path, name, usedBy, forTests } of exportedNames(graph, [...ENTRY_POINTS, LIBRARY_ENTRY_POINT])) {
     if (isAdapter(path) || testEntries.includes(path)) continue;
-    if (path.startsWith("lib/numeric/assembly/")) continue;
+    if (path.startsWith("lib/numeric/kernels/assembly/")) continue;
     const users = [...usedBy], inProgram = users.some((user) => !isTest(user));
     if (isTest(path) || forTests ? users.length === 0 : !inProgram) unused.push(`${path}: ${name}`);
     else if (forTests && inProgram) wronglyForTests.push(`${path}: ${name}`);
@@ -305,8 +362,8 @@ const ASKS = ["lib/cli/context.ts", "lib/cli/commands/benchmark.ts"];
 /** Files with the markup of a target; each value in it goes through an escaper. */
 const WRITES_MARKUP: Readonly<Record<string, string>> = {
   "lib/artifact/tokenizer.ts": "tokens of a vocabulary",
-  "lib/benchmark/latex.ts": "comment on packages",
-  "lib/benchmark/publish.ts": "page of a result",
+  "lib/study/report/latex.ts": "comment on packages",
+  "lib/study/report/publish.ts": "page of a result",
   "lib/capture/project_documents.ts": "README of a training project; ids are checked patterns",
   "lib/contract/escape.ts": "the escapers",
   "lib/figure/display.ts": "tables of notebooks",
@@ -316,7 +373,7 @@ const WRITES_MARKUP: Readonly<Record<string, string>> = {
   "lib/http/dashboard_page.ts": "the document of the page; only values of the program",
   "lib/http/landing_page.ts": "the page without a dashboard",
   "lib/http/overlay_image.ts": "boxes over an image",
-  "lib/plan/graph_svg.ts": "graph of a recipe",
+  "lib/figure/graph/svg.ts": "graph of a recipe",
   "lib/session/benchmarks.ts": "headings of tables in notebooks; titles of the program",
   "ui/compare/pivot.ts": "comment of a LaTeX table; only values of the program",
 };
@@ -326,7 +383,7 @@ const codeOf = (text: string) => text.replace(/\/\*[^]*?\*\/|^\s*\/\/.*$/gm, "")
 /** Without the process of an adapter, whose streams end at its parent, and the tools of a release. */
 const ownCode = [...graph].filter(([path]) =>
   /^(lib|ops|ui|mod|cli|server)\b/.test(path) && !isAdapter(path) && !isOwnOperation(path) &&
-  !/^lib\/(numeric\/assembly|release|adapter\/process)\//.test(path)
+  !/^lib\/(numeric\/kernels\/assembly|release|adapter\/process)\//.test(path)
 ).map(([path, { text }]) => [path, codeOf(text)] as const);
 /** Generators and builders run in the sources of the program, on its own texts; they print in their main block alone. */
 const withoutMain = (text: string) => text.split("if (import.meta.main)")[0];

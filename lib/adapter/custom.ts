@@ -28,7 +28,7 @@ import type {
   OutputArtifact,
 } from "../contract/operation.ts";
 import { isObject, type JsonObject, toPlain, type Value } from "../contract/value.ts";
-import type { NdArray } from "../numeric/ndarray.ts";
+import type { NdArray } from "../numeric/array/ndarray.ts";
 import { adapterMetrics, checkedArray, isPlain, plainJson, refuseResult } from "./results.ts";
 import { isSent, sideInformation } from "./side_information.ts";
 import type { AdapterOperation } from "./types.ts";

@@ -33,8 +33,8 @@ import type {
 } from "../contract/operation.ts";
 import { isInteger, isObject, type JsonObject, toNumber, toPlain, type Value } from "../contract/value.ts";
 import { z } from "../contract/zod.ts";
-import { packBits, unpackBits } from "../numeric/bit_packing.ts";
-import { elementCount, type NdArray, ndarray } from "../numeric/ndarray.ts";
+import { packBits, unpackBits } from "../numeric/array/bit_packing.ts";
+import { elementCount, type NdArray, ndarray } from "../numeric/array/ndarray.ts";
 import type { AdapterBinding } from "./binding.ts";
 import { customArguments, customContract, customResult } from "./custom.ts";
 import { adapterMetrics, arrayResult, plainJson, refuseResult } from "./results.ts";

@@ -6,7 +6,7 @@ import { type ArrayForm, formText, hasForm } from "../artifact/array_form.ts";
 import { SvcError } from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
 import { Float, isNumber, isObject, type JsonObject, type Value } from "../contract/value.ts";
-import { type Dtype, DTYPES, elementCount, type NdArray } from "../numeric/ndarray.ts";
+import { type Dtype, DTYPES, elementCount, type NdArray } from "../numeric/array/ndarray.ts";
 
 /** Dtypes of an adapter's arrays. */
 const ADAPTER_DTYPES: readonly Dtype[] = ["uint8", "int32", "int64", "float32", "float64", "complex64"];

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { placedError, SvcError } from "../contract/error.ts";
 import type { Cancellation } from "../contract/operation.ts";
 import { isObject } from "../contract/value.ts";
-import type { NdArray } from "../numeric/ndarray.ts";
+import type { NdArray } from "../numeric/array/ndarray.ts";
 import { type OnnxSession, openOnnxSession, startOnnxSandbox } from "../onnx/session.ts";
 import { type AdapterBinding, modelLimits } from "./binding.ts";
 import { readFolder } from "./folder.ts";

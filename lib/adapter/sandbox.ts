@@ -10,7 +10,7 @@ import { ownExecutable, RUN_FLAG } from "../artifact/program.ts";
 import { messageOf, type SourceLocation, SvcError } from "../contract/error.ts";
 import { visible, visibleLine } from "../contract/escape.ts";
 import type { Cancellation } from "../contract/operation.ts";
-import type { NdArray } from "../numeric/ndarray.ts";
+import type { NdArray } from "../numeric/array/ndarray.ts";
 import { canRestrictWorkers, ISOLATION_HINT } from "../onnx/isolation.ts";
 import { type Child, type ChildEnd, launcherReport, MemoryWatch, startChild, startFailure } from "./process/child.ts";
 import { guestUrl, WORKER_COMMAND, type WorkerPermissions } from "./process/entry.ts";

@@ -46,10 +46,10 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     name: "example-bits",
     begin: "`codec.ts`: `encode` turns images into bits, `decode` turns received bits, right or wrong, into images.",
     files: {
-      "svc_adapter.yaml": () => import("./scaffolds/bits/svc_adapter.yaml", { with: { type: "text" } }),
-      "codec.ts": () => import("./scaffolds/bits/codec.ts", { with: { type: "text" } }),
-      "codec_test.ts": () => import("./scaffolds/bits/codec_test.ts", { with: { type: "text" } }),
-      "recipe.yaml": () => import("./scaffolds/bits/recipe.yaml", { with: { type: "text" } }),
+      "svc_adapter.yaml": () => import("../../recipes/scaffolds/bits/svc_adapter.yaml", { with: { type: "text" } }),
+      "codec.ts": () => import("../../recipes/scaffolds/bits/codec.ts", { with: { type: "text" } }),
+      "codec_test.ts": () => import("../../recipes/scaffolds/bits/codec_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () => import("../../recipes/scaffolds/bits/recipe.yaml", { with: { type: "text" } }),
     },
   },
   indices: {
@@ -57,10 +57,11 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     name: "example-indices",
     begin: "`tokenizer.ts`: `encode` turns images into indices, `decode` turns received indices into images.",
     files: {
-      "svc_adapter.yaml": () => import("./scaffolds/indices/svc_adapter.yaml", { with: { type: "text" } }),
-      "tokenizer.ts": () => import("./scaffolds/indices/tokenizer.ts", { with: { type: "text" } }),
-      "tokenizer_test.ts": () => import("./scaffolds/indices/tokenizer_test.ts", { with: { type: "text" } }),
-      "recipe.yaml": () => import("./scaffolds/indices/recipe.yaml", { with: { type: "text" } }),
+      "svc_adapter.yaml": () => import("../../recipes/scaffolds/indices/svc_adapter.yaml", { with: { type: "text" } }),
+      "tokenizer.ts": () => import("../../recipes/scaffolds/indices/tokenizer.ts", { with: { type: "text" } }),
+      "tokenizer_test.ts": () =>
+        import("../../recipes/scaffolds/indices/tokenizer_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () => import("../../recipes/scaffolds/indices/recipe.yaml", { with: { type: "text" } }),
     },
   },
   latents: {
@@ -68,10 +69,11 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     name: "example-latents",
     begin: "`autoencoder.ts`: `encode` turns images into latents, `decode` turns received latents into images.",
     files: {
-      "svc_adapter.yaml": () => import("./scaffolds/latents/svc_adapter.yaml", { with: { type: "text" } }),
-      "autoencoder.ts": () => import("./scaffolds/latents/autoencoder.ts", { with: { type: "text" } }),
-      "autoencoder_test.ts": () => import("./scaffolds/latents/autoencoder_test.ts", { with: { type: "text" } }),
-      "recipe.yaml": () => import("./scaffolds/latents/recipe.yaml", { with: { type: "text" } }),
+      "svc_adapter.yaml": () => import("../../recipes/scaffolds/latents/svc_adapter.yaml", { with: { type: "text" } }),
+      "autoencoder.ts": () => import("../../recipes/scaffolds/latents/autoencoder.ts", { with: { type: "text" } }),
+      "autoencoder_test.ts": () =>
+        import("../../recipes/scaffolds/latents/autoencoder_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () => import("../../recipes/scaffolds/latents/recipe.yaml", { with: { type: "text" } }),
     },
   },
   deepjscc_symbols: {
@@ -79,11 +81,13 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     name: "example-symbols",
     begin: "`joint_coder.ts`: `encode` turns images into symbols, `decode` turns received symbols into images.",
     files: {
-      "svc_adapter.yaml": () => import("./scaffolds/deepjscc_symbols/svc_adapter.yaml", { with: { type: "text" } }),
-      "joint_coder.ts": () => import("./scaffolds/deepjscc_symbols/joint_coder.ts", { with: { type: "text" } }),
+      "svc_adapter.yaml": () =>
+        import("../../recipes/scaffolds/deepjscc_symbols/svc_adapter.yaml", { with: { type: "text" } }),
+      "joint_coder.ts": () =>
+        import("../../recipes/scaffolds/deepjscc_symbols/joint_coder.ts", { with: { type: "text" } }),
       "joint_coder_test.ts": () =>
-        import("./scaffolds/deepjscc_symbols/joint_coder_test.ts", { with: { type: "text" } }),
-      "recipe.yaml": () => import("./scaffolds/deepjscc_symbols/recipe.yaml", { with: { type: "text" } }),
+        import("../../recipes/scaffolds/deepjscc_symbols/joint_coder_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () => import("../../recipes/scaffolds/deepjscc_symbols/recipe.yaml", { with: { type: "text" } }),
     },
   },
   classification_dataset: {
@@ -92,11 +96,15 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     begin: "`table.json` with the examples, or `dataset.ts`, which reads them.",
     files: {
       "svc_adapter.yaml": () =>
-        import("./scaffolds/classification_dataset/svc_adapter.yaml", { with: { type: "text" } }),
-      "dataset.ts": () => import("./scaffolds/classification_dataset/dataset.ts", { with: { type: "text" } }),
-      "table.json": () => import("./scaffolds/classification_dataset/table.json", { with: { type: "text" } }),
-      "dataset_test.ts": () => import("./scaffolds/classification_dataset/dataset_test.ts", { with: { type: "text" } }),
-      "recipe.yaml": () => import("./scaffolds/classification_dataset/recipe.yaml", { with: { type: "text" } }),
+        import("../../recipes/scaffolds/classification_dataset/svc_adapter.yaml", { with: { type: "text" } }),
+      "dataset.ts": () =>
+        import("../../recipes/scaffolds/classification_dataset/dataset.ts", { with: { type: "text" } }),
+      "table.json": () =>
+        import("../../recipes/scaffolds/classification_dataset/table.json", { with: { type: "text" } }),
+      "dataset_test.ts": () =>
+        import("../../recipes/scaffolds/classification_dataset/dataset_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () =>
+        import("../../recipes/scaffolds/classification_dataset/recipe.yaml", { with: { type: "text" } }),
     },
   },
   classification_metric: {
@@ -105,11 +113,14 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     begin: "`metric.ts`: `kappa` scores predictions against labels; `examples.ts` has some for a trial.",
     files: {
       "svc_adapter.yaml": () =>
-        import("./scaffolds/classification_metric/svc_adapter.yaml", { with: { type: "text" } }),
-      "metric.ts": () => import("./scaffolds/classification_metric/metric.ts", { with: { type: "text" } }),
-      "examples.ts": () => import("./scaffolds/classification_metric/examples.ts", { with: { type: "text" } }),
-      "metric_test.ts": () => import("./scaffolds/classification_metric/metric_test.ts", { with: { type: "text" } }),
-      "recipe.yaml": () => import("./scaffolds/classification_metric/recipe.yaml", { with: { type: "text" } }),
+        import("../../recipes/scaffolds/classification_metric/svc_adapter.yaml", { with: { type: "text" } }),
+      "metric.ts": () => import("../../recipes/scaffolds/classification_metric/metric.ts", { with: { type: "text" } }),
+      "examples.ts": () =>
+        import("../../recipes/scaffolds/classification_metric/examples.ts", { with: { type: "text" } }),
+      "metric_test.ts": () =>
+        import("../../recipes/scaffolds/classification_metric/metric_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () =>
+        import("../../recipes/scaffolds/classification_metric/recipe.yaml", { with: { type: "text" } }),
     },
   },
   text_dataset: {
@@ -117,11 +128,12 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     name: "example-texts",
     begin: "`texts.json` with the texts, or `texts.ts`, which reads them.",
     files: {
-      "svc_adapter.yaml": () => import("./scaffolds/text_dataset/svc_adapter.yaml", { with: { type: "text" } }),
-      "texts.ts": () => import("./scaffolds/text_dataset/texts.ts", { with: { type: "text" } }),
-      "texts.json": () => import("./scaffolds/text_dataset/texts.json", { with: { type: "text" } }),
-      "texts_test.ts": () => import("./scaffolds/text_dataset/texts_test.ts", { with: { type: "text" } }),
-      "recipe.yaml": () => import("./scaffolds/text_dataset/recipe.yaml", { with: { type: "text" } }),
+      "svc_adapter.yaml": () =>
+        import("../../recipes/scaffolds/text_dataset/svc_adapter.yaml", { with: { type: "text" } }),
+      "texts.ts": () => import("../../recipes/scaffolds/text_dataset/texts.ts", { with: { type: "text" } }),
+      "texts.json": () => import("../../recipes/scaffolds/text_dataset/texts.json", { with: { type: "text" } }),
+      "texts_test.ts": () => import("../../recipes/scaffolds/text_dataset/texts_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () => import("../../recipes/scaffolds/text_dataset/recipe.yaml", { with: { type: "text" } }),
     },
   },
   text_metric: {
@@ -129,10 +141,11 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     name: "example-text-metric",
     begin: "`metric.ts`: `characterErrorRate` scores received texts against those sent.",
     files: {
-      "svc_adapter.yaml": () => import("./scaffolds/text_metric/svc_adapter.yaml", { with: { type: "text" } }),
-      "metric.ts": () => import("./scaffolds/text_metric/metric.ts", { with: { type: "text" } }),
-      "metric_test.ts": () => import("./scaffolds/text_metric/metric_test.ts", { with: { type: "text" } }),
-      "recipe.yaml": () => import("./scaffolds/text_metric/recipe.yaml", { with: { type: "text" } }),
+      "svc_adapter.yaml": () =>
+        import("../../recipes/scaffolds/text_metric/svc_adapter.yaml", { with: { type: "text" } }),
+      "metric.ts": () => import("../../recipes/scaffolds/text_metric/metric.ts", { with: { type: "text" } }),
+      "metric_test.ts": () => import("../../recipes/scaffolds/text_metric/metric_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () => import("../../recipes/scaffolds/text_metric/recipe.yaml", { with: { type: "text" } }),
     },
   },
   text_reader: {
@@ -140,10 +153,11 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     name: "example-reader",
     begin: "`read.ts`: `read` returns one text for each image.",
     files: {
-      "svc_adapter.yaml": () => import("./scaffolds/text_reader/svc_adapter.yaml", { with: { type: "text" } }),
-      "read.ts": () => import("./scaffolds/text_reader/read.ts", { with: { type: "text" } }),
-      "read_test.ts": () => import("./scaffolds/text_reader/read_test.ts", { with: { type: "text" } }),
-      "recipe.yaml": () => import("./scaffolds/text_reader/recipe.yaml", { with: { type: "text" } }),
+      "svc_adapter.yaml": () =>
+        import("../../recipes/scaffolds/text_reader/svc_adapter.yaml", { with: { type: "text" } }),
+      "read.ts": () => import("../../recipes/scaffolds/text_reader/read.ts", { with: { type: "text" } }),
+      "read_test.ts": () => import("../../recipes/scaffolds/text_reader/read_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () => import("../../recipes/scaffolds/text_reader/recipe.yaml", { with: { type: "text" } }),
     },
   },
   operation: {
@@ -151,10 +165,12 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     name: "example-amplifier",
     begin: "`amplifier.ts` and the ports and parameters in `svc_adapter.yaml`.",
     files: {
-      "svc_adapter.yaml": () => import("./scaffolds/operation/svc_adapter.yaml", { with: { type: "text" } }),
-      "amplifier.ts": () => import("./scaffolds/operation/amplifier.ts", { with: { type: "text" } }),
-      "amplifier_test.ts": () => import("./scaffolds/operation/amplifier_test.ts", { with: { type: "text" } }),
-      "recipe.yaml": () => import("./scaffolds/operation/recipe.yaml", { with: { type: "text" } }),
+      "svc_adapter.yaml": () =>
+        import("../../recipes/scaffolds/operation/svc_adapter.yaml", { with: { type: "text" } }),
+      "amplifier.ts": () => import("../../recipes/scaffolds/operation/amplifier.ts", { with: { type: "text" } }),
+      "amplifier_test.ts": () =>
+        import("../../recipes/scaffolds/operation/amplifier_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () => import("../../recipes/scaffolds/operation/recipe.yaml", { with: { type: "text" } }),
     },
   },
   "python-codec": {
@@ -163,10 +179,11 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     begin: "`codec.py`: `encode` turns images into bits, `decode` turns received bits, right or wrong, into images.",
     python: true,
     files: {
-      "svc_adapter.yaml": () => import("./scaffolds/python-codec/svc_adapter.yaml", { with: { type: "text" } }),
-      "codec.py": () => import("./scaffolds/python-codec/codec.py", { with: { type: "text" } }),
-      "test_codec.py": () => import("./scaffolds/python-codec/test_codec.py", { with: { type: "text" } }),
-      "recipe.yaml": () => import("./scaffolds/python-codec/recipe.yaml", { with: { type: "text" } }),
+      "svc_adapter.yaml": () =>
+        import("../../recipes/scaffolds/python-codec/svc_adapter.yaml", { with: { type: "text" } }),
+      "codec.py": () => import("../../recipes/scaffolds/python-codec/codec.py", { with: { type: "text" } }),
+      "test_codec.py": () => import("../../recipes/scaffolds/python-codec/test_codec.py", { with: { type: "text" } }),
+      "recipe.yaml": () => import("../../recipes/scaffolds/python-codec/recipe.yaml", { with: { type: "text" } }),
     },
   },
   "python-receiver": {
@@ -175,10 +192,12 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     begin: "`receiver.py`: `receive` turns symbols into bits and log-likelihood ratios.",
     python: true,
     files: {
-      "svc_adapter.yaml": () => import("./scaffolds/python-receiver/svc_adapter.yaml", { with: { type: "text" } }),
-      "receiver.py": () => import("./scaffolds/python-receiver/receiver.py", { with: { type: "text" } }),
-      "test_receiver.py": () => import("./scaffolds/python-receiver/test_receiver.py", { with: { type: "text" } }),
-      "recipe.yaml": () => import("./scaffolds/python-receiver/recipe.yaml", { with: { type: "text" } }),
+      "svc_adapter.yaml": () =>
+        import("../../recipes/scaffolds/python-receiver/svc_adapter.yaml", { with: { type: "text" } }),
+      "receiver.py": () => import("../../recipes/scaffolds/python-receiver/receiver.py", { with: { type: "text" } }),
+      "test_receiver.py": () =>
+        import("../../recipes/scaffolds/python-receiver/test_receiver.py", { with: { type: "text" } }),
+      "recipe.yaml": () => import("../../recipes/scaffolds/python-receiver/recipe.yaml", { with: { type: "text" } }),
     },
   },
   "python-metric": {
@@ -187,10 +206,12 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     begin: "`metric.py`: `gradient_similarity` scores received images against those sent.",
     python: true,
     files: {
-      "svc_adapter.yaml": () => import("./scaffolds/python-metric/svc_adapter.yaml", { with: { type: "text" } }),
-      "metric.py": () => import("./scaffolds/python-metric/metric.py", { with: { type: "text" } }),
-      "test_metric.py": () => import("./scaffolds/python-metric/test_metric.py", { with: { type: "text" } }),
-      "recipe.yaml": () => import("./scaffolds/python-metric/recipe.yaml", { with: { type: "text" } }),
+      "svc_adapter.yaml": () =>
+        import("../../recipes/scaffolds/python-metric/svc_adapter.yaml", { with: { type: "text" } }),
+      "metric.py": () => import("../../recipes/scaffolds/python-metric/metric.py", { with: { type: "text" } }),
+      "test_metric.py": () =>
+        import("../../recipes/scaffolds/python-metric/test_metric.py", { with: { type: "text" } }),
+      "recipe.yaml": () => import("../../recipes/scaffolds/python-metric/recipe.yaml", { with: { type: "text" } }),
     },
   },
   "python-operation": {
@@ -199,10 +220,12 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     begin: "`amplifier.py` and the ports and parameters in `svc_adapter.yaml`.",
     python: true,
     files: {
-      "svc_adapter.yaml": () => import("./scaffolds/python-operation/svc_adapter.yaml", { with: { type: "text" } }),
-      "amplifier.py": () => import("./scaffolds/python-operation/amplifier.py", { with: { type: "text" } }),
-      "test_amplifier.py": () => import("./scaffolds/python-operation/test_amplifier.py", { with: { type: "text" } }),
-      "recipe.yaml": () => import("./scaffolds/python-operation/recipe.yaml", { with: { type: "text" } }),
+      "svc_adapter.yaml": () =>
+        import("../../recipes/scaffolds/python-operation/svc_adapter.yaml", { with: { type: "text" } }),
+      "amplifier.py": () => import("../../recipes/scaffolds/python-operation/amplifier.py", { with: { type: "text" } }),
+      "test_amplifier.py": () =>
+        import("../../recipes/scaffolds/python-operation/test_amplifier.py", { with: { type: "text" } }),
+      "recipe.yaml": () => import("../../recipes/scaffolds/python-operation/recipe.yaml", { with: { type: "text" } }),
     },
   },
 };
@@ -248,7 +271,9 @@ export async function scaffoldFiles(kind: ScaffoldKind, name: string): Promise<S
   const { python = false } = scaffold;
   const files: Record<string, string> = { "README.md": readme(scaffold, name, prefix(name)) };
   for (const [path, text] of Object.entries(scaffold.files)) files[path] = named((await text()).default);
-  if (!python) files["svc_types.ts"] = (await import("./scaffolds/svc_types.ts", { with: { type: "text" } })).default;
+  if (!python) {
+    files["svc_types.ts"] = (await import("../../recipes/scaffolds/svc_types.ts", { with: { type: "text" } })).default;
+  }
   return { name, files: Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1))) };
 }
 

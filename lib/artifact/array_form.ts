@@ -15,7 +15,7 @@ import {
   SYMBOLS,
 } from "../contract/kinds.ts";
 import type { OutputArtifact } from "../contract/operation.ts";
-import type { Dtype, NdArray } from "../numeric/ndarray.ts";
+import type { Dtype, NdArray } from "../numeric/array/ndarray.ts";
 
 /** One form of an array. */
 export interface ArrayForm {

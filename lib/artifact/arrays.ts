@@ -9,7 +9,7 @@
  */
 import { SvcError } from "../contract/error.ts";
 import type { InputArtifact } from "../contract/operation.ts";
-import type { Dtype, TypedData } from "../numeric/ndarray.ts";
+import type { Dtype, TypedData } from "../numeric/array/ndarray.ts";
 
 /** TypedArray of a dtype; complex values are interleaved. */
 interface DataOf {

@@ -3,7 +3,7 @@ import { basename, extname } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import type { JsonObject } from "../contract/value.ts";
-import { packBits } from "../numeric/bit_packing.ts";
+import { packBits } from "../numeric/array/bit_packing.ts";
 import { readNpy } from "./npy.ts";
 
 /** Packed bits up to this size stand in the manifest as hexadecimal; larger ones in a file of their own. */

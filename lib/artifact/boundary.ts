@@ -10,7 +10,7 @@
  * much as reading the data.
  */
 import { SvcError } from "../contract/error.ts";
-import { elementCount, type NdArray } from "../numeric/ndarray.ts";
+import { elementCount, type NdArray } from "../numeric/array/ndarray.ts";
 
 function refuse(code: string, what: string, why: string): never {
   throw new SvcError(code, `Cannot use ${what}: ${why}`);

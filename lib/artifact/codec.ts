@@ -13,7 +13,7 @@ import { canonicalJson, parseJson } from "../contract/json.ts";
 import { type ArtifactKind, formatOfKind, jsonKindName } from "../contract/kinds.ts";
 import type { InputArtifact, OutputArtifact } from "../contract/operation.ts";
 import { cloneValue, Float, isObject, type JsonObject, type Value } from "../contract/value.ts";
-import { type Dtype, DTYPES, elementCount, type NdArray } from "../numeric/ndarray.ts";
+import { type Dtype, DTYPES, elementCount, type NdArray } from "../numeric/array/ndarray.ts";
 import { openNpz, writeNpz } from "./npz.ts";
 import { openZip } from "./zip_read.ts";
 import { writeZip, type ZipSource } from "./zip_write.ts";

@@ -13,7 +13,7 @@
 import { SvcError } from "../contract/error.ts";
 import { canonicalJson, parseJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
-import { packBits } from "../numeric/bit_packing.ts";
+import { packBits } from "../numeric/array/bit_packing.ts";
 import { metadataCounts, metadataNumber, metadataText } from "./values.ts";
 
 export type WireFormat = "safe_json_base64" | "compact_binary_v1";

@@ -7,7 +7,7 @@
  */
 import { Buffer } from "node:buffer";
 import { SvcError } from "../contract/error.ts";
-import { DTYPES, elementCount, type NdArray } from "../numeric/ndarray.ts";
+import { DTYPES, elementCount, type NdArray } from "../numeric/array/ndarray.ts";
 import { type NpyHeader, npyHeader, parseNpyHeader } from "./npy_header.ts";
 
 /**

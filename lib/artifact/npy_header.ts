@@ -5,7 +5,7 @@
  * byte-identical to those of `np.save` for native arrays in C order.
  */
 import { SvcError } from "../contract/error.ts";
-import { type Dtype, DTYPES } from "../numeric/ndarray.ts";
+import { type Dtype, DTYPES } from "../numeric/array/ndarray.ts";
 
 const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
 /** Longer headers of plain arrays are damaged or hostile. */

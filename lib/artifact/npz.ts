@@ -1,7 +1,7 @@
 /** NPZ files: a ZIP file with one NPY member per array, read lazily and written reproducibly (see {@link writeZip}). */
 import { Buffer } from "node:buffer";
 import { SvcError } from "../contract/error.ts";
-import { bytesOf, type NdArray } from "../numeric/ndarray.ts";
+import { bytesOf, type NdArray } from "../numeric/array/ndarray.ts";
 import { nativeRegion, readNpy, readNpyText, viewNpy, writeNpyText } from "./npy.ts";
 import { npyHeader } from "./npy_header.ts";
 import { openZip, type ZipEntry, type ZipLimits } from "./zip_read.ts";

@@ -1,5 +1,5 @@
 /** NPZ files of one array that are written in blocks, with the bytes of `writeNpz` and constant memory. */
-import { bytesOf, type Dtype, DTYPES, type NdArray } from "../numeric/ndarray.ts";
+import { bytesOf, type Dtype, DTYPES, type NdArray } from "../numeric/array/ndarray.ts";
 import { crc32Of } from "./crc32.ts";
 import { joinBytes } from "./join_bytes.ts";
 import { npyHeader } from "./npy_header.ts";

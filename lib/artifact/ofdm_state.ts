@@ -6,7 +6,7 @@
 import { SvcError } from "../contract/error.ts";
 import type { InputArtifact, OutputArtifact } from "../contract/operation.ts";
 import { float, type JsonObject } from "../contract/value.ts";
-import { ndarray } from "../numeric/ndarray.ts";
+import { ndarray } from "../numeric/array/ndarray.ts";
 import { metadataNumber, travel } from "./values.ts";
 
 /** Keys with item boundaries of symbols, which a state does not have. */
@@ -29,7 +29,7 @@ export interface OfdmState {
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { ndarray } from "../numeric/ndarray.ts";
+ * import { ndarray } from "../numeric/array/ndarray.ts";
  * import { ofdmStateOf } from "./ofdm_state.ts";
  *
  * const array = ndarray("complex64", new Float32Array(2 * 14 * 64).fill(Math.SQRT1_2), [1, 14, 64]);

@@ -8,7 +8,7 @@
  * A layout is relative to its stream. It is scaled to the length of another stream, so that it stays valid after
  * modulators and codes.
  */
-import { RateCounter, type RateCounts, type StatisticalUnit } from "../numeric/rate_interval.ts";
+import { RateCounter, type RateCounts, type StatisticalUnit } from "../numeric/scores/rate_interval.ts";
 import { isNumber, isObject, type JsonObject, toNumber } from "../contract/value.ts";
 import { metadataCounts } from "./values.ts";
 

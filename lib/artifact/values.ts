@@ -6,7 +6,7 @@
  * packet layout, code parameters, padding, image shapes and text ids reach the receiver. Keys that describe the array
  * are always rewritten.
  */
-import { elementCount, type NdArray, ndarray } from "../numeric/ndarray.ts";
+import { elementCount, type NdArray, ndarray } from "../numeric/array/ndarray.ts";
 import { SvcError } from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
 import type { Kind, MetadataFields, ReadMetadata } from "../contract/kinds.ts";
@@ -144,7 +144,7 @@ export function sourceItemCounts(metadata: JsonObject, length: number): number[]
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { ndarray } from "../numeric/ndarray.ts";
+ * import { ndarray } from "../numeric/array/ndarray.ts";
  * import { bitsOf } from "./values.ts";
  *
  * const array = ndarray("uint8", Uint8Array.of(1, 0, 1, 1));
@@ -204,7 +204,7 @@ export function bitMetadata<Metadata extends JsonObject>(
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { ndarray } from "../numeric/ndarray.ts";
+ * import { ndarray } from "../numeric/array/ndarray.ts";
  * import { symbolsOf } from "./values.ts";
  *
  * const array = ndarray("complex64", Float32Array.of(1, 1, 1, -1));
@@ -282,7 +282,7 @@ export interface ImageBatch {
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { ndarray } from "../numeric/ndarray.ts";
+ * import { ndarray } from "../numeric/array/ndarray.ts";
  * import { imagesOf } from "./values.ts";
  *
  * const array = ndarray("uint8", new Uint8Array(2 * 32 * 48 * 3), [2, 32, 48, 3]);

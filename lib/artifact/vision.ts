@@ -3,8 +3,8 @@ import { SvcError } from "../contract/error.ts";
 import type { InputArtifact, OutputArtifact } from "../contract/operation.ts";
 import { float, isNumber, isObject, type JsonObject, toNumber } from "../contract/value.ts";
 import { itemsOf } from "./values.ts";
-import type { Detection } from "../numeric/detection.ts";
-import { type NdArray, ndarray } from "../numeric/ndarray.ts";
+import type { Detection } from "../numeric/scores/detection.ts";
+import { type NdArray, ndarray } from "../numeric/array/ndarray.ts";
 
 export const DETECTIONS = "vision.detections.json";
 export const SEGMENTATION = "vision.segmentation_mask.numpy";

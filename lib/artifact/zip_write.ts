@@ -6,7 +6,7 @@
  */
 import { SvcError } from "../contract/error.ts";
 import { compareCodePoints } from "../contract/json.ts";
-import { sharedBuffer, takeRoom } from "../numeric/shared_array.ts";
+import { sharedBuffer, takeRoom } from "../numeric/array/shared_array.ts";
 import { crc32Of } from "./crc32.ts";
 import { CENTRAL, END, LOCAL, MAX_ARCHIVE_BYTES, UTF8_NAME } from "./zip_format.ts";
 

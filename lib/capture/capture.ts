@@ -13,7 +13,7 @@ import { prettyJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { WorkerPool } from "../execute/pool.ts";
 import type { CancellationToken } from "../execute/types.ts";
-import { ndarray } from "../numeric/ndarray.ts";
+import { ndarray } from "../numeric/array/ndarray.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import { checkOptions } from "../run/execution.ts";
 import type { Workspace } from "../run/workspace.ts";

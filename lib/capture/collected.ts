@@ -4,7 +4,7 @@ import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { canonicalJson } from "../contract/json.ts";
 import type { JsonObject } from "../contract/value.ts";
-import { DTYPES, elementCount } from "../numeric/ndarray.ts";
+import { DTYPES, elementCount } from "../numeric/array/ndarray.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import type { CaptureConfig } from "./config.ts";
 import type { CaptureFolder } from "./folder.ts";

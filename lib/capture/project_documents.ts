@@ -5,7 +5,7 @@ import { stepOutputKinds } from "../contract/output_kinds.ts";
 import type { OperationAbi } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
 import { cloneValue, type JsonObject } from "../contract/value.ts";
-import type { RecipeGraph } from "../plan/graph.ts";
+import type { RecipeGraph } from "../figure/graph/graph.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import { hasUnresolvedMatrix } from "../recipe/variant.ts";
 import type { TrainingInspection } from "../training/inspect_recipe.ts";

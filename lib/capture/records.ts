@@ -11,7 +11,7 @@
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { isInteger, type JsonObject, type Value } from "../contract/value.ts";
-import { bytesOf, DTYPES, elementCount, type NdArray, type TypedData } from "../numeric/ndarray.ts";
+import { bytesOf, DTYPES, elementCount, type NdArray, type TypedData } from "../numeric/array/ndarray.ts";
 
 const AXIS_KEYS = ["record_axis", "sample_axis", "capture_record_axis"];
 

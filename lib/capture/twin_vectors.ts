@@ -8,8 +8,8 @@ import type { InputArtifact, Metrics, Operation } from "../contract/operation.ts
 import { outputKinds } from "../contract/output_kinds.ts";
 import { plainParams } from "../contract/schema.ts";
 import type { JsonObject } from "../contract/value.ts";
-import { bytesOf, type Dtype, DTYPES, elementCount, type NdArray, ndarray } from "../numeric/ndarray.ts";
-import { Generator, type IntegerArrays } from "../numeric/random.ts";
+import { bytesOf, type Dtype, DTYPES, elementCount, type NdArray, ndarray } from "../numeric/array/ndarray.ts";
+import { Generator, type IntegerArrays } from "../numeric/random/random.ts";
 import { isRefusal, materialize } from "../plan/materialize.ts";
 
 type VectorArray = JsonObject & { dtype: Dtype; shape: number[]; base64: string };

@@ -1,12 +1,12 @@
 /** Aggregates and comparisons of a benchmark for people. */
 import { visibleLine } from "../contract/escape.ts";
 import { toNumber } from "../contract/value.ts";
-import { pairsNeeded } from "../benchmark/compare.ts";
-import { differenceOf, metricFacts, ofAggregate, shownAggregates, UNITS } from "../benchmark/estimates.ts";
+import { pairsNeeded } from "../study/pack/compare.ts";
+import { differenceOf, metricFacts, ofAggregate, shownAggregates, UNITS } from "../study/rows/estimates.ts";
 import { estimateText, numberText } from "../figure/number_text.ts";
 import { unitText } from "../figure/unit_text.ts";
-import type { ResultDiff } from "../benchmark/compare_results.ts";
-import type { BenchmarkResult, Measure, ResultRow } from "../benchmark/types.ts";
+import type { ResultDiff } from "../study/report/compare_results.ts";
+import type { BenchmarkResult, Measure, ResultRow } from "../study/pack/types.ts";
 import { formatTable, right } from "./table.ts";
 
 const number = (value: Measure | null) => value === null ? "" : numberText(toNumber(value), "unicode");

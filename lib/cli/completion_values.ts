@@ -41,7 +41,7 @@ const SOURCES: Record<string, Source> = {
   "benchmark b": results,
   "--resume": results,
   "suite suite": async () =>
-    (await import("../benchmark/suites.ts")).listSuites(Deno.cwd()).map(({ id }) => ({ value: id })),
+    (await import("../study/pack/suites.ts")).listSuites(Deno.cwd()).map(({ id }) => ({ value: id })),
   "template id": templates,
   "data id": datasets,
   "research id": research,
@@ -140,7 +140,7 @@ async function runs({ options }: Typed): Promise<Candidate[]> {
 /** Ids of stored benchmark results, the newest first. */
 async function results({ options }: Typed): Promise<Candidate[]> {
   const { openWorkspace } = await import("../run/workspace.ts");
-  const { benchmarkWorkspace } = await import("../benchmark/store.ts");
+  const { benchmarkWorkspace } = await import("../study/rows/store.ts");
   const workspace = openWorkspace({ projectRoot: options.get("--project-root"), stateDir: options.get("--workspace") });
   const names = [...Deno.readDirSync(benchmarkWorkspace(workspace).runs)].filter(({ name }) => !name.startsWith("."));
   return names.map(({ name }) => name).sort().reverse().map((value) => ({ value }));
@@ -148,7 +148,7 @@ async function results({ options }: Typed): Promise<Candidate[]> {
 
 /** Benchmark packs by name, and files. */
 async function packs({ options }: Typed, current: string): Promise<Candidate[]> {
-  const { listBenchmarkPacks } = await import("../benchmark/packs.ts");
+  const { listBenchmarkPacks } = await import("../study/pack/packs.ts");
   const known = listBenchmarkPacks(options.get("--project-root") ?? Deno.cwd());
   const named = known.map(({ name, title }) => ({ value: name, ...(title === null ? {} : { description: title }) }));
   return [...named, ...files(current, /\.(ya?ml|json)$/i)];

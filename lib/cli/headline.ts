@@ -1,10 +1,10 @@
 /** The first numbers to read of a run: the metrics of its task, then the link in the order of the signal path. */
 import { isNumber, type JsonObject, toNumber } from "../contract/value.ts";
 import { recordedPooled, recordedRate } from "../contract/metric_metadata.ts";
-import { UNITS as UNIT_NAMES } from "../benchmark/estimates.ts";
+import { UNITS as UNIT_NAMES } from "../study/rows/estimates.ts";
 import { estimateText, type ShownEstimate } from "../figure/number_text.ts";
-import { pooledEstimate } from "../numeric/pooled_ratio.ts";
-import { type RateCounts, rateEstimate } from "../numeric/rate_interval.ts";
+import { pooledEstimate } from "../numeric/scores/pooled_ratio.ts";
+import { type RateCounts, rateEstimate } from "../numeric/scores/rate_interval.ts";
 import { type HeadlineView, remarkOn } from "./headline_view.ts";
 import { type Column, formatTable, right } from "./table.ts";
 

@@ -50,9 +50,9 @@ export async function scaffoldOperation(name: string, { out = "." }: { out?: str
     });
   }
   const texts = await Promise.all([
-    import("./scaffold/own_limiter.ts", { with: { type: "text" } }),
-    import("./scaffold/own_limiter_test.ts", { with: { type: "text" } }),
-    import("./scaffold/own_limiter.yaml", { with: { type: "text" } }),
+    import("../../recipes/scaffolds/own_limiter/own_limiter.ts", { with: { type: "text" } }),
+    import("../../recipes/scaffolds/own_limiter/own_limiter_test.ts", { with: { type: "text" } }),
+    import("../../recipes/scaffolds/own_limiter/own_limiter.yaml", { with: { type: "text" } }),
   ]);
   const camel = name.replace(/_+([a-z0-9])/g, (_, letter) => letter.toUpperCase());
   const files = [".ts", "_test.ts", ".yaml"].map((ending, at) => ({

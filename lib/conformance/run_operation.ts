@@ -22,8 +22,8 @@ import { cloneValue, isObject, type JsonObject, type Value } from "../contract/v
 import { abiOf, learnedRun } from "../execute/learned.ts";
 import { type StepModels, stepModels } from "../execute/models.ts";
 import type { ModelTask } from "../execute/protocol.ts";
-import type { NdArray } from "../numeric/ndarray.ts";
-import { Generator } from "../numeric/random.ts";
+import type { NdArray } from "../numeric/array/ndarray.ts";
+import { Generator } from "../numeric/random/random.ts";
 import { isRefusal, materialize } from "../plan/materialize.ts";
 
 /** What an input may be: an output of an earlier run, or an artifact described in place (of the port's first kind). */

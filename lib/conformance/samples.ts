@@ -4,8 +4,8 @@ import { SvcError } from "../contract/error.ts";
 import * as kinds from "../contract/kinds.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/value.ts";
-import { ndarray } from "../numeric/ndarray.ts";
-import { Generator } from "../numeric/random.ts";
+import { ndarray } from "../numeric/array/ndarray.ts";
+import { Generator } from "../numeric/random/random.ts";
 import type { ConformanceCase } from "./case.ts";
 import type { GivenInput } from "./run_operation.ts";
 

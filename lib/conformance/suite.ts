@@ -13,8 +13,8 @@ import type { InputArtifact, Materialization, Operation, OutputSize, StreamInput
 import { outputKinds } from "../contract/output_kinds.ts";
 import { checkValue, plainParams } from "../contract/schema.ts";
 import type { JsonObject } from "../contract/value.ts";
-import { bytesOf, DTYPES, type NdArray } from "../numeric/ndarray.ts";
-import { Generator } from "../numeric/random.ts";
+import { bytesOf, DTYPES, type NdArray } from "../numeric/array/ndarray.ts";
+import { Generator } from "../numeric/random/random.ts";
 import { sizeOf } from "../plan/estimate.ts";
 import { isRefusal, materialize } from "../plan/materialize.ts";
 import type { ConformanceCase } from "./case.ts";

@@ -2,8 +2,8 @@
  * Counts of rates and sums of ratios over statistical units in documents: `metric_metadata` of steps, reports and benchmark
  * rows. A root mean square also has the metrics `<metric>.squared_sum` and `<metric>.count`.
  */
-import { type PooledMetric, pooledValue, type RatioSums } from "../numeric/pooled_ratio.ts";
-import { type NoEvent, type RateCounts, type StatisticalUnit, unitsBound } from "../numeric/rate_interval.ts";
+import { type PooledMetric, pooledValue, type RatioSums } from "../numeric/scores/pooled_ratio.ts";
+import { type NoEvent, type RateCounts, type StatisticalUnit, unitsBound } from "../numeric/scores/rate_interval.ts";
 import { type Float, float, isNumber, isObject, type JsonObject, toNumber, type Value } from "./value.ts";
 
 const exact = (value: number) => Number.isInteger(value) ? value : float(value);

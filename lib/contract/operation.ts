@@ -1,6 +1,6 @@
 /** An operation is one object with its contract and its reference implementation `run`, typed from the contract. */
-import type { Dtype, NdArray } from "../numeric/ndarray.ts";
-import type { Generator } from "../numeric/random.ts";
+import type { Dtype, NdArray } from "../numeric/array/ndarray.ts";
+import type { Generator } from "../numeric/random/random.ts";
 import type { Place } from "./error.ts";
 import type { ArtifactKind, Kind, WrittenMetadata } from "./kinds.ts";
 import type { z } from "./zod.ts";

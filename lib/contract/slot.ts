@@ -6,7 +6,7 @@
  * and the withholding of secret inputs follow from the declaration. All tensors of an artifact are float32; complex
  * arrays have a last axis of real and imaginary part.
  */
-import type { NdArray } from "../numeric/ndarray.ts";
+import type { NdArray } from "../numeric/array/ndarray.ts";
 import { defineOperation } from "./define.ts";
 import { SvcError } from "./error.ts";
 import type {

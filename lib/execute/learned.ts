@@ -2,7 +2,7 @@
 import { SvcError } from "../contract/error.ts";
 import { asObject, parseJson } from "../contract/json.ts";
 import type { Cancellation, LearnedModel, Operation, OperationAbi } from "../contract/operation.ts";
-import type { NdArray } from "../numeric/ndarray.ts";
+import type { NdArray } from "../numeric/array/ndarray.ts";
 import { chunked } from "../onnx/chunked.ts";
 import type { SessionLimits } from "../onnx/limits.ts";
 import { type OnnxAccelerator, type OnnxSession, openOnnxSession } from "../onnx/session.ts";

@@ -12,8 +12,8 @@ import { asObject, canonicalJson, parseJson } from "../contract/json.ts";
 import type { Operation, OperationStream, PlainDefinition, StreamedArray, StreamInput } from "../contract/operation.ts";
 import { outputKinds } from "../contract/output_kinds.ts";
 import { plainParams } from "../contract/schema.ts";
-import { type Dtype, DTYPES, type NdArray } from "../numeric/ndarray.ts";
-import { Generator } from "../numeric/random.ts";
+import { type Dtype, DTYPES, type NdArray } from "../numeric/array/ndarray.ts";
+import { Generator } from "../numeric/random/random.ts";
 import { cancellationOf } from "./cancellation.ts";
 import type { StepTask, WrittenOutput, WrittenStep } from "./protocol.ts";
 import {

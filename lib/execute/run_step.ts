@@ -21,7 +21,7 @@ import { outputKinds } from "../contract/output_kinds.ts";
 import { plainParams } from "../contract/schema.ts";
 import { asObject } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
-import { Generator } from "../numeric/random.ts";
+import { Generator } from "../numeric/random/random.ts";
 import { cancellationOf } from "./cancellation.ts";
 import { fileAccess } from "./files.ts";
 import type { ProgressReply, StepTask, TaskInput, WrittenOutput, WrittenStep } from "./protocol.ts";

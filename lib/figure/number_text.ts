@@ -2,7 +2,7 @@
  * Numbers for readers: four significant digits, powers of ten for very small and very large values, and a mean rounded
  * to its interval. Files for programs have all digits.
  */
-import type { NoEvent, StatisticalUnit } from "../numeric/rate_interval.ts";
+import type { NoEvent, StatisticalUnit } from "../numeric/scores/rate_interval.ts";
 
 /** Notation of powers of ten: `2.1e-4`, `2.1×10⁻⁴` or `$2.1 \times 10^{-4}$`. */
 export type NumberForm = "plain" | "unicode" | "latex";

@@ -4,8 +4,8 @@
  * operations count as changing the error rate.
  */
 import { isNumber, isObject, type JsonObject, toNumber } from "../contract/value.ts";
-import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../numeric/theory.ts";
-import { BITS_PER_SYMBOL, type Modulation } from "../numeric/modulations.ts";
+import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../numeric/link/theory.ts";
+import { BITS_PER_SYMBOL, type Modulation } from "../numeric/link/modulations.ts";
 
 const NAMES: Readonly<Record<string, string>> = {
   bpsk: "BPSK",

@@ -2,7 +2,7 @@
  * A figure as data: measured values and their uncertainty, independent of style. The specification builders convert it
  * to Vega-Lite, {@link figureCsv} to a table; both are pure functions.
  */
-import type { NoEvent } from "../numeric/rate_interval.ts";
+import type { NoEvent } from "../numeric/scores/rate_interval.ts";
 
 export const FIGURE_TYPES = [
   "error-rate",

@@ -2,7 +2,7 @@
 import { SvcError } from "../contract/error.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
 import { float } from "../contract/value.ts";
-import { DTYPES, elementCount, type NdArray } from "../numeric/ndarray.ts";
+import { DTYPES, elementCount, type NdArray } from "../numeric/array/ndarray.ts";
 import { finite } from "./artifact_file.ts";
 
 /** Values of a block: what a view draws at once. */

@@ -1,6 +1,6 @@
 /** Images of arrays: image batches as they are, other planes as grey. */
 import type { Image } from "../artifact/image.ts";
-import { elementCount, type NdArray } from "../numeric/ndarray.ts";
+import { elementCount, type NdArray } from "../numeric/array/ndarray.ts";
 import { SvcError } from "../contract/error.ts";
 import { invalid } from "./artifact_file.ts";
 

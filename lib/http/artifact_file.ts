@@ -7,7 +7,7 @@ import { METADATA_MEMBER } from "../artifact/codec.ts";
 import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import { Float, float, isObject, type Value } from "../contract/value.ts";
-import { DTYPES, elementCount, type NdArray } from "../numeric/ndarray.ts";
+import { DTYPES, elementCount, type NdArray } from "../numeric/array/ndarray.ts";
 import { readPruned } from "../run/prune.ts";
 import type { Workspace } from "../run/workspace.ts";
 import type { Session } from "../session/session.ts";

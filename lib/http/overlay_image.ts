@@ -9,7 +9,7 @@ import { writePng } from "../artifact/png_encode.ts";
 import { detectionsOf, rastersOf } from "../artifact/vision.ts";
 import { SvcError } from "../contract/error.ts";
 import { escapeXml } from "../contract/escape.ts";
-import type { Detection } from "../numeric/detection.ts";
+import type { Detection } from "../numeric/scores/detection.ts";
 import { renderPng } from "../figure/render.ts";
 import { STYLES } from "../figure/style.ts";
 import { textWidth } from "../figure/text_width.ts";

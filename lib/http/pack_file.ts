@@ -1,6 +1,6 @@
 /** Benchmark packs that requests name: a listed one by name or id, or a file in `benchmarks/`. */
 import { isAbsolute, join, relative } from "node:path";
-import type { PackListRow } from "../benchmark/packs.ts";
+import type { PackListRow } from "../study/pack/packs.ts";
 import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { Session } from "../session/session.ts";

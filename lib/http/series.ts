@@ -3,7 +3,7 @@
  * value of each stretch, so that no peak is lost; complex values become a two-dimensional histogram, a constellation.
  */
 import { float, type JsonObject, type Value } from "../contract/value.ts";
-import { DTYPES, elementCount, type NdArray } from "../numeric/ndarray.ts";
+import { DTYPES, elementCount, type NdArray } from "../numeric/array/ndarray.ts";
 import { finite, invalid } from "./artifact_file.ts";
 
 export const SERIES_KINDS = ["line", "histogram", "histogram_2d"] as const;

@@ -8,12 +8,13 @@
  * @module
  */
 import "./platform.ts";
+import digests from "../../ops/contract_digests.json" with { type: "json" };
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 import sources from "../plan/source_hashes.json" with { type: "json" };
 import type { OperationContract } from "../contract/operation.ts";
 import { Registry } from "../contract/registry.ts";
 import type { ModuleSource, SourceHashes } from "../plan/implementation_source.ts";
-import { type RecipeGraph, recipeGraph } from "../plan/graph.ts";
+import { type RecipeGraph, recipeGraph } from "../figure/graph/graph.ts";
 import { lintRecipe, type LintReport } from "../plan/lint.ts";
 import { lintSeverity, planRecipe, type PlanResult } from "../plan/planner.ts";
 import { compileRecipe } from "../recipe/compile.ts";
@@ -35,14 +36,15 @@ export { type ClientOptions, createClient } from "../http/client.ts";
 export { type Diagnostic, SvcError } from "../contract/error.ts";
 export { canonicalJson, parseJson, prettyJson } from "../contract/json.ts";
 export { Float, float, type JsonObject, type Value } from "../contract/value.ts";
-export { graphSvg } from "../plan/graph_svg.ts";
+export { graphSvg } from "../figure/graph/svg.ts";
 
 const modules: Readonly<Record<string, string>> = sources.modules;
-/** The module of an operation: `a.b.v2` is `ops/a/b_v2.ts`. */
-const moduleOf = (id: string) => `ops/${id.replace(".", "/").replaceAll(".", "_")}.ts`;
 
+const places: Readonly<Record<string, { module: string }>> = digests.operations;
 const registry = new Registry();
-registry.register(BUILTIN_OPERATIONS.map(({ operation }) => ({ operation, moduleUrl: moduleOf(operation.id) })));
+registry.register(
+  BUILTIN_OPERATIONS.map(({ operation }) => ({ operation, moduleUrl: `ops/${places[operation.id].module}` })),
+);
 
 /** The digests of the sources from which this file was built. */
 const implementationSources: SourceHashes = {

@@ -1,5 +1,5 @@
 /** Inference over long batches in chunks of rows, in order. */
-import { DTYPES, elementCount, type NdArray, ndarray, type TypedData } from "../numeric/ndarray.ts";
+import { DTYPES, elementCount, type NdArray, ndarray, type TypedData } from "../numeric/array/ndarray.ts";
 
 /** Computes outputs from inputs, such as a session's `run`. */
 export type Infer = (feeds: Record<string, NdArray>) => Promise<Record<string, NdArray>>;

@@ -3,7 +3,7 @@
  * permission. It computes on one thread, with identical bytes in every run and process.
  */
 import { messageOf } from "../contract/error.ts";
-import type { Dtype, NdArray, TypedData } from "../numeric/ndarray.ts";
+import type { Dtype, NdArray, TypedData } from "../numeric/array/ndarray.ts";
 import { isTensorType, type TensorInfo, type TensorType } from "./tensors.ts";
 
 /** A loaded graph. */

@@ -1,5 +1,5 @@
 /** Messages between a thread and the sandbox of its graphs. Each request follows the reply to the previous one. */
-import type { NdArray } from "../numeric/ndarray.ts";
+import type { NdArray } from "../numeric/array/ndarray.ts";
 import type { SessionLimits } from "./limits.ts";
 import type { TensorInfo } from "./tensors.ts";
 

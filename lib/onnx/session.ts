@@ -9,7 +9,7 @@
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import type { Cancellation } from "../contract/operation.ts";
-import type { NdArray } from "../numeric/ndarray.ts";
+import type { NdArray } from "../numeric/array/ndarray.ts";
 import { engineBinary, type EngineSession } from "./engine.ts";
 import { canRestrictWorkers, ISOLATION_HINT } from "./isolation.ts";
 import { type SessionLimits, sessionLimits } from "./limits.ts";

@@ -1,5 +1,5 @@
 /** ONNX element types of arrays, and tensor descriptions of a graph. */
-import type { Dtype, NdArray } from "../numeric/ndarray.ts";
+import type { Dtype, NdArray } from "../numeric/array/ndarray.ts";
 import type { Dimension } from "./graph.ts";
 
 /** An input or output of a graph; a dimension is a size, the name of a free one, or null if unspecified. */

@@ -11,7 +11,7 @@ import type { OutputEstimate, OutputSize } from "../contract/operation.ts";
 import { plainParams } from "../contract/schema.ts";
 import { formatBytes } from "../contract/units.ts";
 import type { JsonObject } from "../contract/value.ts";
-import { DTYPES, elementCount } from "../numeric/ndarray.ts";
+import { DTYPES, elementCount } from "../numeric/array/ndarray.ts";
 import { chainsOf } from "./chains.ts";
 import type { CheckedStep } from "./check_steps.ts";
 

@@ -7,7 +7,7 @@
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { canonicalJson, sameValue } from "../contract/json.ts";
 import { float, isNumber, type JsonObject, toNumber, type Value } from "../contract/value.ts";
-import { dbToLinear, linearToDb } from "../numeric/decibel.ts";
+import { dbToLinear, linearToDb } from "../numeric/link/decibel.ts";
 import type { StepDocument } from "./types.ts";
 
 const SHARED = [

@@ -37,7 +37,7 @@ export function compileArguments(
     target?: string;
   },
 ): string[] {
-  const folders = [...DATA_FOLDERS, "lib/numeric/native", "lib/adapter/scaffolds", "lib/conformance/scaffold"];
+  const folders = [...DATA_FOLDERS, "lib/numeric/native"];
   const singles = files.filter((path) => !/\.tsx?$/.test(path) && !path.includes("/"));
   const included = [...STARTED_BY_URL, ...folders, ...singles, "ops", "lib/plan/source_hashes.json"];
   return [

@@ -1,7 +1,7 @@
 /** Measures the difference between two NPZ artifacts with different hashes. */
 import { openNpz } from "../artifact/npz.ts";
 import { float, type JsonObject } from "../contract/value.ts";
-import type { NdArray } from "../numeric/ndarray.ts";
+import type { NdArray } from "../numeric/array/ndarray.ts";
 
 /**
  * Compares the arrays that both files have.

@@ -7,7 +7,7 @@ import { REPORT } from "../contract/kinds.ts";
 import { recordedPooled, recordedRate } from "../contract/metric_metadata.ts";
 import { isNumber, isObject, toNumber, type Value } from "../contract/value.ts";
 import type { StepRow } from "../execute/types.ts";
-import { pooledValue } from "../numeric/pooled_ratio.ts";
+import { pooledValue } from "../numeric/scores/pooled_ratio.ts";
 import { findMetric } from "../research/catalog.ts";
 import { SUMMARY_FILE } from "./documents.ts";
 import type { Findings } from "./findings.ts";

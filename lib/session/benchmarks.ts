@@ -1,25 +1,21 @@
 /** Benchmarks: packs, their runs, and the results. */
 import { refusal, SvcError } from "../contract/error.ts";
 import { createCancellation } from "../execute/cancellation.ts";
-import type { ResultDiff } from "../benchmark/compare_results.ts";
-import type { EngineName } from "../engine/types.ts";
-import type { BenchmarkStatus, EngineEvent } from "../benchmark/on_engine.ts";
-import type { PlotRequest } from "../benchmark/figure/types.ts";
-import type { LoadedPack, PackLoad } from "../benchmark/load_pack.ts";
-import type { PackListRow } from "../benchmark/packs.ts";
-import type { PlotFiles } from "../benchmark/plot_files.ts";
-import type { ReplicationOptions } from "../benchmark/replication.ts";
-import type { drawnPlot, exportedTables, WrittenFiles } from "../benchmark/reports.ts";
-import type {
-  BenchmarkRunOptions as PackRun,
-  BenchmarkRunResult,
-  ShardRunOptions,
-} from "../benchmark/run_benchmark.ts";
-import type { ResultListRow } from "../benchmark/store.ts";
-import type { SubmissionReport } from "../benchmark/submission.ts";
-import type { Suite } from "../benchmark/suites.ts";
-import type { BenchmarkResult, ResultRow, Snapshot } from "../benchmark/types.ts";
-import type { BenchmarkVerification } from "../benchmark/verify.ts";
+import type { ResultDiff } from "../study/report/compare_results.ts";
+import type { EngineName } from "../study/engine/types.ts";
+import type { BenchmarkStatus, EngineEvent } from "../study/engine/on_engine.ts";
+import type { PlotRequest } from "../study/report/figure/types.ts";
+import type { LoadedPack, PackLoad } from "../study/pack/load_pack.ts";
+import type { PackListRow } from "../study/pack/packs.ts";
+import type { PlotFiles } from "../study/report/plot_files.ts";
+import type { ReplicationOptions } from "../study/pack/replication.ts";
+import type { drawnPlot, exportedTables, WrittenFiles } from "../study/report/reports.ts";
+import type { BenchmarkRunOptions as PackRun, BenchmarkRunResult, ShardRunOptions } from "../study/run_benchmark.ts";
+import type { ResultListRow } from "../study/rows/store.ts";
+import type { SubmissionReport } from "../study/engine/submission.ts";
+import type { Suite } from "../study/pack/suites.ts";
+import type { BenchmarkResult, ResultRow, Snapshot } from "../study/pack/types.ts";
+import type { BenchmarkVerification } from "../study/verify.ts";
 import type { ExchangeOptions, ExchangeReport, PushOptions } from "../exchange/exchange.ts";
 import { displayed, figureDisplay, htmlTable } from "../figure/display.ts";
 import type { FigureStyle } from "../figure/style.ts";
@@ -77,12 +73,12 @@ export class Benchmarks {
 
   /** The packs of the project and of the program. */
   async packs(): Promise<PackListRow[]> {
-    return (await import("../benchmark/packs.ts")).listBenchmarkPacks(this.core.workspace.projectRoot);
+    return (await import("../study/pack/packs.ts")).listBenchmarkPacks(this.core.workspace.projectRoot);
   }
 
   /** The file of a pack. @throws SvcError `pack_not_found` */
   async file(pack: string): Promise<string> {
-    return (await import("../benchmark/packs.ts")).resolvePack(pack, this.core.workspace.projectRoot);
+    return (await import("../study/pack/packs.ts")).resolvePack(pack, this.core.workspace.projectRoot);
   }
 
   /**
@@ -96,7 +92,7 @@ export class Benchmarks {
     { backend, implementation, lint, strictLint, ...options }: PackOptions = {},
   ): Promise<PackLoad> {
     const [{ loadPack }, { lintSeverity }] = await Promise.all([
-      import("../benchmark/load_pack.ts"),
+      import("../study/pack/load_pack.ts"),
       import("../plan/planner.ts"),
     ]);
     const { registry, readiness, workspace: { projectRoot } } = await this.core.means();
@@ -126,7 +122,7 @@ export class Benchmarks {
    * @throws SvcError `pack_invalid` with every diagnostic, `benchmark_resume_mismatch`, before anything is written
    */
   async run(pack: PackSource, options: BenchmarkOptions = {}): Promise<BenchmarkRunResult> {
-    const { runBenchmark } = await import("../benchmark/run_benchmark.ts");
+    const { runBenchmark } = await import("../study/run_benchmark.ts");
     const cancellation = options.cancellation ?? createCancellation();
     const given = { ...options, ...await this.core.means(), pack: await this.#files(pack), cancellation };
     return await this.core.withPool((execute) => runBenchmark({ ...given, execute }));
@@ -138,7 +134,7 @@ export class Benchmarks {
    * @throws SvcError as {@link run}
    */
   async shard(pack: PackSource, options: ShardRun): Promise<BenchmarkRunResult> {
-    const { runShard } = await import("../benchmark/run_benchmark.ts");
+    const { runShard } = await import("../study/run_benchmark.ts");
     const cancellation = options.cancellation ?? createCancellation();
     const given = { ...options, ...await this.core.means(), pack: await this.#files(pack), cancellation };
     const { stateDir } = this.core.workspace;
@@ -158,7 +154,7 @@ export class Benchmarks {
     folders: readonly string[],
     options: Pick<PackRun, "onEvent"> & Partial<Pick<PackRun, "cancellation">> & { into?: string } = {},
   ): Promise<BenchmarkRunResult> {
-    const { mergeShards } = await import("../benchmark/run_benchmark.ts");
+    const { mergeShards } = await import("../study/run_benchmark.ts");
     const { into: resultId, onEvent, cancellation = createCancellation() } = options;
     const given = { ...await this.core.means(), pack: await this.#files(pack), onEvent, cancellation, resultId };
     return await mergeShards(folders, given);
@@ -172,8 +168,8 @@ export class Benchmarks {
    */
   async runOn(pack: string, options: EngineRun): Promise<Omit<BenchmarkRunResult, "diagnostics"> | BenchmarkStatus> {
     const [{ followBenchmark, recordOf, resumeWith, submitBenchmark }, { optionWords }] = await Promise.all([
-      import("../benchmark/on_engine.ts"),
-      import("../engine/written.ts"),
+      import("../study/engine/on_engine.ts"),
+      import("../study/engine/written.ts"),
     ]);
     const { workspace } = this.core;
     const { on, resume, retries = 2, lint, strictLint, onEvent = () => {} } = options;
@@ -229,7 +225,7 @@ export class Benchmarks {
    * @throws SvcError `result_not_found`, `engine_unavailable`
    */
   async status(id: string): Promise<BenchmarkStatus> {
-    return await (await import("../benchmark/on_engine.ts")).statusOf(this.core.workspace, id);
+    return await (await import("../study/engine/on_engine.ts")).statusOf(this.core.workspace, id);
   }
 
   /**
@@ -238,7 +234,7 @@ export class Benchmarks {
    * @throws SvcError `result_not_found`, `execution_invalid` for a result that no engine makes
    */
   async cancel(id: string): Promise<string> {
-    return await (await import("../benchmark/on_engine.ts")).cancelOnEngine(this.core.workspace, id);
+    return await (await import("../study/engine/on_engine.ts")).cancelOnEngine(this.core.workspace, id);
   }
 
   #files(pack: PackSource): Promise<string[]> {
@@ -247,15 +243,15 @@ export class Benchmarks {
 
   /** The stored results, newest first. */
   async results(): Promise<ResultListRow[]> {
-    return (await import("../benchmark/result_index.ts")).listResultsFromIndex(this.core.workspace);
+    return (await import("../study/rows/result_index.ts")).listResultsFromIndex(this.core.workspace);
   }
 
   /** A result and its folder; a unique beginning of its id is enough. @throws SvcError `result_not_found` */
   async result(id: string): Promise<{ result: BenchmarkResult; directory: string }> {
-    const shown = (await import("../benchmark/store.ts")).showBenchmarkResult(this.core.workspace, id);
+    const shown = (await import("../study/rows/store.ts")).showBenchmarkResult(this.core.workspace, id);
     return displayed(shown, async () => {
-      const { cellTexts, reportTables } = await import("../benchmark/report_tables.ts");
-      const { markdownTable } = await import("../benchmark/markdown.ts");
+      const { cellTexts, reportTables } = await import("../study/report/report_tables.ts");
+      const { markdownTable } = await import("../study/report/markdown.ts");
       const tables = reportTables(shown.result, "unicode").filter(({ id }) => id !== "intervals");
       return {
         "text/plain": tables.map((table) => `${table.title}\n\n${markdownTable(table)}`).join("\n"),
@@ -270,7 +266,7 @@ export class Benchmarks {
    * @throws SvcError `result_not_found`, `bundle_file_missing`, `bundle_hash_mismatch`
    */
   async rows(id: string, { after = 0, limit = 1000 }: { after?: number; limit?: number } = {}): Promise<ResultRow[]> {
-    const { pageOfRows } = await import("../benchmark/stored_rows.ts");
+    const { pageOfRows } = await import("../study/rows/stored_rows.ts");
     const { result, directory } = await this.result(id);
     return pageOfRows(result, directory, after, limit);
   }
@@ -281,8 +277,8 @@ export class Benchmarks {
    */
   async evidence(id: string, runId: string): Promise<Snapshot> {
     const [{ readSnapshot }, { allRows }] = await Promise.all([
-      import("../benchmark/evidence.ts"),
-      import("../benchmark/stored_rows.ts"),
+      import("../study/rows/evidence.ts"),
+      import("../study/rows/stored_rows.ts"),
     ]);
     const { result, directory } = await this.result(id);
     for (const { run_id, run_evidence_snapshot: record } of allRows(result)) {
@@ -293,29 +289,29 @@ export class Benchmarks {
 
   /** Checks hashes, ledger, evidence, provenance and statistics of a result. @throws SvcError `result_not_found` */
   async verify(id: string): Promise<BenchmarkVerification> {
-    const { verifyBenchmark } = await import("../benchmark/verify.ts");
+    const { verifyBenchmark } = await import("../study/verify.ts");
     return await verifyBenchmark(this.core.workspace, id, await this.core.registry());
   }
 
   /** Compares two results recipe by recipe. @throws SvcError `result_not_found` */
   async compare(a: string, b: string): Promise<ResultDiff> {
-    const { compareResults } = await import("../benchmark/compare_results.ts");
+    const { compareResults } = await import("../study/report/compare_results.ts");
     return compareResults((await this.result(a)).result, (await this.result(b)).result);
   }
 
   /** Writes the tables of a result: CSV, Markdown, LaTeX. @throws SvcError `result_not_found` */
   async export(id: string, options: { out?: string } = {}): Promise<WrittenFiles> {
-    return (await import("../benchmark/reports.ts")).exportBenchmark(this.core.workspace, id, options);
+    return (await import("../study/report/reports.ts")).exportBenchmark(this.core.workspace, id, options);
   }
 
   /** The tables that {@link export} writes, as texts by file name. @throws SvcError `result_not_found` */
   async tables(id: string): Promise<ReturnType<typeof exportedTables>> {
-    return (await import("../benchmark/reports.ts")).exportedTables(this.core.workspace, id);
+    return (await import("../study/report/reports.ts")).exportedTables(this.core.workspace, id);
   }
 
   /** The files that {@link plot} writes. @throws SvcError as {@link plot} */
   async figure(id: string, request: PlotRequest = {}): ReturnType<typeof drawnPlot> {
-    const drawn = await (await import("../benchmark/reports.ts")).drawnPlot(this.core.workspace, id, request);
+    const drawn = await (await import("../study/report/reports.ts")).drawnPlot(this.core.workspace, id, request);
     return displayed(drawn, () => figureDisplay(drawn.name, drawn.files));
   }
 
@@ -328,27 +324,27 @@ export class Benchmarks {
     request: PlotRequest = {},
     options: { style?: FigureStyle; out?: string; name?: string } = {},
   ): Promise<WrittenFiles & { plot: PlotFiles }> {
-    return await (await import("../benchmark/reports.ts")).plotBenchmark(this.core.workspace, id, request, options);
+    return await (await import("../study/report/reports.ts")).plotBenchmark(this.core.workspace, id, request, options);
   }
 
   /** Writes a result as a static page. @throws SvcError `result_not_found`, `benchmark_incomplete`, `usage_invalid` */
   async publish(id: string, options: { slug?: string; out?: string } = {}): Promise<WrittenFiles> {
-    return await (await import("../benchmark/reports.ts")).publishBenchmark(this.core.workspace, id, options);
+    return await (await import("../study/report/reports.ts")).publishBenchmark(this.core.workspace, id, options);
   }
 
   /** Families of benchmark protocols. */
   async suites(): Promise<Suite[]> {
-    return (await import("../benchmark/suites.ts")).listSuites(this.core.workspace.projectRoot);
+    return (await import("../study/pack/suites.ts")).listSuites(this.core.workspace.projectRoot);
   }
 
   /** One family. @throws SvcError `not_found` with the nearest id */
   async suite(id: string): Promise<Suite> {
-    return (await import("../benchmark/suites.ts")).findSuite(id, this.core.workspace.projectRoot);
+    return (await import("../study/pack/suites.ts")).findSuite(id, this.core.workspace.projectRoot);
   }
 
   /** Checks a submitted folder: pack, result and verification report together. */
   async validateSubmission(folder: string): Promise<SubmissionReport> {
-    return (await import("../benchmark/submission.ts")).validateSubmission(folder);
+    return (await import("../study/engine/submission.ts")).validateSubmission(folder);
   }
 
   /** Sends results to an object store, `s3://bucket/prefix`; all without ids. @throws SvcError as `runs.push` */

@@ -4,6 +4,8 @@ import { programFolder } from "../artifact/program.ts";
 import { isStorageFault, systemCodeOf } from "../contract/system_error.ts";
 
 export const RECIPES_FOLDER = "recipes";
+/** Folders in it that hold other documents. */
+const NO_RECIPES = new Set(["models", "scaffolds"].map((name) => `${RECIPES_FOLDER}/${name}`));
 
 /** A recipe file that has a name. */
 export interface RecipeFile {
@@ -39,7 +41,7 @@ export function recipeFiles(projectRoot: string): RecipeFile[] {
   const visit = (root: string, folder: string, place: RecipeFile["place"]) => {
     for (const { name, isDirectory, isFile } of entries(join(root, folder))) {
       const path = `${folder}/${name}`;
-      if (name.startsWith(".") || found.size >= MAX_FILES || path === `${RECIPES_FOLDER}/models`) continue;
+      if (name.startsWith(".") || found.size >= MAX_FILES || NO_RECIPES.has(path)) continue;
       if (isDirectory) visit(root, path, place);
       else if (isFile && RECIPE_FILE.test(name) && !found.has(path)) {
         found.set(path, { name: nameOf(path), path, file: join(root, path), place });

@@ -6,7 +6,7 @@ import type { LintReport } from "../plan/lint.ts";
 import type { PlanResult } from "../plan/planner.ts";
 import type { Readiness } from "../plan/types.ts";
 import type { StepExplanation } from "../plan/explain_step.ts";
-import type { RecipeGraph } from "../plan/graph.ts";
+import type { RecipeGraph } from "../figure/graph/graph.ts";
 import type { RecipeDiff } from "../recipe/diff.ts";
 import type { MatrixExpansion } from "../recipe/expand_matrix.ts";
 import type { Compilation, CompileMode } from "../recipe/types.ts";
@@ -352,12 +352,12 @@ export class Recipes {
   /** The graph of a recipe as data; `graphSvg` draws it. @throws SvcError `recipe_invalid` with every diagnostic */
   async graph(recipe: RecipeInput, options: { mode?: CompileMode } = {}): Promise<RecipeGraph> {
     const source = await authored(recipe);
-    const { recipeGraph } = await import("../plan/graph.ts");
+    const { recipeGraph } = await import("../figure/graph/graph.ts");
     const { effective, normalized, diagnostics } = await this.compile(source, options);
     const drawn = effective ?? normalized ?? source.refuse("recipe_invalid", "draw", diagnostics);
     const graph = recipeGraph(drawn, await this.core.registry());
     return displayed(graph, async () => {
-      const { graphSvg } = await import("../plan/graph_svg.ts");
+      const { graphSvg } = await import("../figure/graph/svg.ts");
       return { "text/plain": `recipe ${graph.recipe}, ${graph.nodes.length} steps`, "image/svg+xml": graphSvg(graph) };
     });
   }

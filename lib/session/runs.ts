@@ -4,8 +4,8 @@ import { SvcError } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { createCancellation } from "../execute/cancellation.ts";
 import type { ReproduceOptions as Reproduce, ReproductionReport } from "../run/reproduce.ts";
-import type { DrawnRuns, PlottedRuns, RunsPlotRequest, RunsTableRequest } from "../benchmark/runs_reports.ts";
-import type { RunsTable } from "../benchmark/runs_table.ts";
+import type { DrawnRuns, PlottedRuns, RunsPlotRequest, RunsTableRequest } from "../study/report/runs_reports.ts";
+import type { RunsTable } from "../study/report/runs_table.ts";
 import { displayed, figureDisplay, htmlTable } from "../figure/display.ts";
 import type { CrateOptions, WrittenCrate } from "../run/ro_crate.ts";
 import type { FigureStyle } from "../figure/style.ts";
@@ -88,11 +88,11 @@ export class Runs {
    * @throws SvcError `run_not_found`, `usage_invalid`
    */
   async table(request: RunsTableRequest = {}): Promise<RunsTable> {
-    const { tableOfRuns } = await import("../benchmark/runs_reports.ts");
+    const { tableOfRuns } = await import("../study/report/runs_reports.ts");
     const table = tableOfRuns(this.core.workspace, await this.#ofRecipe(request.recipe), request);
     return displayed(table, async () => {
-      const { cellTexts } = await import("../benchmark/report_tables.ts");
-      const { runsReport, runsTableText } = await import("../benchmark/runs_table.ts");
+      const { cellTexts } = await import("../study/report/report_tables.ts");
+      const { runsReport, runsTableText } = await import("../study/report/runs_table.ts");
       const report = runsReport(table, "unicode");
       return { "text/plain": runsTableText(table, "md"), "text/html": htmlTable(...cellTexts(report)) };
     });
@@ -100,7 +100,7 @@ export class Runs {
 
   /** The files that {@link plot} writes. @throws SvcError as {@link plot} */
   async figure(request: RunsPlotRequest): Promise<DrawnRuns> {
-    const { drawRuns } = await import("../benchmark/runs_reports.ts");
+    const { drawRuns } = await import("../study/report/runs_reports.ts");
     const drawn = await drawRuns(this.core.workspace, await this.#ofRecipe(request.recipe), request);
     return displayed(drawn, () => figureDisplay(drawn.name, drawn.files));
   }
@@ -113,7 +113,7 @@ export class Runs {
     request: RunsPlotRequest,
     options: { style?: FigureStyle; out: string; name?: string },
   ): Promise<PlottedRuns> {
-    const { plotRuns } = await import("../benchmark/runs_reports.ts");
+    const { plotRuns } = await import("../study/report/runs_reports.ts");
     return await plotRuns(this.core.workspace, await this.#ofRecipe(request.recipe), request, options);
   }
 
@@ -275,7 +275,7 @@ export class Runs {
   async gc({ incomplete, dryRun }: GarbageOptions = {}): Promise<GarbageReport> {
     const [{ collectGarbage }, { collectEvidence }, { collectPulls }] = await Promise.all([
       import("../run/gc.ts"),
-      import("../benchmark/evidence_garbage.ts"),
+      import("../study/rows/evidence_garbage.ts"),
       import("../exchange/exchange.ts"),
     ]);
     const { workspace } = this.core;

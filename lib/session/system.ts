@@ -127,7 +127,7 @@ export class System {
   async rebuildIndex(): Promise<{ runs: number; benchmark_results: number; damaged: string | null }> {
     const [{ openRunIndex }, { rebuildResultIndex }] = await Promise.all([
       import("../run/index/open.ts"),
-      import("../benchmark/result_index.ts"),
+      import("../study/rows/result_index.ts"),
     ]);
     const { workspace } = this.core;
     const { index, database, damaged, close } = openRunIndex(workspace, { check: true });

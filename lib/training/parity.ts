@@ -8,7 +8,7 @@ import { dirname, join, resolve } from "node:path";
 import { openNpz } from "../artifact/npz.ts";
 import { SvcError } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
-import type { NdArray } from "../numeric/ndarray.ts";
+import type { NdArray } from "../numeric/array/ndarray.ts";
 import { openOnnxSession } from "../onnx/session.ts";
 
 const SUFFIX = ".parity.npz";

@@ -4,9 +4,9 @@
  * axis is open, batches of 1 and 3 are tried.
  */
 import { type Diagnostic, diagnostic, messageOf, type Place, SvcError } from "../contract/error.ts";
-import { type Dtype, elementCount, type NdArray, ndarray } from "../numeric/ndarray.ts";
-import { Generator } from "../numeric/random.ts";
-import { DTYPES } from "../numeric/ndarray.ts";
+import { type Dtype, elementCount, type NdArray, ndarray } from "../numeric/array/ndarray.ts";
+import { Generator } from "../numeric/random/random.ts";
+import { DTYPES } from "../numeric/array/ndarray.ts";
 import { NOT_DETERMINISTIC, UNSUPPORTED } from "../onnx/function.ts";
 import type { Dimension, OnnxGraph } from "../onnx/graph.ts";
 import { type OnnxSession, openOnnxSession } from "../onnx/session.ts";

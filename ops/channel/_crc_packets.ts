@@ -11,7 +11,7 @@
  *                           0xFFFFFFFF (CRC-32 of zlib, PNG and IEEE 802.3), written big-endian
  */
 import { nodeZlib } from "../../lib/contract/node_builtins.ts";
-import { packBits, unpackBits } from "../../lib/numeric/bit_packing.ts";
+import { packBits, unpackBits } from "../../lib/numeric/array/bit_packing.ts";
 
 export const PACKET_PROTOCOL = "svc.source_item_crc32.v4";
 /** Metadata keys of the trusted layout, which contains no payload content. */

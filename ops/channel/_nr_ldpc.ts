@@ -4,9 +4,9 @@ import type { InputArtifact } from "../../lib/contract/operation.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { float, isNumber, isObject, type JsonObject, toNumber } from "../../lib/contract/value.ts";
 import { metadataCounts } from "../../lib/artifact/values.ts";
-import { LARGEST_BLOCK } from "../../lib/numeric/nr_ldpc/block_size.ts";
-import { type CodeParameters, codeParameters } from "../../lib/numeric/nr_ldpc/code_parameters.ts";
-import { scramblingSeed, type SharedChannel } from "../../lib/numeric/nr_ldpc/scrambling.ts";
+import { LARGEST_BLOCK } from "../../lib/numeric/coding/nr_ldpc/block_size.ts";
+import { type CodeParameters, codeParameters } from "../../lib/numeric/coding/nr_ldpc/code_parameters.ts";
+import { scramblingSeed, type SharedChannel } from "../../lib/numeric/coding/nr_ldpc/scrambling.ts";
 
 export const NR_LDPC_KEY = "nr_ldpc";
 

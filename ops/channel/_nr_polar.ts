@@ -2,7 +2,7 @@
 import { SvcError } from "../../lib/contract/error.ts";
 import { isNumber, isObject, type JsonObject, toNumber } from "../../lib/contract/value.ts";
 import { metadataCounts } from "../../lib/artifact/values.ts";
-import { MESSAGE_TYPES, type PolarCode, polarCode } from "../../lib/numeric/polar/code.ts";
+import { MESSAGE_TYPES, type PolarCode, polarCode } from "../../lib/numeric/coding/polar/code.ts";
 
 export const NR_POLAR_KEY = "nr_polar";
 

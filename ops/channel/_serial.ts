@@ -2,7 +2,7 @@
 import { SvcError } from "../../lib/contract/error.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { metadataCounts, sourceItemCounts } from "../../lib/artifact/values.ts";
-import { elementCount } from "../../lib/numeric/ndarray.ts";
+import { elementCount } from "../../lib/numeric/array/ndarray.ts";
 
 /** Source items of `length` elements recounted at `factor` new elements each (a fraction groups them), if whole. */
 export function recountedItems(metadata: JsonObject, length: number, factor: number): JsonObject {

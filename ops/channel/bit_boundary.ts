@@ -9,7 +9,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { checkExpectedCount } from "../../lib/artifact/accounting.ts";
 import { checkBits } from "../../lib/artifact/boundary.ts";
 import type { NativeKernels } from "../../lib/numeric/native/kernels.ts";
-import type { NdArray } from "../../lib/numeric/ndarray.ts";
+import type { NdArray } from "../../lib/numeric/array/ndarray.ts";
 import { executed, native } from "../_backends.ts";
 import { madeNatively, nativeKernels } from "../_native.ts";
 import { relayBits } from "./_relay.ts";

@@ -8,8 +8,8 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, companionsOf, metadataText, travel } from "../../lib/artifact/values.ts";
-import { packBits } from "../../lib/numeric/bit_packing.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { packBits } from "../../lib/numeric/array/bit_packing.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { recordedShape, recountedItems } from "./_serial.ts";
 
 export default defineOperation({

@@ -12,7 +12,7 @@ import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
-import { dbToLinear } from "../../lib/numeric/decibel.ts";
+import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import { notExported } from "../_backends.ts";
 
 const QPSK_BITS_PER_SYMBOL = 2;

@@ -12,7 +12,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { travel } from "../../lib/artifact/values.ts";
-import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { executed, exportable, exported } from "../_backends.ts";
 import { FEEDBACK_CODE, RECEIVED_CODE } from "../_csi_feedback.ts";
 

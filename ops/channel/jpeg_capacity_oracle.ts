@@ -18,7 +18,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
 import { imagesArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
-import { quantile } from "../../lib/numeric/statistics.ts";
+import { quantile } from "../../lib/numeric/scores/statistics.ts";
 import { notExported } from "../_backends.ts";
 import {
   channelMeans,

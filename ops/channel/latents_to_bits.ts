@@ -5,7 +5,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, companionsOf, travel } from "../../lib/artifact/values.ts";
-import { unpackBits } from "../../lib/numeric/bit_packing.ts";
+import { unpackBits } from "../../lib/numeric/array/bit_packing.ts";
 import { recountedItems } from "./_serial.ts";
 
 export default defineOperation({

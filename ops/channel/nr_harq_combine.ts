@@ -13,9 +13,9 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { travel } from "../../lib/artifact/values.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { accumulate, circularBuffer } from "../../lib/numeric/nr_ldpc/rate_matching.ts";
-import { goldSequence } from "../../lib/numeric/nr_ldpc/scrambling.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { accumulate, circularBuffer } from "../../lib/numeric/coding/nr_ldpc/rate_matching.ts";
+import { goldSequence } from "../../lib/numeric/coding/nr_ldpc/scrambling.ts";
 import { notExported } from "../_backends.ts";
 import { type CodedStream, NR_LDPC_KEY, readStream, seedOf, SOFT_BUFFER, softValues, valuesOf } from "./_nr_ldpc.ts";
 

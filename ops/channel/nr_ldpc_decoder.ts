@@ -22,10 +22,15 @@ import { float } from "../../lib/contract/value.ts";
 import { bitsArtifact, companionsOf, reportResult, travel } from "../../lib/artifact/values.ts";
 import { declareUnit, rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
-import type { DecodedTransportBlock } from "../../lib/numeric/nr_ldpc/decoder.ts";
-import { goldSequence } from "../../lib/numeric/nr_ldpc/scrambling.ts";
+import type { DecodedTransportBlock } from "../../lib/numeric/coding/nr_ldpc/decoder.ts";
+import { goldSequence } from "../../lib/numeric/coding/nr_ldpc/scrambling.ts";
 import { notExported } from "../_backends.ts";
-import { accumulate, circularBuffer, motherParameters, motherValues } from "../../lib/numeric/nr_ldpc/rate_matching.ts";
+import {
+  accumulate,
+  circularBuffer,
+  motherParameters,
+  motherValues,
+} from "../../lib/numeric/coding/nr_ldpc/rate_matching.ts";
 import { type CodedStream, NR_LDPC_KEY, readStream, seedOf, SOFT_BUFFER, softValues, valuesOf } from "./_nr_ldpc.ts";
 
 /** Interval of progress reports, on several threads. */
@@ -55,7 +60,7 @@ export default defineOperation({
   estimate: (_params, { llr: { bytes } }) => ({ bits: bytes / 4 }),
   threadSafe: true,
   async run({ inputs, params, progress, threads }) {
-    const { DECODER_IMPLEMENTATION } = await import("../../lib/numeric/nr_ldpc/decoder.ts");
+    const { DECODER_IMPLEMENTATION } = await import("../../lib/numeric/coding/nr_ldpc/decoder.ts");
     const { decodeTransportBlocks } = await import("../../lib/numeric/parallel/nr_ldpc.ts");
     const { metadata } = inputs.llr, stream = readStream(metadata);
     const { parameters, payloadBitsPerBlock, blockCount, payloadBits, itemCounts } = stream;

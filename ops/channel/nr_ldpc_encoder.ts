@@ -11,15 +11,19 @@ import { BITS, CODED_BITS, FRAMED_BITS, PAYLOAD_BITS } from "../../lib/contract/
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
-import { LARGEST_BLOCK, legalBlockSize } from "../../lib/numeric/nr_ldpc/block_size.ts";
+import { LARGEST_BLOCK, legalBlockSize } from "../../lib/numeric/coding/nr_ldpc/block_size.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import {
   type CircularBuffer,
   circularBuffer,
   encodeRedundancyVersion,
-} from "../../lib/numeric/nr_ldpc/rate_matching.ts";
-import { codedBitCount, type CodeParameters, codeParameters } from "../../lib/numeric/nr_ldpc/code_parameters.ts";
-import { goldSequence } from "../../lib/numeric/nr_ldpc/scrambling.ts";
+} from "../../lib/numeric/coding/nr_ldpc/rate_matching.ts";
+import {
+  codedBitCount,
+  type CodeParameters,
+  codeParameters,
+} from "../../lib/numeric/coding/nr_ldpc/code_parameters.ts";
+import { goldSequence } from "../../lib/numeric/coding/nr_ldpc/scrambling.ts";
 import { type ReadFormat, readFormat, TRANSPORT_FORMAT } from "../_nr_transport_format.ts";
 import { type CodedStream, describeStream, MOST_ITERATIONS, NR_LDPC_KEY, seedOf } from "./_nr_ldpc.ts";
 import { itemsInBlocks } from "./_serial.ts";
@@ -83,7 +87,7 @@ export default defineOperation({
   },
   threadSafe: true,
   async run({ inputs, params, progress }) {
-    const { encodeTransportBlock } = await import("../../lib/numeric/nr_ldpc/encoder.ts");
+    const { encodeTransportBlock } = await import("../../lib/numeric/coding/nr_ldpc/encoder.ts");
     const bits = bitsOf(inputs.bits);
     const coding = inputs.format === undefined ? blockOf(params) : wholeBlocks(readFormat(inputs.format));
     const { size, blockBits, codedBits } = coding;

@@ -20,7 +20,7 @@ import { float } from "../../lib/contract/value.ts";
 import { bitsArtifact, companionsOf, reportResult, travel } from "../../lib/artifact/values.ts";
 import { declareUnit, rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
-import { CHECK_NODES } from "../../lib/numeric/polar/list_reference.ts";
+import { CHECK_NODES } from "../../lib/numeric/coding/polar/list_reference.ts";
 import { notExported } from "../_backends.ts";
 import { valuesOf } from "./_nr_ldpc.ts";
 import { NR_POLAR_KEY, readStream } from "./_nr_polar.ts";
@@ -52,7 +52,7 @@ export default defineOperation({
   estimate: (_params, { llr: { bytes } }) => ({ bits: bytes / 4 }),
   threadSafe: true,
   async run({ inputs, params, progress }) {
-    const { decodePolar, POLAR_DECODER } = await import("../../lib/numeric/polar/decoder.ts");
+    const { decodePolar, POLAR_DECODER } = await import("../../lib/numeric/coding/polar/decoder.ts");
     const { metadata } = inputs.llr, { code, rnti, blockCount, paddingBits, itemCounts } = readStream(metadata);
     const { payloadBits: size, codedBits: sent } = code, llr = valuesOf(inputs.llr, blockCount * sent);
     if (!llr.every(Number.isFinite)) {

@@ -16,7 +16,7 @@ import {
   MOST_PAYLOAD,
   MOST_SENT,
   polarCode,
-} from "../../lib/numeric/polar/code.ts";
+} from "../../lib/numeric/coding/polar/code.ts";
 import { describeStream, NR_POLAR_KEY, type PolarStream } from "./_nr_polar.ts";
 import { itemsInBlocks } from "./_serial.ts";
 
@@ -63,7 +63,7 @@ export default defineOperation({
   }),
   threadSafe: true,
   async run({ inputs, params, progress }) {
-    const { encodePolar } = await import("../../lib/numeric/polar/encoder.ts");
+    const { encodePolar } = await import("../../lib/numeric/coding/polar/encoder.ts");
     const bits = bitsOf(inputs.bits), { payload_bits: size, coded_bits: sent, rnti } = params;
     const code = polarCode(params.message_type, size, sent);
     const blockCount = Math.ceil(bits.length / size), itemCounts = sourceItemCounts(inputs.bits.metadata, bits.length);

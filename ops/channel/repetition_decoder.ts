@@ -13,7 +13,7 @@ import {
   sourceItemCounts,
   travel,
 } from "../../lib/artifact/values.ts";
-import { majorityBits } from "../../lib/numeric/repetition.ts";
+import { majorityBits } from "../../lib/numeric/coding/repetition.ts";
 
 export default defineOperation({
   id: "channel.repetition_decoder",

@@ -13,7 +13,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { companionsOf, sourceItemCounts, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { float } from "../../lib/contract/value.ts";
-import { meanPower } from "../../lib/numeric/complex.ts";
+import { meanPower } from "../../lib/numeric/linalg/complex.ts";
 import { executed, exported } from "../_backends.ts";
 import { SYMBOL_KEYS } from "./_relay.ts";
 import { sizeOfInput } from "../_same_shape.ts";

@@ -4,9 +4,9 @@
  */
 import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { loadedGroups } from "../../lib/numeric/bit_loading.ts";
-import { demodulateLlr, type LlrMethod } from "../../lib/numeric/modulation.ts";
-import { type Modulation, MODULATION_BY_BITS } from "../../lib/numeric/modulations.ts";
+import { loadedGroups } from "../../lib/numeric/link/bit_loading.ts";
+import { demodulateLlr, type LlrMethod } from "../../lib/numeric/link/modulation.ts";
+import { type Modulation, MODULATION_BY_BITS } from "../../lib/numeric/link/modulations.ts";
 import { checkElements } from "../_noise_variance.ts";
 
 /** The companion array of an allocation that holds the bits of each element. */

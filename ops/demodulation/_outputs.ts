@@ -3,8 +3,8 @@ import { BIT_METADATA, bitMetadata, bitsArtifact } from "../../lib/artifact/valu
 import { artifactKind, DEMOD_BITS, LLR, type MetadataFields } from "../../lib/contract/kinds.ts";
 import type { InputArtifact, StreamedArray } from "../../lib/contract/operation.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { hardBits } from "../../lib/numeric/modulation.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { hardBits } from "../../lib/numeric/link/modulation.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { demodulatedMetadata } from "../_symbol_items.ts";
 
 const FACTS = { modulation: "text", llr_sign: "text", llr_method: "text", noise_variance_source: "text" } as const;

@@ -3,8 +3,8 @@
  * of z = y·exp(-jθ), θ the phase interpolated between the pilots; 1 at pilots, else 0; Re, Im of the pilot, 0 at data;
  * cos, sin of θ; k/(length - 1); log10 N0. They do not include the true phase.
  */
-import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
-import { interpolatePhase, pilotPhases } from "../../lib/numeric/phase_tracking.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { interpolatePhase, pilotPhases } from "../../lib/numeric/link/phase_tracking.ts";
 import type { PilotFrame } from "../_pilot_frames.ts";
 
 const FEATURES = 11;

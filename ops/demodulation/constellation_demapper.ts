@@ -1,7 +1,7 @@
 /**
  * Demapper for any constellation as a trainable component:
  *
- *     exact, max_log      LLRs of the wired points in Gaussian noise of variance N0; lib/numeric/constellation.ts has the formulas
+ *     exact, max_log      LLRs of the wired points in Gaussian noise of variance N0; lib/numeric/link/constellation.ts has the formulas
  *     learned_artifact    rx_symbols_ri [symbol, 2] -> bit_llr [symbol, K], from the received symbols only
  *
  * LLR = ln P(0|y)/P(1|y), positive for bit 0; bits are (LLR < 0). N0 as in _noise_variance.ts. Padding bits are removed.
@@ -12,9 +12,9 @@ import { CONSTELLATION, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { defineSlot } from "../../lib/contract/slot.ts";
 import { symbolsOf } from "../../lib/artifact/values.ts";
-import { constellationLlr, MAXIMUM_WIDTH } from "../../lib/numeric/constellation.ts";
-import type { LlrMethod } from "../../lib/numeric/modulation.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { constellationLlr, MAXIMUM_WIDTH } from "../../lib/numeric/link/constellation.ts";
+import type { LlrMethod } from "../../lib/numeric/link/modulation.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { unpaddedBitCount } from "../_symbol_items.ts";
 import { noiseVarianceOf } from "../_noise_variance.ts";
 import { demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";

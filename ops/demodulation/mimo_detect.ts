@@ -1,6 +1,6 @@
 /**
  * MIMO detector of OFDM grids with soft outputs: zero forcing, MMSE, MMSE with successive cancellation, maximum likelihood and
- * K-best, for a known or an estimated channel. Formulas: lib/numeric/mimo_detection.ts. With an estimated channel N0 grows by
+ * K-best, for a known or an estimated channel. Formulas: lib/numeric/link/mimo_detection.ts. With an estimated channel N0 grows by
  * the error variances of all layers. Bits and LLRs are in the order of transmission (layer-first symbols), without the
  * padding of grid and modulator; with pilot_context only data elements count.
  *
@@ -22,10 +22,10 @@ import {
   linearDetector,
   maximumLikelihoodDetector,
   successiveDetector,
-} from "../../lib/numeric/mimo_detection.ts";
-import { demodulateLlr } from "../../lib/numeric/modulation.ts";
-import { BITS_PER_SYMBOL, type Modulation, MODULATIONS } from "../../lib/numeric/modulations.ts";
-import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
+} from "../../lib/numeric/link/mimo_detection.ts";
+import { demodulateLlr } from "../../lib/numeric/link/modulation.ts";
+import { BITS_PER_SYMBOL, type Modulation, MODULATIONS } from "../../lib/numeric/link/modulations.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { executed, exportable, exported } from "../_backends.ts";
 import { MIMO_RX_GRID, MIMO_STATE } from "../_mimo_grid.ts";
 import { CHANNEL_ESTIMATE, GRID_KEY, noiseOf, PILOT_CONTEXT, readContext } from "../_ofdm_grid.ts";

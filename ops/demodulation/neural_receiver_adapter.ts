@@ -21,9 +21,9 @@ import { artifactParameters, defineSlot, LEARNED_ARTIFACT } from "../../lib/cont
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { metadataNumber, metadataText, symbolsOf } from "../../lib/artifact/values.ts";
-import { blindQpsk, type IqImbalance, restoreIq } from "../../lib/numeric/iq_imbalance.ts";
-import { demodulateLlr } from "../../lib/numeric/modulation.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { blindQpsk, type IqImbalance, restoreIq } from "../../lib/numeric/link/iq_imbalance.ts";
+import { demodulateLlr } from "../../lib/numeric/link/modulation.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { unpaddedBitCount } from "../_symbol_items.ts";
 import { linearLlr, readLinearReceiver } from "./_linear_receiver.ts";
 import { noiseVarianceOf } from "../_noise_variance.ts";

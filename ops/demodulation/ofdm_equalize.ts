@@ -17,7 +17,7 @@ import type { InputArtifact } from "../../lib/contract/operation.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { CHANNEL_ESTIMATE, checkGridLength, GRID_KEY, noiseOf, PILOT_CONTEXT, readContext } from "../_ofdm_grid.ts";
 

@@ -11,7 +11,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { CHANNEL_OBSERVATION } from "../_channel_estimation.ts";
 import { MIMO_RX_GRID } from "../_mimo_grid.ts";

@@ -1,6 +1,6 @@
 /**
  * OFDM receiver on samples: the window of each OFDM symbol starts cp_length - receiver_cp_offset samples after it, the rotation that
- * this offset causes is undone, and the DFT of lib/numeric/ofdm_waveform.ts gives the elements of the active subcarriers.
+ * this offset causes is undone, and the DFT of lib/numeric/link/ofdm_waveform.ts gives the elements of the active subcarriers.
  *
  *     zf   x̂ = Y/H with the gains of a wired state; ν = N0/|H|² of an element goes to the demapper
  *
@@ -17,8 +17,8 @@ import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { metadataNumber, symbolsArtifact, travel } from "../../lib/artifact/values.ts";
-import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
-import { firstActive, ofdmElements } from "../../lib/numeric/ofdm_waveform.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { firstActive, ofdmElements } from "../../lib/numeric/link/ofdm_waveform.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { readWaveform, WAVEFORM } from "../_waveform.ts";
 

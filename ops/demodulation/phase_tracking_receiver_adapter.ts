@@ -11,7 +11,7 @@
  *     learned_artifact       receiver_features_v3 [packet, frame_symbol, 11] -> residual_phase_rad [packet, frame_symbol], added
  *                            to pilot_interpolation; features: _phase_features.ts
  *
- * The estimators are in lib/numeric/phase_tracking.ts, the frames in _pilot_frames.ts.
+ * The estimators are in lib/numeric/link/phase_tracking.ts, the frames in _pilot_frames.ts.
  *
  * Shapes: rx_symbols complex64 [n] -> bits uint8 [m], llr float32 [m], diagnostics float64 [n], θ in radians.
  */
@@ -21,15 +21,15 @@ import type { InputArtifact } from "../../lib/contract/operation.ts";
 import { defineSlot } from "../../lib/contract/slot.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { symbolsOf } from "../../lib/artifact/values.ts";
-import { demodulateLlr } from "../../lib/numeric/modulation.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { demodulateLlr } from "../../lib/numeric/link/modulation.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import {
   interpolatePhase,
   kalmanPhase,
   pilotPhases,
   smoothPhase,
   trackPhase,
-} from "../../lib/numeric/phase_tracking.ts";
+} from "../../lib/numeric/link/phase_tracking.ts";
 import { PILOT_CONTEXT, type PilotFrame, pilotFrames } from "../_pilot_frames.ts";
 import { noiseVarianceOf } from "../_noise_variance.ts";
 import { demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";

@@ -7,15 +7,15 @@
  *     count:<n>                                           objects of an image, or the number words of a text
  *     topic:<name>                                        words of the built-in sentences and their knowledge base
  *
- * An image with a plain background has the concepts of its objects (lib/numeric/plain_scene.ts); any other image has
+ * An image with a plain background has the concepts of its objects (lib/numeric/image/plain_scene.ts); any other image has
  * those of its pixel colours. A text is read word by word: a colour belongs to the shape or to the word "ground" that
  * follows it, a layout word to the shape before it. A change of the lists or weights is a new version, since it changes
  * every embedding.
  */
-import { COLOUR_NAMES, colourName } from "../../lib/numeric/colour_name.ts";
-import { type FoundObject, readPlainScene, type RgbRaster } from "../../lib/numeric/plain_scene.ts";
-import { type Shape, SHAPES } from "../../lib/numeric/scenes.ts";
-import { tokens } from "../../lib/numeric/text_similarity.ts";
+import { COLOUR_NAMES, colourName } from "../../lib/numeric/image/colour_name.ts";
+import { type FoundObject, readPlainScene, type RgbRaster } from "../../lib/numeric/image/plain_scene.ts";
+import { type Shape, SHAPES } from "../../lib/numeric/image/scenes.ts";
+import { tokens } from "../../lib/numeric/scores/text_similarity.ts";
 
 export const CONCEPTS_VERSION = "svc.concepts.v1";
 

@@ -5,7 +5,7 @@
  *     text_encoder/model.onnx          input_ids -> last_hidden_state
  *     unet/model.onnx                  sample, timestep, encoder_hidden_states -> out_sample
  *     vae_decoder/model.onnx           latent_sample -> sample, 8 pixels a latent; vae_decoder/config.json: scaling_factor
- *     scheduler/scheduler_config.json  the sampler (lib/numeric/diffusion_schedulers.ts)
+ *     scheduler/scheduler_config.json  the sampler (lib/numeric/image/diffusion_schedulers.ts)
  *     safety_checker/model.onnx        clip_input, images -> has_nsfw_concepts; feature_extractor/preprocessor_config.json
  *
  * Classifier-free guidance: e = e(negative prompt) + guidance·(e(prompt) - e(negative prompt)); with guidance of 1 or
@@ -16,9 +16,9 @@
 import { messageOf, SvcError } from "../../lib/contract/error.ts";
 import type { Cancellation, ModelSession, NamedModel, Progress } from "../../lib/contract/operation.ts";
 import type { TextTokenizer } from "../../lib/artifact/tokenizer.ts";
-import { diffusionScheduler, type SchedulerConfig } from "../../lib/numeric/diffusion_schedulers.ts";
-import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
-import type { Generator } from "../../lib/numeric/random.ts";
+import { diffusionScheduler, type SchedulerConfig } from "../../lib/numeric/image/diffusion_schedulers.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
+import type { Generator } from "../../lib/numeric/random/random.ts";
 import { asInput, feedsOf, outputOf, realValues } from "./_named_tensors.ts";
 import { pictureTensor, readPreprocessor } from "./_picture_tensor.ts";
 

@@ -8,7 +8,7 @@ import type { InputArtifact, OutputArtifact } from "../../lib/contract/operation
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { checkEmbedding } from "../../lib/artifact/boundary.ts";
 import { travel } from "../../lib/artifact/values.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 
 /** Kinds of embeddings. */
 export const EMBEDDINGS = "foundation.embedding.numpy";

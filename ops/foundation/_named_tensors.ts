@@ -1,7 +1,7 @@
 /** Tensors of graphs of different exporters: by the first of several names, token ids in the required type. */
 import { SvcError } from "../../lib/contract/error.ts";
 import type { ModelSession, NamedModel } from "../../lib/contract/operation.ts";
-import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 
 /** File names that exporters use for a single graph. */
 export const GRAPHS = ["model.onnx", "onnx/model.onnx"];

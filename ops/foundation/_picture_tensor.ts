@@ -9,9 +9,9 @@
  */
 import { SvcError } from "../../lib/contract/error.ts";
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
-import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
-import { type ByteRaster, PILLOW_FILTERS, resizeLikePillow } from "../../lib/numeric/pillow_resize.ts";
-import type { RgbRaster } from "../../lib/numeric/plain_scene.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { type ByteRaster, PILLOW_FILTERS, resizeLikePillow } from "../../lib/numeric/image/pillow_resize.ts";
+import type { RgbRaster } from "../../lib/numeric/image/plain_scene.ts";
 
 type Size = { width: number; height: number };
 

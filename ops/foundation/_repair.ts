@@ -5,7 +5,7 @@
  * after or before the same word. `fillByTemplate` uses no phrases: it searches the words of the batch, and falls back
  * to a fixed word by position. Both leave all other words unchanged.
  */
-import { folded } from "../../lib/numeric/set_scores.ts";
+import { folded } from "../../lib/numeric/scores/set_scores.ts";
 import { isStopWord, MASK, WORD, wordsOf } from "../_words.ts";
 
 /** A piece of a text: a mask, a word, or the characters between them. */

@@ -1,6 +1,6 @@
 /** The images of a batch as rasters of three channels with samples in 0 … 255, for any stored form. */
 import { imageAt, type ImageBatch } from "../../lib/artifact/values.ts";
-import type { RgbRaster } from "../../lib/numeric/plain_scene.ts";
+import type { RgbRaster } from "../../lib/numeric/image/plain_scene.ts";
 
 /** One image: grey is repeated, alpha is dropped, float samples in 0 … 1 are scaled and rounded. */
 export function rgbAt(batch: ImageBatch, index: number): RgbRaster & { data: Uint8Array } {

@@ -7,8 +7,8 @@
  *
  * Two objects with equal shape, colour and field give two equal facts.
  */
-import { COLOUR_NAMES, type ColourName } from "../../lib/numeric/colour_name.ts";
-import { type PlaceName, PLACES, type Shape, SHAPES } from "../../lib/numeric/scenes.ts";
+import { COLOUR_NAMES, type ColourName } from "../../lib/numeric/image/colour_name.ts";
+import { type PlaceName, PLACES, type Shape, SHAPES } from "../../lib/numeric/image/scenes.ts";
 import type { Fact, SemanticState } from "../_semantic_state.ts";
 import { wordsOf } from "../_words.ts";
 import { COUNTS, plainWord } from "./_concepts.ts";

@@ -10,10 +10,10 @@
  * Colour and shape words of the question select the objects; among several the largest answers. A question that no rule
  * matches, or that fits no object, is answered with "unknown".
  */
-import { COLOUR_NAMES } from "../../lib/numeric/colour_name.ts";
-import type { FoundObject, PlainScene } from "../../lib/numeric/plain_scene.ts";
-import { PLACES, SHAPES } from "../../lib/numeric/scenes.ts";
-import { tokens } from "../../lib/numeric/text_similarity.ts";
+import { COLOUR_NAMES } from "../../lib/numeric/image/colour_name.ts";
+import type { FoundObject, PlainScene } from "../../lib/numeric/image/plain_scene.ts";
+import { PLACES, SHAPES } from "../../lib/numeric/image/scenes.ts";
+import { tokens } from "../../lib/numeric/scores/text_similarity.ts";
 import { plainWord } from "./_concepts.ts";
 
 const UNKNOWN = "unknown";

@@ -3,8 +3,14 @@ import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact, ModelSession, NamedModel, Progress } from "../../lib/contract/operation.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { imageAt, imagesOf } from "../../lib/artifact/values.ts";
-import { elementCount, type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
-import { fillLetterbox, type HeadDetection, type Letterbox, letterbox, readHead } from "../../lib/numeric/yolo.ts";
+import { elementCount, type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
+import {
+  fillLetterbox,
+  type HeadDetection,
+  type Letterbox,
+  letterbox,
+  readHead,
+} from "../../lib/numeric/image/yolo.ts";
 import { idsOfImages } from "../_image_ids.ts";
 
 const MODEL_FILE = "model.onnx";

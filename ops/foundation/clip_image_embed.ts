@@ -12,7 +12,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { imagesOf } from "../../lib/artifact/values.ts";
-import type { RgbRaster } from "../../lib/numeric/plain_scene.ts";
+import type { RgbRaster } from "../../lib/numeric/image/plain_scene.ts";
 import { idsOfImages } from "../_image_ids.ts";
 import { CLIP_MODEL, clipImages, clipModel, clipSpace } from "./_clip.ts";
 import { CONCEPTS_VERSION, conceptsOfImage } from "./_concepts.ts";

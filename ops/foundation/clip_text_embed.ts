@@ -12,7 +12,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { TEXTS } from "../../lib/contract/kinds.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { textsOf } from "../../lib/artifact/values.ts";
-import { tokens } from "../../lib/numeric/text_similarity.ts";
+import { tokens } from "../../lib/numeric/scores/text_similarity.ts";
 import { CLIP_MODEL, clipModel, clipSpace, clipTexts } from "./_clip.ts";
 import { CONCEPTS_VERSION, conceptsOfText } from "./_concepts.ts";
 import { builtInSpace, EMBEDDINGS, embeddingsArtifact } from "./_embedding_space.ts";

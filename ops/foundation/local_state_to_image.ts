@@ -23,7 +23,7 @@ import {
   PLACES,
   type SceneObject,
   sideLimits,
-} from "../../lib/numeric/scenes.ts";
+} from "../../lib/numeric/image/scenes.ts";
 import { statesOf } from "../_semantic_state.ts";
 import { type DescribedObject, type DescribedScene, readSceneState } from "./_scene_facts.ts";
 

@@ -15,7 +15,7 @@ import { diagnostic } from "../../lib/contract/error.ts";
 
 import { z } from "../../lib/contract/zod.ts";
 import { travel } from "../../lib/artifact/values.ts";
-import { folded } from "../../lib/numeric/set_scores.ts";
+import { folded } from "../../lib/numeric/scores/set_scores.ts";
 import {
   distinctFacts,
   type Fact,

@@ -13,7 +13,7 @@ import { KNOWLEDGE_BASE, SEMANTIC_STATE, TEXTS } from "../../lib/contract/kinds.
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { textsArtifact, travel } from "../../lib/artifact/values.ts";
-import { folded } from "../../lib/numeric/set_scores.ts";
+import { folded } from "../../lib/numeric/scores/set_scores.ts";
 import {
   type Fact,
   factKey,

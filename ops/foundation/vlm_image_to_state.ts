@@ -1,7 +1,7 @@
 /**
  * Images as semantic states by statistics of their pixels, without a vision or language model.
  *
- * An image of coloured shapes on a plain background (lib/numeric/plain_scene.ts) gives its objects as entities, their
+ * An image of coloured shapes on a plain background (lib/numeric/image/plain_scene.ts) gives its objects as entities, their
  * colours and shapes as concepts, and the facts of _scene_facts.ts, from which foundation.local_state_to_image draws it
  * again. Any other image gives measured properties: the names of the colours that cover at least a tenth of it, the
  * commonest first, and luma Y = 0.299 R + 0.587 G + 0.114 B in 0 … 255 its brightness (mean below 85 dark, from 170 on
@@ -11,9 +11,9 @@ import { IMAGES, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { imagesOf, travel } from "../../lib/artifact/values.ts";
-import { colourName } from "../../lib/numeric/colour_name.ts";
-import { readPlainScene, type RgbRaster } from "../../lib/numeric/plain_scene.ts";
-import { mean, standardDeviation } from "../../lib/numeric/statistics.ts";
+import { colourName } from "../../lib/numeric/image/colour_name.ts";
+import { readPlainScene, type RgbRaster } from "../../lib/numeric/image/plain_scene.ts";
+import { mean, standardDeviation } from "../../lib/numeric/scores/statistics.ts";
 import { idsOfImages } from "../_image_ids.ts";
 import { type SemanticState, statesArtifact } from "../_semantic_state.ts";
 import { rgbAt } from "./_rgb_images.ts";

@@ -1,7 +1,7 @@
 /**
  * Selects the parts of images that answer questions.
  *
- * local_rules finds coloured circles, squares and triangles on a plain background (lib/numeric/plain_scene.ts) and
+ * local_rules finds coloured circles, squares and triangles on a plain background (lib/numeric/image/plain_scene.ts) and
  * answers by the rules of `_vqa_rules.ts`. The packet contains one selected label per question, which is all that a
  * receiver of answers needs. The detections contain, for each image, the objects that any of its questions is about.
  */
@@ -11,8 +11,8 @@ import { IMAGES } from "../../lib/contract/kinds.ts";
 import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { imagesOf, travel } from "../../lib/artifact/values.ts";
-import { type FoundObject, readPlainScene } from "../../lib/numeric/plain_scene.ts";
-import { SHAPES } from "../../lib/numeric/scenes.ts";
+import { type FoundObject, readPlainScene } from "../../lib/numeric/image/plain_scene.ts";
+import { SHAPES } from "../../lib/numeric/image/scenes.ts";
 import { DETECTIONS, PACKET, packetArtifact, QUESTIONS, questionsOf } from "../_vqa.ts";
 import { rgbAt } from "./_rgb_images.ts";
 import { picturesOfQuestions } from "./_vqa_pictures.ts";

@@ -17,7 +17,7 @@ import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { imagesOf, travel } from "../../lib/artifact/values.ts";
 import type { TextTokenizer } from "../../lib/artifact/tokenizer.ts";
-import type { NdArray } from "../../lib/numeric/ndarray.ts";
+import type { NdArray } from "../../lib/numeric/array/ndarray.ts";
 import { ANSWERS, QUESTIONS, questionsOf } from "../_vqa.ts";
 import { asInput, feedsOf, GRAPHS, openGraph, outputOf, realValues } from "./_named_tensors.ts";
 import { pictureTensor, readPreprocessor } from "./_picture_tensor.ts";

@@ -4,7 +4,7 @@
  * `model_id` is a model of the program (svc-tiny-detector-v1, for synthetic scenes), a fetched model, or an ONNX file
  * of the project; the plan contains its SHA-256. A segmentation model can be used without its masks. Names of classes
  * come from the file. Images are letterboxed into the model's input; boxes are in pixels of the image, [x_min, y_min,
- * x_max, y_max], most confident first. Decoding and its sources: lib/numeric/yolo.ts.
+ * x_max, y_max], most confident first. Decoding and its sources: lib/numeric/image/yolo.ts.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";

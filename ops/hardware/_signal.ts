@@ -2,12 +2,12 @@
  * Signals of front ends: a waveform or symbols, complex64 [n]. A step keeps the kind, the companion arrays and the metadata of its
  * input; received symbols keep their noise variance.
  */
-import { type PooledMetric, rootOfUnit } from "../../lib/numeric/pooled_ratio.ts";
+import { type PooledMetric, rootOfUnit } from "../../lib/numeric/scores/pooled_ratio.ts";
 import { RX_SYMBOLS, SYMBOLS } from "../../lib/contract/kinds.ts";
 import type { InputArtifact, OutputArtifact } from "../../lib/contract/operation.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { companionsOf, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { readWaveform, WAVEFORM } from "../_waveform.ts";
 
 /** Ports of an operation on a signal of any of these kinds. */

@@ -13,7 +13,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { bussgangGain, clipEnvelope, divided, energy, errorEnergy } from "../../lib/numeric/front_end.ts";
+import { bussgangGain, clipEnvelope, divided, energy, errorEnergy } from "../../lib/numeric/link/front_end.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 import { samplesOf, SIGNAL_PORTS, signalWith, vectorError } from "./_signal.ts";

@@ -1,5 +1,5 @@
 /**
- * Memoryless power amplifier: lib/numeric/front_end.ts has the models. With input_back_off_db, the input is first scaled by
+ * Memoryless power amplifier: lib/numeric/link/front_end.ts has the models. With input_back_off_db, the input is first scaled by
  * a = A·10^(-back-off/20)/sqrt(mean|x|²), else a = 1. The output is divided by a, so that the small-signal gain of rapp is 1.
  * `ideal` is linear without limit.
  *
@@ -17,7 +17,7 @@ import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadat
 import type { Metrics } from "../../lib/contract/operation.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { bussgangGain, divided, energy, errorEnergy, rapp, saleh } from "../../lib/numeric/front_end.ts";
+import { bussgangGain, divided, energy, errorEnergy, rapp, saleh } from "../../lib/numeric/link/front_end.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 import { samplesOf, SIGNAL_PORTS, signalWith, vectorError } from "./_signal.ts";

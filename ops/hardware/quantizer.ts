@@ -1,5 +1,5 @@
 /**
- * Analogue-to-digital conversion of I and Q by a mid-rise quantiser of 2^bits levels in ±clip_value: lib/numeric/front_end.ts. With
+ * Analogue-to-digital conversion of I and Q by a mid-rise quantiser of 2^bits levels in ±clip_value: lib/numeric/link/front_end.ts. With
  * scale `rms`, clip_value counts root mean squares of one component, sqrt(mean|x|²/2).
  *
  *     hardware.sqnr_db   Σ|x|² / Σ|y - x|² in dB; 6.02·bits + 1.76 for a sine over the full scale
@@ -12,7 +12,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import type { Metrics } from "../../lib/contract/operation.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { energy, errorEnergy, quantize } from "../../lib/numeric/front_end.ts";
+import { energy, errorEnergy, quantize } from "../../lib/numeric/link/front_end.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 import { samplesOf, SIGNAL_PORTS, signalWith } from "./_signal.ts";

@@ -1,5 +1,5 @@
 /**
- * An imperfect receiver front end with fixed settings. lib/numeric/iq_imbalance.ts has its formula and inverse; the
+ * An imperfect receiver front end with fixed settings. lib/numeric/link/iq_imbalance.ts has its formula and inverse; the
  * settings are metadata, for receivers that may know them.
  *
  * Shapes: rx_symbols complex64 [n] -> rx_symbols complex64 [n].
@@ -9,7 +9,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { companionsOf, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
-import { impairIq } from "../../lib/numeric/iq_imbalance.ts";
+import { impairIq } from "../../lib/numeric/link/iq_imbalance.ts";
 import { executed, exported } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 

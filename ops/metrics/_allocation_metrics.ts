@@ -1,9 +1,9 @@
 /** Scores of a power allocation over parallel channels; formulas: ofdm_power_allocation.ts. */
 import type { Metrics } from "../../lib/contract/operation.ts";
-import { linearToDb } from "../../lib/numeric/decibel.ts";
-import { type PooledMetric, ratioSums } from "../../lib/numeric/pooled_ratio.ts";
-import { mean, quantile, standardDeviation, sum } from "../../lib/numeric/statistics.ts";
-import { noiseFloors, waterFill, waterFillingResidual } from "../../lib/numeric/water_filling.ts";
+import { linearToDb } from "../../lib/numeric/link/decibel.ts";
+import { type PooledMetric, ratioSums } from "../../lib/numeric/scores/pooled_ratio.ts";
+import { mean, quantile, standardDeviation, sum } from "../../lib/numeric/scores/statistics.ts";
+import { noiseFloors, waterFill, waterFillingResidual } from "../../lib/numeric/link/water_filling.ts";
 import { type Allocated, rowOf, shannonRates } from "./_ofdm_allocation.ts";
 
 /** Rates over states and subcarriers, and their fairness. */

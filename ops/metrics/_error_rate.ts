@@ -1,5 +1,5 @@
 /** What the error rates share: names of metrics under a label, reports, and streams of different length. */
-import { type RateCounts, rateEstimate } from "../../lib/numeric/rate_interval.ts";
+import { type RateCounts, rateEstimate } from "../../lib/numeric/scores/rate_interval.ts";
 import { diagnostic, SvcError } from "../../lib/contract/error.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";

@@ -2,7 +2,7 @@
 import { checkResourceElements, type OfdmState, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { powers } from "../../lib/numeric/complex.ts";
+import { powers } from "../../lib/numeric/linalg/complex.ts";
 
 /** Powers and gains of the elements of some states, each with the same budget and noise. */
 export interface Allocated {

@@ -15,13 +15,13 @@
 import type { InputArtifact } from "../../lib/contract/operation.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { float } from "../../lib/contract/value.ts";
-import { energy } from "../../lib/numeric/complex.ts";
+import { energy } from "../../lib/numeric/linalg/complex.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
 import { metadataNumber } from "../../lib/artifact/values.ts";
-import { type PooledMetric, pooledValue, ratioSums } from "../../lib/numeric/pooled_ratio.ts";
-import { closestPairs, stochasticCramerRao } from "../../lib/numeric/several_directions.ts";
-import { mean, median, quantile } from "../../lib/numeric/statistics.ts";
+import { type PooledMetric, pooledValue, ratioSums } from "../../lib/numeric/scores/pooled_ratio.ts";
+import { closestPairs, stochasticCramerRao } from "../../lib/numeric/antenna/several_directions.ts";
+import { mean, median, quantile } from "../../lib/numeric/scores/statistics.ts";
 import {
   AOA_ESTIMATE,
   AOA_PROBLEM,

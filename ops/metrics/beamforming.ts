@@ -7,10 +7,10 @@
  *
  * task.score is the normalized gain.
  */
-import { beamGain } from "../../lib/numeric/beamforming.ts";
-import { energy } from "../../lib/numeric/complex.ts";
-import { linearToDb } from "../../lib/numeric/decibel.ts";
-import { mean } from "../../lib/numeric/statistics.ts";
+import { beamGain } from "../../lib/numeric/antenna/beamforming.ts";
+import { energy } from "../../lib/numeric/linalg/complex.ts";
+import { linearToDb } from "../../lib/numeric/link/decibel.ts";
+import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { BEAMFORMING_DECISION, BEAMFORMING_PROBLEM, beamformingProblemOf } from "../_beamforming.ts";
 import { defineReport } from "../_report.ts";
 

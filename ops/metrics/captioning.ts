@@ -1,6 +1,6 @@
 /**
  * Similarity of captions to references, means over the pairs: token F1, unigram precision with brevity penalty,
- * ROUGE-L, edit similarity and exact match (lib/numeric/text_similarity.ts). If a reference has several captions, each
+ * ROUGE-L, edit similarity and exact match (lib/numeric/scores/text_similarity.ts). If a reference has several captions, each
  * score is that of the best match; a candidate has one caption.
  *
  * These are lexical measures, not semantic ones: no consensus over a corpus (CIDEr), no scene graphs (SPICE), no model.
@@ -10,8 +10,8 @@ import { SvcError } from "../../lib/contract/error.ts";
 import { float } from "../../lib/contract/value.ts";
 import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
 import { checkPairedIds } from "../../lib/artifact/values.ts";
-import { mean } from "../../lib/numeric/statistics.ts";
-import { editSimilarity, rougeL, tokenF1, unigramBleu } from "../../lib/numeric/text_similarity.ts";
+import { mean } from "../../lib/numeric/scores/statistics.ts";
+import { editSimilarity, rougeL, tokenF1, unigramBleu } from "../../lib/numeric/scores/text_similarity.ts";
 import { captionsOf } from "../_captions.ts";
 import { defineReport } from "../_report.ts";
 

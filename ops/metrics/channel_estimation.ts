@@ -4,7 +4,7 @@
  *     nmse          Σ|ĥ - h|² / Σ|h|²
  *     mse           mean of |ĥ - h|²
  *     correlation   |Σ ĥ·h*| / sqrt(Σ|ĥ|²·Σ|h|²), 0 if a side is zero
- *     rate          of zero forcing with Ĥ, and with H: lib/numeric/estimated_zero_forcing.ts; mean over
+ *     rate          of zero forcing with Ĥ, and with H: lib/numeric/link/estimated_zero_forcing.ts; mean over
  *                   the subcarriers
  *
  * The rates, their ratio and the share of pilots are reported for channels of several antennas or subcarriers, and need
@@ -13,9 +13,9 @@
  */
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { metadataNumber } from "../../lib/artifact/values.ts";
-import { energy } from "../../lib/numeric/complex.ts";
-import { type PooledMetric, ratioSums } from "../../lib/numeric/pooled_ratio.ts";
-import { zeroForcingRate } from "../../lib/numeric/estimated_zero_forcing.ts";
+import { energy } from "../../lib/numeric/linalg/complex.ts";
+import { type PooledMetric, ratioSums } from "../../lib/numeric/scores/pooled_ratio.ts";
+import { zeroForcingRate } from "../../lib/numeric/link/estimated_zero_forcing.ts";
 import {
   CHANNEL_ESTIMATE,
   CHANNEL_PROBLEM,

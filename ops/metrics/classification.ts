@@ -10,7 +10,7 @@
  * For single labels exact match and micro F1 equal the accuracy; all are reported, under the ids that tasks and papers
  * use. task.score is the accuracy. If every prediction has `probabilities`, an object from class names to numbers that sum
  * to 1, there are also top-k accuracy, expected calibration error, Brier score and the area under the ROC curve
- * (lib/numeric/probability_scores.ts). The report also contains the confusion matrix (rows true, columns predicted; classes of either side, in
+ * (lib/numeric/scores/probability_scores.ts). The report also contains the confusion matrix (rows true, columns predicted; classes of either side, in
  * the order of code points), and precision, recall and F1 of every class. Values with a zero denominator are omitted.
  *
  * Source: Brodersen et al., The balanced accuracy and its posterior distribution, ICPR 2010.
@@ -23,8 +23,13 @@ import { float, isNumber, isObject, type JsonObject, toNumber } from "../../lib/
 import { z } from "../../lib/contract/zod.ts";
 import { checkPairedIds, itemsOf } from "../../lib/artifact/values.ts";
 import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
-import { areaUnderRoc, brierScore, calibrationError, topAccuracy } from "../../lib/numeric/probability_scores.ts";
-import { mean, sum } from "../../lib/numeric/statistics.ts";
+import {
+  areaUnderRoc,
+  brierScore,
+  calibrationError,
+  topAccuracy,
+} from "../../lib/numeric/scores/probability_scores.ts";
+import { mean, sum } from "../../lib/numeric/scores/statistics.ts";
 import { defineReport } from "../_report.ts";
 
 export default defineReport({

@@ -13,10 +13,10 @@ import type { Metrics } from "../../lib/contract/operation.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { metadataNumber, metadataOf } from "../../lib/artifact/values.ts";
-import { beamGain } from "../../lib/numeric/beamforming.ts";
-import { energy } from "../../lib/numeric/complex.ts";
-import { ratioSums } from "../../lib/numeric/pooled_ratio.ts";
-import { mean } from "../../lib/numeric/statistics.ts";
+import { beamGain } from "../../lib/numeric/antenna/beamforming.ts";
+import { energy } from "../../lib/numeric/linalg/complex.ts";
+import { ratioSums } from "../../lib/numeric/scores/pooled_ratio.ts";
+import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { antennasAt, MISO_CSI, MISO_PRECODER, MISO_RECONSTRUCTION, type MisoChannels } from "../_csi_feedback.ts";
 import { defineReport } from "../_report.ts";
 

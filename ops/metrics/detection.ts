@@ -7,7 +7,7 @@
  *
  * A candidate counts from `confidence_threshold` on, if it is among the `max_detections` most confident ones of its image
  * and label (100, as in the COCO challenge), and matches a box of its label from an IoU of `iou_threshold` on
- * (lib/numeric/detection.ts). Metric ids contain both thresholds. task.score is the F1; class_f1 is the F1 of one label.
+ * (lib/numeric/scores/detection.ts). Metric ids contain both thresholds. task.score is the F1; class_f1 is the F1 of one label.
  *
  * Mean average precision, over the labels of the reference: `ap_at_iou_0p5` at iou_threshold (AP50 at its default), and
  * `map_at_iou_0p5_to_0p95` as the mean over IoU 0.50, 0.55 … 0.95 (AP of the COCO challenge). The report contains
@@ -17,8 +17,8 @@ import { SvcError } from "../../lib/contract/error.ts";
 import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { checkPairedIds } from "../../lib/artifact/values.ts";
-import { type Detection, type LabelScores, matchDetections, scoreLabels } from "../../lib/numeric/detection.ts";
-import { mean } from "../../lib/numeric/statistics.ts";
+import { type Detection, type LabelScores, matchDetections, scoreLabels } from "../../lib/numeric/scores/detection.ts";
+import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { DETECTIONS, detectionsOf } from "../../lib/artifact/vision.ts";
 import { idName } from "./_class_ids.ts";
 import { defineReport } from "../_report.ts";

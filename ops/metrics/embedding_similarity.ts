@@ -9,7 +9,7 @@ import { SvcError } from "../../lib/contract/error.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { checkPairedIds } from "../../lib/artifact/values.ts";
-import { mean, quantile } from "../../lib/numeric/statistics.ts";
+import { mean, quantile } from "../../lib/numeric/scores/statistics.ts";
 import { checkSameSpace, EMBEDDINGS_ANY, embeddingsOf, similarity } from "../foundation/_embedding_space.ts";
 import { defineReport } from "../_report.ts";
 

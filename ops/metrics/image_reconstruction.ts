@@ -4,7 +4,7 @@
  * MSE and MAE are in units of the samples. The range is that of the type (255 for uint8, 1 for float32) unless
  * `data_range` is set. An exact image scores `psnr_cap_db`, or more if an inexact image of that type and shape could
  * exceed it; their number stands beside the mean. SSIM needs 11 pixels on the shorter side, MS-SSIM five scales of them; undefined values are omitted and
- * counted as skipped. Formulas and sources: lib/numeric/image_quality.ts.
+ * counted as skipped. Formulas and sources: lib/numeric/scores/image_quality.ts.
  */
 import { IMAGES } from "../../lib/contract/kinds.ts";
 import { diagnostic, SvcError } from "../../lib/contract/error.ts";
@@ -19,7 +19,7 @@ import {
   psnrDb,
   sampleErrors,
   structuralSimilarity,
-} from "../../lib/numeric/image_quality.ts";
+} from "../../lib/numeric/scores/image_quality.ts";
 import { idsOfImages } from "../_image_ids.ts";
 import { defineReport } from "../_report.ts";
 

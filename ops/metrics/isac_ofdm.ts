@@ -1,6 +1,6 @@
 /**
  * Scores powers for communication and sensing; all are means over the examples, and formulas are in
- * lib/numeric/isac.ts:
+ * lib/numeric/antenna/isac.ts:
  *
  *     isac.scalarized_utility            (1-w)·R/R_max + w·S/S_max, at most 1; also task.score
  *     isac.communication_rate_bps_hz     R
@@ -8,9 +8,9 @@
  *     isac.power_constraint_max_abs_error  largest |Σ p - total_power| of an example
  */
 import { SvcError } from "../../lib/contract/error.ts";
-import { linearToDb } from "../../lib/numeric/decibel.ts";
-import { communicationRate, IsacUtility, sensingSnr } from "../../lib/numeric/isac.ts";
-import { mean, sum } from "../../lib/numeric/statistics.ts";
+import { linearToDb } from "../../lib/numeric/link/decibel.ts";
+import { communicationRate, IsacUtility, sensingSnr } from "../../lib/numeric/antenna/isac.ts";
+import { mean, sum } from "../../lib/numeric/scores/statistics.ts";
 import { ISAC_DECISION, ISAC_PROBLEM, isacProblemOf } from "../_isac.ts";
 import { defineReport } from "../_report.ts";
 

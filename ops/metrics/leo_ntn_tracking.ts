@@ -11,9 +11,9 @@ import { float } from "../../lib/contract/value.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
 import { metadataOf } from "../../lib/artifact/values.ts";
-import { servingBeam } from "../../lib/numeric/leo_pass.ts";
-import { rootMeanSquare } from "../../lib/numeric/pooled_ratio.ts";
-import { mean } from "../../lib/numeric/statistics.ts";
+import { servingBeam } from "../../lib/numeric/channel/leo_pass.ts";
+import { rootMeanSquare } from "../../lib/numeric/scores/pooled_ratio.ts";
+import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { LEO_DECISION, LEO_TRUTH } from "../_leo.ts";
 import { defineReport } from "../_report.ts";
 

@@ -4,8 +4,8 @@
  */
 import { float } from "../../lib/contract/value.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
-import { pooledValue, rootMeanSquare } from "../../lib/numeric/pooled_ratio.ts";
-import { mean, quantile } from "../../lib/numeric/statistics.ts";
+import { pooledValue, rootMeanSquare } from "../../lib/numeric/scores/pooled_ratio.ts";
+import { mean, quantile } from "../../lib/numeric/scores/statistics.ts";
 import { LOCALIZATION_ESTIMATE, LOCALIZATION_PROBLEM, LOCALIZATION_TRUTH, truePositions } from "../_localization.ts";
 import { defineReport } from "../_report.ts";
 

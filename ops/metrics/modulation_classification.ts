@@ -22,9 +22,9 @@ import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
 import { reportResult } from "../../lib/artifact/values.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { MODULATION_CLASSES } from "../../lib/numeric/modulation_recognition.ts";
-import { mean } from "../../lib/numeric/statistics.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { MODULATION_CLASSES } from "../../lib/numeric/link/modulation_recognition.ts";
+import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { MODULATION_LABELS, MODULATION_PREDICTIONS } from "../_modulation.ts";
 
 export default defineOperation({

@@ -10,9 +10,9 @@
  */
 import { SvcError } from "../../lib/contract/error.ts";
 import { float } from "../../lib/contract/value.ts";
-import { linearToDb } from "../../lib/numeric/decibel.ts";
-import { jainIndex, singleUserRate, userRates } from "../../lib/numeric/mu_mimo.ts";
-import { mean, sum } from "../../lib/numeric/statistics.ts";
+import { linearToDb } from "../../lib/numeric/link/decibel.ts";
+import { jainIndex, singleUserRate, userRates } from "../../lib/numeric/antenna/mu_mimo.ts";
+import { mean, sum } from "../../lib/numeric/scores/statistics.ts";
 import { MU_MIMO_PRECODER, MU_MIMO_PROBLEM, muMimoProblemOf } from "../_mu_mimo.ts";
 import { defineReport } from "../_report.ts";
 

@@ -4,9 +4,9 @@
  * also task.score.
  */
 import { float } from "../../lib/contract/value.ts";
-import { correlationGain, sphericalWave } from "../../lib/numeric/near_field.ts";
-import { rootMeanSquare } from "../../lib/numeric/pooled_ratio.ts";
-import { mean } from "../../lib/numeric/statistics.ts";
+import { correlationGain, sphericalWave } from "../../lib/numeric/antenna/near_field.ts";
+import { rootMeanSquare } from "../../lib/numeric/scores/pooled_ratio.ts";
+import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { NEAR_FIELD_ESTIMATE, NEAR_FIELD_PROBLEM, NEAR_FIELD_TRUTH, nearFieldProblemOf } from "../_near_field.ts";
 import { defineReport } from "../_report.ts";
 

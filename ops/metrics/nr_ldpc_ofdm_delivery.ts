@@ -20,7 +20,7 @@ import type { InputArtifact } from "../../lib/contract/operation.ts";
 import { isNumber, toNumber } from "../../lib/contract/value.ts";
 import { bitsOf, symbolsOf } from "../../lib/artifact/values.ts";
 import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
-import { energy } from "../../lib/numeric/complex.ts";
+import { energy } from "../../lib/numeric/linalg/complex.ts";
 import { allocatedState, checkPlaced } from "./_ofdm_allocation.ts";
 import { defineReport } from "../_report.ts";
 

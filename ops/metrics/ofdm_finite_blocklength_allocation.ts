@@ -1,6 +1,6 @@
 /**
  * Scores an allocation for short packets that was made with delayed channel knowledge, by the normal approximation
- * (lib/numeric/finite_blocklength.ts): a packet of n channel uses at rate R is sent over one state of the channel,
+ * (lib/numeric/link/finite_blocklength.ts): a packet of n channel uses at rate R is sent over one state of the channel,
  * whose subcarriers are parallel channels of Es/N0 p·g/N0. Mean over the states: capacity, predicted block error rate,
  * and goodput R·(1 - block error rate).
  *
@@ -14,10 +14,10 @@ import type { InputArtifact, Metrics } from "../../lib/contract/operation.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { type OfdmState, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { metadataNumber } from "../../lib/artifact/values.ts";
-import { linearToDb } from "../../lib/numeric/decibel.ts";
-import { normalApproximationErrorRate, parallelAwgn } from "../../lib/numeric/finite_blocklength.ts";
-import { type PooledMetric, ratioSums } from "../../lib/numeric/pooled_ratio.ts";
-import { mean, quantile, sum } from "../../lib/numeric/statistics.ts";
+import { linearToDb } from "../../lib/numeric/link/decibel.ts";
+import { normalApproximationErrorRate, parallelAwgn } from "../../lib/numeric/link/finite_blocklength.ts";
+import { type PooledMetric, ratioSums } from "../../lib/numeric/scores/pooled_ratio.ts";
+import { mean, quantile, sum } from "../../lib/numeric/scores/statistics.ts";
 import { allocatedState, rowOf } from "./_ofdm_allocation.ts";
 import { defineReport } from "../_report.ts";
 

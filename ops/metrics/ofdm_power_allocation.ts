@@ -4,7 +4,7 @@
  *     spectral efficiency    mean of r; of a state: mean over its subcarriers; of a subcarrier: mean over the states
  *     outage                 states whose efficiency is below the target
  *     oracle                 water-filling of each state with its mean power budget; gap, distance of the powers, and the
- *                            residual of the optimality conditions (lib/numeric/water_filling.ts), the largest of any state
+ *                            residual of the optimality conditions (lib/numeric/link/water_filling.ts), the largest of any state
  *     fairness               Jain's index (sum r)²/(n·sum r²) over the subcarriers of a state, mean over the states
  *     power constraint       mean power of each budget (a state for per_subcarrier, else everything) against it
  *     gain lift              sum p·g / sum p over the mean of g
@@ -19,8 +19,8 @@ import { BITS, OFDM_STATE, PAYLOAD_BITS, POWER_ALLOCATION, SYMBOLS } from "../..
 import type { InputArtifact, Metrics, ParameterProblem } from "../../lib/contract/operation.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, metadataText, symbolsOf } from "../../lib/artifact/values.ts";
-import { energy } from "../../lib/numeric/complex.ts";
-import { mean } from "../../lib/numeric/statistics.ts";
+import { energy } from "../../lib/numeric/linalg/complex.ts";
+import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { budgetMetrics, oracleMetrics, outageMetrics, powerMetrics, rateMetrics } from "./_allocation_metrics.ts";
 import { type AllocatedState, allocatedState, checkPlaced, shannonRates } from "./_ofdm_allocation.ts";
 import { defineReport } from "../_report.ts";

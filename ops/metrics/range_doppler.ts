@@ -1,6 +1,6 @@
 /**
  * Errors of estimated ranges and velocities. In each example estimates are assigned to targets one to one with the least sum of
- * squared errors in resolution cells c/(2FΔf) and c/(2f_c·MT) (lib/numeric/assignment.ts); rows of the power 0 are no estimates.
+ * squared errors in resolution cells c/(2FΔf) and c/(2f_c·MT) (lib/numeric/linalg/assignment.ts); rows of the power 0 are no estimates.
  *
  *     isac.range_rmse_m, isac.velocity_rmse_mps   over the assigned pairs; left out without any
  *     isac.detection_rate                         targets whose estimate is within one cell on both axes, over all targets
@@ -11,12 +11,12 @@
  */
 import { float } from "../../lib/contract/value.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
-import { assign } from "../../lib/numeric/assignment.ts";
+import { assign } from "../../lib/numeric/linalg/assignment.ts";
 import { successes } from "../../lib/artifact/statistical_unit.ts";
-import { countRate } from "../../lib/numeric/rate_interval.ts";
-import { cramerRao, resolutionCell } from "../../lib/numeric/range_doppler.ts";
-import { type PooledMetric, ratioSums } from "../../lib/numeric/pooled_ratio.ts";
-import { mean } from "../../lib/numeric/statistics.ts";
+import { countRate } from "../../lib/numeric/scores/rate_interval.ts";
+import { cramerRao, resolutionCell } from "../../lib/numeric/antenna/range_doppler.ts";
+import { type PooledMetric, ratioSums } from "../../lib/numeric/scores/pooled_ratio.ts";
+import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { ECHO_ESTIMATE, ECHO_TRUTH, recordedFrame } from "../_range_doppler.ts";
 import { defineReport } from "../_report.ts";
 

@@ -4,7 +4,7 @@
  * mean budget. task.score is the rate over that of the oracle.
  */
 import { SvcError } from "../../lib/contract/error.ts";
-import { mean } from "../../lib/numeric/statistics.ts";
+import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { RESOURCE_DECISION, RESOURCE_PROBLEM, resourceProblemOf } from "../_resource.ts";
 import { budgetMetrics, oracleMetrics, powerMetrics, rateMetrics } from "./_allocation_metrics.ts";
 import { type Allocated, shannonRates } from "./_ofdm_allocation.ts";

@@ -15,7 +15,7 @@
  * Source: Manning, Raghavan, Schütze, Introduction to Information Retrieval, 2008, ch. 8; Järvelin and Kekäläinen, ACM
  * TOIS 20(4), 2002 (nDCG); Voorhees, TREC-8 question answering track, 1999 (mean reciprocal rank).
  */
-import { mean } from "../../lib/numeric/statistics.ts";
+import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { float, isNumber, type JsonObject, toNumber } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";

@@ -5,13 +5,13 @@
  *     spectral efficiency  mean of log2(1 + ‖h(θ)‖²/N0)
  *
  * Without any direct path the gain is left out. The report holds the mean channel power in dB, and the spectral efficiency
- * of the direct path. Model: lib/numeric/reflecting_surface.ts.
+ * of the direct path. Model: lib/numeric/antenna/reflecting_surface.ts.
  */
 import { float } from "../../lib/contract/value.ts";
-import { energy } from "../../lib/numeric/complex.ts";
-import { linearToDb } from "../../lib/numeric/decibel.ts";
-import { effectiveChannel } from "../../lib/numeric/reflecting_surface.ts";
-import { mean } from "../../lib/numeric/statistics.ts";
+import { energy } from "../../lib/numeric/linalg/complex.ts";
+import { linearToDb } from "../../lib/numeric/link/decibel.ts";
+import { effectiveChannel } from "../../lib/numeric/antenna/reflecting_surface.ts";
+import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { notExported } from "../_backends.ts";
 import { defineReport } from "../_report.ts";
 import { RIS_CHANNEL, RIS_PHASES, risProblemOf } from "../_ris.ts";

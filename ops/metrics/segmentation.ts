@@ -10,7 +10,7 @@
  * report contains the counts of every class. Classes are compared by name if both sides have names, else by value.
  * task.score is the pixel accuracy.
  *
- * Boundaries and regions: lib/numeric/segments.ts.
+ * Boundaries and regions: lib/numeric/image/segments.ts.
  *
  * Shapes: candidate, reference integers [image, height, width]. Source: Everingham et al., The PASCAL Visual Object Classes
  * Challenge: a retrospective, 2015, section 2.2; Long, Shelhamer and Darrell, Fully convolutional networks, 2015.
@@ -18,8 +18,8 @@
 import { SvcError } from "../../lib/contract/error.ts";
 import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { checkPairedIds } from "../../lib/artifact/values.ts";
-import { boundaryF1, type PartCounts, partCounts } from "../../lib/numeric/segments.ts";
-import { mean } from "../../lib/numeric/statistics.ts";
+import { boundaryF1, type PartCounts, partCounts } from "../../lib/numeric/image/segments.ts";
+import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { idsOfImages } from "../_image_ids.ts";
 import { idName } from "./_class_ids.ts";
 import { BACKGROUND, type Rasters, rastersOf, SEGMENTATION } from "../../lib/artifact/vision.ts";

@@ -1,6 +1,6 @@
 /**
  * Faithfulness of received states: concepts, entities and facts as sets of trimmed, case-folded strings (facts as triples),
- * scores of lib/numeric/set_scores.ts, all means over examples.
+ * scores of lib/numeric/scores/set_scores.ts, all means over examples.
  *
  * R are the facts of the reference, C those of the candidate, K those of the knowledge base:
  * unsupported_assertion_rate = |C \ R| / |C|, fact_omission_rate = |R \ C| / |R|, each 0 for a zero denominator.
@@ -22,7 +22,7 @@ import { KNOWLEDGE_BASE, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { checkPairedIds, typedMetrics } from "../../lib/artifact/values.ts";
-import { folded, setScores } from "../../lib/numeric/set_scores.ts";
+import { folded, setScores } from "../../lib/numeric/scores/set_scores.ts";
 import { type Fact, factKey, isKnowledge, knowledgeOf, type SemanticState, statesOf } from "../_semantic_state.ts";
 import { defineReport } from "../_report.ts";
 

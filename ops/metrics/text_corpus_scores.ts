@@ -1,7 +1,7 @@
 /**
  * Scores that machine translation, summarisation, captioning and speech recognition report: corpus BLEU-1 to BLEU-4, chrF,
  * ROUGE-1, -2 and -L, METEOR (exact and stem modules, no synonyms), CIDEr-D, word and character error rate. Definitions and
- * sources: lib/numeric/corpus_scores.ts.
+ * sources: lib/numeric/scores/corpus_scores.ts.
  *
  * With several references a text has its best score among them, BLEU and CIDEr-D combine them by definition. `text.chrf`
  * pools the n-grams of all texts, each with its best reference, and `text.chrf_sentence_mean` is the mean of the texts'
@@ -18,9 +18,9 @@ import { SvcError } from "../../lib/contract/error.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, checkPairedIds, symbolsOf } from "../../lib/artifact/values.ts";
-import * as scores from "../../lib/numeric/corpus_scores.ts";
-import { mean } from "../../lib/numeric/statistics.ts";
-import { mtevalTokens, tokens } from "../../lib/numeric/text_similarity.ts";
+import * as scores from "../../lib/numeric/scores/corpus_scores.ts";
+import { mean } from "../../lib/numeric/scores/statistics.ts";
+import { mtevalTokens, tokens } from "../../lib/numeric/scores/text_similarity.ts";
 import { captionsOf } from "../_captions.ts";
 import { defineReport } from "../_report.ts";
 

@@ -8,7 +8,7 @@ import { SvcError } from "../../lib/contract/error.ts";
 import { float } from "../../lib/contract/value.ts";
 import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
 import { checkPairedIds, textsOf } from "../../lib/artifact/values.ts";
-import { editSimilarity, tokenF1, unigramBleu } from "../../lib/numeric/text_similarity.ts";
+import { editSimilarity, tokenF1, unigramBleu } from "../../lib/numeric/scores/text_similarity.ts";
 import { defineReport } from "../_report.ts";
 
 const SCORES = {

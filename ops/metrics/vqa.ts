@@ -13,8 +13,8 @@ import type { InputArtifact } from "../../lib/contract/operation.ts";
 import { float } from "../../lib/contract/value.ts";
 import { checkPairedIds, itemsOf } from "../../lib/artifact/values.ts";
 import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
-import { countRate } from "../../lib/numeric/rate_interval.ts";
-import { mean } from "../../lib/numeric/statistics.ts";
+import { countRate } from "../../lib/numeric/scores/rate_interval.ts";
+import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { type Answer, ANSWERS } from "../_vqa.ts";
 import { defineReport } from "../_report.ts";
 

@@ -12,8 +12,13 @@ import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { checkBits } from "../../lib/artifact/boundary.ts";
 import { bitsOf, symbolMetadata, symbolsArtifact } from "../../lib/artifact/values.ts";
-import { BITS_PER_SYMBOL, type Modulation, MODULATION_BY_BITS, MODULATIONS } from "../../lib/numeric/modulations.ts";
-import { modulate } from "../../lib/numeric/modulation.ts";
+import {
+  BITS_PER_SYMBOL,
+  type Modulation,
+  MODULATION_BY_BITS,
+  MODULATIONS,
+} from "../../lib/numeric/link/modulations.ts";
+import { modulate } from "../../lib/numeric/link/modulation.ts";
 import type { NativeModulation } from "../../lib/numeric/native/kernels.ts";
 import { modulateParallel } from "../../lib/numeric/parallel/modulation.ts";
 import { executed, native } from "../_backends.ts";

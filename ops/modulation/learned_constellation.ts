@@ -17,10 +17,10 @@ import { SvcError } from "../../lib/contract/error.ts";
 import { artifactParameters, defineSlot } from "../../lib/contract/slot.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, symbolsArtifact } from "../../lib/artifact/values.ts";
-import { grayPoints, labelBits, MAXIMUM_WIDTH, normalizedPoints } from "../../lib/numeric/constellation.ts";
-import { mapToPoints } from "../../lib/numeric/modulation.ts";
-import { MODULATION_BY_BITS } from "../../lib/numeric/modulations.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { grayPoints, labelBits, MAXIMUM_WIDTH, normalizedPoints } from "../../lib/numeric/link/constellation.ts";
+import { mapToPoints } from "../../lib/numeric/link/modulation.ts";
+import { MODULATION_BY_BITS } from "../../lib/numeric/link/modulations.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { MODULATED, modulatedMetadata } from "../_symbol_items.ts";
 
 export default defineSlot({

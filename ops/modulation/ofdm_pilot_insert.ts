@@ -3,7 +3,7 @@
  * elements that no pilot and no empty comb has; the last grid is padded with zeros.
  *
  *     nr_dmrs_type1   DM-RS of TS 38.211 configuration type 1 on dmrs_symbols, ports in two CDM groups; the slot number
- *                     rises by one with every grid (lib/numeric/pilot_grid.ts). With 2 groups without data the free comb of
+ *                     rises by one with every grid (lib/numeric/channel/pilot_grid.ts). With 2 groups without data the free comb of
  *                     these symbols stays empty
  *     comb            QPSK on subcarriers k with k mod pilot_spacing = pilot_offset of dmrs_symbols
  *     block           QPSK on all subcarriers of dmrs_symbols
@@ -19,10 +19,10 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import type { ParameterProblem } from "../../lib/contract/operation.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
-import { modulate } from "../../lib/numeric/modulation.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { combOf, dmrsSubcarriers, dmrsValues } from "../../lib/numeric/pilot_grid.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { modulate } from "../../lib/numeric/link/modulation.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { combOf, dmrsSubcarriers, dmrsValues } from "../../lib/numeric/channel/pilot_grid.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { describeGrid, GRID_KEY, PILOT_CONTEXT } from "../_ofdm_grid.ts";
 

@@ -1,6 +1,6 @@
 /**
  * OFDM modulator: symbols fill the active subcarriers of consecutive OFDM symbols, the last one zero-padded, and become samples
- * with a cyclic prefix: lib/numeric/ofdm_waveform.ts. Mean power per sample is that per element, at any oversampling.
+ * with a cyclic prefix: lib/numeric/link/ofdm_waveform.ts. Mean power per sample is that per element, at any oversampling.
  *
  * Shapes: symbols complex64 [n] -> waveform complex64 [OFDM symbols · (fft_size + cp_length) · oversampling], grid complex64
  * [OFDM symbols · active subcarriers]. Unit: samples at the rate of fft_size subcarrier spacings times oversampling.
@@ -10,9 +10,9 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import type { Metrics, ParameterProblem } from "../../lib/contract/operation.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { firstActive, ofdmSamples, paprDb } from "../../lib/numeric/ofdm_waveform.ts";
-import { mean } from "../../lib/numeric/statistics.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { firstActive, ofdmSamples, paprDb } from "../../lib/numeric/link/ofdm_waveform.ts";
+import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { WAVEFORM } from "../_waveform.ts";
 

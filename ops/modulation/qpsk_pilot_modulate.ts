@@ -11,8 +11,8 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, sourceItemCounts, symbolsArtifact } from "../../lib/artifact/values.ts";
-import { modulate } from "../../lib/numeric/modulation.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { modulate } from "../../lib/numeric/link/modulation.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { framePositions, PILOT_CONTEXT, pilotContext } from "../_pilot_frames.ts";
 import { modulatedMetadata } from "../_symbol_items.ts";
 

@@ -14,7 +14,7 @@ import { seedParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { gaussianBlur, roundSamples } from "../../lib/artifact/image_resize.ts";
 import { imageAt, type ImageBatch, imagesArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
-import type { Generator } from "../../lib/numeric/random.ts";
+import type { Generator } from "../../lib/numeric/random/random.ts";
 
 /** Annotation of a parameter that one mode reads. */
 const usedBy = (mode: string) => ({ "x-svc-used-when": { mode } });

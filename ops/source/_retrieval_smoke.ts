@@ -3,7 +3,7 @@
  * other words than those of source.synthetic_scenes. Sides and positions are in sixteenths of the image, for any size.
  */
 import samples from "./_retrieval_smoke.json" with { type: "json" };
-import type { Colour, Ground, Scene, Shape } from "../../lib/numeric/scenes.ts";
+import type { Colour, Ground, Scene, Shape } from "../../lib/numeric/image/scenes.ts";
 
 interface Sample {
   ground: Ground;

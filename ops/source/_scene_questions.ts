@@ -11,7 +11,7 @@
  * its own id: `scene_0000_count`, `_count_shape`, `_colour`, `_shape`, `_position`.
  */
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { placeOf, type Scene, type SceneObject, SHAPES } from "../../lib/numeric/scenes.ts";
+import { placeOf, type Scene, type SceneObject, SHAPES } from "../../lib/numeric/image/scenes.ts";
 
 interface Asked {
   topic: "count" | "count_shape" | "colour" | "shape" | "position";

@@ -3,7 +3,7 @@
  * one is missing. All built-in semantic artifacts describe these scenes.
  */
 import scenes from "./_semantic_artifacts.json" with { type: "json" };
-import type { Scene } from "../../lib/numeric/scenes.ts";
+import type { Scene } from "../../lib/numeric/image/scenes.ts";
 
 export interface SmokeScene {
   id: string;

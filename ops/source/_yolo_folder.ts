@@ -18,8 +18,8 @@ import type { FileAccess, Progress } from "../../lib/contract/operation.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { toRgb } from "../../lib/artifact/image.ts";
 import type { ImageBatch } from "../../lib/artifact/values.ts";
-import type { Point } from "../../lib/numeric/polygon.ts";
-import { type Letterbox, letterbox } from "../../lib/numeric/yolo.ts";
+import type { Point } from "../../lib/numeric/image/polygon.ts";
+import { type Letterbox, letterbox } from "../../lib/numeric/image/yolo.ts";
 
 /** Grey around an image that is not square. */
 const PADDING = 114;

@@ -4,7 +4,7 @@
  *     pilot_awgn, flat_siso         one tap, the same on every subcarrier; flat_siso has one antenna at each end
  *     mimo_ofdm_pilot, mimo_ofdm    channel_tap_count taps of powers e^{-l} (of sum 1), H_k = Σ_l h_l·exp(-j2πkl/F)
  *     mimo_ofdm_3gpp_tdl            static taps of TDL-A … TDL-E of TR 38.901, subcarriers centred on the carrier
- *     mimo_ofdm on phylib           the same profiles, taps as sums of sinusoids at t = 0: lib/numeric/delay_profile.ts
+ *     mimo_ofdm on phylib           the same profiles, taps as sums of sinusoids at t = 0: lib/numeric/channel/delay_profile.ts
  *
  * An example is one OFDM symbol, so mobility only determines maximum_doppler_hz in the metadata.
  *
@@ -23,7 +23,7 @@ import {
   PROFILE_MODELS,
   staticTaps,
   tdlProfile,
-} from "../../lib/numeric/delay_profile.ts";
+} from "../../lib/numeric/channel/delay_profile.ts";
 import { executed } from "../_backends.ts";
 import { CHANNEL_REALIZATION, channelArtifact, syntheticChannel } from "../_channel_estimation.ts";
 

@@ -13,7 +13,7 @@
 import { defineOperation } from "../../lib/contract/define.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { dbToLinear } from "../../lib/numeric/decibel.ts";
+import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import { executed, exported } from "../_backends.ts";
 import {
   CHANNEL_PROBLEM,

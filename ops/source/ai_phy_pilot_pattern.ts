@@ -10,7 +10,7 @@
 import { defineOperation } from "../../lib/contract/define.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { combPilots, combProblems, PILOT_PATTERN } from "../_channel_estimation.ts";
 
 export default defineOperation({

@@ -12,8 +12,8 @@ import type { ParameterProblem } from "../../lib/contract/operation.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
-import type { Generator } from "../../lib/numeric/random.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import type { Generator } from "../../lib/numeric/random/random.ts";
 import { AOA_SCENE } from "../_aoa.ts";
 
 const MOST_SOURCES = 64;

@@ -8,7 +8,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact } from "../../lib/artifact/values.ts";
-import { unpackBits } from "../../lib/numeric/bit_packing.ts";
+import { unpackBits } from "../../lib/numeric/array/bit_packing.ts";
 import { type BitPayload, chooseItems, manifestFacts, readBitManifest } from "./_bit_manifest.ts";
 
 export default defineOperation({

@@ -11,7 +11,7 @@ import { IMAGES } from "../../lib/contract/kinds.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { imagesArtifact } from "../../lib/artifact/values.ts";
 import { emptyRaster, rastersArtifact, SEGMENTATION } from "../../lib/artifact/vision.ts";
-import { fillPolygon, polygonArea } from "../../lib/numeric/polygon.ts";
+import { fillPolygon, polygonArea } from "../../lib/numeric/image/polygon.ts";
 import { COCO_NAMES } from "./_coco_names.ts";
 import { readYoloFolder } from "./_yolo_folder.ts";
 

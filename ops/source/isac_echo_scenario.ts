@@ -1,5 +1,5 @@
 /**
- * Echoes of point targets in OFDM frames of random QPSK. Formulas: lib/numeric/range_doppler.ts.
+ * Echoes of point targets in OFDM frames of random QPSK. Formulas: lib/numeric/antenna/range_doppler.ts.
  *
  * Ranges and velocities are uniform, the latter in ±velocity_max_mps; positive velocities approach. Powers in dB are uniform over
  * target_power_spread_db, and the strongest target of an example has the power 1, so that N0 = 10^(-snr_db/10). The symbol
@@ -15,10 +15,10 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { dbToLinear } from "../../lib/numeric/decibel.ts";
-import { type PooledMetric, ratioSums } from "../../lib/numeric/pooled_ratio.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { addEchoes, cramerRao, type EchoFrame } from "../../lib/numeric/range_doppler.ts";
+import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
+import { type PooledMetric, ratioSums } from "../../lib/numeric/scores/pooled_ratio.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { addEchoes, cramerRao, type EchoFrame } from "../../lib/numeric/antenna/range_doppler.ts";
 import { notExported } from "../_backends.ts";
 import { ECHO_TRUTH, FRAME_KEYS, frameMetadata, OFDM_ECHO, targetsArtifact } from "../_range_doppler.ts";
 

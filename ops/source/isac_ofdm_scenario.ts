@@ -14,8 +14,8 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { dbToLinear } from "../../lib/numeric/decibel.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { executed, exported } from "../_backends.ts";
 import { ISAC_PROBLEM } from "../_isac.ts";
 

@@ -4,7 +4,7 @@
  *     CNR = EIRP + G/T - FSPL - atmosphere - shadowing - scintillation - polarisation + 228.6 - 10·log10(B)
  *
  * EIRP is the density times the bandwidth B, so the carrier-to-noise ratio does not depend on B. The Doppler is that of
- * a pass through the zenith while the satellite approaches. Formulas: lib/numeric/link_budget.ts. Draws nothing.
+ * a pass through the zenith while the satellite approaches. Formulas: lib/numeric/channel/link_budget.ts. Draws nothing.
  *
  * Metrics: the smallest CNR and the largest slant range, one-way delay and Doppler of the elevations.
  *
@@ -15,8 +15,8 @@ import { artifactKind, REPORT } from "../../lib/contract/kinds.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { reportResult } from "../../lib/artifact/values.ts";
-import { linkBudget } from "../../lib/numeric/link_budget.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { linkBudget } from "../../lib/numeric/channel/link_budget.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { notExported } from "../_backends.ts";
 
 const LINK_BUDGET = artifactKind("ntn.link_budget.numpy", { columns: "list", elevation_count: "count" });

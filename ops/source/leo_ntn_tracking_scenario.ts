@@ -8,7 +8,7 @@
  * Draws: uniform pass offset, uniform peak elevation, then normal noise [example, history, 3].
  *
  * Shapes: problem float64 [example, history, 3], truth float64 [example, 2] (see ../_leo.ts; geometry:
- * lib/numeric/leo_pass.ts).
+ * lib/numeric/channel/leo_pass.ts).
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
@@ -21,8 +21,8 @@ import {
   PASS_SECONDS,
   satelliteState,
   secondsToHandover,
-} from "../../lib/numeric/leo_pass.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+} from "../../lib/numeric/channel/leo_pass.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { executed, exported } from "../_backends.ts";
 import { futuresArtifact, LEO_HISTORY, LEO_TRUTH } from "../_leo.ts";
 

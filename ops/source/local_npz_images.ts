@@ -11,7 +11,7 @@ import { sha256Hex } from "../../lib/contract/hash.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { roundSamples } from "../../lib/artifact/image_resize.ts";
 import { imagesArtifact } from "../../lib/artifact/values.ts";
-import type { NdArray } from "../../lib/numeric/ndarray.ts";
+import type { NdArray } from "../../lib/numeric/array/ndarray.ts";
 
 export default defineOperation({
   id: "source.local_npz_images",

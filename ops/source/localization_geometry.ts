@@ -11,8 +11,8 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { perimeterAnchors } from "../../lib/numeric/localization.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { perimeterAnchors } from "../../lib/numeric/antenna/localization.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { LOCALIZATION_SCENE } from "../_localization.ts";
 
 const METRES = { "x-svc-ui": { unit: "m" } };

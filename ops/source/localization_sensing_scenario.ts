@@ -12,9 +12,9 @@ import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadat
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { dbToLinear } from "../../lib/numeric/decibel.ts";
-import { perimeterAnchors } from "../../lib/numeric/localization.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
+import { perimeterAnchors } from "../../lib/numeric/antenna/localization.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { executed, exported } from "../_backends.ts";
 import { boundRmse, LOCALIZATION_PROBLEM, repeatedAnchors, trueRanges } from "../_localization.ts";
 

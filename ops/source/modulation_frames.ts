@@ -8,10 +8,10 @@
 import { defineOperation } from "../../lib/contract/define.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { modulate } from "../../lib/numeric/modulation.ts";
-import { BITS_PER_SYMBOL } from "../../lib/numeric/modulations.ts";
-import { MODULATION_CLASSES } from "../../lib/numeric/modulation_recognition.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { modulate } from "../../lib/numeric/link/modulation.ts";
+import { BITS_PER_SYMBOL } from "../../lib/numeric/link/modulations.ts";
+import { MODULATION_CLASSES } from "../../lib/numeric/link/modulation_recognition.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { checkClasses, classArray, classesParameter, MODULATION_FRAMES, MODULATION_LABELS } from "../_modulation.ts";
 
 export default defineOperation({

@@ -17,10 +17,10 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { dbToLinear } from "../../lib/numeric/decibel.ts";
-import { steeringVector } from "../../lib/numeric/array_response.ts";
-import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
-import type { Generator } from "../../lib/numeric/random.ts";
+import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
+import { steeringVector } from "../../lib/numeric/antenna/array_response.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
+import type { Generator } from "../../lib/numeric/random/random.ts";
 import { MU_MIMO_PROBLEM, TRUE_CHANNEL } from "../_mu_mimo.ts";
 
 const HOTSPOTS_DEG = [-40, 0, 35], SPREAD_DEG = 5;

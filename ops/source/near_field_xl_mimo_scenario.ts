@@ -10,9 +10,9 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { dbToLinear } from "../../lib/numeric/decibel.ts";
-import { rayleighDistance, sphericalWave, wavelengthOf } from "../../lib/numeric/near_field.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
+import { rayleighDistance, sphericalWave, wavelengthOf } from "../../lib/numeric/antenna/near_field.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { executed, exported } from "../_backends.ts";
 import { fociArtifact, NEAR_FIELD_PROBLEM, NEAR_FIELD_TRUTH } from "../_near_field.ts";
 

@@ -1,6 +1,6 @@
 /**
  * Transport format of an NR shared channel: modulation and code rate of an MCS row, the transport block size that TS 38.214
- * section 5.1.3.2 forms from the resources, and the coded bits G that they carry. Formulas: lib/numeric/nr_transport_format.ts.
+ * section 5.1.3.2 forms from the resources, and the coded bits G that they carry. Formulas: lib/numeric/link/nr_transport_format.ts.
  *
  * The effective code rate is that of all information bits with their CRCs. Metrics: spectral efficiency in bit per
  * resource element. Draws nothing.

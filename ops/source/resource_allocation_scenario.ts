@@ -11,9 +11,9 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { dbToLinear } from "../../lib/numeric/decibel.ts";
-import { exponentialProfile, frequencyResponse, staticTaps } from "../../lib/numeric/delay_profile.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
+import { exponentialProfile, frequencyResponse, staticTaps } from "../../lib/numeric/channel/delay_profile.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { executed, exported } from "../_backends.ts";
 import { RESOURCE_PROBLEM } from "../_resource.ts";
 

@@ -6,7 +6,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { IMAGES, TEXTS } from "../../lib/contract/kinds.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { imagesArtifact, textsArtifact } from "../../lib/artifact/values.ts";
-import { paintScene } from "../../lib/numeric/scenes.ts";
+import { paintScene } from "../../lib/numeric/image/scenes.ts";
 import { checkIds, parseIds } from "./_ids.ts";
 import { RETRIEVAL_SMOKE, smokeScene } from "./_retrieval_smoke.ts";
 import { targetsArtifact } from "./_retrieval_targets.ts";

@@ -18,9 +18,9 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { dbToLinear } from "../../lib/numeric/decibel.ts";
-import { steeringVector } from "../../lib/numeric/array_response.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
+import { steeringVector } from "../../lib/numeric/antenna/array_response.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { notExported } from "../_backends.ts";
 import { RIS_CHANNEL } from "../_ris.ts";
 

@@ -3,7 +3,7 @@
  *
  * Shapes: images uint8 [scene, size, size, RGB]; segmentation uint8 [scene, size, size], 0 the background, 1 circle, 2
  * square, 3 triangle. Boxes are in pixels, [x_min, y_min, x_max, y_max] with x_max - x_min the width. No object hides
- * another, edges are not anti-aliased (lib/numeric/scenes.ts), and backgrounds are white, silver, grey and black in turn.
+ * another, edges are not anti-aliased (lib/numeric/image/scenes.ts), and backgrounds are white, silver, grey and black in turn.
  *
  * labels: the shape of the largest object, the earliest one among equals. texts: each scene in a sentence. targets: for the
  * sentence of a scene, all scenes that it describes. Questions: ops/source/_scene_questions.ts.
@@ -26,7 +26,7 @@ import {
   type Scene,
   type SceneObject,
   SHAPES,
-} from "../../lib/numeric/scenes.ts";
+} from "../../lib/numeric/image/scenes.ts";
 import {
   DETECTIONS,
   detectionsArtifact,

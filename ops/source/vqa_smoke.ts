@@ -7,7 +7,7 @@ import { IMAGES } from "../../lib/contract/kinds.ts";
 import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { imagesArtifact } from "../../lib/artifact/values.ts";
-import { paintScene, type SceneObject, SHAPES } from "../../lib/numeric/scenes.ts";
+import { paintScene, type SceneObject, SHAPES } from "../../lib/numeric/image/scenes.ts";
 import { ANSWERS, answersArtifact, DETECTIONS, QUESTIONS, questionsArtifact } from "../_vqa.ts";
 import { checkIds, parseIds } from "./_ids.ts";
 import { VQA_SMOKE } from "./_vqa_smoke.ts";

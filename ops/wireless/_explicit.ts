@@ -9,7 +9,7 @@ import { checkResourceElements, ofdmStateOf } from "../../lib/artifact/ofdm_stat
 import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact } from "../../lib/contract/operation.ts";
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
-import type { Generator } from "../../lib/numeric/random.ts";
+import type { Generator } from "../../lib/numeric/random/random.ts";
 import { oneTap } from "./_ofdm.ts";
 import type { PresetSettings, Received } from "./_params.ts";
 

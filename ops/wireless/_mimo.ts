@@ -7,8 +7,8 @@
  * Draws: H [vector or item, rx, tx], then noise [vector, rx].
  */
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
-import type { Generator } from "../../lib/numeric/random.ts";
-import { ZeroForcing } from "../../lib/numeric/zero_forcing.ts";
+import type { Generator } from "../../lib/numeric/random/random.ts";
+import { ZeroForcing } from "../../lib/numeric/link/zero_forcing.ts";
 import type { PresetSettings, Received } from "./_params.ts";
 
 export function mimoFlat(symbols: Float32Array, settings: PresetSettings, generator: Generator): Received {

@@ -20,9 +20,9 @@ import {
   frequencyResponse,
   staticTaps,
   tdlProfile,
-} from "../../lib/numeric/delay_profile.ts";
+} from "../../lib/numeric/channel/delay_profile.ts";
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
-import type { Generator } from "../../lib/numeric/random.ts";
+import type { Generator } from "../../lib/numeric/random/random.ts";
 import type { OfdmSettings, PresetSettings, Received } from "./_params.ts";
 
 type OfdmPreset = "ofdm_tdl" | "ofdm_cdl" | "urban_micro";

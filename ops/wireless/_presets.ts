@@ -12,14 +12,14 @@
  *
  * Source: Tse and Viswanath, Fundamentals of Wireless Communication, 2005, ch. 2 and 3.
  */
-import { dbToLinear } from "../../lib/numeric/decibel.ts";
+import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import type { NativeKernels } from "../../lib/numeric/native/kernels.ts";
 import {
   addComplexNormalParallel,
   complexNormal64Parallel,
   integersParallel,
 } from "../../lib/numeric/parallel/draws.ts";
-import type { Generator } from "../../lib/numeric/random.ts";
+import type { Generator } from "../../lib/numeric/random/random.ts";
 import { mimoFlat } from "./_mimo.ts";
 import { ofdm } from "./_ofdm.ts";
 import type { PresetSettings, Received } from "./_params.ts";

@@ -1,7 +1,7 @@
 /** Channel metadata of received symbols. */
 import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
-import { maximumDopplerHz } from "../../lib/numeric/delay_profile.ts";
+import { maximumDopplerHz } from "../../lib/numeric/channel/delay_profile.ts";
 import { OFDM_PRESETS, type Preset, type PresetSettings } from "./_params.ts";
 
 /** Parameters that describe a channel. */

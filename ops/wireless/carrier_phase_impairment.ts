@@ -19,9 +19,9 @@ import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { companionsOf, sourceItemCounts, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { sizeOfInput } from "../_same_shape.ts";
-import { mean } from "../../lib/numeric/statistics.ts";
+import { mean } from "../../lib/numeric/scores/statistics.ts";
 
 export default defineOperation({
   id: "wireless.carrier_phase_impairment",

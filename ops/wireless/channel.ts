@@ -22,9 +22,9 @@ import {
   symbolsOf,
   travel,
 } from "../../lib/artifact/values.ts";
-import { PROFILE_MODELS } from "../../lib/numeric/delay_profile.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { NoiseBlocks } from "../../lib/numeric/noise_blocks.ts";
+import { PROFILE_MODELS } from "../../lib/numeric/channel/delay_profile.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { NoiseBlocks } from "../../lib/numeric/random/noise_blocks.ts";
 import { nativeKernels } from "../_native.ts";
 import { CHANNEL_MATERIALIZATIONS, checkBackend } from "./_materializations.ts";
 import { transmitExplicit } from "./_explicit.ts";

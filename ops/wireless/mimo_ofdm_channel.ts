@@ -5,7 +5,7 @@
  *     y = G_k x + n        G_k = H_k W_k / sqrt(L)        n ~ CN(0, N0 I)
  *
  * so that E|y_r|² = 1 + N0 at unit mean gain. H is iid (one tap of power 1), a tapped delay line with Kronecker correlation,
- * or CDL clusters with half-wavelength arrays (lib/numeric/mimo_channel.ts), constant within a grid. W is the first L antennas
+ * or CDL clusters with half-wavelength arrays (lib/numeric/channel/mimo_channel.ts), constant within a grid. W is the first L antennas
  * (none), or the L strongest right singular vectors of H_k (svd), each with a first component that is real and not negative.
  *
  * Shapes: symbols complex64 [n] -> rx_grid complex64 [grid, OFDM symbol, subcarrier, rx], state complex64 [grid, subcarrier, rx,
@@ -22,11 +22,11 @@ import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { symbolsOf, travel } from "../../lib/artifact/values.ts";
-import { cdlProfile, type DelayProfile, PROFILE_MODELS, tdlProfile } from "../../lib/numeric/delay_profile.ts";
-import { cdlResponse, correlationFactors, CORRELATIONS, tdlResponse } from "../../lib/numeric/mimo_channel.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
-import type { Generator } from "../../lib/numeric/random.ts";
-import { realFirst, svd } from "../../lib/numeric/svd.ts";
+import { cdlProfile, type DelayProfile, PROFILE_MODELS, tdlProfile } from "../../lib/numeric/channel/delay_profile.ts";
+import { cdlResponse, correlationFactors, CORRELATIONS, tdlResponse } from "../../lib/numeric/channel/mimo_channel.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import type { Generator } from "../../lib/numeric/random/random.ts";
+import { realFirst, svd } from "../../lib/numeric/linalg/svd.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { MIMO_RX_GRID, MIMO_STATE } from "../_mimo_grid.ts";
 import { gridLayout } from "../_ofdm_grid.ts";

@@ -2,7 +2,7 @@
  * Channels from an array of transmit antennas to one receive antenna over OFDM, for CSI feedback. The antennas are
  * correlated, R_ij = ρ^|i-j|: with R = LLᵀ and independent responses g_j of each antenna, h_i = Σ_j L_ij·g_j.
  *
- *     phylib  g_j from time-variant TDL taps as sums of sinusoids, lib/numeric/delay_profile.ts
+ *     phylib  g_j from time-variant TDL taps as sums of sinusoids, lib/numeric/channel/delay_profile.ts
  *     numpy   g_j from channel_tap_count static taps of powers e^{-l} (of sum 1), H_k = Σ_l h_l·exp(-j2πkl/F); mobility,
  *             delay spread and profile have no effect there
  *
@@ -16,7 +16,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { dbToLinear } from "../../lib/numeric/decibel.ts";
+import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import {
   exponentialProfile,
   frequencyResponse,
@@ -26,9 +26,9 @@ import {
   PROFILE_MODELS,
   staticTaps,
   tdlProfile,
-} from "../../lib/numeric/delay_profile.ts";
-import { cholesky, zeros } from "../../lib/numeric/linear_algebra.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+} from "../../lib/numeric/channel/delay_profile.ts";
+import { cholesky, zeros } from "../../lib/numeric/linalg/linear_algebra.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { MISO_CSI } from "../_csi_feedback.ts";
 
 export default defineOperation({

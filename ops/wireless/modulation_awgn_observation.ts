@@ -10,8 +10,8 @@ import { seedParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { travel } from "../../lib/artifact/values.ts";
-import { dbToLinear } from "../../lib/numeric/decibel.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import { MODULATION_FRAMES, MODULATION_IQ } from "../_modulation.ts";
 

@@ -1,6 +1,6 @@
 /**
  * A fixed realisation of a TDL channel over OFDM, shared by an allocator and a channel: frequency responses of taps
- * that vary in time as sums of sinusoids, lib/numeric/delay_profile.ts. The number of grids is that for n symbols,
+ * that vary in time as sums of sinusoids, lib/numeric/channel/delay_profile.ts. The number of grids is that for n symbols,
  * times capacity_multiplier: ceil(capacity_multiplier·n / (num_ofdm_symbols·F)); each varies independently, from t = 0.
  *
  * Shapes: symbols complex64 [n] -> the same symbols; state complex64 [grid, OFDM symbol, subcarrier], with noise variance
@@ -20,7 +20,7 @@ import {
   ofdmSymbolInterval,
   PROFILE_MODELS,
   tdlProfile,
-} from "../../lib/numeric/delay_profile.ts";
+} from "../../lib/numeric/channel/delay_profile.ts";
 import { notExported } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 

@@ -19,9 +19,9 @@ import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { type OfdmState, ofdmStateArtifact, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
-import { meanPower } from "../../lib/numeric/complex.ts";
-import { dbToLinear } from "../../lib/numeric/decibel.ts";
-import type { Generator } from "../../lib/numeric/random.ts";
+import { meanPower } from "../../lib/numeric/linalg/complex.ts";
+import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
+import type { Generator } from "../../lib/numeric/random/random.ts";
 
 const KEYS = [
   "noise_variance",

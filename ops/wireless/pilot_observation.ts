@@ -1,7 +1,7 @@
 /**
  * Pilots through channels in noise, y_rk = Σ_t h_rtk·x_tk + n_rk with n ~ CN(0, N0) and N0 = 10^(-snr_db/10), and
  * common inputs of estimators: the least-squares values at the pilots and between them
- * (lib/numeric/channel_estimation.ts).
+ * (lib/numeric/channel/channel_estimation.ts).
  *
  * Shapes: channel [example, rx, tx, subcarrier] and pilots [tx, subcarrier] -> observation, problem complex64 [example, rx,
  * subcarrier]; truth, pilot_ls (0 between pilots), ls_estimate complex64 [example, rx, tx, subcarrier]; pilot_mask float32
@@ -11,8 +11,8 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
-import { dbToLinear } from "../../lib/numeric/decibel.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import {
   CHANNEL_OBSERVATION,
   CHANNEL_PROBLEM,

@@ -15,8 +15,8 @@ import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { metadataOf } from "../../lib/artifact/values.ts";
-import { dbToLinear } from "../../lib/numeric/decibel.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import {
   boundRmse,
   LOCALIZATION_OBSERVATION,

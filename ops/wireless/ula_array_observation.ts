@@ -15,13 +15,13 @@ import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadat
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { dbToLinear } from "../../lib/numeric/decibel.ts";
-import { steeringVector } from "../../lib/numeric/array_response.ts";
-import { directionCramerRao } from "../../lib/numeric/direction_finding.ts";
-import { type PooledMetric, ratioSums } from "../../lib/numeric/pooled_ratio.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
+import { steeringVector } from "../../lib/numeric/antenna/array_response.ts";
+import { directionCramerRao } from "../../lib/numeric/antenna/direction_finding.ts";
+import { type PooledMetric, ratioSums } from "../../lib/numeric/scores/pooled_ratio.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
-import { lowerFactor, stochasticCramerRao } from "../../lib/numeric/several_directions.ts";
+import { lowerFactor, stochasticCramerRao } from "../../lib/numeric/antenna/several_directions.ts";
 import { AOA_OBSERVATION, AOA_PROBLEM, AOA_SCENE, AOA_TRUTH, directionsOf, SOURCE_FACTS, sourcesOf } from "../_aoa.ts";
 
 export default defineOperation({

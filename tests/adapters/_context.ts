@@ -1,7 +1,7 @@
 /** Calls an adapter's functions as its sandbox would, without one: models run in the ordinary sessions. */
 import { readYaml } from "../../lib/recipe/yaml_reader.ts";
 import { isObject } from "../../lib/contract/value.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { openOnnxSession } from "../../lib/onnx/session.ts";
 import type { ArrayValue, Context } from "../../adapters/text_classifier/svc_types.ts";
 

@@ -12,7 +12,7 @@ import { centreCrop } from "../../lib/artifact/image_resize.ts";
 import { encodeJpeg } from "../../lib/artifact/jpeg/encoder.ts";
 import { decodeJpeg } from "../../lib/artifact/jpeg/decoder.ts";
 import { toNumber, type Value } from "../../lib/contract/value.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { formatRecipeText } from "../../lib/recipe/format.ts";
 import { run } from "../../mod.ts";
 import { openWorkspace } from "../../lib/run/workspace.ts";

@@ -5,7 +5,7 @@ import type { ArrayValue, Metadata } from "../../adapters/learned_bit_codec/svc_
 import { decodeImage } from "../../lib/artifact/image_file.ts";
 import { centreCrop } from "../../lib/artifact/image_resize.ts";
 import { closeOnnxSessions } from "../../lib/onnx/session.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { contextOf } from "./_context.ts";
 
 const ADAPTER = "learned_bit_codec";

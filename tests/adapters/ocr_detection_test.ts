@@ -5,7 +5,7 @@ import { read } from "../../adapters/ocr_reader/read.ts";
 import { type Box, scaled, wholeImage } from "../../adapters/ocr_reader/sample.ts";
 import { decodeImage } from "../../lib/artifact/image_file.ts";
 import { parseTextManifest } from "../../lib/artifact/text_manifest.ts";
-import { wordsRead } from "../../lib/numeric/corpus_scores.ts";
+import { wordsRead } from "../../lib/numeric/scores/corpus_scores.ts";
 import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 import { contextOf } from "./_context.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { decoded, line, read } from "../../adapters/ocr_reader/read.ts";
 import { decodeImage } from "../../lib/artifact/image_file.ts";
 import { parseTextManifest } from "../../lib/artifact/text_manifest.ts";
-import { characterErrors } from "../../lib/numeric/corpus_scores.ts";
+import { characterErrors } from "../../lib/numeric/scores/corpus_scores.ts";
 import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 import { contextOf } from "./_context.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { hashed, LABELS, reports, tokens } from "../../adapters/text_classifier/classify.ts";
 import { parseJson } from "../../lib/contract/json.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { wilsonInterval } from "../../lib/numeric/statistics.ts";
+import { wilsonInterval } from "../../lib/numeric/scores/statistics.ts";
 import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 import { arrays } from "../support/stored_reference.ts";
 import { contextOf } from "./_context.ts";

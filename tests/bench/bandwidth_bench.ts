@@ -2,10 +2,10 @@
 import { checkBits, checkSymbols } from "../../lib/artifact/boundary.ts";
 import { crc32Of } from "../../lib/artifact/crc32.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
-import { packBits, unpackBits } from "../../lib/numeric/bit_packing.ts";
-import { demodulateLlr, hardBits, modulate } from "../../lib/numeric/modulation.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { packBits, unpackBits } from "../../lib/numeric/array/bit_packing.ts";
+import { demodulateLlr, hardBits, modulate } from "../../lib/numeric/link/modulation.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { ms, row, sized, time } from "./measure.ts";
 
 const COUNT = sized(1e7, 1e4), COPIED = sized(1 << 28, 1 << 16);

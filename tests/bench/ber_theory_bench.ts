@@ -5,7 +5,7 @@
  *
  *     deno run -A tests/bench/ber_theory_bench.ts
  */
-import { shownAggregates } from "../../lib/benchmark/estimates.ts";
+import { shownAggregates } from "../../lib/study/rows/estimates.ts";
 import { toNumber } from "../../lib/contract/value.ts";
 import { majorityErrorRate, type TheoryChannel, type TheoryModulation } from "../support/repetition_theory.ts";
 import { ROOT_PATH } from "../support/paths.ts";

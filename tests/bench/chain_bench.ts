@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { addComplexNormalParallel, integersParallel } from "../../lib/numeric/parallel/draws.ts";
 import { demodulateLlrParallel, modulateParallel } from "../../lib/numeric/parallel/modulation.ts";
 import { availableThreads } from "../../lib/numeric/parallel/team.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { ms, row, sized } from "./measure.ts";
 import { medianMs, numpyTimings, printComparison } from "./numpy.ts";
 

@@ -2,7 +2,7 @@
  * The channel presets on 1e6 symbols, against the same draws and formulas in NumPy: `deno run -A tests/bench/channel_bench.ts`.
  * MIMO in NumPy is batched over all vectors; OFDM is one matrix product for all grids.
  */
-import { Generator } from "../../lib/numeric/random.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { type Preset, PRESETS, presetSettings } from "../../ops/wireless/_params.ts";
 import { transmit } from "../../ops/wireless/_presets.ts";
 import { row, sized } from "./measure.ts";

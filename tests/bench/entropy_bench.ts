@@ -4,9 +4,9 @@
  *
  * Beside it the same coder in plain C (entropy_plain.c), where gcc is installed. Best of several rounds.
  */
-import { decodeIntegers, encodeIntegers, normalTable } from "../../lib/numeric/frequency_table.ts";
-import { Generator } from "../../lib/numeric/random.ts";
-import { RangeDecoder, RangeEncoder } from "../../lib/numeric/range_coder.ts";
+import { decodeIntegers, encodeIntegers, normalTable } from "../../lib/numeric/coding/frequency_table.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
+import { RangeDecoder, RangeEncoder } from "../../lib/numeric/coding/range_coder.ts";
 import { informationBits } from "../support/information_bits.ts";
 import { ms, plainC, row, sized, timesOf } from "./measure.ts";
 

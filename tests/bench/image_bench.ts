@@ -2,8 +2,8 @@
  * SSIM and MS-SSIM of RGB images in pixels a second, on one thread: `deno run -A tests/bench/image_bench.ts`. Below 161 rows there is
  * SSIM alone. The loops of the same formulas in TypeScript stand beside them. Best of several rounds.
  */
-import { structuralSimilarity } from "../../lib/numeric/image_quality.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { structuralSimilarity } from "../../lib/numeric/scores/image_quality.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { referenceSimilarity } from "../support/structural_similarity.ts";
 import { row, sized, timesOf } from "./measure.ts";
 

@@ -8,15 +8,15 @@
  * deinterleaving and copies in it. Figures are the best of several rounds, for other programs disturb both.
  */
 import { Buffer } from "node:buffer";
-import { codedBitCount, codeParameters } from "../../lib/numeric/nr_ldpc/code_parameters.ts";
-import { decodeTransportBlock } from "../../lib/numeric/nr_ldpc/decoder.ts";
-import { encodeTransportBlock } from "../../lib/numeric/nr_ldpc/encoder.ts";
+import { codedBitCount, codeParameters } from "../../lib/numeric/coding/nr_ldpc/code_parameters.ts";
+import { decodeTransportBlock } from "../../lib/numeric/coding/nr_ldpc/decoder.ts";
+import { encodeTransportBlock } from "../../lib/numeric/coding/nr_ldpc/encoder.ts";
 import { decodeTransportBlocks } from "../../lib/numeric/parallel/nr_ldpc.ts";
-import { bufferLayout, decoderProgram } from "../../lib/numeric/nr_ldpc/programs.ts";
+import { bufferLayout, decoderProgram } from "../../lib/numeric/coding/nr_ldpc/programs.ts";
 import { receivedValues, roundedLlr } from "../support/nr_ldpc_reference.ts";
-import { goldSequence } from "../../lib/numeric/nr_ldpc/scrambling.ts";
-import { demodulateLlr, modulate } from "../../lib/numeric/modulation.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { goldSequence } from "../../lib/numeric/coding/nr_ldpc/scrambling.ts";
+import { demodulateLlr, modulate } from "../../lib/numeric/link/modulation.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { plainC, row, sized, timesOf } from "./measure.ts";
 
 const BLOCK_BITS = 16136, CODE_RATE = 0.5, EB_N0_DB = 2, ITERATIONS = 20, BLOCKS = sized(24, 2), ROUNDS = sized(40, 1);

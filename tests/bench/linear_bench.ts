@@ -3,12 +3,12 @@
  * antenna arrays and OFDM grids; NumPy calls LAPACK and pocketfft, each call with some overhead of its own. `solve` is a square
  * system: least squares by QR here, LU with half the operations in LAPACK.
  */
-import { Fft } from "../../lib/numeric/fft.ts";
-import { hermitianEigen } from "../../lib/numeric/hermitian_eigen.ts";
-import { gram } from "../../lib/numeric/linear_algebra.ts";
-import { leastSquares, qr } from "../../lib/numeric/qr.ts";
-import { Generator } from "../../lib/numeric/random.ts";
-import { svd } from "../../lib/numeric/svd.ts";
+import { Fft } from "../../lib/numeric/linalg/fft.ts";
+import { hermitianEigen } from "../../lib/numeric/linalg/hermitian_eigen.ts";
+import { gram } from "../../lib/numeric/linalg/linear_algebra.ts";
+import { leastSquares, qr } from "../../lib/numeric/linalg/qr.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
+import { svd } from "../../lib/numeric/linalg/svd.ts";
 import { sized } from "./measure.ts";
 import { medianMs, numpyTimings, printComparison, type Timings } from "./numpy.ts";
 

@@ -4,8 +4,8 @@
  *
  *     deno run -A tests/bench/mimo_bench.ts
  */
-import { kBestDetector, linearDetector } from "../../lib/numeric/mimo_detection.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { kBestDetector, linearDetector } from "../../lib/numeric/link/mimo_detection.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { row, sized, timesOf } from "./measure.ts";
 
 const ANTENNAS = 4, LAYERS = 4, SYMBOLS = 14, NOISE = 0.05, CHANNELS = 64, ROUNDS = sized(9, 1);

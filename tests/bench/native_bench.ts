@@ -4,13 +4,13 @@
  */
 import { checkBits } from "../../lib/artifact/boundary.ts";
 import { LEVELS, NativeKernels } from "../../lib/numeric/native/kernels.ts";
-import { demodulateLlr, hardBits, modulate } from "../../lib/numeric/modulation.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { legalBlockSize } from "../../lib/numeric/nr_ldpc/block_size.ts";
-import { codedBitCount, codeParameters } from "../../lib/numeric/nr_ldpc/code_parameters.ts";
-import { decodeTransportBlock } from "../../lib/numeric/nr_ldpc/decoder.ts";
-import { encodeTransportBlock } from "../../lib/numeric/nr_ldpc/encoder.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { demodulateLlr, hardBits, modulate } from "../../lib/numeric/link/modulation.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { legalBlockSize } from "../../lib/numeric/coding/nr_ldpc/block_size.ts";
+import { codedBitCount, codeParameters } from "../../lib/numeric/coding/nr_ldpc/code_parameters.ts";
+import { decodeTransportBlock } from "../../lib/numeric/coding/nr_ldpc/decoder.ts";
+import { encodeTransportBlock } from "../../lib/numeric/coding/nr_ldpc/encoder.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { NATIVE_LIBRARY } from "../support/native.ts";
 import { ms, row, sized } from "./measure.ts";
 import { numpyTimings } from "./numpy.ts";

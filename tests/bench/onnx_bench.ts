@@ -5,8 +5,8 @@
  *
  *     deno run -A tests/bench/onnx_bench.ts
  */
-import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { engineBinary } from "../../lib/onnx/engine.ts";
 import { closeOnnxSessions, openOnnxSession } from "../../lib/onnx/session.ts";
 import { convolutions, linearModel, perceptron } from "../support/onnx_graphs.ts";

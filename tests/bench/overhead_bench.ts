@@ -1,8 +1,8 @@
 /** What running costs beyond the work itself: cold start, trivial steps in a chain and in a fan, evidence. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { demodulateLlr, hardBits, modulate } from "../../lib/numeric/modulation.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { demodulateLlr, hardBits, modulate } from "../../lib/numeric/link/modulation.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { run } from "../../mod.ts";
 import { addressOfCli } from "./places.ts";
 import { median, ms, output, row, sized, time } from "./measure.ts";

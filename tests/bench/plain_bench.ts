@@ -5,12 +5,12 @@
  * its page faults. Other results of ours are new arrays, at most as long as the bits. LDPC has its own comparison (ldpc_bench.ts), LAPACK stands beside linear_bench.ts.
  */
 import { crc32Of } from "../../lib/artifact/crc32.ts";
-import { packBits, unpackBits } from "../../lib/numeric/bit_packing.ts";
-import { sampleErrors } from "../../lib/numeric/image_quality.ts";
-import { demodulateLlr, hardBits, modulate } from "../../lib/numeric/modulation.ts";
+import { packBits, unpackBits } from "../../lib/numeric/array/bit_packing.ts";
+import { sampleErrors } from "../../lib/numeric/scores/image_quality.ts";
+import { demodulateLlr, hardBits, modulate } from "../../lib/numeric/link/modulation.ts";
 import { zigguratTables } from "../../lib/numeric/native/build.ts";
-import { majorityBits } from "../../lib/numeric/repetition.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { majorityBits } from "../../lib/numeric/coding/repetition.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { ms, plainC, row, sized, timesOf } from "./measure.ts";
 
 const COUNT = sized(1e7, 1e4), ROUNDS = 5, WIDTH = sized(512, 8);

@@ -6,12 +6,12 @@
  * Aims: below 300 ms for specification and SVG once the libraries are loaded (they take about half a second), below 1 s
  * for the tables.
  */
-import { exportTexts } from "../../lib/benchmark/export.ts";
-import { benchmarkFigure } from "../../lib/benchmark/figure/figure_of.ts";
+import { exportTexts } from "../../lib/study/report/export.ts";
+import { benchmarkFigure } from "../../lib/study/report/figure/figure_of.ts";
 import { renderPng, renderSvg } from "../../lib/figure/render.ts";
 import { figureSpec } from "../../lib/figure/spec.ts";
 import { STYLES } from "../../lib/figure/style.ts";
-import { errorRateResult } from "../lib/benchmark/result_fixture.ts";
+import { errorRateResult } from "../lib/study/result_fixture.ts";
 import { ms, row, sized, time } from "./measure.ts";
 
 const result = errorRateResult(5);

@@ -4,12 +4,12 @@
  *
  *     deno run -A tests/bench/polar_bench.ts
  */
-import { polarCode } from "../../lib/numeric/polar/code.ts";
-import { decodePolar } from "../../lib/numeric/polar/decoder.ts";
-import { encodePolar } from "../../lib/numeric/polar/encoder.ts";
-import { decodeList } from "../../lib/numeric/polar/list_reference.ts";
-import { demodulateLlr, modulate } from "../../lib/numeric/modulation.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { polarCode } from "../../lib/numeric/coding/polar/code.ts";
+import { decodePolar } from "../../lib/numeric/coding/polar/decoder.ts";
+import { encodePolar } from "../../lib/numeric/coding/polar/encoder.ts";
+import { decodeList } from "../../lib/numeric/coding/polar/list_reference.ts";
+import { demodulateLlr, modulate } from "../../lib/numeric/link/modulation.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { row, sized, timesOf } from "./measure.ts";
 
 const SENT = 512, LIST = 8, BLOCKS = sized(400, 4), ROUNDS = sized(15, 1), GROUP = 20;

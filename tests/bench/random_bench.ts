@@ -4,7 +4,7 @@
  */
 import { complexNormal64Parallel, integersParallel } from "../../lib/numeric/parallel/draws.ts";
 import { availableThreads } from "../../lib/numeric/parallel/team.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { sized } from "./measure.ts";
 import { medianMs, numpyTimings, printComparison } from "./numpy.ts";
 

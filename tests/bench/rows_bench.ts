@@ -9,11 +9,11 @@
 import { inside } from "../../lib/artifact/inside.ts";
 import { join } from "node:path";
 import process from "node:process";
-import { LedgerIndex } from "../../lib/benchmark/ledger.ts";
-import { exportBenchmark, plotBenchmark } from "../../lib/benchmark/reports.ts";
-import { pageOfRows } from "../../lib/benchmark/stored_rows.ts";
-import { showBenchmarkResult } from "../../lib/benchmark/store.ts";
-import { LEDGER_FILE } from "../../lib/benchmark/types.ts";
+import { LedgerIndex } from "../../lib/study/rows/ledger.ts";
+import { exportBenchmark, plotBenchmark } from "../../lib/study/report/reports.ts";
+import { pageOfRows } from "../../lib/study/rows/stored_rows.ts";
+import { showBenchmarkResult } from "../../lib/study/rows/store.ts";
+import { LEDGER_FILE } from "../../lib/study/pack/types.ts";
 import { verifyBenchmark } from "../support/session.ts";
 import { listFiles } from "../../lib/run/files.ts";
 import { openWorkspace } from "../../lib/run/workspace.ts";

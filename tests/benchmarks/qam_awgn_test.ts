@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { runBenchmark } from "../support/session.ts";
 import { ROOT_PATH } from "../support/paths.ts";
-import { shownAggregates } from "../../lib/benchmark/estimates.ts";
-import { wilsonInterval } from "../../lib/numeric/statistics.ts";
-import { bitErrorRateAwgn } from "../../lib/numeric/theory.ts";
-import type { Modulation } from "../../lib/numeric/modulations.ts";
+import { shownAggregates } from "../../lib/study/rows/estimates.ts";
+import { wilsonInterval } from "../../lib/numeric/scores/statistics.ts";
+import { bitErrorRateAwgn } from "../../lib/numeric/link/theory.ts";
+import type { Modulation } from "../../lib/numeric/link/modulations.ts";
 
 Deno.test("qam_awgn_v1 agrees with the closed form of each modulation at every point", async () => {
   const stateDir = await Deno.makeTempDir();

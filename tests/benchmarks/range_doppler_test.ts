@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { reducedPack } from "../support/reduced_pack.ts";
 import { runBenchmark } from "../support/session.ts";
 import { ROOT_PATH } from "../support/paths.ts";
-import { SPEED_OF_LIGHT } from "../../lib/numeric/range_doppler.ts";
+import { SPEED_OF_LIGHT } from "../../lib/numeric/antenna/range_doppler.ts";
 
 Deno.test("the parabola meets the bound, a Hann window costs 6 dB, and the strongest bin ends at its spacing", async () => {
   const stateDir = await Deno.makeTempDir();

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { BenchmarkOptions, BenchmarkResult } from "../../mod.ts";
-import mcsSelector from "../../ops/model/nr_mcs_selector.ts";
+import mcsSelector from "../../ops/resource/nr_mcs_selector.ts";
 import { runOperation } from "../ops/harness.ts";
 import { sharedSession } from "../support/session.ts";
-import { rateDifferences } from "../../lib/benchmark/rate_differences.ts";
-import { reportTables } from "../../lib/benchmark/report_tables.ts";
-import { listBenchmarkPacks } from "../../lib/benchmark/packs.ts";
-import { listSuites } from "../../lib/benchmark/suites.ts";
+import { rateDifferences } from "../../lib/study/report/rate_differences.ts";
+import { reportTables } from "../../lib/study/report/report_tables.ts";
+import { listBenchmarkPacks } from "../../lib/study/pack/packs.ts";
+import { listSuites } from "../../lib/study/pack/suites.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { parseYaml } from "../../lib/contract/yaml.ts";
 import { ROOT_PATH } from "../support/paths.ts";

@@ -1,17 +1,17 @@
 /** A benchmark that is killed again and again, at any moment, ends with the numbers of one that was left alone. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { listBenchmarkResults, showBenchmarkResult } from "../../lib/benchmark/store.ts";
+import { listBenchmarkResults, showBenchmarkResult } from "../../lib/study/rows/store.ts";
 import { exists } from "../../lib/artifact/path_kind.ts";
 import { listRuns } from "../../lib/run/store.ts";
 import { openWorkspace } from "../../lib/run/workspace.ts";
 import { verifyBenchmark } from "../support/session.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { prettyJson } from "../../lib/contract/json.ts";
 import { CLI_ARGS, inFolder } from "../support/cli.ts";
-import { LEDGER_FILE } from "../../lib/benchmark/types.ts";
+import { LEDGER_FILE } from "../../lib/study/pack/types.ts";
 import { lasting } from "../support/benchmark.ts";
-import { LINK, twoLinks } from "../lib/benchmark/packs.ts";
+import { LINK, twoLinks } from "../lib/study/packs.ts";
 import { until } from "../support/until.ts";
 
 /** Kills within a benchmark; each is one start of the program. */

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { CLI_ARGS, type CliResult, inFolder, svc } from "../support/cli.ts";
 import { exists } from "../../lib/artifact/path_kind.ts";
-import { shardResult } from "../../lib/benchmark/shards.ts";
+import { shardResult } from "../../lib/study/rows/shards.ts";
 import { open } from "../../mod.ts";
 import { needs } from "../support/needs.ts";
 import { ROOT_PATH } from "../support/paths.ts";
-import { LINK } from "../lib/benchmark/packs.ts";
+import { LINK } from "../lib/study/packs.ts";
 import { until } from "../support/until.ts";
 
 /** Two points: all replicates of both are so many rows that a task can be killed between them. */

@@ -1,7 +1,7 @@
 /** A seeded part of `deno task soak faults`: another command each with a fault of the system, or killed, at some file call. */
 import { type Fault, faultBench, faultLibrary, FAULTS } from "../support/fault_layer.ts";
 import { inFolder } from "../support/cli.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 
 Deno.test(
   "commands that meet a fault of the disk, or are killed, end in a coded error, lose nothing and can be repeated",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { CLI_ARGS, inFolder, svc } from "../support/cli.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 
 const RECIPE = `name: chain
 metadata: { seed: 1 }

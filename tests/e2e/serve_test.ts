@@ -9,7 +9,7 @@ import { codeBlocks } from "../docs/blocks.ts";
 import { inFolder, svc } from "../support/cli.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { serve } from "../support/served.ts";
-import { LINK, twoLinks } from "../lib/benchmark/packs.ts";
+import { LINK, twoLinks } from "../lib/study/packs.ts";
 import { BITS, BITS_YAML } from "../lib/http/support.ts";
 import { OPTIONS, RECIPE } from "../lib/session/fixture.ts";
 import { LONG } from "../support/long_recipe.ts";

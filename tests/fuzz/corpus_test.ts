@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { readSnapshot } from "../../lib/benchmark/evidence.ts";
-import { showBenchmarkResult } from "../../lib/benchmark/store.ts";
+import { readSnapshot } from "../../lib/study/rows/evidence.ts";
+import { showBenchmarkResult } from "../../lib/study/rows/store.ts";
 import { verifyBenchmark } from "../support/session.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
 import { canonicalJson, parseJson, prettyJson } from "../../lib/contract/json.ts";
@@ -23,7 +23,7 @@ import { readRecipeText } from "../../lib/recipe/read.ts";
 import { openWorkspace } from "../../lib/run/workspace.ts";
 import { Session } from "../../lib/session/session.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
-import { resultOf } from "../lib/benchmark/result_fixture.ts";
+import { resultOf } from "../lib/study/result_fixture.ts";
 
 const registry = new Registry();
 registry.register(BUILTIN_OPERATIONS);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { canonicalJson, sameValue } from "../../lib/contract/json.ts";
 import { parseYaml } from "../../lib/contract/yaml.ts";
 import type { JsonObject, Value } from "../../lib/contract/value.ts";
-import { graphSvg } from "../../lib/plan/graph_svg.ts";
+import { graphSvg } from "../../lib/figure/graph/svg.ts";
 import { Registry } from "../../lib/contract/registry.ts";
 import { editRecipeText } from "../../lib/recipe/edit_text.ts";
 import { formatRecipeText } from "../../lib/recipe/format.ts";

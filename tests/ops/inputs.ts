@@ -2,7 +2,7 @@
 import type { OutputArtifact } from "../../lib/contract/operation.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { bitsArtifact, symbolsArtifact, textsArtifact } from "../../lib/artifact/values.ts";
-import { type Dtype, ndarray, type TypedData } from "../../lib/numeric/ndarray.ts";
+import { type Dtype, ndarray, type TypedData } from "../../lib/numeric/array/ndarray.ts";
 
 export type Described = OutputArtifact & { kind: string };
 

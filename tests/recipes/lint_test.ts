@@ -5,7 +5,7 @@ import { lint } from "../support/session.ts";
 /** All recipes below a folder; models have manifests and no recipes. */
 function* recipesBelow(folder: URL): Iterable<URL> {
   for (const entry of [...Deno.readDirSync(folder)].sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (entry.name === "models") continue;
+    if (entry.name === "models" || entry.name === "scaffolds") continue;
     if (entry.isDirectory) yield* recipesBelow(new URL(`${entry.name}/`, folder));
     else if (entry.name.endsWith(".yaml")) yield new URL(entry.name, folder);
   }

@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { run } from "../../mod.ts";
-import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { closeOnnxSessions, openOnnxSession } from "../../lib/onnx/session.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 

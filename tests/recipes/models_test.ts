@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { sharedSession } from "../support/session.ts";
 import { open } from "../../mod.ts";
 import { isNumber, toNumber } from "../../lib/contract/value.ts";
-import { wilsonInterval } from "../../lib/numeric/statistics.ts";
+import { wilsonInterval } from "../../lib/numeric/scores/statistics.ts";
 import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 import { inspectPackage } from "../../lib/training/inspect.ts";
 import { openPackage } from "../../lib/training/source.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PACKAGED_STARTERS } from "../../lib/template/source.ts";
 import { isObject, toNumber, type Value } from "../../lib/contract/value.ts";
 import { parseYaml } from "../../lib/contract/yaml.ts";
-import { gaussianTail } from "../../lib/numeric/error_function.ts";
+import { gaussianTail } from "../../lib/numeric/linalg/error_function.ts";
 import { codeBlocks } from "../docs/blocks.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { sharedSession } from "../support/session.ts";

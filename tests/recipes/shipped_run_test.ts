@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { basename } from "node:path";
 import { sharedSession } from "../support/session.ts";
-import { listBenchmarkPacks } from "../../lib/benchmark/packs.ts";
+import { listBenchmarkPacks } from "../../lib/study/pack/packs.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { packOfEnds } from "../support/reduced_pack.ts";
 

@@ -13,8 +13,8 @@
  */
 import { parseArgs } from "node:util";
 import { nativeKernels } from "../../lib/numeric/native/kernels.ts";
-import { decodeCodeBlock } from "../../lib/numeric/nr_ldpc/decoder.ts";
-import { wilsonInterval } from "../../lib/numeric/statistics.ts";
+import { decodeCodeBlock } from "../../lib/numeric/coding/nr_ldpc/decoder.ts";
+import { wilsonInterval } from "../../lib/numeric/scores/statistics.ts";
 import {
   measureBlockErrors,
   qpskBlock,

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { sha256Hex } from "../../lib/contract/hash.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { CLI_ARGS, svc } from "./cli.ts";
 import { KEYS, testStore } from "./s3.ts";
 

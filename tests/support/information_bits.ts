@@ -1,5 +1,5 @@
-import type { FrequencyTable } from "../../lib/numeric/range_kernel.ts";
-import { PROBABILITY_BITS } from "../../lib/numeric/range_coder.ts";
+import type { FrequencyTable } from "../../lib/numeric/coding/range_kernel.ts";
+import { PROBABILITY_BITS } from "../../lib/numeric/coding/range_coder.ts";
 
 /** Information content of integers under their tables, escapes included, in bits: the least length of a code. */
 export function informationBits(

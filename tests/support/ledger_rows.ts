@@ -1,5 +1,5 @@
 /** Fields of ledger events in their whole form, for tests of the ledger alone. */
-import type { ResultRow, StartFields } from "../../lib/benchmark/types.ts";
+import type { ResultRow, StartFields } from "../../lib/study/pack/types.ts";
 
 /** The start of a benchmark of some recipes. */
 export function startOf(recipes: readonly string[], changes: Partial<StartFields> = {}): StartFields {

@@ -4,10 +4,15 @@
  *
  * Values are log-likelihood ratios, positive for bit 0, one per bit of the code word (columns · Z), in column order.
  */
-import { type Circulant, CORE_ROWS, type LiftedCode, PUNCTURED_COLUMNS } from "../../lib/numeric/nr_ldpc/base_graph.ts";
-import type { CodeParameters } from "../../lib/numeric/nr_ldpc/code_parameters.ts";
-import type { Crc } from "../../lib/numeric/nr_ldpc/crc.ts";
-import { bufferLayout, decoderOrder, decoderRow } from "../../lib/numeric/nr_ldpc/programs.ts";
+import {
+  type Circulant,
+  CORE_ROWS,
+  type LiftedCode,
+  PUNCTURED_COLUMNS,
+} from "../../lib/numeric/coding/nr_ldpc/base_graph.ts";
+import type { CodeParameters } from "../../lib/numeric/coding/nr_ldpc/code_parameters.ts";
+import type { Crc } from "../../lib/numeric/coding/nr_ldpc/crc.ts";
+import { bufferLayout, decoderOrder, decoderRow } from "../../lib/numeric/coding/nr_ldpc/programs.ts";
 
 /** Bits of a code word that a check of a row includes. */
 function* bitsOfCheck(row: readonly Circulant[], check: number, liftingSize: number): Iterable<number> {
@@ -114,7 +119,7 @@ const saturated = (value: number) => Math.max(-128, Math.min(127, value));
 const OFFSET = 2, CAP = 41;
 
 /**
- * The layered offset min-sum decoder of the kernel (../assembly/nr_ldpc.ts), one check after the other.
+ * The layered offset min-sum decoder of the kernel (lib/numeric/kernels/assembly/nr_ldpc.ts), one check after the other.
  *
  * @param received rounded values, 127 for filler bits
  * @returns hard decisions of the K' information bits, iterations done, and whether the CRC holds

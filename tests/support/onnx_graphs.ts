@@ -1,6 +1,6 @@
 /** Small graphs whose results are known by hand. */
-import type { Dtype } from "../../lib/numeric/ndarray.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import type { Dtype } from "../../lib/numeric/array/ndarray.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { ELEMENT_TYPES, onnxModel, type TestNode, type TestTensor } from "./onnx_writer.ts";
 
 /** y = x·W row by row, W float32 [columns, results] in C order. */

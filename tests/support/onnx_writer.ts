@@ -1,6 +1,6 @@
 /** Writes small ONNX files for tests, field by field, so that hostile ones can be made as well. */
 
-import type { Dtype, TypedData } from "../../lib/numeric/ndarray.ts";
+import type { Dtype, TypedData } from "../../lib/numeric/array/ndarray.ts";
 
 /** Numbers of the element types (`TensorProto.DataType`). */
 export const ELEMENT_TYPES: Readonly<Partial<Record<Dtype, number>>> = {

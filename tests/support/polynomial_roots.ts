@@ -9,7 +9,7 @@
  *
  * Source: Aberth, "Iteration methods for finding all zeros of a polynomial simultaneously", Math. Comp. 27, 1973.
  */
-import type { ComplexMatrix } from "../../lib/numeric/linear_algebra.ts";
+import type { ComplexMatrix } from "../../lib/numeric/linalg/linear_algebra.ts";
 
 const MOST_ITERATIONS = 500;
 

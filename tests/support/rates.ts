@@ -1,5 +1,10 @@
 /** Counts of rates for tests. */
-import { countRate, type FailedUnits, type RateCounts, type StatisticalUnit } from "../../lib/numeric/rate_interval.ts";
+import {
+  countRate,
+  type FailedUnits,
+  type RateCounts,
+  type StatisticalUnit,
+} from "../../lib/numeric/scores/rate_interval.ts";
 
 /** Counts of independent bits. */
 export const bitCounts = (events: number, trials: number): RateCounts => ({

@@ -6,8 +6,8 @@
  *
  * Source: decision regions of Gray-mapped PAM as in Cho and Yoon, IEEE Trans. Commun. 50, 2002.
  */
-import { gaussianTail } from "../../lib/numeric/error_function.ts";
-import { BITS_PER_SYMBOL } from "../../lib/numeric/modulations.ts";
+import { gaussianTail } from "../../lib/numeric/linalg/error_function.ts";
+import { BITS_PER_SYMBOL } from "../../lib/numeric/link/modulations.ts";
 
 export type TheoryModulation = "bpsk" | "qpsk" | "qam16";
 export type TheoryChannel = "awgn" | "flat_rayleigh";

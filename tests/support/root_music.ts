@@ -4,8 +4,8 @@
  *
  * Source: Barabell, "Improving the resolution performance of eigenstructure-based direction-finding algorithms", ICASSP 1983.
  */
-import { hermitianEigen } from "../../lib/numeric/hermitian_eigen.ts";
-import type { ComplexMatrix } from "../../lib/numeric/linear_algebra.ts";
+import { hermitianEigen } from "../../lib/numeric/linalg/hermitian_eigen.ts";
+import type { ComplexMatrix } from "../../lib/numeric/linalg/linear_algebra.ts";
 import { polynomialRoots } from "./polynomial_roots.ts";
 
 /** Direction of arrival of one source, degrees. @param r the sample covariance */

@@ -7,7 +7,7 @@ import {
   type Session,
   type SessionOptions,
 } from "../../mod.ts";
-import { type BenchmarkVerification, verifyBenchmark as verify } from "../../lib/benchmark/verify.ts";
+import { type BenchmarkVerification, verifyBenchmark as verify } from "../../lib/study/verify.ts";
 import { refusal } from "../../lib/contract/error.ts";
 import { Registry } from "../../lib/contract/registry.ts";
 import type { Workspace } from "../../lib/run/workspace.ts";

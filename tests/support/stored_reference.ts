@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { parseJson } from "../../lib/contract/json.ts";
 import { type JsonObject, toNumber, type Value } from "../../lib/contract/value.ts";
-import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { openOnnxSession } from "../../lib/onnx/session.ts";
 
 const TOLERANCE = 1e-5;

@@ -1,8 +1,8 @@
 /**
- * SSIM and MS-SSIM in TypeScript, as lib/numeric/image_quality.ts defines them: its kernel gives these values to the bit. Scores one
+ * SSIM and MS-SSIM in TypeScript, as lib/numeric/scores/image_quality.ts defines them: its kernel gives these values to the bit. Scores one
  * channel after the other, from planes of sums and differences.
  */
-import type { ImageShape, StructuralScores } from "../../lib/numeric/image_quality.ts";
+import type { ImageShape, StructuralScores } from "../../lib/numeric/scores/image_quality.ts";
 
 type Samples = ArrayLike<number>;
 

@@ -2,15 +2,15 @@
 import { inside, type InsidePath } from "../../lib/artifact/inside.ts";
 import { join } from "node:path";
 import { exists } from "../../lib/artifact/path_kind.ts";
-import { EvidenceWriter } from "../../lib/benchmark/evidence.ts";
-import { exportFiles } from "../../lib/benchmark/export.ts";
-import { Ledger } from "../../lib/benchmark/ledger.ts";
-import { recipeOfReplicate } from "../../lib/benchmark/load_pack.ts";
-import { packOfRecord, type PackRecipe } from "../../lib/benchmark/pack_record.ts";
-import { replicationArguments, settleReplication } from "../../lib/benchmark/replication.ts";
-import { assembleResult, type BenchmarkEnd, identityOf, type ResultHead } from "../../lib/benchmark/result.ts";
-import { rowOfRun } from "../../lib/benchmark/row.ts";
-import { benchmarkWorkspace, endFields } from "../../lib/benchmark/store.ts";
+import { EvidenceWriter } from "../../lib/study/rows/evidence.ts";
+import { exportFiles } from "../../lib/study/report/export.ts";
+import { Ledger } from "../../lib/study/rows/ledger.ts";
+import { recipeOfReplicate } from "../../lib/study/pack/load_pack.ts";
+import { packOfRecord, type PackRecipe } from "../../lib/study/pack/pack_record.ts";
+import { replicationArguments, settleReplication } from "../../lib/study/pack/replication.ts";
+import { assembleResult, type BenchmarkEnd, identityOf, type ResultHead } from "../../lib/study/rows/result.ts";
+import { rowOfRun } from "../../lib/study/rows/row.ts";
+import { benchmarkWorkspace, endFields } from "../../lib/study/rows/store.ts";
 import {
   LEDGER_FILE,
   PACK_RECORD_FILE,
@@ -18,7 +18,7 @@ import {
   RESULT_FILE,
   type ResultRow,
   type StartFields,
-} from "../../lib/benchmark/types.ts";
+} from "../../lib/study/pack/types.ts";
 import { sha256Hex, sha256Json } from "../../lib/contract/hash.ts";
 import { canonicalJson, prettyJson } from "../../lib/contract/json.ts";
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
@@ -44,7 +44,7 @@ import {
 import { DISK, formatSha256Sums, replaceFile } from "../../lib/run/files.ts";
 import type { Workspace } from "../../lib/run/workspace.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
-import { resultOf } from "../lib/benchmark/result_fixture.ts";
+import { resultOf } from "../lib/study/result_fixture.ts";
 import { bitCounts } from "./rates.ts";
 
 const BITS = 10_000;

@@ -1,7 +1,7 @@
 /** What views of artifacts compute without a browser: responses, delays, beams, spectra, powers, errors, readings. */
 import assert from "node:assert/strict";
-import { waterFill } from "../../lib/numeric/water_filling.ts";
-import { steeringVector } from "../../lib/numeric/array_response.ts";
+import { waterFill } from "../../lib/numeric/link/water_filling.ts";
+import { steeringVector } from "../../lib/numeric/antenna/array_response.ts";
 import type { CurveFigure } from "../../lib/figure/types.ts";
 import {
   angleFigure,
@@ -26,7 +26,7 @@ import { boxOf, nearest, placesOf, pointAt, shareOf, valueAt, zoomedEnds } from 
 import { delayFigure, gainsOf, meanOf, responseFigure, tapPowers } from "../../ui/charts/response.ts";
 import { envelopeFigure, exceedance, powerDensity, spectrumFigure } from "../../ui/charts/spectra.ts";
 import { figureSentence, figureTable } from "../../ui/charts/table.ts";
-import { Generator } from "../../lib/numeric/random.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
 import { scheduleFigure, SLOTS_SHOWN, userRatesFigure, userRatesOf } from "../../ui/charts/users.ts";
 import { bandwidthOf, channelsOf, firstPair, lineNames } from "../../ui/runs/views/channels.ts";
 import { allocationsOf, indicesOf } from "../../ui/runs/views/allocations.ts";

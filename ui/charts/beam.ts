@@ -1,9 +1,9 @@
 /** Transmit and receive patterns of an array: gains over angle from weights, and spectra from snapshots. */
 import type { CurveFigure, FigureGuide } from "../../lib/figure/types.ts";
 import { numberText } from "../../lib/figure/number_text.ts";
-import { sampleCovariance, steeringVector } from "../../lib/numeric/array_response.ts";
-import { hermitianReference } from "../../lib/numeric/hermitian_reference.ts";
-import { SpectrumSearch } from "../../lib/numeric/array_spectrum.ts";
+import { sampleCovariance, steeringVector } from "../../lib/numeric/antenna/array_response.ts";
+import { hermitianReference } from "../../lib/numeric/linalg/hermitian_reference.ts";
+import { SpectrumSearch } from "../../lib/numeric/antenna/array_spectrum.ts";
 import { decibel } from "./response.ts";
 
 /** Degrees from broadside, half a degree apart. Exported for tests. */

@@ -2,7 +2,7 @@
  * The eye of a waveform: its in-phase part over two sample intervals of the critical rate, all of them above each other.
  * Between the samples the waveform is interpolated with its band: a DFT with zeros between the two halves.
  */
-import { fft, ifft } from "../../lib/numeric/fft.ts";
+import { fft, ifft } from "../../lib/numeric/linalg/fft.ts";
 
 /** Samples that are interpolated, and values between two of them. */
 const SAMPLES = 4096, FACTOR = 16;

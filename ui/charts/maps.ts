@@ -1,5 +1,5 @@
 /** Geometry of maps and polar plots. */
-import { correlationGain, sphericalWave } from "../../lib/numeric/near_field.ts";
+import { correlationGain, sphericalWave } from "../../lib/numeric/antenna/near_field.ts";
 import type { FigurePoint } from "../../lib/figure/types.ts";
 
 const MARGIN = 0.05;

@@ -1,6 +1,6 @@
 /** Powers over parallel channels, above their noise floors, compared with water-filling. */
 import type { LevelFigure } from "../../lib/figure/types.ts";
-import { noiseFloors, waterLevel } from "../../lib/numeric/water_filling.ts";
+import { noiseFloors, waterLevel } from "../../lib/numeric/link/water_filling.ts";
 
 /** Range of the y axis, in water levels. */
 const CEILING = 1.6, LEAST_CEILING = 1.15;

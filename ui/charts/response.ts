@@ -1,5 +1,5 @@
 /** Channels over subcarriers and over delay. */
-import { ifft } from "../../lib/numeric/fft.ts";
+import { ifft } from "../../lib/numeric/linalg/fft.ts";
 import type { CurveFigure, FigurePoint, FigureSeries } from "../../lib/figure/types.ts";
 
 /** A frequency response H_k, k = 0 … F-1. */

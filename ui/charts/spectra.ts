@@ -1,5 +1,5 @@
 /** Waveforms: power density over frequency by Welch's method, and the distribution of the envelope. */
-import { fft } from "../../lib/numeric/fft.ts";
+import { fft } from "../../lib/numeric/linalg/fft.ts";
 import type { CurveFigure, FigurePoint } from "../../lib/figure/types.ts";
 import { decibel } from "./response.ts";
 

@@ -2,7 +2,7 @@
 import { canonicalJson } from "../../lib/contract/json.ts";
 import { unitText } from "../../lib/figure/unit_text.ts";
 import type { Value } from "../../lib/contract/value.ts";
-import type { RateCounts } from "../../lib/numeric/rate_interval.ts";
+import type { RateCounts } from "../../lib/numeric/scores/rate_interval.ts";
 import { numberText } from "../../lib/figure/number_text.ts";
 import { address, place, refine } from "../router.ts";
 import { directionText, entryOf, metricEntries, shownMetric } from "../runs/metrics.ts";

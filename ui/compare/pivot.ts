@@ -2,9 +2,9 @@
 import { canonicalJson } from "../../lib/contract/json.ts";
 import { isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
 import { estimateText, type NumberForm, type ShownEstimate } from "../../lib/figure/number_text.ts";
-import { pooledEstimate, pooledSums } from "../../lib/numeric/pooled_ratio.ts";
-import { pooledRate, rateEstimate } from "../../lib/numeric/rate_interval.ts";
-import { mean, standardDeviation } from "../../lib/numeric/statistics.ts";
+import { pooledEstimate, pooledSums } from "../../lib/numeric/scores/pooled_ratio.ts";
+import { pooledRate, rateEstimate } from "../../lib/numeric/scores/rate_interval.ts";
+import { mean, standardDeviation } from "../../lib/numeric/scores/statistics.ts";
 import { escapeLatex, markdownTable } from "../../lib/contract/escape.ts";
 import { latexTable } from "../../lib/figure/latex.ts";
 import { csvText } from "../charts/csv.ts";

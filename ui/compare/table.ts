@@ -2,8 +2,8 @@
 import { canonicalJson } from "../../lib/contract/json.ts";
 import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../../lib/contract/value.ts";
 import { recordedPooled, recordedRate } from "../../lib/contract/metric_metadata.ts";
-import type { PooledMetric } from "../../lib/numeric/pooled_ratio.ts";
-import type { RateCounts } from "../../lib/numeric/rate_interval.ts";
+import type { PooledMetric } from "../../lib/numeric/scores/pooled_ratio.ts";
+import type { RateCounts } from "../../lib/numeric/scores/rate_interval.ts";
 import { artifactsOf, metricRows, type RunDocuments } from "../runs/documents.ts";
 import { isVolatile } from "../runs/metrics.ts";
 

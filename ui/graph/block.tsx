@@ -1,6 +1,6 @@
 /** A block of the graph: its name, its state and its problems, in the detail that its scale allows. */
 import type { JsonObject } from "../../lib/contract/value.ts";
-import type { GraphBlock } from "../../lib/plan/graph_layout.ts";
+import type { GraphBlock } from "../../lib/figure/graph/layout.ts";
 import { useEffect, useRef } from "../preact.ts";
 import type { StepState } from "../state/runs.ts";
 import { clip, GLYPHS, PLANES, shortLines } from "./model.ts";

@@ -3,8 +3,8 @@
  * zoomed and walked with the arrow keys; edges are not edited.
  */
 import type { JsonObject } from "../../lib/contract/value.ts";
-import type { RecipeGraph } from "../../lib/plan/graph.ts";
-import { type GraphBlock, type GraphFrame, layoutGraph } from "../../lib/plan/graph_layout.ts";
+import type { RecipeGraph } from "../../lib/figure/graph/graph.ts";
+import { type GraphBlock, type GraphFrame, layoutGraph } from "../../lib/figure/graph/layout.ts";
 import { type ComponentChildren, signal, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../preact.ts";
 import { contracts } from "../state/contracts.ts";
 import { stepsOf } from "../state/copies.ts";

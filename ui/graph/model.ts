@@ -1,8 +1,8 @@
 /** The graph of a recipe: its blocks and wires, the signs of planes and states, and the ways from block to block. */
 import { stepOutputKinds } from "../../lib/contract/output_kinds.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
-import type { RecipeGraph } from "../../lib/plan/graph.ts";
-import type { GraphBlock, Plane } from "../../lib/plan/graph_layout.ts";
+import type { RecipeGraph } from "../../lib/figure/graph/graph.ts";
+import type { GraphBlock, Plane } from "../../lib/figure/graph/layout.ts";
 import { contracts } from "../state/contracts.ts";
 import { type Step, stepsOf } from "../state/copies.ts";
 

@@ -1,5 +1,5 @@
 /** The link of a recipe as a small drawing, without its measurements. */
-import { type GraphFrame, layoutGraph } from "../../lib/plan/graph_layout.ts";
+import { type GraphFrame, layoutGraph } from "../../lib/figure/graph/layout.ts";
 import { useMemo } from "../preact.ts";
 import { shortLines } from "./model.ts";
 

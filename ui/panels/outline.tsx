@@ -1,5 +1,5 @@
 /** The blocks of the graph as a list, for reading and for the keyboard. */
-import { layoutGraph } from "../../lib/plan/graph_layout.ts";
+import { layoutGraph } from "../../lib/figure/graph/layout.ts";
 import { GLYPHS, graphOf, PLANES } from "../graph/model.ts";
 import { useMemo, useState } from "../preact.ts";
 import { contracts } from "../state/contracts.ts";

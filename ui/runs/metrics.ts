@@ -2,8 +2,8 @@
 import { recordedPooled, recordedRate } from "../../lib/contract/metric_metadata.ts";
 import { type JsonObject, toNumber, type Value } from "../../lib/contract/value.ts";
 import { estimateText, numberText } from "../../lib/figure/number_text.ts";
-import { pooledEstimate } from "../../lib/numeric/pooled_ratio.ts";
-import { type NoEvent, type RateCounts, rateEstimate } from "../../lib/numeric/rate_interval.ts";
+import { pooledEstimate } from "../../lib/numeric/scores/pooled_ratio.ts";
+import { type NoEvent, type RateCounts, rateEstimate } from "../../lib/numeric/scores/rate_interval.ts";
 import { get, type Reply } from "../api.ts";
 import { signal } from "../preact.ts";
 

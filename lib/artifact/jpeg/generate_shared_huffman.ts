@@ -8,9 +8,9 @@
  * that each set can code every image.
  */
 import { parseJson } from "../../contract/json.ts";
-import { Generator } from "../../numeric/random.ts";
-import { resizeLikePillow } from "../../numeric/pillow_resize.ts";
-import { drawScene, GROUND_NAMES, paintScene } from "../../numeric/scenes.ts";
+import { Generator } from "../../numeric/random/random.ts";
+import { resizeLikePillow } from "../../numeric/image/pillow_resize.ts";
+import { drawScene, GROUND_NAMES, paintScene } from "../../numeric/image/scenes.ts";
 import { decodeImage } from "../image_file.ts";
 import { halfSize } from "./abbreviated.ts";
 import { JpegEncoder, type JpegImage } from "./encoder.ts";

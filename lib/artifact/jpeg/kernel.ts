@@ -1,9 +1,9 @@
 /**
- * Memory of the kernels of the codec (lib/numeric/assembly/jpeg.ts). A task lays out what it needs for a strip of the image,
+ * Memory of the kernels of the codec (lib/numeric/kernels/assembly/jpeg.ts). A task lays out what it needs for a strip of the image,
  * a row of minimum coded units, so that the memory grows with the width of images and not with their height. Nothing in it
  * outlives a call of the codec.
  */
-import * as kernels from "../../numeric/jpeg.wasm";
+import * as kernels from "../../numeric/kernels/jpeg.wasm";
 
 export { kernels };
 

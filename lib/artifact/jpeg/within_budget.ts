@@ -2,7 +2,7 @@
  * JPEG at its best within a number of bytes: of each allowed size of the image the largest quality that fits, and of the
  * results the one with the smallest squared error. Also reads what this module and the encoder write.
  */
-import { resizeLikePillow } from "../../numeric/pillow_resize.ts";
+import { resizeLikePillow } from "../../numeric/image/pillow_resize.ts";
 import { completeJpeg, halfSize, isAbbreviated } from "./abbreviated.ts";
 import { decodeJpeg } from "./decoder.ts";
 import { JpegEncoder, type JpegImage, type JpegSubsampling } from "./encoder.ts";

@@ -2,7 +2,7 @@
 import { SCAFFOLD_KINDS, scaffoldTest } from "../../adapter/scaffold.ts";
 import { type AdapterInspection, GRANTED_BY, type PermissionSet, permissionsText } from "../../adapter/types.ts";
 import { visibleLine } from "../../contract/escape.ts";
-import { quoted } from "../../engine/command.ts";
+import { quoted } from "../../study/engine/command.ts";
 import { command, type CommandSpec, flag, text } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../problem.ts";

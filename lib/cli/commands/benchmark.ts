@@ -1,5 +1,5 @@
 /** `svc benchmark`: packs of recipes compared under one protocol, and their results. */
-import type { BenchmarkResult } from "../../benchmark/types.ts";
+import type { BenchmarkResult } from "../../study/pack/types.ts";
 import { refusal, SvcError } from "../../contract/error.ts";
 import { visibleLine } from "../../contract/escape.ts";
 import { InvalidArgumentError } from "../commander.ts";
@@ -19,8 +19,8 @@ import {
 import type { CliContext } from "../context.ts";
 import { exchangeCommands } from "../exchange.ts";
 import type { Session } from "../../session/session.ts";
-import type { BenchmarkStatus } from "../../benchmark/on_engine.ts";
-import { ENGINES, WRITTEN_ENGINES } from "../../engine/types.ts";
+import type { BenchmarkStatus } from "../../study/engine/on_engine.ts";
+import { ENGINES, WRITTEN_ENGINES } from "../../study/engine/types.ts";
 import { EXIT, reportText } from "../problem.ts";
 import { formatTable, right } from "../table.ts";
 import { streams } from "../terminal.ts";
@@ -58,10 +58,10 @@ async function showResult(result: BenchmarkResult, directory: string, context: C
     { rateDifferences },
   ] = await Promise.all([
     import("../benchmark_table.ts"),
-    import("../../benchmark/equal_uses.ts"),
-    import("../../benchmark/stored_rows.ts"),
-    import("../../benchmark/report_tables.ts"),
-    import("../../benchmark/rate_differences.ts"),
+    import("../../study/pack/equal_uses.ts"),
+    import("../../study/rows/stored_rows.ts"),
+    import("../../study/report/report_tables.ts"),
+    import("../../study/report/rate_differences.ts"),
   ]);
   if (result.aggregates.length > 0) context.print(aggregateTable(result));
   const comparisons = comparisonTable(result);
@@ -381,8 +381,8 @@ export const benchmarkCommands: CommandSpec[] = [
       const loaded = await load(svc, context, packs);
       if (!loaded.valid) throw refusal("pack_invalid", `Cannot use the pack ${packs[0]}`, loaded.diagnostics);
       const [{ jobFiles, optionWords }, { writeFiles }] = await Promise.all([
-        import("../../engine/written.ts"),
-        import("../../benchmark/reports.ts"),
+        import("../../study/engine/written.ts"),
+        import("../../study/report/reports.ts"),
       ]);
       const plan = { program: ["svc"], pack: packs[0], shards, folder: "shards", options: optionWords(replication) };
       const files = jobFiles(on, { ...plan, image, claim });

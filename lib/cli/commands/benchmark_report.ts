@@ -1,5 +1,5 @@
 /** `svc benchmark export | plot | publish`: tables, figures and pages of a stored result. */
-import type { WrittenFiles } from "../../benchmark/reports.ts";
+import type { WrittenFiles } from "../../study/report/reports.ts";
 import { SvcError } from "../../contract/error.ts";
 import { FIGURE_TYPES, type FigureType, INTERVALS_OVER } from "../../figure/types.ts";
 import { InvalidArgumentError } from "../commander.ts";

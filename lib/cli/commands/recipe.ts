@@ -234,8 +234,8 @@ export const recipeCommands: CommandSpec[] = [
     call: async ({ svc, args: [file], context }) => await svc.recipes.graph(await context.recipe(svc, file)),
     json: (graph) => graph,
     async show(graph, { options: { format } }) {
-      if (format === "svg") return (await import("../../plan/graph_svg.ts")).graphSvg(graph);
-      const { graphDot, graphMermaid, graphText } = await import("../../plan/graph.ts");
+      if (format === "svg") return (await import("../../figure/graph/svg.ts")).graphSvg(graph);
+      const { graphDot, graphMermaid, graphText } = await import("../../figure/graph/graph.ts");
       return { json: prettyJson, mermaid: graphMermaid, dot: graphDot, text: graphText }[format](graph);
     },
   }),

@@ -96,7 +96,7 @@ export const runsCommands: CommandSpec[] = [
     json: (table) => table,
     async show(table, { context, options: { format } }) {
       if (format === "json") return prettyJson(table);
-      const { runsReport, runsTableCsv, runsTableText } = await import("../../benchmark/runs_table.ts");
+      const { runsReport, runsTableCsv, runsTableText } = await import("../../study/report/runs_table.ts");
       if (format === "csv") return runsTableCsv(table);
       if (format !== "table") return runsTableText(table, format as "md" | "tex");
       const { columns, rows } = runsReport(table, context.unicode ? "unicode" : "plain");

@@ -1,6 +1,6 @@
 /** Performs a job of each kind by a call of the session. */
 import { join, relative, sep } from "node:path";
-import type { LoadedPack } from "../../benchmark/load_pack.ts";
+import type { LoadedPack } from "../../study/pack/load_pack.ts";
 import { asObject, parseJson } from "../../contract/json.ts";
 import { unseal } from "../../contract/sealed.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";

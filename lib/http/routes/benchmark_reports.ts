@@ -1,6 +1,6 @@
 /** Views of benchmarks: a pack with its validation, the tables of a result, and its figures. Nothing is written. */
-import type { PackEntry } from "../../benchmark/pack.ts";
-import type { Replication } from "../../benchmark/types.ts";
+import type { PackEntry } from "../../study/pack/pack.ts";
+import type { Replication } from "../../study/pack/types.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { type Figure, FIGURE_TYPES } from "../../figure/types.ts";

@@ -1,7 +1,7 @@
 /** Benchmarks: packs, stored results, their evidence, and runs of packs in the background. */
-import type { ResultDiff } from "../../benchmark/compare_results.ts";
-import type { ResultListRow } from "../../benchmark/store.ts";
-import type { BenchmarkResult } from "../../benchmark/types.ts";
+import type { ResultDiff } from "../../study/report/compare_results.ts";
+import type { ResultListRow } from "../../study/rows/store.ts";
+import type { BenchmarkResult } from "../../study/pack/types.ts";
 import { z } from "../../contract/zod.ts";
 import { type ShownPack, shownPacks } from "../pack_file.ts";
 import { get, post } from "../route.ts";

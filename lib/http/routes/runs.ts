@@ -2,7 +2,7 @@
 import { SvcError } from "../../contract/error.ts";
 import { isObject } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
-import type { RunsTable } from "../../benchmark/runs_table.ts";
+import type { RunsTable } from "../../study/report/runs_table.ts";
 import { type Figure, FIGURE_TYPES } from "../../figure/types.ts";
 import type { RunDiff } from "../../run/diff.ts";
 import { RUN_STATUSES, type RunManifest, type RunSummary } from "../../run/documents.ts";

@@ -5,7 +5,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import ziggurat from "../data/ziggurat.json" with { type: "json" };
+import ziggurat from "../kernels/ziggurat.json" with { type: "json" };
 import { BUILD_FOLDER, COMPILED, libraryName, sourcesSha256 } from "./extension.ts";
 
 /** Every operation is rounded as written: no contraction, no reordering. Floating-point traps are not used. */

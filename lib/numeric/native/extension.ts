@@ -20,7 +20,7 @@ const SOURCES: readonly URL[] = [
   new URL("./logarithm.hpp", import.meta.url),
   new URL("./crc.hpp", import.meta.url),
   new URL("./lanes.hpp", import.meta.url),
-  new URL("../data/ziggurat.json", import.meta.url),
+  new URL("../kernels/ziggurat.json", import.meta.url),
   new URL("./build.ts", import.meta.url),
 ];
 

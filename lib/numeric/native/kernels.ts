@@ -2,12 +2,12 @@
  * The kernels of the native extension; tests compare them with the portable ones bit by bit. A library is loaded on
  * first use, in the thread that uses it; calls neither wait nor start threads.
  */
-import { BITS_PER_SYMBOL } from "../modulations.ts";
-import type { CodeParameters } from "../nr_ldpc/code_parameters.ts";
-import type { DecodedCodeBlock, DecoderOptions } from "../nr_ldpc/decoder.ts";
-import { CRC_KINDS } from "../nr_ldpc/encoder.ts";
-import { bufferLayout, decoderProgram } from "../nr_ldpc/programs.ts";
-import { type Generator, partScale } from "../random.ts";
+import { BITS_PER_SYMBOL } from "../link/modulations.ts";
+import type { CodeParameters } from "../coding/nr_ldpc/code_parameters.ts";
+import type { DecodedCodeBlock, DecoderOptions } from "../coding/nr_ldpc/decoder.ts";
+import { CRC_KINDS } from "../coding/nr_ldpc/encoder.ts";
+import { bufferLayout, decoderProgram } from "../coding/nr_ldpc/programs.ts";
+import { type Generator, partScale } from "../random/random.ts";
 import { nativeExtension } from "./extension.ts";
 
 /** Levels of a processor with their requirements; the highest supported one is used. Exported for tests. */

@@ -3,7 +3,7 @@
  * number of raw outputs. The position of a value in the stream is known, so each chunk starts with a jump to its
  * position.
  */
-import { Generator, type IntegerDtype, type IntegerView } from "../random.ts";
+import { Generator, type IntegerDtype, type IntegerView } from "../random/random.ts";
 import type { Task } from "./job.ts";
 import { skipOutputs } from "./normal_segments.ts";
 

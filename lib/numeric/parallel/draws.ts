@@ -11,10 +11,10 @@ import {
   INTEGERS,
   type IntegerView,
   partScale,
-} from "../random.ts";
+} from "../random/random.ts";
 import { drawPart, type IntegerDraw, INTEGERS_DRAWN } from "./draw_chunks.ts";
 import { MARKED, NORMALS_DRAWN, type NormalSink, placeNormals, SEGMENT, skipOutputs } from "./normal_segments.ts";
-import { isShared, resultArray, sharedArray } from "../shared_array.ts";
+import { isShared, resultArray, sharedArray } from "../array/shared_array.ts";
 import { type ParallelOptions, threadsFor } from "./shared.ts";
 import { runChunks } from "./team.ts";
 

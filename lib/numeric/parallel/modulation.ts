@@ -1,8 +1,8 @@
 /** `modulate` and `demodulateLlr` on several threads: the same values in shared memory. Short arrays take one thread. */
-import { demodulateLlr, type LlrMethod, modulate } from "../modulation.ts";
-import { BITS_PER_SYMBOL, type Modulation } from "../modulations.ts";
+import { demodulateLlr, type LlrMethod, modulate } from "../link/modulation.ts";
+import { BITS_PER_SYMBOL, type Modulation } from "../link/modulations.ts";
 import type { Task } from "./job.ts";
-import { resultArray, sharedArray } from "../shared_array.ts";
+import { resultArray, sharedArray } from "../array/shared_array.ts";
 import { type ParallelOptions, shared, threadsFor } from "./shared.ts";
 import { runChunks } from "./team.ts";
 

@@ -6,7 +6,7 @@
  * mark; from there on the values drawn ahead are the true ones. The values do not depend on the number of threads or on
  * the segments.
  */
-import * as kernels from "../random.wasm";
+import * as kernels from "../kernels/random.wasm";
 import type { Task, Turns } from "./job.ts";
 
 const memory = (kernels.memory as WebAssembly.Memory).buffer;

@@ -4,17 +4,17 @@
  *
  * Shapes: llr float32 [blocks · G] -> bits uint8 [A] of each block.
  */
-import type { CodeParameters } from "../nr_ldpc/code_parameters.ts";
+import type { CodeParameters } from "../coding/nr_ldpc/code_parameters.ts";
 import {
   blockCrcHolds,
   decodeCodeBlock,
   type DecodedTransportBlock,
   type DecoderOptions,
   decodeTransportBlock,
-} from "../nr_ldpc/decoder.ts";
-import { checkLength } from "../nr_ldpc/encoder.ts";
+} from "../coding/nr_ldpc/decoder.ts";
+import { checkLength } from "../coding/nr_ldpc/encoder.ts";
 import type { Task } from "./job.ts";
-import { sharedArray } from "../shared_array.ts";
+import { sharedArray } from "../array/shared_array.ts";
 import { type ParallelOptions, shared, threadsOf } from "./shared.ts";
 import { runChunks } from "./team.ts";
 

@@ -1,5 +1,5 @@
 /** Options of parallel calls, and their arguments in shared memory. */
-import { isShared, sharedArray } from "../shared_array.ts";
+import { isShared, sharedArray } from "../array/shared_array.ts";
 import { availableThreads, worthwhileThreads } from "./team.ts";
 
 export interface ParallelOptions {

@@ -2,8 +2,8 @@
 import type { Place } from "../../contract/error.ts";
 import { canonicalJson } from "../../contract/json.ts";
 import { isNumber, toNumber, type Value } from "../../contract/value.ts";
-import { BITS_PER_SYMBOL } from "../../numeric/modulations.ts";
-import { unambiguous } from "../../numeric/range_doppler.ts";
+import { BITS_PER_SYMBOL } from "../../numeric/link/modulations.ts";
+import { unambiguous } from "../../numeric/antenna/range_doppler.ts";
 import { top } from "./streams.ts";
 import { type Choices, type Finding, inputOf, type LintStep, type LintView, opOf, paramOf, type Rule } from "./view.ts";
 import { BIT_LINKS, DEMODULATORS, list, MODULATORS, SYMBOL_LINKS } from "./wiring.ts";

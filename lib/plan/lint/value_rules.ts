@@ -1,7 +1,7 @@
 /** Values that contradict each other or the usual range of their unit. */
 import type { Place } from "../../contract/error.ts";
 import { isNumber, toNumber } from "../../contract/value.ts";
-import { tdlProfile } from "../../numeric/delay_profile.ts";
+import { tdlProfile } from "../../numeric/channel/delay_profile.ts";
 import { isCode } from "./streams.ts";
 import { type LintStep, type LintView, opOf, paramOf, type Rule } from "./view.ts";
 

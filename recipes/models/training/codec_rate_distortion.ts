@@ -17,7 +17,7 @@ import { figureSpec } from "../../../lib/figure/spec.ts";
 import { STYLES } from "../../../lib/figure/style.ts";
 import { renderSvg } from "../../../lib/figure/svg.ts";
 import type { Figure } from "../../../lib/figure/types.ts";
-import { studentT } from "../../../lib/numeric/inference.ts";
+import { studentT } from "../../../lib/numeric/scores/inference.ts";
 import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
 import { open } from "../../../mod.ts";
 

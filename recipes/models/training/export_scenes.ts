@@ -6,8 +6,8 @@
  * images uint8 [scene, size, size, 3]; classes uint8 [scene, size, size]; boxes int32 [object, 6]: scene, label, then the box.
  */
 import { writeNpz } from "../../../lib/artifact/npz.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
-import { drawScene, GROUND_NAMES, paintScene, SHAPES } from "../../../lib/numeric/scenes.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
+import { drawScene, GROUND_NAMES, paintScene, SHAPES } from "../../../lib/numeric/image/scenes.ts";
 
 const [file, ...numbers] = Deno.args;
 const [seed, count, size, most] = numbers.map(Number);

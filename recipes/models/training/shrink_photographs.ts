@@ -10,7 +10,7 @@
 import { join } from "node:path";
 import { decodeImage } from "../../../lib/artifact/image_file.ts";
 import { writePng } from "../../../lib/artifact/png_encode.ts";
-import { resizeLikePillow } from "../../../lib/numeric/pillow_resize.ts";
+import { resizeLikePillow } from "../../../lib/numeric/image/pillow_resize.ts";
 
 const SIDE = 256;
 const [source, target] = Deno.args;

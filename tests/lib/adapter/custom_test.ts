@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { readAdapter } from "../../../lib/adapter/read_manifest.ts";
 import { bitsArtifact, symbolsArtifact, textsArtifact } from "../../../lib/artifact/values.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { open } from "../../../mod.ts";
 import { runOperation } from "../../ops/harness.ts";
 import { operationsOf, withFolder, writeFolder } from "./support.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { checkForm, formText, KIND_FORMS } from "../../../lib/artifact/array_form.ts";
-import { type Dtype, DTYPES, elementCount, ndarray } from "../../../lib/numeric/ndarray.ts";
+import { type Dtype, DTYPES, elementCount, ndarray } from "../../../lib/numeric/array/ndarray.ts";
 
 Deno.test("an array of another form than its kind's is refused, with the forms as the hint", () => {
   const check = (kind: string, dtype: Dtype, shape: number[]) => {

@@ -3,7 +3,7 @@ import { SvcError } from "../../../lib/contract/error.ts";
 import { float } from "../../../lib/contract/value.ts";
 import { checkAccounting, checkCount, checkExpectedCount } from "../../../lib/artifact/accounting.ts";
 import { checkBits, checkEmbedding, checkFinite, checkImages, checkSymbols } from "../../../lib/artifact/boundary.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 
 function refuses(code: string, check: () => unknown, name = ""): void {
   assert.throws(

@@ -4,7 +4,7 @@ import { decodeArtifact, encodeArtifact } from "../../../lib/artifact/codec.ts";
 import type { OutputArtifact } from "../../../lib/contract/operation.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { openNpz, writeNpz } from "../../../lib/artifact/npz.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import vectors from "../../data/npy/vectors.json" with { type: "json" };
 import { bytesFrom, damage, seeded } from "./_fuzz.ts";
 

@@ -7,7 +7,7 @@ import {
   unpackImagePayload,
 } from "../../../lib/artifact/image_payload.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
-import { unpackBits } from "../../../lib/numeric/bit_packing.ts";
+import { unpackBits } from "../../../lib/numeric/array/bit_packing.ts";
 
 const ITEMS: ImagePayloadItem[] = [
   { height: 2, width: 300, channels: 3, data: Uint8Array.of(1, 2, 250) },

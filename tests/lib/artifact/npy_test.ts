@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { npyHeader } from "../../../lib/artifact/npy_header.ts";
 import { readNpy, readNpyText, writeNpyText } from "../../../lib/artifact/npy.ts";
-import { bytesOf, type NdArray, ndarray } from "../../../lib/numeric/ndarray.ts";
+import { bytesOf, type NdArray, ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import vectors from "../../data/npy/vectors.json" with { type: "json" };
 import { bytesFrom, damage, seeded } from "./_fuzz.ts";
 

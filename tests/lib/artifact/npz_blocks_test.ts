@@ -5,7 +5,7 @@ import { METADATA_MEMBER } from "../../../lib/artifact/codec.ts";
 import { writeNpz } from "../../../lib/artifact/npz.ts";
 import { NpzBlocks } from "../../../lib/artifact/npz_blocks.ts";
 import { exists } from "../../../lib/artifact/path_kind.ts";
-import { DTYPES, type NdArray } from "../../../lib/numeric/ndarray.ts";
+import { DTYPES, type NdArray } from "../../../lib/numeric/array/ndarray.ts";
 
 /** Writes an array in blocks of some elements and reads the file. */
 function written(folder: string, name: string, { dtype, shape: [length], data }: NdArray, text: string, size: number) {

@@ -5,7 +5,7 @@ import { openNpz, writeNpz } from "../../../lib/artifact/npz.ts";
 import { crc32Of } from "../../../lib/artifact/crc32.ts";
 import { openZip } from "../../../lib/artifact/zip_read.ts";
 import { writeZip } from "../../../lib/artifact/zip_write.ts";
-import { bytesOf, ndarray } from "../../../lib/numeric/ndarray.ts";
+import { bytesOf, ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import vectors from "../../data/npy/vectors.json" with { type: "json" };
 import { bytesFrom, damage, seeded } from "./_fuzz.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { declareUnit, rateCounts } from "../../../lib/artifact/statistical_unit.ts";
 import { rateMetadata, recordedRate } from "../../../lib/contract/metric_metadata.ts";
-import { countRate } from "../../../lib/numeric/rate_interval.ts";
+import { countRate } from "../../../lib/numeric/scores/rate_interval.ts";
 
 const ends = (failed: ArrayLike<number>, unit: "packet" | "fading_block", at: number[]) =>
   countRate(failed, unit, at, true);

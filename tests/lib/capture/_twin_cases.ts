@@ -1,10 +1,10 @@
 /** Cases of twins besides those of the conformance suite: larger counts, per-symbol noise, sizes with an image measure. */
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
-import ofdmChannelEstimator from "../../../ops/model/ofdm_channel_estimator.ts";
+import ofdmChannelEstimator from "../../../ops/estimation/ofdm_channel_estimator.ts";
 import ofdmPilotObservation from "../../../ops/demodulation/ofdm_pilot_observation.ts";
-import channelEstimatorSlot from "../../../ops/model/channel_estimator_adapter.ts";
+import channelEstimatorSlot from "../../../ops/estimation/channel_estimator_adapter.ts";
 import ofdmPilotInsert from "../../../ops/modulation/ofdm_pilot_insert.ts";
 import ofdmWaveform from "../../../ops/modulation/ofdm_waveform.ts";
 import wirelessChannel from "../../../ops/wireless/channel.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import {
   cutCompanion,
   cutTaps,

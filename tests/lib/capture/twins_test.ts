@@ -128,7 +128,10 @@ async function copyPython(folder: string): Promise<void> {
     if (name.endsWith(".py")) await Deno.copyFile(new URL(`twins/${name}`, PYTHON), place(`twins/${name}`));
   }
   for (const table of ["tdl_models.json", "cdl_models.json"]) {
-    await Deno.copyFile(new URL(`../../../lib/numeric/data/${table}`, import.meta.url), place(`twins/data/${table}`));
+    await Deno.copyFile(
+      new URL(`../../../lib/numeric/channel/${table}`, import.meta.url),
+      place(`twins/data/${table}`),
+    );
   }
   await Deno.copyFile(new URL("test_twins.py", PYTHON), place("tests/test_twins.py"));
   await Deno.copyFile(STORED, place("tests/twin_vectors.json"));

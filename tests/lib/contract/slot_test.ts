@@ -5,7 +5,7 @@ import { artifactKind } from "../../../lib/contract/kinds.ts";
 import { defineSlot } from "../../../lib/contract/slot.ts";
 import { float } from "../../../lib/contract/value.ts";
 import { z } from "../../../lib/contract/zod.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { artifactOf, refuses, runOperation } from "../../ops/harness.ts";
 
 const SERIES = artifactKind("test.series.numpy", { step_s: "positive", origin: "text" });

@@ -7,7 +7,7 @@ import { canonicalJson } from "../../../lib/contract/json.ts";
 import { defineSlot } from "../../../lib/contract/slot.ts";
 import type { StepTask, TaskInput } from "../../../lib/execute/protocol.ts";
 import { runStep } from "../../../lib/execute/run_step.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
 import { identityModel } from "../../support/onnx_graphs.ts";
 

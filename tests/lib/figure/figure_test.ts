@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { countRate, rateEstimate, type StatisticalUnit } from "../../../lib/numeric/rate_interval.ts";
+import { countRate, rateEstimate, type StatisticalUnit } from "../../../lib/numeric/scores/rate_interval.ts";
 import { decodePng, parsePng } from "../../../lib/artifact/png_decode.ts";
 import { decadesOf, position } from "../../../lib/figure/axis.ts";
 import { figureCsv } from "../../../lib/figure/figure_csv.ts";

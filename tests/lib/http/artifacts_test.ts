@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { writeNpz } from "../../../lib/artifact/npz.ts";
 import { decodeImage } from "../../../lib/artifact/image_file.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { imageOfArray } from "../../../lib/http/array_image.ts";
 import { blockOf, MAX_BLOCK_VALUES } from "../../../lib/http/array_block.ts";
 import { everyNth, seriesOf } from "../../../lib/http/series.ts";

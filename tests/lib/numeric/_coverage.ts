@@ -1,6 +1,6 @@
 /** Simulated links of known rate and variance, and how often the interval of a run holds the rate. */
-import { gaussianTail, normalQuantile } from "../../../lib/numeric/error_function.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { gaussianTail, normalQuantile } from "../../../lib/numeric/linalg/error_function.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 import {
   countRate,
   pooledRate,
@@ -8,8 +8,8 @@ import {
   type RateEstimate,
   rateEstimate,
   type StatisticalUnit,
-} from "../../../lib/numeric/rate_interval.ts";
-import { median } from "../../../lib/numeric/statistics.ts";
+} from "../../../lib/numeric/scores/rate_interval.ts";
+import { median } from "../../../lib/numeric/scores/statistics.ts";
 import { bitCounts, unitCounts } from "../../support/rates.ts";
 
 /** Uniform and binomial draws of one stream, one after another. */

@@ -6,8 +6,8 @@ import {
   gram,
   inverseLower,
   matrixProduct,
-} from "../../../lib/numeric/linear_algebra.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+} from "../../../lib/numeric/linalg/linear_algebra.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 
 export function randomMatrix(rows: number, columns: number, seed: number): ComplexMatrix {
   return Generator.seeded(seed).standardNormal(2 * rows * columns) as ComplexMatrix;

@@ -1,7 +1,7 @@
 /** The assignment is the best of all permutations. */
 import assert from "node:assert/strict";
-import { assign } from "../../../lib/numeric/assignment.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { assign } from "../../../lib/numeric/linalg/assignment.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 
 /** Least sum over all ways to give each row another column. */
 function least(cost: number[][], used = 0, row = 0): number {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { beamSearch } from "../../../lib/numeric/beam_search.ts";
+import { beamSearch } from "../../../lib/numeric/scores/beam_search.ts";
 
 const START = 0, END = 1, A = 2, B = 3;
 /** Logits of a table of probabilities by what was written so far; elsewhere the sequence ends. */

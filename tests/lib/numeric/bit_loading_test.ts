@@ -1,7 +1,7 @@
 /** Bit loading: thresholds, filling, and the way there and back. */
 import assert from "node:assert/strict";
-import { fillLoading, loadBits, loadedGroups, modulateLoaded } from "../../../lib/numeric/bit_loading.ts";
-import { demodulateLlr, hardBits, modulate } from "../../../lib/numeric/modulation.ts";
+import { fillLoading, loadBits, loadedGroups, modulateLoaded } from "../../../lib/numeric/link/bit_loading.ts";
+import { demodulateLlr, hardBits, modulate } from "../../../lib/numeric/link/modulation.ts";
 import { someBits } from "../../ops/inputs.ts";
 
 const THRESHOLDS = { bpsk: 6, qpsk: 10, qam16: 17, qam64: 23, qam256: 29 };

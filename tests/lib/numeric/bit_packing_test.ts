@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { Generator } from "../../../lib/numeric/random.ts";
-import { packBits, unpackBits } from "../../../lib/numeric/bit_packing.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
+import { packBits, unpackBits } from "../../../lib/numeric/array/bit_packing.ts";
 
 Deno.test("bits are packed most significant first and padded with zeros", () => {
   assert.deepEqual(packBits(Uint8Array.of(1, 0, 1, 0, 0, 0, 0, 1, 1, 1)), Uint8Array.of(0xa1, 0xc0));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { bdRate } from "../../../lib/numeric/bjontegaard.ts";
+import { bdRate } from "../../../lib/numeric/scores/bjontegaard.ts";
 
 const curve = (...points: [rate: number, quality: number][]) => points.map(([rate, quality]) => ({ rate, quality }));
 const A = curve([0.25, 28.1], [0.5, 31], [0.9, 33.2], [1.6, 36.4], [2.4, 38]);

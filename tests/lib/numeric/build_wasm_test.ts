@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { compileKernel, KERNELS } from "../../../lib/numeric/build_wasm.ts";
+import { compileKernel, KERNELS } from "../../../lib/numeric/kernels/build_wasm.ts";
 
 Deno.test("the committed kernels are what their sources compile to", async () => {
   for (const name of KERNELS) {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { interpolatePilots, mmseFilter } from "../../../lib/numeric/channel_estimation.ts";
-import { zeroForcingRate } from "../../../lib/numeric/estimated_zero_forcing.ts";
-import { conjugateTranspose, matrixProduct } from "../../../lib/numeric/linear_algebra.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
-import { ZeroForcing } from "../../../lib/numeric/zero_forcing.ts";
+import { interpolatePilots, mmseFilter } from "../../../lib/numeric/channel/channel_estimation.ts";
+import { zeroForcingRate } from "../../../lib/numeric/link/estimated_zero_forcing.ts";
+import { conjugateTranspose, matrixProduct } from "../../../lib/numeric/linalg/linear_algebra.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
+import { ZeroForcing } from "../../../lib/numeric/link/zero_forcing.ts";
 
 Deno.test("interpolation is linear between pilots and constant outside", () => {
   const sparse = Float64Array.of(0, 0, 2, 1, 0, 0, 0, 0, 0, 0, 10, -3);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { energy, meanPower, powers } from "../../../lib/numeric/complex.ts";
+import { energy, meanPower, powers } from "../../../lib/numeric/linalg/complex.ts";
 
 Deno.test("powers and energy of complex values", () => {
   const values = Float64Array.of(1, 2, -3, 0.5);

@@ -10,7 +10,7 @@ import {
   rougeN,
   wordErrors,
   wordsRead,
-} from "../../../lib/numeric/corpus_scores.ts";
+} from "../../../lib/numeric/scores/corpus_scores.ts";
 
 const near = (actual: number, expected: number) =>
   assert.ok(Math.abs(actual - expected) < 1e-12, `${actual}, not ${expected}`);

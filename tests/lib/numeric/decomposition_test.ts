@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { conjugateTranspose, matrixProduct } from "../../../lib/numeric/linear_algebra.ts";
-import { leastSquares, qr } from "../../../lib/numeric/qr.ts";
-import { svd } from "../../../lib/numeric/svd.ts";
+import { conjugateTranspose, matrixProduct } from "../../../lib/numeric/linalg/linear_algebra.ts";
+import { leastSquares, qr } from "../../../lib/numeric/linalg/qr.ts";
+import { svd } from "../../../lib/numeric/linalg/svd.ts";
 import { diagonalMatrix, distance, frobenius, orthogonalityError, randomHermitian, randomMatrix } from "./_matrices.ts";
 
 const EPS = Number.EPSILON;

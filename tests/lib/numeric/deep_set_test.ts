@@ -1,6 +1,6 @@
 /** The permutation-equivariant network: by hand, and under reordering. */
 import assert from "node:assert/strict";
-import { type DeepSet, deepSetProblem, deepSetScores, type DenseLayer } from "../../../lib/numeric/deep_set.ts";
+import { type DeepSet, deepSetProblem, deepSetScores, type DenseLayer } from "../../../lib/numeric/linalg/deep_set.ts";
 
 const layer = (inputs: number, outputs: number, weight: number[], bias: number[]): DenseLayer => ({
   inputs,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import cdl from "../../../lib/numeric/data/cdl_models.json" with { type: "json" };
+import cdl from "../../../lib/numeric/channel/cdl_models.json" with { type: "json" };
 import {
   cdlProfile,
   type DelayProfile,
@@ -11,9 +11,9 @@ import {
   PROFILE_MODELS,
   staticTaps,
   tdlProfile,
-} from "../../../lib/numeric/delay_profile.ts";
-import { linearToDb } from "../../../lib/numeric/decibel.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+} from "../../../lib/numeric/channel/delay_profile.ts";
+import { linearToDb } from "../../../lib/numeric/link/decibel.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 
 const UNIT = { delaySpread: 1, normalise: true };
 const near = (actual: number, expected: number, tolerance: number, what = "") =>

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
-import { alphaProducts, diffusionScheduler, type SchedulerConfig } from "../../../lib/numeric/diffusion_schedulers.ts";
+import {
+  alphaProducts,
+  diffusionScheduler,
+  type SchedulerConfig,
+} from "../../../lib/numeric/image/diffusion_schedulers.ts";
 
 type Case = [Omit<SchedulerConfig, "trainTimesteps">, steps: number, first: number[], calls: number, result: number[]];
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { sampleCovariance, steeringVector } from "../../../lib/numeric/array_response.ts";
-import { directionCramerRao, DirectionSearch } from "../../../lib/numeric/direction_finding.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { sampleCovariance, steeringVector } from "../../../lib/numeric/antenna/array_response.ts";
+import { directionCramerRao, DirectionSearch } from "../../../lib/numeric/antenna/direction_finding.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 import { rootMusic } from "../../support/root_music.ts";
 
 const GRID = Float64Array.from({ length: 721 }, (_, k) => -90 + 0.25 * k);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { Fft, fft, ifft } from "../../../lib/numeric/fft.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { Fft, fft, ifft } from "../../../lib/numeric/linalg/fft.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 
 const LENGTHS = [
   1,

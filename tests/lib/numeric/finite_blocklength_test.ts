@@ -1,7 +1,11 @@
 /** The normal approximation: closed forms, published values, and a bound that was computed without it. */
 import assert from "node:assert/strict";
-import { complexAwgn, normalApproximationErrorRate, parallelAwgn } from "../../../lib/numeric/finite_blocklength.ts";
-import { normalQuantile } from "../../../lib/numeric/error_function.ts";
+import {
+  complexAwgn,
+  normalApproximationErrorRate,
+  parallelAwgn,
+} from "../../../lib/numeric/link/finite_blocklength.ts";
+import { normalQuantile } from "../../../lib/numeric/linalg/error_function.ts";
 import vectors from "../../data/finite_blocklength/vectors.json" with { type: "json" };
 
 const near = (actual: number, expected: number, relative = 1e-12) =>

@@ -1,7 +1,7 @@
 /** Gaffke's interval: against Clopper and Pearson's, against the quantiles of seeded draws, and at the extremes. */
 import assert from "node:assert/strict";
-import { gaffkeInterval, type Weighted } from "../../../lib/numeric/gaffke.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { gaffkeInterval, type Weighted } from "../../../lib/numeric/scores/gaffke.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 
 const interval = (shares: Weighted[], bound: number, confidence = 0.95) =>
   gaffkeInterval({ low: shares, high: shares }, bound, confidence);

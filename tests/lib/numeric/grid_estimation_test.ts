@@ -1,6 +1,6 @@
 /** DM-RS against stored sequences, and estimators against their definition. */
 import assert from "node:assert/strict";
-import { frequencyResponse, staticTaps, tdlProfile } from "../../../lib/numeric/delay_profile.ts";
+import { frequencyResponse, staticTaps, tdlProfile } from "../../../lib/numeric/channel/delay_profile.ts";
 import {
   applyFilter,
   exponentialCorrelation,
@@ -8,9 +8,9 @@ import {
   lmmseFilter,
   profileCorrelation,
   uniformCorrelation,
-} from "../../../lib/numeric/grid_estimation.ts";
-import { dmrsSubcarriers, dmrsValues } from "../../../lib/numeric/pilot_grid.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+} from "../../../lib/numeric/channel/grid_estimation.ts";
+import { dmrsSubcarriers, dmrsValues } from "../../../lib/numeric/channel/pilot_grid.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 import stored from "../../data/physical/dmrs_type1.json" with { type: "json" };
 
 Deno.test("DM-RS sequences and places are the stored ones", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { hermitianEigen } from "../../../lib/numeric/hermitian_eigen.ts";
-import { hermitianReference } from "../../../lib/numeric/hermitian_reference.ts";
-import { conjugateTranspose, matrixProduct } from "../../../lib/numeric/linear_algebra.ts";
+import { hermitianEigen } from "../../../lib/numeric/linalg/hermitian_eigen.ts";
+import { hermitianReference } from "../../../lib/numeric/linalg/hermitian_reference.ts";
+import { conjugateTranspose, matrixProduct } from "../../../lib/numeric/linalg/linear_algebra.ts";
 import { diagonalMatrix, distance, frobenius, orthogonalityError, randomHermitian, randomMatrix } from "./_matrices.ts";
 
 const EPS = Number.EPSILON;

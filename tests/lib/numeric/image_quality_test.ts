@@ -7,8 +7,8 @@ import {
   psnrDb,
   sampleErrors,
   structuralSimilarity,
-} from "../../../lib/numeric/image_quality.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+} from "../../../lib/numeric/scores/image_quality.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 import { referenceSimilarity } from "../../support/structural_similarity.ts";
 import vectors from "./image_quality_vectors.json" with { type: "json" };
 

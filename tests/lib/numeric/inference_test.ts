@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { holm, pairedDifference, studentT } from "../../../lib/numeric/inference.ts";
-import { wilsonInterval as wilson, zeroEventsBound as ruleOfThree } from "../../../lib/numeric/statistics.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
-import { studentQuantile, studentTwoSided } from "../../../lib/numeric/student_t.ts";
+import { holm, pairedDifference, studentT } from "../../../lib/numeric/scores/inference.ts";
+import { wilsonInterval as wilson, zeroEventsBound as ruleOfThree } from "../../../lib/numeric/scores/statistics.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
+import { studentQuantile, studentTwoSided } from "../../../lib/numeric/scores/student_t.ts";
 import stored from "../../data/numeric/inference.json" with { type: "json" };
 
 function assertClose(got: number, expected: number, what: string, tolerance = 1e-10) {

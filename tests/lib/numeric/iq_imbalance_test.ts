@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { blindQpsk, impairIq, restoreIq } from "../../../lib/numeric/iq_imbalance.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { blindQpsk, impairIq, restoreIq } from "../../../lib/numeric/link/iq_imbalance.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 
 const FRONT_END = {
   gain_imbalance_db: 5,

@@ -7,9 +7,9 @@ import {
   rateOnlyAllocation,
   scalarizedAllocation,
   sensingSnr,
-} from "../../../lib/numeric/isac.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
-import { projectOntoSimplex } from "../../../lib/numeric/water_filling.ts";
+} from "../../../lib/numeric/antenna/isac.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
+import { projectOntoSimplex } from "../../../lib/numeric/link/water_filling.ts";
 
 function drawn(seed: number, subcarriers: number, totalPower: number, snr: number): IsacChannels {
   const generator = Generator.seeded(seed);

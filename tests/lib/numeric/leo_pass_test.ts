@@ -11,7 +11,7 @@ import {
   satelliteState,
   secondsToHandover,
   servingBeam,
-} from "../../../lib/numeric/leo_pass.ts";
+} from "../../../lib/numeric/channel/leo_pass.ts";
 
 const near = (found: number, expected: number, tolerance = 1e-9) =>
   assert.ok(Math.abs(found - expected) <= tolerance * Math.max(1, Math.abs(expected)), `${found} is not ${expected}`);

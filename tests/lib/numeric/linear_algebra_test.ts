@@ -5,8 +5,8 @@ import {
   gram,
   inverseLower,
   matrixProduct,
-} from "../../../lib/numeric/linear_algebra.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+} from "../../../lib/numeric/linalg/linear_algebra.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 import { inverseHermitian } from "./_matrices.ts";
 
 function assertClose(actual: Float64Array, expected: ArrayLike<number>, tolerance = 1e-10) {

@@ -6,8 +6,8 @@ import {
   linearAnalogDecode,
   linearAnalogEncode,
   type LinearAnalogSettings,
-} from "../../../lib/numeric/linear_analog.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+} from "../../../lib/numeric/coding/linear_analog.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 
 const settings = (more: Partial<LinearAnalogSettings> = {}): LinearAnalogSettings => ({
   height: 32,

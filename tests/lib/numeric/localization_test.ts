@@ -7,8 +7,8 @@ import {
   refinePosition,
   regularizedTrilateration,
   robustTrilateration,
-} from "../../../lib/numeric/localization.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+} from "../../../lib/numeric/antenna/localization.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 
 const CORNERS = perimeterAnchors(4, 20);
 const rangesFrom = (anchors: Float64Array, [x, y]: Point) =>

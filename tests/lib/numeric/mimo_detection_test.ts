@@ -1,7 +1,7 @@
 /** Detectors and channels of antenna arrays: stored vectors, equivalences, diversity and correlation. */
 import assert from "node:assert/strict";
-import { cdlProfile, tdlProfile } from "../../../lib/numeric/delay_profile.ts";
-import { cdlResponse, correlationFactors, tdlResponse } from "../../../lib/numeric/mimo_channel.ts";
+import { cdlProfile, tdlProfile } from "../../../lib/numeric/channel/delay_profile.ts";
+import { cdlResponse, correlationFactors, tdlResponse } from "../../../lib/numeric/channel/mimo_channel.ts";
 import {
   constellation,
   type Detector,
@@ -9,12 +9,12 @@ import {
   linearDetector,
   maximumLikelihoodDetector,
   successiveDetector,
-} from "../../../lib/numeric/mimo_detection.ts";
-import { demodulateLlr, hardBits, modulate } from "../../../lib/numeric/modulation.ts";
-import { BITS_PER_SYMBOL, type Modulation, MODULATION_BY_BITS } from "../../../lib/numeric/modulations.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
-import { wilsonInterval } from "../../../lib/numeric/statistics.ts";
-import { bitErrorRateRayleigh } from "../../../lib/numeric/theory.ts";
+} from "../../../lib/numeric/link/mimo_detection.ts";
+import { demodulateLlr, hardBits, modulate } from "../../../lib/numeric/link/modulation.ts";
+import { BITS_PER_SYMBOL, type Modulation, MODULATION_BY_BITS } from "../../../lib/numeric/link/modulations.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
+import { wilsonInterval } from "../../../lib/numeric/scores/statistics.ts";
+import { bitErrorRateRayleigh } from "../../../lib/numeric/link/theory.ts";
 import stored from "../../data/physical/mimo_detection.json" with { type: "json" };
 
 function detect(detector: Detector, g: number[], y: number[], noise: number, layers: number, width: number) {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { demodulateLlr, hardBits, modulate, partLevels } from "../../../lib/numeric/modulation.ts";
-import { BITS_PER_SYMBOL, type Modulation, MODULATIONS } from "../../../lib/numeric/modulations.ts";
-import { meanPower } from "../../../lib/numeric/complex.ts";
+import { demodulateLlr, hardBits, modulate, partLevels } from "../../../lib/numeric/link/modulation.ts";
+import { BITS_PER_SYMBOL, type Modulation, MODULATIONS } from "../../../lib/numeric/link/modulations.ts";
+import { meanPower } from "../../../lib/numeric/linalg/complex.ts";
 import stored from "../../data/physical/modulation_high.json" with { type: "json" };
-import { Generator } from "../../../lib/numeric/random.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 
 /** Bits of a label, first bit highest. */
 const bitsOf = (label: number, count: number) => Array.from({ length: count }, (_, i) => label >> (count - 1 - i) & 1);

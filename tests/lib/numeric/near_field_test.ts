@@ -9,7 +9,7 @@ import {
   reciprocalRanges,
   sphericalWave,
   wavelengthOf,
-} from "../../../lib/numeric/near_field.ts";
+} from "../../../lib/numeric/antenna/near_field.ts";
 
 const ARRAY = { antennas: 32, wavelength: wavelengthOf(28) };
 const RAYLEIGH = rayleighDistance(ARRAY);

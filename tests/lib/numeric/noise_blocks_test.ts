@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { NoiseBlocks } from "../../../lib/numeric/noise_blocks.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { NoiseBlocks } from "../../../lib/numeric/random/noise_blocks.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 
 Deno.test("noise on blocks of symbols is the noise on all symbols, bit for bit", () => {
   const symbols = Generator.seeded(1).complexNormal(20_001, 1);

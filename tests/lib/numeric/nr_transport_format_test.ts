@@ -4,17 +4,17 @@ import {
   bitInterleavedStatistics,
   effectiveSnrDb,
   predictedBlockErrorRate,
-} from "../../../lib/numeric/link_adaptation.ts";
-import { gaussHermite } from "../../../lib/numeric/gauss_hermite.ts";
+} from "../../../lib/numeric/link/link_adaptation.ts";
+import { gaussHermite } from "../../../lib/numeric/linalg/gauss_hermite.ts";
 import {
   cqiRows,
   efficiency,
   mcsRows,
   type McsTable,
   transportFormat,
-} from "../../../lib/numeric/nr_transport_format.ts";
-import { MODULATION_BY_BITS } from "../../../lib/numeric/modulations.ts";
-import { dbToLinear } from "../../../lib/numeric/decibel.ts";
+} from "../../../lib/numeric/link/nr_transport_format.ts";
+import { MODULATION_BY_BITS } from "../../../lib/numeric/link/modulations.ts";
+import { dbToLinear } from "../../../lib/numeric/link/decibel.ts";
 import stored from "../../data/physical/tbs_mcs.json" with { type: "json" };
 import adaptation from "../../data/physical/link_adaptation.json" with { type: "json" };
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { integersParallel } from "../../../lib/numeric/parallel/draws.ts";
 import { worthwhileThreads } from "../../../lib/numeric/parallel/team.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 
 Deno.test("a short job takes the helpers that run, a long one starts them", () => {
   // Nothing in this process has started a helper yet.

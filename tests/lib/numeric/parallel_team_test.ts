@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { awaitChunks, claimChunks, newJob, Turns } from "../../../lib/numeric/parallel/job.ts";
 import { type DrawChunks, INTEGERS_DRAWN } from "../../../lib/numeric/parallel/draw_chunks.ts";
 import { runChunks } from "../../../lib/numeric/parallel/team.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 import { until } from "../../support/until.ts";
 
 const CHUNKS = 400;
@@ -52,7 +52,7 @@ async function program(text: string, permissions: string[]): Promise<string> {
 }
 
 const DRAWS = new URL("../../../lib/numeric/parallel/draws.ts", import.meta.url).href;
-const GENERATOR = new URL("../../../lib/numeric/random.ts", import.meta.url).href;
+const GENERATOR = new URL("../../../lib/numeric/random/random.ts", import.meta.url).href;
 const TEXT = `
 import { complexNormal64Parallel } from ${JSON.stringify(DRAWS)};
 import { Generator } from ${JSON.stringify(GENERATOR)};

@@ -1,8 +1,8 @@
 /** Parallel calls against the sequential ones: the same values to the bit, the same state of the generator afterwards. */
 import { Buffer } from "node:buffer";
 import assert from "node:assert/strict";
-import { demodulateLlr, modulate } from "../../../lib/numeric/modulation.ts";
-import { BITS_PER_SYMBOL, type Modulation } from "../../../lib/numeric/modulations.ts";
+import { demodulateLlr, modulate } from "../../../lib/numeric/link/modulation.ts";
+import { BITS_PER_SYMBOL, type Modulation } from "../../../lib/numeric/link/modulations.ts";
 import {
   addComplexNormalParallel,
   complexNormal64Parallel,
@@ -10,7 +10,7 @@ import {
 } from "../../../lib/numeric/parallel/draws.ts";
 import { demodulateLlrParallel, modulateParallel } from "../../../lib/numeric/parallel/modulation.ts";
 import { skipOutputs } from "../../../lib/numeric/parallel/normal_segments.ts";
-import { Generator, type IntegerDtype } from "../../../lib/numeric/random.ts";
+import { Generator, type IntegerDtype } from "../../../lib/numeric/random/random.ts";
 
 const bytesOf = (array: ArrayBufferView) =>
   Uint8Array.from(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));

@@ -6,8 +6,8 @@ import {
   smoothPhase,
   trackPhase,
   unwrap,
-} from "../../../lib/numeric/phase_tracking.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+} from "../../../lib/numeric/link/phase_tracking.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 
 const near = (actual: ArrayLike<number>, expected: ArrayLike<number>, tolerance = 1e-12) => {
   assert.equal(actual.length, expected.length);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
-import { type Resampling, resizeLikePillow } from "../../../lib/numeric/pillow_resize.ts";
+import { type Resampling, resizeLikePillow } from "../../../lib/numeric/image/pillow_resize.ts";
 
 /** A picture of a formula, so that nothing but the results needs storing. */
 function picture(width: number, height: number) {

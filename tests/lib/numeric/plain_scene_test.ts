@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { colourName } from "../../../lib/numeric/colour_name.ts";
-import { readPlainScene } from "../../../lib/numeric/plain_scene.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
-import { COLOURS, drawScene, GROUND_NAMES, GROUNDS, paintScene } from "../../../lib/numeric/scenes.ts";
+import { colourName } from "../../../lib/numeric/image/colour_name.ts";
+import { readPlainScene } from "../../../lib/numeric/image/plain_scene.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
+import { COLOURS, drawScene, GROUND_NAMES, GROUNDS, paintScene } from "../../../lib/numeric/image/scenes.ts";
 
 const raster = (size: number, pixels: Uint8Array) => ({ width: size, height: size, data: pixels });
 

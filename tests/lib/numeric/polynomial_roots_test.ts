@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { polynomialRoots } from "../../support/polynomial_roots.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 
 /** Coefficients of Π(z - root), lowest first. */
 function polynomialOf(roots: [number, number][]): Float64Array {

@@ -7,9 +7,9 @@ import {
   pooledValue,
   ratioSums,
   rootMeanSquare,
-} from "../../../lib/numeric/pooled_ratio.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
-import { studentQuantile } from "../../../lib/numeric/student_t.ts";
+} from "../../../lib/numeric/scores/pooled_ratio.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
+import { studentQuantile } from "../../../lib/numeric/scores/student_t.ts";
 
 Deno.test("the root is taken of the sums of all runs, not as the mean of their roots", () => {
   const runs = [[3, 4], [1, 1, 1, 1], [0]].map(rootMeanSquare);

@@ -5,7 +5,7 @@ import {
   calibrationError,
   type ScoredItem,
   topAccuracy,
-} from "../../../lib/numeric/probability_scores.ts";
+} from "../../../lib/numeric/scores/probability_scores.ts";
 
 const near = (actual: number | null, expected: number) =>
   assert.ok(actual !== null && Math.abs(actual - expected) < 1e-12, `${actual}, not ${expected}`);

@@ -2,7 +2,7 @@
  * The random streams once more, for reading and for comparison: one value at a time, 128-bit integers as BigInt, no blocks.
  * Only what the kernels compute is here; NumPy's own values are in tests/data/random.
  */
-import { seedWords } from "../../../lib/numeric/seed_sequence.ts";
+import { seedWords } from "../../../lib/numeric/random/seed_sequence.ts";
 import tables from "../../data/random/ziggurat.json" with { type: "json" };
 
 const MASK64 = (1n << 64n) - 1n;

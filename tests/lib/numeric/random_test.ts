@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import * as kernels from "../../../lib/numeric/random.wasm";
-import { Generator, type IntegerDtype } from "../../../lib/numeric/random.ts";
+import * as kernels from "../../../lib/numeric/kernels/random.wasm";
+import { Generator, type IntegerDtype } from "../../../lib/numeric/random/random.ts";
 import { ReferenceGenerator } from "./random_reference.ts";
 import vectors from "../../data/random/vectors.json" with { type: "json" };
 

@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
-import type { FrequencyTable } from "../../../lib/numeric/range_kernel.ts";
-import { RangeDecoder, RangeEncoder } from "../../../lib/numeric/range_coder.ts";
-import { decodeIntegers, encodeIntegers, frequencyTable, normalTable } from "../../../lib/numeric/frequency_table.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import type { FrequencyTable } from "../../../lib/numeric/coding/range_kernel.ts";
+import { RangeDecoder, RangeEncoder } from "../../../lib/numeric/coding/range_coder.ts";
+import {
+  decodeIntegers,
+  encodeIntegers,
+  frequencyTable,
+  normalTable,
+} from "../../../lib/numeric/coding/frequency_table.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 import { informationBits } from "../../support/information_bits.ts";
 
 type Interval = readonly [start: number, frequency: number];

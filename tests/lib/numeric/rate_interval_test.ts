@@ -3,15 +3,15 @@
  * failed units, stop at a half-width, or have ten replicates.
  */
 import assert from "node:assert/strict";
-import { stopReason } from "../../../lib/benchmark/stop.ts";
-import { Tally } from "../../../lib/benchmark/tally.ts";
-import type { Replication } from "../../../lib/benchmark/types.ts";
+import { stopReason } from "../../../lib/study/rows/stop.ts";
+import { Tally } from "../../../lib/study/rows/tally.ts";
+import type { Replication } from "../../../lib/study/pack/types.ts";
 import { rateMetadata, recordedRate } from "../../../lib/contract/metric_metadata.ts";
-import { gaffkeInterval } from "../../../lib/numeric/gaffke.ts";
-import { gaussianTail } from "../../../lib/numeric/error_function.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
-import { countRate, pooledRate, type RateCounts, rateEstimate } from "../../../lib/numeric/rate_interval.ts";
-import { wilsonInterval } from "../../../lib/numeric/statistics.ts";
+import { gaffkeInterval } from "../../../lib/numeric/scores/gaffke.ts";
+import { gaussianTail } from "../../../lib/numeric/linalg/error_function.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
+import { countRate, pooledRate, type RateCounts, rateEstimate } from "../../../lib/numeric/scores/rate_interval.ts";
+import { wilsonInterval } from "../../../lib/numeric/scores/statistics.ts";
 import { bitCounts, unitCounts } from "../../support/rates.ts";
 
 const near = (actual: number, expected: number, tolerance = 1e-9) =>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { Generator } from "../../../lib/numeric/random.ts";
-import { majorityBits } from "../../../lib/numeric/repetition.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
+import { majorityBits } from "../../../lib/numeric/coding/repetition.ts";
 
 Deno.test("the majority of the copies decides, an even split gives 1, for any length and any position in a buffer", () => {
   const drawn = Generator.seeded(8).integers(0, 2, 700_000, "uint8") as Uint8Array;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 import {
   covers,
   describeScene,
@@ -12,7 +12,7 @@ import {
   type Scene,
   SHAPES,
   sideLimits,
-} from "../../../lib/numeric/scenes.ts";
+} from "../../../lib/numeric/image/scenes.ts";
 
 Deno.test("a shape touches every edge of its box, stays inside, and has its area", () => {
   for (let side = 8; side <= 32; side++) {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { boundaryF1, partCounts } from "../../../lib/numeric/segments.ts";
+import { boundaryF1, partCounts } from "../../../lib/numeric/image/segments.ts";
 
 /** A raster of digits, a line a row. */
 const raster = (...rows: string[]) => ({

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { folded, setScores } from "../../../lib/numeric/set_scores.ts";
+import { folded, setScores } from "../../../lib/numeric/scores/set_scores.ts";
 
 const scores = (candidate: string, reference: string) => {
   const members = (text: string) => new Set(text.split(" ").filter((member) => member !== ""));

@@ -1,12 +1,12 @@
 /** Directions of several sources against the vectors, closed forms and brute force. */
 import assert from "node:assert/strict";
-import { complexEigenvalues, polynomialRoots } from "../../../lib/numeric/complex_eigen.ts";
-import { steeringVector } from "../../../lib/numeric/array_response.ts";
-import { directionCramerRao } from "../../../lib/numeric/direction_finding.ts";
-import { hermitianEigen } from "../../../lib/numeric/hermitian_eigen.ts";
-import { zeros } from "../../../lib/numeric/linear_algebra.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
-import { SpectrumSearch } from "../../../lib/numeric/array_spectrum.ts";
+import { complexEigenvalues, polynomialRoots } from "../../../lib/numeric/linalg/complex_eigen.ts";
+import { steeringVector } from "../../../lib/numeric/antenna/array_response.ts";
+import { directionCramerRao } from "../../../lib/numeric/antenna/direction_finding.ts";
+import { hermitianEigen } from "../../../lib/numeric/linalg/hermitian_eigen.ts";
+import { zeros } from "../../../lib/numeric/linalg/linear_algebra.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
+import { SpectrumSearch } from "../../../lib/numeric/antenna/array_spectrum.ts";
 import {
   closestPairs,
   esprit,
@@ -15,7 +15,7 @@ import {
   sourceOrder,
   spatiallySmoothed,
   stochasticCramerRao,
-} from "../../../lib/numeric/several_directions.ts";
+} from "../../../lib/numeric/antenna/several_directions.ts";
 import stored from "../../data/physical/aoa_multi.json" with { type: "json" };
 
 const GRID = Float64Array.from({ length: 721 }, (_, k) => -90 + k / 4);

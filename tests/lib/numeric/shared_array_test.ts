@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
-import { hardBits } from "../../../lib/numeric/modulation.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
-import { isShared, resultArray, sharedArray, takeRoom } from "../../../lib/numeric/shared_array.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
+import { hardBits } from "../../../lib/numeric/link/modulation.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
+import { isShared, resultArray, sharedArray, takeRoom } from "../../../lib/numeric/array/shared_array.ts";
 import { decodeArtifact, encodeArtifact } from "../../../lib/artifact/codec.ts";
 import { LLR } from "../../../lib/contract/kinds.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import * as statistics from "../../../lib/numeric/statistics.ts";
+import * as statistics from "../../../lib/numeric/scores/statistics.ts";
 import stored from "../../data/numeric/theory.json" with { type: "json" };
 
 function assertClose(got: number, expected: number, what: string) {

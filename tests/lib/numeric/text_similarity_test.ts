@@ -6,7 +6,7 @@ import {
   tokenF1,
   tokens,
   unigramBleu,
-} from "../../../lib/numeric/text_similarity.ts";
+} from "../../../lib/numeric/scores/text_similarity.ts";
 
 const near = (actual: number, expected: number) =>
   assert.ok(Math.abs(actual - expected) < 1e-12, `${actual} ${expected}`);

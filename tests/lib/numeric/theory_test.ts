@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { erfc, gaussianTail, normalQuantile } from "../../../lib/numeric/error_function.ts";
-import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../../lib/numeric/theory.ts";
-import { dbToLinear, linearToDb } from "../../../lib/numeric/decibel.ts";
-import { partLevels } from "../../../lib/numeric/modulation.ts";
-import { type Modulation } from "../../../lib/numeric/modulations.ts";
+import { erfc, gaussianTail, normalQuantile } from "../../../lib/numeric/linalg/error_function.ts";
+import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../../lib/numeric/link/theory.ts";
+import { dbToLinear, linearToDb } from "../../../lib/numeric/link/decibel.ts";
+import { partLevels } from "../../../lib/numeric/link/modulation.ts";
+import { type Modulation } from "../../../lib/numeric/link/modulations.ts";
 import stored from "../../data/numeric/theory.json" with { type: "json" };
 
 function assertRelative(got: number, expected: number, tolerance: number, what: string) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { Generator } from "../../../lib/numeric/random.ts";
-import { nearestCodeword, trainCodebook } from "../../../lib/numeric/vector_quantization.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
+import { nearestCodeword, trainCodebook } from "../../../lib/numeric/coding/vector_quantization.ts";
 
 Deno.test("of equally near codewords the first is taken, however long the vectors are", () => {
   for (const dimension of [1, 15, 16, 17, 40]) {

@@ -1,7 +1,7 @@
 /** Water-filling, the box and the simplex projection: known answers, the optimality conditions, and rivals. */
 import assert from "node:assert/strict";
-import { Generator } from "../../../lib/numeric/random.ts";
-import { sum } from "../../../lib/numeric/statistics.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
+import { sum } from "../../../lib/numeric/scores/statistics.ts";
 import {
   noiseFloors,
   projectOntoSimplex,
@@ -9,7 +9,7 @@ import {
   waterFillBox,
   waterFillingResidual,
   waterLevel,
-} from "../../../lib/numeric/water_filling.ts";
+} from "../../../lib/numeric/link/water_filling.ts";
 
 const near = (actual: ArrayLike<number>, expected: number[], tolerance = 1e-12) => {
   assert.equal(actual.length, expected.length);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { gram } from "../../../lib/numeric/linear_algebra.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
-import { ZeroForcing } from "../../../lib/numeric/zero_forcing.ts";
+import { gram } from "../../../lib/numeric/linalg/linear_algebra.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
+import { ZeroForcing } from "../../../lib/numeric/link/zero_forcing.ts";
 import { inverseHermitian } from "./_matrices.ts";
 
 Deno.test("without noise every stream comes back, for square and tall systems at any offset", () => {

@@ -1,7 +1,7 @@
 /** Runs one network on both runtimes and prints how far apart the results are, in tolerances. */
 import { SvcError } from "../../../lib/contract/error.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 import { ACCELERATOR_TOLERANCE } from "../../../lib/onnx/accelerator.ts";
 import { closeOnnxSessions, openOnnxSession } from "../../../lib/onnx/session.ts";
 import { perceptron } from "../../support/onnx_graphs.ts";

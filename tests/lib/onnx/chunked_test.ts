@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { type NdArray, ndarray } from "../../../lib/numeric/ndarray.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { type NdArray, ndarray } from "../../../lib/numeric/array/ndarray.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 import { chunked } from "../../../lib/onnx/chunked.ts";
 import { closeOnnxSessions, openOnnxSession } from "../../../lib/onnx/session.ts";
 import { linearModel } from "../../support/onnx_graphs.ts";

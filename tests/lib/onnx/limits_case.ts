@@ -1,6 +1,6 @@
 /** Exceeds limits, and waits until the sandboxes have ended and their memory is returned. */
 import assert from "node:assert/strict";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { openOnnxSession } from "../../../lib/onnx/session.ts";
 import { doublingLoop, endlessLoop, hostileModel, largeProduct } from "../../support/hostile_graphs.ts";
 import { until } from "../../support/until.ts";

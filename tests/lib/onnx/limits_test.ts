@@ -1,6 +1,6 @@
 /** Graphs without bounds end at the limits of their session, with their sandbox, and leave nothing behind. */
 import assert from "node:assert/strict";
-import { type NdArray, ndarray } from "../../../lib/numeric/ndarray.ts";
+import { type NdArray, ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { closeOnnxSessions, openOnnxSession } from "../../../lib/onnx/session.ts";
 import {
   doublingLoop,

@@ -1,6 +1,6 @@
 /** Opens, runs and releases 200 models and prints by how many megabytes the process grew over the last 160. */
 import assert from "node:assert/strict";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { closeOnnxSessions, openOnnxSession } from "../../../lib/onnx/session.ts";
 import { linearModel } from "../../support/onnx_graphs.ts";
 

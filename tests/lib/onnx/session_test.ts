@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
-import { type Dtype, type NdArray, ndarray, type TypedData } from "../../../lib/numeric/ndarray.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { type Dtype, type NdArray, ndarray, type TypedData } from "../../../lib/numeric/array/ndarray.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 import { closeOnnxSessions, openOnnxSession } from "../../../lib/onnx/session.ts";
 import { identityModel, linearModel, perceptron } from "../../support/onnx_graphs.ts";
 import { onnxModel } from "../../support/onnx_writer.ts";

@@ -9,8 +9,8 @@ import {
   SourceFiles,
   type SourceList,
 } from "../../../lib/plan/implementation_source.ts";
-import { generateSourceHashes } from "../../../lib/plan/generate_source_hashes.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { generateSourceHashes } from "../../../lib/release/generate_source_hashes.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 import { localSpecifiers } from "../../../lib/plan/scan_imports.ts";
 
 const SAMPLE = `
@@ -229,7 +229,7 @@ Deno.test(
   }),
 );
 
-Deno.test("source_hashes.json is what its generator writes: run lib/plan/generate_source_hashes.ts", async () => {
+Deno.test("source_hashes.json is what its generator writes: run lib/release/generate_source_hashes.ts", async () => {
   const stored: SourceList = JSON.parse(Deno.readTextFileSync(new URL("lib/plan/source_hashes.json", PROGRAM_ROOT)));
   const { modules, ...rest } = await generateSourceHashes();
   assert.deepEqual(Object.keys(stored.modules), Object.keys(modules));

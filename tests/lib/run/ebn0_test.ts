@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ebn0Metric } from "../../../lib/run/ebn0.ts";
-import { bitErrorRateAwgn } from "../../../lib/numeric/theory.ts";
+import { bitErrorRateAwgn } from "../../../lib/numeric/link/theory.ts";
 import { theoryCurves } from "../../../lib/figure/theory_curves.ts";
 import { float, type JsonObject, toNumber } from "../../../lib/contract/value.ts";
 import { svc } from "../../support/cli.ts";

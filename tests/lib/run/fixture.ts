@@ -12,7 +12,7 @@ import { float, toNumber } from "../../../lib/contract/value.ts";
 import { z } from "../../../lib/contract/zod.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
 import type { ExecuteOptions, ExecuteOutcome, StepRow } from "../../../lib/execute/types.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { type RunOptions, runRecipe, type RunResult } from "../../../lib/run/run.ts";
 import { openWorkspace, type Workspace } from "../../../lib/run/workspace.ts";
 

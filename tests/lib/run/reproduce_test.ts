@@ -4,7 +4,7 @@ import { writeNpz } from "../../../lib/artifact/npz.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { canonicalJson, type JsonObject, parseJson, prettyJson } from "../../../lib/contract/json.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { arrayDifference } from "../../../lib/run/array_difference.ts";
 import { differences } from "../../../lib/run/compare.ts";
 import { diffRuns } from "../../../lib/run/diff.ts";

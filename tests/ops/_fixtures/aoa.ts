@@ -1,7 +1,7 @@
 /** Conformance cases of angle of arrival. */
 import { float } from "../../../lib/contract/value.ts";
-import { steeringVector } from "../../../lib/numeric/array_response.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { steeringVector } from "../../../lib/numeric/antenna/array_response.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
 

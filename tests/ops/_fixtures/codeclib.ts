@@ -1,11 +1,11 @@
 /** Conformance cases of the learned codec, on the bundled model; of autoencoders and text coders, on those of tests. */
-import analysisEncode from "../../../ops/model/codeclib_analysis_encode.ts";
-import exportOnnx from "../../../ops/model/codeclib_export_onnx.ts";
-import encode from "../../../ops/model/codeclib_encode.ts";
-import entropyEncode from "../../../ops/model/codeclib_entropy_encode.ts";
-import klEncode from "../../../ops/model/diffusers_autoencoderkl_encode.ts";
-import vqEncode from "../../../ops/model/diffusers_vqmodel_encode.ts";
-import textEncode from "../../../ops/model/text_bart_jscc_encode.ts";
+import analysisEncode from "../../../ops/codeclib/codeclib_analysis_encode.ts";
+import exportOnnx from "../../../ops/codeclib/codeclib_export_onnx.ts";
+import encode from "../../../ops/codeclib/codeclib_encode.ts";
+import entropyEncode from "../../../ops/codeclib/codeclib_entropy_encode.ts";
+import klEncode from "../../../ops/codec/diffusers_autoencoderkl_encode.ts";
+import vqEncode from "../../../ops/codec/diffusers_vqmodel_encode.ts";
+import textEncode from "../../../ops/joint_coding/text_bart_jscc_encode.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";

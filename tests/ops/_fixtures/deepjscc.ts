@@ -1,5 +1,5 @@
 /** Conformance cases of the joint source-channel coder, with a stand-in for its networks. */
-import { type NdArray, ndarray } from "../../../lib/numeric/ndarray.ts";
+import { type NdArray, ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import type { Model } from "../harness.ts";

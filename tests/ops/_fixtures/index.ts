@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { canonicalJson } from "../../../lib/contract/json.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { packBits, unpackBits } from "../../../lib/numeric/bit_packing.ts";
+import { packBits, unpackBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { arrayInput, bitsInput, payloadInput, someBits, symbolsInput } from "../inputs.ts";
 import { ALLOCATION_FIXTURES } from "./allocation.ts";
 import { AOA_FIXTURES } from "./aoa.ts";

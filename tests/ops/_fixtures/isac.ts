@@ -1,6 +1,6 @@
 /** Conformance cases of joint sensing and communication. */
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
 

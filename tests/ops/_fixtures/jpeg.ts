@@ -1,7 +1,7 @@
 /** Conformance cases of the operations on files of conventional image codecs. */
-import modelAvifEncode from "../../../ops/model/avif_encode.ts";
-import modelWebpEncode from "../../../ops/model/webp_encode.ts";
-import modelJpegEncode from "../../../ops/model/jpeg_encode.ts";
+import modelAvifEncode from "../../../ops/codec/avif_encode.ts";
+import modelWebpEncode from "../../../ops/codec/webp_encode.ts";
+import modelJpegEncode from "../../../ops/codec/jpeg_encode.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { runOperation } from "../harness.ts";

@@ -1,5 +1,5 @@
 /** Conformance cases of satellite tracking. */
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
 

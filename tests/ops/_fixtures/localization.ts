@@ -1,6 +1,6 @@
 /** Conformance cases of localisation. */
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
-import { perimeterAnchors } from "../../../lib/numeric/localization.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
+import { perimeterAnchors } from "../../../lib/numeric/antenna/localization.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
 

@@ -1,13 +1,13 @@
 /** Conformance cases of embeddings, retrieval and visual questions. */
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
-import { paintScene } from "../../../lib/numeric/scenes.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
+import { paintScene } from "../../../lib/numeric/image/scenes.ts";
 import { statesArtifact } from "../../../ops/_semantic_state.ts";
 import { tinyAnswerer, tinyClip, tinyDiffusion } from "../../support/tiny_models.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { payloadInput, textsInput } from "../inputs.ts";
-import { unpackBits } from "../../../lib/numeric/bit_packing.ts";
+import { unpackBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { writePng } from "../../../lib/artifact/png_encode.ts";
 
 const texts = textsInput({ a: "A red circle on a white ground", b: "winds of 45 kilometres per hour" });

@@ -1,12 +1,12 @@
 /** Conformance cases of the operations on images and texts, and of noise on sources and representations. */
 import type { FileAccess } from "../../../lib/contract/operation.ts";
-import { entropyFormat, textModel } from "../../../ops/model/_text_entropy.ts";
+import { entropyFormat, textModel } from "../../../ops/codec/_text_entropy.ts";
 import { readBundledFile } from "../../../lib/artifact/bundled.ts";
 import { writeNpz } from "../../../lib/artifact/npz.ts";
 import { bitsArtifact, imagesArtifact } from "../../../lib/artifact/values.ts";
 import { canonicalJson } from "../../../lib/contract/json.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { unpackBits } from "../../../lib/numeric/bit_packing.ts";
+import { unpackBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { arrayInput, payloadInput, textsInput } from "../inputs.ts";
 
 const texts = (metadata: JsonObject = {}) => textsInput({ a: "one two three four", b: "fünf 6 seven" }, metadata);

@@ -1,6 +1,6 @@
 /** Conformance cases of the multi-user downlink. */
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { arrayInput } from "../inputs.ts";
 
 const waves = (count: number, step: number) =>

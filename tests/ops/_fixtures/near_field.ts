@@ -1,6 +1,6 @@
 /** Conformance cases of near-field focusing. */
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
-import { sphericalWave } from "../../../lib/numeric/near_field.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
+import { sphericalWave } from "../../../lib/numeric/antenna/near_field.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
 

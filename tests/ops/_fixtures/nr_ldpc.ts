@@ -3,7 +3,7 @@ import nrLdpcDecoder from "../../../ops/channel/nr_ldpc_decoder.ts";
 import nrLdpcEncoder from "../../../ops/channel/nr_ldpc_encoder.ts";
 import nrTransportFormat from "../../../ops/source/nr_transport_format.ts";
 import type { Operation } from "../../../lib/contract/operation.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { outputOf, runOperation } from "../harness.ts";
 import { arrayInput, payloadInput, someBits } from "../inputs.ts";

@@ -1,7 +1,7 @@
 /** Conformance cases of the NR polar codes. */
 import nrPolarEncoder from "../../../ops/channel/nr_polar_encoder.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { runOperation } from "../harness.ts";
 import { payloadInput, someBits } from "../inputs.ts";
 

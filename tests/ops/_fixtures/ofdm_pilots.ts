@@ -1,8 +1,8 @@
 /** Conformance cases of links with pilots. */
 import ofdmPilotObservation from "../../../ops/demodulation/ofdm_pilot_observation.ts";
-import channelEstimator from "../../../ops/model/channel_estimator_adapter.ts";
+import channelEstimator from "../../../ops/estimation/channel_estimator_adapter.ts";
 import ofdmPilotInsert from "../../../ops/modulation/ofdm_pilot_insert.ts";
-import ofdmChannelEstimator from "../../../ops/model/ofdm_channel_estimator.ts";
+import ofdmChannelEstimator from "../../../ops/estimation/ofdm_channel_estimator.ts";
 import multipathWaveform from "../../../ops/wireless/multipath_waveform.ts";
 import ofdmWaveform from "../../../ops/modulation/ofdm_waveform.ts";
 import mimoOfdmChannel from "../../../ops/wireless/mimo_ofdm_channel.ts";

@@ -1,7 +1,7 @@
 /** Conformance cases of the physical layer: channels, states and receivers. */
 import { writeNpz } from "../../../lib/artifact/npz.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput, payloadInput, someBits, symbolsInput } from "../inputs.ts";
 

@@ -3,7 +3,7 @@ import { ofdmStateArtifact } from "../../../lib/artifact/ofdm_state.ts";
 import { writeNpz } from "../../../lib/artifact/npz.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import type { JsonObject, Value } from "../../../lib/contract/value.ts";
-import { type NdArray, ndarray } from "../../../lib/numeric/ndarray.ts";
+import { type NdArray, ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { type Described, payloadInput, someBits, symbolsInput } from "../inputs.ts";
 

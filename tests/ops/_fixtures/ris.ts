@@ -1,6 +1,6 @@
 /** Conformance cases of reflecting surfaces, link budgets and beam patterns. */
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { arrayInput } from "../inputs.ts";
 
 const waves = (count: number, step: number) => Float32Array.from({ length: count }, (_, i) => Math.sin(step * i + 1));

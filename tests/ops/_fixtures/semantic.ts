@@ -2,7 +2,7 @@
 import { canonicalJson } from "../../../lib/contract/json.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
-import { unpackBits } from "../../../lib/numeric/bit_packing.ts";
+import { unpackBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { knowledgeArtifact, type SemanticState, statesArtifact, statesDocument } from "../../../ops/_semantic_state.ts";
 import { payloadInput, symbolsInput, textsInput } from "../inputs.ts";
 

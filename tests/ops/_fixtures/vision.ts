@@ -2,7 +2,7 @@
 import { float } from "../../../lib/contract/value.ts";
 import { writePng } from "../../../lib/artifact/png_encode.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
-import { paintScene } from "../../../lib/numeric/scenes.ts";
+import { paintScene } from "../../../lib/numeric/image/scenes.ts";
 import { detectionsArtifact, rastersArtifact } from "../../../lib/artifact/vision.ts";
 
 const detections = () => ({

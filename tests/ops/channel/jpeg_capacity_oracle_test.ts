@@ -4,7 +4,7 @@ import { decodeJpeg } from "../../../lib/artifact/jpeg/decoder.ts";
 import { encodeJpeg, type JpegImage } from "../../../lib/artifact/jpeg/encoder.ts";
 import { type ImageBatch, imagesArtifact, imagesOf } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 import { smallPictures } from "../../lib/artifact/jpeg/vectors.ts";
 import { refuses, runOperation } from "../harness.ts";
 

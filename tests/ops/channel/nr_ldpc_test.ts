@@ -6,8 +6,8 @@ import modulator from "../../../ops/modulation/digital_modulate.ts";
 import channel from "../../../ops/wireless/channel.ts";
 import type { InputArtifact } from "../../../lib/contract/operation.ts";
 import { float, isObject, type JsonObject } from "../../../lib/contract/value.ts";
-import { packBits, unpackBits } from "../../../lib/numeric/bit_packing.ts";
-import { type Dtype, ndarray, type TypedData } from "../../../lib/numeric/ndarray.ts";
+import { packBits, unpackBits } from "../../../lib/numeric/array/bit_packing.ts";
+import { type Dtype, ndarray, type TypedData } from "../../../lib/numeric/array/ndarray.ts";
 import { bitsInput, payloadInput, someBits } from "../inputs.ts";
 import { refuses, runOperation } from "../harness.ts";
 

@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 import crc32Check from "../../../ops/channel/crc32_check.ts";
 import packetize from "../../../ops/channel/packetize_crc32.ts";
 import packetizeV2 from "../../../ops/channel/packetize_crc32_v2.ts";
-import { packBits, unpackBits } from "../../../lib/numeric/bit_packing.ts";
+import { packBits, unpackBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { bitsInput, payloadInput, someBits } from "../inputs.ts";
 import { outputOf, refuses, runOperation } from "../harness.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import normalize from "../../../ops/channel/symbol_power_normalize.ts";
-import { meanPower } from "../../../lib/numeric/complex.ts";
+import { meanPower } from "../../../lib/numeric/linalg/complex.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { symbolsInput } from "../inputs.ts";
 import { refuses, runOperation } from "../harness.ts";

@@ -11,7 +11,7 @@ import passthroughEncoder from "../../../ops/channel/payload_passthrough_encoder
 import symbolBoundary from "../../../ops/channel/symbol_boundary.ts";
 import symbolCountMatch from "../../../ops/channel/symbol_count_match.ts";
 import symbolPowerIdentity from "../../../ops/channel/symbol_power_identity.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { arrayInput, bitsInput, someBits, symbolsInput } from "../inputs.ts";
 import { refuses, runOperation } from "../harness.ts";
 

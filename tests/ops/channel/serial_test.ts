@@ -3,7 +3,7 @@ import bitsToIndices from "../../../ops/channel/bits_to_indices.ts";
 import bitsToLatents from "../../../ops/channel/bits_to_latents.ts";
 import indicesToBits from "../../../ops/channel/indices_to_bits.ts";
 import latentsToBits from "../../../ops/channel/latents_to_bits.ts";
-import { type Dtype, ndarray, type TypedData } from "../../../lib/numeric/ndarray.ts";
+import { type Dtype, ndarray, type TypedData } from "../../../lib/numeric/array/ndarray.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { arrayInput, payloadInput, someBits } from "../inputs.ts";
 import { refuses, runOperation } from "../harness.ts";

@@ -4,8 +4,8 @@ import identityDemodulate from "../../../ops/demodulation/identity_demodulate.ts
 import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
 import identityModulate from "../../../ops/modulation/identity_modulate.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { modulate } from "../../../lib/numeric/modulation.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { modulate } from "../../../lib/numeric/link/modulation.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { arrayInput, payloadInput, someBits, symbolsInput } from "../inputs.ts";
 import { refuses, runOperation } from "../harness.ts";
 

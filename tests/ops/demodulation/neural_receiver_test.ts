@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { writeNpz } from "../../../lib/artifact/npz.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { type NdArray, ndarray } from "../../../lib/numeric/ndarray.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { type NdArray, ndarray } from "../../../lib/numeric/array/ndarray.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 import demodulate from "../../../ops/demodulation/digital_demodulate.ts";
 import receiver from "../../../ops/demodulation/neural_receiver_adapter.ts";
 import impair from "../../../ops/hardware/receiver_iq_imbalance.ts";

@@ -1,6 +1,6 @@
 /** What a trained phase tracker sees, and what is done with its answer. */
 import assert from "node:assert/strict";
-import { type NdArray, ndarray } from "../../../lib/numeric/ndarray.ts";
+import { type NdArray, ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import tracker from "../../../ops/demodulation/phase_tracking_receiver_adapter.ts";
 import modulate from "../../../ops/modulation/qpsk_pilot_modulate.ts";
 import impair from "../../../ops/wireless/carrier_phase_impairment.ts";

@@ -22,8 +22,8 @@ import { SEMANTIC_TEXT_SMOKE } from "../../../ops/source/_semantic_text_smoke.ts
 import { bitsArtifact, bitsOf, textsOf } from "../../../lib/artifact/values.ts";
 import type { InputArtifact } from "../../../lib/contract/operation.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { packBits, unpackBits } from "../../../lib/numeric/bit_packing.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { packBits, unpackBits } from "../../../lib/numeric/array/bit_packing.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 import { textsInput } from "../inputs.ts";
 import { refuses, runOperation } from "../harness.ts";
 

@@ -11,7 +11,7 @@ import { type SemanticState, statesArtifact, statesOf } from "../../../ops/_sema
 import { bitsArtifact, bitsOf } from "../../../lib/artifact/values.ts";
 import type { InputArtifact } from "../../../lib/contract/operation.ts";
 import { canonicalJson } from "../../../lib/contract/json.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 import { runOperation } from "../harness.ts";
 
 const STATES = Array.from({ length: 400 }, (_, i): SemanticState => ({

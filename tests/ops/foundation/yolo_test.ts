@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import { float, type JsonObject, toNumber } from "../../../lib/contract/value.ts";
-import { fillLetterbox, forMask, letterbox, readHead } from "../../../lib/numeric/yolo.ts";
+import { fillLetterbox, forMask, letterbox, readHead } from "../../../lib/numeric/image/yolo.ts";
 import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
 import { namesOf } from "../../../ops/foundation/_yolo.ts";
 import yoloDetect from "../../../ops/foundation/yolo_detect.ts";

@@ -3,7 +3,7 @@ import captioning from "../../../ops/metrics/captioning.ts";
 import { captionsArtifact } from "../../../ops/_captions.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { textsArtifact } from "../../../lib/artifact/values.ts";
-import { rougeL } from "../../../lib/numeric/text_similarity.ts";
+import { rougeL } from "../../../lib/numeric/scores/text_similarity.ts";
 import { refuses, runOperation } from "../harness.ts";
 
 const captions = (...items: string[][]) => ({

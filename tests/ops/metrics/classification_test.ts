@@ -3,7 +3,7 @@ import classification from "../../../ops/metrics/classification.ts";
 import smoke from "../../../ops/source/task_labels_smoke.ts";
 import { recordedRate } from "../../../lib/contract/metric_metadata.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
-import { rateEstimate } from "../../../lib/numeric/rate_interval.ts";
+import { rateEstimate } from "../../../lib/numeric/scores/rate_interval.ts";
 import { refuses, runOperation } from "../harness.ts";
 
 const batch = (kind: string, labels: string) => ({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { float, isNumber, type JsonObject, toNumber } from "../../../lib/contract/value.ts";
-import { mean } from "../../../lib/numeric/statistics.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { mean } from "../../../lib/numeric/scores/statistics.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import detection from "../../../ops/metrics/detection.ts";
 import segmentation from "../../../ops/metrics/segmentation.ts";
 import { refuses, runOperation } from "../harness.ts";

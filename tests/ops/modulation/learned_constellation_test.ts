@@ -4,7 +4,7 @@ import demap from "../../../ops/demodulation/constellation_demapper.ts";
 import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
 import map from "../../../ops/modulation/learned_constellation.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 import { bitsInput, payloadInput, someBits, symbolsInput } from "../inputs.ts";
 import { runOperation } from "../harness.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import indicesNoise from "../../../ops/noise/representation_indices.ts";
 import latentsNoise from "../../../ops/noise/representation_latents.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { refuses, runOperation } from "../harness.ts";
 
 const counting = (size: number) => ({

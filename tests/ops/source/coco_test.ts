@@ -5,7 +5,7 @@ import { writePng } from "../../../lib/artifact/png_encode.ts";
 import { imagesOf, itemsOf } from "../../../lib/artifact/values.ts";
 import { type JsonObject, toNumber } from "../../../lib/contract/value.ts";
 import { fileAccess } from "../../../lib/execute/files.ts";
-import { fillPolygon, type Point, polygonArea } from "../../../lib/numeric/polygon.ts";
+import { fillPolygon, type Point, polygonArea } from "../../../lib/numeric/image/polygon.ts";
 import coco128 from "../../../ops/source/coco128_detection.ts";
 import coco8 from "../../../ops/source/coco8_segmentation.ts";
 import { refuses, runOperation } from "../harness.ts";

@@ -1,7 +1,7 @@
 /** Satellite link budgets against sums by hand for the S-band set-ups of 3GPP TR 38.821, section 6.1.3. */
 import assert from "node:assert/strict";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
-import { ANGULAR_SPEED, centralAngle, EARTH_RADIUS, satelliteState } from "../../../lib/numeric/leo_pass.ts";
+import { ANGULAR_SPEED, centralAngle, EARTH_RADIUS, satelliteState } from "../../../lib/numeric/channel/leo_pass.ts";
 import budget from "../../../ops/source/leo_link_budget.ts";
 import { refuses, runOperation } from "../harness.ts";
 

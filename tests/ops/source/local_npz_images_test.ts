@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import localImages from "../../../ops/source/local_npz_images.ts";
 import { writeNpz } from "../../../lib/artifact/npz.ts";
-import { type NdArray, ndarray } from "../../../lib/numeric/ndarray.ts";
+import { type NdArray, ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { refuses, runOperation } from "../harness.ts";
 

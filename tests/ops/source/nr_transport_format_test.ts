@@ -1,7 +1,7 @@
 /** Transport formats: what the tables give, what is refused, and what the encoder makes of them. */
 import assert from "node:assert/strict";
 import nrLdpcEncoder from "../../../ops/channel/nr_ldpc_encoder.ts";
-import nrMcsSelector from "../../../ops/model/nr_mcs_selector.ts";
+import nrMcsSelector from "../../../ops/resource/nr_mcs_selector.ts";
 import nrTransportFormat from "../../../ops/source/nr_transport_format.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import stored from "../../data/physical/tbs_mcs.json" with { type: "json" };

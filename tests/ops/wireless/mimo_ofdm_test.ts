@@ -6,11 +6,11 @@ import bitErrorRate from "../../../ops/metrics/bit_error_rate.ts";
 import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
 import mimoDetect from "../../../ops/demodulation/mimo_detect.ts";
 import mimoOfdmChannel from "../../../ops/wireless/mimo_ofdm_channel.ts";
-import ofdmChannelEstimator from "../../../ops/model/ofdm_channel_estimator.ts";
+import ofdmChannelEstimator from "../../../ops/estimation/ofdm_channel_estimator.ts";
 import ofdmPilotInsert from "../../../ops/modulation/ofdm_pilot_insert.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
-import { wilsonInterval } from "../../../lib/numeric/statistics.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
+import { wilsonInterval } from "../../../lib/numeric/scores/statistics.ts";
 import { type GivenInput, refuses, runOperation } from "../harness.ts";
 import { payloadInput, someBits } from "../inputs.ts";
 

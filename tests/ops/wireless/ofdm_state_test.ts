@@ -4,7 +4,7 @@ import channelState from "../../../ops/wireless/ofdm_channel_state.ts";
 import delayedCsi from "../../../ops/wireless/ofdm_delayed_csi.ts";
 import misoCsi from "../../../ops/wireless/miso_ofdm_csi.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { meanPower } from "../../../lib/numeric/complex.ts";
+import { meanPower } from "../../../lib/numeric/linalg/complex.ts";
 import { arrayInput, symbolsInput } from "../inputs.ts";
 import { refuses, runOperation } from "../harness.ts";
 import { assertSame, floats } from "./_vectors.ts";

@@ -6,12 +6,12 @@ import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
 import channel from "../../../ops/wireless/channel.ts";
 import digitalDemodulate from "../../../ops/demodulation/digital_demodulate.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { dbToLinear } from "../../../lib/numeric/decibel.ts";
-import { hardBits } from "../../../lib/numeric/modulation.ts";
-import { Generator } from "../../../lib/numeric/random.ts";
+import { dbToLinear } from "../../../lib/numeric/link/decibel.ts";
+import { hardBits } from "../../../lib/numeric/link/modulation.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
 import { combineRepetition } from "../../support/repetition.ts";
-import { wilsonInterval } from "../../../lib/numeric/statistics.ts";
-import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../../lib/numeric/theory.ts";
+import { wilsonInterval } from "../../../lib/numeric/scores/statistics.ts";
+import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../../lib/numeric/link/theory.ts";
 import { outputOf, runOperation } from "../harness.ts";
 import { payloadInput } from "../inputs.ts";
 

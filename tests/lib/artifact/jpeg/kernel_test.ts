@@ -5,7 +5,7 @@ import { encodeJpeg, type JpegImage } from "../../../../lib/artifact/jpeg/encode
 import { reciprocalOf } from "../../../../lib/artifact/jpeg/entropy_coder.ts";
 import { kernels, Layout, memory } from "../../../../lib/artifact/jpeg/kernel.ts";
 import { SvcError } from "../../../../lib/contract/error.ts";
-import { Generator } from "../../../../lib/numeric/random.ts";
+import { Generator } from "../../../../lib/numeric/random/random.ts";
 import { referencePixels } from "./reference/decoder.ts";
 import { referenceFile } from "./reference/encoder.ts";
 import { ycc } from "./reference/transform.ts";

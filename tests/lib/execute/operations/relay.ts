@@ -5,7 +5,7 @@ import { SvcError } from "../../../../lib/contract/error.ts";
 import { BITS, BITS_ANY } from "../../../../lib/contract/kinds.ts";
 import type { OperationResult } from "../../../../lib/contract/operation.ts";
 import { z } from "../../../../lib/contract/zod.ts";
-import { sharedArray } from "../../../../lib/numeric/shared_array.ts";
+import { sharedArray } from "../../../../lib/numeric/array/shared_array.ts";
 
 const MODES = [
   "honest",

@@ -1,7 +1,7 @@
 /** Numbers through a model that the recipe names. */
 import { defineOperation } from "../../../../lib/contract/define.ts";
 import { z } from "../../../../lib/contract/zod.ts";
-import { ndarray } from "../../../../lib/numeric/ndarray.ts";
+import { ndarray } from "../../../../lib/numeric/array/ndarray.ts";
 
 export default defineOperation({
   id: "test.scaled",

@@ -1,8 +1,8 @@
 /** Every level of the native kernels against the portable ones: the same bits, not nearly the same. */
 import assert from "node:assert/strict";
-import { demodulateLlr, hardBits, modulate } from "../../../../lib/numeric/modulation.ts";
+import { demodulateLlr, hardBits, modulate } from "../../../../lib/numeric/link/modulation.ts";
 import { type Level, LEVELS, NativeKernels, type NativeModulation } from "../../../../lib/numeric/native/kernels.ts";
-import { Generator } from "../../../../lib/numeric/random.ts";
+import { Generator } from "../../../../lib/numeric/random/random.ts";
 import { NATIVE_LIBRARY, needsNative } from "../../../support/native.ts";
 
 /** The levels that this processor has. */

@@ -1,12 +1,16 @@
 /** The native decoder against the portable one: bits, CRC outcome and number of iterations, on every level. */
 import assert from "node:assert/strict";
 import { LEVELS, NativeKernels } from "../../../../lib/numeric/native/kernels.ts";
-import { codedBitCount, type CodeParameters } from "../../../../lib/numeric/nr_ldpc/code_parameters.ts";
-import { decodeCodeBlock, type DecoderOptions, decodeTransportBlock } from "../../../../lib/numeric/nr_ldpc/decoder.ts";
-import { legalBlockSize } from "../../../../lib/numeric/nr_ldpc/block_size.ts";
-import { encodeTransportBlock } from "../../../../lib/numeric/nr_ldpc/encoder.ts";
-import { goldSequence } from "../../../../lib/numeric/nr_ldpc/scrambling.ts";
-import { Generator } from "../../../../lib/numeric/random.ts";
+import { codedBitCount, type CodeParameters } from "../../../../lib/numeric/coding/nr_ldpc/code_parameters.ts";
+import {
+  decodeCodeBlock,
+  type DecoderOptions,
+  decodeTransportBlock,
+} from "../../../../lib/numeric/coding/nr_ldpc/decoder.ts";
+import { legalBlockSize } from "../../../../lib/numeric/coding/nr_ldpc/block_size.ts";
+import { encodeTransportBlock } from "../../../../lib/numeric/coding/nr_ldpc/encoder.ts";
+import { goldSequence } from "../../../../lib/numeric/coding/nr_ldpc/scrambling.ts";
+import { Generator } from "../../../../lib/numeric/random/random.ts";
 import { NATIVE_LIBRARY, needsNative } from "../../../support/native.ts";
 import { blockOf, noisyLlr, qpskBlock, randomBits } from "../nr_ldpc/_blocks.ts";
 

@@ -1,9 +1,13 @@
 /** Transport blocks for tests: parameters, random bits, a QPSK channel with white Gaussian noise. */
-import { codedBitCount, type CodeParameters, codeParameters } from "../../../../lib/numeric/nr_ldpc/code_parameters.ts";
-import { decodeCodeBlock, decodeTransportBlock } from "../../../../lib/numeric/nr_ldpc/decoder.ts";
-import { encodeTransportBlock } from "../../../../lib/numeric/nr_ldpc/encoder.ts";
-import { demodulateLlr, modulate } from "../../../../lib/numeric/modulation.ts";
-import { Generator } from "../../../../lib/numeric/random.ts";
+import {
+  codedBitCount,
+  type CodeParameters,
+  codeParameters,
+} from "../../../../lib/numeric/coding/nr_ldpc/code_parameters.ts";
+import { decodeCodeBlock, decodeTransportBlock } from "../../../../lib/numeric/coding/nr_ldpc/decoder.ts";
+import { encodeTransportBlock } from "../../../../lib/numeric/coding/nr_ldpc/encoder.ts";
+import { demodulateLlr, modulate } from "../../../../lib/numeric/link/modulation.ts";
+import { Generator } from "../../../../lib/numeric/random/random.ts";
 
 /** QPSK on one layer. */
 export function qpskBlock(blockBits: number, codeRate: number, codedBits = codedBitCount(blockBits, codeRate, 2, 1)) {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { type BaseGraph, LIFTING_SIZES } from "../../../../lib/numeric/nr_ldpc/base_graph.ts";
-import type { CodeParameters } from "../../../../lib/numeric/nr_ldpc/code_parameters.ts";
-import { legalBlockSize } from "../../../../lib/numeric/nr_ldpc/block_size.ts";
-import { CRC16, CRC24A } from "../../../../lib/numeric/nr_ldpc/crc.ts";
-import { decodeCodeBlock, decodeTransportBlock } from "../../../../lib/numeric/nr_ldpc/decoder.ts";
-import { encodeTransportBlock } from "../../../../lib/numeric/nr_ldpc/encoder.ts";
-import { bufferLayout } from "../../../../lib/numeric/nr_ldpc/programs.ts";
+import { type BaseGraph, LIFTING_SIZES } from "../../../../lib/numeric/coding/nr_ldpc/base_graph.ts";
+import type { CodeParameters } from "../../../../lib/numeric/coding/nr_ldpc/code_parameters.ts";
+import { legalBlockSize } from "../../../../lib/numeric/coding/nr_ldpc/block_size.ts";
+import { CRC16, CRC24A } from "../../../../lib/numeric/coding/nr_ldpc/crc.ts";
+import { decodeCodeBlock, decodeTransportBlock } from "../../../../lib/numeric/coding/nr_ldpc/decoder.ts";
+import { encodeTransportBlock } from "../../../../lib/numeric/coding/nr_ldpc/encoder.ts";
+import { bufferLayout } from "../../../../lib/numeric/coding/nr_ldpc/programs.ts";
 import {
   hardDecisions,
   layeredMinSum,
@@ -13,9 +13,9 @@ import {
   roundedLlr,
   sumProduct,
 } from "../../../support/nr_ldpc_reference.ts";
-import { goldSequence } from "../../../../lib/numeric/nr_ldpc/scrambling.ts";
-import { wilsonInterval } from "../../../../lib/numeric/statistics.ts";
-import { Generator } from "../../../../lib/numeric/random.ts";
+import { goldSequence } from "../../../../lib/numeric/coding/nr_ldpc/scrambling.ts";
+import { wilsonInterval } from "../../../../lib/numeric/scores/statistics.ts";
+import { Generator } from "../../../../lib/numeric/random/random.ts";
 import {
   blockOf,
   measureBlockErrors,

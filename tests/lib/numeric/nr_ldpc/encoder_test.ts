@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import { liftedCode, LIFTING_SIZES } from "../../../../lib/numeric/nr_ldpc/base_graph.ts";
-import { codeParameters } from "../../../../lib/numeric/nr_ldpc/code_parameters.ts";
-import { CRC16, CRC24A, CRC24B } from "../../../../lib/numeric/nr_ldpc/crc.ts";
-import { decodeTransportBlock } from "../../../../lib/numeric/nr_ldpc/decoder.ts";
-import { CRC_KINDS, encodeCodeword, encodeTransportBlock } from "../../../../lib/numeric/nr_ldpc/encoder.ts";
-import { allocate, bytesAt, kernels } from "../../../../lib/numeric/nr_ldpc/kernel_memory.ts";
+import { liftedCode, LIFTING_SIZES } from "../../../../lib/numeric/coding/nr_ldpc/base_graph.ts";
+import { codeParameters } from "../../../../lib/numeric/coding/nr_ldpc/code_parameters.ts";
+import { CRC16, CRC24A, CRC24B } from "../../../../lib/numeric/coding/nr_ldpc/crc.ts";
+import { decodeTransportBlock } from "../../../../lib/numeric/coding/nr_ldpc/decoder.ts";
+import { CRC_KINDS, encodeCodeword, encodeTransportBlock } from "../../../../lib/numeric/coding/nr_ldpc/encoder.ts";
+import { allocate, bytesAt, kernels } from "../../../../lib/numeric/coding/nr_ldpc/kernel_memory.ts";
 import { checksHold, crcRemainder } from "../../../support/nr_ldpc_reference.ts";
-import { goldSequence, scramblingSeed } from "../../../../lib/numeric/nr_ldpc/scrambling.ts";
-import { packBits, unpackBits } from "../../../../lib/numeric/bit_packing.ts";
-import { Generator } from "../../../../lib/numeric/random.ts";
+import { goldSequence, scramblingSeed } from "../../../../lib/numeric/coding/nr_ldpc/scrambling.ts";
+import { packBits, unpackBits } from "../../../../lib/numeric/array/bit_packing.ts";
+import { Generator } from "../../../../lib/numeric/random/random.ts";
 import { blockOf, qpskBlock, randomBits } from "./_blocks.ts";
 
 interface StoredBlock {

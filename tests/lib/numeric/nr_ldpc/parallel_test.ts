@@ -1,10 +1,10 @@
 /** Transport blocks decoded on several threads against one after another: the same bits, CRCs and iterations. */
 import assert from "node:assert/strict";
-import { decodeTransportBlock } from "../../../../lib/numeric/nr_ldpc/decoder.ts";
-import { encodeTransportBlock } from "../../../../lib/numeric/nr_ldpc/encoder.ts";
-import { goldSequence } from "../../../../lib/numeric/nr_ldpc/scrambling.ts";
+import { decodeTransportBlock } from "../../../../lib/numeric/coding/nr_ldpc/decoder.ts";
+import { encodeTransportBlock } from "../../../../lib/numeric/coding/nr_ldpc/encoder.ts";
+import { goldSequence } from "../../../../lib/numeric/coding/nr_ldpc/scrambling.ts";
 import { decodeTransportBlocks } from "../../../../lib/numeric/parallel/nr_ldpc.ts";
-import { Generator } from "../../../../lib/numeric/random.ts";
+import { Generator } from "../../../../lib/numeric/random/random.ts";
 import { blockOf, noiseVariance, noisyLlr, qpskBlock, randomBits } from "./_blocks.ts";
 
 Deno.test("code blocks do not depend on the thread that decodes them", () => {

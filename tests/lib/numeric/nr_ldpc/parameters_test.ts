@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
-import { CORE_ROWS, liftedCode, LIFTING_SIZES } from "../../../../lib/numeric/nr_ldpc/base_graph.ts";
-import { LARGEST_BLOCK, legalBlockSize, SMALL_BLOCK_SIZES } from "../../../../lib/numeric/nr_ldpc/block_size.ts";
-import { chooseBaseGraph, codedBitCount, codeParameters } from "../../../../lib/numeric/nr_ldpc/code_parameters.ts";
-import { CRC16, CRC24A, CRC24B } from "../../../../lib/numeric/nr_ldpc/crc.ts";
+import { CORE_ROWS, liftedCode, LIFTING_SIZES } from "../../../../lib/numeric/coding/nr_ldpc/base_graph.ts";
+import { LARGEST_BLOCK, legalBlockSize, SMALL_BLOCK_SIZES } from "../../../../lib/numeric/coding/nr_ldpc/block_size.ts";
+import {
+  chooseBaseGraph,
+  codedBitCount,
+  codeParameters,
+} from "../../../../lib/numeric/coding/nr_ldpc/code_parameters.ts";
+import { CRC16, CRC24A, CRC24B } from "../../../../lib/numeric/coding/nr_ldpc/crc.ts";
 import { crcRemainder } from "../../../support/nr_ldpc_reference.ts";
-import { goldSequence, scramblingSeed } from "../../../../lib/numeric/nr_ldpc/scrambling.ts";
-import { unpackBits } from "../../../../lib/numeric/bit_packing.ts";
+import { goldSequence, scramblingSeed } from "../../../../lib/numeric/coding/nr_ldpc/scrambling.ts";
+import { unpackBits } from "../../../../lib/numeric/array/bit_packing.ts";
 
 Deno.test("51 lifting sizes a · 2^j up to 384", () => {
   const sizes = [2, 3, 5, 7, 9, 11, 13, 15].flatMap((a) => Array.from({ length: 8 }, (_, j) => a * 2 ** j));

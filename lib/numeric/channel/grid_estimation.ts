@@ -1,0 +1,142 @@
+/**
+ * Channel estimates of an OFDM grid from noisy ones at pilots.
+ *
+ *     linear interpolation   real and imaginary part between neighbours, the nearest one outside
+ *     LMMSE                  h = R_kp (R_pp + s I)^-1 h_LS, error 1 - Re diag(R_kp (R_pp + s I)^-1 R_pk); s is the noise
+ *                            variance of h_LS, and R[a, b] = E h_a h_b* at unit mean power:
+ *       exponential          1 / (1 + j 2π (a-b) Δf τ)                        profile e^{-t/τ}
+ *       uniform              sinc((a-b) Δf T) e^{-jπ (a-b) Δf T}              profile constant on 0 … T
+ *       tdl                  Σ P_l e^{-j 2π (a-b) Δf τ_l}                     taps of TR 38.901
+ *
+ * Source: Edfors et al., "OFDM channel estimation by singular value decomposition", IEEE Trans. Commun. 46, 1998.
+ */
+import type { DelayProfile } from "./delay_profile.ts";
+import { cholesky, inverseLower, zeros } from "../linalg/linear_algebra.ts";
+
+/** Correlation of the gains of two subcarriers at a distance (in subcarriers). */
+export type Correlation = (distance: number) => readonly [real: number, imaginary: number];
+
+export function exponentialCorrelation(delaySpread: number, spacing: number): Correlation {
+  return (distance) => {
+    const x = 2 * Math.PI * distance * spacing * delaySpread;
+    return [1 / (1 + x * x), -x / (1 + x * x)];
+  };
+}
+
+export function uniformCorrelation(maximumDelay: number, spacing: number): Correlation {
+  return (distance) => {
+    const x = Math.PI * distance * spacing * maximumDelay, size = x === 0 ? 1 : Math.sin(x) / x;
+    return [size * Math.cos(x), -size * Math.sin(x)];
+  };
+}
+
+export function profileCorrelation({ delays, powers }: DelayProfile, spacing: number): Correlation {
+  const total = powers.reduce((sum, power) => sum + power, 0);
+  return (distance) => {
+    let real = 0, imaginary = 0;
+    for (let l = 0; l < delays.length; l++) {
+      const turn = -2 * Math.PI * distance * spacing * delays[l];
+      real += powers[l] / total * Math.cos(turn);
+      imaginary += powers[l] / total * Math.sin(turn);
+    }
+    return [real, imaginary];
+  };
+}
+
+/** A linear filter from pilots to subcarriers. */
+export interface PilotFilter {
+  /** Interleaved, [subcarrier, pilot]. */
+  readonly weights: Float64Array;
+  /** Mean squared error of each subcarrier. */
+  readonly error: Float64Array;
+}
+
+/** Smallest noise variance that keeps the correlation matrix of close pilots regular. */
+const LEAST_NOISE = 1e-10;
+
+/**
+ * The LMMSE filter for all subcarriers.
+ * @param positions of the pilots, in subcarriers; may lie between two
+ * @param noise variance of an estimate at a pilot
+ */
+export function lmmseFilter(
+  positions: ArrayLike<number>,
+  subcarriers: number,
+  correlation: Correlation,
+  noise: number,
+): PilotFilter {
+  const count = positions.length, auto = zeros(count, count);
+  for (let i = 0; i < count; i++) {
+    for (let j = 0; j < count; j++) {
+      const [real, imaginary] = correlation(positions[i] - positions[j]), at = 2 * (i * count + j);
+      auto[at] = real + (i === j ? Math.max(noise, LEAST_NOISE) : 0);
+      auto[at + 1] = imaginary;
+    }
+  }
+  const inverse = inverseLower(cholesky(auto, count), count);
+  const weights = new Float64Array(2 * subcarriers * count), error = new Float64Array(subcarriers);
+  const cross = zeros(1, count), whitened = zeros(1, count);
+  for (let k = 0; k < subcarriers; k++) {
+    for (let j = 0; j < count; j++) [cross[2 * j], cross[2 * j + 1]] = correlation(k - positions[j]);
+    // v = L⁻¹ R_pk, error = 1 - |v|², weights = vᴴ L⁻¹
+    error[k] = 1;
+    for (let i = 0; i < count; i++) {
+      let real = 0, imaginary = 0;
+      for (let j = 0; j <= i; j++) {
+        const at = 2 * (i * count + j), cr = cross[2 * j], ci = -cross[2 * j + 1];
+        real += inverse[at] * cr - inverse[at + 1] * ci;
+        imaginary += inverse[at] * ci + inverse[at + 1] * cr;
+      }
+      whitened[2 * i] = real;
+      whitened[2 * i + 1] = imaginary;
+      error[k] -= real * real + imaginary * imaginary;
+    }
+    error[k] = Math.max(error[k], 0);
+    for (let i = 0; i < count; i++) {
+      const vr = whitened[2 * i], vi = -whitened[2 * i + 1];
+      for (let j = 0; j <= i; j++) {
+        const at = 2 * (i * count + j), to = 2 * (k * count + j);
+        weights[to] += vr * inverse[at] - vi * inverse[at + 1];
+        weights[to + 1] += vr * inverse[at + 1] + vi * inverse[at];
+      }
+    }
+  }
+  return { weights, error };
+}
+
+/** Estimates of all subcarriers by a filter. */
+export function applyFilter({ weights }: PilotFilter, values: Float64Array, subcarriers: number): Float64Array {
+  const count = values.length / 2, out = new Float64Array(2 * subcarriers);
+  for (let k = 0; k < subcarriers; k++) {
+    for (let j = 0; j < count; j++) {
+      const at = 2 * (k * count + j);
+      out[2 * k] += weights[at] * values[2 * j] - weights[at + 1] * values[2 * j + 1];
+      out[2 * k + 1] += weights[at] * values[2 * j + 1] + weights[at + 1] * values[2 * j];
+    }
+  }
+  return out;
+}
+
+/**
+ * Rows at given places, linearly interpolated to all whole places; the nearest row outside.
+ * @param places ascending
+ * @param values interleaved, [place, width]
+ */
+export function interpolate(
+  places: ArrayLike<number>,
+  values: Float64Array,
+  count: number,
+  { width = 1, nearest = false }: { width?: number; nearest?: boolean } = {},
+): Float64Array {
+  const out = new Float64Array(2 * count * width), last = places.length - 1, row = 2 * width;
+  for (let k = 0, i = 0; k < count; k++) {
+    while (i < last && places[i + 1] <= k) i++;
+    const next = Math.min(i + 1, last);
+    let share = next === i || k <= places[i] ? 0 : (k - places[i]) / (places[next] - places[i]);
+    if (nearest) share = share > 0.5 ? 1 : 0;
+    for (let j = 0; j < row; j++) {
+      out[k * row + j] = (1 - share) * values[i * row + j] + share * values[next * row + j];
+    }
+  }
+  return out;
+}

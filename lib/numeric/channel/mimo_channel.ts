@@ -1,0 +1,141 @@
+/**
+ * Channel matrices of antenna arrays over a tapped delay line or clusters, constant within a grid.
+ *
+ *     correlation   H_l = L_rx A_l L_txᵀ, L the Cholesky factor of R; exponential R_ij = ρ^|i-j|; TS 36.101 B.2.3 with
+ *                   (α, β) = (0, 0), (0.3, 0.9), (0.9, 0.9): 2 antennas [[1, ρ], [ρ, 1]], 4 antennas ρ^((|i-j|/3)²)
+ *     cdl           Σ sqrt(P_c / 20) e^{jφ} a_rx(AoA, ZoA) a_tx(AoD, ZoD)ᵀ over 20 rays of each cluster, with the ray offsets
+ *                   of TR 38.901 table 7.5-3, half-wavelength arrays along y, a_n = e^{jπ n sin(zenith) sin(azimuth)};
+ *                   departures are coupled to arrivals by a permutation per cluster. A line of sight is one ray
+ *
+ * Sources: TR 38.901 V17, 7.5 and 7.7.1; TS 36.101, B.2.3; Kermoal et al., IEEE JSAC 20, 2002 (Kronecker model).
+ */
+import cdl from "./cdl_models.json" with { type: "json" };
+import { type DelayProfile, frequencyResponse, type ProfileModel } from "./delay_profile.ts";
+import { cholesky, zeros } from "../linalg/linear_algebra.ts";
+import type { Generator } from "../random/random.ts";
+
+export const CORRELATIONS = ["exponential", "ts36101_low", "ts36101_medium", "ts36101_high"] as const;
+export type CorrelationModel = typeof CORRELATIONS[number];
+
+const TS36101: Readonly<Record<string, readonly [tx: number, rx: number]>> = {
+  ts36101_low: [0, 0],
+  ts36101_medium: [0.3, 0.9],
+  ts36101_high: [0.9, 0.9],
+};
+/** Offsets of the rays of a cluster in units of its spread, TR 38.901 table 7.5-3. */
+const RAY_OFFSETS = [0.0447, 0.1413, 0.2492, 0.3715, 0.5129, 0.6797, 0.8844, 1.1481, 1.5195, 2.1551]
+  .flatMap((offset) => [offset, -offset]);
+
+export interface Antennas {
+  readonly tx: number;
+  readonly rx: number;
+}
+
+/** Correlation matrix of an array. @throws RangeError for an array without a table in TS 36.101 */
+function correlationMatrix(model: CorrelationModel, count: number, side: 0 | 1, rho: number): Float64Array {
+  const own = model === "exponential" ? rho : TS36101[model][side];
+  if (model !== "exponential" && ![1, 2, 4].includes(count)) {
+    throw new RangeError(`Cannot correlate ${count} antennas by TS 36.101: it has tables for 1, 2 and 4`);
+  }
+  const matrix = zeros(count, count);
+  for (let i = 0; i < count; i++) {
+    for (let j = 0; j < count; j++) {
+      const distance = Math.abs(i - j);
+      const exponent = model === "exponential" || count === 2 ? distance : (distance / 3) ** 2;
+      matrix[2 * (i * count + j)] = distance === 0 ? 1 : own === 0 ? 0 : own ** exponent;
+    }
+  }
+  return matrix;
+}
+
+/** Cholesky factors of both sides; real matrices. @throws RangeError for an array without a table */
+export function correlationFactors(
+  model: CorrelationModel,
+  { tx, rx }: Antennas,
+  { txCorrelation, rxCorrelation }: { txCorrelation: number; rxCorrelation: number },
+) {
+  return {
+    tx: cholesky(correlationMatrix(model, tx, 0, txCorrelation), tx),
+    rx: cholesky(correlationMatrix(model, rx, 1, rxCorrelation), rx),
+  };
+}
+
+/**
+ * Frequency responses of a drawn tapped delay line. Draws one complex normal [tap, rx, tx].
+ * @returns interleaved [rx, tx, subcarrier]
+ */
+export function tdlResponse(
+  profile: DelayProfile,
+  antennas: Antennas,
+  factors: ReturnType<typeof correlationFactors>,
+  { count, spacing }: { count: number; spacing: number },
+  generator: Generator,
+): Float64Array {
+  const { tx, rx } = antennas, taps = profile.powers.length, size = rx * tx;
+  const drawn = generator.complexNormal64(taps * size, 1), rows = new Float64Array(2 * size * taps);
+  for (let tap = 0; tap < taps; tap++) {
+    const scale = Math.sqrt(profile.powers[tap]), sight = profile.lineOfSight && tap === 0;
+    const modulus = Math.hypot(drawn[0], drawn[1]);
+    for (let r = 0; r < rx; r++) {
+      for (let t = 0; t < tx; t++) {
+        let real = 0, imaginary = 0;
+        if (sight) {
+          real = drawn[0] / modulus;
+          imaginary = drawn[1] / modulus;
+        } else {
+          for (let i = 0; i <= r; i++) {
+            for (let j = 0; j <= t; j++) {
+              const weight = factors.rx[2 * (r * rx + i)] * factors.tx[2 * (t * tx + j)];
+              real += weight * drawn[2 * (tap * size + i * tx + j)];
+              imaginary += weight * drawn[2 * (tap * size + i * tx + j) + 1];
+            }
+          }
+        }
+        const to = 2 * ((r * tx + t) * taps + tap);
+        rows[to] = scale * real;
+        rows[to + 1] = scale * imaginary;
+      }
+    }
+  }
+  return frequencyResponse(rows, profile, { count, spacing });
+}
+
+/**
+ * Frequency responses of drawn clusters. Draws a permutation of the rays of each cluster, then uniform phases [cluster, ray].
+ * @returns interleaved [rx, tx, subcarrier]
+ */
+export function cdlResponse(
+  model: ProfileModel,
+  profile: DelayProfile,
+  { tx, rx }: Antennas,
+  { count, spacing }: { count: number; spacing: number },
+  generator: Generator,
+): Float64Array {
+  const table = cdl.models[model], clusters = profile.powers.length, rays = RAY_OFFSETS.length;
+  const coupling = Array.from({ length: clusters }, () => generator.permutation(rays));
+  const phases = generator.uniform(0, 2 * Math.PI, clusters * rays);
+  const rows = new Float64Array(2 * rx * tx * clusters), degree = Math.PI / 180;
+  const spatial = (zenith: number, azimuth: number) => Math.PI * Math.sin(zenith * degree) * Math.sin(azimuth * degree);
+  for (let c = 0; c < clusters; c++) {
+    const sight = table.line_of_sight && c === 0, used = sight ? 1 : rays, scale = Math.sqrt(profile.powers[c] / used);
+    for (let m = 0; m < used; m++) {
+      const offset = sight ? 0 : RAY_OFFSETS[m], coupled = sight ? 0 : RAY_OFFSETS[coupling[c][m]];
+      const arrival = spatial(
+        table.arrival_zenith_deg[c] + table.arrival_zenith_spread_deg * offset,
+        table.arrival_azimuth_deg[c] + table.arrival_azimuth_spread_deg * offset,
+      );
+      const departure = spatial(
+        table.departure_zenith_deg[c] + table.departure_zenith_spread_deg * coupled,
+        table.departure_azimuth_deg[c] + table.departure_azimuth_spread_deg * coupled,
+      );
+      for (let r = 0; r < rx; r++) {
+        for (let t = 0; t < tx; t++) {
+          const angle = phases[c * rays + m] + r * arrival + t * departure, to = 2 * ((r * tx + t) * clusters + c);
+          rows[to] += scale * Math.cos(angle);
+          rows[to + 1] += scale * Math.sin(angle);
+        }
+      }
+    }
+  }
+  return frequencyResponse(rows, profile, { count, spacing });
+}

@@ -1,0 +1,44 @@
+/**
+ * Pilot symbols of OFDM grids. A grid has F subcarriers and S OFDM symbols; element k of symbol l has the index l·F + k.
+ *
+ * DM-RS configuration type 1, single symbol: with the Gold sequence c of c_init = (2^17 (14·slot + l + 1)(2·n_id + 1) + 2·n_id +
+ * n_scid) mod 2^31,
+ *
+ *     r(m) = ((1 - 2c(2m)) + j(1 - 2c(2m + 1))) / sqrt(2)        m counted from common resource block 0
+ *     port p on subcarrier k = 4n + 2k' + Δ: w(k')·r(2n + k')    Δ = 0 for ports 0, 1 and 1 for ports 2, 3
+ *                                                                w(1) = -1 for ports 1 and 3, else 1
+ *
+ * Source: TS 38.211 V17, 6.4.1.1.1 to 6.4.1.1.3 and 7.4.1.1.1, 7.4.1.1.2.
+ */
+import { goldSequence } from "../coding/nr_ldpc/scrambling.ts";
+
+export interface DmrsSettings {
+  readonly subcarriers: number;
+  readonly firstRb: number;
+  readonly nId: number;
+  readonly nScid: number;
+}
+
+/** Subcarrier offset of a port's CDM group. */
+export const combOf = (port: number): number => port >> 1;
+
+/** Subcarriers of a DM-RS port, ascending. */
+export function dmrsSubcarriers(port: number, subcarriers: number): number[] {
+  return Array.from({ length: subcarriers / 2 }, (_, i) => 2 * i + combOf(port));
+}
+
+/** Values of a DM-RS port on an OFDM symbol of a slot, interleaved, unit power, in the order of its subcarriers. */
+export function dmrsValues(port: number, slot: number, symbol: number, settings: DmrsSettings): Float64Array {
+  const { subcarriers, firstRb, nId, nScid } = settings;
+  const seed = (BigInt(2 ** 17) * BigInt(14 * slot + symbol + 1) * BigInt(2 * nId + 1) + BigInt(2 * nId + nScid)) %
+    (1n << 31n);
+  const count = subcarriers / 2, first = 6 * firstRb;
+  const bits = goldSequence(Number(seed), 2 * (first + count));
+  const values = new Float64Array(2 * count);
+  for (let i = 0; i < count; i++) {
+    const cover = (port & 1) === 1 && (i & 1) === 1 ? -Math.SQRT1_2 : Math.SQRT1_2;
+    values[2 * i] = cover * (1 - 2 * bits[2 * (first + i)]);
+    values[2 * i + 1] = cover * (1 - 2 * bits[2 * (first + i) + 1]);
+  }
+  return values;
+}

@@ -1,0 +1,109 @@
+/** Finds packs: those of the project's `benchmarks/`, and those of the program. */
+import { entriesOf } from "../../artifact/path_kind.ts";
+import { join, relative } from "node:path";
+import { programFolder } from "../../artifact/program.ts";
+import { messageOf, SvcError } from "../../contract/error.ts";
+import { didYouMean } from "../../contract/nearest.ts";
+import { isObject, type JsonObject } from "../../contract/value.ts";
+import { readRecipeText } from "../../recipe/read.ts";
+
+/** A pack in a list. */
+export interface PackListRow {
+  /** Its name: the path under `benchmarks/`, without the extension. */
+  name: string;
+  /** Absolute. */
+  file: string;
+  id: string | null;
+  version: string | null;
+  title: string | null;
+  tier: string | null;
+  task: string | null;
+  suite: string | null;
+  recipes: number;
+  /** Why it cannot be read. */
+  problem?: string;
+}
+
+const PACK_FILE = /\.(ya?ml|json)$/i;
+
+function packFiles(folder: string): string[] {
+  return entriesOf(folder).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory) return packFiles(path);
+    return entry.isFile && PACK_FILE.test(entry.name) && !entry.name.endsWith(".schema.json") ? [path] : [];
+  });
+}
+
+/** The folders of packs, the project's first; the program's own is omitted if it is the same. */
+function packFolders(projectRoot: string): string[] {
+  const folders = [join(projectRoot, "benchmarks")];
+  const program = programFolder();
+  if (program !== null && join(program, ".") !== join(projectRoot, ".")) folders.push(join(program, "benchmarks"));
+  return folders;
+}
+
+/**
+ * Lists the packs by name; a pack of the project hides one of the program with the same name.
+ * @param projectRoot absolute path
+ */
+export function listBenchmarkPacks(projectRoot: string): PackListRow[] {
+  const rows = new Map<string, PackListRow>();
+  for (const folder of packFolders(projectRoot)) {
+    for (const file of packFiles(folder).sort()) {
+      const name = relative(folder, file).replaceAll("\\", "/").replace(PACK_FILE, "");
+      if (!rows.has(name)) rows.set(name, packRow(name, file));
+    }
+  }
+  return [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+function packRow(name: string, file: string): PackListRow {
+  const row: PackListRow = {
+    name,
+    file,
+    id: null,
+    version: null,
+    title: null,
+    tier: null,
+    task: null,
+    suite: null,
+    recipes: 0,
+  };
+  try {
+    const { value } = readRecipeText(Deno.readTextFileSync(file), { file });
+    if (!isObject(value)) throw new TypeError("it is not a mapping");
+    const text = (item: unknown) => typeof item === "string" ? item : null;
+    const member = (key: string) => isObject(value[key]) ? value[key] as JsonObject : {};
+    return {
+      ...row,
+      id: text(value.id),
+      version: text(value.version),
+      title: text(value.name),
+      tier: text(member("metadata").benchmark_tier) ?? "smoke",
+      task: text(member("task").id),
+      suite: text(member("suite").id),
+      recipes: Array.isArray(value.recipes) ? value.recipes.length : 0,
+    };
+  } catch (error) {
+    return { ...row, problem: messageOf(error) };
+  }
+}
+
+/**
+ * The file of a pack: given by a path, a name as in `listBenchmarkPacks`, or an id.
+ * @throws SvcError `pack_not_found` with the nearest name
+ */
+export function resolvePack(wanted: string, projectRoot: string): string {
+  try {
+    if (Deno.statSync(wanted).isFile) return wanted;
+  } catch {
+    // Not a path, so it is a name.
+  }
+  const packs = listBenchmarkPacks(projectRoot);
+  const found = packs.find(({ name }) => name === wanted) ?? packs.find(({ id }) => id === wanted);
+  if (found !== undefined) return found.file;
+  throw new SvcError("pack_not_found", `Cannot find a benchmark pack named ${wanted || "(empty)"}`, {
+    hint: didYouMean(wanted, packs.flatMap(({ name, id }) => [name, ...(id === null ? [] : [id])])) ??
+      "List them with: svc benchmark list",
+  });
+}

@@ -1,0 +1,41 @@
+/** Quality over rate, with the Pareto front of the measured points. */
+import { numberText } from "../../../figure/number_text.ts";
+import { paretoFront } from "../../../figure/pareto.ts";
+import type { CurveFigure, FigureSeries } from "../../../figure/types.ts";
+import { metricFacts } from "../../rows/estimates.ts";
+import { valuesOf } from "./groups.ts";
+import { axis, pointsOf, requirePoints } from "./points.ts";
+import type { Draft } from "./types.ts";
+
+export function rateDistortion(draft: Draft): CurveFigure {
+  const { result, groups, base, request } = draft;
+  const series: FigureSeries[] = groups.map((group) => ({
+    label: group.label,
+    kind: group.kind,
+    points: pointsOf(draft, group).map(({ point }) => point),
+  })).filter(({ points }) => points.length > 0);
+  requirePoints(draft, series);
+  // A rate is a cost, even without a direction in the catalogue.
+  const direction = (id: string, otherwise: "lower_is_better" | "higher_is_better") => {
+    const known = metricFacts(result, id).direction;
+    return known === "neutral" ? otherwise : known;
+  };
+  const [x, y] = [direction(request.x, "lower_is_better"), direction(request.y, "higher_is_better")];
+  const drawn = series.flatMap(({ points }) => points).filter((point) => point.y !== null);
+  const flags = paretoFront(drawn.map((point) => ({ x: point.x, y: point.y! })), x, y);
+  drawn.forEach((point, i) => point.front = flags[i]);
+  // A front over several channels compares different conditions, which is noted.
+  const snrs = valuesOf(result, groups.flatMap(({ recipes }) => recipes), "channel.snr_db");
+  const [low, high] = [snrs[0], snrs.at(-1)!].map((value) => numberText(value, "unicode"));
+  const mixed = snrs.length > 1 ? ` · Es/N0 from ${low} to ${high} dB together` : "";
+  return {
+    ...base,
+    subtitle: base.subtitle + mixed,
+    form: "curves",
+    x: axis(result, request.x),
+    y: axis(result, request.y),
+    series,
+    step: false,
+    front: x === "lower_is_better" ? "after" : "before",
+  };
+}

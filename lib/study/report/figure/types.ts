@@ -1,0 +1,60 @@
+/** Types of figures of a result. */
+import type { JsonObject } from "../../../contract/value.ts";
+import type { CurveFigure, Figure, FigureType, IntervalsOver } from "../../../figure/types.ts";
+import type { BenchmarkResult, ResultRow } from "../../pack/types.ts";
+
+/** A requested figure; every field has a default. */
+export interface PlotRequest {
+  plot?: FigureType;
+  x?: string;
+  y?: string;
+  /** `method`, `recipe`, `role` or `metric:<id>`: the key of a series. */
+  group?: string;
+  /** Series in this order; the others follow in the order of the pack. */
+  methodOrder?: readonly string[];
+  /** Only these recipes. */
+  recipes?: readonly string[];
+  /** Only recipes with these values of a coordinate or a metric. */
+  where?: Readonly<Record<string, string | number>>;
+  /** Metric that bounds the one along y, drawn as theory; empty for none. */
+  bound?: string;
+  /** What intervals are over: replicates (the aggregates, the default), or items such as photographs. */
+  intervals?: IntervalsOver;
+}
+
+/** Documents of the rows of a result, read on need. */
+export interface RowEvidence {
+  /** The effective recipe of a row, or null. */
+  recipe(row: ResultRow): JsonObject | null;
+  /** The reports of a row, decoded. */
+  reports(row: ResultRow): JsonObject[];
+}
+
+export const NO_EVIDENCE: RowEvidence = { recipe: () => null, reports: () => [] };
+
+/** A figure, and its request with all defaults. */
+export interface PlotOutcome {
+  figure: Figure;
+  plot: FigureType;
+  x: string;
+  y: string;
+  group: string;
+  /** Empty for none. */
+  bound: string;
+}
+
+/** The recipes of one series. */
+export interface Group {
+  label: string;
+  kind: "measured" | "baseline";
+  recipes: ResultRow[];
+}
+
+/** A figure in progress: the result, its series, and the request with all defaults. */
+export interface Draft {
+  result: BenchmarkResult;
+  groups: readonly Group[];
+  base: Pick<CurveFigure, "type" | "source" | "title" | "subtitle">;
+  request: PlotRequest & { plot: FigureType; x: string; y: string };
+  evidence: RowEvidence;
+}

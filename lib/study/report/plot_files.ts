@@ -1,0 +1,91 @@
+/**
+ * The files of a plot: specification, SVG, PNG and CSV, and `<name>.plot.json`, which binds them to their result: its
+ * digest, the request with all defaults, and the digest of each file.
+ */
+import { visible } from "../../contract/escape.ts";
+import { sha256Hex } from "../../contract/hash.ts";
+import { parseJson, prettyJson } from "../../contract/json.ts";
+import type { JsonObject } from "../../contract/value.ts";
+import { figureCsv } from "../../figure/figure_csv.ts";
+import { renderPng, renderSvg } from "../../figure/render.ts";
+import { figureSpec } from "../../figure/spec.ts";
+import type { FigureStyle } from "../../figure/style.ts";
+import { benchmarkFigure } from "./figure/figure_of.ts";
+import type { PlotOutcome, PlotRequest, RowEvidence } from "./figure/types.ts";
+import type { BenchmarkResult } from "../pack/types.ts";
+
+const PLOT_KIND = "svc.benchmark_plot";
+
+export interface PlotFiles extends PlotOutcome {
+  name: string;
+  /** File name to contents, the `.plot.json` last. */
+  files: Record<string, string | Uint8Array>;
+}
+
+/** Name of the files of a plot: type, axes, and the style unless it is the default. */
+function nameOf({ plot, y }: PlotOutcome, style: FigureStyle): string {
+  return [plot, ...(y === "" ? [] : [y]), ...(style.name === "svc" ? [] : [style.name])].join("_")
+    .replace(/[^A-Za-z0-9._-]/g, "-");
+}
+
+/**
+ * Creates a plot.
+ * @param sha256 of the bytes of `result.json`
+ * @param name of the files; default derived from the request
+ * @throws SvcError `benchmark_incomplete`, `usage_invalid`
+ */
+export async function plotFiles(
+  result: BenchmarkResult,
+  sha256: string,
+  request: PlotRequest,
+  style: FigureStyle,
+  { evidence, name: wanted, record = (binding) => binding }: {
+    evidence?: RowEvidence;
+    name?: string;
+    /** Completes the record of the plot. */
+    record?: (binding: JsonObject) => JsonObject;
+  } = {},
+): Promise<PlotFiles> {
+  const outcome = benchmarkFigure(result, sha256, request, evidence);
+  const name = wanted ?? nameOf(outcome, style);
+  const spec = figureSpec(outcome.figure, style);
+  const svg = await renderSvg(spec, style);
+  const files: PlotFiles["files"] = {
+    [`${name}.vl.json`]: visible(JSON.stringify(spec, null, 2)) + "\n",
+    [`${name}.svg`]: svg,
+    [`${name}.png`]: await renderPng(svg, style),
+    [`${name}.csv`]: figureCsv(outcome.figure),
+  };
+  files[`${name}.plot.json`] = prettyJson(record(bindingOf(result, sha256, request, style, outcome, files)));
+  return { ...outcome, name, files };
+}
+
+function bindingOf(
+  { result_id, benchmark }: BenchmarkResult,
+  sha256: string,
+  request: PlotRequest,
+  style: FigureStyle,
+  { plot, x, y, group, bound, figure }: PlotOutcome,
+  files: PlotFiles["files"],
+): JsonObject {
+  const drawn = figure.form === "curves" ? figure.series : [];
+  return {
+    schema_version: 1,
+    kind: PLOT_KIND,
+    result_id,
+    result_sha256: sha256,
+    benchmark: { id: benchmark.id, version: benchmark.version, sha256: benchmark.sha256 },
+    plot,
+    x: x || null,
+    y: y || null,
+    group,
+    method_order: [...(request.methodOrder ?? [])],
+    recipes: request.recipes === undefined ? null : [...request.recipes],
+    where: Object.fromEntries(Object.entries(request.where ?? {}).map(([id, value]) => [id, String(value)])),
+    bound: bound || null,
+    ...(request.intervals === "items" ? { intervals: "items" } : {}),
+    theory: drawn.filter(({ kind }) => kind === "theory").map(({ label }) => label),
+    style: parseJson(JSON.stringify(style)),
+    files: Object.fromEntries(Object.entries(files).map(([name, contents]) => [name, { sha256: sha256Hex(contents) }])),
+  };
+}

@@ -1,0 +1,236 @@
+/** The tables of a benchmark for readers, in a form that Markdown, LaTeX and HTML writers share. */
+import { canonicalJson } from "../../contract/json.ts";
+import { estimateText, type NumberForm, numberText } from "../../figure/number_text.ts";
+import { unitText } from "../../figure/unit_text.ts";
+import { isNumber, toNumber, type Value } from "../../contract/value.ts";
+import {
+  differenceOf,
+  estimateOf,
+  intervalsText,
+  isReplicated,
+  metricFacts,
+  ofAggregate,
+  recipesOf,
+  shownAggregates,
+  UNITS,
+} from "../rows/estimates.ts";
+import { channelUseRemark } from "../pack/equal_uses.ts";
+import { rateDifferences } from "./rate_differences.ts";
+import { allRows, countsOf, firstOf } from "../rows/stored_rows.ts";
+import type { AggregateRow, BenchmarkResult, Measure, ResultRow } from "../pack/types.ts";
+
+/** A text to be escaped by the writer, or one already in the output language. */
+export type Cell = string | { readonly written: string };
+
+export interface ReportColumn {
+  title: string;
+  /** Under the title; empty for none. */
+  unit: string;
+  align: "left" | "right";
+}
+
+export interface ReportTable {
+  id: "results" | "rate_differences" | "intervals" | "comparisons" | "not_completed";
+  title: string;
+  columns: ReportColumn[];
+  rows: Cell[][];
+  /** Notes for readers. */
+  notes: string[];
+}
+
+const left = (title: string): ReportColumn => ({ title, unit: "", align: "left" });
+const right = (title: string, unit = ""): ReportColumn => ({ title, unit, align: "right" });
+
+/** Titles with units, and the texts of the cells. */
+export function cellTexts({ columns, rows }: Pick<ReportTable, "columns" | "rows">): [string[], string[][]] {
+  const titles = columns.map(({ title, unit }) => title + (unit === "" ? "" : ` (${unit})`));
+  return [titles, rows.map((row) => row.map((cell) => typeof cell === "string" ? cell : cell.written))];
+}
+
+/** A coordinate or another value of a document. */
+function valueText(value: Value | undefined, form: NumberForm): Cell {
+  if (value === undefined || value === null) return "–";
+  if (isNumber(value)) return { written: numberText(toNumber(value), form) };
+  return typeof value === "string" ? value : canonicalJson(value);
+}
+
+const measure = (value: Measure | null | undefined, form: NumberForm, digits?: number): Cell => ({
+  written: numberText(value === null || value === undefined ? null : toNumber(value), form, digits),
+});
+
+/** Coordinates in which the recipes of a result differ, in the order of first appearance. */
+export function coordinatesOf(result: BenchmarkResult): string[] {
+  const names = new Set(result.recipes.flatMap((row) => Object.keys(row.matrix_selection ?? {})));
+  return [...names];
+}
+
+function results(result: BenchmarkResult, form: NumberForm): ReportTable {
+  const coordinates = coordinatesOf(result);
+  const metrics = result.benchmark.metrics.map(({ id }) => metricFacts(result, id));
+  const numeric = (name: string) => result.recipes.every(({ matrix_selection: at }) => isNumber(at?.[name] ?? 0));
+  const rows = recipesOf(result).map((recipe) => [
+    recipe.label,
+    recipe.role,
+    ...coordinates.map((name) => valueText(recipe.matrix_selection?.[name], form)),
+    ...metrics.map(({ id }): Cell => ({ written: estimateText(estimateOf(result, recipe.id, id), form) })),
+  ]);
+  return {
+    id: "results",
+    title: "Results",
+    columns: [
+      left("Recipe"),
+      left("Role"),
+      ...coordinates.map((name) => numeric(name) ? right(name) : left(name)),
+      ...metrics.map(({ id, unit }) => right(id, unitText(unit))),
+    ],
+    rows,
+    notes: [
+      ...metrics.flatMap(({ id }) => {
+        const text = intervalsText(result, id);
+        return text === null ? [] : [`${id}: ${text}`];
+      }),
+      ...(recipesOf(result).some(({ id }) => metrics.some((m) => estimateOf(result, id, m.id)?.bound !== undefined))
+        ? ["“At most” is the upper bound of a rate of which no event was seen"]
+        : []),
+      ...(result.aggregates.some(({ reason }) => reason !== undefined)
+        ? ["Recipes with kept seeds have no intervals: their replicates are not independent"]
+        : []),
+    ],
+  };
+}
+
+function bdRates(result: BenchmarkResult, form: NumberForm): ReportTable {
+  const differences = rateDifferences(result), [first] = differences;
+  const notes = first === undefined ? [] : [
+    `Mean difference of ${first.rateMetric} at equal ${first.qualityMetric}, by monotone cubics through the logarithm of the ` +
+    "rate (Bjøntegaard); negative is less rate than the baseline",
+  ];
+  return {
+    id: "rate_differences",
+    title: "BD-rate",
+    columns: [left("Method"), left("Baseline"), right("BD-rate", "%"), right("Range of quality")],
+    rows: differences.map(({ method, baseline, difference, range }) => [
+      method,
+      baseline,
+      { written: numberText(difference === null ? null : 100 * difference, form, 3) },
+      { written: range === null ? "–" : range.map((value) => numberText(value, form, 3)).join(" – ") },
+    ]),
+    notes,
+  };
+}
+
+function intervals(result: BenchmarkResult, form: NumberForm): ReportTable {
+  return {
+    id: "intervals",
+    title: "Intervals",
+    columns: [
+      left("Recipe"),
+      left("Metric"),
+      right("n"),
+      right("Value"),
+      left("Interval"),
+      right("Events"),
+      right("Trials"),
+      left("Unit"),
+      right("Units"),
+      right("Failed units"),
+    ],
+    rows: shownAggregates(result).map((row) => [
+      row.recipe_id,
+      row.metric,
+      { written: numberText(row.n, form) },
+      { written: estimateText(ofAggregate(row), form) },
+      row.reason === undefined ? METHODS[row.ci_method] ?? row.ci_method : "none, kept seeds",
+      measure(row.events, form),
+      measure(row.trials, form),
+      UNITS[row.unit ?? "replicate"],
+      measure(row.units ?? row.n, form),
+      measure(row.unit_failures, form),
+    ]),
+    notes: [],
+  };
+}
+
+const METHODS: Readonly<Record<AggregateRow["ci_method"], string>> = {
+  wilson: "Wilson",
+  gaffke: "Gaffke",
+  cluster_t: "clusters, t",
+  cluster_exact: "clusters, exact",
+  student_t: "Student t",
+  none: "–",
+  log_t: "Student t of the logarithm",
+};
+
+function comparisons(result: BenchmarkResult, form: NumberForm): ReportTable {
+  return {
+    id: "comparisons",
+    title: "Comparisons",
+    columns: [
+      left("Candidate"),
+      left("Baseline"),
+      left("Metric"),
+      left("Pairs of"),
+      right("n"),
+      right("Mean difference"),
+      right("p"),
+      right("p (Holm)"),
+      left("Better"),
+    ],
+    rows: result.comparisons.map((row) => [
+      row.candidate_id,
+      row.baseline_id,
+      row.metric,
+      row.pairing === "item" ? "items" : "replicates",
+      { written: numberText(row.n, form) },
+      { written: estimateText(differenceOf(row), form) },
+      measure(row.p_value, form, 2),
+      measure(row.p_value_holm, form, 2),
+      row.better ?? "–",
+    ]),
+    notes: [
+      "Paired differences, candidate minus baseline, over common items or else common replicates; p by exact sign flips up " +
+      "to 20 pairs, else by a paired t test, corrected over all comparisons (Holm); a dash says that neither is distinguishably better",
+      ...[channelUseRemark(result)].filter((remark) => remark !== null),
+    ],
+  };
+}
+
+/** So many rows are listed; the others are in recipes.csv. */
+const MOST_LISTED = 1000;
+
+function notCompleted(result: BenchmarkResult): ReportTable {
+  const { count, completed } = countsOf(result), missing = count - completed;
+  const listed = missing === 0 ? [] : [...firstOf(problemsOf(result), MOST_LISTED)];
+  return {
+    id: "not_completed",
+    title: "Rows that did not complete",
+    columns: [left("Recipe"), right("Replicate"), left("Status"), left("Reason")],
+    rows: listed.map((row) => [
+      row.id,
+      String(row.replicate),
+      row.status,
+      row.error?.message ?? row.skip_reason ?? "–",
+    ]),
+    notes: missing > listed.length ? [`The first ${listed.length} of ${missing}; recipes.csv has all`] : [],
+  };
+}
+
+/** The rows that did not complete. */
+export function* problemsOf(result: BenchmarkResult): Generator<ResultRow> {
+  for (const row of allRows(result)) if (row.status !== "completed") yield row;
+}
+
+/**
+ * The tables of a result, without empty ones.
+ * @param form notation of numbers
+ */
+export function reportTables(result: BenchmarkResult, form: NumberForm): ReportTable[] {
+  const tables = [
+    results(result, form),
+    bdRates(result, form),
+    comparisons(result, form),
+    intervals(result, form),
+    notCompleted(result),
+  ];
+  return tables.filter(({ id, rows }) => rows.length > 0 && (id !== "intervals" || isReplicated(result)));
+}

@@ -1,0 +1,58 @@
+/**
+ * Decides whether a recipe has enough replicates. The decision depends only on its completed rows, in the order of the
+ * replicates, so an interrupted benchmark decides like an uninterrupted one.
+ *
+ * Errors are counted as failed units. Stopping at N of them is inverse sampling: the estimate is biased upwards by about 1/N
+ * of itself, which at 100 failures is a tenth of the interval's width.
+ *
+ * Source: Haldane, "On a method of estimating frequencies", Biometrika 33, 1945.
+ */
+import { toNumber } from "../../contract/value.ts";
+import { normalQuantile } from "../../numeric/linalg/error_function.ts";
+import { pooledEstimate } from "../../numeric/scores/pooled_ratio.ts";
+import { type RateCounts, rateEstimate, standardErrorOf } from "../../numeric/scores/rate_interval.ts";
+import type { Tally } from "./tally.ts";
+import type { Replication, StopReason } from "../pack/types.ts";
+
+/** The width of an interval of fewer means is too uncertain. */
+const LEAST_MEANS = 3;
+/**
+ * The reason to stop.
+ * @param tally of the metric that decides, over the completed rows; null if all recipes get the same number
+ * @param made number of tried replicates, including failed ones
+ * @returns null to continue
+ */
+export function stopReason(tally: Tally | null, made: number, replication: Replication): StopReason | null {
+  const { until_errors, until_halfwidth, max_bits, replicates, min_replicates } = replication;
+  if (tally !== null && made >= min_replicates) {
+    const pooled = tally.rateOfAll;
+    if (until_errors !== null && pooled !== null && pooled.unit_failures >= until_errors) return "errors";
+    if (until_halfwidth !== null && !tally.isDependent) {
+      const confidence = toNumber(replication.confidence_level);
+      const half = pooled === null
+        ? valueHalfwidth(tally, confidence)
+        : rateHalfwidth(pooled, confidence, toNumber(until_halfwidth));
+      if (half !== null && half <= toNumber(until_halfwidth)) return "halfwidth";
+    }
+    if (max_bits !== null && pooled !== null && pooled.trials >= max_bits) return "max_bits";
+  }
+  return made >= replicates ? "replicates" : null;
+}
+
+function rateHalfwidth(counts: RateCounts, confidence: number, wanted: number): number | null {
+  // The interval is wider than that of a normal mean, which costs less to compute.
+  const normal = normalQuantile(0.5 + confidence / 2) * standardErrorOf(counts);
+  if (normal > wanted) return normal;
+  const estimate = rateEstimate(counts, confidence);
+  if (estimate === null) return null;
+  const { low, high, bound } = estimate;
+  return bound ?? (low === null || high === null ? null : (high - low) / 2);
+}
+
+/** Half the width of the interval of a pooled value, or of Student's over replicates; null where there is none yet. */
+function valueHalfwidth(tally: Tally, confidence: number): number | null {
+  if (tally.n < LEAST_MEANS) return null;
+  const pooled = tally.pooled === null ? null : pooledEstimate(tally.pooled, confidence);
+  const { low, high } = pooled ?? tally.estimate(confidence);
+  return low === null || high === null ? null : (high - low) / 2;
+}

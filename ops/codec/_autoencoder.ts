@@ -1,0 +1,251 @@
+/**
+ * Image autoencoders from folders in the layout of the diffusers ONNX export:
+ *
+ *     vae_encoder/model.onnx   sample [1, 3, H, W] in -1 … 1 -> moments [1, 2C, h, w], means then log variances, or
+ *                              latents [1, C, h, w]
+ *     vae_decoder/model.onnx   latent_sample [1, C, h, w] -> sample [1, 3, H, W]
+ *     codebook.npy             of a vector-quantised model: float32 [entry, C]
+ *
+ * Samples v in 0 … 255 become v / 127.5 - 1. Grey images are repeated to three channels, and their channels averaged again.
+ * A decoder uses only latents of the files that encoded them.
+ *
+ * Sources: Rombach et al., "High-resolution image synthesis with latent diffusion models", CVPR 2022; Esser et al., "Taming
+ * transformers for high-resolution image synthesis", CVPR 2021 (vector-quantised).
+ */
+import { sha256Json } from "../../lib/contract/hash.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import type {
+  Cancellation,
+  InputArtifact,
+  ModelRequest,
+  ModelSession,
+  NamedModel,
+  Progress,
+} from "../../lib/contract/operation.ts";
+import { isObject, type JsonObject } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { readNpy } from "../../lib/artifact/npy.ts";
+import { imageAt, imagesArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { feedsOf, outputOf, realValues } from "../foundation/_named_tensors.ts";
+import { pretrainedParams } from "../foundation/_pretrained.ts";
+import { deliveryMetadata, ImageBatchWriter } from "../_jpeg_images.ts";
+import { formOf, lostItems } from "../codeclib/_codeclib.ts";
+import { planesOf } from "../joint_coding/_deepjscc.ts";
+
+const ENCODER = "vae_encoder/model.onnx", DECODER = "vae_decoder/model.onnx", CODEBOOK = "codebook.npy";
+/** Metadata key of the model of latents. */
+const FACTS = "autoencoder";
+/** Metadata of the latents, all of which a decoder needs. */
+export const LATENT_METADATA = [FACTS, "image_count", "image_height", "image_width", "image_channels"];
+
+/** Parameters that name a model. */
+export function autoencoderParams(defaultModel: string) {
+  const { model_id, model_revision, device } = pretrainedParams(defaultModel);
+  return { model_id, revision: model_revision, device };
+}
+
+/** The model; both sides name the same files, so that the digest of their record is equal. */
+export const autoencoderModel =
+  (quantised: boolean) => ({ model_id, revision }: { model_id: string; revision: string }): ModelRequest[] => [{
+    role: "autoencoder",
+    id: model_id,
+    revision,
+    files: [ENCODER, DECODER, ...(quantised ? [CODEBOOK] : [])],
+  }];
+
+interface Surroundings {
+  progress: Progress;
+  cancellation: Cancellation;
+}
+
+/** Latents [C, h, w] of one image, before scaling or quantisation. */
+interface Coded {
+  data: Float32Array;
+  /** Log variances of the latents, where the graph has them. */
+  logVariance: Float32Array | null;
+  shape: readonly [channels: number, rows: number, columns: number];
+}
+
+/** The facts for a decoder; `more` are those that it must have in common with the encoder besides the files. */
+function factsOf(model: NamedModel, more: JsonObject): JsonObject {
+  const { id, files } = model.record;
+  return { model: id, files_sha256: sha256Json(files), ...more };
+}
+
+/**
+ * Encodes images.
+ * @param code the transmitted part of the network's output
+ * @param facts that a decoder must share
+ */
+export async function encodeBatch(
+  input: InputArtifact,
+  model: NamedModel,
+  code: (coded: Coded) => Float32Array,
+  { facts, progress, cancellation }: Surroundings & { facts: JsonObject },
+) {
+  const batch = imagesOf(input), { count, height, width, channels, dtype } = batch;
+  const { data: planes } = planesOf(batch), session = await model.open(ENCODER), size = 3 * height * width;
+  const items: Float32Array[] = [];
+  let shape: Coded["shape"] | undefined;
+  for (let index = 0; index < count; index++) {
+    cancellation.throwIfCancelled();
+    const sample = (planes as Float32Array).slice(index * size, (index + 1) * size).map((value) => 2 * value - 1);
+    const coded = await analyse(session, ndarray("float32", sample, [1, 3, height, width]));
+    shape = coded.shape;
+    items.push(code(coded));
+    progress(index + 1, count, { phase: "encode", unit: "images" });
+  }
+  if (shape === undefined) throw new SvcError("boundary_empty", "Cannot encode a batch without images");
+  const [, rows, columns] = shape, data = new Float32Array(count * items[0].length);
+  items.forEach((item, index) => data.set(item, index * item.length));
+  const metadata = travel(input.metadata, {
+    [FACTS]: factsOf(model, facts),
+    image_count: count,
+    image_height: height,
+    image_width: width,
+    image_channels: channels,
+    image_dtype: dtype,
+    source_item_counts: items.map(({ length }) => length),
+  });
+  return {
+    outputs: { latents: { array: ndarray("float32", data, [count, shape[0], rows, columns]), metadata } },
+    metrics: { "codec.latents_per_pixel": items[0].length / (height * width) },
+  };
+}
+
+async function analyse(session: ModelSession, sample: NdArray): Promise<Coded> {
+  const results = await session.run(feedsOf(session, { sample: () => sample }));
+  const moments = ["latent_parameters", "moments"].some((name) => Object.hasOwn(results, name));
+  const output = outputOf(results, ["latent_parameters", "moments", "latent_sample", "latents"]);
+  const values = finite(realValues(output)), [batch, depth, rows, columns] = output.shape;
+  const [, , height, width] = sample.shape;
+  if (output.shape.length !== 4 || batch !== 1 || (moments && depth % 2 !== 0)) {
+    throw new SvcError("model_unavailable", `Cannot use latents of shape [${output.shape.join(", ")}]`);
+  }
+  if (height % rows !== 0 || width % columns !== 0 || height / rows !== width / columns) {
+    throw new SvcError("boundary_shape_invalid", `Cannot encode images of ${height} x ${width} pixels`, {
+      hint: `The model gave ${rows} x ${columns} latents; crop the images to a multiple of its reduction`,
+    });
+  }
+  const channels = moments ? depth / 2 : depth, half = channels * rows * columns;
+  return {
+    data: values.slice(0, half),
+    logVariance: moments ? values.subarray(half) : null,
+    shape: [channels, rows, columns],
+  };
+}
+
+/**
+ * Decodes latents; those of a lost or damaged image give a grey one.
+ * @param prepare what the network gets
+ * @throws SvcError `artifact_hash_mismatch` for latents of another model or other settings
+ */
+export async function decodeBatch(
+  input: InputArtifact,
+  model: NamedModel,
+  prepare: (latents: Float32Array, shape: Coded["shape"]) => Float32Array,
+  { facts, progress, cancellation }: Surroundings & { facts: JsonObject },
+) {
+  const wanted = factsOf(model, facts), stated = input.metadata[FACTS];
+  if (!isObject(stated) || sha256Json(stated) !== sha256Json(wanted)) {
+    throw new SvcError("artifact_hash_mismatch", "Cannot decode latents of another model or scaling", {
+      hint: `They were made by ${JSON.stringify(stated ?? null)}, and the decoder has ${JSON.stringify(wanted)}`,
+    });
+  }
+  const form = formOf(input), { count, height, width } = form, lost = lostItems(input);
+  const array = input.array(), [items, channels, rows, columns] = array.shape, values = realValues(array);
+  if (array.shape.length !== 4 || items !== count) {
+    throw new SvcError("boundary_shape_invalid", `Cannot use latents [${array.shape.join(", ")}] of ${count} images`);
+  }
+  const session = await model.open(DECODER), size = channels * rows * columns;
+  const writer = new ImageBatchWriter(form), delivered: boolean[] = [];
+  for (let index = 0; index < count; index++) {
+    cancellation.throwIfCancelled();
+    const own = values.slice(index * size, (index + 1) * size);
+    const usable = !lost.has(index) && own.every(Number.isFinite);
+    delivered.push(usable);
+    if (usable) {
+      const latents = ndarray("float32", prepare(own, [channels, rows, columns]), [1, channels, rows, columns]);
+      const sample = outputOf(await session.run(feedsOf(session, { latent_sample: () => latents })), ["sample"]);
+      if (sample.shape.join() !== [1, 3, height, width].join()) {
+        throw new SvcError("model_unavailable", `Cannot use images of shape [${sample.shape.join(", ")}]`, {
+          hint: `[1, 3, ${height}, ${width}] was expected`,
+        });
+      }
+      store(imageAt(writer.batch, index), finite(realValues(sample)), form.channels);
+    } else writer.fill(index, "grey");
+    progress(index + 1, count, { phase: "decode", unit: "images" });
+  }
+  const removed = [FACTS, "image_height", "image_width", "image_dtype", "source_item_counts", "item_bit_counts"];
+  const metadata = travel(input.metadata, deliveryMetadata(delivered), removed);
+  return { outputs: { images: imagesArtifact(writer.batch, metadata) } };
+}
+
+function finite(values: Float32Array): Float32Array {
+  if (values.every(Number.isFinite)) return values;
+  throw new SvcError("boundary_non_finite", "Cannot use a result of the model that is not finite");
+}
+
+/** Planes in -1 … 1 as samples, whole numbers rounded with halves to even. */
+function store(target: Uint8Array | Float32Array, planes: Float32Array, channels: number): void {
+  const pixels = planes.length / 3;
+  const samples = target instanceof Uint8Array
+    ? new Uint8ClampedArray(target.buffer, target.byteOffset, target.length)
+    : target;
+  const scale = target instanceof Uint8Array ? 255 : 1;
+  for (let pixel = 0; pixel < pixels; pixel++) {
+    const [red, green, blue] = [0, 1, 2].map((channel) => planes[channel * pixels + pixel] / 2 + 0.5);
+    const values = channels === 1 ? [(red + green + blue) / 3] : [red, green, blue];
+    values.forEach((value, channel) => samples[pixel * channels + channel] = Math.min(1, Math.max(0, value)) * scale);
+  }
+}
+
+/** Parameters of the scaling of latents to about unit variance. */
+export const SCALING = {
+  scale_latents: z.boolean().default(true).describe("latents times scaling_factor, as diffusion models take them"),
+  scaling_factor: z.number().positive().default(0.18215).describe("one over the standard deviation of the latents"),
+};
+
+/** The factor of given parameters. */
+export const factorOf = ({ scale_latents, scaling_factor }: { scale_latents: boolean; scaling_factor: number }) =>
+  scale_latents ? scaling_factor : 1;
+
+/** A codebook: nearest entries. */
+export interface Codebook {
+  /** Replaces each vector [C] of latents [C, h, w] by the nearest entry; of several the first. */
+  nearest(latents: Float32Array, shape: Coded["shape"]): Float32Array;
+  readonly size: number;
+}
+
+/** Reads codebook.npy. @throws SvcError `model_unavailable` for another form than [entry, channel] */
+export async function readCodebook(model: NamedModel): Promise<Codebook> {
+  const array = readNpy(await model.read(CODEBOOK), CODEBOOK), entries = realValues(array);
+  const [size, depth] = array.shape;
+  if (array.shape.length !== 2 || size === 0 || !entries.every(Number.isFinite)) {
+    throw new SvcError("model_unavailable", `Cannot use a codebook of shape [${array.shape.join(", ")}]`, {
+      hint: "float32 [entry, channel] was expected, with finite values",
+    });
+  }
+  return {
+    size,
+    nearest(latents, [channels, rows, columns]) {
+      if (channels !== depth) {
+        throw new SvcError("model_unavailable", `Cannot quantise ${channels} channels by entries of ${depth}`);
+      }
+      const places = rows * columns, result = new Float32Array(latents.length);
+      for (let place = 0; place < places; place++) {
+        let best = 0, least = Infinity;
+        for (let entry = 0; entry < size; entry++) {
+          let distance = 0;
+          for (let c = 0; c < channels && distance < least; c++) {
+            distance += (latents[c * places + place] - entries[entry * channels + c]) ** 2;
+          }
+          if (distance < least) [best, least] = [entry, distance];
+        }
+        for (let c = 0; c < channels; c++) result[c * places + place] = entries[best * channels + c];
+      }
+      return result;
+    },
+  };
+}

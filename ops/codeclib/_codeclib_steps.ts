@@ -1,0 +1,257 @@
+/** Steps of the learned-codec operations for batches, with a selected model or a bundle. */
+import { SvcError } from "../../lib/contract/error.ts";
+import type { Cancellation, InputArtifact, Metrics, OutputArtifact, Progress } from "../../lib/contract/operation.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import {
+  type ImagePayloadItem,
+  imagePayloadMetadata,
+  packImagePayload,
+  PAYLOAD_KEYS,
+  readImagePayload,
+  type WireFormat,
+} from "../../lib/artifact/image_payload.ts";
+import { bitsArtifact, bitsOf, imageAt, type ImageBatch, imagesArtifact, travel } from "../../lib/artifact/values.ts";
+import { unpackBits } from "../../lib/numeric/array/bit_packing.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { DELIVERY_KEYS, deliveryMetadata, ImageBatchWriter } from "../_jpeg_images.ts";
+import { FACTS, factsMetadata, factsOf, formOf, joinLatents, latentsOf, lostItems } from "./_codeclib.ts";
+import { Codec, type Latents } from "./_codeclib_codec.ts";
+
+/** Materialisations of the operations. */
+export const INFERENCE = { benchmark_run: ["python"], dataset_capture: ["python"] };
+
+export const FAIL_OR_ZEROS = z.enum(["fail", "zeros"]).default("fail")
+  .describe("treatment of a failed image: an error, or zeros");
+
+/** Metadata of every payload. */
+export const PAYLOAD_GUARANTEE = [
+  "boundary_contract",
+  "bit_count",
+  "codec",
+  FACTS,
+  "wire_format",
+  "image_count",
+  "image_height",
+  "image_width",
+  "image_channels",
+  "source_item_counts",
+];
+
+interface Surroundings {
+  progress: Progress;
+  cancellation: Cancellation;
+}
+
+/** Progress and cancellation of a step. */
+export const around = ({ progress, cancellation }: Surroundings): Surroundings => ({ progress, cancellation });
+
+interface Analysis extends Surroundings {
+  rung: number;
+  metric: string;
+  padToMultiple: number;
+}
+
+/** Metadata of an encoder's output. */
+function madeBy(codec: Codec, batch: ImageBatch, { rung, metric, padToMultiple }: Analysis): JsonObject {
+  const { tables: { model }, stateSha256 } = codec;
+  return {
+    [FACTS]: factsMetadata({ model, metric, rung, padToMultiple, stateSha256 }),
+    image_count: batch.count,
+    image_height: batch.height,
+    image_width: batch.width,
+    image_channels: batch.channels,
+    image_dtype: batch.dtype,
+  };
+}
+
+/** Calls a function for each image, with progress and cancellation. */
+async function forEachPicture<T>(
+  count: number,
+  phase: string,
+  { progress, cancellation }: Surroundings,
+  work: (index: number) => Promise<T>,
+): Promise<T[]> {
+  const results: T[] = [];
+  for (let index = 0; index < count; index++) {
+    cancellation.throwIfCancelled();
+    results.push(await work(index));
+    progress(index + 1, count, { phase, unit: "images" });
+  }
+  return results;
+}
+
+/** Images to latents. */
+export async function analyseBatch(
+  codec: Codec,
+  batch: ImageBatch,
+  metadata: JsonObject,
+  options: Analysis & { quantize: boolean },
+): Promise<{ outputs: { latents: OutputArtifact } }> {
+  const items = await forEachPicture(
+    batch.count,
+    "analyse",
+    options,
+    (index) => codec.analyse(batch, index, options.rung, options.padToMultiple),
+  );
+  const { data, shape } = joinLatents(items, codec.tables.latentChannels);
+  if (options.quantize) data.forEach((value, at) => data[at] = Math.round(value) + 0);
+  const facts = { ...madeBy(codec, batch, options), latents_quantized: options.quantize };
+  return {
+    outputs: { latents: { array: ndarray("float32", data, shape), metadata: travel(metadata, facts, DELIVERY_KEYS) } },
+  };
+}
+
+/** Latents to images. */
+export async function synthesiseBatch(
+  codec: Codec,
+  input: InputArtifact,
+  options: Surroundings & { onError: "fail" | "zeros" },
+) {
+  const form = formOf(input), { rung } = factsOf(input), lost = lostItems(input);
+  const items = latentsOf(input, codec.tables.latentChannels), writer = new ImageBatchWriter(form);
+  const delivered = await forEachPicture(form.count, "synthesise", options, async (index) => {
+    const why = lost.has(index)
+      ? "it was lost in transmission"
+      : items[index].data.every(Number.isFinite)
+      ? null
+      : "its latents are not finite";
+    if (why === null) {
+      imageAt(writer.batch, index).set((await codec.synthesise(items[index], rung, form)).data);
+    } else if (options.onError === "fail") {
+      throw new SvcError("boundary_value_invalid", `Cannot decode image ${index}: ${why}`, {
+        hint: "Set on_error: zeros to get black images instead",
+      });
+    }
+    return why === null;
+  });
+  const kept = travel(input.metadata, { ...deliveryMetadata(delivered), on_error: options.onError }, [
+    ...PAYLOAD_KEYS,
+    ...LATENT_KEYS,
+    "image_dtype",
+  ]);
+  return { outputs: { images: imagesArtifact(writer.batch, kept) } };
+}
+
+/** Metadata that describe latents and do not apply to their images. */
+const LATENT_KEYS = ["latents_quantized"];
+
+/** Latents to payload bits. */
+export async function entropyEncodeBatch(codec: Codec, input: InputArtifact, surroundings: Surroundings) {
+  const form = formOf(input), facts = factsOf(input);
+  const items = latentsOf(input, codec.tables.latentChannels);
+  const coded = await forEachPicture(
+    form.count,
+    "encode",
+    surroundings,
+    (index) => codec.encode(items[index], facts.rung),
+  );
+  const removed = [...DELIVERY_KEYS, ...LATENT_KEYS];
+  return payload(coded, form, travel(input.metadata, {}, removed), "compact_binary_v1");
+}
+
+/** Images to payload bits. */
+export async function encodeBatch(
+  codec: Codec,
+  batch: ImageBatch,
+  metadata: JsonObject,
+  options: Analysis & { wireFormat: WireFormat },
+) {
+  const coded = await forEachPicture(
+    batch.count,
+    "encode",
+    options,
+    async (index) => codec.encode(await codec.analyse(batch, index, options.rung, options.padToMultiple), options.rung),
+  );
+  return payload(coded, batch, travel(metadata, madeBy(codec, batch, options), DELIVERY_KEYS), options.wireFormat);
+}
+
+function payload(
+  coded: readonly Uint8Array[],
+  shape: Pick<ImageBatch, "count" | "height" | "width" | "channels">,
+  metadata: JsonObject,
+  wireFormat: WireFormat,
+): { outputs: { bits: OutputArtifact }; metrics: Metrics } {
+  const { count, height, width, channels } = shape;
+  const items = coded.map((data): ImagePayloadItem => ({ height, width, channels, data }));
+  const { bytes, itemByteCounts } = packImagePayload(items, "codeclib", wireFormat);
+  const bits = unpackBits(bytes), pixels = count * height * width;
+  const nativeBits = coded.reduce((sum, { length }) => sum + 8 * length, 0);
+  const described = { ...metadata, ...imagePayloadMetadata(shape, "codeclib", wireFormat, itemByteCounts) };
+  return {
+    outputs: { bits: bitsArtifact(bits, described, "payload.bits") },
+    metrics: {
+      "codec.bit_count": BigInt(bits.length),
+      "codec.native_bit_count": BigInt(nativeBits),
+      "codec.bytes": BigInt(bytes.length),
+      "rate.native_codec_bpp": nativeBits / pixels,
+      "rate.serialized_payload_bpp": bits.length / pixels,
+      "rate.payload_bpp": bits.length / pixels,
+    },
+  };
+}
+
+/** The latents of every image of a payload, or the reason why there are none. */
+async function latentsOfPayload(
+  codec: Codec,
+  input: InputArtifact,
+  options: Surroundings & { onError: string },
+): Promise<(Latents | SvcError)[]> {
+  const form = formOf(input), facts = factsOf(input);
+  const items = readImagePayload(bitsOf(input), input.metadata, "codeclib");
+  return await forEachPicture(form.count, "decode", options, async (index) => {
+    const item = items[index];
+    const latents = item instanceof SvcError ? item : await codec.decode(item.data, form, facts).catch(keep);
+    if (latents instanceof SvcError && options.onError === "fail") throw latents;
+    return latents;
+  });
+}
+
+/** A damaged image is a result, any other error is thrown. */
+function keep(error: unknown): SvcError {
+  if (error instanceof SvcError && error.code === "image_payload_invalid") return error;
+  throw error;
+}
+
+/** Payload bits to latents; those of a failed image are zeros. */
+export async function entropyDecodeBatch(
+  codec: Codec,
+  input: InputArtifact,
+  options: Surroundings & { onError: "fail" | "zeros" },
+): Promise<{ outputs: { latents: OutputArtifact } }> {
+  const form = formOf(input), { padToMultiple } = factsOf(input);
+  const decoded = await latentsOfPayload(codec, input, options);
+  const zeros = codec.zeros(form, padToMultiple);
+  const { data, shape } = joinLatents(
+    decoded.map((each) => each instanceof SvcError ? zeros : each),
+    codec.tables.latentChannels,
+  );
+  const delivered = decoded.map((each) => !(each instanceof SvcError));
+  const size = Object.fromEntries(
+    ["image_height", "image_width", "image_channels"].map((key) => [key, input.metadata[key]]),
+  );
+  const metadata = travel(input.metadata, { ...deliveryMetadata(delivered), on_error: options.onError }, PAYLOAD_KEYS);
+  return { outputs: { latents: { array: ndarray("float32", data, shape), metadata: { ...metadata, ...size } } } };
+}
+
+/** Payload bits to images. */
+export async function decodeBatch(
+  codec: Codec,
+  input: InputArtifact,
+  options: Surroundings & { onError: string },
+) {
+  const form = formOf(input), { rung } = factsOf(input);
+  const decoded = await latentsOfPayload(codec, input, options);
+  const writer = new ImageBatchWriter(form);
+  const black = options.onError === "zeros" || options.onError === "erasure";
+  for (const [index, latents] of decoded.entries()) {
+    if (latents instanceof SvcError) writer.fill(index, black ? "zeros" : "grey");
+    else imageAt(writer.batch, index).set((await codec.synthesise(latents, rung, form)).data);
+  }
+  const delivered = decoded.map((each) => !(each instanceof SvcError));
+  const kept = travel(input.metadata, { ...deliveryMetadata(delivered), on_error: options.onError }, [
+    ...PAYLOAD_KEYS,
+    "image_dtype",
+  ]);
+  return { outputs: { images: imagesArtifact(writer.batch, kept) } };
+}

@@ -1,0 +1,269 @@
+/**
+ * Channel of OFDM grids from their pilots.
+ *
+ *     least_squares   y/p at the pilots; two ports of a CDM group take the mean over a pair of pilots, which needs equal gains
+ *                     on both; linear between subcarriers, the nearest pilot outside
+ *     lmmse           R_kp (R_pp + (N0/β²) I)⁻¹ h_LS on each OFDM symbol with pilots, with the correlation of a delay profile
+ *                     (lib/numeric/channel/grid_estimation.ts)
+ *     oracle          the true gains that travel as channel_gain
+ *     given           those of pilot_estimate on the OFDM symbols with pilots: of a channel estimator slot that has read
+ *                     demodulation.ofdm_pilot_observation
+ *
+ * Between OFDM symbols with pilots the rows are interpolated, held to the nearest or averaged. The error variance is N0/β²
+ * for least squares (half of it for pairs), the posterior one for LMMSE, 0 for the oracle; of a given estimate it is the mean over
+ * the OFDM symbols with pilots and antennas of a grid, or given_error_variance.
+ *
+ * Shapes: rx_symbols complex64 [grid · symbol · subcarrier], or a grid complex64 [grid, symbol, subcarrier, rx] -> estimate
+ * complex64 [grid, symbol, subcarrier, rx, port], companion error_variance float32 [grid, symbol, subcarrier, port].
+ */
+import { RX_SYMBOLS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
+import type { InputArtifact } from "../../lib/contract/operation.ts";
+import { float } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { arraysOf } from "../../lib/artifact/arrays.ts";
+import { PROFILE_MODELS, tdlProfile } from "../../lib/numeric/channel/delay_profile.ts";
+import {
+  applyFilter,
+  type Correlation,
+  exponentialCorrelation,
+  interpolate,
+  lmmseFilter,
+  type PilotFilter,
+  profileCorrelation,
+  uniformCorrelation,
+} from "../../lib/numeric/channel/grid_estimation.ts";
+import { type PooledMetric, ratioSums } from "../../lib/numeric/scores/pooled_ratio.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { numpyWithTwin } from "../_backends.ts";
+import { CHANNEL_ESTIMATE as SLOT_ESTIMATE } from "../_channel_estimation.ts";
+import { MIMO_RX_GRID } from "../_mimo_grid.ts";
+import {
+  CHANNEL_ESTIMATE,
+  type GridLayout,
+  noiseOf,
+  onePort,
+  PILOT_CONTEXT,
+  type PilotContext,
+  pilotRows,
+  readContext,
+  type Received,
+  receivedGrid,
+} from "../_ofdm_grid.ts";
+
+/** Annotation of a parameter of assumed profiles. */
+const profileOf = (...delay_profile: string[]) => ({ "x-svc-used-when": { delay_profile } });
+
+const PARAMS = z.strictObject({
+  method: z.enum(["least_squares", "lmmse", "oracle", "given"]).default("least_squares").describe("estimator"),
+  time_interpolation: z.enum(["linear", "nearest", "average"]).default("linear")
+    .describe("between OFDM symbols with pilots; outside of them the nearest"),
+  delay_profile: z.enum(["exponential", "uniform", "tdl"]).default("exponential")
+    .meta({ "x-svc-used-when": { method: "lmmse" } }).describe("power-delay profile that LMMSE assumes"),
+  delay_spread_ns: z.number().nonnegative().default(100).meta(profileOf("exponential", "tdl")).describe(
+    "rms delay spread in ns",
+  ),
+  maximum_delay_ns: z.number().nonnegative().default(2000).meta(profileOf("uniform")).describe("largest delay in ns"),
+  tdl_model: z.enum(PROFILE_MODELS).default("A").meta(profileOf("tdl")).describe("profile of TR 38.901 7.7.2"),
+  subcarrier_spacing_khz: z.number().positive().default(15).describe("subcarrier spacing in kHz"),
+  given_error_variance: z.number().nonnegative().optional().meta({ "x-svc-used-when": { method: "given" } })
+    .describe("error variance of a pilot_estimate that has none of its own"),
+});
+type Params = z.output<typeof PARAMS>;
+
+export default defineOperation({
+  id: "model.ofdm_channel_estimator",
+  name: "OFDM channel estimator",
+  description:
+    "Estimates the gains of all resource elements from pilots, by least squares, LMMSE or a trained component",
+  inputs: { rx_symbols: [RX_SYMBOLS, MIMO_RX_GRID], pilot_context: [PILOT_CONTEXT] },
+  optionalInputs: { pilot_estimate: [SLOT_ESTIMATE] },
+  outputs: { estimate: CHANNEL_ESTIMATE },
+  params: PARAMS,
+  ...numpyWithTwin("full", "Linear in the received pilots"),
+  estimate: (_params, { rx_symbols: { bytes } }) => ({ estimate: 6 * bytes }),
+  threadSafe: true,
+  check: ({ method }, connected) =>
+    method !== "given" || connected.has("pilot_estimate") ? [] : [{
+      code: "input_missing",
+      message: "Cannot use method given without the input pilot_estimate",
+      place: ["method"],
+      hint: "Wire the estimate of model.channel_estimator_adapter that reads demodulation.ofdm_pilot_observation",
+    }],
+  run({ inputs, params }) {
+    const context = readContext(inputs.pilot_context), { layout, ports } = context;
+    const { grids, symbols, subcarriers } = layout, elements = symbols * subcarriers;
+    const received = receivedGrid(inputs.rx_symbols, layout), { rx } = received;
+    const noise = noiseOf(inputs.rx_symbols), truth = truthOf(inputs.rx_symbols, grids * elements);
+    const h = new Float32Array(2 * grids * elements * rx * ports), errors = new Float32Array(grids * elements * ports);
+    if (params.method === "oracle") {
+      if (truth === undefined || ports > 1) {
+        throw new SvcError(
+          "params_conflict",
+          "Cannot take the true channel: no channel_gain of one port travels with the symbols",
+          {
+            hint: "Set receiver_processing of wireless.channel to none, or another method",
+          },
+        );
+      }
+      h.set(truth);
+    } else {
+      for (let port = 0; port < ports; port++) {
+        const estimator = params.method === "given"
+          ? givenEstimator(onePort(context), received, inputs.pilot_estimate!, params)
+          : portEstimator(context, port, received, noise, params);
+        for (let grid = 0; grid < grids; grid++) {
+          for (let antenna = 0; antenna < rx; antenna++) {
+            const estimate = estimator.gains(grid, antenna);
+            for (let at = 0; at < elements; at++) {
+              const to = 2 * (((grid * elements + at) * rx + antenna) * ports + port);
+              h[to] = estimate[2 * at];
+              h[to + 1] = estimate[2 * at + 1];
+            }
+          }
+          for (let k = 0; k < subcarriers; k++) {
+            const error = estimator.error(grid, k);
+            for (let at = k; at < elements; at += subcarriers) errors[(grid * elements + at) * ports + port] = error;
+          }
+        }
+      }
+    }
+    const pooled: Record<string, PooledMetric> = truth === undefined || ports > 1
+      ? {}
+      : { "channel_estimation.nmse": normalisedError(h, truth, grids) };
+    return {
+      outputs: {
+        estimate: {
+          array: ndarray("complex64", h, [grids, symbols, subcarriers, rx, ports]),
+          companions: { error_variance: ndarray("float32", errors, [grids, symbols, subcarriers, ports]) },
+          metadata: { noise_variance: float(noise), method: params.method },
+        },
+      },
+      metrics: pooledMetrics(pooled),
+      metadata: pooledMetadata(pooled),
+    };
+  },
+});
+
+/** The true gains of one transmit and one receive antenna, if they travel. */
+function truthOf(input: InputArtifact, elements: number): Float32Array | undefined {
+  if (!input.arrayNames.includes("channel_gain")) return undefined;
+  return arraysOf(input).read("complex64", [elements], "channel_gain");
+}
+
+function normalisedError(h: Float32Array, truth: Float32Array, grids: number): PooledMetric {
+  const errors = new Float64Array(grids), powers = new Float64Array(grids), size = h.length / grids;
+  for (let i = 0; i < h.length; i++) {
+    const grid = Math.floor(i / size);
+    errors[grid] += (h[i] - truth[i]) ** 2;
+    powers[grid] += truth[i] ** 2;
+  }
+  return { reduction: "ratio_of_sums", sums: ratioSums(errors, powers) };
+}
+
+/** Gains of a grid, and the variance of their error. */
+interface Estimator {
+  /** Gains [symbol, subcarrier], interleaved. */
+  gains(grid: number, antenna: number): Float64Array;
+  error(grid: number, subcarrier: number): number;
+}
+
+/** The estimator of one port: filters depend on the positions of the pilots only. */
+function portEstimator(
+  context: PilotContext,
+  port: number,
+  received: Received,
+  noise: number,
+  params: Params,
+): Estimator {
+  const { layout: { subcarriers } } = context, { rows, scale, raw } = pilotRows(context, port, received);
+  const variance = noise * scale, filters: (PilotFilter | undefined)[] = rows.map(() => undefined);
+  if (params.method === "lmmse") {
+    const correlation = correlationOf(params);
+    rows.forEach(({ places }, i) => {
+      const same = rows.findIndex((row) => row.places.every((place, k) => place === places[k]));
+      filters[i] = same < i ? filters[same] : lmmseFilter(places, subcarriers, correlation, variance);
+    });
+  }
+  return {
+    error: (_grid, subcarrier) => filters[0]?.error[subcarrier] ?? variance,
+    gains(grid, antenna) {
+      const estimates = new Float64Array(2 * rows.length * subcarriers);
+      rows.forEach(({ places }, row) => {
+        const values = raw(grid, row, antenna), filter = filters[row];
+        const line = filter ? applyFilter(filter, values, subcarriers) : interpolate(places, values, subcarriers);
+        estimates.set(line, 2 * row * subcarriers);
+      });
+      return inTime(estimates, rows.map(({ time }) => time), context.layout, params);
+    },
+  };
+}
+
+/** The estimates of all OFDM symbols with pilots by another operation, in the order of demodulation.ofdm_pilot_observation. */
+function givenEstimator(
+  context: PilotContext,
+  received: Received,
+  given: InputArtifact,
+  params: Params,
+): Estimator {
+  const { layout: { subcarriers, grids } } = context, { rx } = received, rows = pilotRows(context, 0, received).rows;
+  const shape = [grids * rows.length, rx, 1, subcarriers], arrays = arraysOf(given);
+  const h = arrays.read("complex64", shape), size = rx * subcarriers;
+  const declared = given.arrayNames.includes("error_variance")
+    ? arrays.read("float32", shape, "error_variance")
+    : undefined;
+  if (declared === undefined && params.given_error_variance === undefined) {
+    throw new SvcError("params_conflict", "Cannot weigh the given estimate: it has no error_variance", {
+      hint: "Set given_error_variance; 0 takes the estimate as exact",
+    });
+  }
+  return {
+    error(grid, subcarrier) {
+      if (declared === undefined) return params.given_error_variance!;
+      let sum = 0;
+      for (let i = 0; i < rows.length * rx; i++) {
+        sum += declared[grid * rows.length * size + i * subcarriers + subcarrier];
+      }
+      return sum / (rows.length * rx);
+    },
+    gains(grid, antenna) {
+      const estimates = new Float64Array(2 * rows.length * subcarriers);
+      rows.forEach((_, row) => {
+        const from = 2 * ((grid * rows.length + row) * size + antenna * subcarriers);
+        estimates.set(h.subarray(from, from + 2 * subcarriers), 2 * row * subcarriers);
+      });
+      return inTime(estimates, rows.map(({ time }) => time), context.layout, params);
+    },
+  };
+}
+
+/** Rows of OFDM symbols with pilots, on all OFDM symbols. */
+function inTime(
+  rows: Float64Array,
+  times: number[],
+  { symbols, subcarriers }: GridLayout,
+  params: Params,
+): Float64Array {
+  if (params.time_interpolation === "average") return repeated(rows, times.length, symbols, subcarriers);
+  const nearest = params.time_interpolation === "nearest";
+  return interpolate(times, rows, symbols, { width: subcarriers, nearest });
+}
+
+/** The mean of all rows, for every OFDM symbol. */
+function repeated(rows: Float64Array, count: number, symbols: number, subcarriers: number): Float64Array {
+  const width = 2 * subcarriers, out = new Float64Array(symbols * width);
+  for (let i = 0; i < width; i++) {
+    for (let row = 0; row < count; row++) out[i] += rows[row * width + i] / count;
+  }
+  for (let symbol = 1; symbol < symbols; symbol++) out.copyWithin(symbol * width, 0, width);
+  return out;
+}
+
+function correlationOf(params: Params): Correlation {
+  const spacing = params.subcarrier_spacing_khz * 1e3, delaySpread = params.delay_spread_ns * 1e-9;
+  if (params.delay_profile === "exponential") return exponentialCorrelation(delaySpread, spacing);
+  if (params.delay_profile === "uniform") return uniformCorrelation(params.maximum_delay_ns * 1e-9, spacing);
+  return profileCorrelation(tdlProfile(params.tdl_model, { delaySpread, normalise: true }), spacing);
+}

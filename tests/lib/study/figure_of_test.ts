@@ -1,0 +1,350 @@
+import assert from "node:assert/strict";
+import { confusionOf } from "../../../lib/figure/confusion_of.ts";
+import { benchmarkFigure } from "../../../lib/study/report/figure/figure_of.ts";
+import { NO_EVIDENCE, type PlotRequest, type RowEvidence } from "../../../lib/study/report/figure/types.ts";
+import { plotFiles } from "../../../lib/study/report/plot_files.ts";
+import { publishPage } from "../../../lib/study/report/publish.ts";
+import { theoryCurves, uncodedLink } from "../../../lib/figure/theory_curves.ts";
+import type { BenchmarkResult } from "../../../lib/study/pack/types.ts";
+import { sha256Hex } from "../../../lib/contract/hash.ts";
+import { asObject, parseJson } from "../../../lib/contract/json.ts";
+import { float, type JsonObject, toNumber } from "../../../lib/contract/value.ts";
+import { figureCsv } from "../../../lib/figure/figure_csv.ts";
+import { figureSpec } from "../../../lib/figure/spec.ts";
+import { STYLES } from "../../../lib/figure/style.ts";
+import type { BarFigure, CurveFigure, MatrixFigure } from "../../../lib/figure/types.ts";
+import { bitErrorRateAwgn } from "../../../lib/numeric/link/theory.ts";
+import { errorRateResult, linkRecipe, LINKS, qualityResult, resultOf } from "./result_fixture.ts";
+
+const SHA = "5a".repeat(32);
+const ERRORS = errorRateResult();
+const QUALITY = qualityResult();
+
+const EVIDENCE: RowEvidence = {
+  recipe: (row) => {
+    const link = LINKS.find(({ method }) => method === row.method_id)!;
+    return linkRecipe(link.modulation, link.channel, toNumber(row.matrix_selection.snr_db as number));
+  },
+  reports: () => [],
+};
+
+const curves = (result: BenchmarkResult, request: PlotRequest = {}, evidence = NO_EVIDENCE) =>
+  benchmarkFigure(result, SHA, request, evidence).figure as CurveFigure;
+const labels = (figure: CurveFigure) => figure.series.map(({ label }) => label);
+
+Deno.test("error rates: one series a method, baselines marked, points without errors as bounds", () => {
+  const { figure, plot, x, y } = benchmarkFigure(ERRORS, SHA);
+  assert.deepEqual([plot, x, y], ["error-rate", "channel.snr_db", "channel.ber"]);
+  const drawn = figure as CurveFigure;
+  assert.deepEqual(labels(drawn), ["qpsk_awgn", "qam16_awgn", "qpsk_rayleigh"]);
+  assert.deepEqual(drawn.series.map(({ kind }) => kind), ["measured", "measured", "baseline"]);
+  const last = drawn.series[0].points.at(-1)!;
+  const bound = 3 / 25_000;
+  const none = { unit: "bit", units: 25_000, bound, complement: false, confidence: 0.95 };
+  assert.deepEqual(last, { x: 12, y: null, low: null, high: null, bound, n: 5, none });
+  const first = drawn.series[0].points[0];
+  assert.ok(first.low! < first.y! && first.y! < first.high!);
+  assert.deepEqual(drawn.source.result_sha256, SHA);
+});
+
+Deno.test("a caption names what the intervals are over", () => {
+  assert.match(curves(ERRORS).subtitle, / · 95 % intervals over bits$/);
+  assert.match(curves(qualityResult(5), { y: "quality.psnr_db" }).subtitle, / · 95 % intervals over replicates$/);
+  const aggregates = ERRORS.aggregates.map((row) =>
+    row.recipe_id.startsWith("qpsk_rayleigh") ? { ...row, unit: "fading_block" as const } : row
+  );
+  const fading = { ...ERRORS, aggregates };
+  assert.match(curves(fading).subtitle, /over bits and fading blocks$/);
+  const awgn = fading.recipes.map(({ id }) => id).filter((id) => !id.startsWith("qpsk_rayleigh"));
+  assert.match(curves(fading, { recipes: awgn }).subtitle, / · 95 % intervals over bits$/, "only of what is drawn");
+});
+
+Deno.test("intervals over items average the replicates of an item first", () => {
+  const metric = "quality.psnr_db", result = qualityResult(2);
+  const [first] = result.recipes, values = [[30, 34], [32, 40], [28, 32]];
+  const recipes = result.recipes.map((row) =>
+    row.id !== first.id ? row : {
+      ...row,
+      item_metrics: {
+        [metric]: Object.fromEntries(values.map((pair, item) => [`i${item}`, float(pair[Number(row.replicate)])])),
+      },
+    }
+  );
+  const drawn = curves({ ...result, recipes }, { y: metric, intervals: "items" });
+  const valued = ({ series }: CurveFigure) => series.flatMap(({ points }) => points).filter(({ y }) => y !== null);
+  const points = valued(drawn);
+  assert.equal(points.length, 1, "recipes without values of items have none");
+  // Means of the items 32, 36, 30; Student's factor of two degrees of freedom.
+  const mean = 98 / 3,
+    reach = 4.302652729911275 * Math.sqrt(((32 - mean) ** 2 + (36 - mean) ** 2 + (30 - mean) ** 2) / 2 / 3);
+  const [{ y, low, high, n }] = points;
+  assert.ok(
+    Math.abs(y! - mean) < 1e-12 && Math.abs(low! - mean + reach) < 1e-9 && Math.abs(high! - mean - reach) < 1e-9,
+  );
+  assert.equal(n, 3);
+  assert.match(drawn.subtitle, /95 % intervals over source items$/);
+  assert.ok(valued(curves(result, { y: metric })).length > 1);
+});
+
+Deno.test("theory stands beside a link that it is about, and beside no other", () => {
+  assert.deepEqual(labels(curves(ERRORS, {}, EVIDENCE)).slice(3), [
+    "Theory: QPSK, AWGN",
+    "Theory: 16-QAM, AWGN",
+    "Theory: QPSK, Rayleigh",
+  ]);
+  const markersOnly = curves(ERRORS, {}, EVIDENCE).series.filter(({ joined }) => joined === false);
+  assert.ok(markersOnly.length > 0 && markersOnly.every(({ kind }) => kind !== "theory"), "theory is the line");
+  assert.equal(curves(ERRORS).series.length, 3, "unknown recipes have no theory");
+  const changed = (change: (recipe: JsonObject) => void): RowEvidence => ({
+    ...EVIDENCE,
+    recipe: (row) => {
+      const recipe = EVIDENCE.recipe(row)!;
+      change(recipe);
+      return recipe;
+    },
+  });
+  const steps = (recipe: JsonObject) => recipe.steps as { op: string; params: JsonObject }[];
+  const never: Record<string, (recipe: JsonObject) => void> = {
+    "a code": (recipe) => steps(recipe).push({ op: "channel.nr_ldpc_encoder", params: {} }),
+    "three copies": (recipe) => steps(recipe).push({ op: "channel.repetition_encoder", params: { factor: 3 } }),
+    "an unknown operation": (recipe) => steps(recipe).push({ op: "my.operation", params: {} }),
+    "an impairment": (recipe) => steps(recipe).push({ op: "wireless.carrier_phase_impairment", params: {} }),
+    "two channels": (recipe) => steps(recipe).push(steps(recipe)[2]),
+    "another channel": (recipe) => steps(recipe)[2].params.channel = "ofdm_tdl",
+    "no equaliser": (recipe) => steps(recipe)[2].params.receiver_processing = "none",
+    "a fixed noise variance": (recipe) => steps(recipe)[2].params.noise_mode = "fixed_variance",
+    "another SNR than x": (recipe) => steps(recipe)[2].params.snr_db = float(-3),
+  };
+  for (const [what, change] of Object.entries(never)) {
+    assert.equal(curves(ERRORS, {}, changed(change)).series.length, 3, what);
+  }
+  const once = changed((recipe) => steps(recipe).push({ op: "channel.repetition_encoder", params: { factor: 1 } }));
+  assert.equal(curves(ERRORS, {}, once).series.length, 6, "each bit once is no code");
+});
+
+Deno.test("a theory curve is the closed form, for bit error rates only", () => {
+  const link = uncodedLink(linkRecipe("qpsk", "awgn", 0))!;
+  const points = [{ x: 0, link }, { x: 4, link: { ...link, snrDb: 4 } }];
+  const [curve] = theoryCurves("channel.ber", [points]);
+  const at = curve.points.find(({ x }) => x === 2)!;
+  assert.ok(Math.abs(at.y / bitErrorRateAwgn("qpsk", 10 ** 0.2) - 1) < 1e-11);
+  assert.deepEqual(theoryCurves("channel.bler", [points]), []);
+  assert.deepEqual(theoryCurves("channel.ber", [[...points, { x: 8, link: null }]]), []);
+  assert.deepEqual(theoryCurves("channel.ber", [[points[0]]]), [], "one place is no curve");
+});
+
+Deno.test("lost images are marked where nothing came through", () => {
+  const figure = curves(QUALITY, { plot: "graceful-degradation" });
+  const digital = figure.series.find(({ label }) => label === "jpeg_ldpc")!;
+  assert.deepEqual(digital.points[0], { x: -2, y: null, low: null, high: null, outage: 1 });
+  assert.ok(digital.points.some(({ y, outage }) => y !== null && outage === 0.25));
+  assert.equal(figure.y.unit, "dB");
+});
+
+Deno.test("rate and distortion: the front is that of cost and quality, and says what it mixes", () => {
+  const figure = curves(QUALITY, { plot: "rate-distortion" });
+  assert.match(figure.subtitle, /Es\/N0 from −2 to 19 dB together/);
+  const one = curves(QUALITY, { plot: "rate-distortion", where: { snr_db: 13 } });
+  assert.doesNotMatch(one.subtitle, /together/);
+  assert.equal(one.front, "after");
+  const front = one.series.filter(({ points }) => points.some((point) => point.front)).map(({ label }) => label);
+  assert.deepEqual(front, ["deepjscc_0.25", "deepjscc_0.5", "deepjscc_0.75"]);
+});
+
+Deno.test("packet success, channel uses and distributions", () => {
+  assert.deepEqual(curves(QUALITY, { plot: "packet-success" }).y.domain, [0, 1]);
+  const bars = benchmarkFigure(QUALITY, SHA, { plot: "channel-uses", y: "channel.uses_per_pixel" }).figure as BarFigure;
+  assert.deepEqual(bars.bars.map(({ value }) => value), [0.5, 0.4, 0.25, 0.5, 0.75]);
+  assert.doesNotMatch(bars.subtitle, /%/, "what never varies has no interval");
+  const cdf = curves(QUALITY, { plot: "cdf", y: "quality.psnr_db", where: { snr_db: 19 } });
+  const { points } = cdf.series[0];
+  assert.deepEqual(points.map(({ y }) => y), [0, 0.2, 0.4, 0.6, 0.8, 1]);
+  assert.ok(points.every(({ low, high, y }) => low! <= y! && y! <= high!));
+});
+
+Deno.test("a distribution is that of the items where each row tells them apart", () => {
+  const request = { plot: "cdf", y: "quality.psnr_db", recipes: ["deepjscc_0.5_10db"] } as const;
+  const item = (value: number) => ({ id: "x", metrics: { "quality.psnr_db": value } });
+  const report: JsonObject = { items: [item(30.5), item(31.5)] };
+  const itemized = curves(QUALITY, request, { recipe: () => null, reports: () => [report, { items: [] }] });
+  assert.equal(itemized.y.title, "Share of items at or below");
+  assert.deepEqual(itemized.series[0].points.map(({ x, y, n }) => [x, y, n]), [[30.5, 0, 10], [30.5, 0.5, 10], [
+    31.5,
+    1,
+    10,
+  ]]);
+  const twice = curves(QUALITY, request, { recipe: () => null, reports: () => [report, report] });
+  assert.equal(twice.y.title, "Share of rows at or below", "two reports say two things");
+});
+
+Deno.test("confusion matrices are added up over the rows", () => {
+  const report: JsonObject = { class_names: ["a", "b"], confusion_matrix: [[3, 1], [0, 4]] };
+  const evidence: RowEvidence = { recipe: () => null, reports: () => [{ other: 1 }, report] };
+  const request = { plot: "confusion-matrix", recipes: ["deepjscc_0.5_10db"] } as const;
+  const figure = benchmarkFigure(QUALITY, SHA, request, evidence).figure as MatrixFigure;
+  assert.deepEqual([figure.labels, figure.counts], [["a", "b"], [[15, 5], [0, 20]]]);
+  assert.throws(() => benchmarkFigure(QUALITY, SHA, request), { code: "usage_invalid" });
+  assert.deepEqual(confusionOf({ confusion_matrix: { labels: ["x"], counts: [[float(2)]] } }), {
+    labels: ["x"],
+    counts: [[2]],
+  });
+  assert.equal(confusionOf({ confusion_matrix: [[1, 2]] }), null);
+});
+
+Deno.test("confusion matrices stand side by side: a row a method, a column an SNR bin in ascending order", () => {
+  const bin = (low: number, hits: number) => ({
+    snr_low_db: float(low),
+    snr_high_db: float(low + 2),
+    confusion_matrix: [[hits, 0], [0, hits]],
+  });
+  const report: JsonObject = {
+    class_names: ["a", "b"],
+    confusion_matrix: [[5, 0], [0, 5]],
+    snr_bins: [bin(8, 3), bin(-2, 2)],
+  };
+  const evidence: RowEvidence = { recipe: () => null, reports: () => [report] };
+  const recipes = ["deepjscc_0.5_10db", "deepjscc_0.25_10db"];
+  const figure = benchmarkFigure(QUALITY, SHA, { plot: "confusion-matrix", recipes }, evidence).figure as MatrixFigure;
+  const panels = figure.panels!.map(({ row, column, counts }) => [row, column, counts[0][0]]);
+  assert.deepEqual(panels.map(([, column]) => column), ["−2 to 0 dB", "8 to 10 dB", "−2 to 0 dB", "8 to 10 dB"]);
+  assert.equal(new Set(panels.map(([row]) => row)).size, 2);
+  // Every replicate is added up.
+  assert.deepEqual(panels.slice(0, 2).map(([, , hits]) => hits), [10, 15]);
+  assert.equal(figure.counts[0][0], 50);
+  const csv = figureCsv(figure).split("\n");
+  assert.equal(csv[0], "series,condition,true_class,predicted_class,count,share_of_true_class");
+  assert.equal(csv.length, 1 + 4 * 4 + 1);
+  const spec = JSON.stringify(figureSpec(figure, STYLES.svc));
+  assert.ok(spec.includes('"sort":["−2 to 0 dB","8 to 10 dB"]'), "columns in the order of the SNR");
+});
+
+Deno.test("a bound is drawn as theory over the places of the methods, and stretches the axis", () => {
+  const result = resultOf(
+    ["a", "b"].flatMap((method) =>
+      [0, 10].map((snr) => ({
+        id: `${method}_${snr}`,
+        label: `Method ${method}, ${snr} dB`,
+        method,
+        selection: { snr_db: float(snr) },
+        metrics: () => ({ "aoa.rmse_deg": 5, "aoa.cramer_rao_rmse_deg": 10 ** (-snr / 10) }),
+      }))
+    ),
+    ["aoa.rmse_deg"],
+  );
+  const request = { plot: "error-rate", x: "snr_db", y: "aoa.rmse_deg", bound: "aoa.cramer_rao_rmse_deg" } as const;
+  const { series } = curves(result, request);
+  assert.deepEqual(series.map(({ label }) => label), ["Method a", "Method b", "Cramér-Rao bound of the angle RMSE"]);
+  assert.deepEqual(series[2].points.map(({ x, y, low }) => [x, y, low]), [[0, 1, null], [10, 0.1, null]]);
+  assert.deepEqual([series[2].kind, series[2].whole], ["theory", true]);
+  assert.throws(() => curves(result, { ...request, bound: "aoa.nothing" }), { code: "usage_invalid" });
+  result.benchmark.metadata.default_plot = { ...request };
+  assert.equal(curves(result).series.length, 3);
+  assert.equal(curves(result, { bound: "" }).series.length, 2);
+});
+
+Deno.test("series by role, recipe or value, in the order asked for", () => {
+  assert.deepEqual(labels(curves(ERRORS, { methodOrder: ["qpsk_rayleigh"] })), [
+    "qpsk_rayleigh",
+    "qpsk_awgn",
+    "qam16_awgn",
+  ]);
+  assert.equal(labels(curves(ERRORS, { group: "recipe" })).length, 21);
+  assert.deepEqual(labels(curves(ERRORS, { group: "metric:snr_db", recipes: ["qpsk_awgn_0db", "qpsk_awgn_2db"] })), [
+    "snr_db = 0 dB",
+    "snr_db = 2 dB",
+  ]);
+  assert.throws(() => curves(ERRORS, { group: "role" }), /Cannot draw candidate as one line/);
+  assert.throws(() => curves(ERRORS, { group: "colour" }), { code: "usage_invalid" });
+  assert.throws(() => curves(ERRORS, { methodOrder: ["nothing"] }), /Cannot order nothing/);
+});
+
+Deno.test("a method that was measured twice at one place is told apart by what else differs", () => {
+  const twice = resultOf(
+    ["awgn", "flat_rayleigh"].flatMap((channel) =>
+      [0, 6].map((snr) => ({
+        id: `${channel}_${snr}`,
+        method: "uncoded",
+        selection: { channel, repetition: 1, snr_db: float(snr) },
+        metrics: () => ({ "channel.ber": 0.1, "channel.snr_db": float(snr) }),
+      }))
+    ),
+    ["channel.ber"],
+  );
+  assert.deepEqual(labels(curves(twice)), ["uncoded, awgn", "uncoded, flat_rayleigh"]);
+  assert.deepEqual(labels(curves(twice, { where: { channel: "awgn" } })), ["uncoded"]);
+  assert.throws(
+    () => curves(twice, { where: { channel: "rician" } }),
+    (error: { hint?: string }) => error.hint === "channel takes the values awgn, flat_rayleigh",
+  );
+});
+
+Deno.test("what a result does not have is refused with what it has", () => {
+  assert.throws(
+    () => curves(ERRORS, { y: "channel.berr" }),
+    (error: { code?: string; hint?: string }) =>
+      error.code === "usage_invalid" && error.hint === "Did you mean channel.ber?",
+  );
+  assert.throws(
+    () => curves(ERRORS, { x: "channel.ebn0_db" }),
+    (error: { hint?: string }) =>
+      error.hint?.startsWith("Add the step channel.communication_resource_accounting") ?? false,
+  );
+  assert.throws(() => curves(ERRORS, { plot: "packet-success" }), { code: "usage_invalid" });
+  assert.throws(() => curves(ERRORS, { recipes: ["nothing"] }), /Cannot plot nothing/);
+});
+
+Deno.test("a pack says what to plot", () => {
+  const default_plot = { plot: "rate-distortion", x: "channel.channel_use_count" };
+  const asked = { ...QUALITY, benchmark: { ...QUALITY.benchmark, metadata: { default_plot } } };
+  const { plot, x, y } = benchmarkFigure(asked, SHA);
+  assert.deepEqual([plot, x, y], ["rate-distortion", "channel.channel_use_count", "quality.psnr_db"]);
+  assert.equal(benchmarkFigure(asked, SHA, { plot: "graceful-degradation" }).x, "channel.snr_db");
+});
+
+Deno.test("an incomplete result is not drawn and not published", async () => {
+  for (const status of ["running", "incomplete", "failed"] as const) {
+    const result = { ...ERRORS, status };
+    assert.throws(() => curves(result), { code: "benchmark_incomplete" });
+    await assert.rejects(publishPage(result, SHA), { code: "benchmark_incomplete" });
+  }
+});
+
+Deno.test("the record of a plot binds its files to the result", async () => {
+  const { files, name } = await plotFiles(ERRORS, SHA, {}, STYLES.compact, { evidence: EVIDENCE });
+  assert.equal(name, "error-rate_channel.ber_compact");
+  const record = asObject(parseJson(files[`${name}.plot.json`] as string));
+  assert.equal(record.kind, "svc.benchmark_plot");
+  assert.equal(record.result_sha256, SHA);
+  assert.deepEqual([record.plot, record.x, record.y, record.group], [
+    "error-rate",
+    "channel.snr_db",
+    "channel.ber",
+    "method",
+  ]);
+  assert.equal((record.theory as string[]).length, 3);
+  const bound = record.files as { [name: string]: { sha256: string } };
+  assert.deepEqual(Object.keys(bound), [".vl.json", ".svg", ".png", ".csv"].map((ending) => name + ending));
+  for (const [file, { sha256 }] of Object.entries(bound)) assert.equal(sha256Hex(files[file]), sha256, file);
+  const again = await plotFiles(ERRORS, SHA, {}, STYLES.compact, { evidence: EVIDENCE });
+  assert.deepEqual(again.files, files);
+});
+
+Deno.test("a page needs nothing but itself and trusts no name", async () => {
+  const hostile: BenchmarkResult = {
+    ...ERRORS,
+    benchmark: { ...ERRORS.benchmark, name: '<script>alert("x")</script>' },
+    recipes: ERRORS.recipes.map((row) => ({ ...row, label: `<img src=x> ${row.id}` })),
+  };
+  const page = await publishPage(hostile, SHA, EVIDENCE);
+  assert.equal(await publishPage(hostile, SHA, EVIDENCE), page);
+  assert.doesNotMatch(page, /<script|<img|<link|<iframe|@import|url\((?!data:|#)/);
+  const addresses = [...page.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, address]) => address);
+  assert.deepEqual(addresses.filter((address) => !address.startsWith("#")), []);
+  assert.match(page, /Content-Security-Policy" content="default-src 'none'/);
+  assert.ok(page.includes(SHA) && page.includes(hostile.benchmark.sha256));
+  const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+  assert.equal(new Set(ids).size, ids.length, "every name is given once");
+  for (const [, id] of page.matchAll(/url\(#([^)]*)\)/g)) assert.ok(ids.includes(id), id);
+  assert.match(page, /<th scope="row">/);
+  assert.match(page, /role="img"/);
+});

@@ -1,0 +1,59 @@
+/** The runtimes of learned codecs beside the sandbox: one contract for all, and a reason where one cannot run. */
+import assert from "node:assert/strict";
+import aotiDecode from "../../../ops/codeclib/codeclib_aoti_decode.ts";
+import aotiEncode from "../../../ops/codeclib/codeclib_aoti_encode.ts";
+import aotiEntropyDecode from "../../../ops/codeclib/codeclib_aoti_entropy_decode.ts";
+import aotiEntropyEncode from "../../../ops/codeclib/codeclib_aoti_entropy_encode.ts";
+import exportAoti from "../../../ops/codeclib/codeclib_export_aoti.ts";
+import cppDecode from "../../../ops/codeclib/codeclib_onnx_cpp_decode.ts";
+import cppEncode from "../../../ops/codeclib/codeclib_onnx_cpp_encode.ts";
+import cppEntropyDecode from "../../../ops/codeclib/codeclib_onnx_cpp_entropy_decode.ts";
+import cppEntropyEncode from "../../../ops/codeclib/codeclib_onnx_cpp_entropy_encode.ts";
+import onnxDecode from "../../../ops/codeclib/codeclib_onnx_decode.ts";
+import onnxEncode from "../../../ops/codeclib/codeclib_onnx_encode.ts";
+import onnxEntropyDecode from "../../../ops/codeclib/codeclib_onnx_entropy_decode.ts";
+import onnxEntropyEncode from "../../../ops/codeclib/codeclib_onnx_entropy_encode.ts";
+import openvinoDecode from "../../../ops/codeclib/codeclib_openvino_decode.ts";
+import openvinoEncode from "../../../ops/codeclib/codeclib_openvino_encode.ts";
+import openvinoEntropyDecode from "../../../ops/codeclib/codeclib_openvino_entropy_decode.ts";
+import openvinoEntropyEncode from "../../../ops/codeclib/codeclib_openvino_entropy_encode.ts";
+import { acceleratorLack } from "../../../lib/onnx/accelerator.ts";
+
+const ONNX = [onnxEncode, onnxDecode, onnxEntropyEncode, onnxEntropyDecode];
+const CPP = [cppEncode, cppDecode, cppEntropyEncode, cppEntropyDecode];
+const OPENVINO = [openvinoEncode, openvinoDecode, openvinoEntropyEncode, openvinoEntropyDecode];
+const AOTI = [aotiEncode, aotiDecode, aotiEntropyEncode, aotiEntropyDecode];
+
+Deno.test("every runtime has the ports and metadata of the sandbox", () => {
+  for (const runtime of [CPP, OPENVINO]) {
+    runtime.forEach(({ contract }, role) => {
+      const { contract: wanted } = ONNX[role];
+      for (const key of ["input_kinds", "output_kinds", "input_metadata_requirements"] as const) {
+        assert.deepEqual(contract[key], wanted[key], contract.id);
+      }
+    });
+  }
+  AOTI.forEach(({ contract }, role) => assert.deepEqual(contract.output_kinds, ONNX[role].contract.output_kinds));
+});
+
+Deno.test("networks on OpenVINO and compiled ones are listed as planned, with the reason, and refuse to run", () => {
+  for (const { definition, contract } of [...OPENVINO, ...AOTI, exportAoti]) {
+    for (const { status, notes } of contract.materializations) {
+      assert.equal(status, "planned");
+      assert.match(String(notes), /^(The package openvino-node contains no runtime|A compiled bundle is machine code)/);
+    }
+    // A context is never read.
+    assert.throws(() => definition.run({} as never), { code: "materialization_unavailable" });
+  }
+});
+
+Deno.test("the native runtime is a requirement of its operations alone, and only its own library is loaded", () => {
+  for (const { definition, contract } of CPP) {
+    assert.deepEqual(definition.requires?.({} as never), [{ kind: "runtime", id: "onnxruntime-node" }]);
+    assert.equal(definition.params.safeParse({ library_path: "/lib/other.so" }).success, false, contract.id);
+    assert.ok(contract.materializations.every(({ status }) => status === "implemented"));
+  }
+  for (const { definition } of ONNX) assert.equal(definition.requires, undefined);
+  const lack = acceleratorLack();
+  if (lack !== null) assert.match(lack.reason, /not on this machine|may not be loaded/);
+});
