@@ -57,8 +57,8 @@ const TWINS: Record<string, () => Promise<{ default: unknown }>> = {
   "twins/estimation.py": () => import("./python/twins/estimation.py", { with: { type: "text" } }),
   "twins/power.py": () => import("./python/twins/power.py", { with: { type: "text" } }),
   "twins/check.py": () => import("./python/twins/check.py", { with: { type: "text" } }),
-  "twins/data/tdl_models.json": () => import("../numeric/channel/tdl_models.json", { with: { type: "json" } }),
-  "twins/data/cdl_models.json": () => import("../numeric/channel/cdl_models.json", { with: { type: "json" } }),
+  "twins/data/tdl_models.json": () => import("../numeric/data/tdl_models.json", { with: { type: "json" } }),
+  "twins/data/cdl_models.json": () => import("../numeric/data/cdl_models.json", { with: { type: "json" } }),
   "tests/test_twins.py": () => import("./python/test_twins.py", { with: { type: "text" } }),
 };
 /** A file of the trainer, written by the first export only. */

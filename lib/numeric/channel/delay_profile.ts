@@ -14,8 +14,8 @@
  * Source: TR 38.901, 7.7.1 and 7.7.2; Jakes, Microwave Mobile Communications, 1974; Zheng and Xiao, "Improved models
  * for the generation of multiple uncorrelated Rayleigh fading waveforms", IEEE Commun. Lett. 6, 2002.
  */
-import cdl from "./cdl_models.json" with { type: "json" };
-import tdl from "./tdl_models.json" with { type: "json" };
+import cdl from "../data/cdl_models.json" with { type: "json" };
+import tdl from "../data/tdl_models.json" with { type: "json" };
 import { dbToLinear } from "../link/decibel.ts";
 import type { Generator } from "../random/random.ts";
 

@@ -9,7 +9,7 @@
  *
  * Sources: TR 38.901 V17, 7.5 and 7.7.1; TS 36.101, B.2.3; Kermoal et al., IEEE JSAC 20, 2002 (Kronecker model).
  */
-import cdl from "./cdl_models.json" with { type: "json" };
+import cdl from "../data/cdl_models.json" with { type: "json" };
 import { type DelayProfile, frequencyResponse, type ProfileModel } from "./delay_profile.ts";
 import { cholesky, zeros } from "../linalg/linear_algebra.ts";
 import type { Generator } from "../random/random.ts";

@@ -11,7 +11,7 @@
  *
  * Source: TS 38.214 V17, 5.1.3.1 (MCS), 5.1.3.2 (sizes), 5.2.2.1 (CQI), 6.1.4.1 (PUSCH with transform precoding).
  */
-import tables from "./nr_mcs.json" with { type: "json" };
+import tables from "../data/nr_mcs.json" with { type: "json" };
 import { largeBlockSize, LARGEST_SMALL_BLOCK, SMALL_BLOCK_SIZES } from "../coding/nr_ldpc/block_size.ts";
 import { type CodeParameters, codeParameters } from "../coding/nr_ldpc/code_parameters.ts";
 

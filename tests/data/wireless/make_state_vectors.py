@@ -23,7 +23,7 @@ def written(values):
 
 
 def table(model, spread, normalise=True):
-    with open("../../../lib/numeric/channel/tdl_models.json") as file:
+    with open("../../../lib/numeric/data/tdl_models.json") as file:
         rows = json.load(file)["models"][model]
     powers = 10 ** (np.array(rows["powers_db"]) / 10)
     if normalise:

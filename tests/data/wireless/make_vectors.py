@@ -105,7 +105,7 @@ def ofdm(table, spread, normalise, shadowing):
 
 
 def tables(kind):
-    with open(f"../../../lib/numeric/channel/{kind}_models.json") as file:
+    with open(f"../../../lib/numeric/data/{kind}_models.json") as file:
         return json.load(file)["models"]
 
 

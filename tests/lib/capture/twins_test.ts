@@ -129,7 +129,7 @@ async function copyPython(folder: string): Promise<void> {
   }
   for (const table of ["tdl_models.json", "cdl_models.json"]) {
     await Deno.copyFile(
-      new URL(`../../../lib/numeric/channel/${table}`, import.meta.url),
+      new URL(`../../../lib/numeric/data/${table}`, import.meta.url),
       place(`twins/data/${table}`),
     );
   }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import cdl from "../../../lib/numeric/channel/cdl_models.json" with { type: "json" };
+import cdl from "../../../lib/numeric/data/cdl_models.json" with { type: "json" };
 import {
   cdlProfile,
   type DelayProfile,

@@ -46,7 +46,7 @@ OUTSIDE = [(snr, profile) for profile in (("exponential", 300.0), ("C", 1000.0),
 CANDIDATES = {"mixture_1": {"profiles": 1}, "mixture_8": {"profiles": 8}}
 DELAYS = torch.arange(-4, 30) / (2 * SUBCARRIERS * SPACING_HZ)
 LEAST_NOISE = 1e-6
-TABLES = json.loads((HERE.parents[3] / "lib/numeric/channel/tdl_models.json").read_text())["models"]
+TABLES = json.loads((HERE.parents[3] / "lib/numeric/data/tdl_models.json").read_text())["models"]
 
 
 def profile_of(kind, spread_ns):

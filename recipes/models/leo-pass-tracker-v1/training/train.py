@@ -32,7 +32,7 @@ SNR_RANGE_DB, SNR_GRID_DB = (10.0, 50.0), (15.0, 25.0, 35.0, 45.0)
 LOOKS, STEP, HORIZON, MAX_DOPPLER, BEAMS = 6, 0.5, 5.0, 48000.0, 9
 CANDIDATES = {"hidden_48": {"hidden": 48}, "hidden_96": {"hidden": 96}}
 
-# The pass of lib/numeric/channel/leo_pass.ts.
+# The pass of lib/numeric/leo_pass.ts.
 EARTH, ORBIT = 6_371_000.0, 6_971_000.0
 SPEED = np.sqrt(3.986004418e14 / ORBIT ** 3)
 

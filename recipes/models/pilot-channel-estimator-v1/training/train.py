@@ -45,7 +45,7 @@ GRID = [(snr, profile) for profile in (("taps", 4), ("C", 300.0)) for snr in SNR
 CANDIDATES = {"mixture_1": {"profiles": 1}, "mixture_8": {"profiles": 8}}
 DELAYS = np.arange(-4, 30) / 2
 LEAST_NOISE = 1e-6
-TABLES = json.loads((HERE.parents[3] / "lib/numeric/channel/tdl_models.json").read_text())["models"]
+TABLES = json.loads((HERE.parents[3] / "lib/numeric/data/tdl_models.json").read_text())["models"]
 
 
 def profile_of(kind, size):

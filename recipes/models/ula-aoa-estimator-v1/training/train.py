@@ -62,7 +62,7 @@ def draw(scene, channel, examples, snapshots, snr_db):
 
 
 def cramer_rao(angles, snapshots, n0):
-    """Degrees squared: bearingCramerRao of lib/numeric/antenna/direction_finding.ts."""
+    """Degrees squared: bearingCramerRao of lib/numeric/direction_finding.ts."""
     slope = np.pi * np.cos(np.deg2rad(angles)) * np.pi / 180
     return 6 * n0 / (snapshots * ANTENNAS * (ANTENNAS ** 2 - 1)) * (1 + n0 / ANTENNAS) / slope ** 2
 
