@@ -22,15 +22,16 @@ function shapeText(array: NdArray): string {
 
 /**
  * Checks bits: uint8, one dimension, values 0 and 1.
+ * @param scan whether all values are 0 or 1
  * @returns the bits, not copied
  * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_value_invalid`
  */
-export function checkBits(array: NdArray): Uint8Array {
+export function checkBits(array: NdArray, scan: (bits: Uint8Array) => boolean = areBits): Uint8Array {
   const what = `${shapeText(array)} as bits`;
   if (array.dtype !== "uint8") refuse("boundary_dtype_invalid", what, "bits are uint8");
   if (array.shape.length !== 1) refuse("boundary_rank_invalid", what, "bits have one dimension");
   const bits = array.data as Uint8Array;
-  if (!areBits(bits)) {
+  if (!scan(bits)) {
     const index = bits.findIndex((bit) => bit > 1);
     refuse("boundary_value_invalid", what, `element ${index} is ${bits[index]}`);
   }
@@ -38,7 +39,7 @@ export function checkBits(array: NdArray): Uint8Array {
 }
 
 /** Whether all values are 0 or 1: the union of all words has no other bit. */
-function areBits(bits: Uint8Array): boolean {
+export function areBits(bits: Uint8Array): boolean {
   const head = Math.min(bits.length, -bits.byteOffset & 3);
   const count = (bits.length - head) >>> 2;
   const words = new Uint32Array(bits.buffer, count > 0 ? bits.byteOffset + head : 0, count);

@@ -153,8 +153,8 @@ export function sourceItemCounts(metadata: JsonObject, length: number): number[]
  * assert.deepEqual(bitsOf(input), Uint8Array.of(1, 0, 1, 1));
  * ```
  */
-export function bitsOf(input: InputArtifact): Uint8Array {
-  return checkBits(input.array(undefined, true));
+export function bitsOf(input: InputArtifact, kernels?: { areBits(bits: Uint8Array): boolean }): Uint8Array {
+  return checkBits(input.array(undefined, true), kernels?.areBits);
 }
 
 /**

@@ -24,7 +24,7 @@ import { type StepModels, stepModels } from "../execute/models.ts";
 import type { ModelTask } from "../execute/protocol.ts";
 import type { NdArray } from "../numeric/array/ndarray.ts";
 import { Generator } from "../numeric/random/random.ts";
-import { isRefusal, materialize } from "../plan/materialize.ts";
+import { hasNativeKernels, isRefusal, materialize } from "../plan/materialize.ts";
 
 /** What an input may be: an output of an earlier run, or an artifact described in place (of the port's first kind). */
 export type GivenInput = InputArtifact | (OutputArtifact & { kind?: string });
@@ -127,7 +127,8 @@ export async function runOperation(operation: Operation, options: RunOptions = {
     );
   }
 
-  const choice = materialize(contract, params, { runner: "benchmark_run", authored: params });
+  const nativeKernels = hasNativeKernels(definition, params);
+  const choice = materialize(contract, params, { runner: "benchmark_run", authored: params, nativeKernels });
   const entry = isRefusal(choice) ? undefined : choice.entry;
   const seed = options.seed ?? (plain.seed as number | bigint | undefined) ?? 0;
   let generator: Generator | undefined;

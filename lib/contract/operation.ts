@@ -377,7 +377,7 @@ export interface OperationDefinition<
    * Whether `data_plane_backend: cpp_native` selects native kernels inside the entry that these parameters select;
    * default never. A declared `cpp` backend takes precedence.
    */
-  nativeKernels?(params: z.output<Params>): boolean;
+  nativeKernels?: true | ((params: z.output<Params>) => boolean);
   /**
    * Sizes of the outputs, from the parameters and the sizes of the inputs; required for sources. An omitted output
    * counts with the size of the largest input.

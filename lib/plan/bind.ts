@@ -11,7 +11,7 @@ import type { BoundStep } from "./build.ts";
 import { type CheckedStep, crossCheck } from "./check_steps.ts";
 import { entriesOf } from "./entries.ts";
 import type { ModuleSource } from "./implementation_source.ts";
-import { type Choice, flagsConcern, isRefusal, materialize } from "./materialize.ts";
+import { type Choice, flagsConcern, hasNativeKernels, isRefusal, materialize } from "./materialize.ts";
 
 export interface BindOptions {
   runner?: Runner;
@@ -44,7 +44,7 @@ export function bindSteps(
       backend: options.backend,
       implementation: options.implementation,
       authored: written,
-      nativeKernels: definition.nativeKernels?.(plainParams(candidate.params)) ?? false,
+      nativeKernels: hasNativeKernels(definition, candidate.params),
     });
     if (isRefusal(outcome)) {
       const { code, message, hint, place } = outcome;

@@ -8,7 +8,8 @@
  */
 import type { Place } from "../contract/error.ts";
 import { sameValue } from "../contract/json.ts";
-import type { OperationContract, Runner } from "../contract/operation.ts";
+import type { OperationContract, PlainDefinition, Runner } from "../contract/operation.ts";
+import { plainParams } from "../contract/schema.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { AUTOMATIC, backendMissing, backendNamed } from "./backends.ts";
 import { matches } from "../contract/bindings.ts";
@@ -160,6 +161,11 @@ export function flagsConcern(contract: OperationContract, flags: { backend?: str
     backend: entries.some((entry) => entry.backend === named),
     implementation: entries.some((entry) => entry.implementation === flags.implementation),
   };
+}
+
+/** Whether an operation has native kernels for these parameters without declaring `cpp`. */
+export function hasNativeKernels({ nativeKernels: has }: PlainDefinition, params: JsonObject): boolean {
+  return typeof has === "function" ? has(plainParams(params)) : has === true;
 }
 
 export function isRefusal(outcome: Choice | Refusal): outcome is Refusal {

@@ -10,8 +10,7 @@
  *     last 32 crc32         of all bytes before it: polynomial 0x04C11DB7 reflected, initial value and final XOR
  *                           0xFFFFFFFF (CRC-32 of zlib, PNG and IEEE 802.3), written big-endian
  */
-import { nodeZlib } from "../../lib/contract/node_builtins.ts";
-import { packBits, unpackBits } from "../../lib/numeric/array/bit_packing.ts";
+import type { DataPlane } from "../_data_plane.ts";
 
 export const PACKET_PROTOCOL = "svc.source_item_crc32.v4";
 /** Metadata keys of the trusted layout, which contains no payload content. */
@@ -36,7 +35,12 @@ export function packetCount(itemBits: number, payloadBits: number): number {
 }
 
 /** Frames consecutive source items in `bits`. */
-export function writePackets(bits: Uint8Array, itemCounts: readonly number[], payloadBits: number): Uint8Array {
+export function writePackets(
+  kernels: DataPlane,
+  bits: Uint8Array,
+  itemCounts: readonly number[],
+  payloadBits: number,
+): Uint8Array {
   const totalBits = PACKET_OVERHEAD_BITS + payloadBits;
   const packets = itemCounts.reduce((sum, count) => sum + packetCount(count, payloadBits), 0);
   const framed = new Uint8Array(packets * totalBits);
@@ -52,9 +56,9 @@ export function writePackets(bits: Uint8Array, itemCounts: readonly number[], pa
       view.setUint32(2, item);
       view.setUint32(6, offset);
       view.setUint16(10, length);
-      packet.set(packBits(bits.subarray(itemStart + offset, itemStart + offset + length)), HEADER_BITS / 8);
-      view.setUint32(packet.length - 4, nodeZlib().crc32(packet.subarray(0, -4)));
-      framed.set(unpackBits(packet), at);
+      packet.set(kernels.packBits(bits.subarray(itemStart + offset, itemStart + offset + length)), HEADER_BITS / 8);
+      view.setUint32(packet.length - 4, kernels.crc32(packet.subarray(0, -4)));
+      framed.set(kernels.unpackBits(packet), at);
       at += totalBits;
     }
     itemStart += itemBits;
@@ -78,17 +82,22 @@ export interface ReceivedItem {
  * @param bits exactly the packets of the layout
  * @param packetCounts packets per source item
  */
-export function readPackets(bits: Uint8Array, packetCounts: readonly number[], totalBits: number): ReceivedItem[] {
+export function readPackets(
+  kernels: DataPlane,
+  bits: Uint8Array,
+  packetCounts: readonly number[],
+  totalBits: number,
+): ReceivedItem[] {
   const payloadBits = totalBits - PACKET_OVERHEAD_BITS;
   let at = 0;
   return packetCounts.map((packets, item) => {
     const bestEffort: Uint8Array[] = [];
     const lost: number[] = [];
     for (let index = 0; index < packets; index++, at += totalBits) {
-      const packet = packBits(bits.subarray(at, at + totalBits));
+      const packet = kernels.packBits(bits.subarray(at, at + totalBits));
       const view = new DataView(packet.buffer);
       const length = view.getUint16(10);
-      const crcHolds = view.getUint32(packet.length - 4) === nodeZlib().crc32(packet.subarray(0, -4));
+      const crcHolds = view.getUint32(packet.length - 4) === kernels.crc32(packet.subarray(0, -4));
       const inPlace = view.getUint8(0) === VERSION && view.getUint32(2) === item &&
         view.getUint32(6) === index * payloadBits && length <= payloadBits;
       lost.push(crcHolds && inPlace ? 0 : 1);

@@ -3,6 +3,7 @@ import type { InputArtifact, OutputArtifact, ParameterProblem } from "../../lib/
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
+import { type DataPlane, madeOn } from "../_data_plane.ts";
 import { LAYOUT_KEYS, PACKET_OVERHEAD_BITS, PACKET_PROTOCOL, packetCount, writePackets } from "./_crc_packets.ts";
 
 export const PACKETIZE_PARAMS = z.strictObject({
@@ -23,8 +24,13 @@ export function checkPacketize({ packet_payload_bits: bits }: { packet_payload_b
 }
 
 /** Cuts each source item into CRC packets; a stream without declared items is one item. */
-export function packetize(input: InputArtifact, payloadBits: number, contract: "channel.bits" | "payload.bits") {
-  const bits = bitsOf(input);
+export function packetize(
+  kernels: DataPlane,
+  input: InputArtifact,
+  payloadBits: number,
+  contract: "channel.bits" | "payload.bits",
+) {
+  const bits = bitsOf(input, kernels);
   const items = sourceItemCounts(input.metadata, bits.length) ?? [bits.length];
   const packets = items.map((count) => packetCount(count, payloadBits));
   const totalBits = PACKET_OVERHEAD_BITS + payloadBits;
@@ -35,6 +41,6 @@ export function packetize(input: InputArtifact, payloadBits: number, contract: "
     packet_source_item_counts: packets,
     packet_crc_reference: "received_crc_only",
   });
-  const framed = bitsArtifact(writePackets(bits, items, payloadBits), metadata, contract);
+  const framed = madeOn(kernels, bitsArtifact(writePackets(kernels, bits, items, payloadBits), metadata, contract));
   return { ...framed, companions: companionsOf(input) } satisfies OutputArtifact;
 }

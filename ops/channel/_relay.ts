@@ -2,17 +2,19 @@
 import type { InputArtifact, OutputArtifact } from "../../lib/contract/operation.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { bitsArtifact, bitsOf, companionsOf, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
+import { type DataPlane, madeOn } from "../_data_plane.ts";
 
 /** Metadata that every symbol output has. */
 export const SYMBOL_KEYS = ["boundary_contract", "representation", "symbol_count", "channel_use_count"];
 
-/** The bits of an input, checked here or before, as an output under the given boundary contract. */
+/** The checked bits of an input as an output under the given boundary contract. */
 export function relayBits(
   input: InputArtifact,
   contract: "channel.bits" | "payload.bits",
-  bits: Uint8Array = bitsOf(input),
+  kernels?: DataPlane,
 ): OutputArtifact {
-  return { ...bitsArtifact(bits, travel(input.metadata), contract), companions: companionsOf(input) };
+  const relayed = bitsArtifact(bitsOf(input, kernels), travel(input.metadata), contract);
+  return { ...madeOn(kernels, relayed), companions: companionsOf(input) };
 }
 
 /** The symbols of an input as an output. */

@@ -7,11 +7,8 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { checkExpectedCount } from "../../lib/artifact/accounting.ts";
-import { checkBits } from "../../lib/artifact/boundary.ts";
-import type { NativeKernels } from "../../lib/numeric/native/kernels.ts";
-import type { NdArray } from "../../lib/numeric/array/ndarray.ts";
 import { executed, native } from "../_backends.ts";
-import { madeNatively, nativeKernels } from "../_native.ts";
+import { dataPlane } from "../_data_plane.ts";
 import { relayBits } from "./_relay.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 
@@ -35,18 +32,11 @@ export default defineOperation({
   estimate: (_params, { bits }) => ({ bits: sizeOfInput(bits, "uint8") }),
   twin: true,
   threadSafe: true,
-  async run({ inputs, params, backend }) {
-    const bits = backend === "cpp"
-      ? madeNatively(relayBits(inputs.bits, "channel.bits", copyBits(inputs.bits.array(), await nativeKernels())))
-      : relayBits(inputs.bits, "channel.bits");
+  async run(context) {
+    const { inputs, params } = context;
+    const bits = relayBits(inputs.bits, "channel.bits", await dataPlane(context));
     const expected = params.expected_bit_count;
     if (expected > 0) checkExpectedCount(bits.array!.data.length, expected, "bits");
     return { outputs: { bits }, metadata: { label: params.label, role: params.role } };
   },
 });
-
-/** Checks and copies in one pass; other inputs get the error of the portable check. */
-function copyBits(array: NdArray, kernels: NativeKernels): Uint8Array {
-  const isVector = array.dtype === "uint8" && array.shape.length === 1;
-  return (isVector ? kernels.copyBits(array.data as Uint8Array) : null) ?? checkBits(array);
-}

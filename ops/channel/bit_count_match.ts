@@ -3,6 +3,7 @@ import { BITS_ANY } from "../../lib/contract/kinds.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf } from "../../lib/artifact/values.ts";
+import { dataPlane } from "../_data_plane.ts";
 import { defineReport } from "../_report.ts";
 
 export default defineReport({
@@ -14,9 +15,11 @@ export default defineReport({
     label: z.string().default("channel_io").describe("name of the comparison in the report"),
     data_plane_backend: dataPlaneParameter(),
   }),
-  run({ inputs, params }) {
-    const candidate_bit_count = bitsOf(inputs.candidate).length;
-    const reference_bit_count = bitsOf(inputs.reference).length;
+  nativeKernels: true,
+  async run(context) {
+    const { inputs, params } = context, kernels = await dataPlane(context);
+    const candidate_bit_count = bitsOf(inputs.candidate, kernels).length;
+    const reference_bit_count = bitsOf(inputs.reference, kernels).length;
     const length_mismatch = Math.abs(candidate_bit_count - reference_bit_count);
     return {
       metrics: {},

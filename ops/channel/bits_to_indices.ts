@@ -8,6 +8,7 @@ import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, companionsOf, travel } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { dataPlane } from "../_data_plane.ts";
 import { codebookOf } from "./_indices.ts";
 import { recordedShape, recountedItems } from "./_serial.ts";
 
@@ -26,29 +27,21 @@ export default defineOperation({
   inputMetadataRequirements: { bits: { all_of: ["codebook_size", "index_shape"] } },
   outputMetadataGuarantees: { indices: { from: "bits", keys: ["codebook_size"] } },
   threadSafe: true,
-  run({ inputs, params }) {
-    const bits = bitsOf(inputs.bits);
+  nativeKernels: true,
+  async run(context) {
+    const { inputs, params } = context, kernels = await dataPlane(context);
+    const bits = bitsOf(inputs.bits, kernels);
     const { metadata } = inputs.bits;
     const { size, width } = codebookOf(metadata);
     const shape = recordedShape(metadata, "index_shape", bits.length, width);
-    const indices = new Int32Array(bits.length / width);
-    let invalid = 0;
-    for (let i = 0, at = 0; i < indices.length; i++) {
-      let index = 0;
-      for (const end = at + width; at < end; at++) index = index * 2 + bits[at];
-      if (index >= size) {
-        invalid++;
-        index = params.invalid_policy === "mod" ? index % size : size - 1;
-      }
-      indices[i] = index;
-    }
+    const { indices, beyond } = kernels.bitsIndex(bits, width, size, params.invalid_policy === "clamp");
     const kept = travel(metadata, recountedItems(metadata, bits.length, 1 / width), ["index_shape"]);
     return {
       outputs: {
         indices: {
           array: ndarray("int32", indices, shape),
           companions: companionsOf(inputs.bits),
-          metadata: { ...kept, invalid_index_count: invalid },
+          metadata: { ...kept, invalid_index_count: beyond },
         },
       },
     };

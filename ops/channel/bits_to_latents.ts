@@ -8,8 +8,8 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, companionsOf, metadataText, travel } from "../../lib/artifact/values.ts";
-import { packBits } from "../../lib/numeric/array/bit_packing.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { dataPlane } from "../_data_plane.ts";
 import { recordedShape, recountedItems } from "./_serial.ts";
 
 export default defineOperation({
@@ -25,8 +25,10 @@ export default defineOperation({
   inputMetadataRequirements: { bits: { all_of: ["latent_dtype", "latent_shape"] } },
   outputMetadataGuarantees: { latents: { from: "bits", keys: ["sanitized_value_count"] } },
   threadSafe: true,
-  run({ inputs, params }) {
-    const bits = bitsOf(inputs.bits);
+  nativeKernels: true,
+  async run(context) {
+    const { inputs, params } = context, kernels = await dataPlane(context);
+    const bits = bitsOf(inputs.bits, kernels);
     const { metadata } = inputs.bits;
     const dtype = metadataText(metadata, "latent_dtype");
     if (dtype !== "float16" && dtype !== "float32") {
@@ -34,7 +36,7 @@ export default defineOperation({
     }
     const width = dtype === "float16" ? 16 : 32;
     const shape = recordedShape(metadata, "latent_shape", bits.length, width);
-    const { buffer } = packBits(bits);
+    const { buffer } = kernels.packBits(bits);
     const latents = Float32Array.from(dtype === "float16" ? new Float16Array(buffer) : new Float32Array(buffer));
     let sanitized = 0;
     for (let i = 0; params.sanitize && i < latents.length; i++) {

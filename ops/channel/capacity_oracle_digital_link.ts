@@ -14,6 +14,7 @@ import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "..
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import { notExported } from "../_backends.ts";
+import { dataPlane, madeOn } from "../_data_plane.ts";
 
 const QPSK_BITS_PER_SYMBOL = 2;
 
@@ -42,8 +43,10 @@ export default defineOperation({
     bits: { from: "bits", keys: ["boundary_contract", "bit_count", "failed_item_indices", "link_outage"] },
   },
   threadSafe: true,
-  run({ inputs, params }) {
-    const sent = bitsOf(inputs.bits);
+  nativeKernels: true,
+  async run(context) {
+    const { inputs, params } = context, kernels = await dataPlane(context);
+    const sent = bitsOf(inputs.bits, kernels);
     const { metadata } = inputs.bits;
     // The subtraction prevents an additional channel use by rounding of the rate.
     const uses = Math.max(0, Math.ceil(sent.length / (params.ldpc_rate * QPSK_BITS_PER_SYMBOL) - 1e-9));
@@ -57,7 +60,7 @@ export default defineOperation({
       capacity_bits_per_channel_use: float(capacity),
       ...declareUnit(metadata, "source_item", { size: sent.length, total: sent.length }),
     });
-    const received = bitsArtifact(delivered ? sent : new Uint8Array(sent.length), kept);
+    const received = madeOn(kernels, bitsArtifact(delivered ? sent : new Uint8Array(sent.length), kept));
     return {
       outputs: { bits: { ...received, companions: companionsOf(inputs.bits) } },
       metrics: {

@@ -24,6 +24,7 @@ import { declareUnit, rateCounts, successes } from "../../lib/artifact/statistic
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { notExported } from "../_backends.ts";
+import { dataPlane, madeOn } from "../_data_plane.ts";
 import { LAYOUT_KEYS, PACKET_OVERHEAD_BITS, PACKET_PROTOCOL, readPackets } from "./_crc_packets.ts";
 
 export default defineOperation({
@@ -54,11 +55,13 @@ export default defineOperation({
     },
   },
   threadSafe: true,
-  run({ inputs, params }) {
-    const bits = bitsOf(inputs.bits);
+  nativeKernels: true,
+  async run(context) {
+    const { inputs, params } = context, kernels = await dataPlane(context);
+    const bits = bitsOf(inputs.bits, kernels);
     const { totalBits, packetCounts } = trustedLayout(inputs.bits.metadata, bits.length);
     const payloadBits = totalBits - PACKET_OVERHEAD_BITS;
-    const items = readPackets(bits, packetCounts, totalBits);
+    const items = readPackets(kernels, bits, packetCounts, totalBits);
     const bestEffort = params.on_decode_failure === "report_outage";
     const pieces = items.map((item) =>
       item.delivered || bestEffort ? item.bestEffort : [new Uint8Array(item.packets * payloadBits)]
@@ -80,7 +83,7 @@ export default defineOperation({
         counts: byPacket ? pieces.flat().map((part) => part.length) : itemBitCounts,
       }),
     }, LAYOUT_KEYS);
-    const payload = bitsArtifact(joinBytes(pieces.flat()), metadata, "payload.bits");
+    const payload = madeOn(kernels, bitsArtifact(joinBytes(pieces.flat()), metadata, "payload.bits"));
     return {
       outputs: { bits: { ...payload, companions: companionsOf(inputs.bits) } },
       metrics,

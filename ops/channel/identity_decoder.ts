@@ -3,6 +3,7 @@ import { BITS, CODED_BITS, DEMOD_BITS, PAYLOAD_BITS } from "../../lib/contract/k
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
+import { dataPlane } from "../_data_plane.ts";
 import { relayBits } from "./_relay.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 
@@ -17,5 +18,8 @@ export default defineOperation({
   estimate: (_params, { coded_bits }) => ({ bits: sizeOfInput(coded_bits, "uint8") }),
   twin: true,
   threadSafe: true,
-  run: ({ inputs }) => ({ outputs: { bits: relayBits(inputs.coded_bits, "payload.bits") } }),
+  nativeKernels: true,
+  async run(context) {
+    return { outputs: { bits: relayBits(context.inputs.coded_bits, "payload.bits", await dataPlane(context)) } };
+  },
 });

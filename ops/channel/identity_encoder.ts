@@ -3,6 +3,7 @@ import { BITS, CODED_BITS, FRAMED_BITS, PAYLOAD_BITS } from "../../lib/contract/
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
+import { dataPlane } from "../_data_plane.ts";
 import { relayBits } from "./_relay.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 
@@ -17,5 +18,8 @@ export default defineOperation({
   estimate: (_params, { bits }) => ({ coded_bits: sizeOfInput(bits, "uint8") }),
   twin: true,
   threadSafe: true,
-  run: ({ inputs }) => ({ outputs: { coded_bits: relayBits(inputs.bits, "channel.bits") } }),
+  nativeKernels: true,
+  async run(context) {
+    return { outputs: { coded_bits: relayBits(context.inputs.bits, "channel.bits", await dataPlane(context)) } };
+  },
 });

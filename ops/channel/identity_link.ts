@@ -4,6 +4,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { notExported } from "../_backends.ts";
+import { dataPlane } from "../_data_plane.ts";
 import { relayBits } from "./_relay.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 
@@ -25,8 +26,12 @@ export default defineOperation({
   estimate: (_params, { bits }) => ({ bits: sizeOfInput(bits, "uint8") }),
   twin: true,
   threadSafe: true,
-  run: ({ inputs, params }) => ({
-    outputs: { bits: relayBits(inputs.bits, "channel.bits") },
-    metadata: { label: params.label },
-  }),
+  nativeKernels: true,
+  async run(context) {
+    const { inputs, params } = context;
+    return {
+      outputs: { bits: relayBits(inputs.bits, "channel.bits", await dataPlane(context)) },
+      metadata: { label: params.label },
+    };
+  },
 });

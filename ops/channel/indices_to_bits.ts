@@ -5,6 +5,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, companionsOf, travel } from "../../lib/artifact/values.ts";
+import { dataPlane, madeOn } from "../_data_plane.ts";
 import { codebookOf } from "./_indices.ts";
 import { recountedItems } from "./_serial.ts";
 
@@ -20,24 +21,25 @@ export default defineOperation({
     bits: { from: "indices", keys: ["boundary_contract", "bit_count", "codebook_size", "index_shape"] },
   },
   threadSafe: true,
-  run({ inputs }) {
+  nativeKernels: true,
+  async run(context) {
+    const { inputs } = context, kernels = await dataPlane(context);
     const { metadata } = inputs.indices;
     const { size, width } = codebookOf(metadata);
     const { dtype, shape, data } = inputs.indices.array();
     if (!/^u?int/.test(dtype)) throw new SvcError("boundary_dtype_invalid", `Cannot use ${dtype} data as indices`);
-    const bits = new Uint8Array(data.length * width);
-    let at = 0;
-    for (const entry of data) {
+    const indices = Int32Array.from(data as Int32Array, (entry: number | bigint) => {
       const index = Number(entry);
-      if (index < 0 || index >= size) {
-        throw new SvcError("boundary_value_invalid", `Cannot find the index ${index} in a codebook of ${size}`);
-      }
-      for (let shift = width - 1; shift >= 0; shift--) bits[at++] = index >>> shift & 1;
-    }
-    const payload = bitsArtifact(
-      bits,
-      travel(metadata, { index_shape: [...shape], ...recountedItems(metadata, data.length, width) }),
-      "payload.bits",
+      if (index >= 0 && index < size) return index;
+      throw new SvcError("boundary_value_invalid", `Cannot find the index ${index} in a codebook of ${size}`);
+    });
+    const payload = madeOn(
+      kernels,
+      bitsArtifact(
+        kernels.indexBits(indices, width),
+        travel(metadata, { index_shape: [...shape], ...recountedItems(metadata, data.length, width) }),
+        "payload.bits",
+      ),
     );
     return { outputs: { bits: { ...payload, companions: companionsOf(inputs.indices) } } };
   },

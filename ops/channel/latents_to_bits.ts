@@ -5,7 +5,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, companionsOf, travel } from "../../lib/artifact/values.ts";
-import { unpackBits } from "../../lib/numeric/array/bit_packing.ts";
+import { dataPlane, madeOn } from "../_data_plane.ts";
 import { recountedItems } from "./_serial.ts";
 
 export default defineOperation({
@@ -22,7 +22,9 @@ export default defineOperation({
     bits: { from: "latents", keys: ["boundary_contract", "bit_count", "latent_dtype", "latent_shape"] },
   },
   threadSafe: true,
-  run({ inputs, params }) {
+  nativeKernels: true,
+  async run(context) {
+    const { inputs, params } = context, kernels = await dataPlane(context);
     const { metadata } = inputs.latents;
     const { dtype, shape, data } = inputs.latents.array();
     if (!dtype.startsWith("float")) throw new SvcError("boundary_dtype_invalid", `Cannot use ${dtype} data as latents`);
@@ -38,16 +40,13 @@ export default defineOperation({
         },
       );
     }
-    const bits = unpackBits(new Uint8Array(values.buffer));
-    const payload = bitsArtifact(
-      bits,
-      travel(metadata, {
-        latent_dtype: params.dtype,
-        latent_shape: [...shape],
-        ...recountedItems(metadata, data.length, 8 * values.BYTES_PER_ELEMENT),
-      }),
-      "payload.bits",
-    );
+    const kept = travel(metadata, {
+      latent_dtype: params.dtype,
+      latent_shape: [...shape],
+      ...recountedItems(metadata, data.length, 8 * values.BYTES_PER_ELEMENT),
+    });
+    const bits = kernels.unpackBits(new Uint8Array(values.buffer));
+    const payload = madeOn(kernels, bitsArtifact(bits, kept, "payload.bits"));
     return { outputs: { bits: { ...payload, companions: companionsOf(inputs.latents) } } };
   },
 });

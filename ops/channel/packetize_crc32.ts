@@ -4,6 +4,7 @@
  */
 import { PAYLOAD_BITS, PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
+import { dataPlane } from "../_data_plane.ts";
 import { checkPacketize, packetize, PACKETIZE_PARAMS, PACKETIZED_KEYS } from "./_packetize.ts";
 
 export default defineOperation({
@@ -17,7 +18,9 @@ export default defineOperation({
   outputMetadataGuarantees: { bits: { from: "bits", keys: PACKETIZED_KEYS } },
   check: checkPacketize,
   threadSafe: true,
-  run: ({ inputs, params }) => ({
-    outputs: { bits: packetize(inputs.bits, params.packet_payload_bits, "payload.bits") },
-  }),
+  nativeKernels: true,
+  async run(context) {
+    const { inputs, params: { packet_payload_bits: size } } = context;
+    return { outputs: { bits: packetize(await dataPlane(context), inputs.bits, size, "payload.bits") } };
+  },
 });

@@ -1,6 +1,7 @@
 /** CRC32 packet framing as channel.packetize_crc32, with a separate kind for framed bits. */
 import { FRAMED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
+import { dataPlane } from "../_data_plane.ts";
 import { checkPacketize, packetize, PACKETIZE_PARAMS, PACKETIZED_KEYS } from "./_packetize.ts";
 
 export default defineOperation({
@@ -14,7 +15,9 @@ export default defineOperation({
   outputMetadataGuarantees: { bits: { from: "bits", keys: PACKETIZED_KEYS } },
   check: checkPacketize,
   threadSafe: true,
-  run: ({ inputs, params }) => ({
-    outputs: { bits: packetize(inputs.bits, params.packet_payload_bits, "channel.bits") },
-  }),
+  nativeKernels: true,
+  async run(context) {
+    const { inputs, params: { packet_payload_bits: size } } = context;
+    return { outputs: { bits: packetize(await dataPlane(context), inputs.bits, size, "channel.bits") } };
+  },
 });

@@ -13,7 +13,7 @@ import {
   sourceItemCounts,
   travel,
 } from "../../lib/artifact/values.ts";
-import { majorityBits } from "../../lib/numeric/coding/repetition.ts";
+import { dataPlane, madeOn } from "../_data_plane.ts";
 
 export default defineOperation({
   id: "channel.repetition_decoder",
@@ -31,21 +31,23 @@ export default defineOperation({
   estimate: ({ factor }, { coded_bits: { shape } }) =>
     shape === undefined || factor === 0 ? {} : { bits: [["uint8", Math.floor(shape[0] / factor)]] },
   threadSafe: true,
-  run({ inputs, params }) {
-    const coded = bitsOf(inputs.coded_bits);
+  nativeKernels: true,
+  async run(context) {
+    const { inputs, params } = context, kernels = await dataPlane(context);
+    const coded = bitsOf(inputs.coded_bits, kernels);
     const { metadata } = inputs.coded_bits;
     const factor = repetitionFactor(params.factor, metadata);
     if (coded.length % factor !== 0) {
       throw new SvcError("boundary_count_mismatch", `Cannot cut ${coded.length} bits into groups of ${factor} copies`);
     }
-    const bits = majorityBits(coded, factor);
+    const bits = kernels.majorityBits(coded, factor);
     const items = sourceItemCounts(metadata, coded.length)?.map((count) => count / factor);
     const whole = items?.every(Number.isInteger);
     const kept = travel(metadata, whole ? { source_item_counts: items! } : {}, [
       "repetition_factor",
       "source_item_counts",
     ]);
-    const decoded = bitsArtifact(bits, kept, "payload.bits");
+    const decoded = madeOn(kernels, bitsArtifact(bits, kept, "payload.bits"));
     return { outputs: { bits: { ...decoded, companions: companionsOf(inputs.coded_bits) } } };
   },
 });

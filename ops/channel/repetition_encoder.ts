@@ -4,6 +4,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
+import { dataPlane, madeOn } from "../_data_plane.ts";
 
 export default defineOperation({
   id: "channel.repetition_encoder",
@@ -21,17 +22,16 @@ export default defineOperation({
   estimate: ({ factor }, { bits: { shape } }) =>
     shape === undefined ? {} : { coded_bits: [["uint8", shape[0] * factor]] },
   threadSafe: true,
-  run({ inputs, params: { factor } }) {
-    const bits = bitsOf(inputs.bits);
-    const coded = new Uint8Array(bits.length * factor);
-    for (let i = 0, at = 0; i < bits.length; i++) {
-      for (const end = at + factor; at < end; at++) coded[at] = bits[i];
-    }
+  nativeKernels: true,
+  async run(context) {
+    const { inputs, params: { factor } } = context, kernels = await dataPlane(context);
+    const bits = bitsOf(inputs.bits, kernels);
     const items = sourceItemCounts(inputs.bits.metadata, bits.length);
     const metadata = travel(inputs.bits.metadata, {
       repetition_factor: factor,
       ...(items === undefined ? {} : { source_item_counts: items.map((count) => count * factor) }),
     });
-    return { outputs: { coded_bits: { ...bitsArtifact(coded, metadata), companions: companionsOf(inputs.bits) } } };
+    const coded = madeOn(kernels, bitsArtifact(kernels.repeatBits(bits, factor), metadata));
+    return { outputs: { coded_bits: { ...coded, companions: companionsOf(inputs.bits) } } };
   },
 });

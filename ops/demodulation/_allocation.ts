@@ -5,9 +5,11 @@
 import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact } from "../../lib/contract/operation.ts";
 import { loadedGroups } from "../../lib/numeric/link/bit_loading.ts";
-import { demodulateLlr, type LlrMethod } from "../../lib/numeric/link/modulation.ts";
 import { type Modulation, MODULATION_BY_BITS } from "../../lib/numeric/link/modulations.ts";
 import { checkElements } from "../_noise_variance.ts";
+
+/** LLRs of symbols of one modulation, with a noise variance for each. */
+type Demap = (symbols: Float32Array, modulation: Modulation, noise: Float32Array) => Float32Array;
 
 /** The companion array of an allocation that holds the bits of each element. */
 const LOADING = "bits_per_symbol";
@@ -38,7 +40,7 @@ export function allocatedLlr(
   modulation: Modulation | Uint8Array,
   variance: number | Float32Array,
   allocation: InputArtifact,
-  method: LlrMethod = "max_log",
+  demap: Demap,
 ): Float32Array {
   const count = symbols.length / 2;
   const power = allocation.array(allocation.arrayNames.includes("power") ? "power" : undefined).data;
@@ -56,19 +58,19 @@ export function allocatedLlr(
     received[2 * i + 1] = symbols[2 * i + 1] / amplitude;
   }
   const erased = (i: number) => Number(power[i]) === 0;
-  if (typeof modulation !== "string") return loadedLlr({ received, noise, loading: modulation, method }, erased);
-  const llr = demodulateLlr(received, modulation, noise, undefined, method);
+  if (typeof modulation !== "string") return loadedLlr({ received, noise, loading: modulation, demap }, erased);
+  const llr = demap(received, modulation, noise);
   const bits = llr.length / count;
   for (let i = 0; i < count; i++) if (erased(i)) llr.fill(0, i * bits, (i + 1) * bits);
   return llr;
 }
 
 function loadedLlr(
-  { received, noise, loading, method }: {
+  { received, noise, loading, demap }: {
     received: Float32Array;
     noise: Float32Array;
     loading: Uint8Array;
-    method: LlrMethod;
+    demap: Demap;
   },
   erased: (element: number) => boolean,
 ): Float32Array {
@@ -77,7 +79,7 @@ function loadedLlr(
     const symbols = new Float32Array(2 * elements.length);
     elements.forEach((element, k) => symbols.set(received.subarray(2 * element, 2 * element + 2), 2 * k));
     const variances = Float32Array.from(elements, (element) => noise[element]);
-    const group = demodulateLlr(symbols, modulation, variances, undefined, method);
+    const group = demap(symbols, modulation, variances);
     elements.forEach((element, k) => {
       if (!erased(element)) llr.set(group.subarray(k * bitsPerSymbol, (k + 1) * bitsPerSymbol), starts[k]);
     });

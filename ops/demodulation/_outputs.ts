@@ -5,6 +5,7 @@ import type { InputArtifact, StreamedArray } from "../../lib/contract/operation.
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { hardBits } from "../../lib/numeric/link/modulation.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { type DataPlane, madeOn } from "../_data_plane.ts";
 import { demodulatedMetadata } from "../_symbol_items.ts";
 
 const FACTS = { modulation: "text", llr_sign: "text", llr_method: "text", noise_variance_source: "text" } as const;
@@ -27,9 +28,13 @@ export function demodulated<F extends Facts>(
   llr: Float32Array,
   facts: F,
   bits = hardBits(llr),
+  kernels?: DataPlane,
 ) {
   const metadata = describe(symbols, llr.length, facts);
-  return { bits: bitsArtifact(bits, metadata), llr: { array: ndarray("float32", llr), metadata } };
+  return {
+    bits: madeOn(kernels, bitsArtifact(bits, metadata)),
+    llr: { array: ndarray("float32", llr), metadata },
+  };
 }
 
 /** The outputs of a demodulator that works in blocks, of `length` bits. */

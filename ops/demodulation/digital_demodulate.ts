@@ -18,10 +18,8 @@ import { checkSymbols } from "../../lib/artifact/boundary.ts";
 import { metadataText, symbolsOf } from "../../lib/artifact/values.ts";
 import { demodulateLlr, hardBits, type LlrMethod } from "../../lib/numeric/link/modulation.ts";
 import { BITS_PER_SYMBOL, type Modulation, MODULATIONS } from "../../lib/numeric/link/modulations.ts";
-import type { NativeModulation } from "../../lib/numeric/native/kernels.ts";
-import { demodulateLlrParallel } from "../../lib/numeric/parallel/modulation.ts";
 import { executed, native, notExported } from "../_backends.ts";
-import { madeNatively, nativeKernels } from "../_native.ts";
+import { dataPlane, portableOnly } from "../_data_plane.ts";
 import { BIT_LOADED, unpaddedBitCount } from "../_symbol_items.ts";
 import { allocatedLlr, loadingOf } from "./_allocation.ts";
 import { type NoiseVariance, noiseVarianceOf } from "../_noise_variance.ts";
@@ -33,9 +31,9 @@ const HINTS: Readonly<Record<string, string>> = {
   constellation: "Use demodulation.constellation_demapper",
   [BIT_LOADED]: "Wire allocation, which has the number of bits per symbol",
 };
-const ALLOCATED = {
-  message: "Cannot demap symbols under a power allocation on cpp: the native extension has no kernel for it",
-  hint: "Set data_plane_backend to python_numpy",
+const EXACT = {
+  message: "Cannot form exact log-likelihood ratios above QPSK on cpp: the native extension has no kernel for them",
+  hint: "Set data_plane_backend to python_numpy, or llr_method to max_log",
 };
 
 export default defineOperation({
@@ -56,17 +54,17 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "none" },
   materializations: [
     ...CHOICES.flatMap((modulation) => executed("numpy", `numpy_${modulation}_demodulator`, { modulation })),
-    ...["bpsk", "qpsk"].flatMap((modulation) => native(`cpp_${modulation}_demodulator`, { modulation })),
+    ...CHOICES.flatMap((modulation) => native(`cpp_${modulation}_demodulator`, { modulation })),
   ],
   outputMetadataGuarantees: INHERITED,
   twin: true,
   threadSafe: true,
-  check: ({ data_plane_backend }, connected) =>
-    data_plane_backend === "cpp_native" && connected.has("allocation")
-      ? [{ code: "materialization_unavailable", place: ["data_plane_backend"], ...ALLOCATED }]
+  check: ({ data_plane_backend, llr_method, modulation }) =>
+    data_plane_backend === "cpp_native" && llr_method === "exact" && !["bpsk", "qpsk"].includes(modulation)
+      ? [{ code: "materialization_unavailable", place: ["data_plane_backend"], ...EXACT }]
       : [],
   streaming: {
-    allows: ({ data_plane_backend }) => data_plane_backend !== "cpp_native",
+    allows: portableOnly,
     open({ inputs: { rx_symbols: input }, params }) {
       const { metadata, length } = input, noise = noiseVarianceOf(input, length);
       const modulation = params.modulation === "auto" ? recordedModulation(metadata) : params.modulation;
@@ -84,35 +82,34 @@ export default defineOperation({
       };
     },
   },
-  async run({ inputs, params, backend, threads }) {
+  async run(context) {
+    const { inputs, params, threads } = context, kernels = await dataPlane(context);
     const symbols = symbolsOf(inputs.rx_symbols);
     const { metadata } = inputs.rx_symbols;
     const noise = noiseVarianceOf(inputs.rx_symbols, symbols.length / 2, inputs.channel_state);
     const loading = loadingOf(inputs.allocation, symbols.length / 2);
     const fixed = () => params.modulation === "auto" ? recordedModulation(metadata) : params.modulation;
     const modulation = loading ?? fixed();
-    if (backend === "cpp" && inputs.allocation !== undefined) {
-      throw new SvcError("materialization_unavailable", ALLOCATED.message, { hint: ALLOCATED.hint });
-    }
     const method = methodOf(params);
-    // On cpp the modulation is one that the extension supports.
-    const decided = backend === "cpp"
-      ? (await nativeKernels()).demodulate(symbols, modulation as NativeModulation, noise.variance)
-      : null;
-    const padded = decided?.llr ??
-      (inputs.allocation !== undefined
-        ? allocatedLlr(symbols, modulation, noise.variance, inputs.allocation, method)
-        : demodulateLlrParallel(symbols, modulation as Modulation, noise.variance, { threads, method }));
+    if (kernels.name === "cpp_native" && method === "exact" && mostBits(modulation) > 2) {
+      throw new SvcError("materialization_unavailable", EXACT.message, { hint: EXACT.hint });
+    }
+    const demap = (part: Float32Array, modulation: Modulation, variance: number | Float32Array) =>
+      kernels.demodulate(part, modulation, variance, { threads, method });
+    const { llr: padded, bits } = inputs.allocation === undefined
+      ? demap(symbols, modulation as Modulation, noise.variance)
+      : decided(allocatedLlr(symbols, modulation, noise.variance, inputs.allocation, (...part) => demap(...part).llr));
     const count = unpaddedBitCount(metadata, padded.length);
     const llr = count === padded.length ? padded : padded.slice(0, count);
     const facts = factsOf(modulation, method, noise);
-    const outputs = demodulated(inputs.rx_symbols, llr, facts, decided?.bits.slice(0, count));
     return {
-      outputs: decided === null ? outputs : { ...outputs, bits: madeNatively(outputs.bits) },
+      outputs: demodulated(inputs.rx_symbols, llr, facts, bits.slice(0, count), kernels),
       metadata: noise.facts,
     };
   },
 });
+
+const decided = (llr: Float32Array) => ({ llr, bits: hardBits(llr) });
 
 const methodOf = ({ llr_method }: { llr_method?: string }): LlrMethod => llr_method === "exact" ? "exact" : "max_log";
 

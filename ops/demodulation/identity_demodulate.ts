@@ -8,11 +8,10 @@ import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { symbolsOf } from "../../lib/artifact/values.ts";
 import { executed, exportable, exported } from "../_backends.ts";
+import { dataPlane } from "../_data_plane.ts";
 import { unpaddedBitCount } from "../_symbol_items.ts";
 import { noiseVarianceOf } from "../_noise_variance.ts";
 import { demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
-
-const LEAST_NOISE_VARIANCE = 1e-12;
 
 export default defineOperation({
   id: "demodulation.identity_demodulate",
@@ -31,21 +30,17 @@ export default defineOperation({
   outputMetadataGuarantees: INHERITED,
   twin: true,
   threadSafe: true,
-  run({ inputs, params }) {
+  nativeKernels: true,
+  async run(context) {
+    const { inputs, params } = context, kernels = await dataPlane(context);
     const symbols = symbolsOf(inputs.rx_symbols);
     const { metadata } = inputs.rx_symbols;
     const { variance, source, facts } = noiseVarianceOf(inputs.rx_symbols, symbols.length / 2);
     const count = unpaddedBitCount(metadata, symbols.length / 2);
-    const llr = new Float32Array(count);
-    const bits = new Uint8Array(count);
-    for (let i = 0; i < count; i++) {
-      const real = symbols[2 * i];
-      llr[i] = (1 - 2 * real) / Math.max(typeof variance === "number" ? variance : variance[i], LEAST_NOISE_VARIANCE);
-      bits[i] = real > 0.5 ? 1 : 0;
-    }
+    const { llr, bits } = kernels.demodulateIdentity(symbols, variance);
     const how = { modulation: "identity", llr_method: "exact", noise_variance_source: source };
     return {
-      outputs: demodulated(inputs.rx_symbols, llr, how, bits),
+      outputs: demodulated(inputs.rx_symbols, llr.slice(0, count), how, bits.slice(0, count), kernels),
       metadata: { label: params.label, ...facts },
     };
   },

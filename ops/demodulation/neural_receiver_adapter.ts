@@ -22,8 +22,8 @@ import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { metadataNumber, metadataText, symbolsOf } from "../../lib/artifact/values.ts";
 import { blindQpsk, type IqImbalance, restoreIq } from "../../lib/numeric/link/iq_imbalance.ts";
-import { demodulateLlr } from "../../lib/numeric/link/modulation.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { type DataPlane, dataPlane } from "../_data_plane.ts";
 import { unpaddedBitCount } from "../_symbol_items.ts";
 import { linearLlr, readLinearReceiver } from "./_linear_receiver.ts";
 import { noiseVarianceOf } from "../_noise_variance.ts";
@@ -31,6 +31,9 @@ import { demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
 
 interface Demapped {
   llr: Float32Array;
+  /** Default 1 where the LLR is negative. */
+  bits?: Uint8Array;
+  kernels?: DataPlane;
   method?: string;
   source?: string;
   /** Labels for the step row. */
@@ -56,34 +59,43 @@ export default defineSlot({
   exports: { torch: "neural_receiver_training_endpoint" },
   twin: true,
   mode: { default: "reference_qpsk" },
-  read({ inputs: { rx_symbols }, params }) {
+  nativeKernels: ({ mode }) => !["linear_npz", LEARNED_ARTIFACT].includes(String(mode)),
+  read(context) {
+    const { inputs: { rx_symbols }, params } = context;
     if (params.modulation === "auto") refuseOtherThanQpsk(rx_symbols.metadata);
     const symbols = symbolsOf(rx_symbols);
-    return { symbols, noise: () => noiseVarianceOf(rx_symbols, symbols.length / 2) };
+    return {
+      symbols,
+      noise: () => noiseVarianceOf(rx_symbols, symbols.length / 2),
+      async demap(corrected: Float32Array, variance: number | Float32Array): Promise<Demapped> {
+        const kernels = await dataPlane(context);
+        return { kernels, ...kernels.demodulate(corrected, "qpsk", variance) };
+      },
+    };
   },
   modes: {
     reference_qpsk: {
       implementation: "reference_qpsk_receiver",
-      run({ symbols, noise }): Demapped {
+      async run({ symbols, noise, demap }): Promise<Demapped> {
         const { variance, ...known } = noise();
-        return { llr: demodulateLlr(symbols, "qpsk", variance), ...known };
+        return { ...await demap(symbols, variance), ...known };
       },
     },
     oracle_frontend_calibrated: {
       implementation: "calibrated_iq_oracle_receiver",
-      run({ symbols, noise }, { inputs }) {
+      async run({ symbols, noise, demap }, { inputs }) {
         const { variance, ...known } = noise();
         const frontEnd = frontEndOf(inputs.rx_symbols.metadata);
         const corrected = inverted(() => restoreIq(symbols, frontEnd));
-        return { llr: demodulateLlr(corrected, "qpsk", variance), ...known };
+        return { ...await demap(corrected, variance), ...known };
       },
     },
     blind_iq_compensation: {
       implementation: "blind_iq_compensation_receiver",
-      run({ symbols }) {
+      async run({ symbols, demap }) {
         if (symbols.length === 0) return { llr: new Float32Array(), source: "estimated" };
         const { symbols: corrected, noise } = inverted(() => blindQpsk(symbols));
-        return { llr: demodulateLlr(corrected, "qpsk", noise), source: "estimated" };
+        return { ...await demap(corrected, noise), source: "estimated" };
       },
     },
     linear_npz: {
@@ -121,13 +133,19 @@ export default defineSlot({
       return { llr: bit_llr.data, method: LEARNED_ARTIFACT, ...known };
     },
   },
-  result({ llr, method = "exact", source = "not_used", facts = {} }, _, { inputs: { rx_symbols }, mode }) {
-    const outputs = demodulated(rx_symbols, llr.slice(0, unpaddedBitCount(rx_symbols.metadata, llr.length)), {
+  result(
+    { llr, bits, kernels, method = "exact", source = "not_used", facts = {} },
+    _,
+    { inputs: { rx_symbols }, mode },
+  ) {
+    const count = unpaddedBitCount(rx_symbols.metadata, llr.length);
+    const how = {
       modulation: "qpsk",
       llr_method: method,
       noise_variance_source: source,
       receiver_mode: mode,
-    });
+    };
+    const outputs = demodulated(rx_symbols, llr.slice(0, count), how, bits?.slice(0, count), kernels);
     return { outputs, metadata: facts };
   },
   check: ({ mode, checkpoint_path }) =>

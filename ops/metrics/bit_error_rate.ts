@@ -9,6 +9,8 @@ import { z } from "../../lib/contract/zod.ts";
 import { checkBits } from "../../lib/artifact/boundary.ts";
 import { rateCounter } from "../../lib/artifact/statistical_unit.ts";
 import { bitsOf } from "../../lib/artifact/values.ts";
+import { differingBits } from "../../lib/numeric/coding/bit_errors.ts";
+import { dataPlane, portableOnly } from "../_data_plane.ts";
 import { allowLengthMismatch, comparedLengths, errorRateNames, errorRateReport, invertedBits } from "./_error_rate.ts";
 import { defineReport } from "../_report.ts";
 
@@ -23,24 +25,27 @@ export default defineReport({
     data_plane_backend: dataPlaneParameter(),
   }),
   twin: true,
+  nativeKernels: true,
   streaming: {
+    allows: portableOnly,
     open({ inputs: { candidate, reference }, params }) {
       if (candidate.length !== reference.length) return null;
-      const { add, report } = comparison(candidate.metadata, candidate.length, reference.length, params);
+      const { counter, report } = comparison(candidate.metadata, candidate.length, reference.length, params);
       return {
         next(blocks) {
-          add(checkBits(blocks.candidate), checkBits(blocks.reference));
+          counter.add(differingBits(checkBits(blocks.candidate), checkBits(blocks.reference)));
           return {};
         },
         end: report,
       };
     },
   },
-  run({ inputs, params }) {
-    const candidate = bitsOf(inputs.candidate);
-    const reference = bitsOf(inputs.reference);
-    const { add, report } = comparison(inputs.candidate.metadata, candidate.length, reference.length, params);
-    add(candidate, reference);
+  async run(context) {
+    const { inputs, params } = context, kernels = await dataPlane(context);
+    const candidate = bitsOf(inputs.candidate, kernels);
+    const reference = bitsOf(inputs.reference, kernels);
+    const { counter, report } = comparison(inputs.candidate.metadata, candidate.length, reference.length, params);
+    counter.add(kernels.differingBits(candidate, reference));
     return report();
   },
 });
@@ -48,7 +53,7 @@ export default defineReport({
 /**
  * Counts the errors of a stream.
  * @param metadata of the candidate
- * @returns `add` compares the next bits of both
+ * @returns a counter of the differing bits, and what reports them
  */
 function comparison(
   metadata: JsonObject,
@@ -60,11 +65,7 @@ function comparison(
   const { facts, metadata: found } = comparedLengths(candidateLength, referenceLength, allowed, what);
   const counter = rateCounter(metadata, "bit", candidateLength);
   return {
-    add(candidate: Uint8Array, reference: Uint8Array) {
-      const failed = new Uint8Array(Math.min(candidate.length, reference.length));
-      for (let i = 0; i < failed.length; i++) failed[i] = candidate[i] ^ reference[i];
-      counter.add(failed);
-    },
+    counter,
     report() {
       const counts = counter.counts(), warnings = [...found.warnings ?? [], ...invertedBits(counts).warnings ?? []];
       return errorRateReport(errorRateNames(label, "ber", "error_count", "compare_bit_count"), counts, {

@@ -8,6 +8,7 @@ import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import { bitsOf } from "../../lib/artifact/values.ts";
+import { dataPlane } from "../_data_plane.ts";
 import { allowLengthMismatch, comparedLengths, errorRateNames, errorRateReport } from "./_error_rate.ts";
 import { defineReport } from "../_report.ts";
 
@@ -22,22 +23,18 @@ export default defineReport({
     allow_length_mismatch: allowLengthMismatch(),
     data_plane_backend: dataPlaneParameter(),
   }),
-  run({ inputs, params }) {
-    const candidate = bitsOf(inputs.candidate);
-    const reference = bitsOf(inputs.reference);
+  nativeKernels: true,
+  async run(context) {
+    const { inputs, params } = context, kernels = await dataPlane(context);
+    const candidate = bitsOf(inputs.candidate, kernels);
+    const reference = bitsOf(inputs.reference, kernels);
     const { facts, metadata } = comparedLengths(
       candidate.length,
       reference.length,
       params.allow_length_mismatch,
       "blocks that the candidate lacks are in error, further bits are ignored",
     );
-    const failed: number[] = [];
-    for (let start = 0; start < reference.length; start += params.block_size) {
-      const end = Math.min(start + params.block_size, reference.length);
-      let at = start;
-      while (at < end && candidate[at] === reference[at]) at++;
-      failed.push(at < end ? 1 : 0);
-    }
+    const failed = kernels.failedBlocks(candidate, reference, params.block_size);
     const names = errorRateNames(params.label, "bler", "block_error_count", "block_count");
     const counts = rateCounts(failed, inputs.candidate.metadata, "packet");
     return errorRateReport(names, counts, {

@@ -19,10 +19,8 @@ import {
   MODULATIONS,
 } from "../../lib/numeric/link/modulations.ts";
 import { modulate } from "../../lib/numeric/link/modulation.ts";
-import type { NativeModulation } from "../../lib/numeric/native/kernels.ts";
-import { modulateParallel } from "../../lib/numeric/parallel/modulation.ts";
 import { executed, native } from "../_backends.ts";
-import { nativeKernels } from "../_native.ts";
+import { dataPlane, portableOnly } from "../_data_plane.ts";
 import { MODULATED, modulatedMetadata } from "../_symbol_items.ts";
 
 const CHOICES = [...MODULATIONS, "auto"] as const;
@@ -43,7 +41,7 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "none" },
   materializations: [
     ...CHOICES.flatMap((modulation) => executed("numpy", `numpy_${modulation}_modulator`, { modulation })),
-    ...["bpsk", "qpsk"].flatMap((modulation) => native(`cpp_${modulation}_modulator`, { modulation })),
+    ...CHOICES.flatMap((modulation) => native(`cpp_${modulation}_modulator`, { modulation })),
   ],
   outputMetadataGuarantees: { symbols: { from: "bits" } },
   estimate({ modulation }, { bits: { bytes, shape } }) {
@@ -55,7 +53,7 @@ export default defineOperation({
   twin: true,
   threadSafe: true,
   streaming: {
-    allows: ({ data_plane_backend }) => data_plane_backend !== "cpp_native",
+    allows: portableOnly,
     open({ inputs: { bits: { metadata, length: bitCount } }, params }) {
       const { modulation, width, described } = mappingOf(metadata, bitCount, params.modulation);
       const length = Math.ceil(bitCount / width);
@@ -65,13 +63,11 @@ export default defineOperation({
       };
     },
   },
-  async run({ inputs, params, backend, threads }) {
-    const bits = bitsOf(inputs.bits);
+  async run(context) {
+    const { inputs, params, threads } = context, kernels = await dataPlane(context);
+    const bits = bitsOf(inputs.bits, kernels);
     const { modulation, described } = mappingOf(inputs.bits.metadata, bits.length, params.modulation);
-    const symbols = backend === "cpp"
-      ? (await nativeKernels()).modulate(bits, modulation as NativeModulation)
-      : modulateParallel(bits, modulation, { threads });
-    return { outputs: { symbols: symbolsArtifact(symbols, described) } };
+    return { outputs: { symbols: symbolsArtifact(kernels.modulate(bits, modulation, { threads }), described) } };
   },
 });
 

@@ -5,7 +5,11 @@ import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, symbolsArtifact } from "../../lib/artifact/values.ts";
 import { executed, exported } from "../_backends.ts";
+import { dataPlane } from "../_data_plane.ts";
 import { MODULATED, modulatedMetadata } from "../_symbol_items.ts";
+
+/** Of bit 0 and of bit 1. */
+const POINTS = Float32Array.of(0, 0, 1, 0);
 
 export default defineOperation({
   id: "modulation.identity_modulate",
@@ -27,10 +31,10 @@ export default defineOperation({
   }),
   twin: true,
   threadSafe: true,
-  run({ inputs, params }) {
-    const bits = bitsOf(inputs.bits);
-    const symbols = new Float32Array(2 * bits.length);
-    for (let i = 0; i < bits.length; i++) symbols[2 * i] = bits[i];
+  nativeKernels: true,
+  async run(context) {
+    const { inputs, params } = context, kernels = await dataPlane(context);
+    const bits = bitsOf(inputs.bits, kernels), symbols = kernels.mapToPoints(bits, POINTS);
     const metadata = modulatedMetadata(inputs.bits.metadata, bits.length, "identity", 1);
     return { outputs: { symbols: symbolsArtifact(symbols, metadata) }, metadata: { label: params.label } };
   },

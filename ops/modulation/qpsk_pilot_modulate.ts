@@ -11,8 +11,8 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, sourceItemCounts, symbolsArtifact } from "../../lib/artifact/values.ts";
-import { modulate } from "../../lib/numeric/link/modulation.ts";
 import { Generator } from "../../lib/numeric/random/random.ts";
+import { dataPlane } from "../_data_plane.ts";
 import { framePositions, PILOT_CONTEXT, pilotContext } from "../_pilot_frames.ts";
 import { modulatedMetadata } from "../_symbol_items.ts";
 
@@ -41,15 +41,17 @@ export default defineOperation({
     pilot_context: { keys: ["frame_symbol_counts", "frame_bit_counts", "preamble_symbols"] },
   },
   threadSafe: true,
-  run({ inputs, params }) {
-    const bits = bitsOf(inputs.bits);
+  nativeKernels: true,
+  async run(context) {
+    const { inputs, params } = context, kernels = await dataPlane(context);
+    const bits = bitsOf(inputs.bits, kernels);
     const items = sourceItemCounts(inputs.bits.metadata, bits.length) ?? [bits.length];
     const layouts = items.map((count) =>
       framePositions(Math.ceil(count / 2), params.preamble_symbols, params.pilot_spacing_data_symbols)
     );
     const pilotCount = layouts.reduce((sum, { positions }) => sum + positions.length, 0);
     const labels = Generator.seeded(params.pilot_seed).integers(0, 4, pilotCount, "int64");
-    const values = modulate(
+    const values = kernels.modulate(
       Uint8Array.from({ length: 2 * pilotCount }, (_, i) => labelBit(labels[i >> 1], i & 1)),
       "qpsk",
     );
@@ -58,7 +60,7 @@ export default defineOperation({
     const positions = new Int32Array(pilotCount);
     let start = 0, pilot = 0, bit = 0;
     layouts.forEach((frame, item) => {
-      const data = modulate(bits.subarray(bit, bit + items[item]), "qpsk");
+      const data = kernels.modulate(bits.subarray(bit, bit + items[item]), "qpsk");
       bit += items[item];
       const known = new Set(frame.positions);
       for (let k = 0, at = 0; k < frame.length; k++) {
@@ -79,7 +81,7 @@ export default defineOperation({
       source_item_counts: frame_symbol_counts,
       pilot_symbol_count: pilotCount,
     };
-    const context = {
+    const frames = {
       frame_symbol_counts,
       frame_bit_counts: items,
       preamble_symbols: params.preamble_symbols,
@@ -87,7 +89,7 @@ export default defineOperation({
       pilot_seed: params.pilot_seed,
     };
     return {
-      outputs: { symbols: symbolsArtifact(symbols, metadata), pilot_context: pilotContext(positions, values, context) },
+      outputs: { symbols: symbolsArtifact(symbols, metadata), pilot_context: pilotContext(positions, values, frames) },
       ...(start === 0 ? {} : { metrics: { "channel.pilot_overhead_fraction": pilotCount / start } }),
     };
   },

@@ -13,23 +13,27 @@
  * Source: Tse and Viswanath, Fundamentals of Wireless Communication, 2005, ch. 2 and 3.
  */
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
-import type { NativeKernels } from "../../lib/numeric/native/kernels.ts";
-import {
-  addComplexNormalParallel,
-  complexNormal64Parallel,
-  integersParallel,
-} from "../../lib/numeric/parallel/draws.ts";
+import { complexNormal64Parallel, integersParallel } from "../../lib/numeric/parallel/draws.ts";
 import type { Generator } from "../../lib/numeric/random/random.ts";
+import type { DataPlane } from "../_data_plane.ts";
 import { mimoFlat } from "./_mimo.ts";
 import { ofdm } from "./_ofdm.ts";
 import type { PresetSettings, Received } from "./_params.ts";
 
 /** Sends symbols through a preset. */
-export function transmit(symbols: Float32Array, settings: PresetSettings, generator: Generator): Received {
+export function transmit(
+  symbols: Float32Array,
+  settings: PresetSettings,
+  generator: Generator,
+  kernels: DataPlane,
+): Received {
   const { channel } = settings;
   switch (channel) {
     case "awgn":
-      return awgn(symbols, settings, generator);
+      return {
+        symbols: kernels.addComplexNormal(generator, symbols, settings.noiseVariance, { threads: settings.threads }),
+        noiseVariance: settings.noiseVariance,
+      };
     case "flat_rayleigh":
       return flatRayleigh(symbols, settings, generator);
     case "interference_awgn":
@@ -41,19 +45,6 @@ export function transmit(symbols: Float32Array, settings: PresetSettings, genera
     case "urban_micro":
       return ofdm(symbols, channel, settings, generator);
   }
-}
-
-/** Adds noise with the generator's own kernels, or with those of the native extension, which draw the same values. */
-export function awgn(
-  symbols: Float32Array,
-  { noiseVariance, threads }: Pick<PresetSettings, "noiseVariance" | "threads">,
-  generator: Generator,
-  native?: Pick<NativeKernels, "addComplexNormal">,
-): Received {
-  const noisy = native
-    ? native.addComplexNormal(generator, symbols, noiseVariance)
-    : addComplexNormalParallel(generator, symbols, noiseVariance, { threads });
-  return { symbols: noisy, noiseVariance };
 }
 
 function flatRayleigh(symbols: Float32Array, settings: PresetSettings, generator: Generator): Received {

@@ -25,7 +25,7 @@ import {
 import { PROFILE_MODELS } from "../../lib/numeric/channel/delay_profile.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { NoiseBlocks } from "../../lib/numeric/random/noise_blocks.ts";
-import { nativeKernels } from "../_native.ts";
+import { dataPlane, portableOnly } from "../_data_plane.ts";
 import { CHANNEL_MATERIALIZATIONS, checkBackend } from "./_materializations.ts";
 import { transmitExplicit } from "./_explicit.ts";
 import {
@@ -38,7 +38,7 @@ import {
   presetSettings,
   UNPROCESSED,
 } from "./_params.ts";
-import { awgn, transmit } from "./_presets.ts";
+import { transmit } from "./_presets.ts";
 import { channelRecord, fadingUnit } from "./_record.ts";
 import { gridLayout } from "../_ofdm_grid.ts";
 import { sizeOfInput } from "../_same_shape.ts";
@@ -108,7 +108,7 @@ export default defineOperation({
   twin: true,
   threadSafe: true,
   streaming: {
-    allows: ({ channel, data_plane_backend }) => channel === "awgn" && data_plane_backend !== "cpp_native",
+    allows: (params) => params.channel === "awgn" && portableOnly(params),
     open({ inputs: { symbols: { metadata, length } }, params, generator, backend }) {
       checkBackend(params.channel, backend);
       const settings = presetSettings(params, 1), { noiseVariance } = settings;
@@ -126,7 +126,8 @@ export default defineOperation({
       };
     },
   },
-  async run({ inputs, params, generator, backend, threads }) {
+  async run(context) {
+    const { inputs, params, generator, backend, threads } = context;
     checkBackend(params.channel, backend, inputs.channel_state !== undefined);
     const symbols = symbolsOf(inputs.symbols);
     const { metadata } = inputs.symbols;
@@ -139,9 +140,7 @@ export default defineOperation({
     }
     const received = inputs.channel_state
       ? transmitExplicit(symbols, inputs.channel_state, settings, generator)
-      : params.channel === "awgn" && params.data_plane_backend === "cpp_native"
-      ? awgn(symbols, settings, generator, await nativeKernels())
-      : transmit(symbols, settings, generator);
+      : transmit(symbols, settings, generator, await dataPlane(context));
 
     const { noise_variance: _noise, channel_gain: _gain, ...companions } = companionsOf(inputs.symbols);
     if (received.effectiveVariance) companions.noise_variance = ndarray("float32", received.effectiveVariance);

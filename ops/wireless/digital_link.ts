@@ -6,10 +6,9 @@ import { BITS, CODED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
-import { hardBits } from "../../lib/numeric/link/modulation.ts";
 import { BITS_PER_SYMBOL, MODULATIONS } from "../../lib/numeric/link/modulations.ts";
-import { demodulateLlrParallel, modulateParallel } from "../../lib/numeric/parallel/modulation.ts";
 import { executed } from "../_backends.ts";
+import { dataPlane, madeOn } from "../_data_plane.ts";
 import { modulatedMetadata } from "../_symbol_items.ts";
 import { checkBackend, PHYLIB_PRESETS } from "./_materializations.ts";
 import { CHANNEL_DEFAULTS, checkCommon, COMMON_PARAMS, noiseMetrics, PRESETS, presetSettings } from "./_params.ts";
@@ -37,11 +36,13 @@ export default defineOperation({
   },
   check: (params) => checkCommon(params),
   threadSafe: true,
-  run({ inputs, params, generator, backend, threads }) {
+  nativeKernels: ({ channel }) => channel === "awgn",
+  async run(context) {
+    const { inputs, params, generator, backend, threads } = context, kernels = await dataPlane(context);
     checkBackend(params.channel, backend);
-    const sent = bitsOf(inputs.bits);
+    const sent = bitsOf(inputs.bits, kernels);
     const settings = presetSettings({ ...params, ...CHANNEL_DEFAULTS }, threads);
-    const modulated = modulateParallel(sent, params.modulation, { threads });
+    const modulated = kernels.modulate(sent, params.modulation, { threads });
     const layout = modulatedMetadata(
       inputs.bits.metadata,
       sent.length,
@@ -49,14 +50,12 @@ export default defineOperation({
       BITS_PER_SYMBOL[params.modulation],
     );
     settings.sourceItems = sourceItemCounts(layout, modulated.length / 2);
-    const { symbols, effectiveVariance, noiseVariance: variance } = transmit(modulated, settings, generator);
-    const bits = hardBits(
-      demodulateLlrParallel(symbols, params.modulation, effectiveVariance ?? variance, { threads }),
-    );
+    const { symbols, effectiveVariance, noiseVariance: variance } = transmit(modulated, settings, generator, kernels);
+    const { bits } = kernels.demodulate(symbols, params.modulation, effectiveVariance ?? variance, { threads });
     const record = channelRecord({ ...params, ...CHANNEL_DEFAULTS }, backend, variance);
     const unit = fadingUnit(inputs.bits.metadata, modulated.length / 2, settings);
     const metadata = travel(inputs.bits.metadata, { ...record, ...unit, modulation: params.modulation });
-    const received = bitsArtifact(bits.slice(0, sent.length), metadata, "payload.bits");
+    const received = madeOn(kernels, bitsArtifact(bits.slice(0, sent.length), metadata, "payload.bits"));
     return {
       outputs: { bits: { ...received, companions: companionsOf(inputs.bits) } },
       metrics: noiseMetrics(params, variance),

@@ -3,6 +3,7 @@
  * MIMO in NumPy is batched over all vectors; OFDM is one matrix product for all grids.
  */
 import { Generator } from "../../lib/numeric/random/random.ts";
+import { dataPlane } from "../../ops/_data_plane.ts";
 import { type Preset, PRESETS, presetSettings } from "../../ops/wireless/_params.ts";
 import { transmit } from "../../ops/wireless/_presets.ts";
 import { row, sized } from "./measure.ts";
@@ -57,6 +58,8 @@ measure("ofdm_tdl", ofdm, 5)
 
 const symbols = new Float32Array(2 * SYMBOLS).fill(Math.SQRT1_2);
 
+const plane = await dataPlane({ params: { data_plane_backend: "auto" }, backend: "numpy" });
+
 function run(channel: Preset, antennas = 1): number {
   const settings = presetSettings({
     channel,
@@ -80,7 +83,7 @@ function run(channel: Preset, antennas = 1): number {
     delay_spread_ns: 100,
     normalize_channel: true,
   }, 1);
-  return medianMs(() => transmit(symbols, settings, Generator.seeded(1)), 5);
+  return medianMs(() => transmit(symbols, settings, Generator.seeded(1), plane), 5);
 }
 
 const ours: Timings = {};

@@ -4,13 +4,18 @@
  */
 import { checkBits } from "../../lib/artifact/boundary.ts";
 import { LEVELS, NativeKernels } from "../../lib/numeric/native/kernels.ts";
+import { crc32 } from "node:zlib";
+import { differingBits, failedBlocks } from "../../lib/numeric/coding/bit_errors.ts";
+import { bitsIndex, indexBits, packBits, unpackBits } from "../../lib/numeric/array/bit_packing.ts";
 import { demodulateLlr, hardBits, modulate } from "../../lib/numeric/link/modulation.ts";
+import { type Modulation, MODULATIONS } from "../../lib/numeric/link/modulations.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { legalBlockSize } from "../../lib/numeric/coding/nr_ldpc/block_size.ts";
 import { codedBitCount, codeParameters } from "../../lib/numeric/coding/nr_ldpc/code_parameters.ts";
 import { decodeTransportBlock } from "../../lib/numeric/coding/nr_ldpc/decoder.ts";
 import { encodeTransportBlock } from "../../lib/numeric/coding/nr_ldpc/encoder.ts";
 import { Generator } from "../../lib/numeric/random/random.ts";
+import { majorityBits, repeatBits } from "../../lib/numeric/coding/repetition.ts";
 import { NATIVE_LIBRARY } from "../support/native.ts";
 import { ms, row, sized } from "./measure.ts";
 import { numpyTimings } from "./numpy.ts";
@@ -20,6 +25,8 @@ const BLOCK_BITS = legalBlockSize(16136, 0.5), CODE_RATE = 0.5, EB_N0_DB = 2, IT
 
 if (NATIVE_LIBRARY === null) console.log("skipped: no C++ compiler is installed");
 else compare(NATIVE_LIBRARY);
+
+type Bodies = Record<"portable" | "native", () => unknown>;
 
 /** Best milliseconds of each, taking turns. */
 function race<Name extends string>(bodies: Record<Name, () => unknown>): Record<Name, number> {
@@ -45,9 +52,6 @@ function compare(path: string): void {
   const numpy = numpyTimings(`
 g = np.random.default_rng(1)
 bits = g.integers(0, 2, ${BITS}, dtype=np.uint8)
-def copy():
-    assert bits.max() <= 1
-    return bits.copy()
 def bpsk(): return (1 - 2 * bits.astype(np.float32)).astype(np.complex64)
 def qpsk():
     parts = np.float32(2 ** -0.5) * (1 - 2 * bits.astype(np.float32))
@@ -61,35 +65,66 @@ y = noise()
 def demodulate():
     llr = (2 * np.sqrt(2) / 0.4 * y.view(np.float32).astype(np.float64)).astype(np.float32)
     return llr, (llr < 0).astype(np.uint8)
-measure("check and copy bits", copy, 15)
-measure("BPSK mapping", bpsk, 15)
-measure("QPSK mapping", qpsk, 15)
-measure("QPSK demapping and decisions", demodulate, 15)
+measure("mapping, bpsk", bpsk, 15)
+measure("mapping, qpsk", qpsk, 15)
+measure("demapping and decisions, qpsk", demodulate, 15)
+measure("packing", lambda: np.packbits(bits), 15)
+packed = np.packbits(bits)
+measure("unpacking", lambda: np.unpackbits(packed), 15)
+measure("repetition by 3", lambda: np.repeat(bits, 3), 15)
 measure("complex noise", noise, 15)
 `);
 
-  const ours = {
-    "check and copy bits": race({
-      portable: () => checkBits(ndarray("uint8", bits)).slice(),
-      native: () => own.copyBits(bits),
-    }),
-    "BPSK mapping": race({ portable: () => modulate(bits, "bpsk"), native: () => own.modulate(bits, "bpsk") }),
-    "QPSK mapping": race({ portable: () => modulate(bits, "qpsk"), native: () => own.modulate(bits, "qpsk") }),
-    "QPSK demapping and decisions": race({
-      portable: () => hardBits(demodulateLlr(received, "qpsk", 0.4)),
-      native: () => own.demodulate(received, "qpsk", 0.4),
-    }),
-    "complex noise": race({
-      portable: () => generator.addComplexNormal(symbols, 0.4),
-      native: () => own.addComplexNormal(generator, symbols, 0.4),
-    }),
-  };
+  const byModulation = (body: (modulation: Modulation) => Bodies) =>
+    MODULATIONS.map((modulation) => [modulation, body(modulation)] as const);
+  const indices = generator.integers(0, 1000, BITS / 10, "int32") as Int32Array, packed = packBits(bits);
+  const copies = repeatBits(bits, 3), wrong = bits.map((bit, at) => at % 1009 === 0 ? 1 - bit : bit);
+  const ours: Record<string, Record<"portable" | "native", number>> = Object.fromEntries(
+    Object.entries<Bodies>({
+      "check of bits": { portable: () => checkBits(ndarray("uint8", bits)), native: () => own.areBits(bits) },
+      "repetition by 3": { portable: () => repeatBits(bits, 3), native: () => own.repeatBits(bits, 3) },
+      "majority of 3": { portable: () => majorityBits(copies, 3), native: () => own.majorityBits(copies, 3) },
+      "packing": { portable: () => packBits(bits), native: () => own.packBits(bits) },
+      "unpacking": { portable: () => unpackBits(packed), native: () => own.unpackBits(packed) },
+      "CRC-32": { portable: () => crc32(packed), native: () => own.crc32(packed) },
+      "indices to bits": { portable: () => indexBits(indices, 10), native: () => own.indexBits(indices, 10) },
+      "bits to indices": {
+        portable: () => bitsIndex(bits, 10, 1000, false),
+        native: () => own.bitsIndex(bits, 10, 1000, false),
+      },
+      "bit errors": { portable: () => differingBits(bits, wrong), native: () => own.differingBits(bits, wrong) },
+      "block errors": {
+        portable: () => failedBlocks(bits, wrong, 1024),
+        native: () => own.failedBlocks(bits, wrong, 1024),
+      },
+      ...Object.fromEntries(
+        byModulation((modulation) => ({
+          portable: () => modulate(bits, modulation),
+          native: () => own.modulate(bits, modulation),
+        })).map(([name, bodies]) => [`mapping, ${name}`, bodies]),
+      ),
+      ...Object.fromEntries(
+        byModulation((modulation) => ({
+          portable: () => hardBits(demodulateLlr(received, modulation, 0.4)),
+          native: () => own.demodulate(received, modulation, 0.4),
+        })).map(([name, bodies]) => [`demapping and decisions, ${name}`, bodies]),
+      ),
+      "complex noise": {
+        portable: () => generator.addComplexNormal(symbols, 0.4),
+        native: () => own.addComplexNormal(generator, symbols, 0.4),
+      },
+    }).map(([name, bodies]) => [name, race(bodies)]),
+  );
 
   if ("skipped" in numpy) console.log(`NumPy skipped: ${numpy.skipped}`);
   for (const [name, { portable, native }] of Object.entries(ours)) {
     const theirs = "skipped" in numpy ? undefined : numpy.timings[name];
     const peers = theirs === undefined ? "" : `, NumPy ${(theirs / native).toFixed(2)} times`;
-    row(`${name}, ${own.level}`, ms(native), `portable ${(portable / native).toFixed(2)} times${peers}`);
+    row(
+      `${name}, ${own.level}`,
+      ms(native),
+      `portable ${ms(portable)}, ${(portable / native).toFixed(2)} times${peers}`,
+    );
   }
 
   const codedBits = codedBitCount(BLOCK_BITS, CODE_RATE, 2, 1);

@@ -129,8 +129,10 @@ Deno.test(
           ["wireless_channel.channel=flat_rayleigh", "wireless_channel.data_plane_backend=cpp_native"],
           /wireless\.channel on cpp: .*no kernels for it/,
         ],
-        [["modulator.modulation=qam16", "modulator.data_plane_backend=cpp_native"], /digital_modulate on cpp/],
-        [["demodulator.modulation=auto", "demodulator.data_plane_backend=cpp_native"], /digital_demodulate on cpp/],
+        [
+          ["demodulator.modulation=qam16", "demodulator.llr_method=exact", "demodulator.data_plane_backend=cpp_native"],
+          /exact log-likelihood ratios above QPSK on cpp/,
+        ],
       ] as const
     ) {
       const set = settings.flatMap((setting) => ["--set", setting]);

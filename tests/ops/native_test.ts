@@ -1,8 +1,9 @@
 /** Operations on the native extension against the same operations on the portable kernels. */
 import assert from "node:assert/strict";
-import type { InputArtifact, Materialization, Operation, Requirement } from "../../lib/contract/operation.ts";
-import { sameValue } from "../../lib/contract/json.ts";
+import type { InputArtifact, Requirement } from "../../lib/contract/operation.ts";
+import { plainParams } from "../../lib/contract/schema.ts";
 import { float, type JsonObject } from "../../lib/contract/value.ts";
+import { hasNativeKernels, isRefusal, materialize } from "../../lib/plan/materialize.ts";
 import { planRecipe } from "../../lib/plan/planner.ts";
 import { compileRecipe } from "../../lib/recipe/compile.ts";
 import channel from "../../ops/wireless/channel.ts";
@@ -18,13 +19,10 @@ import { arrayInput, bitsInput, someBits, symbolsInput } from "./inputs.ts";
 
 if (NATIVE_LIBRARY !== null) nativeKernels();
 
-/** Entries of an operation on `cpp`, one per implementation. */
-const nativeEntries = ({ contract }: Operation) =>
-  (contract.materializations as Materialization[])
-    .filter(({ backend, runner }) => backend === "cpp" && runner === "benchmark_run");
-
-const NATIVE = BUILTIN_OPERATIONS.map(({ operation }) => operation)
-  .filter((operation) => nativeEntries(operation).length > 0);
+/** Operations with native kernels for some parameters. */
+const NATIVE = BUILTIN_OPERATIONS.map(({ operation }) => operation).filter(({ definition, contract }) =>
+  definition.nativeKernels !== undefined || contract.backends.benchmark_run.includes("cpp")
+);
 
 /** Arrays as they lie in the file: exact, where the contract allows a tolerance. */
 function arraysOf(output: InputArtifact): [string, string, number[], Uint8Array][] {
@@ -37,42 +35,70 @@ function arraysOf(output: InputArtifact): [string, string, number[], Uint8Array]
 Deno.test("the operations of the native extension", () => {
   assert.deepEqual(NATIVE.map(({ id }) => id), [
     "channel.bit_boundary",
+    "channel.bit_count_match",
+    "channel.bits_to_indices",
+    "channel.bits_to_latents",
+    "channel.capacity_oracle_digital_link",
+    "channel.crc32_check",
+    "channel.identity_decoder",
+    "channel.identity_encoder",
+    "channel.identity_link",
+    "channel.indices_to_bits",
+    "channel.latents_to_bits",
+    "channel.packetize_crc32",
+    "channel.packetize_crc32.v2",
+    "channel.repetition_decoder",
+    "channel.repetition_encoder",
     "demodulation.digital_demodulate",
+    "demodulation.identity_demodulate",
+    "demodulation.neural_receiver_adapter",
+    "metrics.bit_error_rate",
+    "metrics.block_error_rate",
     "modulation.digital_modulate",
+    "modulation.identity_modulate",
+    "modulation.qpsk_pilot_modulate",
+    "wireless.channel",
+    "wireless.digital_link",
   ]);
-  for (const operation of NATIVE) assert.ok(nativeEntries(operation).every(({ status }) => status === "implemented"));
 });
 
 for (const operation of NATIVE) {
-  for (const { implementation, parameter_bindings = {} } of nativeEntries(operation)) {
-    Deno.test(
-      `${operation.id} on cpp/${implementation} gives the bytes of the portable one`,
-      needsNative(),
-      async () => {
-        const cases = FIXTURES[operation.id];
-        assert.ok(!("skip" in cases));
-        let compared = 0;
-        for (const { inputs, params, files } of cases) {
-          const effective = materialise(operation.contract.params_schema, params as JsonObject);
-          if (!Object.entries(parameter_bindings).every(([name, value]) => sameValue(effective[name], value))) continue;
-          const options = { inputs: await inputs?.(), params: params as JsonObject, files: await files?.() };
-          const portable = await runOperation(operation, options);
-          const native = await runOperation(operation, { ...options, backend: "cpp", implementation });
-          for (const [port, output] of Object.entries(native.outputs)) {
-            assert.deepEqual(arraysOf(output), arraysOf(portable.outputs[port]), port);
-            const { data_plane_backend: plane, ...metadata } = output.metadata;
-            const { data_plane_backend: portablePlane, ...expected } = portable.outputs[port].metadata;
-            assert.deepEqual(metadata, expected);
-            if (portablePlane !== undefined) assert.deepEqual([plane, portablePlane], ["cpp_native", "python_numpy"]);
-          }
-          assert.deepEqual(native.metrics, portable.metrics);
-          assert.deepEqual(native.metadata, portable.metadata);
-          compared++;
+  Deno.test(`${operation.id} gives the bytes of the portable kernels`, needsNative(), async () => {
+    const cases = FIXTURES[operation.id];
+    assert.ok(!("skip" in cases));
+    let compared = 0;
+    for (const { inputs, params, files, model } of cases) {
+      const asked = { ...params as JsonObject, data_plane_backend: "cpp_native" };
+      const effective = materialise(operation.contract.params_schema, asked);
+      const nativeKernels = hasNativeKernels(operation.definition, effective);
+      const choice = materialize(operation.contract, effective, {
+        runner: "benchmark_run",
+        authored: asked,
+        nativeKernels,
+      });
+      const given = await inputs?.() ?? {};
+      const problems = operation.definition.check?.(plainParams(effective), new Set(Object.keys(given))) ?? [];
+      if (isRefusal(choice) || problems.length > 0) continue;
+      const options = { inputs: given, files: await files?.(), model };
+      const portable = await runOperation(operation, { ...options, params: params as JsonObject });
+      const native = await runOperation(operation, { ...options, params: asked });
+      for (const [port, output] of Object.entries(native.outputs)) {
+        if (output.arrayNames.length === 0) {
+          assert.deepEqual(native.bytes[port], portable.bytes[port], port);
+          continue;
         }
-        assert.ok(compared > 0);
-      },
-    );
-  }
+        assert.deepEqual(arraysOf(output), arraysOf(portable.outputs[port]), port);
+        const { data_plane_backend: plane, ...metadata } = output.metadata;
+        const { data_plane_backend: portablePlane, ...expected } = portable.outputs[port].metadata;
+        assert.deepEqual(metadata, expected);
+        if (portablePlane !== undefined) assert.deepEqual([plane, portablePlane], ["cpp_native", "python_numpy"]);
+      }
+      assert.deepEqual(native.metrics, portable.metrics);
+      assert.deepEqual(native.metadata, portable.metadata);
+      compared++;
+    }
+    assert.ok(compared > 0);
+  });
 }
 
 Deno.test("bits that are none are refused in the same words on cpp", needsNative(), async () => {
@@ -124,17 +150,14 @@ Deno.test("padding is cut off, and variances per symbol are heard, on cpp", need
   }
 });
 
-Deno.test("a power allocation is refused on cpp, however cpp was asked for", needsNative(), async () => {
-  const inputs = {
-    rx_symbols: symbolsInput(4, { noise_variance: 0.1 }),
-    allocation: arrayInput("channel.power_allocation.numpy", "float32", Float32Array.of(1, 0, 2, 1), [1, 4]),
-  };
-  const params = { modulation: "qpsk" };
-  await refuses("materialization_unavailable", () => runOperation(demodulate, { inputs, params, backend: "cpp" }));
-  await refuses(
-    "materialization_unavailable",
-    () => runOperation(demodulate, { inputs, params: { ...params, data_plane_backend: "cpp_native" } }),
-  );
+Deno.test("exact ratios above QPSK are refused on cpp, however cpp was asked for", needsNative(), async () => {
+  const inputs = { rx_symbols: symbolsInput(4, { noise_variance: 0.1, modulation: "qam16" }) };
+  for (const modulation of ["auto", "qam16"]) {
+    const params = { modulation, llr_method: "exact" };
+    for (
+      const options of [{ params, backend: "cpp" }, { params: { ...params, data_plane_backend: "cpp_native" } }]
+    ) await refuses("materialization_unavailable", () => runOperation(demodulate, { inputs, ...options }));
+  }
 });
 
 Deno.test("white noise of the native extension is that of the generator", needsNative(), async () => {

@@ -1,4 +1,4 @@
-/** Packed and unpacked bits: eight bits per byte, most significant bit first, or one bit per byte. */
+/** Packed and unpacked bits: eight per byte or `width` per integer, most significant bit first, or one bit per byte. */
 import { inBlocks, inputBytes, kernels, outputBytes } from "./bits_kernel.ts";
 
 /**
@@ -35,4 +35,36 @@ export function unpackBits(bytes: Uint8Array, bitCount: number = bytes.length * 
   }
   for (let at = whole * 8; at < bitCount; at++) bits[at] = bytes[whole] >> (7 - (at & 7)) & 1;
   return bits;
+}
+
+/**
+ * The bits of integers.
+ * @param width bits of each, at most 31
+ */
+export function indexBits(indices: Int32Array, width: number): Uint8Array {
+  const bits = new Uint8Array(indices.length * width);
+  let at = 0;
+  for (const index of indices) {
+    for (let shift = width - 1; shift >= 0; shift--) bits[at++] = index >>> shift & 1;
+  }
+  return bits;
+}
+
+/**
+ * Integers from their bits; those of at least `size` are wrapped, or with `clamp` replaced by the last one.
+ * @returns the integers, and the number of those beyond the size
+ */
+export function bitsIndex(bits: Uint8Array, width: number, size: number, clamp: boolean) {
+  const indices = new Int32Array(bits.length / width);
+  let beyond = 0;
+  for (let i = 0, at = 0; i < indices.length; i++) {
+    let index = 0;
+    for (const end = at + width; at < end; at++) index = index * 2 + bits[at];
+    if (index >= size) {
+      beyond++;
+      index = clamp ? size - 1 : index % size;
+    }
+    indices[i] = index;
+  }
+  return { indices, beyond };
 }

@@ -1,6 +1,15 @@
-/** Decisions on repeated bits: the majority of the copies, which follow each other. */
+/** Repeated bits, whose copies follow each other, and decisions by their majority. */
 import { inBlocks, inputBytes, kernels, outputBytes } from "../array/bits_kernel.ts";
 import { resultArray } from "../array/shared_array.ts";
+
+/** `factor` copies of each bit in a row. */
+export function repeatBits(bits: Uint8Array, factor: number): Uint8Array {
+  const copies = new Uint8Array(bits.length * factor);
+  for (let i = 0, at = 0; i < bits.length; i++) {
+    for (const end = at + factor; at < end; at++) copies[at] = bits[i];
+  }
+  return copies;
+}
 
 /** Most copies that the kernel reads at once. */
 const KERNEL_FACTOR = 8;

@@ -37,7 +37,7 @@ export type LlrMethod = "exact" | "max_log";
 export const LEAST_NOISE_VARIANCE = 1e-12;
 
 /** Half the distance of neighbouring levels of a part at unit mean power; BPSK has one part. */
-const UNITS: Readonly<Record<Modulation, number>> = {
+export const UNITS: Readonly<Record<Modulation, number>> = {
   bpsk: 1,
   qpsk: Math.SQRT1_2,
   qam16: 1 / Math.sqrt(10),
@@ -63,7 +63,9 @@ export function partLevels(modulation: Modulation): Float64Array {
 }
 
 /** Points by label, the first bit highest, interleaved binary32: even bits choose the real part, odd ones the imaginary. */
-const POINTS = Object.fromEntries(MODULATIONS.map((modulation) => [modulation, standardPoints(modulation)]));
+export const POINTS: Readonly<Record<string, Float32Array>> = Object.fromEntries(
+  MODULATIONS.map((modulation) => [modulation, standardPoints(modulation)]),
+);
 
 function standardPoints(modulation: Modulation): Float32Array {
   const bits = BITS_PER_SYMBOL[modulation];
@@ -206,6 +208,20 @@ export function logSum(distances: Float64Array, mask: number, wanted: number): n
   for (let j = 0; j < distances.length; j++) if ((j & mask) === wanted) least = Math.min(least, distances[j]);
   for (let j = 0; j < distances.length; j++) if ((j & mask) === wanted) sum += Math.exp(least - distances[j]);
   return Math.log(sum) - least;
+}
+
+/**
+ * LLR (1 - 2 Re y) / N0 of symbols with real part 0 or 1, and hard decisions: 1 where Re y > 1/2.
+ * @param noiseVariance as of `demodulateLlr`
+ */
+export function demodulateIdentity(symbols: Float32Array, noiseVariance: number | Float32Array) {
+  const llr = new Float32Array(symbols.length / 2), bits = new Uint8Array(llr.length);
+  for (let i = 0; i < llr.length; i++) {
+    const real = symbols[2 * i], variance = typeof noiseVariance === "number" ? noiseVariance : noiseVariance[i];
+    llr[i] = (1 - 2 * real) / Math.max(variance, LEAST_NOISE_VARIANCE);
+    bits[i] = real > 0.5 ? 1 : 0;
+  }
+  return { llr, bits };
 }
 
 /** Hard decisions: 1 where the LLR is negative; zero gives 0. */

@@ -1,4 +1,4 @@
-/** The cyclic redundancy checks of TS 38.212 section 5.1 over packed bits, first bit lowest. */
+/** The cyclic redundancy checks of TS 38.212 section 5.1, and CRC-32, over packed bits, first bit lowest. */
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace {
 
-enum CrcKind { CRC24A, CRC24B, CRC16, CRC_KINDS };
+enum CrcKind { CRC24A, CRC24B, CRC16, CRC32, CRC_KINDS };
 
 /** Per polynomial four tables, for four bytes at a time; the register holds its highest power lowest. */
 struct CrcTables {
   uint32_t of[CRC_KINDS][4][256];
   CrcTables() {
-    constexpr uint32_t REVERSED[CRC_KINDS] = {0xDF3261, 0xC60001, 0x8408};
+    constexpr uint32_t REVERSED[CRC_KINDS] = {0xDF3261, 0xC60001, 0x8408, 0xEDB88320};
     for (int kind = 0; kind < CRC_KINDS; kind++) {
       auto& tables = of[kind];
       for (uint32_t byte = 0; byte < 256; byte++) {
@@ -32,10 +32,9 @@ struct CrcTables {
 };
 const CrcTables CRC_TABLES;
 
-/** Remainder of some bytes: 0 if their last bits are the check bits of the others. */
-inline uint32_t crcRest(int kind, const uint8_t* bytes, size_t count) {
+/** Remainder of some bytes after `rest`: 0 from 0 if their last bits are the check bits of the others. */
+inline uint32_t crcRest(int kind, const uint8_t* bytes, size_t count, uint32_t rest = 0) {
   const auto& tables = CRC_TABLES.of[kind];
-  uint32_t rest = 0;
   size_t i = 0;
   for (; i + 4 <= count; i += 4) {
     uint32_t word;

@@ -17,6 +17,7 @@ export const COMPILED: readonly URL[] = [
 const SOURCES: readonly URL[] = [
   ...COMPILED,
   new URL("./export.hpp", import.meta.url),
+  new URL("./bits.hpp", import.meta.url),
   new URL("./logarithm.hpp", import.meta.url),
   new URL("./crc.hpp", import.meta.url),
   new URL("./lanes.hpp", import.meta.url),

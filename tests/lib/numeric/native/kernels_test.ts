@@ -1,7 +1,18 @@
 /** Every level of the native kernels against the portable ones: the same bits, not nearly the same. */
 import assert from "node:assert/strict";
-import { demodulateLlr, hardBits, modulate } from "../../../../lib/numeric/link/modulation.ts";
-import { type Level, LEVELS, NativeKernels, type NativeModulation } from "../../../../lib/numeric/native/kernels.ts";
+import { crc32 } from "node:zlib";
+import { differingBits, failedBlocks } from "../../../../lib/numeric/coding/bit_errors.ts";
+import { bitsIndex, indexBits, packBits, unpackBits } from "../../../../lib/numeric/array/bit_packing.ts";
+import {
+  demodulateIdentity,
+  demodulateLlr,
+  hardBits,
+  mapToPoints,
+  modulate,
+} from "../../../../lib/numeric/link/modulation.ts";
+import { MODULATIONS } from "../../../../lib/numeric/link/modulations.ts";
+import { type Level, LEVELS, NativeKernels } from "../../../../lib/numeric/native/kernels.ts";
+import { majorityBits, repeatBits } from "../../../../lib/numeric/coding/repetition.ts";
 import { Generator } from "../../../../lib/numeric/random/random.ts";
 import { NATIVE_LIBRARY, needsNative } from "../../../support/native.ts";
 
@@ -30,7 +41,6 @@ function assertSameBits(actual: Float32Array, expected: Float32Array, message = 
   assert.equal(at, -1, `${message}: value ${at} is ${actual[at]}, not ${expected[at]}`);
 }
 
-const MODULATIONS: NativeModulation[] = ["bpsk", "qpsk"];
 /** Around vectors of 16 and 32, and around the tile of the demodulator. */
 const LENGTHS = [0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 1000, 2047, 2048, 2049, 4097, 10007];
 
@@ -40,15 +50,56 @@ Deno.test("the processor's own level is the highest that opens", needsNative(), 
   assert.equal(highest!.level, kernels.at(-1)!.level satisfies Level);
 });
 
-onEveryLevel("bits are copied, and anything else is noticed wherever it stands", (native) => {
+/** Bits that start at an odd address. */
+const bitsOfLength = (length: number, seed = length) =>
+  Generator.seeded(seed).integers(0, 2, length + 1, "uint8").subarray(1);
+
+onEveryLevel("anything but bits is noticed wherever it stands", (native) => {
   for (const length of LENGTHS) {
-    const bits = Generator.seeded(length).integers(0, 2, length, "uint8");
-    const copy = native.copyBits(bits)!;
-    assert.deepEqual(copy, bits);
-    assert.notEqual(copy.buffer, bits.buffer);
+    const bits = bitsOfLength(length);
+    assert.ok(native.areBits(bits));
     for (const at of [0, length >> 1, length - 1]) {
       if (length === 0) continue;
-      for (const value of [2, 128, 255]) assert.equal(native.copyBits(bits.with(at, value)), null, `${value} at ${at}`);
+      for (const value of [2, 128, 255]) assert.ok(!native.areBits(bits.with(at, value)), `${value} at ${at}`);
+    }
+  }
+});
+
+onEveryLevel("bits are repeated, decided, packed and unpacked alike", (native) => {
+  for (const length of LENGTHS) {
+    const bits = bitsOfLength(length), packed = packBits(bits);
+    assert.deepEqual(native.packBits(bits), packed);
+    assert.deepEqual(native.packBits(bits.map((bit) => bit | 0xa4)), packBits(bits.map((bit) => bit | 0xa4)));
+    assert.deepEqual(native.unpackBits(packed), unpackBits(packed));
+    assert.equal(native.crc32(packed), crc32(packed));
+    for (const factor of [1, 2, 3, 4, 5, 7, 8, 9, 16]) {
+      assert.deepEqual(native.repeatBits(bits, factor), repeatBits(bits, factor), `${length} bits, ${factor} times`);
+      const copies = bitsOfLength(length * factor, factor);
+      assert.deepEqual(native.majorityBits(copies, factor), majorityBits(copies, factor), `${length} by ${factor}`);
+    }
+  }
+});
+
+onEveryLevel("integers and their bits are the same, those beyond the codebook too", (native) => {
+  for (const [width, size] of [[1, 2], [3, 5], [8, 256], [13, 5000], [31, 2 ** 31], [31, 2 ** 30 + 1]]) {
+    const bits = bitsOfLength(width * 257, width);
+    for (const clamp of [false, true]) {
+      const expected = bitsIndex(bits, width, size, clamp);
+      assert.deepEqual(native.bitsIndex(bits, width, size, clamp), expected);
+      assert.deepEqual(native.indexBits(expected.indices, width), indexBits(expected.indices, width));
+    }
+  }
+});
+
+onEveryLevel("errors are counted alike, missing bits included", (native) => {
+  for (const length of LENGTHS) {
+    const reference = bitsOfLength(length);
+    const wrong = reference.map((bit, at) => at % 37 === 36 ? 1 - bit : bit);
+    for (const candidate of [reference, wrong, wrong.subarray(0, length >> 1), bitsOfLength(length + 9)]) {
+      assert.deepEqual(native.differingBits(candidate, reference), differingBits(candidate, reference));
+      for (const size of [1, 7, 64, 5000]) {
+        assert.deepEqual(native.failedBlocks(candidate, reference, size), failedBlocks(candidate, reference, size));
+      }
     }
   }
 });
@@ -59,6 +110,10 @@ onEveryLevel("bits become the same symbols", (native) => {
     for (const modulation of MODULATIONS) {
       assertSameBits(native.modulate(bits, modulation), modulate(bits, modulation), `${length} bits, ${modulation}`);
     }
+    for (const width of [1, 3, 5, 7]) {
+      const points = Generator.seeded(width).complexNormal(1 << width, 1);
+      assertSameBits(native.mapToPoints(bits, points), mapToPoints(bits, points), `${length} bits, ${width} a symbol`);
+    }
   }
 });
 
@@ -67,6 +122,11 @@ onEveryLevel("symbols become the same log-likelihood ratios and decisions", (nat
     const generator = Generator.seeded(length);
     const symbols = generator.complexNormal(length, 3);
     const variances = Float32Array.from(generator.random(length), (u) => u < 0.05 ? 0 : u * 4);
+    for (const variance of [0.25, 1e-13, 0, 7e30, variances]) {
+      const identity = native.demodulateIdentity(symbols, variance), expected = demodulateIdentity(symbols, variance);
+      assertSameBits(identity.llr, expected.llr);
+      assert.deepEqual(identity.bits, expected.bits);
+    }
     for (const modulation of MODULATIONS) {
       for (const variance of [0.25, 1e-13, 0, 7e30, variances]) {
         const { llr, bits } = native.demodulate(symbols, modulation, variance);
@@ -95,13 +155,14 @@ onEveryLevel("extreme symbols and variances keep their bits", (native) => {
 onEveryLevel("one variance per symbol, or none of it", (native) => {
   assert.throws(() => native.demodulate(new Float32Array(6), "qpsk", new Float32Array(2)), RangeError);
   assert.throws(() => native.demodulate(new Float32Array(6), "bpsk", new Float32Array(6)), RangeError);
+  assert.throws(() => native.demodulate(new Float32Array(6), "qam16", 1, { method: "exact" }), RangeError);
 });
 
 onEveryLevel("shared memory is read as memory of one thread", (native) => {
   const bits = Generator.seeded(5).integers(0, 2, 1027, "uint8");
   const shared = new Uint8Array(new SharedArrayBuffer(bits.length + 5), 5, bits.length);
   shared.set(bits);
-  assert.deepEqual(native.copyBits(shared), bits);
+  assert.deepEqual(native.repeatBits(shared, 3), repeatBits(bits, 3));
   assertSameBits(native.modulate(shared, "qpsk"), native.modulate(bits, "qpsk"));
 });
 

@@ -1,0 +1,18 @@
+/** Errors of received bits, one bit per byte. */
+
+/** 1 where two streams differ, over the shorter one. */
+export function differingBits(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const differing = new Uint8Array(Math.min(a.length, b.length));
+  for (let i = 0; i < differing.length; i++) differing[i] = a[i] ^ b[i];
+  return differing;
+}
+
+/** 1 for each block of the reference that the candidate lacks or has with an error; the last block may be shorter. */
+export function failedBlocks(candidate: Uint8Array, reference: Uint8Array, size: number): Uint8Array {
+  return Uint8Array.from({ length: Math.ceil(reference.length / size) }, (_, block) => {
+    const end = Math.min((block + 1) * size, reference.length);
+    let at = block * size;
+    while (at < end && candidate[at] === reference[at]) at++;
+    return at < end ? 1 : 0;
+  });
+}
