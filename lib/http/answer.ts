@@ -52,7 +52,7 @@ async function written(answer: Answer, route: Route, asked: Record<string, strin
   const headers: Record<string, string> = { ...answer.headers };
   if (body instanceof ReadableStream) return { status, headers, body };
   if (body instanceof Uint8Array) return notModified({ status, headers, body }, asked);
-  if (status === 204) return { status, headers, body: null };
+  if (status === 204 || status === 304) return { status, headers, body: null };
   // A text with a type of its own, such as a page, is not a JSON text.
   const text = headers["content-type"] !== undefined && typeof body === "string" ? body : canonicalJson(body as Value);
   headers["content-type"] ??= "application/json";
@@ -69,7 +69,7 @@ export function notModified(reply: PlainReply, asked: Record<string, string>): P
 }
 
 /** Whether an `If-None-Match` names this tag; comparing weakly, as caches do. */
-function matches(header: string | undefined, tag: string): boolean {
+export function matches(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
   const bare = (text: string) => text.trim().replace(/^W\//, "");
   return header.trim() === "*" || header.split(",").some((item) => bare(item) === bare(tag));

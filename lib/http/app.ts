@@ -160,6 +160,12 @@ async function bodyOf(c: Context, { upload }: Route, { options }: Service): Prom
       hint: `Send Content-Type: ${wanted}`,
     });
   }
+  const coding = (c.req.header("content-encoding") ?? "identity").trim().toLowerCase();
+  if (coding !== "identity") {
+    throw new SvcError("media_type_unsupported", `Cannot take a body in the coding ${JSON.stringify(coding)}`, {
+      hint: "Send the bytes themselves, without Content-Encoding",
+    });
+  }
   return await readBody(c.req.raw.body, {
     limit: upload ?? options.jsonBodyLimit,
     timeoutMs: options.bodyTimeoutMs,
@@ -189,9 +195,11 @@ export function refused(error: unknown, reference: string, log: Log): PlainReply
     });
   }
   const headers: Record<string, string> = { "content-type": PROBLEM_MEDIA, "cache-control": "no-store" };
-  const { retry_after_seconds: retry, allow, ...rest } = document;
+  const { retry_after_seconds: retry, allow, content_range: range, ...rest } = document;
   if (typeof retry === "number") headers["retry-after"] = String(retry);
   if (Array.isArray(allow)) headers.allow = allow.join(", ");
+  if (typeof range === "string") headers["content-range"] = range;
+  if (status === 415) headers["accept-encoding"] = "identity";
   if (status === 401) headers["www-authenticate"] = "Bearer";
   if (status === 503 || status === 507) headers["retry-after"] ??= "10";
   // The rest of the body may still arrive.

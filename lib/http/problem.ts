@@ -20,6 +20,7 @@ const CODES: Readonly<Record<number, string>> = {
   412: "stale_overwrite",
   413: "body_too_large",
   415: "media_type_unsupported",
+  416: "range_not_satisfiable",
   422: "run_failed run_canceled artifact_invalid capture_splits_overlap bundle_file_missing " +
     "bundle_hash_mismatch bundle_schema_invalid engine_job_failed",
   429: "job_capacity stream_capacity",
@@ -46,6 +47,7 @@ const TITLES: Readonly<Record<number, string>> = {
   412: "Precondition failed",
   413: "Content too large",
   415: "Unsupported media type",
+  416: "Range not satisfiable",
   422: "Cannot be processed",
   429: "Too many requests",
   431: "Request header fields too large",

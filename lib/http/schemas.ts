@@ -107,6 +107,7 @@ const REFUSALS = {
   404: problem("The request names something that does not exist"),
   409: problem("The state of the named thing does not permit the request"),
   412: problem("The file changed since it was read"),
+  416: problem("The file has no byte in the range that was asked for; Content-Range gives its size"),
   422: problem("The named file or run lacks data that the request needs"),
   429: problem("Too many jobs or streams of this kind are active; Retry-After gives the time of the next attempt"),
 } as const;

@@ -1,5 +1,4 @@
 /** Files of bundles: their beginning, their bytes, images and reduced series of their arrays. */
-import { basename } from "node:path";
 import { decodeImage, MAX_IMAGE_FILE_BYTES } from "../../artifact/image_file.ts";
 import { writePng } from "../../artifact/png_encode.ts";
 import { readBounded } from "../../artifact/read_file.ts";
@@ -8,6 +7,7 @@ import { z } from "../../contract/zod.ts";
 import { blockOf, MAX_BLOCK_VALUES } from "../array_block.ts";
 import { imageOfArray } from "../array_image.ts";
 import { type ArtifactPreview, findArtifact, readArray } from "../artifact_file.ts";
+import { fileAnswer } from "../file_answer.ts";
 import { Answer, get } from "../route.ts";
 import { documentOf, refusals, reply } from "../schemas.ts";
 import { everyNth, SERIES_KINDS, SERIES_RANGES, seriesOf } from "../series.ts";
@@ -19,7 +19,9 @@ const REFUSED = refusals(400, 403, 404, 422);
 
 export const artifactRoutes = [
   get("/api/artifact", "An artifact file: its type and beginning, or its bytes", {
-    description: "Bytes always come as an attachment: nothing of a bundle is shown as a page.",
+    description:
+      "Bytes always come as an attachment: nothing of a bundle is shown as a page. They carry the digest that a " +
+      "finished run recorded as their ETag, and Range asks for a part.",
     stable: true,
     query: z.strictObject({ path: PATH, download: z.boolean().default(false).describe("1 for the bytes") }),
     replies: {
@@ -34,21 +36,15 @@ export const artifactRoutes = [
           truncated: z.boolean(),
         })),
       ),
+      206: { description: "The range of bytes that was asked for", media: "application/octet-stream" },
+      304: { description: "The client has these bytes" },
       ...REFUSED,
+      ...refusals(416),
     },
-    async handle({ query: { path, download }, service }) {
+    async handle({ query: { path, download }, headers, service }) {
       if (!download) return await service.threads.perform("preview", { path });
-      const { full, size } = findArtifact(service.session.workspace, path);
-      // It is read at the speed of the client.
-      const file = await Deno.open(full, { read: true });
-      const name = basename(path).replaceAll(/[^A-Za-z0-9._-]/g, "_");
-      return new Answer(file.readable, {
-        headers: {
-          "content-type": "application/octet-stream",
-          "content-disposition": `attachment; filename="${name}"`,
-          "content-length": String(size),
-        },
-      });
+      const { workspace } = service.session;
+      return fileAnswer(workspace, findArtifact(workspace, path), headers);
     },
   }),
   get("/api/image", "An image of an artifact, as PNG", {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { writeNpz } from "../../../lib/artifact/npz.ts";
 import { decodeImage } from "../../../lib/artifact/image_file.ts";
+import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { imageOfArray } from "../../../lib/http/array_image.ts";
 import { blockOf, MAX_BLOCK_VALUES } from "../../../lib/http/array_block.ts";
@@ -48,6 +49,56 @@ Deno.test("bytes come as an attachment, whatever they are", async () => {
   const page = await put(server.folder, "a.html", "<script>alert(1)</script>");
   assert.equal((await server.get(`/api/artifact?path=${page}`)).json.preview, null);
   assert.equal((await server.get(`/api/image?path=${path}`)).status, 422);
+});
+
+Deno.test("bytes carry the digest of the finished run as ETag, and come in the range that is asked for", async () => {
+  await using server = await openTestServer();
+  const text = "0123456789".repeat(100_000),
+    path = await put(server.folder, "data.txt", text),
+    tag = `"${sha256Hex(text)}"`;
+  const ask = (headers: Record<string, string> = {}) =>
+    server.request(`/api/artifact?path=${path}&download=1`, { headers });
+  const unfinished = await ask();
+  assert.deepEqual([unfinished.status, unfinished.headers.get("etag")], [200, null], "nothing is recorded yet");
+  assert.equal(await unfinished.text(), text);
+  await put(server.folder, "SHA256SUMS", `${sha256Hex(text)}  data.txt\n`);
+  const whole = await ask();
+  assert.deepEqual([whole.status, whole.headers.get("etag"), whole.headers.get("accept-ranges")], [200, tag, "bytes"]);
+  assert.equal(await whole.text(), text);
+  const known = await ask({ "if-none-match": tag });
+  assert.deepEqual([known.status, known.headers.get("etag"), await known.text()], [304, tag, ""]);
+  for (
+    const [range, first, end] of [
+      ["bytes=0-0", 0, 1],
+      ["bytes=5-", 5, 1_000_000],
+      ["bytes=-7", 999_993, 1_000_000],
+      ["bytes=-2000000", 0, 1_000_000],
+      ["bytes=300000-999999999", 300_000, 1_000_000],
+    ] as const
+  ) {
+    const part = await ask({ range });
+    assert.deepEqual(
+      [part.status, part.headers.get("content-range"), part.headers.get("content-length"), part.headers.get("etag")],
+      [206, `bytes ${first}-${end - 1}/1000000`, String(end - first), tag],
+      range,
+    );
+    assert.equal(await part.text(), text.slice(first, end), range);
+  }
+  for (const range of ["bytes=1000000-", "bytes=-0"]) {
+    const none = await ask({ range });
+    assert.deepEqual([none.status, none.headers.get("content-range")], [416, "bytes */1000000"], range);
+    assert.equal((await none.json()).code, "range_not_satisfiable");
+  }
+  for (const range of ["bytes=5-3", "bytes=0-1,4-5", "lines=0-1", "bytes=-", "bytes=a-b"]) {
+    const all = await ask({ range });
+    assert.deepEqual([all.status, (await all.text()).length], [200, 1_000_000], range);
+  }
+  // A part of another version of the file would not fit.
+  for (const [condition, status] of [[tag, 206], ['"other"', 200]] as const) {
+    const reply = await ask({ range: "bytes=0-9", "if-range": condition });
+    assert.equal(reply.status, status);
+    await reply.body?.cancel();
+  }
 });
 
 Deno.test("pictures of arrays are what the arrays hold", async () => {

@@ -102,6 +102,11 @@ Deno.test("wrong methods, types and places", async () => {
     const reply = await server.post("/api/recipe/validate", "{}", { "content-type": type });
     assert.deepEqual([reply.status, reply.json.code], [415, "media_type_unsupported"], type);
   }
+  for (const coding of ["gzip", "br", "identity, gzip"]) {
+    const reply = await server.post("/api/recipe/validate", "{}", { "content-encoding": coding });
+    assert.deepEqual([reply.status, reply.json.code], [415, "media_type_unsupported"], coding);
+  }
+  assert.equal((await server.post("/api/recipe/lint", { recipe: {} }, { "content-encoding": "identity" })).status, 200);
   assert.equal(
     (await server.post("/api/recipe/lint", { recipe: {} }, { "content-type": "application/json; charset=utf-8" }))
       .status,
