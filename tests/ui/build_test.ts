@@ -33,7 +33,7 @@ Deno.test("the page has the same bytes and digest from any working directory and
   try {
     await Deno.mkdir(join(root, "first/deep/er"), { recursive: true });
     const first = await build(join(root, "first/deep/er"), join(root, "first/.svc"));
-    const second = await build("/", join(root, "second/.svc"));
+    const second = await build(ROOT_PATH, join(root, "second/.svc"));
     assert.equal(first.digest, second.digest);
     const [files, others] = [await contents(first.folder), await contents(second.folder)];
     assert.deepEqual([...files.keys()], [...others.keys()]);
