@@ -3,6 +3,7 @@
  * JSON output, Ctrl+C, progress and exit codes are the same for all and stand here.
  */
 import { visibleLines } from "../contract/escape.ts";
+import { upperFirst } from "../contract/sentence.ts";
 import type { Value } from "../contract/value.ts";
 import { createCancellation } from "../execute/cancellation.ts";
 import type { CancellationToken } from "../execute/types.ts";
@@ -29,7 +30,7 @@ export const text = (flags: string, description: string): OptionSpec<string | un
 });
 
 /** Whether a table of a run shows every metric. */
-export const ALL_METRICS = flag("--all-metrics", "show every metric, also those beside the task");
+export const ALL_METRICS = flag("--all-metrics", "show all metrics, not only those of the task");
 
 /** An option that may be repeated. */
 export const list = (flags: string, description: string): OptionSpec<string[]> => ({
@@ -91,12 +92,12 @@ export const whole = (minimum: number, maximum: number = Number.MAX_SAFE_INTEGER
 /** Reads a list with commas. */
 export const names = (text: string, before: string[] = []): string[] => [...before, ...text.split(",")];
 
-export const WORKERS = parsed("--parallel-workers <n>", "steps that may overlap, 1 to 32", whole(1, 32), 1);
-export const POINTS = parsed("--parallel-points <n>", "points that run side by side, 1 to 32", whole(1, 32), 1);
+export const WORKERS = parsed("--parallel-workers <n>", "run up to N steps of a run at once (1-32)", whole(1, 32), 1);
+export const POINTS = parsed("--parallel-points <n>", "run up to N points at once (1-32)", whole(1, 32), 1);
 /** The check of links before a run. */
 export const LINT = {
-  lint: flag("--no-lint", "leave out the check of links, whose errors are warnings of the run"),
-  strictLint: flag("--strict-lint", "refuse a recipe that does not pass recipe lint"),
+  lint: flag("--no-lint", "skip lint"),
+  strictLint: flag("--strict-lint", "refuse a recipe with lint errors"),
 };
 
 export const IGNORE_ESTIMATE = flag(
@@ -104,15 +105,15 @@ export const IGNORE_ESTIMATE = flag(
   "run even if the estimate exceeds free memory or disk",
 );
 export const KEEP = {
-  keep: choice("--keep <what>", "artifacts that stay after a complete run", ["all", "metrics"], "all"),
-  drop: parsed("--drop <steps>", "steps whose artifacts do not stay, with commas", names),
+  keep: choice("--keep <what>", "artifacts to keep after a completed run", ["all", "metrics"], "all"),
+  drop: parsed("--drop <steps>", "comma-separated steps whose artifacts are deleted", names),
 };
 export const SET = list(
   "--set <step.param=value>",
   "override a parameter, or choose a matrix value by dimension=value; read as JSON, else as text",
 );
-export const TABLE_FORMAT = choice("--format <format>", "output form", ["table", "csv", "md"], "table");
-export const FORMAT = choice("--format <format>", "output form", ["table", "csv", "md", "json"], "table");
+export const TABLE_FORMAT = choice("--format <format>", "output format", ["table", "csv", "md"], "table");
+export const FORMAT = choice("--format <format>", "output format", ["table", "csv", "md", "json"], "table");
 
 type Options = Readonly<Record<string, OptionSpec<unknown>>>;
 type ValuesOf<O extends Options> = { readonly [Name in keyof O]: O[Name] extends OptionSpec<infer T> ? T : never };
@@ -189,9 +190,9 @@ export function addCommands(
     let parent = program;
     for (const name of names.slice(0, -1)) {
       parent = parent.commands.find((child) => child.name() === name) ??
-        parent.command(name).description(groups[name]);
+        parent.command(name).description(upperFirst(groups[name]));
     }
-    const added = parent.command(names.at(-1)!).description(spec.summary);
+    const added = parent.command(names.at(-1)!).description(upperFirst(spec.summary));
     for (const word of words.slice(names.length)) {
       const argument = new Argument(word);
       const choices = spec.choices?.[argument.name()];
@@ -199,6 +200,7 @@ export function addCommands(
     }
     for (const [name, { option }] of Object.entries(spec.options ?? {})) {
       if (option.attributeName() !== name) throw new Error(`The option ${option.flags} is not named ${name}`);
+      option.description = upperFirst(option.description);
       added.addOption(option);
     }
     const { notes, examples = [] } = spec;

@@ -114,13 +114,13 @@ function findOption(command: Command, name: string): Option | undefined {
 
 function options(command: Command): Candidate[] {
   const own = lineage(command).flatMap((above) => above.options).filter(({ hidden, long }) => !hidden && long);
-  const help = { value: "--help", description: "display help for command" };
+  const help = { value: "--help", description: "Show this help" };
   return [...own.map(({ long, description }) => ({ value: long!, description })), help];
 }
 
 function subcommands(command: Command): Candidate[] {
   const children = command.commands.map((child) => ({ value: child.name(), description: child.description() }));
   return command.parent === null
-    ? [...children, { value: "help", description: "show the help of a command" }]
+    ? [...children, { value: "help", description: "Show the help of a command" }]
     : children;
 }

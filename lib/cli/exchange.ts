@@ -10,7 +10,7 @@ import { formatBytes, formatTable, right } from "./table.ts";
 const STORE = {
   endpoint: text("--endpoint <url>", "address of the store (default: $AWS_ENDPOINT_URL, or AWS)"),
   allowHttp: flag("--allow-http", "accept an endpoint without TLS on another machine"),
-  dryRun: flag("--dry-run", "show what would go over the network, and change nothing"),
+  dryRun: flag("--dry-run", "print what would be transferred, and change nothing"),
 };
 const NOTES = "Credentials come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, the region from " +
   "AWS_REGION.\nAn interrupted transfer continues: bytes that have arrived are not sent again.";
@@ -46,7 +46,7 @@ export function exchangeCommands(
       options: {
         ...STORE,
         replace: flag("--replace", "replace an item of the same name with other contents"),
-        check: flag("--check", "read the items that the store has and compare every byte"),
+        check: flag("--check", "compare the bytes of items that the store already has"),
         repair: flag("--repair", "check, and send missing and damaged objects again"),
         ...selection,
       },

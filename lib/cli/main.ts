@@ -59,9 +59,9 @@ const GROUPS = {
   differentiable: "trainable components of a recipe, and projects to train them",
   "dataset-capture": "datasets for training, captured from the edges of a recipe",
   schema: "print the JSON Schema of a kind of file",
-  operation: "operations of your own: a scaffold to start from, the conformance suite",
+  operation: "operations of your own: scaffold and conformance suite",
   index: "the index of runs and results",
-  store: "artifacts, models and datasets that are kept by digest",
+  store: "artifacts, models and datasets stored by digest",
   ui: "serve the HTTP interface",
 };
 
@@ -69,42 +69,45 @@ const GROUPS = {
 export function buildProgram(): Command {
   const program = new Command("svc")
     .description("Reproducible experiments for communication and semantic-communication research.")
-    .version(version, "--version", "print the version")
+    .version(version, "--version", "Print the version")
+    .helpOption("-h, --help", "Show this help")
     .option(
       "--workspace <dir>",
-      "state directory (default: .svc under the project root, or $SVC_WORKSPACE)",
+      "State directory (default: .svc under the project root, or $SVC_WORKSPACE)",
       folderName,
     )
-    .option("--project-root <dir>", "project root (default: the current directory)", folderName)
+    .option("--project-root <dir>", "Project root (default: the current directory)", folderName)
     .option(
       "--adapter <folder>",
-      "load the operations of an adapter; repeat for several (also $SVC_ADAPTER_PATHS)",
+      "Load the operations of an adapter; repeat for several (also $SVC_ADAPTER_PATHS)",
       gather,
     )
     .option(
       "--grant <grant>",
-      "grant an adapter <name>:net=<host[:port]>, :read=<path>, :env=<NAME> or :unsandboxed; repeat",
+      "Grant an adapter <name>:net=<host[:port]>, :read=<path>, :env=<NAME> or :unsandboxed; repeat",
       gather,
     )
     .option(
       "--python <path>",
-      "interpreter of Python adapters, a path or a name (default: python3 on PATH, or $SVC_PYTHON)",
+      "Interpreter of Python adapters, a path or a name (default: python3 on PATH, or $SVC_PYTHON)",
     )
     .option(
       "--operation <file>",
-      "load an operation of your own; its code runs with the rights of this program; repeat for several",
+      "Load an operation of your own; its code runs with the rights of this program; repeat for several",
       gather,
     )
-    .option("--json", "print one JSON value on standard output, errors included")
-    .option("-q, --quiet", "print results and errors only")
-    .option("-v, --verbose", "print more; repeat for a trace", (_: string, count: number) => count + 1, 0)
+    .option("--json", "Print one JSON value on standard output, errors included")
+    .option("-q, --quiet", "Print results and errors only")
+    .option("-v, --verbose", "Print more; repeat for a trace", (_: string, count: number) => count + 1, 0)
     .addOption(
-      new Option("--onnx-accelerator <runtime>", "run trained artifacts natively instead of in the sandbox")
+      new Option("--onnx-accelerator <runtime>", "Run trained artifacts natively instead of in the sandbox")
         .choices(["onnxruntime-node"]),
     )
-    .addOption(new Option("--color <when>", "colour").choices(["auto", "always", "never"]).default("auto"))
+    .addOption(
+      new Option("--color <when>", "Use colours in the output").choices(["auto", "always", "never"]).default("auto"),
+    )
     .addHelpText("after", OVERVIEW)
-    .helpCommand("help [command]", "show the help of a command, or exit-codes")
+    .helpCommand("help [command]", "Show the help of a command, or exit-codes")
     .showSuggestionAfterError()
     .configureOutput({ writeOut: stdout, writeErr: () => {} })
     .exitOverride();

@@ -49,7 +49,7 @@ export interface MatrixRunOptions extends Omit<RunOptions, "onEvent" | "files"> 
   points?: readonly string[];
   /** Whether to continue with the next variant after a failure; default false. */
   continueOnError?: boolean;
-  /** Whether to run variants again that have a verified complete run; default false. */
+  /** Whether to run all variants again, also those with a verified complete run; default false. */
   rerun?: boolean;
   /** Variants that run side by side, 1 to 32; default 1. The bytes of every artifact are the same. */
   parallelPoints?: number;

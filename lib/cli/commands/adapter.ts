@@ -13,7 +13,7 @@ const failed = ({ diagnostics }: AdapterInspection) => diagnostics.some(({ sever
 export const adapterCommands: CommandSpec[] = [
   command({
     usage: "adapter scaffold <kind> <folder>",
-    summary: "write a working adapter to start from: manifest, code, tests, a recipe",
+    summary: "create a working adapter: manifest, code, tests and a recipe",
     options: { name: text("--name <name>", "name of the adapter (default: that of the folder)") },
     notes: `Kinds\n  ${SCAFFOLD_KINDS.join(", ").replace(/ (text_dataset|python-codec)/g, "\n  $1")}`,
     examples: ["svc adapter scaffold bits my-codec", "svc --adapter my-codec recipe run my-codec/recipe.yaml"],
@@ -30,7 +30,7 @@ export const adapterCommands: CommandSpec[] = [
     usage: "adapter validate <folder>",
     summary: "check an adapter: manifest, modules, digests; exit 3 with every finding and its line",
     options: {
-      import: flag("--no-import", "do not load the code; without it, the code is loaded once in its sandbox"),
+      import: flag("--no-import", "do not load the code (by default it is loaded once in its sandbox)"),
     },
     examples: ["svc adapter validate my-codec", "svc adapter validate my-codec --no-import"],
     call: ({ svc, args: [folder], options }) => svc.adapters.validate(folder, { loadModules: options.import }),
@@ -53,7 +53,7 @@ export const adapterCommands: CommandSpec[] = [
   }),
   command({
     usage: "adapter inspect <folder>",
-    summary: "show the permissions, grants, operations, files and digests of an adapter; none of its code runs",
+    summary: "show permissions, grants, operations, files and digests of an adapter without running its code",
     examples: ["svc adapter inspect my-codec", "svc adapter inspect my-codec --json"],
     call: ({ svc, args: [folder] }) => svc.adapters.inspect(folder),
     show(inspection, { context }) {
@@ -64,11 +64,11 @@ export const adapterCommands: CommandSpec[] = [
   }),
   command({
     usage: "adapter trust <folder>",
-    summary: "grant an adapter the permissions that it requests, until its folder changes",
+    summary: "grant an adapter the permissions that it requests; the grant ends when its folder changes",
     options: {
-      yes: flag("--yes", "do not ask"),
-      note: text("--note <text>", "the reason, for readers of the file"),
-      unsandboxed: flag("--unsandboxed", "a Python adapter may have all of your rights where no sandbox works"),
+      yes: flag("--yes", "do not ask for confirmation"),
+      note: text("--note <text>", "reason, stored in the trust file"),
+      unsandboxed: flag("--unsandboxed", "run a Python adapter with all of your rights where no sandbox works"),
     },
     notes:
       "The grant is the user's: it is in ~/.config/svc/trust.json, or in $XDG_CONFIG_HOME/svc or the file $SVC_TRUST,\n" +
@@ -92,7 +92,7 @@ export const adapterCommands: CommandSpec[] = [
   }),
   command({
     usage: "adapter untrust <folder>",
-    summary: "revoke the grants of an adapter; by its name where the folder is gone",
+    summary: "revoke the grants of an adapter, by folder or by name",
     examples: ["svc adapter untrust my-codec"],
     call: ({ svc, args: [folder] }) => svc.adapters.untrust(folder),
     json: ({ path, name }) => ({ schema_version: 1, status: "untrusted", path, name }),

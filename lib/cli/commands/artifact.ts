@@ -14,7 +14,7 @@ const DIGITS = 12;
 export const artifactCommands: CommandSpec[] = [
   command({
     usage: "artifact package <folder>",
-    summary: "complete the manifest of a folder with ONNX files, check it, and write a reproducible ZIP file",
+    summary: "complete and check the manifest of a folder with ONNX files, and write a reproducible ZIP file",
     options: {
       operation: list(
         "--operation <id>",
@@ -48,10 +48,13 @@ export const artifactCommands: CommandSpec[] = [
   }),
   command({
     usage: "artifact import <package>",
-    summary: "check a package (ZIP file, folder or manifest) and put it into the managed store",
+    summary: "check a package (ZIP file, folder or manifest) and add it to the store",
     options: {
-      label: text("--label <text>", "name for people"),
-      operation: text("--operation <id>", "refuse it unless it fits the trainable component of this operation"),
+      label: text("--label <text>", "display name"),
+      operation: text(
+        "--operation <id>",
+        "refuse a package that does not fit the trainable component of this operation",
+      ),
     },
     examples: ["svc artifact import my_receiver.zip --label 'second try'"],
     call: ({ svc, args: [from], options }) => svc.artifacts.import(from, options),
@@ -73,7 +76,7 @@ export const artifactCommands: CommandSpec[] = [
   }),
   command({
     usage: "artifact list",
-    summary: "list the artifacts of the store, the project and the program; each is hashed",
+    summary: "list and hash the artifacts of the store, the project and the program",
     options: {
       operation: text("--operation <id>", "only those that fit the trainable component of this operation"),
       format: TABLE_FORMAT,
@@ -111,7 +114,7 @@ export const artifactCommands: CommandSpec[] = [
   }),
   command({
     usage: "artifact verify <artifact>",
-    summary: "hash every file again and repeat every check; exit 6 when one fails",
+    summary: "verify hashes and checks of artifacts; exit 6 when one fails",
     examples: ["svc artifact verify 3f2a9c", "svc artifact verify my_receiver.zip"],
     call: ({ svc, args: [reference] }) => svc.artifacts.verify(reference),
     show: ({ status, id, files, package_sha256, diagnostics }, { context: { paint } }) =>
@@ -125,7 +128,7 @@ export const artifactCommands: CommandSpec[] = [
   command({
     usage: "artifact remove <artifacts...>",
     summary: "remove artifacts from the managed store",
-    options: { yes: flag("--yes", "do not ask") },
+    options: { yes: flag("--yes", "do not ask for confirmation") },
     examples: ["svc artifact remove 3f2a9c --yes"],
     async call({ svc, args: [references], options: { yes }, context }) {
       const rows = await Promise.all(references.map((reference) => svc.artifacts.stored(reference)));

@@ -104,17 +104,25 @@ function statusText({ result_id, engine, status, rows, shards, merge }: Benchmar
 }
 
 const REPLICATION = {
-  replicates: parsed("--replicates <n>", "replicates of every recipe, or the most of them", whole(1)),
-  untilErrors: parsed(
-    "--until-errors <n>",
-    "stop a recipe at this many failed packets, blocks or items (bits where errors are independent)",
+  replicates: parsed(
+    "--replicates <n>",
+    "number of replicates; the maximum with --until-errors, --until-halfwidth or --max-bits",
     whole(1),
   ),
-  untilHalfwidth: parsed("--until-halfwidth <x>", "stop a recipe when its interval is within ± this", positive),
-  maxBits: parsed("--max-bits <n>", "stop a recipe when it has compared this many bits", whole(1)),
+  untilErrors: parsed(
+    "--until-errors <n>",
+    "stop a recipe after N errors (packets, blocks or items; bits if errors are independent)",
+    whole(1),
+  ),
+  untilHalfwidth: parsed(
+    "--until-halfwidth <x>",
+    "stop a recipe when the half-width of its confidence interval reaches X",
+    positive,
+  ),
+  maxBits: parsed("--max-bits <n>", "stop a recipe after N compared bits", whole(1)),
   parallelWorkers: parsed(
     "--parallel-workers <n>",
-    "steps of a run that may overlap, 1 to 32 (default: 1)",
+    "run up to N steps of a run at once, 1 to 32 (default: 1)",
     whole(1, 32),
   ),
 };
@@ -141,7 +149,7 @@ export const benchmarkCommands: CommandSpec[] = [
   }),
   command({
     usage: "benchmark show <pack...>",
-    summary: "show a pack, or the one that recipes make: its dataset, task, metrics and recipes",
+    summary: "show the dataset, task, metrics and recipes of a pack, or of the pack that recipes form",
     examples: ["svc benchmark show bit_transport/ber_theory_v1"],
     async call({ svc, args: [wanted], context }) {
       const loaded = await load(svc, context, wanted);
@@ -190,9 +198,8 @@ export const benchmarkCommands: CommandSpec[] = [
   }),
   command({
     usage: "benchmark validate <pack...>",
-    summary:
-      "check a pack, or the one that recipes make, and every recipe in it, and run nothing; exit 3 when it is refused",
-    options: { summary: flag("--summary", "print only the outcome and the number of findings") },
+    summary: "check a pack and its recipes without running them; exit 3 with findings",
+    options: { summary: flag("--summary", "print the status and the number of findings only") },
     examples: ["svc benchmark validate benchmarks/my_pack.yaml"],
     async call({ svc, args: [wanted], options: { summary }, context }) {
       const loaded = await load(svc, context, wanted);
@@ -220,26 +227,26 @@ export const benchmarkCommands: CommandSpec[] = [
   }),
   command({
     usage: "benchmark run <pack...>",
-    summary: "run every recipe of a pack in every replicate, and leave a result with its evidence",
+    summary: "run all recipes of a pack in all replicates and write a result with its evidence",
     notes: "Recipe files in place of a pack are its methods, each with a row for every point of its matrix.",
     options: {
       ...REPLICATION,
       parallelPoints: POINTS,
       ignoreEstimate: IGNORE_ESTIMATE,
       lint: PLANNING.lint,
-      strictLint: flag("--strict-lint", "refuse a pack with a recipe whose links do not pass the check"),
+      strictLint: flag("--strict-lint", "refuse a pack with lint errors"),
       continueOnError: flag("--continue-on-error", "continue with the next row after a failure"),
       resume: text("--resume <result>", "continue an unfinished result"),
-      retainBackingRuns: flag("--retain-backing-runs", "keep the runs beside their snapshots"),
-      keep: choice("--keep <what>", "artifacts of the kept runs that stay (default: all)", ["all", "metrics"]),
+      retainBackingRuns: flag("--retain-backing-runs", "keep the run bundles after their snapshots are written"),
+      keep: choice("--keep <what>", "artifacts to keep in the kept runs (default: all)", ["all", "metrics"]),
       drop: KEEP.drop,
-      on: choice("--on <engine>", "run in shards that this engine starts, and merge them", ENGINES),
-      shards: parsed("--shards <n>", "tasks on the engine (default: 4)", whole(1)),
-      retries: parsed("--retries <n>", "times that a task with missing rows is submitted again (default: 2)", whole(0)),
+      on: choice("--on <engine>", "run shards on this engine and merge them", ENGINES),
+      shards: parsed("--shards <n>", "number of tasks on the engine (default: 4)", whole(1)),
+      retries: parsed("--retries <n>", "resubmit an incomplete task up to N times (default: 2)", whole(0)),
       sbatch: text("--sbatch <options>", "options of sbatch: time, memory, partition"),
       hosts: text("--hosts <file>", "hosts for GNU parallel, a line each (default: this machine)"),
-      program: text("--program <command>", "svc where the tasks run (default: this program)"),
-      detach: flag("--detach", "return after the submission; --resume follows later"),
+      program: text("--program <command>", "command of svc on the nodes of the engine (default: this program)"),
+      detach: flag("--detach", "return after the submission; continue with --resume"),
     },
     examples: [
       "svc benchmark run bit_transport/ber_theory_v1",
@@ -287,20 +294,20 @@ export const benchmarkCommands: CommandSpec[] = [
   }),
   command({
     usage: "benchmark status <result>",
-    summary: "show how far a benchmark on an engine is: its tasks, and the rows of each",
+    summary: "show the progress of a benchmark on an engine: tasks and completed rows",
     call: ({ svc, args: [id] }) => svc.benchmarks.status(id),
     show: (status, { context }) => statusText(status, context),
   }),
   command({
     usage: "benchmark cancel <result>",
-    summary: "cancel the tasks of a benchmark on an engine; finished rows are kept, and --resume continues from them",
+    summary: "cancel the tasks of a benchmark on an engine; completed rows are kept for --resume",
     call: ({ svc, args: [id] }) => svc.benchmarks.cancel(id),
     json: (result_id) => ({ schema_version: 1, result_id, status: "canceled" }),
     show: (result_id) => `canceled  ${result_id}`,
   }),
   command({
     usage: "benchmark shard <pack...>",
-    summary: "run every n-th row of a pack into a separate folder, for a merge; an interrupted shard resumes",
+    summary: "run every n-th row of a pack into a folder that benchmark merge reads; run it again to resume",
     notes:
       "Row r belongs to the shard r mod n. With a stopping rule a shard looks after each wave whether the replicates of " +
       "all shards that it can read (--peers), or its own, are enough.",
@@ -308,7 +315,7 @@ export const benchmarkCommands: CommandSpec[] = [
       index: parsed("--index <k>", "number of the shard, from 0", whole(0), 0),
       count: parsed("--count <n>", "number of shards", whole(1), 1),
       out: text("--out <folder>", "folder of the shard: its runs, its rows and their evidence"),
-      wave: parsed("--wave <n>", "replicates between two looks at the stopping rule (default: 10)", whole(1)),
+      wave: parsed("--wave <n>", "check the stopping rule every N replicates (default: 10)", whole(1)),
       peers: list("--peers <folder>", "folder of another shard; repeat for more"),
       least: parsed(
         "--least <n>",
@@ -346,7 +353,7 @@ export const benchmarkCommands: CommandSpec[] = [
   }),
   command({
     usage: "benchmark merge <pack> <folder...>",
-    summary: "make one result of shards: that of one machine which ran all rows",
+    summary: "merge shards into one result, equal to that of a single machine",
     options: { into: text("--into <result>", "id of the result (default: from the pack and the time)") },
     examples: ["svc benchmark merge my_pack.yaml shards/0 shards/1 shards/2 shards/3"],
     cancellable: true,
@@ -358,7 +365,7 @@ export const benchmarkCommands: CommandSpec[] = [
   }),
   command({
     usage: "benchmark submit <pack...>",
-    summary: "write the job files of an engine that runs a pack in shards and merges them; submits nothing",
+    summary: "write job files that run a pack in shards and merge them, without submitting them",
     notes: "The files run where svc is on the path, in the folder of the project, on a disk that all tasks see.",
     options: {
       on: choice("--on <engine>", "engine of the job files", WRITTEN_ENGINES),
@@ -415,14 +422,14 @@ export const benchmarkCommands: CommandSpec[] = [
   }),
   command({
     usage: "benchmark result <result>",
-    summary: "show a stored result; a unique beginning of its id is enough",
+    summary: "show a stored result (a unique prefix of its id is enough)",
     call: ({ svc, args: [id] }) => svc.benchmarks.result(id),
     json: ({ result }) => result,
     show: ({ result, directory }, { context }) => showResult(result, directory, context),
   }),
   command({
     usage: "benchmark verify <result>",
-    summary: "re-check hashes, ledger, evidence, provenance and statistics of a result; exit 6 when something differs",
+    summary: "verify hashes, ledger, evidence, provenance and statistics of a result; exit 6 on a difference",
     examples: ["svc benchmark verify 20260101T120000Z_ber_theory_v1"],
     call: ({ svc, args: [id] }) => svc.benchmarks.verify(id),
     show: (report, { context }) => reportText(report, context.paint),

@@ -48,12 +48,12 @@ export async function readStyle(wanted = "svc") {
   return styleOf(toPlain(parseYaml(source)));
 }
 
-const OUT = text("--out <folder>", "write there instead of into the result");
+const OUT = text("--out <folder>", "output folder (default: the result)");
 
 export const reportCommands: CommandSpec[] = [
   command({
     usage: "benchmark export <result>",
-    summary: "make the tables of a result again: CSV, Markdown and LaTeX, byte for byte the same",
+    summary: "write the tables of a result again as CSV, Markdown and LaTeX (same bytes)",
     options: { out: OUT },
     examples: ["svc benchmark export 20260101T120000Z_ber_theory_v1 --out paper/tables"],
     call: ({ svc, args: [id], options }) => svc.benchmarks.export(id, options),
@@ -62,24 +62,24 @@ export const reportCommands: CommandSpec[] = [
   }),
   command({
     usage: "benchmark plot <result> [type]",
-    summary: "draw a result: Vega-Lite specification, SVG, PNG, CSV and a record that binds them to it",
+    summary: "plot a result: Vega-Lite specification, SVG, PNG, CSV and a record of their digests",
     choices: { type: FIGURE_TYPES },
     options: {
       x: text("--x <id>", "metric or coordinate along x (default: channel.snr_db)"),
       y: text("--y <id>", "metric along y"),
-      group: text("--group <by>", "what makes a series: method, recipe, role or metric:<id> (default: method)"),
-      methodOrder: parsed("--method-order <names>", "series in this order, separated by commas", commaList),
+      group: text("--group <by>", "group curves by method, recipe, role or metric:<id> (default: method)"),
+      methodOrder: parsed("--method-order <names>", "comma-separated order of the series", commaList),
       recipe: list("--recipe <id>", "only this recipe; repeat for more"),
       where: parsed("--where <id=value>", "only recipes with this value of a metric or coordinate; repeat", place, {}),
-      bound: text("--bound <id>", "metric that bounds the one along y, drawn as a dashed line"),
+      bound: text("--bound <id>", "metric drawn as a dashed line, a bound of the metric along y"),
       intervals: choice(
         "--intervals <over>",
-        "what intervals are over; items are images or texts",
+        "unit of the confidence intervals; items are images or texts",
         INTERVALS_OVER,
         "replicates",
       ),
       style: text("--style <style>", "svc, paper, compact or a JSON or YAML file (default: svc)"),
-      out: text("--out <folder>", "write there instead of into figures/ of the result"),
+      out: text("--out <folder>", "output folder (default: figures/ of the result)"),
       name: text("--name <name>", "name of the files, without extension"),
     },
     notes: "A style file holds the differences from a built-in style: {extends: paper, width: 300, font_size: 9}",
@@ -104,7 +104,7 @@ export const reportCommands: CommandSpec[] = [
     summary: "write a result as a static page with figures, tables, protocol and digests",
     options: {
       slug: text("--slug <slug>", "name of its folder (default: the id of the pack)"),
-      out: text("--out <folder>", "put the folder there instead of into published/ of the result"),
+      out: text("--out <folder>", "output folder (default: published/ of the result)"),
     },
     examples: ["svc benchmark publish 20260101T120000Z_ber_theory_v1 --slug ber --out site"],
     call: ({ svc, args: [id], options }) => svc.benchmarks.publish(id, options),

@@ -27,8 +27,8 @@ const BYTES = whole(1, Number.MAX_SAFE_INTEGER);
 
 const PLAN = {
   plan: text("--plan <file>", "training plan, YAML or JSON"),
-  select: list("--select <step>", "step to replace, in place of the plan's selection; repeat for more"),
-  loss: list("--loss <step>", "evaluation to follow routes to, in place of all that are reached; repeat for more"),
+  select: list("--select <step>", "step to replace (default: the selection of the plan); repeat for more"),
+  loss: list("--loss <step>", "evaluation to trace gradients to (default: all that are reached); repeat for more"),
   objective: text("--objective <name>", "loss that the trainer computes, such as image.mse"),
 };
 
@@ -51,7 +51,7 @@ async function planOf(
 export const captureCommands: CommandSpec[] = [
   command({
     usage: "differentiable inspect <file>",
-    summary: "show the trainable components, the evaluations they reach, and whether gradients reach them",
+    summary: "show trainable components, the evaluations that they affect, and whether gradients reach them",
     options: PLAN,
     examples: [
       "svc differentiable inspect recipes/neural_receiver_qpsk_iq_learned.yaml",
@@ -66,16 +66,16 @@ export const captureCommands: CommandSpec[] = [
   }),
   command({
     usage: "differentiable export <file>",
-    summary: "write a project to train elsewhere: capture recipes, contracts, the draft of an artifact, a README",
+    summary: "export a training project: capture recipes, contracts, a draft artifact manifest and a README",
     options: {
       ...PLAN,
-      framework: choice("--framework <name>", "also write Python text for it", ["torch", "torch-phylib"]),
-      samples: parsed("--samples <n>", "records over all splits, instead of the number in the plan", SAMPLES),
+      framework: choice("--framework <name>", "also write training code for this framework", ["torch", "torch-phylib"]),
+      samples: parsed("--samples <n>", "number of records over all splits (default: from the plan)", SAMPLES),
       out: text(
         "--out <folder>",
         "folder of the project (default: training_projects/<recipe> of the state directory)",
       ),
-      force: flag("--force", "replace the exported files of a project there; its data and other files stay"),
+      force: flag("--force", "replace the exported files of the project; its data and other files are kept"),
     },
     examples: [
       "svc differentiable export recipe.yaml --framework torch --out my_training",
@@ -101,24 +101,28 @@ export const captureCommands: CommandSpec[] = [
   }),
   command({
     usage: "dataset-capture run <recipe-or-project>",
-    summary: "capture runs of the part of a recipe that its taps depend on, as shards of NumPy arrays",
+    summary: "run the part of a recipe that its taps need, and capture the arrays as NumPy shards",
     options: {
-      plan: text("--plan <file>", "training plan whose dataset_capture is used, in place of the recipe's own"),
-      split: choice("--split <split>", "which split (default: train; of a project all)", SPLITS),
-      tap: list("--tap <id=step.output>", "array to capture instead of the configured ones; repeat for more"),
-      wholeRuns: flag("--whole-runs", "with --tap: the array of a run is one record, for any shape"),
-      samples: parsed("--samples <n>", "records to capture, instead of the configured number", SAMPLES),
-      maxBytes: parsed("--max-bytes <n>", "largest size of the arrays of a split; fewer records meet it", BYTES),
+      plan: text("--plan <file>", "training plan with the dataset_capture to use (default: that of the recipe)"),
+      split: choice("--split <split>", "split to capture (default: train; all splits of a project)", SPLITS),
+      tap: list("--tap <id=step.output>", "capture this array instead of the configured ones; repeat for more"),
+      wholeRuns: flag("--whole-runs", "with --tap: store the array of a run as one record of any shape"),
+      samples: parsed("--samples <n>", "number of records (default: as configured)", SAMPLES),
+      maxBytes: parsed(
+        "--max-bytes <n>",
+        "maximum size of the arrays of a split; the number of records is reduced to fit",
+        BYTES,
+      ),
       out: text(
         "--out <folder>",
         "folder of the split (default: dataset_captures/<recipe>/<split> of the state directory)",
       ),
-      force: flag("--force", "replace an earlier capture at that place"),
+      force: flag("--force", "replace an earlier capture in the folder"),
       ignoreEstimate: IGNORE_ESTIMATE,
       ...LINT,
       parallelWorkers: parsed(
         "--parallel-workers <n>",
-        "runs at once, 1 to 32; the bytes do not depend on it",
+        "run up to N runs at once, 1 to 32; the bytes do not depend on N",
         whole(1, 32),
         1,
       ),

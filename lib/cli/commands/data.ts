@@ -16,7 +16,7 @@ function contentOf({ kind, samples, items }: JsonObject): [number, "image" | "te
 export const dataCommands: CommandSpec[] = [
   command({
     usage: "data list",
-    summary: "list the datasets of the program, those in the state directory, and published ones",
+    summary: "list bundled, stored and known published datasets",
     call: ({ svc }) => svc.data.list(),
     json: (datasets) => ({ schema_version: 1, datasets }),
     show(datasets) {
@@ -34,8 +34,8 @@ export const dataCommands: CommandSpec[] = [
     usage: "data fetch <id>",
     summary: "download a dataset; one of the two commands that use the network",
     options: {
-      sha256: text("--sha256 <digest>", "digest of the whole set, as in the fetch.json of a colleague"),
-      acceptUnpinned: flag("--accept-unpinned", "accept a set without a known digest, and pin its digest from then on"),
+      sha256: text("--sha256 <digest>", "expected digest of the dataset, as in fetch.json"),
+      acceptUnpinned: flag("--accept-unpinned", "accept a dataset without a known digest and pin its digest"),
     },
     notes: "An interrupted download continues. Runs never use the network.",
     examples: ["svc data fetch kodak --accept-unpinned", "svc data fetch kodak --sha256 <digest>"],
@@ -56,7 +56,7 @@ export const dataCommands: CommandSpec[] = [
   }),
   command({
     usage: "data verify [id]",
-    summary: "hash the files of bundled and fetched datasets again; exit 6 when one differs",
+    summary: "verify the hashes of bundled and fetched datasets; exit 6 on a difference",
     async call({ svc, args: [id] }) {
       const files = await svc.data.verify(id);
       const sound = files.every(({ status }) => status === "ok" || status === "not_fetched");
@@ -110,7 +110,7 @@ export const dataCommands: CommandSpec[] = [
     usage: "data validate-manifest <file>",
     summary: "check a manifest of images or texts: schema, splits, ancestry, and its files; exit 3 with every finding",
     options: {
-      files: flag("--no-files", "leave the files alone"),
+      files: flag("--no-files", "do not read the files"),
       decode: flag("--decode", "also decode the images whose samples are hashed"),
     },
     async call({ svc, args: [file], options, context }) {

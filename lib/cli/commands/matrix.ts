@@ -20,7 +20,7 @@ import { EXIT } from "../problem.ts";
 import { formatTable, right } from "../table.ts";
 import { PLANNING } from "./recipe.ts";
 
-const STRICT_LEGACY = flag("--strict-legacy", "refuse the forms that came before metadata.matrix");
+const STRICT_LEGACY = flag("--strict-legacy", "refuse matrix forms older than metadata.matrix");
 
 export const matrixCommands: CommandSpec[] = [
   command({
@@ -60,15 +60,15 @@ export const matrixCommands: CommandSpec[] = [
   command({
     usage: "recipe run-matrix <file>",
     cancellable: true,
-    summary: "run every variant of a matrix, in order; one with a verified complete run is not run again",
+    summary: "run all variants of a matrix; variants with a verified complete run are reused",
     options: {
       set: SET,
       points: parsed(
         "--points <names>",
-        "only these: indices, variant ids, names or dimension=value, with commas",
+        "comma-separated points to run: indices, variant ids, names or dimension=value",
         names,
       ),
-      rerun: flag("--rerun", "run variants again that have a verified complete run"),
+      rerun: flag("--rerun", "run all variants again, also those with a verified complete run"),
       continueOnError: flag("--continue-on-error", "continue with the next variant after a failure"),
       parallelWorkers: WORKERS,
       parallelPoints: POINTS,

@@ -8,7 +8,7 @@ import { formatBytes, formatTable, right } from "../table.ts";
 export const modelsCommands: CommandSpec[] = [
   command({
     usage: "models list",
-    summary: "list the models of the program, the fetched ones, and published ones that are known",
+    summary: "list bundled, fetched and known published models",
     options: { format: TABLE_FORMAT },
     examples: ["svc models list", "svc models list --json"],
     call: ({ svc }) => svc.models.list(),
@@ -60,7 +60,7 @@ export const modelsCommands: CommandSpec[] = [
   }),
   command({
     usage: "models verify [model]",
-    summary: "hash the files of fetched models again; exit 6 when one differs",
+    summary: "verify the hashes of fetched models; exit 6 on a difference",
     examples: ["svc models verify", "svc models verify openai/clip-vit-base-patch32"],
     async call({ svc, args: [id] }) {
       const models = await svc.models.verify(id);

@@ -6,8 +6,8 @@ import { EXIT } from "../problem.ts";
 export const operationCommands: CommandSpec[] = [
   command({
     usage: "operation scaffold <name>",
-    summary: "write an operation of your own to start from, with its test and a recipe; all run as written",
-    options: { out: parsed("--out <folder>", "write there", (folder: string) => folder, ".") },
+    summary: "create an operation of your own with a test and a recipe",
+    options: { out: parsed("--out <folder>", "output folder", (folder: string) => folder, ".") },
     examples: ["svc operation scaffold soft_limiter", "svc --operation soft_limiter.ts recipe run soft_limiter.yaml"],
     call: ({ svc, args: [name], options }) => svc.system.scaffoldOperation(name, options),
     json: (written) => ({ schema_version: 1, status: "written", ...written }),
@@ -21,7 +21,7 @@ export const operationCommands: CommandSpec[] = [
   command({
     usage: "operation check <path>",
     multiline: true,
-    summary: "run the conformance suite of the built-in operations on an operation of your own; exit 3 when it fails",
+    summary: "run the conformance suite on an operation of your own; exit 3 when it fails",
     notes:
       "A file is your own code: it runs with the rights of this program. It exports the operation as its default\n" +
       "and, as `cases`, the inputs and parameters to run it with. The folder of an adapter runs in its sandbox: its\n" +

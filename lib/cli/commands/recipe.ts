@@ -22,7 +22,7 @@ import { headlineView } from "../headline_view.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
 import { formatBytes, formatTable, right } from "../table.ts";
 
-const STRICT_LEGACY = flag("--strict-legacy", "refuse the forms that came before metadata.matrix");
+const STRICT_LEGACY = flag("--strict-legacy", "refuse matrix forms older than metadata.matrix");
 
 /** How steps are bound and planned. */
 export const PLANNING = {
@@ -72,7 +72,7 @@ async function planOf(
 export const recipeCommands: CommandSpec[] = [
   command({
     usage: "recipe list",
-    summary: "list the recipes of the project and of svc; their names stand wherever a command takes a recipe",
+    summary: "list the recipes of the project and of svc; every command that takes a recipe accepts these names",
     options: { task: text("--task <id>", "only recipes of this task"), format: TABLE_FORMAT },
     examples: ["svc recipe list", "svc recipe list --task bit_transport", "svc recipe run quickstart"],
     async call({ svc, options: { task } }) {
@@ -155,7 +155,7 @@ export const recipeCommands: CommandSpec[] = [
   }),
   command({
     usage: "recipe plan <file>",
-    summary: "show every step that would run, with its parameters, backend and implementation",
+    summary: "show the steps of a run with parameters, backend and implementation, without running it",
     options: { set: SET, ...PLANNING },
     call: planOf,
     json: planDocument,
@@ -164,7 +164,7 @@ export const recipeCommands: CommandSpec[] = [
   command({
     usage: "recipe run <file>",
     cancellable: true,
-    summary: "run a recipe and leave a run bundle",
+    summary: "run a recipe and write a run bundle",
     options: {
       set: SET,
       parallelWorkers: WORKERS,
@@ -226,7 +226,9 @@ export const recipeCommands: CommandSpec[] = [
   command({
     usage: "recipe graph <file>",
     summary: "draw the graph of a recipe",
-    options: { format: choice("--format <format>", "output form", ["text", "json", "mermaid", "dot", "svg"], "text") },
+    options: {
+      format: choice("--format <format>", "output format", ["text", "json", "mermaid", "dot", "svg"], "text"),
+    },
     examples: [
       "svc recipe graph recipes/quickstart.yaml --format mermaid",
       "svc recipe graph recipes/quickstart.yaml --format svg > quickstart.svg",
@@ -241,7 +243,7 @@ export const recipeCommands: CommandSpec[] = [
   }),
   command({
     usage: "recipe explain <file> <step>",
-    summary: "explain a step: its inputs, the source of every parameter, and how it runs",
+    summary: "explain a step: inputs, source of each parameter, backend and implementation",
     examples: ["svc recipe explain recipes/quickstart.yaml wireless_channel"],
     call: async ({ svc, args: [file, step], context }) =>
       await svc.recipes.explain(await context.recipe(svc, file), step),
@@ -257,7 +259,7 @@ export const recipeCommands: CommandSpec[] = [
   command({
     usage: "recipe diff <a> <b>",
     summary: "compare two recipes; 6 and 6.0 differ, steps are matched by their ids",
-    options: { effective: flag("--effective", "compare with all defaults and seeds made concrete") },
+    options: { effective: flag("--effective", "compare effective recipes: all defaults and seeds filled in") },
     examples: ["svc recipe diff recipes/quickstart.yaml mine.yaml"],
     async call({ svc, args: [a, b], options, context }) {
       if (a === "-" && b === "-") {
@@ -276,10 +278,10 @@ export const recipeCommands: CommandSpec[] = [
   command({
     usage: "recipe fmt <files...>",
     multiline: true,
-    summary: "format recipe files: order of members, two spaces a level; comments and values stay",
+    summary: "format recipe files: order of keys and indentation; comments and values are kept",
     options: {
-      check: flag("--check", "write nothing; exit 6 when a file is formatted differently"),
-      stdout: flag("--stdout", "print the result and leave the file alone"),
+      check: flag("--check", "write nothing; exit 6 when a file is not formatted"),
+      stdout: flag("--stdout", "print the result and do not change the file"),
     },
     examples: ["svc recipe fmt mine.yaml", "svc recipe fmt --check recipes/*.yaml"],
     async call({ svc, args: [files], options, context }) {

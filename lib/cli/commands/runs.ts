@@ -30,10 +30,10 @@ import { counted } from "./recipe.ts";
 
 const SELECTION = {
   recipe: text("--recipe <name>", "runs of this recipe and of the variants of its matrix"),
-  olderThan: text("--older-than <age>", "runs that ended at least this long ago: 30d, 12h"),
-  largerThan: text("--larger-than <size>", "runs with more bytes than this: 100MB, 1GiB"),
+  olderThan: text("--older-than <age>", "runs that finished more than AGE ago (30d, 12h)"),
+  largerThan: text("--larger-than <size>", "runs larger than SIZE (100MB, 1GiB)"),
 };
-const DRY_RUN = flag("--dry-run", "show what would go and change nothing");
+const DRY_RUN = flag("--dry-run", "print what would be removed, and change nothing");
 
 const STATES = ["running", "completed", "failed", "canceled", "incomplete"];
 
@@ -45,7 +45,7 @@ export const runsCommands: CommandSpec[] = [
       status: choice("--status <status>", "only runs in this state", STATES),
       recipe: SELECTION.recipe,
       where: parsed("--where <id=value>", "only runs with this value of a parameter or metric; repeat", place, {}),
-      limit: parsed("--limit <n>", "at most this many", whole(1), 100),
+      limit: parsed("--limit <n>", "maximum number of rows", whole(1), 100),
       format: FORMAT,
     },
     examples: ["svc runs list --status failed", "svc runs list --where modulator.modulation=qpsk --format csv"],
@@ -81,12 +81,12 @@ export const runsCommands: CommandSpec[] = [
   }),
   command({
     usage: "runs table",
-    summary: "a row per finished run: the parameters in which the runs differ, and metrics with intervals",
+    summary: "print a table of finished runs: differing parameters, and metrics with intervals",
     options: {
       recipe: SELECTION.recipe,
       where: parsed("--where <id=value>", "only runs with this value of a parameter or metric; repeat", place, {}),
-      metrics: parsed("--metrics <ids>", "these metrics, with commas (default: those of the task)", names),
-      format: choice("--format <format>", "output form", ["table", "csv", "json", "md", "tex"], "table"),
+      metrics: parsed("--metrics <ids>", "comma-separated metrics (default: those of the task)", names),
+      format: choice("--format <format>", "output format", ["table", "csv", "json", "md", "tex"], "table"),
     },
     examples: [
       "svc runs table --recipe sweep --format csv > sweep.csv",
@@ -108,17 +108,17 @@ export const runsCommands: CommandSpec[] = [
   }),
   command({
     usage: "runs plot [type]",
-    summary: "draw finished runs of a recipe, such as the variants of its matrix, as benchmark plot draws a result",
+    summary: "plot finished runs of a recipe, such as the variants of its matrix",
     choices: { type: FIGURE_TYPES },
     options: {
       recipe: SELECTION.recipe,
       x: text("--x <id>", "dimension, step.parameter or metric along x (default: an Es/N0, else the first dimension)"),
       y: text("--y <id>", "metric along y"),
-      group: text("--group <by>", "what makes a series: method, recipe or metric:<id> (default: method)"),
+      group: text("--group <by>", "group curves by method, recipe or metric:<id> (default: method)"),
       where: parsed("--where <id=value>", "only runs with this value of a parameter or metric; repeat", place, {}),
-      bound: text("--bound <id>", "metric that bounds the one along y, drawn as a dashed line"),
+      bound: text("--bound <id>", "metric drawn as a dashed line, a bound of the metric along y"),
       style: text("--style <style>", "svc, paper, compact or a JSON or YAML file (default: svc)"),
-      out: parsed("--out <folder>", "write there", (folder: string) => folder, "figures"),
+      out: parsed("--out <folder>", "output folder", (folder: string) => folder, "figures"),
       name: text("--name <name>", "name of the files, without extension"),
     },
     examples: ["svc runs plot --recipe sweep --x snr_db --y channel.ber"],
@@ -140,7 +140,7 @@ export const runsCommands: CommandSpec[] = [
   }),
   command({
     usage: "runs show <run>",
-    summary: "show the outcome of a run; a unique prefix of its id is enough",
+    summary: "show the outcome of a run (a unique prefix of its id is enough)",
     options: { allMetrics: ALL_METRICS },
     async call({ svc, args: [id], options: { allMetrics } }) {
       const shown = await svc.runs.show(id);
@@ -175,8 +175,8 @@ export const runsCommands: CommandSpec[] = [
   }),
   command({
     usage: "runs pictures <run>",
-    summary: "write the images of a run as PNG files, source beside received, and one strip of all",
-    options: { out: parsed("--out <folder>", "write there", (folder: string) => folder, "pictures") },
+    summary: "write the images of a run as PNG files, with a strip of sent beside received images",
+    options: { out: parsed("--out <folder>", "output folder", (folder: string) => folder, "pictures") },
     examples: ["svc runs pictures 20260101T120000Z_quickstart --out pictures"],
     call: ({ svc, args: [id], options: { out } }) => svc.runs.pictures(id, { out }),
     json: (written) => ({ schema_version: 1, ...written }),
@@ -187,7 +187,7 @@ export const runsCommands: CommandSpec[] = [
   }),
   command({
     usage: "runs export <run>",
-    summary: "write a finished run for archives and other programs",
+    summary: "export a finished run as an archive format",
     options: {
       format: choice("--format <format>", "Workflow Run RO-Crate 1.1", ["ro-crate"], "ro-crate"),
       out: text("--out <folder>", "a new folder (default: <run>.crate)"),
@@ -203,7 +203,7 @@ export const runsCommands: CommandSpec[] = [
   }),
   command({
     usage: "runs verify <run>",
-    summary: "re-hash every file of a bundle and check everything that links them; exit 6 when it fails",
+    summary: "verify the hashes and the links between the documents of a bundle; exit 6 on a difference",
     options: {
       signedBy: text("--signed-by <file>", "file of allowed signers; the run must have the signature of one of them"),
     },
@@ -233,7 +233,7 @@ export const runsCommands: CommandSpec[] = [
   }),
   command({
     usage: "runs reproduce <run>",
-    summary: "execute the recipe of a bundle again and compare every artifact; exit 6 when something differs",
+    summary: "run the recipe of a bundle again and compare all artifacts; exit 6 on a difference",
     options: { parallelWorkers: WORKERS, ignoreEstimate: IGNORE_ESTIMATE, ...LINT },
     cancellable: true,
     call: ({ svc, args: [id], options, cancellation, onEvent }) =>
@@ -280,7 +280,7 @@ export const runsCommands: CommandSpec[] = [
   command({
     usage: "runs prune [runs...]",
     summary:
-      "remove the artifacts of finished runs; documents and digests stay, and runs restore makes the files again",
+      "delete the artifacts of finished runs; documents and digests are kept, and runs restore makes the files again",
     options: { ...SELECTION, dryRun: DRY_RUN },
     examples: ["svc runs prune --larger-than 100MB --dry-run", "svc runs prune --recipe sweep --older-than 30d"],
     call: ({ svc, args: [ids], options: { dryRun, ...selection } }) =>
@@ -289,7 +289,7 @@ export const runsCommands: CommandSpec[] = [
   }),
   command({
     usage: "runs restore <run>",
-    summary: "execute a pruned run again and put its artifacts back; exit 6, and no change, when a digest differs",
+    summary: "run a pruned run again and restore its artifacts; exit 6 without a change when a digest differs",
     options: { parallelWorkers: WORKERS, ignoreEstimate: IGNORE_ESTIMATE },
     cancellable: true,
     call: ({ svc, args: [id], options, cancellation, onEvent }) =>
@@ -301,8 +301,8 @@ export const runsCommands: CommandSpec[] = [
   }),
   command({
     usage: "runs remove [runs...]",
-    summary: "remove finished bundles; their ids stay reserved",
-    options: { ...SELECTION, dryRun: DRY_RUN, yes: flag("--yes", "do not ask") },
+    summary: "delete finished runs; their ids stay reserved",
+    options: { ...SELECTION, dryRun: DRY_RUN, yes: flag("--yes", "do not ask for confirmation") },
     examples: ["svc runs remove 20260101T120000Z_quickstart", "svc runs remove --older-than 30d --dry-run"],
     async call({ svc, args: [ids], options: { yes, dryRun, ...selection }, context }) {
       const found = await svc.runs.remove({ ids, ...selection }, { dryRun: true });

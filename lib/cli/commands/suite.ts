@@ -59,7 +59,7 @@ export const suiteCommands: CommandSpec[] = [
   }),
   command({
     usage: "submission validate <folder>",
-    summary: "check pack, result and verification report together; exit 6 when something is wrong",
+    summary: "check a pack, its result and its verification report together; exit 6 with findings",
     notes: "The folder holds pack.yaml (or the benchmark.json of the result), result.json and verification.json.",
     examples: [
       "cp -r .svc/benchmarks/<result> submission",

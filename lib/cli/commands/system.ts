@@ -30,7 +30,7 @@ const ABOUT_SCHEMA: Record<SchemaName, { summary: string; notes?: string; exampl
 export const systemCommands: CommandSpec[] = [
   command({
     usage: "init [folder]",
-    summary: "make a project: recipes to change, a pack that compares two methods, schemas for editors",
+    summary: "create a project: example recipes, a benchmark pack and schemas for editors",
     notes:
       "Files that are there already stay; a .gitignore gets one line more. Recipes and packs of svc itself need no copy: they are found by\n" +
       "their names, behind those of the project.",
@@ -100,7 +100,7 @@ export const systemCommands: CommandSpec[] = [
   ),
   command({
     usage: "index rebuild",
-    summary: "delete the index of runs and results and read each again; jobs and their events stay",
+    summary: "rebuild the index of runs and results; jobs and their events are kept",
     examples: ["svc index rebuild"],
     call: ({ svc }) => svc.system.rebuildIndex(),
     show({ runs, benchmark_results, damaged }, { context }) {
@@ -112,7 +112,7 @@ export const systemCommands: CommandSpec[] = [
   command({
     usage: "client <language>",
     multiline: true,
-    summary: "print the client of a language: one file that calls this program, for scripts and notebooks",
+    summary: "print a client library for scripts and notebooks: one file that calls this program",
     choices: { language: ["python"] },
     examples: ["svc client python > svc.py"],
     call: async ({ svc }) => ({ language: "python", file: "svc.py", text: await svc.system.client("python") }),

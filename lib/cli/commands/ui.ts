@@ -8,12 +8,12 @@ export const uiCommands: CommandSpec[] = [
     usage: "ui serve",
     summary: "serve the HTTP interface of this project until Ctrl+C",
     options: {
-      host: parsed("--host <address>", "address to listen at; any but the loopback needs a token", String, "127.0.0.1"),
-      port: parsed("--port <n>", "port; 0 takes a free one", whole(0, 65535), 8765),
+      host: parsed("--host <address>", "address to listen on; other than loopback needs a token", String, "127.0.0.1"),
+      port: parsed("--port <n>", "port; 0 picks a free port", whole(0, 65535), 8765),
       open: flag("--open", "open the page in a browser"),
-      readOnly: flag("--read-only", "refuse everything that writes or runs"),
-      allowHost: list("--allow-host <name>", "another name that requests may come for"),
-      allowOrigin: list("--allow-origin <origin>", "another site whose pages may call"),
+      readOnly: flag("--read-only", "refuse all requests that write or run"),
+      allowHost: list("--allow-host <name>", "additional host name to accept"),
+      allowOrigin: list("--allow-origin <origin>", "additional origin (site) to accept requests from"),
       tokenFile: text("--token-file <file>", "bearer token that requests must send; else $SVC_TOKEN"),
       maxRunningJobs: parsed(
         "--max-running-jobs <n>",
@@ -27,7 +27,7 @@ export const uiCommands: CommandSpec[] = [
         whole(1, 1024),
         64,
       ),
-      jobTimeout: parsed("--job-timeout <seconds>", "ask a job to stop after this long", whole(1, 31_536_000)),
+      jobTimeout: parsed("--job-timeout <seconds>", "cancel a job after this time", whole(1, 31_536_000)),
       jsonBodyLimit: parsed(
         "--json-body-limit <bytes>",
         "longest JSON body",

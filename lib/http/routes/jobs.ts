@@ -109,7 +109,7 @@ export const jobRoutes = [
       recipe: RECIPE.optional(),
       path: z.string().optional(),
       points: z.array(z.string()).optional().describe("only these: indices, variant ids, names or dimension=value"),
-      rerun: z.boolean().optional().describe("run variants again that have a verified complete run"),
+      rerun: z.boolean().optional().describe("run all variants again, also those with a verified complete run"),
       continue_on_error: z.boolean().optional().describe("continue with the next variant after a failure"),
     }),
     replies: { 202: ACCEPTED, ...refusals(400, 403, 404, 429) },
