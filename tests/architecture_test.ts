@@ -105,7 +105,6 @@ const OWN_PATHS: Readonly<Record<string, string>> = {
   "lib/template/init.ts": "new files in a folder that the user named",
   "lib/cli/main.ts": "the trace of a defect in a temporary file",
   "lib/http/recipe_save.ts": "each part of the path is looked at before",
-  "lib/http/routes/artifacts.ts": "sends a file whose path is checked",
   "lib/numeric/native/build.ts": "a cache of compiled sources, named by their digest",
   "lib/study/rows/prune.ts": "folders of runs that it made",
   "lib/study/report/reports.ts": "a folder that the user named",
