@@ -21,7 +21,7 @@ import { RUNNERS } from "./operation.ts";
 import { parameterSchema } from "./publish_schema.ts";
 import { activeWhen, checkValue, unknownKeyword } from "./schema.ts";
 import { sha256Json } from "./hash.ts";
-import { canonicalJson } from "./json.ts";
+import { canonicalJson, sameValue } from "./json.ts";
 import { float, isObject, type JsonObject, type Value } from "./value.ts";
 import type { z } from "./zod.ts";
 
@@ -206,6 +206,7 @@ function buildContract(definition: PlainDefinition): OperationContract {
     },
     formats: { ...(definition.formats ?? DEFAULT_FORMATS) },
     materializations,
+    ...unavailableValues(definition, schema, materializations),
     execution_safety: {
       thread_safe: definition.threadSafe,
       dispatch_instance: "shallow_copy",
@@ -218,6 +219,37 @@ function buildContract(definition: PlainDefinition): OperationContract {
       ...(definition.trainingCapabilities ?? { built_in_fine_tuning: false, portable_replacement: false }),
     },
   };
+}
+
+const NO_KERNELS = "The native extension has no kernels for this operation";
+
+/** The values of enumerated parameters that only planned or exported entries take, and native kernels that do not exist. */
+function unavailableValues(
+  { nativeKernels }: PlainDefinition,
+  schema: JsonObject,
+  rows: readonly MaterializationRow[],
+): Pick<OperationContract, "unavailable_values"> {
+  const reasonOf = (name: string, value: Value): string | undefined => {
+    if (name === "data_plane_backend" && value === "cpp_native") {
+      return nativeKernels !== undefined || rows.some(({ backend }) => backend === "cpp") ? undefined : NO_KERNELS;
+    }
+    const taking = rows.filter(({ parameter_bindings: bindings = {} }) =>
+      bindings[name] === undefined || sameValue(bindings[name], value)
+    );
+    const executing = taking.filter(({ runner }) => runner !== "differentiable_export");
+    if (executing.some(({ status }) => status === "implemented")) return undefined;
+    const exported = "Stands for exported training code (differentiable_export) and runs nothing here";
+    return executing.find(({ notes }) => notes !== undefined)?.notes ?? exported;
+  };
+  const properties = Object.entries((schema.properties ?? {}) as { [name: string]: JsonObject });
+  const found = properties.flatMap(([name, { enum: values }]) => {
+    const reasons = (Array.isArray(values) ? values : []).flatMap((value) => {
+      const reason = reasonOf(name, value);
+      return reason === undefined ? [] : [[String(value), reason] as const];
+    });
+    return reasons.length === 0 ? [] : [[name, Object.fromEntries(reasons)] as const];
+  });
+  return found.length === 0 ? {} : { unavailable_values: Object.fromEntries(found) };
 }
 
 /** The backends of materialisations, in their order. */

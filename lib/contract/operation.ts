@@ -455,6 +455,8 @@ export type OperationContract = {
   equivalence: JsonObject;
   formats: Formats;
   materializations: MaterializationRow[];
+  /** Values of enumerated parameters with which no run of this operation is possible, each with its reason. */
+  unavailable_values?: { [parameter: string]: { [value: string]: string } };
   execution_safety: { thread_safe: boolean; dispatch_instance: string; undeclared_parallel_policy: string };
   entropy_info?: JsonObject;
   trained_artifact_abi?: OperationAbi;

@@ -14,7 +14,7 @@ import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { AUTOMATIC, backendMissing, backendNamed } from "./backends.ts";
 import { matches } from "../contract/bindings.ts";
 import { describe, entriesOf, type Entry, setting, settings, specificity, text } from "./entries.ts";
-import { incompatible, type Refusal, refusal, withoutNativeKernels } from "./refusals.ts";
+import { incompatible, type Refusal, refusal, unavailable, withoutNativeKernels } from "./refusals.ts";
 
 export interface Request {
   runner: Runner;
@@ -69,6 +69,16 @@ export function materialize(contract: OperationContract, params: JsonObject, req
     });
   }
 
+  const byFlag = request.backend === undefined ? undefined : backendNamed(request.backend, declared);
+  const flagApplies = byFlag !== undefined && all.some((entry) => entry.backend === byFlag);
+  const nameApplies = request.implementation !== undefined &&
+    all.some((entry) => entry.implementation === request.implementation);
+  // A flag may set another value.
+  const unusable = flagApplies || nameApplies || runner === "differentiable_export"
+    ? null
+    : unavailable(contract, params);
+  if (unusable !== null) return unusable;
+
   const native = params.data_plane_backend === "cpp_native";
   const subordinates: JsonObject = {};
   const ruled = all.some((entry) => entry.backend === "cpp");
@@ -80,10 +90,6 @@ export function materialize(contract: OperationContract, params: JsonObject, req
     };
   }
 
-  const byFlag = request.backend === undefined ? undefined : backendNamed(request.backend, declared);
-  const flagApplies = byFlag !== undefined && all.some((entry) => entry.backend === byFlag);
-  const nameApplies = request.implementation !== undefined &&
-    all.some((entry) => entry.implementation === request.implementation);
   const selector = flagApplies ? null : activeSelector(contract, params, declared, ruled);
   const backend = flagApplies ? byFlag : selector?.backend ?? null;
   const place: Place = selector?.backend ? ["params", selector.name] : ["op"];

@@ -3,7 +3,7 @@ import type { Place } from "../contract/error.ts";
 import { sameValue } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { OperationContract, Runner } from "../contract/operation.ts";
-import type { JsonObject } from "../contract/value.ts";
+import type { JsonObject, Value } from "../contract/value.ts";
 import { matches, misses } from "../contract/bindings.ts";
 import { type Entry, setting, settings, text } from "./entries.ts";
 
@@ -25,6 +25,23 @@ export function refusal(message: string, more: { code?: string; hint?: string | 
     place: more.place ?? ["op"],
   };
 }
+
+/** A parameter has a value with which nothing runs, while another value runs; null for none. */
+export function unavailable(contract: OperationContract, params: JsonObject): Refusal | null {
+  const properties = contract.params_schema.properties as { [name: string]: JsonObject };
+  for (const [name, reasons] of Object.entries(contract.unavailable_values ?? {})) {
+    const reason = reasons[String(params[name])];
+    const left = (properties[name].enum as Value[]).map(text).filter((value) => reasons[value] === undefined);
+    if (reason === undefined || left.length === 0) continue;
+    return refusal(`Cannot run ${contract.id} with ${setting(name, params[name])}: ${reason}`, {
+      hint: `Set ${name} to ${oneOf(left)}`,
+      place: ["params", name],
+    });
+  }
+  return null;
+}
+
+const oneOf = (values: readonly string[]): string => values.join(", ").replace(/, ([^,]*)$/, " or $1");
 
 /** The native extension was requested and has no kernels. */
 export function withoutNativeKernels(title: string): Refusal {
@@ -91,5 +108,5 @@ function alternatives(entries: Entry[], names: string[]): string | null {
   const name = names.find((candidate) => entries.some((entry) => entry.parameter_bindings?.[candidate] !== undefined));
   if (name === undefined) return null;
   const values = new Set(entries.flatMap((entry) => entry.parameter_bindings?.[name] ?? []).map(text));
-  return `Set ${name} to ${[...values].join(", ")}`.replace(/, ([^,]*)$/, " or $1");
+  return `Set ${name} to ${oneOf([...values])}`;
 }

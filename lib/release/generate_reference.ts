@@ -12,6 +12,7 @@ import { buildProgram } from "../cli/main.ts";
 import { EXIT_CODE_HELP, exitCodeOf } from "../cli/problem.ts";
 import type { Command } from "../cli/commander.ts";
 import type { OperationContract } from "../contract/operation.ts";
+import { unavailableRows } from "../contract/unavailable_values.ts";
 import { problemOf } from "../http/problem.ts";
 import { ROUTES } from "../http/routes/index.ts";
 import { researchCatalog } from "../research/catalog.ts";
@@ -76,10 +77,13 @@ function operationText(contract: OperationContract): string {
     limits(schema),
     cell(schema.description),
   ]);
+  const unavailable = unavailableRows(contract)
+    .map(({ parameter, values, reason }) => [code(parameter), values.map(code).join(", "), cell(reason)]);
   return [
     `## ${id}\n\n**${name}.** ${cell(description)}.\n`,
     table(["Port", "", "Kinds"], ports),
     table(["Parameter", "Type", "Default", "Limits", ""], rows),
+    table(["Cannot be chosen", "Values", "Reason"], unavailable),
   ].filter((part) => part !== "").join("\n");
 }
 

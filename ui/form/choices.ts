@@ -1,13 +1,14 @@
-/** Explanations of the values of a parameter that selects a method, and which of them are not available. */
-import { canonicalJson } from "../../lib/contract/json.ts";
-import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
+/** Explanations of the values of an enumerated parameter, and which of them cannot be chosen. */
+import { sameValue } from "../../lib/contract/json.ts";
+import type { OperationContract } from "../../lib/contract/operation.ts";
+import type { JsonObject, Value } from "../../lib/contract/value.ts";
 import { runtimesText } from "../runtimes.ts";
 
 export interface Choice {
   value: Value;
   /** Explanation in one line. */
   line: string;
-  /** The reason why it is not available; null if it is. */
+  /** The reason why it cannot be chosen; null if it can. */
   reason: string | null;
 }
 
@@ -19,32 +20,26 @@ export const isSelector = (name: string, schema: JsonObject): boolean =>
   Array.isArray(schema.enum) && (schema["x-svc-materialization-selector"] !== undefined || SELECTORS.includes(name));
 
 /**
- * The values of a selector.
+ * The values of an enumerated parameter; undefined where all of them can be chosen and none selects a method.
  *
- * @param materializations of the operation, with the parameter values that select them
+ * @param contract with the materialisations that values select, and the values that cannot be chosen
  */
-export function choicesOf(name: string, schema: JsonObject, materializations: readonly JsonObject[]): Choice[] {
+export function choicesOf(
+  name: string,
+  schema: JsonObject,
+  { materializations, unavailable_values }: Pick<OperationContract, "materializations" | "unavailable_values">,
+): Choice[] | undefined {
+  const reasons = unavailable_values?.[name];
+  if (reasons === undefined && !isSelector(name, schema)) return undefined;
   return (schema.enum as Value[]).map((value) => {
-    const bound = materializations.filter(({ runner, parameter_bindings: bindings }) =>
-      runner === "benchmark_run" && isObject(bindings) && bindings[name] !== undefined &&
-      (Array.isArray(bindings[name]) ? bindings[name] : [bindings[name]]).some((one) =>
-        canonicalJson(one) === canonicalJson(value)
-      )
+    const ready = materializations.filter(({ runner, status, parameter_bindings: bindings = {} }) =>
+      runner === "benchmark_run" && status === "implemented" && bindings[name] !== undefined &&
+      sameValue(bindings[name], value)
     );
-    const ready = bound.filter(({ status }) => status === "implemented");
-    const elsewhere = materializations.filter(({ runner, parameter_bindings: bindings, status }) =>
-      runner !== "benchmark_run" && status === "planned" && isObject(bindings) &&
-      canonicalJson(bindings[name] ?? null) === canonicalJson(value)
-    );
-    const free = materializations.some(({ runner, status, parameter_bindings: bindings }) =>
-      runner === "benchmark_run" && status === "implemented" && !(isObject(bindings) && bindings[name] !== undefined)
-    );
-    const missing = bound.length > 0 ? ready.length === 0 : elsewhere.length > 0 && !free;
-    const notes = [...new Set([...bound, ...elsewhere].map(({ notes }) => String(notes ?? "")).filter(Boolean))];
     return {
       value,
-      line: ready.length === 0 ? "" : `runs in ${runtimesText(ready.map(({ backend }) => String(backend)))}`,
-      reason: missing ? notes.join("; ") || "Planned" : null,
+      line: ready.length === 0 ? "" : `runs in ${runtimesText(ready.map(({ backend }) => backend))}`,
+      reason: reasons?.[String(value)] ?? null,
     };
   });
 }

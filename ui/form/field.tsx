@@ -23,7 +23,7 @@ export interface FieldProps {
   value: Value | undefined;
   /** Whether the parameter is effective with the values of the others. */
   effective: boolean;
-  /** For a parameter that selects a method: its values with explanations and availability. */
+  /** For a parameter that selects a method or has values that cannot be chosen: its values with explanations. */
   choices?: readonly Choice[];
   diagnostics: readonly Diagnostic[];
   /** A text in it that cannot be read. */

@@ -129,7 +129,7 @@ function Parameters({ copy, step, index, contract }: ParametersProps) {
         schema={schema}
         value={step.params[name] as Value | undefined}
         effective={isEffective(contract!.params_schema, name, params)}
-        choices={isSelector(name, schema) ? choicesOf(name, schema, contract!.materializations) : undefined}
+        choices={choicesOf(name, schema, contract!)}
         diagnostics={findings.filter(({ pointer }) => pointer === at(name) || pointer?.startsWith(`${at(name)}/`))}
         unread={copy.unread[key]}
         dimension={dimensionOf(name)}

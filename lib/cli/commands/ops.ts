@@ -3,6 +3,7 @@ import { SvcError } from "../../contract/error.ts";
 import { canonicalJson, prettyJson } from "../../contract/json.ts";
 import { didYouMean } from "../../contract/nearest.ts";
 import type { OperationContract } from "../../contract/operation.ts";
+import { unavailableRows } from "../../contract/unavailable_values.ts";
 import { isObject, type JsonObject, type Value } from "../../contract/value.ts";
 import { CUSTOM_PROFILE, type Profile, profileIds, PROFILES } from "../../plan/profiles.ts";
 import { command, type CommandSpec, FORMAT, TABLE_FORMAT, text } from "../command.ts";
@@ -101,6 +102,11 @@ function describeOperation(contract: OperationContract, paint: Paint): string {
     for (const [name, node] of properties) {
       if (isObject(node)) lines.push(`  ${describeParameter(name, node, required.includes(name))}`);
     }
+  }
+  const unavailable = unavailableRows(contract);
+  if (unavailable.length > 0) lines.push("", paint("bold", "Values that cannot be chosen"));
+  for (const { parameter, values, reason } of unavailable) {
+    lines.push(`  ${parameter}: ${values.join(", ")}  ${reason}`);
   }
   const abi = contract.trained_artifact_abi;
   if (abi !== undefined) {

@@ -146,10 +146,27 @@ Deno.test("the native extension is never replaced where it has nothing", () => {
   const none = refusedBy(toy("toy.bits"), { data_plane_backend: "cpp_native" });
   assert.deepEqual([none.code, none.hint, none.place], [
     "materialization_unavailable",
+    "Set data_plane_backend to auto or python_numpy",
+    ["params", "data_plane_backend"],
+  ]);
+  assert.match(none.message, /data_plane_backend=cpp_native: The native extension has no kernels for this operation$/);
+  const sometimes = refusedBy(SOMETIMES, { data_plane_backend: "cpp_native" });
+  assert.deepEqual([sometimes.hint, sometimes.place], [
     "Set data_plane_backend to python_numpy",
     ["params", "data_plane_backend"],
   ]);
-  assert.match(none.message, /the native extension has no kernels for it$/);
+  assert.match(sometimes.message, /the native extension has no kernels for it$/);
+});
+
+/** Has native kernels for some parameters. */
+const SOMETIMES = defineOperation({
+  id: "toy.sometimes",
+  name: "Sometimes",
+  outputs: {},
+  params: z.strictObject({ data_plane_backend: z.enum(["auto", "cpp_native"]).default("auto") }),
+  nativeKernels: () => false,
+  threadSafe: true,
+  run: () => ({ outputs: {} }),
 });
 
 Deno.test("data_plane_backend selects the entry only where cpp is declared", () => {
@@ -164,15 +181,15 @@ Deno.test("data_plane_backend selects the entry only where cpp is declared", () 
   assert.deepEqual(subordinate.subordinates, {
     data_plane_backend: { requested: "auto", resolved: "python_numpy" },
   });
-  const native = chosen(toy("toy.bits"), { data_plane_backend: "cpp_native" }, { nativeKernels: true });
-  assert.deepEqual([native.entry.backend, native.subordinates], ["numpy", {
+  const native = chosen(SOMETIMES, { data_plane_backend: "cpp_native" }, { nativeKernels: true });
+  assert.deepEqual([native.entry.backend, native.subordinates], ["python", {
     data_plane_backend: { requested: "cpp_native", resolved: "cpp_native" },
   }]);
 });
 
 Deno.test("what exists only under another runner is said so", () => {
   const refusal = refusedBy(toy("toy.learned"), { runtime: "training_interface", model: "" });
-  assert.match(refusal.message, /runtime=training_interface exists only under differentiable_export$/);
+  assert.match(refusal.message, /with runtime=training_interface: Stands for exported training code/);
   assert.equal(refusal.hint, "Set runtime to identity or checkpoint");
   assert.deepEqual(refusal.place, ["params", "runtime"]);
   const backend = refusedBy(toy("toy.channel"), AWGN, { backend: "torch" });

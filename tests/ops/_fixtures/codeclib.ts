@@ -6,6 +6,8 @@ import entropyEncode from "../../../ops/codeclib/codeclib_entropy_encode.ts";
 import klEncode from "../../../ops/codec/diffusers_autoencoderkl_encode.ts";
 import vqEncode from "../../../ops/codec/diffusers_vqmodel_encode.ts";
 import textEncode from "../../../ops/joint_coding/text_bart_jscc_encode.ts";
+import published from "../../../lib/model/codecs.json" with { type: "json" };
+import { NETWORKS, TABLES } from "../../../ops/codeclib/_codeclib_tables.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
@@ -14,10 +16,19 @@ import { runOperation } from "../harness.ts";
 import { textsInput } from "../inputs.ts";
 
 export const MODEL = "svc_tiny_hyperprior";
-const folder = decodeURIComponent(
-  new URL("../../../recipes/models/svc-tiny-hyperprior-v1", import.meta.url).pathname,
-);
-export const models = { [MODEL]: folder };
+const shipped = (name: string) =>
+  decodeURIComponent(new URL(`../../../recipes/models/${name}`, import.meta.url).pathname);
+const folder = shipped("svc-tiny-hyperprior-v1");
+export const models = { [MODEL]: folder, [`${MODEL}_high`]: shipped("svc-tiny-hyperprior-high-v1") };
+
+/** The same network under the name of every published model. */
+export function publishedModels(): Record<string, Record<string, Uint8Array>> {
+  const read = (name: string) => Deno.readFileSync(`${folder}/${name}`);
+  const networks = Object.fromEntries(NETWORKS.map((name) => [name, read(name)]));
+  const tables = JSON.parse(new TextDecoder().decode(read(TABLES)));
+  const renamed = (model: string) => new TextEncoder().encode(JSON.stringify({ ...tables, model }));
+  return Object.fromEntries(published.map((name) => [name, { ...networks, [TABLES]: renamed(name) }]));
+}
 export const TINY: JsonObject = { model: MODEL, pad_to_multiple: 32 };
 
 /** Two smooth pictures with an edge, whose sides are no multiples of anything. */
@@ -31,9 +42,10 @@ export function pictures(channels: 1 | 3 = 3, dtype: "uint8" | "float32" = "uint
   return { kind: "image.batch.numpy", ...imagesArtifact({ ...shape, dtype, data }) };
 }
 
-export const latents = async (params: JsonObject = {}) =>
-  (await runOperation(analysisEncode, { inputs: { images: pictures() }, params: { ...TINY, ...params }, models }))
-    .outputs;
+export const latents = async (params: JsonObject = {}, known: ConformanceCase["models"] = models) => {
+  const asked = { ...TINY, ...params };
+  return (await runOperation(analysisEncode, { inputs: { images: pictures() }, params: asked, models: known })).outputs;
+};
 const payload = async (params: JsonObject) =>
   (await runOperation(encode, { inputs: { images: pictures() }, params: { ...TINY, ...params }, models })).outputs;
 const entropyPayload = async () =>

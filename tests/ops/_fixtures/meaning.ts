@@ -201,10 +201,10 @@ export const MEANING_FIXTURES: Record<string, ConformanceCase[]> = {
     params: { manifest_path: "v/m.json", image_size: 8 },
     files: () => ({ "v/m.json": JSON.stringify([record]), "v/a.png": picture() }),
   }],
-  "source.vqa_small_hf": [{
-    params: { dataset_dir: "v", split: "test", image_size: 8 },
-    files: () => ({ "v/test.jsonl": `${JSON.stringify(record)}\n`, "v/a.png": picture() }),
-  }],
+  "source.vqa_small_hf": ["train", "validation", "test"].map((split) => ({
+    params: { dataset_dir: "v", split, image_size: 8 },
+    files: () => ({ [`v/${split}.jsonl`]: `${JSON.stringify(record)}\n`, "v/a.png": picture() }),
+  })),
   "source.retrieval_smoke": [{ params: { image_size: 32 } }],
   "source.flickr8k_retrieval": [{ params: { dataset_dir: "f", image_size: 16 }, files: flickrFolder }],
 };

@@ -112,6 +112,11 @@ export const OFDM_PILOT_FIXTURES = {
       params: { ...MIMO, channel_model: "iid", tx_antennas: 3, precoding: "svd", layers: 2 },
     },
     { name: "cdl", inputs: symbols, params: { ...MIMO, channel_model: "cdl", tdl_model: "D" } },
+    {
+      name: "fixed variance",
+      inputs: symbols,
+      params: { ...MIMO, noise_mode: "fixed_variance", noise_variance: float(0.1) },
+    },
     { name: "TS 36.101", inputs: symbols, params: { ...MIMO, correlation_model: "ts36101_high", rx_antennas: 4 } },
   ],
   "demodulation.mimo_detect": [

@@ -175,9 +175,12 @@ export const PHYSICAL_FIXTURES: Record<string, ConformanceCase[]> = {
     { inputs: () => received() },
     { name: "independent symbols", inputs: () => received(), params: { phase_scope: "symbol" } },
   ],
-  "wireless.digital_link": PRESETS.map((channel) => ({
-    name: channel,
-    inputs: bits,
-    params: { channel, snr_db: -8, ...ANTENNAS, ...GRID },
-  })),
+  "wireless.digital_link": [
+    ...PRESETS.map((channel) => ({
+      name: channel,
+      inputs: bits,
+      params: { channel, snr_db: -8, ...ANTENNAS, ...GRID },
+    })),
+    { name: "fixed variance", inputs: bits, params: { noise_mode: "fixed_variance", noise_variance: 0.5 } },
+  ],
 };

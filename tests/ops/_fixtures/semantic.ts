@@ -4,7 +4,10 @@ import type { JsonObject } from "../../../lib/contract/value.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import { unpackBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { knowledgeArtifact, type SemanticState, statesArtifact, statesDocument } from "../../../ops/_semantic_state.ts";
+import { tinyMaskedLm } from "../../support/tiny_models.ts";
 import { payloadInput, symbolsInput, textsInput } from "../inputs.ts";
+
+const language = { masked_lm: tinyMaskedLm() };
 
 const RAIN = { subject: "heavy rain", predicate: "will reach", object: "Lisbon" };
 const FLOOD = { subject: "floods", predicate: "follow", object: "heavy rain" };
@@ -80,8 +83,16 @@ export const SEMANTIC_FIXTURES = {
       inputs: () => ({ state: state(), kb: kb() }),
       params: { generator: "kb_reconstruct", prefer_source_text: false },
     },
+    {
+      inputs: () => ({ state: state(), kb: kb() }),
+      params: { generator: "masked_lm", model_id: "m" },
+      models: language,
+    },
   ],
-  "foundation.text_mask_repair": [{ inputs: () => ({ texts: masked() }), params: { generator: "local_template" } }],
+  "foundation.text_mask_repair": [
+    { inputs: () => ({ texts: masked() }), params: { generator: "local_template" } },
+    { inputs: () => ({ texts: masked() }), params: { generator: "masked_lm", model_id: "m" }, models: language },
+  ],
   "foundation.vlm_image_to_state": [{ inputs: () => ({ images: pictures() }) }],
   "foundation.sam_segment": [{ inputs: () => ({ images: pictures() }), params: { grid_size: 3 } }],
   "foundation.local_state_to_image": [{

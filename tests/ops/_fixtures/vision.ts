@@ -46,9 +46,10 @@ export const VISION_FIXTURES = {
   "source.coco128_detection": [
     { params: { dataset_dir: "d", image_size: 32 }, files: folder("train2017", "3 0.5 0.5 0.25 0.5") },
   ],
-  "source.coco8_segmentation": [
-    { params: { dataset_dir: "d", image_size: 32 }, files: folder("val", "3 0.1 0.1 0.9 0.1 0.5 0.9") },
-  ],
+  "source.coco8_segmentation": ["val", "train"].map((split) => ({
+    params: { dataset_dir: "d", image_size: 32, split },
+    files: folder(split, "3 0.1 0.1 0.9 0.1 0.5 0.9"),
+  })),
   "foundation.yolo_detect": [
     { inputs: () => ({ images: pictures("uint8") }), models: shipped("svc-tiny-detector-v1") },
     { inputs: () => ({ images: pictures("float32") }), models: shipped("svc-tiny-segmenter-v1") },

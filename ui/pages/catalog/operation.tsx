@@ -1,5 +1,6 @@
 /** The contract of one operation: the document of `svc ops show --json` as tables and as JSON. */
 import { prettyJson } from "../../../lib/contract/json.ts";
+import { unavailableRows } from "../../../lib/contract/unavailable_values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { commandOf, CopyCommand } from "../../copy_command.tsx";
 import { Page, Section, StateMark, Table, Wait } from "../../parts.tsx";
@@ -29,6 +30,7 @@ export function OperationPage({ id }: { id: string }) {
         <CopyCommand command={commandOf("ops", "show", id)} />
         <Ports contract={contract} />
         <Parameters contract={contract} />
+        <Unavailable contract={contract} />
         <Implementations contract={contract} />
         <Section title="Document">
           <p class="small muted">
@@ -98,6 +100,23 @@ function Parameters({ contract: { params_schema } }: { contract: Contract }) {
           ]}
         />
       )}
+    </Section>
+  );
+}
+
+function Unavailable({ contract }: { contract: Contract }) {
+  const rows = unavailableRows(contract);
+  return rows.length === 0 ? null : (
+    <Section title="Values that cannot be chosen">
+      <Table
+        label="Values that cannot be chosen"
+        rows={rows}
+        columns={[
+          ["Parameter", ({ parameter }) => parameter, "mono"],
+          ["Values", ({ values }) => values.join(", "), "mono small"],
+          ["Reason", ({ reason }) => reason],
+        ]}
+      />
     </Section>
   );
 }
