@@ -3,7 +3,7 @@
  * language is YAML 1.2.2, core schema, one document without tags.
  */
 import process from "node:process";
-import { Composer, CST, type Document, Lexer, type Node, Parser } from "./yaml_library.ts";
+import { Composer, CST, type Document, Lexer, type Node, Parser, type Tags } from "./yaml_library.ts";
 
 export { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from "./yaml_library.ts";
 export type { YAMLMap, YAMLSeq } from "./yaml_library.ts";
@@ -32,11 +32,17 @@ const OPTIONS = {
 // deno-lint-ignore no-control-regex -- it searches control characters
 const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f\ufffe\uffff]/;
 
-/**
- * The tree of the document; null for an empty one.
- * @param refuse throws at the first error; later errors are often its consequences
- */
+/** The tree of the document, as {@link composeDocument}; null for an empty one. */
 export function composeYaml(text: string, refuse: YamlRefusal): Node | null {
+  return composeDocument(text, refuse).contents as Node | null;
+}
+
+/**
+ * The document, with comments and positions.
+ * @param refuse throws at the first error; later errors are often its consequences
+ * @param customTags how its values are written
+ */
+export function composeDocument(text: string, refuse: YamlRefusal, customTags?: (tags: Tags) => Tags): Document {
   const unprintable = text.search(UNPRINTABLE);
   if (unprintable >= 0) {
     const hint = 'Write it as an escape in double quotes, such as "\\x07"';
@@ -47,14 +53,14 @@ export function composeYaml(text: string, refuse: YamlRefusal): Node | null {
   const environment = process.env;
   process.env = {};
   try {
-    return composeTokens(text, refuse);
+    return composeTokens(text, refuse, customTags);
   } finally {
     process.env = environment;
   }
 }
 
-function composeTokens(text: string, refuse: YamlRefusal): Node | null {
-  const parser = new Parser(), composer = new Composer(OPTIONS);
+function composeTokens(text: string, refuse: YamlRefusal, customTags?: (tags: Tags) => Tags): Document {
+  const parser = new Parser(), composer = new Composer({ ...OPTIONS, customTags });
   const fail = (offset: number, code: string, message: string) => yamlError(text, refuse, offset, code, message);
   failAtFirstError(composer, fail);
   let document: Document | undefined;
@@ -81,7 +87,7 @@ function composeTokens(text: string, refuse: YamlRefusal): Node | null {
   }
   compose(parser.end());
   take(composer.end(true, text.length));
-  return document?.contents as Node | undefined ?? null;
+  return document!;
 }
 
 type Where = number | [number, number] | { offset: number };

@@ -2,7 +2,7 @@
 import type { Diagnostic, Place, SourceLocation } from "../contract/error.ts";
 import type { Suggestions } from "../contract/nearest.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
-import type { Node } from "../contract/yaml_tree.ts";
+import type { Document } from "../contract/yaml_library.ts";
 
 export type CompileMode = "strict" | "compat";
 
@@ -31,8 +31,8 @@ export type Locate = (place: Place, at?: "key" | "value") => SourceLocation | un
 export interface DecodedText {
   value: Value;
   locate: Locate;
-  /** The syntax tree of a YAML text. */
-  tree?: Node | null;
+  /** The document of a YAML text. */
+  document?: Document;
 }
 
 /** The compilation record, with hashes and seed policy of a valid recipe. */

@@ -12,7 +12,7 @@ import { ReadProblems } from "./read_problems.ts";
 import type { DecodedText } from "./types.ts";
 import {
   type Alias,
-  composeYaml,
+  composeDocument,
   isAlias,
   isMap,
   isScalar,
@@ -22,6 +22,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "../contract/yaml_tree.ts";
+import { sourceTags } from "./yaml_write.ts";
 
 /**
  * Reads one YAML document.
@@ -33,11 +34,11 @@ import {
 export function readYaml(text: string, file: string, emptyValues: EmptyValues = "refuse"): DecodedText {
   const positions = new Positions(text, file);
   const problems = new ReadProblems(positions);
-  const tree = composeYaml(text, problems);
+  const document = composeDocument(text, problems, sourceTags);
   problems.throwAny();
-  const { value, spot } = new YamlWalk(problems, emptyValues).root(tree);
+  const { value, spot } = new YamlWalk(problems, emptyValues).root(document.contents as Node | null);
   problems.throwAny();
-  return { value, locate: locator(positions, spot), tree };
+  return { value, locate: locator(positions, spot), document };
 }
 
 /** Treatment of `key:` and `-` without a value. */

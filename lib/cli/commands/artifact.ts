@@ -1,7 +1,7 @@
 /** `svc artifact`: trained networks as packages that are checked, named by their digest, and kept in the store. */
 import { relative } from "node:path";
 import type { JsonObject } from "../../contract/value.ts";
-import { yamlMember } from "../../recipe/text_writer.ts";
+import { yamlText } from "../../recipe/yaml_write.ts";
 import type { ArtifactDetail, ArtifactRow, ArtifactStore } from "../../training/store.ts";
 import type { EntrypointValue, TrainedManifest } from "../../training/types.ts";
 import { command, type CommandSpec, flag, list, TABLE_FORMAT, text } from "../command.ts";
@@ -217,7 +217,7 @@ function showDetail(
   }
   manifest.compatible_operations.forEach(({ operation }, index) => {
     context.print(`\nto use it in a step of ${context.paint("bold", operation)}`);
-    context.print(`  ${yamlMember("params", bindingOf(row, manifest, index, store), 2)}`);
+    context.print(yamlText({ params: bindingOf(row, manifest, index, store) }).trimEnd().replace(/^/gm, "  "));
   });
 }
 

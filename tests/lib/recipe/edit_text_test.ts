@@ -45,14 +45,14 @@ Deno.test("a changed value is put in its place, and nothing else changes", () =>
     [(value) => (value.metadata as JsonObject).seed = 24, ["seed: 23", "seed: 24"]],
     [(value) => (value.metadata as JsonObject).gain = 1000, ["gain: 1e3", "gain: 1000"]],
     [(value) => value.name = "no: plain", ["name: link #", 'name: "no: plain" #']],
-    [(value) => stepsOf(value)[1].params.snr_db = float(7), ["6.0   # a", "7.0   # a"]],
-    [(value) => stepsOf(value)[1].params.snr_db = 6, ["6.0   # a", "6   # a"]],
+    [(value) => stepsOf(value)[1].params.snr_db = float(7), ["6.0   # a", "7.0 # a"]],
+    [(value) => stepsOf(value)[1].params.snr_db = 6, ["6.0   # a", "6 # a"]],
     [(value) => stepsOf(value)[2].op = "y", ['"x"', '"y"']],
     [(value) => stepsOf(value)[0].params.seed = 1, ["0x40}", "0x40, seed: 1}"]],
     [(value) => delete (value.metadata as JsonObject).gain, ["{gain: 1e3, ", "{"]],
     [(value) => (value.metadata as JsonObject).ratio = [1, float(2)], ["ratio: 1.0", "ratio: [1, 2.0]"]],
     [(value) => stepsOf(value)[1].params.doppler = 3, ["good one\n", "good one\n      doppler: 3\n"]],
-    [(value) => stepsOf(value)[1].params.snr_db = { a: 1 }, ["6.0   # a", "{a: 1}   # a"]],
+    [(value) => stepsOf(value)[1].params.snr_db = { a: 1 }, ["6.0   # a", "{a: 1} # a"]],
     [(value) => stepsOf(value)[2].params = { deep: { er: { x: 1 } } }, [
       '"x"\n',
       '"x"\n    params:\n      deep:\n        er: {x: 1}\n',
@@ -87,6 +87,46 @@ Deno.test("a moved step takes its comments along; a new one stands where it was 
     ({ steps }) => (steps as Value[]).splice(1, 0, { id: "mod", op: "m", params: { a: 1.5 } }),
   );
   assert.match(added, /# in bits\n {2}- id: mod\n {4}op: m\n {4}params: \{a: 1\.5\}\n\n {2}# The channel\n/);
+});
+
+Deno.test("a comment above a blank line stays when the step below it is removed", () => {
+  const text = "steps:\n  - {id: a}\n\n  # Part two.\n\n  # own\n  - {id: b}\n  - {id: c}\n";
+  const removed = (at: number) => (value: JsonObject) => stepsOf(value).splice(at, 1);
+  assert.equal(change(text, removed(1)), text.replace("  # own\n  - {id: b}\n", ""));
+});
+
+Deno.test("an edit changes its own lines only, whatever the layout of the others", () => {
+  const text = `name:   wide     # aligned
+metadata:    # of the run
+    seed:    0x17      # hex
+    gain:    2e-3      # linear
+
+
+    matrix: [ 1,  0,
+              0,  1 ]  # two rows
+    note: >-
+        folded, and
+        folded again
+
+steps:
+-   id:  data
+    op: 'a.b'   # quoted
+    # below data
+
+# above link
+-   id:  link
+    op: "c.d"
+`;
+  const edits: [(value: JsonObject) => void, [string, string]][] = [
+    [(value) => (value.metadata as JsonObject).seed = 24, ["seed:    0x17      #", "seed: 24 #"]],
+    [(value) => stepsOf(value)[0].op = "it's", ["op: 'a.b'   #", "op: 'it''s' #"]],
+    [(value) => (value.metadata as JsonObject).more = 1, ["again\n", "again\n    more: 1\n"]],
+    [(value) => stepsOf(value).splice(0, 1), [text.slice(text.indexOf("-   id:  data"), text.indexOf("# above")), ""]],
+  ];
+  for (const [alter, [from, to]] of edits) {
+    assert.ok(text.includes(from), from);
+    assert.equal(change(text, alter), text.replace(from, to));
+  }
 });
 
 Deno.test("JSON keeps its layout, minified or indented, and numbers as they are spelled", () => {

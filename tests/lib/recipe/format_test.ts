@@ -51,14 +51,13 @@ mystery: [ 1,2.50 ]
     `# head
 
 mystery: [1, 2.50]
-name: demo  # mine
+name: demo # mine
 
 metadata: {seed: 0x17}
 steps:
   # the first
-  -
-    # its id
-    id: data
+  # its id
+  - id: data
     op: source.random_bits
     # last of data
   - id: channel
@@ -66,14 +65,25 @@ steps:
     params:
       gain: 1e3
       text: |
-          lines
-            more
+        lines
+          more
       long: "over
         lines"
-    inputs: {symbols: data.bits, x: "a"}   # wired
+    inputs: {symbols: data.bits, x: "a"} # wired
 description: what it is for
+
 # end
 `,
+  );
+});
+
+Deno.test("folded texts and long lists keep their lines", () => {
+  const row = `${"0.125, ".repeat(15)}`;
+  assert.equal(
+    format(
+      `metadata:\n     note: >-\n        folded,\n        and more\n     rows: [${row}\n       ${row}1]\n     few: [1,\n      2]\n`,
+    ),
+    `metadata:\n  note: >-\n    folded,\n    and more\n  rows:\n    [${row.trim()}\n    ${row}1]\n  few: [1, 2]\n`,
   );
 });
 
