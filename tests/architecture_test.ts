@@ -30,6 +30,7 @@ const LAYERS: string[][] = [
   ["lib/exchange"],
   ["lib/session"],
   ["lib/http"],
+  ["lib/mcp"],
   // `svc ui serve` starts the server.
   ["lib/cli", "lib/library"],
 ];

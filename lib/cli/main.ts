@@ -23,6 +23,7 @@ import { runsCommands } from "./commands/runs.ts";
 import { suiteCommands } from "./commands/suite.ts";
 import { systemCommands } from "./commands/system.ts";
 import { templateCommands } from "./commands/template.ts";
+import { mcpCommands } from "./commands/mcp.ts";
 import { uiCommands } from "./commands/ui.ts";
 import { contextOf } from "./context.ts";
 import { EXIT_CODE_HELP, exitCodeOf, formatError, problemDocument, usageMessage } from "./problem.ts";
@@ -63,6 +64,7 @@ const GROUPS = {
   index: "the index of runs and results",
   store: "artifacts, models and datasets stored by digest",
   ui: "serve the HTTP interface",
+  mcp: "serve tools to assistants (Model Context Protocol)",
 };
 
 /** The program with all of its commands. */
@@ -130,6 +132,7 @@ export function buildProgram(): Command {
     ...systemCommands,
     ...docsCommands,
     ...uiCommands,
+    ...mcpCommands,
   ]);
   for (const command of everyCommand(program)) {
     command.exitOverride().configureOutput({ writeOut: stdout, writeErr: () => {} }).showSuggestionAfterError();

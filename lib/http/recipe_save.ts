@@ -30,9 +30,7 @@ export async function saveRecipe(
   recipe: AuthoredRecipe,
   { filename, name, ifMatch }: SaveOptions,
 ): Promise<{ path: string; sha256: string }> {
-  const path = recipePath(filename ?? `${name.replaceAll(/[^A-Za-z0-9._-]/g, "_").replace(/^\.+/, "")}.yaml`, {
-    bare: true,
-  });
+  const path = savedPath(filename, name);
   if (path.split("/").some((part) => part.startsWith("."))) throw forbidden(path, "a part of it is hidden");
   const full = placeOf(workspace, path);
   using _lock = await lockSaving(workspace);
@@ -52,6 +50,10 @@ export async function saveRecipe(
   fitting(path, () => writeFileAtomic(full, text));
   return { path, sha256: sha256Hex(text) };
 }
+
+/** The path of the file that a recipe is saved in. @throws SvcError `path_forbidden` */
+export const savedPath = (filename: string | undefined, name: string): string =>
+  recipePath(filename ?? `${name.replaceAll(/[^A-Za-z0-9._-]/g, "_").replace(/^\.+/, "")}.yaml`, { bare: true });
 
 /** Does something with a file. @throws SvcError `path_forbidden` for a path that is longer than the system allows */
 function fitting(path: string, work: () => void): void {

@@ -19,6 +19,7 @@ const NOT_RUN: Record<string, number> = {
   "CONTRIBUTING.md": 1,
   "README.md": 1,
   "docs/guides/adaptive_stopping.md": 1,
+  "docs/guides/assistants.md": 1,
   "docs/guides/benchmarks.md": 1,
   "docs/guides/models_and_data.md": 1,
   "docs/guides/own_model.md": 3,

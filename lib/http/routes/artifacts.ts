@@ -37,7 +37,6 @@ export const artifactRoutes = [
         })),
       ),
       206: { description: "The range of bytes that was asked for", media: "application/octet-stream" },
-      304: { description: "The client has these bytes" },
       ...REFUSED,
       ...refusals(416),
     },

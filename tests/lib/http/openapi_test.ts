@@ -242,6 +242,9 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   }
   await Deno.writeTextFile(`${server.folder}/.svc/runs/${run.run_id}/torn.npz`, "PK");
   await get(`/api/artifact?path=runs/${run.run_id}/torn.npz`);
+  for (const range of ["bytes=0-3", "bytes=99999999-"]) {
+    await get(`/api/artifact?path=${artifact}&download=1`, { range });
+  }
   const image = {
     name: "image",
     steps: [{ id: "data", op: "source.image_dataset", params: { dataset: "svc_sample_images", image_ids: "camera" } }],

@@ -1,0 +1,328 @@
+/**
+ * The tools of `svc mcp serve`. Most are routes of the HTTP interface, with their schemas, checks and confinement of paths; the
+ * others run recipes and packs and wait for their end.
+ */
+import type { CancellationToken } from "../execute/types.ts";
+import type { Report } from "../http/jobs/types.ts";
+import type { Route } from "../http/route.ts";
+import type { PlainReply } from "../http/threads/protocol.ts";
+import type { Session } from "../session/session.ts";
+import { canonicalJson } from "../contract/json.ts";
+import { SvcError } from "../contract/error.ts";
+import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { z } from "../contract/zod.ts";
+import { exists } from "../artifact/path_kind.ts";
+import { answer, schemaOf } from "../http/answer.ts";
+import { checkBody } from "../http/body.ts";
+import { packFile } from "../http/pack_file.ts";
+import { sourceOf } from "../http/recipe_file.ts";
+import { savedPath } from "../http/recipe_save.ts";
+import { routeNamed } from "../http/routes/index.ts";
+import { KEPT, STRICT_LINT } from "../http/schemas.ts";
+import { parseRecipe } from "../session/authored_recipe.ts";
+import { join } from "node:path";
+
+/** What a tool is called with. */
+export interface ToolCall {
+  session: Session;
+  cancellation: CancellationToken;
+  onReport(report: Report): void;
+}
+
+/** The canonical JSON of a document, or an image as PNG. */
+export type ToolResult = { json: string } | { png: Uint8Array };
+
+export interface Tool {
+  /** Noun and verb: `runs_verify`. */
+  name: string;
+  summary: string;
+  /** JSON Schema of the arguments. */
+  input: JsonObject;
+  /** Whether it writes or runs; refused with `--read-only`. */
+  writes: boolean;
+  /** Whether it may remove or overwrite; it then takes `confirm`. */
+  destructive: boolean;
+  call(input: JsonObject, given: ToolCall): Promise<ToolResult>;
+}
+
+/** Routes as tools: the name, the route, and whether it removes or overwrites. */
+const ROUTES: readonly [string, string, "destructive"?][] = [
+  ["operations_show", "get /api/ops/:operation_id"],
+  ["research_catalog", "get /api/research/catalog"],
+  ["templates_instantiate", "post /api/recipe-templates/instantiate"],
+  ["recipes_list", "get /api/recipes"],
+  ["recipes_show", "get /api/recipe"],
+  ["recipes_validate", "post /api/recipe/validate"],
+  ["recipes_lint", "post /api/recipe/lint"],
+  ["recipes_plan", "post /api/recipe/plan"],
+  ["recipes_diff", "post /api/recipe/diff"],
+  ["recipes_expand", "post /api/recipe/matrix/expand"],
+  ["recipes_save", "post /api/recipe/save", "destructive"],
+  ["runs_show", "get /api/runs/:run_id"],
+  ["runs_verify", "get /api/runs/:run_id/verify"],
+  ["runs_diff", "get /api/runs/diff"],
+  ["runs_table", "get /api/runs/table"],
+  ["runs_figure", "get /api/runs/figure"],
+  ["runs_prune", "post /api/runs/prune", "destructive"],
+  ["runs_remove", "post /api/runs/remove", "destructive"],
+  ["arrays_show", "get /api/array"],
+  ["arrays_series", "get /api/series"],
+  ["images_show", "get /api/image"],
+  ["packs_list", "get /api/benchmarks/packs"],
+  ["packs_show", "get /api/benchmarks/pack"],
+  ["results_list", "get /api/benchmarks/results"],
+  ["results_show", "get /api/benchmarks/results/:result_id"],
+  ["results_verify", "get /api/benchmarks/results/:result_id/verify"],
+  ["results_compare", "get /api/benchmarks/compare"],
+  ["results_figure", "get /api/benchmarks/results/:result_id/figure"],
+  ["adapters_list", "get /api/adapters"],
+  ["system_doctor", "get /api/doctor"],
+];
+
+const CONFIRM = { type: "boolean", description: "true to remove or overwrite; ask the person first" };
+/** Members of a body that are recipes. */
+const RECIPES = ["recipe", "a", "b"];
+const RECIPE: JsonObject = {
+  type: ["object", "string"],
+  description: "a recipe as an object, or its text in YAML or JSON, where 6 and 6.0 stay apart",
+};
+
+/** A route of the HTTP interface as a tool. */
+function routeTool([name, named, kind]: typeof ROUTES[number]): Tool {
+  const route = routeNamed(named), destructive = kind === "destructive";
+  const params = [...route.path.matchAll(/:(\w+)/g)].map(([, param]) => param);
+  const query = schemaPart(route.query), body = schemaPart(route.body);
+  const recipes = route.body === undefined ? [] : RECIPES.filter((member) => Object.hasOwn(body.properties, member));
+  const input: JsonObject = {
+    type: "object",
+    properties: {
+      ...Object.fromEntries(params.map((param) => [param, { type: "string" }])),
+      ...query.properties,
+      ...body.properties,
+      ...Object.fromEntries(recipes.map((member) => [member, RECIPE])),
+      ...destructive ? { confirm: CONFIRM } : {},
+    },
+    required: [...params, ...query.required, ...body.required],
+    additionalProperties: false,
+  };
+  return {
+    name,
+    summary: route.summary,
+    input,
+    writes: route.writes,
+    destructive,
+    async call({ confirm, ...given }, { session }) {
+      const part = (names: Iterable<string>) =>
+        Object.fromEntries([...names].filter((one) => Object.hasOwn(given, one)).map((one) => [one, given[one]]));
+      const sent = part(Object.keys(body.properties));
+      for (const member of recipes) {
+        if (typeof sent[member] === "string") sent[member] = parseRecipe(sent[member]).value;
+      }
+      if (destructive && confirm !== true && removes(session, sent)) {
+        const look = Object.hasOwn(body.properties, "dry_run") ? '; "dry_run": true shows what would go' : "";
+        throw new SvcError(
+          "confirmation_required",
+          `Cannot call ${name} without confirmation: it removes or overwrites`,
+          { hint: `Ask the person, then send "confirm": true${look}` },
+        );
+      }
+      return resultOf(await answerRoute(route, part(params), part(Object.keys(query.properties)), sent, session));
+    },
+  };
+}
+
+const schemaPart = (type: Route["query"]): { properties: Record<string, JsonObject>; required: string[] } => {
+  const { properties = {}, required = [] } = type === undefined ? {} : schemaOf(type);
+  return { properties: properties as Record<string, JsonObject>, required: required as string[] };
+};
+
+/** Whether a call of a tool that may remove or overwrite would do so. */
+function removes({ workspace }: Session, { dry_run, recipe, filename }: JsonObject): boolean {
+  if (recipe === undefined) return dry_run !== true;
+  const name = isObject(recipe) ? String(recipe.name) : "";
+  return exists(join(workspace.projectRoot, savedPath(filename as string | undefined, name)));
+}
+
+async function answerRoute(
+  route: Route,
+  params: JsonObject,
+  query: JsonObject,
+  body: JsonObject,
+  session: Session,
+): Promise<PlainReply> {
+  const search = new URLSearchParams(
+    Object.entries(query).map(([name, value]) => [name, typeof value === "string" ? value : canonicalJson(value)]),
+  );
+  return await answer(route, {
+    params: params as Record<string, string>,
+    search: search.size === 0 ? "" : `?${search}`,
+    headers: {},
+    body: route.method === "post" ? new TextEncoder().encode(canonicalJson(body)) : null,
+  }, { session });
+}
+
+function resultOf({ body }: PlainReply): ToolResult {
+  if (body instanceof Uint8Array) return { png: body };
+  return { json: String(body) };
+}
+
+/** A tool of its own. */
+function tool<Input extends z.ZodObject>(
+  name: string,
+  summary: string,
+  { input, writes = false, perform }: {
+    input: Input;
+    writes?: boolean;
+    /** @returns a document */
+    perform(input: z.output<Input>, given: ToolCall): Promise<object>;
+  },
+): Tool {
+  const schema = schemaOf(input);
+  return {
+    name,
+    summary,
+    input: schema,
+    writes,
+    destructive: false,
+    async call(given, call) {
+      const document = await perform(checkBody(schema, given) as z.output<Input>, call);
+      return { json: canonicalJson(document as Value) };
+    },
+  };
+}
+
+const SOURCE = {
+  recipe: z.unknown().optional().describe(String(RECIPE.description)),
+  path: z.string().optional().describe("a recipe file instead, such as recipes/link.yaml"),
+};
+const RUN = {
+  ...SOURCE,
+  ...KEPT,
+  strict_lint: STRICT_LINT,
+  ignore_estimate: z.boolean().optional().describe("run even if the estimate exceeds free memory or disk"),
+  parallel_workers: z.int().min(1).max(32).default(1).describe("steps of a run at once"),
+};
+
+/** The recipe of a call. @throws SvcError `body_field_missing` for none or both */
+async function recipeOf(session: Session, { recipe, path }: { recipe?: unknown; path?: string }) {
+  if ((recipe === undefined) === (path === undefined)) {
+    throw new SvcError("body_field_missing", "Cannot choose the recipe: send either recipe or path");
+  }
+  return typeof recipe === "string" ? parseRecipe(recipe) : await sourceOf(session, { recipe: recipe as Value, path });
+}
+
+/** Options that runs share. */
+const means = (
+  { cancellation, onReport }: ToolCall,
+  { keep, drop, strict_lint, ignore_estimate, parallel_workers }: z.output<
+    z.ZodObject<Omit<typeof RUN, "recipe" | "path">>
+  >,
+) => ({
+  cancellation,
+  onEvent: onReport,
+  keep,
+  drop,
+  strictLint: strict_lint,
+  ignoreEstimate: ignore_estimate,
+  parallelWorkers: parallel_workers,
+});
+
+const OWN: readonly Tool[] = [
+  tool("operations_list", "The operations that recipes may use: id, name, and kinds of inputs and outputs", {
+    input: z.strictObject({ filter: z.string().default("").describe("part of an id or a name") }),
+    async perform({ filter }, { session }) {
+      const contracts = await session.system.operations();
+      const wanted = filter.toLowerCase();
+      return {
+        operations: contracts.filter(({ id, name }) => `${id} ${name}`.toLowerCase().includes(wanted))
+          .map(({ id, name, status, input_kinds, output_kinds }) => ({ id, name, status, input_kinds, output_kinds })),
+      };
+    },
+  }),
+  tool("templates_list", "The templates: recipes to start from, and whether each can be used here", {
+    input: z.strictObject({ task: z.string().optional().describe("only templates of this task") }),
+    async perform({ task }, { session }) {
+      const { templates } = await session.templates.list();
+      return {
+        templates: templates.filter((one) => task === undefined || one.task === task)
+          .map(({ id, title, task, status, validation }) => ({
+            id,
+            title,
+            task,
+            status,
+            validation: validation.status,
+          })),
+      };
+    },
+  }),
+  tool("runs_list", "The runs, newest first", {
+    input: z.strictObject({
+      status: z.enum(["running", "completed", "failed", "canceled", "incomplete"]).optional(),
+      recipe: z.string().optional().describe("name of the recipe"),
+      limit: z.int().min(1).max(1000).default(50),
+    }),
+    perform: async (filter, { session }) => ({ runs: await session.runs.list(filter) }),
+  }),
+  tool("recipes_run", "Run a recipe, wait for its end, and give its metrics", {
+    input: z.strictObject(RUN),
+    writes: true,
+    async perform({ recipe, path, ...options }, call) {
+      const { recipes } = call.session, source = await recipeOf(call.session, { recipe, path });
+      const { run_id, status, summary, diagnostics } = await recipes.run(source, means(call, options));
+      return { run_id, status, metrics: summary.metrics, failure: summary.failure ?? null, warnings: diagnostics };
+    },
+  }),
+  tool("recipes_sweep", "Run the points of a recipe with a matrix, wait for their end, and give a row for each", {
+    input: z.strictObject({
+      ...RUN,
+      points: z.array(z.string()).optional().describe("only these: indices, variant ids, names or dimension=value"),
+      rerun: z.boolean().optional().describe("run all points again, also those with a verified complete run"),
+      continue_on_error: z.boolean().optional().describe("continue with the next point after a failure"),
+      parallel_points: z.int().min(1).max(32).default(1).describe("points at once"),
+    }),
+    writes: true,
+    async perform({ recipe, path, points, rerun, continue_on_error, parallel_points, ...options }, call) {
+      const source = await recipeOf(call.session, { recipe, path });
+      const { status, recipe_name, rows, diagnostics } = await call.session.recipes.runMatrix(source, {
+        ...means(call, options),
+        points,
+        rerun,
+        continueOnError: continue_on_error,
+        parallelPoints: parallel_points,
+      });
+      return { status, recipe_name, rows, warnings: diagnostics };
+    },
+  }),
+  tool("packs_run", "Run a benchmark pack, wait for its end, and give the statistics of its metrics", {
+    input: z.strictObject({
+      pack: z.string().describe("name or id of a listed pack, or a file in benchmarks/"),
+      replicates: z.int().min(1).optional(),
+      until_errors: z.int().min(1).optional().describe("stop a recipe after this many errors"),
+      resume: z.string().optional().describe("id of an unfinished result to continue"),
+      parallel_points: z.int().min(1).max(32).default(1).describe("rows at once"),
+    }),
+    writes: true,
+    async perform({ pack, replicates, until_errors, resume, parallel_points }, { session, cancellation, onReport }) {
+      const { result } = await session.benchmarks.run((await packFile(session, pack)).file, {
+        replicates,
+        untilErrors: until_errors,
+        resume,
+        parallelPoints: parallel_points,
+        cancellation,
+        onEvent: onReport,
+      });
+      const { result_id, status, aggregates, comparisons } = result;
+      return { result_id, status, aggregates, comparisons };
+    },
+  }),
+  tool("runs_reproduce", "Run the recipe of a run again and compare all artifacts", {
+    input: z.strictObject({ run_id: z.string() }),
+    writes: true,
+    perform: ({ run_id }, { session, cancellation, onReport }) =>
+      session.runs.reproduce(run_id, { cancellation, onEvent: onReport }),
+  }),
+];
+
+/** All tools, sorted by name. */
+export const TOOLS: readonly Tool[] = [...ROUTES.map(routeTool), ...OWN]
+  .sort((a, b) => a.name < b.name ? -1 : 1);
