@@ -16,6 +16,8 @@ import { decodeTransportBlock } from "../../lib/numeric/coding/nr_ldpc/decoder.t
 import { encodeTransportBlock } from "../../lib/numeric/coding/nr_ldpc/encoder.ts";
 import { Generator } from "../../lib/numeric/random/random.ts";
 import { majorityBits, repeatBits } from "../../lib/numeric/coding/repetition.ts";
+import { dataPlane } from "../../ops/_data_plane.ts";
+import { readPackets, writePackets } from "../../ops/channel/_crc_packets.ts";
 import { NATIVE_LIBRARY } from "../support/native.ts";
 import { ms, row, sized } from "./measure.ts";
 import { numpyTimings } from "./numpy.ts";
@@ -23,6 +25,7 @@ import { numpyTimings } from "./numpy.ts";
 const BITS = sized(4_000_000, 2_000), ROUNDS = sized(15, 1);
 const BLOCK_BITS = legalBlockSize(16136, 0.5), CODE_RATE = 0.5, EB_N0_DB = 2, ITERATIONS = 20, BLOCKS = sized(12, 1);
 
+const plane = await dataPlane({ params: { data_plane_backend: "python_numpy" }, backend: "numpy" });
 if (NATIVE_LIBRARY === null) console.log("skipped: no C++ compiler is installed");
 else compare(NATIVE_LIBRARY);
 
@@ -78,6 +81,7 @@ measure("complex noise", noise, 15)
   const byModulation = (body: (modulation: Modulation) => Bodies) =>
     MODULATIONS.map((modulation) => [modulation, body(modulation)] as const);
   const indices = generator.integers(0, 1000, BITS / 10, "int32") as Int32Array, packed = packBits(bits);
+  const framed = writePackets(plane, bits, [BITS], 4096);
   const copies = repeatBits(bits, 3), wrong = bits.map((bit, at) => at % 1009 === 0 ? 1 - bit : bit);
   const ours: Record<string, Record<"portable" | "native", number>> = Object.fromEntries(
     Object.entries<Bodies>({
@@ -96,6 +100,14 @@ measure("complex noise", noise, 15)
       "block errors": {
         portable: () => failedBlocks(bits, wrong, 1024),
         native: () => own.failedBlocks(bits, wrong, 1024),
+      },
+      "packets of 4096 bits written": {
+        portable: () => writePackets(plane, bits, [BITS], 4096),
+        native: () => writePackets(own, bits, [BITS], 4096),
+      },
+      "packets of 4096 bits checked": {
+        portable: () => readPackets(plane, framed, [framed.length / 4224], 4224),
+        native: () => readPackets(own, framed, [framed.length / 4224], 4224),
       },
       ...Object.fromEntries(
         byModulation((modulation) => ({

@@ -6,6 +6,15 @@
 #include "crc.hpp"
 #include "export.hpp"
 
+namespace {
+
+/** Groups of `factor` bytes, of `count`, at which a word of eight bytes ends inside the array. */
+inline size_t wholeWords(size_t count, size_t factor) {
+  return count * factor < 8 ? 0 : (count * factor - 8) / factor + 1;
+}
+
+}  // namespace
+
 /** Whether all bytes are 0 or 1. */
 SVC_EXPORT(int, are_bits)(const uint8_t* bits, size_t count) {
   uint8_t all = 0;
@@ -14,17 +23,20 @@ SVC_EXPORT(int, are_bits)(const uint8_t* bits, size_t count) {
 }
 
 SVC_EXPORT(void, repeat_bits)(const uint8_t* __restrict bits, uint8_t* __restrict copies, size_t count, size_t factor) {
-  for (size_t i = 0; i < count; i++, copies += factor) {
-    for (size_t copy = 0; copy < factor; copy++) copies[copy] = bits[i];
+  size_t i = 0;
+  // A word for each bit; the next one overwrites what is too much.
+  for (const size_t words = factor <= 8 ? wholeWords(count, factor) : 0; i < words; i++) {
+    const uint64_t word = bits[i] * LOW_BITS;
+    std::memcpy(copies + i * factor, &word, 8);
   }
+  for (; i < count; i++) std::memset(copies + i * factor, bits[i], factor);
 }
 
 /** An even split gives 1. */
 SVC_EXPORT(void, majority_bits)(const uint8_t* __restrict copies, uint8_t* __restrict bits, size_t count, size_t factor) {
   size_t i = 0;
   if (factor <= 8) {
-    // The last groups are read byte by byte, so that no word reaches beyond the array.
-    const size_t words = count * factor < 8 ? 0 : (count * factor - 8) / factor + 1;
+    const size_t words = wholeWords(count, factor);
     const uint64_t mask = LOW_BITS >> (64 - 8 * factor);
     for (; i < words; i++) bits[i] = 2 * ((wordAt(copies + i * factor) & mask) * LOW_BITS >> 56) >= factor;
   }

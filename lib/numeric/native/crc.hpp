@@ -9,9 +9,12 @@ namespace {
 
 enum CrcKind { CRC24A, CRC24B, CRC16, CRC32, CRC_KINDS };
 
-/** Per polynomial four tables, for four bytes at a time; the register holds its highest power lowest. */
+/** Bytes at a time; the loads of their tables do not wait for each other. */
+constexpr int SLICE = 16;
+
+/** Per polynomial a table for each byte of a slice; the register holds its highest power lowest. */
 struct CrcTables {
-  uint32_t of[CRC_KINDS][4][256];
+  uint32_t of[CRC_KINDS][SLICE][256];
   CrcTables() {
     constexpr uint32_t REVERSED[CRC_KINDS] = {0xDF3261, 0xC60001, 0x8408, 0xEDB88320};
     for (int kind = 0; kind < CRC_KINDS; kind++) {
@@ -21,7 +24,7 @@ struct CrcTables {
         for (int i = 0; i < 8; i++) rest = rest >> 1 ^ (rest & 1 ? REVERSED[kind] : 0);
         tables[0][byte] = rest;
       }
-      for (int t = 1; t < 4; t++) {
+      for (int t = 1; t < SLICE; t++) {
         for (int byte = 0; byte < 256; byte++) {
           const uint32_t before = tables[t - 1][byte];
           tables[t][byte] = before >> 8 ^ tables[0][before & 255];
@@ -36,11 +39,12 @@ const CrcTables CRC_TABLES;
 inline uint32_t crcRest(int kind, const uint8_t* bytes, size_t count, uint32_t rest = 0) {
   const auto& tables = CRC_TABLES.of[kind];
   size_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    uint32_t word;
-    std::memcpy(&word, bytes + i, 4);
-    word ^= rest;
-    rest = tables[3][word & 255] ^ tables[2][word >> 8 & 255] ^ tables[1][word >> 16 & 255] ^ tables[0][word >> 24];
+  for (; i + SLICE <= count; i += SLICE) {
+    uint32_t words[SLICE / 4];
+    std::memcpy(words, bytes + i, SLICE);
+    words[0] ^= rest;
+    rest = 0;
+    for (int at = 0; at < SLICE; at++) rest ^= tables[SLICE - 1 - at][words[at >> 2] >> 8 * (at & 3) & 255];
   }
   for (; i < count; i++) rest = rest >> 8 ^ tables[0][(rest ^ bytes[i]) & 255];
   return rest;
