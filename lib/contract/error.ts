@@ -79,6 +79,9 @@ export function limitDiagnostics(list: Diagnostic[]): Diagnostic[] {
 const lengthOf = ({ message, path, hint, pointer = "", step_id = "" }: Diagnostic): number =>
   message.length + path.length + (hint?.length ?? 0) + pointer.length + step_id.length;
 
+/** Whether a finding is a warning. */
+export const isWarning = ({ severity }: Diagnostic): boolean => severity === "warning";
+
 /** Builds a diagnostic at a place; default severity error. */
 export function diagnostic(
   code: string,

@@ -1,4 +1,5 @@
 /** `svc recipe expand-matrix` and `svc recipe run-matrix`: the variants of one recipe. */
+import { isWarning } from "../../contract/error.ts";
 import { prettyJson } from "../../contract/json.ts";
 import type { MatrixRow, MatrixRunResult } from "../../run/run_matrix.ts";
 import {
@@ -108,8 +109,8 @@ export const matrixCommands: CommandSpec[] = [
   }),
 ];
 
-function documentOf({ status, recipe_name, canonical_matrix, rows }: MatrixRunResult) {
-  return { schema_version: 1, status, recipe_name, canonical_matrix, rows };
+function documentOf({ status, recipe_name, canonical_matrix, rows, diagnostics }: MatrixRunResult) {
+  return { schema_version: 1, status, recipe_name, canonical_matrix, rows, warnings: diagnostics.filter(isWarning) };
 }
 
 function countText(rows: readonly MatrixRow[]): string {

@@ -1,6 +1,6 @@
 /** `svc recipe`: check, plan and run recipes, and keep their files in order. */
 import type { JsonObject } from "../../contract/value.ts";
-import { type Diagnostic, SvcError } from "../../contract/error.ts";
+import { type Diagnostic, isWarning, SvcError } from "../../contract/error.ts";
 import { exists } from "../../artifact/path_kind.ts";
 import { prettyJson } from "../../contract/json.ts";
 import {
@@ -31,8 +31,6 @@ export const PLANNING = {
   planCache: flag("--no-plan-cache", "plan without the cache"),
   ...LINT,
 };
-
-const isWarning = ({ severity }: Diagnostic) => severity === "warning";
 
 const planOptions = <T extends { planCache: boolean }>({ planCache: usePlanCache, ...options }: T) => ({
   ...options,

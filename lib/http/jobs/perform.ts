@@ -1,6 +1,7 @@
 /** Performs a job of each kind by a call of the session. */
 import { join, relative, sep } from "node:path";
 import type { LoadedPack } from "../../study/pack/load_pack.ts";
+import { isWarning } from "../../contract/error.ts";
 import { asObject, parseJson } from "../../contract/json.ts";
 import { unseal } from "../../contract/sealed.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";
@@ -36,6 +37,7 @@ const PERFORM: Readonly<Record<JobKind, Perform>> = {
       run_id,
       summary_path: relative(workspace.stateDir, result.summary_path).split(sep).join("/"),
       error: status === "completed" ? null : runError(run_id, status, summary),
+      result: { warnings: summary.warnings },
     };
   },
 
@@ -50,7 +52,7 @@ const PERFORM: Readonly<Record<JobKind, Perform>> = {
       parallelPoints: task.parallelPoints,
       ...{ keep: request.keep, drop: request.drop } as KeepOptions,
     });
-    const { status, recipe_name, canonical_matrix, rows } = result;
+    const { status, recipe_name, canonical_matrix, rows, diagnostics } = result;
     const failed = rows.filter((row) => row.status === "failed");
     return {
       ...OUTCOME,
@@ -64,7 +66,7 @@ const PERFORM: Readonly<Record<JobKind, Perform>> = {
         diagnostics: [],
         extra: { run_id: failed[0].run_id },
       },
-      result: { recipe_name, canonical_matrix, rows },
+      result: { recipe_name, canonical_matrix, rows, warnings: diagnostics.filter(isWarning) },
     };
   },
 

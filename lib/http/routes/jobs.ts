@@ -1,9 +1,9 @@
 /** Runs in the background and while the client waits, their events and their end. */
 import { SvcError } from "../../contract/error.ts";
-import type { Value } from "../../contract/value.ts";
+import type { JsonObject, Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { get, post } from "../route.ts";
-import { EXECUTION, KEPT, OBJECT, RECIPE, refusals, reply, STRICT_LINT } from "../schemas.ts";
+import { DIAGNOSTIC, EXECUTION, KEPT, OBJECT, RECIPE, refusals, reply, STRICT_LINT } from "../schemas.ts";
 import type { RecipeSource } from "../recipe_file.ts";
 import type { Service } from "../service.ts";
 import { eventStream, resumePoint } from "../stream.ts";
@@ -21,6 +21,7 @@ const RUN_REPLIES = {
       summary_path: z.string(),
       execution: OBJECT,
       resource_guard: OBJECT,
+      warnings: z.array(DIAGNOSTIC).describe("of the plan and of its steps, such as implausible metrics"),
     }),
   ),
   202: LASTING,
@@ -57,7 +58,13 @@ const runOf = (
 
 const run = (service: Service, source: RecipeSource, options: z.output<typeof RUN>) =>
   perform(
-    ({ run_id, summary_path, execution, resource_guard }) => ({ run_id, summary_path, execution, resource_guard }),
+    ({ run_id, summary_path, execution, resource_guard, result }) => ({
+      run_id,
+      summary_path,
+      execution,
+      resource_guard,
+      warnings: (result as JsonObject).warnings,
+    }),
     ...runOf(service, source, options),
   );
 

@@ -181,6 +181,28 @@ Deno.test("a synchronous run gives its outcome, and a reproduction its report", 
   assert.equal((await server.post("/api/runs/nothing/reproduce", {})).status, 404);
 });
 
+Deno.test("warnings come with the run, with its job and with a sweep", async () => {
+  await using server = await openTestServer();
+  const steps = [
+    { id: "data", op: "source.random_bits", params: { bit_count: 64 } },
+    {
+      id: "modulator",
+      op: "modulation.digital_modulate",
+      inputs: { bits: "data.bits" },
+      params: { modulation: "qpsk" },
+    },
+    { id: "channel", op: "wireless.channel", inputs: { symbols: "modulator.symbols" }, params: { snr_db: 200 } },
+  ];
+  const recipe = { name: "link", steps }, codes = (found: { code: string }[]) => found.map(({ code }) => code);
+  const run = await server.post("/api/recipe/run-payload", { recipe });
+  assert.deepEqual(codes(run.json.warnings), ["value_implausible"], run.text);
+  assert.deepEqual((await server.get(`/api/runs/${run.json.run_id}`)).json.summary.warnings, run.json.warnings);
+  const matrix = { dimensions: { bits: [64, 128] }, step_params: { data: { bit_count: { matrix: "bits" } } } };
+  const { job_id } = (await server.post("/api/matrix-jobs", { recipe: { ...recipe, metadata: { matrix } } })).json;
+  const swept = (await server.get(`/api/run-jobs/${job_id}/wait?timeout_seconds=60`)).json;
+  assert.deepEqual(codes(swept.result.warnings), ["value_implausible"]);
+});
+
 Deno.test("a sweep is one job: progress by variant, results with counts, kept metrics, resumed and refused", async () => {
   await using server = await openTestServer();
   const matrix = { dimensions: { count: [8, 16] }, step_params: { data: { bit_count: { matrix: "count" } } } };
