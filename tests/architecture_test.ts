@@ -87,7 +87,6 @@ const OWN_PATHS: Readonly<Record<string, string>> = {
   "lib/execute/contents.ts": "protects a copy that it made by checked paths",
   "lib/run/files.ts": "syncs files that were written by checked paths",
   "lib/run/git.ts": "reads the tracked files of the user's repository, lstat before each",
-  "lib/run/git_objects.ts": "reads the object store of the user's repository",
   "lib/run/prune.ts": "sets the time of a checked path",
   "lib/run/signature.ts": "a new folder with a copy of the signature, for ssh-keygen",
   "lib/run/index/database.ts": "names of the index, checked before it is opened",

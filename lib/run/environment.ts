@@ -42,7 +42,7 @@ export async function captureEnvironment(projectRoot: string): Promise<JsonObjec
     dependencies: program.dependencies,
     native: nativeFacts(),
     project_files: projectFiles(projectRoot),
-    git: readGitState(projectRoot),
+    git: await readGitState(projectRoot),
   };
 }
 

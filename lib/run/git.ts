@@ -1,21 +1,21 @@
 /**
- * Git state of the project: commit, branch and changes since the commit, read from `.git` in process.
+ * Git state of the project: commit, branch and changes since the commit.
  *
- * Tracked files are compared with the index by size, then by blob hash. The hash is skipped when the change time, which
- * programs cannot set, proves that the file is unchanged since git compared it. The index is compared with the tree of
- * HEAD, so that staged changes count. Untracked files are ignored.
+ * `git rev-parse`, `ls-files` and `ls-tree` read refs, index and tree; unlike `git status` and `git diff` they start no
+ * program that the repository configures. Tracked files are compared with the index here, by size, then by blob hash.
+ * The hash is skipped when the change time, which programs cannot set, proves that the file is unchanged since git
+ * compared it. The index is compared with the tree of HEAD, so that staged changes count. Untracked files are ignored.
+ * Where git cannot be started, commit and branch are read from their files.
  */
 import { createHash } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
 import { messageOf } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
-import { type IndexEntry, parseIndex } from "./git_index.ts";
-import { GitObjects, isAbsence, parseTree, readIfThere, readTextIfThere } from "./git_objects.ts";
 
 const TIME_LIMIT_MS = 2000;
 
-const SYMBOLIC_LINK = 0o120000, SUBMODULE = 0o160000, TREE = 0o040000, TYPE_MASK = 0o170000;
+const SYMBOLIC_LINK = 0o120000, SUBMODULE = 0o160000, TYPE_MASK = 0o170000;
 
 /** `git` of a manifest. */
 export interface GitState extends JsonObject {
@@ -46,12 +46,15 @@ class TimeLimit extends Error {
   }
 }
 
+/** Git is not installed, or may not be started. */
+class NoGit extends Error {}
+
 /**
- * Reads the git state of the folder that holds the project. Never throws: a failure is the `reason`.
+ * Reads the git state of the folder that holds the project. Never rejects: a failure is the `reason`.
  * @param folder the project root, anywhere inside a worktree
  * @param timeLimitMs values not determined in this time are null, with a reason
  */
-export function readGitState(folder: string, timeLimitMs = TIME_LIMIT_MS): GitState {
+export async function readGitState(folder: string, timeLimitMs = TIME_LIMIT_MS): Promise<GitState> {
   const state: GitState = {
     root: null,
     available: false,
@@ -72,8 +75,9 @@ export function readGitState(folder: string, timeLimitMs = TIME_LIMIT_MS): GitSt
     state.root = repository.root;
     state.available = true;
     checkTime();
-    Object.assign(state, readHead(repository));
-    const changes = findChanges(repository, state.commit, checkTime);
+    const git = gitOf(repository, deadline);
+    Object.assign(state, await readHead(repository, git));
+    const changes = await findChanges(repository, git, state.commit, checkTime);
     const paths = [...changes.keys()].sort();
     const deleted = paths.filter((path) => changes.get(path) === null).length;
     state.dirty = paths.length > 0;
@@ -84,6 +88,58 @@ export function readGitState(folder: string, timeLimitMs = TIME_LIMIT_MS): GitSt
   } catch (error) {
     return { ...state, reason: messageOf(error) };
   }
+}
+
+type Git = (...args: string[]) => Promise<string>;
+
+/**
+ * Runs git on a repository, without the user's settings and variables, and with nothing that starts a program or
+ * fetches an object.
+ */
+function gitOf({ root, gitDir }: Repository, deadline: number): Git {
+  const variables = ["PATH", "SYSTEMROOT"].filter((variable) =>
+    Deno.permissions.querySync({ name: "env", variable }).state === "granted"
+  ).map((variable) => [variable, Deno.env.get(variable) ?? ""]);
+  const settings = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=never"];
+  return async (...args) => {
+    // A permission request could block the program at a prompt.
+    if (Deno.permissions.querySync({ name: "run", command: "git" }).state !== "granted") {
+      throw new NoGit("Starting git is not permitted, so changes are not known");
+    }
+    const child = new Deno.Command("git", {
+      args: [
+        "--no-pager",
+        `--git-dir=${gitDir}`,
+        `--work-tree=${root}`,
+        ...settings.flatMap((it) => ["-c", it]),
+        ...args,
+      ],
+      cwd: root,
+      clearEnv: true,
+      env: {
+        ...Object.fromEntries(variables.filter(([, value]) => value !== "")),
+        LC_ALL: "C",
+        GIT_CONFIG_NOSYSTEM: "1",
+        GIT_CONFIG_GLOBAL: "/dev/null",
+        GIT_NO_LAZY_FETCH: "1",
+        GIT_NO_REPLACE_OBJECTS: "1",
+        GIT_OPTIONAL_LOCKS: "0",
+        GIT_TERMINAL_PROMPT: "0",
+      },
+      stdin: "null",
+      signal: AbortSignal.timeout(Math.max(1, deadline - performance.now())),
+    });
+    try {
+      const { success, stdout, stderr } = await child.output();
+      // A name that is not UTF-8 cannot be looked up, and must not count as a deleted file.
+      if (success) return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(stdout);
+      if (performance.now() >= deadline) throw new TimeLimit();
+      throw new Error(`git ${args[0]} failed: ${new TextDecoder().decode(stderr).trim()}`);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) throw new NoGit("git is not installed, so changes are not known");
+      throw error;
+    }
+  };
 }
 
 function findRepository(folder: string): Repository | null {
@@ -109,16 +165,37 @@ function gitDirOf(root: string): string | null {
     const target = /^gitdir: (.+?)\s*$/.exec(pointer)?.[1];
     return target === undefined ? null : resolve(root, target);
   }
-  return readIfThere(join(path, "HEAD")) === null ? null : path;
+  return readTextIfThere(join(path, "HEAD")) === null ? null : path;
 }
 
-/** Commit and branch of HEAD; the commit is null before the first commit, the branch with a detached HEAD. */
-function readHead(repository: Repository): { commit: string | null; branch: string | null } {
+interface Head {
+  /** Null before the first commit. */
+  commit: string | null;
+  /** Null with a detached HEAD. */
+  branch: string | null;
+}
+
+/** Commit and branch of HEAD, from git or, where it cannot be started or has no commit, from files. */
+async function readHead(repository: Repository, git: Git): Promise<Head> {
+  try {
+    const [commit, reference] = (await git("rev-parse", "--revs-only", "HEAD", "--symbolic-full-name", "HEAD")).split(
+      "\n",
+    );
+    if (commit !== "") return { commit, branch: reference === "HEAD" ? null : branchOf(reference) };
+  } catch (error) {
+    if (!(error instanceof NoGit)) throw error;
+  }
+  return headOfFiles(repository);
+}
+
+const branchOf = (reference: string): string => reference.replace(/^refs\/heads\//, "");
+
+function headOfFiles(repository: Repository): Head {
   const head = readTextIfThere(join(repository.gitDir, "HEAD"))?.trim() ?? "";
   const reference = /^ref: (.+)$/.exec(head)?.[1];
   if (reference === undefined) return { commit: head || null, branch: null };
   if (reference === "refs/heads/.invalid") throw new Error("The refs of this repository are not kept in files");
-  return { commit: resolveReference(repository, reference), branch: reference.replace(/^refs\/heads\//, "") };
+  return { commit: resolveReference(repository, reference), branch: branchOf(reference) };
 }
 
 function resolveReference({ gitDir, commonDir }: Repository, name: string, depth = 0): string | null {
@@ -136,33 +213,92 @@ function resolveReference({ gitDir, commonDir }: Repository, name: string, depth
 }
 
 /** Settings that affect comparison, from the repository's own configuration without includes. */
-function readSettings({ commonDir }: Repository): { hashBytes: number; fileModes: boolean; converts: boolean } {
+function readSettings({ commonDir }: Repository): { fileModes: boolean; converts: boolean } {
   const config = readTextIfThere(join(commonDir, "config")) ?? "";
   const has = (name: string, value: string) =>
     new RegExp(`^\\s*${name}\\s*=\\s*"?(?:${value})"?\\s*$`, "im").test(config);
   return {
-    hashBytes: has("objectformat", "sha256") ? 32 : 20,
     fileModes: !has("filemode", "false|no|off|0") && Deno.build.os !== "windows",
     converts: has("autocrlf", "true|yes|on|1|input"),
   };
 }
 
+/** A tracked file in the index. */
+interface IndexEntry extends TreeFile {
+  path: string;
+  /** 1 to 3 for the sides of a conflict, else 0. */
+  stage: number;
+  /** Size and times at git's last comparison with the blob; the size is 0 when git is unsure. */
+  size: number;
+  mtimeMs: number;
+  ctimeS: number;
+  /** Whether git does not look at the file: `assume-unchanged` or `skip-worktree`. */
+  ignored: boolean;
+  intentToAdd: boolean;
+}
+
+interface TreeFile {
+  mode: number;
+  id: string;
+}
+
+const INDEX_LINE = /([0-7]+) ([0-9a-f]+) (\d)\t([^\0]+)\0((?: {2}.*\n)*)/gy;
+const TREE_LINE = /([0-7]+) \w+ ([0-9a-f]+)\t([^\0]+)\0/gy;
+const DEBUG_LINES = /^ {2}ctime: (\d+):\d+\n {2}mtime: (\d+):(\d+)\n[^]*size: (\d+)\tflags: ([0-9a-f]+)\n$/;
+const ASSUME_VALID = 0x8000, INTENT_TO_ADD = 0x20000000, SKIP_WORKTREE = 0x40000000;
+
+/** The entries of the index. Without the lines of `--debug`, whose form may change, every file is hashed. */
+async function readIndex(git: Git): Promise<IndexEntry[]> {
+  const listed = await git("ls-files", "--stage", "--debug", "--full-name", "-z");
+  return recordsOf(listed, INDEX_LINE).map(([, mode, id, stage, path, debug]): IndexEntry => {
+    const [, ctime, mtime, mtimeNs, size, hex] = DEBUG_LINES.exec(debug) ?? ["", "0", "0", "0", "0", "0"];
+    const flags = parseInt(hex, 16);
+    // Git does not check a damaged index.
+    if (!/^(?:100[0-7]{3}|120000|160000)$/.test(mode) || path.split("/").some((name) => /^\.{0,2}$/.test(name))) {
+      throw new Error(`The git index is damaged: it has the file ${path} of mode ${mode}`);
+    }
+    return {
+      path,
+      mode: parseInt(mode, 8),
+      id,
+      stage: Number(stage),
+      size: Number(size),
+      mtimeMs: Number(mtime) * 1000 + Math.floor(Number(mtimeNs) / 1e6),
+      ctimeS: Number(ctime),
+      ignored: (flags & (ASSUME_VALID | SKIP_WORKTREE)) !== 0,
+      intentToAdd: (flags & INTENT_TO_ADD) !== 0,
+    };
+  });
+}
+
+/** The records of a list. @throws Error for a list that has anything else */
+function recordsOf(listed: string, record: RegExp): RegExpExecArray[] {
+  const found = [...listed.matchAll(record)], last = found.at(-1);
+  if ((last === undefined ? 0 : last.index + last[0].length) !== listed.length) {
+    throw new Error("Git lists its files in an unknown format");
+  }
+  return found;
+}
+
 /** Changed files by path, with the blob hash of the worktree file, or null when it is absent. */
-function findChanges(repository: Repository, commit: string | null, checkTime: () => void): Map<string, string | null> {
-  const { hashBytes, fileModes, converts } = readSettings(repository);
-  const indexPath = join(repository.gitDir, "index");
-  const indexBytes = readIfThere(indexPath);
-  const indexTimeMs = indexBytes === null ? 0 : Deno.statSync(indexPath).mtime?.getTime() ?? 0;
-  const index = indexBytes === null ? [] : parseIndex(indexBytes, hashBytes);
-  const committed = commit === null ? new Map<string, TreeFile>() : filesOf(repository, commit, hashBytes, checkTime);
+async function findChanges(
+  repository: Repository,
+  git: Git,
+  commit: string | null,
+  checkTime: () => void,
+): Promise<Map<string, string | null>> {
+  const { fileModes, converts } = readSettings(repository);
+  const index = await readIndex(git);
+  const indexTimeMs = index.length === 0 ? 0 : Deno.statSync(join(repository.gitDir, "index")).mtime?.getTime() ?? 0;
+  const committed = commit === null ? new Map<string, TreeFile>() : await filesOf(repository, git, commit);
   // Line-end conversion and filters change a file on purpose; only git can apply them.
   const mayConvert = converts || index.some(({ path }) => /(^|\/)\.gitattributes$/.test(path)) ||
-    readIfThere(join(repository.commonDir, "info", "attributes")) !== null;
-  const algorithm = hashBytes === 32 ? "sha256" : "sha1";
+    readTextIfThere(join(repository.commonDir, "info", "attributes")) !== null;
   const changes = new Map<string, string | null>();
   for (const entry of index) {
     checkTime();
-    const file = entry.assumeValid || entry.skipWorktree
+    const algorithm = entry.id.length === 64 ? "sha256" : "sha1";
+    const file = entry.ignored
       ? { id: entry.id, changed: false }
       : compareFile(repository.root, entry, { algorithm, fileModes, mayConvert, indexTimeMs, checkTime });
     const before = committed.get(entry.path);
@@ -175,54 +311,20 @@ function findChanges(repository: Repository, commit: string | null, checkTime: (
   return changes;
 }
 
-interface TreeFile {
-  mode: number;
-  id: string;
-}
-
 /** A commit of more files is read again for each run. */
 const MOST_KEPT_FILES = 20_000;
-/** The commit that was read last: a commit never changes, and reading it takes longer than comparing the files. */
-let kept: { objects: string; commit: string; files: ReadonlyMap<string, TreeFile> } | undefined;
+/** The commit that was read last: a commit never changes. */
+let kept: { gitDir: string; commit: string; files: ReadonlyMap<string, TreeFile> } | undefined;
 
 /** The files of a commit by path; the caller may change the map. */
-function filesOf(
-  repository: Repository,
-  commit: string,
-  hashBytes: number,
-  checkTime: () => void,
-): Map<string, TreeFile> {
-  const objects = join(repository.commonDir, "objects");
-  if (kept?.commit === commit && kept.objects === objects) return new Map(kept.files);
-  const files = readCommit(repository, commit, hashBytes, checkTime);
-  if (files.size <= MOST_KEPT_FILES) kept = { objects, commit, files: new Map(files) };
+async function filesOf({ gitDir }: Repository, git: Git, commit: string): Promise<Map<string, TreeFile>> {
+  if (kept?.commit === commit && kept.gitDir === gitDir) return new Map(kept.files);
+  const listed = await git("ls-tree", "-r", "-z", "--full-tree", commit);
+  const files = new Map(
+    recordsOf(listed, TREE_LINE).map(([, mode, id, path]) => [path, { mode: parseInt(mode, 8), id }]),
+  );
+  if (files.size <= MOST_KEPT_FILES) kept = { gitDir, commit, files: new Map(files) };
   return files;
-}
-
-function readCommit(
-  repository: Repository,
-  commit: string,
-  hashBytes: number,
-  checkTime: () => void,
-): Map<string, TreeFile> {
-  const objects = new GitObjects(join(repository.commonDir, "objects"), hashBytes);
-  const files = new Map<string, TreeFile>();
-  const visit = (id: string, prefix: string) => {
-    checkTime();
-    for (const { mode, name, id: child } of parseTree(objects.read(id).data, hashBytes)) {
-      if ((mode & TYPE_MASK) === TREE) visit(child, `${prefix}${name}/`);
-      else files.set(prefix + name, { mode, id: child });
-    }
-  };
-  try {
-    const text = new TextDecoder().decode(objects.read(commit).data);
-    const tree = /^tree ([0-9a-f]+)$/m.exec(text)?.[1];
-    if (tree === undefined) throw new Error(`The git object ${commit} is not a commit`);
-    visit(tree, "");
-    return files;
-  } finally {
-    objects.close();
-  }
 }
 
 interface CompareOptions {
@@ -281,7 +383,7 @@ function compareSubmodule(
 ): { id: string | null; changed: boolean } {
   const gitDir = info.isDirectory ? gitDirOf(path) : null;
   if (gitDir === null) return { id: entry.id, changed: !info.isDirectory };
-  const { commit } = readHead({ root: path, gitDir, commonDir: gitDir });
+  const { commit } = headOfFiles({ root: path, gitDir, commonDir: gitDir });
   return { id: commit, changed: commit !== entry.id };
 }
 
@@ -303,4 +405,20 @@ function hashFile(path: string, size: number, { algorithm, checkTime }: CompareO
     file.close();
   }
   return hash.digest("hex");
+}
+
+/** Null for a missing path or a folder. */
+function readTextIfThere(path: string): string | null {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch (error) {
+    if (isAbsence(error)) return null;
+    throw error;
+  }
+}
+
+/** Whether an error means a missing path, a file in place of a parent folder, or a folder in place of a file. */
+function isAbsence(error: unknown): boolean {
+  return error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory ||
+    error instanceof Deno.errors.IsADirectory;
 }

@@ -37,7 +37,7 @@ export const uiCommands: CommandSpec[] = [
     },
     notes:
       "It needs no more than\n  deno run --no-prompt --allow-read --allow-write=<project>/.svc,<project>/recipes \\\n" +
-      "    --allow-net=127.0.0.1:8765 --allow-env --allow-sys --allow-run=deno,sh cli.ts ui serve",
+      "    --allow-net=127.0.0.1:8765 --allow-env --allow-sys --allow-run=deno,sh,git cli.ts ui serve",
     examples: [
       "svc ui serve",
       "svc ui serve --read-only --port 0",
