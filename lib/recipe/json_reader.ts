@@ -1,5 +1,6 @@
 /**
- * A strict JSON reader with typed numbers and positions.
+ * A strict JSON reader with typed numbers and positions. Own code: `JSON.parse` gives no positions and keeps the last of
+ * two equal keys, and a YAML reader accepts texts that are no JSON.
  *
  * Grammar: RFC 8259. Duplicate keys, lone surrogates and numbers outside binary64 are refused too, because they are
  * ambiguous. A number token without `.`, `e` or `E` is an integer of any size, every other one a float.
