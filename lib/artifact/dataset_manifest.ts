@@ -1,6 +1,6 @@
 /** Image-dataset manifests: reading, and selection of samples. Rules: dataset_manifest_rules.ts. */
 import { posix } from "node:path";
-import { type Diagnostic, messageOf, SvcError } from "../contract/error.ts";
+import { type Diagnostic, isWarning, messageOf, SvcError } from "../contract/error.ts";
 import { parseJson } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { Value } from "../contract/value.ts";
@@ -40,7 +40,7 @@ export function parseImageManifest(contents: Uint8Array | string): ImageManifest
   }
   const repeated = repeatedKey(text);
   if (repeated !== null) throw invalid(`the key ${repeated} is repeated in one object`);
-  const problems = checkImageManifest(document);
+  const problems = checkImageManifest(document).filter((one) => !isWarning(one));
   if (problems.length > 0) throw invalid(summary(problems), problems);
   return document as ImageManifest;
 }

@@ -7,7 +7,7 @@ import type { FetchDatasetOptions } from "../fetch/datasets.ts";
 import type { ExchangeOptions, ExchangeReport, PushOptions } from "../exchange/exchange.ts";
 import { exists, isFolder } from "../artifact/path_kind.ts";
 import { readBounded } from "../artifact/read_file.ts";
-import { type Diagnostic, SvcError } from "../contract/error.ts";
+import { type Diagnostic, isWarning, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { prettyJson } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
@@ -40,6 +40,8 @@ export interface WrittenManifest {
 export interface CheckedManifest {
   manifest: ImageManifest | TextManifest;
   sha256: string;
+  /** What does not keep it from being used. */
+  warnings: Diagnostic[];
 }
 
 export type DatasetImages = {
@@ -243,6 +245,7 @@ export class Data {
     { files = true, decode }: { files?: boolean; decode?: boolean } = {},
   ): Promise<CheckedManifest> {
     const { checkManifestFiles, parseImageManifest } = await import("../artifact/dataset_manifest.ts");
+    const { checkImageManifest } = await import("../artifact/dataset_manifest_rules.ts");
     const { parseTextManifest, TEXT_MANIFEST_KIND, textOfSample } = await import("../artifact/text_manifest.ts");
     const { attachLocations } = await import("../recipe/positions.ts");
     const { readJson } = await import("../recipe/json_reader.ts");
@@ -262,11 +265,13 @@ export class Data {
         for (const sample of files ? manifest.samples : []) {
           await textOfSample(sample, file, (path) => readManifest(path));
         }
-        return { manifest, sha256: sha256Hex(bytes) };
+        return { manifest, sha256: sha256Hex(bytes), warnings: [] };
       }
       const manifest = parseImageManifest(bytes);
       const found = files ? await checkManifestFiles(manifest, dirname(file), { decode }) : [];
-      return found.length > 0 ? refuse(found) : { manifest, sha256: sha256Hex(bytes) };
+      if (found.length > 0) refuse(found);
+      const warnings = attachLocations(checkImageManifest(manifest).filter(isWarning), locate);
+      return { manifest, sha256: sha256Hex(bytes), warnings };
     } catch (error) {
       if (error instanceof SvcError && error.diagnostics.length > 0) refuse(error.diagnostics);
       throw error;

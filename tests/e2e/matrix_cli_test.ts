@@ -149,6 +149,11 @@ Deno.test(
     assert.equal(legacy.code, 0, legacy.stderr);
     assert.equal(legacy.stdout.trim().split("\n").length, 4);
     assert.match(legacy.stderr, /warning\[legacy_sweep_normalized\]/);
+    const older = (await Deno.readTextFile(join(cwd, "bits.yaml"))).replace("name: bits", "name: bits\nauthor: me");
+    await Deno.writeTextFile(join(cwd, "older.yaml"), older);
+    const compat = await svc(["recipe", "expand-matrix", "older.yaml", "--compat"], { cwd });
+    assert.deepEqual([compat.code, compat.stdout], [0, legacy.stdout], compat.stderr);
+    assert.equal((await svc(["recipe", "expand-matrix", "older.yaml"], { cwd })).code, 3);
     const strict = await svc(["recipe", "run-matrix", "bits.yaml", "--strict-legacy"], { cwd });
     assert.equal(strict.code, 3);
     assert.match(strict.stderr, /error\[legacy_sweep_normalized\]/);

@@ -119,7 +119,7 @@ export const dataCommands: CommandSpec[] = [
       context.excerpt = (location) => excerpt(text, location);
       return await svc.data.checkManifest(file, options);
     },
-    json: ({ manifest, sha256 }, { options: { files } }) => ({
+    json: ({ manifest, sha256, warnings }, { options: { files } }) => ({
       schema_version: 1,
       status: "valid",
       id: manifest.id,
@@ -128,9 +128,10 @@ export const dataCommands: CommandSpec[] = [
       sample_count: manifest.samples.length,
       splits: Object.fromEntries(Object.entries(manifest.splits).map(([name, ids]) => [name, ids.length])),
       files_checked: files,
-      diagnostics: [],
+      diagnostics: warnings,
     }),
-    show({ manifest: { id, samples, splits }, sha256 }, { context }) {
+    show({ manifest: { id, samples, splits }, sha256, warnings }, { context }) {
+      context.findings(warnings);
       const counts = Object.entries(splits).map(([name, ids]) => `${name} ${ids.length}`).join(", ");
       return `${context.paint("green", "valid")}  ${id}: ${samples.length} samples (${counts})\n` +
         `  manifest_sha256: ${sha256}`;

@@ -27,11 +27,15 @@ export const matrixCommands: CommandSpec[] = [
   command({
     usage: "recipe expand-matrix <file>",
     summary: "show the concrete recipes of a matrix; with --json the recipes themselves",
-    options: { set: SET, strictLegacy: STRICT_LEGACY },
+    options: {
+      compat: flag("--compat", "accept older forms of recipes, with warnings"),
+      set: SET,
+      strictLegacy: STRICT_LEGACY,
+    },
     examples: ["svc recipe expand-matrix recipes/recipe_starters/image_protected_digital_awgn.yaml"],
-    async call({ svc, args: [file], options: { set, strictLegacy }, context }) {
+    async call({ svc, args: [file], options: { compat, set, strictLegacy }, context }) {
       const recipe = await context.recipe(svc, file, set);
-      const expansion = await svc.recipes.expand(recipe, { strictLegacy });
+      const expansion = await svc.recipes.expand(recipe, { mode: compat ? "compat" : "strict", strictLegacy });
       if (expansion.status === "invalid") recipe.refuse("recipe_invalid", "expand", expansion.diagnostics);
       const { expansionDocument } = await import("../../recipe/expand_matrix.ts");
       return { expansion, document: expansionDocument(expansion) };

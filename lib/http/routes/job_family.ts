@@ -121,11 +121,14 @@ async function endOf(service: Service, { document }: Job, seconds: number): Prom
 
 /** The error of a job that did not complete. */
 function endError({ error, state, job_id, run_id }: JobDocument): SvcError {
-  const { code, detail, hint, system_code } = (error ?? {}) as Record<string, string | undefined>;
+  const { code, detail, hint, system_code, failure } = (error ?? {}) as Record<string, string | undefined>;
   return new SvcError(
     code ?? (state === "failed" ? "run_failed" : "run_canceled"),
     detail ?? `The run ended as ${state.replace("_", " ")}`,
-    { hint, extra: { job_id, run_id, ...(system_code === undefined ? {} : { system_code }) } },
+    {
+      hint,
+      extra: { job_id, run_id, ...(failure && { failure }), ...(system_code === undefined ? {} : { system_code }) },
+    },
   );
 }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { open } from "../../../mod.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { sha256Hex, sha256Json } from "../../../lib/contract/hash.ts";
 import { parseJson, prettyJson } from "../../../lib/contract/json.ts";
@@ -116,8 +117,26 @@ Deno.test("rules between members are checked", () => {
   }
   assert.deepEqual(codes(manifest({}, { path: "sub folder/b.c.png" })), []);
   assert.deepEqual(codes(manifest({}, { transform: { name: "identity", crop: float(1) } })), [
-    "manifest_fingerprint_mismatch $.samples[1].transform_fingerprint_sha256",
+    "fingerprint_foreign $.samples[1].transform_fingerprint_sha256",
   ]);
+});
+
+Deno.test("a fingerprint of another program is a warning, and the manifest is used", async () => {
+  const foreign = manifest({}, { transform_fingerprint_sha256: "0".repeat(64) });
+  const [found, ...others] = checkImageManifest(foreign);
+  assert.deepEqual([found.code, found.severity, others], ["fingerprint_foreign", "warning", []]);
+  assert.equal(parseImageManifest(prettyJson(foreign)).samples.length, 3);
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(join(folder, "manifest.json"), prettyJson(foreign));
+    await using svc = await open({ projectRoot: folder });
+    const { warnings } = await svc.data.checkManifest(join(folder, "manifest.json"), { files: false });
+    assert.deepEqual(warnings.map(({ code, path }) => [code, path]), [
+      ["fingerprint_foreign", "$.samples[1].transform_fingerprint_sha256"],
+    ]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });
 
 Deno.test("a manifest file is read, or refused with everything that is wrong", () => {

@@ -139,6 +139,8 @@ Deno.test("a run that cannot fit is refused, unless its estimate is to be ignore
   assert.deepEqual((await server.get("/api/run-jobs")).json.jobs, []);
   const tried = await server.post("/api/recipe/run-payload", { recipe, ignore_estimate: true });
   assert.deepEqual([tried.status, tried.json.code], [422, "run_failed"], tried.text);
+  // The code of the operation that failed, and its step.
+  assert.deepEqual([tried.json.failure.code, tried.json.failure.step_id], ["operation_failed", "data"], tried.text);
 });
 
 Deno.test("execution is taken exactly", async () => {
