@@ -10,7 +10,7 @@ import { differingBits, failedBlocks } from "../lib/numeric/coding/bit_errors.ts
 import { bitsIndex, indexBits, packBits, unpackBits } from "../lib/numeric/array/bit_packing.ts";
 import { demodulateIdentity, hardBits, type LlrMethod, mapToPoints } from "../lib/numeric/link/modulation.ts";
 import type { Modulation } from "../lib/numeric/link/modulations.ts";
-import { addComplexNormalParallel } from "../lib/numeric/parallel/draws.ts";
+import { addComplexNormalParallel, integersParallel } from "../lib/numeric/parallel/draws.ts";
 import { demodulateLlrParallel, modulateParallel } from "../lib/numeric/parallel/modulation.ts";
 import type { ParallelOptions } from "../lib/numeric/parallel/shared.ts";
 import type { Generator } from "../lib/numeric/random/random.ts";
@@ -46,6 +46,7 @@ export interface DataPlane {
     bits: Bits;
   };
   demodulateIdentity(symbols: Float32Array, noiseVariance: number | Float32Array): { llr: Float32Array; bits: Bits };
+  randomBits(generator: Generator, count: number, options?: ParallelOptions): Bits;
   addComplexNormal(
     generator: Generator,
     symbols: Float32Array,
@@ -73,6 +74,7 @@ const PORTABLE: DataPlane = {
     return { llr, bits: hardBits(llr) };
   },
   demodulateIdentity,
+  randomBits: (generator, count, options) => integersParallel(generator, 0, 2, count, "uint8", options),
   addComplexNormal: addComplexNormalParallel,
 };
 

@@ -7,7 +7,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter, seedParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitMetadata, bitsArtifact } from "../../lib/artifact/values.ts";
-import { integersParallel } from "../../lib/numeric/parallel/draws.ts";
+import { dataPlane, madeOn, portableOnly } from "../_data_plane.ts";
 
 export default defineOperation({
   id: "source.random_bits",
@@ -27,7 +27,9 @@ export default defineOperation({
   estimate: ({ bit_count, batch_size }) => ({ bits: [["uint8", bit_count * batch_size]] }),
   twin: true,
   threadSafe: true,
+  nativeKernels: true,
   streaming: {
+    allows: portableOnly,
     open({ params, generator }) {
       const length = params.bit_count * params.batch_size;
       return {
@@ -36,9 +38,10 @@ export default defineOperation({
       };
     },
   },
-  run({ params, generator, threads }) {
-    const bits = integersParallel(generator, 0, 2, params.batch_size * params.bit_count, "uint8", { threads });
-    return { outputs: { bits: bitsArtifact(bits, itemsOf(params), "payload.bits") } };
+  async run(context) {
+    const { params, generator, threads } = context, kernels = await dataPlane(context);
+    const bits = kernels.randomBits(generator, params.batch_size * params.bit_count, { threads });
+    return { outputs: { bits: madeOn(kernels, bitsArtifact(bits, itemsOf(params), "payload.bits")) } };
   },
 });
 

@@ -121,6 +121,10 @@ measure("complex noise", noise, 15)
           native: () => own.demodulate(received, modulation, 0.4),
         })).map(([name, bodies]) => [`demapping and decisions, ${name}`, bodies]),
       ),
+      "random bits": {
+        portable: () => generator.integers(0, 2, BITS, "uint8"),
+        native: () => own.randomBits(generator, BITS),
+      },
       "complex noise": {
         portable: () => generator.addComplexNormal(symbols, 0.4),
         native: () => own.addComplexNormal(generator, symbols, 0.4),

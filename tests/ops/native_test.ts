@@ -57,6 +57,7 @@ Deno.test("the operations of the native extension", () => {
     "modulation.digital_modulate",
     "modulation.identity_modulate",
     "modulation.qpsk_pilot_modulate",
+    "source.random_bits",
     "wireless.channel",
     "wireless.digital_link",
   ]);

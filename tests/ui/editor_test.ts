@@ -11,6 +11,7 @@ import {
   FILES,
   findText,
   LINK,
+  openFile,
   openLink,
   REFUSED,
   replaceText,
@@ -98,16 +99,27 @@ browserTest("a wrong value is told at its field and in the list, and stands in t
   await page.locator('#param-data-bit_count[aria-invalid="true"]:focus').waitFor();
 }, { files: FILES });
 
+/** A recipe with a block that has values without use. */
+const CODEC = `name: codec
+steps:
+  - id: scenes
+    op: source.synthetic_scenes
+  - id: encoder
+    op: model.jpeg_encode
+    inputs: { images: scenes.images }
+`;
+
 browserTest("a value that cannot be chosen is greyed, with its reason", async (scene) => {
   const { page } = scene;
-  await openLink(scene);
-  await page.locator('.block[data-step="data"]').click();
+  await scene.open();
+  await openFile(scene, "codec");
+  await page.locator('.block[data-step="encoder"]').click();
   const choice = (name: string) => page.locator(".method-choice").filter({ hasText: name });
   await choice("cpp_native").getByText("The native extension has no kernels for this operation").waitFor();
   assert.ok(await choice("cpp_native").getByRole("radio").isDisabled());
   await choice("python_numpy").getByRole("radio").check();
-  await drafted(scene, /"data_plane_backend":"python_numpy"/);
-}, { files: FILES });
+  await drafted(scene, /"data_plane_backend":"python_numpy"/, "codec");
+}, { files: { "recipes/codec.yaml": CODEC } });
 
 browserTest("a duplicate is a recipe of its own, and drafts survive a reload", async (scene) => {
   const { page } = scene;

@@ -38,6 +38,7 @@ const INTERFACE = {
   demodulate_qpsk: { parameters: DEMAP, result: "void" },
   demodulate_square: { parameters: [...DEMAP, "i32", "f64", "f64"], result: "void" },
   demodulate_identity: { parameters: DEMAP, result: "void" },
+  random_bits: { parameters: PASS, result: "void" },
   add_complex_normal: { parameters: ["buffer", "buffer", "buffer", "usize", "f64"], result: "void" },
   nr_ldpc_workspace: { parameters: [], result: "u32" },
   nr_ldpc_decode: {
@@ -180,6 +181,13 @@ export class NativeKernels {
     const bits = resultArray<Uint8Array>(Uint8Array, llr.length);
     call(plain(symbols), variances, variance, BigInt(count), plain(llr), plain(bits));
     return { llr, bits };
+  }
+
+  /** As `generator.integers(0, 2, count, "uint8")`. */
+  randomBits(generator: Generator, count: number): Uint8Array {
+    const bits = resultArray<Uint8Array>(Uint8Array, count);
+    generator.lend((state) => this.#calls.random_bits(state, plain(bits), BigInt(count)));
+    return bits;
   }
 
   /** As `generator.addComplexNormal`: draws the same values and leaves the generator in the same state. */

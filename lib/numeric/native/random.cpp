@@ -5,6 +5,7 @@
  * A step waits for the 128-bit product of the step before; four interleaved streams of fourfold steps overlap them. The
  * tables are those of ../data/ziggurat.json, written by the build.
  */
+#include "bits.hpp"
 #include "export.hpp"
 #include "logarithm.hpp"
 #include "ziggurat.inc"
@@ -161,5 +162,35 @@ SVC_EXPORT(void, add_complex_normal)(
     normals(stream, count, [=](size_t i, double z) {
       out[2 * i + part] = static_cast<float>(symbols[2 * i + part] + scale * z);
     });
+  }
+}
+
+/**
+ * Uniform bits as `integers(0, 2, uint8)`: the highest bit of each byte of 32-bit words, the low word of an output first.
+ * The rest of the last word is dropped, an unused high word is kept.
+ *
+ * @param state four words of the generator, then the kept word of 32 bits and whether there is one
+ */
+SVC_EXPORT(void, random_bits)(uint64_t* state, uint8_t* __restrict bits, size_t count) {
+  uint32_t* const kept = reinterpret_cast<uint32_t*>(state + 4);
+  Stream stream(state);
+  size_t at = 0;
+  const auto put = [&](uint64_t raw, size_t bytes) {
+    const uint64_t word = raw >> 7 & LOW_BITS;
+    std::memcpy(bits + at, &word, count - at < bytes ? count - at : bytes);
+    at += bytes;
+  };
+  if (count > 0 && kept[1]) {
+    put(kept[0], 4);
+    kept[1] = 0;
+  }
+  while (at < count) {
+    if (stream.cursor == stream.limit) stream.refill((count - at + 7) / 8);
+    const uint64_t raw = *stream.cursor++;
+    if (count - at <= 4) {
+      kept[0] = static_cast<uint32_t>(raw >> 32);
+      kept[1] = 1;
+    }
+    put(raw, 8);
   }
 }

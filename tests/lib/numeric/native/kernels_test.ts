@@ -182,6 +182,16 @@ onEveryLevel("noise is drawn from the same stream, and both implementations may 
   assert.deepEqual(ours.integers(0, 2 ** 32, 3, "uint32"), theirs.integers(0, 2 ** 32, 3, "uint32"));
 });
 
+onEveryLevel("random bits are those of the generator, and leave it in the same state", (native) => {
+  const ours = Generator.seeded(7), theirs = Generator.seeded(7);
+  for (const count of [0, 1, 4, 5, 8, 3, 0, 12, 13, 1000, 8191, 8193, 30001]) {
+    assert.deepEqual(native.randomBits(ours, count), theirs.integers(0, 2, count, "uint8"), `${count} bits`);
+    if (count % 3 === 0) assert.equal(ours.random(), theirs.random());
+    assert.deepEqual(theirs.integers(0, 2, count, "uint8"), native.randomBits(ours, count), `${count} bits again`);
+  }
+  assert.deepEqual(ours.integers(0, 2 ** 32, 3, "uint32"), theirs.integers(0, 2 ** 32, 3, "uint32"));
+});
+
 onEveryLevel("millions of draws agree, the tails of the ziggurat included", (native) => {
   const zero = new Float32Array(3_000_000);
   const noise = native.addComplexNormal(Generator.seeded(77n ** 20n), zero, 2);
