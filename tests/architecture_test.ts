@@ -54,7 +54,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 };
 const OPERATIONS_MAY_USE = ["lib/contract", "lib/numeric", "lib/artifact"];
 const BRING_OPERATIONS = ["lib/session", "lib/http", "lib/cli", "lib/library"];
-const PAGE_MAY_USE = ["lib/contract", "lib/numeric", "lib/plan", "lib/figure"];
+const PAGE_MAY_USE = ["lib/contract", "lib/numeric", "lib/figure"];
 const ENTRY_POINTS = ["mod.ts", "cli.ts", "server.ts"];
 /** The library for Node and browsers; `deno task library` builds it. */
 const LIBRARY_ENTRY_POINT = "lib/library/mod.ts";

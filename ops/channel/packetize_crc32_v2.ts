@@ -11,7 +11,7 @@ export default defineOperation({
   inputs: { bits: [PAYLOAD_BITS] },
   outputs: { bits: FRAMED_BITS },
   params: PACKETIZE_PARAMS,
-  differentiability: { framework: "numpy", gradient: "none", trainable_params: false, exportable: false },
+  differentiability: { framework: "numpy", gradient: "stop", trainable_params: false, exportable: false },
   outputMetadataGuarantees: { bits: { from: "bits", keys: PACKETIZED_KEYS } },
   check: checkPacketize,
   threadSafe: true,

@@ -1,5 +1,5 @@
 /**
- * The link as a block diagram, placed by `lib/plan/graph_layout` as in `svc recipe graph --format svg`. The picture is moved,
+ * The link as a block diagram, placed by `lib/figure/graph/layout` as in `svc recipe graph --format svg`. The picture is moved,
  * zoomed and walked with the arrow keys; edges are not edited.
  */
 import type { JsonObject } from "../../lib/contract/value.ts";
