@@ -7,7 +7,7 @@ import { Pair, type Scalar, YAMLMap, YAMLSeq } from "../contract/yaml_library.ts
 import { jsonStyleOf, jsonText } from "./json_write.ts";
 import { commonItems, keepLines, keepSpace } from "./keep_lines.ts";
 import { readRecipeText, type TextFormat, textFormatOf } from "./read.ts";
-import { commentHolder, type Part, settleComments } from "./yaml_comments.ts";
+import { commentHolder, type Part, settleDocument } from "./yaml_comments.ts";
 import { documentText, newNode, yamlText } from "./yaml_write.ts";
 import { readYaml } from "./yaml_reader.ts";
 
@@ -66,7 +66,7 @@ function* jsonEdits(text: string, old: Value, value: Value): Generator<string> {
 
 function* yamlEdits(text: string, old: Value, value: Value): Generator<string> {
   const document = documentOf(text)!;
-  settleComments(text, document.contents as Node | null);
+  settleDocument(text, document);
   const layout = { source: text, ...indentationOf(text) };
   const before = documentText(document, layout);
   document.contents = new Merge().value(document.contents as Node | null, old, value);

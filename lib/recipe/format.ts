@@ -8,7 +8,7 @@ import { sameValue } from "../contract/json.ts";
 import { CST, isMap, isSeq, Lexer, type Node, type Scalar, type YAMLMap } from "../contract/yaml_library.ts";
 import { jsonText } from "./json_write.ts";
 import { readRecipeText, type TextFormat, textFormatOf } from "./read.ts";
-import { commentHolder, settleComments } from "./yaml_comments.ts";
+import { commentHolder, settleDocument } from "./yaml_comments.ts";
 import { readYaml } from "./yaml_reader.ts";
 import { documentText } from "./yaml_write.ts";
 
@@ -89,7 +89,7 @@ function json(text: string): string {
 /** @param keepLinked whether collections with an anchor or an alias keep their order: an alias follows its anchor */
 function yaml(text: string, keepLinked: boolean): string | null {
   const document = readYaml(text, "", "null").document!, root = document.contents as Node | null;
-  settleComments(text, root);
+  settleDocument(text, document);
   sortFields(root, (node) => keepLinked && /[&*]/.test(text.slice(node.range![0], node.range![1])));
   return documentText(document, { source: text, tidy: true });
 }

@@ -4,7 +4,7 @@
  * The library attaches those above the first part of a collection, and those on the line of its key, to the collection,
  * and those above a part to the part before it when that part ends with a comment of its own.
  */
-import { isCollection, isPair, type Node, type Pair } from "../contract/yaml_library.ts";
+import { type Document, isCollection, isPair, type Node, type Pair } from "../contract/yaml_library.ts";
 import type { YAMLMap, YAMLSeq } from "../contract/yaml_library.ts";
 
 /** A field or an item of a collection. */
@@ -15,8 +15,18 @@ export function commentHolder(part: Part): Node | null {
   return isPair(part) ? part.key as Node : part as Node | null;
 }
 
+/** Attaches the comments of a document; those at its head are its own. */
+export function settleDocument(text: string, document: Document): void {
+  const root = document.contents as Node | null;
+  settleComments(text, root);
+  const first = isBlock(root) ? commentHolder(root.items[0] as Part) : null;
+  if (root === null || !first?.commentBefore) return;
+  root.commentBefore = joined(root.commentBefore, first.commentBefore);
+  first.commentBefore = undefined;
+}
+
 /** Attaches the comments of a tree. @param key the key of the node; without one, comments above it are its own */
-export function settleComments(text: string, node: Node | null, key?: Node): void {
+function settleComments(text: string, node: Node | null, key?: Node): void {
   if (key !== undefined && node !== null) settleKey(text, key, node);
   if (!isBlock(node)) return;
   const parts = node.items as Part[], first = commentHolder(parts[0]);
@@ -76,6 +86,6 @@ function lastComment(node: Node | null): YAMLMap | YAMLSeq | null {
   return lastComment(isPair(last) ? last.value as Node : last as Node);
 }
 
-function joined(a: string, b: string | null | undefined): string {
-  return b ? `${a}\n${b}` : a;
+function joined(a: string | null | undefined, b: string | null | undefined): string {
+  return [a, b].filter((comment) => comment).join("\n");
 }

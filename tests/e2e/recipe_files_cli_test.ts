@@ -16,7 +16,7 @@ const LAID_OUT = `# bits over a link
 name: bits
 metadata: {seed: 23}
 steps:
-  - {id: data, op: source.random_bits}   # as many as it likes
+  - {id: data, op: source.random_bits} # as many as it likes
   - id: modulator
     op: modulation.digital_modulate
     inputs: {bits: data.bits}
