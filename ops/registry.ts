@@ -33,13 +33,13 @@ import digests from "./contract_digests.json" with { type: "json" };
 export async function createRegistry(modules: readonly (URL | string)[] = []): Promise<Registry> {
   const registry = new Registry();
   const inFolder = programForm() === "folder";
-  registry.register(inFolder ? laterOperations() : (await import("./index.ts")).BUILTIN_OPERATIONS);
+  registry.register(inFolder ? lazyOperations() : (await import("./index.ts")).BUILTIN_OPERATIONS);
   registry.register(await Promise.all(modules.map(loadOperation)));
   return registry;
 }
 
 /** The built-in operations, each loaded at the first use of its definition or contract. */
-function laterOperations(): RegisteredOperation[] {
+function lazyOperations(): RegisteredOperation[] {
   const require = nodeModule().createRequire(import.meta.url);
   return Object.entries(digests.operations).map(([id, { module, contract_sha256 }]) => {
     const url = new URL(module, import.meta.url);

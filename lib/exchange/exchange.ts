@@ -288,7 +288,7 @@ export async function pull(
 ): Promise<ExchangeReport> {
   const store = openStore(address, options), kind = KINDS[group], { dryRun = false } = options;
   const known: string[] = [];
-  // A name that is no id of this group is none that this program has written.
+  // Not written by svc.
   for await (const id of storedIds(store, group)) if (kind.isId(id)) known.push(id);
   const items: ExchangedItem[] = [];
   for (const id of chosen(group, known, wanted, store.address)) {

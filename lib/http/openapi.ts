@@ -1,4 +1,4 @@
-/** OpenAPI 3.1 from the routes: nothing is said here that the routes do not say. */
+/** Generates OpenAPI 3.1 from the route declarations. */
 import type { JsonObject } from "../contract/value.ts";
 import { schemaOf } from "./answer.ts";
 import type { ReplyDescription, Route } from "./route.ts";

@@ -200,7 +200,7 @@ function checkRecipe(
   const issues = options.enforceProfile === false || refused?.profile
     ? []
     : inspectProfile(recipe.execution_profile, recipe.steps).issues;
-  return { diagnostics: [...researchFindings(recipe), ...problems, ...issues.map(underUmbrella)], checked };
+  return { diagnostics: [...researchFindings(recipe), ...problems, ...issues.map(asUmbrellaError)], checked };
 }
 
 /** Contradictions of the research metadata to the graph or the catalogue are errors, unknown entries warnings. */
@@ -212,7 +212,7 @@ function researchFindings(recipe: RecipeDocument): Diagnostic[] {
 }
 
 /** The planner lists profile issues under the one code for a violated profile. */
-function underUmbrella(issue: Diagnostic): Diagnostic {
+function asUmbrellaError(issue: Diagnostic): Diagnostic {
   return { ...issue, code: "execution_profile_mismatch", message: `${issue.message} (${issue.code})` };
 }
 

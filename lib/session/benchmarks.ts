@@ -21,7 +21,7 @@ import { displayed, figureDisplay, htmlTable } from "../figure/display.ts";
 import type { FigureStyle } from "../figure/style.ts";
 import type { SessionCore } from "./core.ts";
 
-type Given =
+type SetBySession =
   | "source"
   | "resultId"
   | "shard"
@@ -32,7 +32,7 @@ type Given =
   | "planCache"
   | "cancellation"
   | "execute";
-export type BenchmarkOptions = Omit<PackRun, Given> & Partial<Pick<PackRun, "cancellation">>;
+export type BenchmarkOptions = Omit<PackRun, SetBySession> & Partial<Pick<PackRun, "cancellation">>;
 
 /** A shard of a pack and its folder. */
 export type ShardRun = Omit<BenchmarkOptions, "resume"> & Pick<ShardRunOptions, "shard" | "out">;

@@ -22,7 +22,7 @@ import type { SessionCore } from "./core.ts";
 import type { RecipeFile } from "./recipe_files.ts";
 
 /** Supplied by the session. */
-type Given =
+type SetBySession =
   | "raw"
   | "locate"
   | "name"
@@ -35,7 +35,7 @@ type Given =
   | "onReserved";
 
 /** How a recipe runs. */
-export interface RunOptions extends Omit<RecipeRun, Given> {
+export interface RunOptions extends Omit<RecipeRun, SetBySession> {
   /** What {@link Recipes.prepare} made of the recipe, maybe in another thread; prepared again where it no longer holds. */
   prepared?: PreparedRun;
   /** Stops the run cooperatively; see {@link createCancellation}. */
@@ -45,7 +45,7 @@ export interface RunOptions extends Omit<RecipeRun, Given> {
 }
 
 /** How the variants of a matrix run. */
-export interface MatrixRunOptions extends Omit<MatrixRun, Given> {
+export interface MatrixRunOptions extends Omit<MatrixRun, SetBySession> {
   cancellation?: MatrixRun["cancellation"];
   strictLint?: boolean;
 }

@@ -34,9 +34,9 @@ export interface RunFilter {
   limit?: number;
 }
 
-type Given = "registry" | "readiness" | "planCache" | "execute" | "cancellation";
-export type ReproduceOptions = Omit<Reproduce, Given> & Partial<Pick<Reproduce, "cancellation">>;
-export type RestoreOptions = Omit<Restore, Given | "files"> & Partial<Pick<Restore, "cancellation">>;
+type SetBySession = "registry" | "readiness" | "planCache" | "execute" | "cancellation";
+export type ReproduceOptions = Omit<Reproduce, SetBySession> & Partial<Pick<Reproduce, "cancellation">>;
+export type RestoreOptions = Omit<Restore, SetBySession | "files"> & Partial<Pick<Restore, "cancellation">>;
 /** Whether nothing is changed; false when left out. */
 type DryRun = { dryRun?: boolean };
 type GarbageOptions = DryRun & {

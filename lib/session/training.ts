@@ -32,9 +32,18 @@ export interface ExportOptions extends TrainingOptions {
   samples?: number;
 }
 
-type Given = "raw" | "locate" | "config" | "registry" | "workspace" | "readiness" | "pool" | "cancellation" | "split";
+type SetBySession =
+  | "raw"
+  | "locate"
+  | "config"
+  | "registry"
+  | "workspace"
+  | "readiness"
+  | "pool"
+  | "cancellation"
+  | "split";
 
-export interface CaptureOptions extends TrainingOptions, Omit<Capture, Given | "trainingPlanSha256"> {
+export interface CaptureOptions extends TrainingOptions, Omit<Capture, SetBySession | "trainingPlanSha256"> {
   split?: Split;
   /** Arrays to capture, in place of those of plan and recipe. */
   taps?: JsonObject[];

@@ -1,7 +1,4 @@
-/**
- * Reads a package whole and finds everything that is wrong with it: nothing is run, nothing is written, and no claim of
- * the manifest is believed that the files can be asked about.
- */
+/** Checks every claim of a package's manifest against its files, and reports all problems. Runs and writes nothing. */
 import { parseNpyHeader } from "../artifact/npy_header.ts";
 import { openZip } from "../artifact/zip_read.ts";
 import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";

@@ -281,7 +281,7 @@ function importRecord(path: string): JsonObject {
     const record = parseJson(readFileSync(join(path, IMPORT_RECORD), "utf8"));
     return isObject(record) ? record : {};
   } catch (_error) {
-    return {}; // It says only when and under which label; nothing depends on it.
+    return {}; // Import time and label are informational.
   }
 }
 

@@ -76,7 +76,7 @@ function sourceOf(recipe: unknown, path: string | undefined): RecipeSource {
   return path === undefined ? { recipe: recipe as Value } : { path };
 }
 
-const AGAIN = {
+const RERUN_ROUTE = {
   body: z.strictObject({ execution: EXECUTION.optional() }),
   replies: { 202: ACCEPTED, ...refusals(400, 404, 409, 429) },
 } as const;
@@ -86,7 +86,7 @@ const again = (
   service: Service,
   kind: "reproduce" | "restore",
   wanted: string,
-  { execution }: z.output<typeof AGAIN.body>,
+  { execution }: z.output<typeof RERUN_ROUTE.body>,
 ) =>
   submit(service, kind, execution, async () => {
     const { run_id, recipe_name } = await service.threads.perform("findRun", { run_id: wanted, verb: kind });
@@ -130,14 +130,14 @@ export const jobRoutes = [
   }),
   ...routes,
   post("/api/runs/:run_id/reproduce", "Execute a run again and compare every artifact", {
-    ...AGAIN,
+    ...RERUN_ROUTE,
     handle: ({ params, body, service }) => again(service, "reproduce", params.run_id, body),
   }),
   post(
     "/api/runs/:run_id/restore",
     "Execute a pruned run again and put its artifacts back where all digests are equal",
     {
-      ...AGAIN,
+      ...RERUN_ROUTE,
       handle: ({ params, body, service }) => again(service, "restore", params.run_id, body),
     },
   ),

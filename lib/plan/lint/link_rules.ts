@@ -71,7 +71,7 @@ function* mismatched(recipe: LintView): Iterable<Finding> {
 
 /** Parameters of wireless.channel and wireless.digital_link that only some presets use. */
 const OFDM = ["ofdm_tdl", "ofdm_cdl", "urban_micro"];
-const LOOKED_AT: Readonly<Record<string, readonly string[]>> = {
+const CHECKED_PARAMS: Readonly<Record<string, readonly string[]>> = {
   fading_scope: ["flat_rayleigh", "mimo_flat"],
   interferers: ["interference_awgn"],
   interference_sir_db: ["interference_awgn"],
@@ -207,7 +207,7 @@ function* aliasedTargets(recipe: LintView): Iterable<Finding> {
 function* ignoredParams(recipe: LintView): Iterable<Finding> {
   for (const step of recipe.ofOp(...PRESET_LINKS)) {
     const presets = recipe.choices(step, "channel").values;
-    for (const [param, users] of Object.entries(LOOKED_AT)) {
+    for (const [param, users] of Object.entries(CHECKED_PARAMS)) {
       if (!recipe.chosen(step, param) || presets.length === 0) continue;
       if (presets.some((preset) => users.includes(String(preset)))) continue;
       yield {

@@ -116,7 +116,7 @@ export interface BenchmarkStatus {
 const folderOf = ({ stateDir }: Workspace) => inside(stateDir, "engine");
 const RECORD_FILE = "job.json", CANCELED_FILE = "canceled";
 /** Ends of a benchmark that has tried all of its rows. */
-const MADE: readonly (TerminalStatus | null)[] = ["completed", "failed", "resource_rejected"];
+const ENDED_WITH_ROW: readonly (TerminalStatus | null)[] = ["completed", "failed", "resource_rejected"];
 /** Lines of a log that are shown. */
 const LOG_LINES = 8;
 /** So long a network file system may hide files of another host, in ms. */
@@ -368,7 +368,7 @@ class Follower {
     const { record: { plan }, loaded } = this.options;
     const ended = indicesOf(plan).filter((index) => tasks.get(index)?.state === "ended");
     const open = ended.filter((index) => {
-      if (MADE.includes(this.#rows.endOf(shardFolder(plan, index)))) return false;
+      if (ENDED_WITH_ROW.includes(this.#rows.endOf(shardFolder(plan, index)))) return false;
       return !(tasks.get(index)!.succeeded && this.#isHidden(`shard ${index}`));
     });
     for (const index of open) this.#tellEnd(index, tasks.get(index)!);
@@ -525,7 +525,7 @@ class Follower {
 function resultOf(workspace: Workspace, { result_id }: EngineRecord) {
   if (!exists(join(benchmarkWorkspace(workspace).runs, result_id, RESULT_FILE))) return null;
   const shown = showBenchmarkResult(workspace, result_id);
-  return MADE.includes(shown.result.attempt_ledger.expected_terminal_status) ? shown : null;
+  return ENDED_WITH_ROW.includes(shown.result.attempt_ledger.expected_terminal_status) ? shown : null;
 }
 
 /** The last lines of a log, each with a bar before it. */
@@ -594,7 +594,7 @@ export async function statusOf(workspace: Workspace, wanted: string): Promise<Be
 /** Ends the tasks of a benchmark; its rows stay. @throws SvcError `result_not_found`, `execution_invalid` */
 export async function cancelOnEngine(workspace: Workspace, wanted: string): Promise<string> {
   const { engine, job, submissions, result_id } = recordOf(workspace, wanted);
-  // One who follows ends first, and submits nothing again.
+  // The follower exits without resubmitting.
   replaceFile(DISK, inside(job.directory, CANCELED_FILE), "");
   await (await engineOf(engine)).cancel(job, submissions);
   return result_id;

@@ -176,7 +176,7 @@ const CASES: Case[] = [
   // Wiring of the link profiles.
   spoilt(
     "input_reference_invalid",
-    "the encoder passes the packetizer by",
+    "encoder bypasses the packetizer",
     layered({
       channel_encoder: { inputs: { bits: "payload_bit_boundary.bits" } },
       packetizer: {},
@@ -443,7 +443,7 @@ const CASES: Case[] = [
   ),
   spoilt(
     "delayed_csi_nr_delivery_metric_missing",
-    "nobody counts what is delivered",
+    "no delivery metric",
     allocated({ delivery: null }),
     ["channel_decoder", ""],
     /metrics\.nr_ldpc_ofdm_delivery/,

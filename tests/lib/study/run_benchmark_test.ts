@@ -408,7 +408,7 @@ Deno.test("each point stops for its own reason, and says so", async () => {
   });
 });
 
-Deno.test("rows that run side by side are those of a sequential run, wherever it stops", async () => {
+Deno.test("parallel and sequential runs give equal rows at any stop", async () => {
   const document = twoLinks({ replication: { replicates: 6, min_replicates: 1, until_errors: 500, max_bits: 5000 } });
   const numbers = ({ recipes, aggregates }: BenchmarkRunResult["result"]) => ({
     rows: recipes.map(({ id, replicate, status, recipe_sha256, metrics, run_evidence_snapshot }) => [

@@ -420,7 +420,7 @@ Deno.test("conflicts are told before anything runs, under the codes of lint", as
   await refused("learned_power_budget_invalid", { ...learned, budget_mode: "variable_average" });
 });
 
-Deno.test("a state of another budget, old knowledge taken for true, and too many symbols are refused", async () => {
+Deno.test("refuses a state of another budget, outdated CSI given as true, and too many symbols", async () => {
   const symbols = symbolsInput(8);
   const refused = (code: string, params: JsonObject, channel_state: Described, count = symbols) =>
     refuses(code, () => allocate(params, { symbols: count, channel_state }));
