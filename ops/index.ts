@@ -34,6 +34,8 @@ import channelSymbolBoundary from "./channel/symbol_boundary.ts";
 import channelSymbolCountMatch from "./channel/symbol_count_match.ts";
 import channelSymbolPowerIdentity from "./channel/symbol_power_identity.ts";
 import channelSymbolPowerNormalize from "./channel/symbol_power_normalize.ts";
+import channelUnequalErrorProtection from "./channel/unequal_error_protection.ts";
+import channelUnequalErrorProtectionDecoder from "./channel/unequal_error_protection_decoder.ts";
 import demodulationConstellationDemapper from "./demodulation/constellation_demapper.ts";
 import demodulationDigitalDemodulate from "./demodulation/digital_demodulate.ts";
 import demodulationIdentityDemodulate from "./demodulation/identity_demodulate.ts";
@@ -47,6 +49,7 @@ import foundationClipImageEmbed from "./foundation/clip_image_embed.ts";
 import foundationClipRetrievalRank from "./foundation/clip_retrieval_rank.ts";
 import foundationClipTextEmbed from "./foundation/clip_text_embed.ts";
 import foundationDiffusionStateToImage from "./foundation/diffusion_state_to_image.ts";
+import foundationImportanceMap from "./foundation/importance_map.ts";
 import foundationKnowledgeBase from "./foundation/knowledge_base.ts";
 import foundationLocalStateToImage from "./foundation/local_state_to_image.ts";
 import foundationSamSegment from "./foundation/sam_segment.ts";
@@ -250,10 +253,11 @@ const OPERATIONS: Operation[] = [
   channelNrPolarDecoder, channelNrPolarEncoder, channelPacketizeCrc32, channelPacketizeCrc32V2,
   channelPayloadPassthroughDecoder, channelPayloadPassthroughEncoder, channelRepetitionDecoder,
   channelRepetitionEncoder, channelSymbolBoundary, channelSymbolCountMatch, channelSymbolPowerIdentity,
-  channelSymbolPowerNormalize, demodulationConstellationDemapper, demodulationDigitalDemodulate,
-  demodulationIdentityDemodulate, demodulationMimoDetect, demodulationNeuralReceiverAdapter, demodulationOfdmEqualize,
-  demodulationOfdmPilotObservation, demodulationOfdmReceive, demodulationPhaseTrackingReceiverAdapter,
-  foundationClipImageEmbed, foundationClipRetrievalRank, foundationClipTextEmbed, foundationDiffusionStateToImage,
+  channelSymbolPowerNormalize, channelUnequalErrorProtection, channelUnequalErrorProtectionDecoder,
+  demodulationConstellationDemapper, demodulationDigitalDemodulate, demodulationIdentityDemodulate,
+  demodulationMimoDetect, demodulationNeuralReceiverAdapter, demodulationOfdmEqualize, demodulationOfdmPilotObservation,
+  demodulationOfdmReceive, demodulationPhaseTrackingReceiverAdapter, foundationClipImageEmbed,
+  foundationClipRetrievalRank, foundationClipTextEmbed, foundationDiffusionStateToImage, foundationImportanceMap,
   foundationKnowledgeBase, foundationLocalStateToImage, foundationSamSegment, foundationSemanticStateGround,
   foundationSemanticStatePayloadDecode, foundationSemanticStatePayloadEncode, foundationSemanticStateToText,
   foundationTextMaskRepair, foundationTextSemanticStateEncode, foundationVlmImageToState, foundationVqaAnswerFromPacket,

@@ -27,7 +27,7 @@ function boxArea([xMin, yMin, xMax, yMax]: Box): number {
 }
 
 /** Intersection over union of two boxes, 0 if both are empty. */
-function boxIou(a: Box, b: Box): number {
+export function boxIou(a: Box, b: Box): number {
   const shared = boxArea([Math.max(a[0], b[0]), Math.max(a[1], b[1]), Math.min(a[2], b[2]), Math.min(a[3], b[3])]);
   const union = boxArea(a) + boxArea(b) - shared;
   return union === 0 ? 0 : shared / union;

@@ -38,7 +38,8 @@ const RESOURCE =
 const CHANNEL = "{{,payload.,coded.}{ber,bler} L, " +
   "{,payload.,coded.}{error_count,compare_bit_count,block_error_count,block_count} N, " +
   "{snr_db,sample_snr_db,ebn0_db,tx_effective_snr_db,tx_gain_db,noise_variance} N, packet_success_rate H, outage_rate L, uses_per_pixel N, " +
-  "code_rate N, bits_per_symbol N, {payload,transmitted}_bit_count N, channel_use_count N, pilot_overhead_fraction L, " +
+  "code_rate N, bits_per_symbol N, {payload,transmitted,class_map,filler,protected}_bit_count N, " +
+  "class_map_{coded_bit_count,overhead_fraction,failure_rate} L, channel_use_count N, pilot_overhead_fraction L, " +
   "effective_payload_bits_per_channel_use H, carrier.{cfo_abs_mean_cycles_per_symbol,phase_rmse_rad} L, " +
   "{offered,achieved}_payload_goodput_bits_per_resource_element H, goodput_to_theoretical_shannon_efficiency_ratio H, " +
   "payload_energy_efficiency_bits_per_normalized_energy H, tx_energy_per_delivered_payload_bit L, " +
@@ -71,9 +72,9 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
     "aoa.cramer_rao_rmse_deg N",
   ]],
   resource: [33, [`resource.${RESOURCE}`]],
-  channel: [57, [`channel.${CHANNEL}`]],
-  quality: [10, [
-    "quality.{{psnr_db,exact_items,perfect_reconstruction_fraction,ssim,ms_ssim} H, {mse,mae,gmsd} L, ms_ssim_{item,skipped}_count N}",
+  channel: [63, [`channel.${CHANNEL}`]],
+  quality: [12, [
+    "quality.{{psnr_db,exact_items,perfect_reconstruction_fraction,ssim,ms_ssim} H, {mse,mae,gmsd} L, ms_ssim_{item,skipped}_count N, importance_weighted_{mse L, psnr_db H}}",
   ]],
   codec: [21, [
     "codec.{index_count,codebook_used_entries,codebook_perplexity} N",

@@ -11,6 +11,7 @@ import { CODECLIB_FIXTURES } from "./codeclib.ts";
 import { CHANNEL_ESTIMATION_FIXTURES } from "./channel_estimation.ts";
 import { CSI_FEEDBACK_FIXTURES } from "./csi_feedback.ts";
 import { DEEPJSCC_FIXTURES } from "./deepjscc.ts";
+import { IMPORTANCE_FIXTURES } from "./importance.ts";
 import { ISAC_FIXTURES } from "./isac.ts";
 import { JPEG_FIXTURES } from "./jpeg.ts";
 import { LEO_FIXTURES } from "./leo.ts";
@@ -173,6 +174,7 @@ export const FIXTURES: Record<string, readonly ConformanceCase[] | { skip: strin
   ...CHANNEL_PATH,
   ...ALLOCATION_FIXTURES,
   ...AOA_FIXTURES,
+  ...IMPORTANCE_FIXTURES,
   ...ISAC_FIXTURES,
   ...CHANNEL_ESTIMATION_FIXTURES,
   ...CODECLIB_FIXTURES,

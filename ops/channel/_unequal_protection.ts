@@ -1,0 +1,232 @@
+/**
+ * Layout of a stream with unequal error protection, the same at both ends:
+ *
+ *     class map of all items | class 0 of all items | class 1 of all items | … | filler bits
+ *
+ * An item is divided into a grid of blocks of equal numbers of bits, and the blocks into cells of one class. The class map
+ * of an item has ceil(log2(C)) bits for each cell, most significant first, and a CRC16 that detects its errors; with one
+ * class there is no map. The receiver knows everything but the classes.
+ */
+import type { InputArtifact } from "../../lib/contract/operation.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import { float, isNumber, isObject, type JsonObject, toNumber } from "../../lib/contract/value.ts";
+import { metadataCounts, metadataNumber } from "../../lib/artifact/values.ts";
+import { LARGEST_BLOCK, legalBlockSize } from "../../lib/numeric/coding/nr_ldpc/block_size.ts";
+import { codedBitCount, codeParameters } from "../../lib/numeric/coding/nr_ldpc/code_parameters.ts";
+import { goldSequence, scramblingSeed } from "../../lib/numeric/coding/nr_ldpc/scrambling.ts";
+import { blocksByClass, crc16 } from "../../lib/numeric/coding/importance_classes.ts";
+import { majorityBits, repeatBits } from "../../lib/numeric/coding/repetition.ts";
+
+export const UNEQUAL_PROTECTION_KEY = "unequal_error_protection";
+const CRC_BITS = 16;
+
+/** Identities of the scrambling, the defaults of channel.nr_ldpc_encoder. */
+const SCRAMBLING = { rnti: 1, id: 1, codeword: 0 } as const;
+
+/** The code of a part of the stream. */
+export type PartCode =
+  | { readonly factor: number }
+  | {
+    readonly codeRate: number;
+    readonly blockBits: number;
+    readonly bitsPerSymbol: number;
+    readonly iterations: number;
+  };
+
+export interface ProtectedStream {
+  readonly items: number;
+  /** Blocks of an item. */
+  readonly rows: number;
+  readonly columns: number;
+  readonly bitsPerBlock: number;
+  /** Blocks along a side of a cell. */
+  readonly side: number;
+  /** Cells of each class. */
+  readonly sizes: readonly number[];
+  readonly mapCode: PartCode;
+  readonly classCodes: readonly PartCode[];
+  readonly fillerBits: number;
+}
+
+/** Bits of the class of a cell. */
+const classWidth = ({ sizes }: ProtectedStream): number => Math.ceil(Math.log2(sizes.length));
+
+/** Bits of the class map of an item with its CRC; 0 with one class. */
+export const mapBits = (stream: ProtectedStream): number => {
+  const cells = stream.rows * stream.columns / stream.side ** 2;
+  return stream.sizes.length === 1 ? 0 : cells * classWidth(stream) + CRC_BITS;
+};
+
+/** Payload bits of a class of the whole stream. */
+export const classBits = ({ items, sizes, side, bitsPerBlock }: ProtectedStream, index: number): number =>
+  items * sizes[index] * side ** 2 * bitsPerBlock;
+
+/** The class map of an item with its CRC. */
+export function writeMap(classes: Uint8Array, stream: ProtectedStream): Uint8Array {
+  const width = classWidth(stream), bits = new Uint8Array(mapBits(stream)), length = bits.length - CRC_BITS;
+  if (bits.length === 0) return bits;
+  for (let i = 0; i < length; i++) bits[i] = classes[Math.floor(i / width)] >> (width - 1 - i % width) & 1;
+  const check = crc16(bits.subarray(0, length));
+  for (let i = 0; i < CRC_BITS; i++) bits[length + i] = check >> (CRC_BITS - 1 - i) & 1;
+  return bits;
+}
+
+/** The classes of a received map; null for one whose CRC fails or whose classes have other sizes. */
+export function readMap(bits: Uint8Array, stream: ProtectedStream): Uint8Array | null {
+  const cells = stream.rows * stream.columns / stream.side ** 2;
+  if (stream.sizes.length === 1) return new Uint8Array(cells);
+  const width = classWidth(stream), classes = new Uint8Array(cells);
+  if (crc16(bits) !== 0) return null;
+  for (let i = 0; i < cells * width; i++) {
+    const cell = Math.floor(i / width);
+    classes[cell] = 2 * classes[cell] + bits[i];
+  }
+  return stream.sizes.every((size, index) => size === classes.filter((own) => own === index).length) ? classes : null;
+}
+
+/** Payload positions of the classes of an item: bits of class c of the item are those of the listed blocks. */
+export const blocksOf = (classes: Uint8Array, { sizes, columns, side }: ProtectedStream): number[][] =>
+  blocksByClass(classes, sizes.length, { columns, side });
+
+function ldpcOf(code: Exclude<PartCode, { factor: number }>, length: number) {
+  const { codeRate, bitsPerSymbol } = code, size = Math.min(code.blockBits, Math.max(1, length));
+  const blockBits = legalBlockSize(size, codeRate), layers = 1;
+  const codedBits = codedBitCount(blockBits, codeRate, bitsPerSymbol, layers);
+  return { size, codedBits, layers, blocks: Math.ceil(length / size), blockBits, codeRate, bitsPerSymbol };
+}
+
+const scramblingOf = (codedBits: number) =>
+  goldSequence(scramblingSeed("PUSCH", SCRAMBLING.rnti, SCRAMBLING.id, SCRAMBLING.codeword), codedBits);
+
+/** Coded bits of `length` bits. */
+export function codedLength(code: PartCode, length: number): number {
+  if ("factor" in code) return length * code.factor;
+  const { blocks, codedBits } = ldpcOf(code, length);
+  return blocks * codedBits;
+}
+
+/** Codes a part of the stream. */
+export async function encodePart(code: PartCode, bits: Uint8Array): Promise<Uint8Array> {
+  if ("factor" in code) return repeatBits(bits, code.factor);
+  const { encodeTransportBlock } = await import("../../lib/numeric/coding/nr_ldpc/encoder.ts");
+  const { blocks, size, ...options } = ldpcOf(code, bits.length);
+  const parameters = codeParameters(options), scrambling = scramblingOf(options.codedBits);
+  const coded = new Uint8Array(blocks * options.codedBits), block = new Uint8Array(options.blockBits);
+  for (let index = 0; index < blocks; index++) {
+    block.fill(0).set(bits.subarray(index * size, (index + 1) * size));
+    coded.set(encodeTransportBlock(block, parameters, scrambling), index * options.codedBits);
+  }
+  return coded;
+}
+
+/** A decoded part; `failed` has a value for each transport block of an LDPC code. */
+interface DecodedPart {
+  bits: Uint8Array;
+  failed: boolean[];
+}
+
+/** Decodes a part of the stream of `length` payload bits from hard bits or log-likelihood ratios. */
+export async function decodePart(
+  code: PartCode,
+  received: Uint8Array | Float32Array,
+  length: number,
+  options: { threads: number; keepEstimate: boolean },
+): Promise<DecodedPart> {
+  if ("factor" in code) return { bits: decideCopies(received, code.factor), failed: [] };
+  if (received instanceof Uint8Array) {
+    throw new SvcError("params_conflict", "Cannot decode LDPC codes from hard bits", {
+      hint: "Wire the output llr of the demodulator",
+    });
+  }
+  const { decodeTransportBlocks } = await import("../../lib/numeric/parallel/nr_ldpc.ts");
+  const { blocks, size, ...block } = ldpcOf(code, length);
+  const decoded = decodeTransportBlocks(received, codeParameters(block), blocks, {
+    iterations: code.iterations,
+    scrambling: scramblingOf(block.codedBits),
+    threads: options.threads,
+  });
+  const bits = new Uint8Array(length);
+  decoded.forEach((own, index) => {
+    if (!own.crcPassed && !options.keepEstimate) return;
+    bits.set(own.bits.subarray(0, Math.min(size, length - index * size)), index * size);
+  });
+  return { bits, failed: decoded.map(({ crcPassed }) => !crcPassed) };
+}
+
+/** The majority of hard copies, as channel.repetition_decoder; the sign of the sum of log-likelihood ratios. */
+function decideCopies(received: Uint8Array | Float32Array, factor: number): Uint8Array {
+  if (received instanceof Uint8Array) return majorityBits(received, factor);
+  return Uint8Array.from({ length: received.length / factor }, (_, bit) => {
+    let sum = 0;
+    for (let copy = 0; copy < factor; copy++) sum += received[bit * factor + copy];
+    return sum < 0 ? 1 : 0;
+  });
+}
+
+/** The record of a stream for its receiver, without the classes. */
+export function describeProtection(stream: ProtectedStream): JsonObject {
+  const record = (code: PartCode): JsonObject =>
+    "factor" in code ? { repetition_factor: code.factor } : {
+      target_coderate: float(code.codeRate),
+      transport_block_size_bits: code.blockBits,
+      num_bits_per_symbol: code.bitsPerSymbol,
+      num_bp_iter: code.iterations,
+    };
+  return {
+    item_count: stream.items,
+    block_rows: stream.rows,
+    block_columns: stream.columns,
+    bits_per_block: stream.bitsPerBlock,
+    map_cell_blocks: stream.side,
+    class_cell_counts: [...stream.sizes],
+    class_map_code: record(stream.mapCode),
+    class_codes: stream.classCodes.map(record),
+    filler_bits: stream.fillerBits,
+  };
+}
+
+/** Reads what {@link describeProtection} wrote. @throws SvcError `input_metadata_missing`, `boundary_value_invalid` */
+export function readProtection({ metadata }: InputArtifact): ProtectedStream {
+  const record = metadata[UNEQUAL_PROTECTION_KEY];
+  if (!isObject(record)) {
+    throw new SvcError(
+      "input_metadata_missing",
+      `Cannot decode classes of importance: the metadata ${UNEQUAL_PROTECTION_KEY} is missing`,
+      { hint: "Put a channel.unequal_error_protection step before the channel" },
+    );
+  }
+  const invalid = (key: string) =>
+    new SvcError("boundary_value_invalid", `Cannot use the metadata ${UNEQUAL_PROTECTION_KEY}.${key}`);
+  const count = (of: JsonObject, key: string, least = 1, most = 2 ** 31): number => {
+    const value = metadataNumber(of, key) ?? NaN;
+    if (!Number.isSafeInteger(value) || value < least || value > most) throw invalid(key);
+    return value;
+  };
+  const code = (value: unknown): PartCode => {
+    if (!isObject(value)) throw invalid("class_codes");
+    if ("repetition_factor" in value) return { factor: count(value, "repetition_factor") };
+    const rate = isNumber(value.target_coderate) ? toNumber(value.target_coderate) : NaN;
+    if (!(rate >= 0.01 && rate <= 1)) throw invalid("target_coderate");
+    return {
+      codeRate: rate,
+      blockBits: count(value, "transport_block_size_bits", 1, LARGEST_BLOCK),
+      bitsPerSymbol: count(value, "num_bits_per_symbol", 1, 8),
+      iterations: count(value, "num_bp_iter"),
+    };
+  };
+  const stream: ProtectedStream = {
+    items: count(record, "item_count"),
+    rows: count(record, "block_rows"),
+    columns: count(record, "block_columns"),
+    bitsPerBlock: count(record, "bits_per_block"),
+    side: count(record, "map_cell_blocks"),
+    sizes: metadataCounts(record, "class_cell_counts") ?? [],
+    mapCode: code(record.class_map_code),
+    classCodes: Array.isArray(record.class_codes) ? record.class_codes.map(code) : [],
+    fillerBits: count(record, "filler_bits", 0),
+  };
+  const { rows, columns, side, sizes } = stream, cells = sizes.reduce((sum, size) => sum + size, 0);
+  if (rows % side + columns % side > 0 || cells * side ** 2 !== rows * columns) throw invalid("class_cell_counts");
+  if (sizes.length !== stream.classCodes.length) throw invalid("class_codes");
+  return stream;
+}

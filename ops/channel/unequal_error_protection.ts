@@ -1,0 +1,236 @@
+/**
+ * Unequal error protection: payload bits of the important blocks of an image get a stronger code, or more power.
+ *
+ * The payload of each image is divided into blocks of block_size x block_size pixels in reading order, each with the same
+ * number of bits, as a codec of fixed rate writes them. Cells of class_map_cell x class_map_cell blocks are sorted by the mean
+ * of their importance, and class c receives the share class_fractions[c] of the cells. The bits are then sent class by
+ * class behind the class map (_unequal_protection.ts), so that the rates and the channel uses do not depend on the content:
+ *
+ *     repetition   class c is sent repetition_factors[c] times
+ *     nr_ldpc      class c is coded by NR LDPC at code_rates[c], as by channel.nr_ldpc_encoder
+ *     power        class c is sent once, with power class_powers[c] over the mean; the modulator takes `allocation`
+ *
+ * The class map is repeated class_map_repetition times with the power of class 0, or coded at class_map_code_rate.
+ * total_coded_bits adds filler bits, for comparisons at equal channel uses. A symbol has the mean power of its bits, and the
+ * mean over all symbols is 1. With one class the bits are those of the ordinary code.
+ *
+ * Source: Masnick and Wolf, On linear unequal error protection codes, IEEE Trans. Inf. Theory 13(4), 1967.
+ */
+import { BITS, CODED_BITS, FRAMED_BITS, PAYLOAD_BITS, POWER_ALLOCATION } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import type { ParameterProblem } from "../../lib/contract/operation.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { bitsArtifact, bitsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
+import { importanceOf } from "../../lib/artifact/importance.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { LARGEST_BLOCK } from "../../lib/numeric/coding/nr_ldpc/block_size.ts";
+import { cellMeans, classesOf, classSizes } from "../../lib/numeric/coding/importance_classes.ts";
+import { IMPORTANCE_MAP } from "../_importance.ts";
+import { MOST_ITERATIONS } from "./_nr_ldpc.ts";
+import {
+  blocksOf,
+  classBits,
+  codedLength,
+  describeProtection,
+  encodePart,
+  mapBits,
+  type PartCode,
+  type ProtectedStream,
+  UNEQUAL_PROTECTION_KEY,
+  writeMap,
+} from "./_unequal_protection.ts";
+
+const METHODS = ["repetition", "nr_ldpc", "power"] as const;
+const MOST_CLASSES = 16;
+const LISTS = { repetition: "repetition_factors", nr_ldpc: "code_rates", power: "class_powers" } as const;
+const usedBy = (protection: typeof METHODS[number]) => ({ "x-svc-used-when": { protection } });
+
+const PARAMS = z.strictObject({
+  protection: z.enum(METHODS).default("repetition").describe("resource that the classes receive unequally"),
+  class_fractions: z.array(z.number().positive().max(1)).min(1).max(MOST_CLASSES).default([0.25, 0.75])
+    .describe("share of the cells of each class, the most important class first; the sum is 1"),
+  repetition_factors: z.array(z.int().min(1).max(1000)).min(1).max(MOST_CLASSES).default([5, 2])
+    .describe("copies of each bit, by class").meta(usedBy("repetition")),
+  code_rates: z.array(z.number().min(0.01).max(1)).min(1).max(MOST_CLASSES).default([0.25, 0.5])
+    .describe("target code rate of NR LDPC, by class").meta(usedBy("nr_ldpc")),
+  class_powers: z.array(z.number().positive().max(1e6)).min(1).max(MOST_CLASSES).default([2, 0.5])
+    .describe("power by class, relative to each other; scaled to the mean power 1").meta(usedBy("power")),
+  block_size: z.int().min(1).max(1024).default(8).describe("side in pixels of the blocks that the payload describes"),
+  class_map_cell: z.int().min(1).max(1024).default(2).describe("side of a cell of the class map in blocks"),
+  class_map_repetition: z.int().min(1).max(1000).default(7)
+    .describe("copies of each bit of the class map, with repetition and power"),
+  class_map_code_rate: z.number().min(0.01).max(1).default(0.2).describe("target code rate of the class map")
+    .meta(usedBy("nr_ldpc")),
+  transport_block_size_bits: z.int().min(1).max(LARGEST_BLOCK).default(4096)
+    .describe("maximum payload bits per transport block").meta(usedBy("nr_ldpc")),
+  num_bits_per_symbol: z.literal([1, 2, 4, 6, 8]).default(2).describe("bits per symbol of the modulator"),
+  num_bp_iter: z.int().min(1).max(MOST_ITERATIONS).default(20).describe("maximum iterations of the decoder")
+    .meta(usedBy("nr_ldpc")),
+  total_coded_bits: z.int().nonnegative().default(0)
+    .describe("coded bits of the whole stream, reached by filler bits; 0 adds none"),
+});
+type Params = z.output<typeof PARAMS>;
+
+export default defineOperation({
+  id: "channel.unequal_error_protection",
+  name: "Unequal error protection",
+  description: "Codes payload bits by the importance of the image blocks that they describe, and sends the class map",
+  inputs: { bits: [PAYLOAD_BITS, FRAMED_BITS, BITS], importance_map: [IMPORTANCE_MAP] },
+  outputs: { coded_bits: CODED_BITS, allocation: POWER_ALLOCATION },
+  params: PARAMS,
+  outputMetadataGuarantees: {
+    coded_bits: { from: "bits", keys: ["boundary_contract", "bit_count", UNEQUAL_PROTECTION_KEY] },
+  },
+  check: checkClasses,
+  threadSafe: true,
+  async run({ inputs, params, cancellation }) {
+    const bits = bitsOf(inputs.bits), map = importanceOf(inputs.importance_map);
+    const stream = streamOf(params, bits.length, map), { items, side, bitsPerBlock, sizes } = stream;
+    const counts = sourceItemCounts(inputs.bits.metadata, bits.length);
+    const itemBits = bits.length / items;
+    if (counts !== undefined && counts.some((count) => count !== itemBits)) {
+      throw mismatch(`source items of other lengths than ${itemBits} bits`, "Use a codec of fixed rate");
+    }
+    const maps = new Uint8Array(items * mapBits(stream));
+    const classes = sizes.map((_, index) => new Uint8Array(classBits(stream, index)));
+    const filled = sizes.map(() => 0), pixels = map.height * map.width;
+    for (let item = 0; item < items; item++) {
+      cancellation.throwIfCancelled();
+      const values = map.data.subarray(item * pixels, (item + 1) * pixels);
+      const means = cellMeans(values, map.height, map.width, params.block_size * side);
+      const own = classesOf(means, sizes);
+      maps.set(writeMap(own, stream), item * mapBits(stream));
+      blocksOf(own, stream).forEach((blocks, index) => {
+        for (const block of blocks) {
+          const start = item * itemBits + block * bitsPerBlock;
+          classes[index].set(bits.subarray(start, start + bitsPerBlock), filled[index]);
+          filled[index] += bitsPerBlock;
+        }
+      });
+    }
+    const parts = [await encodePart(stream.mapCode, maps)];
+    for (const [index, own] of classes.entries()) parts.push(await encodePart(stream.classCodes[index], own));
+    const used = parts.reduce((sum, part) => sum + part.length, 0);
+    const coded = new Uint8Array(used + stream.fillerBits);
+    let at = 0;
+    for (const part of parts) {
+      coded.set(part, at);
+      at += part.length;
+    }
+    const metadata = travel(inputs.bits.metadata, {
+      [UNEQUAL_PROTECTION_KEY]: describeProtection(stream),
+      ...(counts === undefined ? {} : { payload_source_item_counts: counts }),
+    }, ["source_item_counts"]);
+    return {
+      outputs: {
+        coded_bits: bitsArtifact(coded, metadata),
+        allocation: {
+          array: ndarray("float64", powersOf(parts, coded.length, params), [
+            1,
+            Math.ceil(coded.length / params.num_bits_per_symbol),
+          ]),
+          metadata: { power_policy: `unequal_error_protection_${params.protection}` },
+        },
+      },
+      metrics: {
+        "channel.class_map_bit_count": BigInt(maps.length),
+        "channel.class_map_coded_bit_count": BigInt(parts[0].length),
+        "channel.filler_bit_count": BigInt(stream.fillerBits),
+        "channel.protected_bit_count": BigInt(coded.length),
+        "channel.class_map_overhead_fraction": parts[0].length / coded.length,
+      },
+    };
+  },
+});
+
+/** Mean power of the bits of each symbol, scaled to the mean 1. */
+function powersOf(parts: readonly Uint8Array[], length: number, { protection, ...params }: Params): Float64Array {
+  const width = params.num_bits_per_symbol, powers = new Float64Array(Math.ceil(length / width));
+  if (protection !== "power") return powers.fill(1);
+  const list = params.class_powers, bounds: number[] = [];
+  for (const part of parts) bounds.push((bounds.at(-1) ?? 0) + part.length);
+  let section = 0, sum = 0;
+  for (let bit = 0; bit < width * powers.length; bit++) {
+    while (section < bounds.length - 1 && bit >= bounds[section]) section++;
+    const power = list[Math.max(0, section - 1)] / width;
+    powers[Math.floor(bit / width)] += power;
+    sum += power;
+  }
+  return powers.map((power) => power * powers.length / sum);
+}
+
+function streamOf(params: Params, bitCount: number, map: { count: number; height: number; width: number }) {
+  const { block_size: size, class_map_cell: side, num_bits_per_symbol: bitsPerSymbol } = params;
+  const rows = Math.ceil(map.height / size), columns = Math.ceil(map.width / size);
+  const bitsPerBlock = bitCount / (map.count * rows * columns);
+  if (!Number.isInteger(bitsPerBlock) || bitsPerBlock === 0) {
+    throw mismatch(
+      `${bitCount} bits for ${map.count} x ${rows} x ${columns} blocks of ${size} pixels`,
+      "Set block_size to the size of the codec's blocks, and use a codec of fixed rate",
+    );
+  }
+  if (rows % side + columns % side > 0) {
+    throw mismatch(`${rows} x ${columns} blocks in cells of ${side} x ${side}`, "Set class_map_cell to a divisor");
+  }
+  const sizes = classSizes(params.class_fractions, rows * columns / side ** 2);
+  const ldpc = (codeRate: number, blockBits: number): PartCode => ({
+    codeRate,
+    blockBits,
+    bitsPerSymbol,
+    iterations: params.num_bp_iter,
+  });
+  const isLdpc = params.protection === "nr_ldpc";
+  const stream: ProtectedStream = {
+    items: map.count,
+    rows,
+    columns,
+    bitsPerBlock,
+    side,
+    sizes,
+    mapCode: { factor: params.class_map_repetition },
+    classCodes: sizes.map((_, index) =>
+      isLdpc
+        ? ldpc(params.code_rates[index], params.transport_block_size_bits)
+        : { factor: params.protection === "power" ? 1 : params.repetition_factors[index] }
+    ),
+    fillerBits: 0,
+  };
+  // One transport block for the map of each item.
+  const mapped = isLdpc && mapBits(stream) > 0
+    ? { ...stream, mapCode: ldpc(params.class_map_code_rate, mapBits(stream)) }
+    : stream;
+  const used = codedLength(mapped.mapCode, mapped.items * mapBits(mapped)) +
+    mapped.classCodes.reduce((sum, code, index) => sum + codedLength(code, classBits(mapped, index)), 0);
+  if (params.total_coded_bits === 0) return mapped;
+  if (used <= params.total_coded_bits) return { ...mapped, fillerBits: params.total_coded_bits - used };
+  throw new SvcError(
+    "params_conflict",
+    `Cannot send ${used} coded bits of classes and class map in ${params.total_coded_bits}`,
+    { hint: `Raise total_coded_bits, or lower the protection in ${LISTS[params.protection]}` },
+  );
+}
+
+const mismatch = (what: string, hint: string) =>
+  new SvcError("boundary_count_mismatch", `Cannot assign classes of importance to ${what}`, { hint });
+
+function checkClasses(params: Params): ParameterProblem[] {
+  const problems: ParameterProblem[] = [], { class_fractions: fractions } = params;
+  const sum = fractions.reduce((total, share) => total + share, 0), list = LISTS[params.protection];
+  if (Math.abs(sum - 1) > 1e-9) {
+    problems.push({
+      code: "params_invalid",
+      place: ["class_fractions"],
+      message: `Cannot divide the cells into shares with the sum ${sum}`,
+      hint: "The sum of class_fractions is 1",
+    });
+  }
+  if (params[list].length !== fractions.length) {
+    problems.push({
+      place: [list],
+      message: `Cannot give ${fractions.length} classes ${params[list].length} values of ${list}`,
+      hint: "Give one value for each entry of class_fractions",
+    });
+  }
+  return problems;
+}

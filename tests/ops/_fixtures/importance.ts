@@ -1,0 +1,65 @@
+/** Conformance cases of importance maps and unequal error protection. */
+import unequal from "../../../ops/channel/unequal_error_protection.ts";
+import { detectionsArtifact } from "../../../lib/artifact/vision.ts";
+import { imagesArtifact } from "../../../lib/artifact/values.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
+import { paintScene } from "../../../lib/numeric/image/scenes.ts";
+import { runOperation } from "../harness.ts";
+import { arrayInput, payloadInput, someBits } from "../inputs.ts";
+
+/** Importance of two images of 4 x 4 blocks of 8 pixels: a ramp, and its reverse. */
+export const ramps = () => {
+  const data = Float32Array.from({ length: 2 * 32 * 32 }, (_, i) => i < 1024 ? i / 1024 : (2048 - i) / 1024);
+  return arrayInput("semantic.importance_map.numpy", "float32", data, [2, 32, 32]);
+};
+
+/** Ten bits for each block. */
+export const payload = () => payloadInput(someBits(2 * 16 * 10), { source_item_counts: [160, 160] });
+
+export const SMALL_LDPC: JsonObject = { protection: "nr_ldpc", transport_block_size_bits: 80, num_bp_iter: 5 };
+
+/** What a receiver gets of the fixture, as bits or log-likelihood ratios; bits of `wrong` are turned over. */
+export async function received(params: JsonObject, wrong: readonly number[] = [], soft = true) {
+  const sent = await runOperation(unequal, { inputs: { bits: payload(), importance_map: ramps() }, params });
+  const { coded_bits } = sent.outputs;
+  const bits = Uint8Array.from(coded_bits.array().data as Uint8Array, (bit, at) => wrong.includes(at) ? 1 - bit : bit);
+  const { metadata } = coded_bits;
+  return soft
+    ? { kind: "channel.llr.numpy", array: ndarray("float32", Float32Array.from(bits, (bit) => 4 - 8 * bit)), metadata }
+    : { kind: "channel.demod_bits.numpy", array: ndarray("uint8", bits), metadata };
+}
+
+const scene = () => {
+  const { pixels: data } = paintScene({
+    size: 64,
+    ground: "white",
+    objects: [{ shape: "circle", colour: "blue", x: 20, y: 20, side: 16 }],
+  });
+  const batch = { count: 1, height: 64, width: 64, channels: 3, dtype: "uint8", data } as const;
+  return { kind: "image.batch.numpy", ...imagesArtifact(batch, { image_ids: ["a"] }) };
+};
+const boxes = () => ({
+  kind: "vision.detections.json",
+  ...detectionsArtifact([
+    { id: "a", detections: [{ label: "circle", label_id: 0, confidence: 0.75, box: [20, 20, 36, 36] }] },
+  ]),
+});
+const network = new URL("../../../recipes/models/svc-tiny-detector-v1", import.meta.url).pathname;
+
+export const IMPORTANCE_FIXTURES = {
+  "foundation.importance_map": [
+    { inputs: () => ({ images: scene() }) },
+    { inputs: () => ({ images: scene(), detections: boxes() }), params: { method: "detections" } },
+    { inputs: () => ({ images: scene() }), params: { method: "occlusion_sensitivity" }, models: { network } },
+  ],
+  "channel.unequal_error_protection": ["repetition", "nr_ldpc", "power"].map((protection) => ({
+    inputs: () => ({ bits: payload(), importance_map: ramps() }),
+    params: { protection },
+  })),
+  "channel.unequal_error_protection_decoder": [
+    { inputs: async () => ({ received: await received({}) }) },
+    { name: "hard bits", inputs: async () => ({ received: await received({}, [], false) }) },
+    { name: "nr_ldpc", inputs: async () => ({ received: await received(SMALL_LDPC) }) },
+  ],
+};
