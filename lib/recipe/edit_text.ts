@@ -1,5 +1,5 @@
 /** Saves a recipe over its text: unchanged parts keep comments, layout and spelling, such as `1e3` and `1.0`. */
-import { messageOf, SvcError } from "../contract/error.ts";
+import { SvcError } from "../contract/error.ts";
 import { canonicalJson, prettyJson, sameValue } from "../contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { type Document, isAlias, isCollection, isMap, isScalar, isSeq, type Node } from "../contract/yaml_library.ts";
@@ -8,7 +8,7 @@ import { jsonStyleOf, jsonText } from "./json_write.ts";
 import { commonItems, keepLines, keepSpace } from "./keep_lines.ts";
 import { readRecipeText, type TextFormat, textFormatOf } from "./read.ts";
 import { commentHolder, type Part, settleDocument } from "./yaml_comments.ts";
-import { documentText, newNode, yamlText } from "./yaml_write.ts";
+import { documentText, newItem, newNode, yamlText } from "./yaml_write.ts";
 import { readYaml } from "./yaml_reader.ts";
 
 /**
@@ -48,7 +48,8 @@ export function editRecipeText(text: string, value: Value, options: { file: stri
         return mark + (crlf ? edited.replaceAll("\n", "\r\n") : edited);
       }
     } catch (error) {
-      why = messageOf(error);
+      if (!(error instanceof SvcError)) throw error;
+      why = error.message;
     }
   }
   throw new SvcError("recipe_edit_failed", `Cannot save the recipe as ${format.toUpperCase()}: ${why}`);
@@ -67,7 +68,7 @@ function* jsonEdits(text: string, old: Value, value: Value): Generator<string> {
 function* yamlEdits(text: string, old: Value, value: Value): Generator<string> {
   const document = documentOf(text)!;
   settleDocument(text, document);
-  const layout = { source: text, ...indentationOf(text) };
+  const layout = { source: text, ...indentationOf(text, document.contents as Node | null) };
   const before = documentText(document, layout);
   document.contents = new Merge().value(document.contents as Node | null, old, value);
   const after = documentText(document, layout);
@@ -90,11 +91,15 @@ function documentOf(text: string): Document | null {
   }
 }
 
-/** The indentation of a text's first level, and of the lists in it. */
-function indentationOf(text: string): { indent: number; indentSeq: boolean } {
-  const list = /^( *)[^\s#-][^\n]*:[ \t]*(?:#[^\n]*)?\n(?:[ \t]*(?:#[^\n]*)?\n)*( *)- /m.exec(text);
-  const map = /^[^\s#][^\n]*:[ \t]*(?:#[^\n]*)?\n(?:[ \t]*(?:#[^\n]*)?\n)*( +)[^\s#-]/m.exec(text);
-  return { indent: Math.max(2, map?.[1].length ?? 2), indentSeq: list?.[1] !== list?.[2] || list === null };
+/** The indentation of a text's first level, and whether lists have one. */
+function indentationOf(text: string, root: Node | null): { indent: number; indentSeq: boolean } {
+  const columns: { map?: number; list?: number } = {};
+  for (const { value } of isMap(root) ? root.items as Pair<Node, Node | null>[] : []) {
+    if (!isCollection(value) || value.flow || value.items.length === 0) continue;
+    const start = value.range![0];
+    columns[isMap(value) ? "map" : "list"] ??= start - text.lastIndexOf("\n", start) - 1;
+  }
+  return { indent: Math.max(2, columns.map ?? columns.list ?? 2), indentSeq: columns.list !== 0 };
 }
 
 /** Merges a value into the tree of a text. */
@@ -143,17 +148,12 @@ class Merge {
   #list(list: YAMLSeq<Node>, old: Value[], next: Value[]): Node {
     const from = matchItems(old, next), kept = new Set(from);
     const items = next.map((item, at) =>
-      from[at] === undefined ? newItem(list, item) : this.value(list.items[from[at]], old[from[at]], item) as Node
+      from[at] === undefined
+        ? newItem(item, list.flow === true)
+        : this.value(list.items[from[at]], old[from[at]], item) as Node
     );
     return replaceItems(list, items, (_, at) => kept.has(at));
   }
-}
-
-/** A mapping of a list in lines begins on the line of its dash. */
-function newItem(list: YAMLSeq, value: Value): Node {
-  const node = newNode(value);
-  if (!list.flow && isMap(node) && node.items.length > 0) node.flow = false;
-  return node;
 }
 
 /** Replaces the parts of a collection. */

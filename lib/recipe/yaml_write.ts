@@ -124,12 +124,7 @@ export function newNode(value: Value, room: number = NEW_WIDTH): Node {
   if (Array.isArray(value)) {
     const list = new YAMLSeq<Node>();
     list.flow = isShort(value, room);
-    list.items = value.map((item) => {
-      const node = newNode(item, room - 2);
-      // A mapping begins on the line of its dash.
-      if (!list.flow && isMap(node) && node.items.length > 0) node.flow = false;
-      return node;
-    });
+    list.items = value.map((item) => newItem(item, list.flow!, room - 2));
     return list;
   }
   if (isObject(value)) {
@@ -144,6 +139,13 @@ export function newNode(value: Value, room: number = NEW_WIDTH): Node {
   );
   scalar.source = canonicalJson(value);
   return scalar;
+}
+
+/** An item of a list; a mapping of a list in lines begins on the line of its dash. */
+export function newItem(value: Value, inFlow: boolean, room?: number): Node {
+  const node = newNode(value, room);
+  if (!inFlow && isMap(node) && node.items.length > 0) node.flow = false;
+  return node;
 }
 
 function newText(text: string): Scalar {
