@@ -3,6 +3,7 @@
  *
  * Sizes come from the central directory. Refused: encryption, other methods, several disks, repeated names, entries
  * that overlap, headers that disagree, contents whose length or CRC differs from the declaration.
+ * Own code: it reads entries in place and bounds each before inflating it.
  *
  * Format: PKWARE APPNOTE.TXT 6.3.10.
  */

@@ -1,6 +1,6 @@
 /**
  * Writes ZIP files reproducibly: entries sorted by name, method stored, time 1980-01-01 00:00:00, no extra fields. The
- * bytes depend on the contents alone.
+ * bytes depend on the contents alone. Own code: no version of a library may change them.
  *
  * Format: PKWARE APPNOTE.TXT 6.3.10.
  */

@@ -4,6 +4,8 @@
  * Every step consumes at least one byte, so reading ends for any input; groups, field number zero, varints of more than
  * ten bytes and lengths beyond the message are refused.
  *
+ * Own code: protobufjs has 4 MB for these lines, and models are untrusted.
+ *
  * Format: Protocol Buffers, "Encoding" (protobuf.dev/programming-guides/encoding).
  */
 

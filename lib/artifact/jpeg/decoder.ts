@@ -4,6 +4,7 @@
  *
  * Inverse transform, upsampling and colour conversion are libjpeg's defaults ("islow", "fancy"), so that pixels equal
  * those of libjpeg and libjpeg-turbo. Damaged files are refused.
+ * Own code: codec-libjpeg-turbo-8bit 1.2.8 cannot choose the exact DCT, jsquash is mozjpeg.
  */
 import { SvcError } from "../../contract/error.ts";
 import type { FrameGeometry, JpegImage } from "./geometry.ts";

@@ -2,7 +2,8 @@
  * JPEG encoder: baseline, optionally with fitted Huffman tables, or progressive with libjpeg's default script (ITU-T
  * T.81, JFIF 1.01).
  *
- * All arithmetic is integer in libjpeg's order, so that equal settings give the bytes of libjpeg 6b and libjpeg-turbo.
+ * All arithmetic is integer in libjpeg's order, so that equal settings give the bytes of libjpeg 6b and libjpeg-turbo,
+ * which no package does.
  */
 import { SvcError } from "../../contract/error.ts";
 import { smallestTables, writeAbbreviatedHeader } from "./abbreviated.ts";

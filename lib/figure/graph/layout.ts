@@ -5,6 +5,8 @@
  * receiver runs back below it, so that a source is above the evaluation of the received data. A page of a given height
  * may have more folds. Evaluation is at the bottom. Wires run along lanes between the blocks. The layout depends on steps and wires only, never on parameter
  * values, and is deterministic.
+ *
+ * Own code: elkjs is licensed under EPL or GPL.
  */
 import type { JsonObject } from "../../contract/value.ts";
 import type { RecipeGraph } from "./graph.ts";
