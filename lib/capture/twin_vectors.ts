@@ -4,7 +4,7 @@
  */
 import { decodeArtifact, encodeArtifact } from "../artifact/codec.ts";
 import { SvcError } from "../contract/error.ts";
-import type { InputArtifact, Metrics, Operation } from "../contract/operation.ts";
+import { type InputArtifact, type Metrics, type Operation, UNWATCHED } from "../contract/operation.ts";
 import { outputKinds } from "../contract/output_kinds.ts";
 import { plainParams } from "../contract/schema.ts";
 import type { JsonObject } from "../contract/value.ts";
@@ -154,8 +154,7 @@ export async function recordTwin(
     inputs,
     params: plainParams(params),
     generator,
-    progress() {},
-    cancellation: { isCancelled: false, throwIfCancelled() {} },
+    ...UNWATCHED,
     files: { read: absent, list: absent, bundled: absent },
     learned: {
       record: {},

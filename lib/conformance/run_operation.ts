@@ -8,13 +8,14 @@ import { decodeArtifact, encodeArtifact } from "../artifact/codec.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { canonicalJson } from "../contract/json.ts";
-import type {
-  FileAccess,
-  InputArtifact,
-  Metrics,
-  ModelRequest,
-  Operation,
-  OutputArtifact,
+import {
+  type FileAccess,
+  type InputArtifact,
+  type Metrics,
+  type ModelRequest,
+  type Operation,
+  type OutputArtifact,
+  UNWATCHED,
 } from "../contract/operation.ts";
 import { outputKinds } from "../contract/output_kinds.ts";
 import { checkValue, isEffective, plainParams } from "../contract/schema.ts";
@@ -141,17 +142,15 @@ export async function runOperation(operation: Operation, options: RunOptions = {
         assert.ok("seed" in (contract.params_schema.properties as JsonObject), "a generator needs a seed parameter");
         return generator ??= Generator.seeded(BigInt(seed));
       },
-      progress() {},
-      cancellation: { isCancelled: false, throwIfCancelled() {} },
+      ...UNWATCHED,
       files: fileAccess(options.files ?? {}),
       get learned() {
         const { model } = options;
         assert.ok(model !== undefined, "a learned mode needs a model");
         const abi = abiOf(operation);
         const run = (feeds: Readonly<Record<string, NdArray>>) => Promise.resolve(model({ ...feeds }));
-        const cancellation = { isCancelled: false, throwIfCancelled() {} };
         return {
-          run: learnedRun({ inputs: abi.inputs, run }, abi, cancellation),
+          run: learnedRun({ inputs: abi.inputs, run }, abi, UNWATCHED.cancellation),
           takes: (name: string) => abi.inputs.some((input) => input.name === name),
           record: { package_sha256: "0".repeat(64) },
         };
@@ -198,8 +197,7 @@ function modelsOf(requests: readonly ModelRequest[], given: NonNullable<RunOptio
     const record = canonicalJson({ id, files: digests });
     return { role, record, files: Object.fromEntries(found), accelerator: null };
   });
-  const cancellation = { isCancelled: false, throwIfCancelled() {} };
-  return stepModels(tasks, cancellation, (path) => Promise.resolve(contents.get(path)!));
+  return stepModels(tasks, UNWATCHED.cancellation, (path) => Promise.resolve(contents.get(path)!));
 }
 
 function readIfThere(path: string): Uint8Array | undefined {

@@ -134,6 +134,18 @@ export interface Cancellation {
   throwIfCancelled(): void;
 }
 
+/** Progress and cancellation of a context, under both of their names. */
+export const checkpoints = (progress: Progress, cancellation: Cancellation) => ({
+  progress,
+  cancellation,
+  report_progress: progress,
+  is_cancelled: () => cancellation.isCancelled,
+  raise_if_cancelled: () => cancellation.throwIfCancelled(),
+});
+
+/** A step that nobody watches or cancels. */
+export const UNWATCHED = checkpoints(() => {}, { isCancelled: false, throwIfCancelled() {} });
+
 /** File access of sources. Relative paths start at the project root; a leading `.svc/` means the state directory. */
 export interface FileAccess {
   /** @throws SvcError for a path that leaves the project, is a symlink, or does not exist */
@@ -261,6 +273,11 @@ export interface RunContext<In extends Ports, Opt extends Ports, Params extends 
   readonly generator: Generator;
   readonly progress: Progress;
   readonly cancellation: Cancellation;
+  /** As {@link progress}, by the name that the contexts of all languages share; so are the next two. */
+  readonly report_progress: Progress;
+  is_cancelled(): boolean;
+  /** @throws SvcError `operation_canceled` */
+  raise_if_cancelled(): void;
   readonly files: FileAccess;
   /** The bound artifact of a learned mode; use in another mode is a defect. */
   readonly learned: LearnedModel;

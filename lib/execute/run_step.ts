@@ -9,13 +9,15 @@ import { typedMetrics } from "../artifact/values.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { canonicalJson, parseJson } from "../contract/json.ts";
-import type {
-  InputArtifact,
-  Operation,
-  OperationDefinition,
-  OperationResult,
-  OutputArtifact,
-  PlainDefinition,
+import {
+  checkpoints,
+  type InputArtifact,
+  type Operation,
+  type OperationDefinition,
+  type OperationResult,
+  type OutputArtifact,
+  type PlainDefinition,
+  type Progress,
 } from "../contract/operation.ts";
 import { outputKinds } from "../contract/output_kinds.ts";
 import { plainParams } from "../contract/schema.ts";
@@ -59,6 +61,14 @@ export async function runStep(
   let models = task.models.length === 0 ? null : (await import("./models.ts")).stepModels(task.models, cancellation);
   const shown = model === null ? inputs : inputs.filter(({ port }) => !definition.secretInputs.includes(port));
 
+  const progress: Progress = (completed, total, more = {}) => {
+    cancellation.throwIfCancelled();
+    const now = performance.now();
+    if (now - lastReport < PROGRESS_INTERVAL_MS && completed < total) return;
+    lastReport = now;
+    report({ completed, total, phase: more.phase ?? null, unit: more.unit ?? null });
+  };
+
   const started = performance.now();
   const result = await Promise.try(() =>
     definition.run({
@@ -68,14 +78,7 @@ export async function runStep(
         if (task.seed === null) throw new TypeError(`${operation.id} draws random numbers without a seed parameter`);
         return generator ??= Generator.seeded(BigInt(task.seed));
       },
-      progress(completed, total, more = {}) {
-        cancellation.throwIfCancelled();
-        const now = performance.now();
-        if (now - lastReport < PROGRESS_INTERVAL_MS && completed < total) return;
-        lastReport = now;
-        report({ completed, total, phase: more.phase ?? null, unit: more.unit ?? null });
-      },
-      cancellation,
+      ...checkpoints(progress, cancellation),
       files: fileAccess(task),
       get learned() {
         if (model === null) throw new TypeError(`${operation.id} uses a trained artifact without a binding`);

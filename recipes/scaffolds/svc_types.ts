@@ -57,6 +57,9 @@ export interface Context {
    */
   readonly seed: number | bigint | null;
   report_progress(completed: number, total: number, message?: string): void;
+  is_cancelled(): boolean;
+  /** @throws where the run was cancelled */
+  raise_if_cancelled(): void;
   /** Runs a listed ONNX model: inputs and outputs by name. */
   infer(model: string, feeds: Record<string, ArrayValue>): Promise<Record<string, ArrayValue>>;
 }

@@ -202,6 +202,8 @@ async function call({ call: id, module, callable, args, seed }: CallRequest): Pr
       const text = message === undefined ? null : String(message).slice(0, 500);
       send({ type: "progress", call: id, completed: Number(completed), total: Number(total), message: text });
     },
+    is_cancelled: () => own.controller.signal.aborted,
+    raise_if_cancelled: () => own.controller.signal.throwIfAborted(),
     // deno-lint-ignore require-await -- invalid arguments reject the promise
     async infer(model: unknown, feeds: unknown): Promise<unknown> {
       if (running !== own) throw new Error("the call has ended");

@@ -50,8 +50,16 @@ Deno.test("a cancellation reaches the adapter's signal, and progress comes out",
       "svc_adapter.yaml": manifestOf(["wait"]),
       "code.ts": `
 export const wait = (_: object, context: any) => new Promise((_, reject) => {
+  if (context.is_cancelled()) throw new Error("cancelled too early");
+  context.raise_if_cancelled();
   context.report_progress(1, 4, "quarter");
-  context.signal.addEventListener("abort", () => reject(new Error("aborted")));
+  context.signal.addEventListener("abort", () => {
+    try {
+      context.raise_if_cancelled();
+    } catch {
+      reject(new Error(context.is_cancelled() ? "aborted" : "not cancelled"));
+    }
+  });
 });`,
     });
     const operation = operationsOf(folder).get("probe.wait")!;

@@ -10,9 +10,10 @@ export default defineOperation({
   outputs: { bits: BITS },
   params: z.strictObject({ ticks: z.int().default(20) }),
   threadSafe: true,
-  async run({ params, progress }) {
+  async run({ params, report_progress, is_cancelled, raise_if_cancelled }) {
     for (let tick = 0; tick < params.ticks; tick++) {
-      progress(tick, params.ticks, { phase: "ticking", unit: "ticks" });
+      if (is_cancelled()) raise_if_cancelled();
+      report_progress(tick, params.ticks, { phase: "ticking", unit: "ticks" });
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     return { outputs: { bits: bitsArtifact(new Uint8Array(8)) } };
