@@ -1,7 +1,6 @@
 /** `svc artifact`: trained networks as packages that are checked, named by their digest, and kept in the store. */
 import { relative } from "node:path";
 import type { JsonObject } from "../../contract/value.ts";
-import { yamlText } from "../../recipe/yaml_write.ts";
 import type { ArtifactDetail, ArtifactRow, ArtifactStore } from "../../training/store.ts";
 import type { EntrypointValue, TrainedManifest } from "../../training/types.ts";
 import { command, type CommandSpec, flag, list, TABLE_FORMAT, text } from "../command.ts";
@@ -174,12 +173,12 @@ function detailDocument({ row, inspected, licence }: ArtifactDetail) {
   };
 }
 
-function showDetail(
+async function showDetail(
   { row, inspected }: ArtifactDetail,
   licence: readonly string[],
   store: ArtifactStore,
   context: CliContext,
-): void {
+): Promise<void> {
   const { manifest, identity, graphs, readiness } = inspected;
   context.print(`${context.paint("bold", row.id)}  ${row.name}${row.label === null ? "" : ` (${row.label})`}`);
   context.print(`  ${statusText(context, row.status)}, ${row.source_class.replaceAll("_", " ")}, ${row.path}`);
@@ -215,6 +214,7 @@ function showDetail(
     context.print(`\npublication ${readiness.status}${chosen}`);
     for (const issue of readiness.issues) context.print(`  ${issue.message}`);
   }
+  const { yamlText } = await import("../../recipe/yaml_write.ts");
   manifest.compatible_operations.forEach(({ operation }, index) => {
     context.print(`\nto use it in a step of ${context.paint("bold", operation)}`);
     context.print(yamlText({ params: bindingOf(row, manifest, index, store) }).trimEnd().replace(/^/gm, "  "));

@@ -22,6 +22,6 @@ Deno.test("the command line starts without the libraries of single commands", as
     }
   }
   assert.ok(loaded.size > 30, "the walk found the commands");
-  const heavy = /^npm:(?!commander)|^node:zlib$|\/(ops|lib\/numeric|lib\/benchmark|lib\/research)\//;
+  const heavy = /^npm:(?!commander)|^node:zlib$|\/(ops|lib\/numeric|lib\/study\/(?!engine\/)\w+|lib\/research)\//;
   assert.deepEqual([...loaded].filter((specifier) => heavy.test(specifier)), []);
 });
