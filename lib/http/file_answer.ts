@@ -11,8 +11,6 @@ import { matches } from "./answer.ts";
 import type { ArtifactFile } from "./artifact_file.ts";
 import { Answer } from "./route.ts";
 
-const CHUNK_BYTES = 256 * 1024;
-
 interface Range {
   first: number;
   /** The byte after the last one. */
@@ -75,25 +73,22 @@ function rangeOf(header: string | undefined, size: number): Range | null {
   return { first, end };
 }
 
-/** The bytes of a file from `first` to before `end`; it is closed at the end and when the client leaves. */
+/** The bytes of a file from `first` to before `end`; the stream closes the file at its end and when the client leaves. */
 function bytesOf(file: Deno.FsFile, first: number, end: number): ReadableStream<Uint8Array<ArrayBuffer>> {
   let left = end - first;
-  return new ReadableStream({
-    async start() {
-      await file.seek(first, Deno.SeekMode.Start);
-    },
-    async pull(controller) {
-      const chunk = new Uint8Array(Math.min(left, CHUNK_BYTES)), count = left === 0 ? null : await file.read(chunk);
-      if (count !== null) {
-        left -= count;
-        controller.enqueue(chunk.subarray(0, count));
-      }
-      if (left > 0 && count !== null) return;
-      file.close();
-      // A file that became shorter meanwhile must not look complete.
-      if (left > 0) controller.error(new Error(`${left} bytes are missing`));
-      else controller.close();
-    },
-    cancel: () => file.close(),
-  });
+  file.seekSync(first, Deno.SeekMode.Start);
+  return file.readable.pipeThrough(
+    new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+      transform(chunk, controller) {
+        const part = chunk.subarray(0, left);
+        left -= part.length;
+        controller.enqueue(part);
+        if (left === 0) controller.terminate();
+      },
+      flush(controller) {
+        // A file that became shorter meanwhile must not look complete.
+        if (left > 0) controller.error(new Error(`${left} bytes are missing`));
+      },
+    }),
+  );
 }
