@@ -57,7 +57,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
     repository: "Xenova/distilbert-base-uncased",
     revision: null,
     files: unpinned("config.json", "tokenizer.json", "tokenizer_config.json", "onnx/model.onnx"),
-    remedy: exported("distilbert/distilbert-base-uncased"),
+    remedy: `${exported("distilbert/distilbert-base-uncased")}; svc-tiny-masked-lm-v1 is bundled`,
   },
   {
     id: "dandelin/vilt-b32-finetuned-vqa",

@@ -21,7 +21,7 @@ export const MASKED_LM_PARAMS = {
   cache_dir: z.string().default("").describe("masked_lm: accepted without effect; models are in the state directory"),
   device: z.string().default("cpu").meta(OF_MODEL).describe("models run on the processor: cpu"),
   model_id: z.string().default("distilbert/distilbert-base-uncased").meta(OF_MODEL).describe(
-    "published name of a fetched model, or a local folder of an ONNX export",
+    "svc-tiny-masked-lm-v1, the published name of a fetched model, or a local folder of an ONNX export",
   ),
   model_revision: z.string().default("").meta(OF_MODEL).describe(
     "full commit of a fetched model; empty uses the fetched one",

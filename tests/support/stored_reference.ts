@@ -7,17 +7,19 @@ import { openOnnxSession } from "../../lib/onnx/session.ts";
 
 const TOLERANCE = 1e-5;
 
-/** Stored tensors by name: their data are little-endian float32 numbers in base64. */
+/** Stored tensors by name: their data are little-endian float32 or int64 numbers in base64. */
 export function arrays(values: JsonObject): Record<string, NdArray> {
   return Object.fromEntries(
-    Object.entries(values as Record<string, JsonObject>).map(([name, { shape, data }]) => [
-      name,
-      ndarray(
-        "float32",
-        new Float32Array(Uint8Array.fromBase64(data as string).buffer),
-        (shape as Value[]).map((size) => toNumber(size as number)),
-      ),
-    ]),
+    Object.entries(values as Record<string, JsonObject>).map(([name, { dtype, shape, data }]) => {
+      const { buffer } = Uint8Array.fromBase64(data as string);
+      const sizes = (shape as Value[]).map((size) => toNumber(size as number));
+      return [
+        name,
+        dtype === "int64"
+          ? ndarray("int64", new BigInt64Array(buffer), sizes)
+          : ndarray("float32", new Float32Array(buffer), sizes),
+      ];
+    }),
   );
 }
 

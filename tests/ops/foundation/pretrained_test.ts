@@ -19,6 +19,7 @@ import {
   tinyMaskedLm,
   wordTokenizer,
 } from "../../support/tiny_models.ts";
+import { fromFileUrl } from "../../support/paths.ts";
 import { refuses, runOperation } from "../harness.ts";
 import { textsInput } from "../inputs.ts";
 import { statesInput, targetsInput, twoPictures } from "../_fixtures/meaning.ts";
@@ -139,6 +140,24 @@ Deno.test("masks are filled from the left, with words, and everything else stays
   assert.equal(await fill("wet [MASK], [MASK]", 3), "wet rain, rain");
   const untouched = await fill("no mask [mask]", 1);
   assert.equal(untouched, "no mask [mask]");
+});
+
+Deno.test("the bundled language model fills words of short reports by their neighbours", async () => {
+  const folder = fromFileUrl(new URL("../../../recipes/models/svc-tiny-masked-lm-v1", import.meta.url));
+  const { outputs } = await runOperation(repair, {
+    inputs: {
+      texts: textsInput({
+        a: "[MASK] snow will reach Oslo before dawn with winds of 60 kilometres per [MASK].",
+        b: "A stalled bus blocks two [MASK] of the A7 and delays traffic [MASK] 15 minutes.",
+      }),
+    },
+    params: { model_id: "svc-tiny-masked-lm-v1" },
+    models: { masked_lm: folder },
+  });
+  assert.deepEqual(textsOf(outputs.texts).map(({ text }) => text), [
+    "heavy snow will reach Oslo before dawn with winds of 60 kilometres per hour.",
+    "A stalled bus blocks two lanes of the A7 and delays traffic by 15 minutes.",
+  ]);
 });
 
 Deno.test("a language model without a graph, or a tokenizer without a mask, is refused", async () => {
