@@ -31,7 +31,7 @@ import { scheduleFigure, SLOTS_SHOWN, userRatesFigure, userRatesOf } from "../..
 import { bandwidthOf, channelsOf, firstPair, lineNames } from "../../ui/runs/views/channels.ts";
 import { allocationsOf, indicesOf } from "../../ui/runs/views/allocations.ts";
 import { inputsOf } from "../../ui/runs/views/recipe_inputs.ts";
-import { bestOverlap, detectionsAt, maskPixels, overlapOf } from "../../ui/runs/views/scene.ts";
+import { bestOverlap, detectionsAt, importancePixels, maskPixels, overlapOf } from "../../ui/runs/views/scene.ts";
 import { countOf, stateDiffs } from "../../ui/runs/views/state_diff.ts";
 import type { Artifact } from "../../ui/runs/documents.ts";
 
@@ -357,6 +357,13 @@ Deno.test("boxes overlap by their common share; a detection is held against refe
   assert.equal(bestOverlap(found, [found, { ...found, box: box(8, 18) }]), 1);
   assert.equal(bestOverlap(found, [{ ...found, label: "square" }]), null);
   assert.deepEqual([...maskPixels([0, 2], [[1, 2, 3], [4, 5, 6]], 1)], [0, 0, 0, 0, 4, 5, 6, 255]);
+});
+
+Deno.test("the tint of an importance map is its share of the largest importance", () => {
+  const opacities = (values: number[]) => [...importancePixels(values, [1, 2, 3])].filter((_, i) => i % 4 === 3);
+  assert.deepEqual(opacities([0, 1, 2]), [0, 96, 191]);
+  assert.deepEqual(opacities([0, 0]), [0, 0]);
+  assert.deepEqual([...importancePixels([1], [1, 2, 3])].slice(0, 3), [1, 2, 3]);
 });
 
 Deno.test("a range-Doppler map has range upwards and velocity to the right, in dB below its peak", () => {

@@ -15,6 +15,7 @@ import { BudgetView } from "./views/budget_view.tsx";
 import { ChannelView } from "./views/channel_view.tsx";
 import { channelsOf } from "./views/channels.ts";
 import { fociOf, FocusView } from "./views/focus_view.tsx";
+import { importanceOf, ImportanceView } from "./views/importance_view.tsx";
 import { MapView, placesOf } from "./views/map_view.tsx";
 import { nameOf, optionOf, sourceOf, ViewPanel } from "./views/parts.tsx";
 import { scenesOf, SceneView } from "./views/scene_view.tsx";
@@ -46,6 +47,7 @@ const VIEWED = new Set([
   "ai_phy.beampattern.numpy",
   "ntn.link_budget.numpy",
   "isac.range_doppler_map.numpy",
+  "semantic.importance_map.numpy",
 ]);
 export default function Media({ documents: { summary } }: { documents: RunDocuments }) {
   const artifacts = useMemo(() => artifactsOf(summary), [summary]);
@@ -59,6 +61,7 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
   const channels = channelsOf(artifacts), allocations = allocationsOf(artifacts, channels);
   const beams = beamsOf(artifacts), hearing = hearingOf(artifacts), places = placesOf(artifacts);
   const others = of(({ dtype, kind }) => dtype !== null && dtype.startsWith("float") && !VIEWED.has(kind));
+  const importance = importanceOf(artifacts);
   const radar = radarOf(artifacts), resources = resourceGridOf(artifacts), delivering = reports.filter(hasDeliveries);
   const patterns = patternsOf(artifacts), surface = surfaceOf(artifacts), foci = fociOf(artifacts);
   const budgets = of(({ kind }) => kind === "ntn.link_budget.numpy");
@@ -69,7 +72,8 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
   if (
     images.length + texts.length + symbols.length + waveforms.length + soft.length + others.length + channels.length +
           beams.length + patterns.length + budgets.length + schedules.length + rated.length === 0 &&
-    hearing === null && places === null && radar === null && resources === null && foci === null &&
+    importance === null && hearing === null && places === null && radar === null && resources === null &&
+    foci === null &&
     delivering.length === 0 && confusion === undefined && faithful.length === 0 &&
     answers === undefined && rankings === undefined
   ) {
@@ -78,6 +82,7 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
   return (
     <div class="stack">
       {scenes !== null && <SceneView {...scenes} />}
+      {importance !== null && <ImportanceView importance={importance} />}
       {images.length > 1 && <Images images={images} />}
       {faithful.length > 0 && <StateView reports={faithful} summary={summary} />}
       {answers !== undefined && (

@@ -58,3 +58,17 @@ export function maskPixels(
   }
   return out;
 }
+
+/** RGBA pixels of a tint whose opacity is the importance over the largest one of the image, at most 0.75. */
+export function importancePixels(
+  values: ArrayLike<number>,
+  [red, green, blue]: readonly [number, number, number],
+): Uint8ClampedArray<ArrayBuffer> {
+  let largest = 0;
+  for (let i = 0; i < values.length; i++) largest = Math.max(largest, values[i]);
+  const pixels = new Uint8ClampedArray(4 * values.length);
+  for (let i = 0; i < values.length; i++) {
+    pixels.set([red, green, blue, largest > 0 ? 0.75 * 255 * values[i] / largest : 0], 4 * i);
+  }
+  return pixels;
+}
