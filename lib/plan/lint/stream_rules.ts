@@ -56,7 +56,14 @@ function* stillCoded(recipe: LintView): Iterable<Finding> {
 }
 
 function* wrongDecoders(recipe: LintView): Iterable<Finding> {
-  for (const op of ["channel.repetition_decoder", "channel.nr_ldpc_decoder", "channel.nr_polar_decoder"]) {
+  for (
+    const op of [
+      "channel.repetition_decoder",
+      "channel.nr_ldpc_decoder",
+      "channel.nr_polar_decoder",
+      "channel.unequal_error_protection_decoder",
+    ]
+  ) {
     const { takes } = TRANSFORMS.get(op)!;
     for (const { step, port, stream } of decoders(recipe, op)) {
       const last = top(stream);
@@ -157,7 +164,13 @@ function* countedTwice(recipe: LintView): Iterable<Finding> {
       step,
     };
   }
-  for (const step of recipe.ofOp("channel.repetition_encoder", "channel.nr_ldpc_encoder", "channel.nr_polar_encoder")) {
+  const encoders = [
+    "channel.repetition_encoder",
+    "channel.nr_ldpc_encoder",
+    "channel.nr_polar_encoder",
+    "channel.unequal_error_protection",
+  ];
+  for (const step of recipe.ofOp(...encoders)) {
     const code = recipe.stream(step, "bits")?.layers.find(isCode);
     if (!code) continue;
     yield {

@@ -29,7 +29,7 @@ export interface Wire {
   output: string;
 }
 
-export type LayerKind = "packets" | "repetition" | "ldpc" | "polar" | "symbols" | "pilots";
+export type LayerKind = "packets" | "repetition" | "ldpc" | "polar" | "unequal" | "symbols" | "pilots";
 
 export interface Layer {
   kind: LayerKind;
@@ -92,6 +92,8 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(Object.entries
   "channel.nr_ldpc_decoder": { from: "llr", takes: "ldpc", outputs: ["bits"] },
   "channel.nr_polar_encoder": { from: "bits", puts: "polar" },
   "channel.nr_polar_decoder": { from: "llr", takes: "polar", outputs: ["bits"] },
+  "channel.unequal_error_protection": { from: "bits", puts: "unequal", outputs: ["coded_bits"] },
+  "channel.unequal_error_protection_decoder": { from: "received", takes: "unequal" },
   "modulation.digital_modulate": { from: "bits", puts: "symbols" },
   "modulation.identity_modulate": { from: "bits", puts: "symbols" },
   "modulation.learned_constellation": { from: "bits", puts: "symbols", outputs: ["symbols"] },
@@ -109,13 +111,14 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(Object.entries
 
 export const top = ({ layers }: Stream): Layer | undefined => layers[layers.length - 1];
 export const isCode = (layer: Layer | undefined): boolean =>
-  ["repetition", "ldpc", "polar"].includes(layer?.kind ?? "");
+  ["repetition", "ldpc", "polar", "unequal"].includes(layer?.kind ?? "");
 
 const WORDS: Record<LayerKind, string> = {
   packets: "packets",
   repetition: "repetition code",
   ldpc: "LDPC code",
   polar: "polar code",
+  unequal: "unequal error protection",
   symbols: "modulation",
   pilots: "pilots",
 };
