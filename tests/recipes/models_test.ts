@@ -38,10 +38,13 @@ const STORED: readonly [root: URL, model: string, reference: string][] = [
     const folder = "constellation-64-phase-noise-v1";
     return [MODELS, `${folder}/${half}.onnx`, `${folder}/training/reference.${half}.json`];
   }),
-  ...["encoder", "decoder"].map((half): [URL, string, string] => {
-    const folder = "deepjscc-film-v1";
-    return [MODELS, `${folder}/${half}.onnx`, `${folder}/training/reference.${half}.json`];
-  }),
+  ...["deepjscc-film-v1", "csi-feedback-64-v1"].flatMap((folder) =>
+    ["encoder", "decoder"].map((half): [URL, string, string] => [
+      MODELS,
+      `${folder}/${half}.onnx`,
+      `${folder}/training/reference.${half}.json`,
+    ])
+  ),
   ...["detector", "segmenter", "masked-lm"].map((kind): [URL, string, string] => {
     const folder = `svc-tiny-${kind}-v1`;
     return [MODELS, `${folder}/model.onnx`, `${folder}/training/reference.json`];
@@ -124,6 +127,17 @@ async function valuesOf(recipe: string, snr: string, dimension: string, [step, m
     toNumber(metrics[step][metric] as number),
   ]));
 }
+
+Deno.test("trained channel reports are far better than truncated ones at equal bits", async () => {
+  const text = await Deno.readTextFile(new URL("csi_feedback_learned.yaml", RECIPES)), { recipes } = await session();
+  const { status, rows } = await recipes.runMatrix(text, { points: ["bits_per_latent=4"] });
+  assert.equal(status, "completed");
+  const nmse = Object.fromEntries(rows.map(({ selection, metrics }) => [
+    String(selection.codec),
+    toNumber(metrics.evaluation["csi_feedback.nmse_db"] as number),
+  ]));
+  assert.ok(nmse.learned_artifact < nmse.truncated_angular_delay - 9, JSON.stringify(nmse));
+});
 
 // Rows of a recipe hold 64 to 384 examples, so a mean square is off by less than a third; the factors below leave room for more.
 
