@@ -27,6 +27,7 @@ const contractOf = (id: string) =>
 const STORED: readonly [root: URL, model: string, reference: string][] = [
   [MODELS, "demapper-64-amplifier-v1/demapper.onnx", "demapper-64-amplifier-v1/training/reference.json"],
   [MODELS, "dmrs-channel-estimator-v1/estimator.onnx", "dmrs-channel-estimator-v1/training/reference.json"],
+  [MODELS, "power-policy-v1/policy.onnx", "power-policy-v1/training/reference.json"],
   [MODELS, "qpsk-iq-receiver-v1/receiver.onnx", "qpsk-iq-receiver-v1/training/reference.json"],
   [MODELS, "qpsk-phase-tracker-v1/receiver.onnx", "qpsk-phase-tracker-v1/training/reference.json"],
   [MODELS, "leo-pass-tracker-v1/tracker.onnx", "leo-pass-tracker-v1/training/reference.json"],
