@@ -25,6 +25,7 @@ const contractOf = (id: string) =>
 
 /** Component, and the stored answer beside its training script. */
 const STORED: readonly [root: URL, model: string, reference: string][] = [
+  [MODELS, "clustered-beam-policy-v1/beam_policy.onnx", "clustered-beam-policy-v1/training/reference.json"],
   [MODELS, "demapper-64-amplifier-v1/demapper.onnx", "demapper-64-amplifier-v1/training/reference.json"],
   [MODELS, "dmrs-channel-estimator-v1/estimator.onnx", "dmrs-channel-estimator-v1/training/reference.json"],
   [MODELS, "power-policy-v1/policy.onnx", "power-policy-v1/training/reference.json"],
