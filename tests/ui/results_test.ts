@@ -265,6 +265,23 @@ browserTest("a constellation of many symbols, one of them far away, keeps its pi
 });
 
 browserTest(
+  "an importance map lies over the sender's image, stronger where it is more important",
+  async (scene) => {
+    const { page, open } = scene;
+    await open(`#/runs/${await run(scene, "image_importance_unequal_awgn", 5)}/media`);
+    const panel = page.getByRole("region", { name: "Importance of pixels" });
+    const canvas = panel.getByRole("img", { name: "Importance map of coffee over data.images" });
+    await canvas.waitFor();
+    await eventually(async () => assert.equal(await canvas.getAttribute("width"), "256"));
+    await panel.getByRole("textbox", { name: "Image, number" }).fill("2");
+    await page.keyboard.press("Enter");
+    await panel.getByRole("img", { name: /^Importance map of (?!coffee)\w+ over data.images/ }).waitFor();
+    await scene.shot("importance");
+  },
+  { files: filesOf("recipe_starters/image_importance_unequal_awgn") },
+);
+
+browserTest(
   "a range-Doppler map has axes in metres and metres per second, with true and estimated targets",
   async (scene) => {
     const { page, open } = scene;
