@@ -18,6 +18,7 @@ const HEADLINES: Readonly<Record<string, (params: Params) => readonly string[]>>
   "metrics.block_error_rate": ({ label }) => [`channel.${text(label, "bler")}`],
   "metrics.image_delivery_status": () => ["channel.outage_rate"],
   "metrics.image_reconstruction": main("image_reconstruction"),
+  "metrics.importance_weighted_error": () => ["quality.importance_weighted_psnr_db", "quality.importance_weighted_mse"],
   "metrics.text_semantic_similarity": main("text_semantic_similarity"),
   "metrics.semantic_state_faithfulness": () => [
     ...["concept_f1", "entity_f1", "unsupported_assertion_rate_scored", "fact_omission_rate_scored"].map((score) =>

@@ -1,12 +1,11 @@
 /**
  * Bit-to-symbol mapper: BPSK x = 1 - 2b, QPSK to 256QAM with the Gray mapping of TS 38.211 section 5.1, unit mean
- * power. `auto` takes the bits per symbol that the encoder recorded. A wired allocation scales symbol i by sqrt(p_i). Bits are zero-padded to a whole symbol; the demodulator removes the padding by the metadata.
+ * power. `auto` takes the bits per symbol that the encoder recorded. Bits are zero-padded to a whole symbol; the demodulator removes the padding by the metadata.
  *
  * Shapes: bits uint8 [n] -> symbols complex64 [ceil(n / bits per symbol)].
  */
-import { BITS, CODED_BITS, PAYLOAD_BITS, POWER_ALLOCATION } from "../../lib/contract/kinds.ts";
+import { BITS, CODED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
@@ -22,7 +21,6 @@ import {
 import { modulate } from "../../lib/numeric/link/modulation.ts";
 import { executed, native } from "../_backends.ts";
 import { dataPlane, portableOnly } from "../_data_plane.ts";
-import { checkElements } from "../_noise_variance.ts";
 import { MODULATED, modulatedMetadata } from "../_symbol_items.ts";
 
 const CHOICES = [...MODULATIONS, "auto"] as const;
@@ -32,7 +30,6 @@ export default defineOperation({
   name: "Hard bit-to-symbol mapper",
   description: "Maps bits onto constellation points of unit mean power",
   inputs: { bits: [PAYLOAD_BITS, CODED_BITS, BITS] },
-  optionalInputs: { allocation: [POWER_ALLOCATION] },
   outputs: { symbols: MODULATED },
   params: z.strictObject({
     modulation: z.enum(CHOICES).default("qpsk")
@@ -70,22 +67,9 @@ export default defineOperation({
     const { inputs, params, threads } = context, kernels = await dataPlane(context);
     const bits = bitsOf(inputs.bits, kernels);
     const { modulation, described } = mappingOf(inputs.bits.metadata, bits.length, params.modulation);
-    const points = kernels.modulate(bits, modulation, { threads });
-    const symbols = inputs.allocation === undefined ? points : allocated(points, inputs.allocation);
-    return { outputs: { symbols: symbolsArtifact(symbols, described) } };
+    return { outputs: { symbols: symbolsArtifact(kernels.modulate(bits, modulation, { threads }), described) } };
   },
 });
-
-/** Symbols with the amplitudes of an allocation. @throws SvcError `boundary_count_mismatch`, `boundary_value_invalid` */
-function allocated(points: Float32Array, allocation: InputArtifact): Float32Array {
-  const { data: power } = allocation.array(allocation.arrayNames.includes("power") ? "power" : undefined);
-  checkElements(power.length, points.length / 2);
-  return points.map((part, at) => {
-    const p = Number(power[at >> 1]);
-    if (!(p >= 0)) throw new SvcError("boundary_value_invalid", `Cannot send symbols of power ${p}`);
-    return part * Math.sqrt(p);
-  });
-}
 
 /** The chosen modulation, its bits per symbol, and what the symbols of `bitCount` bits declare. */
 function mappingOf(metadata: JsonObject, bitCount: number, chosen: typeof CHOICES[number]) {

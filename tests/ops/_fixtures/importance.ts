@@ -1,12 +1,13 @@
 /** Conformance cases of importance maps and unequal error protection. */
+import importanceMap from "../../../ops/foundation/importance_map.ts";
 import unequal from "../../../ops/channel/unequal_error_protection.ts";
 import { detectionsArtifact } from "../../../lib/artifact/vision.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { paintScene } from "../../../lib/numeric/image/scenes.ts";
-import { runOperation } from "../harness.ts";
-import { arrayInput, payloadInput, someBits } from "../inputs.ts";
+import { outputOf, runOperation } from "../harness.ts";
+import { arrayInput, payloadInput, someBits, symbolsInput } from "../inputs.ts";
 
 /** Importance of two images of 4 x 4 blocks of 8 pixels: a ramp, and its reverse. */
 export const ramps = () => {
@@ -52,6 +53,26 @@ export const IMPORTANCE_FIXTURES = {
     { inputs: () => ({ images: scene() }) },
     { inputs: () => ({ images: scene(), detections: boxes() }), params: { method: "detections" } },
     { inputs: () => ({ images: scene() }), params: { method: "occlusion_sensitivity" }, models: { network } },
+  ],
+  "metrics.importance_weighted_error": [
+    {
+      inputs: async () => {
+        const images = scene(), { outputs } = await runOperation(importanceMap, { inputs: { images } });
+        return { reference: images, reconstruction: images, importance_map: outputOf(outputs.importance_map) };
+      },
+    },
+  ],
+  "channel.symbol_power_allocation": [
+    {
+      inputs: () => ({
+        symbols: symbolsInput(4),
+        allocation: {
+          kind: "channel.power_allocation.numpy",
+          array: ndarray("float64", Float64Array.of(0.5, 1.5, 1, 0), [4]),
+          metadata: {},
+        },
+      }),
+    },
   ],
   "channel.unequal_error_protection": ["repetition", "nr_ldpc", "power"].map((protection) => ({
     inputs: () => ({ bits: payload(), importance_map: ramps() }),

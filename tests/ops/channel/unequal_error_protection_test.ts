@@ -6,6 +6,7 @@ import ldpcEncoder from "../../../ops/channel/nr_ldpc_encoder.ts";
 import repetitionDecoder from "../../../ops/channel/repetition_decoder.ts";
 import repetitionEncoder from "../../../ops/channel/repetition_encoder.ts";
 import modulator from "../../../ops/modulation/digital_modulate.ts";
+import transmitter from "../../../ops/channel/symbol_power_allocation.ts";
 import { payload, ramps, received, SMALL_LDPC } from "../_fixtures/importance.ts";
 import { arrayInput, payloadInput, someBits } from "../inputs.ts";
 import { outputOf, refuses, runOperation } from "../harness.ts";
@@ -91,7 +92,7 @@ Deno.test("a lost class map loses its item only, and is counted", async () => {
   assert.ok(bits.subarray(160).every((bit) => bit === 0));
 });
 
-Deno.test("power is unequal by class, with the mean 1, and the modulator applies it", async () => {
+Deno.test("power is unequal by class, with the mean 1, and the transmitter applies it", async () => {
   const { outputs } = await encode({
     protection: "power",
     class_powers: [float(4), float(1)],
@@ -100,9 +101,13 @@ Deno.test("power is unequal by class, with the mean 1, and the modulator applies
   const power = outputs.allocation.array().data as Float64Array;
   assert.ok(Math.abs(power.reduce((sum, p) => sum + p, 0) / power.length - 1) < 1e-12);
   assert.ok(Math.abs(power[0] / power[power.length - 1] - 4) < 1e-12);
-  const { symbols } = (await runOperation(modulator, {
-    inputs: { bits: outputOf(outputs.coded_bits), allocation: outputOf(outputs.allocation) },
+  const mapped = await runOperation(modulator, {
+    inputs: { bits: outputOf(outputs.coded_bits) },
     params: { modulation: "qpsk" },
+  });
+  const allocation = outputOf(outputs.allocation);
+  const { symbols } = (await runOperation(transmitter, {
+    inputs: { symbols: outputOf(mapped.outputs.symbols), allocation },
   })).outputs;
   const points = symbols.array().data as Float32Array;
   for (const at of [0, power.length - 1]) {

@@ -6,6 +6,7 @@ import { paintScene } from "../../../lib/numeric/image/scenes.ts";
 import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
 import importanceMap from "../../../ops/foundation/importance_map.ts";
 import reconstruction from "../../../ops/metrics/image_reconstruction.ts";
+import weightedError from "../../../ops/metrics/importance_weighted_error.ts";
 import { outputOf, refuses, runOperation } from "../harness.ts";
 
 const { pixels } = paintScene({
@@ -74,12 +75,15 @@ Deno.test("detections of other images are refused", async () => {
 Deno.test("weighted errors count by importance; equal weights give the plain error", async () => {
   const wrong = pixels.slice();
   wrong[0] += wrong[0] > 128 ? -30 : 30;
+  const images = { reference: imagesWith(pixels), reconstruction: imagesWith(wrong) };
   const score = async (map: Awaited<ReturnType<typeof mapOf>>) =>
-    (await runOperation(reconstruction, {
-      inputs: { reference: imagesWith(pixels), reconstruction: imagesWith(wrong), importance_map: outputOf(map) },
-    })).metrics;
-  const plain = await score(await mapOf({ background: float(1) }));
-  assert.ok(Math.abs(Number(plain["quality.importance_weighted_mse"]) - Number(plain["quality.mse"])) < 1e-12);
+    (await runOperation(weightedError, { inputs: { ...images, importance_map: outputOf(map) } })).metrics;
+  const equal = await score(await mapOf({ background: float(1) }));
+  const plain = (await runOperation(reconstruction, { inputs: images })).metrics;
+  for (const name of ["mse", "psnr_db"]) {
+    const [weighted, expected] = [equal[`quality.importance_weighted_${name}`], plain[`quality.${name}`]].map(Number);
+    assert.ok(Math.abs(weighted - expected) < 1e-12, name);
+  }
   const weighted = await score(await mapOf({ method: "detections" }));
   // The wrong pixel has weight 0.1; 256 pixels of the box have 1.
   const expected = 0.1 * 900 / (3 * (256 + 0.1 * (4096 - 256)));

@@ -1,0 +1,51 @@
+/** Two batches of the same images, sample by sample, and the scale of their PSNR. */
+import { type ImageBatch, imagesOf } from "../../lib/artifact/values.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import type { InputArtifact } from "../../lib/contract/operation.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { exactPsnrDb } from "../../lib/numeric/scores/image_quality.ts";
+import { idsOfImages } from "../_image_ids.ts";
+
+export const DATA_RANGE = z.number().nonnegative().default(0).describe(
+  "largest minus smallest sample value; 0 uses 255 for uint8 and 1 for float32",
+);
+export const PSNR_CAP = z.number().nonnegative().default(99)
+  .describe("score of an exact image in dB, raised when needed");
+
+/** Canonical range, and the smallest difference two samples can have (binary32: the smallest subnormal number). */
+const SAMPLE_TYPES = { uint8: { range: 255, step: 1 }, float32: { range: 1, step: 2 ** -149 } };
+
+/** The range of the samples, and the score of an exact image in dB. */
+export function psnrScale(
+  { dtype, height, width, channels }: ImageBatch,
+  { data_range, psnr_cap_db }: { data_range: number; psnr_cap_db: number },
+): { range: number; exact: number } {
+  const { step, range: canonical } = SAMPLE_TYPES[dtype], range = data_range === 0 ? canonical : data_range;
+  return { range, exact: exactPsnrDb(psnr_cap_db, { range, sampleCount: height * width * channels, step }) };
+}
+
+/** @throws SvcError `boundary_dtype_invalid`, `boundary_shape_invalid`, `pair_ids_mismatch` */
+export function comparedImages(candidate: InputArtifact, original: InputArtifact) {
+  const reference = imagesOf(original), reconstruction = imagesOf(candidate);
+  checkComparable(reconstruction, reference);
+  return { reference, reconstruction, ids: pairedIds(candidate, original, reference.count) };
+}
+
+function checkComparable(candidate: ImageBatch, reference: ImageBatch): void {
+  if (candidate.dtype !== reference.dtype) {
+    throw new SvcError("boundary_dtype_invalid", `Cannot compare ${candidate.dtype} with ${reference.dtype} images`);
+  }
+  const shape = ({ count, height, width, channels }: ImageBatch) => `[${[count, height, width, channels].join(", ")}]`;
+  if (shape(candidate) !== shape(reference)) {
+    throw new SvcError("boundary_shape_invalid", `Cannot compare images ${shape(candidate)} with ${shape(reference)}`);
+  }
+}
+
+/** The ids of the images; if both sides have ids, they must agree. */
+function pairedIds(candidate: InputArtifact, reference: InputArtifact, count: number): string[] {
+  const theirs = idsOfImages(candidate.metadata, count), ours = idsOfImages(reference.metadata, count);
+  if (theirs !== undefined && ours !== undefined && theirs.some((id, index) => id !== ours[index])) {
+    throw new SvcError("pair_ids_mismatch", "Cannot compare images whose ids differ");
+  }
+  return ours ?? theirs ?? Array.from({ length: count }, (_, index) => `image_${index}`);
+}
