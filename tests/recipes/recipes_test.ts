@@ -87,7 +87,9 @@ shared.test("shipped recipes plan from a clean workspace, and those that send bi
     if (effective!.steps.some(({ op }) => op === "wireless.channel" || op.startsWith("channel.jpeg_"))) {
       assert.ok(effective!.metadata.rate_count_fixed_point, url.pathname);
     }
-    assert.equal(effective!.execution_profile.id === "layered_digital", sendsBits, url.pathname);
+    // The profile has the coders of the specification, and none for unequal protection.
+    const layered = sendsBits && !effective!.steps.some(({ op }) => op === "channel.unequal_error_protection");
+    assert.equal(effective!.execution_profile.id === "layered_digital", layered, url.pathname);
     if (effective!.metadata.matrix === undefined) {
       const { diagnostics } = await clean.recipes.plan(recipe);
       const lacking = diagnostics.filter(({ code }) => code === "dataset_unavailable" || code === "model_unavailable");
