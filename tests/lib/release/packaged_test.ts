@@ -65,32 +65,44 @@ Deno.test({
   }),
 });
 
+/** The line of README.md that installs the package, and the commands of a newcomer behind it. */
+async function readmeBlocks(): Promise<{ install: string; study: string[]; pruning: string[] }> {
+  const [, [install, ...study], pruning] = codeBlocks(await Deno.readTextFile(join(ROOT_PATH, "README.md")), "sh")
+    .map((block) => block.split("\n"));
+  return { install, study, pruning };
+}
+
 /**
- * Packs the folder and installs the tarball into an empty prefix, without a network and so without Deno, which is optional.
+ * Packs the folder into `build/` and installs the tarball by the line of README.md into an empty prefix, without a network and
+ * so without Deno, which is optional.
  * @returns the prefix
  */
 async function installPackage(folder: string, root: string): Promise<string> {
-  const prefix = join(root, "prefix");
-  for (
-    const args of [["pack", folder, "--pack-destination", root], ["install", "-g", "--prefix", prefix, "--offline"]]
-  ) {
-    const tarball = [...Deno.readDirSync(root)].map(({ name }) => name).filter((name) => name.endsWith(".tgz"));
-    const { success, stderr } = await new Deno.Command("npm", {
-      args: [...args, "--omit=optional", "--no-audit", "--no-fund", ...tarball.map((name) => join(root, name))],
-      env: { HOME: join(root, "home") },
+  const prefix = join(root, "prefix"), build = join(root, "build");
+  await Deno.mkdir(build);
+  const { install } = await readmeBlocks();
+  for (const line of [`npm pack '${folder}' --pack-destination '${build}'`, install]) {
+    const { success, stderr } = await new Deno.Command("bash", {
+      args: ["-c", line],
+      cwd: root,
+      env: {
+        HOME: join(root, "home"),
+        npm_config_prefix: prefix,
+        npm_config_offline: "true",
+        npm_config_omit: "optional",
+        npm_config_audit: "false",
+        npm_config_fund: "false",
+      },
       stdin: "null",
     }).output();
-    assert.ok(success, new TextDecoder().decode(stderr));
+    assert.ok(success, `${line}: ${new TextDecoder().decode(stderr)}`);
   }
   return prefix;
 }
 
 /** The blocks of README.md: from the installation to a figure with at most five commands, in two minutes; then a run is pruned. */
 async function newcomer({ command: [program], env }: Installed, root: string): Promise<void> {
-  const [, [install, ...study], pruning] = codeBlocks(await Deno.readTextFile(join(ROOT_PATH, "README.md")), "sh")
-    .map((block) => block.split("\n"));
-  const tarball = [...Deno.readDirSync(root)].find(({ name }) => name.endsWith(".tgz"))!.name;
-  assert.equal(install, `npm install -g build/${tarball}`, "installPackage installs it");
+  const { study, pruning } = await readmeBlocks();
   assert.ok(study.length <= 4);
   const script = ["set -e -o pipefail", ...study, "ls .svc/benchmarks/*/figures/*.svg", "times", ...pruning].join("\n")
     .replace("<result>", "$(ls .svc/benchmarks | tail -n 1)").replaceAll("<run>", "$(ls .svc/runs | tail -n 1)");
