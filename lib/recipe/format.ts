@@ -37,7 +37,7 @@ const STEP_ORDER = ["id", "op", "params", "inputs", "description"];
  * import { formatRecipeText } from "./format.ts";
  *
  * const text = formatRecipeText("steps:\n- {op: source.random_bits,  id: data} # bits\nname: demo\n", { file: "a.yaml" });
- * assert.equal(text, "name: demo\nsteps:\n  - id: data\n    op: source.random_bits # bits\n");
+ * assert.equal(text, "name: demo\nsteps:\n  - {id: data, op: source.random_bits} # bits\n");
  * ```
  */
 export function formatRecipeText(text: string, options: { file: string; format?: TextFormat }): string {
