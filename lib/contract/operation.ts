@@ -143,7 +143,7 @@ export const checkpoints = (progress: Progress, cancellation: Cancellation) => (
   raise_if_cancelled: () => cancellation.throwIfCancelled(),
 });
 
-/** A step that nobody watches or cancels. */
+/** Without reports of progress, and never cancelled: for tests of operations and stored vectors. */
 export const UNWATCHED = checkpoints(() => {}, { isCancelled: false, throwIfCancelled() {} });
 
 /** File access of sources. Relative paths start at the project root; a leading `.svc/` means the state directory. */

@@ -243,7 +243,7 @@ Deno.test(
 );
 
 Deno.test(
-  "files that are announced are changed; those that git is told to leave alone are not",
+  "intent-to-add files count as changed; assume-unchanged and skip-worktree files do not",
   withRepository(async (repository) => {
     seed(repository);
     repository.write("later.txt", "x");
