@@ -8,10 +8,8 @@
  */
 import { arraysOf } from "../lib/artifact/arrays.ts";
 import { metadataNumber, metadataOf } from "../lib/artifact/values.ts";
-import { SvcError } from "../lib/contract/error.ts";
+import { type InputArtifact, isNumber, type JsonObject, SvcError, toNumber } from "./api.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
-import type { InputArtifact } from "../lib/contract/operation.ts";
-import { isNumber, type JsonObject, toNumber } from "../lib/contract/value.ts";
 import { dbToLinear } from "../lib/numeric/link/decibel.ts";
 import { sampleCovariance } from "../lib/numeric/antenna/array_response.ts";
 import { DirectionSearch } from "../lib/numeric/antenna/direction_finding.ts";

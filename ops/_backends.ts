@@ -1,6 +1,5 @@
 /** Materialisations of backends, for operations of several groups. */
-import type { Differentiability, Materialization, OperationDefinition } from "../lib/contract/operation.ts";
-import type { JsonObject } from "../lib/contract/value.ts";
+import type { Differentiability, JsonObject, Materialization, OperationDefinition } from "./api.ts";
 
 const differentiability = (exportable: boolean) =>
 (

@@ -6,7 +6,7 @@
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
-import type { InputArtifact } from "../lib/contract/operation.ts";
+import type { InputArtifact } from "./api.ts";
 import { maximumRatio } from "../lib/numeric/antenna/beamforming.ts";
 import { ndarray } from "../lib/numeric/array/ndarray.ts";
 

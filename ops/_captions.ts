@@ -1,7 +1,5 @@
 /** Captions as artifacts: one caption per id, or several equally correct ones. */
-import { SvcError } from "../lib/contract/error.ts";
-import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
-import type { JsonObject } from "../lib/contract/value.ts";
+import { type InputArtifact, type JsonObject, type OutputArtifact, SvcError } from "./api.ts";
 import { itemsOf } from "../lib/artifact/values.ts";
 
 /** An item: `{id, text}`, or `{id, texts}` for several captions. */

@@ -7,10 +7,8 @@
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
-import { SvcError } from "../lib/contract/error.ts";
+import { float, type InputArtifact, type JsonObject, type ParameterProblem, SvcError } from "./api.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
-import type { InputArtifact, ParameterProblem } from "../lib/contract/operation.ts";
-import { float, type JsonObject } from "../lib/contract/value.ts";
 import {
   applyMmse,
   interpolatePilots,

@@ -6,12 +6,16 @@
  * `channel_uses_per_pixel` u with m bits per symbol and code rate R gives floor(floor(u·H·W)·m·R). The largest quality
  * whose source item (file, its 9 bytes in the container, and 8 more of the first image) fits is taken, per image.
  */
-import { SvcError } from "../lib/contract/error.ts";
+import {
+  type Cancellation,
+  dataPlaneParameter,
+  type InputArtifact,
+  type JsonObject,
+  type Progress,
+  SvcError,
+  z,
+} from "./api.ts";
 import { artifactKind, IMAGES, PAYLOAD_BITS, PAYLOAD_OR_BITS } from "../lib/contract/kinds.ts";
-import type { Cancellation, InputArtifact, Progress } from "../lib/contract/operation.ts";
-import { dataPlaneParameter } from "../lib/contract/schema.ts";
-import type { JsonObject } from "../lib/contract/value.ts";
-import { z } from "../lib/contract/zod.ts";
 import {
   IMAGE_PAYLOAD_METADATA,
   type ImagePayloadItem,

@@ -5,11 +5,8 @@
  */
 import { arraysOf } from "../lib/artifact/arrays.ts";
 import { metadataOf, travel } from "../lib/artifact/values.ts";
-import { SvcError } from "../lib/contract/error.ts";
+import { type InputArtifact, type JsonObject, SvcError, z } from "./api.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
-import type { InputArtifact } from "../lib/contract/operation.ts";
-import type { JsonObject } from "../lib/contract/value.ts";
-import { z } from "../lib/contract/zod.ts";
 import { ndarray } from "../lib/numeric/array/ndarray.ts";
 
 export const MISO_CSI = artifactKind("channel.miso_ofdm_csi.numpy", {

@@ -3,9 +3,8 @@
  * the bit. The native extension is loaded on first use.
  */
 import { areBits } from "../lib/artifact/boundary.ts";
-import { messageOf, SvcError } from "../lib/contract/error.ts";
+import { messageOf, type OutputArtifact, SvcError } from "./api.ts";
 import { nodeZlib } from "../lib/contract/node_builtins.ts";
-import type { OutputArtifact } from "../lib/contract/operation.ts";
 import { differingBits, failedBlocks } from "../lib/numeric/coding/bit_errors.ts";
 import { bitsIndex, indexBits, packBits, unpackBits } from "../lib/numeric/array/bit_packing.ts";
 import { demodulateIdentity, hardBits, type LlrMethod, mapToPoints } from "../lib/numeric/link/modulation.ts";

@@ -5,10 +5,15 @@
  * that a recipe of another author cannot start any file. An adapter's manifest states which of these contracts its
  * operation `wraps`; ports, kinds and parameters are then those declared here. Planning refuses a direct use.
  */
-import { defineOperation } from "../lib/contract/define.ts";
-import { SvcError } from "../lib/contract/error.ts";
-import type { Operation, OperationDefinition, Outputs, Ports } from "../lib/contract/operation.ts";
-import { z } from "../lib/contract/zod.ts";
+import {
+  defineOperation,
+  type Operation,
+  type OperationDefinition,
+  type Outputs,
+  type Ports,
+  SvcError,
+  z,
+} from "./api.ts";
 
 const BARE = "set by the manifest of an adapter that wraps this contract, not by a recipe";
 

@@ -1,6 +1,5 @@
 /** Image ids of a batch, from its metadata. */
-import { SvcError } from "../lib/contract/error.ts";
-import type { JsonObject } from "../lib/contract/value.ts";
+import { type JsonObject, SvcError } from "./api.ts";
 
 /**
  * Reads `image_ids`.

@@ -6,9 +6,8 @@
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
-import { SvcError } from "../lib/contract/error.ts";
+import { type InputArtifact, SvcError } from "./api.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
-import type { InputArtifact } from "../lib/contract/operation.ts";
 import { powers } from "../lib/numeric/linalg/complex.ts";
 import type { IsacChannels } from "../lib/numeric/antenna/isac.ts";
 

@@ -2,10 +2,8 @@
  * Conversion of images for JPEG. Samples of float32 images x in [0, 1] become round(255·x), and decoded ones v/255; an
  * alpha channel is refused. The grey substitute of a lost image is 128 (0.5).
  */
-import { SvcError } from "../lib/contract/error.ts";
+import { type JsonObject, SvcError, type Value, z } from "./api.ts";
 import { artifactKind, IMAGES } from "../lib/contract/kinds.ts";
-import type { JsonObject, Value } from "../lib/contract/value.ts";
-import { z } from "../lib/contract/zod.ts";
 import { IMAGE_METADATA, imageAt, type ImageBatch } from "../lib/artifact/values.ts";
 import type { JpegImage, JpegSubsampling } from "../lib/artifact/jpeg/encoder.ts";
 

@@ -8,8 +8,7 @@
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
-import type { InputArtifact } from "../lib/contract/operation.ts";
-import { float, type JsonObject } from "../lib/contract/value.ts";
+import { float, type InputArtifact, type JsonObject } from "./api.ts";
 import { ndarray } from "../lib/numeric/array/ndarray.ts";
 
 export const LEO_HISTORY = artifactKind("ntn.tracking_history.numpy", {

@@ -6,10 +6,8 @@
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
-import { SvcError } from "../lib/contract/error.ts";
+import { float, type InputArtifact, SvcError } from "./api.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
-import type { InputArtifact } from "../lib/contract/operation.ts";
-import { float } from "../lib/contract/value.ts";
 import { type Point, rangeCramerRao } from "../lib/numeric/antenna/localization.ts";
 import { type PooledMetric, ratioSums } from "../lib/numeric/scores/pooled_ratio.ts";
 import { ndarray } from "../lib/numeric/array/ndarray.ts";

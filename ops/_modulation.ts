@@ -5,7 +5,7 @@
  * snr_db.
  */
 import { artifactKind } from "../lib/contract/kinds.ts";
-import { z } from "../lib/contract/zod.ts";
+import { z } from "./api.ts";
 import { MODULATIONS } from "../lib/numeric/link/modulations.ts";
 import { MODULATION_CLASSES } from "../lib/numeric/link/modulation_recognition.ts";
 import { type NdArray, ndarray } from "../lib/numeric/array/ndarray.ts";

@@ -7,7 +7,7 @@
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
-import type { InputArtifact } from "../lib/contract/operation.ts";
+import type { InputArtifact } from "./api.ts";
 import type { Downlink } from "../lib/numeric/antenna/mu_mimo.ts";
 
 const DOWNLINK = { noise_variance: "positive", total_power: "positive", example_count: "count" } as const;

@@ -5,10 +5,8 @@
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
-import { SvcError } from "../lib/contract/error.ts";
+import { type InputArtifact, type JsonObject, SvcError } from "./api.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
-import type { InputArtifact } from "../lib/contract/operation.ts";
-import type { JsonObject } from "../lib/contract/value.ts";
 import type { LargeArray } from "../lib/numeric/antenna/near_field.ts";
 import { ndarray } from "../lib/numeric/array/ndarray.ts";
 

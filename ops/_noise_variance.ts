@@ -1,7 +1,5 @@
 /** The noise variance of a receiver. */
-import { diagnostic, SvcError } from "../lib/contract/error.ts";
-import type { InputArtifact } from "../lib/contract/operation.ts";
-import type { JsonObject } from "../lib/contract/value.ts";
+import { diagnostic, type InputArtifact, type JsonObject, SvcError } from "./api.ts";
 import { metadataNumber } from "../lib/artifact/values.ts";
 
 export interface NoiseVariance {

@@ -1,9 +1,16 @@
 /** The transport format document, and the parameters that name resources and tables. */
-import { SvcError } from "../lib/contract/error.ts";
+import {
+  float,
+  type InputArtifact,
+  isNumber,
+  type JsonObject,
+  type OutputArtifact,
+  type ParameterProblem,
+  SvcError,
+  toNumber,
+  z,
+} from "./api.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
-import type { InputArtifact, OutputArtifact, ParameterProblem } from "../lib/contract/operation.ts";
-import { float, isNumber, type JsonObject, toNumber } from "../lib/contract/value.ts";
-import { z } from "../lib/contract/zod.ts";
 import {
   MCS_TABLES,
   type McsRow,

@@ -4,10 +4,8 @@
  */
 import { arraysOf } from "../lib/artifact/arrays.ts";
 import { metadataNumber, symbolsOf } from "../lib/artifact/values.ts";
-import { SvcError } from "../lib/contract/error.ts";
+import { type InputArtifact, isNumber, isObject, type JsonObject, SvcError, toNumber } from "./api.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
-import type { InputArtifact } from "../lib/contract/operation.ts";
-import { isNumber, isObject, type JsonObject, toNumber } from "../lib/contract/value.ts";
 import { MIMO_RX_GRID } from "./_mimo_grid.ts";
 
 export const PILOT_CONTEXT = artifactKind("channel.ofdm_pilot_context.numpy", {});

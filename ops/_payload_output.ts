@@ -1,6 +1,6 @@
 /** The result of operations that serialise to payload bits. */
 import { bitsArtifact } from "../lib/artifact/values.ts";
-import type { JsonObject } from "../lib/contract/value.ts";
+import type { JsonObject } from "./api.ts";
 import { unpackBits } from "../lib/numeric/array/bit_packing.ts";
 
 /** Eight bits per byte, most significant first. */

@@ -4,9 +4,7 @@
  * positions int32 in the whole stream as main array, values complex64 as companion, and symbols and bits of every frame
  * in the metadata.
  */
-import { SvcError } from "../lib/contract/error.ts";
-import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
-import type { JsonObject } from "../lib/contract/value.ts";
+import { type InputArtifact, type JsonObject, type OutputArtifact, SvcError } from "./api.ts";
 import { metadataCounts, metadataNumber } from "../lib/artifact/values.ts";
 import { ndarray } from "../lib/numeric/array/ndarray.ts";
 import type { Pilots } from "../lib/numeric/link/phase_tracking.ts";

@@ -6,8 +6,7 @@
  */
 import { metadataNumber, metadataOf } from "../lib/artifact/values.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
-import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
-import { float, type JsonObject } from "../lib/contract/value.ts";
+import { float, type InputArtifact, type JsonObject, type OutputArtifact } from "./api.ts";
 import { ndarray } from "../lib/numeric/array/ndarray.ts";
 import type { EchoFrame } from "../lib/numeric/antenna/range_doppler.ts";
 

@@ -1,18 +1,19 @@
 /** Operations whose only output is a report of metrics. */
 import { reportResult, type Scores } from "../lib/artifact/values.ts";
-import { defineOperation } from "../lib/contract/define.ts";
+import {
+  defineOperation,
+  type JsonObject,
+  type Operation,
+  type OperationDefinition,
+  type OperationStream,
+  type Ports,
+  type RunContext,
+  type Streaming,
+  type Value,
+  z,
+} from "./api.ts";
 import { REPORT } from "../lib/contract/kinds.ts";
 import { pooledMetadata, pooledMetrics } from "../lib/contract/metric_metadata.ts";
-import type {
-  Operation,
-  OperationDefinition,
-  OperationStream,
-  Ports,
-  RunContext,
-  Streaming,
-} from "../lib/contract/operation.ts";
-import type { JsonObject, Value } from "../lib/contract/value.ts";
-import { z } from "../lib/contract/zod.ts";
 import type { PooledMetric } from "../lib/numeric/scores/pooled_ratio.ts";
 import type { RateCounts } from "../lib/numeric/scores/rate_interval.ts";
 

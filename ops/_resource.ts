@@ -6,8 +6,7 @@
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
-import type { InputArtifact } from "../lib/contract/operation.ts";
-import { float, type JsonObject } from "../lib/contract/value.ts";
+import { float, type InputArtifact, type JsonObject } from "./api.ts";
 import { powers } from "../lib/numeric/linalg/complex.ts";
 import { ndarray } from "../lib/numeric/array/ndarray.ts";
 

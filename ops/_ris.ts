@@ -7,7 +7,7 @@
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
-import type { InputArtifact } from "../lib/contract/operation.ts";
+import type { InputArtifact } from "./api.ts";
 import type { SurfaceChannel } from "../lib/numeric/antenna/reflecting_surface.ts";
 
 export const RIS_CHANNEL = artifactKind("ris.channel.numpy", { noise_variance: "positive", example_count: "count" });

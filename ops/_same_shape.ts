@@ -1,5 +1,5 @@
 /** Estimates of outputs with the form of an input. */
-import type { OutputEstimate, OutputSize } from "../lib/contract/operation.ts";
+import type { OutputEstimate, OutputSize } from "./api.ts";
 import { DTYPES, elementCount } from "../lib/numeric/array/ndarray.ts";
 
 /** The size of an output with the main array of an input; its shape is known where the input has no companion arrays. */

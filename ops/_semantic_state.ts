@@ -6,9 +6,15 @@
  * `"knowledge"` when grounding added it. Grounding also records `matches`, the knowledge-base facts that share words
  * with the state. Ids pair the states of sender and receiver.
  */
-import { SvcError } from "../lib/contract/error.ts";
-import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
-import { isInteger, isObject, type JsonObject, type Value } from "../lib/contract/value.ts";
+import {
+  type InputArtifact,
+  isInteger,
+  isObject,
+  type JsonObject,
+  type OutputArtifact,
+  SvcError,
+  type Value,
+} from "./api.ts";
 import { folded } from "../lib/numeric/scores/set_scores.ts";
 
 export interface Fact {

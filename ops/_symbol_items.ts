@@ -1,7 +1,6 @@
 /** Source items before and after a modulator. */
-import type { JsonObject } from "../lib/contract/value.ts";
+import { type JsonObject, SvcError } from "./api.ts";
 import { metadataCounts, metadataNumber, sourceItemCounts, SYMBOL_METADATA, travel } from "../lib/artifact/values.ts";
-import { SvcError } from "../lib/contract/error.ts";
 import { artifactKind, SYMBOLS } from "../lib/contract/kinds.ts";
 
 /** Bits per source item at the input of the modulator, kept because a symbol may contain bits of two items. */

@@ -1,6 +1,5 @@
 /** Payloads of UTF-8 text: the bytes of their source items, their text, and their errors. */
-import { SvcError } from "../lib/contract/error.ts";
-import type { JsonObject } from "../lib/contract/value.ts";
+import { type JsonObject, SvcError } from "./api.ts";
 import { metadataCounts } from "../lib/artifact/values.ts";
 import { packBits } from "../lib/numeric/array/bit_packing.ts";
 

@@ -6,9 +6,7 @@
  *     answers     {id, answer}; a reference may add answers, those of several annotators
  *     packet      {id, selected_label}: the id is that of the question
  */
-import { SvcError } from "../lib/contract/error.ts";
-import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
-import type { JsonObject } from "../lib/contract/value.ts";
+import { type InputArtifact, type JsonObject, type OutputArtifact, SvcError } from "./api.ts";
 import { itemsOf } from "../lib/artifact/values.ts";
 
 export const QUESTIONS = "vqa.questions.json";

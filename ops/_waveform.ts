@@ -1,7 +1,6 @@
 /** OFDM waveforms: samples complex64 [n]; the companion grid holds the transmitted elements complex64 [OFDM symbol, subcarrier]. */
-import { SvcError } from "../lib/contract/error.ts";
+import { type InputArtifact, SvcError } from "./api.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
-import type { InputArtifact } from "../lib/contract/operation.ts";
 import { metadataNumber, symbolsOf } from "../lib/artifact/values.ts";
 
 export const WAVEFORM = artifactKind("channel.waveform.complex_numpy", {

@@ -8,9 +8,7 @@
  *
  * Run as `deno run -A ops/generate_index.ts`; with `--check` it only compares and exits 1 when one of them is stale.
  */
-import { contractSha256 } from "../lib/contract/define.ts";
-import { canonicalJson, prettyJson } from "../lib/contract/json.ts";
-import type { Operation } from "../lib/contract/operation.ts";
+import { canonicalJson, contractSha256, type Operation, prettyJson } from "./api.ts";
 
 const FOLDER = new URL("./", import.meta.url);
 

@@ -8,9 +8,8 @@ import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { ownPlace } from "../lib/artifact/code_place.ts";
 import { PROGRAM_NAME, programForm } from "../lib/artifact/program.ts";
-import { messageOf, placedError, SvcError } from "../lib/contract/error.ts";
+import { messageOf, type Operation, placedError, SvcError } from "./api.ts";
 import { nodeModule } from "../lib/contract/node_builtins.ts";
-import type { Operation } from "../lib/contract/operation.ts";
 import { type RegisteredOperation, Registry } from "../lib/contract/registry.ts";
 import digests from "./contract_digests.json" with { type: "json" };
 

@@ -9,9 +9,7 @@
  *
  * Shapes: problem complex64 [example, antenna, snapshot] -> estimate float64 [example], degrees.
  */
-import { defineSlot, LEARNED_ARTIFACT } from "../../lib/contract/slot.ts";
-import { float, type JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineSlot, float, type JsonObject, LEARNED_ARTIFACT, z } from "../api.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import {
   AOA_ESTIMATE,

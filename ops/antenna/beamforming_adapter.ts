@@ -10,7 +10,7 @@
  *
  * Shapes: problem complex64 [example, tx] -> decision complex64 [example, tx].
  */
-import { defineSlot } from "../../lib/contract/slot.ts";
+import { defineSlot } from "../api.ts";
 import { dftCodebook, maximumRatio, sweepCodebook } from "../../lib/numeric/antenna/beamforming.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import {

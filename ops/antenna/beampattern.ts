@@ -13,11 +13,8 @@
  * Shapes: decision complex64 [example, tx], or a precoder [example, tx, stream] -> pattern float64 [example, angle] with the companion angles_deg float64
  * [angle].
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, float, type InputArtifact, type Value, z } from "../api.ts";
 import { artifactKind, REPORT } from "../../lib/contract/kinds.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { float, type Value } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { reportResult, type Scores } from "../../lib/artifact/values.ts";
 import { type Lobes, lobesOf, patternGain } from "../../lib/numeric/antenna/beam_pattern.ts";

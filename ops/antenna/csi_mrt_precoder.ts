@@ -4,8 +4,7 @@
  *
  * Shapes: reconstruction complex64 [row, tx, subcarrier] -> precoder of the same shape.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import { maximumRatio } from "../../lib/numeric/antenna/beamforming.ts";
 import { antennasAt, MISO_PRECODER, MISO_RECONSTRUCTION, misoArtifact, misoChannelsOf } from "../_csi_feedback.ts";

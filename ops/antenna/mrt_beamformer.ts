@@ -1,6 +1,5 @@
 /** Maximum-ratio transmission, w = h/‖h‖: the largest gain of any weights of norm 1. */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { maximumRatio } from "../../lib/numeric/antenna/beamforming.ts";
 import {
   beamEach,

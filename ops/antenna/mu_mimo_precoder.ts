@@ -5,10 +5,7 @@
  *
  * Shapes: problem complex64 [example, user, rx, tx] -> decision complex64 [example, tx, user·rx], ‖W‖_F² <= total_power.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { float, type JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, type JsonObject, SvcError, z } from "../api.ts";
 import {
   blockDiagonalPrecoder,
   type Downlink,

@@ -10,11 +10,8 @@
  * Shapes: problem complex64 [example, antenna, snapshot] -> estimate float64 [example, source], degrees, with the companions
  * source_count (valid angles of the row) and order (by the criterion), int32 [example].
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
+import { defineOperation, float, SvcError, z } from "../api.ts";
 import { REPORT } from "../../lib/contract/kinds.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { reportResult } from "../../lib/artifact/values.ts";
 import { sampleCovariance } from "../../lib/numeric/antenna/array_response.ts";
 import { hermitianEigen } from "../../lib/numeric/linalg/hermitian_eigen.ts";

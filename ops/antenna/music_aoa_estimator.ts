@@ -5,9 +5,7 @@
  *
  * Shapes: problem complex64 [example, antenna, snapshot] -> estimate float64 [example], degrees.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, z } from "../api.ts";
 import {
   AOA_ESTIMATE,
   AOA_OBSERVATION,

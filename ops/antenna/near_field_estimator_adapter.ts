@@ -12,7 +12,7 @@
  *
  * Shapes: problem complex64 [example, antenna] -> estimate float64 [example, 2].
  */
-import { defineSlot } from "../../lib/contract/slot.ts";
+import { defineSlot } from "../api.ts";
 import {
   angleGrid,
   matchCodewords,

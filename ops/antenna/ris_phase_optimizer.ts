@@ -13,10 +13,7 @@
  *
  * Shapes: decision float64 [example, element], radians in [0, 2π).
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, seedParameter, SvcError, z } from "../api.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { alignedPhases, alternatePhases, quantisedPhase } from "../../lib/numeric/antenna/reflecting_surface.ts";
 import { notExported } from "../_backends.ts";

@@ -6,10 +6,7 @@
  * items that arrived, by the receiver's bits in version 3. All counts are exact integers; if metadata
  * contain the codec's own bits, native codec bits + wire overhead = payload as well.
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact, Metrics } from "../../lib/contract/operation.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { type InputArtifact, type JsonObject, type Metrics, SvcError, z } from "../api.ts";
 import { checkAccounting, type LinkAccounts } from "../../lib/artifact/accounting.ts";
 import type { Report } from "../_report.ts";
 import { bitsOf, metadataCounts, metadataNumber, symbolsOf } from "../../lib/artifact/values.ts";

@@ -1,8 +1,6 @@
 /** The shared definition of operations that only change the kind of a bit stream. */
-import type { Operation } from "../../lib/contract/operation.ts";
+import { defineOperation, type Operation, z } from "../api.ts";
 import { PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { relayBits } from "./_relay.ts";
 
 /** Passes payload bits unchanged. */

@@ -1,6 +1,5 @@
 /** Bits per index. */
-import { SvcError } from "../../lib/contract/error.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
+import { type JsonObject, SvcError } from "../api.ts";
 import { metadataNumber } from "../../lib/artifact/values.ts";
 
 /**

@@ -1,8 +1,6 @@
 /** The code parameters of NR LDPC from the encoder to the decoder, as the metadata `nr_ldpc`. */
 import { artifactKind } from "../../lib/contract/kinds.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { float, isNumber, isObject, type JsonObject, toNumber } from "../../lib/contract/value.ts";
+import { float, type InputArtifact, isNumber, isObject, type JsonObject, SvcError, toNumber } from "../api.ts";
 import { metadataCounts } from "../../lib/artifact/values.ts";
 import { LARGEST_BLOCK } from "../../lib/numeric/coding/nr_ldpc/block_size.ts";
 import { type CodeParameters, codeParameters } from "../../lib/numeric/coding/nr_ldpc/code_parameters.ts";

@@ -1,6 +1,5 @@
 /** The code parameters of NR polar codes from the encoder to the decoder, as the metadata `nr_polar`. */
-import { SvcError } from "../../lib/contract/error.ts";
-import { isNumber, isObject, type JsonObject, toNumber } from "../../lib/contract/value.ts";
+import { isNumber, isObject, type JsonObject, SvcError, toNumber } from "../api.ts";
 import { metadataCounts } from "../../lib/artifact/values.ts";
 import { MESSAGE_TYPES, type PolarCode, polarCode } from "../../lib/numeric/coding/polar/code.ts";
 

@@ -1,7 +1,5 @@
 /** The shared part of both versions of the packetiser. */
-import type { InputArtifact, OutputArtifact, ParameterProblem } from "../../lib/contract/operation.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, type InputArtifact, type OutputArtifact, type ParameterProblem, z } from "../api.ts";
 import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
 import { type DataPlane, madeOn } from "../_data_plane.ts";
 import { LAYOUT_KEYS, PACKET_OVERHEAD_BITS, PACKET_PROTOCOL, packetCount, writePackets } from "./_crc_packets.ts";

@@ -1,6 +1,5 @@
 /** Passes a stream unchanged: main array, companion arrays and metadata. */
-import type { InputArtifact, OutputArtifact } from "../../lib/contract/operation.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
+import type { InputArtifact, JsonObject, OutputArtifact } from "../api.ts";
 import { bitsArtifact, bitsOf, companionsOf, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { type DataPlane, madeOn } from "../_data_plane.ts";
 

@@ -1,6 +1,5 @@
 /** Shared by the serialisers of indices and latents: shapes in metadata, and source items counted in another unit. */
-import { SvcError } from "../../lib/contract/error.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
+import { type JsonObject, SvcError } from "../api.ts";
 import { metadataCounts, sourceItemCounts } from "../../lib/artifact/values.ts";
 import { elementCount } from "../../lib/numeric/array/ndarray.ts";
 

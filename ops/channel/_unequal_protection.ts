@@ -7,9 +7,7 @@
  * of an item has ceil(log2(C)) bits for each cell, most significant first, and a CRC16 that detects its errors; with one
  * class there is no map. The receiver knows everything but the classes.
  */
-import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { float, isNumber, isObject, type JsonObject, toNumber } from "../../lib/contract/value.ts";
+import { float, type InputArtifact, isNumber, isObject, type JsonObject, SvcError, toNumber } from "../api.ts";
 import { metadataCounts, metadataNumber } from "../../lib/artifact/values.ts";
 import { LARGEST_BLOCK, legalBlockSize } from "../../lib/numeric/coding/nr_ldpc/block_size.ts";
 import { codedBitCount, codeParameters } from "../../lib/numeric/coding/nr_ldpc/code_parameters.ts";

@@ -3,9 +3,7 @@
  * stream, its companion arrays and its metadata pass unchanged.
  */
 import { BITS, BITS_ANY } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, z } from "../api.ts";
 import { checkExpectedCount } from "../../lib/artifact/accounting.ts";
 import { executed, native } from "../_backends.ts";
 import { dataPlane } from "../_data_plane.ts";

@@ -1,7 +1,6 @@
 /** Bit count comparison: reports whether two bit streams have equal length; unequal lengths are not an error. */
 import { BITS_ANY } from "../../lib/contract/kinds.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, z } from "../api.ts";
 import { bitsOf } from "../../lib/artifact/values.ts";
 import { dataPlane } from "../_data_plane.ts";
 import { defineReport } from "../_report.ts";

@@ -3,9 +3,7 @@
  * wrapped (`mod`) or replaced by the last one (`clamp`).
  */
 import { INDICES, PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, z } from "../api.ts";
 import { bitsOf, companionsOf, travel } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { dataPlane } from "../_data_plane.ts";

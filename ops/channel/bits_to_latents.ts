@@ -3,10 +3,7 @@
  * `sanitize` replaces such values by 0.
  */
 import { LATENTS, PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, SvcError, z } from "../api.ts";
 import { bitsOf, companionsOf, metadataText, travel } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { dataPlane } from "../_data_plane.ts";

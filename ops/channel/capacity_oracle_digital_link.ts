@@ -6,10 +6,7 @@
  * Source: C. E. Shannon, A Mathematical Theory of Communication, 1948.
  */
 import { BITS, BITS_ANY } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, float, z } from "../api.ts";
 import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";

@@ -6,11 +6,7 @@
  */
 import { joinBytes } from "../../lib/artifact/join_bytes.ts";
 import { BITS, DEMOD_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { Metrics } from "../../lib/contract/operation.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, type JsonObject, type Metrics, SvcError, z } from "../api.ts";
 import {
   bitsArtifact,
   bitsOf,
@@ -22,7 +18,6 @@ import {
 } from "../../lib/artifact/values.ts";
 import { declareUnit, rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
 import { notExported } from "../_backends.ts";
 import { dataPlane, madeOn } from "../_data_plane.ts";
 import { LAYOUT_KEYS, PACKET_OVERHEAD_BITS, PACKET_PROTOCOL, readPackets } from "./_crc_packets.ts";

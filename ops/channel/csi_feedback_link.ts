@@ -7,10 +7,7 @@
  *
  * Shapes: feedback_code float32 [sample, latent] -> received_code of the same shape.
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { float, type JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, type JsonObject, SvcError, z } from "../api.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { executed, exportable, exported } from "../_backends.ts";

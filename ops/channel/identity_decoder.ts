@@ -1,8 +1,6 @@
 /** No-op channel decoder: the received coded bits become payload bits. */
 import { BITS, CODED_BITS, DEMOD_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, z } from "../api.ts";
 import { dataPlane } from "../_data_plane.ts";
 import { relayBits } from "./_relay.ts";
 import { sizeOfInput } from "../_same_shape.ts";

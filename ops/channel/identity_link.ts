@@ -1,8 +1,6 @@
 /** Bypassed bit channel: no bit errors. */
 import { BITS, BITS_ANY } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, z } from "../api.ts";
 import { notExported } from "../_backends.ts";
 import { dataPlane } from "../_data_plane.ts";
 import { relayBits } from "./_relay.ts";

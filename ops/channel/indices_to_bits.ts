@@ -1,9 +1,6 @@
 /** Indices to bits: each index most significant bit first in ceil(log2(max(codebook_size, 2))) bits, in C order. */
 import { INDICES, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, SvcError, z } from "../api.ts";
 import { bitsArtifact, companionsOf, travel } from "../../lib/artifact/values.ts";
 import { dataPlane, madeOn } from "../_data_plane.ts";
 import { codebookOf } from "./_indices.ts";

@@ -11,10 +11,7 @@
  * Sources: Shannon 1948; Ozarow, Shamai and Wyner 1994 (outage on block fading channels).
  */
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, seedParameter, z } from "../api.ts";
 import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
 import { imagesArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";

@@ -1,9 +1,6 @@
 /** Latents to bits: IEEE 754 values in C order, little-endian bytes, each byte most significant bit first. */
 import { LATENTS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, SvcError, z } from "../api.ts";
 import { bitsArtifact, companionsOf, travel } from "../../lib/artifact/values.ts";
 import { dataPlane, madeOn } from "../_data_plane.ts";
 import { recountedItems } from "./_serial.ts";

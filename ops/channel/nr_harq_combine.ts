@@ -9,9 +9,7 @@
  * Shapes: llr float32 [blocks · G] each -> buffer float32 [block, code block, N_cb].
  */
 import { LLR } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, SvcError, z } from "../api.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { accumulate, circularBuffer } from "../../lib/numeric/coding/nr_ldpc/rate_matching.ts";

@@ -14,11 +14,7 @@
  * Shapes: llr float32 [blocks · G], positive for bit 0, or a buffer float32 [block, code block, N_cb] -> bits uint8 [n].
  */
 import { LLR, PAYLOAD_BITS, REPORT } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
-import { float } from "../../lib/contract/value.ts";
+import { defineOperation, float, type InputArtifact, SvcError, z } from "../api.ts";
 import { bitsArtifact, companionsOf, reportResult, travel } from "../../lib/artifact/values.ts";
 import { declareUnit, rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";

@@ -8,11 +8,9 @@
  * Shapes: bits uint8 [n] -> coded_bits uint8 [blocks · G].
  */
 import { BITS, CODED_BITS, FRAMED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, SvcError, z } from "../api.ts";
 import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
 import { LARGEST_BLOCK, legalBlockSize } from "../../lib/numeric/coding/nr_ldpc/block_size.ts";
-import { SvcError } from "../../lib/contract/error.ts";
 import {
   type CircularBuffer,
   circularBuffer,

@@ -13,10 +13,7 @@
  * Transactions on Signal Processing 63, 2015; 3GPP TS 38.212.
  */
 import { LLR, PAYLOAD_BITS, REPORT } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
-import { float } from "../../lib/contract/value.ts";
+import { defineOperation, float, SvcError, z } from "../api.ts";
 import { bitsArtifact, companionsOf, reportResult, travel } from "../../lib/artifact/values.ts";
 import { declareUnit, rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";

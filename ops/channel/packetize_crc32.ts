@@ -3,7 +3,7 @@
  * item is zero-padded and contains its valid length. Layout and CRC: _crc_packets.ts.
  */
 import { PAYLOAD_BITS, PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation } from "../api.ts";
 import { dataPlane } from "../_data_plane.ts";
 import { checkPacketize, packetize, PACKETIZE_PARAMS, PACKETIZED_KEYS } from "./_packetize.ts";
 

@@ -1,6 +1,6 @@
 /** CRC32 packet framing as channel.packetize_crc32, with a separate kind for framed bits. */
 import { FRAMED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation } from "../api.ts";
 import { dataPlane } from "../_data_plane.ts";
 import { checkPacketize, packetize, PACKETIZE_PARAMS, PACKETIZED_KEYS } from "./_packetize.ts";
 

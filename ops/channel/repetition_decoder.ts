@@ -1,10 +1,6 @@
 /** Repetition decode: a bit is 1 if the mean of its copies is at least 0.5, so a tie gives 1. */
 import { BITS, CODED_BITS, DEMOD_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, type JsonObject, SvcError, z } from "../api.ts";
 import {
   bitsArtifact,
   bitsOf,

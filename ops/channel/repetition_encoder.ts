@@ -1,8 +1,6 @@
 /** Repetition code: every bit is sent `factor` times in a row, rate 1/factor. */
 import { BITS, CODED_BITS, FRAMED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, z } from "../api.ts";
 import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
 import { dataPlane, madeOn } from "../_data_plane.ts";
 

@@ -3,8 +3,7 @@
  * symbols, their companion arrays and their metadata pass unchanged.
  */
 import { SYMBOLS, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { checkExpectedCount } from "../../lib/artifact/accounting.ts";
 import { executed, exported } from "../_backends.ts";
 import { relaySymbols, SYMBOL_KEYS } from "./_relay.ts";

@@ -1,6 +1,6 @@
 /** Symbol count comparison: reports whether two symbol streams have equal length; unequal lengths are not an error. */
 import { SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { z } from "../api.ts";
 import { symbolsOf } from "../../lib/artifact/values.ts";
 import { defineReport } from "../_report.ts";
 

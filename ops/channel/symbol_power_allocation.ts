@@ -4,10 +4,8 @@
  * Shapes: symbols complex64 [n], allocation power float64 [at least n], at least 0 -> symbols complex64 [n].
  */
 import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
+import { defineOperation, SvcError, z } from "../api.ts";
 import { POWER_ALLOCATION, SYMBOLS, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { checkElements } from "../_noise_variance.ts";
 import { SYMBOL_KEYS } from "./_relay.ts";
 

@@ -1,7 +1,6 @@
 /** Transmit power bypass: symbols keep their power. It takes the place of power control in a graph. */
 import { SYMBOLS, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { executed, exported } from "../_backends.ts";
 import { relaySymbols, SYMBOL_KEYS } from "./_relay.ts";
 

@@ -8,11 +8,8 @@
  * Source: Proakis and Salehi, Digital Communications, 5th ed., 2008, ch. 2.
  */
 import { SYMBOLS, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
-import type { Metrics } from "../../lib/contract/operation.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, type Metrics, z } from "../api.ts";
 import { companionsOf, sourceItemCounts, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
-import { float } from "../../lib/contract/value.ts";
 import { meanPower } from "../../lib/numeric/linalg/complex.ts";
 import { executed, exported } from "../_backends.ts";
 import { SYMBOL_KEYS } from "./_relay.ts";

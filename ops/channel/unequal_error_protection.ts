@@ -17,10 +17,7 @@
  * Source: Masnick and Wolf, On linear unequal error protection codes, IEEE Trans. Inf. Theory 13(4), 1967.
  */
 import { BITS, CODED_BITS, FRAMED_BITS, PAYLOAD_BITS, POWER_ALLOCATION } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { ParameterProblem } from "../../lib/contract/operation.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, type ParameterProblem, SvcError, z } from "../api.ts";
 import { bitsArtifact, bitsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
 import { importanceOf } from "../../lib/artifact/importance.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";

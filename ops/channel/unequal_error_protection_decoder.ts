@@ -7,11 +7,8 @@
  * failed_item_indices. The statistical unit of its rate is the source item.
  */
 import { BITS, CODED_BITS, DEMOD_BITS, LLR, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact, Metrics } from "../../lib/contract/operation.ts";
+import { defineOperation, type InputArtifact, type Metrics, SvcError, z } from "../api.ts";
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import { bitsArtifact, bitsOf, metadataCounts, travel } from "../../lib/artifact/values.ts";
 import { valuesOf } from "./_nr_ldpc.ts";

@@ -12,18 +12,19 @@
  * Sources: Rombach et al., "High-resolution image synthesis with latent diffusion models", CVPR 2022; Esser et al., "Taming
  * transformers for high-resolution image synthesis", CVPR 2021 (vector-quantised).
  */
-import { sha256Json } from "../../lib/contract/hash.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type {
-  Cancellation,
-  InputArtifact,
-  ModelRequest,
-  ModelSession,
-  NamedModel,
-  Progress,
-} from "../../lib/contract/operation.ts";
-import { isObject, type JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import {
+  type Cancellation,
+  type InputArtifact,
+  isObject,
+  type JsonObject,
+  type ModelRequest,
+  type ModelSession,
+  type NamedModel,
+  type Progress,
+  sha256Json,
+  SvcError,
+  z,
+} from "../api.ts";
 import { readNpy } from "../../lib/artifact/npy.ts";
 import { imageAt, imagesArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";

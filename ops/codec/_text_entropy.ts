@@ -1,6 +1,5 @@
 /** The model that both ends of the arithmetic text code share: counts of a corpus of English prose. */
-import { SvcError } from "../../lib/contract/error.ts";
-import type { Value } from "../../lib/contract/value.ts";
+import { SvcError, type Value } from "../api.ts";
 import { TextModel } from "../../lib/numeric/coding/text_model.ts";
 import corpus from "./_english_corpus.json" with { type: "json" };
 

@@ -6,7 +6,7 @@
  * these photographs are therefore results on the training data. Patches of another size are the same patches resized
  * with the antialiased triangle filter and rounded; there is no training for that size.
  */
-import { SvcError } from "../../lib/contract/error.ts";
+import { SvcError } from "../api.ts";
 import { resizeTriangle, roundSamples } from "../../lib/artifact/image_resize.ts";
 import stored from "./_toy_codebook.json" with { type: "json" };
 

@@ -3,8 +3,7 @@
  * trusted metadata; an image has failed if the link reported it, its file is damaged, or it decodes to another size. An
  * image of half the width and height is enlarged. on_error has the meaning it has in `model.jpeg_decode`.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { AVIF_ENTROPY, decodeImages, DECODER_PARAMS, IMAGE_DECODER } from "../_coded_images.ts";
 
 export default defineOperation({

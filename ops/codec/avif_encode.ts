@@ -10,8 +10,7 @@
  *
  * Source: AV1 bitstream specification, AVIF 1.1. Abbreviated streams: lib/artifact/avif.ts.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { AVIF_ENTROPY, BUDGET_PARAMS, encodeImages, fileEncoder, HALF_SIZE, IMAGE_ENCODER } from "../_coded_images.ts";
 
 export default defineOperation({

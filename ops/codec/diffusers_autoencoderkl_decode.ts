@@ -5,9 +5,8 @@
  * Shapes: latents float32 [N, channel, h, w] -> images [N, H, W, C] of the size and sample type of the source. Model folder
  * and sources: _autoencoder.ts.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, z } from "../api.ts";
 import { LATENTS } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { DELIVERED_IMAGES } from "../_jpeg_images.ts";
 import { checkDevice } from "../foundation/_pretrained.ts";
 import {

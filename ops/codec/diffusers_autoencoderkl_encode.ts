@@ -7,11 +7,8 @@
  * Shapes: images uint8 or float32 [N, H, W, C], C = 1 or 3 -> latents float32 [N, channel, h, w]. Model folder and sources:
  * _autoencoder.ts.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
+import { defineOperation, seedParameter, SvcError, z } from "../api.ts";
 import { IMAGES, LATENTS } from "../../lib/contract/kinds.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { checkDevice } from "../foundation/_pretrained.ts";
 import {
   autoencoderModel,

@@ -7,9 +7,8 @@
  * Shapes: images uint8 or float32 [N, H, W, C], C = 1 or 3 -> latents float32 [N, channel, h, w]. Model folder and sources:
  * _autoencoder.ts.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, z } from "../api.ts";
 import { IMAGES, LATENTS } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { checkDevice } from "../foundation/_pretrained.ts";
 import { autoencoderModel, autoencoderParams, encodeBatch, LATENT_METADATA, readCodebook } from "./_autoencoder.ts";
 

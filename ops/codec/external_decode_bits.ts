@@ -8,7 +8,7 @@
  * A contract for adapters; it does not run by itself (see `_external.ts`).
  */
 import { IMAGES, PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { z } from "../api.ts";
 import { BIT_PARAMS, CODER_PARAMS, defineAdapterContract } from "../_external.ts";
 
 export default defineAdapterContract({

@@ -6,7 +6,7 @@
  * A contract for adapters; it does not run by itself (see `_external.ts`).
  */
 import { IMAGES, INDICES } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { z } from "../api.ts";
 import { CODER_PARAMS, defineAdapterContract } from "../_external.ts";
 
 export default defineAdapterContract({

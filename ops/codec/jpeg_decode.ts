@@ -6,8 +6,7 @@
  * on_error sets the treatment of a failed image: fail refuses the payload, zeros and erasure give black, gray_image and
  * report_outage middle grey. All but fail list the failed images in the metadata (failed_item_indices, delivered).
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { decodeImages, DECODER_PARAMS, IMAGE_DECODER } from "../_coded_images.ts";
 import { JPEG_ENTROPY } from "../_jpeg_images.ts";
 

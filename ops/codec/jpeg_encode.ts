@@ -15,8 +15,7 @@
  * Source: ITU-T T.81; quality scale and tables after Annex K as libjpeg applies them. Abbreviated streams:
  * lib/artifact/jpeg/abbreviated.ts.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { imagesOf } from "../../lib/artifact/values.ts";
 import { BUDGET_PARAMS, encodeImages, IMAGE_ENCODER } from "../_coded_images.ts";
 import { JPEG_ENTROPY, JPEG_STREAM_PARAMS, subsamplingOf } from "../_jpeg_images.ts";

@@ -3,9 +3,7 @@
  * lost are empty; a damaged message without a checksum gives a wrong text, or none that ends, which is lost as well.
  */
 import { PAYLOAD_OR_BITS, TEXTS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, SvcError, z } from "../api.ts";
 import { bitsOf, textsArtifact, travel } from "../../lib/artifact/values.ts";
 import { decodeUtf8, payloadItems, trustedIds, unreadable } from "../_utf8_payload.ts";
 import { entropyOrder, TEXT_BYTES, textModel } from "./_text_entropy.ts";

@@ -6,9 +6,7 @@
  * Model and code: lib/numeric/coding/text_model.ts, lib/numeric/coding/range_coder.ts.
  */
 import { PAYLOAD_BITS, TEXTS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, SvcError, z } from "../api.ts";
 import { bitsArtifact, textsOf, travel } from "../../lib/artifact/values.ts";
 import { unpackBits } from "../../lib/numeric/array/bit_packing.ts";
 import { entropyFormat, TEXT_BYTES, textModel } from "./_text_entropy.ts";

@@ -6,11 +6,7 @@
  * utf8_items) only the texts of lost source items are empty. on_error = fail refuses all of these.
  */
 import { PAYLOAD_OR_BITS, TEXTS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { messageOf } from "../../lib/contract/error.ts";
-import { isObject, type JsonObject } from "../../lib/contract/value.ts";
-import { parseJson } from "../../lib/contract/json.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, isObject, type JsonObject, messageOf, parseJson, z } from "../api.ts";
 import { bitsOf, type TextItem, textsArtifact, travel } from "../../lib/artifact/values.ts";
 import {
   decodeUtf8,

@@ -6,9 +6,7 @@
  * loses only its text.
  */
 import { PAYLOAD_BITS, TEXTS } from "../../lib/contract/kinds.ts";
-import { canonicalJson } from "../../lib/contract/json.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { canonicalJson, defineOperation, z } from "../api.ts";
 import { textsArtifact, textsOf, travel } from "../../lib/artifact/values.ts";
 import { ITEM_FORMAT } from "../_utf8_payload.ts";
 import { payloadOutput } from "../_payload_output.ts";

@@ -5,10 +5,7 @@
  * Every index is a patch, so damaged indices affect only their patches; there is no failed image.
  */
 import { IMAGES, INDICES } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, type JsonObject, SvcError, z } from "../api.ts";
 import {
   imageAt,
   type ImageBatch,

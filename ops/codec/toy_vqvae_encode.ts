@@ -14,8 +14,7 @@
  * Source: van den Oord, Vinyals and Kavukcuoglu, Neural Discrete Representation Learning, NeurIPS 2017, for the idea.
  */
 import { IMAGES, INDICES } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { imageAt, type ImageBatch, imagesOf, travel } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { nearestCodeword } from "../../lib/numeric/coding/vector_quantization.ts";

@@ -9,8 +9,7 @@
  *
  * Source: RFC 6386 (VP8), RFC 9649 (WebP). Abbreviated streams: lib/artifact/webp.ts.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { BUDGET_PARAMS, encodeImages, fileEncoder, HALF_SIZE, IMAGE_ENCODER, WEBP_ENTROPY } from "../_coded_images.ts";
 
 export default defineOperation({

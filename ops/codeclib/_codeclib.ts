@@ -5,10 +5,16 @@
  * `svc_tiny_hyperprior` and `svc_tiny_hyperprior_high` are part of the program; the published names need `svc models fetch`,
  * or a folder of that name in the project with the networks and tables described in _codeclib_tables.ts.
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact, ModelRequest, NamedModel, ParameterProblem } from "../../lib/contract/operation.ts";
-import { isObject, type JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import {
+  type InputArtifact,
+  isObject,
+  type JsonObject,
+  type ModelRequest,
+  type NamedModel,
+  type ParameterProblem,
+  SvcError,
+  z,
+} from "../api.ts";
 import { type ImageShape, trustedShape } from "../../lib/artifact/image_payload.ts";
 import { metadataCounts } from "../../lib/artifact/values.ts";
 import published from "../../lib/model/codecs.json" with { type: "json" };

@@ -1,8 +1,14 @@
 /** A learned codec as an artifact: its networks and tables in a model.onnx.bundle. */
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact, ModelSession, NamedModel, OutputArtifact } from "../../lib/contract/operation.ts";
-import { isObject, type JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import {
+  type InputArtifact,
+  isObject,
+  type JsonObject,
+  type ModelSession,
+  type NamedModel,
+  type OutputArtifact,
+  SvcError,
+  z,
+} from "../api.ts";
 import { checkState, type CodecFacts } from "./_codeclib.ts";
 import { Codec } from "./_codeclib_codec.ts";
 import { NETWORKS, TABLES } from "./_codeclib_tables.ts";

@@ -18,9 +18,7 @@
  * Source: Ballé, Minnen, Singh, Hwang and Johnston, Variational Image Compression with a Scale Hyperprior, 2018; Minnen,
  * Ballé and Toderici, Joint Autoregressive and Hierarchical Priors for Learned Image Compression, 2018.
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import { sha256Hex, sha256Json } from "../../lib/contract/hash.ts";
-import type { ModelSession } from "../../lib/contract/operation.ts";
+import { type ModelSession, sha256Hex, sha256Json, SvcError } from "../api.ts";
 import { crc32Of } from "../../lib/artifact/crc32.ts";
 import type { ImageBatch } from "../../lib/artifact/values.ts";
 import { decodeIntegers, encodeIntegers } from "../../lib/numeric/coding/frequency_table.ts";

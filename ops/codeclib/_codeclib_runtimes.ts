@@ -2,8 +2,17 @@
  * The four operations on the networks of a codec in a bundle, for every runtime: analysis, synthesis, entropy coding and
  * decoding. Runtimes differ in their parameters, and some cannot run here.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
+import {
+  dataPlaneParameter,
+  defineOperation,
+  type InputArtifact,
+  type Materialization,
+  type ModelSession,
+  type Operation,
+  type RunContext,
+  SvcError,
+  z,
+} from "../api.ts";
 import {
   AOT_BUNDLE,
   type ArtifactKind,
@@ -13,15 +22,6 @@ import {
   PAYLOAD_BITS,
   PAYLOAD_OR_BITS,
 } from "../../lib/contract/kinds.ts";
-import type {
-  InputArtifact,
-  Materialization,
-  ModelSession,
-  Operation,
-  RunContext,
-} from "../../lib/contract/operation.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { imagesOf } from "../../lib/artifact/values.ts";
 import { executed } from "../_backends.ts";
 import { DELIVERED_IMAGES } from "../_jpeg_images.ts";

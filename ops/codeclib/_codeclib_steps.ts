@@ -1,8 +1,14 @@
 /** Steps of the learned-codec operations for batches, with a selected model or a bundle. */
-import { SvcError } from "../../lib/contract/error.ts";
-import type { Cancellation, InputArtifact, Metrics, OutputArtifact, Progress } from "../../lib/contract/operation.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import {
+  type Cancellation,
+  type InputArtifact,
+  type JsonObject,
+  type Metrics,
+  type OutputArtifact,
+  type Progress,
+  SvcError,
+  z,
+} from "../api.ts";
 import {
   type ImagePayloadItem,
   imagePayloadMetadata,

@@ -13,10 +13,7 @@
  * The tables of the latents are computed here, those of the hyper latents are part of the model; the digest of all of
  * them and of the networks is the state of a model, which a recipe can pin.
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import { sha256Hex, sha256Json } from "../../lib/contract/hash.ts";
-import { parseJson } from "../../lib/contract/json.ts";
-import { Float, isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
+import { Float, isObject, type JsonObject, parseJson, sha256Hex, sha256Json, SvcError, type Value } from "../api.ts";
 import { normalTable } from "../../lib/numeric/coding/frequency_table.ts";
 import type { FrequencyTable } from "../../lib/numeric/coding/range_kernel.ts";
 import { PROBABILITY_BITS } from "../../lib/numeric/coding/range_coder.ts";

@@ -9,8 +9,7 @@
  * Source: _codeclib_codec.ts.
  */
 import { IMAGES, LATENTS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { imagesOf } from "../../lib/artifact/values.ts";
 import { DEVICE, MODEL_PARAMS, modelProblems, namedModel, openCodec, PAD_TO_MULTIPLE, rungOf } from "./_codeclib.ts";
 import { analyseBatch, around, INFERENCE } from "./_codeclib_steps.ts";

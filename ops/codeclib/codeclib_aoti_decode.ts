@@ -1,7 +1,6 @@
 /** Latents to images by a network compiled ahead of time; refused for the reason given in codeclib_aoti_encode. */
 import { AOT_BUNDLE, IMAGES, LATENTS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { DEVICE } from "./_codeclib.ts";
 import { plannedFor } from "./_codeclib_runtimes.ts";
 

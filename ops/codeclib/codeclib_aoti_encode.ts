@@ -5,9 +5,7 @@
  * loads one, and running foreign machine code would need every permission, so planning refuses the step.
  */
 import { AOT_BUNDLE, IMAGES, LATENTS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, z } from "../api.ts";
 import { DEVICE, PAD_TO_MULTIPLE } from "./_codeclib.ts";
 import { plannedFor } from "./_codeclib_runtimes.ts";
 

@@ -8,9 +8,7 @@
  * Source: _codeclib_codec.ts.
  */
 import { PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, z } from "../api.ts";
 import { DELIVERED_IMAGES } from "../_jpeg_images.ts";
 import { anyModel, checkState, CODECLIB_ENTROPY, DEVICE, factsOf, openCodec } from "./_codeclib.ts";
 import { around, decodeBatch, INFERENCE } from "./_codeclib_steps.ts";

@@ -8,9 +8,7 @@
  * Source: _codeclib_codec.ts; the container is that of model.jpeg_encode with codec 2.
  */
 import { IMAGES, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, z } from "../api.ts";
 import { imagesOf } from "../../lib/artifact/values.ts";
 import {
   checkState,

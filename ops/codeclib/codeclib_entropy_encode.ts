@@ -9,10 +9,7 @@
  * Source: _codeclib_codec.ts.
  */
 import { LATENTS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, SvcError, z } from "../api.ts";
 import {
   checkState,
   CODECLIB_ENTROPY,

@@ -1,7 +1,6 @@
 /** The networks of a learned codec compiled ahead of time; refused for the reason given in codeclib_aoti_encode. */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, z } from "../api.ts";
 import { AOT_BUNDLE, IMAGES } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
 import {
   DEVICE,
   EXPORT_SIZE,

@@ -8,9 +8,7 @@
  * Format: ZIP of bundle.json and files/analysis.onnx, hyper_analysis.onnx, hyper_synthesis.onnx, synthesis.onnx, tables.json.
  */
 import { IMAGES, ONNX_BUNDLE } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, SvcError, z } from "../api.ts";
 import { imagesOf } from "../../lib/artifact/values.ts";
 import {
   DEVICE,

@@ -8,8 +8,7 @@
  * Source: _codeclib_codec.ts.
  */
 import { LATENTS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { DELIVERED_IMAGES } from "../_jpeg_images.ts";
 import { anyModel, checkState, DEVICE, factsOf, openCodec } from "./_codeclib.ts";
 import { around, FAIL_OR_ZEROS, INFERENCE, synthesiseBatch } from "./_codeclib_steps.ts";

@@ -2,8 +2,7 @@
  * Demapping under a power allocation: symbol i arrives with amplitude sqrt(p_i), so y is divided by sqrt(p_i) and N0 by
  * p_i; a symbol without power is an erasure with LLR 0. With bit loading each element has its own modulation.
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
+import { type InputArtifact, SvcError } from "../api.ts";
 import { loadedGroups } from "../../lib/numeric/link/bit_loading.ts";
 import { type Modulation, MODULATION_BY_BITS } from "../../lib/numeric/link/modulations.ts";
 import { checkElements } from "../_noise_variance.ts";

@@ -10,9 +10,7 @@
  * executed.
  */
 import { openNpz } from "../../lib/artifact/npz.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { parseJson } from "../../lib/contract/json.ts";
-import { isObject } from "../../lib/contract/value.ts";
+import { isObject, parseJson, SvcError } from "../api.ts";
 
 const LINEAR_RECEIVER_FORMAT = "svc_linear_receiver_npz_v1";
 

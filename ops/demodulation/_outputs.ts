@@ -1,8 +1,7 @@
 /** Outputs of all demodulators: hard bits and LLRs with the same metadata. A positive LLR means bit 0. */
 import { BIT_METADATA, bitMetadata, bitsArtifact } from "../../lib/artifact/values.ts";
 import { artifactKind, DEMOD_BITS, LLR, type MetadataFields } from "../../lib/contract/kinds.ts";
-import type { InputArtifact, StreamedArray } from "../../lib/contract/operation.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
+import type { InputArtifact, JsonObject, StreamedArray } from "../api.ts";
 import { hardBits } from "../../lib/numeric/link/modulation.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { type DataPlane, madeOn } from "../_data_plane.ts";

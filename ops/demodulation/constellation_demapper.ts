@@ -9,8 +9,7 @@
  * Shapes: rx_symbols complex64 [n], constellation complex64 [2^K] -> bits uint8 [K·n - padding], llr float32 likewise.
  */
 import { CONSTELLATION, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { defineSlot } from "../../lib/contract/slot.ts";
+import { defineSlot, SvcError } from "../api.ts";
 import { symbolsOf } from "../../lib/artifact/values.ts";
 import { constellationLlr, MAXIMUM_WIDTH } from "../../lib/numeric/link/constellation.ts";
 import type { LlrMethod } from "../../lib/numeric/link/modulation.ts";

@@ -9,11 +9,7 @@
  * Source: Proakis and Salehi, Digital Communications, 5th ed., 2008, ch. 4; TS 38.211 section 5.1 for the mappings.
  */
 import { OFDM_STATE, POWER_ALLOCATION, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, type JsonObject, SvcError, z } from "../api.ts";
 import { checkSymbols } from "../../lib/artifact/boundary.ts";
 import { metadataText, symbolsOf } from "../../lib/artifact/values.ts";
 import { demodulateLlr, hardBits, type LlrMethod } from "../../lib/numeric/link/modulation.ts";

@@ -3,9 +3,7 @@
  * 0.5, which means a negative LLR.
  */
 import { SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, z } from "../api.ts";
 import { symbolsOf } from "../../lib/artifact/values.ts";
 import { executed, exportable, exported } from "../_backends.ts";
 import { dataPlane } from "../_data_plane.ts";

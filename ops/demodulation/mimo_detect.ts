@@ -9,11 +9,7 @@
  * give symbols with the companion noise_variance, ml and kbest hard decisions.
  */
 import { RX_SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact, Metrics } from "../../lib/contract/operation.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, type InputArtifact, type JsonObject, type Metrics, SvcError, z } from "../api.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { metadataNumber, metadataText, SYMBOL_METADATA, symbolsArtifact, travel } from "../../lib/artifact/values.ts";
 import {

@@ -14,12 +14,17 @@
  * Shapes: rx_symbols complex64 [n] -> bits uint8 [2n - padding], llr float32 of the same length.
  */
 import { RX_SYMBOLS } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { sha256Hex } from "../../lib/contract/hash.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { artifactParameters, defineSlot, LEARNED_ARTIFACT } from "../../lib/contract/slot.ts";
-import { isObject, type JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import {
+  artifactParameters,
+  dataPlaneParameter,
+  defineSlot,
+  isObject,
+  type JsonObject,
+  LEARNED_ARTIFACT,
+  sha256Hex,
+  SvcError,
+  z,
+} from "../api.ts";
 import { metadataNumber, metadataText, symbolsOf } from "../../lib/artifact/values.ts";
 import { blindQpsk, type IqImbalance, restoreIq } from "../../lib/numeric/link/iq_imbalance.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";

@@ -11,10 +11,7 @@
  * [grid, symbol, subcarrier] -> rx_symbols complex64 [n], noise_variance float32 [n].
  */
 import { OFDM_STATE, RX_SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, type InputArtifact, SvcError, z } from "../api.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";

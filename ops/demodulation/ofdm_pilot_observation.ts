@@ -7,10 +7,7 @@
  * complex64 [grid · pilot symbol, rx, subcarrier], companion pilots complex64 [1, subcarrier].
  */
 import { RX_SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, SvcError, z } from "../api.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { CHANNEL_OBSERVATION } from "../_channel_estimation.ts";

@@ -10,11 +10,7 @@
  * Shapes: waveform complex64 [n] -> rx_symbols complex64 [symbols that were sent].
  */
 import { OFDM_STATE, RX_SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact, Metrics } from "../../lib/contract/operation.ts";
-import { float, type JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, type InputArtifact, type JsonObject, type Metrics, SvcError, z } from "../api.ts";
 import { ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { metadataNumber, symbolsArtifact, travel } from "../../lib/artifact/values.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";

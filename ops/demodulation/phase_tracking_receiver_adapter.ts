@@ -16,10 +16,7 @@
  * Shapes: rx_symbols complex64 [n] -> bits uint8 [m], llr float32 [m], diagnostics float64 [n], θ in radians.
  */
 import { artifactKind, RX_SYMBOLS } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { defineSlot } from "../../lib/contract/slot.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineSlot, type InputArtifact, SvcError, z } from "../api.ts";
 import { symbolsOf } from "../../lib/artifact/values.ts";
 import { demodulateLlr } from "../../lib/numeric/link/modulation.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";

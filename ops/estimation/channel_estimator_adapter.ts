@@ -16,10 +16,7 @@
  * Shapes: problem complex64 [example, rx, subcarrier] -> estimate complex64 [example, rx, tx, subcarrier], companion
  * error_variance float32 of the same shape.
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import { defineSlot } from "../../lib/contract/slot.ts";
-import { float, type JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineSlot, float, type JsonObject, SvcError, z } from "../api.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { mean } from "../../lib/numeric/scores/statistics.ts";
 import {

@@ -9,8 +9,7 @@
  *
  * Shapes: received_code float32 [row, latent] -> reconstruction complex64 [row, tx, subcarrier].
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import { defineSlot } from "../../lib/contract/slot.ts";
+import { defineSlot, SvcError } from "../api.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import { fromAngularDelay } from "../../lib/numeric/channel/angular_delay.ts";
 import { meanPower } from "../../lib/numeric/linalg/complex.ts";

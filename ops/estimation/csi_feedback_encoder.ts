@@ -10,7 +10,7 @@
  *
  * Shapes: csi complex64 [row, tx, subcarrier] -> feedback_code float32 [row, latent].
  */
-import { defineSlot } from "../../lib/contract/slot.ts";
+import { defineSlot } from "../api.ts";
 import { toAngularDelay } from "../../lib/numeric/channel/angular_delay.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import {

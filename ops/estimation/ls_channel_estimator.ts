@@ -3,8 +3,7 @@
  *
  * Shapes: problem complex64 [example, rx, subcarrier] -> estimate complex64 [example, rx, tx, subcarrier].
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import {
   CHANNEL_ESTIMATE,
   CHANNEL_OBSERVATION,

@@ -11,7 +11,7 @@
  * Shapes: observation complex64 [frame, symbol] -> prediction int64 [frame], companions scores float64 [frame, class],
  * noise_variance and snr_db float64 [frame].
  */
-import { defineSlot, LEARNED_ARTIFACT } from "../../lib/contract/slot.ts";
+import { defineSlot, LEARNED_ARTIFACT } from "../api.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import type { Modulation } from "../../lib/numeric/link/modulations.ts";

@@ -17,12 +17,8 @@
  * complex64 [grid, symbol, subcarrier, rx, port], companion error_variance float32 [grid, symbol, subcarrier, port].
  */
 import { RX_SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
+import { defineOperation, float, type InputArtifact, SvcError, z } from "../api.ts";
 import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { PROFILE_MODELS, tdlProfile } from "../../lib/numeric/channel/delay_profile.ts";
 import {

@@ -7,10 +7,15 @@
  *
  * Source: Radford et al., "Learning transferable visual models from natural language supervision", ICML 2021.
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import { sha256Json } from "../../lib/contract/hash.ts";
-import type { ModelRequest, NamedModel, Progress } from "../../lib/contract/operation.ts";
-import { isObject, type JsonObject } from "../../lib/contract/value.ts";
+import {
+  isObject,
+  type JsonObject,
+  type ModelRequest,
+  type NamedModel,
+  type Progress,
+  sha256Json,
+  SvcError,
+} from "../api.ts";
 import { type ImageBatch } from "../../lib/artifact/values.ts";
 import type { EmbeddingSpace } from "./_embedding_space.ts";
 import { asInput, feedsOf, outputOf, realValues } from "./_named_tensors.ts";

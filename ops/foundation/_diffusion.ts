@@ -13,8 +13,7 @@
  *
  * Sources: Rombach et al., CVPR 2022 (latent diffusion); Ho and Salimans, arXiv 2207.12598 (guidance).
  */
-import { messageOf, SvcError } from "../../lib/contract/error.ts";
-import type { Cancellation, ModelSession, NamedModel, Progress } from "../../lib/contract/operation.ts";
+import { type Cancellation, messageOf, type ModelSession, type NamedModel, type Progress, SvcError } from "../api.ts";
 import type { TextTokenizer } from "../../lib/artifact/tokenizer.ts";
 import { diffusionScheduler, type SchedulerConfig } from "../../lib/numeric/image/diffusion_schedulers.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";

@@ -2,10 +2,7 @@
  * Embeddings with a record of their space. Two embeddings can be compared only if their records are equal: vectors of
  * different models, revisions or preprocessing are not comparable, even if their dimensions agree.
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import { canonicalJson } from "../../lib/contract/json.ts";
-import type { InputArtifact, OutputArtifact } from "../../lib/contract/operation.ts";
-import { isObject, type JsonObject } from "../../lib/contract/value.ts";
+import { canonicalJson, type InputArtifact, isObject, type JsonObject, type OutputArtifact, SvcError } from "../api.ts";
 import { checkEmbedding } from "../../lib/artifact/boundary.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";

@@ -6,7 +6,7 @@
  * and v is scaled to length 1. In expectation over the hashes an inner product is that of the features themselves.
  * Source: Weinberger et al., "Feature hashing for large scale multitask learning", ICML 2009.
  */
-import { sha256Hex } from "../../lib/contract/hash.ts";
+import { sha256Hex } from "../api.ts";
 
 /**
  * @param features weights by feature

@@ -8,9 +8,7 @@
  *
  * Source: Devlin et al., "BERT: pre-training of deep bidirectional transformers", NAACL 2019.
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import type { ModelRequest, ModelSession, NamedModel, Progress } from "../../lib/contract/operation.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { type ModelRequest, type ModelSession, type NamedModel, type Progress, SvcError, z } from "../api.ts";
 import type { TextTokenizer } from "../../lib/artifact/tokenizer.ts";
 import { MASK, maskCount } from "../_words.ts";
 import { asInput, feedsOf, GRAPHS, openGraph, outputOf, realValues } from "./_named_tensors.ts";

@@ -1,6 +1,5 @@
 /** Tensors of graphs of different exporters: by the first of several names, token ids in the required type. */
-import { SvcError } from "../../lib/contract/error.ts";
-import type { ModelSession, NamedModel } from "../../lib/contract/operation.ts";
+import { type ModelSession, type NamedModel, SvcError } from "../api.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 
 /** File names that exporters use for a single graph. */

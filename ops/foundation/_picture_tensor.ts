@@ -7,8 +7,7 @@
  * CLIP: the shorter side to `size`, centre crop. ViLT: the shorter side to `size`, the longer at most 1333/800 of it, both
  * rounded down to multiples of `size_divisor`; no crop.
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import { isObject, type JsonObject } from "../../lib/contract/value.ts";
+import { isObject, type JsonObject, SvcError } from "../api.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { type ByteRaster, PILLOW_FILTERS, resizeLikePillow } from "../../lib/numeric/image/pillow_resize.ts";
 import type { RgbRaster } from "../../lib/numeric/image/plain_scene.ts";

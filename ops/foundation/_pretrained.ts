@@ -1,6 +1,5 @@
 /** Common parameters of operations with a pretrained model, and their requirements. */
-import type { ParameterProblem } from "../../lib/contract/operation.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { type ParameterProblem, z } from "../api.ts";
 
 /**
  * @param defaultModel published name

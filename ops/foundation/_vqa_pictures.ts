@@ -1,6 +1,5 @@
 /** Assigns questions to the images of a batch. */
-import { SvcError } from "../../lib/contract/error.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
+import { type JsonObject, SvcError } from "../api.ts";
 import { idsOfImages } from "../_image_ids.ts";
 import type { Question } from "../_vqa.ts";
 

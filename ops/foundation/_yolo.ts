@@ -1,7 +1,5 @@
 /** Shared by both YOLO operations: parameters, and checks of the inputs and outputs of the model. */
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact, ModelSession, NamedModel, Progress } from "../../lib/contract/operation.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { type InputArtifact, type ModelSession, type NamedModel, type Progress, SvcError, z } from "../api.ts";
 import { imageAt, imagesOf } from "../../lib/artifact/values.ts";
 import { elementCount, type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import {

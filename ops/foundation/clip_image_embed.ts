@@ -8,9 +8,8 @@
  *
  * Hashing: `_hashing.ts`.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, z } from "../api.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { imagesOf } from "../../lib/artifact/values.ts";
 import type { RgbRaster } from "../../lib/numeric/image/plain_scene.ts";
 import { idsOfImages } from "../_image_ids.ts";

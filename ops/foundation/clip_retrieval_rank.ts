@@ -6,10 +6,7 @@
  * in the order of the gallery. Rankings contain the relevant ids of their query and the size of the gallery, which
  * scoring needs.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { float, type JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, type JsonObject, SvcError, z } from "../api.ts";
 import { itemsOf } from "../../lib/artifact/values.ts";
 import { checkSameSpace, type Embeddings, EMBEDDINGS_ANY, embeddingsOf, similarity } from "./_embedding_space.ts";
 

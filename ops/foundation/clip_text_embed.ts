@@ -8,9 +8,8 @@
  *
  * Hashing: `_hashing.ts`.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, z } from "../api.ts";
 import { TEXTS } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { textsOf } from "../../lib/artifact/values.ts";
 import { tokens } from "../../lib/numeric/scores/text_similarity.ts";
 import { CLIP_MODEL, clipModel, clipSpace, clipTexts } from "./_clip.ts";

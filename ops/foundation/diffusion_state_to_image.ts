@@ -5,11 +5,8 @@
  *
  * Draws per state: standard normals of its latents.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
+import { defineOperation, seedParameter, SvcError, z } from "../api.ts";
 import { IMAGES, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { imagesArtifact, travel } from "../../lib/artifact/values.ts";
 import { phraseOf, type SemanticState, statesOf } from "../_semantic_state.ts";
 import { DIFFUSION_FILES, drawPictures, LATENT_PIXELS } from "./_diffusion.ts";

@@ -14,11 +14,8 @@
  *
  * Source: Zeiler and Fergus, Visualizing and Understanding Convolutional Networks, ECCV 2014, section 4.2, for occlusion.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, type InputArtifact, type NamedModel, type Progress, SvcError, z } from "../api.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact, NamedModel, Progress } from "../../lib/contract/operation.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { imageAt, type ImageBatch, imagesArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
 import { DETECTIONS, detectionsOf } from "../../lib/artifact/vision.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";

@@ -6,13 +6,17 @@
  * facts from the recipe ends in the digest of these facts.
  */
 import { KNOWLEDGE_BASE } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { messageOf } from "../../lib/contract/error.ts";
-import { sha256Json } from "../../lib/contract/hash.ts";
-import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
-import type { ParameterProblem } from "../../lib/contract/operation.ts";
-import type { JsonObject, Value } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import {
+  canonicalJson,
+  defineOperation,
+  type JsonObject,
+  messageOf,
+  type ParameterProblem,
+  parseJson,
+  sha256Json,
+  type Value,
+  z,
+} from "../api.ts";
 import { distinctFacts, type Fact, knowledgeArtifact, type KnowledgeBase, readFact } from "../_semantic_state.ts";
 import { SEMANTIC_TEXT_SMOKE_KB, SEMANTIC_TEXT_SMOKE_KB_VERSION } from "../_semantic_text_smoke_kb.ts";
 

@@ -7,8 +7,7 @@
  * A state without drawable content, such as a lost one, gives the grey substitute of value 128 and counts as failed.
  */
 import { IMAGES, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { imagesArtifact, travel } from "../../lib/artifact/values.ts";
 import {
   type Colour,

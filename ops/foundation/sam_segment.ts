@@ -6,9 +6,7 @@
  * two facts: its colour and its box [x_min, y_min, x_max, y_max].
  */
 import { IMAGES, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, SvcError, z } from "../api.ts";
 import { imagesOf, travel } from "../../lib/artifact/values.ts";
 import { colourName } from "../../lib/numeric/image/colour_name.ts";
 import type { RgbRaster } from "../../lib/numeric/image/plain_scene.ts";

@@ -10,10 +10,8 @@
  * one half the step warns, because the base has another subject.
  */
 import { KNOWLEDGE_BASE, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { diagnostic } from "../../lib/contract/error.ts";
+import { defineOperation, diagnostic, z } from "../api.ts";
 
-import { z } from "../../lib/contract/zod.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import { folded } from "../../lib/numeric/scores/set_scores.ts";
 import {

@@ -7,11 +7,18 @@
  * reported as failed gives empty states only. on_error = fail refuses all of these.
  */
 import { PAYLOAD_OR_BITS, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { messageOf, SvcError } from "../../lib/contract/error.ts";
-import { parseJson } from "../../lib/contract/json.ts";
-import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import {
+  defineOperation,
+  isNumber,
+  isObject,
+  type JsonObject,
+  messageOf,
+  parseJson,
+  SvcError,
+  toNumber,
+  type Value,
+  z,
+} from "../api.ts";
 import { bitsOf, metadataText, travel } from "../../lib/artifact/values.ts";
 import { emptyState, readState, type SemanticState, statesArtifact } from "../_semantic_state.ts";
 import { decodeUtf8, isUnreadable, payloadBytes, trustedIds, unreadable } from "../_utf8_payload.ts";

@@ -7,9 +7,7 @@
  * damage affects single states only.
  */
 import { PAYLOAD_BITS, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
-import { canonicalJson } from "../../lib/contract/json.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { canonicalJson, defineOperation, z } from "../api.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import { modalityOf, stateDocument, statesDocument, statesOf } from "../_semantic_state.ts";
 import { payloadOutput } from "../_payload_output.ts";

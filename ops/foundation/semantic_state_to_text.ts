@@ -10,8 +10,7 @@
  * With prefer_source_text a state with a source sentence gives that sentence (local_template unchanged).
  */
 import { KNOWLEDGE_BASE, SEMANTIC_STATE, TEXTS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { textsArtifact, travel } from "../../lib/artifact/values.ts";
 import { folded } from "../../lib/numeric/scores/set_scores.ts";
 import {

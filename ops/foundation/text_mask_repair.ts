@@ -6,8 +6,7 @@
  * decoder that generates texts. Lint reports other recipes (`mask_repair_codec_invalid`).
  */
 import { TEXTS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { textsArtifact, textsOf, travel } from "../../lib/artifact/values.ts";
 import { maskCount } from "../_words.ts";
 import { fillMasks, MASKED_LM_PARAMS, maskedLm } from "./_masked_lm.ts";

@@ -5,8 +5,7 @@
  * state contains its text.
  */
 import { SEMANTIC_STATE, TEXTS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { textsOf, travel } from "../../lib/artifact/values.ts";
 import { distinctFacts, type Fact, type SemanticState, statesArtifact } from "../_semantic_state.ts";
 import { clauseFacts } from "./_clauses.ts";

@@ -8,8 +8,7 @@
  * bright) and contrast (standard deviation below 30 low, from 70 on high).
  */
 import { IMAGES, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { imagesOf, travel } from "../../lib/artifact/values.ts";
 import { colourName } from "../../lib/numeric/image/colour_name.ts";
 import { readPlainScene, type RgbRaster } from "../../lib/numeric/image/plain_scene.ts";

@@ -1,6 +1,5 @@
 /** Answers questions with the labels of the received packet; an empty label (a lost selection) is an empty answer. */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import { ANSWERS, answersArtifact, PACKET, packetOf } from "../_vqa.ts";
 

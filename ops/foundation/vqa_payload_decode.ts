@@ -5,11 +5,8 @@
  * on_error = fail refuses an invalid or lost line. on_error = replace gives such a question an empty label, and puts
  * U+FFFD for bad UTF-8 inside a readable one.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { messageOf, SvcError } from "../../lib/contract/error.ts";
-import { parseJson } from "../../lib/contract/json.ts";
+import { defineOperation, messageOf, parseJson, SvcError, z } from "../api.ts";
 import { PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, travel } from "../../lib/artifact/values.ts";
 import { decodeUtf8, isUnreadable, payloadItems, trustedIds, unreadable } from "../_utf8_payload.ts";
 import { PACKET, packetArtifact } from "../_vqa.ts";

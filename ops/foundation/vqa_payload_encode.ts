@@ -5,10 +5,8 @@
  *
  * The receiver asks the questions and knows them, so their ids are trusted metadata and only the labels are sent.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { canonicalJson } from "../../lib/contract/json.ts";
+import { canonicalJson, defineOperation, z } from "../api.ts";
 import { PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import { PACKET, packetOf } from "../_vqa.ts";
 import { payloadOutput } from "../_payload_output.ts";

@@ -5,11 +5,8 @@
  * answers by the rules of `_vqa_rules.ts`. The packet contains one selected label per question, which is all that a
  * receiver of answers needs. The detections contain, for each image, the objects that any of its questions is about.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
+import { defineOperation, float, type JsonObject, SvcError, z } from "../api.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { float, type JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { imagesOf, travel } from "../../lib/artifact/values.ts";
 import { type FoundObject, readPlainScene } from "../../lib/numeric/image/plain_scene.ts";
 import { SHAPES } from "../../lib/numeric/image/scenes.ts";

@@ -9,12 +9,17 @@
  *
  * Source: Kim, Son, Kim, "ViLT: vision-and-language transformer without convolution or region supervision", ICML 2021.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
+import {
+  defineOperation,
+  float,
+  type JsonObject,
+  type ModelRequest,
+  type ModelSession,
+  type NamedModel,
+  SvcError,
+  z,
+} from "../api.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import type { ModelRequest, ModelSession, NamedModel } from "../../lib/contract/operation.ts";
-import { float, type JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { imagesOf, travel } from "../../lib/artifact/values.ts";
 import type { TextTokenizer } from "../../lib/artifact/tokenizer.ts";
 import type { NdArray } from "../../lib/numeric/array/ndarray.ts";

@@ -6,9 +6,8 @@
  * come from the file. Images are letterboxed into the model's input; boxes are in pixels of the image, [x_min, y_min,
  * x_max, y_max], most confident first. Decoding and its sources: lib/numeric/image/yolo.ts.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, z } from "../api.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { DETECTIONS, detectionsArtifact } from "../../lib/artifact/vision.ts";
 import { checkDevice } from "./_pretrained.ts";
 import { runYolo, yoloModel, yoloParameters } from "./_yolo.ts";

@@ -10,10 +10,9 @@
  * A pixel belongs to a mask if its centre lies in the box and the mask's probability there exceeds `mask_threshold`.
  * Model, letterbox and decoding are those of foundation.yolo_detect.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, z } from "../api.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
 import { travel } from "../../lib/artifact/values.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { forMask } from "../../lib/numeric/image/yolo.ts";
 import { emptyRaster, rastersArtifact, SEGMENTATION } from "../../lib/artifact/vision.ts";

@@ -4,8 +4,7 @@
  */
 import { type PooledMetric, rootOfUnit } from "../../lib/numeric/scores/pooled_ratio.ts";
 import { RX_SYMBOLS, SYMBOLS } from "../../lib/contract/kinds.ts";
-import type { InputArtifact, OutputArtifact } from "../../lib/contract/operation.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
+import type { InputArtifact, JsonObject, OutputArtifact } from "../api.ts";
 import { companionsOf, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { readWaveform, WAVEFORM } from "../_waveform.ts";

@@ -9,10 +9,8 @@
  *
  * Source: Ochiai and Imai, "Performance analysis of deliberately clipped OFDM signals", IEEE Trans. Commun. 50(1), 2002.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, float, z } from "../api.ts";
 import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { bussgangGain, clipEnvelope, divided, energy, errorEnergy } from "../../lib/numeric/link/front_end.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";

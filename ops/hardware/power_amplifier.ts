@@ -11,12 +11,8 @@
  *
  * Errors: `params_conflict` for a gain of zero, which normalize_gain cannot undo.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
+import { defineOperation, float, type Metrics, SvcError, z } from "../api.ts";
 import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
-import type { Metrics } from "../../lib/contract/operation.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { bussgangGain, divided, energy, errorEnergy, rapp, saleh } from "../../lib/numeric/link/front_end.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";

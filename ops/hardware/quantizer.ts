@@ -8,10 +8,7 @@
  *
  * Source: Bennett, "Spectra of quantized signals", Bell Syst. Tech. J. 27(3), 1948.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import type { Metrics } from "../../lib/contract/operation.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, type Metrics, z } from "../api.ts";
 import { energy, errorEnergy, quantize } from "../../lib/numeric/link/front_end.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";

@@ -5,9 +5,7 @@
  * Shapes: rx_symbols complex64 [n] -> rx_symbols complex64 [n].
  */
 import { RX_SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, z } from "../api.ts";
 import { companionsOf, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { impairIq } from "../../lib/numeric/link/iq_imbalance.ts";
 import { executed, exported } from "../_backends.ts";

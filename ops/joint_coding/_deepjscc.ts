@@ -5,10 +5,7 @@
  * The encoder's real_imag_channel = 2·symbol_channels real channels are all real parts, then all imaginary parts;
  * complex symbols are in C order [image, channel, height, width]. Grey images are repeated to three channels.
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import { artifactParameters } from "../../lib/contract/slot.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { artifactParameters, type JsonObject, SvcError, z } from "../api.ts";
 import { type ImageBatch, metadataCounts } from "../../lib/artifact/values.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { CODER_PARAMS } from "../_external.ts";

@@ -12,12 +12,17 @@
  * Sources: Lewis et al., "BART", ACL 2020; Xie et al., "Deep learning enabled semantic communication systems", 2021 (features
  * as channel symbols).
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import { sha256Json } from "../../lib/contract/hash.ts";
-import { asObject, parseJson } from "../../lib/contract/json.ts";
-import type { Materialization, ModelRequest, NamedModel } from "../../lib/contract/operation.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import {
+  asObject,
+  type JsonObject,
+  type Materialization,
+  type ModelRequest,
+  type NamedModel,
+  parseJson,
+  sha256Json,
+  SvcError,
+  z,
+} from "../api.ts";
 import type { TextTokenizer } from "../../lib/artifact/tokenizer.ts";
 import { executed, exported } from "../_backends.ts";
 import { checkDevice, pretrainedParams } from "../foundation/_pretrained.ts";

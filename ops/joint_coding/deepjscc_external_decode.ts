@@ -14,12 +14,9 @@
  * Source: Bourtsoulatze, Burth Kurka and Gündüz, Deep Joint Source-Channel Coding for Wireless Image Transmission, 2019.
  */
 import { artifactKind, IMAGES, RX_SYMBOLS, SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineSlot } from "../../lib/contract/slot.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
+import { defineSlot, type InputArtifact, type JsonObject, z } from "../api.ts";
 import { trustedShape } from "../../lib/artifact/image_payload.ts";
 import { IMAGE_METADATA, imagesArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { noiseVarianceOf } from "../_noise_variance.ts";
 import { DEEPJSCC_SLOT, parted, type PictureForm, picturesOf, ROWS, SYMBOL_SHAPE } from "./_deepjscc.ts";

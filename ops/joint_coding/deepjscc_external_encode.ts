@@ -13,9 +13,8 @@
  * Source: Bourtsoulatze, Burth Kurka and Gündüz, Deep Joint Source-Channel Coding for Wireless Image Transmission, 2019.
  */
 import { artifactKind, IMAGES, SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineSlot } from "../../lib/contract/slot.ts";
+import { defineSlot, z } from "../api.ts";
 import { imagesOf, SYMBOL_METADATA, symbolsArtifact, travel } from "../../lib/artifact/values.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { DELIVERY_KEYS } from "../_jpeg_images.ts";
 import { DEEPJSCC_SLOT, each, joined, planesOf, ROWS, SYMBOL_SHAPE } from "./_deepjscc.ts";
 

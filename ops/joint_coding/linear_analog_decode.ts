@@ -10,11 +10,8 @@
  *
  * Source: Jakubczak and Katabi, A cross-layer design for scalable mobile video, MobiCom, 2011.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
+import { defineOperation, type InputArtifact, SvcError, z } from "../api.ts";
 import { artifactKind, IMAGES, RX_SYMBOLS, SYMBOLS } from "../../lib/contract/kinds.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { z } from "../../lib/contract/zod.ts";
 import {
   IMAGE_METADATA,
   imageAt,

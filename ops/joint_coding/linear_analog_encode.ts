@@ -10,10 +10,8 @@
  *
  * Source: Jakubczak and Katabi, A cross-layer design for scalable mobile video, MobiCom, 2011.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
+import { defineOperation, SvcError, z } from "../api.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { imageAt, imagesOf, symbolsArtifact, travel } from "../../lib/artifact/values.ts";
 import {
   linearAnalogCode,

@@ -5,13 +5,8 @@
  *
  * Shapes: symbols complex64 [n] -> texts. Folder of the model, order of symbols and sources: _text_jscc.ts.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
+import { defineOperation, isObject, type ModelSession, sha256Json, SvcError, z } from "../api.ts";
 import { RX_SYMBOLS, SYMBOLS, TEXTS } from "../../lib/contract/kinds.ts";
-import type { ModelSession } from "../../lib/contract/operation.ts";
-import { sha256Json } from "../../lib/contract/hash.ts";
-import { isObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { metadataCounts, symbolsOf, textsArtifact, travel } from "../../lib/artifact/values.ts";
 import { beamSearch } from "../../lib/numeric/scores/beam_search.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";

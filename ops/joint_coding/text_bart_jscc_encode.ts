@@ -7,10 +7,8 @@
  * Shapes: texts -> symbols complex64 [n], n = Σ tokens · features / 2. Folder of the model, order of symbols and sources:
  * _text_jscc.ts.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
+import { defineOperation, SvcError, z } from "../api.ts";
 import { artifactKind, SYMBOLS, TEXTS } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { SYMBOL_METADATA, symbolsArtifact, textsOf, travel } from "../../lib/artifact/values.ts";
 import { asInput, feedsOf, outputOf, realValues } from "../foundation/_named_tensors.ts";
 import {

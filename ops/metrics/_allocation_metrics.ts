@@ -1,5 +1,5 @@
 /** Scores of a power allocation over parallel channels; formulas: ofdm_power_allocation.ts. */
-import type { Metrics } from "../../lib/contract/operation.ts";
+import type { Metrics } from "../api.ts";
 import { linearToDb } from "../../lib/numeric/link/decibel.ts";
 import { type PooledMetric, ratioSums } from "../../lib/numeric/scores/pooled_ratio.ts";
 import { mean, quantile, standardDeviation, sum } from "../../lib/numeric/scores/statistics.ts";

@@ -1,8 +1,6 @@
 /** Two batches of the same images, sample by sample, and the scale of their PSNR. */
 import { type ImageBatch, imagesOf } from "../../lib/artifact/values.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { type InputArtifact, SvcError, z } from "../api.ts";
 import { exactPsnrDb } from "../../lib/numeric/scores/image_quality.ts";
 import { idsOfImages } from "../_image_ids.ts";
 

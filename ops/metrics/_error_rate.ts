@@ -1,8 +1,6 @@
 /** What the error rates share: names of metrics under a label, reports, and streams of different length. */
 import { type RateCounts, rateEstimate } from "../../lib/numeric/scores/rate_interval.ts";
-import { diagnostic, SvcError } from "../../lib/contract/error.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { diagnostic, type JsonObject, SvcError, z } from "../api.ts";
 import type { Report } from "../_report.ts";
 
 export const allowLengthMismatch = () =>

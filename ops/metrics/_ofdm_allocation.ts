@@ -1,7 +1,6 @@
 /** An allocation with its channel state, for scoring, and delivered payload blocks. */
 import { checkResourceElements, type OfdmState, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
+import { type InputArtifact, SvcError } from "../api.ts";
 import { powers } from "../../lib/numeric/linalg/complex.ts";
 
 /** Powers and gains of the elements of some states, each with the same budget and noise. */

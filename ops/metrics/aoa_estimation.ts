@@ -12,9 +12,7 @@
  * Shapes: estimate, truth float64 [example] or [example, source]; the estimate may have the companions order and source_count
  * int32 [example], the second one the valid angles of a row.
  */
-import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { float } from "../../lib/contract/value.ts";
+import { float, type InputArtifact, SvcError } from "../api.ts";
 import { energy } from "../../lib/numeric/linalg/complex.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";

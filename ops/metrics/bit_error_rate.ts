@@ -3,9 +3,7 @@
  * the statistical unit that the received stream declares, for its interval.
  */
 import { BITS_ANY } from "../../lib/contract/kinds.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, type JsonObject, z } from "../api.ts";
 import { checkBits } from "../../lib/artifact/boundary.ts";
 import { rateCounter } from "../../lib/artifact/statistical_unit.ts";
 import { bitsOf } from "../../lib/artifact/values.ts";

@@ -4,8 +4,7 @@
  * the received stream declares.
  */
 import { BITS_ANY } from "../../lib/contract/kinds.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, z } from "../api.ts";
 import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import { bitsOf } from "../../lib/artifact/values.ts";
 import { dataPlane } from "../_data_plane.ts";

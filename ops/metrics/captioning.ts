@@ -6,8 +6,7 @@
  * These are lexical measures, not semantic ones: no consensus over a corpus (CIDEr), no scene graphs (SPICE), no model.
  */
 import { CAPTIONS, TEXTS } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { float } from "../../lib/contract/value.ts";
+import { float, SvcError } from "../api.ts";
 import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
 import { checkPairedIds } from "../../lib/artifact/values.ts";
 import { mean } from "../../lib/numeric/scores/statistics.ts";

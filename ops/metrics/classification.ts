@@ -16,11 +16,17 @@
  * Source: Brodersen et al., The balanced accuracy and its posterior distribution, ICPR 2010.
  */
 import { LABELS, PREDICTIONS } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { compareCodePoints } from "../../lib/contract/json.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { float, isNumber, isObject, type JsonObject, toNumber } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import {
+  compareCodePoints,
+  float,
+  type InputArtifact,
+  isNumber,
+  isObject,
+  type JsonObject,
+  SvcError,
+  toNumber,
+  z,
+} from "../api.ts";
 import { checkPairedIds, itemsOf } from "../../lib/artifact/values.ts";
 import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
 import {

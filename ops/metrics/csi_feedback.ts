@@ -9,8 +9,7 @@
  * and the size of a report. Rows with a zero true channel do not count for nmse and cosine; a zero reconstruction has
  * the error 1 and the cosine 0. task.score is the retention. Values with a zero denominator are omitted.
  */
-import type { Metrics } from "../../lib/contract/operation.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
+import type { JsonObject, Metrics } from "../api.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { metadataNumber, metadataOf } from "../../lib/artifact/values.ts";
 import { beamGain } from "../../lib/numeric/antenna/beamforming.ts";

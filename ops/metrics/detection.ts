@@ -13,9 +13,7 @@
  * `map_at_iou_0p5_to_0p95` as the mean over IoU 0.50, 0.55 … 0.95 (AP of the COCO challenge). The report contains
  * counts and average precision of each label. A score with a zero denominator is omitted.
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import { float, type JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { float, type JsonObject, SvcError, z } from "../api.ts";
 import { checkPairedIds } from "../../lib/artifact/values.ts";
 import { type Detection, type LabelScores, matchDetections, scoreLabels } from "../../lib/numeric/scores/detection.ts";
 import { mean } from "../../lib/numeric/scores/statistics.ts";

@@ -5,9 +5,7 @@
  * Both sides have the same embedding space and ids. The labels generation.text_image_clip and
  * generation.image_image_clip are for scores of CLIP, so they need embeddings of a CLIP model.
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { float, SvcError, z } from "../api.ts";
 import { checkPairedIds } from "../../lib/artifact/values.ts";
 import { mean, quantile } from "../../lib/numeric/scores/statistics.ts";
 import { checkSameSpace, EMBEDDINGS_ANY, embeddingsOf, similarity } from "../foundation/_embedding_space.ts";

@@ -5,7 +5,7 @@
  * A contract for adapters; it does not run by itself (see `_external.ts`).
  */
 import { REPORT, TEXTS } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { z } from "../api.ts";
 import { defineAdapterContract, TASK_PARAMS } from "../_external.ts";
 
 export default defineAdapterContract({

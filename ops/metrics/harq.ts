@@ -11,10 +11,7 @@
  * With one report it is the throughput of a link without retransmissions. The unit of intervals is the transport block.
  */
 import { REPORT } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { isNumber, toNumber } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { type InputArtifact, isNumber, SvcError, toNumber, z } from "../api.ts";
 import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import type { Scores } from "../../lib/artifact/values.ts";
 import { defineReport } from "../_report.ts";

@@ -3,9 +3,7 @@
  * else `failed_item_indices`. The outage rate is the share of lost images among all sent images.
  */
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { type JsonObject, SvcError, z } from "../api.ts";
 import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import { imagesOf, metadataCounts } from "../../lib/artifact/values.ts";
 import { idsOfImages } from "../_image_ids.ts";

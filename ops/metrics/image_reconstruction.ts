@@ -7,9 +7,7 @@
  * counted as skipped. Formulas and sources: lib/numeric/scores/image_quality.ts.
  */
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { diagnostic } from "../../lib/contract/error.ts";
-import { float, type JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { diagnostic, float, type JsonObject, z } from "../api.ts";
 import { imageAt, type ImageBatch, typedMetrics } from "../../lib/artifact/values.ts";
 import {
   gradientDeviation,

@@ -6,11 +6,8 @@
  */
 import { type ImportanceMaps, importanceOf } from "../../lib/artifact/importance.ts";
 import { imageAt, type ImageBatch, typedMetrics } from "../../lib/artifact/values.ts";
-import { SvcError } from "../../lib/contract/error.ts";
+import { type InputArtifact, type JsonObject, SvcError, z } from "../api.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { psnrDb } from "../../lib/numeric/scores/image_quality.ts";
 import { IMPORTANCE_MAP } from "../_importance.ts";
 import { defineReport } from "../_report.ts";

@@ -7,7 +7,7 @@
  *     isac.sensing_snr_db                10·log10 of the mean S; omitted if no echo has power
  *     isac.power_constraint_max_abs_error  largest |Σ p - total_power| of an example
  */
-import { SvcError } from "../../lib/contract/error.ts";
+import { SvcError } from "../api.ts";
 import { linearToDb } from "../../lib/numeric/link/decibel.ts";
 import { communicationRate, IsacUtility, sensingSnr } from "../../lib/numeric/antenna/isac.ts";
 import { mean, sum } from "../../lib/numeric/scores/statistics.ts";

@@ -7,7 +7,7 @@
  *     ntn.handover_lead_time_mean_s            mean time from the prediction to the first handover, over handovers
  *                                              after which the predicted beam is true; omitted without any
  */
-import { float } from "../../lib/contract/value.ts";
+import { float } from "../api.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
 import { metadataOf } from "../../lib/artifact/values.ts";

@@ -2,7 +2,7 @@
  * Position errors e = |p̂ - p| in metres: root of the mean square, mean, 90th percentile (linear between order statistics), and
  * task.score = 1/(1 + RMSE).
  */
-import { float } from "../../lib/contract/value.ts";
+import { float } from "../api.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { pooledValue, rootMeanSquare } from "../../lib/numeric/scores/pooled_ratio.ts";
 import { mean, quantile } from "../../lib/numeric/scores/statistics.ts";

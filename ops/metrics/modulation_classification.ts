@@ -12,13 +12,8 @@
  * class] and snr_bin_low_db float64 [bin].
  */
 import { REPORT } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { canonicalJson } from "../../lib/contract/json.ts";
+import { canonicalJson, defineOperation, float, type InputArtifact, SvcError, type Value, z } from "../api.ts";
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { float, type Value } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
 import { reportResult } from "../../lib/artifact/values.ts";

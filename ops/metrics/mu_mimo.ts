@@ -8,8 +8,7 @@
  * is left out when either is zero. The capacity of users that decode jointly, water-filling over the singular values of all
  * rows with total_power, bounds the sum rate of every precoder.
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import { float } from "../../lib/contract/value.ts";
+import { float, SvcError } from "../api.ts";
 import { linearToDb } from "../../lib/numeric/link/decibel.ts";
 import { jainIndex, singleUserRate, userRates } from "../../lib/numeric/antenna/mu_mimo.ts";
 import { mean, sum } from "../../lib/numeric/scores/statistics.ts";

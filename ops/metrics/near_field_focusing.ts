@@ -3,7 +3,7 @@
  * share of the largest gain of a beam towards the estimate, |Σ h_m·w_m|²/M with w_m = conj(ĥ_m)/sqrt(M),
  * also task.score.
  */
-import { float } from "../../lib/contract/value.ts";
+import { float } from "../api.ts";
 import { correlationGain, sphericalWave } from "../../lib/numeric/antenna/near_field.ts";
 import { rootMeanSquare } from "../../lib/numeric/scores/pooled_ratio.ts";
 import { mean } from "../../lib/numeric/scores/statistics.ts";

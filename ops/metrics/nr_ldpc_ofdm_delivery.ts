@@ -15,9 +15,7 @@ import {
   RX_SYMBOLS,
   SYMBOLS,
 } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { isNumber, toNumber } from "../../lib/contract/value.ts";
+import { type InputArtifact, isNumber, SvcError, toNumber } from "../api.ts";
 import { bitsOf, symbolsOf } from "../../lib/artifact/values.ts";
 import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import { energy } from "../../lib/numeric/linalg/complex.ts";

@@ -9,9 +9,7 @@
  * Values with a zero denominator are omitted.
  */
 import { OFDM_STATE, POWER_ALLOCATION } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact, Metrics } from "../../lib/contract/operation.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { type InputArtifact, type Metrics, SvcError, z } from "../api.ts";
 import { type OfdmState, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { metadataNumber } from "../../lib/artifact/values.ts";
 import { linearToDb } from "../../lib/numeric/link/decibel.ts";

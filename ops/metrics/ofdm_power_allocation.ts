@@ -16,8 +16,7 @@
  * Source: Cover and Thomas, Elements of Information Theory, 2nd ed., 2006, 9.4; Jain, Chiu and Hawe, 1984.
  */
 import { BITS, OFDM_STATE, PAYLOAD_BITS, POWER_ALLOCATION, SYMBOLS } from "../../lib/contract/kinds.ts";
-import type { InputArtifact, Metrics, ParameterProblem } from "../../lib/contract/operation.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { type InputArtifact, type Metrics, type ParameterProblem, z } from "../api.ts";
 import { bitsOf, metadataText, symbolsOf } from "../../lib/artifact/values.ts";
 import { energy } from "../../lib/numeric/linalg/complex.ts";
 import { mean } from "../../lib/numeric/scores/statistics.ts";

@@ -9,7 +9,7 @@
  * over targets. Frame and noise are read from the metadata of the estimate, else of the truth; without them detection rate and
  * bounds are left out, and errors are assigned in metres and metres per second.
  */
-import { float } from "../../lib/contract/value.ts";
+import { float } from "../api.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { assign } from "../../lib/numeric/linalg/assignment.ts";
 import { successes } from "../../lib/artifact/statistical_unit.ts";

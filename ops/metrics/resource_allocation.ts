@@ -3,7 +3,7 @@
  * conditions, fairness and the budget; formulas: ofdm_power_allocation.ts. A snapshot is a state, with total_power/F as its
  * mean budget. task.score is the rate over that of the oracle.
  */
-import { SvcError } from "../../lib/contract/error.ts";
+import { SvcError } from "../api.ts";
 import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { RESOURCE_DECISION, RESOURCE_PROBLEM, resourceProblemOf } from "../_resource.ts";
 import { budgetMetrics, oracleMetrics, powerMetrics, rateMetrics } from "./_allocation_metrics.ts";

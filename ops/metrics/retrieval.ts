@@ -16,9 +16,7 @@
  * TOIS 20(4), 2002 (nDCG); Voorhees, TREC-8 question answering track, 1999 (mean reciprocal rank).
  */
 import { mean } from "../../lib/numeric/scores/statistics.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { float, isNumber, type JsonObject, toNumber } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { float, isNumber, type JsonObject, SvcError, toNumber, z } from "../api.ts";
 import { itemsOf } from "../../lib/artifact/values.ts";
 import { defineReport } from "../_report.ts";
 

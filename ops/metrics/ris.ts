@@ -7,7 +7,7 @@
  * Without any direct path the gain is left out. The report holds the mean channel power in dB, and the spectral efficiency
  * of the direct path. Model: lib/numeric/antenna/reflecting_surface.ts.
  */
-import { float } from "../../lib/contract/value.ts";
+import { float } from "../api.ts";
 import { energy } from "../../lib/numeric/linalg/complex.ts";
 import { linearToDb } from "../../lib/numeric/link/decibel.ts";
 import { effectiveChannel } from "../../lib/numeric/antenna/reflecting_surface.ts";

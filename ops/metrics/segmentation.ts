@@ -15,8 +15,7 @@
  * Shapes: candidate, reference integers [image, height, width]. Source: Everingham et al., The PASCAL Visual Object Classes
  * Challenge: a retrospective, 2015, section 2.2; Long, Shelhamer and Darrell, Fully convolutional networks, 2015.
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import { float, type JsonObject } from "../../lib/contract/value.ts";
+import { float, type JsonObject, SvcError } from "../api.ts";
 import { checkPairedIds } from "../../lib/artifact/values.ts";
 import { boundaryF1, type PartCounts, partCounts } from "../../lib/numeric/image/segments.ts";
 import { mean } from "../../lib/numeric/scores/statistics.ts";

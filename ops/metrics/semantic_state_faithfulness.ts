@@ -19,8 +19,7 @@
  * omits and adds, with their origin.
  */
 import { KNOWLEDGE_BASE, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
+import { type JsonObject, SvcError } from "../api.ts";
 import { checkPairedIds, typedMetrics } from "../../lib/artifact/values.ts";
 import { folded, setScores } from "../../lib/numeric/scores/set_scores.ts";
 import { type Fact, factKey, isKnowledge, knowledgeOf, type SemanticState, statesOf } from "../_semantic_state.ts";

@@ -14,9 +14,7 @@
  * read. Both are omitted where no word is read.
  */
 import { CAPTIONS, PAYLOAD_OR_BITS, SYMBOLS, TEXTS } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { float, SvcError, z } from "../api.ts";
 import { bitsOf, checkPairedIds, symbolsOf } from "../../lib/artifact/values.ts";
 import * as scores from "../../lib/numeric/scores/corpus_scores.ts";
 import { mean } from "../../lib/numeric/scores/statistics.ts";

@@ -4,8 +4,7 @@
  * text_similarity.ts.
  */
 import { TEXTS } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { float } from "../../lib/contract/value.ts";
+import { float, SvcError } from "../api.ts";
 import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
 import { checkPairedIds, textsOf } from "../../lib/artifact/values.ts";
 import { editSimilarity, tokenF1, unigramBleu } from "../../lib/numeric/scores/text_similarity.ts";

@@ -8,9 +8,7 @@
  *
  * Source: Antol et al., VQA: visual question answering, ICCV 2015, section 3.
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { float } from "../../lib/contract/value.ts";
+import { float, type InputArtifact, SvcError } from "../api.ts";
 import { checkPairedIds, itemsOf } from "../../lib/artifact/values.ts";
 import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
 import { countRate } from "../../lib/numeric/scores/rate_interval.ts";

@@ -5,11 +5,7 @@
  * Shapes: bits uint8 [n] -> symbols complex64 [ceil(n / bits per symbol)].
  */
 import { BITS, CODED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { isObject, type JsonObject } from "../../lib/contract/value.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, isObject, type JsonObject, SvcError, z } from "../api.ts";
 import { checkBits } from "../../lib/artifact/boundary.ts";
 import { bitsOf, symbolMetadata, symbolsArtifact } from "../../lib/artifact/values.ts";
 import {

@@ -1,8 +1,6 @@
 /** Pass-through mapper: bit b becomes the symbol b + 0j. */
 import { BITS, CODED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, z } from "../api.ts";
 import { bitsOf, symbolsArtifact } from "../../lib/artifact/values.ts";
 import { executed, exported } from "../_backends.ts";
 import { dataPlane } from "../_data_plane.ts";

@@ -13,9 +13,7 @@
  * Source: Stark, Ait Aoudia and Hoydis, Joint Learning of Geometric and Probabilistic Constellation Shaping, 2019.
  */
 import { artifactKind, BITS, CODED_BITS, CONSTELLATION, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { artifactParameters, defineSlot } from "../../lib/contract/slot.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { artifactParameters, defineSlot, SvcError, z } from "../api.ts";
 import { bitsOf, symbolsArtifact } from "../../lib/artifact/values.ts";
 import { grayPoints, labelBits, MAXIMUM_WIDTH, normalizedPoints } from "../../lib/numeric/link/constellation.ts";
 import { mapToPoints } from "../../lib/numeric/link/modulation.ts";

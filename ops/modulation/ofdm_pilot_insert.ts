@@ -15,9 +15,7 @@
  * block): integers(0, 4, grids · pilots) of default_rng(pilot_seed); label 2·b0 + b1 is the QPSK point of these bits.
  */
 import { SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import type { ParameterProblem } from "../../lib/contract/operation.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, type ParameterProblem, z } from "../api.ts";
 import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { modulate } from "../../lib/numeric/link/modulation.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";

@@ -6,9 +6,7 @@
  * [OFDM symbols · active subcarriers]. Unit: samples at the rate of fft_size subcarrier spacings times oversampling.
  */
 import { SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import type { Metrics, ParameterProblem } from "../../lib/contract/operation.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, type Metrics, type ParameterProblem, z } from "../api.ts";
 import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { firstActive, ofdmSamples, paprDb } from "../../lib/numeric/link/ofdm_waveform.ts";

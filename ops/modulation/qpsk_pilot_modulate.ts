@@ -7,9 +7,7 @@
  * Shapes: bits uint8 [n] -> symbols complex64 [m]; pilot_context: _pilot_frames.ts.
  */
 import { BITS, CODED_BITS, PAYLOAD_BITS, SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { dataPlaneParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, z } from "../api.ts";
 import { bitsOf, sourceItemCounts, symbolsArtifact } from "../../lib/artifact/values.ts";
 import { Generator } from "../../lib/numeric/random/random.ts";
 import { dataPlane } from "../_data_plane.ts";

@@ -6,10 +6,7 @@
  * indices that starts at a hit to `replacement`, so that runs may overlap and end with the array.
  */
 import { INDICES } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, seedParameter, SvcError, z } from "../api.ts";
 import { companionsOf, metadataNumber, travel } from "../../lib/artifact/values.ts";
 
 export default defineOperation({

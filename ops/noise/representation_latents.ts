@@ -5,10 +5,7 @@
  * binary64, the result is rounded once to the type of the latents.
  */
 import { LATENTS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, seedParameter, SvcError, z } from "../api.ts";
 import { companionsOf, travel } from "../../lib/artifact/values.ts";
 
 export default defineOperation({

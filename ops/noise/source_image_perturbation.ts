@@ -9,9 +9,7 @@
  *     salt_pepper  samples with random(size) < probability become the range's end if random(size) < 1/2, else 0
  */
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, seedParameter, z } from "../api.ts";
 import { gaussianBlur, roundSamples } from "../../lib/artifact/image_resize.ts";
 import { imageAt, type ImageBatch, imagesArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
 import type { Generator } from "../../lib/numeric/random/random.ts";

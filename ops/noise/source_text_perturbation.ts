@@ -6,9 +6,7 @@
  * text, without a probability. A text without a hit is unchanged.
  */
 import { TEXTS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, seedParameter, z } from "../api.ts";
 import { textsArtifact, textsOf, travel } from "../../lib/artifact/values.ts";
 
 const WORD = /\S+/g;

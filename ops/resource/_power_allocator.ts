@@ -15,7 +15,17 @@ import {
   symbolsOf,
   travel,
 } from "../../lib/artifact/values.ts";
-import { SvcError } from "../../lib/contract/error.ts";
+import {
+  defineSlot,
+  type FileAccess,
+  float,
+  type InputArtifact,
+  type JsonObject,
+  LEARNED_ARTIFACT,
+  type Metrics,
+  type Operation,
+  SvcError,
+} from "../api.ts";
 import {
   artifactKind,
   BITS,
@@ -26,9 +36,6 @@ import {
   SYMBOLS,
   SYMBOLS_ANY,
 } from "../../lib/contract/kinds.ts";
-import type { FileAccess, InputArtifact, Metrics, Operation } from "../../lib/contract/operation.ts";
-import { defineSlot, LEARNED_ARTIFACT } from "../../lib/contract/slot.ts";
-import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { fillLoading, loadBits, type LoadedBits, modulateLoaded } from "../../lib/numeric/link/bit_loading.ts";
 import { meanPower } from "../../lib/numeric/linalg/complex.ts";
 import { dbToLinear, linearToDb } from "../../lib/numeric/link/decibel.ts";

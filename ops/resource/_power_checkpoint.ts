@@ -14,10 +14,7 @@
  * of the file is ever executed.
  */
 import { type NpzFile, openNpz } from "../../lib/artifact/npz.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { sha256Hex } from "../../lib/contract/hash.ts";
-import { parseJson } from "../../lib/contract/json.ts";
-import { isObject } from "../../lib/contract/value.ts";
+import { isObject, parseJson, sha256Hex, SvcError } from "../api.ts";
 import { type DeepSet, deepSetProblem, type DenseLayer } from "../../lib/numeric/linalg/deep_set.ts";
 import { CHECKPOINT_FORMAT } from "./_power_params.ts";
 

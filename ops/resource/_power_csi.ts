@@ -12,8 +12,7 @@
  */
 import { type OfdmState, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { metadataNumber } from "../../lib/artifact/values.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
+import { type InputArtifact, SvcError } from "../api.ts";
 import { mean } from "../../lib/numeric/scores/statistics.ts";
 import type { PowerParams } from "./_power_params.ts";
 

@@ -1,7 +1,5 @@
 /** Parameters of the power allocators, and constraints between them. */
-import type { ParameterProblem, Requirement } from "../../lib/contract/operation.ts";
-import { artifactParameters, LEARNED_ARTIFACT } from "../../lib/contract/slot.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { artifactParameters, LEARNED_ARTIFACT, type ParameterProblem, type Requirement, z } from "../api.ts";
 
 export const CHECKPOINT_FORMAT = "svc_csi_power_deepset_npz_v1";
 

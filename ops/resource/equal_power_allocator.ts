@@ -1,6 +1,5 @@
 /** The same power on every subcarrier, p = total_power/F: the allocation without channel knowledge. */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { allocateEach, RESOURCE_DECISION, RESOURCE_PROBLEM, resourceProblemOf } from "../_resource.ts";
 
 export default defineOperation({

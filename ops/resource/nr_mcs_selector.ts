@@ -12,12 +12,8 @@
  *
  * Shapes: state complex64 [grid, OFDM symbol, subcarrier]. Units: Es/N0 of a resource element in dB.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
+import { defineOperation, float, type InputArtifact, type ParameterProblem, SvcError, z } from "../api.ts";
 import { OFDM_STATE, REPORT } from "../../lib/contract/kinds.ts";
-import type { InputArtifact, ParameterProblem } from "../../lib/contract/operation.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { reportResult } from "../../lib/artifact/values.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";

@@ -10,12 +10,8 @@
  * Shapes: rates float64 [slot, user], or problem complex64 [example, user, rx, tx] -> decision int32 [slot, group], -1 for a
  * free place.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
+import { defineOperation, float, type InputArtifact, SvcError, z } from "../api.ts";
 import { REPORT } from "../../lib/contract/kinds.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { reportResult } from "../../lib/artifact/values.ts";
 import {

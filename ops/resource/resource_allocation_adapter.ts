@@ -2,9 +2,7 @@
  * Power in proportion to exp(g_k/temperature), p = total_power·softmax(g/temperature): a policy with one parameter,
  * between equal power (high temperature) and all power on the strongest subcarrier (low temperature).
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, z } from "../api.ts";
 import { executed, exported } from "../_backends.ts";
 import { allocateEach, RESOURCE_DECISION, RESOURCE_PROBLEM, resourceProblemOf } from "../_resource.ts";
 

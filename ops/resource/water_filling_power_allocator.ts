@@ -4,8 +4,7 @@
  *
  * Source: Cover and Thomas, Elements of Information Theory, 2nd ed., 2006, 9.4.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { noiseFloors, waterFill } from "../../lib/numeric/link/water_filling.ts";
 import { executed } from "../_backends.ts";
 import { allocateEach, RESOURCE_DECISION, RESOURCE_PROBLEM, resourceProblemOf } from "../_resource.ts";

@@ -11,8 +11,7 @@
  *
  * Shapes: problem complex64 [example, subcarrier] -> decision float64 [example, subcarrier].
  */
-import { defineSlot } from "../../lib/contract/slot.ts";
-import { float } from "../../lib/contract/value.ts";
+import { defineSlot, float } from "../api.ts";
 import { IsacUtility, rateOnlyAllocation, scalarizedAllocation } from "../../lib/numeric/antenna/isac.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { projectOntoSimplex } from "../../lib/numeric/link/water_filling.ts";

@@ -11,8 +11,7 @@
  *
  * Shapes: problem float64 [example, history, 3] -> decision float64 [example, 2].
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import { defineSlot } from "../../lib/contract/slot.ts";
+import { defineSlot, SvcError } from "../api.ts";
 import { servingBeam } from "../../lib/numeric/channel/leo_pass.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import {

@@ -11,7 +11,7 @@
  *
  * Shapes: problem float64 [example, anchor] -> estimate float64 [example, 2], metres.
  */
-import { defineSlot } from "../../lib/contract/slot.ts";
+import { defineSlot } from "../api.ts";
 import {
   linearTrilateration,
   regularizedTrilateration,

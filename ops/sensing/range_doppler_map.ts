@@ -9,11 +9,7 @@
  * Shapes: echo complex64 [example, subcarrier, symbol] -> map float32 [example, range bin, Doppler bin], estimate float64
  * [example, target, 2] (see ../_range_doppler.ts).
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { messageOf, SvcError } from "../../lib/contract/error.ts";
-import type { Metrics } from "../../lib/contract/operation.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, messageOf, type Metrics, SvcError, z } from "../api.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import {

@@ -5,8 +5,7 @@
  *
  * Shapes: problem float64 [example, anchor] -> estimate float64 [example, 2], metres.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { linearTrilateration, refinePosition } from "../../lib/numeric/antenna/localization.ts";
 import {
   estimateArtifact,

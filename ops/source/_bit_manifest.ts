@@ -6,10 +6,8 @@
  *     items: [{id, bit_count, bits_hex | path, sha256}]   packed most significant bit first, last byte zero-padded
  *     selections: {<name>: [<id>, …]}
  */
-import { messageOf, SvcError } from "../../lib/contract/error.ts";
-import { parseJson } from "../../lib/contract/json.ts";
+import { isObject, type JsonObject, messageOf, parseJson, SvcError, type Value } from "../api.ts";
 import { didYouMean } from "../../lib/contract/nearest.ts";
-import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
 import { checkCount } from "../../lib/artifact/accounting.ts";
 
 export interface BitPayload {

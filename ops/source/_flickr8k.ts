@@ -10,10 +10,7 @@
  *
  * Source: Hodosh, Young, Hockenmaier, "Framing image description as a ranking task", JAIR 47, 2013.
  */
-import { messageOf, SvcError } from "../../lib/contract/error.ts";
-import { parseJson } from "../../lib/contract/json.ts";
-import type { FileAccess } from "../../lib/contract/operation.ts";
-import { isObject, type Value } from "../../lib/contract/value.ts";
+import { type FileAccess, isObject, messageOf, parseJson, SvcError, type Value } from "../api.ts";
 
 export interface CaptionedPicture {
   file: string;

@@ -1,5 +1,5 @@
 /** Lists of sample ids in parameters: separated by commas, white space around them ignored. */
-import type { ParameterProblem } from "../../lib/contract/operation.ts";
+import type { ParameterProblem } from "../api.ts";
 import { Suggestions } from "../../lib/contract/nearest.ts";
 
 /** The ids of a comma-separated list; empty pieces are dropped. */

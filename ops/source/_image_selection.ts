@@ -1,7 +1,5 @@
 /** The image files of a source.image_dataset step, from the bundled set, a pinned manifest, or the kodak folder. */
-import { SvcError } from "../../lib/contract/error.ts";
-import { sha256Hex } from "../../lib/contract/hash.ts";
-import type { FileAccess, ParameterProblem } from "../../lib/contract/operation.ts";
+import { type FileAccess, type ParameterProblem, sha256Hex, SvcError } from "../api.ts";
 import { BUNDLED_DATASETS } from "../../lib/artifact/bundled_datasets.ts";
 import type { ImageManifest } from "../../lib/artifact/dataset_manifest.ts";
 import { checkIds, parseIds } from "./_ids.ts";

@@ -1,6 +1,5 @@
 /** Relevant gallery items of queries. */
-import type { OutputArtifact } from "../../lib/contract/operation.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
+import type { JsonObject, OutputArtifact } from "../api.ts";
 
 /** Targets with the ids of their queries. */
 export function targetsArtifact(

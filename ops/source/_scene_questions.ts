@@ -10,7 +10,7 @@
  * Questions without a unique subject are omitted; of several subjects the object drawn first is used. Each question has
  * its own id: `scene_0000_count`, `_count_shape`, `_colour`, `_shape`, `_position`.
  */
-import type { JsonObject } from "../../lib/contract/value.ts";
+import type { JsonObject } from "../api.ts";
 import { placeOf, type Scene, type SceneObject, SHAPES } from "../../lib/numeric/image/scenes.ts";
 
 interface Asked {

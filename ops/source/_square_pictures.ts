@@ -2,10 +2,7 @@
  * Image files of a folder as one batch of RGB squares: the shorter side resized, centre crop, EXIF orientation applied,
  * grey repeated and alpha dropped.
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import { sha256Hex } from "../../lib/contract/hash.ts";
-import type { FileAccess, Progress } from "../../lib/contract/operation.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
+import { type FileAccess, type JsonObject, type Progress, sha256Hex, SvcError } from "../api.ts";
 import { toRgb } from "../../lib/artifact/image.ts";
 import type { ImageBatch } from "../../lib/artifact/values.ts";
 

@@ -3,10 +3,17 @@
  * answer, answers}. The default `id` is the number of the record; several records may refer to one image. `answers` are
  * those of several annotators; without `answer` the most frequent one is the answer.
  */
-import { messageOf, SvcError } from "../../lib/contract/error.ts";
-import { parseJson } from "../../lib/contract/json.ts";
-import type { FileAccess, OutputArtifact, Progress } from "../../lib/contract/operation.ts";
-import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
+import {
+  type FileAccess,
+  isObject,
+  type JsonObject,
+  messageOf,
+  type OutputArtifact,
+  parseJson,
+  type Progress,
+  SvcError,
+  type Value,
+} from "../api.ts";
 import { imagesArtifact } from "../../lib/artifact/values.ts";
 import { type Answer, answersArtifact, questionsArtifact } from "../_vqa.ts";
 import { loadSquares } from "./_square_pictures.ts";

@@ -12,10 +12,7 @@
  *
  * Source: Ultralytics documentation, Dataset format of YOLO detection and segmentation.
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import { sha256Hex } from "../../lib/contract/hash.ts";
-import type { FileAccess, Progress } from "../../lib/contract/operation.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
+import { type FileAccess, type JsonObject, type Progress, sha256Hex, SvcError } from "../api.ts";
 import { toRgb } from "../../lib/artifact/image.ts";
 import type { ImageBatch } from "../../lib/artifact/values.ts";
 import type { Point } from "../../lib/numeric/image/polygon.ts";

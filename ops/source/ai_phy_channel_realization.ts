@@ -11,10 +11,7 @@
  * Shapes: channel complex64 [example, rx, tx, subcarrier]. Draws: complex taps [example, rx, tx, tap]; on phylib random() for the
  * angles [example, rx, tx, tap, 20], then for the phases.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, seedParameter, z } from "../api.ts";
 import {
   frequencyResponse,
   maximumDopplerHz,

@@ -10,9 +10,7 @@
  * subcarrier]. Draws: integers(0, 4, [tx, subcarrier]) for the pilots, complex taps [example, rx, tx, tap], noise complex
  * [example, rx, subcarrier].
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, seedParameter, z } from "../api.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import { executed, exported } from "../_backends.ts";
 import {

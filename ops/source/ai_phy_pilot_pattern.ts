@@ -7,9 +7,7 @@
  *
  * Shapes: pilots complex64 [tx, subcarrier]. Draws: comb integers(0, 4, [tx, subcarrier]), a label for every cell.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, seedParameter, z } from "../api.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { combPilots, combProblems, PILOT_PATTERN } from "../_channel_estimation.ts";
 

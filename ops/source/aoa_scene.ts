@@ -6,12 +6,7 @@
  * Shapes: scene float64 [example], or [example, source] for more than one source. Draws: uniform angles [example]; for
  * more than one source uniform angles [source] per example, repeated until the separation holds.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { ParameterProblem } from "../../lib/contract/operation.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, type ParameterProblem, seedParameter, SvcError, z } from "../api.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import type { Generator } from "../../lib/numeric/random/random.ts";
 import { AOA_SCENE } from "../_aoa.ts";

@@ -9,10 +9,7 @@
  *
  * Shapes: problem complex64 [example, tx].
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, seedParameter, z } from "../api.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import { steeringVector } from "../../lib/numeric/antenna/array_response.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";

@@ -3,10 +3,7 @@
  * payload must have their recorded SHA-256. The manifest: _bit_manifest.ts.
  */
 import { PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { sha256Hex } from "../../lib/contract/hash.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, sha256Hex, SvcError, z } from "../api.ts";
 import { bitsArtifact } from "../../lib/artifact/values.ts";
 import { unpackBits } from "../../lib/numeric/array/bit_packing.ts";
 import { type BitPayload, chooseItems, manifestFacts, readBitManifest } from "./_bit_manifest.ts";

@@ -5,9 +5,8 @@
  *
  * Files: `_yolo_folder.ts`. A run never uses the network; `download` has no effect.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, z } from "../api.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { imagesArtifact } from "../../lib/artifact/values.ts";
 import { DETECTIONS, detectionsArtifact } from "../../lib/artifact/vision.ts";
 import { COCO_NAMES } from "./_coco_names.ts";

@@ -6,9 +6,8 @@
  *
  * Files: `_yolo_folder.ts`. A run never uses the network; `download` has no effect.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, z } from "../api.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { imagesArtifact } from "../../lib/artifact/values.ts";
 import { emptyRaster, rastersArtifact, SEGMENTATION } from "../../lib/artifact/vision.ts";
 import { fillPolygon, polygonArea } from "../../lib/numeric/image/polygon.ts";

@@ -4,10 +4,8 @@
  *
  * Files: `_flickr8k.ts`. A run never uses the network; `download` has no effect.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
+import { defineOperation, SvcError, z } from "../api.ts";
 import { IMAGES, TEXTS } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { imagesArtifact, textsArtifact } from "../../lib/artifact/values.ts";
 import { locatePicture, readFlickr8k } from "./_flickr8k.ts";
 import { targetsArtifact } from "./_retrieval_targets.ts";

@@ -7,11 +7,7 @@
  * is pinned by the SHA-256 of an image-dataset manifest.
  */
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { sha256Hex } from "../../lib/contract/hash.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, type JsonObject, sha256Hex, SvcError, z } from "../api.ts";
 import { BUNDLED_DATASETS } from "../../lib/artifact/bundled_datasets.ts";
 import { type Image, toRgb } from "../../lib/artifact/image.ts";
 import { type ImageBatch, imagesArtifact } from "../../lib/artifact/values.ts";

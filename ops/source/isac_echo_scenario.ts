@@ -11,10 +11,8 @@
  *
  * Shapes: echo complex64 [example, subcarrier, symbol], truth float64 [example, target, 2] (see ../_range_doppler.ts).
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, seedParameter, z } from "../api.ts";
 import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import { type PooledMetric, ratioSums } from "../../lib/numeric/scores/pooled_ratio.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";

@@ -4,10 +4,7 @@
  * Each item is {id, path, sha256, size_bytes}; the path is as in the recipe, relative to the project. `svc data fetch
  * kodak` fetches the dataset; a run never uses the network.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { sha256Hex } from "../../lib/contract/hash.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, type JsonObject, sha256Hex, z } from "../api.ts";
 import { KODAK_IDS } from "./_image_selection.ts";
 
 const FOLDER = ".svc/datasets/kodak";

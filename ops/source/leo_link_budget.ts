@@ -10,10 +10,8 @@
  *
  * Shapes: series float64 [elevation, 7], its columns in the metadata; a row for each elevation, in the given order.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, float, z } from "../api.ts";
 import { artifactKind, REPORT } from "../../lib/contract/kinds.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { reportResult } from "../../lib/artifact/values.ts";
 import { linkBudget } from "../../lib/numeric/channel/link_budget.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";

@@ -10,10 +10,7 @@
  * Shapes: problem float64 [example, history, 3], truth float64 [example, 2] (see ../_leo.ts; geometry:
  * lib/numeric/channel/leo_pass.ts).
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, seedParameter, z } from "../api.ts";
 import {
   ANGULAR_SPEED,
   beamPosition,

@@ -5,10 +5,7 @@
  * to the nearest integer (halves to even) and clips them to 0 … 255; the metadata record these changes.
  */
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { sha256Hex } from "../../lib/contract/hash.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, sha256Hex, SvcError, z } from "../api.ts";
 import { roundSamples } from "../../lib/artifact/image_resize.ts";
 import { imagesArtifact } from "../../lib/artifact/values.ts";
 import type { NdArray } from "../../lib/numeric/array/ndarray.ts";

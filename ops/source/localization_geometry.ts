@@ -7,10 +7,7 @@
  * Shapes: scene float64 [example, 2], terminal positions in metres; companion anchors float64 [anchor, 2]. Draws: uniform
  * positions [example, 2].
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, seedParameter, z } from "../api.ts";
 import { perimeterAnchors } from "../../lib/numeric/antenna/localization.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { LOCALIZATION_SCENE } from "../_localization.ts";

@@ -7,11 +7,8 @@
  *
  * Shapes: problem float64 [example, 4] (see ../_localization.ts).
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, float, seedParameter, z } from "../api.ts";
 import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import { perimeterAnchors } from "../../lib/numeric/antenna/localization.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";

@@ -5,9 +5,7 @@
  * Shapes: frames complex64 [frame, symbol], labels int64 [frame]. Draws: permutation(frame_count) of the labels 0, 1, 2, 0, …, then
  * integers(0, order, symbols_per_frame) frame by frame; a symbol's bits are those of its integer, highest first.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, seedParameter, z } from "../api.ts";
 import { modulate } from "../../lib/numeric/link/modulation.ts";
 import { BITS_PER_SYMBOL } from "../../lib/numeric/link/modulations.ts";
 import { MODULATION_CLASSES } from "../../lib/numeric/link/modulation_recognition.ts";

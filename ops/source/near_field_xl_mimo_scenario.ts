@@ -6,10 +6,7 @@
  *
  * Shapes: problem complex64 [example, antenna], truth float64 [example, 2] (see ../_near_field.ts).
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, seedParameter, z } from "../api.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import { rayleighDistance, sphericalWave, wavelengthOf } from "../../lib/numeric/antenna/near_field.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";

@@ -5,10 +5,7 @@
  * The effective code rate is that of all information bits with their CRCs. Metrics: spectral efficiency in bit per
  * resource element. Draws nothing.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
-import { messageOf, SvcError } from "../../lib/contract/error.ts";
-import type { ParameterProblem } from "../../lib/contract/operation.ts";
+import { defineOperation, messageOf, type ParameterProblem, SvcError, z } from "../api.ts";
 import {
   checkFormat,
   FORMAT_PARAMS,

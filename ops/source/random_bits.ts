@@ -3,9 +3,7 @@
  * is a source item.
  */
 import { PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { dataPlaneParameter, seedParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { dataPlaneParameter, defineOperation, seedParameter, z } from "../api.ts";
 import { bitMetadata, bitsArtifact } from "../../lib/artifact/values.ts";
 import { dataPlane, madeOn, portableOnly } from "../_data_plane.ts";
 

@@ -2,9 +2,8 @@
  * Built-in images, uint8 [image, size, size, RGB], with a caption each and the pairs as retrieval targets: the id of a
  * caption is that of its image with `_caption`. Drawn by the program, equal at every size.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, z } from "../api.ts";
 import { IMAGES, TEXTS } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { imagesArtifact, textsArtifact } from "../../lib/artifact/values.ts";
 import { paintScene } from "../../lib/numeric/image/scenes.ts";
 import { checkIds, parseIds } from "./_ids.ts";

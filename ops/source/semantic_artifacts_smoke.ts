@@ -8,9 +8,7 @@
  * Rankings list for each caption the images in the order of their cosine.
  */
 import { CAPTIONS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { float, type JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, type JsonObject, z } from "../api.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { paintScene, placeOf, type Scene, SHAPES } from "../../lib/numeric/image/scenes.ts";
 import { captionsArtifact } from "../_captions.ts";

@@ -10,11 +10,8 @@
  *
  * Draws per scene: object count; per object integers for shape, colour, side, x, y.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, type JsonObject, seedParameter, z } from "../api.ts";
 import { IMAGES, TEXTS } from "../../lib/contract/kinds.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { imagesArtifact, textsArtifact } from "../../lib/artifact/values.ts";
 import {
   describeScene,

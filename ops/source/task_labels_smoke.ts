@@ -3,9 +3,7 @@
  * size, six correct, so that accuracy is 6/8 = 0.75 and balanced accuracy (3/4 + 3/3 + 0/1)/3 = 0.5833.
  */
 import { LABELS, PREDICTIONS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { float, type JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, type JsonObject, z } from "../api.ts";
 import { checkIds, parseIds } from "./_ids.ts";
 
 const CLASSES = ["car", "cyclist", "pedestrian"] as const;

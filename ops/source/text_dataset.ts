@@ -3,11 +3,7 @@
  * later rounds with ids ending in `#2`, `#3`, …. A manifest is pinned by its SHA-256, and pins each text.
  */
 import { TEXTS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { sha256Hex } from "../../lib/contract/hash.ts";
-import type { FileAccess, ParameterProblem } from "../../lib/contract/operation.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, type FileAccess, type ParameterProblem, sha256Hex, SvcError, z } from "../api.ts";
 import { type TextItem, textsArtifact } from "../../lib/artifact/values.ts";
 import { checkIds, parseIds, repeatIds } from "./_ids.ts";
 import { SEMANTIC_TEXT_SMOKE } from "./_semantic_text_smoke.ts";

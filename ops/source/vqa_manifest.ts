@@ -2,10 +2,8 @@
  * Visual questions of a local file, with their answers and images: images uint8 [image, size, size, RGB], each image
  * once. Records: `_vqa_records.ts`.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { sha256Hex } from "../../lib/contract/hash.ts";
+import { defineOperation, sha256Hex, z } from "../api.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { ANSWERS, QUESTIONS } from "../_vqa.ts";
 import { readVqaRecords, vqaOutputs } from "./_vqa_records.ts";
 

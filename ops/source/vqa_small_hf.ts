@@ -4,9 +4,8 @@
  *
  * A run never uses the network; `download` has no effect.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, z } from "../api.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { ANSWERS, QUESTIONS } from "../_vqa.ts";
 import { readVqaRecords, vqaOutputs } from "./_vqa_records.ts";
 

@@ -2,10 +2,8 @@
  * Built-in images, uint8 [image, 96, 96, RGB], with questions, their answers, and objects as boxes [x_min, y_min,
  * x_max, y_max] in pixels. Question ids are `<image>_q1`, `_q2`, …. Drawn by the program.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, float, type JsonObject, z } from "../api.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { float, type JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { imagesArtifact } from "../../lib/artifact/values.ts";
 import { paintScene, type SceneObject, SHAPES } from "../../lib/numeric/image/scenes.ts";
 import { ANSWERS, answersArtifact, DETECTIONS, QUESTIONS, questionsArtifact } from "../_vqa.ts";

@@ -6,8 +6,7 @@
  * Draws: noise, one complex value per symbol.
  */
 import { checkResourceElements, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
+import { type InputArtifact, SvcError } from "../api.ts";
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import type { Generator } from "../../lib/numeric/random/random.ts";
 import { oneTap } from "./_ofdm.ts";

@@ -1,6 +1,5 @@
 /** Materialisations of wireless.channel. */
-import { SvcError } from "../../lib/contract/error.ts";
-import type { Materialization } from "../../lib/contract/operation.ts";
+import { type Materialization, SvcError } from "../api.ts";
 import { executed, exported } from "../_backends.ts";
 import { OFDM_PRESETS, type Preset, PRESETS, UNPROCESSED } from "./_params.ts";
 

@@ -1,9 +1,7 @@
 /** Shared parameters of wireless.channel and wireless.digital_link, and constraints between them. */
-import type { ParameterProblem } from "../../lib/contract/operation.ts";
-import { dataPlaneParameter, seedParameter } from "../../lib/contract/schema.ts";
+import { dataPlaneParameter, type ParameterProblem, seedParameter, z } from "../api.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import type { ProfileModel } from "../../lib/numeric/channel/delay_profile.ts";
-import { z } from "../../lib/contract/zod.ts";
 
 export const PRESETS = [
   "awgn",

@@ -1,5 +1,5 @@
 /** Channel metadata of received symbols. */
-import { float, type JsonObject } from "../../lib/contract/value.ts";
+import { float, type JsonObject } from "../api.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { maximumDopplerHz } from "../../lib/numeric/channel/delay_profile.ts";
 import { OFDM_PRESETS, type Preset, type PresetSettings } from "./_params.ts";

@@ -12,11 +12,7 @@
  * Source: Meyr, Moeneclaey and Fechtel, Digital Communication Receivers, 1998, ch. 5.
  */
 import { RX_SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import type { ParameterProblem } from "../../lib/contract/operation.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, type ParameterProblem, seedParameter, z } from "../api.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { companionsOf, sourceItemCounts, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";

@@ -7,11 +7,7 @@
  * channel_gain complex64 [n] holds h.
  */
 import { OFDM_STATE, RX_SYMBOLS, SYMBOLS } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import type { ParameterProblem } from "../../lib/contract/operation.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, type JsonObject, type ParameterProblem, SvcError, z } from "../api.ts";
 import { ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { checkSymbols } from "../../lib/artifact/boundary.ts";
 import {

@@ -3,8 +3,7 @@
  * step, bits in and hard bits out. Draws as wireless.channel with the same preset; one fading gain per symbol.
  */
 import { BITS, CODED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, z } from "../api.ts";
 import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
 import { BITS_PER_SYMBOL, MODULATIONS } from "../../lib/numeric/link/modulations.ts";
 import { executed } from "../_backends.ts";

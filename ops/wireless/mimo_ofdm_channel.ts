@@ -14,12 +14,7 @@
  * Source: Tse and Viswanath, Fundamentals of Wireless Communication, 2005, ch. 7; TR 38.901 V17, 7.7.
  */
 import { SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { messageOf, SvcError } from "../../lib/contract/error.ts";
-import type { ParameterProblem } from "../../lib/contract/operation.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, messageOf, type ParameterProblem, seedParameter, SvcError, z } from "../api.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { cdlProfile, type DelayProfile, PROFILE_MODELS, tdlProfile } from "../../lib/numeric/channel/delay_profile.ts";

@@ -12,10 +12,7 @@
  * 10^(-downlink_snr_db/10). Draws: phylib random() for the angles [sample, tx, tap, 20], then for the phases; numpy taps
  * [sample, tx, tap], complex.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, seedParameter, z } from "../api.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import {
   exponentialProfile,

@@ -5,9 +5,7 @@
  * Shapes: frames complex64 [frame, symbol] -> observation of the same shape, companions noise_variance and snr_db float64
  * [frame]. Draws: Es/N0, phase, frequency offset, each [frame], then noise complex [frame, symbol].
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, seedParameter, z } from "../api.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";

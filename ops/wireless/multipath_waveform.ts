@@ -10,10 +10,7 @@
  * Source: Goldsmith, Wireless Communications, 2005, ch. 3 and 12.
  */
 import { OFDM_STATE } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, seedParameter, z } from "../api.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { ofdmStateArtifact } from "../../lib/artifact/ofdm_state.ts";
 import { companionsOf, metadataNumber } from "../../lib/artifact/values.ts";

@@ -7,10 +7,7 @@
  * N0 and mean power budget of a resource element. Draws: random() for the angles [grid, tap, 20], then for the phases.
  */
 import { OFDM_STATE, SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, seedParameter, z } from "../api.ts";
 import { ofdmStateArtifact } from "../../lib/artifact/ofdm_state.ts";
 import { companionsOf, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import {

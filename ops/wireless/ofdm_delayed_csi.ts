@@ -13,11 +13,7 @@
  * Draws: the error [grid, history, subcarrier].
  */
 import { OFDM_STATE } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, float, seedParameter, SvcError, z } from "../api.ts";
 import { type OfdmState, ofdmStateArtifact, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { meanPower } from "../../lib/numeric/linalg/complex.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";

@@ -7,9 +7,7 @@
  * subcarrier]; truth, pilot_ls (0 between pilots), ls_estimate complex64 [example, rx, tx, subcarrier]; pilot_mask float32
  * [example, tx, subcarrier]; noise_variance float32 [example, 1]. Draws: noise complex [example, rx, subcarrier].
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { z } from "../../lib/contract/zod.ts";
+import { defineOperation, seedParameter, z } from "../api.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";

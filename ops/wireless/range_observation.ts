@@ -8,11 +8,8 @@
  *
  * Shapes: scene [example, 2] -> observation, problem float64 [example, anchor] (see ../_localization.ts), truth [example, 2].
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, float, seedParameter, z } from "../api.ts";
 import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { metadataOf } from "../../lib/artifact/values.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";

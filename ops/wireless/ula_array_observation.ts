@@ -10,11 +10,8 @@
  * Shapes: scene [example] or [example, source] -> observation, problem complex64 [example, antenna, snapshot], truth float64 as
  * the scene.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
+import { defineOperation, float, seedParameter, z } from "../api.ts";
 import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
-import { seedParameter } from "../../lib/contract/schema.ts";
-import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import { steeringVector } from "../../lib/numeric/antenna/array_response.ts";
 import { directionCramerRao } from "../../lib/numeric/antenna/direction_finding.ts";
