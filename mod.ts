@@ -28,21 +28,21 @@
  *
  * @module
  */
-import type { SessionOptions } from "./lib/session/core.ts";
+import type { SessionOptions } from "./lib/api/core.ts";
 import type { PlanResult } from "./lib/plan/planner.ts";
 import type { Compilation, CompileMode } from "./lib/recipe/types.ts";
 import type { RunResult } from "./lib/run/run.ts";
-import type { RecipeInput } from "./lib/session/authored_recipe.ts";
-import type { PlanOptions, RunOptions } from "./lib/session/recipes.ts";
-import { open, type Session } from "./lib/session/session.ts";
+import type { RecipeInput } from "./lib/api/authored_recipe.ts";
+import type { PlanOptions, RunOptions } from "./lib/api/recipes.ts";
+import { open, type Session } from "./lib/api/session.ts";
 
 // The session.
 export { open, type Session, type SessionOptions };
 export type { AdapterSource } from "./lib/adapter/types.ts";
-export type { RecipeInput } from "./lib/session/authored_recipe.ts";
-export type { MatrixRunOptions, PlanOptions, RunOptions, Validation } from "./lib/session/recipes.ts";
-export type { BenchmarkOptions } from "./lib/session/benchmarks.ts";
-export type { CaptureOptions, ExportOptions, TrainingOptions } from "./lib/session/training.ts";
+export type { RecipeInput } from "./lib/api/authored_recipe.ts";
+export type { MatrixRunOptions, PlanOptions, RunOptions, Validation } from "./lib/api/recipes.ts";
+export type { BenchmarkOptions } from "./lib/api/benchmarks.ts";
+export type { CaptureOptions, ExportOptions, TrainingOptions } from "./lib/api/training.ts";
 export { createCancellation } from "./lib/execute/cancellation.ts";
 export { version } from "./lib/run/version.ts";
 

@@ -28,7 +28,7 @@ const LAYERS: string[][] = [
   ["lib/figure"],
   ["lib/template", "lib/study", "lib/adapter", "lib/capture", "lib/conformance"],
   ["lib/exchange"],
-  ["lib/session"],
+  ["lib/api"],
   ["lib/http"],
   ["lib/mcp"],
   // `svc ui serve` starts the server.
@@ -53,7 +53,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   "lib/study": ["pack", "rows", "report", "", "engine"],
 };
 const OPERATIONS_MAY_USE = ["lib/contract", "lib/numeric", "lib/artifact"];
-const BRING_OPERATIONS = ["lib/session", "lib/http", "lib/cli", "lib/library"];
+const BRING_OPERATIONS = ["lib/api", "lib/http", "lib/cli", "lib/library"];
 const PAGE_MAY_USE = ["lib/contract", "lib/numeric", "lib/figure"];
 const ENTRY_POINTS = ["mod.ts", "cli.ts", "server.ts"];
 /** The library for Node and browsers; `deno task library` builds it. */
@@ -218,7 +218,7 @@ Deno.test("imports point to lower layers", () => {
 Deno.test("the rule of layers objects to wrong imports", () => {
   assert.equal(objection("lib/numeric/a.ts", "lib/run/b.ts"), "imports point to lower layers");
   assert.equal(objection("lib/research/a.ts", "lib/plan/b.ts"), "imports point to lower layers");
-  assert.equal(objection("lib/study/rows/a.ts", "lib/session/b.ts"), "imports point to lower layers");
+  assert.equal(objection("lib/study/rows/a.ts", "lib/api/b.ts"), "imports point to lower layers");
   assert.equal(objection("ops/channel/a.ts", "lib/plan/b.ts"), "operations use contract, numeric and artifact only");
   assert.equal(objection("lib/plan/a.ts", "ops/index.ts"), "operations are handed down from above");
   assert.equal(objection("ui/main.tsx", "lib/run/a.ts"), "the page uses HTTP");
@@ -226,7 +226,7 @@ Deno.test("the rule of layers objects to wrong imports", () => {
   assert.equal(objection("adapters/a/a.ts", "lib/contract/b.ts"), "an adapter stands alone");
   assert.equal(objection("lib/new/a.ts", "lib/contract/b.ts"), "a module is in no layer");
   for (const from of ["mod.ts", "lib/http/a.ts", "lib/cli/a.ts"]) {
-    assert.equal(objection(from, "lib/session/open.ts"), null);
+    assert.equal(objection(from, "lib/api/open.ts"), null);
   }
   assert.equal(objection("lib/run/a.ts", "lib/plan/b.ts"), null);
   assert.equal(objection("lib/study/pack/a.ts", "lib/study/rows/b.ts"), "imports point to lower parts");
@@ -374,7 +374,7 @@ const WRITES_MARKUP: Readonly<Record<string, string>> = {
   "lib/http/landing_page.ts": "the page without a dashboard",
   "lib/http/overlay_image.ts": "boxes over an image",
   "lib/figure/graph/svg.ts": "graph of a recipe",
-  "lib/session/benchmarks.ts": "headings of tables in notebooks; titles of the program",
+  "lib/api/benchmarks.ts": "headings of tables in notebooks; titles of the program",
   "ui/compare/pivot.ts": "comment of a LaTeX table; only values of the program",
 };
 

@@ -7,7 +7,7 @@ import { upperFirst } from "../contract/sentence.ts";
 import type { Value } from "../contract/value.ts";
 import { createCancellation } from "../execute/cancellation.ts";
 import type { CancellationToken } from "../execute/types.ts";
-import type { Session } from "../session/session.ts";
+import type { Session } from "../api/session.ts";
 import { Argument, type Command, InvalidArgumentError, Option } from "./commander.ts";
 import { type CliContext, contextOf } from "./context.ts";
 import { EXIT } from "./problem.ts";

@@ -7,8 +7,8 @@ import { visibleLine } from "../contract/escape.ts";
 import { prettyJson } from "../contract/json.ts";
 import type { Value } from "../contract/value.ts";
 import type { OnnxAccelerator } from "../onnx/session.ts";
-import type { AuthoredRecipe } from "../session/authored_recipe.ts";
-import { Session } from "../session/session.ts";
+import type { AuthoredRecipe } from "../api/authored_recipe.ts";
+import { Session } from "../api/session.ts";
 import type { Command } from "./commander.ts";
 import { type Excerpt, formatDiagnostic } from "./problem.ts";
 import {

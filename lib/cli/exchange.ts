@@ -1,7 +1,7 @@
 /** The commands `push` and `pull` of runs, results, models and datasets. */
 import type { ExchangeOptions, ExchangeReport, PushOptions } from "../exchange/exchange.ts";
 import type { RunSelection } from "../run/select.ts";
-import type { Session } from "../session/session.ts";
+import type { Session } from "../api/session.ts";
 import { command, type CommandSpec, flag, type OptionSpec, text } from "./command.ts";
 import { fetchProgress } from "./fetch_progress.ts";
 import { EXIT } from "./problem.ts";

@@ -1,7 +1,7 @@
 /** What the numbers of a run need beside them: the metrics of its task, and remarks without which a number misleads. */
 import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 import type { StepDocument } from "../recipe/types.ts";
-import type { Session } from "../session/session.ts";
+import type { Session } from "../api/session.ts";
 
 export interface HeadlineView {
   /** Ids of the metrics of the task, in their order; they are shown first. */

@@ -10,7 +10,7 @@ import { Float, float, isObject, type Value } from "../contract/value.ts";
 import { DTYPES, elementCount, type NdArray } from "../numeric/array/ndarray.ts";
 import { readPruned } from "../run/prune.ts";
 import type { Workspace } from "../run/workspace.ts";
-import type { Session } from "../session/session.ts";
+import type { Session } from "../api/session.ts";
 import { checkPath, confine } from "./confine.ts";
 
 /** Folders of the state directory whose files are shown. */

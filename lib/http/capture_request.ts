@@ -3,7 +3,7 @@ import { relative, sep } from "node:path";
 import type { Split } from "../capture/config.ts";
 import { SvcError } from "../contract/error.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
-import type { Session } from "../session/session.ts";
+import type { Session } from "../api/session.ts";
 import { type RecipeSource, sourceOf } from "./recipe_file.ts";
 import { CAPTURES_FOLDER, newPlace, projectFolder } from "./training_paths.ts";
 

@@ -5,7 +5,7 @@ import { programFolder } from "../artifact/program.ts";
 import type { Diagnostic } from "../contract/error.ts";
 import { RunIndex } from "../run/index/runs.ts";
 import { version } from "../run/version.ts";
-import { Session } from "../session/session.ts";
+import { Session } from "../api/session.ts";
 import { Counters } from "./counters.ts";
 import { EventHub } from "./jobs/events.ts";
 import { JobQueue } from "./jobs/queue.ts";

@@ -7,7 +7,7 @@ import { decodeArtifact, type DecodedArtifact } from "../artifact/codec.ts";
 import { IMAGES } from "../contract/kinds.ts";
 import { SvcError } from "../contract/error.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
-import type { Session } from "../session/session.ts";
+import type { Session } from "../api/session.ts";
 import { findArtifact, invalid } from "./artifact_file.ts";
 
 /** Files are read whole. */

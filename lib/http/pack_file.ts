@@ -3,7 +3,7 @@ import { isAbsolute, join, relative } from "node:path";
 import type { PackListRow } from "../study/pack/packs.ts";
 import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
-import type { Session } from "../session/session.ts";
+import type { Session } from "../api/session.ts";
 import { checkPath, confine } from "./confine.ts";
 
 const FOLDER = "benchmarks";

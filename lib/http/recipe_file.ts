@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { isFolder } from "../artifact/path_kind.ts";
 import { SvcError } from "../contract/error.ts";
 import type { Value } from "../contract/value.ts";
-import { AuthoredRecipe } from "../session/authored_recipe.ts";
-import { recipeRoots, RECIPES_FOLDER } from "../session/recipe_files.ts";
-import type { Session } from "../session/session.ts";
+import { AuthoredRecipe } from "../api/authored_recipe.ts";
+import { recipeRoots, RECIPES_FOLDER } from "../api/recipe_files.ts";
+import type { Session } from "../api/session.ts";
 import { checkPath, confine } from "./confine.ts";
 
 /** A recipe of a request: itself, or a file in `recipes/`. */

@@ -7,7 +7,7 @@
  */
 import type { Value } from "../contract/value.ts";
 import type { z } from "../contract/zod.ts";
-import type { Session } from "../session/session.ts";
+import type { Session } from "../api/session.ts";
 import type { Service } from "./service.ts";
 
 export type Method = "get" | "post";

@@ -2,8 +2,8 @@
 import type { BuiltPage } from "../../ui/build.ts";
 import type { JsonObject } from "../contract/value.ts";
 import type { RunIndex } from "../run/index/runs.ts";
-import type { SessionOptions } from "../session/core.ts";
-import type { Session } from "../session/session.ts";
+import type { SessionOptions } from "../api/core.ts";
+import type { Session } from "../api/session.ts";
 import type { Counters } from "./counters.ts";
 import type { EventHub } from "./jobs/events.ts";
 import type { JobQueue } from "./jobs/queue.ts";

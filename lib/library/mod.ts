@@ -20,7 +20,7 @@ import { lintSeverity, planRecipe, type PlanResult } from "../plan/planner.ts";
 import { compileRecipe } from "../recipe/compile.ts";
 import { expandMatrix, type MatrixExpansion } from "../recipe/expand_matrix.ts";
 import type { Compilation, CompileMode } from "../recipe/types.ts";
-import { authored, parseRecipe, type RecipeInput } from "../session/authored_recipe.ts";
+import { authored, parseRecipe, type RecipeInput } from "../api/authored_recipe.ts";
 
 export type {
   Compilation,

@@ -11,7 +11,7 @@ import { createCancellation } from "../execute/cancellation.ts";
 import { errorRecord } from "../http/problem.ts";
 import { version } from "../run/version.ts";
 import type { CancellationToken } from "../execute/types.ts";
-import type { Session } from "../session/session.ts";
+import type { Session } from "../api/session.ts";
 import { type Tool, type ToolResult, TOOLS } from "./tools.ts";
 
 const INSTRUCTIONS =

@@ -6,7 +6,7 @@ import type { CancellationToken } from "../execute/types.ts";
 import type { Report } from "../http/jobs/types.ts";
 import type { Route } from "../http/route.ts";
 import type { PlainReply } from "../http/threads/protocol.ts";
-import type { Session } from "../session/session.ts";
+import type { Session } from "../api/session.ts";
 import { canonicalJson } from "../contract/json.ts";
 import { SvcError } from "../contract/error.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
@@ -19,7 +19,7 @@ import { sourceOf } from "../http/recipe_file.ts";
 import { savedPath } from "../http/recipe_save.ts";
 import { routeNamed } from "../http/routes/index.ts";
 import { KEPT, STRICT_LINT } from "../http/schemas.ts";
-import { parseRecipe } from "../session/authored_recipe.ts";
+import { parseRecipe } from "../api/authored_recipe.ts";
 import { join } from "node:path";
 
 /** What a tool is called with. */

@@ -11,7 +11,7 @@ import { ROOT_PATH } from "../support/paths.ts";
 import { serve } from "../support/served.ts";
 import { LINK, twoLinks } from "../lib/study/packs.ts";
 import { BITS, BITS_YAML } from "../lib/http/support.ts";
-import { OPTIONS, RECIPE } from "../lib/session/fixture.ts";
+import { OPTIONS, RECIPE } from "../lib/api/fixture.ts";
 import { LONG } from "../support/long_recipe.ts";
 import { until } from "../support/until.ts";
 

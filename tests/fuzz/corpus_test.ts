@@ -21,7 +21,7 @@ import { expandMatrix } from "../../lib/recipe/expand_matrix.ts";
 import { formatRecipeText } from "../../lib/recipe/format.ts";
 import { readRecipeText } from "../../lib/recipe/read.ts";
 import { openWorkspace } from "../../lib/run/workspace.ts";
-import { Session } from "../../lib/session/session.ts";
+import { Session } from "../../lib/api/session.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 import { resultOf } from "../lib/study/result_fixture.ts";
 

@@ -17,7 +17,7 @@ import { parseYaml } from "../../lib/contract/yaml.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { readOnnxGraph } from "../../lib/onnx/graph.ts";
 import { onnxProblems } from "../../lib/onnx/safety.ts";
-import { Session } from "../../lib/session/session.ts";
+import { Session } from "../../lib/api/session.ts";
 import { inspectPackage } from "../../lib/training/inspect.ts";
 import { openPackage } from "../../lib/training/source.ts";
 import arrays from "../data/npy/vectors.json" with { type: "json" };

@@ -8,7 +8,7 @@ import { Registry } from "../../lib/contract/registry.ts";
 import { editRecipeText } from "../../lib/recipe/edit_text.ts";
 import { formatRecipeText } from "../../lib/recipe/format.ts";
 import { recipeFromValue } from "../../lib/recipe/read.ts";
-import { Session } from "../../lib/session/session.ts";
+import { Session } from "../../lib/api/session.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 import { parameterEdges } from "../../lib/conformance/parameter_edges.ts";
 import { ROOT_PATH } from "../support/paths.ts";

@@ -18,7 +18,7 @@ import {
 } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { exchangeCommands } from "../exchange.ts";
-import type { Session } from "../../session/session.ts";
+import type { Session } from "../../api/session.ts";
 import type { BenchmarkStatus } from "../../study/engine/on_engine.ts";
 import { ENGINES, WRITTEN_ENGINES } from "../../study/engine/types.ts";
 import { EXIT, reportText } from "../problem.ts";

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { CaptureResult } from "../../capture/capture.ts";
 import { SvcError } from "../../contract/error.ts";
 import type { JsonObject } from "../../contract/value.ts";
-import type { Session } from "../../session/session.ts";
+import type { Session } from "../../api/session.ts";
 import type { TrainingInspection } from "../../training/inspect_recipe.ts";
 import {
   choice,

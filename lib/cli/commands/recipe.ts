@@ -54,7 +54,7 @@ const planDocument = ({ result: { plan, cache, diagnostics } }: Awaited<ReturnTy
 
 async function planOf(
   { svc, args: [file], options, context }: {
-    svc: import("../../session/session.ts").Session;
+    svc: import("../../api/session.ts").Session;
     args: [string];
     options: { set: string[]; planCache: boolean };
     context: CliContext;

@@ -1,7 +1,7 @@
 /** `svc init`, `svc schema`, `svc doctor`, `svc index` and `svc completion`: the program itself and its machine. */
 import { SvcError } from "../../contract/error.ts";
 import { prettyJson } from "../../contract/json.ts";
-import { type SchemaName, SCHEMAS } from "../../session/system.ts";
+import { type SchemaName, SCHEMAS } from "../../api/system.ts";
 import { command, type CommandSpec } from "../command.ts";
 import { fetchProgress } from "../fetch_progress.ts";
 import { EXIT } from "../problem.ts";

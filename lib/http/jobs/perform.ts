@@ -8,8 +8,8 @@ import type { JsonObject, Value } from "../../contract/value.ts";
 import type { CancellationToken } from "../../execute/types.ts";
 import type { KeepOptions } from "../../run/prune.ts";
 import type { PreparedRun } from "../../run/run.ts";
-import { AuthoredRecipe } from "../../session/authored_recipe.ts";
-import type { Session } from "../../session/session.ts";
+import { AuthoredRecipe } from "../../api/authored_recipe.ts";
+import type { Session } from "../../api/session.ts";
 import type { AdmittedCapture } from "../capture_request.ts";
 import type { JobKind, JobOutcome, JobTask, Report } from "./types.ts";
 

@@ -7,7 +7,7 @@ import { float, isObject, type JsonObject } from "../../contract/value.ts";
 import { SvcError } from "../../contract/error.ts";
 import { errorOf, type ErrorRecord, problemOf } from "../problem.ts";
 import type { SealedText } from "../../contract/sealed.ts";
-import type { SessionData } from "../../session/core.ts";
+import type { SessionData } from "../../api/core.ts";
 import type { EventHub } from "./events.ts";
 import { RESERVE_INTERVAL_S, type ResourceGuard } from "./resource_guard.ts";
 import type { Storage } from "../storage.ts";

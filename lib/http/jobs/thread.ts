@@ -1,6 +1,6 @@
 /** The main thread's side of a job thread, which runs one job at a time. Its worker ends after an idle time. */
 import { parseJson } from "../../contract/json.ts";
-import type { SessionData } from "../../session/core.ts";
+import type { SessionData } from "../../api/core.ts";
 import type { JobCommand, JobMessage, JobOutcome, JobTask, Report } from "./types.ts";
 
 interface Current {

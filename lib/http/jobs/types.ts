@@ -1,7 +1,7 @@
 /** Jobs and their events, as the wire and the database have them. */
 import type { JsonObject, Value } from "../../contract/value.ts";
 import type { SealedText } from "../../contract/sealed.ts";
-import type { SessionData } from "../../session/core.ts";
+import type { SessionData } from "../../api/core.ts";
 
 export const JOB_KINDS = ["run", "matrix", "benchmark", "dataset_capture", "reproduce", "restore"] as const;
 export type JobKind = typeof JOB_KINDS[number];

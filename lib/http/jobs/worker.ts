@@ -4,7 +4,7 @@
 import { canonicalJson } from "../../contract/json.ts";
 import { createCancellation } from "../../execute/cancellation.ts";
 import type { CancellationToken } from "../../execute/types.ts";
-import { Session } from "../../session/session.ts";
+import { Session } from "../../api/session.ts";
 import { errorRecord } from "../problem.ts";
 import { performJob } from "./perform.ts";
 import { throttledReports } from "./reports.ts";

@@ -2,7 +2,7 @@
 import type { OperationContract } from "../../contract/operation.ts";
 import { z } from "../../contract/zod.ts";
 import type { DatasetEntry, MetricEntry, TaskEntry } from "../../research/catalog.ts";
-import type { DatasetImages } from "../../session/data.ts";
+import type { DatasetImages } from "../../api/data.ts";
 import { datasetImages } from "../dataset_images.ts";
 import { get } from "../route.ts";
 import { documentOf, OBJECT, refusals, reply } from "../schemas.ts";

@@ -1,7 +1,7 @@
 /** Detections and segmentations of a run, drawn on its images. */
 import { DETECTIONS, SEGMENTATION } from "../../artifact/vision.ts";
 import { z } from "../../contract/zod.ts";
-import type { Session } from "../../session/session.ts";
+import type { Session } from "../../api/session.ts";
 import { findLayers, type Side } from "../overlay_layers.ts";
 import { Answer, get } from "../route.ts";
 import { refusals } from "../schemas.ts";

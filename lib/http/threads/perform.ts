@@ -1,6 +1,6 @@
 /** Performs a command of the main thread: the handler of a thread route, or a task. */
 import { canonicalJson, parseJson, type Value } from "../../contract/json.ts";
-import type { Session } from "../../session/session.ts";
+import type { Session } from "../../api/session.ts";
 import { answer } from "../answer.ts";
 import { routeNamed } from "../routes/index.ts";
 import type { ThreadCommand, ThreadResult } from "./protocol.ts";

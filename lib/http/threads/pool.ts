@@ -4,7 +4,7 @@
  */
 import { SvcError } from "../../contract/error.ts";
 import { canonicalJson, parseJson } from "../../contract/json.ts";
-import type { SessionData } from "../../session/core.ts";
+import type { SessionData } from "../../api/core.ts";
 import { errorOf } from "../problem.ts";
 import type { PlainReply, PlainRequest, ThreadCommand, ThreadInput, ThreadMessage, ThreadResult } from "./protocol.ts";
 import type { TaskInput, TaskName, TaskOutput } from "./tasks.ts";

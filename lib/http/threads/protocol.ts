@@ -1,5 +1,5 @@
 /** Messages between the main thread and the library threads. */
-import type { SessionData } from "../../session/core.ts";
+import type { SessionData } from "../../api/core.ts";
 import type { ErrorRecord } from "../problem.ts";
 
 /** A request without its socket. */

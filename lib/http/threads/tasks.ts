@@ -7,7 +7,7 @@ import { selectPoints } from "../../recipe/select_points.ts";
 import { type KeepOptions, keptArtifacts } from "../../run/prune.ts";
 import { checkResources, readCapacity } from "../../run/resources.ts";
 import { stillExecuting } from "../../run/store.ts";
-import type { Session } from "../../session/session.ts";
+import type { Session } from "../../api/session.ts";
 import { type ArtifactPreview, previewArtifact } from "../artifact_file.ts";
 import { admitCapture, type AdmittedCapture, type CaptureRequest } from "../capture_request.ts";
 import { packFile } from "../pack_file.ts";

@@ -1,7 +1,7 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 /** A library thread: performs the commands of the main thread with a session of its own. */
-import { Session } from "../../session/session.ts";
+import { Session } from "../../api/session.ts";
 import { errorRecord } from "../problem.ts";
 import { performCommand } from "./perform.ts";
 import type { ThreadInput, ThreadMessage } from "./protocol.ts";

@@ -14,7 +14,7 @@ import type { JobKind, JobOutcome } from "../../../lib/http/jobs/types.ts";
 import { TASKS } from "../../../lib/http/threads/tasks.ts";
 import { PlanCache } from "../../../lib/plan/cache.ts";
 import { SeedPolicy } from "../../../lib/recipe/seeds.ts";
-import { Session } from "../../../lib/session/session.ts";
+import { Session } from "../../../lib/api/session.ts";
 import { BITS as recipe, LINK, openTestServer, packOf } from "./support.ts";
 
 const TWO = packOf("two", ["link.json", "link.json"]);

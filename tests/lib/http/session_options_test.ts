@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { canonicalJson } from "../../../lib/contract/json.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { readRecipeText } from "../../../lib/recipe/read.ts";
-import { holds, OPTIONS, PERMISSIONS, RECIPE } from "../session/fixture.ts";
+import { holds, OPTIONS, PERMISSIONS, RECIPE } from "../api/fixture.ts";
 import { openTestServer } from "./support.ts";
 
 Deno.test({

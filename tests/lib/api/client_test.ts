@@ -34,7 +34,7 @@ Deno.test({
   name: "the client is one file of Python 3.9, as printed",
   ...needs(`${PYTHON}, 3.9 or later`, found),
   async fn() {
-    const file = join(ROOT_PATH, "lib/session/client/svc.py");
+    const file = join(ROOT_PATH, "lib/api/client/svc.py");
     const printed = await svc(["client", "python"]);
     assert.equal(printed.stdout, await Deno.readTextFile(file));
     const parsed = await python([
