@@ -6,20 +6,31 @@ import { lintRecipe, type LintReport } from "../../../lib/plan/lint.ts";
 import { compileRecipe } from "../../../lib/recipe/compile.ts";
 import { readRecipeText } from "../../../lib/recipe/read.ts";
 import { createRegistry } from "../../../ops/registry.ts";
-import { lintRegistry } from "./lint_registry.ts";
-import { allocated, bitLink, custom, joint, layered, pictures, type Recipe } from "./lint_recipes.ts";
+import { type Change, lintRecipeOf } from "./lint_recipes.ts";
 
-const registry = lintRegistry();
+const registry = await createRegistry();
+const LINK = `name: link
+metadata: {seed: 23, rate_count_fixed_point: data.bits}
+steps:
+  - {id: data, op: source.random_bits, params: {bit_count: 1024}}
+  - {id: modulator, op: modulation.digital_modulate, inputs: {bits: data.bits}}
+  - {id: channel, op: wireless.channel, params: {snr_db: 4}, inputs: {symbols: modulator.symbols}}
+  - id: demodulator
+    op: demodulation.digital_demodulate
+    params: {modulation: qam16}
+    inputs: {rx_symbols: channel.rx_symbols}
+`;
+const MISMATCH: Change = { set: { "demodulator.modulation": "bpsk" } };
 
 const lint = (recipe: unknown, options: { strict?: boolean } = {}): LintReport =>
   lintRecipe(compileRecipe(recipe, { mode: "strict", registry }), { registry, ...options });
 const codes = ({ issues }: LintReport) => issues.map(({ code, severity }) => `${severity} ${code}`);
 
 Deno.test("a clean report, member by member", () => {
-  const { execution_profile, runner_support, ...report } = lint(bitLink());
+  const { execution_profile, runner_support, ...report } = lint(lintRecipeOf("bit_link"));
   assert.deepEqual(report, {
     schema_version: 1,
-    recipe: "spoilt",
+    recipe: "changed",
     status: "passed",
     strict: true,
     profiles: ["bit_transport"],
@@ -36,50 +47,41 @@ Deno.test("a clean report, member by member", () => {
   assert.ok(runner_support.differentiable_export.unsupported_steps.includes("data"));
 });
 
-Deno.test("how content travels", () => {
-  const profilesOf = (recipe: Recipe) => lint(recipe).profiles;
-  assert.deepEqual(profilesOf(layered()), ["bit_transport", "symbol_transport"]);
-  assert.deepEqual(profilesOf(bitLink({ wireless_channel: { op: "wireless.digital_link" } })), ["bit_transport"]);
-  assert.deepEqual(profilesOf(joint()), ["symbol_transport"]);
-  assert.deepEqual(profilesOf(pictures({})), ["task_direct"]);
+Deno.test("the transport profiles follow from the steps", () => {
+  const profilesOf = (group: string, change?: Change) => lint(lintRecipeOf(group, change)).profiles;
+  assert.deepEqual(profilesOf("layered"), ["bit_transport", "symbol_transport"]);
+  const digital = { op: "wireless.digital_link", inputs: { bits: "tx_bit_boundary.bits" } };
+  assert.deepEqual(profilesOf("bit_link", { steps: { wireless_channel: digital } }), ["bit_transport"]);
+  assert.deepEqual(profilesOf("joint"), ["symbol_transport"]);
+  assert.deepEqual(profilesOf("images"), ["task_direct"]);
 });
 
 Deno.test("warnings pass, errors fail, and both are counted", () => {
-  const warned = lint(layered({}, {}, { rate_count_fixed_point: null }));
-  assert.deepEqual([warned.status, warned.error_count, warned.warning_count, warned.issue_count], ["passed", 0, 1, 1]);
-  const failed = lint(
-    layered({ demodulator: { params: { modulation: "bpsk" } } }, {}, { rate_count_fixed_point: null }),
-  );
-  assert.deepEqual([failed.status, failed.error_count, failed.warning_count, failed.issue_count], ["failed", 1, 1, 2]);
+  const metadata = { rate_count_fixed_point: null };
+  const counts = (change: Change) => {
+    const report = lint(lintRecipeOf("layered", { ...change, metadata }));
+    return [report.status, report.error_count, report.warning_count, report.issue_count];
+  };
+  assert.deepEqual(counts({}), ["passed", 0, 1, 1]);
+  assert.deepEqual(counts(MISMATCH), ["failed", 1, 1, 2]);
 });
 
-Deno.test("relaxed lint warns of what the catalogue does not know, and of nothing less", () => {
-  const recipe = layered({ demodulator: { params: { modulation: "bpsk" } } }, {}, {
-    research: { dataset: { id: "my_own_bits" }, metrics: ["my.own_metric"] },
-  });
-  assert.deepEqual(codes(lint(recipe)), [
-    "error research_catalog_error",
-    "error research_catalog_error",
-    "error modulation_mismatch",
-  ]);
+Deno.test("relaxed lint warns only of names that the catalogue does not know", () => {
+  const research = { dataset: { id: "my_own_bits" }, metrics: ["my.own_metric"] };
+  const recipe = lintRecipeOf("layered", { ...MISMATCH, metadata: { research } });
+  const unknown = (severity: string) => `${severity} research_catalog_${severity}`;
+  assert.deepEqual(codes(lint(recipe)), [unknown("error"), unknown("error"), "error modulation_mismatch"]);
   const relaxed = lint(recipe, { strict: false });
   assert.equal(relaxed.strict, false);
-  assert.deepEqual(codes(relaxed), [
-    "warning research_catalog_warning",
-    "warning research_catalog_warning",
-    "error modulation_mismatch",
-  ]);
+  assert.deepEqual(codes(relaxed), [unknown("warning"), unknown("warning"), "error modulation_mismatch"]);
 });
 
-Deno.test("lint holds all that compiler and planner say", () => {
-  const broken = layered({
-    data: { op: "source.random_bitz" },
-    modulator: { params: { modulation: "qpsq" } },
-    channel_decoder: null,
-    evaluation: { inputs: { reference: "data.bits", candidate: "crc_check.bits", weight: "data.bits" } },
-    crc_check: { inputs: { bits: "nowhere.bits" } },
-  });
-  const report = lint(broken);
+Deno.test("lint includes the findings of compiler and planner", () => {
+  const report = lint(lintRecipeOf("layered", {
+    steps: { data: { op: "source.random_bitz" }, channel_decoder: null },
+    set: { "modulator.modulation": "qpsq" },
+    wire: { "evaluation.weight": "data.bits", "crc_check.bits": "nowhere.bits" },
+  }));
   assert.equal(report.status, "failed");
   assert.deepEqual([...new Set(codes(report))].sort(), [
     "error input_unexpected",
@@ -90,8 +92,8 @@ Deno.test("lint holds all that compiler and planner say", () => {
   ]);
 });
 
-Deno.test("a rule whose premise failed is silent: a bad modulation does not mismatch", () => {
-  const report = lint(layered({ demodulator: { params: { modulation: "qpsq" } } }));
+Deno.test("an invalid modulation is no mismatch", () => {
+  const report = lint(lintRecipeOf("layered", { set: { "demodulator.modulation": "qpsq" } }));
   assert.deepEqual(codes(report), ["error operation_params_schema_invalid"]);
 });
 
@@ -105,161 +107,43 @@ Deno.test("a document that cannot be read fails with what the compiler says", ()
   assert.deepEqual(lint(null).profiles, []);
 });
 
-Deno.test("findings know their line", async () => {
-  const text = [
-    "name: link",
-    "metadata: {seed: 23, rate_count_fixed_point: data.bits}",
-    "steps:",
-    "  - {id: data, op: source.random_bits}",
-    "  - {id: modulator, op: modulation.digital_modulate, inputs: {bits: data.bits}}",
-    "  - {id: channel, op: wireless.channel, inputs: {symbols: modulator.symbols}}",
-    "  - id: demodulator",
-    "    op: demodulation.digital_demodulate",
-    "    params: {modulation: qam16}",
-    "    inputs: {rx_symbols: channel.rx_symbols}",
-    "",
-  ].join("\n");
-  const { value, locate } = readRecipeText(text, { file: "link.yaml" });
-  const builtin = await createRegistry();
-  const compilation = compileRecipe(value, { mode: "strict", registry: builtin, locate });
-  const [issue] = lintRecipe(compilation, { registry: builtin, locate }).issues;
+Deno.test("findings have line and column", () => {
+  const { value, locate } = readRecipeText(LINK, { file: "link.yaml" });
+  const [issue] = lintRecipe(compileRecipe(value, { mode: "strict", registry, locate }), { registry, locate }).issues;
   assert.deepEqual(issue.location, { file: "link.yaml", line: 9, column: 26 });
 });
 
-const MATRIX: [string, string[], Recipe][] = [
-  [
-    "a matrix over both sides fits",
-    [],
-    layered({}, {}, {
-      matrix: {
-        dimensions: { modulation: ["bpsk", "qpsk"] },
-        step_params: {
-          modulator: { modulation: { matrix: "modulation" } },
-          demodulator: { modulation: { matrix: "modulation" } },
-        },
-      },
-    }),
-  ],
-  [
-    "a power among others",
-    ["warning reference_snr_with_variable_power"],
-    layered({}, {}, {
-      matrix: {
-        dimensions: { power: [float(1), float(2)] },
-        step_params: { tx_power: { target_power: { matrix: "power" } } },
-      },
-    }),
-  ],
-  [
-    "interferers that only some presets have",
-    [],
-    layered({ wireless_channel: { params: { interferers: 1 } } }, {}, {
-      matrix: {
-        dimensions: { channel: ["awgn", "interference_awgn"] },
-        step_params: { wireless_channel: { channel: { matrix: "channel" } } },
-      },
-    }),
-  ],
-  [
-    "repetition that both sides follow",
-    [],
-    layered({}, {}, {
-      matrix: {
-        dimensions: { factor: [3, 5] },
-        step_params: {
-          channel_encoder: { factor: { matrix: "factor" } },
-          channel_decoder: { factor: { matrix: "factor" } },
-        },
-      },
-    }),
-  ],
-  [
-    "repetition that one side follows",
-    ["error repetition_factor_mismatch"],
-    layered({ channel_decoder: { params: { factor: 3 } } }, {}, {
-      matrix: {
-        dimensions: { factor: [3, 5] },
-        step_params: { channel_encoder: { factor: { matrix: "factor" } } },
-      },
-    }),
-  ],
-];
-for (const [what, expected, recipe] of MATRIX) {
-  Deno.test(`matrix: ${what}`, () => assert.deepEqual(codes(lint(recipe)), expected));
-}
+Deno.test("a number in another notation gets the number as hint", () => {
+  const hintOf = (changed: string, from: string) => {
+    const { value } = readRecipeText(LINK.replace(from, changed), { file: "link.yaml" });
+    return lint(value).issues[0].hint;
+  };
+  const real = (written: string) => hintOf(`snr_db: ${written}`, "snr_db: 4");
+  assert.equal(real("20_000"), "Write 20000.0, without separators");
+  assert.equal(real("1:30:00"), "Write one number in the unit of the parameter; the time 1:30:00 is 5400 seconds");
+  assert.equal(real('"10,5"'), "Write 10.5 with a point");
+  assert.equal(real('"1,000"'), "Write 1.0 with a point, or 1000.0 without separators");
+  assert.equal(real("12 dB"), "Write 12.0");
+  const whole = (written: string) => hintOf(`bit_count: ${written}`, "bit_count: 1024");
+  assert.equal(whole("20_000"), "Write 20000, without separators");
+  assert.equal(whole("'1,000,000'"), "Write 1000000, without separators");
+  assert.equal(whole("'10,5'"), "Use a whole number");
+});
 
-const FINE: [string, Recipe][] = [
-  [
-    "bit loading needs no modulation",
-    allocated({
-      tx_power: { params: { policy: "causal_ar_water_filling", transport_mode: "allocation_aware_bit_loading" } },
-      demodulator: {
-        params: { modulation: "qam16" },
-        inputs: { rx_symbols: "wireless_channel.rx_symbols", allocation: "tx_power.allocation" },
-      },
-    }),
-  ],
-  ["16QAM at unit power", layered({ modulator: { params: { modulation: "qam16" } } })],
-  [
-    "a fixed variance at any power",
-    layered({
-      tx_power: { params: { target_power: float(2) } },
-      wireless_channel: { params: { noise_mode: "fixed_variance", noise_variance: 0.1 } },
-    }),
-  ],
-  [
-    "a seed shared by steps that do not meet",
-    layered({
-      data: { params: { bit_count: 128, seed: 7 } },
-      other: { op: "source.random_bits", params: { seed: 7 } },
-    }),
-  ],
-  [
-    "BER of coded bits",
-    layered({
-      evaluation: {
-        op: "metrics.bit_error_rate",
-        inputs: { reference: "channel_encoder.coded_bits", candidate: "demodulator.bits" },
-      },
-    }),
-  ],
-  ["fading with its receiver", layered({ wireless_channel: { params: { channel: "flat_rayleigh" } } })],
-  ["a rate counted at a step of one output", layered({}, {}, { rate_count_fixed_point: "payload_bit_boundary" })],
-  [
-    "a power that is set back to 1",
-    layered({
-      tx_power: { params: { target_power: float(2) } },
-      tx_power_normalize: { op: "channel.symbol_power_normalize", inputs: { symbols: "tx_power.symbols" } },
-      wireless_channel: { inputs: { symbols: "tx_power_normalize.symbols" } },
-    }, { tx_power_normalize: "tx_power" }),
-  ],
-  [
-    "a variance that passes a front end",
-    allocated({
-      receiver_frontend: {
-        op: "hardware.receiver_iq_imbalance",
-        inputs: { rx_symbols: "wireless_channel.rx_symbols" },
-      },
-      demodulator: { inputs: { rx_symbols: "receiver_frontend.rx_symbols", allocation: "tx_power.allocation" } },
-    }, { receiver_frontend: "wireless_channel" }),
-  ],
-  ["a link that is not there has no rate", pictures({}, { rate_count_fixed_point: null })],
-  [
-    "hard decisions need no variance",
-    layered({
-      wireless_channel: { op: "channel.identity_symbol_link", params: {}, inputs: { symbols: "tx_power.symbols" } },
-      demodulator: { inputs: { rx_symbols: "wireless_channel.symbols" } },
-    }),
-  ],
-];
-for (const [what, recipe] of FINE) {
-  // Some of them have a step that nothing reads, which is reported.
-  Deno.test(`nothing to say: ${what}`, () =>
-    assert.deepEqual(codes(lint(recipe)).filter((code) => code !== "warning step_without_effect"), []));
-}
+Deno.test("the hint for a wrong kind does not name the source of the input", () => {
+  const recipe = lintRecipeOf("coded", {
+    wire: { "bler.candidate": "ch.rx_symbols", "mod.bits": "data.bits" },
+    steps: { enc: null, dem: null, dec: null },
+  });
+  const [issue] = lint(recipe).issues.filter(({ code }) => code === "kind_mismatch");
+  assert.equal(issue.hint, null);
+});
 
 Deno.test("linting leaves the compilation alone and says the same again", () => {
-  const compilation = compileRecipe(allocated({ delivery: null }), { mode: "strict", registry });
+  const compilation = compileRecipe(lintRecipeOf("allocated", { steps: { delivery: null } }), {
+    mode: "strict",
+    registry,
+  });
   const before = canonicalJson([compilation.effective, compilation.diagnostics]);
   const first = lintRecipe(compilation, { registry });
   assert.deepEqual(lintRecipe(compilation, { registry }), first);
@@ -275,7 +159,9 @@ Deno.test("no recipe makes lint fail, however it is mutilated", () => {
   const strange: Value[] = [null, 0, -1, 1.5, float(2), true, "", "data.bits", "constructor", "__proto__.x", [], {}, [
     {},
   ], 10n ** 20n];
-  const bases = [layered(), custom(), allocated(), bitLink(), joint()].map((recipe) => recipe as JsonObject);
+  const bases = ["layered", "custom", "allocated", "bit_link", "joint"].map((group) =>
+    lintRecipeOf(group) as JsonObject
+  );
   const places = (value: Value): [JsonObject | Value[], string | number][] => {
     const keys = Array.isArray(value) ? [...value.keys()] : isObject(value) ? Object.keys(value) : [];
     return keys.flatMap((key): [JsonObject | Value[], string | number][] => [

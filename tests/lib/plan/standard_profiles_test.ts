@@ -15,8 +15,7 @@ import {
 } from "../../../lib/plan/profiles.ts";
 import { compileRecipe } from "../../../lib/recipe/compile.ts";
 import type { StepDocument } from "../../../lib/recipe/types.ts";
-import { standIn } from "./lint_registry.ts";
-import { toySources } from "./toy.ts";
+import { standIn, toySources } from "./toy.ts";
 
 /** Spine of each profile as `role: step ids: operations {parameters}`; `any` where all operations may stand. */
 const SPINES: Record<string, string[]> = {

@@ -1,6 +1,6 @@
 /** A small registry for tests of the planner: every kind of contract that the planner looks at, and nothing that runs. */
 import { defineOperation } from "../../../lib/contract/define.ts";
-import type { Requirement } from "../../../lib/contract/operation.ts";
+import type { Operation, OperationDefinition, Requirement } from "../../../lib/contract/operation.ts";
 import { BITS, BITS_ANY, IMAGES, PAYLOAD_BITS, REPORT, RX_SYMBOLS, SYMBOLS } from "../../../lib/contract/kinds.ts";
 import { Registry } from "../../../lib/contract/registry.ts";
 import { seedParameter } from "../../../lib/contract/schema.ts";
@@ -14,6 +14,17 @@ const run = () => {
   throw new Error("Toy operations do not run");
 };
 const kernels = z.enum(["auto", "python_numpy", "cpp_native"]).default("auto");
+
+/** An operation that has a contract and does not run. The metadata of its first input travels to all outputs. */
+export function standIn(
+  id: string,
+  parts: Pick<OperationDefinition, "inputs" | "outputs" | "backends">,
+): Operation {
+  const [from] = Object.keys(parts.inputs ?? {});
+  const travelling = Object.fromEntries(Object.keys(parts.outputs).map((output) => [output, { from }]));
+  const guarantees = from === undefined ? {} : { outputMetadataGuarantees: travelling };
+  return defineOperation({ name: id, params: z.looseObject({}), threadSafe: true, run, ...guarantees, ...parts, id });
+}
 
 const bits = defineOperation({
   id: "toy.bits",
