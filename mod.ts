@@ -63,6 +63,7 @@ export { graphSvg } from "./lib/figure/graph/svg.ts";
 export { STYLES as FIGURE_STYLES } from "./lib/figure/style.ts";
 
 // Values and errors.
+export { type Code, ownCode } from "./lib/contract/codes.ts";
 export { type Diagnostic, SvcError } from "./lib/contract/error.ts";
 export { canonicalJson, parseJson, prettyJson } from "./lib/contract/json.ts";
 export { Float, float, type JsonObject, type Value } from "./lib/contract/value.ts";

@@ -27,7 +27,7 @@ export const classesParameter = () =>
 export const checkClasses = ({ classes = [] }: { classes?: readonly string[] }) =>
   new Set(classes).size === classes.length
     ? []
-    : [{ code: "params_invalid", place: ["classes"], message: "Cannot use a modulation as two classes" }];
+    : [{ code: "params_invalid" as const, place: ["classes"], message: "Cannot use a modulation as two classes" }];
 
 /** Classes of frames, int64 [frame]. */
 export function classArray(labels: ArrayLike<number>): NdArray {

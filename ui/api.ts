@@ -5,7 +5,7 @@
  * A question changes nothing on the server: it is asked again while its answer is lost on the way, or while the server is too
  * busy for it, until its signal aborts it. A command (`post`) is sent once.
  */
-import type { Diagnostic } from "../lib/contract/error.ts";
+import type { Code, Diagnostic } from "../lib/contract/error.ts";
 import { canonicalJson, parseJson } from "../lib/contract/json.ts";
 import type { JsonObject, Value } from "../lib/contract/value.ts";
 import type { PathOf, ReplyOf } from "../lib/http/client.ts";
@@ -34,7 +34,7 @@ export class Problem extends Error {
 export function findingsOf(error: unknown): Diagnostic[] {
   if (error instanceof Problem && error.diagnostics.length > 0) return error.diagnostics;
   const { code, hint } = error instanceof Problem ? error : { code: "internal_error", hint: null };
-  return [{ severity: "error", code, message: messageOf(error), path: "$", hint }];
+  return [{ severity: "error", code: code as Code, message: messageOf(error), path: "$", hint }];
 }
 
 export const messageOf = (error: unknown): string => error instanceof Error ? error.message : String(error);

@@ -6,7 +6,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
-import { type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/error.ts";
+import { type Code, type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { compareCodePoints } from "../contract/json.ts";
 import type { AdapterFolder, FolderFile } from "./types.ts";
@@ -43,9 +43,10 @@ export function readFolder(folder: string): { folder: AdapterFolder | null; diag
     const files = paths.map((path): FolderFile => ({ path, ...hashFile(join(root, path), MAX_MIB * MIB) }));
     return { folder: { root, files, hidden, folder_sha256: folderSha256(files) }, diagnostics };
   } catch (error) {
-    const { code, hint } = error instanceof SvcError && error.code !== "file_unreadable"
-      ? error
-      : { code: "adapter_load_failed", hint: "Make every file of the folder readable" };
+    const { code, hint }: { code: Code; hint: string | null } =
+      error instanceof SvcError && error.code !== "file_unreadable"
+        ? error
+        : { code: "adapter_load_failed", hint: "Make every file of the folder readable" };
     return { folder: null, diagnostics: [diagnostic(code, [], messageOf(error), { hint })] };
   }
 }

@@ -158,11 +158,11 @@ async function loadProblems(loaded: readonly LoadedAdapter[]): Promise<Diagnosti
   const tried = await Promise.allSettled(loaded.map(tryOnce));
   return tried.flatMap((outcome, index) => {
     if (outcome.status === "fulfilled") return [];
-    const { code, hint, diagnostics } = outcome.reason instanceof SvcError
+    const error = outcome.reason instanceof SvcError
       ? outcome.reason
-      : { code: "adapter_load_failed", hint: null, diagnostics: [] };
-    const { root } = loaded[index].adapter.folder, location = diagnostics[0]?.location;
-    return diagnostic(code, [], `${messageOf(outcome.reason)} (${root})`, { hint, location });
+      : new SvcError("adapter_load_failed", messageOf(outcome.reason));
+    const { code, hint, diagnostics: [{ location } = {} as Partial<Diagnostic>] } = error;
+    return diagnostic(code, [], `${error.message} (${loaded[index].adapter.folder.root})`, { hint, location });
   });
 }
 

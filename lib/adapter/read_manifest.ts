@@ -4,7 +4,7 @@
  * Reading only looks at files: no code of the adapter runs, and nothing outside the folder is read.
  */
 import { join } from "node:path";
-import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
+import { type Code, type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import * as kinds from "../contract/kinds.ts";
 import { didYouMean, editDistance } from "../contract/nearest.ts";
@@ -100,7 +100,7 @@ function decodeManifest(path: string, file: string, diagnostics: Diagnostic[]) {
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     const found = error.diagnostics.length > 0 ? error.diagnostics : [diagnostic(error.code, [], error.message)];
-    diagnostics.push(...found.map((item) => ({
+    diagnostics.push(...found.map((item): Diagnostic => ({
       ...item,
       code: "adapter_manifest_invalid",
       message: item.message.replaceAll("a recipe has", "a manifest has"),
@@ -232,7 +232,7 @@ function completeOperation(
   { folder, python, found }: { folder: AdapterFolder; python: boolean; found: Diagnostic[] },
 ): AdapterOperation {
   const place = ["operations", index];
-  const refuse = (code: string, at: Place, message: string, hint: string | null = null) =>
+  const refuse = (code: Code, at: Place, message: string, hint: string | null = null) =>
     found.push(diagnostic(code, [...place, ...at], message, { hint }));
   const wraps = row.wraps as Wrap;
   const known = [...WRAPS, "custom"], custom = wraps === "custom";
@@ -326,7 +326,7 @@ const KNOWN_KINDS: readonly string[] = [...Object.values(kinds).flat(), kinds.RE
 /** The ports of an operation that wraps no contract. */
 function customPorts(
   row: JsonObject,
-  refuse: (code: string, at: Place, message: string, hint?: string | null) => void,
+  refuse: (code: Code, at: Place, message: string, hint?: string | null) => void,
 ): Pick<AdapterOperation, "inputs" | "outputs"> {
   const kind = (value: Value, at: Place): string => {
     const text = String(value);

@@ -7,7 +7,7 @@
  */
 import { basename, dirname, join, relative } from "node:path";
 import { ownExecutable, RUN_FLAG } from "../artifact/program.ts";
-import { messageOf, type SourceLocation, SvcError } from "../contract/error.ts";
+import { type Code, messageOf, type SourceLocation, SvcError } from "../contract/error.ts";
 import { visible, visibleLine } from "../contract/escape.ts";
 import type { Cancellation } from "../contract/operation.ts";
 import type { NdArray } from "../numeric/array/ndarray.ts";
@@ -89,7 +89,7 @@ export class SandboxFailure extends SvcError {
   constructor(
     readonly error: WireError,
     readonly log: string[],
-    code: string,
+    code: Code,
     message: string,
     readonly location: SourceLocation | undefined,
   ) {
@@ -527,7 +527,7 @@ function trustedPlace(place: unknown): WireError["place"] {
 
 const REFUSALS = ["net", "read", "env", "import", "other"] as const;
 const ORIGINS = ["throw", "result", "missing", "import"] as const;
-const ORIGIN_CODES: Readonly<Record<WireError["origin"], string>> = {
+const ORIGIN_CODES: Readonly<Record<WireError["origin"], Code>> = {
   throw: "adapter_call_failed",
   result: "adapter_result_invalid",
   missing: "adapter_callable_missing",
@@ -535,7 +535,7 @@ const ORIGIN_CODES: Readonly<Record<WireError["origin"], string>> = {
 };
 
 /** The code of a failure: that of a refused access, or of the origin of the error. */
-function codeOf({ origin, refused }: WireError): string {
+function codeOf({ origin, refused }: WireError): Code {
   return refused === null ? ORIGIN_CODES[origin] : "adapter_permission_refused";
 }
 

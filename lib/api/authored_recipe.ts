@@ -1,6 +1,6 @@
 /** Recipes as callers have them: a JavaScript value, a text, or a file that was read. */
 import { basename, dirname } from "node:path";
-import { type Diagnostic, type Place, refusal, SvcError } from "../contract/error.ts";
+import { type Code, type Diagnostic, type Place, refusal, SvcError } from "../contract/error.ts";
 import { sameValue } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import { isObject, type Value } from "../contract/value.ts";
@@ -26,7 +26,7 @@ export class AuthoredRecipe {
   ) {}
 
   /** @throws SvcError `code` with the diagnostics */
-  refuse(code: string, verb: string, diagnostics: Diagnostic[]): never {
+  refuse(code: Code, verb: string, diagnostics: Diagnostic[]): never {
     throw refusal(code, `Cannot ${verb} ${this.file}`, diagnostics);
   }
 }

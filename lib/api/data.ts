@@ -7,7 +7,7 @@ import type { FetchDatasetOptions } from "../fetch/datasets.ts";
 import type { ExchangeOptions, ExchangeReport, PushOptions } from "../exchange/exchange.ts";
 import { exists, isFolder } from "../artifact/path_kind.ts";
 import { readBounded } from "../artifact/read_file.ts";
-import { type Diagnostic, isWarning, SvcError } from "../contract/error.ts";
+import { type Code, type Diagnostic, isWarning, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { prettyJson } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
@@ -254,7 +254,9 @@ export class Data {
     const { locate, value } = readJson(new TextDecoder().decode(bytes), file);
     const texts = isObject(value) && value.kind === TEXT_MANIFEST_KIND;
     const refuse = (found: Diagnostic[]): never => {
-      const [code, what] = texts ? ["text_manifest_invalid", "text"] : ["dataset_manifest_invalid", "image"];
+      const [code, what]: [Code, string] = texts
+        ? ["text_manifest_invalid", "text"]
+        : ["dataset_manifest_invalid", "image"];
       throw new SvcError(code, `Cannot use the ${what}-dataset manifest ${file}`, {
         diagnostics: attachLocations(found, locate),
       });

@@ -6,7 +6,7 @@
  *     symbols   pilot + header + data + grid padding = channel uses
  *     rates     a recorded bits per pixel agrees with bits / pixels to 1e-9
  */
-import { SvcError } from "../contract/error.ts";
+import { type Code, SvcError } from "../contract/error.ts";
 import { isNumber, toNumber, type Value } from "../contract/value.ts";
 
 const RATE_UNITS = ["bits", "bytes", "symbols", "channel_uses", "pixels", "samples", "seconds"] as const;
@@ -27,7 +27,7 @@ export function checkCount(
   options: { name?: string; continuous?: boolean } = {},
 ): number {
   const name = options.name ?? `the number of ${unit.replace("_", " ")}`;
-  const refuse = (code: string, why: string): never => {
+  const refuse = (code: Code, why: string): never => {
     throw new SvcError(code, `Cannot use ${isNumber(value) ? String(value) : typeof value} as ${name}: ${why}`);
   };
   if (!isNumber(value)) return refuse("boundary_dtype_invalid", "it is not a number");

@@ -9,10 +9,10 @@
  * Every check throws an SvcError whose code names the violated rule. Scans read 32-bit words, so a check costs about as
  * much as reading the data.
  */
-import { SvcError } from "../contract/error.ts";
+import { type Code, SvcError } from "../contract/error.ts";
 import { elementCount, type NdArray } from "../numeric/array/ndarray.ts";
 
-function refuse(code: string, what: string, why: string): never {
+function refuse(code: Code, what: string, why: string): never {
   throw new SvcError(code, `Cannot use ${what}: ${why}`);
 }
 

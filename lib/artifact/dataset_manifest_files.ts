@@ -1,7 +1,7 @@
 /** Image-dataset manifests and their files: checks the files, and describes a folder of images. */
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, extname, join, resolve } from "node:path";
-import { type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/error.ts";
+import { type Code, type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { compareCodePoints } from "../contract/json.ts";
 import type { JsonObject } from "../contract/value.ts";
@@ -37,7 +37,7 @@ export async function checkManifestFiles(
   const problems: Diagnostic[] = [];
   const root = resolve(folder, manifest.root);
   for (const [index, sample] of manifest.samples.entries()) {
-    const report = (code: string, key: string, message: string, hint: string | null = null) =>
+    const report = (code: Code, key: string, message: string, hint: string | null = null) =>
       problems.push(diagnostic(code, ["samples", index, key], message, { hint }));
     const file = join(root, ...sample.path.split("/"));
     try {

@@ -7,7 +7,7 @@
  * Digests: `sha256` of the file, `source_sha256` of the untransformed original, `post_transform_sha256` of the decoded
  * 8-bit samples in C order, `transform_fingerprint_sha256` of the canonical JSON of `transform`.
  */
-import { type Diagnostic, diagnostic } from "../contract/error.ts";
+import { type Code, type Diagnostic, diagnostic } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { Suggestions } from "../contract/nearest.ts";
 import { checkValue } from "../contract/schema.ts";
@@ -51,7 +51,7 @@ export function checkImageManifest(document: Value): Diagnostic[] {
 
 function checkRules(manifest: ImageManifest): Diagnostic[] {
   const problems: Diagnostic[] = [];
-  const report = (code: string, place: (string | number)[], message: string, hint: string | null = null) =>
+  const report = (code: Code, place: (string | number)[], message: string, hint: string | null = null) =>
     problems.push(diagnostic(code, place, message, { hint }));
 
   const samples = new Map<string, ImageSample>();

@@ -7,7 +7,7 @@
  */
 import { dirname, join, resolve } from "node:path";
 import { openNpz, writeNpz } from "../artifact/npz.ts";
-import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
+import { type Code, type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { prettyJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
@@ -345,7 +345,7 @@ class Capture {
     };
   }
 
-  #warn(code: string, message: string, { hint }: { hint: string }): void {
+  #warn(code: Code, message: string, { hint }: { hint: string }): void {
     this.#diagnostics.push(diagnostic(code, ["dataset_capture"], message, { hint, severity: "warning" }));
   }
 

@@ -53,7 +53,9 @@ export function readProjectManifest(folder: string): JsonObject | null {
   }
   try {
     const { value } = readRecipeText(text, { file: PROJECT_FILE });
-    return isObject(value) && checkValue(MANIFEST_SCHEMA, value, [], { code: "manifest" }).length === 0 ? value : null;
+    return isObject(value) && checkValue(MANIFEST_SCHEMA, value, [], { code: "training_project_changed" }).length === 0
+      ? value
+      : null;
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     return null;

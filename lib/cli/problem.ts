@@ -1,4 +1,5 @@
 /** Errors as a person and as a program read them, and the exit code that goes with each. */
+import { type Code, codeRow } from "../contract/codes.ts";
 import { type Diagnostic, messageOf, type SourceLocation, SvcError } from "../contract/error.ts";
 import { visibleLine, visibleLines } from "../contract/escape.ts";
 import type { JsonObject } from "../contract/value.ts";
@@ -27,60 +28,14 @@ export const EXIT_CODE_HELP = `Exit codes
   130  canceled (Ctrl+C; a second one exits at once)
 `;
 
-const NOT_FOUND = new Set([
-  "not_found",
-  "run_not_found",
-  "recipe_not_found",
-  "unknown_operation",
-  "execution_profile_unknown",
-  "template_not_found",
-  "pack_not_found",
-  "result_not_found",
-  "artifact_not_found",
-  "artifact_manifest_missing",
-  "file_not_found",
-  "training_project_not_found",
-]);
-const MISSING = new Set([
-  "dataset_unavailable",
-  "model_unavailable",
-  "runtime_unavailable",
-  "materialization_unavailable",
-  "adapter_isolation_unavailable",
-  "adapter_python_missing",
-  "adapter_requirement_missing",
-  "channel_backend_unsupported",
-  "file_system_error",
-  "path_forbidden",
-  "server_running",
-  "address_unavailable",
-  "index_unsupported",
-  "disk_reserve_reached",
-  "resources_insufficient",
-  "store_unavailable",
-  "program_files_unavailable",
-  "docs_unavailable",
-  "engine_unavailable",
-]);
-
-/** Invalid input; artifacts of a run that cannot be read have codes of their own. */
-const REFUSED =
-  /^(recipe|plan|params|seed|matrix|override|manifest|dataset_manifest|template|pack|benchmark|training|dataset_capture|capture|text|shard)_|^operation_file_invalid$|^store_invalid$|^artifact_(abi_mismatch|ambiguous|archive_|component_missing|conflict|file_missing|hash_mismatch|invalid|limit_exceeded|manifest_|member_unsafe|not_deterministic|onnx_unsafe|operation_|package_mismatch|schema_invalid|unsupported|version_)/;
-
 /** The exit code of an error. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (!(error instanceof SvcError)) return EXIT.runFailed;
+  const missing = (code: Code) => codeRow(code)[0] === EXIT.missing;
   const errors = error.diagnostics.filter(({ severity }) => severity === "error");
-  if (errors.length > 0 && errors.every(({ code }) => MISSING.has(code))) return EXIT.missing;
-  if (MISSING.has(error.code)) return EXIT.missing;
-  if (errors.length > 0 || error.code.startsWith("recipe_syntax")) return EXIT.refused;
-  if (NOT_FOUND.has(error.code)) return EXIT.notFound;
-  if (/^(usage_invalid|execution_invalid|token_required|token_too_short)$/.test(error.code)) return EXIT.usage;
-  if (error.code === "run_canceled" || error.code === "operation_canceled") return EXIT.canceled;
-  if (error.code === "run_failed") return EXIT.runFailed;
-  if (error.code === "restore_mismatch") return EXIT.differs;
-  return REFUSED.test(error.code) ? EXIT.refused : EXIT.runFailed;
+  if (missing(error.code) || (errors.length > 0 && errors.every(({ code }) => missing(code)))) return EXIT.missing;
+  return errors.length > 0 ? EXIT.refused : codeRow(error.code)[0];
 }
 
 const TITLES: Record<number, string> = {

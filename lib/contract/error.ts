@@ -2,7 +2,10 @@
  * Coded errors. A diagnostic names the attempt, the place and the next action. Compiler, planner and command line use
  * this one form and report all findings at once.
  */
+import type { Code } from "./codes.ts";
 import type { JsonObject } from "./value.ts";
+
+export type { Code };
 
 export type Severity = "error" | "warning" | "info";
 
@@ -15,7 +18,7 @@ export type SourceLocation = {
 export type Diagnostic = {
   severity: Severity;
   /** Stable snake_case code; its meaning never changes. */
-  code: string;
+  code: Code;
   /** Sentence case, no full stop; names the attempt. */
   message: string;
   /** JSON path such as `$.steps[2].params.snr_db`. */
@@ -84,7 +87,7 @@ export const isWarning = ({ severity }: Diagnostic): boolean => severity === "wa
 
 /** Builds a diagnostic at a place; default severity error. */
 export function diagnostic(
-  code: string,
+  code: Code,
   place: Place,
   message: string,
   more: { hint?: string | null; severity?: Severity; step_id?: string; location?: SourceLocation } = {},
@@ -107,25 +110,26 @@ export function diagnostic(
  * @example
  * ```ts
  * import assert from "node:assert/strict";
+ * import { ownCode } from "./codes.ts";
  * import { SvcError } from "./error.ts";
  *
  * function checkRate(rate: number): void {
  *   if (rate > 0 && rate <= 1) return;
- *   throw new SvcError("code_rate_invalid", `Cannot encode at rate ${rate}`, { hint: "Choose a rate in (0, 1]" });
+ *   throw new SvcError(ownCode("code_rate_invalid"), `Cannot encode at rate ${rate}`, { hint: "Choose a rate in (0, 1]" });
  * }
  * assert.throws(() => checkRate(1.5), { code: "code_rate_invalid", hint: "Choose a rate in (0, 1]" });
  * ```
  */
 export class SvcError extends Error {
   override readonly name = "SvcError";
-  readonly code: string;
+  readonly code: Code;
   readonly hint: string | null;
   readonly diagnostics: Diagnostic[];
   /** Extra fields for programs, such as `run_id`. */
   readonly extra: JsonObject;
 
   constructor(
-    code: string,
+    code: Code,
     message: string,
     options: { hint?: string | null; diagnostics?: Diagnostic[]; extra?: JsonObject; cause?: unknown } = {},
   ) {
@@ -173,7 +177,7 @@ export function placedError(error: SvcError, location: SourceLocation | null | u
 }
 
 /** The error for a document that is refused, with the number of its problems. */
-export function refusal(code: string, attempt: string, diagnostics: Diagnostic[]): SvcError {
+export function refusal(code: Code, attempt: string, diagnostics: Diagnostic[]): SvcError {
   const count = diagnostics.filter(({ severity }) => severity === "error").length;
   return new SvcError(code, `${attempt}: ${count === 1 ? "one problem" : `${count} problems`}`, { diagnostics });
 }

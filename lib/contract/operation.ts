@@ -1,7 +1,7 @@
 /** An operation is one object with its contract and its reference implementation `run`, typed from the contract. */
 import type { Dtype, NdArray } from "../numeric/array/ndarray.ts";
 import type { Generator } from "../numeric/random/random.ts";
-import type { Place } from "./error.ts";
+import type { Code, Place } from "./error.ts";
 import type { ArtifactKind, Kind, WrittenMetadata } from "./kinds.ts";
 import type { z } from "./zod.ts";
 import type { JsonObject } from "./value.ts";
@@ -72,7 +72,7 @@ export interface ParameterProblem {
   input?: string;
   hint?: string;
   /** Default `params_conflict`. */
-  code?: string;
+  code?: Code;
 }
 
 /** An input artifact of an operation. Arrays are private copies; a changed input fails the step. */

@@ -7,7 +7,7 @@
 import { z } from "./zod.ts";
 import { canonicalJson } from "./json.ts";
 import { schemaTypes } from "./schema_types.ts";
-import { addDiagnostics, type Diagnostic, diagnostic, type Place } from "./error.ts";
+import { addDiagnostics, type Code, type Diagnostic, diagnostic, type Place } from "./error.ts";
 import { Suggestions } from "./nearest.ts";
 import { Float, float, isNumber, isObject, type JsonObject, toNumber, toPlain, typeName, type Value } from "./value.ts";
 
@@ -124,10 +124,10 @@ export function checkValue(
   schema: JsonObject,
   value: Value,
   place: Place,
-  { code = "params_invalid", suggestions = new Suggestions() }: { code?: string; suggestions?: Suggestions } = {},
+  { code = "params_invalid", suggestions = new Suggestions() }: { code?: Code; suggestions?: Suggestions } = {},
 ): Diagnostic[] {
   const problems: Diagnostic[] = [], params = /params_/.test(code), member = params ? "parameter" : "field";
-  const problem: Report = (at, message, hint = null, own = code) =>
+  const problem: Report = (at, message, hint = null, own: Code = code) =>
     addDiagnostics(problems, [diagnostic(own, at, message, { hint })]);
 
   const walk = (node: JsonObject, item: Value, at: Place): void => {
@@ -214,7 +214,7 @@ export function checkValue(
   return problems;
 }
 
-type Report = (at: Place, message: string, hint?: string | null, code?: string) => void;
+type Report = (at: Place, message: string, hint?: string | null, code?: Code) => void;
 
 function isSeed(node: JsonObject): boolean {
   return isObject(node["x-svc-ui"]) && node["x-svc-ui"].control === "seed";

@@ -8,7 +8,7 @@
  */
 import type { NdArray } from "../numeric/array/ndarray.ts";
 import { defineOperation } from "./define.ts";
-import { SvcError } from "./error.ts";
+import { type Code, SvcError } from "./error.ts";
 import type {
   Differentiability,
   Materialization,
@@ -78,7 +78,7 @@ export interface SlotArtifact<Feeds extends Shapes, Found extends Shapes, Proble
   /** Default `portable_trained_artifact_runtime`. */
   implementation?: string;
   /** Code of the finding about a missing digest; default `params_conflict`. */
-  digestCode?: string;
+  digestCode?: Code;
   /** Rows (axis 0) per call of the model. */
   rows: number | ((context: Context) => number);
   run(problem: Problem, call: ArtifactCall<Feeds, Found>, context: Context): Promise<Result>;
@@ -202,7 +202,7 @@ function operationOf(slot: AnySlot): OperationDefinition<Ports, Ports, Outputs> 
       return [
         ...(chosen === LEARNED_ARTIFACT ? digestProblems(values, learned.digestCode) : []),
         ...(reveals === undefined || connected.has(reveals) ? [] : [{
-          code: "input_missing",
+          code: "input_missing" as const,
           message: `Cannot use ${parameter} ${chosen} without the input ${reveals}`,
           place: [parameter],
           hint: `Connect ${reveals}, or choose another ${parameter}`,
@@ -304,7 +304,7 @@ function abiOf({ inputs = {}, learned }: AnySlot, parameter: string): OperationA
 /** A trained artifact is always pinned by its digest. For a package named without a digest, the look-up reports it. */
 function digestProblems(
   { artifact_manifest_path: path, artifact_package_sha256: sha256 }: AnyContext["params"],
-  code?: string,
+  code?: Code,
 ): ParameterProblem[] {
   if (sha256 === "" ? path.trim() !== "" : SHA256.test(sha256)) return [];
   return [{

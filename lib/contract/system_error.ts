@@ -1,5 +1,5 @@
 /** Maps errors of the operating system, of Deno's permissions and of SQLite to a code and a hint. */
-import { messageOf, SvcError } from "./error.ts";
+import { type Code, messageOf, SvcError } from "./error.ts";
 
 /** Codes of file operations, without those of sockets. */
 const FILE_CODES =
@@ -68,7 +68,7 @@ export function withSystemCode(error: unknown): unknown {
 }
 
 /** The code of any thrown value, `otherwise` for a defect, and the system code if there is one. */
-export function codeOf(error: unknown, otherwise: string): { code: string; system_code?: string } {
+export function codeOf(error: unknown, otherwise: Code): { code: Code; system_code?: string } {
   const system_code = systemCodeOf(error);
   const code = error instanceof SvcError ? error.code : system_code === null ? otherwise : "file_system_error";
   return system_code === null ? { code } : { code, system_code };

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { discardEntry, inside, type InsidePath, makeFolder } from "../artifact/inside.ts";
 import { programFolder } from "../artifact/program.ts";
 import { contractSha256 } from "../contract/define.ts";
-import { failureClass } from "../contract/codes.ts";
+import { codeRow } from "../contract/codes.ts";
 import { messageOf, placedMessage, type SourceLocation, SvcError } from "../contract/error.ts";
 import { asObject, canonicalJson, parseJson } from "../contract/json.ts";
 import { bundlePath } from "../contract/names.ts";
@@ -313,7 +313,14 @@ class Execution {
       error_type: error instanceof StepFailure ? error.reply.errorType : error instanceof Error ? error.name : "Error",
     };
     if (!canceled && this.#failure === null) {
-      this.#failure = { kind: failureClass(code), step_id: document.id, code, ...system, ...place, error: message };
+      this.#failure = {
+        kind: codeRow(code)[4] ?? "operation",
+        step_id: document.id,
+        code,
+        ...system,
+        ...place,
+        error: message,
+      };
     }
     this.#stop.cancel();
     this.#options.onStep(row);

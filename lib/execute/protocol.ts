@@ -2,7 +2,7 @@
  * Messages between the scheduler and its worker threads. Typed documents travel as JSON text, arrays in shared memory.
  */
 import type { FilePart } from "../artifact/npz_blocks.ts";
-import type { SourceLocation } from "../contract/error.ts";
+import type { Code, SourceLocation } from "../contract/error.ts";
 
 /** An input of a step: the file image in shared memory, or the path of the file. */
 export interface TaskInput {
@@ -104,7 +104,7 @@ export interface WrittenStep {
 export interface FailedReply {
   type: "failed";
   taskId: number;
-  code: string;
+  code: Code;
   /** Error code of the operating system, where it failed. */
   system_code?: string;
   message: string;

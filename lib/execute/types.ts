@@ -1,5 +1,5 @@
 /** Options, events and results of an execution. */
-import type { SourceLocation } from "../contract/error.ts";
+import type { Code, SourceLocation } from "../contract/error.ts";
 import type { BundlePath, Digest } from "../contract/names.ts";
 import type { Registry } from "../contract/registry.ts";
 import type { JsonObject } from "../contract/value.ts";
@@ -76,7 +76,7 @@ export interface ExecuteOutcome {
   failure?: {
     kind: "operation" | "contract" | "canceled" | "internal";
     step_id?: string;
-    code: string;
+    code: Code;
     system_code?: string;
     /** In the code of a user: an operation of one's own, or an adapter. */
     location?: SourceLocation;

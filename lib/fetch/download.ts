@@ -3,13 +3,13 @@
  * appears only complete and with the right digest.
  */
 import { createHash } from "node:crypto";
-import { messageOf, SvcError } from "../contract/error.ts";
+import { type Code, messageOf, SvcError } from "../contract/error.ts";
 
 export interface DownloadOptions {
   /** Required digest of the file. */
   sha256?: string;
   /** Code of network errors: `model_unavailable` or `dataset_unavailable`. */
-  code: string;
+  code: Code;
   signal?: AbortSignal;
   /** Received bytes, and the total if the server sends it. */
   onProgress?(received: number, total: number | null): void;

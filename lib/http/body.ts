@@ -1,6 +1,6 @@
 /** Request bodies: read with a limit and a time-out, decoded with typed numbers, checked against the route's schema. */
 import { joinBytes } from "../artifact/join_bytes.ts";
-import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
+import { type Code, type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { Suggestions } from "../contract/nearest.ts";
 import { checkValue } from "../contract/schema.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
@@ -151,7 +151,7 @@ function withDefaults(properties: Record<string, JsonObject>, values: JsonObject
   return filled;
 }
 
-function refuse(code: string, problems: Diagnostic[]): void {
+function refuse(code: Code, problems: Diagnostic[]): void {
   if (problems.length === 0) return;
   const [first] = problems;
   const message = problems.length === 1 ? first.message : `Cannot use the request: ${problems.length} problems`;

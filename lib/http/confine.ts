@@ -5,7 +5,7 @@
  */
 import { inside, type InsidePath } from "../artifact/inside.ts";
 import { entryInfo } from "../artifact/path_kind.ts";
-import { SvcError } from "../contract/error.ts";
+import { type Code, SvcError } from "../contract/error.ts";
 import { pathProblem, quoted } from "../contract/names.ts";
 
 /**
@@ -16,7 +16,7 @@ import { pathProblem, quoted } from "../contract/names.ts";
  * @returns absolute path of a regular file or folder
  * @throws SvcError `path_forbidden`, or `missing`
  */
-export function confine(root: string, path: string, missing: string): InsidePath {
+export function confine(root: string, path: string, missing: Code): InsidePath {
   checkPath(path);
   let full: InsidePath, info: Deno.FileInfo | null;
   try {

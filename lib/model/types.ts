@@ -1,4 +1,5 @@
 /** Models that operations run by name: their files and digests. */
+import type { Code } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
 
 /** Locations of models. */
@@ -27,7 +28,7 @@ export interface ResolvedModel {
 /** Why a model is unusable, and the remedy. */
 export interface ModelLack {
   /** `model_unavailable`, or `artifact_hash_mismatch` for bytes that differ from the recipe's digest. */
-  code: string;
+  code: Code;
   reason: string;
   hint: string | null;
   /** The command that fetches it, or null. */

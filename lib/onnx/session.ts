@@ -6,7 +6,7 @@
  *
  * Equal models and inputs give identical bytes in every run, process and thread.
  */
-import { messageOf, SvcError } from "../contract/error.ts";
+import { type Code, messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import type { Cancellation } from "../contract/operation.ts";
 import type { NdArray } from "../numeric/array/ndarray.ts";
@@ -285,7 +285,7 @@ class Sandbox {
 
   #exceeded(limit: keyof SessionLimits): SvcError {
     const { call_timeout_s, memory_mb } = this.#limits;
-    const [code, why] = limit === "memory_mb"
+    const [code, why]: [Code, string] = limit === "memory_mb"
       ? ["onnx_memory_exceeded", `it needs more than ${memory_mb} MiB of memory`]
       : ["onnx_time_exceeded", `it took longer than ${call_timeout_s} s`];
     return new SvcError(code, `Cannot run the model: ${why}`, {

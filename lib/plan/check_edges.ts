@@ -2,7 +2,7 @@
  * Checks the edges of a recipe: required inputs are connected, outputs exist, kinds match, and the source guarantees
  * required metadata. The compiler checks that references point to earlier steps.
  */
-import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
+import { type Code, type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import type { Suggestions } from "../contract/nearest.ts";
 import type { MetadataRequirement, OperationContract } from "../contract/operation.ts";
 import type { OutputKinds } from "../contract/output_kinds.ts";
@@ -47,7 +47,7 @@ function sourceOf(graph: Graph, index: number, port: string): Source | null {
 export function checkInputs(graph: Graph, index: number): Diagnostic[] {
   const step = graph.steps[index], contract = graph.contracts[index]!;
   const problems: Diagnostic[] = [];
-  const report = (code: string, port: string, message: string, hint: string | null) =>
+  const report = (code: Code, port: string, message: string, hint: string | null) =>
     problems.push(diagnostic(code, inputPlace(index, port), message, { hint, step_id: step.id }));
   const required = contract.input_kinds, optional = contract.optional_input_kinds;
   for (const port in required) {

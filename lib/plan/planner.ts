@@ -2,7 +2,7 @@
  * From a compiled recipe to an execution plan, without side effects: every check runs, every finding is returned. A
  * recipe without errors is bound step by step to a runner, a backend and an implementation.
  */
-import { type Diagnostic, diagnostic, limitDiagnostics } from "../contract/error.ts";
+import { type Code, type Diagnostic, diagnostic, limitDiagnostics } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { compareCodePoints } from "../contract/json.ts";
 import type { Runner } from "../contract/operation.ts";
@@ -298,7 +298,7 @@ function unresolvedMatrix(recipe: RecipeDocument): Diagnostic[] {
   })];
 }
 
-const UNAVAILABLE: Readonly<Record<string, string>> = {
+const UNAVAILABLE: Readonly<Record<string, Code>> = {
   dataset: "dataset_unavailable",
   file: "dataset_unavailable",
   model: "model_unavailable",

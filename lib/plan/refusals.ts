@@ -1,5 +1,5 @@
 /** Refusals of a step's requested execution, with alternatives. */
-import type { Place } from "../contract/error.ts";
+import type { Code, Place } from "../contract/error.ts";
 import { sameValue } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { OperationContract, Runner } from "../contract/operation.ts";
@@ -9,7 +9,7 @@ import { type Entry, setting, settings, text } from "./entries.ts";
 
 /** A finding about a step that cannot be bound. */
 export interface Refusal {
-  code: string;
+  code: Code;
   message: string;
   hint: string | null;
   /** Relative to the step. */
@@ -17,7 +17,7 @@ export interface Refusal {
 }
 
 /** A refusal at the step's operation, by default `materialization_unavailable`. */
-export function refusal(message: string, more: { code?: string; hint?: string | null; place?: Place } = {}): Refusal {
+export function refusal(message: string, more: { code?: Code; hint?: string | null; place?: Place } = {}): Refusal {
   return {
     code: more.code ?? "materialization_unavailable",
     message,

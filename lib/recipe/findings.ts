@@ -1,5 +1,12 @@
 /** Diagnostics of the normalising passes, and shared checks of shape. */
-import { addDiagnostics, type Diagnostic, diagnostic, MAX_DIAGNOSTICS, type Place } from "../contract/error.ts";
+import {
+  addDiagnostics,
+  type Code,
+  type Diagnostic,
+  diagnostic,
+  MAX_DIAGNOSTICS,
+  type Place,
+} from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
 import { Suggestions } from "../contract/nearest.ts";
 import { isNumber, isObject, type JsonObject, typeName, type Value } from "../contract/value.ts";
@@ -10,12 +17,12 @@ export class Findings {
 
   constructor(readonly mode: CompileMode, readonly suggestions = new Suggestions()) {}
 
-  report(code: string, place: Place, message: string, hint: string | null = null, step_id?: string): void {
+  report(code: Code, place: Place, message: string, hint: string | null = null, step_id?: string): void {
     addDiagnostics(this.list, [diagnostic(code, place, message, { hint, step_id })]);
   }
 
   /** Reports a problem that strict mode refuses and compat mode tolerates. */
-  lenient(code: string, place: Place, message: string, hint: string | null, step_id?: string): void {
+  lenient(code: Code, place: Place, message: string, hint: string | null, step_id?: string): void {
     const severity = this.mode === "strict" ? "error" : "warning";
     addDiagnostics(this.list, [diagnostic(code, place, message, { hint, step_id, severity })]);
   }
@@ -43,7 +50,7 @@ export class Findings {
   }
 
   /** Unknown fields, each reported; compat mode keeps them. */
-  unknown(object: JsonObject, known: readonly string[], code: string, place: Place, step_id?: string): JsonObject {
+  unknown(object: JsonObject, known: readonly string[], code: Code, place: Place, step_id?: string): JsonObject {
     const kind = code === "unknown_recipe_step_field" ? "step" : place.length === 0 ? "recipe" : String(place[0]);
     const entries = Object.entries(object).filter(([key]) => !known.includes(key));
     // One more than is listed shows that there are more.

@@ -1,5 +1,5 @@
 /** Collects the problems of a text during reading. */
-import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
+import { type Code, type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
 import { MAX_DEPTH } from "./limits.ts";
 import type { Positions } from "./positions.ts";
 
@@ -12,7 +12,7 @@ export class ReadProblems {
   constructor(readonly positions: Positions) {}
 
   /** Records a problem; reading continues. */
-  add(code: string, offset: number, message: string, more: { place?: Place; hint?: string } = {}): void {
+  add(code: Code, offset: number, message: string, more: { place?: Place; hint?: string } = {}): void {
     this.#found.push(diagnostic(code, more.place ?? [], message, {
       hint: more.hint ?? null,
       location: this.positions.at(offset),
@@ -21,7 +21,7 @@ export class ReadProblems {
   }
 
   /** Records a problem and ends reading. */
-  stop(code: string, offset: number, message: string, more: { place?: Place; hint?: string } = {}): never {
+  stop(code: Code, offset: number, message: string, more: { place?: Place; hint?: string } = {}): never {
     this.add(code, offset, message, more);
     this.throwAny();
     throw new Error("unreachable");

@@ -5,15 +5,14 @@
  *     deno run -A lib/release/generate_reference.ts [--check]
  */
 import { join } from "node:path/posix";
-import { SvcError } from "../contract/error.ts";
+import { codeRow, CODES } from "../contract/codes.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { canonicalJson, compareCodePoints, parseJson } from "../contract/json.ts";
 import { buildProgram } from "../cli/main.ts";
-import { EXIT_CODE_HELP, exitCodeOf } from "../cli/problem.ts";
+import { EXIT_CODE_HELP } from "../cli/problem.ts";
 import type { Command } from "../cli/commander.ts";
 import type { OperationContract } from "../contract/operation.ts";
 import { unavailableRows } from "../contract/unavailable_values.ts";
-import { problemOf } from "../http/problem.ts";
 import { ROUTES } from "../http/routes/index.ts";
 import { researchCatalog } from "../research/catalog.ts";
 import { PROGRAM_ROOT } from "../artifact/program.ts";
@@ -146,44 +145,16 @@ function metricsPage(): string {
 
 // Error codes
 
-const CALL =
-  /(?:SvcError|\w*(?:[dD]iagnostic|[rR]efus\w*|[fF]ail\w*|[wW]arning|[eE]rror|[fF]inding|[iI]ssue|[pP]roblem|[lL]acking))\(\s*"([a-z][a-z0-9]*(?:_[a-z0-9]+)+)"/g;
-const MESSAGE = /(?:^|[(,\s])(?:`((?:[^`\\]|\\.)*)`|"([A-Z](?:[^"\\]|\\.)*)")/;
-
-function* sources(folder: URL): Generator<string> {
-  for (const { name, isDirectory } of [...Deno.readDirSync(folder)].sort((a, b) => compareCodePoints(a.name, b.name))) {
-    if (isDirectory) yield* sources(new URL(`${name}/`, folder));
-    else if (/(?<!_test)\.ts$/.test(name)) yield Deno.readTextFileSync(new URL(name, folder));
-  }
-}
-
 function codesPage(): string {
-  const found = new Map<string, Set<string>>();
-  for (const folder of ["lib/", "ops/"]) {
-    for (const text of sources(new URL(folder, PROGRAM_ROOT))) {
-      if (text.includes("Deno.test(")) continue;
-      for (const match of text.matchAll(CALL)) {
-        const rest = text.slice(match.index + match[0].length, match.index + match[0].length + 400).split(/;\n/)[0];
-        const literal = MESSAGE.exec(rest);
-        const message = (literal?.[1] ?? literal?.[2] ?? "").replaceAll(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, "…").replaceAll(
-          /\s+/g,
-          " ",
-        );
-        const messages = found.get(match[1]) ?? new Set();
-        found.set(match[1], messages);
-        if (/^[A-Z]/.test(message)) messages.add(message);
-      }
-    }
-  }
-  const body = [...found].sort(([a], [b]) => compareCodePoints(a, b)).map(([name, messages]) => {
-    const error = new SvcError(name, "");
-    const { status } = problemOf(error, "");
-    const list = [...messages].sort(compareCodePoints).map((message) => `- ${cell(message)}\n`).join("");
-    return `## ${name}\n\nExit code ${exitCodeOf(error)}, HTTP status ${status}.\n${list === "" ? "" : `\n${list}`}`;
+  const body = Object.keys(CODES).map((name) => {
+    const [exit, status, meaning, action] = codeRow(name);
+    const numbers = `Exit code ${exit}${status === null ? "" : `, HTTP status ${status}`}.`;
+    return `## ${name}\n\n${cell(`${meaning} ${action}`)} ${numbers}\n`;
   });
   const intro =
-    `All ${found.size} codes of errors and findings, with the messages that carry them; … stands for a name or value.\n` +
-    "An error also has a path into the document and mostly a hint. A finding in a list takes the exit code of its list.\n\n" +
+    "The codes of errors and findings: what is wrong, and what to do. The message of an error names the place " +
+    "and the values, its hint the next action.\nA finding in a list takes the exit code of its list. A code without an " +
+    "HTTP status is a finding or the failure of a step.\n\n" +
     `\`\`\`text\n${EXIT_CODE_HELP}\`\`\``;
   return page("Error codes", intro, body.join("\n"));
 }

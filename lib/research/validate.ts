@@ -1,6 +1,6 @@
 /** Compares the research declarations of a recipe with the catalogue. */
 import { lowerFirst } from "../contract/sentence.ts";
-import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
+import { type Code, type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { Suggestions } from "../contract/nearest.ts";
 import { isInteger, isObject, type JsonObject } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
@@ -40,13 +40,13 @@ class Findings implements ResearchFindings {
   }
 
   /** An unknown or planned entry. */
-  unknown(place: Place, message: string, hint: string | null, code?: string): void {
+  unknown(place: Place, message: string, hint: string | null, code?: Code): void {
     const severity = this.strict ? "error" : "warning";
     const item = diagnostic(code ?? `research_catalog_${severity}`, place, message, { hint, severity });
     (this.strict ? this.errors : this.warnings).push(item);
   }
 
-  warn(code: string, place: Place, message: string, hint: string): void {
+  warn(code: Code, place: Place, message: string, hint: string): void {
     this.warnings.push(diagnostic(code, place, message, { hint, severity: "warning" }));
   }
 }

@@ -1,5 +1,5 @@
 /** Builds `summary.json` and `manifest.json`. */
-import { jsonPath, jsonPointer } from "../contract/error.ts";
+import { type Code, jsonPath, jsonPointer } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import type { ExecuteOutcome, StepRow } from "../execute/types.ts";
@@ -57,7 +57,7 @@ export interface RunState {
   metrics: JsonObject;
   measurementEvidence: JsonObject;
   error?: string;
-  failure?: NonNullable<ExecuteOutcome["failure"]> | { kind: "interrupted"; code: string };
+  failure?: NonNullable<ExecuteOutcome["failure"]> | { kind: "interrupted"; code: Code };
   resourceGuard?: JsonObject;
 }
 

@@ -1,6 +1,6 @@
 /** Reads the documents of a package: text to typed values, then schema, then the rules that a schema cannot say. */
 import { checkValue } from "../contract/schema.ts";
-import { type Diagnostic, diagnostic, findingsOf, type Place, SvcError } from "../contract/error.ts";
+import { type Code, type Diagnostic, diagnostic, findingsOf, type Place, SvcError } from "../contract/error.ts";
 import { Suggestions } from "../contract/nearest.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { canonicalJson } from "../contract/json.ts";
@@ -65,7 +65,7 @@ export function supportFiles(manifest: TrainedManifest): SupportFile[] {
 
 function checkRules(manifest: TrainedManifest, manifestName: string): Diagnostic[] {
   const problems: Diagnostic[] = [], suggestions = new Suggestions();
-  const report = (code: string, place: Place, message: string, hint: string | null = null) =>
+  const report = (code: Code, place: Place, message: string, hint: string | null = null) =>
     problems.push(diagnostic(code, place, message, { hint }));
   const { components, runtime, application, compatible_operations: rows, contract } = manifest;
 

@@ -1,7 +1,7 @@
 /** Checks every claim of a package's manifest against its files, and reports all problems. Runs and writes nothing. */
 import { parseNpyHeader } from "../artifact/npy_header.ts";
 import { openZip } from "../artifact/zip_read.ts";
-import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
+import { type Code, type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import type { OperationContract } from "../contract/operation.ts";
 import type { Value } from "../contract/value.ts";
@@ -156,7 +156,7 @@ class Inspection {
     });
   }
 
-  #report(code: string, place: Place, message: string, hint: string | null = null): void {
+  #report(code: Code, place: Place, message: string, hint: string | null = null): void {
     this.diagnostics.push(diagnostic(code, place, message, { hint }));
   }
 

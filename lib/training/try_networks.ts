@@ -3,7 +3,7 @@
  * and must give the same bits. Sizes that the network leaves open are those of the first trial that runs; where the first
  * axis is open, batches of 1 and 3 are tried.
  */
-import { type Diagnostic, diagnostic, messageOf, type Place, SvcError } from "../contract/error.ts";
+import { type Code, type Diagnostic, diagnostic, messageOf, type Place, SvcError } from "../contract/error.ts";
 import { type Dtype, elementCount, type NdArray, ndarray } from "../numeric/array/ndarray.ts";
 import { Generator } from "../numeric/random/random.ts";
 import { DTYPES } from "../numeric/array/ndarray.ts";
@@ -45,7 +45,7 @@ async function tryNetwork(
   graph: OnnxGraph,
   { sha256, path, place }: { sha256: string; path: string; place: Place },
 ): Promise<Diagnostic[]> {
-  const refuse = (code: string, why: string, hint: string) => [
+  const refuse = (code: Code, why: string, hint: string) => [
     diagnostic(code, place, `Cannot use ${path}: ${why}`, { hint }),
   ];
   const first = await opened(bytes, sha256);

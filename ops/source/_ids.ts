@@ -9,7 +9,7 @@ export function parseIds(list: string): string[] {
 
 /** Findings about a list of ids: ids must be unique and, if the known ones are given, among them. */
 export function checkIds(list: string, parameter: string, known?: readonly string[]): ParameterProblem[] {
-  const ids = parseIds(list), problem = { code: "params_invalid", place: [parameter] };
+  const ids = parseIds(list), problem = { code: "params_invalid" as const, place: [parameter] };
   const seen = new Set<string>(), suggestions = new Suggestions();
   const repeated = new Set(ids.filter((id) => seen.size === seen.add(id).size));
   const unknown = known === undefined ? [] : ids.filter((id) => !known.includes(id));

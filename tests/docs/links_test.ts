@@ -82,7 +82,7 @@ Deno.test("docs prints pages and sections, and offers the nearest topic", async 
   for (const topic of ["tutorials/first_link", "reference/bundle", "explanation/statistics"]) {
     assert.ok(topics.includes(topic));
   }
-  assert.match(code.stdout, /^## plan_invalid\n\nExit code 3/);
+  assert.match(code.stdout, /^## plan_invalid\n\nThe recipe cannot be planned\. .*Exit code 3/);
   assert.doesNotMatch((await svc(["docs", "server"])).stdout, /<!--/);
   assert.match(operation.stdout, /^## wireless\.channel[\s\S]*`snr_db`/);
   assert.equal(wrong.code, 4);

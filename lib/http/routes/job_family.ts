@@ -1,4 +1,5 @@
 /** The routes of every kind of job: list, snapshot, wait, events and cancel, under a path of its own; and its submission. */
+import { ownCode } from "../../contract/codes.ts";
 import { SvcError } from "../../contract/error.ts";
 import { canonicalJson } from "../../contract/json.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";
@@ -123,7 +124,7 @@ async function endOf(service: Service, { document }: Job, seconds: number): Prom
 function endError({ error, state, job_id, run_id }: JobDocument): SvcError {
   const { code, detail, hint, system_code, failure } = (error ?? {}) as Record<string, string | undefined>;
   return new SvcError(
-    code ?? (state === "failed" ? "run_failed" : "run_canceled"),
+    ownCode(code ?? (state === "failed" ? "run_failed" : "run_canceled")),
     detail ?? `The run ended as ${state.replace("_", " ")}`,
     {
       hint,

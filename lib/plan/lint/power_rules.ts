@@ -1,4 +1,5 @@
 /** Mistakes in transmit power and channel knowledge: policies without a state, learned policies, NR LDPC on old CSI. */
+import type { Code } from "../../contract/error.ts";
 import { toNumber } from "../../contract/value.ts";
 import { type Finding, inputOf, type LintStep, type LintView, paramOf, type Rule, type Wire } from "./view.ts";
 import { list, MODULATORS } from "./wiring.ts";
@@ -28,7 +29,7 @@ const learnedPolicies = (recipe: LintView) =>
   recipe.ofOp(...ALLOCATORS).filter((step) => recipe.is(step, "policy", ...LEARNED));
 
 /** A parameter of a learned policy that must have one value. */
-function learnedNeeds(code: string, param: string, wanted: string, why: string): Rule {
+function learnedNeeds(code: Code, param: string, wanted: string, why: string): Rule {
   return {
     code,
     *find(recipe) {
@@ -46,7 +47,7 @@ function learnedNeeds(code: string, param: string, wanted: string, why: string):
   };
 }
 
-function learnedFile(code: string, part: "path" | "digest", fits: RegExp, hint: string): Rule {
+function learnedFile(code: Code, part: "path" | "digest", fits: RegExp, hint: string): Rule {
   return {
     code,
     *find(recipe) {

@@ -1,5 +1,5 @@
 /** The view of lint rules: steps of a recipe with effective parameters, their wires, and the variations of a matrix. */
-import type { Place, Severity } from "../../contract/error.ts";
+import type { Code, Place, Severity } from "../../contract/error.ts";
 import { sameValue } from "../../contract/json.ts";
 import { stepOutputKinds } from "../../contract/output_kinds.ts";
 import type { Registry } from "../../contract/registry.ts";
@@ -20,7 +20,7 @@ export interface Finding {
 
 /** A rule: one stable code and its search. */
 export interface Rule {
-  code: string;
+  code: Code;
   /** Default `error`. */
   severity?: Severity;
   /** Whether a run also reports its warnings; it always reports errors. */
@@ -28,7 +28,7 @@ export interface Rule {
   /** Whether it applies only to a recipe without errors, since it would report their consequences. */
   whenSound?: boolean;
   /** Codes of general checks that this rule replaces at the same place. */
-  replaces?: readonly string[];
+  replaces?: readonly Code[];
   find(recipe: LintView): Iterable<Finding>;
 }
 

@@ -2,6 +2,7 @@
  * Wiring rules of the two link profiles: allowed operations of each canonical step beyond the profile's own rules, and
  * allowed sources of its inputs. Recipes of other profiles may be wired freely.
  */
+import type { Code } from "../../contract/error.ts";
 import { didYouMean } from "../../contract/nearest.ts";
 import { TRANSMIT_POWER } from "../standard_profiles.ts";
 import { type Finding, inputOf, type LintStep, type LintView, opOf, type Rule } from "./view.ts";
@@ -23,7 +24,7 @@ export const SYMBOL_LINKS = ["wireless.channel", "channel.identity_symbol_link"]
 export const BIT_LINKS = ["channel.identity_link", "channel.capacity_oracle_digital_link", "wireless.digital_link"];
 
 const POWER_STEPS = ["tx_power", "tx_power_normalize", "tx_power_allocate"];
-const FRONTENDS = ["receiver_frontend", "carrier_impairment"];
+const FRONTENDS = ["receiver_frontend", "carrier_impairment"] as const;
 
 type ProfileId = "layered_digital" | "joint_source_channel_symbols";
 
@@ -34,7 +35,7 @@ function linkProfile({ recipe }: LintView): ProfileId | null {
 }
 
 /** Steps that a link profile leaves open, with their allowed operations. */
-const OPERATIONS: readonly { code: string; steps: readonly string[]; ops: readonly string[] }[] = [
+const OPERATIONS: readonly { code: Code; steps: readonly string[]; ops: readonly string[] }[] = [
   {
     code: "packetizer_op_invalid",
     steps: ["packetizer"],
@@ -67,7 +68,7 @@ const operationRules: Rule[] = OPERATIONS.map(({ code, steps, ops }) => ({
 }));
 
 /** Steps required on both sides of a symbol link. */
-const SIDES = [
+const SIDES: readonly { code: Code; id: string; before: boolean; what: string; ops: readonly string[] }[] = [
   { code: "modulator_missing", id: "modulator", before: true, what: "modulator", ops: MODULATORS },
   { code: "demodulator_missing", id: "demodulator", before: false, what: "demodulator", ops: DEMODULATORS },
 ];

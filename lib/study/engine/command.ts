@@ -1,5 +1,5 @@
 /** Programs of engines. */
-import { SvcError } from "../../contract/error.ts";
+import { type Code, SvcError } from "../../contract/error.ts";
 
 /** A word for a POSIX shell. */
 export const quoted = (word: string): string =>
@@ -13,7 +13,7 @@ export const quoted = (word: string): string =>
 export async function output(
   command: string,
   args: readonly string[],
-  { cwd, code = "engine_unavailable", hint }: { cwd?: string; code?: string; hint: string },
+  { cwd, code = "engine_unavailable", hint }: { cwd?: string; code?: Code; hint: string },
 ): Promise<string> {
   let done: Deno.CommandOutput;
   try {

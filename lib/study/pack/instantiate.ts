@@ -1,5 +1,5 @@
 /** Creates the concrete recipe of a pack's entry: a point of the source's matrix, overrides, name and metadata. */
-import { type Diagnostic, diagnostic, type Place } from "../../contract/error.ts";
+import { type Code, type Diagnostic, diagnostic, type Place } from "../../contract/error.ts";
 import { sameValue } from "../../contract/json.ts";
 import { didYouMean } from "../../contract/nearest.ts";
 import { cloneValue, isObject, type JsonObject, type Value } from "../../contract/value.ts";
@@ -56,7 +56,7 @@ function choosePoint(entry: PackEntry, expansion: MatrixExpansion, diagnostics: 
   if (recipe === null) return null;
   const selection = entry.params.matrix_selection;
   const place: Place = ["recipes", entry.index, "params", "matrix_selection"];
-  const refuse = (code: string, message: string, hint: string | null, at: Place = place) => {
+  const refuse = (code: Code, message: string, hint: string | null, at: Place = place) => {
     diagnostics.push(diagnostic(code, at, message, { hint }));
     return null;
   };
@@ -105,7 +105,7 @@ function recordedPoint(
   recipe: RecipeDocument,
   selection: JsonObject,
   place: Place,
-  refuse: (code: string, message: string, hint: string | null, at?: Place) => null,
+  refuse: (code: Code, message: string, hint: string | null, at?: Place) => null,
 ): RecipeDocument | null {
   const recorded = recipe.metadata.matrix_selection;
   if (isObject(recorded)) {

@@ -1,6 +1,14 @@
 /** Loads a pack: its text, its recipes, and every check that needs no run. All problems are reported at once. */
 import { basename, dirname, resolve } from "node:path";
-import { type Diagnostic, diagnostic, refusal, SvcError } from "../../contract/error.ts";
+import {
+  type Code,
+  type Diagnostic,
+  diagnostic,
+  jsonPath,
+  jsonPointer,
+  refusal,
+  SvcError,
+} from "../../contract/error.ts";
 import { sha256Json } from "../../contract/hash.ts";
 import { didYouMean } from "../../contract/nearest.ts";
 import type { Registry } from "../../contract/registry.ts";
@@ -162,7 +170,7 @@ async function loadRecipes(
       );
     } catch (error) {
       const { code = "recipe_syntax_invalid", message, diagnostics = [] } = error as {
-        code?: string;
+        code?: Code;
         message: string;
         diagnostics?: Diagnostic[];
       };
@@ -190,8 +198,7 @@ function ofRecipe(entry: PackEntry, item: Diagnostic): Diagnostic {
 }
 
 function diagnosticPlace(place: (string | number)[]): Pick<Diagnostic, "path" | "pointer"> {
-  const { path, pointer } = diagnostic("", place, "");
-  return { path, pointer };
+  return { path: jsonPath(place), pointer: jsonPointer(place) };
 }
 
 /** Merges findings that several entries share. */
@@ -301,7 +308,7 @@ export function checkSpecs(pack: Pack, entry: PackEntry, effective: RecipeDocume
   const specs = recipeSpecs(effective);
   for (const [kind, name] of [["dataset", "dataset"], ["task", "task"]] as const) {
     const wanted = pack[kind], actual = specs[kind];
-    const code = `pack_${kind}_mismatch`;
+    const code = `pack_${kind}_mismatch` as const;
     const refuse = (message: string) =>
       found.push(diagnostic(code, ["recipes", entry.index], `Cannot use ${entry.id}: ${message}`, {
         hint: `Declare it as metadata.research.${kind} of the recipe, or correct the pack`,

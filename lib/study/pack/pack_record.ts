@@ -1,5 +1,5 @@
 /** The pack and its recipes from the record of a result (`benchmark.json`): what every row has to follow from. */
-import { SvcError } from "../../contract/error.ts";
+import { type Code, SvcError } from "../../contract/error.ts";
 import { sha256Json } from "../../contract/hash.ts";
 import { sameValue } from "../../contract/json.ts";
 import { cloneValue, isObject, type JsonObject } from "../../contract/value.ts";
@@ -21,7 +21,7 @@ export interface PackRecipe {
  *   the pack does not give
  */
 export function packOfRecord(record: PackRecord): { pack: Pack; recipes: PackRecipe[] } {
-  const refuse = (code: string, why: string): never => {
+  const refuse = (code: Code, why: string): never => {
     throw new SvcError(code, `Cannot use ${PACK_RECORD_FILE}: ${why}`);
   };
   const { pack, diagnostics } = packOfValue(record.pack, () => undefined);

@@ -8,7 +8,7 @@
 import { type InsidePath, openFile } from "../../artifact/inside.ts";
 import { canonicalJson, parseJson } from "../../contract/json.ts";
 import { sha256Hex } from "../../contract/hash.ts";
-import { messageOf, SvcError } from "../../contract/error.ts";
+import { type Code, messageOf, SvcError } from "../../contract/error.ts";
 import { isObject, type JsonObject, type Value } from "../../contract/value.ts";
 import {
   checkEvent,
@@ -183,7 +183,7 @@ export class LedgerIndex {
     return this;
   }
 
-  #refuse(why: string, code = "bundle_hash_mismatch"): never {
+  #refuse(why: string, code: Code = "bundle_hash_mismatch"): never {
     throw new SvcError(code, `Cannot trust the attempt ledger: event ${this.events + 1} ${why}`);
   }
 

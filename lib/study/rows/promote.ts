@@ -3,7 +3,7 @@
  * promoted if exactly one step produced it, or if the pack names the step. A declared metric that no step or several
  * steps produced fails the row, because its origin would be a guess.
  */
-import { SvcError } from "../../contract/error.ts";
+import { type Code, SvcError } from "../../contract/error.ts";
 import { isNumber, isObject, type JsonObject } from "../../contract/value.ts";
 import { appliesTo } from "../pack/pack.ts";
 import type { Measure, MetricProvenance, PackMetric, ResultRow } from "../pack/types.ts";
@@ -69,7 +69,7 @@ export function promoteMetrics(summary: JsonObject, declared: readonly PackMetri
   }
   return promotion;
 
-  function promote(metric: PackMetric): { code: string; message: string }[] {
+  function promote(metric: PackMetric): { code: Code; message: string }[] {
     const { id, source_step, source_operations, definition_version } = metric;
     const all = producers.get(id) ?? [];
     const found = all.filter(({ stepId, operation }) =>

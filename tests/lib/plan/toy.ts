@@ -50,7 +50,7 @@ const relay = defineOperation({
   check: ({ low, high }, connected) => [
     ...(low > high ? [{ message: "Cannot use a low above high", place: ["low"], hint: "Lower it" }] : []),
     ...(connected.has("hint") && low === 0.25
-      ? [{ message: "Cannot use this low with a hint", place: ["low"], code: "ofdm_scenario_conflict" }]
+      ? [{ message: "Cannot use this low with a hint", place: ["low"], code: "ofdm_scenario_conflict" as const }]
       : []),
   ],
   run,

@@ -175,7 +175,7 @@ if (reply.status === 200) {
 }
 // @ts-expect-error there is no such option
 compile(recipe, { mood: "strict" });
-throw new SvcError("x", String(float(1)));
+throw new SvcError("usage_invalid", String(float(1)));
 `;
 
 const release = Deno.env.get("SVC_RELEASE_TESTS") === "1";
