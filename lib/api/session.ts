@@ -7,10 +7,12 @@ import { Artifacts } from "./artifacts.ts";
 import { Benchmarks } from "./benchmarks.ts";
 import { SessionCore, type SessionData, type SessionOptions } from "./core.ts";
 import { Data } from "./data.ts";
+import { groupOf } from "./group.ts";
 import { Models } from "./models.ts";
 import { Recipes } from "./recipes.ts";
 import { Research } from "./research.ts";
-import { Runs } from "./runs.ts";
+import type { AnyCall, GroupOf } from "./call.ts";
+import type { runs } from "./calls/runs.ts";
 import { System } from "./system.ts";
 import { Templates } from "./templates.ts";
 import { Training } from "./training.ts";
@@ -32,7 +34,7 @@ import { Training } from "./training.ts";
 export class Session implements AsyncDisposable {
   readonly #core: SessionCore;
   readonly recipes: Recipes;
-  readonly runs: Runs;
+  readonly runs: GroupOf<typeof runs>;
   readonly benchmarks: Benchmarks;
   readonly templates: Templates;
   readonly data: Data;
@@ -46,7 +48,7 @@ export class Session implements AsyncDisposable {
   constructor(options: SessionOptions = {}) {
     const core = this.#core = new SessionCore(options);
     this.recipes = new Recipes(core);
-    this.runs = new Runs(core);
+    this.runs = groupOf(core, "runs", async () => (await import("./calls/runs.ts")).runs);
     this.benchmarks = new Benchmarks(core);
     this.templates = new Templates(core);
     this.data = new Data(core);
@@ -70,6 +72,11 @@ export class Session implements AsyncDisposable {
   /** The operations of the session: built-in, of `operations`, and of adapters. */
   registry(): ReturnType<SessionCore["registry"]> {
     return this.#core.registry();
+  }
+
+  /** Performs a call whose fields were checked. */
+  async perform(call: AnyCall, input: Readonly<Record<string, unknown>>, means: object = {}): Promise<unknown> {
+    return await call.run(this.#core, input, means);
   }
 
   /** Fetches the files of a program that was imported by URL, once; a failure is a warning for the logger. */

@@ -177,11 +177,11 @@ export function command<const Usage extends string, Result, O extends Options = 
 
 /**
  * Adds commands to the program.
- * @param groups descriptions of the commands that only hold others
+ * @param description of the command that only holds them
  */
 export function addCommands(
   program: Command,
-  groups: Readonly<Record<string, string>>,
+  description: string,
   specs: readonly CommandSpec[],
 ): void {
   for (const spec of specs) {
@@ -190,7 +190,7 @@ export function addCommands(
     let parent = program;
     for (const name of names.slice(0, -1)) {
       parent = parent.commands.find((child) => child.name() === name) ??
-        parent.command(name).description(upperFirst(groups[name]));
+        parent.command(name).description(upperFirst(description));
     }
     const added = parent.command(names.at(-1)!).description(upperFirst(spec.summary));
     for (const word of words.slice(names.length)) {

@@ -2,29 +2,11 @@
 import { canonicalJson } from "../contract/json.ts";
 import { SvcError } from "../contract/error.ts";
 import { withSystemCode } from "../contract/system_error.ts";
+import { upperFirst } from "../contract/sentence.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import { version } from "../run/version.ts";
 import { Command, CommanderError, InvalidArgumentError, Option } from "./commander.ts";
-import { addCommands } from "./command.ts";
-import { adapterCommands } from "./commands/adapter.ts";
-import { artifactCommands } from "./commands/artifact.ts";
-import { benchmarkCommands } from "./commands/benchmark.ts";
-import { reportCommands } from "./commands/benchmark_report.ts";
-import { captureCommands } from "./commands/capture.ts";
-import { dataCommands } from "./commands/data.ts";
-import { docsCommands } from "./commands/docs.ts";
-import { matrixCommands } from "./commands/matrix.ts";
-import { modelsCommands } from "./commands/models.ts";
-import { operationCommands } from "./commands/operation.ts";
-import { opsCommands } from "./commands/ops.ts";
-import { recipeCommands } from "./commands/recipe.ts";
-import { researchCommands } from "./commands/research.ts";
-import { runsCommands } from "./commands/runs.ts";
-import { suiteCommands } from "./commands/suite.ts";
-import { systemCommands } from "./commands/system.ts";
-import { templateCommands } from "./commands/template.ts";
-import { mcpCommands } from "./commands/mcp.ts";
-import { uiCommands } from "./commands/ui.ts";
+import { addCommands, type CommandSpec } from "./command.ts";
 import { contextOf } from "./context.ts";
 import { EXIT_CODE_HELP, exitCodeOf, formatError, problemDocument, usageMessage } from "./problem.ts";
 import { colorWanted, environment, painter, stderr, stdout, type Streams, streams, useStreams } from "./terminal.ts";
@@ -42,33 +24,82 @@ svc help <command> shows a command; svc help exit-codes lists the exit codes.
 Environment: SVC_WORKSPACE (state directory), SVC_TRUST (trust file), SVC_TOKEN (of ui serve), NO_COLOR, CLICOLOR, CLICOLOR_FORCE
 `;
 
-/** Descriptions of the commands that hold others. */
-const GROUPS = {
-  ops: "list and show the operations a recipe can use",
-  profiles: "list and show the execution profiles a recipe can claim",
-  recipe: "validate, plan and run recipes",
-  runs: "list, show, verify, reproduce and compare run bundles",
-  benchmark: "run packs of recipes under one protocol, and read their results",
-  research: "datasets, tasks and metrics, and recipes that name them",
-  template: "start a recipe from a scenario",
-  suite: "families of benchmark protocols, their tasks and packs",
-  submission: "check a submitted benchmark",
-  data: "datasets, and manifests of image folders",
-  models: "list, fetch and verify the models that operations name",
-  adapter: "external models and codecs in folders",
-  artifact: "package, import, list, show, verify and remove trained networks",
-  differentiable: "trainable components of a recipe, and projects to train them",
-  "dataset-capture": "datasets for training, captured from the edges of a recipe",
-  schema: "print the JSON Schema of a kind of file",
-  operation: "operations of your own: scaffold and conformance suite",
-  index: "the index of runs and results",
-  store: "artifacts, models and datasets stored by digest",
-  ui: "serve the HTTP interface",
-  mcp: "serve tools to assistants (Model Context Protocol)",
+type Load = () => Promise<readonly CommandSpec[]>;
+
+const ops: Load = async () => (await import("./commands/ops.ts")).opsCommands;
+const suites: Load = async () => (await import("./commands/suite.ts")).suiteCommands;
+const training: Load = async () => (await import("./commands/capture.ts")).captureCommands;
+const system: Load = async () => (await import("./commands/system.ts")).systemCommands;
+
+/** The first words of the commands: the description of one that holds others, and the module of its commands. */
+const COMMANDS: Readonly<Record<string, [description: string, load: Load]>> = {
+  ops: ["list and show the operations a recipe can use", ops],
+  profiles: ["list and show the execution profiles a recipe can claim", ops],
+  operation: [
+    "operations of your own: scaffold and conformance suite",
+    async () => (await import("./commands/operation.ts")).operationCommands,
+  ],
+  recipe: ["validate, plan and run recipes", async () => [
+    ...(await import("./commands/recipe.ts")).recipeCommands,
+    ...(await import("./commands/matrix.ts")).matrixCommands,
+  ]],
+  runs: [
+    "list, show, verify, reproduce and compare run bundles",
+    async () => (await import("./commands/runs.ts")).runsCommands,
+  ],
+  benchmark: ["run packs of recipes under one protocol, and read their results", async () => [
+    ...(await import("./commands/benchmark.ts")).benchmarkCommands,
+    ...(await import("./commands/benchmark_report.ts")).reportCommands,
+  ]],
+  research: [
+    "datasets, tasks and metrics, and recipes that name them",
+    async () => (await import("./commands/research.ts")).researchCommands,
+  ],
+  template: [
+    "start a recipe from a scenario",
+    async () => (await import("./commands/template.ts")).templateCommands,
+  ],
+  suite: ["families of benchmark protocols, their tasks and packs", suites],
+  submission: ["check a submitted benchmark", suites],
+  data: [
+    "datasets, and manifests of image folders",
+    async () => (await import("./commands/data.ts")).dataCommands,
+  ],
+  models: [
+    "list, fetch and verify the models that operations name",
+    async () => (await import("./commands/models.ts")).modelsCommands,
+  ],
+  adapter: [
+    "external models and codecs in folders",
+    async () => (await import("./commands/adapter.ts")).adapterCommands,
+  ],
+  artifact: [
+    "package, import, list, show, verify and remove trained networks",
+    async () => (await import("./commands/artifact.ts")).artifactCommands,
+  ],
+  differentiable: ["trainable components of a recipe, and projects to train them", training],
+  "dataset-capture": ["datasets for training, captured from the edges of a recipe", training],
+  init: ["", system],
+  doctor: ["", system],
+  schema: ["print the JSON Schema of a kind of file", system],
+  index: ["the index of runs and results", system],
+  store: ["artifacts, models and datasets stored by digest", system],
+  client: ["", system],
+  completion: ["", system],
+  docs: ["", async () => (await import("./commands/docs.ts")).docsCommands],
+  ui: ["serve the HTTP interface", async () => (await import("./commands/ui.ts")).uiCommands],
+  mcp: [
+    "serve tools to assistants (Model Context Protocol)",
+    async () => (await import("./commands/mcp.ts")).mcpCommands,
+  ],
 };
 
-/** The program with all of its commands. */
-export function buildProgram(): Command {
+/**
+ * The program.
+ * @param words of a command line: only the commands that they name are loaded, of the others the first word is known; all
+ *   commands when left out, or when the words name none
+ */
+export async function buildProgram(words: readonly string[] = []): Promise<Command> {
   const program = new Command("svc")
     .description("Reproducible experiments for communication and semantic-communication research.")
     .version(version, "--version", "Print the version")
@@ -113,27 +144,15 @@ export function buildProgram(): Command {
     .showSuggestionAfterError()
     .configureOutput({ writeOut: stdout, writeErr: () => {} })
     .exitOverride();
-  addCommands(program, GROUPS, [
-    ...opsCommands,
-    ...operationCommands,
-    ...recipeCommands,
-    ...matrixCommands,
-    ...runsCommands,
-    ...benchmarkCommands,
-    ...reportCommands,
-    ...researchCommands,
-    ...templateCommands,
-    ...suiteCommands,
-    ...dataCommands,
-    ...modelsCommands,
-    ...adapterCommands,
-    ...artifactCommands,
-    ...captureCommands,
-    ...systemCommands,
-    ...docsCommands,
-    ...uiCommands,
-    ...mcpCommands,
-  ]);
+  const named = Object.keys(COMMANDS).filter((name) => words.includes(name));
+  const loads = new Set((named.length > 0 ? named : Object.keys(COMMANDS)).map((name) => COMMANDS[name][1]));
+  const specs = (await Promise.all([...loads].map((load) => load()))).flat();
+  const known = new Set(specs.map(({ usage }) => usage.split(" ")[0]));
+  for (const [name, [description]] of Object.entries(COMMANDS)) {
+    const own = specs.filter(({ usage }) => usage.split(" ")[0] === name);
+    if (known.has(name)) addCommands(program, description, own);
+    else program.command(name).description(upperFirst(description));
+  }
   for (const command of everyCommand(program)) {
     command.exitOverride().configureOutput({ writeOut: stdout, writeErr: () => {} }).showSuggestionAfterError();
   }
@@ -168,7 +187,7 @@ export async function main(args: readonly string[], io: Streams = Deno): Promise
     stdout(EXIT_CODE_HELP);
     return 0;
   }
-  const program = buildProgram();
+  const program = await buildProgram(args);
   // Asked by the completion scripts; its words are not to be parsed as a command.
   if (args[0] === "__complete") {
     await (await import("./complete.ts")).printCompletions(program, args.slice(args[1] === "--" ? 2 : 1));

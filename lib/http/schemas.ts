@@ -1,4 +1,5 @@
 /** Shapes that several routes share. Replies are open: a later version may add members. */
+import { documentOf, OBJECT } from "../api/documents.ts";
 import type { Diagnostic } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { z } from "../contract/zod.ts";
@@ -6,10 +7,7 @@ import { RUN_STATUSES } from "../run/documents.ts";
 import type { RunRow } from "../run/store.ts";
 import { JOB_KINDS, JOB_STATES } from "./jobs/types.ts";
 
-/** Any JSON object, its numbers typed. */
-export const OBJECT = z.record(z.string(), z.unknown());
-/** A document of the library: `T` is its type for clients, `shape` is what the description publishes of it. */
-export const documentOf = <T>(shape: z.ZodType = OBJECT): z.ZodType<T> => shape as z.ZodType<T>;
+export { documentOf, OBJECT };
 /** A recipe in a request; the compiler reports its problems, each with a place and a hint. */
 export const RECIPE = z.unknown().describe("authored recipe; 1 and 1.0 are two values");
 export const EXECUTION = z.unknown().describe(

@@ -7,6 +7,8 @@ import type { Report } from "../http/jobs/types.ts";
 import type { Route } from "../http/route.ts";
 import type { PlainReply } from "../http/threads/protocol.ts";
 import type { Session } from "../api/session.ts";
+import type { AnyCall } from "../api/call.ts";
+import { runs } from "../api/calls/runs.ts";
 import { canonicalJson } from "../contract/json.ts";
 import { SvcError } from "../contract/error.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
@@ -59,12 +61,7 @@ const ROUTES: readonly [string, string, "destructive"?][] = [
   ["recipes_expand", "post /api/recipe/matrix/expand"],
   ["recipes_save", "post /api/recipe/save", "destructive"],
   ["runs_show", "get /api/runs/:run_id"],
-  ["runs_verify", "get /api/runs/:run_id/verify"],
-  ["runs_diff", "get /api/runs/diff"],
-  ["runs_table", "get /api/runs/table"],
   ["runs_figure", "get /api/runs/figure"],
-  ["runs_prune", "post /api/runs/prune", "destructive"],
-  ["runs_remove", "post /api/runs/remove", "destructive"],
   ["arrays_show", "get /api/array"],
   ["arrays_series", "get /api/series"],
   ["images_show", "get /api/image"],
@@ -77,6 +74,9 @@ const ROUTES: readonly [string, string, "destructive"?][] = [
   ["results_figure", "get /api/benchmarks/results/:result_id/figure"],
   ["adapters_list", "get /api/adapters"],
   ["system_doctor", "get /api/doctor"],
+  ...Object.entries(runs).flatMap(([verb, { tool, http }]: [string, AnyCall]): typeof ROUTES =>
+    tool === undefined ? [] : [[`runs_${verb}`, http.route, tool === true ? undefined : tool]]
+  ),
 ];
 
 const CONFIRM = { type: "boolean", description: "true to remove or overwrite; ask the person first" };

@@ -161,10 +161,10 @@ function codesPage(): string {
 
 // Commands and routes
 
-function commandsPage(): string {
+async function commandsPage(): Promise<string> {
   const leaves = (command: Command): Command[] =>
     command.commands.length === 0 ? [command] : command.commands.flatMap((child) => leaves(child as Command));
-  const program = buildProgram();
+  const program = await buildProgram();
   const help = (command: Command): string => {
     let text = "";
     command.configureOutput({ writeOut: (part) => text += part, getOutHelpWidth: () => 100 });
@@ -202,18 +202,18 @@ function routesPage(): string {
 }
 
 /** All pages by path under `docs/reference/`. */
-function referencePages(): Map<string, string> {
+async function referencePages(): Promise<Map<string, string>> {
   return new Map([
     ...operationPages(),
     ["metrics.md", metricsPage()],
     ["codes.md", codesPage()],
-    ["commands.md", commandsPage()],
+    ["commands.md", await commandsPage()],
     ["routes.md", routesPage()],
   ]);
 }
 
 if (import.meta.main) {
-  const pages = referencePages();
+  const pages = await referencePages();
   const outdated: string[] = [];
   for (const [path, text] of pages) {
     const file = new URL(path, FOLDER);

@@ -72,6 +72,10 @@ export function collectGarbage(
     if (!dryRun) files.remove(path);
   };
   try {
+    const contents = unusedContents(workspace.contents).map((sha256) => {
+      const path = contentsPath(workspace.contents, sha256);
+      return { what: "content" as const, path: shown(path), size_bytes: bytesOf(path) };
+    });
     for (const id of namesIn(workspace.transit)) {
       withLock(id, () => discard("staging", entryInside(workspace.transit, id)));
     }
@@ -95,12 +99,9 @@ export function collectGarbage(
     for (const id of namesIn(workspace.reservations)) withLock(id, () => discardReservation(id));
     // Releasing a lock removes its file.
     for (const name of dryRun ? [] : namesIn(workspace.locks)) withLock(name.replace(/\.lock$/, ""), () => {});
-    for (const sha256 of unusedContents(workspace.contents)) {
-      const path = contentsPath(workspace.contents, sha256);
-      items.push({ what: "content", path: shown(path), size_bytes: bytesOf(path) });
-      if (!dryRun) releaseContents(workspace.contents, [sha256]);
-    }
-    items.push(...more(dryRun));
+    // Those that only a removed run used count in its size.
+    if (!dryRun) releaseContents(workspace.contents, unusedContents(workspace.contents));
+    items.push(...contents, ...more(dryRun));
   } finally {
     lock.release();
   }

@@ -40,8 +40,8 @@ Deno.test("links of documents lead to files and headings that exist", () => {
   assert.deepEqual(broken, []);
 });
 
-Deno.test("commands in documents exist, with their options", () => {
-  const program = buildProgram(), wrong: string[] = [];
+Deno.test("commands in documents exist, with their options", async () => {
+  const program = await buildProgram(), wrong: string[] = [];
   const known = (command: Command) => new Set(command.options.flatMap(({ long, short }) => [long, short]));
   for (const document of DOCUMENTS.filter((path) => !path.includes("/reference/"))) {
     const text = Deno.readTextFileSync(document);

@@ -2,18 +2,11 @@
 import type { WrittenFiles } from "../../study/report/reports.ts";
 import { SvcError } from "../../contract/error.ts";
 import { FIGURE_TYPES, type FigureType, INTERVALS_OVER } from "../../figure/types.ts";
-import { InvalidArgumentError } from "../commander.ts";
+import { place } from "../call_commands.ts";
 import { choice, command, type CommandSpec, list, parsed, text } from "../command.ts";
 import type { CliContext } from "../context.ts";
 
 const commaList = (names: string): string[] => names.split(",").map((part) => part.trim()).filter(Boolean);
-
-/** Reads a repeatable `id=value`. */
-export function place(text: string, before: Record<string, string>): Record<string, string> {
-  const [id, value] = [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)];
-  if (!text.includes("=") || id === "" || value === "") throw new InvalidArgumentError("Write it as snr_db=10.");
-  return { ...before, [id]: value };
-}
 
 const documentOf = ({ result_id, result_sha256, directory, files }: WrittenFiles) => ({
   schema_version: 1,

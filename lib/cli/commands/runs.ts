@@ -1,59 +1,35 @@
 /** `svc runs`: list, show, verify, reproduce, compare, prune, restore and remove run bundles. */
 import { join } from "node:path";
-import { SvcError } from "../../contract/error.ts";
+import { runs } from "../../api/calls/runs.ts";
 import { prettyJson } from "../../contract/json.ts";
 import { isNumber, type JsonObject, toNumber } from "../../contract/value.ts";
-import {
-  ALL_METRICS,
-  choice,
-  command,
-  type CommandSpec,
-  flag,
-  FORMAT,
-  IGNORE_ESTIMATE,
-  LINT,
-  names,
-  parsed,
-  text,
-  whole,
-  WORKERS,
-} from "../command.ts";
-import { FIGURE_TYPES, type FigureType } from "../../figure/types.ts";
-import { headlineView } from "../headline_view.ts";
+import { FIGURE_TYPES } from "../../figure/types.ts";
+import type { RetentionReport } from "../../run/retention.ts";
+import { commandsOf, type Faces } from "../call_commands.ts";
+import { ALL_METRICS, choice, command, type CommandSpec, flag, FORMAT, LINT, text } from "../command.ts";
 import { exchangeCommands } from "../exchange.ts";
 import { countProgress } from "../fetch_progress.ts";
+import { headlineView } from "../headline_view.ts";
 import { EXIT, reportText } from "../problem.ts";
-import type { RetentionReport } from "../../run/retention.ts";
 import { type Column, formatBytes, formatTable, right } from "../table.ts";
-import { place, readStyle, showFiles } from "./benchmark_report.ts";
+import { readStyle, showFiles } from "./benchmark_report.ts";
 import { counted } from "./recipe.ts";
 
+/** Options that select runs, for push. */
 const SELECTION = {
-  recipe: text("--recipe <name>", "runs of this recipe and of the variants of its matrix"),
-  olderThan: text("--older-than <age>", "runs that finished more than AGE ago (30d, 12h)"),
-  largerThan: text("--larger-than <size>", "runs larger than SIZE (100MB, 1GiB)"),
+  recipe: text("--recipe <name>", "only runs of this recipe and of the variants of its matrix"),
+  olderThan: text("--older-than <age>", "only runs that finished more than AGE ago (30d, 12h)"),
+  largerThan: text("--larger-than <size>", "only runs larger than SIZE (100MB, 1GiB)"),
 };
-const DRY_RUN = flag("--dry-run", "print what would be removed, and change nothing");
 
-const STATES = ["running", "completed", "failed", "canceled", "incomplete"];
-
-export const runsCommands: CommandSpec[] = [
-  command({
-    usage: "runs list",
-    summary: "list runs, newest first",
-    options: {
-      status: choice("--status <status>", "only runs in this state", STATES),
-      recipe: SELECTION.recipe,
-      where: parsed("--where <id=value>", "only runs with this value of a parameter or metric; repeat", place, {}),
-      limit: parsed("--limit <n>", "maximum number of rows", whole(1), 100),
-      format: FORMAT,
-    },
+const faces: Faces<typeof runs> = {
+  list: {
+    options: { format: FORMAT },
     examples: ["svc runs list --status failed", "svc runs list --where modulator.modulation=qpsk --format csv"],
-    call: ({ svc, options: { format: _, ...filter }, context }) =>
-      svc.runs.list(filter, {
-        onProgress: countProgress(context, "runs into the index"),
-        onDamage: (reason) => context.note(`The index of runs was damaged and is made anew: ${reason}`),
-      }),
+    means: ({ context }) => ({
+      onProgress: countProgress(context, "runs into the index"),
+      onDamage: (reason) => context.note(`The index of runs was damaged and is made anew: ${reason}`),
+    }),
     json: (runs) => ({ schema_version: 1, runs }),
     show(runs, { context, options: { status, recipe, where, format } }) {
       if (format === "json") return prettyJson({ schema_version: 1, runs });
@@ -78,21 +54,13 @@ export const runsCommands: CommandSpec[] = [
       if (format === "csv" || runs.some(({ artifacts }) => artifacts === "pruned")) columns.push("artifacts");
       return formatTable(rows, [...columns, "created"], format);
     },
-  }),
-  command({
-    usage: "runs table",
-    summary: "print a table of finished runs: differing parameters, and metrics with intervals",
-    options: {
-      recipe: SELECTION.recipe,
-      where: parsed("--where <id=value>", "only runs with this value of a parameter or metric; repeat", place, {}),
-      metrics: parsed("--metrics <ids>", "comma-separated metrics (default: those of the task)", names),
-      format: choice("--format <format>", "output format", ["table", "csv", "json", "md", "tex"], "table"),
-    },
+  },
+  table: {
+    options: { format: choice("--format <format>", "output format", ["table", "csv", "json", "md", "tex"], "table") },
     examples: [
       "svc runs table --recipe sweep --format csv > sweep.csv",
       "svc runs table --where modulator.modulation=qpsk --metrics channel.ber,channel.bler",
     ],
-    call: ({ svc, options: { format: _, ...request } }) => svc.runs.table(request),
     json: (table) => table,
     async show(table, { context, options: { format } }) {
       if (format === "json") return prettyJson(table);
@@ -105,27 +73,12 @@ export const runsCommands: CommandSpec[] = [
       );
       return formatTable(lines, columns.map(({ title, align }, at) => ({ key: `${at}`, title, align })));
     },
-  }),
-  command({
-    usage: "runs plot [type]",
-    summary: "plot finished runs of a recipe, such as the variants of its matrix",
+  },
+  plot: {
     choices: { type: FIGURE_TYPES },
-    options: {
-      recipe: SELECTION.recipe,
-      x: text("--x <id>", "dimension, step.parameter or metric along x (default: an Es/N0, else the first dimension)"),
-      y: text("--y <id>", "metric along y"),
-      group: text("--group <by>", "group curves by method, recipe or metric:<id> (default: method)"),
-      where: parsed("--where <id=value>", "only runs with this value of a parameter or metric; repeat", place, {}),
-      bound: text("--bound <id>", "metric drawn as a dashed line, a bound of the metric along y"),
-      style: text("--style <style>", "svc, paper, compact or a JSON or YAML file (default: svc)"),
-      out: parsed("--out <folder>", "output folder", (folder: string) => folder, "figures"),
-      name: text("--name <name>", "name of the files, without extension"),
-    },
+    options: { style: text("--style <style>", "svc, paper, compact or a JSON or YAML file (default: svc)") },
     examples: ["svc runs plot --recipe sweep --x snr_db --y channel.ber"],
-    async call({ svc, args: [type], options: { style, out, name, ...request } }) {
-      const wanted = { ...request, plot: type as FigureType | undefined };
-      return await svc.runs.plot(wanted, { style: await readStyle(style), out, name });
-    },
+    means: async ({ options }) => ({ style: await readStyle(options.style) }),
     json: ({ directory, files, runs, plot: { plot, x, y, group } }) => ({
       schema_version: 1,
       directory,
@@ -136,19 +89,14 @@ export const runsCommands: CommandSpec[] = [
       y: y || null,
       group,
     }),
-    show: (written, call) => showFiles(written, call),
-  }),
-  command({
-    usage: "runs show <run>",
-    summary: "show the outcome of a run (a unique prefix of its id is enough)",
+    show: (written, given) => showFiles(written, given),
+  },
+  show: {
     options: { allMetrics: ALL_METRICS },
-    async call({ svc, args: [id], options: { allMetrics } }) {
-      const shown = await svc.runs.show(id);
-      return { ...shown, view: await headlineView(svc, shown.run_id, allMetrics) };
-    },
     json: ({ directory, summary, manifest }) => ({ schema_version: 1, directory, summary, manifest }),
-    async show({ summary, directory, view }, { context }) {
+    async show({ summary, directory }, { svc, context, options: { allMetrics } }) {
       const { headlineTable } = await import("../headline.ts");
+      const view = await headlineView(svc, String(summary.run_id), allMetrics);
       const steps = summary.steps as JsonObject[];
       context.print(`${context.paint("bold", String(summary.run_id))}  ${summary.status}`);
       context.print(`  recipe ${summary.recipe_name}, hash ${summary.recipe_sha256}`);
@@ -159,85 +107,39 @@ export const runsCommands: CommandSpec[] = [
         const ms = isNumber(seconds) ? (toNumber(seconds) * 1000).toFixed(1) : "";
         return { step: String(step.id), operation: String(step.op), status: String(step.status), ms };
       });
-      const columns = ["step", "operation", "status"];
-      context.print(formatTable(rows, [...columns, right("ms")]));
+      context.print(formatTable(rows, ["step", "operation", "status", right("ms")]));
       const metrics = headlineTable(steps, view);
       if (metrics !== "") context.print(metrics);
       return `bundle ${directory}`;
     },
-  }),
-  command({
-    usage: "runs manifest <run>",
-    summary: "print the manifest of a run",
-    call: async ({ svc, args: [id] }) => (await svc.runs.show(id)).manifest,
-    json: (manifest) => manifest,
-    show: (document) => prettyJson(document),
-  }),
-  command({
-    usage: "runs pictures <run>",
-    summary: "write the images of a run as PNG files, with a strip of sent beside received images",
-    options: { out: parsed("--out <folder>", "output folder", (folder: string) => folder, "pictures") },
+  },
+  pictures: {
     examples: ["svc runs pictures 20260101T120000Z_quickstart --out pictures"],
-    call: ({ svc, args: [id], options: { out } }) => svc.runs.pictures(id, { out }),
-    json: (written) => ({ schema_version: 1, ...written }),
     show: ({ directory, files, strip }, { context }) => {
       for (const file of files) context.print(`  ${file}`);
       return `strip ${join(directory, strip)}`;
     },
-  }),
-  command({
-    usage: "runs export <run>",
-    summary: "export a finished run as an archive format",
-    options: {
-      format: choice("--format <format>", "Workflow Run RO-Crate 1.1", ["ro-crate"], "ro-crate"),
-      out: text("--out <folder>", "a new folder (default: <run>.crate)"),
-      licence: text("--licence <licence>", "URL or name of the licence of the data"),
-    },
+  },
+  export: {
+    options: { format: choice("--format <format>", "Workflow Run RO-Crate 1.1", ["ro-crate"], "ro-crate") },
     examples: ["svc runs export 20260101T120000Z_quickstart --format ro-crate --out crate"],
-    call: async ({ svc, args: [id], options: { out, licence } }) => {
-      const { run_id } = await svc.runs.show(id);
-      return await svc.runs.export(run_id, { out: out ?? `${run_id}.crate`, licence });
-    },
-    json: (written) => ({ schema_version: 1, ...written }),
     show: ({ directory, files }) => `crate ${directory}, ${counted(files.length, "file")}`,
-  }),
-  command({
-    usage: "runs verify <run>",
-    summary: "verify the hashes and the links between the documents of a bundle; exit 6 on a difference",
-    options: {
-      signedBy: text("--signed-by <file>", "file of allowed signers; the run must have the signature of one of them"),
-    },
+  },
+  verify: {
     examples: [
       "svc runs verify 20260101T120000Z_quickstart",
       "svc runs verify 20260101T120000Z_quickstart --signed-by allowed_signers",
     ],
-    call: ({ svc, args: [id], options: { signedBy } }) => svc.runs.verify(id, { signedBy }),
     show: (report, { context }) => reportText(report, context.paint),
     exit: ({ status }) => status === "invalid" ? EXIT.differs : EXIT.ok,
-  }),
-  command({
-    usage: "runs sign <run>",
-    summary: "sign a finished run with a key of OpenSSH: writes SHA256SUMS.sig, which runs verify --signed-by checks",
-    options: {
-      key: text("--key <file>", "private key, or public key whose private key ssh-agent holds (required)"),
-    },
+  },
+  sign: {
     examples: ["svc runs sign 20260101T120000Z_quickstart --key ~/.ssh/id_ed25519"],
-    call: ({ svc, args: [id], options: { key } }) => {
-      if (key === undefined) {
-        throw new SvcError("usage_invalid", "Cannot sign without a key", { hint: "Add --key ~/.ssh/id_ed25519" });
-      }
-      return svc.runs.sign(id, key);
-    },
-    json: (signed) => ({ schema_version: 1, ...signed }),
     show: ({ path, sha256sums }) => `signed SHA256SUMS ${sha256sums}\n${path}`,
-  }),
-  command({
-    usage: "runs reproduce <run>",
-    summary: "run the recipe of a bundle again and compare all artifacts; exit 6 on a difference",
-    options: { parallelWorkers: WORKERS, ignoreEstimate: IGNORE_ESTIMATE, ...LINT },
+  },
+  reproduce: {
+    options: { lint: LINT.lint },
     cancellable: true,
-    call: ({ svc, args: [id], options, cancellation, onEvent }) =>
-      svc.runs.reproduce(id, { ...options, cancellation, onEvent }),
     json: (report) => report,
     show({ status, run_id, reproduced_run_id, artifacts, first_difference, warnings }, { context, cancellation }) {
       context.findings(warnings);
@@ -252,11 +154,8 @@ export const runsCommands: CommandSpec[] = [
       if (first_difference) context.print(`  first difference: step ${first_difference}`);
     },
     exit: ({ status }) => status === "identical" ? EXIT.ok : EXIT.differs,
-  }),
-  command({
-    usage: "runs diff <a> <b>",
-    summary: "compare two runs: recipe, plan, environment, metrics, artifacts",
-    call: ({ svc, args: [a, b] }) => svc.runs.diff(a, b),
+  },
+  diff: {
     json: (report) => report,
     show(report, { context: { paint } }) {
       const value = (item: unknown) =>
@@ -276,43 +175,30 @@ export const runsCommands: CommandSpec[] = [
       }
       return lines.join("\n");
     },
-  }),
-  command({
-    usage: "runs prune [runs...]",
-    summary:
-      "delete the artifacts of finished runs; documents and digests are kept, and runs restore makes the files again",
-    options: { ...SELECTION, dryRun: DRY_RUN },
+  },
+  prune: {
     examples: ["svc runs prune --larger-than 100MB --dry-run", "svc runs prune --recipe sweep --older-than 30d"],
-    call: ({ svc, args: [ids], options: { dryRun, ...selection } }) =>
-      svc.runs.prune({ ids, ...selection }, { dryRun }),
     show: (report) => retentionText(report, "pruned"),
-  }),
-  command({
-    usage: "runs restore <run>",
-    summary: "run a pruned run again and restore its artifacts; exit 6 without a change when a digest differs",
-    options: { parallelWorkers: WORKERS, ignoreEstimate: IGNORE_ESTIMATE },
+  },
+  restore: {
     cancellable: true,
-    call: ({ svc, args: [id], options, cancellation, onEvent }) =>
-      svc.runs.restore(id, { ...options, cancellation, onEvent }),
     show: ({ status, run_id, files, size_bytes }, { context: { paint } }) =>
       status === "complete"
         ? `${paint("green", "complete")}  ${run_id}: no artifact is missing`
         : `${paint("green", "restored")}  ${run_id}: ${counted(files, "artifact")}, ${formatBytes(size_bytes)}`,
-  }),
-  command({
-    usage: "runs remove [runs...]",
-    summary: "delete finished runs; their ids stay reserved",
-    options: { ...SELECTION, dryRun: DRY_RUN, yes: flag("--yes", "do not ask for confirmation") },
+  },
+  remove: {
+    options: { yes: flag("--yes", "do not ask for confirmation") },
     examples: ["svc runs remove 20260101T120000Z_quickstart", "svc runs remove --older-than 30d --dry-run"],
-    async call({ svc, args: [ids], options: { yes, dryRun, ...selection }, context }) {
-      const found = await svc.runs.remove({ ids, ...selection }, { dryRun: true });
+    async call({ options: { yes, dryRun }, context, svc }, perform) {
+      const found = await perform({ dry_run: true });
       if (dryRun || found.runs.length === 0) return found;
-      const exact = found.runs.map(({ run_id }) => run_id);
-      const shown = exact.length > 5 ? `${exact.slice(0, 5).join(", ")}, …` : exact.join(", ");
-      const question = `Remove ${counted(exact.length, "run")} (${formatBytes(found.size_bytes)}): ${shown}?`;
-      const refusal = `Cannot remove ${exact.length} runs without being asked`;
+      const ids = found.runs.map(({ run_id }) => run_id);
+      const shown = ids.length > 5 ? `${ids.slice(0, 5).join(", ")}, …` : ids.join(", ");
+      const question = `Remove ${counted(ids.length, "run")} (${formatBytes(found.size_bytes)}): ${shown}?`;
+      const refusal = `Cannot remove ${ids.length} runs without being asked`;
       return context.confirmed(yes, question, refusal)
-        ? await svc.runs.remove({ ids: exact })
+        ? await svc.runs.remove({ ids })
         : { ...found, runs: [], files: 0, size_bytes: 0, freed_bytes: 0 };
     },
     json: (report) => ({
@@ -321,32 +207,32 @@ export const runsCommands: CommandSpec[] = [
       ...report,
     }),
     show: (report) => retentionText(report, "removed"),
-  }),
-  command({
-    usage: "runs gc",
-    summary:
-      "remove what killed processes left: staging, unused reservations, stored artifacts and evidence without owner",
-    options: {
-      incomplete: text(
-        "--incomplete <age>",
-        "also remove incomplete runs that began at least this long ago, such as 7d",
-      ),
-      dryRun: DRY_RUN,
-    },
-    call: ({ svc, options }) => svc.runs.gc(options),
+  },
+  gc: {
     show({ dry_run, items, size_bytes }, { context }) {
       for (const { what, path, size_bytes: bytes } of items) context.print(`  ${what}  ${path}  ${formatBytes(bytes)}`);
       return items.length === 0
         ? "found nothing to remove"
         : `${dry_run ? "would remove" : "removed"} ${counted(items.length, "item")}, ${formatBytes(size_bytes)}`;
     },
+  },
+};
+
+export const runsCommands: CommandSpec[] = [
+  ...commandsOf("runs", runs, faces),
+  command({
+    usage: "runs manifest <run>",
+    summary: "print the manifest of a run",
+    call: async ({ svc, args: [id] }) => (await svc.runs.show(id)).manifest,
+    json: (manifest) => manifest,
+    show: (document) => prettyJson(document),
   }),
   ...exchangeCommands(
     "runs",
     "finished runs",
     "20260101T120000Z_quickstart",
     {
-      push: (svc, store, selection, options) => svc.runs.push(store, selection, options),
+      push: (svc, store, selection, options) => svc.runs.push(store, { ...selection, ...options }),
       pull: (svc, store, ids, options) => svc.runs.pull(store, ids, options),
     },
     SELECTION,

@@ -21,7 +21,7 @@ Deno.test("the command line starts without the libraries of single commands", as
       if (code !== undefined && !isDynamic) loaded.add(code.specifier);
     }
   }
-  assert.ok(loaded.size > 30, "the walk found the commands");
+  assert.ok(loaded.size > 15, "the walk found the program");
   const heavy = /^npm:(?!commander)|^node:zlib$|\/(ops|lib\/numeric|lib\/study\/(?!engine\/)\w+|lib\/research)\//;
   assert.deepEqual([...loaded].filter((specifier) => heavy.test(specifier)), []);
 });

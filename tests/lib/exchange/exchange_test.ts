@@ -61,7 +61,7 @@ Deno.test("runs, results, models and datasets go to a store and come back verifi
   await Deno.mkdir(join(stateDir, "datasets/own"), { recursive: true });
   await Deno.writeTextFile(join(stateDir, "datasets/own/empty.txt"), "");
 
-  const sent = await here.runs.push(AT, {}, options);
+  const sent = await here.runs.push(AT, options);
   assert.deepEqual(sent.items.map(({ id, status }) => [id, status]).sort(), ids.map((id) => [id, "sent"]).sort());
   assert.ok(store.objects.has(`study/runs/${ids[0]}.json`));
   const last = store.requests.findLastIndex((line) => line.startsWith("PUT study/sha256/"));
@@ -70,7 +70,7 @@ Deno.test("runs, results, models and datasets go to a store and come back verifi
     const [, digest] = /^study\/sha256\/..\/(\w+)$/.exec(key) ?? [];
     if (digest !== undefined) assert.equal(digest, sha256Hex(bytes));
   }
-  assert.deepEqual((await here.runs.push(AT, { ids: [ids[1]] }, options)).items.map(({ status }) => status), [
+  assert.deepEqual((await here.runs.push(AT, { ids: [ids[1]], ...options })).items.map(({ status }) => status), [
     "present",
   ]);
   await here.benchmarks.push(AT, [], options);
@@ -123,7 +123,7 @@ Deno.test("damage of a store is found, named, and repaired from a good copy and 
   const fetched = { id: "org/net", version: revision, url: "", sha256: "", files, fetched_at_utc: "" };
   await Deno.writeTextFile(join(folder, "fetch.json"), JSON.stringify(fetched));
   const groups = [
-    ["runs", ids[0], (o) => here.runs.push(AT, { ids }, o), () => there.runs.pull(AT, [], options)],
+    ["runs", ids[0], (o) => here.runs.push(AT, { ids, ...o }), () => there.runs.pull(AT, [], options)],
     ["benchmarks", result, (o) => here.benchmarks.push(AT, [], o), () => there.benchmarks.pull(AT, [], options)],
     ["models", `org__net/${revision}`, (o) => here.models.push(AT, [], o), () => there.models.pull(AT, [], options)],
     ["datasets", "own", (o) => here.data.push(AT, [], o), () => there.data.pull(AT, [], options)],
@@ -168,7 +168,7 @@ Deno.test("damage of a store is found, named, and repaired from a good copy and 
   await Deno.writeTextFile(artifact, "damaged");
   store.objects.set(`study/runs/${ids[0]}.json`, new TextEncoder().encode("{}"));
   const before = new Map(store.objects);
-  const { items: [item] } = await here.runs.push(AT, { ids: [ids[0]] }, { ...options, repair: true });
+  const { items: [item] } = await here.runs.push(AT, { ids: [ids[0]], ...options, repair: true });
   assert.equal(item.status, "damaged_here");
   assert.match(item.problem!, /bits.npz/);
   assert.deepEqual(store.objects, before);
@@ -180,13 +180,13 @@ Deno.test("an interrupted transfer shows nothing, and continues with what is mis
   const { run_id } = await here.recipes.run(RECIPE), id = run_id!;
   let left = 3;
   store.fault = (method) => method === "PUT" && left-- <= 0 ? "down" : null;
-  await assert.rejects(here.runs.push(AT, { ids: [id] }, options), { code: "store_unavailable" });
+  await assert.rejects(here.runs.push(AT, { ids: [id], ...options }), { code: "store_unavailable" });
   assert.equal(store.objects.size, 3);
   assert.ok(!store.objects.has(`study/runs/${id}.json`), "the record is written last");
   store.fault = () => null;
   const before = new Set(store.objects.keys());
   store.requests.length = 0;
-  await here.runs.push(AT, { ids: [id] }, options);
+  await here.runs.push(AT, { ids: [id], ...options });
   const again = store.requests.filter((line) => line.startsWith("PUT")).map((line) => line.slice(4));
   assert.deepEqual(again.filter((key) => before.has(key)), []);
 
@@ -240,7 +240,7 @@ Deno.test("a hostile store changes nothing", async (t) => {
   await using at = await bench();
   const { store, here, there, options } = at;
   const { run_id } = await here.recipes.run(RECIPE), id = run_id!;
-  await here.runs.push(AT, { ids: [id] }, options);
+  await here.runs.push(AT, { ids: [id], ...options });
   const key = `study/runs/${id}.json`, record = JSON.parse(new TextDecoder().decode(store.objects.get(key)));
   const written = new Map(store.objects);
   const refused = async (name: string, code: string, lie: () => void) =>

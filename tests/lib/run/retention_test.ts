@@ -281,6 +281,11 @@ async function litter(workspace: Workspace): Promise<string> {
     Deno.readTextFileSync(summary).replace('"status": "completed"', '"status": "running"')
       .replace(/"created_at_utc": "\d+/, '"created_at_utc": "2020'),
   );
+  // A file that no other run has: stored, and not yet in a manifest.
+  const half = join(interrupted.directory, "artifacts/half.npz");
+  Deno.writeTextFileSync(half, "half");
+  Deno.mkdirSync(join(workspace.contents, "cd"), { recursive: true });
+  Deno.linkSync(half, join(workspace.contents, "cd", `cd${"0".repeat(62)}`));
   return id;
 }
 

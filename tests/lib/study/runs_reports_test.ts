@@ -172,7 +172,7 @@ test("runs list finds variants by the name of their recipe and marks pruned runs
 test("plot writes the files", async (svc) => {
   const out = await Deno.makeTempDir({ prefix: "svc-plot-" });
   try {
-    const { files } = await svc.runs.plot({ recipe: "sweep", where: { modulation: "qpsk" } }, { out, name: "ber" });
+    const { files } = await svc.runs.plot({ recipe: "sweep", where: { modulation: "qpsk" }, out, name: "ber" });
     assert.deepEqual(files, ["ber.vl.json", "ber.svg", "ber.png", "ber.csv", "ber.plot.json"]);
     for (const name of files) assert.ok((await Deno.stat(join(out, name))).size > 100);
   } finally {

@@ -1,0 +1,186 @@
+/**
+ * A call is one capability, declared once: a summary, fields, the result, refusals, and which faces offer it. From it follow
+ * the method of the session, the command with its help and completion, the route with its description and client, and the tool
+ * for assistants.
+ *
+ * A field has one name and one description. Over HTTP and in tools it is `older_than`, in TypeScript `olderThan`, on the
+ * command line `--older-than`.
+ */
+import { SvcError } from "../contract/error.ts";
+import { jsonSchemaOf } from "../contract/publish_schema.ts";
+import { checkValue } from "../contract/schema.ts";
+import type { JsonObject, Value } from "../contract/value.ts";
+import { z } from "../contract/zod.ts";
+import type { CancellationToken } from "../execute/types.ts";
+import type { SessionCore } from "./core.ts";
+
+export type Shape = Readonly<Record<string, z.ZodType>>;
+
+/** Means of a call that runs steps; they are no data and have no name on the wire. */
+export interface Cancellable {
+  /** Stops the steps cooperatively; see {@link createCancellation}. */
+  cancellation?: CancellationToken;
+}
+
+/** Status codes of HTTP with which a call refuses. */
+export type RefusalStatus = 400 | 403 | 404 | 409 | 412 | 416 | 422 | 429;
+
+/** How a call is offered over HTTP. The path takes fields by name; GET takes the others as a query, POST as a body. */
+export interface HttpFace<F extends Shape> {
+  route: `${"get" | "post"} /api/${string}`;
+  /** What the reply holds. */
+  returns: string;
+  /** Fields that name files of the user; the network has none. */
+  without?: readonly (keyof F & string)[];
+  /** Whether the reply carries an ETag. */
+  stable?: boolean;
+}
+
+/** How a call is offered on the command line. */
+export interface CliFace<F extends Shape> {
+  /** Arguments in the order of `fields`, `<run>` or `[runs...]`; the other fields are options. */
+  usage?: string;
+  fields?: readonly (keyof F & string)[];
+  /** What follows the summary in the help: `exit 6 on a difference`. */
+  exits?: string;
+}
+
+export interface Call<
+  F extends Shape = Shape,
+  Args extends readonly string[] = readonly string[],
+  Out = unknown,
+  Means = unknown,
+  Http = unknown,
+  Status extends RefusalStatus = RefusalStatus,
+> {
+  /** One sentence in the imperative without a full stop. */
+  readonly summary: string;
+  /** Each field with its description, by its name on the wire. */
+  readonly fields: F;
+  /** Fields that the method of the session takes by position, before its options. */
+  readonly args: Args;
+  readonly output: z.ZodType<Out>;
+  readonly refuses: readonly Status[];
+  readonly http?: Http;
+  readonly cli?: CliFace<F>;
+  /** Whether assistants have it as a tool, and whether it removes or overwrites. */
+  readonly tool?: true | "destructive";
+  /** The result as others may see it, without paths of this machine. */
+  publish?(result: Out): Out;
+  run(core: SessionCore, input: z.output<z.ZodObject<F>>, means: Means): Out | Promise<Out>;
+}
+
+/** Any call, for what is derived from all of them. */
+// deno-lint-ignore no-explicit-any -- a call is used at its own types; this is only the bound
+export type AnyCall = Call<any, any, any, any, any, any>;
+
+interface Definition<
+  F extends Shape,
+  Args extends readonly (keyof F & string)[],
+  Out,
+  Means,
+  Http extends HttpFace<F>,
+  Status extends RefusalStatus,
+> {
+  fields?: F;
+  args?: Args;
+  /** What the description publishes of the result; any object when left out. */
+  output?: z.ZodType<Out>;
+  refuses?: readonly Status[];
+  http?: Http;
+  cli?: CliFace<F>;
+  tool?: true | "destructive";
+  publish?(result: Out): Out;
+  run(core: SessionCore, input: z.output<z.ZodObject<F>>, means: Means): Out | Promise<Out>;
+}
+
+/** Declares a call; its name is its place in the table, `runs.prune`. */
+export function call<
+  Out,
+  const F extends Shape = Record<never, never>,
+  const Args extends readonly (keyof F & string)[] = [],
+  Means = unknown,
+  const Http extends HttpFace<F> = never,
+  const Status extends RefusalStatus = never,
+>(summary: string, definition: Definition<F, Args, Out, Means, Http, Status>): Call<F, Args, Out, Means, Http, Status> {
+  return {
+    args: [] as unknown as Args,
+    fields: {} as F,
+    output: z.record(z.string(), z.unknown()) as unknown as z.ZodType<Out>,
+    refuses: [],
+    ...definition,
+    summary,
+  };
+}
+
+/** `older_than` as `olderThan`. */
+export type Camel<Name extends string> = Name extends `${infer Head}_${infer Rest}`
+  ? `${Head}${Capitalize<Camel<Rest>>}`
+  : Name;
+export const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
+
+/** Callers may keep the lists that they give. */
+type Kept<T> = T extends readonly (infer Item)[] ? readonly Item[] : T;
+type In<F extends Shape> = z.input<z.ZodObject<F>>;
+type Positions<F extends Shape, Args extends readonly string[]> = {
+  -readonly [At in keyof Args]: Args[At] extends keyof In<F> ? Kept<In<F>[Args[At]]> : never;
+};
+type OptionsOf<F extends Shape, Args extends readonly string[], Means> =
+  & { [Name in keyof In<F> as Name extends Args[number] ? never : Camel<Name & string>]: Kept<In<F>[Name]> }
+  & (unknown extends Means ? Record<never, never> : Means);
+
+/** The method of the session: positional fields, then an object of the others in camelCase with the means of the call. */
+export type MethodOf<C> = C extends Call<infer F, infer Args, infer Out, infer Means, infer _Http, infer _Status>
+  ? Record<never, never> extends OptionsOf<F, Args, Means>
+    ? (...args: [...Positions<F, Args>, options?: OptionsOf<F, Args, Means>]) => Promise<Out>
+  : (...args: [...Positions<F, Args>, options: OptionsOf<F, Args, Means>]) => Promise<Out>
+  : never;
+
+/** The methods of a noun. */
+export type GroupOf<Calls> = { readonly [Verb in keyof Calls]: MethodOf<Calls[Verb]> };
+
+const schemas = new WeakMap<AnyCall, JsonObject>();
+
+/** JSON Schema of the fields of a call, made once. */
+export function fieldsSchema(call: AnyCall): JsonObject {
+  let schema = schemas.get(call);
+  if (schema === undefined) schemas.set(call, schema = jsonSchemaOf(z.strictObject(call.fields)));
+  return schema;
+}
+
+/** Splits arguments of a method into fields, which are checked, and means. @throws SvcError `usage_invalid` */
+export function readArguments(
+  name: string,
+  call: AnyCall,
+  given: readonly unknown[],
+): { input: JsonObject; means: JsonObject } {
+  const { args, fields } = call;
+  if (given.length > args.length + 1) {
+    throw new SvcError("usage_invalid", `Cannot call ${name} with ${given.length} arguments`, {
+      hint: `It takes ${[...args.map(camel), "options"].join(", ")}`,
+    });
+  }
+  const names = new Map(Object.keys(fields).map((field) => [camel(field), field]));
+  const input: JsonObject = {}, means: JsonObject = {};
+  for (const [at, field] of args.entries()) if (given[at] !== undefined) input[field] = given[at] as Value;
+  for (const [key, value] of Object.entries(given[args.length] ?? {})) {
+    if (value === undefined) continue;
+    const field = names.get(key);
+    if (field === undefined) means[key] = value;
+    else input[field] = value;
+  }
+  return { input: checkedFields(call, input, `Cannot call ${name}`), means };
+}
+
+/** Checks fields and fills defaults in. @throws SvcError `usage_invalid` with every problem */
+function checkedFields(call: AnyCall, input: JsonObject, message: string): JsonObject {
+  const schema = fieldsSchema(call), diagnostics = checkValue(schema, input, [], { code: "usage_invalid" });
+  if (diagnostics.length > 0) throw new SvcError("usage_invalid", message, { diagnostics });
+  return withDefaults(schema, input);
+}
+
+function withDefaults(schema: JsonObject, input: JsonObject): JsonObject {
+  const defaults = Object.entries(schema.properties as Record<string, JsonObject>)
+    .flatMap(([name, { default: value }]) => value === undefined ? [] : [[name, value]]);
+  return { ...Object.fromEntries(defaults), ...input };
+}

@@ -1,0 +1,507 @@
+/** Runs: list, show, verify, reproduce, compare, prune, restore and remove bundles. */
+import { join, resolve } from "node:path";
+import { SvcError } from "../../contract/error.ts";
+import type { JsonObject } from "../../contract/value.ts";
+import { z } from "../../contract/zod.ts";
+import { createCancellation } from "../../execute/cancellation.ts";
+import type { ExchangeOptions, PushOptions } from "../../exchange/exchange.ts";
+import { displayed, figureDisplay, htmlTable } from "../../figure/display.ts";
+import type { FigureStyle } from "../../figure/style.ts";
+import { FIGURE_TYPES } from "../../figure/types.ts";
+import type { RecipeDocument } from "../../recipe/types.ts";
+import { RUN_STATUSES } from "../../run/documents.ts";
+import type { RunMarks } from "../../run/marks.ts";
+import type { IndexOptions } from "../../run/index/runs.ts";
+import type { ReproduceOptions, ReproductionReport } from "../../run/reproduce.ts";
+import type { RestoreReport } from "../../run/restore.ts";
+import type { RetentionReport } from "../../run/retention.ts";
+import type { RunDiff } from "../../run/diff.ts";
+import type { GarbageReport } from "../../run/gc.ts";
+import type { RunRow } from "../../run/store.ts";
+import type { VerificationReport } from "../../run/verify.ts";
+import type { RunsTable } from "../../study/report/runs_table.ts";
+import { call, type Cancellable } from "../call.ts";
+import type { SessionCore } from "../core.ts";
+import {
+  DRY_RUN,
+  flag,
+  folder,
+  IGNORE_ESTIMATE,
+  oneOf,
+  RECIPE_NAME,
+  RUN,
+  text,
+  texts,
+  WHERE,
+  WORKERS,
+} from "../fields.ts";
+import { documentOf, OBJECT } from "../documents.ts";
+
+/** What a run of steps in place of a user tells and takes besides its fields. */
+type Rerun = Cancellable & Pick<ReproduceOptions, "onEvent" | "jobId" | "sharedProcess" | "usePlanCache">;
+
+const SELECTION = {
+  ids: texts("ids of runs or unique prefixes; all finished runs that match the others when left out"),
+  recipe: RECIPE_NAME,
+  older_than: text("only runs that finished more than AGE ago (30d, 12h)", "age"),
+  larger_than: text("only runs larger than SIZE (100MB, 1GiB)", "size"),
+};
+type Selection = z.output<z.ZodObject<typeof SELECTION>>;
+const selectionOf = ({ ids, recipe, older_than: olderThan, larger_than: largerThan }: Selection) => ({
+  ids,
+  recipe,
+  olderThan,
+  largerThan,
+});
+const RETENTION = documentOf<RetentionReport>(
+  z.object({ dry_run: z.boolean(), runs: z.array(OBJECT), size_bytes: z.int(), freed_bytes: z.int() }),
+);
+const MARKS = documentOf<RunMarks>(
+  z.object({ schema_version: z.int(), runs: z.record(z.string(), OBJECT), views: z.record(z.string(), z.string()) }),
+);
+const PLOT = {
+  recipe: RECIPE_NAME,
+  plot: oneOf("type of the figure", FIGURE_TYPES),
+  x: text("dimension, step.parameter or metric along x (default: an Es/N0, else the first dimension)", "id"),
+  y: text("metric along y", "id"),
+  group: text("group curves by method, recipe or metric:<id> (default: method)", "by"),
+  bound: text("metric drawn as a dashed line, a bound of the metric along y", "id"),
+  where: WHERE,
+};
+const TAGS = z.array(z.string()).max(100).optional();
+
+const reports = () => import("../../study/report/runs_reports.ts");
+const documents = () => Promise.all([import("../../run/read.ts"), import("../../run/documents.ts")]);
+
+/** All runs of a recipe and its variants. @throws SvcError `run_not_found` with the nearest name */
+async function runsOf(core: SessionCore, recipe: string | undefined): Promise<RunRow[]> {
+  const all = { limit: Number.MAX_SAFE_INTEGER };
+  const rows = await listed(core, { recipe, ...all });
+  if (rows.length > 0 || recipe === undefined) return rows;
+  const { nearestName } = await import("../../contract/nearest.ts");
+  const names = (await listed(core, all)).map((row) =>
+    row.matrix_recipe ?? String(row.recipe_name).replace(/__.*$/, "")
+  );
+  const near = nearestName(recipe, [...new Set(names)]);
+  throw new SvcError("run_not_found", `Cannot find a run of ${recipe}`, {
+    hint: near === null ? "List the runs with: svc runs list" : `Did you mean ${near}?`,
+  });
+}
+
+/** The index answers; where none can be kept, as on a read-only disk, the bundles do. */
+async function listed(
+  { workspace }: SessionCore,
+  { status, recipe, where, limit }: {
+    status?: string;
+    recipe?: string;
+    where?: Readonly<Record<string, string>>;
+    limit: number;
+  },
+  options: IndexOptions = {},
+): Promise<RunRow[]> {
+  const { exists } = await import("../../artifact/path_kind.ts");
+  if (!exists(workspace.runs)) return [];
+  const [{ openRunIndex }, { isDamage }] = await Promise.all([
+    import("../../run/index/open.ts"),
+    import("../../run/index/database.ts"),
+  ]);
+  let opened: ReturnType<typeof openRunIndex>;
+  try {
+    opened = openRunIndex(workspace, options);
+  } catch (error) {
+    // Bundles alone cannot be searched by value.
+    if (where !== undefined && Object.keys(where).length > 0) throw error;
+    const { isOfRecipe, listRuns } = await import("../../run/store.ts");
+    return listRuns(workspace)
+      .filter((row) => status === undefined || row.status === status)
+      .filter((row) => recipe === undefined || isOfRecipe(row, recipe))
+      .slice(0, limit);
+  }
+  const query = { limit, status, recipeName: recipe, where };
+  try {
+    if (opened.damaged !== null) options.onDamage?.(`it was moved to ${opened.damaged}`);
+    return (await opened.index.list(query)).rows;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    opened.close();
+    opened = openRunIndex(workspace, { ...options, check: true });
+    options.onDamage?.(`it was moved to ${opened.damaged}`);
+    return (await opened.index.list(query)).rows;
+  } finally {
+    opened.close();
+  }
+}
+
+/** What runs steps again: the means of the session and a token. */
+async function rerun<T>(
+  core: SessionCore,
+  means: Rerun,
+  body: (options: ReproduceOptions) => Promise<T>,
+): Promise<T> {
+  const { workspace: _workspace, ...session } = await core.means();
+  const cancellation = means.cancellation ?? createCancellation();
+  return await core.withPool((execute) => body({ ...means, ...session, cancellation, execute }));
+}
+
+export const runs = {
+  /** Runs, newest first. */
+  list: call("List runs, newest first", {
+    fields: {
+      status: oneOf("only runs in this state", RUN_STATUSES),
+      recipe: RECIPE_NAME,
+      where: WHERE,
+      limit: z.int().min(1).default(100).describe("maximum number of rows"),
+    },
+    output: documentOf<RunRow[]>(z.array(OBJECT)),
+    cli: {},
+    run: (core, filter, options: IndexOptions) => listed(core, filter, options),
+  }),
+
+  /** The differences between two runs: recipe, plan, environment, metrics, artifacts. @throws SvcError `run_not_found` */
+  diff: call("Compare two runs: recipe, plan, environment, metrics, artifacts", {
+    fields: { a: RUN, b: RUN },
+    args: ["a", "b"],
+    output: documentOf<RunDiff>(z.object({ a: z.string(), b: z.string(), equal: z.boolean() })),
+    refuses: [400, 404],
+    http: { route: "get /api/runs/diff", returns: "The report" },
+    cli: { usage: "<a> <b>" },
+    tool: true,
+    run: async ({ workspace }, { a, b }) => (await import("../../run/diff.ts")).diffRuns(workspace, a, b),
+  }),
+
+  /** A row per finished run, newest first. @throws SvcError `run_not_found`, `usage_invalid` */
+  table: call("Tabulate finished runs: differing parameters, and metrics with intervals", {
+    fields: {
+      recipe: RECIPE_NAME,
+      where: WHERE,
+      metrics: texts("metrics of the table (default: those of the task)"),
+    },
+    output: documentOf<RunsTable>(z.object({ metrics: z.array(OBJECT), rows: z.array(OBJECT) })),
+    refuses: [400, 404],
+    http: { route: "get /api/runs/table", returns: "The table" },
+    cli: {},
+    tool: true,
+    async run(core, request) {
+      const table = (await reports()).tableOfRuns(core.workspace, await runsOf(core, request.recipe), request);
+      return displayed(table, async () => {
+        const { cellTexts } = await import("../../study/report/report_tables.ts");
+        const { runsReport, runsTableText } = await import("../../study/report/runs_table.ts");
+        const report = runsReport(table, "unicode");
+        return { "text/plain": runsTableText(table, "md"), "text/html": htmlTable(...cellTexts(report)) };
+      });
+    },
+  }),
+
+  /** The files that `plot` writes. @throws SvcError `run_not_found`, `usage_invalid` */
+  figure: call("Draw finished runs, such as the variants of a sweep, without writing files", {
+    fields: PLOT,
+    async run(core, request) {
+      const drawn = await (await reports()).drawRuns(core.workspace, await runsOf(core, request.recipe), request);
+      return displayed(drawn, () => figureDisplay(drawn.name, drawn.files));
+    },
+  }),
+
+  /** Draws finished runs as figures of benchmarks are drawn. @throws SvcError `run_not_found`, `usage_invalid` */
+  plot: call("Plot finished runs of a recipe, such as the variants of its matrix", {
+    fields: {
+      ...PLOT,
+      out: folder("figures"),
+      name: text("name of the files, without extension", "name"),
+    },
+    cli: { usage: "[type]", fields: ["plot"] },
+    async run(core, { out, name, ...request }, { style }: { style?: FigureStyle }) {
+      const rows = await runsOf(core, request.recipe);
+      return await (await reports()).plotRuns(core.workspace, rows, request, { style, out, name });
+    },
+  }),
+
+  /** Full ids of runs. @throws SvcError `run_not_found`, `run_ambiguous` */
+  resolve: call("Find the full ids of runs", {
+    fields: { ids: z.array(z.string()) },
+    args: ["ids"],
+    async run({ workspace }, { ids }) {
+      const { resolveRunId } = await import("../../run/store.ts");
+      return ids.map((id) => resolveRunId(workspace, id));
+    },
+  }),
+
+  /** Stars, tags and notes of runs, and named views of their list. @throws SvcError `run_marks_invalid` */
+  marks: call("Read the stars, tags and notes of runs, and the named views of their list", {
+    output: MARKS,
+    refuses: [409],
+    http: { route: "get /api/runs/marks", returns: "All marks, and the views by name" },
+    run: async ({ workspace }) => (await import("../../run/marks.ts")).readMarks(workspace),
+  }),
+
+  /** Changes marks. @throws SvcError `run_not_found`, `run_ambiguous`, `usage_invalid`, `run_marks_invalid` */
+  mark: call("Change the stars, tags and notes of runs", {
+    fields: {
+      ids: z.array(z.string()).min(1).max(1000),
+      starred: z.boolean().optional(),
+      add_tags: TAGS,
+      remove_tags: TAGS,
+      note: z.string().max(10_000).optional().describe("replaces the note"),
+    },
+    args: ["ids"],
+    output: MARKS,
+    refuses: [400, 404, 409],
+    http: { route: "post /api/runs/marks", returns: "All marks, and the views by name" },
+    run: async ({ workspace }, { ids, ...change }) =>
+      (await import("../../run/marks.ts")).markRuns(workspace, ids, change),
+  }),
+
+  /** Keeps the query of a list of runs under a name. @throws SvcError `run_marks_invalid` */
+  keepView: call("Keep a view of the list of runs under a name", {
+    fields: {
+      name: z.string().min(1).max(60),
+      query: z.string().max(4000).nullable().describe("query of the page's address; null removes the view"),
+    },
+    args: ["name", "query"],
+    output: MARKS,
+    refuses: [400, 409],
+    http: { route: "post /api/runs/views", returns: "All marks, and the views by name" },
+    run: async ({ workspace }, { name, query }) =>
+      (await import("../../run/marks.ts")).keepView(workspace, name, query),
+  }),
+
+  /** Summary and manifest of a run. @throws SvcError `run_not_found` */
+  show: call("Show the outcome of a run", {
+    fields: { run_id: RUN },
+    args: ["run_id"],
+    cli: { usage: "<run>" },
+    run: async ({ workspace }, { run_id }) => (await import("../../run/store.ts")).showRun(workspace, run_id),
+  }),
+
+  /** Summaries by full ids; null where a bundle has none that can be read. */
+  summaries: call("Read the summaries of runs", {
+    fields: { ids: z.array(z.string()) },
+    args: ["ids"],
+    async run({ workspace }, { ids }): Promise<(JsonObject | null)[]> {
+      const [{ readDocument }, { SUMMARY_FILE }] = await documents();
+      return ids.map((id) => {
+        try {
+          return readDocument(join(workspace.runs, id), SUMMARY_FILE);
+        } catch (error) {
+          if (error instanceof SvcError || error instanceof Deno.errors.NotFound) return null;
+          throw error;
+        }
+      });
+    },
+  }),
+
+  /** The effective recipe of a run. @throws SvcError `run_not_found`, `bundle_file_missing`, `bundle_schema_invalid` */
+  recipe: call("Read the effective recipe of a run", {
+    fields: { run_id: RUN },
+    args: ["run_id"],
+    async run({ workspace }, { run_id }) {
+      const [{ readDocument }, { RECIPE_FILE }] = await documents();
+      const { directory } = (await import("../../run/store.ts")).showRun(workspace, run_id);
+      return readDocument(directory, RECIPE_FILE) as RecipeDocument;
+    },
+  }),
+
+  /** Writes the images of a run as PNG files, source beside received, and one strip. @throws SvcError `run_not_found`, `pictures_missing` */
+  pictures: call("Write the images of a run as PNG files, with a strip of sent beside received images", {
+    fields: { run_id: RUN, out: folder("pictures") },
+    args: ["run_id"],
+    cli: { usage: "<run>" },
+    run: async ({ workspace }, { run_id, out }) =>
+      (await import("../../run/pictures.ts")).writePictures(workspace, run_id, resolve(out)),
+  }),
+
+  /** Writes the strip of a run below the state directory. @returns its path, or null without received images */
+  strip: call("Write the strip of pictures of a run", {
+    fields: { run_id: RUN },
+    args: ["run_id"],
+    run: async ({ workspace }, { run_id }) => (await import("../../run/pictures.ts")).writeStrip(workspace, run_id),
+  }),
+
+  /**
+   * Writes the files of a bundle and `ro-crate-metadata.json`.
+   * @throws SvcError `run_not_found`, `run_still_executing`, `usage_invalid` for an occupied folder
+   */
+  export: call("Export a finished run as a Workflow Run RO-Crate 1.1", {
+    fields: {
+      run_id: RUN,
+      out: text("a new folder (default: <run>.crate)", "folder"),
+      licence: text("URL or name of the licence of the data", "licence"),
+    },
+    args: ["run_id"],
+    cli: { usage: "<run>" },
+    async run({ workspace }, { run_id: wanted, out, licence }) {
+      const { run_id } = (await import("../../run/store.ts")).showRun(workspace, wanted);
+      const { exportCrate } = await import("../../run/ro_crate.ts");
+      return exportCrate(workspace, run_id, { out: resolve(out ?? `${run_id}.crate`), licence });
+    },
+  }),
+
+  /**
+   * Hashes every file of a bundle again and checks the links between its documents.
+   * @throws SvcError `run_not_found`, `allowed_signers_invalid`, `signing_unavailable`
+   */
+  verify: call("Verify the hashes of a bundle and the links between its documents", {
+    fields: {
+      run_id: RUN,
+      signed_by: text("file of allowed signers; the run must have the signature of one of them", "file"),
+    },
+    args: ["run_id"],
+    output: documentOf<VerificationReport>(
+      z.object({ status: z.enum(["valid", "warning", "invalid"]), target_id: z.string(), checks: z.array(OBJECT) }),
+    ),
+    refuses: [404, 409],
+    http: {
+      route: "get /api/runs/:run_id/verify",
+      returns: "The report, valid or not",
+      without: ["signed_by"],
+    },
+    publish: (report) => ({ ...report, path: `runs/${report.target_id}` }),
+    cli: { usage: "<run>", exits: "exit 6 on a difference" },
+    tool: true,
+    run: async ({ workspace }, { run_id, signed_by: signedBy }) =>
+      await (await import("../../run/verify.ts")).verifyRun(workspace, run_id, { signedBy }),
+  }),
+
+  /** Writes `SHA256SUMS.sig`. @throws SvcError `run_not_found`, `run_still_executing`, `run_signing_failed`, `signing_unavailable` */
+  sign: call("Sign a finished run with a key of OpenSSH: writes SHA256SUMS.sig, which runs verify --signed-by checks", {
+    fields: {
+      run_id: RUN,
+      key: text("private key, or public key whose private key ssh-agent holds (required)", "file"),
+    },
+    args: ["run_id", "key"],
+    cli: { usage: "<run>", fields: ["run_id"] },
+    async run({ workspace }, { run_id, key }) {
+      if (key === undefined) {
+        throw new SvcError("usage_invalid", "Cannot sign without a key", { hint: "Add --key ~/.ssh/id_ed25519" });
+      }
+      return await (await import("../../run/sign.ts")).signRun(workspace, run_id, key);
+    },
+  }),
+
+  /** Executes a run again and compares every artifact. @throws SvcError `run_not_found`, `run_still_executing` */
+  reproduce: call("Run the recipe of a bundle again and compare all artifacts", {
+    fields: {
+      run_id: RUN,
+      parallel_workers: WORKERS,
+      ignore_estimate: IGNORE_ESTIMATE,
+      lint: z.boolean().default(true).describe("lint the recipe before it runs"),
+      strict_lint: flag("refuse a recipe with lint errors"),
+    },
+    args: ["run_id"],
+    output: documentOf<ReproductionReport>(),
+    cli: { usage: "<run>", exits: "exit 6 on a difference" },
+    async run(core, { run_id, parallel_workers, ignore_estimate, lint, strict_lint }, means: Rerun) {
+      const { reproduceRun } = await import("../../run/reproduce.ts");
+      const chosen = {
+        parallelWorkers: parallel_workers,
+        ignoreEstimate: ignore_estimate,
+        lint,
+        strictLint: strict_lint,
+      };
+      return await rerun(core, means, (options) => reproduceRun(core.workspace, run_id, { ...options, ...chosen }));
+    },
+  }),
+
+  /** Selects finished runs, newest first. @throws SvcError `usage_invalid`, `run_not_found`, `run_still_executing` */
+  select: call("Select finished runs", {
+    fields: SELECTION,
+    run: async ({ workspace }, selection) =>
+      (await import("../../run/select.ts")).selectRuns(workspace, selectionOf(selection), "select"),
+  }),
+
+  /**
+   * Removes the artifacts of finished runs and keeps every document and digest; `restore` makes them again.
+   * @throws SvcError `usage_invalid`, `run_not_found`, `run_still_executing`
+   */
+  prune: call(
+    "Delete the artifacts of finished runs; documents and digests are kept, and restore makes the files again",
+    {
+      fields: { ...SELECTION, dry_run: DRY_RUN },
+      output: RETENTION,
+      refuses: [400, 404, 409],
+      http: { route: "post /api/runs/prune", returns: "The runs and the bytes" },
+      cli: { usage: "[runs...]", fields: ["ids"] },
+      tool: "destructive",
+      run: async ({ workspace }, { dry_run: dryRun, ...selection }) =>
+        (await import("../../run/retention.ts")).pruneRuns(workspace, selectionOf(selection), { dryRun }),
+    },
+  ),
+
+  /**
+   * Executes a pruned run again and puts its artifacts back when every digest equals the recorded one.
+   * @throws SvcError `restore_mismatch` with the first step that differed; the bundle is unchanged
+   */
+  restore: call("Run a pruned run again and restore its artifacts", {
+    fields: { run_id: RUN, parallel_workers: WORKERS, ignore_estimate: IGNORE_ESTIMATE },
+    args: ["run_id"],
+    output: documentOf<RestoreReport>(),
+    cli: { usage: "<run>", exits: "exit 6 without a change when a digest differs" },
+    async run(core, { run_id, parallel_workers, ignore_estimate }, means: Rerun) {
+      const { restoreRun } = await import("../../run/restore.ts");
+      const chosen = { parallelWorkers: parallel_workers, ignoreEstimate: ignore_estimate };
+      return await rerun(core, means, (options) => restoreRun(core.workspace, run_id, { ...options, ...chosen }));
+    },
+  }),
+
+  /** Removes finished bundles. @throws SvcError `usage_invalid`, `run_not_found`, `run_still_executing` */
+  remove: call("Delete finished runs; their ids stay reserved", {
+    fields: { ...SELECTION, dry_run: DRY_RUN },
+    output: RETENTION,
+    refuses: [400, 404, 409],
+    http: { route: "post /api/runs/remove", returns: "The runs and the bytes" },
+    cli: { usage: "[runs...]", fields: ["ids"] },
+    tool: "destructive",
+    run: async ({ workspace }, { dry_run: dryRun, ...selection }) =>
+      (await import("../../run/retention.ts")).removeSelected(workspace, selectionOf(selection), { dryRun }),
+  }),
+
+  /** Removes staging, interrupted pulls, unused reservations and evidence without a row. @throws SvcError `usage_invalid`, `gc_running` */
+  gc: call(
+    "Remove what killed processes left: staging, unused reservations, stored artifacts and evidence without owner",
+    {
+      fields: {
+        incomplete: text("also remove incomplete runs that began at least this long ago, such as 7d", "age"),
+        dry_run: DRY_RUN,
+      },
+      output: documentOf<GarbageReport>(z.object({ items: z.array(OBJECT) })),
+      refuses: [400, 409],
+      http: { route: "post /api/runs/gc", returns: "Removed files, or those that would be removed" },
+      cli: {},
+      async run({ workspace }, { incomplete, dry_run: dryRun }) {
+        const [{ collectGarbage }, { collectEvidence }, { collectPulls }] = await Promise.all([
+          import("../../run/gc.ts"),
+          import("../../study/rows/evidence_garbage.ts"),
+          import("../../exchange/exchange.ts"),
+        ]);
+        const more = (dry: boolean) => [...collectEvidence(workspace, dry), ...collectPulls(workspace, dry)];
+        return collectGarbage(workspace, { incomplete, dryRun }, more);
+      },
+    },
+  ),
+
+  /** Sends runs to a store `s3://bucket/prefix`. @throws SvcError `run_not_found`, `run_still_executing`, `store_unavailable` */
+  push: call("Send finished runs to an object store; all without a selection", {
+    fields: { store: z.string(), ...SELECTION },
+    args: ["store"],
+    async run({ workspace }, { store, ...selection }, options: PushOptions) {
+      const [{ selectRuns }, { push }] = await Promise.all([
+        import("../../run/select.ts"),
+        import("../../exchange/exchange.ts"),
+      ]);
+      const { largerThan = "0B", ...chosen } = selectionOf(selection);
+      // Every run has more than no bytes.
+      const rows = selectRuns(workspace, { ...chosen, largerThan }, "push");
+      return await push(workspace, "runs", store, rows.map(({ run_id }) => run_id), options);
+    },
+  }),
+
+  /**
+   * Receives runs from a store `s3://bucket/prefix`, each verified before it appears; without ids all that are not here.
+   * @throws SvcError `not_found`, `store_unavailable`, `store_invalid`, `artifact_hash_mismatch`, `bundle_hash_mismatch`
+   */
+  pull: call("Receive runs from an object store", {
+    fields: { store: z.string(), ids: z.array(z.string()).default([]) },
+    args: ["store", "ids"],
+    run: async ({ workspace }, { store, ids }, options: ExchangeOptions) =>
+      await (await import("../../exchange/exchange.ts")).pull(workspace, "runs", store, ids, options),
+  }),
+};

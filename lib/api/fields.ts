@@ -1,0 +1,39 @@
+/** Fields of calls. The word after a description stands for the value in the help of the command line: `--older-than <age>`. */
+import { z } from "../contract/zod.ts";
+
+const words = new WeakMap<z.ZodType, string>();
+
+/** The word for the value of a field, or null. */
+export const wordOf = (type: z.ZodType): string | null => words.get(type) ?? null;
+
+function worded<T extends z.ZodType>(type: T, word: string): T {
+  words.set(type, word);
+  return type;
+}
+
+export const flag = (description: string) => z.boolean().optional().describe(description);
+
+/** A text that may be left out. */
+export const text = (description: string, word = "text") => worded(z.string().optional().describe(description), word);
+
+/** One of several values. */
+export const oneOf = <const Value extends string>(description: string, values: readonly Value[]) =>
+  z.enum(values).optional().describe(description);
+
+/** Several texts; with commas on the command line and in queries. */
+export const texts = (description: string, word = "ids") =>
+  worded(z.array(z.string()).optional().describe(description), word);
+
+/** Values by id; `--where a=1 --where b=2` on the command line, `a=1,b=2` in queries. */
+const values = (description: string, word = "id=value") =>
+  worded(z.record(z.string(), z.string()).optional().describe(description), word);
+
+/** A folder that is written. */
+export const folder = (fallback: string) => worded(z.string().default(fallback).describe("output folder"), "folder");
+
+export const RUN = z.string().describe("id of a run, or a unique prefix of it");
+export const RECIPE_NAME = text("only runs of this recipe and of the variants of its matrix", "name");
+export const WHERE = values("only runs with these values of a parameter or metric, such as snr_db=6");
+export const WORKERS = z.int().min(1).max(32).optional().describe("run up to N steps of a run at once (1-32)");
+export const IGNORE_ESTIMATE = flag("run even if the estimate exceeds free memory or disk");
+export const DRY_RUN = flag("report what would be done, and change nothing");

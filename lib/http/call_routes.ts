@@ -1,0 +1,87 @@
+/** The routes of calls: the path takes fields by name, GET takes the others as a query and POST as a body. */
+import type { AnyCall, Call, HttpFace, RefusalStatus, Shape } from "../api/call.ts";
+import { SvcError } from "../contract/error.ts";
+import { z } from "../contract/zod.ts";
+import { get, type PathParams, post, type Replies, type TypedRoute } from "./route.ts";
+import { refusals, reply } from "./schemas.ts";
+
+type TextField = z.ZodOptional<z.ZodString>;
+/** In a query, lists and values by id are texts with commas. */
+type QueryShape<F extends Shape> = {
+  [Name in keyof F]: F[Name] extends z.ZodOptional<z.ZodArray> | z.ZodOptional<z.ZodRecord> ? TextField : F[Name];
+};
+type Left<F extends Shape, Path extends string, H> = Omit<
+  F,
+  PathParams<Path> | (H extends { without: readonly (infer Name extends string)[] } ? Name : never)
+>;
+type RepliesOf<Out, Status extends RefusalStatus> =
+  & { readonly 200: { description: string; schema: z.ZodType<Out> } }
+  & ReturnType<typeof refusals<Status>>;
+
+/** The route of a call, with its types for the client. */
+type RouteOf<C> = C extends Call<infer F, infer _Args, infer Out, infer _Means, infer H, infer Status>
+  ? H extends { route: `${infer M extends "get" | "post"} ${infer Path}` } ? TypedRoute<
+      M,
+      Path,
+      M extends "get" ? z.ZodObject<QueryShape<Left<F, Path, H>>> : z.ZodObject<Record<never, never>>,
+      M extends "post" ? z.ZodObject<Left<F, Path, H>> : z.ZodObject<Record<never, never>>,
+      RepliesOf<Out, Status>
+    >
+  : never
+  : never;
+
+/** The routes of the calls of a noun that HTTP offers, in the order of the calls. */
+export function routesOf<Calls extends Readonly<Record<string, AnyCall>>>(calls: Calls): RouteOf<Calls[keyof Calls]>[] {
+  return Object.values(calls).filter(({ http }) => http !== undefined).map(routeOf) as RouteOf<Calls[keyof Calls]>[];
+}
+
+function routeOf(call: AnyCall) {
+  const { route, returns, without = [], stable = false } = call.http as HttpFace<Shape>;
+  const shown = call.publish ?? ((result: unknown) => result);
+  const [method, path] = route.split(" ");
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
+  const left = Object.entries(call.fields as Shape)
+    .filter(([name]) => !inPath.includes(name) && !(without as readonly string[]).includes(name));
+  const replies: Replies = { 200: reply(returns, call.output), ...refusals(...call.refuses) };
+  if (method === "post") {
+    return post(path, call.summary, {
+      ...left.length === 0 ? {} : { body: z.strictObject(Object.fromEntries(left)) },
+      replies,
+      thread: async ({ params, body, session }) => shown(await session.perform(call, { ...params, ...body })) as object,
+    });
+  }
+  const readers = left.map(([name, type]) => [name, ...queryField(type)] as const);
+  return get(path, call.summary, {
+    ...left.length === 0
+      ? {}
+      : { query: z.strictObject(Object.fromEntries(readers.map(([name, type]) => [name, type]))) },
+    replies,
+    stable,
+    async thread({ params, query, session }) {
+      const given: Record<string, unknown> = { ...query };
+      for (const [name, , read] of readers) if (typeof given[name] === "string") given[name] = read(given[name]);
+      return shown(await session.perform(call, { ...params, ...given })) as object;
+    },
+  });
+}
+
+/** The type of a field in a query, and how its text is read. */
+function queryField(type: z.ZodType): [z.ZodType, (text: string) => unknown] {
+  const inner = type instanceof z.ZodOptional ? type.unwrap() as z.ZodType : type;
+  const text = (how: string) => z.string().optional().describe(`${type.description ?? ""}${how}`);
+  if (inner instanceof z.ZodArray) return [text("; with commas"), (given) => given.split(",")];
+  if (inner instanceof z.ZodRecord) return [text(": a=1,b=2"), placesOf];
+  return [type, (given) => given];
+}
+
+/** Values by id from `a=1,b=2`. @throws SvcError `query_invalid` */
+export function placesOf(where: string | undefined): Record<string, string> | undefined {
+  if (!where) return undefined;
+  return Object.fromEntries(
+    where.split(",").map((part) => {
+      const at = part.indexOf("=");
+      if (at > 0) return [part.slice(0, at).trim(), part.slice(at + 1).trim()];
+      throw new SvcError("query_invalid", `Cannot read ${JSON.stringify(part)} as a place`, { hint: "Write snr_db=6" });
+    }),
+  );
+}
