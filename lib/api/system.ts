@@ -86,7 +86,7 @@ export class System {
       case "text-manifest":
         return await fileOf(import("../artifact/text_manifest.schema.json", { with: { type: "json" } }));
       case "trained-artifact":
-        return (await import("../training/schema.ts")).TRAINED_ARTIFACT_SCHEMA;
+        return (await import("../training/types.ts")).trainedArtifactSchema();
     }
   }
 

@@ -1,4 +1,6 @@
 /** Converts zod parameter schemas to the JSON Schema of contracts. */
+import type { Code, Diagnostic } from "./error.ts";
+import { checkValue } from "./schema.ts";
 import { schemaTypes } from "./schema_types.ts";
 import { float, isObject, type JsonObject, typeName, type Value } from "./value.ts";
 import { z } from "./zod.ts";
@@ -20,6 +22,12 @@ export function parameterSchema(shape: z.ZodObject): JsonObject {
  */
 export function jsonSchemaOf(type: z.ZodType): JsonObject {
   return schemaNode(type, true);
+}
+
+/** The check of a document whose schema is a zod type: it returns every problem, with this code. */
+export function documentCheck(type: z.ZodType, code: Code): (value: Value) => Diagnostic[] {
+  let node: JsonObject | undefined;
+  return (value) => checkValue(node ??= jsonSchemaOf(type), value, [], { code });
 }
 
 /** The part of zod's published internals (`zod/v4/core`) used here. */
@@ -109,8 +117,10 @@ function schemaNode(type: z.ZodType, open = false): JsonObject {
       return { ...annotations, type: def.type, ...constraints(def) };
     case "enum":
       return { ...annotations, ...choice(Object.values(def.entries!)) };
-    case "literal":
-      return { ...annotations, ...choice(def.values!) };
+    case "literal": {
+      const { type, enum: values } = choice(def.values!);
+      return { ...annotations, type, ...(open && values.length === 1 ? { const: values[0] } : { enum: values }) };
+    }
     case "union":
       return { ...annotations, anyOf: def.options!.map((option) => schemaNode(option, open)) };
     default:
@@ -134,7 +144,7 @@ function nullable(node: JsonObject): JsonObject {
   return { ...node, type: [node.type, "null"] };
 }
 
-function choice(values: Value[]): JsonObject {
+function choice(values: Value[]): { type: Value; enum: Value[] } {
   const types = [...new Set(values.map((value) => typeName(value)))];
   return { type: types.length === 1 ? types[0] : types, enum: values };
 }

@@ -1,5 +1,4 @@
 /** Reads the documents of a package: text to typed values, then schema, then the rules that a schema cannot say. */
-import { checkValue } from "../contract/schema.ts";
 import { type Code, type Diagnostic, diagnostic, findingsOf, type Place, SvcError } from "../contract/error.ts";
 import { Suggestions } from "../contract/nearest.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
@@ -8,8 +7,14 @@ import { readJson } from "../recipe/json_reader.ts";
 import type { Locate } from "../recipe/types.ts";
 import { readYaml } from "../recipe/yaml_reader.ts";
 import { foldedName, MANIFEST_NAMES, unsafeName } from "./member_names.ts";
-import { SLOT_CONTRACT_SCHEMA, TRAINED_ARTIFACT_SCHEMA } from "./schema.ts";
-import { partnerRole, type SlotContract, type SupportFile, type TrainedManifest } from "./types.ts";
+import {
+  checkManifestForm,
+  checkSlotContractForm,
+  partnerRole,
+  type SlotContract,
+  type SupportFile,
+  type TrainedManifest,
+} from "./types.ts";
 
 export interface ReadDocument {
   value: Value | null;
@@ -49,7 +54,7 @@ export function checkManifest(document: Value, manifestName = "trained_artifact.
       unsupported(["schema_version"], `Cannot read schema version ${canonicalJson(version)} of a trained artifact`, 2),
     ];
   }
-  const problems = checkValue(TRAINED_ARTIFACT_SCHEMA, document, [], { code: "artifact_schema_invalid" });
+  const problems = checkManifestForm(document);
   return problems.length > 0 ? problems : checkRules(document as TrainedManifest, manifestName);
 }
 
@@ -60,7 +65,7 @@ function unsupported(place: Place, message: string, ...known: number[]): Diagnos
 
 /** Support files of a manifest, which may leave them out. */
 export function supportFiles(manifest: TrainedManifest): SupportFile[] {
-  return (manifest.support_files ?? []) as SupportFile[];
+  return manifest.support_files ?? [];
 }
 
 function checkRules(manifest: TrainedManifest, manifestName: string): Diagnostic[] {
@@ -169,9 +174,8 @@ function checkJointCodecs(manifest: TrainedManifest): Diagnostic[] {
 }
 
 function checkPublication(manifest: TrainedManifest): Diagnostic[] {
-  const publication = manifest.publication as { selection_history: { path: string; sha256: string } } | undefined;
-  if (publication === undefined) return [];
-  const { path, sha256 } = publication.selection_history;
+  if (manifest.publication === undefined) return [];
+  const { path, sha256 } = manifest.publication.selection_history;
   const listed = supportFiles(manifest).find((file) => file.path === path);
   if (listed?.role === "model_selection_history" && listed.sha256 === sha256) return [];
   return [diagnostic(
@@ -189,7 +193,7 @@ export function checkSlotContract(document: Value, path: string): Diagnostic[] {
     return [unsupported(["contract", "path"], `Cannot read schema version ${canonicalJson(version)} of ${path}`, 1)];
   }
   // Its places are not places of the manifest.
-  return checkValue(SLOT_CONTRACT_SCHEMA, document, [], { code: "artifact_schema_invalid" })
+  return checkSlotContractForm(document)
     .map((item) => ({
       ...diagnostic(item.code, ["contract", "path"], `${item.message} at ${item.path} of ${path}`, item),
     }));

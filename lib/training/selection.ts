@@ -2,33 +2,18 @@
  * How a model was chosen among its candidates, and whether results with it may be published as chosen without a look at
  * the test set. Nothing here decides whether an artifact runs.
  */
-import { checkValue } from "../contract/schema.ts";
 import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { compareCodePoints } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
-import { Float, type JsonObject, toNumber, type Value } from "../contract/value.ts";
+import { toNumber, type Value } from "../contract/value.ts";
 import { readDocument } from "./documents.ts";
-import { SELECTION_HISTORY_SCHEMA } from "./schema.ts";
-import type { PublicationReadiness, SupportFile } from "./types.ts";
-
-interface Candidate extends JsonObject {
-  id: string;
-  configuration_path: string;
-  configuration_identity_sha256: string;
-  selection_population_sha256: string;
-  status: "completed" | "failed" | "resource_rejected";
-}
-
-interface SelectionHistory extends JsonObject {
-  selection_population: { role: string; sha256: string };
-  selection_population_role: string;
-  direction: "minimize" | "maximize";
-  selection_rule: JsonObject;
-  search_program: { path: string; sha256: string };
-  selected_candidate_id: string;
-  candidates: Candidate[];
-}
+import {
+  checkSelectionHistoryForm,
+  type PublicationReadiness,
+  type SelectionHistory,
+  type SupportFile,
+} from "./types.ts";
 
 /** The selection history of a package. */
 export interface SelectionFacts {
@@ -52,7 +37,7 @@ export function publicationReadiness(facts: SelectionFacts): PublicationReadines
   if (facts.history === undefined) {
     issues.push(notReady(["publication"], "Cannot vouch for the selection: the manifest names no selection history"));
   } else {
-    issues.push(...checkValue(SELECTION_HISTORY_SCHEMA, facts.history, [], { code: "selection_history_invalid" }));
+    issues.push(...checkSelectionHistoryForm(facts.history));
     if (issues.length === 0) {
       const history = facts.history as SelectionHistory;
       selected = history.selected_candidate_id;
@@ -83,7 +68,7 @@ function checkHistory(history: SelectionHistory, facts: SelectionFacts): Diagnos
   const support = (path: string, role: string) =>
     facts.supportFiles.find((file) => file.path === path && file.role === role);
 
-  if (toNumber((history.selection_rule.tolerance ?? 0) as number | Float) < 0) {
+  if (toNumber(history.selection_rule.tolerance ?? 0) < 0) {
     report(["selection_rule", "tolerance"], "Cannot use a tolerance below zero");
   }
   if (population.role !== history.selection_population_role) {
@@ -108,7 +93,7 @@ function checkHistory(history: SelectionHistory, facts: SelectionFacts): Diagnos
       report([...place, "configuration_path"], message, configuration === null ? supportHint("configuration") : null);
     }
     const wanted = status === "completed" ? ["objective_value", "runtime_component_set_sha256"] : ["failure_reason"];
-    for (const name of ["objective_value", "runtime_component_set_sha256", "failure_reason"]) {
+    for (const name of ["objective_value", "runtime_component_set_sha256", "failure_reason"] as const) {
       const given = candidate[name] !== undefined;
       if (given === wanted.includes(name)) continue;
       report([...place, name], `Cannot accept ${id} (${status}) ${given ? "with" : "without"} ${name}`);
@@ -150,8 +135,8 @@ const supportHint = (what: string) => `List it among support_files with the role
 function extremum({ candidates, direction, selection_rule }: SelectionHistory): string | null {
   const sign = direction === "minimize" ? 1 : -1;
   const completed = candidates.filter(({ status }) => status === "completed")
-    .map(({ id, objective_value: value }) => ({ id, cost: sign * toNumber(value as number | bigint | Float) }));
-  const tolerance = toNumber((selection_rule.tolerance ?? 0) as number | Float);
+    .map(({ id, objective_value: value }) => ({ id, cost: sign * toNumber(value!) }));
+  const tolerance = toNumber(selection_rule.tolerance ?? 0);
   const least = Math.min(...completed.map(({ cost }) => cost));
   const tied = completed.filter(({ cost }) => cost - least <= tolerance).map(({ id }) => id);
   return tied.sort(compareCodePoints)[0] ?? null;

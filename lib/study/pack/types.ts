@@ -10,8 +10,7 @@
  * decide how much work a reader does have bounds.
  */
 import type { Diagnostic } from "../../contract/error.ts";
-import { jsonSchemaOf } from "../../contract/publish_schema.ts";
-import { checkValue } from "../../contract/schema.ts";
+import { documentCheck } from "../../contract/publish_schema.ts";
 import type { Float, JsonObject, Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import type { RateMethod } from "../../numeric/scores/rate_interval.ts";
@@ -438,10 +437,7 @@ const snapshot = z.object({
 export type Snapshot = z.infer<typeof snapshot>;
 
 /** The check of a document: it gives the unusable fields, none for a valid one. */
-export const checker = (schema: z.ZodType) => {
-  const node = jsonSchemaOf(schema);
-  return (value: Value): Diagnostic[] => checkValue(node, value, [], { code: "bundle_schema_invalid" });
-};
+export const checker = (schema: z.ZodType) => documentCheck(schema, "bundle_schema_invalid");
 export const checkRow = checker(resultRow);
 export const checkResult = checker(benchmarkResult);
 export const checkPackRecord = checker(packRecord);
