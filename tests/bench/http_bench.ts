@@ -1,19 +1,14 @@
 /**
- * The server on loopback: requests per second and latencies of what a dashboard asks for, run lists over many runs, and what
- * the index costs. The load comes from `wrk` where it is installed, else from this program itself.
+ * The server on loopback: requests per second and latencies of the requests of a dashboard. The load comes from `wrk`
+ * where it is installed, else from this program itself.
  */
 import { join } from "node:path";
-import { RunIndex } from "../../lib/run/index/runs.ts";
-import { openDatabase, transaction } from "../../lib/run/index/database.ts";
-import { listRuns } from "../../lib/run/store.ts";
 import { openWorkspace } from "../../lib/run/workspace.ts";
 import { startServer } from "../../lib/http/serve.ts";
 import { run } from "../../mod.ts";
-import { ms, output, row, sized, time } from "./measure.ts";
+import { ms, output, row, sized } from "./measure.ts";
 
 const RUNS = Number(Deno.env.get("SVC_BENCH_RUNS") ?? sized(10_000, 5));
-const ROWS = sized(100_000, 100);
-const PAGE = sized(100, 2);
 const SECONDS = sized(5, 0.05);
 
 const folder = await Deno.makeTempDir({ prefix: "svc-http-bench-" });
@@ -35,19 +30,6 @@ for (let i = 0; i < RUNS - 1; i++) {
   Deno.writeTextFileSync(join(workspace.runs, id, "summary.json"), text);
   Deno.writeTextFileSync(join(workspace.runs, id, "recipe.authored.json"), authored);
 }
-row(`listing ${RUNS} runs from their bundles`, ms(await time(1, () => listRuns(workspace))));
-{
-  const { database } = openDatabase(workspace.stateDir);
-  const index = new RunIndex(workspace, { database });
-  row(`index of ${RUNS} runs made anew`, ms(await time(1, () => index.rebuild())));
-  const first = await time(21, () => index.list({ limit: PAGE }));
-  row(`first page of ${PAGE} runs`, ms(first), "aim: under 20 ms");
-  const middle = (await index.list({ limit: sized(500, 2) })).nextCursor!;
-  row(`a later page of ${PAGE} runs`, ms(await time(21, () => index.list({ limit: PAGE, cursor: middle }))));
-  row("  with a status that none has", ms(await time(21, () => index.list({ limit: PAGE, status: "failed" }))));
-  database.close();
-}
-
 const server = await startServer({ ...options, port: 0, log() {} });
 const load = await loader();
 for (
@@ -71,51 +53,7 @@ for (
 }
 await server.stop();
 
-// Rows without bundles: how queries scale. Nothing is synchronised, so nothing is looked for on the disk.
-const { database } = openDatabase(join(folder, "large"));
-const insert = database.prepare(
-  `INSERT INTO runs (run_id, status, recipe_name, created_at_utc, completed_at_utc, mtime, size, step_count, size_bytes,
-     sort_key) VALUES (?, ?, ?, ?, ?, '', 0, 1, 1, ?)`,
-);
-row(
-  `${ROWS} rows written in one transaction`,
-  ms(
-    once(() =>
-      transaction(database, () => {
-        for (let i = 0; i < ROWS; i++) {
-          const created = new Date(Date.UTC(2020, 0, 1) + 60_000 * i).toISOString();
-          insert.run(
-            `run_${i}`,
-            i % 50 === 0 ? "failed" : "completed",
-            `recipe_${i % 7}`,
-            created,
-            created,
-            `${created}|${i}`,
-          );
-        }
-      })
-    ),
-  ),
-);
-const query = (filter: string) => database.prepare(`SELECT * FROM runs ${filter} ORDER BY sort_key DESC LIMIT 101`);
-for (
-  const [what, filter] of [["all", ""], ["by status", "WHERE status = 'failed'"], [
-    "by recipe",
-    "WHERE recipe_name = 'recipe_3'",
-  ]]
-) {
-  const statement = query(filter);
-  row(`first page of ${ROWS} rows, ${what}`, ms(await time(51, () => statement.all())));
-}
-database.close();
 await Deno.remove(folder, { recursive: true });
-
-/** Milliseconds of one call. */
-function once(body: () => unknown): number {
-  const started = performance.now();
-  body();
-  return performance.now() - started;
-}
 
 interface Load {
   perSecond: number;
