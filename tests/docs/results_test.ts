@@ -3,11 +3,13 @@ import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { sha256Hex } from "../../lib/contract/hash.ts";
-import { float } from "../../lib/contract/value.ts";
 import { sharedSession } from "../support/session.ts";
 import { needs } from "../support/needs.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { codeBlocks } from "./blocks.ts";
+import { tables } from "../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 const stateDir = Deno.makeTempDirSync({ prefix: "svc-results-" });
 // Hooks run last first: the session ends before.
@@ -17,38 +19,7 @@ Deno.test.beforeAll(async () => {
   await (await session()).recipes.runMatrix(LINK);
 });
 
-const LINK = {
-  name: "sweep",
-  description: "QPSK over AWGN",
-  metadata: {
-    seed: 5,
-    matrix: {
-      dimensions: { snr_db: [float(0), float(6)] },
-      step_params: { wireless_channel: { snr_db: { matrix: "snr_db" } } },
-    },
-  },
-  steps: [
-    { id: "data", op: "source.random_bits", params: { bit_count: 4000 } },
-    {
-      id: "modulator",
-      op: "modulation.digital_modulate",
-      params: { modulation: "qpsk" },
-      inputs: { bits: "data.bits" },
-    },
-    {
-      id: "wireless_channel",
-      op: "wireless.channel",
-      params: { channel: "awgn" },
-      inputs: { symbols: "modulator.symbols" },
-    },
-    { id: "demodulator", op: "demodulation.digital_demodulate", inputs: { rx_symbols: "wireless_channel.rx_symbols" } },
-    {
-      id: "evaluation",
-      op: "metrics.bit_error_rate",
-      inputs: { reference: "data.bits", candidate: "demodulator.bits" },
-    },
-  ],
-};
+const LINK = DATA.LINK;
 
 async function run(python: string, args: string[]): Promise<{ success: boolean; text: string }> {
   try {
@@ -65,19 +36,7 @@ for (const candidate of ["python3", "/usr/bin/python3"]) {
   if (python === undefined && (await run(candidate, ["-c", "import numpy, pandas"])).success) python = candidate;
 }
 /** Checks a crate with the public validator of npm, with its own copy of the context. Without a crate only loads it. */
-const VALIDATOR = `
-import context from "npm:ro-crate@3.7.2/lib/context.json" with { type: "json" };
-globalThis.fetch = (url) => Promise.resolve(Response.json(String(url).includes("/ro/crate/") ? context : { "@context": {} }));
-const { Validator } = (await import("npm:ro-crate@3.7.2")).default;
-const [folder, ...paths] = Deno.args;
-if (folder !== undefined) {
-  const validator = new Validator();
-  validator.parseJSON(await Deno.readTextFile(folder + "/ro-crate-metadata.json"));
-  await validator.crate.resolveContext();
-  await validator.validate();
-  validator.checkFiles(Object.fromEntries(paths.map((path) => [path, { exists: true, inCrate: false, isDir: false }])));
-  console.log(JSON.stringify(validator.results));
-}`;
+const VALIDATOR = DATA.CRATE;
 async function validateCrate(...args: string[]): Promise<{ success: boolean; text: string }> {
   const file = join(stateDir, "validate.mjs");
   await Deno.writeTextFile(file, VALIDATOR);
@@ -110,18 +69,7 @@ Deno.test({
   async fn() {
     const [reader] = codeBlocks(await Deno.readTextFile(join(ROOT_PATH, "docs/guides/results_in_python.md")), "python");
     assert.ok(reader.trimEnd().split("\n").length <= 40);
-    const checks = `
-assert list(table["snr_db"]) == [0.0, 6.0], table
-ber = table["evaluation/channel.ber"]
-assert 0.14 < ber.iloc[0] < 0.18 and 0.01 < ber.iloc[1] < 0.04, ber
-symbols = array(table.index[0], "modulator.symbols")
-assert symbols.dtype == np.complex64 and symbols.shape == (2000,), symbols
-assert abs(np.mean(np.abs(symbols) ** 2) - 1) < 1e-6
-received = array(table.index[0], "wireless_channel.rx_symbols")
-assert 1.9 < np.mean(np.abs(received) ** 2) < 2.1
-bits = array(table.index[0], "data.bits")
-assert set(np.unique(bits)) == {0, 1}
-`;
+    const checks = DATA.FRAME;
     const program = reader.replaceAll('state=".svc"', `state=${JSON.stringify(stateDir)}`) + checks;
     const { success, text } = await run(python!, ["-c", program]);
     assert.ok(success, text);

@@ -8,6 +8,9 @@ import { sharedSession } from "../support/session.ts";
 import { listBenchmarkPacks } from "../../lib/study/pack/packs.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { packOfEnds } from "../support/reduced_pack.ts";
+import { tables } from "../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 const SHIPPED = ["", "recipe_starters/"].flatMap((folder) => {
   const place = new URL(`../../recipes/${folder}`, import.meta.url);
@@ -49,39 +52,7 @@ for (const url of SHIPPED) {
 }
 
 /** Packs that other tests run and look into, or that are as others with other methods. */
-const LOOKED_INTO = new Set([
-  "bit_transport/ber_theory_v1",
-  "physical_layer/qam_awgn_v1",
-  "physical_layer/link_adaptation_v1",
-  "physical_layer/ldpc_tdl_estimated_v1",
-  "physical_layer/mimo_detectors_v1",
-  "physical_layer/multi_source_aoa_v1",
-  "physical_layer/range_doppler_v1",
-  "physical_layer/mu_mimo_precoders_v1",
-  "semantic_comm/image_rate_distortion_v1",
-  "semantic_comm/jpeg_channel_coding_awgn_v1",
-  "semantic_comm/text_semantic_smoke_v1",
-  "semantic_comm/image_generation_scenes_v1",
-  "semantic_comm/text_semantic_presets_v1",
-  "resource_allocation/power_allocation_v1",
-  "neural_receiver_ai_phy/qpsk_phase_tracking_v1",
-  "neural_receiver_ai_phy/qpsk_iq_receiver_v1",
-  "neural_receiver_ai_phy/qpsk_awgn_receiver_v1",
-  "semantic_comm/protected_digital_vs_deepjscc_awgn_v1",
-  "semantic_comm/adaptive_digital_vs_semantic_awgn_v1",
-  "semantic_comm/slow_fading_images_v1",
-  "semantic_comm/wrong_snr_images_v1",
-  "localization_sensing/range_localization_v1",
-  "localization_sensing/aoa_estimation_v1",
-  "beamforming_precoding/beam_selection_v1",
-  "isac_near_field_ntn/isac_allocation_v1",
-  "isac_near_field_ntn/near_field_v1",
-  "isac_near_field_ntn/leo_tracking_v1",
-  "semantic_comm/vqa_goal_oriented_smoke_v1",
-  "modulation_recognition/blind_carrier_v1",
-  "mimo_ofdm/channel_estimation_tdl_c_v1",
-  "localization_sensing/nlos_localization_v1",
-]);
+const LOOKED_INTO = new Set(DATA.CASES);
 
 for (const { name, file } of listBenchmarkPacks(ROOT_PATH)) {
   if (LOOKED_INTO.has(name)) continue;

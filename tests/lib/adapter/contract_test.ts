@@ -11,26 +11,12 @@ import { Generator } from "../../../lib/numeric/random/random.ts";
 import { createRegistry } from "../../../ops/registry.ts";
 import { artifactOf, outputOf, runOperation } from "../../ops/harness.ts";
 import { FILES, images, manifestOf, operationsOf, withFolder, writeFolder } from "./support.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 /** The encoder sends `params.bits` as its manifest holds them; the decoder answers what it received as an image. */
-const LINK = `
-export function encode({ params }: any) {
-  const { packed, little, count, seed } = params;
-  let state = seed;
-  const bits = Array.from({ length: count }, () => (state = (state * 1103515245 + 12345) % 2147483648) >> 16 & 1);
-  if (!packed) return { array: { dtype: "uint8", shape: [count], data: Uint8Array.from(bits) }, metadata: { bit_count: count } };
-  const data = new Uint8Array(Math.ceil(count / 8)).fill(0);
-  bits.forEach((bit, index) => data[index >> 3] |= bit << (little ? index & 7 : 7 - (index & 7)));
-  // The padding is not zero, and no business of the receiver's.
-  if (count % 8 > 0) data[data.length - 1] |= little ? 0xff << count % 8 : 0xff >> count % 8;
-  return { array: { dtype: "uint8", shape: [data.length], data }, metadata: { bit_count: count } };
-}
-export function decode({ array, metadata }: any) {
-  const tail = Uint8Array.of(metadata.bit_count & 255, metadata.bit_count >> 8);
-  const data = Uint8Array.of(...array.data, ...tail);
-  return { dtype: "uint8", shape: [1, 1, data.length, 1], data };
-}
-`;
+const LINK = DATA.CODE;
 
 for (
   const [storage, order] of [["unpacked_bits", "big"], ["packed_bytes", "big"], ["packed_bytes", "little"]] as const
@@ -102,58 +88,10 @@ Deno.test("ports and kinds are those of the built-in contracts", async () => {
   }
 });
 
-const CODERS = `
-const plane = (array: any) => Float32Array.from(array.data, Number);
-export const indices = (array: any) => ({ array: { dtype: "int64", shape: [2, 3], data: BigInt64Array.of(0n, 1n, 2n, 3n, 4n, 5n) }, metadata: { codebook_size: 6 } });
-export const badIndex = () => ({ array: { dtype: "int32", shape: [2], data: Int32Array.of(0, 6) }, metadata: { codebook_size: 6 } });
-export const noSize = () => ({ dtype: "int32", shape: [2], data: Int32Array.of(0, 6) });
-export const latents = (array: any, params: any, context: any) => ({ dtype: "float64", shape: [2, 2], data: Float64Array.of(params.level, Number(context.seed), 0, -1) });
-export const infinite = () => ({ dtype: "float32", shape: [1], data: Float32Array.of(Infinity) });
-export const symbols = () => ({ dtype: "complex64", shape: [2, 1, 1, 2], data: Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8) });
-export const realImag = () => ({ dtype: "float32", shape: [2, 2, 1, 2], data: Float32Array.of(1, 3, 2, 4, 5, 7, 6, 8) });
-export const back = (array: any) => ({ dtype: "float32", shape: [2, 1, 2, 1], data: Float32Array.from({ length: 4 }, (_, i) => array.shape.length / 8 + i / 8) });
-export const tooBright = () => ({ dtype: "float32", shape: [2, 1, 1, 1], data: Float32Array.of(0, 2) });
-export const examples = ({ params }: any) => ({ examples: [{ id: "a", label: "cat", prediction: 3 }, { id: "b", label: 3, prediction: 3 }], metadata: { level: params.level } });
-export const twice = () => ({ examples: [{ id: "a", label: "x", prediction: "x" }, { id: "a", label: "x", prediction: "x" }] });
-export const accuracy = ({ reference, candidate }: any) => ({
-  metrics: { accuracy: reference.filter((row: any, i: number) => row.label === candidate[i].label).length / reference.length, count: BigInt(reference.length) },
-  per_example: reference.map((row: any) => ({ id: row.id })),
-});
-export const sentences = ({ level }: any) => ({ texts: [{ id: "a", text: "über " + level }, { id: "b", text: "" }] });
-export const nameless = () => ({ texts: [{ id: "a", text: "" }, { text: "b" }] });
-export const long = () => ({ texts: [{ id: "a", text: "ü".repeat(2 ** 19 + 1) }] });
-export const lengths = ({ reference, candidate }: any) => ({
-  metrics: { characters: BigInt([...reference, ...candidate].reduce((sum: number, { text }: any) => sum + text.length, 0)) },
-});
-export const signs = ({ shape }: any) => ({ texts: Array.from({ length: shape[0] }, (_, i) => "sign " + i) });
-export const mute = () => ({ texts: ["one"] });
-export const posing = () => ({ metrics: { "Channel BER": 0 } });
-`;
+const CODERS = DATA.WRAPPED;
 
 /** Arrays that a contract does not allow, for two images, and the form that the hint names. */
-const FORMS: readonly [wraps: string, dtype: string, shapes: number[][], expected: string][] = [
-  ["model.external_encode_bits", "uint8", [[2, 4], [8, 1], [1, 8]], "uint8 [n]"],
-  ["model.external_encode_indices", "int32", [[]], "uint8 or int32 or int64 [n, …]"],
-  ["model.external_encode_latents", "uint8", [[8], [2, 4]], "float32 or float64 [n, …]"],
-  [
-    "model.deepjscc_external_encode",
-    "complex64",
-    [[4, 2], [1, 2, 4]],
-    "complex64 [n]; or complex64 [images = 2, …]; or float32 [images = 2, 2 channels, …]",
-  ],
-  [
-    "model.deepjscc_external_encode",
-    "float32",
-    [[8], [4, 2]],
-    "complex64 [n]; or complex64 [images = 2, …]; or float32 [images = 2, 2 channels, …]",
-  ],
-  [
-    "model.external_decode_bits",
-    "uint8",
-    [[8], [2, 2, 2], [1, 2, 2, 2, 1]],
-    "uint8 or float32 [count, height, width, channels]",
-  ],
-];
+const FORMS: readonly [wraps: string, dtype: string, shapes: number[][], expected: string][] = DATA.SHAPES;
 
 Deno.test("an array of a rank or shape that the contract does not allow is refused, with the expected one as the hint", () =>
   withFolder(async (project) => {

@@ -4,114 +4,18 @@ import { join } from "node:path";
 import type { Operation } from "../../../lib/contract/operation.ts";
 import { runOperation } from "../../ops/harness.ts";
 import { BITS, body, failure, images, manifestOf, operationsOf, withFolder, writeFolder } from "./support.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 /** What is refused, by the name of the function that tries it. */
-const REFUSED: Record<string, string> = {
-  readByDeno: `Deno.readTextFileSync("/etc/passwd")`,
-  readByUrl: `await Deno.readFile(new URL("file:///etc/passwd"))`,
-  readByClimbing: `Deno.readTextFileSync(new URL("../../../../../../../../etc/passwd", import.meta.url))`,
-  readByDots: `Deno.readTextFileSync("sub/../../../../../../etc/passwd")`,
-  readByNode: `(await load("node:fs")).readFileSync("/etc/passwd")`,
-  readByText: `await load("/etc/passwd", { with: { type: "text" } } as any)`,
-  readByJson: `await load("/etc/passwd", { with: { type: "json" } } as any)`,
-  readByBytes: `await load("/etc/passwd", { with: { type: "bytes" } } as any)`,
-  readByEvaluatedText: `await (0, eval)('(url) => imp' + 'ort(url, { with: { type: "text" } })')("file:///etc/passwd")`,
-  readByFetch: `await fetch("file:///etc/passwd")`,
-  readItsHost: `Deno.readTextFileSync("/proc/self/environ")`,
-  readItsProgram: `Deno.readTextFileSync(PROGRAM)`,
-  listRoot: `Deno.readDirSync("/")`,
-  statRoot: `await Deno.stat("/etc/passwd")`,
-  environment: `Deno.env.get("HOME")`,
-  readEvaluatedFile:
-    `await (0, eval)('(url) => imp' + 'ort(url)')("node:fs").then((fs) => fs.readFileSync("/etc/passwd"))`,
-  readByLink: `Deno.realPathSync("/etc/passwd")`,
-  connect: `await Deno.connect({ hostname: "127.0.0.1", port: 1 })`,
-  request: `await fetch("http://127.0.0.1:8765/")`,
-  socket: `new WebSocket("ws://127.0.0.1:8765")`,
-  listen: `Deno.listen({ port: 0 })`,
-  resolveName: `await Deno.resolveDns("example.org", "A", { nameServer: { ipAddr: "127.0.0.1", port: 8053 } })`,
-  runProgram: `new Deno.Command("/bin/true").outputSync()`,
-  killHost: `Deno.kill(1, "SIGTERM")`,
-  changeFolder: `Deno.chdir("/")`,
-  loadLibrary: `Deno.dlopen("libc.so.6", {})`,
-  hostName: `Deno.hostname()`,
-  writeFile: `Deno.writeTextFileSync("here.txt", "x")`,
-  makeTemporary: `Deno.makeTempFileSync()`,
-  startThread: `new ((await load("node:worker_threads")).Worker)("1", { eval: true })`,
-  importBlob: `await load(URL.createObjectURL(new Blob(["export default 1"], { type: "text/javascript" })))`,
-  importData: `await load("data:text/javascript,export default 1")`,
-  importRemote: `await load("https://example.org/x.js")`,
-  importPackage: `await load("npm:is-odd@3.0.1")`,
-  importFromText: `await new Function('return imp' + 'ort("npm:is-odd@3.0.1")')()`,
-  importRemoteFromText: `await new Function('return imp' + 'ort("https://example.org/x.js")')()`,
-  importJsr: `await load("jsr:@std/path")`,
-  importOutside: `await load("../../outside.ts")`,
-  importModule: `(await load("node:module")).createRequire(import.meta.url)("zod")`,
-  importVm: `(await load("node:vm")).runInThisContext("1")`,
-  importFlags: `(await load("node:v8")).setFlagsFromString("--expose-gc")`,
-  importProcess: `(await load("node:process")).exit(3)`,
-};
+const REFUSED: Record<string, string> = DATA.REFUSED;
 
 /** Attempts that have no effect outside of the adapter's process, with the code of their end. */
-const CONTAINED: Record<string, [string, string]> = {
-  readByRequire: [`require("node:fs").readFileSync("/etc/passwd")`, "adapter_call_failed"],
-  exitHost: [`Deno.exit(3)`, "adapter_call_failed"],
-  killItself: [`Deno.kill(Deno.pid, "SIGKILL")`, "adapter_call_failed"],
-  catchSignals: [`Deno.addSignalListener("SIGINT", () => {})`, "none"],
-  askPermission: [
-    `if ((await Deno.permissions.request({ name: "read" })).state === "granted") throw new Error("granted")`,
-    "none",
-  ],
-  askPermissionNow: [
-    `if (Deno.permissions.requestSync({ name: "run" }).state === "granted") throw new Error("granted")`,
-    "none",
-  ],
-  askPerson: [`if (prompt("password?") !== null) throw new Error("asked")`, "none"],
-  keepText: [`localStorage.setItem("a", "b")`, "adapter_call_failed"],
-  keepResponse: [`await caches.open("a")`, "adapter_call_failed"],
-  readInWorker: [
-    `const url = "data:text/javascript," + encodeURIComponent("try { Deno.readTextFileSync('/etc/passwd'); postMessage(1) } catch { postMessage(0) }");
-    const read = await new Promise((resolve) => new Worker(url, { type: "module" }).onmessage = ({ data }) => resolve(data));
-    if (read) throw new Error("read")`,
-    "none",
-  ],
-};
+const CONTAINED: Record<string, [string, string]> = DATA.CONTAINED;
 
 /** What is broken or ill-meant in the answer, with the words of the refusal. */
-const ANSWERS: Record<string, [string, RegExp]> = {
-  nothing: [`undefined`, /it is undefined/],
-  text: [`"bits"`, /it is "bits"/],
-  wrongDtype: [`{ dtype: "float16", shape: [4], data: new Uint8Array(4) }`, /the dtype "float16"/],
-  otherDtype: [`{ dtype: "float32", shape: [4], data: new Float32Array(4) }`, /it is float32 \[4\]/],
-  mixedDtype: [`{ dtype: "uint8", shape: [4], data: new Float32Array(4) }`, /dtype uint8 but contains a Float32Array/],
-  wrongShape: [`{ dtype: "uint8", shape: [5], data: new Uint8Array(4) }`, /has 4 elements, but its shape/],
-  negativeShape: [`{ dtype: "uint8", shape: [-1, -4], data: new Uint8Array(4) }`, /not a list of at most/],
-  hugeShape: [
-    `{ dtype: "uint8", shape: [2 ** 30, 2 ** 30, 2 ** 30], data: new Uint8Array(4) }`,
-    /has 4 elements, but its shape/,
-  ],
-  twoDimensional: [`{ dtype: "uint8", shape: [2, 4], data: new Uint8Array(8) }`, /it is uint8 \[2, 4\]/],
-  noDimension: [`{ dtype: "uint8", shape: [], data: new Uint8Array(1) }`, /it is uint8 \[\]/],
-  notBits: [`{ dtype: "uint8", shape: [4], data: Uint8Array.of(0, 1, 2, 1) }`, /element 2 is 2/],
-  nanMetadata: [`{ array: ${BITS}, metadata: { loss: NaN } }`, /NaN, which is not a JSON number/],
-  infiniteMetadata: [`{ array: ${BITS}, metadata: { a: [1, { b: -Infinity }] } }`, /not a JSON number/],
-  dateMetadata: [`{ array: ${BITS}, metadata: { at: new Date(0) } }`, /a Date, which is not a JSON value/],
-  mapMetadata: [`{ array: ${BITS}, metadata: new Map([["a", 1]]) }`, /a Map/],
-  deepMetadata: [`{ array: ${BITS}, metadata: JSON.parse('{"a":'.repeat(40) + "1" + "}".repeat(40)) }`, /too deep/],
-  largeMetadata: [`{ array: ${BITS}, metadata: { a: "x".repeat(2 ** 21) } }`, /too long/],
-  wideMetadata: [`{ array: ${BITS}, metadata: { a: new Array(300000).fill(1) } }`, /too large/],
-  wrongCount: [`{ array: ${BITS}, metadata: { bit_count: 5 } }`, /not an integer from 0 to 4/],
-  wrongItems: [`{ array: ${BITS}, metadata: { source_item_counts: [3] } }`, /with the sum 4/],
-  secondOutput: [`{ array: ${BITS}, bits: ${BITS} }`, /the unknown field "bits"/],
-  noArray: [`{ metadata: {} }`, /the unknown field "metadata"/],
-  functionInside: [`{ array: ${BITS}, metadata: { f: () => 1 } }`, /could not be cloned/],
-  throwingGetter: [`{ get dtype() { throw new Error("gotcha"); } }`, /gotcha/],
-  notTyped: [`{ dtype: "uint8", shape: [4], data: [1, 0, 1, 1] }`, /not a typed array/],
-  pollution: [
-    `JSON.parse('{"array": {"dtype": "uint8", "shape": [1], "data": [1]}, "__proto__": {"polluted": true}}')`,
-    /the unknown field "__proto__"/,
-  ],
-};
+const ANSWERS: Record<string, [string, RegExp]> = DATA.ANSWERS;
 
 /** Unusual answers that are in order: only their content is sent. */
 const ACCEPTED: Record<string, string> = {
@@ -125,18 +29,7 @@ const ACCEPTED: Record<string, string> = {
 };
 
 /** What is thrown or rejected. */
-const THROWN: Record<string, [string, RegExp]> = {
-  error: [`throw new RangeError("too short")`, /RangeError: too short/],
-  number: [`throw 7`, /failed: 7/],
-  nothingThrown: [`throw undefined`, /failed: undefined/],
-  symbol: [`throw Symbol("s")`, /Symbol\(s\)/],
-  trap: [`throw { toString() { throw 1; } }`, /without a text form/],
-  poisoned: [`throw new Proxy(new Error("x"), { get() { throw new Error("y"); } })`, /failed/],
-  rejection: [`await Promise.reject("no")`, /failed: no/],
-  endlessText: [`throw new Error("x".repeat(10_000_000))`, /x{100}/],
-  escapes: [`throw new Error("\\x1b]0;title\\x07\\u202e[2J")`, /failed: \\u001b\]0;title\\u0007\\u202e\[2J/],
-  recursion: [`const f = (): number => f() + 1; f()`, /RangeError/],
-};
+const THROWN: Record<string, [string, RegExp]> = DATA.THROWN;
 
 const SOURCE = `declare const require: any;
 // What is computed escapes the look at the sources, and meets the sandbox.

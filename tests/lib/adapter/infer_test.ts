@@ -8,6 +8,9 @@ import { runOperation } from "../../ops/harness.ts";
 import { hostileModel, largeExpand } from "../../support/hostile_graphs.ts";
 import { linearModel } from "../../support/onnx_graphs.ts";
 import { images, manifestOf, operationsOf, sha256, withFolder, writeFolder } from "./support.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 /** Runs the body of a function in an adapter with a model `net`. */
 async function probe(code: string, model: Uint8Array, limits: string) {
@@ -48,23 +51,7 @@ Deno.test("many calls at once are answered, each with its own arrays", async () 
 });
 
 /** Requests without end; each flood kept the program's memory growing before it was refused. */
-const FLOODS: Record<string, string> = {
-  arrays: `for (;;) infer("net", { x: { dtype: "float32", shape: [2 ** 21, 1], data: new Float32Array(2 ** 21) } });`,
-  "one array, which each request copies": `
-    const data = new Float32Array(2 ** 21);
-    for (;;) infer("net", { x: { dtype: "float32", shape: [2 ** 21, 1], data } });`,
-  "empty requests": `for (;;) infer("net", {});`,
-  "arrays behind replaced functions": `
-    const typed = Object.getPrototypeOf(Uint8Array.prototype);
-    for (const name of ["byteLength", "length", "byteOffset"]) {
-      Object.defineProperty(typed, name, { get: () => 0, configurable: true });
-    }
-    Array.prototype[Symbol.iterator] = function* () {};
-    Reflect.apply = () => 0;
-    Object.keys = () => [];
-    Map.prototype.get = () => undefined;
-    for (;;) infer("net", { x: { dtype: "float32", shape: [2 ** 21, 1], data: new Float32Array(2 ** 21) } });`,
-};
+const FLOODS: Record<string, string> = DATA.FLOODS;
 
 for (const [name, code] of Object.entries(FLOODS)) {
   Deno.test(`a flood of ${name} exceeds the adapter's memory before it is copied`, async () => {

@@ -4,32 +4,12 @@ import { join } from "node:path";
 import { open } from "../../../mod.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { withFolder, writeFolder } from "./support.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 /** Ways to leave a value, and to find it. */
-const CHANNELS: Record<string, [leave: string, find: string]> = {
-  "a module global": ["kept = value", "kept"],
-  globalThis: ["globalThis.kept = value", "globalThis.kept"],
-  "a prototype": ["Object.prototype.kept = value", "({}).kept"],
-  "a file of the folder": [`Deno.writeTextFileSync("kept.txt", value)`, `Deno.readTextFileSync("kept.txt")`],
-  "a temporary file": [
-    `Deno.writeTextFileSync("/tmp/svc_kept.txt", value)`,
-    `Deno.readTextFileSync("/tmp/svc_kept.txt")`,
-  ],
-  localStorage: [`localStorage.setItem("kept", value)`, `localStorage.getItem("kept")`],
-  sessionStorage: [`sessionStorage.setItem("kept", value)`, `sessionStorage.getItem("kept")`],
-  caches: [
-    `await (await caches.open("kept")).put("http://kept/", new Response(value))`,
-    `await (await (await caches.open("kept")).match("http://kept/")).text()`,
-  ],
-  "an environment variable": [`Deno.env.set("KEPT", value)`, `Deno.env.get("KEPT")`],
-  "a broadcast channel": [
-    `new BroadcastChannel("kept").postMessage(value)`,
-    `await new Promise((resolve) => {
-      new BroadcastChannel("kept").onmessage = ({ data }) => resolve(data);
-      setTimeout(resolve, 100);
-    })`,
-  ],
-};
+const CHANNELS: Record<string, [leave: string, find: string]> = DATA.CHANNELS;
 
 const adapter = (leave: string, find: string, permissions = "") => ({
   "svc_adapter.yaml": `schema_version: 1

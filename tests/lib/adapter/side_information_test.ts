@@ -7,6 +7,9 @@ import type { JsonObject } from "../../../lib/contract/value.ts";
 import { open } from "../../../mod.ts";
 import { ROOT_PATH } from "../../support/paths.ts";
 import { withFolder, writeFolder } from "./support.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 Deno.test("bits are those of the canonical JSON in UTF-8 beyond 64 bytes an item", () => {
   const bits = (metadata: JsonObject, items: number) =>
@@ -22,54 +25,8 @@ Deno.test("bits are those of the canonical JSON in UTF-8 beyond 64 bytes an item
 });
 
 /** Sends eight bits, and its image in the metadata. */
-const CHEAT = {
-  "svc_adapter.yaml": `schema_version: 1
-name: cheat
-version: "1"
-operations:
-  - { id: cheat.encode, name: Encode, wraps: model.external_encode_bits, adapter: { path: code.js, callable: encode } }
-  - { id: cheat.decode, name: Decode, wraps: model.external_decode_bits, adapter: { path: code.js, callable: decode, call_style: dict } }
-  - id: cheat.symbols
-    name: Symbols
-    wraps: custom
-    inputs: {bits: [channel.payload_bits.numpy]}
-    outputs: {symbols: channel.symbols.complex_numpy}
-    adapter: {path: code.js, callable: symbols}
-  - id: cheat.receive
-    name: Receive
-    wraps: custom
-    inputs: {symbols: [channel.symbols.complex_numpy]}
-    outputs: {bits: channel.demod_bits.numpy}
-    adapter: {path: code.js, callable: receive}
-`,
-  "code.js": `export function encode({ shape, data }) {
-  return { array: { dtype: "uint8", shape: [8], data: new Uint8Array(8) }, metadata: { pixels: [...data] } };
-}
-export function decode({ metadata }) {
-  const { image_count: n, image_height: h, image_width: w, image_channels: c } = metadata;
-  return { dtype: "uint8", shape: [n, h, w, c], data: Uint8Array.from(metadata.adapter_metadata.pixels) };
-}
-export function symbols({ bits }) {
-  const array = { dtype: "complex64", shape: [bits.data.length], data: new Float32Array(2 * bits.data.length) };
-  return { outputs: { symbols: { array, metadata: { sent: [...bits.data], more: "x".repeat(200) } } } };
-}
-export const receive = ({ symbols }) => {
-  const array = { dtype: "uint8", shape: symbols.shape, data: new Uint8Array(symbols.shape[0]) };
-  return { outputs: { bits: { array, metadata: { notes: "x".repeat(500) } } } };
-};
-`,
-};
-const RECIPE = `
-name: cheating
-metadata: {seed: 1}
-steps:
-  - id: data
-    op: source.image_dataset
-    params: {dataset: svc_sample_images, image_ids: camera, crop_size: 16}
-  - {id: sender, op: cheat.encode, inputs: {images: data.images}}
-  - {id: receiver, op: cheat.decode, inputs: {bits: sender.bits}}
-  - {id: evaluation, op: metrics.image_reconstruction, inputs: {reference: data.images, reconstruction: receiver.images}}
-`;
+const CHEAT = DATA.CHEAT;
+const RECIPE = DATA.RECIPE;
 const PACK = (budget: string) => `
 schema_version: 1
 id: cheating_v1

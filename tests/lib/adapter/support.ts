@@ -8,6 +8,9 @@ import { readTrustFile } from "../../../lib/adapter/trust.ts";
 import { operationOf } from "../../../lib/adapter/step.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import type { Operation, OutputArtifact } from "../../../lib/contract/operation.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 export const sha256 = (data: string | Uint8Array) => createHash("sha256").update(data).digest("hex");
 
@@ -31,23 +34,7 @@ export async function withFolder(body: (folder: string) => void | Promise<void>)
   }
 }
 
-export const MANIFEST = `schema_version: 1
-name: my-codec
-version: "1.2.0"
-description: one sentence
-permissions:
-  net: ["models.example.org:443"]
-  read: ["../weights"]
-  env: ["MY_CODEC_LEVEL"]
-limits: { timeout_s: 5, memory_mb: 64 }
-operations:
-  - id: my_codec.encode
-    name: My codec, encoder
-    wraps: model.external_encode_bits
-    adapter: { path: encode.ts, callable: encode, call_style: array_params }
-    fixed_params: { table: plain }
-    params_schema: { type: object, properties: { level: { type: integer, default: 3 } }, additionalProperties: false }
-`;
+export const MANIFEST: string = DATA.MANIFEST;
 
 const ENCODER = `import { half } from "./lib/half.ts"; export function encode({ data }) {
   return { dtype: "uint8", shape: [data.length], data: data.map(half) };

@@ -4,6 +4,9 @@ import { float } from "../../../lib/contract/value.ts";
 import { checkAccounting, checkCount, checkExpectedCount } from "../../../lib/artifact/accounting.ts";
 import { checkBits, checkEmbedding, checkFinite, checkImages, checkSymbols } from "../../../lib/artifact/boundary.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 function refuses(code: string, check: () => unknown, name = ""): void {
   assert.throws(
@@ -100,22 +103,7 @@ Deno.test("counts are integers that are not negative, unless the unit is continu
 });
 
 Deno.test("rates and sums must agree to 1e-9", () => {
-  const link = {
-    native_codec_bits: 80,
-    wire_overhead_bits: 20,
-    payload_bits: 100,
-    framing_bits: 28,
-    framed_bits: 128,
-    fec_bits: 128,
-    coded_bits: 256,
-    modulation_padding_bits: 2,
-    transmitted_bits: 258,
-    pilot_symbols: 4,
-    header_symbols: 1,
-    data_symbols: 129,
-    grid_padding_symbols: 6,
-    channel_uses: 140,
-  };
+  const link = DATA.LINK;
   checkAccounting(link);
   for (const total of ["payload_bits", "framed_bits", "coded_bits", "transmitted_bits", "channel_uses"] as const) {
     const { [total]: value, ...others } = link;

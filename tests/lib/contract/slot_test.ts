@@ -7,6 +7,9 @@ import { float } from "../../../lib/contract/value.ts";
 import { z } from "../../../lib/contract/zod.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { artifactOf, refuses, runOperation } from "../../ops/harness.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 const SERIES = artifactKind("test.series.numpy", { step_s: "positive", origin: "text" });
 const FORECAST = artifactKind("test.forecast.numpy", { horizon_s: "number", method: "text" });
@@ -88,20 +91,7 @@ Deno.test("the contract of a component follows from its declaration", () => {
       ["forecast_training", "planned", { mode: "training" }],
     ],
   );
-  assert.deepEqual(contract.trained_artifact_abi, {
-    component_id: "forecaster",
-    component_role: "series_forecaster",
-    entrypoint_id: "forecast",
-    inputs: { series: { dtype: "float32", shape: ["batch", "time"] } },
-    outputs: { next: { dtype: "float32", shape: ["batch"] } },
-    required_operation_inputs: ["series"],
-    binding_params: {
-      mode: "learned_artifact",
-      horizon_s: float(1),
-      artifact_manifest_path: "trained_artifact.yaml",
-      artifact_entrypoint: "forecast",
-    },
-  });
+  assert.deepEqual(contract.trained_artifact_abi, DATA.CASES);
   assert.deepEqual(Object.keys(contract.params_schema.properties as object), [
     "mode",
     "horizon_s",

@@ -5,6 +5,9 @@ import { createCancellation } from "../../../lib/execute/cancellation.ts";
 import { stagingPaths } from "../../../lib/execute/staging.ts";
 import { ValueStore } from "../../../lib/execute/value_store.ts";
 import { execute, type StepSpec } from "./execution.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 const numbers = (id: string, seed = 23): StepSpec => [id, "test.numbers", {}, { count: 64, seed }];
 
@@ -92,22 +95,7 @@ Deno.test("a step that is not thread safe is a barrier in plan order", async () 
   assert.deepEqual(started, ["data", "alone", "after", "other"]);
 });
 
-const FAILURES: [string, string, RegExp][] = [
-  ["alter_input", "input_modified", /the array bits of its input bits/],
-  ["alter_metadata", "input_modified", /metadata/],
-  ["alter_output", "output_hash_mismatch", /output bits differs from the written file/],
-  ["throw", "operation_failed", /the relay broke/],
-  ["pretend_canceled", "operation_canceled", /nobody asked/],
-  ["throw_coded", "boundary_value_invalid", /Cannot relay this/],
-  ["missing_output", "output_missing", /bits/],
-  ["extra_output", "output_unexpected", /more/],
-  ["bad_metric", "output_metrics_invalid", /test\.value/],
-  ["bad_fraction", "metric_out_of_range", /channel\.ber of 1\.5/],
-  ["bad_metadata", "output_metadata_invalid", /./],
-  ["no_guarantee", "output_metadata_missing", /mark/],
-  ["wrong_form", "output_kind_mismatch", /./],
-  ["crash", "operation_failed", /worker thread ended.*outside any step/],
-];
+const FAILURES: [string, string, RegExp][] = DATA.FAILURES;
 
 for (const [mode, code, message] of FAILURES) {
   Deno.test(`a relay that does ${mode} fails with ${code}, and its dependents never start`, async () => {

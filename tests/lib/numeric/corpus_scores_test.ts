@@ -11,20 +11,14 @@ import {
   wordErrors,
   wordsRead,
 } from "../../../lib/numeric/scores/corpus_scores.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 const near = (actual: number, expected: number) =>
   assert.ok(Math.abs(actual - expected) < 1e-12, `${actual}, not ${expected}`);
 const words = (text: string) => text.split(" ");
-const TEXTS: [candidate: string, ...references: string[]][] = [
-  [
-    "the ambulance carries two injured patients to the hospital",
-    "the ambulance carried two injured patients to a hospital",
-    "an ambulance brings two patients to the hospital",
-  ],
-  ["a dog is running on the beach", "a dog runs along the beach", "the dog is running on a sandy beach today"],
-  ["signals faded quickly today", "the signal fades quickly"],
-  ["it rained all day", "snow fell on the mountain road"],
-];
+const TEXTS: [candidate: string, ...references: string[]][] = DATA.TEXTS;
 const PAIRS = TEXTS.map(([candidate, ...references]) => ({
   candidate: words(candidate),
   references: references.map(words),

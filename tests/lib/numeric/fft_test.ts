@@ -1,35 +1,11 @@
 import assert from "node:assert/strict";
 import { Fft, fft, ifft } from "../../../lib/numeric/linalg/fft.ts";
 import { Generator } from "../../../lib/numeric/random/random.ts";
+import { tables } from "../../support/tables.ts";
 
-const LENGTHS = [
-  1,
-  2,
-  3,
-  4,
-  5,
-  6,
-  7,
-  8,
-  9,
-  12,
-  16,
-  17,
-  31,
-  32,
-  33,
-  49,
-  64,
-  97,
-  100,
-  127,
-  128,
-  210,
-  256,
-  360,
-  1009,
-  1024,
-];
+const DATA = tables(import.meta.url);
+
+const LENGTHS = DATA.LENGTHS;
 
 const noise = (count: number) => Generator.seeded(count).standardNormal(2 * count) as Float64Array;
 

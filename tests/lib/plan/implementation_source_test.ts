@@ -12,47 +12,14 @@ import {
 import { generateSourceHashes } from "../../../lib/release/generate_source_hashes.ts";
 import { Generator } from "../../../lib/numeric/random/random.ts";
 import { localSpecifiers } from "../../../lib/plan/scan_imports.ts";
+import { tables } from "../../support/tables.ts";
 
-const SAMPLE = `
-/**
- * Example: import { no } from "./docstring.ts";
- */
-// import "./line_comment.ts";
-import { a } from "./a.ts";
-import type { B } from '../b.ts';
-import {
-  c,
-  d,
-} from "./c.ts";
-import "./side_effect.ts";
-export * from "./star.ts";
-export { e } from "./e.ts";
-import zod from "npm:zod@^4";
-import { createHash } from "node:crypto";
-import data from "./data.json" with { type: "json" };
-const late = () => import("./late.ts");
-const text = () => import(\`./computed_\${a}.ts\`);
-const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
-const asset = new URL(
-  "../assets/table.bin",
-  import.meta.url,
-);
-const elsewhere = new URL("./not_ours.ts", base);
-`;
+const DATA = tables(import.meta.url);
+
+const SAMPLE = DATA.SAMPLE;
 
 Deno.test("the scanner finds what a module names, and nothing else", () => {
-  assert.deepEqual(localSpecifiers(SAMPLE).sort(), [
-    "../assets/table.bin",
-    "../b.ts",
-    "./a.ts",
-    "./c.ts",
-    "./data.json",
-    "./e.ts",
-    "./late.ts",
-    "./side_effect.ts",
-    "./star.ts",
-    "./worker.ts",
-  ]);
+  assert.deepEqual(localSpecifiers(SAMPLE).sort(), DATA.IMPORTS);
 });
 
 Deno.test("comments hide what they name exactly as the patterns of comments say", () => {

@@ -16,90 +16,12 @@ import {
 import { compileRecipe } from "../../../lib/recipe/compile.ts";
 import type { StepDocument } from "../../../lib/recipe/types.ts";
 import { standIn, toySources } from "./toy.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 /** Spine of each profile as `role: step ids: operations {parameters}`; `any` where all operations may stand. */
-const SPINES: Record<string, string[]> = {
-  layered_digital: [
-    "payload_bit_boundary: payload_bit_boundary: channel.bit_boundary",
-    "channel_encoder: channel_encoder: channel.identity_encoder|channel.repetition_encoder|channel.nr_ldpc_encoder",
-    "tx_bit_boundary: tx_bit_boundary: channel.bit_boundary",
-    "wireless_channel: wireless_channel: channel.identity_link|channel.capacity_oracle_digital_link|" +
-    "channel.identity_symbol_link|wireless.digital_link|wireless.channel",
-    "rx_bit_boundary: rx_bit_boundary: channel.bit_boundary",
-    "channel_bit_count_match: channel_bit_count_match: channel.bit_count_match",
-    "channel_decoder: channel_decoder: channel.identity_decoder|channel.repetition_decoder|channel.nr_ldpc_decoder",
-  ],
-  joint_source_channel_symbols: [
-    "sender: sender: any",
-    "tx_power: tx_power|tx_power_normalize: channel.symbol_power_identity|channel.symbol_power_normalize|" +
-    "model.symbol_power_allocator|model.causal_csi_power_allocator",
-    "tx_symbol_boundary: tx_symbol_boundary: channel.symbol_boundary",
-    "wireless_channel: wireless_channel: channel.identity_symbol_link|wireless.channel",
-    "rx_symbol_boundary: rx_symbol_boundary: channel.symbol_boundary",
-    "channel_symbol_count_match: channel_symbol_count_match: channel.symbol_count_match",
-    "receiver: receiver: any",
-  ],
-  csi_feedback_downlink: [
-    "channel_state: channel_state: wireless.miso_ofdm_csi",
-    "feedback_encoder: feedback_encoder: model.csi_feedback_encoder",
-    "feedback_link: feedback_link: channel.csi_feedback_link",
-    "feedback_decoder: feedback_decoder: model.csi_feedback_decoder",
-    "precoder: precoder: model.csi_mrt_precoder",
-    "evaluation: evaluation: metrics.csi_feedback",
-  ],
-  pilot_channel_estimation: [
-    'channel_state: data: source.ai_phy_channel_realization {"scenario":"flat_siso"}',
-    'pilot_pattern: pilots: source.ai_phy_pilot_pattern {"scenario":"unit"}',
-    "pilot_observation: pilot_observation: wireless.pilot_observation",
-    "channel_estimator: estimator: any",
-    "evaluation: evaluation: metrics.channel_estimation",
-  ],
-  mimo_ofdm_channel_estimation: [
-    'mimo_ofdm_channel: data: source.ai_phy_channel_realization {"scenario":"mimo_ofdm"}',
-    'pilot_grid: pilots: source.ai_phy_pilot_pattern {"scenario":"comb"}',
-    "pilot_observation: pilot_observation: wireless.pilot_observation",
-    "channel_estimator: estimator: any",
-    "evaluation: evaluation: metrics.channel_estimation",
-  ],
-  beamforming_link_evaluation: [
-    "link_scenario: data: source.beamforming_scenario",
-    "beamformer: beamformer: any",
-    "evaluation: evaluation: metrics.beamforming",
-  ],
-  range_localization: [
-    "geometry: data: source.localization_geometry",
-    "range_observation: range_observation: wireless.range_observation",
-    "localizer: localizer: any",
-    "evaluation: evaluation: metrics.localization",
-  ],
-  aoa_array_estimation: [
-    "angular_scene: data: source.aoa_scene",
-    "array_observation: array_observation: wireless.ula_array_observation",
-    "angle_estimator: estimator: any",
-    "evaluation: evaluation: metrics.aoa_estimation",
-  ],
-  isac_ofdm_allocation: [
-    "allocation_scenario: data: source.isac_ofdm_scenario",
-    "allocator: allocator: any",
-    "evaluation: evaluation: metrics.isac_ofdm",
-  ],
-  near_field_range_angle: [
-    "array_scenario: data: source.near_field_xl_mimo_scenario",
-    "range_angle_estimator: estimator: any",
-    "evaluation: evaluation: metrics.near_field_focusing",
-  ],
-  leo_ntn_tracking: [
-    "track_scenario: data: source.leo_ntn_tracking_scenario",
-    "tracker: tracker: any",
-    "evaluation: evaluation: metrics.leo_ntn_tracking",
-  ],
-  task_inference: [
-    "source: data: any",
-    "inference: receiver|inference|answerer: any",
-    "evaluation: evaluation: any",
-  ],
-  task_evaluation: ["source: data: any", "evaluation: evaluation: any"],
-};
+const SPINES: Record<string, string[]> = DATA.SPINES;
 
 const idsOf = (stage: ProfileStage) => (stage.step_ids ?? [stage.role]) as string[];
 const opsOf = (stage: ProfileStage) => (stage.allowed_ops ?? ["test.any"]) as string[];

@@ -1,5 +1,8 @@
 /** Recipe texts, and random changes of what they hold. */
 import { cloneValue, float, isObject, type JsonObject, type Value } from "../../../lib/contract/value.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 const RECIPES = new URL("../../../recipes/", import.meta.url);
 
@@ -10,65 +13,7 @@ export const SHIPPED: [string, string][] = ["", "recipe_starters/"].flatMap((fol
 ).sort(([a], [b]) => (a < b ? -1 : 1));
 
 /** Notations that recipes seldom have. */
-export const UNUSUAL: [string, string][] = [
-  [
-    "unusual.yaml",
-    `# head
-name: x   # the name
-metadata: &m
-  a: 1 # one
-  b: &b [1, 2.0, 1e3] # bees
-  c: *b
-  t: |
-    lines
-      more
-
-  u: >-
-    folded text
-    here
-  w: "multi
-    line"
-  z:
-  e: # comment on e
-    # lead of f
-    f: 1
-    # trailing f
-
-  # detached
-
-  # g's own
-  g: {x, y: 1, z: [a: 1, b]} # flow
-other: *m
-steps:
-# at the same column
-- id: s1
-  op: a.b
-  # last of s1
-- id: s2   # two
-  params: {
-    a: 1, # first
-    b: 2  # second
-  }
--
-  id: s3
-- - nested
-  - list
--   deep:
-      x: 1
-    y: 2
-`,
-  ],
-  ["explicit.yaml", "? explicit\n: value\nb: {? c : 1}\nd: [1,\n  2]\n"],
-  ["flow.yaml", "{name: x, steps: [{id: a, op: b}, {id: c, op: d}], metadata: {}}\n"],
-  ["empty.yaml", "# nothing yet\n"],
-  [
-    "tall.json",
-    '{\n  "name": "x",\n  "metadata": {"a": 1, "b": [1, 2.0, 1e3], "empty": {}, "list": []},\n  "steps": [\n' +
-    '    {"id": "a", "op": "x.y", "params": {}},\n    {\n      "id": "b",\n      "op": "z"\n    }\n  ]\n}\n',
-  ],
-  ["small.json", '{"name":"x","steps":[{"id":"a","op":"b"},{"id":"c","op":"d","params":{"k":[1,2,3]}}]}'],
-  ["tabs.json", '{\n\t"name": "x",\n\t"steps": [\n\t\t{\n\t\t\t"id": "a"\n\t\t}\n\t]\n}\n'],
-];
+export const UNUSUAL: [string, string][] = DATA.UNUSUAL;
 
 const TEXTS = [
   "a",

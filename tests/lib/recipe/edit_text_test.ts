@@ -4,6 +4,9 @@ import { cloneValue, float, type JsonObject, type Value } from "../../../lib/con
 import { editRecipeText } from "../../../lib/recipe/edit_text.ts";
 import { readRecipeText } from "../../../lib/recipe/read.ts";
 import { dice, edited, SHIPPED, UNUSUAL } from "./_edits.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 const read = (text: string, file = "a.yaml") => readRecipeText(text, { file, emptyValues: "null" }).value;
 
@@ -18,27 +21,7 @@ function change(text: string, alter: (value: JsonObject) => void, file = "a.yaml
 
 const stepsOf = (value: JsonObject) => value.steps as (JsonObject & { params: JsonObject })[];
 
-const LINK = `# a link
-name: link # mine
-metadata: {gain: 1e3, ratio: 1.0, seed: 23} # numbers
-
-steps:
-  # Sender: bits
-  - id: data
-    op: source.random_bits
-    params: {bit_count: 0x40} # in bits
-
-  # The channel
-  - id: channel
-    # an operation
-    op: wireless.channel
-    params:
-      snr_db: 6.0   # a good one
-      # doppler: 3
-    inputs: {symbols: data.bits}
-  - id: last
-    op: "x"
-`;
+const LINK = DATA.LINK;
 
 Deno.test("a changed value is put in its place, and nothing else changes", () => {
   const edits: [(value: JsonObject) => void, [string, string]][] = [
@@ -96,27 +79,7 @@ Deno.test("a comment above a blank line stays when the step below it is removed"
 });
 
 Deno.test("an edit changes its own lines only, whatever the layout of the others", () => {
-  const text = `name:   wide     # aligned
-metadata:    # of the run
-    seed:    0x17      # hex
-    gain:    2e-3      # linear
-
-
-    matrix: [ 1,  0,
-              0,  1 ]  # two rows
-    note: >-
-        folded, and
-        folded again
-
-steps:
--   id:  data
-    op: 'a.b'   # quoted
-    # below data
-
-# above link
--   id:  link
-    op: "c.d"
-`;
+  const text = DATA.CASES;
   const edits: [(value: JsonObject) => void, [string, string]][] = [
     [(value) => (value.metadata as JsonObject).seed = 24, ["seed:    0x17      #", "seed: 24 #"]],
     [(value) => stepsOf(value)[0].op = "it's", ["op: 'a.b'   #", "op: 'it''s' #"]],

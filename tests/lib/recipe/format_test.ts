@@ -4,6 +4,9 @@ import { editRecipeText } from "../../../lib/recipe/edit_text.ts";
 import { formatRecipeText } from "../../../lib/recipe/format.ts";
 import { readRecipeText } from "../../../lib/recipe/read.ts";
 import { dice, edited, SHIPPED, UNUSUAL } from "./_edits.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 const read = (text: string, file: string) => readRecipeText(text, { file, emptyValues: "null" }).value;
 const format = (text: string, file = "a.yaml") => {
@@ -15,65 +18,8 @@ const format = (text: string, file = "a.yaml") => {
 
 Deno.test("members in serialised order, two spaces a level, comments with what they speak of", () => {
   assert.equal(
-    format(`
-
-
-# head
-
-
-description: what it is for   
-steps:
-# the first
-- op:   source.random_bits
-  # its id
-  id: data
-  # last of data
--   inputs : { symbols : data.bits,x: "a" }   # wired
-    params:
-        gain:   1e3
-        text: |
-            lines
-              more
-        long: "over
-          lines"
-
-    id: channel
-    op: b.c
-
-
-metadata: {seed: 0x17 }
-name:  demo  # mine
-mystery: [ 1,2.50 ]
-# end
-
-
-`),
-    `# head
-
-mystery: [1, 2.50]
-name: demo # mine
-
-metadata: {seed: 0x17}
-steps:
-  # the first
-  # its id
-  - id: data
-    op: source.random_bits
-    # last of data
-  - id: channel
-    op: b.c
-    params:
-      gain: 1e3
-      text: |
-        lines
-          more
-      long: "over
-        lines"
-    inputs: {symbols: data.bits, x: "a"} # wired
-description: what it is for
-
-# end
-`,
+    format(DATA.PLAIN),
+    DATA.SPELLINGS,
   );
 });
 

@@ -8,6 +8,9 @@ import { applyOverrides } from "../../../lib/recipe/overrides.ts";
 import { excerpt, readRecipeText, recipeFromValue } from "../../../lib/recipe/read.ts";
 import type { DecodedText } from "../../../lib/recipe/types.ts";
 import { registry } from "./_registry.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 /** Mulberry32: small, seeded, good enough to pick cases. */
 function picker(seed: number) {
@@ -22,32 +25,7 @@ function picker(seed: number) {
 }
 type Picker = ReturnType<typeof picker>;
 
-const TEXTS = [
-  "",
-  "a",
-  "é😀",
-  'quo"te',
-  "back\\slash",
-  "tab\tnew\nline",
-  "yes",
-  "6",
-  "6.0",
-  "null",
-  "~",
-  "<<",
-  "- x",
-  "a: b",
-  "#c",
-  "\u2028",
-  "__proto__",
-  " lead",
-  "!t",
-  "*a",
-  "&a",
-  "%d",
-  "0x10",
-  ".inf",
-];
+const TEXTS = DATA.TEXTS;
 
 function randomValue(pick: Picker, depth: number): Value {
   switch (pick.below(depth > 0 ? 9 : 7)) {
@@ -88,79 +66,9 @@ Deno.test("any typed value survives JSON, YAML and the library's own door", () =
   }
 });
 
-const YAML_BASE = `# a link
-schema_version: 1
-name: demo
-execution_profile: {id: custom, version: 1}
-metadata: &m {seed: 23, note: "é", copy: [1, 1.0, -0.0]}
-steps:
-  - id: data
-    op: source.random_bits
-    params: {bit_count: 16}
-  - id: wireless_channel
-    op: wireless.channel
-    description: |
-      two
-      lines
-    params:
-      noise_mode: fixed_variance
-      noise_variance: 1e-3
-    inputs: {symbols: data.bits}
-`;
+const YAML_BASE = DATA.YAML_BASE;
 const JSON_BASE = prettyJson(readRecipeText(YAML_BASE, { file: "r.yaml" }).value);
-const PIECES = [
-  "",
-  " ",
-  "\n",
-  "\t",
-  "  ",
-  ":",
-  ": ",
-  "- ",
-  ",",
-  "{",
-  "}",
-  "[",
-  "]",
-  '"',
-  "'",
-  "#",
-  "&a ",
-  "*a",
-  "*m",
-  "!x ",
-  "|\n",
-  ">",
-  "?",
-  "%",
-  "@",
-  "`",
-  "---\n",
-  "...\n",
-  "\\",
-  "\\u",
-  "\\ud800",
-  "0",
-  "1e999",
-  "-",
-  ".",
-  "nan",
-  ".inf",
-  "null",
-  "true",
-  "é",
-  "😀",
-  "\ud800",
-  "\0",
-  "\u0085",
-  "\ufeff",
-  "\r",
-  "<<: *m\n",
-  "__proto__: 1\n",
-  '"id": 1,',
-  "id: data\n",
-  "steps: []\n",
-];
+const PIECES = DATA.PIECES;
 
 /** A text with a few pieces put in, cut out, repeated or moved. */
 function damage(text: string, pick: Picker): string {

@@ -3,6 +3,9 @@ import { canonicalJson } from "../../../lib/contract/json.ts";
 import type { JsonObject, Value } from "../../../lib/contract/value.ts";
 import { canonicalMatrix, matrixDocument } from "../../../lib/recipe/matrix.ts";
 import { compileText, findings } from "./_registry.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 const STEPS = ["data", "sender", "wireless_channel", "tx_power"].map((id) => ({ id }));
 
@@ -23,45 +26,12 @@ function values(given: Value): string | null {
 }
 
 Deno.test("a sweep is a list, a text with commas or a range, types kept", () => {
-  const cases: [Value, string | null][] = [
-    [[1, 1.5, "a"], '[1,1.5,"a"]'],
-    ["1, 2.0,3e1 ,qpsk,true,null", '[1,2.0,30.0,"qpsk",true,null]'],
-    ["6", "[6]"],
-    ["0:2:10", "[0,2,4,6,8,10]"],
-    ["0:3:10", "[0,3,6,9]"],
-    ["4:-2:-1", "[4,2,0]"],
-    ["2:5", "[2,3,4,5]"],
-    ["2.0:4", "[2.0,3.0,4.0]"],
-    // Decimal arithmetic: no 0.30000000000000004.
-    ["0:0.1:0.5", "[0.0,0.1,0.2,0.3,0.4,0.5]"],
-    ["-1e-3:5e-4:1e-3", "[-0.001,-0.0005,0.0,0.0005,0.001]"],
-    ["9007199254740993:1:9007199254740994", "[9007199254740993,9007199254740994]"],
-    ["a:b", '["a:b"]'],
-    ["1:2:3:4", '["1:2:3:4"]'],
-    ["1:0:3", null],
-    ["3:1:1", null],
-    ["", null],
-    [[], null],
-    [3, null],
-    [{ values: [1] }, null],
-  ];
+  const cases: [Value, string | null][] = DATA.VALUES;
   for (const [given, expected] of cases) strictEqual(values(given), expected, canonicalJson(given));
 });
 
 Deno.test("paths of old recipes mean steps of today", () => {
-  const cases: [string, string[], string | null][] = [
-    ["data.bit_count", [], "data.bit_count"],
-    ["data.grid.size", [], "data.grid.size"],
-    ["channel.snr_db", [], "wireless_channel.snr_db"],
-    ["channel.txPowerTarget", [], "tx_power.target_power"],
-    ["codecParams.encoder.quality", [], "sender.quality"],
-    ["codecParams.encoder.quality", ["codec_export"], "codec_export.quality"],
-    ["codecParams.encoder.checkpoint_preset", [], "sender.checkpoint_preset"],
-    ["codecParams.encoder.other", [], null],
-    ["nowhere.x", [], null],
-    ["data", [], null],
-    ["data.", [], null],
-  ];
+  const cases: [string, string[], string | null][] = DATA.PATHS;
   for (const [path, more, name] of cases) {
     const steps = [...STEPS, ...more.map((id) => ({ id }))];
     const { matrix } = canonicalMatrix({ metadata: { sweeps: { [path]: [1] } }, steps });

@@ -3,6 +3,9 @@ import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { expandMatrix } from "../../../lib/recipe/expand_matrix.ts";
 import { readRecipeText } from "../../../lib/recipe/read.ts";
 import { compileText, findings, registry } from "./_registry.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 const withMatrix = (matrix: string) =>
   `name: demo
@@ -23,56 +26,8 @@ function problems(matrix: string): string[] {
   });
 }
 
-const SNR = "step_params: {link: {snr_db: {matrix: snr}}}";
-const INVALID = "matrix_definition_invalid $.metadata.matrix";
-
 /** A matrix, and what is said about it. */
-const CASES: [string, string[]][] = [
-  ["3", [`${INVALID} 3 Write {dimensions: …, step_params: …}`]],
-  ["[]", [`${INVALID} [] Write {dimensions: …, step_params: …}`]],
-  ["{}", [
-    `${INVALID} {} Map names to lists of values`,
-    `${INVALID} {} Map step ids to parameters with {matrix: <dimension>}`,
-  ]],
-  [`{dimension: {snr: [1]}, ${SNR}}`, [
-    `${INVALID}.dimension {snr Did you mean dimensions?`,
-    `${INVALID} {dimension Map names to lists of values`,
-  ]],
-  [`{dimensions: {}, ${SNR}}`, [`${INVALID}.dimensions {}, step_params Map names to lists of values`]],
-  [`{dimensions: {snr: [1]}, step_params: {}}`, [
-    `${INVALID}.step_params {}} Map step ids to parameters with {matrix: <dimension>}`,
-  ]],
-  [`{dimensions: {snr: 1.0}, ${SNR}}`, [`${INVALID}.dimensions.snr 1 List at least one value`]],
-  [`{dimensions: {snr: []}, ${SNR}}`, [`${INVALID}.dimensions.snr []}, step_params List at least one value`]],
-  [`{dimensions: {snr: [1]}, step_params: {link: [{matrix: snr}]}}`, [
-    `${INVALID}.step_params.link [{matrix Map parameters to {matrix: <dimension>}`,
-    "matrix_dimension_unused $.metadata.matrix.dimensions.snr snr " +
-    "Write {matrix: snr} as a parameter in step_params, or remove the dimension",
-  ]],
-  [`{dimensions: {snr: [1.0, 2, 1.0, 2]}, ${SNR}}`, [
-    "matrix_values_duplicate $.metadata.matrix.dimensions.snr[2] 1 Item 0 is the same value",
-    "matrix_values_duplicate $.metadata.matrix.dimensions.snr[3] 2 Item 1 is the same value",
-  ]],
-  [`{dimensions: {snr: [1]}, step_params: {lnk: {snr_db: {matrix: snr}}}}`, [
-    "matrix_step_unknown $.metadata.matrix.step_params.lnk lnk Did you mean link?",
-  ]],
-  [`{dimensions: {snr: [1]}, step_params: {link: {snr_db: {matrix: snr}, seed: {matrix: sne}}}}`, [
-    "matrix_dimension_unknown $.metadata.matrix.step_params.link.seed.matrix sne Did you mean snr?",
-  ]],
-  [`{dimensions: {snr: [1], other: [1, 2]}, ${SNR}}`, [
-    "matrix_dimension_unused $.metadata.matrix.dimensions.other other " +
-    "Write {matrix: other} as a parameter in step_params, or remove the dimension",
-  ]],
-  [`{dimensions: {snr: [1]}, step_params: {link: {snr_db: {matrix: snr, scale: 2}}}}`, [
-    "matrix_reference_malformed $.metadata.matrix.step_params.link.snr_db {matrix Write exactly {matrix: <dimension>}",
-  ]],
-  [`{dimensions: {snr: [1]}, step_params: {link: {snr_db: {matrix: snr}, x: [0, {y: {matrix: [snr]}}]}}}`, [
-    "matrix_reference_malformed $.metadata.matrix.step_params.link.x[1].y {matrix Write exactly {matrix: <dimension>}",
-  ]],
-  [`{dimensions: {snr: [1]}, step_params: {link: {matrix: snr}}}`, [
-    "matrix_reference_malformed $.metadata.matrix.step_params.link {matrix Name a parameter: {<parameter>: {matrix: snr}}",
-  ]],
-];
+const CASES: [string, string[]][] = DATA.CASES;
 
 Deno.test("every error of a matrix has its code, place and hint", () => {
   for (const [matrix, expected] of CASES) deepStrictEqual(problems(matrix), expected, matrix);

@@ -4,6 +4,9 @@ import { canonicalJson } from "../../../lib/contract/json.ts";
 import { sha256Json } from "../../../lib/contract/hash.ts";
 import { readYaml } from "../../../lib/recipe/yaml_reader.ts";
 import { problemsOf, sites } from "./_read.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 const read = (text: string) => readYaml(text, "r.yaml").value;
 const refusals = (text: string) => sites(() => readYaml(text, "r.yaml"));
@@ -20,38 +23,7 @@ Deno.test("YAML texts hash to the known answers", () => {
 });
 
 Deno.test("YAML scalars follow the core schema", () => {
-  const cases: [string, string][] = [
-    ["6", "6"],
-    ["6.0", "6.0"],
-    ['"6"', '"6"'],
-    ["'6'", '"6"'],
-    ["+6", "6"],
-    ["1e3", "1000.0"],
-    ["1.", "1.0"],
-    [".5", "0.5"],
-    ["-0.0", "-0.0"],
-    ["-0", "0"],
-    ["0x10", "16"],
-    ["0o17", "15"],
-    ["017", "17"],
-    ["0b11", '"0b11"'],
-    ["1_000", '"1_000"'],
-    ["1180591620717411303424", "1180591620717411303424"],
-    ["0x10000000000000000000", "75557863725914323419136"],
-    ["9007199254740993", "9007199254740993"],
-    ["yes", '"yes"'],
-    ["No", '"No"'],
-    ["on", '"on"'],
-    ["OFF", '"OFF"'],
-    ["y", '"y"'],
-    ["true", "true"],
-    ["False", "false"],
-    ["~", "null"],
-    ["Null", "null"],
-    ["2026-01-31", '"2026-01-31"'],
-    ["12:30:45", '"12:30:45"'],
-    ["12 dB", '"12 dB"'],
-  ];
+  const cases: [string, string][] = DATA.SCALARS;
   for (const [token, canonical] of cases) {
     strictEqual(canonicalJson(read(`v: ${token}\n`)), `{"v":${canonical}}`, token);
   }
@@ -90,39 +62,7 @@ Deno.test("YAML expands aliases, up to a limit, and knows the line of what they 
 });
 
 Deno.test("YAML refuses what recipes leave out, with line and column", () => {
-  const cases: [string, string[]][] = [
-    ["a: 1\na: 2\n", ["recipe_duplicate_key 2:1"]],
-    ["a: {b: 1, b: 2}\nc: 1\nc: 1\n", ["recipe_duplicate_key 1:11", "recipe_duplicate_key 3:1"]],
-    ['a: 1\n"a": 2\n', ["recipe_duplicate_key 2:1"]],
-    ["a: !!str 1\n", ["recipe_syntax_invalid 1:4"]],
-    ["a: !thing {}\n", ["recipe_syntax_invalid 1:4"]],
-    ["a: ! x\n", ["recipe_syntax_invalid 1:4"]],
-    ["%TAG ! tag:x,2000:\n---\na: 1\n", ["recipe_syntax_invalid 1:1"]],
-    ["%YAML 1.2\n%YAML 1.2\n---\na: 1\n", ["recipe_syntax_invalid 2:1"]],
-    ["%YAML 1.1\n---\na: yes\n", ["recipe_syntax_invalid 1:1"]],
-    ["a: &x {b: 1}\nc:\n  <<: *x\n", ["recipe_syntax_invalid 3:3"]],
-    ["a: .nan\nb: -.inf\nc: 1e999\n", [
-      "recipe_json_value_invalid 1:4",
-      "recipe_json_value_invalid 2:4",
-      "recipe_json_value_invalid 3:4",
-    ]],
-    ["1: a\n", ["recipe_json_value_invalid 1:1"]],
-    ["true: a\n", ["recipe_json_value_invalid 1:1"]],
-    ["~: a\n", ["recipe_json_value_invalid 1:1"]],
-    ["? [a]\n: b\n", ["recipe_json_value_invalid 1:3"]],
-    ["a: *nope\n", ["recipe_syntax_invalid 1:4"]],
-    ["a: &a [*a]\n", ["recipe_json_value_invalid 1:8"]],
-    ["a: 1\n---\nb: 2\n", ["recipe_syntax_invalid 2:1"]],
-    ['a: "\\ud800"\n', ["recipe_json_value_invalid 1:4"]],
-    ["a: [1, 2\n", ["recipe_syntax_invalid 2:1"]],
-    ["a: 'x\n", ["recipe_syntax_invalid 2:1"]],
-    ["a: x: y\n", ["recipe_syntax_invalid 1:4"]],
-    ["a:\n\t- b\n", ["recipe_syntax_invalid 2:1"]],
-    ["a: @x\n", ["recipe_syntax_invalid 1:4"]],
-    ["a: x\u0007y\n", ["recipe_syntax_invalid 1:5"]],
-    ["a: b\n  c: d\n", ["recipe_syntax_invalid 1:4"]],
-    ["]\n", ["recipe_syntax_invalid 1:1"]],
-  ];
+  const cases: [string, string[]][] = DATA.PROBLEMS;
   for (const [text, expected] of cases) deepStrictEqual(refusals(text), expected, text);
   strictEqual(
     problemsOf(() => readYaml("a: *dta\nb: &data 1", "r.yaml"))[0].hint,

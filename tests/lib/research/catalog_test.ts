@@ -19,121 +19,12 @@ import {
 import rows from "../../../lib/research/catalog.json" with { type: "json" };
 import { DIRECTIONS, REDUCTIONS } from "../../../lib/research/catalog_types.ts";
 import { BUILTIN_OPERATIONS } from "../../../ops/index.ts";
+import { tables } from "../../support/tables.ts";
 
-const MIMO = "{nmse_db L, nmse L, {,perfect_csi_}zf_spectral_efficiency_bps_hz H, zf_rate_retention H}";
-const CSI =
-  "{{achieved,perfect_csit}_spectral_efficiency_bps_hz H, spectral_efficiency_retention H, phase_invariant_cosine H, " +
-  "spectral_efficiency_loss_bps_hz L, nmse L, nmse_db L, {feedback,original_real}_dimension N, latent_fraction L, " +
-  "compression_factor H, feedback_bits_per_sample L, quantization_{mse,clipped_fraction} L}";
-const RESOURCE =
-  "{theoretical_shannon_{sum_bits_per_ofdm_symbol,{,min_subcarrier_,min_state_,p05_state_}spectral_efficiency_bps_hz} H, " +
-  "theoretical_outage_probability L, theoretical_outage_target_bps_hz N, " +
-  "water_filling_oracle_spectral_efficiency_bps_hz H, water_filling_{optimality_gap_bps_hz,relative_optimality_gap," +
-  "power_rmse,power_normalized_rmse,kkt_normalized_residual} L, average_transmit_power_budget N, fairness_jain H, " +
-  "power_constraint.{max_abs_error,max_relative_error,max_negative_violation} L, active_resource_element_fraction N, " +
-  "allocation_power_coefficient_of_variation N, allocated_power_weighted_channel_gain_lift H, " +
-  "finite_blocklength.{expected_goodput_bps_hz H, predicted_bler L, mean_capacity_bps_hz H, p05_goodput_bps_hz H, " +
-  "blocklength_channel_uses N, target_rate_bps_hz N}, nominal_snr_db N, csi.{feedback_delay_{ofdm_symbols,seconds}," +
-  "observed_actual_{complex_correlation,gain_correlation,complex_nmse}} N}";
-const CHANNEL = "{{,payload.,coded.}{ber,bler} L, " +
-  "{,payload.,coded.}{error_count,compare_bit_count,block_error_count,block_count} N, " +
-  "{snr_db,sample_snr_db,ebn0_db,tx_effective_snr_db,tx_gain_db,noise_variance} N, packet_success_rate H, outage_rate L, uses_per_pixel N, " +
-  "code_rate N, bits_per_symbol N, {payload,transmitted,class_map,filler,protected}_bit_count N, " +
-  "class_map_{coded_bit_count,overhead_fraction,failure_rate} L, channel_use_count N, pilot_overhead_fraction L, " +
-  "effective_payload_bits_per_channel_use H, carrier.{cfo_abs_mean_cycles_per_symbol,phase_rmse_rad} L, " +
-  "{offered,achieved}_payload_goodput_bits_per_resource_element H, goodput_to_theoretical_shannon_efficiency_ratio H, " +
-  "payload_energy_efficiency_bits_per_normalized_energy H, tx_energy_per_delivered_payload_bit L, " +
-  "payload_delivery_block_error_rate L, payload_delivery_success H, " +
-  "{scheduled,data_bearing}_resource_element_count N, resource_element_utilization H, awgn.capacity_bpp N, " +
-  "nr_ldpc_ofdm.{{transport_block,delivered_block,crc_failure,{offered,delivered}_payload_bit," +
-  "occupied_data_resource_element}_count N, block_error_rate L, data_resource_element_utilization H, " +
-  "goodput_bits_per_resource_element H, energy_per_delivered_bit L}}";
+const DATA = tables(import.meta.url);
 
 /** What each family holds: brace patterns with H, L or N for what is better. */
-const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
-  task: [5, ["task.{{score,accuracy,exact_match} H, {wer,cer} L}"]],
-  channel_estimation: [4, ["channel_estimation.{nmse L, mse L, nmse_db L, complex_correlation H}"]],
-  "mimo.channel_estimation": [6, [`mimo.channel_estimation.${MIMO}`, "pilot.density N"]],
-  csi_feedback: [14, [`csi_feedback.${CSI}`]],
-  beamforming: [3, ["beamforming.{spectral_efficiency_bps_hz,normalized_gain,array_gain_db} H"]],
-  beampattern: [3, ["beampattern.{{peak_deg,half_power_width_deg} N, peak_sidelobe_db L}"]],
-  ris: [2, ["ris.{gain_db,spectral_efficiency_bps_hz} H"]],
-  mu_mimo: [5, [
-    "mu_mimo.{{sum_rate_bps_hz,min_rate_bps_hz,jain_fairness} H, mean_interference_to_signal_db L, " +
-    "joint_decoding_capacity_bps_hz N}",
-  ]],
-  schedule: [3, ["schedule.{sum_rate_bps_hz,min_rate_bps_hz,jain_fairness} H"]],
-  localization: [5, [
-    "localization.{rmse_m,mae_m,p90_error_m} L",
-    "localization.{cramer_rao_rmse_m,range_noise_std_m} N",
-  ]],
-  aoa: [7, [
-    "aoa.{{rmse_deg,mae_deg,median_error_deg,p90_error_deg} L, {resolution_rate,order_accuracy} H}",
-    "aoa.cramer_rao_rmse_deg N",
-  ]],
-  resource: [33, [`resource.${RESOURCE}`]],
-  channel: [63, [`channel.${CHANNEL}`]],
-  quality: [12, [
-    "quality.{{psnr_db,exact_items,perfect_reconstruction_fraction,ssim,ms_ssim} H, {mse,mae,gmsd} L, ms_ssim_{item,skipped}_count N, importance_weighted_{mse L, psnr_db H}}",
-  ]],
-  codec: [21, [
-    "codec.{index_count,codebook_used_entries,codebook_perplexity} N",
-    "codec.{bit_count,native_bit_count,native_bytes,bytes,{jpeg,webp,avif}.selected_quality_{mean,min,max}} N",
-    "codec.{{jpeg,webp,avif}.unfit_count,latents_per_pixel,truncated_text_count} L",
-  ]],
-  rate: [7, ["rate.{{native_codec,serialized_payload,payload,framed,coded,padded}_bpp,side_information_bits} L"]],
-  memory: [1, ["memory.run.peak_rss_bytes L"]],
-  timing: [5, ["{timing.step.wall_time_s,encoder.{inference,payload_encode},decoder.{payload_decode,inference}} L"]],
-  semantic: [7, [
-    "semantic.{{lexical_similarity,similarity,bert_score,kb_coverage} H, fact_count_{reference,candidate,knowledge} N}",
-  ]],
-  text: [19, [
-    "text.{channel_uses_per_word,channel_uses_per_word_read,bits_per_word_read} L",
-    "text.words_read H",
-    "text.{{unigram_bleu_proxy,edit_similarity,exact_match} H, remaining_mask_count L}",
-    "text.{bleu_{1,2,3,4},chrf,chrf_sentence_mean,rouge_{1,2,l},meteor,cider_d} H",
-  ]],
-  faithfulness: [22, [
-    "faithfulness.{{{concept,entity,fact}_{precision,recall,f1},kb_fact_precision} H, " +
-    "knowledge_fact_{precision,recall} H, " +
-    "source_fact_{precision,recall,f1} H, items_without_facts N, " +
-    "{{,source_}{unsupported_assertion_rate,fact_omission_rate},{unsupported_assertion,fact_omission}_rate_scored} L}",
-  ]],
-  tasks: [51, [
-    "classification.{{macro_f1,micro_f1,top_k_accuracy.*,auroc} H, {expected_calibration_error,brier_score} L}",
-    "{vqa.accuracy,segmentation.{boundary_f1,panoptic_quality}} H",
-    "retrieval.{{relevant_recall,ndcg}_at_{1,5,10},map} H",
-    "{classification.balanced_accuracy,modulation_recognition.{accuracy,balanced_accuracy,macro_f1}} H",
-    "modulation_recognition.frame_count N",
-    "{vqa.single_reference_exact_match,detection.{recall,precision,f1,ap}_at_iou_0p5_conf_0} H",
-    "detection.{class_f1_at_iou_0p5_conf_0.*,map_at_iou_0p5_to_0p95_conf_0} H",
-    "segmentation.semantic_raster_pooled_{miou,miou_without_background,class_iou.*,pixel_accuracy} H",
-    "{retrieval.{hit_at_1,hit_at_5,hit_at_10,mrr_at_10},caption.*} H",
-    "caption.{token_f1,unigram_bleu_proxy,rouge_l,edit_similarity,exact_match} H",
-    "{generation.{text_image_clip,image_image_clip},embedding}.cosine_{mean,min,max} H",
-  ]],
-  nr: [8, [
-    "nr.{{transport_block_size_bits,coded_bits,effective_coderate,mcs_index,effective_snr_db,capacity_bits_per_symbol} N, " +
-    "spectral_efficiency H, predicted_bler L}",
-  ]],
-  mimo: [1, ["mimo.mean_post_sinr_db H"]],
-  hardware: [3, ["hardware.{evm_percent L,output_back_off_db N,sqnr_db H}"]],
-  ofdm: [4, ["ofdm.{papr_db_mean,papr_db_max,papr_db_99_percentile,residual_interference_db} L"]],
-  harq: [9, [
-    "harq.{throughput_bits_per_symbol H, {mean_transmissions,residual_bler,bler_1,bler_2,bler_3,bler_4} L, " +
-    "{delivered_,}block_count N}",
-  ]],
-  isac: [10, [
-    "isac.{{scalarized_utility,communication_rate_bps_hz,sensing_snr_db,detection_rate} H, " +
-    "{power_constraint_max_abs_error,range_rmse_m,velocity_rmse_mps} L, " +
-    "{cramer_rao_range_rmse_m,cramer_rao_velocity_rmse_mps,cfar_crossing_rate} N}",
-  ]],
-  near_field: [3, ["near_field.{range_rmse_m L, angle_rmse_deg L, normalized_focusing_gain H}"]],
-  ntn: [9, [
-    "ntn.{doppler_{mae,rmse}_hz L, beam_handover_accuracy H, beam_outage_rate L, handover_lead_time_mean_s N}",
-    "ntn.{cnr_db_min H, slant_range_km_max N, {one_way_delay_ms_max,doppler_khz_max} L}",
-  ]],
-};
+const FAMILIES: Record<string, [size: number, patterns: string[]]> = DATA.FAMILIES;
 
 /** `a{b,c} H` -> `ab H`, `ac H`; a direction behind a group belongs to each of its members. */
 function expand(pattern: string): string[] {

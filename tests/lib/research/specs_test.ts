@@ -4,6 +4,9 @@ import type { RecipeDocument } from "../../../lib/recipe/types.ts";
 import { findDataset } from "../../../lib/research/catalog.ts";
 import { channelMode, checkResearch, declaredTask, recipeSpecs } from "../../../lib/research/specs.ts";
 import { inferTask } from "../../../lib/research/tasks.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 function recipe(ops: string[], metadata: JsonObject = {}, params: JsonObject = {}): RecipeDocument {
   return {
@@ -15,31 +18,7 @@ function recipe(ops: string[], metadata: JsonObject = {}, params: JsonObject = {
   };
 }
 
-const TASKS: [string[], string | null][] = [
-  [["metrics.modulation_classification", "metrics.classification"], "automatic_modulation_recognition"],
-  [["metrics.csi_feedback"], "csi_compression_feedback"],
-  [["metrics.bit_error_rate", "metrics.image_reconstruction"], "image_reconstruction"],
-  [["metrics.text_semantic_similarity"], "text_semantic_similarity"],
-  [["metrics.semantic_state_faithfulness"], "text_semantic_similarity"],
-  [["metrics.classification"], "classification"],
-  [["metrics.vqa"], "visual_question_answering"],
-  [["metrics.detection"], "object_detection"],
-  [["metrics.segmentation"], "segmentation"],
-  [["metrics.captioning"], "image_captioning"],
-  [["metrics.retrieval"], "image_text_retrieval"],
-  [["foundation.local_state_to_image"], "image_generation"],
-  [["metrics.embedding_similarity"], "image_generation"],
-  [["demodulation.neural_receiver_adapter", "metrics.block_error_rate"], "neural_receiver_demapping"],
-  [["demodulation.neural_receiver_adapter", "metrics.bit_error_rate"], "bit_transport"],
-  [["demodulation.phase_tracking_receiver_adapter", "metrics.block_error_rate"], "neural_receiver_demapping"],
-  [["metrics.isac_ofdm"], "joint_isac_resource_allocation"],
-  [["metrics.range_doppler"], "range_velocity_estimation"],
-  [["metrics.near_field_focusing"], "near_field_range_angle_focusing"],
-  [["metrics.leo_ntn_tracking"], "leo_ntn_doppler_beam_tracking"],
-  [["metrics.bit_error_rate"], "bit_transport"],
-  [["metrics.block_error_rate"], null],
-  [[], null],
-];
+const TASKS: [string[], string | null][] = DATA.TASKS;
 
 for (const [ops, task] of TASKS) {
   Deno.test(`task of ${ops.join(" with ") || "nothing"}: ${task}`, () => assert.equal(inferTask(ops), task));
@@ -137,52 +116,9 @@ Deno.test("declared and inferred tasks agree; an inferred bit transport yields t
   assert.deepEqual(declared([bits, "demodulation.neural_receiver_adapter"], "neural_receiver_demapping"), []);
 });
 
-const BER = {
-  schema_version: 1,
-  id: "channel.ber",
-  direction: "lower_is_better",
-  reduction: "mean",
-  params: {},
-  family: "channel",
-  unit: "fraction",
-};
-
 Deno.test("specs of a plain link are inferred", () => {
   const specs = recipeSpecs(recipe(["source.random_bits", "wireless.channel", "metrics.bit_error_rate"]));
-  assert.deepEqual(specs, {
-    schema_version: 1,
-    source: "inferred_from_recipe",
-    dataset: {
-      schema_version: 1,
-      id: "synthetic_random_bits",
-      modality: "bits",
-      params: {},
-      version: "synthetic_random_bits-v1",
-      source: "source.random_bits",
-    },
-    task: {
-      schema_version: 1,
-      id: "bit_transport",
-      kind: "transport_integrity",
-      metrics: ["channel.ber", "channel.payload.ber", "channel.coded.ber"],
-      params: {},
-      modality: "bits",
-      target: "bits",
-    },
-    metrics: [BER],
-    benchmark: {
-      schema_version: 1,
-      id: "study",
-      version: 1,
-      metrics: ["channel.ber"],
-      baselines: [],
-      params: {},
-      dataset: "synthetic_random_bits",
-      task: "bit_transport",
-      channel: { mode: "wireless" },
-    },
-    catalog_validation: { errors: [], warnings: [] },
-  });
+  assert.deepEqual(specs, DATA.INFERRED);
 });
 
 Deno.test("a recipe about which nothing is known has specs all the same", () => {
@@ -301,42 +237,7 @@ Deno.test("metrics follow what the steps evaluate, or else the task", () => {
 });
 
 /** Source operations with their parameters, further operations, and the data set they make. */
-const DATASETS: [string, JsonObject, string[], string][] = [
-  ["source.random_bits", {}, [], "synthetic_random_bits"],
-  ["source.random_bits", {}, ["wireless.ofdm_channel_state"], "synthetic_random_bits_phylib_tdl"],
-  [
-    "source.random_bits",
-    {},
-    ["wireless.ofdm_channel_state", "wireless.ofdm_delayed_csi"],
-    "synthetic_random_bits_phylib_tdl_delayed_csi",
-  ],
-  ["source.bit_manifest", {}, ["wireless.ofdm_delayed_csi"], "synthetic_random_bits_phylib_tdl_delayed_csi"],
-  ["source.bit_manifest", {}, [], "bit_manifest"],
-  ["source.image_dataset", { dataset: "svc_sample_images" }, [], "svc_sample_images"],
-  ["source.image_dataset", { dataset: "kodak" }, [], "kodak"],
-  ["source.image_dataset", { dataset: "kodak" }, ["wireless.ofdm_channel_state"], "kodak_over_phylib_tdl"],
-  ["source.image_dataset", { dataset: "holidays" }, [], "holidays"],
-  ["source.local_npz_images", {}, [], "local_npz_images"],
-  ["source.text_dataset", { dataset: "semantic_text_smoke" }, [], "semantic_text_smoke"],
-  ["source.synthetic_scenes", {}, [], "synthetic_scenes"],
-  ["source.ai_phy_pilot_channel", {}, [], "synthetic_pilot_channel"],
-  ["source.ai_phy_channel_realization", { scenario: "mimo_ofdm" }, [], "synthetic_pilot_channel"],
-  [
-    "source.ai_phy_channel_realization",
-    { scenario: "mimo_ofdm_3gpp_tdl", tdl_model: "C" },
-    [],
-    "phylib_3gpp_tdl_c_mimo_ofdm_pilots",
-  ],
-  [
-    "source.ai_phy_channel_realization",
-    { scenario: "mimo_ofdm_3gpp_tdl", tdl_model: "E" },
-    [],
-    "phylib_3gpp_mixed_tdl_mimo_ofdm_pilots",
-  ],
-  ["wireless.miso_ofdm_csi", {}, [], "phylib_correlated_miso_ofdm_csi"],
-  ["source.leo_ntn_tracking_scenario", {}, [], "synthetic_leo_ntn_track"],
-  ["source.vqa_manifest", {}, [], "local_vqa_manifest"],
-];
+const DATASETS: [string, JsonObject, string[], string][] = DATA.DATASETS;
 
 for (const [op, params, others, expected] of DATASETS) {
   Deno.test(`data set of ${[op, ...others].join(" with ")} ${JSON.stringify(params)}: ${expected}`, () => {

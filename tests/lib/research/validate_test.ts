@@ -3,6 +3,9 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import type { RecipeDocument } from "../../../lib/recipe/types.ts";
 import { validateResearch } from "../../../lib/research/validate.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 function recipe(metadata: JsonObject, steps: [string, JsonObject?][] = []): RecipeDocument {
   return {
@@ -27,58 +30,12 @@ const CLEAN = { errors: [], warnings: [] };
 
 Deno.test("what the catalogue knows passes, strictly", () => {
   for (
-    const metadata of [
-      {},
-      { task_id: "bit_transport" },
-      {
-        research: {
-          dataset: {
-            id: "kodak",
-            modality: "image",
-            version: "kodak-smoke-kodim01",
-            source: "source.image_dataset",
-          },
-          task: { id: "image_reconstruction", kind: "reconstruction", modality: "image", metrics: ["quality.psnr_db"] },
-          metrics: [
-            "channel.payload.ber",
-            { id: "quality.ssim", family: "quality", direction: "higher_is_better", unit: "ratio", reduction: "mean" },
-          ],
-          benchmark: { id: "b", metrics: ["rate.payload_bpp", "quality.mse"] },
-        },
-      },
-      { research: { task: { id: "image_text_retrieval" }, metrics: ["retrieval.hit_at_3"] } },
-    ] as JsonObject[]
+    const metadata of DATA.SHAPES as JsonObject[]
   ) assert.deepEqual(found(metadata, true), CLEAN);
 });
 
 /** Metadata with the places that are unknown or only planned, by code. */
-const UNKNOWN: [string, JsonObject, string[]][] = [
-  ["data set", { research: { dataset: { id: "kodac" } } }, ["research_catalog research.dataset.id"]],
-  ["older key", { dataset_spec: { id: "kodac" } }, ["research_catalog dataset_spec.id"]],
-  ["planned data set", { research: { dataset: { id: "coco_caption_smoke" } } }, [
-    "research_catalog research.dataset.id",
-  ]],
-  ["version", { research: { dataset: { id: "kodak", version: "kodak-25" } } }, [
-    "research_catalog research.dataset.version",
-  ]],
-  ["source", { research: { dataset: { id: "kodak", source: "source.random_bits" } } }, [
-    "research_catalog research.dataset.source",
-  ]],
-  ["task", { research: { task: { id: "telepathy" } } }, ["research_catalog research.task.id"]],
-  ["task alias", { task_id: "telepathy" }, ["research_catalog task_id"]],
-  ["planned task", { research: { task: { id: "image_captioning" } } }, ["task_not_supported research.task.id"]],
-  ["metric", { research: { metrics: ["quality.psnr", { id: "lab.own" }] } }, [
-    "research_catalog research.metrics[0]",
-    "research_catalog research.metrics[1].id",
-  ]],
-  ["planned metric", { research: { metrics: ["semantic.bert_score"] } }, ["research_catalog research.metrics[0]"]],
-  ["metric of a task or benchmark", {
-    research: {
-      task: { id: "bit_transport", metrics: ["channel.bre"] },
-      benchmark: { id: "b", metrics: [{ id: "channel.bre" }] },
-    },
-  }, ["research_catalog research.task.metrics[0]", "research_catalog research.benchmark.metrics[0].id"]],
-];
+const UNKNOWN: [string, JsonObject, string[]][] = DATA.UNKNOWN;
 
 for (const [name, metadata, expected] of UNKNOWN) {
   Deno.test(`unknown or planned ${name}: a warning, strictly an error`, () => {
@@ -89,29 +46,7 @@ for (const [name, metadata, expected] of UNKNOWN) {
 }
 
 /** Metadata that contradicts the catalogue, and where. */
-const WRONG: [string, JsonObject, string[]][] = [
-  ["modality of a data set", { dataset: { id: "kodak", modality: "text" } }, ["dataset.modality"]],
-  ["kind and modality of a task", {
-    task: { id: "classification", kind: "estimation", modality: "image" },
-  }, ["task.kind", "task.modality"]],
-  ["task on a data set that cannot carry it", {
-    dataset: { id: "synthetic_random_bits" },
-    task: { id: "image_reconstruction" },
-  }, ["dataset.id"]],
-  ["metric of another task", { task: { id: "segmentation" }, metrics: ["retrieval.hit_at_1"] }, ["metrics[0]"]],
-  ["task scored by what it is not about", { task: { id: "bit_transport", metrics: ["quality.psnr_db"] } }, [
-    "task.metrics[0]",
-  ]],
-  ["members of a metric", {
-    metrics: [{
-      id: "quality.psnr_db",
-      direction: "lower_is_better",
-      unit: "bel",
-      family: "image",
-      reduction: "median",
-    }],
-  }, ["metrics[0].family", "metrics[0].unit", "metrics[0].direction", "metrics[0].reduction"]],
-];
+const WRONG: [string, JsonObject, string[]][] = DATA.WRONG;
 
 for (const [name, research, expected] of WRONG) {
   Deno.test(`wrong ${name}: an error, strict or not`, () => {

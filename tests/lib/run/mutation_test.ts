@@ -14,33 +14,14 @@ import { verifyBundle } from "../../../lib/run/verify.ts";
 import type { Unchecked as Documents } from "../../../lib/run/verify_documents.ts";
 import { changed, forged, isListed, leaves } from "../../support/mutations.ts";
 import { fakeExecutor, runSmall, withWorkspace } from "./fixture.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 const DOCUMENTS = [AUTHORED_FILE, RECIPE_FILE, PLAN_FILE, SUMMARY_FILE, MANIFEST_FILE] as const;
 
 /** Fields that a bundle does not prove, by file and place, with the reason. */
-const NOT_EVIDENCE: Record<string, string> = {
-  "summary\\.json\\.(created|completed)_at_utc": "times of the machine",
-  "summary\\.json\\.job_id": "label of the job that asked for the run",
-  "summary\\.json\\.execution\\..*": "settings that change no result",
-  "summary\\.json\\.execution_plan\\.cache\\.(?!.*sha256).*": "state of the plan cache",
-  "summary\\.json\\.execution_plan\\.cache\\.(key|operation_registry|planner_validation)_sha256":
-    "state of the plan cache",
-  "summary\\.json\\.seed_policy\\.(?!steps\\.[^.]+\\.seed$).*": "origin of the seeds; the seeds are in recipe.json",
-  "summary\\.json\\.steps\\.\\d+\\.metadata\\.timing\\..*": "times of the machine",
-  "summary\\.json\\.steps\\.\\d+\\.metrics\\.(timing|memory)\\..*": "times and memory of the machine",
-  "summary\\.json\\.steps\\.0\\.metrics\\..*": "no report holds the metric; runs reproduce compares it",
-  "summary\\.json\\.steps\\.\\d+\\.outputs\\.[^.]+\\.metadata.*":
-    "described by the artifact; runs reproduce compares it",
-  "summary\\.json\\.metrics.*": "memory of the machine",
-  "summary\\.json\\.measurement_evidence.*": "how memory was measured",
-  "summary\\.json\\.warnings.*": "advice for the author",
-  "execution-plan\\.json\\.(?!sha256|recipe|kind|schema_version).*":
-    "which code ran: no file of the bundle proves it; runs reproduce compares the results",
-  "manifest\\.json\\.environment\\..*": "the machine and its software",
-  "manifest\\.json\\.recipe\\.research.*": "derived from the recipe where it is used",
-  "artifacts/report_0/report\\.json\\.(kind|operation|schema_version)": "names of the form",
-  "recipe\\.json\\.steps\\.\\d+\\.params\\..*": "a parameter that the author left to its default",
-};
+const NOT_EVIDENCE: Record<string, string> = DATA.NOT_EVIDENCE;
 
 /** The small run, whose report holds its metrics as those of the built-in operations do. */
 function withReport(bundle: string, row: StepRow): StepRow {

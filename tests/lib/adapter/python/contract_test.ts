@@ -15,6 +15,9 @@ import { type GivenInput, runOperation } from "../../../ops/harness.ts";
 import { needsPython, pythonWith } from "../../../support/python.ts";
 import { failure, images, withFolder, writeFolder } from "../support.ts";
 import { pythonBindings, pythonManifest, pythonOperations } from "./support.ts";
+import { tables } from "../../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 const python = await pythonWith("numpy");
 const pythonTest = (name: string, body: (project: string) => Promise<void>) =>
@@ -74,28 +77,7 @@ def make(context):
 });
 
 pythonTest("parameters, metadata and context reach the callable; a context may be left out", async (project) => {
-  const code = `import numpy as np
-BITS = np.array([1, 0], np.uint8)
-def full(call, context):
-    params, metadata = call["params"], call["metadata"]
-    print(type(params["level"]).__name__, type(params["count"]).__name__, call["array"].shape, sorted(metadata)[:2])
-    print(context.seed, context.rng.integers(0, 1000, 4).tolist(), sorted(context.models), context.is_cancelled())
-    print(context.models["weights"], len(context.models), "weights" in context.models)
-    context.raise_if_cancelled()
-    context.report_progress(1, 2, "half")
-    return BITS
-def short(call):
-    return BITS
-def unseeded(call, context):
-    return context.rng
-class Codec:
-    def __call__(self, call, context):
-        return BITS
-    def method(self, call):
-        return BITS
-instance = Codec()
-method = Codec().method
-`;
+  const code = DATA.FULL;
   const sha256 = "5e8848f2f5a2b0a2d6a1b0ed7a3f1c2b6f6f4c1c7f5e5d4a3b2c1d0e9f8a7b6c";
   const extra = (digest: string) => `models: [{ id: weights, path: w.bin, sha256: ${digest} }]`;
   const names = ["full", "short", "unseeded", "instance", "method"];
@@ -172,22 +154,7 @@ const recipe = (op: string) => ({
 pythonTest(
   "an error in Python names file, line and column of its code, in the summary and its message",
   async (project) => {
-    const code = `import helper
-from pack.part import deep
-def plain(call, context):
-    missing = call["array"]
-    return missing.no_such_field
-def helped(call, context):
-    return helper.half(
-        call["nothing"])
-def nested(call, context):
-    return deep(call)
-def cause(call, context):
-    try:
-        deep(call)
-    except ZeroDivisionError as error:
-        raise ValueError("outer") from error
-`;
+    const code = DATA.NESTED;
     const names = ["plain", "helped", "nested", "cause"];
     const folder = write(
       project,
@@ -440,43 +407,7 @@ Deno.test("the grant for an adapter without a sandbox is for Python, and for the
   }));
 
 /** A callable for every contract: the sender's arrays come back, datasets and metrics are small. */
-const EVERY = `import numpy as np
-def bits(images, params, context):
-    return {"array": np.unpackbits(images.reshape(-1)), "metadata": {"own": 1}}
-def packed(images, params, context):
-    return images.reshape(-1)
-def shape_of(call):
-    return [call["metadata"]["image_" + name] for name in ("count", "height", "width", "channels")]
-def from_bits(call):
-    assert call["metadata"]["adapter_metadata"] == {"own": 1}
-    return np.packbits(call["array"]).reshape(shape_of(call))
-def from_packed(call):
-    return call["array"].reshape(shape_of(call))
-def indices(images, params, context):
-    return {"array": images.astype(np.int64), "metadata": {"codebook_size": 256}}
-def from_indices(call):
-    return call["array"].astype(np.uint8).reshape(shape_of(call))
-def latents(images, params, context):
-    return images.astype(np.float64) / 255
-def from_latents(call):
-    return np.rint(255 * call["array"]).astype(np.uint8).reshape(shape_of(call))
-def symbols(images, params, context):
-    return images.reshape(len(images), -1) + 0j
-def from_symbols(call):
-    return call["array"].real.astype(np.uint8).reshape(shape_of(call))
-def read(images, params, context):
-    return {"texts": [str(image.mean()) for image in images]}
-def examples(context):
-    return {"examples": [{"id": "a", "label": "cat", "prediction": "cat"}, {"id": "b", "label": "dog", "prediction": 3}]}
-def accuracy(call, context):
-    pairs = zip(call["reference"], call["candidate"])
-    return {"metrics": {"task.accuracy": np.mean([a["label"] == b["label"] for a, b in pairs])}}
-def texts(context):
-    return {"texts": [{"id": "a", "text": "one"}, {"id": "b", "text": "two"}]}
-def equal(call, context):
-    same = [a == b for a, b in zip(call["reference"], call["candidate"])]
-    return {"metrics": {"equal": sum(same)}, "per_example": [{"id": a["id"], "equal": b} for a, b in zip(call["reference"], same)]}
-`;
+const EVERY = DATA.WRAPPED;
 const CONTRACTS: [callable: string, wraps: string, extra?: string][] = [
   ["bits", "model.external_encode_bits"],
   ["packed", "model.external_encode_bits", ", bit_storage: packed_bytes"],
