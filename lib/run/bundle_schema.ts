@@ -1,11 +1,13 @@
 /**
- * The documents of a bundle with the schema that every reader applies: a bundle may come from anybody, so no command acts on
- * a document before its names, paths, digests and shapes are checked.
+ * The documents of a bundle: each has one schema, which every reader applies. A bundle may come from anybody, so no command
+ * acts on a document before its names, paths, digests and shapes are checked.
  */
+import { type Diagnostic, diagnostic } from "../contract/error.ts";
+import { isBundlePath } from "../contract/names.ts";
 import { RUNNERS } from "../contract/operation.ts";
-import { sameValue } from "../contract/json.ts";
-import { isBundlePath, isDigest } from "../contract/names.ts";
-import { isInteger, isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { documentCheck } from "../contract/publish_schema.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
+import { z } from "../contract/zod.ts";
 import type { OutputRow, StepRow } from "../execute/types.ts";
 import type { ExecutionPlan } from "../plan/types.ts";
 import { STEP_ID } from "../recipe/normalize_steps.ts";
@@ -17,33 +19,107 @@ import {
   PLAN_FILE,
   RECIPE_FILE,
   RUN_STATUSES,
-  type RunStatus,
+  type RunState,
   SUMMARY_FILE,
 } from "./documents.ts";
 import type { RecordedExecution } from "./execution.ts";
 
-/** `summary.json` after its check. */
-export interface SummaryDocument extends JsonObject {
-  run_id: string;
-  job_id: string | null;
-  recipe_name: string;
-  status: RunStatus;
-  created_at_utc: string;
-  completed_at_utc: string | null;
-  authored_recipe_sha256: string;
-  effective_recipe_sha256: string;
-  execution_plan: JsonObject;
-  seed_policy: JsonObject;
-  steps: StepRow[];
-  metrics: JsonObject;
-  measurement_evidence: JsonObject;
-}
+const text = z.string();
+const mapping = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
+const mappings = z.array(mapping);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const stepId = z.string().regex(STEP_ID);
+const time = z.string().regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3])(:[0-5]\d){2}\.\d{3}Z$/);
+const runner = z.enum(RUNNERS);
 
+const recipe = z.object({
+  schema_version: z.literal(1),
+  name: text,
+  execution_profile: mapping,
+  metadata: mapping,
+  steps: z.array(z.object({ id: stepId, op: text, params: mapping, inputs: z.record(z.string(), text) })),
+});
+const binding = z.object({
+  step_id: stepId,
+  operation_id: text,
+  runner,
+  backend: text,
+  implementation: text,
+  implementation_identity: text,
+  implementation_metadata: mapping,
+  operation_contract_sha256: sha256,
+  binding_sha256: sha256,
+});
+const plan = z.object({
+  schema_version: z.literal(1),
+  kind: z.literal("svc.execution_plan"),
+  runner,
+  recipe: mapping,
+  operation_contracts: mapping,
+  steps: z.array(binding),
+  sha256,
+});
+const row = z.object({
+  id: stepId,
+  op: text,
+  status: z.enum(["completed", "failed", "canceled"]),
+  execution_binding: binding,
+  outputs: z.record(z.string(), z.object({ kind: text, path: text, metadata: mapping, sha256 })),
+  metrics: mapping,
+  metadata: mapping,
+});
+const cache = z.object({ enabled: z.boolean(), outcome: z.enum(["hit", "miss", "bypass"]), reason: text });
+const execution = z.object({
+  mode: z.enum(["sequential", "parallel"]),
+  parallel_workers: z.int().min(1).max(32),
+  backend: text.optional(),
+  implementation: text.optional(),
+});
+/** Of summary and manifest; optional fields are absent in older bundles. */
+const head = {
+  schema_version: z.literal(1),
+  run_id: text,
+  recipe_name: text,
+  status: z.enum(RUN_STATUSES),
+  created_at_utc: time,
+  completed_at_utc: time.nullable(),
+  execution: execution.optional() as unknown as z.ZodOptional<z.ZodType<JsonObject>>,
+  seed_policy: mapping,
+  error: text.optional(),
+};
+const summary = z.object({
+  ...head,
+  kind: z.literal("svc.run_summary"),
+  job_id: text.nullable(),
+  manifest: z.literal(MANIFEST_FILE),
+  recipe_sha256: sha256,
+  authored_recipe_sha256: sha256,
+  effective_recipe_sha256: sha256,
+  execution_plan: z.object({ cache: cache.optional() }) as unknown as z.ZodType<JsonObject>,
+  steps: z.array(row) as unknown as z.ZodType<StepRow[]>,
+  metrics: mapping,
+  measurement_evidence: mapping,
+  warnings: mappings.optional(),
+  failure: z.object({ kind: text, code: text }).optional() as unknown as z.ZodOptional<z.ZodType<RunState["failure"]>>,
+  resource_guard: mapping.optional(),
+});
+const manifest = z.object({
+  ...head,
+  kind: z.literal("svc.run_manifest"),
+  recipe: mapping,
+  environment: mapping,
+  operation_contracts: mapping,
+  execution_plan: mapping,
+  steps: mappings,
+  artifacts: mappings,
+  summary_evidence: mapping,
+  summary: mapping,
+});
+
+/** `summary.json` after its check. */
+export type SummaryDocument = z.infer<typeof summary> & JsonObject;
 /** `manifest.json` after its check. */
-export interface ManifestDocument extends JsonObject {
-  recipe: JsonObject;
-  environment: JsonObject;
-}
+export type ManifestDocument = z.infer<typeof manifest> & JsonObject;
 
 export interface Documents {
   [AUTHORED_FILE]: RecipeDocument;
@@ -53,180 +129,30 @@ export interface Documents {
   [MANIFEST_FILE]: ManifestDocument;
 }
 
-type Shape = (value: Value | undefined) => boolean;
-const text: Shape = (value) => typeof value === "string";
-const textOrNull: Shape = (value) => value === null || text(value);
-const mapping: Shape = isObject;
-const mappings: Shape = (value) => Array.isArray(value) && value.every(isObject);
-const sha256: Shape = isDigest;
-const stepId: Shape = (value) => typeof value === "string" && STEP_ID.test(value);
-const count: Shape = (value) => isInteger(value) && value >= 0;
-const time: Shape = (value) =>
-  typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) &&
-  !Number.isNaN(Date.parse(value));
-const timeOrNull: Shape = (value) => value === null || time(value);
-const is = (...values: Value[]): Shape => (value) => values.some((expected) => sameValue(value, expected));
-/** Absent in older bundles. */
-const optional = (shape: Shape): Shape => (value) => value === undefined || shape(value);
+const CODE = "bundle_schema_invalid";
+const checkRecipe = documentCheck(recipe, CODE), checkSummary = documentCheck(summary, CODE);
 
-type Shapes = Record<string, Shape>;
-
-const STATUS = is(...RUN_STATUSES);
-const RECIPE: Shapes = {
-  schema_version: is(1),
-  name: text,
-  execution_profile: mapping,
-  metadata: mapping,
-  steps: mappings,
-};
-
-const SHAPES: Record<keyof Documents, Shapes> = {
-  [AUTHORED_FILE]: RECIPE,
-  [RECIPE_FILE]: RECIPE,
-  [PLAN_FILE]: {
-    schema_version: is(1),
-    kind: is("svc.execution_plan"),
-    runner: is(...RUNNERS),
-    recipe: mapping,
-    operation_contracts: mapping,
-    steps: mappings,
-    sha256,
-  },
-  [SUMMARY_FILE]: {
-    schema_version: is(1),
-    kind: is("svc.run_summary"),
-    run_id: text,
-    job_id: textOrNull,
-    recipe_name: text,
-    status: STATUS,
-    created_at_utc: time,
-    completed_at_utc: timeOrNull,
-    manifest: is(MANIFEST_FILE),
-    recipe_sha256: sha256,
-    authored_recipe_sha256: sha256,
-    effective_recipe_sha256: sha256,
-    execution_plan: mapping,
-    execution: optional(mapping),
-    seed_policy: mapping,
-    steps: mappings,
-    metrics: mapping,
-    measurement_evidence: mapping,
-    warnings: optional(mappings),
-    error: optional(text),
-    failure: optional(mapping),
-    resource_guard: optional(mapping),
-  },
-  [MANIFEST_FILE]: {
-    schema_version: is(1),
-    kind: is("svc.run_manifest"),
-    run_id: text,
-    recipe_name: text,
-    status: STATUS,
-    created_at_utc: time,
-    completed_at_utc: timeOrNull,
-    error: optional(text),
-    recipe: mapping,
-    seed_policy: mapping,
-    environment: mapping,
-    operation_contracts: mapping,
-    execution_plan: mapping,
-    execution: optional(mapping),
-    steps: mappings,
-    artifacts: mappings,
-    summary_evidence: mapping,
-    summary: mapping,
+/** The checks of the documents by file. */
+export const DOCUMENT_CHECKS: Readonly<Record<keyof Documents, (document: JsonObject) => Diagnostic[]>> = {
+  [AUTHORED_FILE]: checkRecipe,
+  [RECIPE_FILE]: checkRecipe,
+  [PLAN_FILE]: documentCheck(plan, CODE),
+  [MANIFEST_FILE]: documentCheck(manifest, CODE),
+  [SUMMARY_FILE](document) {
+    const problems = checkSummary(document);
+    return problems.length > 0
+      ? problems
+      : (document as SummaryDocument).steps.flatMap(({ outputs }, index) =>
+        Object.entries(outputs).filter(([, { path }]) =>
+          !isBundlePath(path) || !path.startsWith(`${ARTIFACTS_FOLDER}/`)
+        ).map(([port, { path }]) =>
+          diagnostic(CODE, ["steps", index, "outputs", port, "path"], `Cannot use ${JSON.stringify(path)} as a path`)
+        )
+      );
   },
 };
 
-const STEP: Shapes = {
-  id: stepId,
-  op: text,
-  params: mapping,
-  inputs: (value) => isObject(value) && Object.values(value).every(text),
-};
-const BINDING: Shapes = {
-  step_id: stepId,
-  operation_id: text,
-  runner: is(...RUNNERS),
-  backend: text,
-  implementation: text,
-  implementation_identity: text,
-  implementation_metadata: mapping,
-  operation_contract_sha256: sha256,
-  binding_sha256: sha256,
-};
-const STEPS: Partial<Record<keyof Documents, Shapes>> = {
-  [AUTHORED_FILE]: STEP,
-  [RECIPE_FILE]: STEP,
-  [PLAN_FILE]: BINDING,
-  [SUMMARY_FILE]: {
-    id: stepId,
-    op: text,
-    status: is("completed", "failed", "canceled"),
-    execution_binding: mapping,
-    outputs: mapping,
-    metrics: mapping,
-    metadata: mapping,
-  },
-};
-const OUTPUT: Shapes = {
-  kind: text,
-  path: (value) => isBundlePath(value) && value.startsWith(`${ARTIFACTS_FOLDER}/`),
-  metadata: mapping,
-  sha256,
-};
-const EXECUTION: Shapes = {
-  mode: is("sequential", "parallel"),
-  parallel_workers: (value) => count(value) && Number(value) >= 1 && Number(value) <= 32,
-  backend: optional(text),
-  implementation: optional(text),
-};
-const CACHE: Shapes = {
-  enabled: (value) => typeof value === "boolean",
-  outcome: is("hit", "miss", "bypass"),
-  reason: text,
-};
-
-export const isDocument = (name: string): name is keyof Documents => Object.hasOwn(SHAPES, name);
-
-/** A member of a document that has the wrong shape. */
-export interface ShapeProblem {
-  /** JSON path. */
-  path: string;
-  message: string;
-}
-
-/** Checks a document; `checked` counts the members that were looked at. */
-export function checkShape(file: keyof Documents, document: JsonObject): { problems: ShapeProblem[]; checked: number } {
-  const problems: ShapeProblem[] = [];
-  let checked = 0;
-  const check = (value: Value | undefined, shapes: Shapes, path: string) => {
-    if (!isObject(value)) return void problems.push({ path, message: "Expected a mapping" });
-    for (const [key, shape] of Object.entries(shapes)) {
-      checked++;
-      if (shape(value[key])) continue;
-      const what = value[key] === undefined ? "is missing" : "has the wrong type or value";
-      problems.push({ path: `${path}.${key}`, message: `The member ${key} ${what}` });
-    }
-  };
-  check(document, SHAPES[file], "$");
-  const steps = STEPS[file], rows = Array.isArray(document.steps) ? document.steps : [];
-  if (steps !== undefined) { for (const [index, row] of rows.entries()) check(row, steps, `$.steps[${index}]`); }
-  if (file !== SUMMARY_FILE) return { problems, checked };
-  for (const [index, row] of rows.entries()) {
-    if (!isObject(row)) continue;
-    check(row.execution_binding, BINDING, `$.steps[${index}].execution_binding`);
-    if (!isObject(row.outputs)) continue;
-    for (const [port, output] of Object.entries(row.outputs)) {
-      check(output, OUTPUT, `$.steps[${index}].outputs.${port}`);
-    }
-  }
-  if (document.execution !== undefined) check(document.execution, EXECUTION, "$.execution");
-  const cache = isObject(document.execution_plan) ? document.execution_plan.cache : undefined;
-  if (cache !== undefined) check(cache, CACHE, "$.execution_plan.cache");
-  if (isObject(document.failure)) check(document.failure, { kind: text, code: text }, "$.failure");
-  return { problems, checked };
-}
+export const isDocument = (name: string): name is keyof Documents => Object.hasOwn(DOCUMENT_CHECKS, name);
 
 /** How a summary says that its run was executed. */
 export const executionOf = ({ execution }: SummaryDocument): RecordedExecution =>

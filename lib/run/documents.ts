@@ -64,15 +64,15 @@ export interface RunState {
 export function summaryDocument(record: RunRecord, state: RunState) {
   const { plan } = record;
   return {
-    schema_version: 1,
-    kind: "svc.run_summary",
+    schema_version: 1 as const,
+    kind: "svc.run_summary" as const,
     run_id: record.runId,
     job_id: record.jobId,
     recipe_name: record.recipe.name,
     status: state.status,
     created_at_utc: record.createdAtUtc,
     completed_at_utc: state.completedAtUtc,
-    manifest: MANIFEST_FILE,
+    manifest: MANIFEST_FILE as typeof MANIFEST_FILE,
     recipe_sha256: record.recipeSha256,
     authored_recipe_sha256: record.authoredSha256,
     effective_recipe_sha256: record.recipeSha256,

@@ -3,7 +3,7 @@ import { inside, readFile } from "../artifact/inside.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { parseJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
-import { checkShape, type Documents, isDocument } from "./bundle_schema.ts";
+import { DOCUMENT_CHECKS, type Documents, isDocument } from "./bundle_schema.ts";
 
 /** Of a document of a bundle: that of the largest recipe has less. */
 export const MAX_DOCUMENT_BYTES = 64 * 2 ** 20;
@@ -34,9 +34,9 @@ export function readDocument(directory: string, name: string): JsonObject {
   }
   if (!isObject(value)) throw new SvcError("bundle_schema_invalid", `Cannot read ${name} as a mapping`);
   if (isDocument(name)) {
-    const { problems: [first] } = checkShape(name, value);
+    const [first] = DOCUMENT_CHECKS[name](value);
     if (first !== undefined) {
-      throw new SvcError("bundle_schema_invalid", `Cannot use ${name}: ${first.message}`, {
+      throw new SvcError("bundle_schema_invalid", `Cannot use ${name}: ${first.message} (${first.path})`, {
         extra: { file: name, place: first.path },
       });
     }

@@ -7,7 +7,7 @@ import { stepOutputKinds } from "../contract/output_kinds.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import type { PlanCacheEvidence } from "../plan/types.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
-import { checkShape, type Documents } from "./bundle_schema.ts";
+import { DOCUMENT_CHECKS, type Documents } from "./bundle_schema.ts";
 import { differenceRow, differences } from "./compare.ts";
 import {
   ARTIFACTS_FOLDER,
@@ -69,9 +69,10 @@ export function checkDocuments(unchecked: Unchecked, known: Known, findings: Fin
 
 function checkShapes(documents: Unchecked, findings: Findings): void {
   for (const [file, document] of Object.entries(documents) as [keyof Documents, JsonObject][]) {
-    const { problems, checked } = checkShape(file, document);
-    findings.looked(checked);
-    for (const { path, message } of problems) findings.error("bundle_schema_invalid", file, path, message);
+    findings.looked();
+    for (const { path, message } of DOCUMENT_CHECKS[file](document)) {
+      findings.error("bundle_schema_invalid", file, path, message);
+    }
     // A run that executes has no evidence yet.
     if ((file === SUMMARY_FILE || file === MANIFEST_FILE) && document.status === "running") {
       findings.error("bundle_schema_invalid", file, "$.status", "The member status has the wrong type or value");

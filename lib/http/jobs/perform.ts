@@ -37,7 +37,7 @@ const PERFORM: Readonly<Record<JobKind, Perform>> = {
       run_id,
       summary_path: relative(workspace.stateDir, result.summary_path).split(sep).join("/"),
       error: status === "completed" ? null : runError(run_id, status, summary),
-      result: { warnings: summary.warnings },
+      result: { warnings: summary.warnings ?? [] },
     };
   },
 
