@@ -9,6 +9,9 @@ import {
   rateEstimate,
   type StatisticalUnit,
 } from "../../../lib/numeric/scores/rate_interval.ts";
+import type { Replication } from "../../../lib/study/pack/types.ts";
+import { stopReason } from "../../../lib/study/rows/stop.ts";
+import { Tally } from "../../../lib/study/rows/tally.ts";
 import { median } from "../../../lib/numeric/scores/statistics.ts";
 import { bitCounts, unitCounts } from "../../support/rates.ts";
 
@@ -124,8 +127,11 @@ const fading = (decibels: number): Link => {
   };
 };
 
-/** How a run ends: at a number of units, or at 100 failed ones after at least ten parts of so many units. */
-type End = { units: number } | { part: number };
+/**
+ * End of a run: at a number of units; or after at least ten parts of so many units, at 100 failed ones or at a half-width
+ * of the interval (a share of the rate).
+ */
+type End = { units: number } | { part: number; halfwidth?: number };
 export interface Case {
   link: Link;
   end: End;
@@ -155,6 +161,12 @@ export const CASES: readonly Case[] = [
   }),
 ];
 
+/** Runs that a rule of the program stops at a half-width of 20 % of the rate. */
+export const HALFWIDTH_CASES: readonly Case[] = ([[awgn(0.01), 1000], [coded(0.1), 20], [coded(0.01), 20], [
+  fading(0),
+  10,
+], [fading(10), 10]] as const).map(([link, part]) => ({ link, end: { part, halfwidth: 0.2 } }));
+
 export interface Coverage {
   name: string;
   /** Medians over the runs. */
@@ -170,12 +182,32 @@ export interface Coverage {
 
 function run({ link, end }: Case, draws: Draws): RateCounts {
   if ("units" in end) return link.draw(draws, end.units);
+  if (end.halfwidth !== undefined) return untilHalfwidth(link, end.part, end.halfwidth * link.rate, draws);
   // A stopping rule looks after each part.
   let total: RateCounts | null = null;
   for (let parts = 1;; parts++) {
     const part = link.draw(draws, end.part);
     total = total === null ? part : pooledRate([total, part])!;
     if (parts >= LEAST_PARTS && total.unit_failures >= WANTED_FAILURES) return total;
+  }
+}
+
+function untilHalfwidth(link: Link, part: number, halfwidth: number, draws: Draws): RateCounts {
+  const rule: Replication = {
+    replicates: 100_000,
+    base_seed: 0,
+    master_seeds: null,
+    confidence_level: 0.95,
+    min_replicates: LEAST_PARTS,
+    until_errors: null,
+    until_halfwidth: halfwidth,
+    max_bits: null,
+    stop_metric: "rate",
+  };
+  const tally = new Tally("rate");
+  for (let made = 1;; made++) {
+    tally.add({ values: { rate: 0 }, rates: { rate: link.draw(draws, part) } });
+    if (stopReason(tally, made, rule) !== null) return tally.rate!;
   }
 }
 
