@@ -18,7 +18,7 @@ const OPERATIONS = [
 const PROJECT = fromFileUrl(new URL("project/", HERE));
 
 const recipesIn = (folder: URL): URL[] =>
-  [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(".yaml"))
+  [...Deno.readDirSync(folder)].filter(({ name }) => /(?<!_test)\.yaml$/.test(name))
     .map(({ name }) => new URL(name, folder)).sort((a, b) => (a.href < b.href ? -1 : 1));
 
 const SHIPPED = [...recipesIn(RECIPES), ...recipesIn(new URL("recipe_starters/", RECIPES))];
