@@ -2,20 +2,17 @@
  * Configuration of a capture: taps, number of records, shards, seeded and spread over a matrix or a
  * sweep. Every member is checked and none is guessed; all that is wrong is said at once.
  */
-import { checkValue } from "../contract/schema.ts";
 import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
 import { formatOfKind } from "../contract/kinds.ts";
 import { Suggestions } from "../contract/nearest.ts";
+import { documentCheck } from "../contract/publish_schema.ts";
 import type { Registry } from "../contract/registry.ts";
-import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
+import { type Float, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
+import { z } from "../contract/zod.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 
 export const SPLITS = ["train", "validation", "test"] as const;
 export type Split = typeof SPLITS[number];
-const SEED_MODES = ["increment_run_seed", "fixed_seed", "recipe_seed_plus_shard"] as const;
-export type SeedMode = typeof SEED_MODES[number];
-const MATRIX_MODES = ["inherit", "exclude"] as const;
-export type MatrixMode = typeof MATRIX_MODES[number];
 
 const MAX_SAMPLES = 1_000_000;
 const MAX_SHARD_SIZE = 100_000;
@@ -28,80 +25,55 @@ const RESERVED_TAP = "metadata_json";
 /** Two underscores part the name of a tap from that of a further array. */
 const TAP_ID = /^(?!.*__)[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
-export type Tap = {
+const tap = z.strictObject({
   /** Name of its array in the shards. */
-  id: string;
+  id: z.string(),
   /** `<step>.<output>`. */
-  from: string;
+  from: z.string(),
   /** Name of an array of the output; all of them when left out, the further ones as `<id>__<name>`. */
-  array?: string;
+  array: z.string().min(1).optional(),
   /** Whether the array of a run is one record, for any shape. */
-  record?: "run";
+  record: z.enum(["run"]).optional(),
+});
+export type Tap = z.infer<typeof tap>;
+
+const share = z.number() as unknown as z.ZodType<number | bigint | Float>;
+const count = z.int() as unknown as z.ZodType<number | bigint>;
+const splitPlan = z.strictObject({
+  total_samples: count,
+  /** Of each split; together 100. */
+  percentages: z.strictObject({ train: share, validation: share, test: share }),
+});
+const document = z.strictObject({
+  split: z.enum(SPLITS).optional(),
+  samples: count.optional(),
+  shard_size: count.optional(),
+  max_runs: count.optional(),
+  seed_mode: z.enum(["increment_run_seed", "fixed_seed", "recipe_seed_plus_shard"]).optional(),
+  matrix_mode: z.enum(["inherit", "exclude"]).optional(),
+  /** `<step>.<param>` to its values. */
+  sweep: z.record(
+    z.string(),
+    z.array(z.unknown()).min(1).meta({ uniqueItems: true }) as unknown as z.ZodType<Value[]>,
+  ).optional(),
+  split_plan: splitPlan.optional(),
+  taps: z.array(tap).optional(),
+});
+type Authored = z.infer<typeof document>;
+const CODE = "dataset_capture_invalid";
+const checkForm = documentCheck(document, CODE);
+
+/** The capture of one split. */
+export type CaptureConfig = Required<Omit<Authored, "split_plan" | "samples" | "shard_size" | "max_runs">> & {
+  samples: number;
+  shard_size: number;
+  max_runs: number;
 };
 
 export interface SplitPlan {
   total_samples: number;
-  /** Of each split; together 100. */
   percentages: Record<Split, number>;
 }
-
-/** The capture of one split. */
-export interface CaptureConfig {
-  split: Split;
-  samples: number;
-  shard_size: number;
-  max_runs: number;
-  seed_mode: SeedMode;
-  matrix_mode: MatrixMode;
-  /** `<step>.<param>` to its values. */
-  sweep: Record<string, Value[]>;
-  taps: Tap[];
-}
-
-const count: JsonObject = { type: "integer" };
-const SCHEMA: JsonObject = {
-  type: "object",
-  additionalProperties: false,
-  properties: {
-    split: { type: "string", enum: [...SPLITS] },
-    samples: count,
-    shard_size: count,
-    max_runs: count,
-    seed_mode: { type: "string", enum: [...SEED_MODES] },
-    matrix_mode: { type: "string", enum: [...MATRIX_MODES] },
-    sweep: { type: "object", additionalProperties: { type: "array", minItems: 1, uniqueItems: true } },
-    split_plan: {
-      type: "object",
-      additionalProperties: false,
-      required: ["total_samples", "percentages"],
-      properties: {
-        total_samples: count,
-        percentages: {
-          type: "object",
-          additionalProperties: false,
-          required: [...SPLITS],
-          properties: Object.fromEntries(SPLITS.map((split) => [split, { type: "number" }])),
-        },
-      },
-    },
-    taps: {
-      type: "array",
-      items: {
-        type: "object",
-        additionalProperties: false,
-        required: ["id", "from"],
-        properties: {
-          id: { type: "string" },
-          from: { type: "string" },
-          array: { type: "string", minLength: 1 },
-          record: { type: "string", enum: ["run"] },
-        },
-      },
-    },
-  },
-};
-
-const CODE = "dataset_capture_invalid";
 
 /** Context of a configuration for its reader. */
 export interface ConfigContext {
@@ -121,22 +93,22 @@ export interface ConfigContext {
  * @returns the configuration, or all that is wrong with it
  */
 export function readCaptureConfig(
-  value: JsonObject,
+  given: JsonObject,
   context: ConfigContext,
 ): { config: CaptureConfig; diagnostics: [] } | { config: null; diagnostics: Diagnostic[] } {
   const place = context.place ?? ["dataset_capture"];
-  const problems = checkValue(SCHEMA, value, [], { code: CODE }).map((item) => moved(item, place));
+  const problems = checkForm(given).map((item) => moved(item, place));
   const suggestions = new Suggestions();
   const refuse = (at: Place, message: string, hint: string | null = null) =>
     problems.push(diagnostic(CODE, [...place, ...at], message, { hint }));
   if (problems.length > 0) return { config: null, diagnostics: problems };
 
-  const split = context.split ?? value.split as Split | undefined ?? "train";
-  const plan = value.split_plan === undefined ? null : readSplitPlan(value.split_plan as JsonObject, refuse);
-  const number = (key: string, limit: number, fallback: number): number => {
-    const given = value[key];
-    if (given === undefined) return fallback;
-    const wanted = toNumber(given as number | bigint);
+  const value = given as Authored;
+  const split = context.split ?? value.split ?? "train";
+  const plan = value.split_plan === undefined ? null : readSplitPlan(value.split_plan, refuse);
+  const number = (key: "samples" | "shard_size" | "max_runs", limit: number, fallback: number): number => {
+    if (value[key] === undefined) return fallback;
+    const wanted = toNumber(value[key]);
     if (wanted < 1 || wanted > limit) {
       refuse([key], `Cannot use ${wanted} as ${key}`, `Give an integer from 1 to ${limit}`);
     }
@@ -155,10 +127,10 @@ export function readCaptureConfig(
       "Give samples (--samples of the command), or a split_plan",
     );
   }
-  const taps = readTaps((value.taps ?? []) as JsonObject[], { ...context, suggestions }, refuse);
-  const sweep = (value.sweep ?? {}) as Record<string, Value[]>;
+  const taps = readTaps(value.taps ?? [], { ...context, suggestions }, refuse);
+  const sweep = value.sweep ?? {};
   checkSweep(sweep, { ...context, suggestions }, refuse);
-  const matrix_mode = (value.matrix_mode ?? "inherit") as MatrixMode;
+  const matrix_mode = value.matrix_mode ?? "inherit";
   const matrix = ["matrix", "sweeps", "ui_sweeps"].find((key) => (context.recipe.metadata[key] ?? null) !== null);
   if (Object.keys(sweep).length > 0 && matrix !== undefined && matrix_mode === "inherit") {
     refuse(
@@ -176,7 +148,7 @@ export function readCaptureConfig(
       samples,
       shard_size,
       max_runs,
-      seed_mode: (value.seed_mode ?? "increment_run_seed") as SeedMode,
+      seed_mode: value.seed_mode ?? "increment_run_seed",
       matrix_mode,
       sweep,
       taps,
@@ -188,11 +160,10 @@ export function readCaptureConfig(
 type Refuse = (at: Place, message: string, hint?: string | null) => void;
 type Lookup = ConfigContext & { suggestions: Suggestions };
 
-function readSplitPlan(value: JsonObject, refuse: Refuse): SplitPlan | null {
-  const total_samples = toNumber(value.total_samples as number | bigint);
-  const given = value.percentages as JsonObject;
+function readSplitPlan(given: z.infer<typeof splitPlan>, refuse: Refuse): SplitPlan | null {
+  const total_samples = toNumber(given.total_samples);
   const percentages = Object.fromEntries(
-    SPLITS.map((split) => [split, isNumber(given[split]) ? toNumber(given[split]) : 0]),
+    SPLITS.map((split) => [split, toNumber(given.percentages[split])]),
   ) as Record<Split, number>;
   const at = ["split_plan", "total_samples"];
   if (total_samples < SPLITS.length || total_samples > MAX_SAMPLES) {
@@ -222,13 +193,13 @@ export function splitCounts({ total_samples, percentages }: SplitPlan): Record<S
   return Object.fromEntries(SPLITS.map((split, index) => [split, counts[index]])) as Record<Split, number>;
 }
 
-function readTaps(given: JsonObject[], { recipe, registry, suggestions }: Lookup, refuse: Refuse): Tap[] {
+function readTaps(given: Tap[], { recipe, registry, suggestions }: Lookup, refuse: Refuse): Tap[] {
   if (given.length === 0) {
     refuse(["taps"], "Cannot capture without taps", "Name outputs: {id: rx, from: channel.rx_symbols}");
   }
   const seen = new Set<string>();
   return given.map((item, index): Tap => {
-    const { id, from, array, record } = item as Tap;
+    const { id, from } = item;
     const at = ["taps", index];
     if (id === RESERVED_TAP) refuse([...at, "id"], `Cannot use the reserved id ${RESERVED_TAP}`);
     else if (!TAP_ID.test(id)) {
@@ -258,7 +229,7 @@ function readTaps(given: JsonObject[], { recipe, registry, suggestions }: Lookup
         refuse(place, `Cannot capture ${from}: ${outputs[port]} holds no arrays`, "Tap an output of a numpy kind");
       }
     }
-    return { id, from, ...(array === undefined ? {} : { array }), ...(record === undefined ? {} : { record }) };
+    return item;
   });
 }
 
