@@ -82,9 +82,9 @@ export class System {
       case "pack":
         return await fileOf(import("../../benchmarks/pack.schema.json", { with: { type: "json" } }));
       case "manifest":
-        return await fileOf(import("../artifact/image_manifest.schema.json", { with: { type: "json" } }));
+        return (await import("../artifact/dataset_manifest_rules.ts")).imageManifestSchema();
       case "text-manifest":
-        return await fileOf(import("../artifact/text_manifest.schema.json", { with: { type: "json" } }));
+        return (await import("../artifact/text_manifest.ts")).textManifestSchema();
       case "trained-artifact":
         return (await import("../training/types.ts")).trainedArtifactSchema();
     }

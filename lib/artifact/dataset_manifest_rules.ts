@@ -10,33 +10,50 @@
 import { type Code, type Diagnostic, diagnostic } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { Suggestions } from "../contract/nearest.ts";
-import { checkValue } from "../contract/schema.ts";
+import { documentCheck, publishedSchema } from "../contract/publish_schema.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
-import schema from "./image_manifest.schema.json" with { type: "json" };
+import { z } from "../contract/zod.ts";
 
-/** A sample; `post_transform_sha256` is optional. */
-export interface ImageSample extends JsonObject {
-  sample_id: string;
-  path: string;
-  sha256: string;
-  source_id: string;
-  group_id: string;
-  source_sha256: string;
-  ancestry_ids: string[];
-  transform: JsonObject;
-  transform_fingerprint_sha256: string;
-}
+const text = z.string().min(1);
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
+const mapping = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
 
-/** A checked manifest; `source_page`, `license` and the publication fields are optional. */
-export interface ImageManifest extends JsonObject {
-  schema_version: 1;
-  kind: "svc.image_dataset_manifest";
-  id: string;
-  version: string | number | bigint;
-  root: string;
-  splits: { [name: string]: string[] };
-  samples: ImageSample[];
-}
+const sample = z.strictObject({
+  sample_id: text,
+  path: text,
+  sha256: digest,
+  source_id: text,
+  group_id: text,
+  source_sha256: digest,
+  ancestry_ids: z.array(text).min(1).meta({ uniqueItems: true }),
+  transform: z.object({ name: text }) as unknown as z.ZodType<JsonObject>,
+  transform_fingerprint_sha256: digest,
+  post_transform_sha256: digest.optional(),
+});
+export type ImageSample = z.infer<typeof sample>;
+
+/** Sample ids by the name of their split. */
+export const splits = z.record(z.string(), z.array(text).min(1).meta({ uniqueItems: true }));
+/** Of a manifest. */
+export const version = z.union([z.string(), z.int()]) as unknown as z.ZodType<string | number | bigint>;
+const manifest = z.strictObject({
+  schema_version: z.literal(1),
+  kind: z.literal("svc.image_dataset_manifest"),
+  id: text,
+  version,
+  root: text,
+  source_page: z.string().optional(),
+  license: mapping.optional(),
+  publication_ready: z.boolean().optional(),
+  publication_blocker: z.string().optional(),
+  splits: splits.meta({ minProperties: 1 }),
+  samples: z.array(sample).min(1),
+});
+export type ImageManifest = z.infer<typeof manifest>;
+const checkForm = documentCheck(manifest, "manifest_schema_invalid");
+
+/** What `svc schema image-manifest` prints. */
+export const imageManifestSchema = (): JsonObject => publishedSchema("svc image-dataset manifest", manifest);
 
 /**
  * Checks a manifest against its schema and rules without reading files.
@@ -45,8 +62,8 @@ export interface ImageManifest extends JsonObject {
  *   `fingerprint_foreign` (a warning)
  */
 export function checkImageManifest(document: Value): Diagnostic[] {
-  const problems = checkValue(schema as JsonObject, document, [], { code: "manifest_schema_invalid" });
-  return problems.length > 0 ? problems : checkRules(document as ImageManifest);
+  const problems = checkForm(document);
+  return problems.length > 0 ? problems : checkRules(document as unknown as ImageManifest);
 }
 
 function checkRules(manifest: ImageManifest): Diagnostic[] {

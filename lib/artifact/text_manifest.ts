@@ -9,30 +9,40 @@ import { type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/er
 import { sha256Hex } from "../contract/hash.ts";
 import { parseJson } from "../contract/json.ts";
 import { didYouMean, Suggestions } from "../contract/nearest.ts";
-import { checkValue } from "../contract/schema.ts";
+import { documentCheck, publishedSchema } from "../contract/publish_schema.ts";
 import type { JsonObject } from "../contract/value.ts";
-import { isPlainPath, summary } from "./dataset_manifest_rules.ts";
-import schema from "./text_manifest.schema.json" with { type: "json" };
+import { isPlainPath, splits, summary, version } from "./dataset_manifest_rules.ts";
+import { z } from "../contract/zod.ts";
 
 export const TEXT_MANIFEST_KIND = "svc.text_dataset_manifest";
 
 /** Largest text in bytes of UTF-8. */
 const MAX_TEXT_BYTES = 1 << 20;
 
-export interface TextSample extends JsonObject {
-  sample_id: string;
-  sha256: string;
-}
+const name = z.string().min(1);
+const sample = z.strictObject({
+  sample_id: z.string().regex(/^[^\s,#]+$/),
+  text: z.string().optional(),
+  path: name.optional(),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  language: name.optional(),
+});
+/** A sample with either `text` or `path`. */
+export type TextSample = z.infer<typeof sample>;
 
-/** A checked manifest; a sample has either `text` or `path`, and maybe `language`. */
-export interface TextManifest extends JsonObject {
-  schema_version: 1;
-  kind: typeof TEXT_MANIFEST_KIND;
-  id: string;
-  version: string | number;
-  splits: { [name: string]: string[] };
-  samples: TextSample[];
-}
+const manifest = z.strictObject({
+  schema_version: z.literal(1),
+  kind: z.literal(TEXT_MANIFEST_KIND),
+  id: name,
+  version,
+  splits,
+  samples: z.array(sample).min(1),
+});
+export type TextManifest = z.infer<typeof manifest>;
+const checkForm = documentCheck(manifest, "text_manifest_invalid");
+
+/** What `svc schema text-manifest` prints. */
+export const textManifestSchema = (): JsonObject => publishedSchema("svc text-dataset manifest", manifest);
 
 /** The error of a manifest that cannot be used. */
 export function invalidTextManifest(why: string, diagnostics: Diagnostic[] = []): SvcError {
@@ -56,10 +66,10 @@ export function parseTextManifest(bytes: Uint8Array): TextManifest {
   } catch (error) {
     throw invalidTextManifest(messageOf(error));
   }
-  const problems = checkValue(schema as JsonObject, document, [], { code: "text_manifest_invalid" });
-  if (problems.length === 0) problems.push(...checkRules(document as TextManifest));
+  const problems = checkForm(document);
+  if (problems.length === 0) problems.push(...checkRules(document as unknown as TextManifest));
   if (problems.length > 0) throw invalidTextManifest(summary(problems), problems);
-  return document as TextManifest;
+  return document as unknown as TextManifest;
 }
 
 function checkRules({ samples, splits }: TextManifest): Diagnostic[] {
@@ -71,9 +81,9 @@ function checkRules({ samples, splits }: TextManifest): Diagnostic[] {
     if (ids.has(sample_id)) report([...place, "sample_id"], `Cannot name two samples ${sample_id}`);
     ids.add(sample_id);
     if ((text === undefined) === (path === undefined)) report(place, `Cannot read ${sample_id}: give text or path`);
-    else if (typeof path === "string" && !isPlainPath(path)) {
+    else if (path !== undefined && !isPlainPath(path)) {
       report([...place, "path"], `Cannot use the path ${path}: it must stay inside the folder of the manifest`);
-    } else if (typeof text === "string") {
+    } else if (text !== undefined) {
       try {
         checkText(new TextEncoder().encode(text), sample_id, sha256);
       } catch (error) {
@@ -149,6 +159,6 @@ export async function textOfSample(
   manifestPath: string,
   read: (path: string) => Promise<Uint8Array>,
 ): Promise<string> {
-  if (typeof text === "string") return text;
-  return checkText(await read(posix.join(posix.dirname(manifestPath), String(path))), sample_id, sha256);
+  if (text !== undefined) return text;
+  return checkText(await read(posix.join(posix.dirname(manifestPath), path!)), sample_id, sha256);
 }

@@ -24,6 +24,13 @@ export function jsonSchemaOf(type: z.ZodType): JsonObject {
   return schemaNode(type, true);
 }
 
+/** The JSON Schema of a kind of file, for editors. */
+export const publishedSchema = (title: string, type: z.ZodType): JsonObject => ({
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  title,
+  ...jsonSchemaOf(type),
+});
+
 /** The check of a document whose schema is a zod type: it returns every problem, with this code. */
 export function documentCheck(type: z.ZodType, code: Code): (value: Value) => Diagnostic[] {
   let node: JsonObject | undefined;

@@ -3,12 +3,11 @@
  * one schema, from which its type is inferred.
  */
 import type { OperationAbi } from "../contract/operation.ts";
-import { documentCheck, jsonSchemaOf } from "../contract/publish_schema.ts";
+import { documentCheck, publishedSchema } from "../contract/publish_schema.ts";
 import type { Float, JsonObject } from "../contract/value.ts";
 import { z } from "../contract/zod.ts";
 import { SESSION_LIMITS_SCHEMA, type SessionLimits } from "../onnx/limits.ts";
 
-const DRAFT = "https://json-schema.org/draft/2020-12/schema";
 const text = z.string().min(1);
 const identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/);
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
@@ -91,11 +90,7 @@ export type TrainedManifest = z.infer<typeof manifest>;
 export const checkManifestForm = documentCheck(manifest, "artifact_schema_invalid");
 
 /** What `svc schema trained-artifact` prints. */
-export const trainedArtifactSchema = (): JsonObject => ({
-  $schema: DRAFT,
-  title: "svc trained artifact",
-  ...jsonSchemaOf(manifest),
-});
+export const trainedArtifactSchema = (): JsonObject => publishedSchema("svc trained artifact", manifest);
 
 const values = z.record(z.string(), z.object({ dtype: text, shape: z.array(dimension) })).meta({ minProperties: 1 });
 const slotContract = z.object({
