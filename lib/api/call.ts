@@ -32,15 +32,25 @@ export interface HttpFace<F extends Shape> {
   returns: string;
   /** Fields that name files of the user; the network has none. */
   without?: readonly (keyof F & string)[];
+  /** Status of the reply; 200 when left out. */
+  status?: 200 | 201;
   /** Whether the reply carries an ETag. */
   stable?: boolean;
+  /** Whether the reply is the same as long as the server lives. */
+  constant?: boolean;
+  /** Whether `--read-only` refuses it; every POST when left out. */
+  writes?: boolean;
 }
 
 /** How a call is offered on the command line. */
 export interface CliFace<F extends Shape> {
+  /** Words of the command; those of the noun and the verb when left out. */
+  name?: string;
   /** Arguments in the order of `fields`, `<run>` or `[runs...]`; the other fields are options. */
   usage?: string;
   fields?: readonly (keyof F & string)[];
+  /** Fields that a command does not offer. */
+  without?: readonly (keyof F & string)[];
   /** What follows the summary in the help: `exit 6 on a difference`. */
   exits?: string;
 }
@@ -52,6 +62,7 @@ export interface Call<
   Means = unknown,
   Http = unknown,
   Status extends RefusalStatus = RefusalStatus,
+  Doc = unknown,
 > {
   /** One sentence in the imperative without a full stop. */
   readonly summary: string;
@@ -59,20 +70,21 @@ export interface Call<
   readonly fields: F;
   /** Fields that the method of the session takes by position, before its options. */
   readonly args: Args;
-  readonly output: z.ZodType<Out>;
+  /** What the description publishes of the document. */
+  readonly output: z.ZodType<Doc>;
   readonly refuses: readonly Status[];
   readonly http?: Http;
   readonly cli?: CliFace<F>;
   /** Whether assistants have it as a tool, and whether it removes or overwrites. */
   readonly tool?: true | "destructive";
-  /** The result as others may see it, without paths of this machine. */
-  publish?(result: Out): Out;
+  /** The document of the result for others: a JSON object without paths of this machine. */
+  publish?(result: Out): Doc;
   run(core: SessionCore, input: z.output<z.ZodObject<F>>, means: Means): Out | Promise<Out>;
 }
 
 /** Any call, for what is derived from all of them. */
 // deno-lint-ignore no-explicit-any -- a call is used at its own types; this is only the bound
-export type AnyCall = Call<any, any, any, any, any, any>;
+export type AnyCall = Call<any, any, any, any, any, any, any>;
 
 interface Definition<
   F extends Shape,
@@ -81,16 +93,17 @@ interface Definition<
   Means,
   Http extends HttpFace<F>,
   Status extends RefusalStatus,
+  Doc,
 > {
   fields?: F;
   args?: Args;
   /** What the description publishes of the result; any object when left out. */
-  output?: z.ZodType<Out>;
+  output?: z.ZodType<Doc>;
   refuses?: readonly Status[];
   http?: Http;
   cli?: CliFace<F>;
   tool?: true | "destructive";
-  publish?(result: Out): Out;
+  publish?(result: Out): Doc;
   run(core: SessionCore, input: z.output<z.ZodObject<F>>, means: Means): Out | Promise<Out>;
 }
 
@@ -102,11 +115,15 @@ export function call<
   Means = unknown,
   const Http extends HttpFace<F> = never,
   const Status extends RefusalStatus = never,
->(summary: string, definition: Definition<F, Args, Out, Means, Http, Status>): Call<F, Args, Out, Means, Http, Status> {
+  Doc = Out,
+>(
+  summary: string,
+  definition: Definition<F, Args, Out, Means, Http, Status, Doc>,
+): Call<F, Args, Out, Means, Http, Status, Doc> {
   return {
     args: [] as unknown as Args,
     fields: {} as F,
-    output: z.record(z.string(), z.unknown()) as unknown as z.ZodType<Out>,
+    output: z.record(z.string(), z.unknown()) as unknown as z.ZodType<Doc>,
     refuses: [],
     ...definition,
     summary,
@@ -125,15 +142,20 @@ type In<F extends Shape> = z.input<z.ZodObject<F>>;
 type Positions<F extends Shape, Args extends readonly string[]> = {
   -readonly [At in keyof Args]: Args[At] extends keyof In<F> ? Kept<In<F>[Args[At]]> : never;
 };
+/** Positions that may be left out are optional. */
+type Optional<T extends readonly unknown[]> = T extends readonly [infer First, ...infer Rest]
+  ? undefined extends First ? [First?, ...Optional<Rest>] : [First, ...Optional<Rest>]
+  : [];
 type OptionsOf<F extends Shape, Args extends readonly string[], Means> =
   & { [Name in keyof In<F> as Name extends Args[number] ? never : Camel<Name & string>]: Kept<In<F>[Name]> }
   & (unknown extends Means ? Record<never, never> : Means);
 
 /** The method of the session: positional fields, then an object of the others in camelCase with the means of the call. */
-export type MethodOf<C> = C extends Call<infer F, infer Args, infer Out, infer Means, infer _Http, infer _Status>
+export type MethodOf<C> = C extends
+  Call<infer F, infer Args, infer Out, infer Means, infer _Http, infer _Status, infer _Doc>
   ? Record<never, never> extends OptionsOf<F, Args, Means>
-    ? (...args: [...Positions<F, Args>, options?: OptionsOf<F, Args, Means>]) => Promise<Out>
-  : (...args: [...Positions<F, Args>, options: OptionsOf<F, Args, Means>]) => Promise<Out>
+    ? (...args: [...Optional<Positions<F, Args>>, options?: OptionsOf<F, Args, Means>]) => Promise<Out>
+  : (...args: [...Optional<Positions<F, Args>>, options: OptionsOf<F, Args, Means>]) => Promise<Out>
   : never;
 
 /** The methods of a noun. */
@@ -174,13 +196,18 @@ export function readArguments(
 
 /** Checks fields and fills defaults in. @throws SvcError `usage_invalid` with every problem */
 function checkedFields(call: AnyCall, input: JsonObject, message: string): JsonObject {
-  const schema = fieldsSchema(call), diagnostics = checkValue(schema, input, [], { code: "usage_invalid" });
+  const diagnostics = checkValue(fieldsSchema(call), input, [], { code: "usage_invalid" });
   if (diagnostics.length > 0) throw new SvcError("usage_invalid", message, { diagnostics });
-  return withDefaults(schema, input);
+  return withDefaults(call, input);
 }
 
-function withDefaults(schema: JsonObject, input: JsonObject): JsonObject {
-  const defaults = Object.entries(schema.properties as Record<string, JsonObject>)
-    .flatMap(([name, { default: value }]) => value === undefined ? [] : [[name, value]]);
-  return { ...Object.fromEntries(defaults), ...input };
+/** The fields with the defaults of those that are left out. */
+export function withDefaults<Input extends object>(call: AnyCall, input: Input): Input {
+  const filled = { ...input } as Record<string, unknown>;
+  for (
+    const [name, { default: value }] of Object.entries(fieldsSchema(call).properties as Record<string, JsonObject>)
+  ) {
+    if (value !== undefined && filled[name] === undefined) filled[name] = value;
+  }
+  return filled as Input;
 }

@@ -2,19 +2,19 @@
  * The library session: one object that has every capability of the program. The command line, the HTTP handlers and scripts
  * call it and nothing below it. Capabilities load at their first use.
  */
-import { Adapters } from "./adapters.ts";
-import { Artifacts } from "./artifacts.ts";
 import { Benchmarks } from "./benchmarks.ts";
 import { SessionCore, type SessionData, type SessionOptions } from "./core.ts";
 import { Data } from "./data.ts";
 import { groupOf } from "./group.ts";
-import { Models } from "./models.ts";
 import { Recipes } from "./recipes.ts";
-import { Research } from "./research.ts";
 import type { AnyCall, GroupOf } from "./call.ts";
+import type { adapters } from "./calls/adapters.ts";
+import type { artifacts } from "./calls/artifacts.ts";
+import type { models } from "./calls/models.ts";
+import type { research } from "./calls/research.ts";
 import type { runs } from "./calls/runs.ts";
-import { System } from "./system.ts";
-import { Templates } from "./templates.ts";
+import type { system } from "./calls/system.ts";
+import type { templates } from "./calls/templates.ts";
 import { Training } from "./training.ts";
 
 /**
@@ -36,27 +36,28 @@ export class Session implements AsyncDisposable {
   readonly recipes: Recipes;
   readonly runs: GroupOf<typeof runs>;
   readonly benchmarks: Benchmarks;
-  readonly templates: Templates;
+  readonly templates: GroupOf<typeof templates>;
   readonly data: Data;
-  readonly models: Models;
-  readonly artifacts: Artifacts;
+  readonly models: GroupOf<typeof models>;
+  readonly artifacts: GroupOf<typeof artifacts>;
   readonly training: Training;
-  readonly research = new Research();
-  readonly adapters: Adapters;
-  readonly system: System;
+  readonly research: GroupOf<typeof research>;
+  readonly adapters: GroupOf<typeof adapters>;
+  readonly system: GroupOf<typeof system>;
 
   constructor(options: SessionOptions = {}) {
     const core = this.#core = new SessionCore(options);
     this.recipes = new Recipes(core);
     this.runs = groupOf(core, "runs", async () => (await import("./calls/runs.ts")).runs);
     this.benchmarks = new Benchmarks(core);
-    this.templates = new Templates(core);
+    this.templates = groupOf(core, "templates", async () => (await import("./calls/templates.ts")).templates);
     this.data = new Data(core);
-    this.models = new Models(core);
-    this.artifacts = new Artifacts(core);
+    this.models = groupOf(core, "models", async () => (await import("./calls/models.ts")).models);
+    this.artifacts = groupOf(core, "artifacts", async () => (await import("./calls/artifacts.ts")).artifacts);
     this.training = new Training(core);
-    this.adapters = new Adapters(core);
-    this.system = new System(core);
+    this.research = groupOf(core, "research", async () => (await import("./calls/research.ts")).research);
+    this.adapters = groupOf(core, "adapters", async () => (await import("./calls/adapters.ts")).adapters);
+    this.system = groupOf(core, "system", async () => (await import("./calls/system.ts")).system);
   }
 
   /** Project root and state directory, as absolute paths. */
@@ -74,9 +75,10 @@ export class Session implements AsyncDisposable {
     return this.#core.registry();
   }
 
-  /** Performs a call whose fields were checked. */
+  /** Performs a call whose fields were checked; those left out have their defaults. */
   async perform(call: AnyCall, input: Readonly<Record<string, unknown>>, means: object = {}): Promise<unknown> {
-    return await call.run(this.#core, input, means);
+    const { withDefaults } = await import("./call.ts");
+    return await call.run(this.#core, withDefaults(call, input), means);
   }
 
   /** Fetches the files of a program that was imported by URL, once; a failure is a warning for the logger. */

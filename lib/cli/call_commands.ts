@@ -29,6 +29,8 @@ interface Face<Out, Means> {
   notes?: string;
   examples?: readonly string[];
   cancellable?: boolean;
+  /** Whether texts of the result have several lines. */
+  multiline?: boolean;
   /** Means of the call, besides cancellation and events of a call that is cancellable. */
   means?(given: Given): Partial<Means> | Promise<Partial<Means>>;
   /** Performs the call in another way, such as after a question. */
@@ -41,8 +43,8 @@ interface Face<Out, Means> {
 
 /** The faces of the calls that have a command. */
 export type Faces<Calls> = {
-  [Verb in keyof Calls]?: Calls[Verb] extends ApiCall<infer _F, infer _Args, infer Out, infer Means, infer _H, infer _S>
-    ? Face<Out, Means>
+  [Verb in keyof Calls]?: Calls[Verb] extends
+    ApiCall<infer _F, infer _Args, infer Out, infer Means, infer _H, infer _S, infer _D> ? Face<Out, Means>
     : never;
 };
 
@@ -53,13 +55,15 @@ export function commandsOf<Calls extends Readonly<Record<string, AnyCall>>>(
   faces: Faces<Calls>,
 ): CommandSpec[] {
   return Object.entries(calls).flatMap(([verb, call]) =>
-    call.cli === undefined ? [] : [commandOf(`${noun} ${kebab(verb)}`, call, faces[verb] as Face<unknown, object>)]
+    call.cli === undefined
+      ? []
+      : [commandOf(call.cli.name ?? `${noun} ${kebab(verb)}`, call, faces[verb] as Face<unknown, object>)]
   );
 }
 
 function commandOf(name: string, call: AnyCall, face: Face<unknown, object> = {}): CommandSpec {
-  const { usage = "", fields = call.args, exits } = call.cli!;
-  const options = optionsOf(call, fields, face.options);
+  const { usage = "", fields = call.args, without = [], exits } = call.cli!;
+  const options = optionsOf(call, [...fields, ...without], face.options);
   const perform = async (given: Given, changes: JsonObject = {}) => {
     const input = { ...inputOf(call, fields, given), ...changes };
     const running = face.cancellable ? { cancellation: given.cancellation, onEvent: given.onEvent } : {};
@@ -74,6 +78,7 @@ function commandOf(name: string, call: AnyCall, face: Face<unknown, object> = {}
       notes: face.notes,
       examples: face.examples,
       cancellable: face.cancellable,
+      multiline: face.multiline,
       call: (given: Given) =>
         face.call === undefined ? perform(given) : face.call(given, (changes) => perform(given, changes)),
       json: face.json,

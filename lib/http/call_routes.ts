@@ -2,7 +2,7 @@
 import type { AnyCall, Call, HttpFace, RefusalStatus, Shape } from "../api/call.ts";
 import { SvcError } from "../contract/error.ts";
 import { z } from "../contract/zod.ts";
-import { get, type PathParams, post, type Replies, type TypedRoute } from "./route.ts";
+import { Answer, get, type PathParams, post, type Replies, type TypedRoute } from "./route.ts";
 import { refusals, reply } from "./schemas.ts";
 
 type TextField = z.ZodOptional<z.ZodString>;
@@ -14,18 +14,23 @@ type Left<F extends Shape, Path extends string, H> = Omit<
   F,
   PathParams<Path> | (H extends { without: readonly (infer Name extends string)[] } ? Name : never)
 >;
-type RepliesOf<Out, Status extends RefusalStatus> =
-  & { readonly 200: { description: string; schema: z.ZodType<Out> } }
+type RepliesOf<Doc, Status extends RefusalStatus, H> =
+  & {
+    readonly [Code in H extends { status: infer Code extends number } ? Code : 200]: {
+      description: string;
+      schema: z.ZodType<Doc>;
+    };
+  }
   & ReturnType<typeof refusals<Status>>;
 
 /** The route of a call, with its types for the client. */
-type RouteOf<C> = C extends Call<infer F, infer _Args, infer Out, infer _Means, infer H, infer Status>
+type RouteOf<C> = C extends Call<infer F, infer _Args, infer _Out, infer _Means, infer H, infer Status, infer Doc>
   ? H extends { route: `${infer M extends "get" | "post"} ${infer Path}` } ? TypedRoute<
       M,
       Path,
       M extends "get" ? z.ZodObject<QueryShape<Left<F, Path, H>>> : z.ZodObject<Record<never, never>>,
       M extends "post" ? z.ZodObject<Left<F, Path, H>> : z.ZodObject<Record<never, never>>,
-      RepliesOf<Out, Status>
+      RepliesOf<Doc, Status, H>
     >
   : never
   : never;
@@ -36,18 +41,22 @@ export function routesOf<Calls extends Readonly<Record<string, AnyCall>>>(calls:
 }
 
 function routeOf(call: AnyCall) {
-  const { route, returns, without = [], stable = false } = call.http as HttpFace<Shape>;
-  const shown = call.publish ?? ((result: unknown) => result);
+  const { route, returns, without = [], status = 200, ...how } = call.http as HttpFace<Shape>;
+  const shown = (result: unknown): object => {
+    const document = call.publish?.(result) ?? result;
+    return status === 200 ? document : new Answer(document, { status });
+  };
   const [method, path] = route.split(" ");
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
   const left = Object.entries(call.fields as Shape)
     .filter(([name]) => !inPath.includes(name) && !(without as readonly string[]).includes(name));
-  const replies: Replies = { 200: reply(returns, call.output), ...refusals(...call.refuses) };
+  const replies: Replies = { [status]: reply(returns, call.output), ...refusals(...call.refuses) };
   if (method === "post") {
     return post(path, call.summary, {
       ...left.length === 0 ? {} : { body: z.strictObject(Object.fromEntries(left)) },
       replies,
-      thread: async ({ params, body, session }) => shown(await session.perform(call, { ...params, ...body })) as object,
+      ...how,
+      thread: async ({ params, body, session }) => shown(await session.perform(call, { ...params, ...body })),
     });
   }
   const readers = left.map(([name, type]) => [name, ...queryField(type)] as const);
@@ -56,11 +65,11 @@ function routeOf(call: AnyCall) {
       ? {}
       : { query: z.strictObject(Object.fromEntries(readers.map(([name, type]) => [name, type]))) },
     replies,
-    stable,
+    ...how,
     async thread({ params, query, session }) {
       const given: Record<string, unknown> = { ...query };
       for (const [name, , read] of readers) if (typeof given[name] === "string") given[name] = read(given[name]);
-      return shown(await session.perform(call, { ...params, ...given })) as object;
+      return shown(await session.perform(call, { ...params, ...given }));
     },
   });
 }

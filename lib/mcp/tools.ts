@@ -7,8 +7,7 @@ import type { Report } from "../http/jobs/types.ts";
 import type { Route } from "../http/route.ts";
 import type { PlainReply } from "../http/threads/protocol.ts";
 import type { Session } from "../api/session.ts";
-import type { AnyCall } from "../api/call.ts";
-import { runs } from "../api/calls/runs.ts";
+import { NOUNS } from "../api/nouns.ts";
 import { canonicalJson } from "../contract/json.ts";
 import { SvcError } from "../contract/error.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
@@ -51,7 +50,6 @@ export interface Tool {
 const ROUTES: readonly [string, string, "destructive"?][] = [
   ["operations_show", "get /api/ops/:operation_id"],
   ["research_catalog", "get /api/research/catalog"],
-  ["templates_instantiate", "post /api/recipe-templates/instantiate"],
   ["recipes_list", "get /api/recipes"],
   ["recipes_show", "get /api/recipe"],
   ["recipes_validate", "post /api/recipe/validate"],
@@ -72,10 +70,10 @@ const ROUTES: readonly [string, string, "destructive"?][] = [
   ["results_verify", "get /api/benchmarks/results/:result_id/verify"],
   ["results_compare", "get /api/benchmarks/compare"],
   ["results_figure", "get /api/benchmarks/results/:result_id/figure"],
-  ["adapters_list", "get /api/adapters"],
-  ["system_doctor", "get /api/doctor"],
-  ...Object.entries(runs).flatMap(([verb, { tool, http }]: [string, AnyCall]): typeof ROUTES =>
-    tool === undefined ? [] : [[`runs_${verb}`, http.route, tool === true ? undefined : tool]]
+  ...Object.entries(NOUNS).flatMap(([noun, calls]) =>
+    Object.entries(calls).flatMap(([verb, { tool, http }]): typeof ROUTES =>
+      tool === undefined ? [] : [[`${noun}_${verb}`, http.route, tool === true ? undefined : tool]]
+    )
   ),
 ];
 

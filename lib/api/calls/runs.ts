@@ -354,7 +354,7 @@ export const runs = {
       returns: "The report, valid or not",
       without: ["signed_by"],
     },
-    publish: (report) => ({ ...report, path: `runs/${report.target_id}` }),
+    publish: (report: VerificationReport) => ({ ...report, path: `runs/${report.target_id}` }),
     cli: { usage: "<run>", exits: "exit 6 on a difference" },
     tool: true,
     run: async ({ workspace }, { run_id, signed_by: signedBy }) =>

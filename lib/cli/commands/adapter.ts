@@ -1,8 +1,10 @@
 /** `svc adapter`: external code in folders, its permissions, and scaffolds to start from. */
+import { adapters } from "../../api/calls/adapters.ts";
 import { SCAFFOLD_KINDS, scaffoldTest } from "../../adapter/scaffold.ts";
 import { type AdapterInspection, GRANTED_BY, type PermissionSet, permissionsText } from "../../adapter/types.ts";
 import { visibleLine } from "../../contract/escape.ts";
 import { quoted } from "../../study/engine/command.ts";
+import { commandsOf, type Faces } from "../call_commands.ts";
 import { command, type CommandSpec, flag, text } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../problem.ts";
@@ -10,14 +12,10 @@ import { formatBytes, formatTable, right } from "../table.ts";
 
 const failed = ({ diagnostics }: AdapterInspection) => diagnostics.some(({ severity }) => severity === "error");
 
-export const adapterCommands: CommandSpec[] = [
-  command({
-    usage: "adapter scaffold <kind> <folder>",
-    summary: "create a working adapter: manifest, code, tests and a recipe",
-    options: { name: text("--name <name>", "name of the adapter (default: that of the folder)") },
+const faces: Faces<typeof adapters> = {
+  scaffold: {
     notes: `Kinds\n  ${SCAFFOLD_KINDS.join(", ").replace(/ (text_dataset|python-codec)/g, "\n  $1")}`,
     examples: ["svc adapter scaffold bits my-codec", "svc --adapter my-codec recipe run my-codec/recipe.yaml"],
-    call: ({ svc, args: [kind, folder], options }) => svc.adapters.scaffold(kind, folder, options),
     json: (written) => ({ schema_version: 1, status: "written", ...written }),
     show({ kind, name, files }, { args: [, folder], context }) {
       const shown = quoted(folder);
@@ -25,15 +23,13 @@ export const adapterCommands: CommandSpec[] = [
         `  test  (cd ${shown} && ${scaffoldTest(kind)})\n` +
         `  run   svc --adapter ${shown} recipe run ${quoted(`${folder.replace(/\/+$/, "")}/recipe.yaml`)}`;
     },
-  }),
-  command({
-    usage: "adapter validate <folder>",
-    summary: "check an adapter: manifest, modules, digests; exit 3 with every finding and its line",
+  },
+  validate: {
     options: {
       import: flag("--no-import", "do not load the code (by default it is loaded once in its sandbox)"),
     },
     examples: ["svc adapter validate my-codec", "svc adapter validate my-codec --no-import"],
-    call: ({ svc, args: [folder], options }) => svc.adapters.validate(folder, { loadModules: options.import }),
+    call: ({ options }, perform) => perform({ load_modules: options.import }),
     json: ({ name, version, folder_sha256, operations, diagnostics }, { options }) => ({
       schema_version: 1,
       status: "valid",
@@ -50,18 +46,45 @@ export const adapterCommands: CommandSpec[] = [
       return `${context.paint("green", "valid")}  ${name} ${version}: ${ids}\n  folder_sha256: ${folder_sha256}`;
     },
     exit: (inspection) => failed(inspection) ? EXIT.refused : EXIT.ok,
-  }),
-  command({
-    usage: "adapter inspect <folder>",
-    summary: "show permissions, grants, operations, files and digests of an adapter without running its code",
+  },
+  inspect: {
     examples: ["svc adapter inspect my-codec", "svc adapter inspect my-codec --json"],
-    call: ({ svc, args: [folder] }) => svc.adapters.inspect(folder),
     show(inspection, { context }) {
       context.print(describe(inspection, context));
       context.findings(inspection.diagnostics);
     },
     exit: (inspection) => failed(inspection) ? EXIT.refused : EXIT.ok,
-  }),
+  },
+  untrust: {
+    examples: ["svc adapter untrust my-codec"],
+    json: ({ path, name }) => ({ schema_version: 1, status: "untrusted", path, name }),
+    show: ({ path, name }, { context }) => `${name} is no longer in ${context.shownPath(path)}`,
+  },
+  list: {
+    examples: ["svc --adapter my-codec adapter list", "SVC_ADAPTER_PATHS=my-codec svc adapter list --json"],
+    json: (adapters) => ({ schema_version: 1, adapters }),
+    show(adapters, { context }) {
+      if (adapters.length === 0) {
+        return "no adapters: name folders with --adapter or in SVC_ADAPTER_PATHS, or begin one with\n" +
+          "  svc adapter scaffold bits my-codec";
+      }
+      const rows = adapters.map((each) => ({
+        adapter: each.name ?? each.folder,
+        version: each.version,
+        status: each.status,
+        operations: each.operations.map(({ id }) => id).join(", "),
+        requests: permissions(each.permissions_requested),
+        withheld: permissions(each.permissions_missing),
+      }));
+      context.print(formatTable(rows, Object.keys(rows[0])));
+      context.findings(adapters.flatMap(({ diagnostics }) => diagnostics));
+    },
+    exit: (adapters) => adapters.some(failed) ? EXIT.refused : EXIT.ok,
+  },
+};
+
+export const adapterCommands: CommandSpec[] = [
+  ...commandsOf("adapter", adapters, faces),
   command({
     usage: "adapter trust <folder>",
     summary: "grant an adapter the permissions that it requests; the grant ends when its folder changes",
@@ -89,38 +112,6 @@ export const adapterCommands: CommandSpec[] = [
       trusted === null
         ? "granted nothing"
         : `${context.paint("green", "trusted")}  ${trusted.name} in ${context.shownPath(trusted.path)}`,
-  }),
-  command({
-    usage: "adapter untrust <folder>",
-    summary: "revoke the grants of an adapter, by folder or by name",
-    examples: ["svc adapter untrust my-codec"],
-    call: ({ svc, args: [folder] }) => svc.adapters.untrust(folder),
-    json: ({ path, name }) => ({ schema_version: 1, status: "untrusted", path, name }),
-    show: ({ path, name }, { context }) => `${name} is no longer in ${context.shownPath(path)}`,
-  }),
-  command({
-    usage: "adapter list",
-    summary: "list the adapters of --adapter and SVC_ADAPTER_PATHS",
-    examples: ["svc --adapter my-codec adapter list", "SVC_ADAPTER_PATHS=my-codec svc adapter list --json"],
-    call: ({ svc }) => svc.adapters.list(),
-    json: (adapters) => ({ schema_version: 1, adapters }),
-    show(adapters, { context }) {
-      if (adapters.length === 0) {
-        return "no adapters: name folders with --adapter or in SVC_ADAPTER_PATHS, or begin one with\n" +
-          "  svc adapter scaffold bits my-codec";
-      }
-      const rows = adapters.map((each) => ({
-        adapter: each.name ?? each.folder,
-        version: each.version,
-        status: each.status,
-        operations: each.operations.map(({ id }) => id).join(", "),
-        requests: permissions(each.permissions_requested),
-        withheld: permissions(each.permissions_missing),
-      }));
-      context.print(formatTable(rows, Object.keys(rows[0])));
-      context.findings(adapters.flatMap(({ diagnostics }) => diagnostics));
-    },
-    exit: (adapters) => adapters.some(failed) ? EXIT.refused : EXIT.ok,
   }),
 ];
 

@@ -1,26 +1,24 @@
 /** `svc artifact`: trained networks as packages that are checked, named by their digest, and kept in the store. */
 import { relative } from "node:path";
+import { artifacts } from "../../api/calls/artifacts.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import type { ArtifactDetail, ArtifactRow, ArtifactStore } from "../../training/store.ts";
 import type { EntrypointValue, TrainedManifest } from "../../training/types.ts";
-import { command, type CommandSpec, flag, list, TABLE_FORMAT, text } from "../command.ts";
+import { commandsOf, type Faces } from "../call_commands.ts";
+import { command, type CommandSpec, flag, list, TABLE_FORMAT } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
 import { formatBytes, formatTable, right } from "../table.ts";
 
 const DIGITS = 12;
 
-export const artifactCommands: CommandSpec[] = [
-  command({
-    usage: "artifact package <folder>",
-    summary: "complete and check the manifest of a folder with ONNX files, and write a reproducible ZIP file",
+const faces: Faces<typeof artifacts> = {
+  package: {
     options: {
       operation: list(
         "--operation <id>",
         "operation whose trainable component the network fills; repeat for a joint codec",
       ),
-      out: text("--out <file>", "where to write the ZIP file (default: <id>.zip beside the folder)"),
-      force: flag("--force", "replace a ZIP file with other contents"),
     },
     notes: "The folder holds the networks and, optionally, a trained_artifact.yaml or trained_artifact.template.yaml." +
       "\nDigests are filled in; entrypoints, roles and the slot contract follow from the operations where they are absent." +
@@ -29,8 +27,7 @@ export const artifactCommands: CommandSpec[] = [
       "svc artifact package my_receiver --operation demodulation.neural_receiver_adapter",
       "svc artifact package my_receiver --out my_receiver.zip",
     ],
-    call: ({ svc, args: [folder], options: { operation: operations, out, force } }) =>
-      svc.artifacts.package(folder, { operations, out, force }),
+    call: ({ options: { operation: operations } }, perform) => perform({ operations }),
     show(made, { context }) {
       context.findings(made.diagnostics);
       const files = `${made.file_count} files, ${formatBytes(made.size_bytes)}`;
@@ -44,19 +41,9 @@ export const artifactCommands: CommandSpec[] = [
         `  runtime_component_set_sha256: ${made.runtime_component_set_sha256}`,
       ].join("\n");
     },
-  }),
-  command({
-    usage: "artifact import <package>",
-    summary: "check a package (ZIP file, folder or manifest) and add it to the store",
-    options: {
-      label: text("--label <text>", "display name"),
-      operation: text(
-        "--operation <id>",
-        "refuse a package that does not fit the trainable component of this operation",
-      ),
-    },
+  },
+  import: {
     examples: ["svc artifact import my_receiver.zip --label 'second try'"],
-    call: ({ svc, args: [from], options }) => svc.artifacts.import(from, options),
     json: ({ outcome, package_file_sha256, unlisted, artifact }) => ({
       schema_version: 1,
       outcome,
@@ -72,16 +59,10 @@ export const artifactCommands: CommandSpec[] = [
       return `${context.paint("green", outcome)}  ${artifact.id}: ${artifact.name}\n  ${artifact.path}\n` +
         `  artifact_package_sha256: ${artifact.package_sha256}`;
     },
-  }),
-  command({
-    usage: "artifact list",
-    summary: "list and hash the artifacts of the store, the project and the program",
-    options: {
-      operation: text("--operation <id>", "only those that fit the trainable component of this operation"),
-      format: TABLE_FORMAT,
-    },
+  },
+  list: {
+    options: { format: TABLE_FORMAT },
     examples: ["svc artifact list --operation demodulation.neural_receiver_adapter"],
-    call: ({ svc, options: { operation } }) => svc.artifacts.list({ operation }),
     json: (artifacts) => ({ schema_version: 1, artifacts }),
     show(artifacts, { context, options: { format } }) {
       if (artifacts.length === 0 && format === "table") {
@@ -99,23 +80,16 @@ export const artifactCommands: CommandSpec[] = [
       const columns = ["artifact", "digest", "status", "place", "source", right("size"), "operations"];
       return formatTable(rows, columns, format);
     },
-  }),
-  command({
-    usage: "artifact show <artifact>",
-    summary: "show an artifact, by id, digest or path: networks, entrypoints, selection, and how to bind it",
+  },
+  show: {
     examples: ["svc artifact show qpsk-iq-receiver-v1"],
-    async call({ svc, args: [reference] }) {
-      const detail = await svc.artifacts.show(reference);
-      return { detail, licence: detail.licence?.split("\n", 8) ?? [], store: await svc.artifacts.store() };
+    json: (detail) => detailDocument(detail),
+    async show(detail, { svc, context }) {
+      await showDetail(detail, detail.licence?.split("\n", 8) ?? [], await svc.artifacts.store(), context);
     },
-    json: ({ detail }) => detailDocument(detail),
-    show: ({ detail, licence, store }, { context }) => showDetail(detail, licence, store, context),
-  }),
-  command({
-    usage: "artifact verify <artifact>",
-    summary: "verify hashes and checks of artifacts; exit 6 when one fails",
+  },
+  verify: {
     examples: ["svc artifact verify 3f2a9c", "svc artifact verify my_receiver.zip"],
-    call: ({ svc, args: [reference] }) => svc.artifacts.verify(reference),
     show: ({ status, id, files, package_sha256, diagnostics }, { context: { paint } }) =>
       [
         `${paint(status === "valid" ? "green" : "red", status)}  ${id}: ${files.length} files hashed`,
@@ -123,7 +97,11 @@ export const artifactCommands: CommandSpec[] = [
         ...diagnostics.map((item) => formatDiagnostic(item, paint)),
       ].join("\n"),
     exit: ({ status }) => status === "valid" ? EXIT.ok : EXIT.differs,
-  }),
+  },
+};
+
+export const artifactCommands: CommandSpec[] = [
+  ...commandsOf("artifact", artifacts, faces),
   command({
     usage: "artifact remove <artifacts...>",
     summary: "remove artifacts from the managed store",

@@ -1,4 +1,5 @@
 /** `svc ops` and `svc profiles`: the operations that a recipe can use, and the topologies that it can claim. */
+import { system } from "../../api/calls/system.ts";
 import { SvcError } from "../../contract/error.ts";
 import { canonicalJson, prettyJson } from "../../contract/json.ts";
 import { didYouMean } from "../../contract/nearest.ts";
@@ -6,21 +7,15 @@ import type { OperationContract } from "../../contract/operation.ts";
 import { unavailableRows } from "../../contract/unavailable_values.ts";
 import { isObject, type JsonObject, type Value } from "../../contract/value.ts";
 import { CUSTOM_PROFILE, type Profile, profileIds, PROFILES } from "../../plan/profiles.ts";
-import { command, type CommandSpec, FORMAT, TABLE_FORMAT, text } from "../command.ts";
+import { commandsOf, type Faces } from "../call_commands.ts";
+import { command, type CommandSpec, FORMAT, TABLE_FORMAT } from "../command.ts";
 import { formatTable } from "../table.ts";
 import type { Paint } from "../terminal.ts";
 
-export const opsCommands: CommandSpec[] = [
-  command({
-    usage: "ops list",
-    summary: "list operations",
-    options: { filter: text("--filter <text>", "only ids or names that contain the text"), format: FORMAT },
+const faces: Faces<Pick<typeof system, "operations" | "operation" | "profiles">> = {
+  operations: {
+    options: { format: FORMAT },
     examples: ["svc ops list --filter channel.", "svc --adapter my-codec ops list --json"],
-    async call({ svc, options: { filter = "" } }) {
-      const wanted = filter.toLowerCase();
-      const all = await svc.system.operations();
-      return all.filter(({ id, name }) => id.includes(wanted) || name.toLowerCase().includes(wanted));
-    },
     json: (operations) => ({ schema_version: 1, operations }),
     show(operations, { options: { format } }) {
       if (format === "json") return prettyJson({ schema_version: 1, operations });
@@ -32,21 +27,15 @@ export const opsCommands: CommandSpec[] = [
       }));
       return formatTable(rows, ["operation", "name", "in", "out"], format);
     },
-  }),
-  command({
-    usage: "ops show <operation>",
-    summary: "show the contract of an operation",
+  },
+  operation: {
     examples: ["svc ops show wireless.channel", "svc ops show channel.crc32_check --json"],
-    call: ({ svc, args: [id] }) => svc.system.operation(id),
     json: (contract) => contract,
     show: (contract, { context }) => describeOperation(contract, context.paint),
-  }),
-  command({
-    usage: "profiles list",
-    summary: "list the execution profiles",
+  },
+  profiles: {
     options: { format: TABLE_FORMAT },
     examples: ["svc profiles list", "svc profiles list --json"],
-    call: ({ svc }) => svc.system.profiles(),
     json: (catalogue) => catalogue,
     show(_catalogue, { options: { format } }) {
       const rows = [...PROFILES, CUSTOM_PROFILE].map((profile) => ({
@@ -57,7 +46,13 @@ export const opsCommands: CommandSpec[] = [
       const columns = ["profile", "label", { key: "spine", title: "required steps, in order" }];
       return formatTable(rows, columns, format);
     },
-  }),
+  },
+};
+
+const { operations, operation, profiles } = system;
+
+export const opsCommands: CommandSpec[] = [
+  ...commandsOf("ops", { operations, operation, profiles }, faces),
   command({
     usage: "profiles show <profile>",
     summary: "show the stages of an execution profile",

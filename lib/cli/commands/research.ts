@@ -1,20 +1,19 @@
 /** `svc research`: the catalogue of datasets, tasks and metrics, and recipes checked against it. */
+import { research } from "../../api/calls/research.ts";
 import { SvcError } from "../../contract/error.ts";
 import { didYouMean } from "../../contract/nearest.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";
 import type { DatasetEntry, MetricEntry, TaskEntry } from "../../research/catalog.ts";
-import { command, type CommandSpec, flag, TABLE_FORMAT, text } from "../command.ts";
+import { commandsOf, type Faces } from "../call_commands.ts";
+import { command, type CommandSpec, flag, TABLE_FORMAT } from "../command.ts";
 import { formatTable } from "../table.ts";
 
 const KINDS = ["dataset", "task", "metric"] as const;
 type Kind = typeof KINDS[number];
 
-export const researchCommands: CommandSpec[] = [
-  command({
-    usage: "research catalog",
-    summary: "show the research areas with their tasks; with --json the whole catalogue",
+const faces: Faces<typeof research> = {
+  catalog: {
     examples: ["svc research catalog", "svc research catalog --json"],
-    call: ({ svc }) => svc.research.catalog(),
     json: (catalog) => catalog,
     async show(catalog, { svc, context }) {
       const { research } = svc;
@@ -33,12 +32,9 @@ export const researchCommands: CommandSpec[] = [
         "svc research tasks, datasets, metrics list them",
       ].join("\n");
     },
-  }),
-  command({
-    usage: "research datasets",
-    summary: "list the datasets",
+  },
+  datasets: {
     options: { format: TABLE_FORMAT },
-    call: ({ svc }) => svc.research.datasets(),
     json: (datasets) => ({ schema_version: 1, datasets }),
     show: (datasets, { options: { format } }) =>
       formatTable(
@@ -52,12 +48,9 @@ export const researchCommands: CommandSpec[] = [
         ["dataset", "modality", "status", "files", "versions"],
         format,
       ),
-  }),
-  command({
-    usage: "research tasks",
-    summary: "list the tasks",
+  },
+  tasks: {
     options: { format: TABLE_FORMAT },
-    call: ({ svc }) => svc.research.tasks(),
     json: (tasks) => ({ schema_version: 1, tasks }),
     show: (tasks, { options: { format } }) =>
       formatTable(
@@ -71,16 +64,12 @@ export const researchCommands: CommandSpec[] = [
         ["task", "kind", "modality", "status", "metrics"],
         format,
       ),
-  }),
-  command({
-    usage: "research metrics",
-    summary: "list the metrics",
+  },
+  metrics: {
     options: {
-      family: text("--family <name>", "only metrics of this family, or whose id begins with it"),
       format: TABLE_FORMAT,
     },
     examples: ["svc research metrics --family quality", "svc research metrics --format csv"],
-    call: ({ svc, options: { family } }) => svc.research.metrics({ family }),
     json: (metrics) => ({ schema_version: 1, metrics }),
     show: (metrics, { options: { format } }) =>
       formatTable(
@@ -93,13 +82,11 @@ export const researchCommands: CommandSpec[] = [
         ["metric", "unit", "better", "name"],
         format,
       ),
-  }),
-  command({
-    usage: "research show <kind> <id>",
-    summary: "show a dataset, a task or a metric",
+  },
+  entry: {
     examples: ["svc research show task bit_transport", "svc research show metric channel.ber"],
-    call({ svc, args: [kind, id] }) {
-      if ((KINDS as readonly string[]).includes(kind)) return svc.research.entry(kind as Kind, id);
+    call({ args: [kind] }, perform) {
+      if ((KINDS as readonly string[]).includes(kind)) return perform();
       throw new SvcError("usage_invalid", `Cannot show a ${kind}: the kinds are ${KINDS.join(", ")}`, {
         hint: didYouMean(kind, KINDS),
       });
@@ -115,7 +102,11 @@ export const researchCommands: CommandSpec[] = [
       if (kind === "metric" && users.length > 0) lines.push(`  tasks: ${users.map((task) => task.id).join(", ")}`);
       return lines.join("\n");
     },
-  }),
+  },
+};
+
+export const researchCommands: CommandSpec[] = [
+  ...commandsOf("research", research, faces),
   command({
     usage: "research validate-recipe <file>",
     summary: "check the research metadata of a recipe against the catalogue",

@@ -1,7 +1,8 @@
 /** `svc init`, `svc schema`, `svc doctor`, `svc index` and `svc completion`: the program itself and its machine. */
 import { SvcError } from "../../contract/error.ts";
 import { prettyJson } from "../../contract/json.ts";
-import { type SchemaName, SCHEMAS } from "../../api/system.ts";
+import { type SchemaName, SCHEMAS, system } from "../../api/calls/system.ts";
+import { commandsOf, type Faces } from "../call_commands.ts";
 import { command, type CommandSpec } from "../command.ts";
 import { fetchProgress } from "../fetch_progress.ts";
 import { EXIT } from "../problem.ts";
@@ -27,15 +28,12 @@ const ABOUT_SCHEMA: Record<SchemaName, { summary: string; notes?: string; exampl
   },
 };
 
-export const systemCommands: CommandSpec[] = [
-  command({
-    usage: "init [folder]",
-    summary: "create a project: example recipes, a benchmark pack and schemas for editors",
+const faces: Faces<Pick<typeof system, "init" | "doctor" | "rebuildIndex">> = {
+  init: {
     notes:
       "Files that are there already stay; a .gitignore gets one line more. Recipes and packs of svc itself need no copy: they are found by\n" +
       "their names, behind those of the project.",
     examples: ["svc init", "svc init fading_study"],
-    call: ({ svc, args: [folder = svc.workspace.projectRoot] }) => svc.system.init(folder),
     show({ folder, files }, { context }) {
       const place = context.shownPath(folder);
       const enter = place === "." ? [] : [`  cd ${place}`];
@@ -45,7 +43,33 @@ export const systemCommands: CommandSpec[] = [
         "  svc recipe run quickstart",
       ].join("\n");
     },
-  }),
+  },
+  doctor: {
+    examples: ["svc doctor", "svc doctor --json"],
+    json: (report) => report,
+    show({ checks }, { context }) {
+      const width = Math.max(...checks.map(({ id }) => id.length));
+      return checks.flatMap(({ id, status, detail, hint }) => [
+        `${context.paint(PAINT[status], status.padEnd(7))}  ${id.padEnd(width)}  ${detail}`,
+        ...(hint !== null && status !== "passed" ? [`${"".padEnd(11 + width)}${hint}`] : []),
+      ]).join("\n");
+    },
+    exit: ({ status }) => status === "failed" ? EXIT.missing : EXIT.ok,
+  },
+  rebuildIndex: {
+    examples: ["svc index rebuild"],
+    show({ runs, benchmark_results, damaged }, { context }) {
+      if (damaged !== null) context.note(`The damaged index was moved to ${damaged}`);
+      return `${context.paint("green", "rebuilt")}  ${counted(runs, "run")}, ` +
+        counted(benchmark_results, "benchmark result");
+    },
+  },
+};
+
+const { init, doctor, rebuildIndex } = system;
+
+export const systemCommands: CommandSpec[] = [
+  ...commandsOf("system", { init, doctor, rebuildIndex }, faces),
   ...SCHEMAS.map((name) => {
     const { summary, notes, example } = ABOUT_SCHEMA[name];
     return command({
@@ -57,21 +81,6 @@ export const systemCommands: CommandSpec[] = [
       json: (schema) => schema,
       show: (schema) => prettyJson(schema),
     });
-  }),
-  command({
-    usage: "doctor",
-    summary: "check runtime, permissions, folders and optional parts; exit 5 when one fails",
-    examples: ["svc doctor", "svc doctor --json"],
-    call: ({ svc }) => svc.system.doctor(),
-    json: (report) => report,
-    show({ checks }, { context }) {
-      const width = Math.max(...checks.map(({ id }) => id.length));
-      return checks.flatMap(({ id, status, detail, hint }) => [
-        `${context.paint(PAINT[status], status.padEnd(7))}  ${id.padEnd(width)}  ${detail}`,
-        ...(hint !== null && status !== "passed" ? [`${"".padEnd(11 + width)}${hint}`] : []),
-      ]).join("\n");
-    },
-    exit: ({ status }) => status === "failed" ? EXIT.missing : EXIT.ok,
   }),
   ...(["check", "repair"] as const).map((verb) =>
     command({
@@ -98,17 +107,6 @@ export const systemCommands: CommandSpec[] = [
       exit: ({ items }) => items.every(({ status }) => status === "repaired") ? EXIT.ok : EXIT.differs,
     })
   ),
-  command({
-    usage: "index rebuild",
-    summary: "rebuild the index of runs and results; jobs and their events are kept",
-    examples: ["svc index rebuild"],
-    call: ({ svc }) => svc.system.rebuildIndex(),
-    show({ runs, benchmark_results, damaged }, { context }) {
-      if (damaged !== null) context.note(`The damaged index was moved to ${damaged}`);
-      return `${context.paint("green", "rebuilt")}  ${counted(runs, "run")}, ` +
-        counted(benchmark_results, "benchmark result");
-    },
-  }),
   command({
     usage: "client <language>",
     multiline: true,

@@ -1,10 +1,12 @@
 /** `svc template`: recipes to start from. */
+import { templates } from "../../api/calls/templates.ts";
 import { SvcError } from "../../contract/error.ts";
 import { prettyJson } from "../../contract/json.ts";
 import { didYouMean } from "../../contract/nearest.ts";
 import type { Value } from "../../contract/value.ts";
 import type { TemplateRow } from "../../template/inspect.ts";
-import { command, type CommandSpec, flag, list, TABLE_FORMAT, text } from "../command.ts";
+import { commandsOf, type Faces } from "../call_commands.ts";
+import { type CommandSpec, flag, list, TABLE_FORMAT, text } from "../command.ts";
 import { formatDiagnostic } from "../problem.ts";
 import { formatBytes, formatTable, right } from "../table.ts";
 import type { Style } from "../terminal.ts";
@@ -33,14 +35,12 @@ async function stepParams(assignments: readonly string[]): Promise<Record<string
   return Object.fromEntries([...steps].map(([step, params]) => [step, Object.fromEntries(params)]));
 }
 
-export const templateCommands: CommandSpec[] = [
-  command({
-    usage: "template list",
-    summary: "list the templates and whether each can be used here",
+const faces: Faces<typeof templates> = {
+  list: {
     options: { task: text("--task <id>", "only templates of this task"), format: TABLE_FORMAT },
     examples: ["svc template list", "svc template list --task image_reconstruction"],
-    async call({ svc, options: { task } }) {
-      const inspected = await svc.templates.list();
+    async call({ options: { task } }, perform) {
+      const inspected = await perform();
       const templates = inspected.templates.filter(({ task_id }) => task_id === (task ?? task_id));
       if (templates.length > 0) return { ...inspected, templates };
       const tasks = new Set(inspected.templates.map(({ task_id }) => task_id));
@@ -60,12 +60,9 @@ export const templateCommands: CommandSpec[] = [
       const usable = templates.filter(({ available }) => available).length;
       context.note(`${usable} of ${templates.length} can be used (${status}); svc template show <id> says why not`);
     },
-  }),
-  command({
-    usage: "template show <id>",
-    summary: "show a template: its recipe, its source, and the reason where it cannot be used",
+  },
+  show: {
     examples: ["svc template show semantic_comm.image_reconstruction.default"],
-    call: ({ svc, args: [id] }) => svc.templates.show(id),
     show(row, { context }) {
       const { validation, recipe, source, run_readiness: readiness } = row;
       const facts: [string, string | null | undefined][] = [
@@ -88,14 +85,10 @@ export const templateCommands: CommandSpec[] = [
       for (const item of validation.errors) lines.push("", formatDiagnostic(item, context.paint));
       return lines.join("\n");
     },
-  }),
-  command({
-    usage: "template instantiate <id>",
+  },
+  instantiate: {
     multiline: true,
-    summary: "write a recipe from a template, as YAML",
     options: {
-      name: text("--name <name>", "name of the recipe"),
-      description: text("--description <text>", "description of the recipe"),
       set: list("--set <step.param=value>", "set a parameter; the value is read as JSON, else as text"),
       out: text("--out <file>", "write to a file; one that ends in .json holds JSON"),
       force: flag("--force", "replace an existing file"),
@@ -105,8 +98,8 @@ export const templateCommands: CommandSpec[] = [
       "svc template instantiate semantic_comm.text_semantic_similarity.default --name mine | svc recipe run -",
       "svc template instantiate semantic_comm.image_reconstruction.default --set sender.quality=50",
     ],
-    async call({ svc, args: [id], options: { name, description, set, out, force } }) {
-      const instance = await svc.templates.instantiate(id, { step_params: await stepParams(set), name, description });
+    async call({ options: { set, out, force } }, perform) {
+      const instance = await perform({ step_params: await stepParams(set) });
       if (out === undefined) return instance;
       if (!force && await Deno.lstat(out).then(() => true, () => false)) {
         throw new SvcError("recipe_exists", `Cannot write ${out}: it exists`, { hint: "Add --force to replace it" });
@@ -127,5 +120,7 @@ export const templateCommands: CommandSpec[] = [
       context.findings(diagnostics.filter(({ severity }) => severity === "warning"));
       return out === undefined ? text : `${out}\n  ${recipe.name}: ${recipe.steps.length} steps from ${id}`;
     },
-  }),
-];
+  },
+};
+
+export const templateCommands: CommandSpec[] = commandsOf("template", templates, faces);

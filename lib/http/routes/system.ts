@@ -1,11 +1,10 @@
 /** The server itself: its health, its description and its counters. */
 import { z } from "../../contract/zod.ts";
 import { nativeExtension } from "../../numeric/native/extension.ts";
-import type { Diagnosis } from "../../run/doctor.ts";
 import { version } from "../../run/version.ts";
 import { JOB_STATES } from "../jobs/types.ts";
 import { Answer, get } from "../route.ts";
-import { documentOf, OBJECT, reply } from "../schemas.ts";
+import { OBJECT, reply } from "../schemas.ts";
 
 export const systemRoutes = [
   get("/api/health", "The state of the server, and its limits", {
@@ -47,12 +46,6 @@ export const systemRoutes = [
     constant: true,
     replies: { 200: reply("The description", z.object({ openapi: z.string(), paths: OBJECT })) },
     handle: ({ service }) => service.openApi(),
-  }),
-  get("/api/doctor", "The checks of this machine, with a remedy for each problem", {
-    replies: {
-      200: reply("The checks", documentOf<Diagnosis>(z.object({ status: z.string(), checks: z.array(OBJECT) }))),
-    },
-    thread: ({ session }) => session.system.doctor(),
   }),
   get("/metrics", "Counters for Prometheus", {
     replies: { 200: { description: "The text form", media: "text/plain" } },

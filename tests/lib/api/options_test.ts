@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { runs } from "../../../lib/api/calls/runs.ts";
+import { NOUNS } from "../../../lib/api/nouns.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { parseJson } from "../../../lib/contract/json.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
@@ -231,7 +231,7 @@ const TABLE: Record<"recipes" | "runs" | "benchmarks" | "templates" | "training"
       assert.equal((await svc.templates.show(TEMPLATE)).available, true);
     },
     async instantiate({ svc }) {
-      const { recipe } = await svc.templates.instantiate(TEMPLATE, { step_params: { indices: { codebook_size: 7 } } });
+      const { recipe } = await svc.templates.instantiate(TEMPLATE, { stepParams: { indices: { codebook_size: 7 } } });
       holds((await svc.recipes.prepare(recipe)).planned.plan);
     },
   },
@@ -276,9 +276,9 @@ const OTHERS = ["data", "models", "artifacts", "research", "adapters", "system"]
 
 /** The verbs of a noun: of its calls, or of its class. */
 const methodsOf = (svc: Session, noun: keyof typeof TABLE) =>
-  noun === "runs"
-    ? Object.keys(runs)
-    : Object.getOwnPropertyNames(Object.getPrototypeOf(svc[noun])).filter((name) => name !== "constructor");
+  Object.keys(
+    NOUNS[noun] ?? Object.getOwnPropertyDescriptors(Object.getPrototypeOf(svc[noun])),
+  ).filter((name) => name !== "constructor");
 
 Deno.test("every method of a session is in the table", async () => {
   await using svc = await open({ stateDir: await Deno.makeTempDir() });

@@ -1,0 +1,19 @@
+/** All calls by noun and verb, for what is derived from every one of them. */
+import type { AnyCall } from "./call.ts";
+import { adapters } from "./calls/adapters.ts";
+import { artifacts } from "./calls/artifacts.ts";
+import { models } from "./calls/models.ts";
+import { research } from "./calls/research.ts";
+import { runs } from "./calls/runs.ts";
+import { system } from "./calls/system.ts";
+import { templates } from "./calls/templates.ts";
+
+export const NOUNS: Readonly<Record<string, Readonly<Record<string, AnyCall>>>> = {
+  adapters,
+  artifacts,
+  models,
+  research,
+  runs,
+  system,
+  templates,
+};
