@@ -1,6 +1,5 @@
 /** The pack bit_transport/ber_theory_v1 against closed forms, point by point. */
 import assert from "node:assert/strict";
-import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../mod.ts";
 import { runBenchmark } from "../support/session.ts";
 import { openWorkspace } from "../../lib/run/workspace.ts";
 import { verifyBenchmark } from "../support/session.ts";
@@ -8,28 +7,9 @@ import { shownAggregates } from "../../lib/study/rows/estimates.ts";
 import { wilsonInterval } from "../../lib/numeric/scores/statistics.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { theoryPack } from "../support/theory_pack.ts";
-import { majorityErrorRate, type TheoryChannel, type TheoryModulation } from "../support/repetition_theory.ts";
+import theory from "../data/physical/repetition.json" with { type: "json" };
 
-Deno.test("the enumeration gives the closed forms where there is no code, or copies are independent", () => {
-  for (const modulation of ["bpsk", "qpsk", "qam16"] as const) {
-    for (const db of [0, 10, 20]) {
-      const esN0 = 10 ** (db / 10);
-      const close = (a: number, b: number, what: string) =>
-        assert.ok(Math.abs(a - b) <= 1e-6 * b + 1e-15, `${modulation} ${db} dB ${what}: ${a} is not ${b}`);
-      close(majorityErrorRate("awgn", modulation, 1, esN0), bitErrorRateAwgn(modulation, esN0), "AWGN");
-      close(
-        majorityErrorRate("flat_rayleigh", modulation, 1, esN0),
-        bitErrorRateRayleigh(modulation, esN0),
-        "Rayleigh",
-      );
-    }
-  }
-  const p = bitErrorRateAwgn("qpsk", 4), r = bitErrorRateRayleigh("bpsk", 4);
-  assert.ok(Math.abs(majorityErrorRate("awgn", "qpsk", 3, 4) / (3 * p ** 2 - 2 * p ** 3) - 1) < 1e-9);
-  assert.ok(Math.abs(majorityErrorRate("flat_rayleigh", "bpsk", 3, 4) / (3 * r ** 2 - 2 * r ** 3) - 1) < 1e-6);
-  // Two QPSK bits of one symbol fade together, which costs most of the diversity.
-  assert.ok(majorityErrorRate("flat_rayleigh", "qpsk", 3, 300) > 5 * (3 * bitErrorRateRayleigh("qpsk", 300) ** 2));
-});
+const rates: Record<string, number> = theory.rates;
 
 Deno.test("ber_theory_v1 agrees with theory, and the repetition code beats no code at every point", async () => {
   const stateDir = await Deno.makeTempDir();
@@ -50,15 +30,10 @@ Deno.test("ber_theory_v1 agrees with theory, and the repetition code beats no co
       const payload = { bpsk: 1, qpsk: 2, qam16: 4 }[String(modulation)]! / Number(repetition);
       const faded = channel === "flat_rayleigh" && payload > 1;
       assert.deepEqual([ci_method, unit], faded ? ["gaffke", "fading_block"] : ["wilson", "bit"], recipe_id);
-      const theory = majorityErrorRate(
-        channel as TheoryChannel,
-        modulation as TheoryModulation,
-        Number(repetition),
-        10 ** (Number(snr_db) / 10),
-      );
+      const expected = rates[`${channel} ${modulation} x${repetition} ${Number(snr_db)} dB`];
       // 36 intervals of 99.9 %: one in thirty such benchmarks would miss somewhere. Seeds are fixed, so this one never does.
       const { low, high } = wilsonInterval(events!, trials!, 0.999);
-      assert.ok(low <= theory && theory <= high, `${recipe_id}: ${theory} is not within ${low} … ${high}`);
+      assert.ok(low <= expected && expected <= high, `${recipe_id}: ${expected} is not within ${low} … ${high}`);
     }
     assert.equal(result.comparisons.length, 18);
     assert.deepEqual(

@@ -2,9 +2,13 @@ import assert from "node:assert/strict";
 import { sampleCovariance, steeringVector } from "../../../lib/numeric/antenna/array_response.ts";
 import { directionCramerRao, DirectionSearch } from "../../../lib/numeric/antenna/direction_finding.ts";
 import { Generator } from "../../../lib/numeric/random/random.ts";
-import { rootMusic } from "../../support/root_music.ts";
+import { rootMusic as rootsOf } from "../../../lib/numeric/antenna/several_directions.ts";
+import { hermitianEigen } from "../../../lib/numeric/linalg/hermitian_eigen.ts";
 
 const GRID = Float64Array.from({ length: 721 }, (_, k) => -90 + 0.25 * k);
+
+const rootMusic = (r: Float64Array<ArrayBuffer>, antennas: number, spacing: number): number =>
+  rootsOf(hermitianEigen(r, antennas), antennas, 1, spacing).angles[0];
 
 /** Snapshots of a source of unit power, antennas × snapshots. */
 function received(

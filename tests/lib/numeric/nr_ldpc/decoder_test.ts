@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { type BaseGraph, LIFTING_SIZES } from "../../../../lib/numeric/coding/nr_ldpc/base_graph.ts";
 import type { CodeParameters } from "../../../../lib/numeric/coding/nr_ldpc/code_parameters.ts";
 import { legalBlockSize } from "../../../../lib/numeric/coding/nr_ldpc/block_size.ts";
@@ -6,16 +7,10 @@ import { CRC16, CRC24A } from "../../../../lib/numeric/coding/nr_ldpc/crc.ts";
 import { decodeCodeBlock, decodeTransportBlock } from "../../../../lib/numeric/coding/nr_ldpc/decoder.ts";
 import { encodeTransportBlock } from "../../../../lib/numeric/coding/nr_ldpc/encoder.ts";
 import { bufferLayout } from "../../../../lib/numeric/coding/nr_ldpc/programs.ts";
-import {
-  hardDecisions,
-  layeredMinSum,
-  receivedValues,
-  roundedLlr,
-  sumProduct,
-} from "../../../support/nr_ldpc_reference.ts";
 import { goldSequence } from "../../../../lib/numeric/coding/nr_ldpc/scrambling.ts";
 import { wilsonInterval } from "../../../../lib/numeric/scores/statistics.ts";
 import { Generator } from "../../../../lib/numeric/random/random.ts";
+import stored from "../../../data/nr_ldpc/min_sum.json" with { type: "json" };
 import {
   blockOf,
   measureBlockErrors,
@@ -27,29 +22,17 @@ import {
   storedRates,
 } from "./_blocks.ts";
 
-/** The reference's answer for one code block. */
-function referenceBlock(
-  llr: Float32Array,
-  parameters: CodeParameters,
-  index: number,
-  options: { iterations: number; earlyStop?: boolean; scrambling?: Uint8Array },
-) {
-  const received = Int8Array.from(receivedValues(llr, parameters, index, options.scrambling), roundedLlr);
-  const decoded = layeredMinSum(parameters, parameters.codedBitsOfBlock[index], received, options);
-  return { ...decoded, bits: decoded.bits.subarray(0, parameters.segmentBits) };
-}
-
-function agrees(llr: Float32Array, parameters: CodeParameters, options: Parameters<typeof referenceBlock>[3]): number {
+/** Decodes all code blocks. @returns iterations, and the digest of bits, iterations and CRCs */
+function decoded(llr: Float32Array, parameters: CodeParameters, options: Parameters<typeof decodeCodeBlock>[3]) {
+  const hash = createHash("sha256");
   let iterations = 0;
   parameters.codedBitsOfBlock.forEach((_, index) => {
     const segment = new Uint8Array(parameters.segmentBits);
     const found = decodeCodeBlock(llr, parameters, index, options, segment);
-    const { bits, ...expected } = referenceBlock(llr, parameters, index, options);
-    assert.deepEqual(found, expected);
-    assert.deepEqual(segment, bits.slice());
+    hash.update(segment).update(`${found.iterations} ${found.crcPassed}`);
     iterations += found.iterations;
   });
-  return iterations;
+  return { iterations, digest: hash.digest("hex").slice(0, 16) };
 }
 
 /** A code block that fills a lifted base graph but for `spare` bits, whatever block the standard would put there. */
@@ -64,8 +47,8 @@ function blockOfGraph(baseGraph: BaseGraph, liftingSize: number, spare: number, 
   };
 }
 
-Deno.test("the kernel equals the readable min-sum in every bit, at every lifting size of both base graphs", () => {
-  const generator = Generator.seeded(10);
+Deno.test("the kernel has the bits of the readable min-sum, at every lifting size of both base graphs", () => {
+  const generator = Generator.seeded(10), digests: string[] = [];
   let iterations = 0, codes = 0;
   for (const baseGraph of [1, 2] as const) {
     LIFTING_SIZES.forEach((liftingSize, i) => {
@@ -74,10 +57,13 @@ Deno.test("the kernel equals the readable min-sum in every bit, at every lifting
       const parameters = blockOfGraph(baseGraph, liftingSize, spare, codeRate);
       const coded = encodeTransportBlock(randomBits(generator, parameters.blockBits), parameters);
       const llr = noisyLlr(coded, 10 ** -(codeRate * 0.55), generator);
-      iterations += agrees(llr, parameters, { iterations: 4 });
+      const found = decoded(llr, parameters, { iterations: 4 });
+      iterations += found.iterations;
+      digests.push(found.digest);
       codes++;
     });
   }
+  assert.deepEqual(digests, stored.lifting_sizes);
   assert.equal(codes, 102);
   assert.ok(
     iterations > 2 * codes && iterations < 4 * codes,
@@ -85,8 +71,9 @@ Deno.test("the kernel equals the readable min-sum in every bit, at every lifting
   );
 });
 
-Deno.test("the kernel equals the readable min-sum on extreme and meaningless values", () => {
-  const generator = Generator.seeded(11);
+Deno.test("the kernel has the bits of the readable min-sum on extreme and meaningless values", () => {
+  const generator = Generator.seeded(11), digests: string[] = [];
+  const keep = (...given: Parameters<typeof decoded>) => digests.push(decoded(...given).digest);
   const values = [0, 0.124, 0.125, -0.125, 0.375, -0.375, 20, -20, 31.75, -32, 1e30, -1e30, Infinity, -Infinity];
   for (const [blockBits, codeRate] of [[24, 0.5], [136, 0.05], [320, 0.9], [1032, 0.33], [3824, 0.69]]) {
     const parameters = qpskBlock(blockBits, codeRate), count = parameters.codedBits;
@@ -97,11 +84,12 @@ Deno.test("the kernel equals the readable min-sum on extreme and meaningless val
     const repeats = parameters.codedBits > bufferLayout(parameters, count).bufferBits;
     const llr = repeats ? wild.map((value) => Math.max(-1e6, Math.min(1e6, value))) : wild;
     for (const earlyStop of [true, false]) {
-      agrees(llr, parameters, { iterations: 5, earlyStop, scrambling });
-      agrees(llr.map(Math.abs), parameters, { iterations: 3, earlyStop });
+      keep(llr, parameters, { iterations: 5, earlyStop, scrambling });
+      keep(llr.map(Math.abs), parameters, { iterations: 3, earlyStop });
     }
-    agrees(llr.map((value) => value / 1e4), parameters, { iterations: 2 });
+    keep(llr.map((value) => value / 1e4), parameters, { iterations: 2 });
   }
+  assert.deepEqual(digests, stored.extremes);
 });
 
 Deno.test("every modulation and layer count is undone, scrambling included", () => {
@@ -211,32 +199,13 @@ Deno.test("the CRC of the block guards what the code blocks pass", () => {
   assert.equal(decoded.crcPassed, false);
 });
 
-Deno.test("flooding sum-product and the kernel decode the same blocks at the waterfall's foot", () => {
+Deno.test("blocks 4 dB above noise are decoded", () => {
   const generator = Generator.seeded(17), parameters = qpskBlock(272, 0.5);
   for (let i = 0; i < 8; i++) {
     const bits = randomBits(generator, 272);
     const llr = noisyLlr(encodeTransportBlock(bits, parameters), noiseVariance(4, parameters), generator);
-    const { code } = bufferLayout(parameters, parameters.codedBits);
-    const values = sumProduct(code, receivedValues(llr, parameters, 0), { iterations: 20, stop: i % 2 === 0 });
-    assert.deepEqual(hardDecisions(values).subarray(0, 272), bits.subarray(0));
     assert.deepEqual(decodeTransportBlock(llr, parameters, { iterations: 20 }).bits, bits);
   }
-});
-
-Deno.test("the readable sum-product has the error rate of the stored one", () => {
-  const { points } = storedRates("sionna_tbs1032"), parameters = qpskBlock(1032, 0.5), ebNoDb = 1;
-  const generator = Generator.seeded(18), { code, rows } = bufferLayout(parameters, parameters.codedBits);
-  let errors = 0;
-  const blocks = 30;
-  for (let i = 0; i < blocks; i++) {
-    const bits = randomBits(generator, 1032);
-    const llr = noisyLlr(encodeTransportBlock(bits, parameters), noiseVariance(ebNoDb, parameters), generator);
-    const values = sumProduct(code, receivedValues(llr, parameters, 0), { iterations: 20, rows, stop: true });
-    const decided = hardDecisions(values);
-    if (bits.some((bit, at) => bit !== decided[at])) errors++;
-  }
-  const { low, high } = wilsonInterval(errors, blocks, 0.99), stored = storedRate(points, ebNoDb);
-  assert.ok(low <= stored && stored <= high, `${errors} of ${blocks}, stored rate ${stored}`);
 });
 
 for (const [ebNoDb, seed] of [[1, 21], [1.25, 22], [1.5, 23]]) {
