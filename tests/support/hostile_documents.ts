@@ -15,7 +15,19 @@ import { listFiles } from "../../lib/run/files.ts";
 import { openTestServer } from "../lib/http/support.ts";
 import { svc } from "./cli.ts";
 import { ROOT_PATH } from "./paths.ts";
+import { tables } from "./tables.ts";
 import { measureResources, type Resources } from "./resources.ts";
+
+const DATA = tables(import.meta.url);
+
+/** Commands that read a document, with values for `$NAME`; the body of a request is the rest of its line. */
+function commandsOf(document: string, values: Record<string, string> = {}): string[][] {
+  return (DATA[document] as string[]).map((line) => {
+    const filled = Object.entries(values).reduce((text, [name, value]) => text.replaceAll(`$${name}`, value), line);
+    const request = /^(GET|POST) (\S+) ?(.*)$/.exec(filled)?.slice(1).filter((part) => part !== "");
+    return request ?? filled.split(" ");
+  });
+}
 
 const PACK = `schema_version: 1
 id: hostile_pack
@@ -168,23 +180,7 @@ async function datasetsOf(project: string, done: Done): Promise<void> {
 const readerOf = (manifest: string) => `recipes/${manifest.replace(/\W/g, "_")}.yaml`;
 
 function artifactDocuments(sha256: string): HostileDocument[] {
-  const stored = [
-    ["artifact", "list"],
-    ["artifact", "show", sha256],
-    ["artifact", "verify", sha256],
-    ["artifact", "import", "package"],
-    ["artifact", "remove", sha256, "--yes"],
-    ["recipe", "run", "receiver.yaml"],
-    ["GET", "/api/trained-artifacts"],
-    ["GET", `/api/trained-artifacts/${sha256}`],
-    ["GET", `/api/trained-artifacts/${sha256}/verify`],
-  ];
-  const loose = [
-    ["artifact", "show", "./package"],
-    ["artifact", "verify", "./package"],
-    ["artifact", "import", "package", "--label", "other"],
-    ["artifact", "package", "package", "--out", "out.zip"],
-  ];
+  const stored = commandsOf("artifact", { ARTIFACT: sha256 }), loose = commandsOf("package");
   return [
     ...["trained_artifact.json", "slot_contract.json"].flatMap((name) => [
       { path: `package/${name}`, commands: loose },
@@ -193,67 +189,17 @@ function artifactDocuments(sha256: string): HostileDocument[] {
     { path: `.svc/trained_artifacts/${sha256}/.svc_import.json`, commands: stored },
     ...Object.keys(READERS).map((name): HostileDocument => {
       const path = `${name}.json`, pinnedBy = readerOf(path);
-      const commands = [
-        ["recipe", "run", pinnedBy],
-        ["recipe", "plan", pinnedBy],
-        ["data", "validate-manifest", path],
-        ["data", "list"],
-        ["GET", "/api/datasets/images"],
-        ["POST", "/api/recipe/run", JSON.stringify({ path: pinnedBy })],
-      ];
-      return { path, pinnedBy, commands };
+      return { path, pinnedBy, commands: commandsOf("manifest", { RECIPE: pinnedBy, MANIFEST: path }) };
     }),
   ];
 }
 
 function documentsOf(project: string, [run, pruned]: string[], result: string): HostileDocument[] {
-  const runs = (id: string): string[][] => [
-    ["runs", "list"],
-    ["runs", "list", "--json"],
-    ["runs", "show", id],
-    ["runs", "manifest", id],
-    ["runs", "verify", id],
-    ["runs", "diff", id, id],
-    ["runs", "table", "--recipe", "link"],
-    ["runs", "export", id, "--format", "ro-crate", "--out", "out/crate"],
-    ["runs", "pictures", id, "--out", "out/pictures"],
-    ["runs", "gc", "--incomplete", "0s"],
-    ["index", "rebuild"],
-    ["runs", "reproduce", id],
-    ["runs", "restore", id],
-    ["runs", "prune", id],
-    ["runs", "remove", "--recipe", "link"],
-    ["runs", "remove", id],
-    ["GET", "/api/runs?fields=metrics,changed,problem"],
-    ["GET", "/api/runs/table?recipe=link"],
-    ["GET", `/api/runs/${id}`],
-    ["GET", `/api/runs/${id}/verify`],
-    ["GET", `/api/runs/diff?a=${id}&b=${id}`],
-    ["POST", `/api/runs/${id}/restore`, "{}"],
-    ["POST", `/api/runs/${id}/reproduce`, "{}"],
-    ["POST", "/api/runs/prune", JSON.stringify({ ids: [id] })],
-    ["POST", "/api/runs/remove", JSON.stringify({ ids: [id] })],
-    ["POST", "/api/runs/gc", JSON.stringify({ incomplete: "0s" })],
-  ];
-  const results: string[][] = [
-    ["benchmark", "results"],
-    ["benchmark", "result", result],
-    ["benchmark", "verify", result],
-    ["benchmark", "compare", result, result],
-    ["benchmark", "export", result, "--out", "out/export"],
-    ["benchmark", "plot", result, "--out", "out/plot"],
-    ["benchmark", "status", result],
-    ["benchmark", "run", "pack.yaml", "--resume", result],
-    ["runs", "gc"],
-    ["index", "rebuild"],
-    ["GET", "/api/benchmarks/results"],
-    ["GET", `/api/benchmarks/results/${result}?limit=1`],
-    ["GET", `/api/benchmarks/results/${result}/verify`],
-    ["GET", `/api/benchmarks/results/${result}/figure`],
-    ["GET", `/api/benchmarks/compare?a=${result}&b=${result}`],
-  ];
-  const merge = [["benchmark", "merge", "pack.yaml", "shards/0", "shards/1", "--into", "merged"]];
-  const bundle = (id: string, name: string) => ({ path: `.svc/runs/${id}/${name}`, commands: runs(id) });
+  const results = commandsOf("result", { RESULT: result }), merge = commandsOf("merge");
+  const bundle = (id: string, name: string) => ({
+    path: `.svc/runs/${id}/${name}`,
+    commands: commandsOf("run", { RUN: id }),
+  });
   const documents = [
     ...["summary.json", "manifest.json", "execution-plan.json", "recipe.json", "recipe.authored.json", "SHA256SUMS"]
       .map((name) => bundle(run, name)),
@@ -264,28 +210,11 @@ function documentsOf(project: string, [run, pruned]: string[], result: string): 
     })),
     ...listFiles(join(project, "shards/0")).filter(({ path }) => path.startsWith("benchmarks/"))
       .map(({ path }) => ({ path: `shards/0/${path}`, commands: merge })),
+    { path: "trust.json", commands: commandsOf("trust") },
+    { path: `${MODEL}/fetch.json`, commands: commandsOf("model") },
+    { path: ".svc/run_marks.json", commands: commandsOf("marks", { RUN: run }) },
+    { path: ".svc/index.sqlite3", commands: commandsOf("index") },
   ];
-  const used = [["--adapter", "codec", "recipe", "plan", "codec/recipe.yaml"], ["adapter", "list"]];
-  documents.push({
-    path: "trust.json",
-    commands: [...used, ["adapter", "trust", "codec", "--yes"], ["adapter", "untrust", "codec"]],
-  });
-  const models = [["models", "list"], ["models", "verify"], ["store", "check"], ["store", "repair"]];
-  documents.push({ path: `${MODEL}/fetch.json`, commands: models });
-  documents.push({
-    path: ".svc/run_marks.json",
-    commands: [
-      ["runs", "list"],
-      ["runs", "remove", run],
-      ["GET", "/api/runs/marks"],
-      ["POST", "/api/runs/marks", JSON.stringify({ ids: [run], starred: false })],
-      ["POST", "/api/runs/views", JSON.stringify({ name: "view", query: null })],
-    ],
-  });
-  documents.push({
-    path: ".svc/index.sqlite3",
-    commands: [["runs", "list"], ["runs", "table"], ["doctor"], ["index", "rebuild"]],
-  });
   return documents.filter(({ path }) => /\.(json|sqlite3)$|SUMS$|\.attempt-ledger$/.test(path));
 }
 
