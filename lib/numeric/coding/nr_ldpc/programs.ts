@@ -93,7 +93,7 @@ const CORE_ORDER = [1, 3, 0, 2];
  * entries and at most one unsent column inform the unsent columns before the long rows use them, which saves a quarter
  * of the iterations. Exported for tests.
  */
-export function decoderOrder(rows: number): number[] {
+function decoderOrder(rows: number): number[] {
   return [...Array.from({ length: rows - CORE_ROWS }, (_, i) => rows - 1 - i), ...CORE_ORDER];
 }
 
@@ -115,7 +115,7 @@ export const decoderProgram = (code: LiftedCode, rows: number, usedBits: number)
  * The entries of a row whose bits are not all known, and the parity column that no other row checks, or -1.
  * Exported for tests.
  */
-export function decoderRow(code: LiftedCode, index: number, usedBits: number): { own: number; entries: Circulant[] } {
+function decoderRow(code: LiftedCode, index: number, usedBits: number): { own: number; entries: Circulant[] } {
   const row = code.rows[index];
   const [shared, own] = index < CORE_ROWS ? [row, -1] : [row.slice(0, -1), row.at(-1)!.column];
   const known = (column: number) => column < code.informationColumns && column * code.liftingSize >= usedBits;
