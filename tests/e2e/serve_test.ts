@@ -45,7 +45,7 @@ Deno.test(
     await project(folder);
     const state = join(folder, ".svc");
     await Deno.mkdir(state);
-    const [block] = codeBlocks(await Deno.readTextFile(join(ROOT_PATH, "ARCHITECTURE.md")), "sh");
+    const [block] = codeBlocks(await Deno.readTextFile(join(ROOT_PATH, "docs/explanation/server_threats.md")), "sh");
     const [, words] = /^deno run ([^]*?) cli\.ts /.exec(block)!;
     const flags = words.replaceAll("\\\n", " ").replaceAll("<program>", ROOT_PATH).replaceAll("<project>", folder)
       .split(/ +/);
