@@ -1,10 +1,11 @@
 /** Training projects on the disk: exported files, captured splits, trained networks. */
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { checkValue } from "../contract/schema.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
-import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { documentCheck } from "../contract/publish_schema.ts";
+import type { JsonObject, Value } from "../contract/value.ts";
+import { z } from "../contract/zod.ts";
 import { readRecipeText } from "../recipe/read.ts";
 import { type Split, SPLITS } from "./config.ts";
 import { unsafeName } from "../training/member_names.ts";
@@ -13,38 +14,39 @@ import { readCaptureSchema } from "./folder.ts";
 export const PROJECT_FILE = "project_manifest.yaml";
 const PROJECT_KIND = "svc.training_interface_bundle";
 
-const text: JsonObject = { type: "string", minLength: 1 };
-const digest: JsonObject = { type: "string", pattern: "^[0-9a-f]{64}$" };
-const object = (properties: JsonObject): JsonObject => ({
-  type: "object",
-  required: Object.keys(properties),
-  properties,
+const text = z.string().min(1);
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
+const mapping = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
+
+const captureJob = z.object({
+  split: z.enum(SPLITS),
+  recipe_path: text,
+  output_dir: text,
+  requested_samples: z.int(),
+  expected_taps: z.array(text).min(1),
+  recipe_file_sha256: digest,
 });
-const list = (items: JsonObject): JsonObject => ({ type: "array", minItems: 1, items });
+/** A capture that a project asks for. */
+export type CaptureJob = z.infer<typeof captureJob>;
 
 /** The fields read from a manifest; projects are not trusted. */
-const MANIFEST_SCHEMA: JsonObject = object({
-  kind: { type: "string", const: PROJECT_KIND },
-  version: { type: "integer", const: 1 },
+const projectManifest = z.object({
+  kind: z.literal(PROJECT_KIND),
+  version: z.literal(1),
   id: text,
   recipe: text,
-  identities: object({ scenario_sha256: digest, training_plan_sha256: digest }),
-  capture_jobs: list(object({
-    split: { type: "string", enum: [...SPLITS] },
-    recipe_path: text,
-    output_dir: text,
-    requested_samples: { type: "integer" },
-    expected_taps: list(text),
-    recipe_file_sha256: digest,
-  })),
-  trained_artifacts: list(object({ components: list(object({ id: text, path: text })) })),
-  training: { type: "object" },
-  evaluation: { type: "object" },
-  files: { type: "object", additionalProperties: digest },
+  identities: z.object({ scenario_sha256: digest, training_plan_sha256: digest }),
+  capture_jobs: z.array(captureJob).min(1),
+  trained_artifacts: z.array(z.object({ components: z.array(z.object({ id: text, path: text })).min(1) })).min(1),
+  training: mapping,
+  evaluation: mapping,
+  files: z.record(z.string(), digest),
 });
+type ProjectManifest = z.infer<typeof projectManifest>;
+const checkForm = documentCheck(projectManifest, "training_project_changed");
 
 /** The manifest of a project, or null where a folder is none. */
-export function readProjectManifest(folder: string): JsonObject | null {
+export function readProjectManifest(folder: string): ProjectManifest | null {
   let text: string;
   try {
     text = Deno.readTextFileSync(join(folder, PROJECT_FILE));
@@ -53,27 +55,15 @@ export function readProjectManifest(folder: string): JsonObject | null {
   }
   try {
     const { value } = readRecipeText(text, { file: PROJECT_FILE });
-    return isObject(value) && checkValue(MANIFEST_SCHEMA, value, [], { code: "training_project_changed" }).length === 0
-      ? value
-      : null;
+    return checkForm(value).length === 0 ? value as unknown as ProjectManifest : null;
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     return null;
   }
 }
 
-/** A capture that a project asks for. */
-export interface CaptureJob extends JsonObject {
-  split: Split;
-  recipe_path: string;
-  output_dir: string;
-  requested_samples: number;
-  expected_taps: string[];
-  recipe_file_sha256: string;
-}
-
 /** @throws SvcError `training_project_not_found` */
-function manifestOf(folder: string, shown: string): JsonObject {
+function manifestOf(folder: string, shown: string): ProjectManifest {
   const manifest = readProjectManifest(folder);
   if (manifest !== null) return manifest;
   throw new SvcError("training_project_not_found", `Cannot find a training project in ${shown}`, {
@@ -86,8 +76,7 @@ function manifestOf(folder: string, shown: string): JsonObject {
  * @throws SvcError `training_project_not_found`; `training_project_changed` when the recipe is not the one that was exported
  */
 export function projectCapture(folder: string, split: Split): { raw: Value; out: string; job: CaptureJob } {
-  const jobs = manifestOf(folder, folder).capture_jobs as CaptureJob[];
-  const job = jobs.find((item) => item.split === split);
+  const job = manifestOf(folder, folder).capture_jobs.find((item) => item.split === split);
   // An export writes these names and no others; what leads elsewhere was not exported.
   if (job?.recipe_path !== `capture_${split}_recipe.yaml` || job.output_dir !== `data/${split}`) {
     throw changed(`Cannot capture ${split}: the manifest of the project names no such capture`);
@@ -121,11 +110,15 @@ export interface ProjectView extends JsonObject {
   path: string;
   id: string;
   recipe: string;
-  identities: { scenario_sha256: string; training_plan_sha256: string };
+  identities: ProjectManifest["identities"];
   training: JsonObject;
   evaluation: JsonObject;
   /** Planned and captured records. */
-  capture_jobs: (CaptureJob & { state: "missing" | "captured" | "outdated"; captured_samples: number })[];
+  capture_jobs: (CaptureJob & {
+    state: "missing" | "captured" | "outdated";
+    captured_samples: number;
+    number_of_shards?: Value;
+  })[];
   /** Components and whether their files are there, at the top or in the package that `train.py` writes. */
   components: { id: string; path: string; present: boolean }[];
   /** Losses of the epochs so far, of the last ones where there are many. */
@@ -147,8 +140,8 @@ export interface ProjectView extends JsonObject {
  */
 export function viewTrainingProject(folder: string, shown = folder): ProjectView {
   const manifest = manifestOf(folder, shown);
-  const identities = manifest.identities as ProjectView["identities"];
-  const jobs = (manifest.capture_jobs as CaptureJob[]).map((job): ProjectView["capture_jobs"][number] => {
+  const { identities, files: exported } = manifest;
+  const jobs = manifest.capture_jobs.map((job): ProjectView["capture_jobs"][number] => {
     const schema = readCaptureSchema(join(folder, "data", job.split));
     if (schema === null) return { ...job, state: "missing", captured_samples: 0 };
     const fits = schema.scenario_sha256 === identities.scenario_sha256 &&
@@ -160,18 +153,17 @@ export function viewTrainingProject(folder: string, shown = folder): ProjectView
       number_of_shards: schema.number_of_shards,
     };
   });
-  const exported = manifest.files as { [path: string]: string };
   const files = Object.entries(exported).map(([path, sha256]) => ({ path, state: stateOf(folder, path, sha256) }));
-  const [{ components }] = manifest.trained_artifacts as { components: { id: string; path: string }[] }[];
+  const [{ components }] = manifest.trained_artifacts;
   const known = new Set([...Object.keys(exported).map((path) => path.split("/")[0]), PROJECT_FILE, "data"]);
   return {
     schema_version: 1,
     path: shown,
-    id: String(manifest.id),
-    recipe: String(manifest.recipe),
+    id: manifest.id,
+    recipe: manifest.recipe,
     identities,
-    training: manifest.training as JsonObject,
-    evaluation: manifest.evaluation as JsonObject,
+    training: manifest.training,
+    evaluation: manifest.evaluation,
     capture_jobs: jobs,
     components: components.map((item) => ({
       ...item,

@@ -165,7 +165,9 @@ export function checkValue(
       return;
     }
     if (Array.isArray(node.enum) && !node.enum.some((allowed) => canonicalJson(allowed) === canonicalJson(item))) {
-      const names = node.enum.map((allowed) => typeof allowed === "string" ? allowed : canonicalJson(allowed));
+      const names = node.enum.map((allowed) =>
+        typeof allowed === "string" && allowed !== "" ? allowed : canonicalJson(allowed)
+      );
       const hint = typeof item === "string" ? suggestions.for(item, names) : null;
       problem(at, `Cannot use ${show(item)}: the choices are ${names.join(", ")}`, hint);
       return;

@@ -4,24 +4,9 @@ import type { JsonObject } from "../contract/value.ts";
 /** Whether it runs, runs but may change, or does not run yet. */
 export type CatalogStatus = "supported" | "experimental" | "planned";
 export type Modality = "image" | "text" | "audio" | "bits" | "wireless" | "multimodal" | "generic";
-export type Direction = "higher_is_better" | "lower_is_better" | "neutral";
-export type Reduction =
-  | "mean"
-  | "sum"
-  | "min"
-  | "max"
-  | "median"
-  | "p90"
-  | "p05"
-  | "constant"
-  | "root_mean_square"
-  | "ratio_of_sums"
-  | "ratio_of_sums_db";
-/** Type of repeated measurements, which determines the interval. */
-export type Statistic = "rate" | "mean" | "count" | "constant";
-
-export const DIRECTIONS: readonly Direction[] = ["higher_is_better", "lower_is_better", "neutral"];
-export const REDUCTIONS: readonly Reduction[] = [
+export const DIRECTIONS = ["higher_is_better", "lower_is_better", "neutral"] as const;
+export type Direction = typeof DIRECTIONS[number];
+export const REDUCTIONS = [
   "mean",
   "sum",
   "min",
@@ -33,7 +18,10 @@ export const REDUCTIONS: readonly Reduction[] = [
   "root_mean_square",
   "ratio_of_sums",
   "ratio_of_sums_db",
-];
+] as const;
+export type Reduction = typeof REDUCTIONS[number];
+/** Type of repeated measurements, which determines the interval. */
+export type Statistic = "rate" | "mean" | "count" | "constant";
 
 export interface AreaEntry extends JsonObject {
   id: string;
