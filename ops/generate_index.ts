@@ -1,14 +1,14 @@
 /**
- * Writes `ops/index.ts`, `ops/contracts.json` and `ops/contract_digests.json` from the folder: every file
- * `ops/<subject>/<operation>.ts` whose name does not begin with an underscore holds one operation as its default export. The
- * file of `a.b.v2` is `b_v2.ts`; the folder is the subject, which is often the first part of the id.
+ * Writes `ops/index.ts`, `ops/contracts.json` and `ops/contract_digests.json` from the folder: the default export of every file
+ * `ops/<subject>/<name>.ts` whose name does not begin with an underscore is one operation, or the list of a family. The
+ * file of one operation `a.b.v2` is `b_v2.ts`; the folder is the subject, which is often the first part of the id.
  *
  * With the contracts as data, `ops list` and `ops show` answer without loading an operation, and with their digests a
  * registry knows all operations and loads the used ones.
  *
  * Run as `deno run -A ops/generate_index.ts`; with `--check` it only compares and exits 1 when one of them is stale.
  */
-import { canonicalJson, contractSha256, type Operation, prettyJson } from "./api.ts";
+import { canonicalJson, compareCodePoints, contractSha256, type Operation, prettyJson } from "./api.ts";
 
 const FOLDER = new URL("./", import.meta.url);
 
@@ -16,8 +16,6 @@ const fileName = (id: string) => `${id.slice(id.indexOf(".") + 1).replaceAll("."
 
 interface Row {
   id: string;
-  /** Name of the import. */
-  name: string;
   path: string;
   operation: Operation;
 }
@@ -30,13 +28,15 @@ async function operationRows(): Promise<Row[]> {
     for (const file of Deno.readDirSync(new URL(`${group.name}/`, FOLDER))) {
       if (!file.isFile || !file.name.endsWith(".ts") || file.name.startsWith("_")) continue;
       const path = `./${group.name}/${file.name}`;
-      const { default: operation } = await import(new URL(path, FOLDER).href) as { default?: Operation };
-      if (typeof operation?.id !== "string") throw new Error(`${path} has no operation as its default export`);
-      if (file.name !== fileName(operation.id)) {
-        throw new Error(`${operation.id} belongs into ${fileName(operation.id)}`);
+      const { default: exported } = await import(new URL(path, FOLDER).href) as { default?: Operation | Operation[] };
+      const operations = exported === undefined ? [] : [exported].flat();
+      if (operations.length === 0 || operations.some(({ id }) => typeof id !== "string")) {
+        throw new Error(`${path} has no operation as its default export`);
       }
-      const name = operation.id.replace(/[._]+(.)/g, (_, letter: string) => letter.toUpperCase());
-      rows.push({ id: operation.id, name, path, operation });
+      if (!Array.isArray(exported) && file.name !== fileName(operations[0].id)) {
+        throw new Error(`${operations[0].id} belongs into ${fileName(operations[0].id)}`);
+      }
+      rows.push(...operations.map((operation) => ({ id: operation.id, path, operation })));
     }
   }
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -59,22 +59,24 @@ export async function digestsSource(): Promise<string> {
 
 /** The expected text of `ops/index.ts`. Exported for tests. */
 export async function indexSource(): Promise<string> {
-  const rows = await operationRows();
+  const paths = [...new Set((await operationRows()).map(({ path }) => path))].sort(compareCodePoints);
+  const nameOf = (path: string) =>
+    path.slice("./".length, -".ts".length).replace(/[/_]+(.)/g, (_, letter: string) => letter.toUpperCase());
   return [
     "/** The built-in operations, sorted by id. Written by ops/generate_index.ts from the folder; do not edit. */",
-    'import type { Operation } from "../lib/contract/operation.ts";',
     'import type { RegisteredOperation } from "../lib/contract/registry.ts";',
     'import digests from "./contract_digests.json" with { type: "json" };',
-    ...rows.map((row) => `import ${row.name} from "${row.path}";`),
+    ...paths.map((path) => `import ${nameOf(path)} from "${path}";`),
     "",
     "// deno-fmt-ignore",
-    "const OPERATIONS: Operation[] = [",
-    ...lines(rows.map((row) => `${row.name},`)),
+    "const MODULES = [",
+    ...lines(paths.map((path) => `${nameOf(path)},`)),
     "];",
+    "const BY_ID = new Map(MODULES.flat().map((operation) => [operation.id, operation]));",
     "",
-    "export const BUILTIN_OPERATIONS: RegisteredOperation[] = OPERATIONS.map((operation) => ({",
-    "  operation,",
-    "  moduleUrl: new URL(digests.operations[operation.id as keyof typeof digests.operations].module, import.meta.url).href,",
+    "export const BUILTIN_OPERATIONS: RegisteredOperation[] = Object.entries(digests.operations).map(([id, { module }]) => ({",
+    "  operation: BY_ID.get(id)!,",
+    "  moduleUrl: new URL(module, import.meta.url).href,",
     "}));",
     "",
   ].join("\n");

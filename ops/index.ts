@@ -1,7 +1,16 @@
 /** The built-in operations, sorted by id. Written by ops/generate_index.ts from the folder; do not edit. */
-import type { Operation } from "../lib/contract/operation.ts";
 import type { RegisteredOperation } from "../lib/contract/registry.ts";
 import digests from "./contract_digests.json" with { type: "json" };
+import antennaAoaEstimatorAdapter from "./antenna/aoa_estimator_adapter.ts";
+import antennaBeamformingAdapter from "./antenna/beamforming_adapter.ts";
+import antennaBeampattern from "./antenna/beampattern.ts";
+import antennaCsiMrtPrecoder from "./antenna/csi_mrt_precoder.ts";
+import antennaMrtBeamformer from "./antenna/mrt_beamformer.ts";
+import antennaMuMimoPrecoder from "./antenna/mu_mimo_precoder.ts";
+import antennaMultiAoaEstimator from "./antenna/multi_aoa_estimator.ts";
+import antennaMusicAoaEstimator from "./antenna/music_aoa_estimator.ts";
+import antennaNearFieldEstimatorAdapter from "./antenna/near_field_estimator_adapter.ts";
+import antennaRisPhaseOptimizer from "./antenna/ris_phase_optimizer.ts";
 import channelBitBoundary from "./channel/bit_boundary.ts";
 import channelBitCountMatch from "./channel/bit_count_match.ts";
 import channelBitsToIndices from "./channel/bits_to_indices.ts";
@@ -37,6 +46,16 @@ import channelSymbolPowerIdentity from "./channel/symbol_power_identity.ts";
 import channelSymbolPowerNormalize from "./channel/symbol_power_normalize.ts";
 import channelUnequalErrorProtection from "./channel/unequal_error_protection.ts";
 import channelUnequalErrorProtectionDecoder from "./channel/unequal_error_protection_decoder.ts";
+import codecDiffusers from "./codec/diffusers.ts";
+import codecExternal from "./codec/external.ts";
+import codecJpeg from "./codec/jpeg.ts";
+import codecTextEntropy from "./codec/text_entropy.ts";
+import codecTextUtf8 from "./codec/text_utf8.ts";
+import codecToyVqvae from "./codec/toy_vqvae.ts";
+import codecWebpAvif from "./codec/webp_avif.ts";
+import codeclibCodeclib from "./codeclib/codeclib.ts";
+import codeclibCodeclibExportOnnx from "./codeclib/codeclib_export_onnx.ts";
+import codeclibCodeclibRuntimes from "./codeclib/codeclib_runtimes.ts";
 import demodulationConstellationDemapper from "./demodulation/constellation_demapper.ts";
 import demodulationDigitalDemodulate from "./demodulation/digital_demodulate.ts";
 import demodulationIdentityDemodulate from "./demodulation/identity_demodulate.ts";
@@ -46,6 +65,12 @@ import demodulationOfdmEqualize from "./demodulation/ofdm_equalize.ts";
 import demodulationOfdmPilotObservation from "./demodulation/ofdm_pilot_observation.ts";
 import demodulationOfdmReceive from "./demodulation/ofdm_receive.ts";
 import demodulationPhaseTrackingReceiverAdapter from "./demodulation/phase_tracking_receiver_adapter.ts";
+import estimationChannelEstimatorAdapter from "./estimation/channel_estimator_adapter.ts";
+import estimationCsiFeedbackDecoder from "./estimation/csi_feedback_decoder.ts";
+import estimationCsiFeedbackEncoder from "./estimation/csi_feedback_encoder.ts";
+import estimationLsChannelEstimator from "./estimation/ls_channel_estimator.ts";
+import estimationModulationClassifierAdapter from "./estimation/modulation_classifier_adapter.ts";
+import estimationOfdmChannelEstimator from "./estimation/ofdm_channel_estimator.ts";
 import foundationClipImageEmbed from "./foundation/clip_image_embed.ts";
 import foundationClipRetrievalRank from "./foundation/clip_retrieval_rank.ts";
 import foundationClipTextEmbed from "./foundation/clip_text_embed.ts";
@@ -72,6 +97,12 @@ import hardwareEnvelopeClip from "./hardware/envelope_clip.ts";
 import hardwarePowerAmplifier from "./hardware/power_amplifier.ts";
 import hardwareQuantizer from "./hardware/quantizer.ts";
 import hardwareReceiverIqImbalance from "./hardware/receiver_iq_imbalance.ts";
+import jointCodingDeepjsccExternalDecode from "./joint_coding/deepjscc_external_decode.ts";
+import jointCodingDeepjsccExternalEncode from "./joint_coding/deepjscc_external_encode.ts";
+import jointCodingLinearAnalogDecode from "./joint_coding/linear_analog_decode.ts";
+import jointCodingLinearAnalogEncode from "./joint_coding/linear_analog_encode.ts";
+import jointCodingTextBartJsccDecode from "./joint_coding/text_bart_jscc_decode.ts";
+import jointCodingTextBartJsccEncode from "./joint_coding/text_bart_jscc_encode.ts";
 import metricsAoaEstimation from "./metrics/aoa_estimation.ts";
 import metricsBeamforming from "./metrics/beamforming.ts";
 import metricsBitErrorRate from "./metrics/bit_error_rate.ts";
@@ -82,8 +113,7 @@ import metricsClassification from "./metrics/classification.ts";
 import metricsCsiFeedback from "./metrics/csi_feedback.ts";
 import metricsDetection from "./metrics/detection.ts";
 import metricsEmbeddingSimilarity from "./metrics/embedding_similarity.ts";
-import metricsExternalClassification from "./metrics/external_classification.ts";
-import metricsExternalText from "./metrics/external_text.ts";
+import metricsExternal from "./metrics/external.ts";
 import metricsHarq from "./metrics/harq.ts";
 import metricsImageDeliveryStatus from "./metrics/image_delivery_status.ts";
 import metricsImageReconstruction from "./metrics/image_reconstruction.ts";
@@ -106,87 +136,6 @@ import metricsSemanticStateFaithfulness from "./metrics/semantic_state_faithfuln
 import metricsTextCorpusScores from "./metrics/text_corpus_scores.ts";
 import metricsTextSemanticSimilarity from "./metrics/text_semantic_similarity.ts";
 import metricsVqa from "./metrics/vqa.ts";
-import modelAoaEstimatorAdapter from "./antenna/aoa_estimator_adapter.ts";
-import modelAvifDecode from "./codec/avif_decode.ts";
-import modelAvifEncode from "./codec/avif_encode.ts";
-import modelBeamformingAdapter from "./antenna/beamforming_adapter.ts";
-import modelBeampattern from "./antenna/beampattern.ts";
-import modelCausalCsiPowerAllocator from "./resource/causal_csi_power_allocator.ts";
-import modelChannelEstimatorAdapter from "./estimation/channel_estimator_adapter.ts";
-import modelCodeclibAnalysisEncode from "./codeclib/codeclib_analysis_encode.ts";
-import modelCodeclibAotiDecode from "./codeclib/codeclib_aoti_decode.ts";
-import modelCodeclibAotiEncode from "./codeclib/codeclib_aoti_encode.ts";
-import modelCodeclibAotiEntropyDecode from "./codeclib/codeclib_aoti_entropy_decode.ts";
-import modelCodeclibAotiEntropyEncode from "./codeclib/codeclib_aoti_entropy_encode.ts";
-import modelCodeclibDecode from "./codeclib/codeclib_decode.ts";
-import modelCodeclibEncode from "./codeclib/codeclib_encode.ts";
-import modelCodeclibEntropyDecode from "./codeclib/codeclib_entropy_decode.ts";
-import modelCodeclibEntropyEncode from "./codeclib/codeclib_entropy_encode.ts";
-import modelCodeclibExportAoti from "./codeclib/codeclib_export_aoti.ts";
-import modelCodeclibExportOnnx from "./codeclib/codeclib_export_onnx.ts";
-import modelCodeclibOnnxCppDecode from "./codeclib/codeclib_onnx_cpp_decode.ts";
-import modelCodeclibOnnxCppEncode from "./codeclib/codeclib_onnx_cpp_encode.ts";
-import modelCodeclibOnnxCppEntropyDecode from "./codeclib/codeclib_onnx_cpp_entropy_decode.ts";
-import modelCodeclibOnnxCppEntropyEncode from "./codeclib/codeclib_onnx_cpp_entropy_encode.ts";
-import modelCodeclibOnnxDecode from "./codeclib/codeclib_onnx_decode.ts";
-import modelCodeclibOnnxEncode from "./codeclib/codeclib_onnx_encode.ts";
-import modelCodeclibOnnxEntropyDecode from "./codeclib/codeclib_onnx_entropy_decode.ts";
-import modelCodeclibOnnxEntropyEncode from "./codeclib/codeclib_onnx_entropy_encode.ts";
-import modelCodeclibOpenvinoDecode from "./codeclib/codeclib_openvino_decode.ts";
-import modelCodeclibOpenvinoEncode from "./codeclib/codeclib_openvino_encode.ts";
-import modelCodeclibOpenvinoEntropyDecode from "./codeclib/codeclib_openvino_entropy_decode.ts";
-import modelCodeclibOpenvinoEntropyEncode from "./codeclib/codeclib_openvino_entropy_encode.ts";
-import modelCodeclibSynthesisDecode from "./codeclib/codeclib_synthesis_decode.ts";
-import modelCsiFeedbackDecoder from "./estimation/csi_feedback_decoder.ts";
-import modelCsiFeedbackEncoder from "./estimation/csi_feedback_encoder.ts";
-import modelCsiMrtPrecoder from "./antenna/csi_mrt_precoder.ts";
-import modelDeepjsccExternalDecode from "./joint_coding/deepjscc_external_decode.ts";
-import modelDeepjsccExternalEncode from "./joint_coding/deepjscc_external_encode.ts";
-import modelDiffusersAutoencoderklDecode from "./codec/diffusers_autoencoderkl_decode.ts";
-import modelDiffusersAutoencoderklEncode from "./codec/diffusers_autoencoderkl_encode.ts";
-import modelDiffusersVqmodelDecode from "./codec/diffusers_vqmodel_decode.ts";
-import modelDiffusersVqmodelEncode from "./codec/diffusers_vqmodel_encode.ts";
-import modelEqualPowerAllocator from "./resource/equal_power_allocator.ts";
-import modelExternalDecodeBits from "./codec/external_decode_bits.ts";
-import modelExternalDecodeIndices from "./codec/external_decode_indices.ts";
-import modelExternalDecodeLatents from "./codec/external_decode_latents.ts";
-import modelExternalEncodeBits from "./codec/external_encode_bits.ts";
-import modelExternalEncodeIndices from "./codec/external_encode_indices.ts";
-import modelExternalEncodeLatents from "./codec/external_encode_latents.ts";
-import modelExternalReadTexts from "./codec/external_read_texts.ts";
-import modelIsacOfdmAllocatorAdapter from "./sensing/isac_ofdm_allocator_adapter.ts";
-import modelJpegDecode from "./codec/jpeg_decode.ts";
-import modelJpegEncode from "./codec/jpeg_encode.ts";
-import modelLeoNtnTrackingAdapter from "./sensing/leo_ntn_tracking_adapter.ts";
-import modelLinearAnalogDecode from "./joint_coding/linear_analog_decode.ts";
-import modelLinearAnalogEncode from "./joint_coding/linear_analog_encode.ts";
-import modelLocalizationAdapter from "./sensing/localization_adapter.ts";
-import modelLsChannelEstimator from "./estimation/ls_channel_estimator.ts";
-import modelModulationClassifierAdapter from "./estimation/modulation_classifier_adapter.ts";
-import modelMrtBeamformer from "./antenna/mrt_beamformer.ts";
-import modelMuMimoPrecoder from "./antenna/mu_mimo_precoder.ts";
-import modelMultiAoaEstimator from "./antenna/multi_aoa_estimator.ts";
-import modelMusicAoaEstimator from "./antenna/music_aoa_estimator.ts";
-import modelNearFieldEstimatorAdapter from "./antenna/near_field_estimator_adapter.ts";
-import modelNrMcsSelector from "./resource/nr_mcs_selector.ts";
-import modelOfdmChannelEstimator from "./estimation/ofdm_channel_estimator.ts";
-import modelProportionalFairScheduler from "./resource/proportional_fair_scheduler.ts";
-import modelRangeDopplerMap from "./sensing/range_doppler_map.ts";
-import modelResourceAllocationAdapter from "./resource/resource_allocation_adapter.ts";
-import modelRisPhaseOptimizer from "./antenna/ris_phase_optimizer.ts";
-import modelSymbolPowerAllocator from "./resource/symbol_power_allocator.ts";
-import modelTextBartJsccDecode from "./joint_coding/text_bart_jscc_decode.ts";
-import modelTextBartJsccEncode from "./joint_coding/text_bart_jscc_encode.ts";
-import modelTextEntropyDecode from "./codec/text_entropy_decode.ts";
-import modelTextEntropyEncode from "./codec/text_entropy_encode.ts";
-import modelTextUtf8Decode from "./codec/text_utf8_decode.ts";
-import modelTextUtf8Encode from "./codec/text_utf8_encode.ts";
-import modelToyVqvaeDecode from "./codec/toy_vqvae_decode.ts";
-import modelToyVqvaeEncode from "./codec/toy_vqvae_encode.ts";
-import modelTrilaterationLocalizer from "./sensing/trilateration_localizer.ts";
-import modelWaterFillingPowerAllocator from "./resource/water_filling_power_allocator.ts";
-import modelWebpDecode from "./codec/webp_decode.ts";
-import modelWebpEncode from "./codec/webp_encode.ts";
 import modulationDigitalModulate from "./modulation/digital_modulate.ts";
 import modulationIdentityModulate from "./modulation/identity_modulate.ts";
 import modulationLearnedConstellation from "./modulation/learned_constellation.ts";
@@ -197,6 +146,18 @@ import noiseRepresentationIndices from "./noise/representation_indices.ts";
 import noiseRepresentationLatents from "./noise/representation_latents.ts";
 import noiseSourceImagePerturbation from "./noise/source_image_perturbation.ts";
 import noiseSourceTextPerturbation from "./noise/source_text_perturbation.ts";
+import resourceCausalCsiPowerAllocator from "./resource/causal_csi_power_allocator.ts";
+import resourceEqualPowerAllocator from "./resource/equal_power_allocator.ts";
+import resourceNrMcsSelector from "./resource/nr_mcs_selector.ts";
+import resourceProportionalFairScheduler from "./resource/proportional_fair_scheduler.ts";
+import resourceResourceAllocationAdapter from "./resource/resource_allocation_adapter.ts";
+import resourceSymbolPowerAllocator from "./resource/symbol_power_allocator.ts";
+import resourceWaterFillingPowerAllocator from "./resource/water_filling_power_allocator.ts";
+import sensingIsacOfdmAllocatorAdapter from "./sensing/isac_ofdm_allocator_adapter.ts";
+import sensingLeoNtnTrackingAdapter from "./sensing/leo_ntn_tracking_adapter.ts";
+import sensingLocalizationAdapter from "./sensing/localization_adapter.ts";
+import sensingRangeDopplerMap from "./sensing/range_doppler_map.ts";
+import sensingTrilaterationLocalizer from "./sensing/trilateration_localizer.ts";
 import sourceAiPhyChannelRealization from "./source/ai_phy_channel_realization.ts";
 import sourceAiPhyPilotChannel from "./source/ai_phy_pilot_channel.ts";
 import sourceAiPhyPilotPattern from "./source/ai_phy_pilot_pattern.ts";
@@ -205,8 +166,7 @@ import sourceBeamformingScenario from "./source/beamforming_scenario.ts";
 import sourceBitManifest from "./source/bit_manifest.ts";
 import sourceCoco128Detection from "./source/coco128_detection.ts";
 import sourceCoco8Segmentation from "./source/coco8_segmentation.ts";
-import sourceExternalClassificationDataset from "./source/external_classification_dataset.ts";
-import sourceExternalTexts from "./source/external_texts.ts";
+import sourceExternal from "./source/external.ts";
 import sourceFlickr8kRetrieval from "./source/flickr8k_retrieval.ts";
 import sourceImageDataset from "./source/image_dataset.ts";
 import sourceIsacEchoScenario from "./source/isac_echo_scenario.ts";
@@ -246,70 +206,61 @@ import wirelessRangeObservation from "./wireless/range_observation.ts";
 import wirelessUlaArrayObservation from "./wireless/ula_array_observation.ts";
 
 // deno-fmt-ignore
-const OPERATIONS: Operation[] = [
-  channelBitBoundary, channelBitCountMatch, channelBitsToIndices, channelBitsToLatents,
-  channelCapacityOracleDigitalLink, channelCommunicationResourceAccounting, channelCommunicationResourceAccountingV2,
-  channelCommunicationResourceAccountingV3, channelCrc32Check, channelCsiFeedbackLink, channelIdentityDecoder,
-  channelIdentityEncoder, channelIdentityLink, channelIdentitySymbolLink, channelIndicesToBits,
-  channelJpegCapacityOracle, channelLatentsToBits, channelNrHarqCombine, channelNrLdpcDecoder, channelNrLdpcEncoder,
-  channelNrPolarDecoder, channelNrPolarEncoder, channelPacketizeCrc32, channelPacketizeCrc32V2,
-  channelPayloadPassthroughDecoder, channelPayloadPassthroughEncoder, channelRepetitionDecoder,
-  channelRepetitionEncoder, channelSymbolBoundary, channelSymbolCountMatch, channelSymbolPowerAllocation,
-  channelSymbolPowerIdentity, channelSymbolPowerNormalize, channelUnequalErrorProtection,
-  channelUnequalErrorProtectionDecoder, demodulationConstellationDemapper, demodulationDigitalDemodulate,
-  demodulationIdentityDemodulate, demodulationMimoDetect, demodulationNeuralReceiverAdapter, demodulationOfdmEqualize,
-  demodulationOfdmPilotObservation, demodulationOfdmReceive, demodulationPhaseTrackingReceiverAdapter,
-  foundationClipImageEmbed, foundationClipRetrievalRank, foundationClipTextEmbed, foundationDiffusionStateToImage,
-  foundationImportanceMap, foundationKnowledgeBase, foundationLocalStateToImage, foundationSamSegment,
-  foundationSemanticStateGround, foundationSemanticStatePayloadDecode, foundationSemanticStatePayloadEncode,
-  foundationSemanticStateToText, foundationTextMaskRepair, foundationTextSemanticStateEncode, foundationVlmImageToState,
-  foundationVqaAnswerFromPacket, foundationVqaPayloadDecode, foundationVqaPayloadEncode, foundationVqaSemanticSelect,
-  foundationVqaTransformersAnswer, foundationYoloDetect, foundationYoloSegment, hardwareEnvelopeClip,
-  hardwarePowerAmplifier, hardwareQuantizer, hardwareReceiverIqImbalance, metricsAoaEstimation, metricsBeamforming,
-  metricsBitErrorRate, metricsBlockErrorRate, metricsCaptioning, metricsChannelEstimation, metricsClassification,
-  metricsCsiFeedback, metricsDetection, metricsEmbeddingSimilarity, metricsExternalClassification, metricsExternalText,
-  metricsHarq, metricsImageDeliveryStatus, metricsImageReconstruction, metricsImportanceWeightedError, metricsIsacOfdm,
-  metricsLeoNtnTracking, metricsLocalization, metricsModulationClassification, metricsMuMimo, metricsNearFieldFocusing,
-  metricsNrLdpcOfdmDelivery, metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation, metricsRangeDoppler,
-  metricsResourceAllocation, metricsRetrieval, metricsRis, metricsSegmentation, metricsSemanticStateFaithfulness,
-  metricsTextCorpusScores, metricsTextSemanticSimilarity, metricsVqa, modelAoaEstimatorAdapter, modelAvifDecode,
-  modelAvifEncode, modelBeamformingAdapter, modelBeampattern, modelCausalCsiPowerAllocator,
-  modelChannelEstimatorAdapter, modelCodeclibAnalysisEncode, modelCodeclibAotiDecode, modelCodeclibAotiEncode,
-  modelCodeclibAotiEntropyDecode, modelCodeclibAotiEntropyEncode, modelCodeclibDecode, modelCodeclibEncode,
-  modelCodeclibEntropyDecode, modelCodeclibEntropyEncode, modelCodeclibExportAoti, modelCodeclibExportOnnx,
-  modelCodeclibOnnxCppDecode, modelCodeclibOnnxCppEncode, modelCodeclibOnnxCppEntropyDecode,
-  modelCodeclibOnnxCppEntropyEncode, modelCodeclibOnnxDecode, modelCodeclibOnnxEncode, modelCodeclibOnnxEntropyDecode,
-  modelCodeclibOnnxEntropyEncode, modelCodeclibOpenvinoDecode, modelCodeclibOpenvinoEncode,
-  modelCodeclibOpenvinoEntropyDecode, modelCodeclibOpenvinoEntropyEncode, modelCodeclibSynthesisDecode,
-  modelCsiFeedbackDecoder, modelCsiFeedbackEncoder, modelCsiMrtPrecoder, modelDeepjsccExternalDecode,
-  modelDeepjsccExternalEncode, modelDiffusersAutoencoderklDecode, modelDiffusersAutoencoderklEncode,
-  modelDiffusersVqmodelDecode, modelDiffusersVqmodelEncode, modelEqualPowerAllocator, modelExternalDecodeBits,
-  modelExternalDecodeIndices, modelExternalDecodeLatents, modelExternalEncodeBits, modelExternalEncodeIndices,
-  modelExternalEncodeLatents, modelExternalReadTexts, modelIsacOfdmAllocatorAdapter, modelJpegDecode, modelJpegEncode,
-  modelLeoNtnTrackingAdapter, modelLinearAnalogDecode, modelLinearAnalogEncode, modelLocalizationAdapter,
-  modelLsChannelEstimator, modelModulationClassifierAdapter, modelMrtBeamformer, modelMuMimoPrecoder,
-  modelMultiAoaEstimator, modelMusicAoaEstimator, modelNearFieldEstimatorAdapter, modelNrMcsSelector,
-  modelOfdmChannelEstimator, modelProportionalFairScheduler, modelRangeDopplerMap, modelResourceAllocationAdapter,
-  modelRisPhaseOptimizer, modelSymbolPowerAllocator, modelTextBartJsccDecode, modelTextBartJsccEncode,
-  modelTextEntropyDecode, modelTextEntropyEncode, modelTextUtf8Decode, modelTextUtf8Encode, modelToyVqvaeDecode,
-  modelToyVqvaeEncode, modelTrilaterationLocalizer, modelWaterFillingPowerAllocator, modelWebpDecode, modelWebpEncode,
-  modulationDigitalModulate, modulationIdentityModulate, modulationLearnedConstellation, modulationOfdmPilotInsert,
-  modulationOfdmWaveform, modulationQpskPilotModulate, noiseRepresentationIndices, noiseRepresentationLatents,
-  noiseSourceImagePerturbation, noiseSourceTextPerturbation, sourceAiPhyChannelRealization, sourceAiPhyPilotChannel,
-  sourceAiPhyPilotPattern, sourceAoaScene, sourceBeamformingScenario, sourceBitManifest, sourceCoco128Detection,
-  sourceCoco8Segmentation, sourceExternalClassificationDataset, sourceExternalTexts, sourceFlickr8kRetrieval,
-  sourceImageDataset, sourceIsacEchoScenario, sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget,
-  sourceLeoNtnTrackingScenario, sourceLocalNpzImages, sourceLocalizationGeometry, sourceLocalizationSensingScenario,
-  sourceModulationFrames, sourceMuMimoScenario, sourceNearFieldXlMimoScenario, sourceNrTransportFormat,
-  sourceRandomBits, sourceResourceAllocationScenario, sourceRetrievalSmoke, sourceRisScenario,
-  sourceSemanticArtifactsSmoke, sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqaManifest,
-  sourceVqaSmallHf, sourceVqaSmoke, wirelessCarrierPhaseImpairment, wirelessChannel, wirelessDigitalLink,
-  wirelessMimoOfdmChannel, wirelessMisoOfdmCsi, wirelessModulationAwgnObservation, wirelessMultipathWaveform,
-  wirelessOfdmChannelState, wirelessOfdmDelayedCsi, wirelessPilotObservation, wirelessRangeObservation,
-  wirelessUlaArrayObservation,
+const MODULES = [
+  antennaAoaEstimatorAdapter, antennaBeamformingAdapter, antennaBeampattern, antennaCsiMrtPrecoder,
+  antennaMrtBeamformer, antennaMuMimoPrecoder, antennaMultiAoaEstimator, antennaMusicAoaEstimator,
+  antennaNearFieldEstimatorAdapter, antennaRisPhaseOptimizer, channelBitBoundary, channelBitCountMatch,
+  channelBitsToIndices, channelBitsToLatents, channelCapacityOracleDigitalLink, channelCommunicationResourceAccounting,
+  channelCommunicationResourceAccountingV2, channelCommunicationResourceAccountingV3, channelCrc32Check,
+  channelCsiFeedbackLink, channelIdentityDecoder, channelIdentityEncoder, channelIdentityLink,
+  channelIdentitySymbolLink, channelIndicesToBits, channelJpegCapacityOracle, channelLatentsToBits,
+  channelNrHarqCombine, channelNrLdpcDecoder, channelNrLdpcEncoder, channelNrPolarDecoder, channelNrPolarEncoder,
+  channelPacketizeCrc32, channelPacketizeCrc32V2, channelPayloadPassthroughDecoder, channelPayloadPassthroughEncoder,
+  channelRepetitionDecoder, channelRepetitionEncoder, channelSymbolBoundary, channelSymbolCountMatch,
+  channelSymbolPowerAllocation, channelSymbolPowerIdentity, channelSymbolPowerNormalize, channelUnequalErrorProtection,
+  channelUnequalErrorProtectionDecoder, codecDiffusers, codecExternal, codecJpeg, codecTextEntropy, codecTextUtf8,
+  codecToyVqvae, codecWebpAvif, codeclibCodeclib, codeclibCodeclibExportOnnx, codeclibCodeclibRuntimes,
+  demodulationConstellationDemapper, demodulationDigitalDemodulate, demodulationIdentityDemodulate,
+  demodulationMimoDetect, demodulationNeuralReceiverAdapter, demodulationOfdmEqualize, demodulationOfdmPilotObservation,
+  demodulationOfdmReceive, demodulationPhaseTrackingReceiverAdapter, estimationChannelEstimatorAdapter,
+  estimationCsiFeedbackDecoder, estimationCsiFeedbackEncoder, estimationLsChannelEstimator,
+  estimationModulationClassifierAdapter, estimationOfdmChannelEstimator, foundationClipImageEmbed,
+  foundationClipRetrievalRank, foundationClipTextEmbed, foundationDiffusionStateToImage, foundationImportanceMap,
+  foundationKnowledgeBase, foundationLocalStateToImage, foundationSamSegment, foundationSemanticStateGround,
+  foundationSemanticStatePayloadDecode, foundationSemanticStatePayloadEncode, foundationSemanticStateToText,
+  foundationTextMaskRepair, foundationTextSemanticStateEncode, foundationVlmImageToState, foundationVqaAnswerFromPacket,
+  foundationVqaPayloadDecode, foundationVqaPayloadEncode, foundationVqaSemanticSelect, foundationVqaTransformersAnswer,
+  foundationYoloDetect, foundationYoloSegment, hardwareEnvelopeClip, hardwarePowerAmplifier, hardwareQuantizer,
+  hardwareReceiverIqImbalance, jointCodingDeepjsccExternalDecode, jointCodingDeepjsccExternalEncode,
+  jointCodingLinearAnalogDecode, jointCodingLinearAnalogEncode, jointCodingTextBartJsccDecode,
+  jointCodingTextBartJsccEncode, metricsAoaEstimation, metricsBeamforming, metricsBitErrorRate, metricsBlockErrorRate,
+  metricsCaptioning, metricsChannelEstimation, metricsClassification, metricsCsiFeedback, metricsDetection,
+  metricsEmbeddingSimilarity, metricsExternal, metricsHarq, metricsImageDeliveryStatus, metricsImageReconstruction,
+  metricsImportanceWeightedError, metricsIsacOfdm, metricsLeoNtnTracking, metricsLocalization,
+  metricsModulationClassification, metricsMuMimo, metricsNearFieldFocusing, metricsNrLdpcOfdmDelivery,
+  metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation, metricsRangeDoppler, metricsResourceAllocation,
+  metricsRetrieval, metricsRis, metricsSegmentation, metricsSemanticStateFaithfulness, metricsTextCorpusScores,
+  metricsTextSemanticSimilarity, metricsVqa, modulationDigitalModulate, modulationIdentityModulate,
+  modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform, modulationQpskPilotModulate,
+  noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation, noiseSourceTextPerturbation,
+  resourceCausalCsiPowerAllocator, resourceEqualPowerAllocator, resourceNrMcsSelector,
+  resourceProportionalFairScheduler, resourceResourceAllocationAdapter, resourceSymbolPowerAllocator,
+  resourceWaterFillingPowerAllocator, sensingIsacOfdmAllocatorAdapter, sensingLeoNtnTrackingAdapter,
+  sensingLocalizationAdapter, sensingRangeDopplerMap, sensingTrilaterationLocalizer, sourceAiPhyChannelRealization,
+  sourceAiPhyPilotChannel, sourceAiPhyPilotPattern, sourceAoaScene, sourceBeamformingScenario, sourceBitManifest,
+  sourceCoco128Detection, sourceCoco8Segmentation, sourceExternal, sourceFlickr8kRetrieval, sourceImageDataset,
+  sourceIsacEchoScenario, sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget, sourceLeoNtnTrackingScenario,
+  sourceLocalNpzImages, sourceLocalizationGeometry, sourceLocalizationSensingScenario, sourceModulationFrames,
+  sourceMuMimoScenario, sourceNearFieldXlMimoScenario, sourceNrTransportFormat, sourceRandomBits,
+  sourceResourceAllocationScenario, sourceRetrievalSmoke, sourceRisScenario, sourceSemanticArtifactsSmoke,
+  sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqaManifest, sourceVqaSmallHf, sourceVqaSmoke,
+  wirelessCarrierPhaseImpairment, wirelessChannel, wirelessDigitalLink, wirelessMimoOfdmChannel, wirelessMisoOfdmCsi,
+  wirelessModulationAwgnObservation, wirelessMultipathWaveform, wirelessOfdmChannelState, wirelessOfdmDelayedCsi,
+  wirelessPilotObservation, wirelessRangeObservation, wirelessUlaArrayObservation,
 ];
+const BY_ID = new Map(MODULES.flat().map((operation) => [operation.id, operation]));
 
-export const BUILTIN_OPERATIONS: RegisteredOperation[] = OPERATIONS.map((operation) => ({
-  operation,
-  moduleUrl: new URL(digests.operations[operation.id as keyof typeof digests.operations].module, import.meta.url).href,
+export const BUILTIN_OPERATIONS: RegisteredOperation[] = Object.entries(digests.operations).map(([id, { module }]) => ({
+  operation: BY_ID.get(id)!,
+  moduleUrl: new URL(module, import.meta.url).href,
 }));

@@ -10,13 +10,12 @@ import { ownPlace } from "../lib/artifact/code_place.ts";
 import { PROGRAM_NAME, programForm } from "../lib/artifact/program.ts";
 import { messageOf, type Operation, placedError, SvcError } from "./api.ts";
 import { nodeModule } from "../lib/contract/node_builtins.ts";
-import { type RegisteredOperation, Registry } from "../lib/contract/registry.ts";
+import { exportedOperation, type RegisteredOperation, Registry } from "../lib/contract/registry.ts";
 import digests from "./contract_digests.json" with { type: "json" };
 
 /**
  * Builds a registry.
- * @param modules URLs or paths of modules whose default export is an operation, or a list of operations, each of which is also
- *   the default export of its own module
+ * @param modules URLs or paths of modules whose default export is an operation
  * @throws SvcError `operation_file_invalid` for a module that cannot be loaded or exports no operation,
  *   `operation_duplicate` for a repeated id
  * @example
@@ -43,7 +42,7 @@ function lazyOperations(): RegisteredOperation[] {
   return Object.entries(digests.operations).map(([id, { module, contract_sha256 }]) => {
     const url = new URL(module, import.meta.url);
     let loaded: Operation | undefined;
-    const load = () => loaded ??= (require(fileURLToPath(url)) as { default: Operation }).default;
+    const load = () => loaded ??= exportedOperation(require(fileURLToPath(url)), id)!;
     const operation: Operation = {
       id,
       get definition() {

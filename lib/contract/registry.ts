@@ -9,7 +9,7 @@ import type { JsonObject } from "./value.ts";
 /** An operation with its module, which workers import. */
 export interface RegisteredOperation {
   readonly operation: Operation;
-  /** URL of the module whose default export is the operation; with a binding, whose `operationOf` constructs it. */
+  /** URL of the module that exports the operation by default, alone or in a list; with a binding, `operationOf` constructs it. */
   readonly moduleUrl: string;
   /** Document from which a worker constructs the operation. */
   readonly binding?: JsonObject;
@@ -20,6 +20,10 @@ export interface RegisteredOperation {
   /** Findings against running it now, requested before every run, also with a cached plan. */
   verify?(): Diagnostic[];
 }
+
+/** The operation of an id that a module exports by default, alone or in the list of a family. */
+export const exportedOperation = (module: { default?: Operation | Operation[] }, id: string): Operation | undefined =>
+  [module.default ?? []].flat().find((operation) => operation.id === id);
 
 export class Registry {
   readonly #entries = new Map<string, RegisteredOperation>();

@@ -6,6 +6,7 @@ import { setProgramFolder } from "../artifact/program.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { asObject, parseJson } from "../contract/json.ts";
 import type { Operation } from "../contract/operation.ts";
+import { exportedOperation } from "../contract/registry.ts";
 import { codeOf } from "../contract/system_error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { collectDropped, dropShared } from "./memory.ts";
@@ -16,7 +17,9 @@ const loaded = new Map<string, Promise<Operation>>();
 
 async function loadOperation({ moduleUrl, operationId, binding }: StepTask): Promise<Operation> {
   const module = await import(moduleUrl) as { default?: Operation; operationOf?(binding: JsonObject): Operation };
-  const operation = binding === null ? module.default : module.operationOf?.(asObject(parseJson(binding)));
+  const operation = binding === null
+    ? exportedOperation(module, operationId)
+    : module.operationOf?.(asObject(parseJson(binding)));
   if (operation?.id !== operationId) {
     throw new SvcError(
       "implementation_changed",
@@ -29,7 +32,7 @@ async function loadOperation({ moduleUrl, operationId, binding }: StepTask): Pro
 const send = (reply: WorkerReply) => self.postMessage(reply);
 
 function load(task: StepTask): Promise<Operation> {
-  const key = task.binding ?? task.moduleUrl;
+  const key = task.binding ?? `${task.moduleUrl} ${task.operationId}`;
   let operation = loaded.get(key);
   if (operation === undefined) loaded.set(key, operation = loadOperation(task));
   return operation;

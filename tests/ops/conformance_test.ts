@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { conformanceChecks } from "../../lib/conformance/suite.ts";
 import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
 import { ONNX_BUNDLE } from "../../lib/contract/kinds.ts";
-import { Registry } from "../../lib/contract/registry.ts";
+import { exportedOperation, Registry } from "../../lib/contract/registry.ts";
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
@@ -57,7 +57,7 @@ Deno.test("all operations register together, and each module exports what the in
   registry.register(BUILTIN_OPERATIONS);
   assert.deepEqual(BUILTIN_OPERATIONS.map((entry) => entry.operation.id), registry.ids());
   for (const { operation, moduleUrl } of BUILTIN_OPERATIONS) {
-    assert.equal((await import(moduleUrl)).default, operation, moduleUrl);
+    assert.equal(exportedOperation(await import(moduleUrl), operation.id), operation, moduleUrl);
   }
 });
 

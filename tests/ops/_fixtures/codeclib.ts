@@ -1,10 +1,7 @@
 /** Conformance cases of the learned codec, on the bundled model; of autoencoders and text coders, on those of tests. */
-import analysisEncode from "../../../ops/codeclib/codeclib_analysis_encode.ts";
 import exportOnnx from "../../../ops/codeclib/codeclib_export_onnx.ts";
-import encode from "../../../ops/codeclib/codeclib_encode.ts";
-import entropyEncode from "../../../ops/codeclib/codeclib_entropy_encode.ts";
-import klEncode from "../../../ops/codec/diffusers_autoencoderkl_encode.ts";
-import vqEncode from "../../../ops/codec/diffusers_vqmodel_encode.ts";
+import codeclibFamily from "../../../ops/codeclib/codeclib.ts";
+import diffusers from "../../../ops/codec/diffusers.ts";
 import textEncode from "../../../ops/joint_coding/text_bart_jscc_encode.ts";
 import published from "../../../lib/model/codecs.json" with { type: "json" };
 import { NETWORKS, TABLES } from "../../../ops/codeclib/_codeclib_tables.ts";
@@ -14,6 +11,10 @@ import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { tinyAutoencoder, tinyTextCoder } from "../../support/tiny_models.ts";
 import { runOperation } from "../harness.ts";
 import { textsInput } from "../inputs.ts";
+
+const [encode, , analysisEncode, , entropyEncode] = codeclibFamily;
+
+const [klEncode, , vqEncode] = diffusers;
 
 export const MODEL = "svc_tiny_hyperprior";
 const shipped = (name: string) =>

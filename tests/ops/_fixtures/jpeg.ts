@@ -1,10 +1,13 @@
 /** Conformance cases of the operations on files of conventional image codecs. */
-import modelAvifEncode from "../../../ops/codec/avif_encode.ts";
-import modelWebpEncode from "../../../ops/codec/webp_encode.ts";
-import modelJpegEncode from "../../../ops/codec/jpeg_encode.ts";
+import webpAvif from "../../../ops/codec/webp_avif.ts";
+import jpeg from "../../../ops/codec/jpeg.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { runOperation } from "../harness.ts";
+
+const [modelWebpEncode, , modelAvifEncode] = webpAvif;
+
+const [modelJpegEncode] = jpeg;
 
 function images() {
   const shape = { count: 2, height: 17, width: 23, channels: 3, dtype: "uint8" as const };

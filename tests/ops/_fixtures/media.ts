@@ -1,6 +1,5 @@
 /** Conformance cases of the operations on images and texts, and of noise on sources and representations. */
 import type { FileAccess } from "../../../lib/contract/operation.ts";
-import { entropyFormat, textModel } from "../../../ops/codec/_text_entropy.ts";
 import { readBundledFile } from "../../../lib/artifact/bundled.ts";
 import { writeNpz } from "../../../lib/artifact/npz.ts";
 import { bitsArtifact, imagesArtifact } from "../../../lib/artifact/values.ts";
@@ -26,11 +25,12 @@ function textPayload() {
 }
 
 function entropyPayload() {
-  const messages = ["one two three four", "rain"].map((text) => textModel(3).encode(text));
-  const bits = unpackBits(Uint8Array.from(messages.flatMap((message) => [...message])));
+  // "one two three four" and "rain".
+  const messages = [[234, 178, 78, 220, 241, 143, 79, 236], [238, 92, 135, 40]];
+  const bits = unpackBits(Uint8Array.from(messages.flat()));
   return payloadInput(bits, {
     text_ids: ["a", "b"],
-    payload_format: entropyFormat(3),
+    payload_format: "text_entropy_svc-english-v1_order_3",
     source_item_counts: messages.map((message) => 8 * message.length),
   });
 }

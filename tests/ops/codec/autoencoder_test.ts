@@ -1,9 +1,6 @@
 /** Autoencoders from folders of ONNX files, on one whose answers are known by hand. */
 import assert from "node:assert/strict";
-import klDecode from "../../../ops/codec/diffusers_autoencoderkl_decode.ts";
-import klEncode from "../../../ops/codec/diffusers_autoencoderkl_encode.ts";
-import vqDecode from "../../../ops/codec/diffusers_vqmodel_decode.ts";
-import vqEncode from "../../../ops/codec/diffusers_vqmodel_encode.ts";
+import diffusers from "../../../ops/codec/diffusers.ts";
 import { imagesArtifact, imagesOf } from "../../../lib/artifact/values.ts";
 import type { InputArtifact } from "../../../lib/contract/operation.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
@@ -12,6 +9,8 @@ import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
 import { scalingModel } from "../../support/onnx_writer.ts";
 import { tinyAutoencoder } from "../../support/tiny_models.ts";
 import { refuses, runOperation } from "../harness.ts";
+
+const [klEncode, klDecode, vqEncode, vqDecode] = diffusers;
 
 const models = { autoencoder: tinyAutoencoder() };
 /** Blocks of 4 by 4 pixels in given colours, two rows of two. */

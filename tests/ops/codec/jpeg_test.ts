@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
-import decode from "../../../ops/codec/jpeg_decode.ts";
-import encode from "../../../ops/codec/jpeg_encode.ts";
+import jpegFamily from "../../../ops/codec/jpeg.ts";
 import { decodeJpeg } from "../../../lib/artifact/jpeg/decoder.ts";
 import { encodeJpeg, type JpegImage } from "../../../lib/artifact/jpeg/encoder.ts";
 import { bitsArtifact, bitsOf, type ImageBatch, imagesArtifact, imagesOf } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { packBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { refuses, runOperation } from "../harness.ts";
+
+const [encode, decode] = jpegFamily;
 
 /** Smooth pictures with a texture that differs from image to image. */
 function pictures(count: number, height: number, width: number, channels: number): ImageBatch {

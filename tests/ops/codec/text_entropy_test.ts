@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import decode from "../../../ops/codec/text_entropy_decode.ts";
-import encode from "../../../ops/codec/text_entropy_encode.ts";
+import textEntropy from "../../../ops/codec/text_entropy.ts";
 import { bitsArtifact, bitsOf, textsArtifact, textsOf } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { TextModel } from "../../../lib/numeric/coding/text_model.ts";
 import { SEMANTIC_TEXT_SMOKE } from "../../../ops/source/_semantic_text_smoke.ts";
 import { refuses, runOperation } from "../harness.ts";
+
+const [encode, decode] = textEntropy;
 
 const ITEMS = [
   ...Object.entries(SEMANTIC_TEXT_SMOKE).map(([id, text]) => ({ id, text })),

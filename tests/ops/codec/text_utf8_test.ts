@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import decode from "../../../ops/codec/text_utf8_decode.ts";
-import encode from "../../../ops/codec/text_utf8_encode.ts";
+import textUtf8 from "../../../ops/codec/text_utf8.ts";
 import { bitsArtifact, bitsOf, textsArtifact, textsOf } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { packBits, unpackBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { Generator } from "../../../lib/numeric/random/random.ts";
 import { refuses, runOperation } from "../harness.ts";
+
+const [encode, decode] = textUtf8;
 
 const ITEMS = [{ id: "a", text: "Grüße, 21.5 °C 😀" }, { id: "b", text: "" }, { id: "c", text: 'quo"te\n\\' }];
 

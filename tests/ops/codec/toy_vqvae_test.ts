@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import encode from "../../../ops/codec/toy_vqvae_encode.ts";
-import decode from "../../../ops/codec/toy_vqvae_decode.ts";
+import toyVqvae from "../../../ops/codec/toy_vqvae.ts";
 import stored from "../../../ops/codec/_toy_codebook.json" with { type: "json" };
 import { toyCodebook } from "../../../ops/codec/_toy_codebook.ts";
 import { trainToyCodebook } from "../../../ops/codec/_train_toy_codebook.ts";
@@ -8,6 +7,8 @@ import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { refuses, runOperation } from "../harness.ts";
+
+const [encode, decode] = toyVqvae;
 
 interface Picture {
   height: number;

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
-import avifDecode from "../../../ops/codec/avif_decode.ts";
-import avifEncode from "../../../ops/codec/avif_encode.ts";
-import webpDecode from "../../../ops/codec/webp_decode.ts";
-import webpEncode from "../../../ops/codec/webp_encode.ts";
+import webpAvif from "../../../ops/codec/webp_avif.ts";
 import { bitsArtifact, bitsOf, type ImageBatch, imagesArtifact, imagesOf } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { packBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { refuses, runOperation } from "../harness.ts";
+
+const [webpEncode, webpDecode, avifEncode, avifDecode] = webpAvif;
 
 function pictures(count: number, height: number, width: number, channels: number): ImageBatch {
   const data = new Uint8Array(count * height * width * channels);

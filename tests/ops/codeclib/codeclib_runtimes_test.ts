@@ -1,28 +1,12 @@
 /** The runtimes of learned codecs beside the sandbox: one contract for all, and a reason where one cannot run. */
 import assert from "node:assert/strict";
-import aotiDecode from "../../../ops/codeclib/codeclib_aoti_decode.ts";
-import aotiEncode from "../../../ops/codeclib/codeclib_aoti_encode.ts";
-import aotiEntropyDecode from "../../../ops/codeclib/codeclib_aoti_entropy_decode.ts";
-import aotiEntropyEncode from "../../../ops/codeclib/codeclib_aoti_entropy_encode.ts";
-import exportAoti from "../../../ops/codeclib/codeclib_export_aoti.ts";
-import cppDecode from "../../../ops/codeclib/codeclib_onnx_cpp_decode.ts";
-import cppEncode from "../../../ops/codeclib/codeclib_onnx_cpp_encode.ts";
-import cppEntropyDecode from "../../../ops/codeclib/codeclib_onnx_cpp_entropy_decode.ts";
-import cppEntropyEncode from "../../../ops/codeclib/codeclib_onnx_cpp_entropy_encode.ts";
-import onnxDecode from "../../../ops/codeclib/codeclib_onnx_decode.ts";
-import onnxEncode from "../../../ops/codeclib/codeclib_onnx_encode.ts";
-import onnxEntropyDecode from "../../../ops/codeclib/codeclib_onnx_entropy_decode.ts";
-import onnxEntropyEncode from "../../../ops/codeclib/codeclib_onnx_entropy_encode.ts";
-import openvinoDecode from "../../../ops/codeclib/codeclib_openvino_decode.ts";
-import openvinoEncode from "../../../ops/codeclib/codeclib_openvino_encode.ts";
-import openvinoEntropyDecode from "../../../ops/codeclib/codeclib_openvino_entropy_decode.ts";
-import openvinoEntropyEncode from "../../../ops/codeclib/codeclib_openvino_entropy_encode.ts";
+import runtimes from "../../../ops/codeclib/codeclib_runtimes.ts";
 import { acceleratorLack } from "../../../lib/onnx/accelerator.ts";
 
-const ONNX = [onnxEncode, onnxDecode, onnxEntropyEncode, onnxEntropyDecode];
-const CPP = [cppEncode, cppDecode, cppEntropyEncode, cppEntropyDecode];
-const OPENVINO = [openvinoEncode, openvinoDecode, openvinoEntropyEncode, openvinoEntropyDecode];
-const AOTI = [aotiEncode, aotiDecode, aotiEntropyEncode, aotiEntropyDecode];
+const ROLES = ["encode", "decode", "entropy_encode", "entropy_decode"];
+const find = (id: string) => runtimes.find((operation) => operation.id === `model.codeclib_${id}`)!;
+const [ONNX, CPP, OPENVINO, AOTI] = ["onnx", "onnx_cpp", "openvino", "aoti"]
+  .map((runtime) => ROLES.map((role) => find(`${runtime}_${role}`)));
 
 Deno.test("every runtime has the ports and metadata of the sandbox", () => {
   for (const runtime of [CPP, OPENVINO]) {
@@ -37,7 +21,7 @@ Deno.test("every runtime has the ports and metadata of the sandbox", () => {
 });
 
 Deno.test("networks on OpenVINO and compiled ones are listed as planned, with the reason, and refuse to run", () => {
-  for (const { definition, contract } of [...OPENVINO, ...AOTI, exportAoti]) {
+  for (const { definition, contract } of [...OPENVINO, ...AOTI, find("export_aoti")]) {
     for (const { status, notes } of contract.materializations) {
       assert.equal(status, "planned");
       assert.match(String(notes), /^(The package openvino-node contains no runtime|A compiled bundle is machine code)/);

@@ -1,22 +1,11 @@
 /** The learned codec end to end on the bundled model: round trips, rates, damage, refusals. */
 import assert from "node:assert/strict";
-import aotiDecode from "../../../ops/codeclib/codeclib_aoti_decode.ts";
-import aotiEncode from "../../../ops/codeclib/codeclib_aoti_encode.ts";
-import analysisEncode from "../../../ops/codeclib/codeclib_analysis_encode.ts";
-import decode from "../../../ops/codeclib/codeclib_decode.ts";
-import encode from "../../../ops/codeclib/codeclib_encode.ts";
+import codeclibFamily from "../../../ops/codeclib/codeclib.ts";
 import exportOnnx from "../../../ops/codeclib/codeclib_export_onnx.ts";
-import onnxDecode from "../../../ops/codeclib/codeclib_onnx_decode.ts";
-import onnxEncode from "../../../ops/codeclib/codeclib_onnx_encode.ts";
-import onnxEntropyDecode from "../../../ops/codeclib/codeclib_onnx_entropy_decode.ts";
-import onnxEntropyEncode from "../../../ops/codeclib/codeclib_onnx_entropy_encode.ts";
-import entropyDecode from "../../../ops/codeclib/codeclib_entropy_decode.ts";
-import entropyEncode from "../../../ops/codeclib/codeclib_entropy_encode.ts";
-import synthesisDecode from "../../../ops/codeclib/codeclib_synthesis_decode.ts";
+import runtimes from "../../../ops/codeclib/codeclib_runtimes.ts";
 import imageReconstruction from "../../../ops/metrics/image_reconstruction.ts";
 import imageDataset from "../../../ops/source/image_dataset.ts";
-import jpegDecode from "../../../ops/codec/jpeg_decode.ts";
-import jpegEncode from "../../../ops/codec/jpeg_encode.ts";
+import jpegFamily from "../../../ops/codec/jpeg.ts";
 import { decodeArtifact, encodeArtifact } from "../../../lib/artifact/codec.ts";
 import { bitsArtifact, bitsOf, imagesOf } from "../../../lib/artifact/values.ts";
 import type { SvcError } from "../../../lib/contract/error.ts";
@@ -27,6 +16,20 @@ import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
 import { bundle, latents, MODEL, models, pictures, TINY } from "../_fixtures/codeclib.ts";
 import { runOperation } from "../harness.ts";
+
+const [encode, decode, analysisEncode, synthesisDecode, entropyEncode, entropyDecode] = codeclibFamily;
+
+const [onnxEncode, onnxDecode, onnxEntropyEncode, onnxEntropyDecode, aotiEncode, aotiDecode] = [
+  "onnx_encode",
+  "onnx_decode",
+  "onnx_entropy_encode",
+  "onnx_entropy_decode",
+  "aoti_encode",
+  "aoti_decode",
+]
+  .map((name) => runtimes.find(({ id }) => id === `model.codeclib_${name}`)!);
+
+const [jpegEncode, jpegDecode] = jpegFamily;
 
 /** The sandbox of the model stays from test to test; the last one ends it. */
 const SHARED = { sanitizeOps: false, sanitizeResources: false };

@@ -4,8 +4,7 @@ import decode from "../../../ops/foundation/vqa_payload_decode.ts";
 import encode from "../../../ops/foundation/vqa_payload_encode.ts";
 import select from "../../../ops/foundation/vqa_semantic_select.ts";
 import { answerByRules } from "../../../ops/foundation/_vqa_rules.ts";
-import jpegDecode from "../../../ops/codec/jpeg_decode.ts";
-import jpegEncode from "../../../ops/codec/jpeg_encode.ts";
+import jpeg from "../../../ops/codec/jpeg.ts";
 import detection from "../../../ops/metrics/detection.ts";
 import vqa from "../../../ops/metrics/vqa.ts";
 import manifest from "../../../ops/source/vqa_manifest.ts";
@@ -20,6 +19,8 @@ import { readPlainScene } from "../../../lib/numeric/image/plain_scene.ts";
 import { paintScene } from "../../../lib/numeric/image/scenes.ts";
 import { answersInput, packetBits, packetInput, questionsInput, twoPictures } from "../_fixtures/meaning.ts";
 import { type GivenInput, refuses, runOperation } from "../harness.ts";
+
+const [jpegEncode, jpegDecode] = jpeg;
 
 const EXACT = "vqa.single_reference_exact_match";
 const itemsOf = (input: { json(): JsonObject }) => input.json().items as JsonObject[];

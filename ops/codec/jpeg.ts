@@ -1,3 +1,25 @@
+/** JPEG files as payload bits, and back. */
+import { defineOperation, z } from "../api.ts";
+import { imagesOf } from "../../lib/artifact/values.ts";
+import {
+  BUDGET_PARAMS,
+  decodeImages,
+  DECODER_PARAMS,
+  encodeImages,
+  IMAGE_DECODER,
+  IMAGE_ENCODER,
+} from "../_coded_images.ts";
+import { JPEG_ENTROPY, JPEG_STREAM_PARAMS, subsamplingOf } from "../_jpeg_images.ts";
+
+const parameters = z.strictObject({
+  quality: z.int().min(1).max(100).default(75)
+    .describe("scale of the quantisation tables; 100 is finest; without effect with a budget"),
+  subsampling: z.enum(["keep", "444", "422", "420"]).default("420")
+    .describe("chroma subsampling; keep: that of the source file if known, else 444"),
+  ...JPEG_STREAM_PARAMS,
+  ...BUDGET_PARAMS,
+});
+
 /**
  * Images as JPEG files in one payload container, eight bits per byte, most significant bit first.
  *
@@ -15,21 +37,7 @@
  * Source: ITU-T T.81; quality scale and tables after Annex K as libjpeg applies them. Abbreviated streams:
  * lib/artifact/jpeg/abbreviated.ts.
  */
-import { defineOperation, z } from "../api.ts";
-import { imagesOf } from "../../lib/artifact/values.ts";
-import { BUDGET_PARAMS, encodeImages, IMAGE_ENCODER } from "../_coded_images.ts";
-import { JPEG_ENTROPY, JPEG_STREAM_PARAMS, subsamplingOf } from "../_jpeg_images.ts";
-
-const parameters = z.strictObject({
-  quality: z.int().min(1).max(100).default(75)
-    .describe("scale of the quantisation tables; 100 is finest; without effect with a budget"),
-  subsampling: z.enum(["keep", "444", "422", "420"]).default("420")
-    .describe("chroma subsampling; keep: that of the source file if known, else 444"),
-  ...JPEG_STREAM_PARAMS,
-  ...BUDGET_PARAMS,
-});
-
-export default defineOperation({
+const jpegEncode = defineOperation({
   id: "model.jpeg_encode",
   name: "JPEG images to bit payload",
   description: "Encodes images as JPEG files and emits them as payload bits",
@@ -73,3 +81,26 @@ function filled(data: Uint8Array, length: number): Uint8Array {
   whole.set(data.subarray(-2), length - 2);
   return whole;
 }
+
+/**
+ * Payload bits back to images. Number, size, sample type and boundaries of the images come from the trusted metadata;
+ * an image has failed if the link reported it, its file is damaged, or it decodes to another size. Files and abbreviated
+ * the first byte of a stream gives its form; an image of half the width and height is enlarged.
+ *
+ * on_error sets the treatment of a failed image: fail refuses the payload, zeros and erasure give black, gray_image and
+ * report_outage middle grey. All but fail list the failed images in the metadata (failed_item_indices, delivered).
+ */
+const jpegDecode = defineOperation({
+  id: "model.jpeg_decode",
+  name: "JPEG bit payload to images",
+  description: "Decodes JPEG payloads; error policies other than fail are for outage and corruption studies",
+  ...IMAGE_DECODER,
+  params: z.strictObject(DECODER_PARAMS),
+  entropyInfo: JPEG_ENTROPY,
+  async run({ inputs: { bits }, params, progress, cancellation }) {
+    const { decodeJpegStream } = await import("../../lib/artifact/jpeg/within_budget.ts");
+    return await decodeImages(bits, params, { codec: "jpeg", decode: decodeJpegStream }, { progress, cancellation });
+  },
+});
+
+export default [jpegEncode, jpegDecode];

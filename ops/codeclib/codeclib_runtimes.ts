@@ -1,6 +1,14 @@
 /**
- * The four operations on the networks of a codec in a bundle, for every runtime: analysis, synthesis, entropy coding and
- * decoding. Runtimes differ in their parameters, and some cannot run here.
+ * The operations on the networks of a codec in a bundle, for every runtime:
+ *
+ *     encode           images uint8 or float32 [N, H, W, C], C = 1 or 3 -> latents float32 [N, channel, h, w], in units of the
+ *                      step, at the exported quality
+ *     decode           latents -> images of the size and sample type of the source; the bundle must be that of the codec of the
+ *                      latents. Lost images (failed_item_indices) and latents that are not finite are failures
+ *     entropy_encode   latents -> bits, eight a byte, most significant bit first; the container is compact_binary_v1
+ *     entropy_decode   bits -> latents; a failed image is an error, or zeros that are listed in failed_item_indices
+ *
+ * Runtimes differ in their parameters, and some cannot run here. Source: _codeclib_codec.ts.
  */
 import {
   dataPlaneParameter,
@@ -25,7 +33,16 @@ import {
 import { imagesOf } from "../../lib/artifact/values.ts";
 import { executed } from "../_backends.ts";
 import { DELIVERED_IMAGES } from "../_jpeg_images.ts";
-import { CODECLIB_ENTROPY, DEVICE, factsOf, PAD_TO_MULTIPLE } from "./_codeclib.ts";
+import {
+  CODECLIB_ENTROPY,
+  DEVICE,
+  EXPORT_SIZE,
+  factsOf,
+  MODEL_PARAMS,
+  modelProblems,
+  PAD_TO_MULTIPLE,
+  VARIABLE_RATE_PARAMS,
+} from "./_codeclib.ts";
 import { checkMadeBy, openBundle, PROVIDER } from "./_codeclib_bundle.ts";
 import {
   analyseBatch,
@@ -65,7 +82,10 @@ const ONNX: CodecRuntime = {
   entropyParams: { device: DEVICE },
 };
 
-/** ONNX Runtime as the native library of the npm package onnxruntime-node. */
+/**
+ * ONNX Runtime as the native library of the optional npm package onnxruntime-node, without a sandbox. Results differ from those
+ * of the sandbox in the last digits of binary32; planning refuses the step where the runtime is missing.
+ */
 const ONNX_CPP: CodecRuntime = {
   id: "onnx_cpp",
   title: "ONNX C++",
@@ -91,6 +111,10 @@ const OPENVINO: CodecRuntime = {
     "installation scripts; model.codeclib_onnx_* run the same networks",
 };
 
+/**
+ * Networks compiled ahead of time: a shared library for one machine and one version of its framework. Running foreign machine
+ * code would need every permission, so planning refuses the step.
+ */
 const AOTI: CodecRuntime = {
   id: "aoti",
   title: "Compiled",
@@ -105,7 +129,7 @@ const RUNTIMES = { onnx: ONNX, onnx_cpp: ONNX_CPP, openvino: OPENVINO, aoti: AOT
 type RuntimeName = keyof typeof RUNTIMES;
 
 /** Contract and refusal of an operation that cannot run here. */
-export function plannedFor(runtime: RuntimeName, id: string) {
+function plannedFor(runtime: RuntimeName, id: string) {
   const { title, planned } = RUNTIMES[runtime];
   const materializations: Materialization[] = executed("python", "default", {}, { status: "planned", notes: planned });
   return {
@@ -144,7 +168,7 @@ const described = (runtime: RuntimeName, text: string) => {
 };
 
 /** Images to latents. */
-export function analysisOf(runtime: RuntimeName): Operation {
+function analysisOf(runtime: RuntimeName): Operation {
   const { title, bundle, params } = RUNTIMES[runtime], id = idOf(runtime, "encode");
   return defineOperation({
     id,
@@ -176,7 +200,7 @@ export function analysisOf(runtime: RuntimeName): Operation {
 }
 
 /** Latents to images. */
-export function synthesisOf(runtime: RuntimeName): Operation {
+function synthesisOf(runtime: RuntimeName): Operation {
   const { title, bundle, params } = RUNTIMES[runtime], id = idOf(runtime, "decode");
   return defineOperation({
     id,
@@ -198,7 +222,7 @@ export function synthesisOf(runtime: RuntimeName): Operation {
 }
 
 /** Latents to payload bits. */
-export function entropyCoderOf(runtime: RuntimeName): Operation {
+function entropyCoderOf(runtime: RuntimeName): Operation {
   const { title, bundle, params, entropyParams } = RUNTIMES[runtime], id = idOf(runtime, "entropy_encode");
   return defineOperation({
     id,
@@ -220,8 +244,8 @@ export function entropyCoderOf(runtime: RuntimeName): Operation {
   });
 }
 
-/** Payload bits to latents; a failed image is an error, or zeros that are listed in failed_item_indices. */
-export function entropyDecoderOf(runtime: RuntimeName): Operation {
+/** Payload bits to latents. */
+function entropyDecoderOf(runtime: RuntimeName): Operation {
   const { title, bundle, params, entropyParams } = RUNTIMES[runtime], id = idOf(runtime, "entropy_decode");
   return defineOperation({
     id,
@@ -247,3 +271,65 @@ export function entropyDecoderOf(runtime: RuntimeName): Operation {
     }),
   });
 }
+
+/** The networks of a learned codec compiled ahead of time. */
+const compileCodec = defineOperation({
+  id: "model.codeclib_export_aoti",
+  name: "Ahead-of-time compile codec",
+  description: "Compiles the networks of a learned codec for one machine; not part of this release",
+  inputs: { images: [IMAGES] },
+  outputs: { model: AOT_BUNDLE },
+  params: z.strictObject({
+    ...MODEL_PARAMS,
+    ...VARIABLE_RATE_PARAMS,
+    ...EXPORT_SIZE,
+    device: DEVICE,
+    dynamic_shapes: z.boolean().default(false).describe("networks for images of any size"),
+    pad_to_multiple: PAD_TO_MULTIPLE,
+    validate_export: z.boolean().default(true).describe("run an image through the networks of the bundle"),
+  }),
+  threadSafe: true,
+  check: modelProblems,
+  ...plannedFor("aoti", "model.codeclib_export_aoti"),
+});
+
+/** Images to latents by a compiled network. */
+const compiledAnalysis = defineOperation({
+  id: "model.codeclib_aoti_encode",
+  name: "Compiled codec analysis",
+  description: "Turns images into latents by a network compiled ahead of time; not part of this release",
+  inputs: { images: [IMAGES], model: [AOT_BUNDLE] },
+  outputs: { latents: LATENTS },
+  params: z.strictObject({
+    device: DEVICE,
+    pad_to_multiple: PAD_TO_MULTIPLE,
+    quantize_latents: z.boolean().default(false).describe("round the latents to integers"),
+    data_plane_backend: dataPlaneParameter(),
+  }),
+  threadSafe: true,
+  ...plannedFor("aoti", "model.codeclib_aoti_encode"),
+});
+
+/** Latents to images by a compiled network. */
+const compiledSynthesis = defineOperation({
+  id: "model.codeclib_aoti_decode",
+  name: "Compiled codec synthesis",
+  description: "Turns latents back into images by a network compiled ahead of time; not part of this release",
+  inputs: { latents: [LATENTS], model: [AOT_BUNDLE] },
+  outputs: { images: IMAGES },
+  params: z.strictObject({ device: DEVICE, on_error: FAIL_OR_ZEROS }),
+  threadSafe: true,
+  ...plannedFor("aoti", "model.codeclib_aoti_decode"),
+});
+
+const RUN = ["onnx", "onnx_cpp", "openvino"] as const;
+
+export default [
+  ...RUN.map(analysisOf),
+  ...RUN.map(synthesisOf),
+  ...[...RUN, "aoti" as const].map(entropyCoderOf),
+  ...[...RUN, "aoti" as const].map(entropyDecoderOf),
+  compiledAnalysis,
+  compiledSynthesis,
+  compileCodec,
+];

@@ -1,7 +1,0 @@
-/**
- * `model.codeclib_onnx_encode` on the native ONNX Runtime of the optional npm package onnxruntime-node, without a sandbox. Results differ
- * from those of the sandbox in the last digits of binary32; planning refuses the step where the runtime is missing.
- */
-import { analysisOf } from "./_codeclib_runtimes.ts";
-
-export default analysisOf("onnx_cpp");
