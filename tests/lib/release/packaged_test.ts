@@ -11,6 +11,7 @@ import { CLI_ARGS, inFolder } from "../../support/cli.ts";
 import { readModuleGraph } from "../../support/module_graph.ts";
 import { needs } from "../../support/needs.ts";
 import { ROOT_PATH } from "../../support/paths.ts";
+import { checkProgram } from "./check_program.ts";
 import { call, type Installed, plans, walk } from "./walk.ts";
 
 /** The last words of a command, or null where it cannot be started. */
@@ -135,14 +136,6 @@ ${kill}; wait $pid; echo $? $(grep -c ^canceled out)`;
   assert.equal(stdout, "130 1\n143 0\n129 0\n", stderr);
 }
 
-Deno.test(
-  "the checkout makes the walk of every installation form",
-  inFolder(async (root) => {
-    const adapter = join(ROOT_PATH, "adapters/dct_slices");
-    await walk({ command: [Deno.execPath(), ...CLI_ARGS], env: { HOME: join(root, "home") }, adapter }, root);
-  }),
-);
-
 Deno.test("the lock file of a packaged program has its packages, and none of tests and page", () => {
   const { npm, specifiers } = runtimeLock(programFiles(), ROOT_PATH);
   const names = new Set(Object.keys(npm).map((key) => packageOf(key).name));
@@ -170,16 +163,26 @@ Deno.test("deno compile includes every worker, and every file that is read", asy
   assert.deepEqual(STARTED_BY_URL.filter((path) => !named.includes(path)), [], "files that nothing starts");
 });
 
+Deno.test(
+  "the check of a compiled program passes for a working program and fails for another",
+  inFolder(async (root) => {
+    // Stands for the compiled file: one executable without arguments of its own.
+    const program = join(root, "svc"), words = [Deno.execPath(), ...CLI_ARGS].map((word) => `'${word}'`).join(" ");
+    await Deno.writeTextFile(program, `#!/bin/sh\nexec ${words} "$@"\n`, { mode: 0o755 });
+    await checkProgram(program);
+    await Deno.writeTextFile(program, "#!/bin/sh\nexit 3\n");
+    await assert.rejects(checkProgram(program), /svc init project/);
+  }),
+);
+
 const runtime = Deno.env.get("DENORT_BIN");
 
 Deno.test({
   name: "the compiled program runs from an empty home",
   ...needs("DENORT_BIN: the program of the runtime archive of this Deno", runtime),
   fn: inFolder(async (root) => {
-    const svc = join(root, "svc"), { success, text } = await compile(svc);
+    const program = join(root, "svc"), { success, text } = await compile(program);
     assert.ok(success, text);
-    const home = join(root, "home");
-    await Deno.mkdir(home);
-    await walk({ command: [svc], env: { HOME: home }, adapter: join(ROOT_PATH, "adapters/dct_slices") }, root);
+    await checkProgram(program);
   }),
 });
