@@ -8,14 +8,8 @@ import { DEFAULT_SESSION_LIMITS, MIN_SESSION_MEMORY_MB, type SessionLimits } fro
 import { moduleSha256 } from "./modules.ts";
 import { isolationForm } from "./process/entry.ts";
 import type { PythonRuntime } from "./python/interpreter.ts";
-import type {
-  AdapterLimits,
-  AdapterModel,
-  AdapterOperation,
-  AdapterPackage,
-  EffectiveGrants,
-  PermissionSet,
-} from "./types.ts";
+import type { AdapterOperation, AdapterPackage, EffectiveGrants } from "./types.ts";
+import type { AdapterLimits, AdapterModel, PermissionSet } from "./manifest_schema.ts";
 
 export type AdapterBinding = {
   name: string;

@@ -7,7 +7,8 @@ import { exists } from "../artifact/path_kind.ts";
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { ENV_REQUEST, NET_REQUEST } from "./manifest_schema.ts";
 import { findTrust, PROJECT_TRUST_FILE, type TrustFile } from "./trust.ts";
-import type { AdapterPackage, EffectiveGrants, Grant, PermissionSet } from "./types.ts";
+import type { AdapterPackage, EffectiveGrants, Grant } from "./types.ts";
+import type { PermissionSet } from "./manifest_schema.ts";
 
 const KINDS = ["net", "read", "env"] as const;
 const FORM = "Write <adapter>:net=<host[:port]>, <adapter>:read=<path>, <adapter>:env=<NAME> or <adapter>:unsandboxed";

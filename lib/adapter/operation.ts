@@ -40,7 +40,8 @@ import { customArguments, customContract, customResult } from "./custom.ts";
 import { adapterMetrics, arrayResult, plainJson, refuseResult } from "./results.ts";
 import { type AdapterAnswer, callAdapter } from "./runtime.ts";
 import { sideInformation } from "./side_information.ts";
-import type { AdapterOperation, BitOrder, PermissionSet } from "./types.ts";
+import type { AdapterOperation } from "./types.ts";
+import type { BitOrder, PermissionSet } from "./manifest_schema.ts";
 import { isTaskWrap, WRAP_CONTRACTS, type WrapContract } from "./wraps.ts";
 
 const MIB = 2 ** 20;

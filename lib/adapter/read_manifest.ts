@@ -8,31 +8,29 @@ import { type Code, type Diagnostic, diagnostic, type Place, SvcError } from "..
 import { sha256Hex } from "../contract/hash.ts";
 import * as kinds from "../contract/kinds.ts";
 import { didYouMean, editDistance } from "../contract/nearest.ts";
-import { checkValue } from "../contract/schema.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { attachLocations, decodeRecipeText, readRecipeText } from "../recipe/read.ts";
 import type { Locate } from "../recipe/types.ts";
 import { MANIFEST_FILES, plainPath, readFolder } from "./folder.ts";
-import { ADAPTER_MANIFEST_SCHEMA } from "./manifest_schema.ts";
 import { resolveModule, resolvePython } from "./modules.ts";
 import { isTaskWrap } from "./wraps.ts";
+import { type AdapterFolder, type AdapterManifest, type AdapterOperation, type AdapterPackage } from "./types.ts";
 import {
-  type AdapterFolder,
   type AdapterLimits,
-  type AdapterManifest,
   type AdapterModel,
-  type AdapterOperation,
-  type AdapterPackage,
   ARRAY_CALL_STYLES,
   type BitOrder,
   type BitStorage,
   type CallStyle,
+  checkManifestForm,
   type PermissionSet,
   type PythonNeeds,
   TASK_CALL_STYLES,
   type Wrap,
   WRAPS,
-} from "./types.ts";
+  type WrittenManifest,
+  type WrittenOperation,
+} from "./manifest_schema.ts";
 
 const DEFAULT_LIMITS: Readonly<AdapterLimits> = Object.freeze({ timeout_s: 60, memory_mb: 512 });
 const PYTHON_MEMORY_MB = 1024;
@@ -78,12 +76,12 @@ export function readAdapter(path: string): ReadAdapter {
     );
     return read;
   }
-  const found = checkValue(ADAPTER_MANIFEST_SCHEMA, value, [], { code: "adapter_manifest_invalid" });
+  const found = checkManifestForm(value);
   if (isObject(value)) {
     read.raw = value;
     found.push(...checkPermissions(value));
     if (!found.some(({ severity }) => severity === "error")) {
-      const manifest = completeManifest(value, folder, found);
+      const manifest = completeManifest(value as unknown as WrittenManifest, folder, found);
       if (found.length === 0) {
         read.adapter = { folder, manifest_file: file, manifest_sha256: sha256, manifest, locate };
       }
@@ -125,22 +123,20 @@ function checkPermissions(manifest: JsonObject): Diagnostic[] {
 }
 
 /** Adds defaults and checks rules that the schema cannot express. */
-function completeManifest(value: JsonObject, folder: AdapterFolder, found: Diagnostic[]): AdapterManifest {
-  const requested = (value.permissions ?? {}) as Partial<Record<keyof PermissionSet, string[]>>;
-  const models = ((value.models ?? []) as AdapterModel[]).map((model, index) =>
-    checkModel(model, ["models", index], folder, found)
-  );
+function completeManifest(value: WrittenManifest, folder: AdapterFolder, found: Diagnostic[]): AdapterManifest {
+  const requested: Partial<PermissionSet> = value.permissions ?? {};
+  const models = (value.models ?? []).map((model, index) => checkModel(model, ["models", index], folder, found));
   refuseDuplicates(models.map(({ id }) => id), (index) => ["models", index, "id"], "model", found);
   const python = pythonNeeds(value, found);
-  const operations = (value.operations as JsonObject[]).map((row, index) =>
+  const operations = value.operations.map((row, index) =>
     completeOperation(row, index, { folder, python: python !== undefined, found })
   );
   refuseDuplicates(operations.map(({ id }) => id), (index) => ["operations", index, "id"], "operation", found);
   return {
     schema_version: 1,
-    name: value.name as string,
-    version: value.version as string,
-    description: (value.description ?? "") as string,
+    name: value.name,
+    version: value.version,
+    description: value.description ?? "",
     ...(python === undefined ? {} : { python }),
     permissions: {
       net: [...new Set(requested.net ?? [])],
@@ -150,23 +146,23 @@ function completeManifest(value: JsonObject, folder: AdapterFolder, found: Diagn
     limits: {
       ...DEFAULT_LIMITS,
       ...(python === undefined ? {} : { memory_mb: PYTHON_MEMORY_MB }),
-      ...(value.limits ?? {}) as Partial<AdapterLimits>,
+      ...value.limits,
     },
     models,
-    ...(value.training === undefined ? {} : { training: value.training as JsonObject }),
+    ...(value.training === undefined ? {} : { training: value.training }),
     operations,
   };
 }
 
 /** The needs of a Python adapter; undefined for another one. */
-function pythonNeeds({ runtime, python, permissions }: JsonObject, found: Diagnostic[]): PythonNeeds | undefined {
+function pythonNeeds({ runtime, python, permissions }: WrittenManifest, found: Diagnostic[]): PythonNeeds | undefined {
   if (runtime !== "python") {
     if (python === undefined) return undefined;
     const hint = "Add runtime: python, or remove it";
     found.push(diagnostic("adapter_manifest_invalid", ["python"], "Cannot use python without its runtime", { hint }));
     return undefined;
   }
-  const { net = [], env = [] } = (permissions ?? {}) as Partial<Record<keyof PermissionSet, string[]>>;
+  const { net = [], env = [] } = permissions ?? {};
   if (net.length > 0) {
     found.push(
       diagnostic("adapter_permission_unsupported", ["permissions", "net"], "Cannot request net for a Python adapter", {
@@ -182,7 +178,7 @@ function pythonNeeds({ runtime, python, permissions }: JsonObject, found: Diagno
       diagnostic("adapter_permission_unsupported", place, message, { hint: "Its code must be in the folder" }),
     );
   }
-  return { requires: [], interpreter: "python3", ...(python ?? {}) as Partial<PythonNeeds> };
+  return { requires: [], interpreter: "python3", ...python };
 }
 
 function refuseDuplicates(ids: string[], place: (index: number) => Place, what: string, found: Diagnostic[]): void {
@@ -227,7 +223,7 @@ function isBitWrap(wraps: Wrap): boolean {
 }
 
 function completeOperation(
-  row: JsonObject,
+  row: WrittenOperation,
   index: number,
   { folder, python, found }: { folder: AdapterFolder; python: boolean; found: Diagnostic[] },
 ): AdapterOperation {
@@ -241,7 +237,7 @@ function completeOperation(
     refuse("adapter_wraps_unsupported", ["wraps"], `Cannot wrap ${wraps}`, hint);
   }
   const ports = custom ? customPorts(row, refuse) : {};
-  for (const name of custom ? [] : ["inputs", "outputs", "params"]) {
+  for (const name of custom ? [] : ["inputs", "outputs", "params"] as const) {
     if (row[name] === undefined) continue;
     const hint = name === "params" ? "Name its parameters in params_schema" : "Ports of your own need wraps: custom";
     refuse("adapter_manifest_invalid", [name], `Cannot use ${name} with ${wraps}`, hint);
@@ -249,9 +245,8 @@ function completeOperation(
   if (row.params !== undefined && row.params_schema !== undefined) {
     refuse("adapter_manifest_invalid", ["params"], "Cannot use both params and params_schema", "Keep one of the two");
   }
-  const call = row.adapter as { [key: string]: string };
-  const fixed = (row.fixed_params ?? {}) as JsonObject;
-  const schema = withClosedEnd((row.params_schema ?? row.params ?? { type: "object", properties: {} }) as JsonObject);
+  const call = row.adapter, fixed = row.fixed_params ?? {};
+  const schema = withClosedEnd(row.params_schema ?? row.params ?? { type: "object", properties: {} });
   const properties = isObject(schema.properties) ? schema.properties : {};
   for (const name of Object.keys(fixed)) {
     if (Object.hasOwn(properties, name)) {
@@ -279,9 +274,9 @@ function completeOperation(
   }
   return {
     index,
-    id: row.id as string,
-    name: row.name as string,
-    ...(row.description === undefined ? {} : { description: row.description as string }),
+    id: row.id,
+    name: row.name,
+    ...(row.description === undefined ? {} : { description: row.description }),
     wraps,
     ...ports,
     adapter: {
@@ -297,7 +292,7 @@ function completeOperation(
   };
 
   /** Declared for the callable, or in the fixed parameters. */
-  function bitChoice<T extends string>(name: string, fallback: T, choices: T[]): T {
+  function bitChoice<T extends string>(name: "bit_storage" | "bit_order", fallback: T, choices: T[]): T {
     const declared = call[name] ?? fixed[name];
     if (declared === undefined) return fallback;
     const at = call[name] === undefined ? ["fixed_params", name] : ["adapter", name];
@@ -325,7 +320,7 @@ const KNOWN_KINDS: readonly string[] = [...Object.values(kinds).flat(), kinds.RE
 
 /** The ports of an operation that wraps no contract. */
 function customPorts(
-  row: JsonObject,
+  row: WrittenOperation,
   refuse: (code: Code, at: Place, message: string, hint?: string | null) => void,
 ): Pick<AdapterOperation, "inputs" | "outputs"> {
   const kind = (value: Value, at: Place): string => {
@@ -341,7 +336,7 @@ function customPorts(
   };
   const each = <T>(name: "inputs" | "outputs", read: (value: Value, at: Place) => T): Record<string, T> =>
     Object.fromEntries(
-      Object.entries((row[name] ?? {}) as JsonObject).map(([port, value]) => {
+      Object.entries(row[name] ?? {}).map(([port, value]) => {
         if (!PORT.test(port)) {
           const hint = "A port has lower-case letters, digits and _";
           refuse("adapter_manifest_invalid", [name, port], `Cannot name a port ${port}`, hint);
@@ -371,21 +366,22 @@ function withClosedEnd(schema: JsonObject): JsonObject {
   return schema.additionalProperties === undefined ? { ...schema, additionalProperties: false } : schema;
 }
 
-function optional(row: JsonObject, names: string[]): Record<string, never> {
-  return Object.fromEntries(names.filter((name) => row[name] !== undefined).map((name) => [name, row[name]])) as Record<
-    string,
-    never
-  >;
+function optional<Name extends keyof WrittenOperation>(
+  row: WrittenOperation,
+  names: Name[],
+): Pick<WrittenOperation, Name> {
+  return Object.fromEntries(
+    names.filter((name) => row[name] !== undefined).map((name) => [name, row[name]]),
+  ) as Pick<WrittenOperation, Name>;
 }
 
 /** The path of the callable's module, checked with all of its imports. */
 function resolvedModule(
-  call: Record<string, Value>,
+  { path, module }: WrittenOperation["adapter"],
   { folder, python, found }: { folder: AdapterFolder; python: boolean; found: Diagnostic[] },
   place: Place,
 ): string {
   const at = [...place, "adapter"];
-  const { path, module } = call as { path?: string; module?: string };
   if ((path === undefined) === (module === undefined)) {
     found.push(diagnostic("adapter_manifest_invalid", at, "Cannot find the module of the callable", {
       hint: "Give path, a file of the folder, or module, a name of its import map",

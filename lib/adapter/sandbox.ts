@@ -19,7 +19,7 @@ import { FrameError, type FrameLimits } from "./process/wire.ts";
 import type { PythonRuntime } from "./python/interpreter.ts";
 import { pythonChild } from "./python/launch.ts";
 import { codeLocation, urlOf } from "./sources.ts";
-import type { AdapterLimits, PermissionSet } from "./types.ts";
+import type { AdapterLimits, PermissionSet } from "./manifest_schema.ts";
 
 /** Interval of the checks of time, memory and cancellation during a call. */
 const WATCH_MS = 20;

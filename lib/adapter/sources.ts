@@ -6,7 +6,8 @@ import { placesIn } from "../artifact/code_place.ts";
 import { messageOf, placedError, type SourceLocation, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { moduleGraph } from "./modules.ts";
-import type { AdapterFolder, AdapterModel } from "./types.ts";
+import type { AdapterFolder } from "./types.ts";
+import type { AdapterModel } from "./manifest_schema.ts";
 
 /** Larger tables are data; an adapter reads them with Deno.readFile. */
 const MAX_JSON_BYTES = 16 * 2 ** 20;

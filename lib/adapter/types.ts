@@ -6,68 +6,22 @@
 import type { Diagnostic } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import type { Locate } from "../recipe/types.ts";
-
-/** Requested or granted permissions of an adapter; there are no others. */
-export type PermissionSet = {
-  /** `host` or `host:port`. */
-  net: string[];
-  /** Paths besides the folder itself, absolute or relative to the folder. */
-  read: string[];
-  /** Names of environment variables. */
-  env: string[];
-};
+import type {
+  AdapterLimits,
+  AdapterModel,
+  BitOrder,
+  BitStorage,
+  CallStyle,
+  PermissionSet,
+  PythonNeeds,
+  Wrap,
+} from "./manifest_schema.ts";
 
 /** Permissions in a line. */
 export function permissionsText({ net, read, env }: PermissionSet): string {
   const values = Object.entries({ net, read, env }).flatMap(([kind, of]) => of.map((value) => `${kind}=${value}`));
   return values.join(" ") || "nothing";
 }
-
-/** The limits of one call. */
-export type AdapterLimits = {
-  /** Maximum seconds of a call: 1 to 3600. */
-  timeout_s: number;
-  /** Maximum MiB of the process, beside those of the runtime: 16 to 8192. */
-  memory_mb: number;
-};
-
-/** A file that the callable receives as bytes. */
-export type AdapterModel = {
-  id: string;
-  /** Relative to the folder, with `/`. */
-  path: string;
-  sha256: string;
-};
-
-/** The built-in contracts that an adapter's operation can wrap. */
-export const WRAPS = [
-  "model.external_encode_bits",
-  "model.external_encode_indices",
-  "model.external_encode_latents",
-  "model.deepjscc_external_encode",
-  "model.external_decode_bits",
-  "model.external_decode_indices",
-  "model.external_decode_latents",
-  "model.deepjscc_external_decode",
-  "model.external_read_texts",
-  "source.external_classification_dataset",
-  "metrics.external_classification",
-  "source.external_texts",
-  "metrics.external_text",
-] as const;
-/** `custom` has the ports of its manifest. */
-export type Wrap = typeof WRAPS[number] | "custom";
-
-/** Call style of a coder. */
-export const ARRAY_CALL_STYLES = ["array_params", "array", "dict"] as const;
-/** Call style of a dataset or a metric. */
-export const TASK_CALL_STYLES = ["dict", "params", "none"] as const;
-export type CallStyle = typeof ARRAY_CALL_STYLES[number] | typeof TASK_CALL_STYLES[number];
-
-/** Form of bits in arguments and results of the callable: one element per bit, or eight bits per byte. */
-export type BitStorage = "unpacked_bits" | "packed_bytes";
-/** Which bit of a packed byte comes first: the most (big) or the least (little) significant. */
-export type BitOrder = "big" | "little";
 
 /** Location and call style of an operation's callable. */
 export type AdapterCallable = {
@@ -101,17 +55,6 @@ export type AdapterOperation = {
   equivalence?: JsonObject;
   formats?: JsonObject;
   materializations?: JsonObject[];
-};
-
-/** The language of an adapter's code. */
-export const RUNTIMES = ["deno", "python"] as const;
-
-/** What an adapter needs of its interpreter. */
-export type PythonNeeds = {
-  /** Packages with conditions on their versions, such as `numpy>=1.24`. */
-  requires: string[];
-  /** `python3` or `python3.N`; a path comes from the user. */
-  interpreter: string;
 };
 
 /** A manifest without errors. */

@@ -2,7 +2,7 @@
 import type { ArrayForm } from "../artifact/array_form.ts";
 import * as kinds from "../contract/kinds.ts";
 import type { MetadataGuarantee } from "../contract/operation.ts";
-import type { Wrap } from "./types.ts";
+import type { Wrap } from "./manifest_schema.ts";
 
 export interface WrapContract {
   inputs: Readonly<Record<string, readonly string[]>>;

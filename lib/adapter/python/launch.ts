@@ -1,6 +1,6 @@
 /** The process of a Python adapter: how it starts, confined by namespaces and a filter of system calls. */
 import type { ChildSpec } from "../process/child.ts";
-import type { PermissionSet } from "../types.ts";
+import type { PermissionSet } from "../manifest_schema.ts";
 import { filterOf } from "./seccomp.ts";
 import type { PythonRuntime } from "./interpreter.ts";
 

@@ -1,7 +1,8 @@
 /** `svc adapter`: external code in folders, its permissions, and scaffolds to start from. */
 import { adapters } from "../../api/calls/adapters.ts";
 import { SCAFFOLD_KINDS, scaffoldTest } from "../../adapter/scaffold.ts";
-import { type AdapterInspection, GRANTED_BY, type PermissionSet, permissionsText } from "../../adapter/types.ts";
+import { type AdapterInspection, GRANTED_BY, permissionsText } from "../../adapter/types.ts";
+import { type PermissionSet } from "../../adapter/manifest_schema.ts";
 import { visibleLine } from "../../contract/escape.ts";
 import { quoted } from "../../study/engine/command.ts";
 import { commandsOf, type Faces } from "../call_commands.ts";

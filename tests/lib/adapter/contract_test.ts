@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { loadAdapters } from "../../../lib/adapter/load.ts";
-import { WRAPS } from "../../../lib/adapter/types.ts";
+import { WRAPS } from "../../../lib/adapter/manifest_schema.ts";
 import { WRAP_CONTRACTS } from "../../../lib/adapter/wraps.ts";
 import { bitsOf } from "../../../lib/artifact/values.ts";
 import type { InputArtifact } from "../../../lib/contract/operation.ts";

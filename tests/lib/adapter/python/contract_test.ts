@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { inspectAdapter } from "../../../../lib/adapter/inspect.ts";
 import { callAdapter } from "../../../../lib/adapter/runtime.ts";
 import { meets } from "../../../../lib/adapter/python/interpreter.ts";
-import { WRAPS } from "../../../../lib/adapter/types.ts";
+import { WRAPS } from "../../../../lib/adapter/manifest_schema.ts";
 import { readAdapter } from "../../../../lib/adapter/read_manifest.ts";
 import { trustAdapter } from "../../../../lib/adapter/write_trust.ts";
 import { SvcError } from "../../../../lib/contract/error.ts";
