@@ -5,7 +5,10 @@ import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { type JsonObject, parseJson, prettyJson, sameValue, type Value } from "../../../lib/contract/json.ts";
 import { formatSha256Sums, listFiles, parseSha256Sums } from "../../../lib/run/files.ts";
 import { type VerificationReport, verifyBundle, verifyRun } from "../../../lib/run/verify.ts";
+import { tables } from "../../support/tables.ts";
 import { runSmall, withWorkspace } from "./fixture.ts";
+
+const DATA = tables(import.meta.url);
 
 /** One finished bundle, whose files a body changes and gets back afterwards. */
 async function withBundle(
@@ -107,117 +110,37 @@ Deno.test("a link in the place of an artifact is refused, whatever it points to"
     );
   }));
 
+/** Changes of a document; places are keys with slashes. */
+interface Change {
+  set?: JsonObject;
+  remove?: string;
+  pop?: string;
+  reverse?: string;
+}
+type Case = Change & { file: string; code: string; path: RegExp };
+
+function changeDocument(document: JsonObject, { set = {}, remove, pop, reverse }: Change): void {
+  const at = (keys: string[]) => keys.reduce<Value>((value, key) => (value as JsonObject)[key], document) as JsonObject;
+  const holder = (place: string) => [at(place.split("/").slice(0, -1)), place.split("/").at(-1)!] as const;
+  for (const [place, value] of Object.entries(set)) {
+    const [parent, key] = holder(place);
+    parent[key] = value;
+  }
+  if (remove !== undefined) {
+    const [parent, key] = holder(remove);
+    assert.ok(key in parent);
+    delete parent[key];
+  }
+  if (pop !== undefined) (at(pop.split("/")) as object as Value[]).pop();
+  if (reverse !== undefined) (at(reverse.split("/")) as object as Value[]).reverse();
+}
+
 Deno.test("what the documents say of each other is checked, even with fresh hashes", () =>
   withBundle(async ({ directory, verify, original }) => {
-    const at = (document: JsonObject, ...place: (string | number)[]): JsonObject =>
-      place.reduce<Value>((value, key) => (value as JsonObject)[key], document) as JsonObject;
-    type Case = [file: string, code: string, path: RegExp, change: (document: JsonObject) => void];
-    const zeros = "0".repeat(64);
-    const cases: Case[] = [
-      [
-        "recipe.json",
-        "bundle_hash_mismatch",
-        /recipe_sha256|\$\.recipe\.sha256/,
-        (d) => at(d, "steps", 0, "params").count = 5,
-      ],
-      ["recipe.json", "bundle_hash_mismatch", /sha256/, (d) => at(d, "steps", 0, "params").scale = 1],
-      ["recipe.authored.json", "bundle_hash_mismatch", /authored/, (d) => d.name = "other"],
-      ["execution-plan.json", "bundle_hash_mismatch", /^\$\.sha256$/, (d) => d.runner = "dataset_capture"],
-      [
-        "execution-plan.json",
-        "bundle_hash_mismatch",
-        /steps\[0\]\.binding_sha256/,
-        (d) => at(d, "steps", 0).backend = "numpy",
-      ],
-      [
-        "execution-plan.json",
-        "bundle_hash_mismatch",
-        /operation_contract_sha256/,
-        (d) => at(d, "operation_contracts", "operations", "test.source").name = "Other",
-      ],
-      ["execution-plan.json", "bundle_link_mismatch", /\$\.steps/, (d) => (d.steps as Value[]).pop()],
-      ["summary.json", "bundle_hash_mismatch", /\$\.recipe_sha256/, (d) => d.recipe_sha256 = zeros],
-      ["summary.json", "bundle_link_mismatch", /\$\.run_id/, (d) => d.run_id = "20260101T000000Z_other"],
-      ["summary.json", "bundle_link_mismatch", /\$\.recipe_name/, (d) => d.recipe_name = "other"],
-      [
-        "summary.json",
-        "bundle_hash_mismatch",
-        /\$\.execution_plan\.sha256/,
-        (d) => at(d, "execution_plan").sha256 = zeros,
-      ],
-      [
-        "summary.json",
-        "bundle_hash_mismatch",
-        /cache\.plan_sha256/,
-        (d) => at(d, "execution_plan", "cache").plan_sha256 = zeros,
-      ],
-      [
-        "summary.json",
-        "bundle_link_mismatch",
-        /steps\[0\]\.execution_binding\.backend/,
-        (d) => at(d, "steps", 0, "execution_binding").backend = "numpy",
-      ],
-      ["summary.json", "bundle_hash_mismatch", /metrics_sha256/, (d) => at(d, "steps", 0, "metrics")["test.count"] = 4],
-      [
-        "summary.json",
-        "bundle_hash_mismatch",
-        /metadata_sha256/,
-        (d) => at(d, "steps", 0, "outputs", "bits", "metadata").gain = 2,
-      ],
-      ["summary.json", "bundle_hash_mismatch", /^\$$/, (d) => at(d, "steps", 0, "outputs", "bits").sha256 = zeros],
-      [
-        "summary.json",
-        "bundle_link_mismatch",
-        /outputs\.bits/,
-        (d) => at(d, "steps", 0, "outputs", "bits").kind = "image.files",
-      ],
-      [
-        "summary.json",
-        "bundle_link_mismatch",
-        /outputs\.bits\.path/,
-        (d) => at(d, "steps", 0, "outputs", "bits").path = "artifacts/report_0/report.json",
-      ],
-      [
-        "summary.json",
-        "bundle_schema_invalid",
-        /outputs\.bits\.path/,
-        (d) => at(d, "steps", 0, "outputs", "bits").path = "artifacts/data_0/../report_0/report.json",
-      ],
-      ["summary.json", "bundle_link_mismatch", /\$\.steps/, (d) => (d.steps as Value[]).reverse()],
-      ["summary.json", "bundle_link_mismatch", /\$\.steps/, (d) => (d.steps as Value[]).pop()],
-      ["summary.json", "bundle_link_mismatch", /\$\.status/, (d) => d.status = "failed"],
-      ["summary.json", "bundle_schema_invalid", /\$\.status/, (d) => d.status = "running"],
-      [
-        "summary.json",
-        "bundle_schema_invalid",
-        /\$\.execution\.parallel_workers/,
-        (d) => at(d, "execution").parallel_workers = 33,
-      ],
-      ["summary.json", "bundle_schema_invalid", /\$\.steps\[0\]\.status/, (d) => at(d, "steps", 0).status = "done"],
-      ["summary.json", "bundle_link_mismatch", /\$\.extra/, (d) => d.extra = 1],
-      [
-        "summary.json",
-        "bundle_link_mismatch",
-        /seed_policy\.steps\.data_0\.seed/,
-        (d) => at(d, "seed_policy", "steps", "data_0").seed = 1,
-      ],
-      [
-        "summary.json",
-        "bundle_hash_mismatch",
-        /summary_evidence\.metrics_sha256/,
-        (d) => at(d, "metrics")["memory.run.peak_rss_bytes"] = 1,
-      ],
-      ["manifest.json", "bundle_link_mismatch", /artifacts\[0\]\.dtype/, (d) => at(d, "artifacts", 0).dtype = "uint8"],
-      ["manifest.json", "bundle_link_mismatch", /\$\.artifacts\[1\]/, (d) => (d.artifacts as Value[]).pop()],
-      ["manifest.json", "bundle_hash_mismatch", /\$\.summary\.sha256/, (d) => at(d, "summary").sha256 = zeros],
-      ["manifest.json", "bundle_link_mismatch", /\$\.recipe\.step_count/, (d) => at(d, "recipe").step_count = 3],
-      ["manifest.json", "bundle_link_mismatch", /\$\.seed_policy/, (d) => at(d, "seed_policy").master_seed = 1],
-      ["manifest.json", "bundle_schema_invalid", /\$\.environment/, (d) => delete d.environment],
-    ];
-    for (const [file, code, path, change] of cases) {
-      edit(directory, file, change);
+    for (const { file, code, path, ...change } of DATA.CASES as Case[]) {
+      edit(directory, file, (document) => changeDocument(document, change));
       const { status, errors } = await verify();
-      const label = `${file} ${path} ${change}`;
+      const label = `${file} ${path} ${JSON.stringify(change)}`;
       assert.equal(status, "invalid", label);
       assert.ok(
         errors.some((item) => item.code === code && path.test(item.path)),
