@@ -106,6 +106,16 @@ const CASES: [string, string, (text: string) => string, string, number, Record<s
     14,
   ],
   [
+    "a module that is no script",
+    "adapter_module_missing",
+    (t) => t.replace("encode.ts,", "encode.txt,"),
+    "as a module",
+    14,
+    {
+      "encode.txt": "",
+    },
+  ],
+  [
     "a remote module",
     "adapter_module_remote",
     (t) => t.replace("encode.ts,", "https://example.org/x.ts,"),

@@ -172,7 +172,7 @@ Deno.test("a recipe that does not compile is checked as far as it goes, and no p
   const diagnostics = await refused(recipeOf([
     ["data", "toy.bits", { count: "many" }],
     ["modulator", "toy.modulate", {}, { bits: "later.bits" }],
-    ["later", "toy.relay", {}, { bits: "later.bits", hnt: "data.bits" }],
+    ["later", "toy.relay", {}, { bits: "later.nothing", hnt: "data.bits" }],
     ["odd", "toy.odd", {}, { bits: "nowhere.bits" }],
   ]));
   assert.deepEqual(diagnostics.map((item) => [item.code, item.path]), [

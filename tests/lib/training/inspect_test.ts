@@ -57,6 +57,17 @@ Deno.test("a joint codec with both halves is ready", () => {
   assert.deepEqual([status, diagnostics], ["ready", []]);
 });
 
+Deno.test("for one operation only its row is compared", () => {
+  const files = packageFiles(
+    ({ manifest }) => manifest.compatible_operations[1].role = "detector",
+    "toy.encode",
+    "toy.decode",
+  );
+  const wrong = (only: string) => shown(inspectPackage(openPackage(zipOf(files)), { contractOf, only }).diagnostics);
+  const mismatch = "artifact_abi_mismatch $.compatible_operations[1].role";
+  assert.deepEqual(["toy.encode", "toy.decode"].map((only) => wrong(only).includes(mismatch)), [false, true]);
+});
+
 Deno.test("half of a joint codec is refused", () => {
   assert.deepEqual(found(() => {}, "toy.encode"), ["artifact_component_missing $.components[0]"]);
   assert.deepEqual(found(() => {}, "toy.decode"), ["artifact_component_missing $.components[0]"]);
