@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import assert from "node:assert/strict";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { npyHeader } from "../../../lib/artifact/npy_header.ts";
-import { readNpy, readNpyText, writeNpyText } from "../../../lib/artifact/npy.ts";
+import { readNpy, readNpyText, viewNpy, writeNpyText } from "../../../lib/artifact/npy.ts";
 import { bytesOf, type NdArray, ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import vectors from "../../data/npy/vectors.json" with { type: "json" };
 import { bytesFrom, damage, seeded } from "./_fuzz.ts";
@@ -20,6 +20,9 @@ Deno.test("arrays that NumPy wrote are read, whatever their type, order and vers
     assert.equal(array.dtype, dtype, name);
     assert.deepEqual(array.shape, shape, name);
     assert.deepEqual(bytesOf(array), bytesFrom(values), name);
+    // A view exists for data in the layout of memory only.
+    const view = viewNpy(bytesFrom(file), name);
+    if (view !== null) assert.deepEqual(bytesOf(view), bytesFrom(values), name);
   }
 });
 
