@@ -102,7 +102,6 @@ export const IMAGE_ENCODER = {
   timingMetric: "encoder.payload_encode",
   estimate: (params: BudgetParams, inputs: { readonly [port: string]: { shape?: readonly number[] } }) =>
     estimateBudget(params, inputs.images.shape),
-  threadSafe: true,
   check: checkBudget,
 } as const;
 
@@ -113,7 +112,6 @@ export const IMAGE_DECODER = {
   differentiability: notExported("numpy", "stop", "Entropy decoding"),
   outputMetadataGuarantees: { images: { from: "bits" } },
   timingMetric: "decoder.payload_decode",
-  threadSafe: true,
 } as const;
 
 /** Findings on parameters of a budget. */
@@ -291,11 +289,7 @@ export async function decodeImages(
     else writer.write(index, image.data);
   });
   const delivered = decoded.map((image) => !(image instanceof SvcError));
-  const kept = travel(
-    metadata,
-    { ...deliveryMetadata(delivered), on_error },
-    [...PAYLOAD_KEYS, "image_dtype"],
-  );
+  const kept = travel(metadata, { ...deliveryMetadata(delivered), on_error }, [...PAYLOAD_KEYS, "image_dtype"]);
   return { outputs: { images: imagesArtifact(writer.batch, kept) } };
 }
 

@@ -73,7 +73,6 @@ export function defineReport<
     }),
     outputs: { report: REPORT },
     params: params ?? z.strictObject({}),
-    threadSafe: true,
     run: async (context) => resultOf(await run(context as RunContext<In, Opt, Params>)),
   });
 }

@@ -2,8 +2,12 @@
  * What operations import from the contract: how an operation is declared, its parameters, errors and JSON values.
  * Artifact kinds stand in lib/contract/kinds.ts, signal processing in lib/numeric.
  */
+import { defineOperation as define } from "../lib/contract/define.ts";
+import type { Operation, OperationDefinition, Outputs, Ports } from "../lib/contract/operation.ts";
+import type { z } from "../lib/contract/zod.ts";
+
 export { z } from "../lib/contract/zod.ts";
-export { contractSha256, defineOperation } from "../lib/contract/define.ts";
+export { contractSha256 } from "../lib/contract/define.ts";
 export { diagnostic, messageOf, placedError, SvcError } from "../lib/contract/error.ts";
 export {
   Float,
@@ -44,3 +48,18 @@ export { dataPlaneParameter, seedParameter } from "../lib/contract/schema.ts";
 export { artifactParameters, defineSlot, LEARNED_ARTIFACT } from "../lib/contract/slot.ts";
 export { asObject, canonicalJson, compareCodePoints, parseJson, prettyJson } from "../lib/contract/json.ts";
 export { sha256Hex, sha256Json } from "../lib/contract/hash.ts";
+
+interface BuiltInDefinition<In extends Ports, Opt extends Ports, Out extends Outputs, Params extends z.ZodObject>
+  extends Omit<OperationDefinition<In, Opt, Out, Params>, "threadSafe"> {
+  /** Default true: a built-in operation and all that it calls share no state. */
+  threadSafe?: boolean;
+}
+
+/** Declares a built-in operation; its steps may overlap with others. */
+export const defineOperation = <
+  const In extends Ports = Record<never, never>,
+  const Opt extends Ports = Record<never, never>,
+  const Out extends Outputs = Record<never, never>,
+  Params extends z.ZodObject = z.ZodObject,
+>(definition: BuiltInDefinition<In, Opt, Out, Params>): Operation =>
+  define({ threadSafe: true, ...definition } as OperationDefinition<In, Opt, Out, Params>);

@@ -11,38 +11,20 @@ import antennaMultiAoaEstimator from "./antenna/multi_aoa_estimator.ts";
 import antennaMusicAoaEstimator from "./antenna/music_aoa_estimator.ts";
 import antennaNearFieldEstimatorAdapter from "./antenna/near_field_estimator_adapter.ts";
 import antennaRisPhaseOptimizer from "./antenna/ris_phase_optimizer.ts";
-import channelBitBoundary from "./channel/bit_boundary.ts";
-import channelBitCountMatch from "./channel/bit_count_match.ts";
-import channelBitsToIndices from "./channel/bits_to_indices.ts";
-import channelBitsToLatents from "./channel/bits_to_latents.ts";
+import channelAccounting from "./channel/accounting.ts";
 import channelCapacityOracleDigitalLink from "./channel/capacity_oracle_digital_link.ts";
-import channelCommunicationResourceAccounting from "./channel/communication_resource_accounting.ts";
-import channelCommunicationResourceAccountingV2 from "./channel/communication_resource_accounting_v2.ts";
-import channelCommunicationResourceAccountingV3 from "./channel/communication_resource_accounting_v3.ts";
-import channelCrc32Check from "./channel/crc32_check.ts";
+import channelCountMatch from "./channel/count_match.ts";
 import channelCsiFeedbackLink from "./channel/csi_feedback_link.ts";
-import channelIdentityDecoder from "./channel/identity_decoder.ts";
-import channelIdentityEncoder from "./channel/identity_encoder.ts";
-import channelIdentityLink from "./channel/identity_link.ts";
-import channelIdentitySymbolLink from "./channel/identity_symbol_link.ts";
-import channelIndicesToBits from "./channel/indices_to_bits.ts";
 import channelJpegCapacityOracle from "./channel/jpeg_capacity_oracle.ts";
-import channelLatentsToBits from "./channel/latents_to_bits.ts";
 import channelNrHarqCombine from "./channel/nr_harq_combine.ts";
 import channelNrLdpcDecoder from "./channel/nr_ldpc_decoder.ts";
 import channelNrLdpcEncoder from "./channel/nr_ldpc_encoder.ts";
-import channelNrPolarDecoder from "./channel/nr_polar_decoder.ts";
-import channelNrPolarEncoder from "./channel/nr_polar_encoder.ts";
-import channelPacketizeCrc32 from "./channel/packetize_crc32.ts";
-import channelPacketizeCrc32V2 from "./channel/packetize_crc32_v2.ts";
-import channelPayloadPassthroughDecoder from "./channel/payload_passthrough_decoder.ts";
-import channelPayloadPassthroughEncoder from "./channel/payload_passthrough_encoder.ts";
-import channelRepetitionDecoder from "./channel/repetition_decoder.ts";
-import channelRepetitionEncoder from "./channel/repetition_encoder.ts";
-import channelSymbolBoundary from "./channel/symbol_boundary.ts";
-import channelSymbolCountMatch from "./channel/symbol_count_match.ts";
+import channelNrPolar from "./channel/nr_polar.ts";
+import channelPackets from "./channel/packets.ts";
+import channelRelay from "./channel/relay.ts";
+import channelRepetition from "./channel/repetition.ts";
+import channelSerial from "./channel/serial.ts";
 import channelSymbolPowerAllocation from "./channel/symbol_power_allocation.ts";
-import channelSymbolPowerIdentity from "./channel/symbol_power_identity.ts";
 import channelSymbolPowerNormalize from "./channel/symbol_power_normalize.ts";
 import channelUnequalErrorProtection from "./channel/unequal_error_protection.ts";
 import channelUnequalErrorProtectionDecoder from "./channel/unequal_error_protection_decoder.ts";
@@ -209,15 +191,10 @@ import wirelessUlaArrayObservation from "./wireless/ula_array_observation.ts";
 const MODULES = [
   antennaAoaEstimatorAdapter, antennaBeamformingAdapter, antennaBeampattern, antennaCsiMrtPrecoder,
   antennaMrtBeamformer, antennaMuMimoPrecoder, antennaMultiAoaEstimator, antennaMusicAoaEstimator,
-  antennaNearFieldEstimatorAdapter, antennaRisPhaseOptimizer, channelBitBoundary, channelBitCountMatch,
-  channelBitsToIndices, channelBitsToLatents, channelCapacityOracleDigitalLink, channelCommunicationResourceAccounting,
-  channelCommunicationResourceAccountingV2, channelCommunicationResourceAccountingV3, channelCrc32Check,
-  channelCsiFeedbackLink, channelIdentityDecoder, channelIdentityEncoder, channelIdentityLink,
-  channelIdentitySymbolLink, channelIndicesToBits, channelJpegCapacityOracle, channelLatentsToBits,
-  channelNrHarqCombine, channelNrLdpcDecoder, channelNrLdpcEncoder, channelNrPolarDecoder, channelNrPolarEncoder,
-  channelPacketizeCrc32, channelPacketizeCrc32V2, channelPayloadPassthroughDecoder, channelPayloadPassthroughEncoder,
-  channelRepetitionDecoder, channelRepetitionEncoder, channelSymbolBoundary, channelSymbolCountMatch,
-  channelSymbolPowerAllocation, channelSymbolPowerIdentity, channelSymbolPowerNormalize, channelUnequalErrorProtection,
+  antennaNearFieldEstimatorAdapter, antennaRisPhaseOptimizer, channelAccounting, channelCapacityOracleDigitalLink,
+  channelCountMatch, channelCsiFeedbackLink, channelJpegCapacityOracle, channelNrHarqCombine, channelNrLdpcDecoder,
+  channelNrLdpcEncoder, channelNrPolar, channelPackets, channelRelay, channelRepetition, channelSerial,
+  channelSymbolPowerAllocation, channelSymbolPowerNormalize, channelUnequalErrorProtection,
   channelUnequalErrorProtectionDecoder, codecDiffusers, codecExternal, codecJpeg, codecTextEntropy, codecTextUtf8,
   codecToyVqvae, codecWebpAvif, codeclibCodeclib, codeclibCodeclibExportOnnx, codeclibCodeclibRuntimes,
   demodulationConstellationDemapper, demodulationDigitalDemodulate, demodulationIdentityDemodulate,

@@ -52,7 +52,6 @@ export default defineOperation({
     const angles = gridOfStep(grid_step_deg).length;
     return shape === undefined ? {} : { pattern: [["float64", shape[0], angles], ["float64", angles]] };
   },
-  threadSafe: true,
   run({ inputs, params }) {
     const { examples, antennas, beamsOf } = weightsOf(inputs.decision);
     const angles = gridOfStep(params.grid_step_deg), pattern = new Float64Array(examples * angles.length);

@@ -22,7 +22,6 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "float32 RI" },
   outputMetadataGuarantees: { precoder: { from: "reconstruction" } },
   twin: true,
-  threadSafe: true,
   run({ inputs }) {
     const channels = misoChannelsOf(inputs.reconstruction), { rows, tx, subcarriers } = channels;
     const weights = new Float32Array(channels.values.length);

@@ -18,7 +18,6 @@ export default defineOperation({
   params: z.strictObject({}),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   twin: true,
-  threadSafe: true,
   run({ inputs }) {
     const problem = beamformingProblemOf(inputs.problem);
     return { outputs: { decision: weightsArtifact(beamEach(problem, maximumRatio), problem, "mrt") } };

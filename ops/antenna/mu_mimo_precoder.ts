@@ -47,7 +47,6 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "none" },
   estimate: (_params, { problem: { shape } }) =>
     shape === undefined ? {} : { decision: [["complex64", shape[0], shape[3], shape[1] * shape[2]]] },
-  threadSafe: true,
   run({ inputs, params, progress }) {
     const problem = muMimoProblemOf(inputs.problem), { examples, users, rx, tx, noise, power } = problem;
     checkSizes(problem, params);

@@ -69,7 +69,6 @@ export default defineOperation({
         : [["float64", examples, sources], ["int32", examples], ["int32", examples]],
     };
   },
-  threadSafe: true,
   run({ inputs, params, progress }) {
     const { examples, antennas, snapshots, received, spacing } = arrayProblemOf(inputs.problem);
     const { mode, spatial_smoothing_subarray: subarray, source_count: wanted } = params, size = subarray || antennas;

@@ -31,7 +31,6 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "none" },
   inputMetadataRequirements: { problem: { all_of: ["element_spacing_wavelengths"] } },
   outputMetadataGuarantees: { estimate: { keys: ["grid_step_deg"] } },
-  threadSafe: true,
   run({ inputs, params }) {
     const step = params.grid_step_deg ?? 180 / (params.grid_size - 1);
     const angles = searchBearings(arrayProblemOf(inputs.problem), gridOfStep(step), "music");

@@ -39,7 +39,6 @@ export default defineOperation({
   equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
   // The elements are in companions: at most a phase for two of their gains.
   estimate: (_params, { problem: { bytes } }) => ({ decision: bytes / 2 }),
-  threadSafe: true,
   run({ inputs, params, generator }) {
     const { examples, elements, antennas, channel } = risProblemOf(inputs.problem), { mode, phase_bits: bits } = params;
     if (mode === "closed_form" && antennas > 1) {

@@ -39,7 +39,6 @@ export default defineOperation({
   outputMetadataGuarantees: {
     bits: { from: "bits", keys: ["boundary_contract", "bit_count", "failed_item_indices", "link_outage"] },
   },
-  threadSafe: true,
   nativeKernels: true,
   async run(context) {
     const { inputs, params } = context, kernels = await dataPlane(context);

@@ -40,7 +40,6 @@ export default defineOperation({
     received_code: { from: "feedback_code", keys: ["feedback_mode", "feedback_bits_per_latent"] },
   },
   twin: true,
-  threadSafe: true,
   run({ inputs, params }) {
     const code = checkCode(inputs.feedback_code.array());
     const quantised = params.mode === "uniform_quantized";

@@ -52,7 +52,6 @@ export default defineOperation({
   differentiability: notExported("none", "none", "Theoretical separation reference"),
   entropyInfo: JPEG_ENTROPY,
   outputMetadataGuarantees: { images: { from: "images" } },
-  threadSafe: true,
   check({ minimum_quality, maximum_quality }) {
     if (minimum_quality <= maximum_quality) return [];
     return [{

@@ -40,7 +40,6 @@ export default defineOperation({
   estimate: (_params, { llr: { bytes }, buffer }) => ({
     buffer: buffer?.shape === undefined ? 4 * bytes : [["float32", ...buffer.shape]],
   }),
-  threadSafe: true,
   run({ inputs, params }) {
     const streams = PORTS.flatMap((port) => {
       const input = inputs[port];
@@ -55,9 +54,7 @@ export default defineOperation({
         throw new SvcError(
           "params_conflict",
           `Cannot add ${odd.port} to llr by chase: their redundancy versions differ`,
-          {
-            hint: "Set mode to incremental_redundancy, or send one redundancy version",
-          },
+          { hint: "Set mode to incremental_redundancy, or send one redundancy version" },
         );
       }
     }

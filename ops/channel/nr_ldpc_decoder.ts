@@ -54,7 +54,6 @@ export default defineOperation({
   },
   // At most a payload bit for each log-likelihood ratio.
   estimate: (_params, { llr: { bytes } }) => ({ bits: bytes / 4 }),
-  threadSafe: true,
   async run({ inputs, params, progress, threads }) {
     const { DECODER_IMPLEMENTATION } = await import("../../lib/numeric/coding/nr_ldpc/decoder.ts");
     const { decodeTransportBlocks } = await import("../../lib/numeric/parallel/nr_ldpc.ts");

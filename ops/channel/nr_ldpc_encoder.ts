@@ -83,7 +83,6 @@ export default defineOperation({
     const { size, codedBits } = blockOf(params);
     return { coded_bits: [["uint8", Math.ceil(shape[0] / size) * codedBits]] };
   },
-  threadSafe: true,
   async run({ inputs, params, progress }) {
     const { encodeTransportBlock } = await import("../../lib/numeric/coding/nr_ldpc/encoder.ts");
     const bits = bitsOf(inputs.bits);

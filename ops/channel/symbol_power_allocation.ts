@@ -18,7 +18,6 @@ export default defineOperation({
   params: z.strictObject({}),
   differentiability: { framework: "numpy", gradient: "stop", trainable_params: false, exportable: false },
   outputMetadataGuarantees: { symbols: { from: "symbols", keys: SYMBOL_KEYS } },
-  threadSafe: true,
   run({ inputs: { symbols, allocation } }) {
     const points = symbolsOf(symbols);
     const { data: power } = allocation.array(allocation.arrayNames.includes("power") ? "power" : undefined);

@@ -38,7 +38,6 @@ export default defineOperation({
   outputMetadataGuarantees: { symbols: { from: "symbols", keys: [...SYMBOL_KEYS, "target_power"] } },
   estimate: (_params, { symbols }) => ({ symbols: sizeOfInput(symbols, "complex64") }),
   twin: true,
-  threadSafe: true,
   run({ inputs, params }) {
     const symbols = symbolsOf(inputs.symbols);
     const count = symbols.length / 2;

@@ -80,7 +80,6 @@ export default defineOperation({
     coded_bits: { from: "bits", keys: ["boundary_contract", "bit_count", UNEQUAL_PROTECTION_KEY] },
   },
   check: checkClasses,
-  threadSafe: true,
   async run({ inputs, params, cancellation }) {
     const bits = bitsOf(inputs.bits), map = importanceOf(inputs.importance_map);
     const stream = streamOf(params, bits.length, map), { items, side, bitsPerBlock, sizes } = stream;

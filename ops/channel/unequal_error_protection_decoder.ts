@@ -39,7 +39,6 @@ export default defineOperation({
   outputMetadataGuarantees: {
     bits: { from: "received", keys: ["boundary_contract", "bit_count", "failed_item_indices"] },
   },
-  threadSafe: true,
   async run({ inputs, params, threads }) {
     const stream = readProtection(inputs.received), { items, bitsPerBlock, sizes } = stream;
     const mapLength = mapBits(stream), received = receivedOf(inputs.received, stream);

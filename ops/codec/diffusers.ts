@@ -24,7 +24,6 @@ const ENCODER = {
   outputs: { latents: LATENTS },
   outputMetadataGuarantees: { latents: { from: "images", keys: LATENT_METADATA } },
   timingMetric: "encoder.inference" as const,
-  threadSafe: true,
   check: checkDevice,
 };
 
@@ -35,7 +34,6 @@ const DECODER = {
   inputMetadataRequirements: { latents: { all_of: LATENT_METADATA } },
   outputMetadataGuarantees: { images: { from: "latents" } },
   timingMetric: "decoder.inference" as const,
-  threadSafe: true,
   check: checkDevice,
 };
 
@@ -138,9 +136,4 @@ const vqDecode = defineOperation({
   },
 });
 
-export default [
-  vaeEncode,
-  vaeDecode,
-  vqEncode,
-  vqDecode,
-];
+export default [vaeEncode, vaeDecode, vqEncode, vqDecode];

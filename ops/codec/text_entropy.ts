@@ -60,7 +60,6 @@ const textEntropyEncode = defineOperation({
     },
   },
   timingMetric: "encoder.payload_encode",
-  threadSafe: true,
   run({ inputs, params }) {
     const texts = textsOf(inputs.texts), model = textModel(params.order);
     const utf8 = texts.map(({ text }) => new TextEncoder().encode(text).length);
@@ -105,7 +104,6 @@ const textEntropyDecode = defineOperation({
   }),
   outputMetadataGuarantees: { texts: { from: "bits", keys: ["text_ids", "delivered", "failed_item_indices"] } },
   timingMetric: "decoder.payload_decode",
-  threadSafe: true,
   run({ inputs, params }) {
     const { metadata } = inputs.bits, strict = params.on_error === "fail";
     const ids = trustedIds(metadata, "text_ids");

@@ -39,7 +39,6 @@ const textUtf8Encode = defineOperation({
     },
   },
   timingMetric: "encoder.payload_encode",
-  threadSafe: true,
   run({ inputs, params }) {
     const texts = textsOf(inputs.texts);
     const perItem = params.wire_format === "items";
@@ -74,7 +73,6 @@ const textUtf8Decode = defineOperation({
   }),
   outputMetadataGuarantees: { texts: { from: "bits", keys: ["text_ids", "delivered", "failed_item_indices"] } },
   timingMetric: "decoder.payload_decode",
-  threadSafe: true,
   run({ inputs, params }) {
     const { metadata } = inputs.bits;
     const ids = trustedIds(metadata, "text_ids");
@@ -108,12 +106,7 @@ function readItems(parts: readonly (Uint8Array | undefined)[], ids: readonly str
   };
 }
 
-function readBatch(
-  bits: Uint8Array,
-  metadata: JsonObject,
-  ids: string[] | undefined,
-  strict: boolean,
-): ReadTexts {
+function readBatch(bits: Uint8Array, metadata: JsonObject, ids: string[] | undefined, strict: boolean): ReadTexts {
   try {
     return { items: readPayload(payloadBytes(bits, metadata, strict), ids, strict), lost: [] };
   } catch (error) {

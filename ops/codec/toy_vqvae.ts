@@ -61,7 +61,6 @@ const toyVqvaeEncode = defineOperation({
     },
   },
   timingMetric: "encoder.inference",
-  threadSafe: true,
   run({ inputs, params, progress, cancellation }) {
     const { codebook_size, patch_size } = params;
     const batch = imagesOf(inputs.images), { count, height, width, channels } = batch;
@@ -150,7 +149,6 @@ const toyVqvaeDecode = defineOperation({
   },
   outputMetadataGuarantees: { images: { from: "indices", keys: ["boundary_contract", "image_count"] } },
   timingMetric: "decoder.inference",
-  threadSafe: true,
   run({ inputs, cancellation }) {
     const { metadata } = inputs.indices;
     const { size, patchSize, shape } = layoutOf(metadata);

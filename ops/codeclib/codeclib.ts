@@ -31,8 +31,8 @@ import {
 } from "./_codeclib_steps.ts";
 import { DELIVERED_IMAGES } from "../_jpeg_images.ts";
 
-const ENCODER = { backends: INFERENCE, threadSafe: true, check: modelProblems, models: namedModel };
-const DECODER = { backends: INFERENCE, threadSafe: true, models: anyModel };
+const ENCODER = { backends: INFERENCE, check: modelProblems, models: namedModel };
+const DECODER = { backends: INFERENCE, models: anyModel };
 const TRANSFORM = { framework: "torch", gradient: "full", trainable_params: false, exportable: true } as const;
 const ENTROPY_CODER = { framework: "torch", gradient: "stop", trainable_params: false, exportable: false } as const;
 
@@ -245,11 +245,4 @@ const entropyDecode = defineOperation({
   },
 });
 
-export default [
-  encode,
-  decode,
-  analysisEncode,
-  synthesisDecode,
-  entropyEncode,
-  entropyDecode,
-];
+export default [encode, decode, analysisEncode, synthesisDecode, entropyEncode, entropyDecode];

@@ -41,7 +41,6 @@ export default defineOperation({
     validate_export: z.boolean().default(true).describe("run an image through the networks of the bundle"),
   }),
   backends: INFERENCE,
-  threadSafe: true,
   check: modelProblems,
   models: namedModel,
   async run({ inputs, params, model, openGraph }) {

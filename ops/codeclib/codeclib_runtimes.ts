@@ -184,7 +184,6 @@ function analysisOf(runtime: RuntimeName): Operation {
     }),
     outputMetadataGuarantees: { latents: { from: "images", keys: ["codeclib", "image_count"] } },
     timingMetric: "encoder.inference",
-    threadSafe: true,
     ...executionOf(runtime, id, async (context) => {
       const { inputs: { images }, params } = context;
       const { codec, stated } = await codecOf(runtime, context);
@@ -212,7 +211,6 @@ function synthesisOf(runtime: RuntimeName): Operation {
     inputMetadataRequirements: { latents: { all_of: ["codeclib", "image_count"] } },
     outputMetadataGuarantees: { images: { from: "latents" } },
     timingMetric: "decoder.inference",
-    threadSafe: true,
     ...executionOf(runtime, id, async (context) => {
       const { inputs: { latents }, params } = context;
       const { codec } = await codecOf(runtime, context, latents);
@@ -235,7 +233,6 @@ function entropyCoderOf(runtime: RuntimeName): Operation {
     inputMetadataRequirements: { latents: { all_of: ["codeclib", "image_count"] } },
     outputMetadataGuarantees: { bits: { from: "latents", keys: PAYLOAD_GUARANTEE } },
     timingMetric: "encoder.payload_encode",
-    threadSafe: true,
     ...executionOf(runtime, id, async (context) => {
       const { latents } = context.inputs;
       const { codec } = await codecOf(runtime, context, latents);
@@ -263,7 +260,6 @@ function entropyDecoderOf(runtime: RuntimeName): Operation {
     inputMetadataRequirements: { bits: { all_of: ["codeclib"] } },
     outputMetadataGuarantees: { latents: { from: "bits", keys: ["codeclib", "image_count", "failed_item_indices"] } },
     timingMetric: "decoder.payload_decode",
-    threadSafe: true,
     ...executionOf(runtime, id, async (context) => {
       const { inputs: { bits }, params } = context;
       const { codec } = await codecOf(runtime, context, bits);
@@ -288,7 +284,6 @@ const compileCodec = defineOperation({
     pad_to_multiple: PAD_TO_MULTIPLE,
     validate_export: z.boolean().default(true).describe("run an image through the networks of the bundle"),
   }),
-  threadSafe: true,
   check: modelProblems,
   ...plannedFor("aoti", "model.codeclib_export_aoti"),
 });
@@ -306,7 +301,6 @@ const compiledAnalysis = defineOperation({
     quantize_latents: z.boolean().default(false).describe("round the latents to integers"),
     data_plane_backend: dataPlaneParameter(),
   }),
-  threadSafe: true,
   ...plannedFor("aoti", "model.codeclib_aoti_encode"),
 });
 
@@ -318,7 +312,6 @@ const compiledSynthesis = defineOperation({
   inputs: { latents: [LATENTS], model: [AOT_BUNDLE] },
   outputs: { images: IMAGES },
   params: z.strictObject({ device: DEVICE, on_error: FAIL_OR_ZEROS }),
-  threadSafe: true,
   ...plannedFor("aoti", "model.codeclib_aoti_decode"),
 });
 

@@ -54,7 +54,6 @@ export default defineOperation({
   ],
   outputMetadataGuarantees: INHERITED,
   twin: true,
-  threadSafe: true,
   check: ({ data_plane_backend, llr_method, modulation }) =>
     data_plane_backend === "cpp_native" && llr_method === "exact" && !["bpsk", "qpsk"].includes(modulation)
       ? [{ code: "materialization_unavailable", place: ["data_plane_backend"], ...EXACT }]
@@ -130,7 +129,5 @@ function recordedModulation(metadata: JsonObject): Modulation {
     ? new SvcError("params_conflict", `${attempt}: the symbols have no modulation in their metadata`, {
       hint: "Set modulation",
     })
-    : new SvcError("params_conflict", `${attempt} for the modulation ${name}`, {
-      hint: HINTS[name] ?? null,
-    });
+    : new SvcError("params_conflict", `${attempt} for the modulation ${name}`, { hint: HINTS[name] ?? null });
 }

@@ -27,7 +27,6 @@ export default defineOperation({
   materializations: [...executed("numpy", "default"), exported("torch", "default")],
   outputMetadataGuarantees: INHERITED,
   twin: true,
-  threadSafe: true,
   nativeKernels: true,
   async run(context) {
     const { inputs, params } = context, kernels = await dataPlane(context);

@@ -75,7 +75,6 @@ export default defineOperation({
     return { bits: width * symbols, llr: 4 * width * symbols, symbols: (hard ? 8 : 12) * symbols };
   },
   twin: true,
-  threadSafe: true,
   run({ inputs, params, progress }) {
     const { metadata } = inputs.rx_grid,
       modulation = modulationOf(params, metadata),

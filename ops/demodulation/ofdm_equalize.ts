@@ -35,7 +35,6 @@ export default defineOperation({
   ...numpyWithTwin("full", "Smooth in symbols and estimate"),
   outputMetadataGuarantees: { rx_symbols: { from: "rx_symbols", keys: ["boundary_contract", "symbol_count"] } },
   estimate: (_params, { rx_symbols: { bytes } }) => ({ rx_symbols: 1.5 * bytes }),
-  threadSafe: true,
   run({ inputs, params }) {
     const y = symbolsOf(inputs.rx_symbols), noise = noiseOf(inputs.rx_symbols);
     const { h, error } = gainsOf(inputs.estimate, y.length / 2);

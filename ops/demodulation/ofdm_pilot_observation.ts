@@ -23,7 +23,6 @@ export default defineOperation({
   params: z.strictObject({}),
   ...numpyWithTwin("full", "Linear in the received pilots"),
   estimate: (_params, { rx_symbols: { bytes } }) => ({ observation: bytes }),
-  threadSafe: true,
   run({ inputs }) {
     const context = onePort(readContext(inputs.pilot_context)), { grids, subcarriers } = context.layout;
     const received = receivedGrid(inputs.rx_symbols, context.layout), { rx } = received;

@@ -45,7 +45,6 @@ export default defineOperation({
         hint: "Wire state, or set equalize to none",
       }]
       : [],
-  threadSafe: true,
   run({ inputs, params }) {
     const { samples, layout } = readWaveform(inputs.waveform),
       { fftSize: size, cpLength, oversampling, active, rows } = layout;
@@ -53,9 +52,7 @@ export default defineOperation({
       throw new SvcError(
         "params_conflict",
         `Cannot start ${params.receiver_cp_offset} samples inside a prefix of ${cpLength}`,
-        {
-          hint: `Set receiver_cp_offset to ${cpLength} or less`,
-        },
+        { hint: `Set receiver_cp_offset to ${cpLength} or less` },
       );
     }
     const first = firstActive(size, active), body = size * oversampling, step = (size + cpLength) * oversampling;

@@ -25,7 +25,6 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "none" },
   inputMetadataRequirements: { problem: { all_of: ["noise_variance"] } },
   twin: true,
-  threadSafe: true,
   run({ inputs }) {
     const problem = pilotProblemOf(inputs.problem);
     const estimate = channelArtifact(leastSquaresOf(problem).full, problem, { estimator: "least_squares" });

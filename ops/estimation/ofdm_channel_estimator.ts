@@ -80,7 +80,6 @@ export default defineOperation({
   params: PARAMS,
   ...numpyWithTwin("full", "Linear in the received pilots"),
   estimate: (_params, { rx_symbols: { bytes } }) => ({ estimate: 6 * bytes }),
-  threadSafe: true,
   check: ({ method }, connected) =>
     method !== "given" || connected.has("pilot_estimate") ? [] : [{
       code: "input_missing",
@@ -99,9 +98,7 @@ export default defineOperation({
         throw new SvcError(
           "params_conflict",
           "Cannot take the true channel: no channel_gain of one port travels with the symbols",
-          {
-            hint: "Set receiver_processing of wireless.channel to none, or another method",
-          },
+          { hint: "Set receiver_processing of wireless.channel to none, or another method" },
         );
       }
       h.set(truth);
@@ -198,12 +195,7 @@ function portEstimator(
 }
 
 /** The estimates of all OFDM symbols with pilots by another operation, in the order of demodulation.ofdm_pilot_observation. */
-function givenEstimator(
-  context: PilotContext,
-  received: Received,
-  given: InputArtifact,
-  params: Params,
-): Estimator {
+function givenEstimator(context: PilotContext, received: Received, given: InputArtifact, params: Params): Estimator {
   const { layout: { subcarriers, grids } } = context, { rx } = received, rows = pilotRows(context, 0, received).rows;
   const shape = [grids * rows.length, rx, 1, subcarriers], arrays = arraysOf(given);
   const h = arrays.read("complex64", shape), size = rx * subcarriers;

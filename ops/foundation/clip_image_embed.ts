@@ -38,7 +38,6 @@ export default defineOperation({
     ...pretrainedParams(CLIP_MODEL, { backend: "transformers_clip" }),
   }),
   outputMetadataGuarantees: { embeddings: { keys: ["embedding_ids", "embedding_space"], from: "images" } },
-  threadSafe: true,
   check: checkDevice,
   models: (params) => params.backend === "transformers_clip" ? clipModel("image", params) : [],
   async run({ inputs, params, model, progress }) {

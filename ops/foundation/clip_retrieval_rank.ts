@@ -24,7 +24,6 @@ export default defineOperation({
     normalize: z.boolean().default(true).describe("cosine; otherwise the inner product"),
     top_k: z.int().positive().default(10).describe("number of items that a ranking keeps"),
   }),
-  threadSafe: true,
   run({ inputs, params }) {
     const images = embeddingsOf(inputs.image_embeddings), texts = embeddingsOf(inputs.text_embeddings);
     checkSameSpace(images, texts);

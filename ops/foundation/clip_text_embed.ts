@@ -34,7 +34,6 @@ export default defineOperation({
     ...pretrainedParams(CLIP_MODEL, { backend: "transformers_clip" }),
   }),
   outputMetadataGuarantees: { embeddings: { keys: ["embedding_ids", "embedding_space"], from: "texts" } },
-  threadSafe: true,
   check: checkDevice,
   models: (params) => params.backend === "transformers_clip" ? clipModel("text", params) : [],
   async run({ inputs, params: { backend, dimensions }, model, progress }) {

@@ -39,7 +39,6 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { images: { from: "state", keys: ["boundary_contract", "image_ids", "model", "prompts"] } },
   timingMetric: "decoder.inference",
-  threadSafe: true,
   check: (params) => [
     ...checkDevice(params),
     ...(["height", "width"] as const).filter((name) => params[name] % LATENT_PIXELS !== 0).map((name) => ({

@@ -53,7 +53,6 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { importance_map: { from: "images" } },
   timingMetric: "encoder.inference",
-  threadSafe: true,
   check: (params, connected) => [
     ...checkDevice(params),
     ...(params.method === "detections" && !connected.has("detections")

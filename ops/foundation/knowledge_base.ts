@@ -38,7 +38,6 @@ export default defineOperation({
     max_builtin_concepts: z.int().nonnegative().default(12).describe("number of built-in concepts, with their facts"),
   }),
   outputMetadataGuarantees: { kb: { keys: ["knowledge_base"] } },
-  threadSafe: true,
   check({ kb_id, facts_json }) {
     const place = ["facts_json"];
     if (facts_json.trim() === "") {

@@ -53,7 +53,6 @@ export default defineOperation({
     images: { from: "state", keys: ["boundary_contract", "image_ids", "failed_item_indices"] },
   },
   timingMetric: "decoder.inference",
-  threadSafe: true,
   run({ inputs, params: { image_size: size } }) {
     const states = statesOf(inputs.state);
     const data = new Uint8Array(states.length * size * size * 3).fill(GREY_SUBSTITUTE);

@@ -26,7 +26,6 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { state: { from: "images", keys: ["state_ids", "extractor", "grid_size"] } },
   timingMetric: "encoder.inference",
-  threadSafe: true,
   run({ inputs, params: { backend, grid_size } }) {
     const batch = imagesOf(inputs.images);
     if (grid_size > Math.min(batch.width, batch.height)) {

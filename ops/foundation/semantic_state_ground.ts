@@ -42,7 +42,6 @@ export default defineOperation({
     ),
   }),
   outputMetadataGuarantees: { state: { from: "state", keys: ["state_ids", "grounding"] } },
-  threadSafe: true,
   run({ inputs, params }) {
     const kb = knowledgeOf(inputs.kb);
     const grounded = statesOf(inputs.state).map((state): SemanticState => {

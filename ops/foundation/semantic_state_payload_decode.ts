@@ -50,7 +50,6 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { state: { from: "bits", keys: ["state_ids", "delivered", "failed_item_indices"] } },
   timingMetric: "decoder.payload_decode",
-  threadSafe: true,
   run({ inputs, params }) {
     const { metadata } = inputs.bits;
     const layout = layoutOf(metadata), { ids } = layout;

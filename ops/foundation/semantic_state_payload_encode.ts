@@ -38,7 +38,6 @@ export default defineOperation({
     },
   },
   timingMetric: "encoder.payload_encode",
-  threadSafe: true,
   run({ inputs, params }) {
     const states = statesOf(inputs.state), modality = modalityOf(inputs.state);
     const utf8 = new TextEncoder();

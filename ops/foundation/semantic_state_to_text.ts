@@ -43,7 +43,6 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { texts: { from: "state", keys: ["text_ids"] } },
   timingMetric: "decoder.inference",
-  threadSafe: true,
   check: checkDevice,
   models: maskedLm,
   async run({ inputs, params: { generator, prefer_source_text, top_k }, model, progress }) {

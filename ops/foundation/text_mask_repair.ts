@@ -27,7 +27,6 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { texts: { from: "texts", keys: ["mask_repair"] } },
   timingMetric: "decoder.inference",
-  threadSafe: true,
   check: checkDevice,
   models: maskedLm,
   async run({ inputs, params: { generator, top_k }, model, progress }) {

@@ -25,7 +25,6 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { state: { from: "texts", keys: ["state_ids", "extractor"] } },
   timingMetric: "encoder.inference",
-  threadSafe: true,
   run({ inputs, params }) {
     const states = textsOf(inputs.texts).map(({ id, text }): SemanticState => ({
       id,

@@ -34,7 +34,6 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { state: { from: "images", keys: ["state_ids", "extractor"] } },
   timingMetric: "encoder.inference",
-  threadSafe: true,
   run({ inputs, params, progress }) {
     const batch = imagesOf(inputs.images);
     const ids = idsOfImages(inputs.images.metadata, batch.count);

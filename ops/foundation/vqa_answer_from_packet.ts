@@ -14,7 +14,6 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { answers: { from: "packet" } },
   timingMetric: "decoder.inference",
-  threadSafe: true,
   run({ inputs }) {
     const answers = packetOf(inputs.packet).map(({ id, selected_label }) => ({ id, answer: selected_label }));
     return { outputs: { answers: answersArtifact(answers, travel(inputs.packet.metadata)) } };

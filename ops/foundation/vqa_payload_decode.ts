@@ -24,7 +24,6 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { packet: { from: "bits", keys: ["question_ids", "delivered", "failed_item_indices"] } },
   timingMetric: "decoder.payload_decode",
-  threadSafe: true,
   run({ inputs, params }) {
     const { metadata } = inputs.bits, strict = params.on_error === "fail";
     const ids = trustedIds(metadata, "question_ids");

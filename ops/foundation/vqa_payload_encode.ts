@@ -27,7 +27,6 @@ export default defineOperation({
     },
   },
   timingMetric: "encoder.payload_encode",
-  threadSafe: true,
   run({ inputs, params }) {
     const packet = packetOf(inputs.packet);
     const lines = packet.map(({ selected_label }) => new TextEncoder().encode(`${canonicalJson(selected_label)}\n`));

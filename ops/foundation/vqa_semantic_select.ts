@@ -26,7 +26,6 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { packet: { from: "questions", keys: ["question_ids", "selector"] } },
   timingMetric: "encoder.inference",
-  threadSafe: true,
   run({ inputs, params, progress }) {
     const batch = imagesOf(inputs.images), questions = questionsOf(inputs.questions);
     if (questions.length === 0) throw new SvcError("boundary_empty", "Cannot select for an empty list of questions");

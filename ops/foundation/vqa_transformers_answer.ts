@@ -45,7 +45,6 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { answers: { from: "questions", keys: ["model"] } },
   timingMetric: "decoder.inference",
-  threadSafe: true,
   check: checkDevice,
   models: ({ model_id, model_revision }): ModelRequest[] => [{
     role: "answerer",

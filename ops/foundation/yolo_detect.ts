@@ -22,7 +22,6 @@ export default defineOperation({
     model_id: z.string().min(1).default("yolo11n.pt").describe("svc-tiny-detector-v1, or an ONNX file of the project"),
     ...yoloParameters,
   }),
-  threadSafe: true,
   check: checkDevice,
   models: yoloModel,
   async run({ inputs, params, model, progress }) {

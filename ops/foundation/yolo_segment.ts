@@ -33,7 +33,6 @@ export default defineOperation({
     ...yoloParameters,
   }),
   outputMetadataGuarantees: { segmentation: { keys: ["class_names", "image_ids"] } },
-  threadSafe: true,
   check: checkDevice,
   models: yoloModel,
   async run({ inputs, params, model, progress, cancellation }) {

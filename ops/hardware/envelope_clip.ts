@@ -42,7 +42,6 @@ export default defineOperation({
         hint: "Remove clip_amplitude or clip_ratio_db",
       }]
       : [],
-  threadSafe: true,
   run({ inputs, params }) {
     const x = samplesOf(inputs.signal), power = energy(x), samples = x.length / 2;
     const amplitude = params.clip_amplitude ?? Math.sqrt(power / samples) * 10 ** (params.clip_ratio_db / 20);

@@ -22,9 +22,7 @@ const MODELS = ["rapp", "saleh", "ideal"] as const;
 const only = (model: typeof MODELS[number]) => ({ "x-svc-effective-when": { model } });
 
 const PARAMS = z.strictObject({
-  model: z.enum(MODELS).default("rapp").describe(
-    "rapp: solid state; saleh: travelling-wave tube; ideal: linear",
-  ),
+  model: z.enum(MODELS).default("rapp").describe("rapp: solid state; saleh: travelling-wave tube; ideal: linear"),
   input_back_off_db: z.number().min(-60).max(60).optional().describe(
     "saturation power over mean input power in dB; omitted, the input is not scaled",
   ).meta({ "x-svc-ui": { unit: "dB" } }),
@@ -59,7 +57,6 @@ export default defineOperation({
   ...numpyWithTwin("full", "Smooth in the samples"),
   outputMetadataGuarantees: { signal: { from: "signal", keys: ["power_amplifier"] } },
   estimate: (_params, { signal }) => ({ signal: sizeOfInput(signal, "complex64") }),
-  threadSafe: true,
   run({ inputs, params }) {
     const x = samplesOf(inputs.signal), power = 2 * energy(x) / x.length, scale = scaleOf(params, power);
     const driven = Float64Array.from(x, (value) => scale * value), raw = amplified(driven, params);

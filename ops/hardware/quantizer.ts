@@ -31,7 +31,6 @@ export default defineOperation({
   ...numpyWithTwin("surrogate", "Straight through inside the clipping level, zero outside"),
   outputMetadataGuarantees: { signal: { from: "signal", keys: ["quantizer"] } },
   estimate: (_params, { signal }) => ({ signal: sizeOfInput(signal, "complex64") }),
-  threadSafe: true,
   run({ inputs, params }) {
     const x = samplesOf(inputs.signal), power = energy(x), rms = Math.sqrt(power / x.length);
     // Without power no rms exists: the clipping level is then that of an amplitude.

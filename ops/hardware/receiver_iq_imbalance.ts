@@ -46,7 +46,6 @@ export default defineOperation({
   },
   estimate: (_params, { rx_symbols }) => ({ rx_symbols: sizeOfInput(rx_symbols, "complex64") }),
   twin: true,
-  threadSafe: true,
   run({ inputs, params }) {
     const symbols = symbolsOf(inputs.rx_symbols);
     const impaired = impairIq(symbols, params);

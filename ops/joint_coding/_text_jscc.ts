@@ -78,7 +78,6 @@ export const textMaterializations = (side: "encoder" | "decoder"): Materializati
 /** Contract of both sides, apart from name, ports and parameters. */
 export const TEXT_JSCC = {
   differentiability: { framework: "torch", gradient: "full", trainable_params: true, exportable: true },
-  threadSafe: true,
   check: checkDevice,
   models: textModel,
 } as const;

@@ -49,7 +49,6 @@ export default defineOperation({
   equivalence: { type: "numerical", tolerance: { atol: 1e-5, rtol: 1e-4 } },
   outputMetadataGuarantees: { images: { from: "symbols" } },
   timingMetric: "decoder.inference",
-  threadSafe: true,
   run({ inputs: { symbols: input }, params, progress, cancellation }) {
     const symbols = symbolsOf(input), { batch, code } = layoutOf(input, symbols.length / 2);
     const noise = noiseVarianceOf(input, symbols.length / 2);

@@ -49,7 +49,6 @@ export default defineOperation({
     const { symbols } = linearAnalogCode(settingsOf(params, { height, width, channels }));
     return { symbols: [["complex64", count * symbols]] };
   },
-  threadSafe: true,
   run({ inputs, params, progress, cancellation }) {
     const batch = imagesOf(inputs.images), { count, height, width, channels, dtype } = batch;
     if (channels !== 1 && channels !== 3) {

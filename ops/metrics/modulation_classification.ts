@@ -38,7 +38,6 @@ export default defineOperation({
   formats: { artifact: "json|npz", tensor: "numpy.ndarray" },
   outputMetadataGuarantees: { confusion_matrix: { keys: ["class_names"] } },
   twin: true,
-  threadSafe: true,
   run({ inputs, params }) {
     const arrays = arraysOf(inputs.prediction);
     const names = classNames(inputs.prediction);

@@ -47,7 +47,6 @@ export default defineOperation({
     return { symbols: shape === undefined ? 8 * bytes / width : [["complex64", Math.ceil(shape[0] / width)]] };
   },
   twin: true,
-  threadSafe: true,
   streaming: {
     allows: portableOnly,
     open({ inputs: { bits: { metadata, length: bitCount } }, params }) {

@@ -28,7 +28,6 @@ export default defineOperation({
     symbols: shape === undefined ? 8 * bytes : [["complex64", shape[0]]],
   }),
   twin: true,
-  threadSafe: true,
   nativeKernels: true,
   async run(context) {
     const { inputs, params } = context, kernels = await dataPlane(context);

@@ -74,7 +74,6 @@ export default defineOperation({
     };
   },
   check: problems,
-  threadSafe: true,
   run({ inputs, params }) {
     const given = symbolsOf(inputs.symbols), { port_count: ports, subcarriers, num_ofdm_symbols: rows } = params;
     const { perGrid, pilots, data } = sizes(params), room = data.length * ports, count = given.length / 2;

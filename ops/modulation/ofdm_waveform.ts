@@ -55,7 +55,6 @@ export default defineOperation({
     }
     return found;
   },
-  threadSafe: true,
   run({ inputs, params }) {
     const symbols = symbolsOf(inputs.symbols), { fft_size: size, oversampling } = params, count = symbols.length / 2;
     const active = params.active_subcarriers || size, first = firstActive(size, active);

@@ -38,7 +38,6 @@ export default defineOperation({
     },
     pilot_context: { keys: ["frame_symbol_counts", "frame_bit_counts", "preamble_symbols"] },
   },
-  threadSafe: true,
   nativeKernels: true,
   async run(context) {
     const { inputs, params } = context, kernels = await dataPlane(context);

@@ -30,7 +30,6 @@ export default defineOperation({
     seed: seedParameter(0),
   }),
   outputMetadataGuarantees: { indices: { from: "indices", keys: ["representation_noise"] } },
-  threadSafe: true,
   run({ inputs, params, generator }) {
     const { mode, probability, replacement, burst_length } = params;
     const array = inputs.indices.array();

@@ -28,7 +28,6 @@ export default defineOperation({
   equivalence: { type: "statistical", reason: "Implementations share the distribution and the seed policy" },
   formats: { artifact: "npz", tensor: "none" },
   outputMetadataGuarantees: { latents: { from: "latents", keys: ["representation_noise"] } },
-  threadSafe: true,
   run({ inputs, params, generator }) {
     const { mode, probability, sigma } = params;
     const array = inputs.latents.array();

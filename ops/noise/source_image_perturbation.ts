@@ -43,7 +43,6 @@ export default defineOperation({
   equivalence: { type: "statistical", reason: "Implementations share the distribution and the seed policy" },
   formats: { artifact: "npz", tensor: "none" },
   outputMetadataGuarantees: { images: { from: "images", keys: ["source_noise"] } },
-  threadSafe: true,
   run({ inputs, params, generator }) {
     const images = imagesOf(inputs.images);
     const range = images.dtype === "uint8" ? 255 : 1;

@@ -29,7 +29,6 @@ export default defineOperation({
     seed: seedParameter(0),
   }),
   outputMetadataGuarantees: { texts: { from: "texts", keys: ["source_noise"] } },
-  threadSafe: true,
   run({ inputs, params, generator }) {
     const { mode, probability, mask_token } = params;
     const texts = textsOf(inputs.texts);

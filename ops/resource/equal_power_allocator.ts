@@ -11,7 +11,6 @@ export default defineOperation({
   params: z.strictObject({}),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   twin: true,
-  threadSafe: true,
   run({ inputs }) {
     const problem = resourceProblemOf(inputs.problem);
     const decision = allocateEach(

@@ -75,7 +75,6 @@ export default defineOperation({
     }
     return problems;
   },
-  threadSafe: true,
   run({ inputs, params }) {
     const rows = rowsOf(params), margin = params.policy === "threshold_table" ? 0 : params.snr_margin_db;
     const snrs = snrsOf(inputs.state, params.snr_db),

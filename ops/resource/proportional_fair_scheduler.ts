@@ -54,7 +54,6 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "none" },
   estimate: ({ group_size: group }, { rates: { shape } }) =>
     shape === undefined ? {} : { decision: [["int32", shape[0], group]] },
-  threadSafe: true,
   run({ inputs, params }) {
     const { policy, window, initial_average: initialAverage, group_size: group, fairness_exponent: exponent } = params;
     const cell = inputs.rates.kind === MU_MIMO_PROBLEM.id

@@ -21,7 +21,6 @@ export default defineOperation({
     exported("torch", "trainable_resource_policy_endpoint"),
   ],
   twin: true,
-  threadSafe: true,
   run({ inputs, params: { temperature } }) {
     const problem = resourceProblemOf(inputs.problem);
     const decision = allocateEach(problem, "softmax", (gains) => {

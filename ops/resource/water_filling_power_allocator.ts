@@ -22,7 +22,6 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "none" },
   materializations: [benchmark, { ...capture, implementation: "closed_form_parallel_channel_water_filling_labels" }],
   twin: true,
-  threadSafe: true,
   run({ inputs }) {
     const problem = resourceProblemOf(inputs.problem), { noiseVariance, totalPower } = problem;
     const decision = allocateEach(

@@ -62,7 +62,6 @@ export default defineOperation({
       map: [["float32", shape[0], p * shape[1], p * shape[2]]],
       estimate: [["float64", shape[0], t, 2], ["float64", shape[0], t]],
     },
-  threadSafe: true,
   run({ inputs, params, progress }) {
     const arrays = arraysOf(inputs.echo), shape = ["example", "subcarrier", "symbol"];
     const received = arrays.read("complex64", shape), reference = arrays.read("complex64", shape, "reference");

@@ -25,7 +25,6 @@ export default defineOperation({
   params: z.strictObject({}),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   inputMetadataRequirements: { problem: { all_of: ["area_m"] } },
-  threadSafe: true,
   run({ inputs }) {
     const problem = rangeProblemOf(inputs.problem);
     const positions = locateAll(problem, (anchors, ranges) => {

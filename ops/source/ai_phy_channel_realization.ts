@@ -73,7 +73,6 @@ export default defineOperation({
   estimate: ({ example_count: n, rx_antennas: rx, tx_antennas: tx, subcarriers: k }) => ({
     channel: [["complex64", n, rx, tx, k]],
   }),
-  threadSafe: true,
   run({ params, generator, backend }) {
     const { scenario, subcarriers, rx_antennas: rx, tx_antennas: tx, example_count: examples } = params;
     const sizes = { examples, rx, tx, subcarriers };

@@ -56,7 +56,6 @@ export default defineOperation({
   estimate: ({ example_count: n, rx_antennas: rx, tx_antennas: tx, subcarriers: k }) => ({
     problem: [["complex64", n, rx, k], ["complex64", tx, k], ["complex64", n, rx, tx, k]],
   }),
-  threadSafe: true,
   run({ params, generator }) {
     const { spacing, taps } = SCENARIOS[params.scenario], noiseVariance = dbToLinear(-params.snr_db);
     const { example_count: examples, rx_antennas: rx, tx_antennas: tx, subcarriers } = params;

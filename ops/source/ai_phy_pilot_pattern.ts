@@ -40,7 +40,6 @@ export default defineOperation({
     }];
   },
   estimate: ({ tx_antennas, subcarriers }) => ({ pilots: [["complex64", tx_antennas, subcarriers]] }),
-  threadSafe: true,
   run(context) {
     const { scenario, tx_antennas: tx, subcarriers, pilot_spacing: spacing } = context.params;
     const pilots = scenario === "comb"

@@ -87,7 +87,6 @@ export default defineOperation({
     return problems;
   },
   estimate: (params) => ({ scene: [["float64", ...shapeOf(params)]] }),
-  threadSafe: true,
   run({ params, generator }) {
     const { example_count: examples } = params, sources = sourceCount(params), given = givenAngles(params);
     const powers = params.source_powers_db?.length ? params.source_powers_db : Array<number>(sources).fill(0);

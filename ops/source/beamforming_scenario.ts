@@ -41,7 +41,6 @@ export default defineOperation({
     exported("phylib", "phylib_miso_channel_batch"),
   ],
   estimate: ({ example_count, tx_antennas }) => ({ problem: [["complex64", example_count, tx_antennas]] }),
-  threadSafe: true,
   run({ params, generator }) {
     const { example_count: examples, tx_antennas: antennas } = params;
     const channels = params.channel_model === "clustered_ula"

@@ -28,7 +28,6 @@ export default defineOperation({
     bits: { keys: ["boundary_contract", "bit_count", "source_item_counts", "source_item_ids"] },
   },
   estimate: () => ({ bits: null }),
-  threadSafe: true,
   check: ({ item_ids, selection }) =>
     item_ids.length > 0 && selection !== ""
       ? [{

@@ -28,7 +28,6 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids", "source_files"] } },
   estimate: ({ limit, image_size }) => ({ images: Math.min(limit, 128) * image_size ** 2 * 3 }),
-  threadSafe: true,
   requires: ({ dataset_dir }) => dataset_dir === FOLDER ? [{ kind: "dataset", id: "coco128_detection" }] : [],
   async run({ params, files, progress }) {
     const { dataset_dir: folder, split, limit, image_size: size } = params;

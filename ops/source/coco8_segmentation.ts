@@ -36,7 +36,6 @@ export default defineOperation({
     const pixels = Math.min(limit, 4) * image_size ** 2;
     return { images: 3 * pixels, segmentation: pixels };
   },
-  threadSafe: true,
   requires: ({ dataset_dir }) => dataset_dir === FOLDER ? [{ kind: "dataset", id: "coco8_segmentation" }] : [],
   async run({ params, files, progress }) {
     const { dataset_dir: folder, split, limit, image_size: size } = params;

@@ -31,7 +31,6 @@ export default defineOperation({
     texts: { keys: ["dataset", "text_ids"] },
   },
   estimate: ({ limit, image_size }) => ({ images: Math.min(limit, 1000) * image_size ** 2 * 3 }),
-  threadSafe: true,
   requires: ({ dataset_dir }) => dataset_dir === FOLDER ? [{ kind: "dataset", id: "flickr8k" }] : [],
   async run({ params, files, progress }) {
     const { dataset_dir: folder, split, limit, caption_index: at, image_size: size } = params;

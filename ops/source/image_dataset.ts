@@ -51,7 +51,6 @@ export default defineOperation({
     const images = count * repeat_count;
     return { images: crop_size > 0 ? [["uint8", images, crop_size, crop_size, 3]] : images * 768 * 512 * 3 };
   },
-  threadSafe: true,
   check: checkSelection,
   requires({ dataset, dataset_dir, manifest_path }) {
     if (manifest_path !== "") return [{ kind: "file", id: manifest_path }];
@@ -87,9 +86,7 @@ async function load(
     throw new SvcError(
       "boundary_hash_mismatch",
       `Cannot use the file of ${id}: its SHA-256 differs from the manifest`,
-      {
-        hint: `Its SHA-256 is ${sha256}`,
-      },
+      { hint: `Its SHA-256 is ${sha256}` },
     );
   }
   // Loaded on first use, so that listing operations loads no decoder.

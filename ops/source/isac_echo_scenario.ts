@@ -36,10 +36,7 @@ export default defineOperation({
   params: z.strictObject({
     subcarriers: z.int().positive().default(256).describe("subcarriers of a frame"),
     ofdm_symbols: z.int().positive().default(64).describe("OFDM symbols of a frame"),
-    subcarrier_spacing_khz: inUnit(
-      z.number().positive().default(120).describe("subcarrier spacing in kHz"),
-      "kHz",
-    ),
+    subcarrier_spacing_khz: inUnit(z.number().positive().default(120).describe("subcarrier spacing in kHz"), "kHz"),
     cyclic_prefix_fraction: z.number().nonnegative().default(0.0703125).describe(
       "length of the cyclic prefix over that of the symbol without it",
     ),
@@ -71,7 +68,6 @@ export default defineOperation({
     echo: [["complex64", n, f, m], ["complex64", n, f, m]],
     truth: [["float64", n, t, 2], ["float64", n, t]],
   }),
-  threadSafe: true,
   run({ params, generator, progress }) {
     const { example_count: examples, target_count: targets, subcarriers, ofdm_symbols: symbols } = params;
     const spacingHz = params.subcarrier_spacing_khz * 1e3,

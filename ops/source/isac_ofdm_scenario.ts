@@ -36,7 +36,6 @@ export default defineOperation({
     exported("torch", "captured_isac_allocation_contract"),
   ],
   estimate: ({ example_count: n, subcarriers: k }) => ({ problem: [["complex64", n, k], ["complex64", n, k]] }),
-  threadSafe: true,
   run({ params, generator }) {
     const { example_count: examples, subcarriers, total_power: totalPower } = params;
     const noiseVariance = totalPower / subcarriers * dbToLinear(-params.snr_db);

@@ -19,7 +19,6 @@ export default defineOperation({
     limit: z.int().min(1).max(KODAK_IDS.length).default(KODAK_IDS.length).describe("number of files"),
   }),
   estimate: () => ({}),
-  threadSafe: true,
   requires: ({ dataset_dir }) => dataset_dir === FOLDER ? [{ kind: "dataset", id: "kodak" }] : [],
   async run({ params, files, progress }) {
     const folder = params.dataset_dir.replace(/\/+$/, ""), items: JsonObject[] = [];

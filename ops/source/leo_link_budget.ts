@@ -62,7 +62,6 @@ export default defineOperation({
     series: [["float64", elevation_deg.length, COLUMNS.length]],
     report: 4096,
   }),
-  threadSafe: true,
   run({ params }) {
     const link = {
       altitudeKm: params.altitude_km,

@@ -64,7 +64,6 @@ export default defineOperation({
     problem: [["float64", n, history_length, 3]],
     truth: [["float64", n, 2], ["float64", n]],
   }),
-  threadSafe: true,
   run({ params, generator }) {
     const { example_count: examples, history_length: length, history_step_s: step, beam_count: beamCount } = params;
     const { max_doppler_hz: maxDoppler, prediction_horizon_s: horizon } = params;

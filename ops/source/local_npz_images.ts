@@ -25,7 +25,6 @@ export default defineOperation({
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids"] } },
   requires: ({ path }) => [{ kind: "file", id: path }],
   estimate: () => ({ images: null }),
-  threadSafe: true,
   async run({ params, files }) {
     const bytes = await files.read(params.path);
     const { openNpz } = await import("../../lib/artifact/npz.ts");

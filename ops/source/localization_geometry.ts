@@ -36,7 +36,6 @@ export default defineOperation({
   estimate: ({ example_count, anchor_count }) => ({
     scene: [["float64", example_count, 2], ["float64", anchor_count, 2]],
   }),
-  threadSafe: true,
   check({ position_mode, target_x_m, target_y_m, area_m }) {
     if (position_mode !== "fixed") return [];
     return [{ name: "target_x_m", value: target_x_m }, { name: "target_y_m", value: target_y_m }]

@@ -42,7 +42,6 @@ export default defineOperation({
   estimate: ({ example_count: n }) => ({
     problem: [["float64", n, ANCHORS], ["float64", n, ANCHORS, 2], ["float64", n, 2]],
   }),
-  threadSafe: true,
   run({ params, generator }) {
     const { example_count: examples, area_m: area } = params;
     const positions = (generator.random(2 * examples) as Float64Array<ArrayBuffer>).map((value) => area * value);

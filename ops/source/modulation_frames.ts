@@ -31,7 +31,6 @@ export default defineOperation({
     labels: [["int64", frame_count]],
   }),
   check: checkClasses,
-  threadSafe: true,
   run({ params, generator }) {
     const { frame_count: count, symbols_per_frame: length, classes = [...MODULATION_CLASSES] } = params;
     const labels = Array.from(generator.permutation(count), (index) => index % classes.length);

@@ -52,7 +52,6 @@ export default defineOperation({
     const array: ["complex64", ...number[]] = ["complex64", example_count, users, rx_antennas, tx_antennas];
     return { problem: csi_error_variance > 0 ? [array, array] : [array] };
   },
-  threadSafe: true,
   run({ params, generator }) {
     const { example_count: examples, users, rx_antennas: rx, tx_antennas: tx } = params;
     const count = examples * users, shape = [examples, users, rx, tx];

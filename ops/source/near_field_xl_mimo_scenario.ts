@@ -61,7 +61,6 @@ export default defineOperation({
     problem: [["complex64", n, antennas]],
     truth: [["float64", n, 2]],
   }),
-  threadSafe: true,
   run({ params, generator }) {
     const { example_count: examples, antennas, carrier_frequency_ghz: carrier } = params;
     const array = { antennas, wavelength: wavelengthOf(carrier) }, noiseVariance = dbToLinear(-params.snr_db);

@@ -29,7 +29,6 @@ export default defineOperation({
   formats: { artifact: "json", tensor: "none" },
   estimate: () => ({ format: 1024 }),
   check: (params) => [...checkFormat(params), ...checkIndex(params)],
-  threadSafe: true,
   run({ params }) {
     const row = rowsOf(params)[params.mcs_index];
     if (row === undefined) throw new SvcError("params_conflict", checkIndex(params)[0].message);

@@ -24,7 +24,6 @@ export default defineOperation({
   outputMetadataGuarantees: { bits: { keys: ["boundary_contract", "bit_count", "source_item_counts"] } },
   estimate: ({ bit_count, batch_size }) => ({ bits: [["uint8", bit_count * batch_size]] }),
   twin: true,
-  threadSafe: true,
   nativeKernels: true,
   streaming: {
     allows: portableOnly,

@@ -36,7 +36,6 @@ export default defineOperation({
     exported("phylib", "phylib_sys_resource_state"),
   ],
   estimate: ({ snapshot_count, subcarrier_count }) => ({ problem: [["complex64", snapshot_count, subcarrier_count]] }),
-  threadSafe: true,
   run({ params, generator }) {
     const { snapshot_count: snapshots, subcarrier_count: subcarriers, total_power: totalPower } = params;
     const profile = exponentialProfile(params.channel_tap_count, 1);

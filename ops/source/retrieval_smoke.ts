@@ -29,7 +29,6 @@ export default defineOperation({
   estimate: ({ sample_ids, image_size: size }) => ({
     images: [["uint8", parseIds(sample_ids).length || KNOWN.length, size, size, 3]],
   }),
-  threadSafe: true,
   check: ({ sample_ids }) => checkIds(sample_ids, "sample_ids", KNOWN),
   run({ params: { dataset: id, sample_ids, image_size: size } }) {
     const wanted = parseIds(sample_ids), ids = wanted.length > 0 ? wanted : KNOWN;

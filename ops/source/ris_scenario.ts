@@ -47,7 +47,6 @@ export default defineOperation({
   estimate: ({ example_count: n, elements, tx_antennas }) => ({
     problem: [["complex64", n, tx_antennas], ["complex64", n, elements], ["complex64", n, elements, tx_antennas]],
   }),
-  threadSafe: true,
   run({ params, generator }) {
     const { example_count: examples, elements, tx_antennas: antennas } = params;
     const direct = generator.complexNormal64(examples * antennas, dbToLinear(params.direct_gain_db));

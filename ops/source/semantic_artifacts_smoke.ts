@@ -56,7 +56,6 @@ export default defineOperation({
     const embeddings = 8 * IDS.length * embedding_dim;
     return { clip_embeddings: embeddings, multimodal_embeddings: embeddings };
   },
-  threadSafe: true,
   run({ params: { dataset: id, embedding_dim } }) {
     const dataset = { id, version: `${id}-v1` }, metadata: JsonObject = { dataset, image_ids: IDS };
     const truths = SMOKE_SCENES.map(({ truth }) => truth), guesses = SMOKE_SCENES.map(({ guess }) => guess);

@@ -63,7 +63,6 @@ export default defineOperation({
     images: [["uint8", n, size, size, 3]],
     segmentation: [["uint8", n, size, size]],
   }),
-  threadSafe: true,
   check: ({ object_count_min, object_count_max }) =>
     object_count_min <= object_count_max ? [] : [{
       message: `Cannot draw at least ${object_count_min} and at most ${object_count_max} objects`,

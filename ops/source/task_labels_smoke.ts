@@ -32,7 +32,6 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { candidate: { keys: ["dataset"] }, reference: { keys: ["dataset"] } },
   estimate: () => ({}),
-  threadSafe: true,
   check: ({ sample_ids }) => checkIds(sample_ids, "sample_ids", KNOWN),
   run({ params }) {
     const wanted = parseIds(params.sample_ids);

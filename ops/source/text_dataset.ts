@@ -28,11 +28,7 @@ export default defineOperation({
   outputs: { texts: TEXTS },
   params: z.strictObject({
     dataset: z.string().min(1).meta({ anyOf: [{ type: "string", enum: [BUILT_IN] }, { type: "string", minLength: 1 }] })
-      .default(
-        BUILT_IN,
-      ).describe(
-        `${BUILT_IN} comes with the program; any other id is that of the manifest`,
-      ),
+      .default(BUILT_IN).describe(`${BUILT_IN} comes with the program; any other id is that of the manifest`),
     sample_ids: z.string().default(DEFAULT_IDS).describe(
       "comma-separated ids of built-in sentences, in this order; empty takes all",
     ),
@@ -46,7 +42,6 @@ export default defineOperation({
   estimate: ({ manifest_path, sample_ids, repeat_count }) => ({
     texts: manifest_path === "" ? 100 * repeat_count * (parseIds(sample_ids).length || KNOWN.length) : null,
   }),
-  threadSafe: true,
   check: (params) => params.manifest_path === "" ? checkBuiltIn(params) : checkPinned(params),
   requires: ({ manifest_path }) => manifest_path === "" ? [] : [{ kind: "file", id: manifest_path }],
   async run({ params, files }) {

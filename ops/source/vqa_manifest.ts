@@ -23,7 +23,6 @@ export default defineOperation({
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids", "source_files"] } },
   requires: ({ manifest_path }) => [{ kind: "file", id: manifest_path }],
   estimate: () => ({ images: null }),
-  threadSafe: true,
   async run({ params, files, progress }) {
     const { manifest_path: path, limit, image_size: size } = params;
     const bytes = await files.read(path);

@@ -26,7 +26,6 @@ export default defineOperation({
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids", "source_files"] } },
   requires: ({ dataset_dir }) => dataset_dir === FOLDER ? [{ kind: "dataset", id: "vqa_small" }] : [],
   estimate: () => ({ images: null }),
-  threadSafe: true,
   async run({ params, files, progress }) {
     const { dataset_dir: folder, split, limit, image_size: size } = params;
     const path = `${folder}/${split}.jsonl`;

@@ -23,7 +23,6 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids"] } },
   estimate: ({ sample_ids }) => ({ images: 96 ** 2 * 3 * (parseIds(sample_ids).length || KNOWN.length) }),
-  threadSafe: true,
   check: ({ sample_ids }) => checkIds(sample_ids, "sample_ids", KNOWN),
   run({ params }) {
     const wanted = parseIds(params.sample_ids), ids = wanted.length > 0 ? wanted : KNOWN;

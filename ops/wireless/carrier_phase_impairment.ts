@@ -55,7 +55,6 @@ export default defineOperation({
     rx_symbols: sizeOfInput(rx_symbols, "complex64"),
     phase_truth: rx_symbols.bytes,
   }),
-  threadSafe: true,
   run({ inputs, params, generator }) {
     const symbols = symbolsOf(inputs.rx_symbols), count = symbols.length / 2;
     const { metadata } = inputs.rx_symbols;

@@ -102,7 +102,6 @@ export default defineOperation({
     };
   },
   twin: true,
-  threadSafe: true,
   streaming: {
     allows: (params) => params.channel === "awgn" && portableOnly(params),
     open({ inputs: { symbols: { metadata, length } }, params, generator, backend }) {

@@ -34,7 +34,6 @@ export default defineOperation({
     bits: { from: "bits", keys: ["boundary_contract", "bit_count", "noise_variance", "wireless_channel"] },
   },
   check: (params) => checkCommon(params),
-  threadSafe: true,
   nativeKernels: ({ channel }) => channel === "awgn",
   async run(context) {
     const { inputs, params, generator, backend, threads } = context, kernels = await dataPlane(context);

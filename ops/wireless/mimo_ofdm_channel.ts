@@ -78,7 +78,6 @@ export default defineOperation({
     };
   },
   check: problems,
-  threadSafe: true,
   run({ inputs, params, generator, progress }) {
     const symbols = symbolsOf(inputs.symbols), { metadata } = inputs.symbols, count = symbols.length / 2;
     const { rx_antennas: rx, ofdm_fft_size: width, num_ofdm_symbols: rows } = params;

@@ -66,7 +66,6 @@ export default defineOperation({
   estimate: ({ sample_count, num_ofdm_symbols, tx_antennas, ofdm_fft_size }) => ({
     csi: [["complex64", sample_count * num_ofdm_symbols, tx_antennas, ofdm_fft_size]],
   }),
-  threadSafe: true,
   run({ params, generator, backend }) {
     const { sample_count: samples, tx_antennas: tx, ofdm_fft_size: count, num_ofdm_symbols: symbols } = params;
     const spacing = params.subcarrier_spacing_khz * 1e3;

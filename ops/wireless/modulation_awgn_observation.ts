@@ -58,7 +58,6 @@ export default defineOperation({
   estimate: (_params, { frames: { bytes, shape } }) => ({
     observation: shape === undefined ? bytes : [["complex64", ...shape], ["float64", shape[0]], ["float64", shape[0]]],
   }),
-  threadSafe: true,
   run({ inputs, params, generator, threads }) {
     const arrays = arraysOf(inputs.frames), frames = arrays.read("complex64", ["frame", "symbol"]);
     const count = arrays.size("frame"), length = arrays.size("symbol");

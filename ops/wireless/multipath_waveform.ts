@@ -42,9 +42,7 @@ const PARAMS = z.strictObject({
     .describe("samples by which the waveform arrives late"),
   snr_db: z.number().default(30).describe(
     "Es/N0 in dB per occupied resource element at unit mean symbol energy, with any oversampling",
-  ).meta({
-    "x-svc-ui": { unit: "dB" },
-  }),
+  ).meta({ "x-svc-ui": { unit: "dB" } }),
   seed: seedParameter(),
 });
 type Params = z.output<typeof PARAMS>;
@@ -69,7 +67,6 @@ export default defineOperation({
       hint: "Write delays as whole numbers from 0 on",
     }],
   estimate: (_params, { waveform }) => ({ waveform: sizeOfInput(waveform, "complex64"), state: waveform.bytes }),
-  threadSafe: true,
   run({ inputs, params, generator, threads }) {
     const { samples, layout } = readWaveform(inputs.waveform), { fftSize: size, oversampling, active, rows } = layout;
     const paths = pathsOf(params, generator), late = params.timing_offset_samples;

@@ -67,7 +67,6 @@ export default defineOperation({
       symbols: sizeOfInput(symbols, "complex64"),
     };
   },
-  threadSafe: true,
   run({ inputs, params, generator }) {
     const symbols = symbolsOf(inputs.symbols);
     const { ofdm_fft_size: subcarriers, num_ofdm_symbols: samples } = params;

@@ -66,7 +66,6 @@ export default defineOperation({
       actual_state: [["complex64", grids, allocation_ofdm_symbols, subcarriers]],
     };
   },
-  threadSafe: true,
   run({ inputs, params, generator }) {
     const state = ofdmStateOf(inputs.state);
     const { csi_history_length: history, feedback_delay_ofdm_symbols: delay, allocation_ofdm_symbols: used } = params;

@@ -72,7 +72,6 @@ export default defineOperation({
       noise_variance: [["float32", examples, 1]],
     };
   },
-  threadSafe: true,
   run({ inputs, params, generator }) {
     const arrays = arraysOf(inputs.channel);
     const channel = arrays.read("complex64", ["example", "rx", "tx", "subcarrier"]);

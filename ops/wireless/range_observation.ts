@@ -42,9 +42,7 @@ export default defineOperation({
     range_noise_floor_m: z.number().nonnegative().default(0.05).describe("range noise floor, independent of snr_db")
       .meta(METRES),
     nlos_probability: z.number().min(0).max(1).default(0).describe("probability of a blocked line of sight per link"),
-    nlos_bias_m: z.number().nonnegative().default(1.5).describe("excess length of a blocked link").meta(
-      METRES,
-    ),
+    nlos_bias_m: z.number().nonnegative().default(1.5).describe("excess length of a blocked link").meta(METRES),
     seed: seedParameter(0),
   }),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },
@@ -63,7 +61,6 @@ export default defineOperation({
       truth: [positions, ["uint8", examples, anchors]],
     };
   },
-  threadSafe: true,
   run({ inputs, params, generator }) {
     const scene = arraysOf(inputs.scene);
     const positions = scene.read("float64", ["example", 2]);

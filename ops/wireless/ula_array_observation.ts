@@ -46,7 +46,6 @@ export default defineOperation({
     const angles = ["float64", ...shape] as const;
     return { observation: [received], problem: [received, angles], truth: [angles] };
   },
-  threadSafe: true,
   run({ inputs, params, generator, threads }) {
     const { angles, examples, sources, shape } = directionsOf(inputs.scene);
     const { antenna_count: antennas, snapshot_count: snapshots, element_spacing_wavelengths: spacing } = params;

@@ -8,11 +8,13 @@ import type { Operation } from "../../lib/contract/operation.ts";
 import { PlanCache } from "../../lib/plan/cache.ts";
 import { planRecipe } from "../../lib/plan/planner.ts";
 import { compileRecipe } from "../../lib/recipe/compile.ts";
-import bitBoundary from "../../ops/channel/bit_boundary.ts";
+import relay from "../../ops/channel/relay.ts";
 import powerNormalize from "../../ops/channel/symbol_power_normalize.ts";
 import modulate from "../../ops/modulation/digital_modulate.ts";
 import randomBits from "../../ops/source/random_bits.ts";
 import { ms, row, time } from "./measure.ts";
+
+const [bitBoundary] = relay;
 
 const registry = new Registry();
 const operation = (value: Operation, path: string) => ({
@@ -20,7 +22,7 @@ const operation = (value: Operation, path: string) => ({
   moduleUrl: new URL(path, import.meta.url).href,
 });
 registry.register([
-  operation(bitBoundary, "../../ops/channel/bit_boundary.ts"),
+  operation(bitBoundary, "../../ops/channel/relay.ts"),
   operation(powerNormalize, "../../ops/channel/symbol_power_normalize.ts"),
   operation(modulate, "../../ops/modulation/digital_modulate.ts"),
   operation(randomBits, "../../ops/source/random_bits.ts"),

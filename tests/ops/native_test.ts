@@ -11,11 +11,13 @@ import { createRegistry } from "../../ops/registry.ts";
 import { nativeKernels } from "../../lib/numeric/native/kernels.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 import demodulate from "../../ops/demodulation/digital_demodulate.ts";
-import boundary from "../../ops/channel/bit_boundary.ts";
+import relay from "../../ops/channel/relay.ts";
 import { NATIVE_LIBRARY, needsNative } from "../support/native.ts";
 import { FIXTURES } from "./_fixtures/index.ts";
 import { materialise, refuses, runOperation } from "./harness.ts";
 import { arrayInput, bitsInput, someBits, symbolsInput } from "./inputs.ts";
+
+const [boundary] = relay;
 
 if (NATIVE_LIBRARY !== null) nativeKernels();
 

@@ -1,9 +1,11 @@
 /** Conformance cases of the NR polar codes. */
-import nrPolarEncoder from "../../../ops/channel/nr_polar_encoder.ts";
+import nrPolar from "../../../ops/channel/nr_polar.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { runOperation } from "../harness.ts";
 import { payloadInput, someBits } from "../inputs.ts";
+
+const [nrPolarEncoder] = nrPolar;
 
 const SMALL = { message_type: "uci", payload_bits: 20, coded_bits: 48 };
 const payload = () => ({ bits: payloadInput(someBits(100), { source_item_counts: [60, 40] }) });

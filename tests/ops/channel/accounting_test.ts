@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import accounting from "../../../ops/channel/communication_resource_accounting.ts";
-import accountingV2 from "../../../ops/channel/communication_resource_accounting_v2.ts";
-import accountingV3 from "../../../ops/channel/communication_resource_accounting_v3.ts";
+import communicationResourceAccounting from "../../../ops/channel/accounting.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { bitsInput, payloadInput, someBits, symbolsInput } from "../inputs.ts";
 import { refuses, runOperation } from "../harness.ts";
+
+const [accounting, accountingV2, accountingV3] = communicationResourceAccounting;
 
 const QPSK = { modulation: "qpsk", bits_per_symbol: 2, modulation_padding_bits: 1 };
 

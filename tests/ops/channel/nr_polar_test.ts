@@ -1,7 +1,6 @@
 /** Polar codes of TS 38.212 against stored words, the kernel against the readable decoder, block error rates against stored counts. */
 import assert from "node:assert/strict";
-import nrPolarDecoder from "../../../ops/channel/nr_polar_decoder.ts";
-import nrPolarEncoder from "../../../ops/channel/nr_polar_encoder.ts";
+import nrPolar from "../../../ops/channel/nr_polar.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { unpackBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
@@ -15,6 +14,8 @@ import bler from "../../data/physical/polar_bler.json" with { type: "json" };
 import stored from "../../data/physical/polar_encode.json" with { type: "json" };
 import { refuses, runOperation } from "../harness.ts";
 import { payloadInput, someBits } from "../inputs.ts";
+
+const [nrPolarEncoder, nrPolarDecoder] = nrPolar;
 
 const unpack = (text: string, count: number) => unpackBits(Uint8Array.fromBase64(text)).subarray(0, count);
 

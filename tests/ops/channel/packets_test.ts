@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { crc32 } from "node:zlib";
-import crc32Check from "../../../ops/channel/crc32_check.ts";
-import packetize from "../../../ops/channel/packetize_crc32.ts";
-import packetizeV2 from "../../../ops/channel/packetize_crc32_v2.ts";
+import packets from "../../../ops/channel/packets.ts";
 import { packBits, unpackBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { bitsInput, payloadInput, someBits } from "../inputs.ts";
 import { outputOf, refuses, runOperation } from "../harness.ts";
+
+const [packetize, packetizeV2, crc32Check] = packets;
 
 const bitsOf = (result: { outputs: Record<string, { array(): { data: unknown } }> }) =>
   result.outputs.bits.array().data as Uint8Array;

@@ -1,19 +1,24 @@
 import assert from "node:assert/strict";
 import type { Operation } from "../../../lib/contract/operation.ts";
-import bitBoundary from "../../../ops/channel/bit_boundary.ts";
-import bitCountMatch from "../../../ops/channel/bit_count_match.ts";
-import identityDecoder from "../../../ops/channel/identity_decoder.ts";
-import identityEncoder from "../../../ops/channel/identity_encoder.ts";
-import identityLink from "../../../ops/channel/identity_link.ts";
-import identitySymbolLink from "../../../ops/channel/identity_symbol_link.ts";
-import passthroughDecoder from "../../../ops/channel/payload_passthrough_decoder.ts";
-import passthroughEncoder from "../../../ops/channel/payload_passthrough_encoder.ts";
-import symbolBoundary from "../../../ops/channel/symbol_boundary.ts";
-import symbolCountMatch from "../../../ops/channel/symbol_count_match.ts";
-import symbolPowerIdentity from "../../../ops/channel/symbol_power_identity.ts";
+import relay from "../../../ops/channel/relay.ts";
+import countMatch from "../../../ops/channel/count_match.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { arrayInput, bitsInput, someBits, symbolsInput } from "../inputs.ts";
 import { refuses, runOperation } from "../harness.ts";
+
+const [
+  bitBoundary,
+  symbolBoundary,
+  identityEncoder,
+  identityDecoder,
+  identityLink,
+  identitySymbolLink,
+  passthroughEncoder,
+  passthroughDecoder,
+  symbolPowerIdentity,
+] = relay;
+
+const [bitCountMatch, symbolCountMatch] = countMatch;
 
 const METADATA = { source_item_counts: [3, 2], packet_total_bits: 136, text_ids: ["a", "b"] };
 

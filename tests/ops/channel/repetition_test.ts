@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import decoder from "../../../ops/channel/repetition_decoder.ts";
-import encoder from "../../../ops/channel/repetition_encoder.ts";
+import repetition from "../../../ops/channel/repetition.ts";
 import { bitsInput, payloadInput, someBits } from "../inputs.ts";
 import { outputOf, refuses, runOperation } from "../harness.ts";
+
+const [encoder, decoder] = repetition;
 
 Deno.test("each bit is repeated consecutively, and items grow with it", async () => {
   const { outputs } = await runOperation(encoder, {

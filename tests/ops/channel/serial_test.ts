@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
-import bitsToIndices from "../../../ops/channel/bits_to_indices.ts";
-import bitsToLatents from "../../../ops/channel/bits_to_latents.ts";
-import indicesToBits from "../../../ops/channel/indices_to_bits.ts";
-import latentsToBits from "../../../ops/channel/latents_to_bits.ts";
+import serial from "../../../ops/channel/serial.ts";
 import { type Dtype, ndarray, type TypedData } from "../../../lib/numeric/array/ndarray.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { arrayInput, payloadInput, someBits } from "../inputs.ts";
 import { refuses, runOperation } from "../harness.ts";
+
+const [indicesToBits, bitsToIndices, latentsToBits, bitsToLatents] = serial;
 
 const indices = (data: TypedData, dtype: Dtype, codebook_size: number, shape = [data.length], more: JsonObject = {}) =>
   arrayInput("semantic.indices.numpy", dtype, data, shape, { codebook_size, ...more });

@@ -3,13 +3,14 @@ import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import decoder from "../../../ops/channel/unequal_error_protection_decoder.ts";
 import encoder from "../../../ops/channel/unequal_error_protection.ts";
 import ldpcEncoder from "../../../ops/channel/nr_ldpc_encoder.ts";
-import repetitionDecoder from "../../../ops/channel/repetition_decoder.ts";
-import repetitionEncoder from "../../../ops/channel/repetition_encoder.ts";
+import repetition from "../../../ops/channel/repetition.ts";
 import modulator from "../../../ops/modulation/digital_modulate.ts";
 import transmitter from "../../../ops/channel/symbol_power_allocation.ts";
 import { payload, ramps, received, SMALL_LDPC } from "../_fixtures/importance.ts";
 import { arrayInput, payloadInput, someBits } from "../inputs.ts";
 import { outputOf, refuses, runOperation } from "../harness.ts";
+
+const [repetitionEncoder, repetitionDecoder] = repetition;
 
 const encode = (params: JsonObject) =>
   runOperation(encoder, { inputs: { bits: payload(), importance_map: ramps() }, params });

@@ -3,16 +3,17 @@
  * with probability (1 - p)^n; with checksums the whole payload survives, or none of it.
  */
 import assert from "node:assert/strict";
-import check from "../../../ops/channel/crc32_check.ts";
 import decode from "../../../ops/foundation/semantic_state_payload_decode.ts";
 import encode from "../../../ops/foundation/semantic_state_payload_encode.ts";
-import packetize from "../../../ops/channel/packetize_crc32.ts";
+import packets from "../../../ops/channel/packets.ts";
 import { type SemanticState, statesArtifact, statesOf } from "../../../ops/_semantic_state.ts";
 import { bitsArtifact, bitsOf } from "../../../lib/artifact/values.ts";
 import type { InputArtifact } from "../../../lib/contract/operation.ts";
 import { canonicalJson } from "../../../lib/contract/json.ts";
 import { Generator } from "../../../lib/numeric/random/random.ts";
 import { runOperation } from "../harness.ts";
+
+const [packetize, , check] = packets;
 
 const STATES = Array.from({ length: 400 }, (_, i): SemanticState => ({
   id: `s${i}`,

@@ -1,7 +1,6 @@
 /** Repetition over noise and fading against closed forms: majority through the operation, sums of LLRs in the library. */
 import assert from "node:assert/strict";
-import repetitionEncoder from "../../../ops/channel/repetition_encoder.ts";
-import repetitionDecoder from "../../../ops/channel/repetition_decoder.ts";
+import repetitionFamily from "../../../ops/channel/repetition.ts";
 import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
 import channel from "../../../ops/wireless/channel.ts";
 import digitalDemodulate from "../../../ops/demodulation/digital_demodulate.ts";
@@ -14,6 +13,8 @@ import { wilsonInterval } from "../../../lib/numeric/scores/statistics.ts";
 import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../../lib/numeric/link/theory.ts";
 import { outputOf, runOperation } from "../harness.ts";
 import { payloadInput } from "../inputs.ts";
+
+const [repetitionEncoder, repetitionDecoder] = repetitionFamily;
 
 /** BPSK, whose copies meet independent noise and gains. */
 async function send(factor: number, params: JsonObject, count: number) {

@@ -1,12 +1,14 @@
-/**
- * CRC32 verify and unpack. One failed packet fails its source item: with `gray_image` and `erasure` all payload bits of
- * the item become zeros; with `report_outage` they are the best estimate (valid lengths where the CRC holds, full
- * payloads elsewhere). Later decoders treat the items of failed_item_indices as failed, whatever their bits. The
- * statistical unit is the source item, or the packet where a packet fails alone.
- */
-import { joinBytes } from "../../lib/artifact/join_bytes.ts";
-import { BITS, DEMOD_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { dataPlaneParameter, defineOperation, type JsonObject, type Metrics, SvcError, z } from "../api.ts";
+/** CRC32 packet framing, and its inverse. Layout and CRC: _crc_packets.ts. */
+import {
+  dataPlaneParameter,
+  defineOperation,
+  type InputArtifact,
+  type JsonObject,
+  type Metrics,
+  type OutputArtifact,
+  SvcError,
+  z,
+} from "../api.ts";
 import {
   bitsArtifact,
   bitsOf,
@@ -14,15 +16,110 @@ import {
   metadataCounts,
   metadataNumber,
   metadataText,
+  sourceItemCounts,
   travel,
 } from "../../lib/artifact/values.ts";
+import { type DataPlane, dataPlane, madeOn } from "../_data_plane.ts";
+import {
+  LAYOUT_KEYS,
+  PACKET_OVERHEAD_BITS,
+  PACKET_PROTOCOL,
+  packetCount,
+  readPackets,
+  writePackets,
+} from "./_crc_packets.ts";
+import { BITS, DEMOD_BITS, FRAMED_BITS, PAYLOAD_BITS, PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
+import { joinBytes } from "../../lib/artifact/join_bytes.ts";
 import { declareUnit, rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
 import { notExported } from "../_backends.ts";
-import { dataPlane, madeOn } from "../_data_plane.ts";
-import { LAYOUT_KEYS, PACKET_OVERHEAD_BITS, PACKET_PROTOCOL, readPackets } from "./_crc_packets.ts";
 
-export default defineOperation({
+/** Cuts each source item into CRC packets; a stream without declared items is one item. */
+function packetize(
+  kernels: DataPlane,
+  input: InputArtifact,
+  payloadBits: number,
+  contract: "channel.bits" | "payload.bits",
+) {
+  const bits = bitsOf(input, kernels);
+  const items = sourceItemCounts(input.metadata, bits.length) ?? [bits.length];
+  const packets = items.map((count) => packetCount(count, payloadBits));
+  const totalBits = PACKET_OVERHEAD_BITS + payloadBits;
+  const metadata = travel(input.metadata, {
+    source_item_counts: packets.map((count) => count * totalBits),
+    packet_protocol: PACKET_PROTOCOL,
+    packet_total_bits: totalBits,
+    packet_source_item_counts: packets,
+    packet_crc_reference: "received_crc_only",
+  });
+  const framed = madeOn(kernels, bitsArtifact(writePackets(kernels, bits, items, payloadBits), metadata, contract));
+  return { ...framed, companions: companionsOf(input) } satisfies OutputArtifact;
+}
+
+/**
+ * CRC32 packet framing: splits every source item into packets with their position and a CRC32; the last packet of an
+ * item is zero-padded and contains its valid length. Version 2 has a separate kind for framed bits.
+ */
+const packetizer = (
+  { contract, ...version }: {
+    id: string;
+    name: string;
+    description: string;
+    inputs: { bits: readonly string[] };
+    outputs: { bits: string };
+    contract: "channel.bits" | "payload.bits";
+  },
+) =>
+  defineOperation({
+    ...version,
+    params: z.strictObject({
+      packet_payload_bits: z.int().min(8).max(65528).default(4096).describe("payload bits per packet, a multiple of 8"),
+      data_plane_backend: dataPlaneParameter(),
+    }),
+    differentiability: { framework: "numpy", gradient: "stop", trainable_params: false, exportable: false },
+    outputMetadataGuarantees: {
+      bits: { from: "bits", keys: ["boundary_contract", "bit_count", "source_item_counts", ...LAYOUT_KEYS] },
+    },
+    check({ packet_payload_bits: bits }) {
+      if (bits % 8 === 0) return [];
+      return [{
+        code: "params_invalid",
+        message: `Cannot fill whole bytes with ${bits} payload bits`,
+        place: ["packet_payload_bits"],
+        hint: `Choose a multiple of 8, such as ${Math.ceil(bits / 8) * 8}`,
+      }];
+    },
+    nativeKernels: true,
+    async run(context) {
+      const { inputs, params: { packet_payload_bits: size } } = context;
+      return { outputs: { bits: packetize(await dataPlane(context), inputs.bits, size, contract) } };
+    },
+  });
+
+const packetizeCrc32 = packetizer({
+  id: "channel.packetize_crc32",
+  name: "CRC32 packet framing",
+  description: "Splits payload into CRC32-protected packets, per source item",
+  inputs: { bits: PAYLOAD_OR_BITS },
+  outputs: { bits: PAYLOAD_BITS },
+  contract: "payload.bits",
+});
+const packetizeCrc32V2 = packetizer({
+  id: "channel.packetize_crc32.v2",
+  name: "CRC32 packet framing, strict",
+  description: "Splits payload bits into CRC32-protected packets of the kind for framed bits",
+  inputs: { bits: [PAYLOAD_BITS] },
+  outputs: { bits: FRAMED_BITS },
+  contract: "channel.bits",
+});
+
+/**
+ * CRC32 verify and unpack. One failed packet fails its source item: with `gray_image` and `erasure` all payload bits of
+ * the item become zeros; with `report_outage` they are the best estimate (valid lengths where the CRC holds, full
+ * payloads elsewhere). Later decoders treat the items of failed_item_indices as failed, whatever their bits. The
+ * statistical unit is the source item, or the packet where a packet fails alone.
+ */
+const crc32Check = defineOperation({
   id: "channel.crc32_check",
   name: "CRC32 verify and unpack",
   description: "Verifies the CRC32 of every packet and returns the payload of each source item",
@@ -49,7 +146,6 @@ export default defineOperation({
       ],
     },
   },
-  threadSafe: true,
   nativeKernels: true,
   async run(context) {
     const { inputs, params } = context, kernels = await dataPlane(context);
@@ -108,3 +204,5 @@ function trustedLayout(metadata: JsonObject, bitCount: number) {
   }
   return { totalBits, packetCounts };
 }
+
+export default [packetizeCrc32, packetizeCrc32V2, crc32Check];

@@ -1,5 +1,5 @@
-/** Repetition decode: a bit is 1 if the mean of its copies is at least 0.5, so a tie gives 1. */
-import { BITS, CODED_BITS, DEMOD_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
+/** Repetition code of rate 1/factor. */
+import { BITS, CODED_BITS, DEMOD_BITS, FRAMED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { dataPlaneParameter, defineOperation, type JsonObject, SvcError, z } from "../api.ts";
 import {
   bitsArtifact,
@@ -11,7 +11,38 @@ import {
 } from "../../lib/artifact/values.ts";
 import { dataPlane, madeOn } from "../_data_plane.ts";
 
-export default defineOperation({
+/** Repetition code: every bit is sent `factor` times in a row, rate 1/factor. */
+const repetitionEncoder = defineOperation({
+  id: "channel.repetition_encoder",
+  name: "Repetition encode",
+  description: "Repeats each bit factor times",
+  inputs: { bits: [PAYLOAD_BITS, FRAMED_BITS, BITS] },
+  outputs: { coded_bits: CODED_BITS },
+  params: z.strictObject({
+    factor: z.int().positive().default(3).describe("copies of each bit"),
+    data_plane_backend: dataPlaneParameter(),
+  }),
+  outputMetadataGuarantees: {
+    coded_bits: { from: "bits", keys: ["boundary_contract", "bit_count", "repetition_factor"] },
+  },
+  estimate: ({ factor }, { bits: { shape } }) =>
+    shape === undefined ? {} : { coded_bits: [["uint8", shape[0] * factor]] },
+  nativeKernels: true,
+  async run(context) {
+    const { inputs, params: { factor } } = context, kernels = await dataPlane(context);
+    const bits = bitsOf(inputs.bits, kernels);
+    const items = sourceItemCounts(inputs.bits.metadata, bits.length);
+    const metadata = travel(inputs.bits.metadata, {
+      repetition_factor: factor,
+      ...(items === undefined ? {} : { source_item_counts: items.map((count) => count * factor) }),
+    });
+    const coded = madeOn(kernels, bitsArtifact(kernels.repeatBits(bits, factor), metadata));
+    return { outputs: { coded_bits: { ...coded, companions: companionsOf(inputs.bits) } } };
+  },
+});
+
+/** Repetition decode: a bit is 1 if the mean of its copies is at least 0.5, so a tie gives 1. */
+const repetitionDecoder = defineOperation({
   id: "channel.repetition_decoder",
   name: "Repetition decode",
   description: "Decides each bit by the majority of its copies",
@@ -26,7 +57,6 @@ export default defineOperation({
   outputMetadataGuarantees: { bits: { from: "coded_bits", keys: ["boundary_contract", "bit_count"] } },
   estimate: ({ factor }, { coded_bits: { shape } }) =>
     shape === undefined || factor === 0 ? {} : { bits: [["uint8", Math.floor(shape[0] / factor)]] },
-  threadSafe: true,
   nativeKernels: true,
   async run(context) {
     const { inputs, params } = context, kernels = await dataPlane(context);
@@ -56,3 +86,5 @@ function repetitionFactor(factor: number, metadata: JsonObject): number {
     hint: "Set factor to that of the channel.repetition_encoder",
   });
 }
+
+export default [repetitionEncoder, repetitionDecoder];

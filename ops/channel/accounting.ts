@@ -1,5 +1,5 @@
 /**
- * The counts of a link, for all versions of the operation.
+ * Link resource accounting: payload, framed and coded bits, symbols and overheads in one report.
  *
  * Bits: payload + framing = framed; framed + forward error correction = coded; coded + modulation padding =
  * transmitted. Symbols: pilot + header + data + grid padding = channel uses. The effective payload of a channel use counts the
@@ -8,10 +8,11 @@
  */
 import { type InputArtifact, type JsonObject, type Metrics, SvcError, z } from "../api.ts";
 import { checkAccounting, type LinkAccounts } from "../../lib/artifact/accounting.ts";
-import type { Report } from "../_report.ts";
+import { defineReport, type Report } from "../_report.ts";
 import { bitsOf, metadataCounts, metadataNumber, symbolsOf } from "../../lib/artifact/values.ts";
+import { BITS, CODED_BITS, FRAMED_BITS, PAYLOAD_BITS, PAYLOAD_OR_BITS, SYMBOLS } from "../../lib/contract/kinds.ts";
 
-export const ACCOUNTING_PARAMS = z.strictObject({
+const ACCOUNTING_PARAMS = z.strictObject({
   pilot_symbol_count: z.int().nonnegative().default(0).describe("pilot symbols besides the data symbols"),
   physical_header_symbol_count: z.int().nonnegative().default(0).describe("header symbols besides the data symbols"),
   total_channel_use_count: z.int().nonnegative().default(0)
@@ -27,7 +28,7 @@ interface LinkInputs {
 }
 
 /** Reports the counts of a link. @throws SvcError `boundary_accounting_mismatch` for inconsistent counts */
-export function accountForLink(inputs: LinkInputs, params: z.output<typeof ACCOUNTING_PARAMS>): Report {
+function accountForLink(inputs: LinkInputs, params: z.output<typeof ACCOUNTING_PARAMS>): Report {
   const { metadata } = inputs.symbols;
   const payload = bitsOf(inputs.payload_bits).length;
   const framed = bitsOf(inputs.framed_bits).length;
@@ -128,3 +129,41 @@ function pixelCount(metadata: JsonObject): number | undefined {
 function ratio(id: string, numerator: number, denominator: number): Metrics {
   return denominator === 0 ? {} : { [id]: numerator / denominator };
 }
+
+const LINK = {
+  payload_bits: PAYLOAD_OR_BITS,
+  framed_bits: PAYLOAD_OR_BITS,
+  coded_bits: [CODED_BITS, BITS],
+  symbols: [SYMBOLS],
+};
+
+export default [
+  defineReport({
+    id: "channel.communication_resource_accounting",
+    name: "Link resource accounting",
+    description: "Reports payload, framed and coded bits, symbols and overheads of a link",
+    inputs: LINK,
+    params: ACCOUNTING_PARAMS,
+    run: ({ inputs, params }) => accountForLink(inputs, params),
+  }),
+  // Each input accepts a single kind.
+  defineReport({
+    id: "channel.communication_resource_accounting.v2",
+    name: "Link resource accounting, strict",
+    description: "Reports the resources of a link as version 1, with a separate kind for framed bits",
+    inputs: { payload_bits: [PAYLOAD_BITS], framed_bits: [FRAMED_BITS], coded_bits: [CODED_BITS], symbols: [SYMBOLS] },
+    params: ACCOUNTING_PARAMS,
+    run: ({ inputs, params }) => accountForLink(inputs, params),
+  }),
+  // Knows which items arrived.
+  defineReport({
+    id: "channel.communication_resource_accounting.v3",
+    name: "Link resource accounting with delivery",
+    description:
+      "Reports the resources of a link as version 1; payload of a channel use is that of the items that arrived",
+    inputs: { ...LINK, delivered_bits: PAYLOAD_OR_BITS },
+    inputMetadataRequirements: { delivered_bits: { all_of: ["failed_item_indices"] } },
+    params: ACCOUNTING_PARAMS,
+    run: ({ inputs, params }) => accountForLink(inputs, params),
+  }),
+];
