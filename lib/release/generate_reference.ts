@@ -148,15 +148,14 @@ function metricsPage(): string {
 function codesPage(): string {
   const body = Object.keys(CODES).map((name) => {
     const [exit, status, meaning, action] = codeRow(name);
-    const numbers = /\((?:warning|information)\)\.$/.test(meaning)
-      ? ""
-      : ` Exit code ${exit}${status === null ? "" : `, HTTP status ${status}`}.`;
+    const own = (status !== null || exit !== 1) && !/\((?:warning|information)\)\.$/.test(meaning);
+    const numbers = own ? ` Exit code ${exit}${status === null ? "" : `, HTTP status ${status}`}.` : "";
     return `## ${name}\n\n${cell(`${meaning} ${action}`)}${numbers}\n`;
   });
   const intro =
     "The codes of errors and findings: what is wrong, and what to do. The message of an error names the place " +
-    "and the values, its hint the next action.\nAn error among the findings of a command takes the exit code of the command; a warning never changes it. A code without an " +
-    "HTTP status is a finding or the failure of a step.\n\n" +
+    "and the values, its hint the next action.\nCodes without numbers are findings, which take the exit code of their " +
+    "list, and failures of a step, after which a run ends with 1. Warnings change no exit code.\n\n" +
     `\`\`\`text\n${EXIT_CODE_HELP}\`\`\``;
   return page("Error codes", intro, body.join("\n"));
 }
