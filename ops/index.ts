@@ -48,29 +48,24 @@ import demodulationOfdmPilotObservation from "./demodulation/ofdm_pilot_observat
 import demodulationOfdmReceive from "./demodulation/ofdm_receive.ts";
 import demodulationPhaseTrackingReceiverAdapter from "./demodulation/phase_tracking_receiver_adapter.ts";
 import estimationChannelEstimatorAdapter from "./estimation/channel_estimator_adapter.ts";
-import estimationCsiFeedbackDecoder from "./estimation/csi_feedback_decoder.ts";
-import estimationCsiFeedbackEncoder from "./estimation/csi_feedback_encoder.ts";
+import estimationCsiFeedback from "./estimation/csi_feedback.ts";
 import estimationLsChannelEstimator from "./estimation/ls_channel_estimator.ts";
 import estimationModulationClassifierAdapter from "./estimation/modulation_classifier_adapter.ts";
 import estimationOfdmChannelEstimator from "./estimation/ofdm_channel_estimator.ts";
-import foundationClipImageEmbed from "./foundation/clip_image_embed.ts";
+import foundationClip from "./foundation/clip.ts";
 import foundationClipRetrievalRank from "./foundation/clip_retrieval_rank.ts";
-import foundationClipTextEmbed from "./foundation/clip_text_embed.ts";
 import foundationDiffusionStateToImage from "./foundation/diffusion_state_to_image.ts";
 import foundationImportanceMap from "./foundation/importance_map.ts";
 import foundationKnowledgeBase from "./foundation/knowledge_base.ts";
 import foundationLocalStateToImage from "./foundation/local_state_to_image.ts";
 import foundationSamSegment from "./foundation/sam_segment.ts";
 import foundationSemanticStateGround from "./foundation/semantic_state_ground.ts";
-import foundationSemanticStatePayloadDecode from "./foundation/semantic_state_payload_decode.ts";
-import foundationSemanticStatePayloadEncode from "./foundation/semantic_state_payload_encode.ts";
+import foundationSemanticStatePayload from "./foundation/semantic_state_payload.ts";
 import foundationSemanticStateToText from "./foundation/semantic_state_to_text.ts";
 import foundationTextMaskRepair from "./foundation/text_mask_repair.ts";
 import foundationTextSemanticStateEncode from "./foundation/text_semantic_state_encode.ts";
 import foundationVlmImageToState from "./foundation/vlm_image_to_state.ts";
-import foundationVqaAnswerFromPacket from "./foundation/vqa_answer_from_packet.ts";
-import foundationVqaPayloadDecode from "./foundation/vqa_payload_decode.ts";
-import foundationVqaPayloadEncode from "./foundation/vqa_payload_encode.ts";
+import foundationVqaPayload from "./foundation/vqa_payload.ts";
 import foundationVqaSemanticSelect from "./foundation/vqa_semantic_select.ts";
 import foundationVqaTransformersAnswer from "./foundation/vqa_transformers_answer.ts";
 import foundationYoloDetect from "./foundation/yolo_detect.ts";
@@ -87,14 +82,13 @@ import jointCodingTextBartJsccDecode from "./joint_coding/text_bart_jscc_decode.
 import jointCodingTextBartJsccEncode from "./joint_coding/text_bart_jscc_encode.ts";
 import metricsAoaEstimation from "./metrics/aoa_estimation.ts";
 import metricsBeamforming from "./metrics/beamforming.ts";
-import metricsBitErrorRate from "./metrics/bit_error_rate.ts";
-import metricsBlockErrorRate from "./metrics/block_error_rate.ts";
 import metricsCaptioning from "./metrics/captioning.ts";
 import metricsChannelEstimation from "./metrics/channel_estimation.ts";
 import metricsClassification from "./metrics/classification.ts";
 import metricsCsiFeedback from "./metrics/csi_feedback.ts";
 import metricsDetection from "./metrics/detection.ts";
 import metricsEmbeddingSimilarity from "./metrics/embedding_similarity.ts";
+import metricsErrorRate from "./metrics/error_rate.ts";
 import metricsExternal from "./metrics/external.ts";
 import metricsHarq from "./metrics/harq.ts";
 import metricsImageDeliveryStatus from "./metrics/image_delivery_status.ts";
@@ -140,16 +134,12 @@ import sensingLeoNtnTrackingAdapter from "./sensing/leo_ntn_tracking_adapter.ts"
 import sensingLocalizationAdapter from "./sensing/localization_adapter.ts";
 import sensingRangeDopplerMap from "./sensing/range_doppler_map.ts";
 import sensingTrilaterationLocalizer from "./sensing/trilateration_localizer.ts";
-import sourceAiPhyChannelRealization from "./source/ai_phy_channel_realization.ts";
-import sourceAiPhyPilotChannel from "./source/ai_phy_pilot_channel.ts";
-import sourceAiPhyPilotPattern from "./source/ai_phy_pilot_pattern.ts";
+import sourceAiPhy from "./source/ai_phy.ts";
 import sourceAoaScene from "./source/aoa_scene.ts";
 import sourceBeamformingScenario from "./source/beamforming_scenario.ts";
 import sourceBitManifest from "./source/bit_manifest.ts";
-import sourceCoco128Detection from "./source/coco128_detection.ts";
-import sourceCoco8Segmentation from "./source/coco8_segmentation.ts";
+import sourceCoco from "./source/coco.ts";
 import sourceExternal from "./source/external.ts";
-import sourceFlickr8kRetrieval from "./source/flickr8k_retrieval.ts";
 import sourceImageDataset from "./source/image_dataset.ts";
 import sourceIsacEchoScenario from "./source/isac_echo_scenario.ts";
 import sourceIsacOfdmScenario from "./source/isac_ofdm_scenario.ts";
@@ -157,23 +147,20 @@ import sourceKodakFiles from "./source/kodak_files.ts";
 import sourceLeoLinkBudget from "./source/leo_link_budget.ts";
 import sourceLeoNtnTrackingScenario from "./source/leo_ntn_tracking_scenario.ts";
 import sourceLocalNpzImages from "./source/local_npz_images.ts";
-import sourceLocalizationGeometry from "./source/localization_geometry.ts";
-import sourceLocalizationSensingScenario from "./source/localization_sensing_scenario.ts";
+import sourceLocalization from "./source/localization.ts";
 import sourceModulationFrames from "./source/modulation_frames.ts";
 import sourceMuMimoScenario from "./source/mu_mimo_scenario.ts";
 import sourceNearFieldXlMimoScenario from "./source/near_field_xl_mimo_scenario.ts";
 import sourceNrTransportFormat from "./source/nr_transport_format.ts";
 import sourceRandomBits from "./source/random_bits.ts";
 import sourceResourceAllocationScenario from "./source/resource_allocation_scenario.ts";
-import sourceRetrievalSmoke from "./source/retrieval_smoke.ts";
+import sourceRetrieval from "./source/retrieval.ts";
 import sourceRisScenario from "./source/ris_scenario.ts";
 import sourceSemanticArtifactsSmoke from "./source/semantic_artifacts_smoke.ts";
 import sourceSyntheticScenes from "./source/synthetic_scenes.ts";
 import sourceTaskLabelsSmoke from "./source/task_labels_smoke.ts";
 import sourceTextDataset from "./source/text_dataset.ts";
-import sourceVqaManifest from "./source/vqa_manifest.ts";
-import sourceVqaSmallHf from "./source/vqa_small_hf.ts";
-import sourceVqaSmoke from "./source/vqa_smoke.ts";
+import sourceVqa from "./source/vqa.ts";
 import wirelessCarrierPhaseImpairment from "./wireless/carrier_phase_impairment.ts";
 import wirelessChannel from "./wireless/channel.ts";
 import wirelessDigitalLink from "./wireless/digital_link.ts";
@@ -200,37 +187,33 @@ const MODULES = [
   demodulationConstellationDemapper, demodulationDigitalDemodulate, demodulationIdentityDemodulate,
   demodulationMimoDetect, demodulationNeuralReceiverAdapter, demodulationOfdmEqualize, demodulationOfdmPilotObservation,
   demodulationOfdmReceive, demodulationPhaseTrackingReceiverAdapter, estimationChannelEstimatorAdapter,
-  estimationCsiFeedbackDecoder, estimationCsiFeedbackEncoder, estimationLsChannelEstimator,
-  estimationModulationClassifierAdapter, estimationOfdmChannelEstimator, foundationClipImageEmbed,
-  foundationClipRetrievalRank, foundationClipTextEmbed, foundationDiffusionStateToImage, foundationImportanceMap,
-  foundationKnowledgeBase, foundationLocalStateToImage, foundationSamSegment, foundationSemanticStateGround,
-  foundationSemanticStatePayloadDecode, foundationSemanticStatePayloadEncode, foundationSemanticStateToText,
-  foundationTextMaskRepair, foundationTextSemanticStateEncode, foundationVlmImageToState, foundationVqaAnswerFromPacket,
-  foundationVqaPayloadDecode, foundationVqaPayloadEncode, foundationVqaSemanticSelect, foundationVqaTransformersAnswer,
-  foundationYoloDetect, foundationYoloSegment, hardwareEnvelopeClip, hardwarePowerAmplifier, hardwareQuantizer,
-  hardwareReceiverIqImbalance, jointCodingDeepjsccExternalDecode, jointCodingDeepjsccExternalEncode,
-  jointCodingLinearAnalogDecode, jointCodingLinearAnalogEncode, jointCodingTextBartJsccDecode,
-  jointCodingTextBartJsccEncode, metricsAoaEstimation, metricsBeamforming, metricsBitErrorRate, metricsBlockErrorRate,
-  metricsCaptioning, metricsChannelEstimation, metricsClassification, metricsCsiFeedback, metricsDetection,
-  metricsEmbeddingSimilarity, metricsExternal, metricsHarq, metricsImageDeliveryStatus, metricsImageReconstruction,
-  metricsImportanceWeightedError, metricsIsacOfdm, metricsLeoNtnTracking, metricsLocalization,
-  metricsModulationClassification, metricsMuMimo, metricsNearFieldFocusing, metricsNrLdpcOfdmDelivery,
-  metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation, metricsRangeDoppler, metricsResourceAllocation,
-  metricsRetrieval, metricsRis, metricsSegmentation, metricsSemanticStateFaithfulness, metricsTextCorpusScores,
-  metricsTextSemanticSimilarity, metricsVqa, modulationDigitalModulate, modulationIdentityModulate,
-  modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform, modulationQpskPilotModulate,
-  noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation, noiseSourceTextPerturbation,
-  resourceCausalCsiPowerAllocator, resourceEqualPowerAllocator, resourceNrMcsSelector,
+  estimationCsiFeedback, estimationLsChannelEstimator, estimationModulationClassifierAdapter,
+  estimationOfdmChannelEstimator, foundationClip, foundationClipRetrievalRank, foundationDiffusionStateToImage,
+  foundationImportanceMap, foundationKnowledgeBase, foundationLocalStateToImage, foundationSamSegment,
+  foundationSemanticStateGround, foundationSemanticStatePayload, foundationSemanticStateToText,
+  foundationTextMaskRepair, foundationTextSemanticStateEncode, foundationVlmImageToState, foundationVqaPayload,
+  foundationVqaSemanticSelect, foundationVqaTransformersAnswer, foundationYoloDetect, foundationYoloSegment,
+  hardwareEnvelopeClip, hardwarePowerAmplifier, hardwareQuantizer, hardwareReceiverIqImbalance,
+  jointCodingDeepjsccExternalDecode, jointCodingDeepjsccExternalEncode, jointCodingLinearAnalogDecode,
+  jointCodingLinearAnalogEncode, jointCodingTextBartJsccDecode, jointCodingTextBartJsccEncode, metricsAoaEstimation,
+  metricsBeamforming, metricsCaptioning, metricsChannelEstimation, metricsClassification, metricsCsiFeedback,
+  metricsDetection, metricsEmbeddingSimilarity, metricsErrorRate, metricsExternal, metricsHarq,
+  metricsImageDeliveryStatus, metricsImageReconstruction, metricsImportanceWeightedError, metricsIsacOfdm,
+  metricsLeoNtnTracking, metricsLocalization, metricsModulationClassification, metricsMuMimo, metricsNearFieldFocusing,
+  metricsNrLdpcOfdmDelivery, metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation, metricsRangeDoppler,
+  metricsResourceAllocation, metricsRetrieval, metricsRis, metricsSegmentation, metricsSemanticStateFaithfulness,
+  metricsTextCorpusScores, metricsTextSemanticSimilarity, metricsVqa, modulationDigitalModulate,
+  modulationIdentityModulate, modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform,
+  modulationQpskPilotModulate, noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation,
+  noiseSourceTextPerturbation, resourceCausalCsiPowerAllocator, resourceEqualPowerAllocator, resourceNrMcsSelector,
   resourceProportionalFairScheduler, resourceResourceAllocationAdapter, resourceSymbolPowerAllocator,
   resourceWaterFillingPowerAllocator, sensingIsacOfdmAllocatorAdapter, sensingLeoNtnTrackingAdapter,
-  sensingLocalizationAdapter, sensingRangeDopplerMap, sensingTrilaterationLocalizer, sourceAiPhyChannelRealization,
-  sourceAiPhyPilotChannel, sourceAiPhyPilotPattern, sourceAoaScene, sourceBeamformingScenario, sourceBitManifest,
-  sourceCoco128Detection, sourceCoco8Segmentation, sourceExternal, sourceFlickr8kRetrieval, sourceImageDataset,
-  sourceIsacEchoScenario, sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget, sourceLeoNtnTrackingScenario,
-  sourceLocalNpzImages, sourceLocalizationGeometry, sourceLocalizationSensingScenario, sourceModulationFrames,
-  sourceMuMimoScenario, sourceNearFieldXlMimoScenario, sourceNrTransportFormat, sourceRandomBits,
-  sourceResourceAllocationScenario, sourceRetrievalSmoke, sourceRisScenario, sourceSemanticArtifactsSmoke,
-  sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqaManifest, sourceVqaSmallHf, sourceVqaSmoke,
+  sensingLocalizationAdapter, sensingRangeDopplerMap, sensingTrilaterationLocalizer, sourceAiPhy, sourceAoaScene,
+  sourceBeamformingScenario, sourceBitManifest, sourceCoco, sourceExternal, sourceImageDataset, sourceIsacEchoScenario,
+  sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget, sourceLeoNtnTrackingScenario, sourceLocalNpzImages,
+  sourceLocalization, sourceModulationFrames, sourceMuMimoScenario, sourceNearFieldXlMimoScenario,
+  sourceNrTransportFormat, sourceRandomBits, sourceResourceAllocationScenario, sourceRetrieval, sourceRisScenario,
+  sourceSemanticArtifactsSmoke, sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqa,
   wirelessCarrierPhaseImpairment, wirelessChannel, wirelessDigitalLink, wirelessMimoOfdmChannel, wirelessMisoOfdmCsi,
   wirelessModulationAwgnObservation, wirelessMultipathWaveform, wirelessOfdmChannelState, wirelessOfdmDelayedCsi,
   wirelessPilotObservation, wirelessRangeObservation, wirelessUlaArrayObservation,

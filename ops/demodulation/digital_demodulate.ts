@@ -7,19 +7,106 @@
  * Shapes: rx_symbols complex64 [n] -> bits uint8 [m], llr float32 [m], m = n · bits per symbol - padding.
  *
  * Source: Proakis and Salehi, Digital Communications, 5th ed., 2008, ch. 4; TS 38.211 section 5.1 for the mappings.
+ *
+ * Demapping under a power allocation: symbol i arrives with amplitude sqrt(p_i), so y is divided by sqrt(p_i) and N0 by
+ * p_i; a symbol without power is an erasure with LLR 0. With bit loading each element has its own modulation.
  */
+import { dataPlaneParameter, defineOperation, type InputArtifact, type JsonObject, SvcError, z } from "../api.ts";
+import { loadedGroups } from "../../lib/numeric/link/bit_loading.ts";
+import {
+  BITS_PER_SYMBOL,
+  type Modulation,
+  MODULATION_BY_BITS,
+  MODULATIONS,
+} from "../../lib/numeric/link/modulations.ts";
+import { checkElements, type NoiseVariance, noiseVarianceOf } from "../_noise_variance.ts";
 import { OFDM_STATE, POWER_ALLOCATION, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
-import { dataPlaneParameter, defineOperation, type JsonObject, SvcError, z } from "../api.ts";
 import { checkSymbols } from "../../lib/artifact/boundary.ts";
 import { metadataText, symbolsOf } from "../../lib/artifact/values.ts";
 import { demodulateLlr, hardBits, type LlrMethod } from "../../lib/numeric/link/modulation.ts";
-import { BITS_PER_SYMBOL, type Modulation, MODULATIONS } from "../../lib/numeric/link/modulations.ts";
 import { executed, native, notExported } from "../_backends.ts";
 import { dataPlane, portableOnly } from "../_data_plane.ts";
 import { BIT_LOADED, unpaddedBitCount } from "../_symbol_items.ts";
-import { allocatedLlr, loadingOf } from "./_allocation.ts";
-import { type NoiseVariance, noiseVarianceOf } from "../_noise_variance.ts";
 import { demodulated, demodulatedOutputs, demodulatedStreams, INHERITED } from "./_outputs.ts";
+
+/** LLRs of symbols of one modulation, with a noise variance for each. */
+type Demap = (symbols: Float32Array, modulation: Modulation, noise: Float32Array) => Float32Array;
+
+/** The companion array of an allocation that holds the bits of each element. */
+const LOADING = "bits_per_symbol";
+
+/**
+ * Bits of each symbol of a stream under bit loading.
+ * @throws SvcError `boundary_count_mismatch` for more symbols than elements, `boundary_value_invalid` for a number of
+ *   bits without a modulation
+ */
+function loadingOf(allocation: InputArtifact | undefined, count: number): Uint8Array | undefined {
+  if (!allocation?.arrayNames.includes(LOADING)) return undefined;
+  const all = allocation.array(LOADING).data;
+  checkElements(all.length, count);
+  return Uint8Array.from({ length: count }, (_, i) => {
+    const bits = Number(all[i]);
+    if (bits === 0 || MODULATION_BY_BITS[bits] !== undefined) return bits;
+    throw new SvcError("boundary_value_invalid", `Cannot demap symbols that carry ${bits} bits`);
+  });
+}
+
+/**
+ * LLRs of symbols with allocated power.
+ * @param modulation one for all symbols, or the bits of each symbol
+ * @throws SvcError `boundary_count_mismatch` for more symbols than elements, `boundary_value_invalid` for a negative power
+ */
+function allocatedLlr(
+  symbols: Float32Array,
+  modulation: Modulation | Uint8Array,
+  variance: number | Float32Array,
+  allocation: InputArtifact,
+  demap: Demap,
+): Float32Array {
+  const count = symbols.length / 2;
+  const power = allocation.array(allocation.arrayNames.includes("power") ? "power" : undefined).data;
+  checkElements(power.length, count);
+  const received = new Float32Array(symbols.length);
+  const noise = new Float32Array(count);
+  for (let i = 0; i < count; i++) {
+    const p = Number(power[i]);
+    if (!(p >= 0)) throw new SvcError("boundary_value_invalid", `Cannot demap symbols of power ${p}`);
+    // An erased symbol has the value 0, whose LLRs are 0 for BPSK and QPSK; other modulations are cleared below.
+    noise[i] = p > 0 ? (typeof variance === "number" ? variance : variance[i]) / p : 1;
+    if (p === 0) continue;
+    const amplitude = Math.sqrt(p);
+    received[2 * i] = symbols[2 * i] / amplitude;
+    received[2 * i + 1] = symbols[2 * i + 1] / amplitude;
+  }
+  const erased = (i: number) => Number(power[i]) === 0;
+  if (typeof modulation !== "string") return loadedLlr({ received, noise, loading: modulation, demap }, erased);
+  const llr = demap(received, modulation, noise);
+  const bits = llr.length / count;
+  for (let i = 0; i < count; i++) if (erased(i)) llr.fill(0, i * bits, (i + 1) * bits);
+  return llr;
+}
+
+function loadedLlr(
+  { received, noise, loading, demap }: {
+    received: Float32Array;
+    noise: Float32Array;
+    loading: Uint8Array;
+    demap: Demap;
+  },
+  erased: (element: number) => boolean,
+): Float32Array {
+  const llr = new Float32Array(loading.reduce((total, bits) => total + bits, 0));
+  for (const { bitsPerSymbol, modulation, elements, starts } of loadedGroups(loading)) {
+    const symbols = new Float32Array(2 * elements.length);
+    elements.forEach((element, k) => symbols.set(received.subarray(2 * element, 2 * element + 2), 2 * k));
+    const variances = Float32Array.from(elements, (element) => noise[element]);
+    const group = demap(symbols, modulation, variances);
+    elements.forEach((element, k) => {
+      if (!erased(element)) llr.set(group.subarray(k * bitsPerSymbol, (k + 1) * bitsPerSymbol), starts[k]);
+    });
+  }
+  return llr;
+}
 
 const CHOICES = ["auto", ...MODULATIONS] as const;
 const HINTS: Readonly<Record<string, string>> = {

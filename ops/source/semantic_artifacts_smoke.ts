@@ -1,22 +1,34 @@
 /**
- * One built-in example of every kind of semantic artifact, all about the same two small scenes
- * (_semantic_artifacts.ts).
+ * One built-in example of every kind of semantic artifact, all about the same two small scenes.
  *
  * Shapes: segmentations uint8 [scene, 64, 64], 0 the background; importance_map float32 [scene, 64, 64], 1 on objects
  * and 0.1 elsewhere; video_frames uint8 [scene, frame, 64, 64, RGB], in which objects move one pixel to the right per
  * frame; embeddings float32 [scene, embedding_dim] in the space of local_semantic, of the images and of the captions.
  * Rankings list for each caption the images in the order of their cosine.
+ *
+ * Two small scenes and the output of an imagined system: correct for the first one; in the second one object moved and
+ * one is missing. All built-in semantic artifacts describe these scenes.
  */
+import { paintScene, placeOf, type Scene, SHAPES } from "../../lib/numeric/image/scenes.ts";
 import { CAPTIONS } from "../../lib/contract/kinds.ts";
 import { defineOperation, float, type JsonObject, z } from "../api.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
-import { paintScene, placeOf, type Scene, SHAPES } from "../../lib/numeric/image/scenes.ts";
 import { captionsArtifact } from "../_captions.ts";
 import { DETECTIONS, detectionsArtifact, rastersArtifact, SEGMENTATION } from "../../lib/artifact/vision.ts";
 import { CONCEPTS_VERSION, conceptsOfImage, conceptsOfText } from "../foundation/_concepts.ts";
 import { builtInSpace, embeddingsArtifact } from "../foundation/_embedding_space.ts";
 import { hashFeatures } from "../foundation/_hashing.ts";
-import { SMOKE_SCENES } from "./_semantic_artifacts.ts";
+import scenes from "./_semantic_artifacts.json" with { type: "json" };
+
+interface SmokeScene {
+  id: string;
+  truth: Scene;
+  guess: Scene;
+  captions: [reference: string[], candidate: string];
+  question: { answer: string; guess: string };
+}
+
+const SMOKE_SCENES = scenes as object as readonly SmokeScene[];
 
 const FRAMES = 4;
 const IDS = SMOKE_SCENES.map(({ id }) => id);

@@ -5,10 +5,30 @@
  * Shapes: symbols complex64 [n] -> rx_symbols complex64 [n]. Reference power per symbol is 1. After equalisation the
  * companion array noise_variance float32 [n] holds the variance per symbol, N0 / |h|² with one gain; without equalisation
  * channel_gain complex64 [n] holds h.
+ *
+ * ofdm_tdl with an explicit channel state: symbol i has the gain h of resource element i,
+ *
+ *     y = h·x + n        x̂ = y/h        variance N0/|h|²
+ *
+ * Draws: noise, one complex value per symbol.
  */
+import { checkResourceElements, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
+import { defineOperation, type InputArtifact, type JsonObject, type ParameterProblem, SvcError, z } from "../api.ts";
+import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
+import type { Generator } from "../../lib/numeric/random/random.ts";
+import { oneTap } from "./_ofdm.ts";
+import {
+  CHANNEL_DEFAULTS,
+  checkCommon,
+  COMMON_PARAMS,
+  noiseMetrics,
+  OFDM_PRESETS,
+  type PresetSettings,
+  presetSettings,
+  type Received,
+  UNPROCESSED,
+} from "./_params.ts";
 import { OFDM_STATE, RX_SYMBOLS, SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineOperation, type JsonObject, type ParameterProblem, SvcError, z } from "../api.ts";
-import { ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { checkSymbols } from "../../lib/artifact/boundary.ts";
 import {
   companionsOf,
@@ -23,21 +43,37 @@ import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { NoiseBlocks } from "../../lib/numeric/random/noise_blocks.ts";
 import { dataPlane, portableOnly } from "../_data_plane.ts";
 import { CHANNEL_MATERIALIZATIONS, checkBackend } from "./_materializations.ts";
-import { transmitExplicit } from "./_explicit.ts";
-import {
-  CHANNEL_DEFAULTS,
-  checkCommon,
-  COMMON_PARAMS,
-  noiseMetrics,
-  OFDM_PRESETS,
-  type PresetSettings,
-  presetSettings,
-  UNPROCESSED,
-} from "./_params.ts";
 import { transmit } from "./_presets.ts";
 import { channelRecord, fadingUnit } from "./_record.ts";
 import { gridLayout } from "../_ofdm_grid.ts";
 import { sizeOfInput } from "../_same_shape.ts";
+
+/** Relative tolerance between the two noise variances, which may come from separate Es/N0 parameters. */
+const RELATIVE_TOLERANCE = 1e-9;
+
+/**
+ * Sends symbols through the realisation of a state.
+ * @throws SvcError `boundary_count_mismatch` for a state with fewer elements than symbols, `ofdm_scenario_conflict` for
+ *   a state with another noise variance
+ */
+function transmitExplicit(
+  symbols: Float32Array,
+  channelState: InputArtifact,
+  { noiseVariance, threads }: Pick<PresetSettings, "noiseVariance" | "threads">,
+  generator: Generator,
+): Received {
+  const state = ofdmStateOf(channelState);
+  checkResourceElements(state, symbols.length / 2);
+  if (Math.abs(state.noiseVariance - noiseVariance) > RELATIVE_TOLERANCE * noiseVariance) {
+    throw new SvcError(
+      "ofdm_scenario_conflict",
+      `Cannot send with noise variance ${noiseVariance} over a state of noise variance ${state.noiseVariance}`,
+      { hint: "Remove noise_variance of the channel state; its default is that of the wired channel" },
+    );
+  }
+  const noise = complexNormal64Parallel(generator, symbols.length / 2, noiseVariance, { threads });
+  return oneTap(symbols, noise, noiseVariance, { response: state.h, gainOf: (i) => i });
+}
 
 export default defineOperation({
   id: "wireless.channel",

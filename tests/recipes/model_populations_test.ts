@@ -6,16 +6,19 @@ import assert from "node:assert/strict";
 import { float, type JsonObject } from "../../lib/contract/value.ts";
 import type { InputArtifact } from "../../lib/contract/operation.ts";
 import aoaScene from "../../ops/source/aoa_scene.ts";
-import channelRealization from "../../ops/source/ai_phy_channel_realization.ts";
-import geometry from "../../ops/source/localization_geometry.ts";
+import aiPhy from "../../ops/source/ai_phy.ts";
+import localization from "../../ops/source/localization.ts";
 import modulationFrames from "../../ops/source/modulation_frames.ts";
 import passes from "../../ops/source/leo_ntn_tracking_scenario.ts";
-import pilotPattern from "../../ops/source/ai_phy_pilot_pattern.ts";
 import arrayObservation from "../../ops/wireless/ula_array_observation.ts";
 import modulationObservation from "../../ops/wireless/modulation_awgn_observation.ts";
 import pilotObservation from "../../ops/wireless/pilot_observation.ts";
 import rangeObservation from "../../ops/wireless/range_observation.ts";
 import { runOperation } from "../ops/harness.ts";
+
+const [geometry] = localization;
+
+const [channelRealization, pilotPattern] = aiPhy;
 
 const MODELS = new URL("../../recipes/models/", import.meta.url);
 

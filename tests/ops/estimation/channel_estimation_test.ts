@@ -9,13 +9,13 @@ import { Generator } from "../../../lib/numeric/random/random.ts";
 import metrics from "../../../ops/metrics/channel_estimation.ts";
 import adapter from "../../../ops/estimation/channel_estimator_adapter.ts";
 import leastSquares from "../../../ops/estimation/ls_channel_estimator.ts";
-import realisation from "../../../ops/source/ai_phy_channel_realization.ts";
-import joined from "../../../ops/source/ai_phy_pilot_channel.ts";
-import pattern from "../../../ops/source/ai_phy_pilot_pattern.ts";
+import aiPhy from "../../../ops/source/ai_phy.ts";
 import observation from "../../../ops/wireless/pilot_observation.ts";
 import { CHANNEL, pilotsInput } from "../_fixtures/channel_estimation.ts";
 import { refuses, runOperation } from "../harness.ts";
 import { arrayInput } from "../inputs.ts";
+
+const [realisation, pattern, joined] = aiPhy;
 
 const WIDE = { tx_antennas: 2, subcarriers: 32 };
 

@@ -6,12 +6,13 @@ import { energy } from "../../../lib/numeric/linalg/complex.ts";
 import { Generator } from "../../../lib/numeric/random/random.ts";
 import link from "../../../ops/channel/csi_feedback_link.ts";
 import metrics from "../../../ops/metrics/csi_feedback.ts";
-import decoder from "../../../ops/estimation/csi_feedback_decoder.ts";
-import encoder from "../../../ops/estimation/csi_feedback_encoder.ts";
+import csiFeedback from "../../../ops/estimation/csi_feedback.ts";
 import precoder from "../../../ops/antenna/csi_mrt_precoder.ts";
 import csiSource from "../../../ops/wireless/miso_ofdm_csi.ts";
 import { type GivenInput, refuses, runOperation } from "../harness.ts";
 import { arrayInput } from "../inputs.ts";
+
+const [encoder, decoder] = csiFeedback;
 
 const CSI = { wireless_backend: "numpy", sample_count: 200, seed: 1 };
 

@@ -3,9 +3,8 @@ import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { clipTokenizer, openTokenizer } from "../../../lib/artifact/tokenizer.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { textsOf } from "../../../lib/artifact/values.ts";
-import imageEmbed from "../../../ops/foundation/clip_image_embed.ts";
+import clipFamily from "../../../ops/foundation/clip.ts";
 import rank from "../../../ops/foundation/clip_retrieval_rank.ts";
-import textEmbed from "../../../ops/foundation/clip_text_embed.ts";
 import diffusion from "../../../ops/foundation/diffusion_state_to_image.ts";
 import repair from "../../../ops/foundation/text_mask_repair.ts";
 import answer from "../../../ops/foundation/vqa_transformers_answer.ts";
@@ -23,6 +22,8 @@ import { fromFileUrl } from "../../support/paths.ts";
 import { refuses, runOperation } from "../harness.ts";
 import { textsInput } from "../inputs.ts";
 import { statesInput, targetsInput, twoPictures } from "../_fixtures/meaning.ts";
+
+const [imageEmbed, textEmbed] = clipFamily;
 
 const itemsOf = (input: { json(): JsonObject }) => input.json().items as JsonObject[];
 

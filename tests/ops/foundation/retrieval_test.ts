@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
-import imageEmbed from "../../../ops/foundation/clip_image_embed.ts";
+import clipFamily from "../../../ops/foundation/clip.ts";
 import rank from "../../../ops/foundation/clip_retrieval_rank.ts";
-import textEmbed from "../../../ops/foundation/clip_text_embed.ts";
 import similarity from "../../../ops/metrics/embedding_similarity.ts";
 import retrieval from "../../../ops/metrics/retrieval.ts";
-import flickr from "../../../ops/source/flickr8k_retrieval.ts";
-import smoke from "../../../ops/source/retrieval_smoke.ts";
+import retrievalFamily from "../../../ops/source/retrieval.ts";
 import scenes from "../../../ops/source/synthetic_scenes.ts";
 import { textsOf } from "../../../lib/artifact/values.ts";
 import { checkValue } from "../../../lib/contract/schema.ts";
@@ -13,6 +11,10 @@ import type { JsonObject } from "../../../lib/contract/value.ts";
 import { textsInput } from "../inputs.ts";
 import { embeddingsInput, flickrFolder, SPACE, targetsInput, twoPictures } from "../_fixtures/meaning.ts";
 import { refuses, runOperation } from "../harness.ts";
+
+const [imageEmbed, textEmbed] = clipFamily;
+
+const [smoke, flickr] = retrievalFamily;
 
 const embedTexts = async (texts: Record<string, string>, params: JsonObject = {}) =>
   (await runOperation(textEmbed, { inputs: { texts: textsInput(texts) }, params })).outputs.embeddings;

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import decode from "../../../ops/foundation/semantic_state_payload_decode.ts";
 import encodeText from "../../../ops/foundation/text_semantic_state_encode.ts";
-import encode from "../../../ops/foundation/semantic_state_payload_encode.ts";
+import semanticStatePayload from "../../../ops/foundation/semantic_state_payload.ts";
 import ground from "../../../ops/foundation/semantic_state_ground.ts";
 import knowledge from "../../../ops/foundation/knowledge_base.ts";
 import toText from "../../../ops/foundation/semantic_state_to_text.ts";
@@ -26,6 +25,8 @@ import { packBits, unpackBits } from "../../../lib/numeric/array/bit_packing.ts"
 import { Generator } from "../../../lib/numeric/random/random.ts";
 import { textsInput } from "../inputs.ts";
 import { refuses, runOperation } from "../harness.ts";
+
+const [encode, decode] = semanticStatePayload;
 
 const base = async (params: JsonObject = {}) => (await runOperation(knowledge, { params })).outputs.kb;
 

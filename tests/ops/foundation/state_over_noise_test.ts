@@ -3,8 +3,7 @@
  * with probability (1 - p)^n; with checksums the whole payload survives, or none of it.
  */
 import assert from "node:assert/strict";
-import decode from "../../../ops/foundation/semantic_state_payload_decode.ts";
-import encode from "../../../ops/foundation/semantic_state_payload_encode.ts";
+import semanticStatePayload from "../../../ops/foundation/semantic_state_payload.ts";
 import packets from "../../../ops/channel/packets.ts";
 import { type SemanticState, statesArtifact, statesOf } from "../../../ops/_semantic_state.ts";
 import { bitsArtifact, bitsOf } from "../../../lib/artifact/values.ts";
@@ -12,6 +11,8 @@ import type { InputArtifact } from "../../../lib/contract/operation.ts";
 import { canonicalJson } from "../../../lib/contract/json.ts";
 import { Generator } from "../../../lib/numeric/random/random.ts";
 import { runOperation } from "../harness.ts";
+
+const [encode, decode] = semanticStatePayload;
 
 const [packetize, , check] = packets;
 

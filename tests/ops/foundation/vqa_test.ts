@@ -1,16 +1,12 @@
 import assert from "node:assert/strict";
-import answerFromPacket from "../../../ops/foundation/vqa_answer_from_packet.ts";
-import decode from "../../../ops/foundation/vqa_payload_decode.ts";
-import encode from "../../../ops/foundation/vqa_payload_encode.ts";
+import vqaPayload from "../../../ops/foundation/vqa_payload.ts";
 import select from "../../../ops/foundation/vqa_semantic_select.ts";
 import { answerByRules } from "../../../ops/foundation/_vqa_rules.ts";
 import jpeg from "../../../ops/codec/jpeg.ts";
 import detection from "../../../ops/metrics/detection.ts";
 import vqa from "../../../ops/metrics/vqa.ts";
-import manifest from "../../../ops/source/vqa_manifest.ts";
 import { readVqaRecords } from "../../../ops/source/_vqa_records.ts";
-import smallSample from "../../../ops/source/vqa_small_hf.ts";
-import smoke from "../../../ops/source/vqa_smoke.ts";
+import vqaFamily from "../../../ops/source/vqa.ts";
 import scenes from "../../../ops/source/synthetic_scenes.ts";
 import { writePng } from "../../../lib/artifact/png_encode.ts";
 import { recordedRate } from "../../../lib/contract/metric_metadata.ts";
@@ -19,6 +15,10 @@ import { readPlainScene } from "../../../lib/numeric/image/plain_scene.ts";
 import { paintScene } from "../../../lib/numeric/image/scenes.ts";
 import { answersInput, packetBits, packetInput, questionsInput, twoPictures } from "../_fixtures/meaning.ts";
 import { type GivenInput, refuses, runOperation } from "../harness.ts";
+
+const [encode, decode, answerFromPacket] = vqaPayload;
+
+const [smoke, manifest, smallSample] = vqaFamily;
 
 const [jpegEncode, jpegDecode] = jpeg;
 

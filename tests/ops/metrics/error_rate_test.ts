@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import ber from "../../../ops/metrics/bit_error_rate.ts";
-import bler from "../../../ops/metrics/block_error_rate.ts";
+import errorRate from "../../../ops/metrics/error_rate.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { bitsInput, someBits } from "../inputs.ts";
 import { runOperation } from "../harness.ts";
+
+const [ber, bler] = errorRate;
 
 const compare = (operation: typeof ber, candidate: number[], reference: number[], params: JsonObject = {}) =>
   runOperation(operation, { inputs: { candidate: bitsInput(candidate), reference: bitsInput(reference) }, params });

@@ -7,12 +7,13 @@ import { Generator } from "../../../lib/numeric/random/random.ts";
 import metrics from "../../../ops/metrics/localization.ts";
 import adapter from "../../../ops/sensing/localization_adapter.ts";
 import localizer from "../../../ops/sensing/trilateration_localizer.ts";
-import geometry from "../../../ops/source/localization_geometry.ts";
-import scenario from "../../../ops/source/localization_sensing_scenario.ts";
+import localizationFamily from "../../../ops/source/localization.ts";
 import observation from "../../../ops/wireless/range_observation.ts";
 import { refuses, runOperation } from "../harness.ts";
 import { arrayInput } from "../inputs.ts";
 import { rangeInput } from "../_fixtures/localization.ts";
+
+const [geometry, scenario] = localizationFamily;
 
 const valuesOf = (input: InputArtifact, name?: string) => input.array(name).data as Float64Array;
 

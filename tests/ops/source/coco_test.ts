@@ -6,9 +6,10 @@ import { imagesOf, itemsOf } from "../../../lib/artifact/values.ts";
 import { type JsonObject, toNumber } from "../../../lib/contract/value.ts";
 import { fileAccess } from "../../../lib/execute/files.ts";
 import { fillPolygon, type Point, polygonArea } from "../../../lib/numeric/image/polygon.ts";
-import coco128 from "../../../ops/source/coco128_detection.ts";
-import coco8 from "../../../ops/source/coco8_segmentation.ts";
+import coco from "../../../ops/source/coco.ts";
 import { refuses, runOperation } from "../harness.ts";
+
+const [coco8, coco128] = coco;
 
 /** A plain picture of 40 x 20 pixels. */
 const wide = () =>

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import nrLdpcDecoder from "../../../ops/channel/nr_ldpc_decoder.ts";
 import nrLdpcEncoder from "../../../ops/channel/nr_ldpc_encoder.ts";
-import bitErrorRate from "../../../ops/metrics/bit_error_rate.ts";
+import errorRate from "../../../ops/metrics/error_rate.ts";
 import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
 import mimoDetect from "../../../ops/demodulation/mimo_detect.ts";
 import mimoOfdmChannel from "../../../ops/wireless/mimo_ofdm_channel.ts";
@@ -13,6 +13,8 @@ import { Generator } from "../../../lib/numeric/random/random.ts";
 import { wilsonInterval } from "../../../lib/numeric/scores/statistics.ts";
 import { type GivenInput, refuses, runOperation } from "../harness.ts";
 import { payloadInput, someBits } from "../inputs.ts";
+
+const [bitErrorRate] = errorRate;
 
 const GRID = { ofdm_fft_size: 12, num_ofdm_symbols: 4 };
 

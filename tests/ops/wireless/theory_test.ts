@@ -4,7 +4,7 @@ import randomBits from "../../../ops/source/random_bits.ts";
 import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
 import channel from "../../../ops/wireless/channel.ts";
 import digitalDemodulate from "../../../ops/demodulation/digital_demodulate.ts";
-import bitErrorRate from "../../../ops/metrics/bit_error_rate.ts";
+import errorRate from "../../../ops/metrics/error_rate.ts";
 import { dbToLinear } from "../../../lib/numeric/link/decibel.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { tdlProfile } from "../../../lib/numeric/channel/delay_profile.ts";
@@ -15,6 +15,8 @@ import { mean, standardDeviation, wilsonInterval } from "../../../lib/numeric/sc
 import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../../lib/numeric/link/theory.ts";
 import { outputOf, runOperation } from "../harness.ts";
 import { payloadInput, symbolsInput } from "../inputs.ts";
+
+const [bitErrorRate] = errorRate;
 
 const MINIMUM_ERRORS = 100;
 

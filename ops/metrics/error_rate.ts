@@ -1,0 +1,179 @@
+/** Shares of wrong bits and blocks. */
+import { type RateCounts, rateEstimate } from "../../lib/numeric/scores/rate_interval.ts";
+import { dataPlaneParameter, diagnostic, type JsonObject, SvcError, z } from "../api.ts";
+import { defineReport, type Report } from "../_report.ts";
+import { BITS_ANY } from "../../lib/contract/kinds.ts";
+import { checkBits } from "../../lib/artifact/boundary.ts";
+import { rateCounter, rateCounts } from "../../lib/artifact/statistical_unit.ts";
+import { bitsOf } from "../../lib/artifact/values.ts";
+import { differingBits } from "../../lib/numeric/coding/bit_errors.ts";
+import { dataPlane, portableOnly } from "../_data_plane.ts";
+
+const allowLengthMismatch = () =>
+  z.boolean().default(true).describe("compare streams of different length with a warning; false fails the step");
+
+/**
+ * Facts about the lengths of the compared streams in bits, and the warning for a difference.
+ * @throws SvcError `length_mismatch` for a difference that is not allowed
+ */
+function comparedLengths(candidate: number, reference: number, allowed: boolean, compared: string): {
+  facts: { reference_bit_count: number; candidate_bit_count: number; length_mismatch: number };
+  metadata: { warnings?: JsonObject[] };
+} {
+  const facts = {
+    reference_bit_count: reference,
+    candidate_bit_count: candidate,
+    length_mismatch: Math.abs(candidate - reference),
+  };
+  if (candidate === reference) return { facts, metadata: {} };
+  const message = `Cannot compare ${candidate} bits with ${reference} bits completely`;
+  const hint = "Compare both sides of the link at the same stage";
+  if (!allowed) throw new SvcError("length_mismatch", message, { hint });
+  const warning = diagnostic("length_mismatch", [], `${message}: ${compared}`, { severity: "warning", hint });
+  return { facts, metadata: { warnings: [warning as unknown as JsonObject] } };
+}
+
+/** Guessing has a bit error rate of 1/2; this confidence keeps false warnings out of long sweeps. */
+const CERTAIN = 0.9999;
+
+/** The warning of a bit error rate that is certainly above 1/2. */
+function invertedBits(counts: RateCounts): { warnings?: JsonObject[] } {
+  if (counts.events <= counts.trials / 2) return {};
+  if ((rateEstimate(counts, CERTAIN)?.low ?? 0) <= 0.5) return {};
+  const message = `More than half of the bits differ: ${counts.events} of ${counts.trials}`;
+  const hint = "Is the sign of the soft values inverted, or is the order of the bits reversed?";
+  return {
+    warnings: [
+      diagnostic("error_rate_above_half", [], message, { severity: "warning", hint }) as unknown as JsonObject,
+    ],
+  };
+}
+
+/**
+ * The rate is `channel.<label>`. Counts share the label's stem, the label without its final `ber` or `bler`: `ber` gives
+ * `channel.error_count`, `payload.ber` gives `channel.payload.error_count`. A label without that ending is itself the
+ * stem: `link` gives `channel.link.error_count`.
+ */
+function errorRateNames(label: string, ending: "ber" | "bler", events: string, trials: string) {
+  const stem = label.endsWith(ending) ? label.slice(0, -ending.length) : `${label}.`;
+  return { rate: `channel.${label}`, events: `channel.${stem}${events}`, trials: `channel.${stem}${trials}` };
+}
+
+/** The report of an error rate, with its counts over units; the rate is left out when nothing was compared. */
+function errorRateReport(
+  names: ReturnType<typeof errorRateNames>,
+  counts: RateCounts,
+  more: Pick<Report, "label" | "facts" | "metadata">,
+): Report {
+  const { events, trials } = counts;
+  const rate = trials === 0 ? {} : { [names.rate]: events / trials };
+  const metrics = { ...rate, [names.events]: BigInt(events), [names.trials]: BigInt(trials) };
+  return { metrics, rates: { [names.rate]: counts }, ...more };
+}
+
+/**
+ * Bit error rate: differing bits over compared bits, compared over the shorter of the two streams. Errors are counted over
+ * the statistical unit that the received stream declares, for its interval.
+ */
+const bitErrorRate = defineReport({
+  id: "metrics.bit_error_rate",
+  name: "BER",
+  description: "Fraction of differing bits between two streams",
+  inputs: { candidate: BITS_ANY, reference: BITS_ANY },
+  params: z.strictObject({
+    label: z.string().min(1).default("ber").describe("the metric is channel.<label>"),
+    allow_length_mismatch: allowLengthMismatch(),
+    data_plane_backend: dataPlaneParameter(),
+  }),
+  twin: true,
+  nativeKernels: true,
+  streaming: {
+    allows: portableOnly,
+    open({ inputs: { candidate, reference }, params }) {
+      if (candidate.length !== reference.length) return null;
+      const { counter, report } = comparison(candidate.metadata, candidate.length, reference.length, params);
+      return {
+        next(blocks) {
+          counter.add(differingBits(checkBits(blocks.candidate), checkBits(blocks.reference)));
+          return {};
+        },
+        end: report,
+      };
+    },
+  },
+  async run(context) {
+    const { inputs, params } = context, kernels = await dataPlane(context);
+    const candidate = bitsOf(inputs.candidate, kernels);
+    const reference = bitsOf(inputs.reference, kernels);
+    const { counter, report } = comparison(inputs.candidate.metadata, candidate.length, reference.length, params);
+    counter.add(kernels.differingBits(candidate, reference));
+    return report();
+  },
+});
+
+/**
+ * Counts the errors of a stream.
+ * @param metadata of the candidate
+ * @returns a counter of the differing bits, and what reports them
+ */
+function comparison(
+  metadata: JsonObject,
+  candidateLength: number,
+  referenceLength: number,
+  { label, allow_length_mismatch: allowed }: { label: string; allow_length_mismatch: boolean },
+) {
+  const what = "the rate is that of the shorter stream";
+  const { facts, metadata: found } = comparedLengths(candidateLength, referenceLength, allowed, what);
+  const counter = rateCounter(metadata, "bit", candidateLength);
+  return {
+    counter,
+    report() {
+      const counts = counter.counts(), warnings = [...found.warnings ?? [], ...invertedBits(counts).warnings ?? []];
+      return errorRateReport(errorRateNames(label, "ber", "error_count", "compare_bit_count"), counts, {
+        label,
+        facts: { ...facts, compare_bit_count: Math.min(candidateLength, referenceLength) },
+        metadata: warnings.length === 0 ? {} : { warnings },
+      });
+    },
+  };
+}
+
+/**
+ * Block error rate: share of blocks of the reference with an error. A partial last block counts; a block that is not
+ * fully present in the candidate is in error. The unit of its interval is the block (packet), or the larger unit that
+ * the received stream declares.
+ */
+const blockErrorRate = defineReport({
+  id: "metrics.block_error_rate",
+  name: "BLER",
+  description: "Fraction of fixed-size blocks with an error",
+  inputs: { candidate: BITS_ANY, reference: BITS_ANY },
+  params: z.strictObject({
+    block_size: z.int().positive().default(1024).describe("bits per block"),
+    label: z.string().min(1).default("bler").describe("the metric is channel.<label>"),
+    allow_length_mismatch: allowLengthMismatch(),
+    data_plane_backend: dataPlaneParameter(),
+  }),
+  nativeKernels: true,
+  async run(context) {
+    const { inputs, params } = context, kernels = await dataPlane(context);
+    const candidate = bitsOf(inputs.candidate, kernels);
+    const reference = bitsOf(inputs.reference, kernels);
+    const { facts, metadata } = comparedLengths(
+      candidate.length,
+      reference.length,
+      params.allow_length_mismatch,
+      "blocks that the candidate lacks are in error, further bits are ignored",
+    );
+    const failed = kernels.failedBlocks(candidate, reference, params.block_size);
+    const names = errorRateNames(params.label, "bler", "block_error_count", "block_count");
+    const counts = rateCounts(failed, inputs.candidate.metadata, "packet");
+    return errorRateReport(names, counts, {
+      label: params.label,
+      facts: { ...facts, block_size: params.block_size },
+      metadata,
+    });
+  },
+});
+
+export default [bitErrorRate, blockErrorRate];
