@@ -2,8 +2,8 @@
 import { float } from "../../../lib/contract/value.ts";
 import { steeringVector } from "../../../lib/numeric/antenna/array_response.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
-import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
+import { casesOf } from "./cases.ts";
 
 const ANGLES = Float64Array.of(-20, 7, 33), ANTENNAS = 4, SNAPSHOTS = 5;
 const METADATA = { element_spacing_wavelengths: 0.5, noise_variance: 0.1, example_count: 3 };
@@ -55,69 +55,27 @@ function pairProblem() {
 const truth = arrayInput("ai_phy.aoa_truth.numpy", "float64", ANGLES, [3], { unit: "degree" });
 const estimate = arrayInput("ai_phy.aoa_estimate.numpy", "float64", Float64Array.of(-21, 7.5, 33), [3]);
 
-export const AOA_FIXTURES: Record<string, ConformanceCase[]> = {
-  "source.aoa_scene": [
-    { params: { example_count: 3 } },
-    { name: "fixed", params: { angle_mode: "fixed", source_angle_deg: 12.5 }, stochastic: false },
-    { name: "several", params: { example_count: 3, source_count: 2, source_powers_db: [float(0), float(-3)] } },
-    { name: "given", params: { source_angles_deg: [float(20), float(-5)] }, stochastic: false },
-  ],
-  "wireless.ula_array_observation": [{
-    inputs: () => ({ scene: arrayInput("ai_phy.aoa_scene.numpy", "float64", ANGLES, [3], { unit: "degree" }) }),
-    params: { snapshot_count: 4 },
-  }, {
-    name: "several",
-    inputs: () => ({
+export const AOA_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    scene: () => ({
+      scene: arrayInput("ai_phy.aoa_scene.numpy", "float64", ANGLES, [3], { unit: "degree" }),
+    }),
+    "scene of pairs": () => ({
       scene: arrayInput("ai_phy.aoa_scene.numpy", "float64", PAIRS, [3, 2], { unit: "degree", ...SEVERAL }),
     }),
-    params: { snapshot_count: 4 },
-  }],
-  "model.multi_aoa_estimator": [
-    ...["music", "root_music", "esprit", "capon", "bartlett"].map((mode) => ({
-      name: mode,
-      inputs: () => ({ problem: pairProblem() }),
-      params: { mode, source_count: 2, diagonal_loading: float(0.01) },
-    })),
-    { name: "by order", inputs: () => ({ problem: pairProblem() }), params: { forward_backward: true } },
-    {
-      name: "total least squares",
-      inputs: () => ({ problem: pairProblem() }),
-      params: { mode: "esprit", esprit_variant: "tls" },
-    },
-    {
-      name: "smoothed",
-      inputs: () => ({ problem: pairProblem() }),
-      params: { spatial_smoothing_subarray: 3, source_count: 2 },
-    },
-  ],
-  "model.music_aoa_estimator": [
-    { inputs: () => ({ problem: snapshotsInput("problem") }) },
-    { name: "by step", inputs: () => ({ problem: snapshotsInput("observation") }), params: { grid_step_deg: 1.5 } },
-  ],
-  "model.aoa_estimator_adapter": [
-    ...["music", "bartlett_reference"].map((mode) => ({
-      name: mode,
-      inputs: () => ({ problem: snapshotsInput("observation") }),
-      params: { mode },
-    })),
-    {
-      name: "learned_artifact",
-      inputs: () => ({ problem: snapshotsInput("problem") }),
-      params: { mode: "learned_artifact", artifact_package_sha256: "0".repeat(64) },
-      model: ({ snapshots_ri: { shape, data } }) => ({
-        angles_deg: ndarray("float32", Float32Array.from({ length: shape[0] }, (_, i) => Number(data[i])), [shape[0]]),
-      }),
-    },
-  ],
-  "metrics.aoa_estimation": [
-    { inputs: () => ({ estimate, problem: snapshotsInput("problem") }) },
-    { name: "truth apart", inputs: () => ({ estimate, problem: truth }) },
-    {
-      name: "several",
-      inputs: () => ({
-        estimate: arrayInput("ai_phy.aoa_estimate.numpy", "float64", PAIRS.map((angle, i) => angle + i / 4), [3, 2]),
-        problem: pairProblem(),
-      }),
-    },
-  ],
-};
+    pairs: () => ({ problem: pairProblem() }),
+    problem: () => ({ problem: snapshotsInput("problem") }),
+    observation: () => ({ problem: snapshotsInput("observation") }),
+    "estimate and problem": () => ({ estimate, problem: snapshotsInput("problem") }),
+    "estimate and truth": () => ({ estimate, problem: truth }),
+    "estimates of pairs": () => ({
+      estimate: arrayInput("ai_phy.aoa_estimate.numpy", "float64", PAIRS.map((angle, i) => angle + i / 4), [3, 2]),
+      problem: pairProblem(),
+    }),
+  },
+  model: {
+    angles: ({ snapshots_ri: { shape, data } }) => ({
+      angles_deg: ndarray("float32", Float32Array.from({ length: shape[0] }, (_, i) => Number(data[i])), [shape[0]]),
+    }),
+  },
+});

@@ -7,10 +7,11 @@ import published from "../../../lib/model/codecs.json" with { type: "json" };
 import { NETWORKS, TABLES } from "../../../ops/codeclib/_codeclib_tables.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { tinyAutoencoder, tinyTextCoder } from "../../support/tiny_models.ts";
 import { runOperation } from "../harness.ts";
 import { textsInput } from "../inputs.ts";
+import type { ConformanceCase } from "../../../lib/conformance/case.ts";
+import { casesOf } from "./cases.ts";
 
 const [encode, , analysisEncode, , entropyEncode] = codeclibFamily;
 
@@ -55,11 +56,6 @@ const entropyPayload = async () =>
 /** The bundle of the model. */
 export const bundle = async () =>
   (await runOperation(exportOnnx, { inputs: { images: pictures() }, params: TINY, models })).outputs;
-const compiled = { skip: "no runtime of this release loads compiled networks" };
-const openvino = { skip: "the package of the runtime contains none" };
-const native = {
-  skip: "the native runtime is not part of the program; tests/e2e/codec_cli_test.ts runs it where it is",
-};
 
 const AUTOENCODER = { model_id: "m" }, autoencoder = { autoencoder: tinyAutoencoder() };
 const blocks = (dtype: "uint8" | "float32") => {
@@ -76,76 +72,32 @@ const coded = async (operation: typeof klEncode) =>
 const TEXT = { model_id: "m" }, text = { text: tinyTextCoder() };
 const sentences = () => ({ texts: textsInput({ a: "red disc left", b: "blue" }) });
 
-export const CODECLIB_FIXTURES: Record<string, ConformanceCase[] | { skip: string }> = {
-  "model.codeclib_aoti_encode": compiled,
-  "model.codeclib_aoti_decode": compiled,
-  "model.codeclib_aoti_entropy_encode": compiled,
-  "model.codeclib_aoti_entropy_decode": compiled,
-  "model.codeclib_export_aoti": compiled,
-  "model.codeclib_openvino_encode": openvino,
-  "model.codeclib_openvino_decode": openvino,
-  "model.codeclib_openvino_entropy_encode": openvino,
-  "model.codeclib_openvino_entropy_decode": openvino,
-  "model.codeclib_onnx_cpp_encode": native,
-  "model.codeclib_onnx_cpp_decode": native,
-  "model.codeclib_onnx_cpp_entropy_encode": native,
-  "model.codeclib_onnx_cpp_entropy_decode": native,
-  "model.diffusers_autoencoderkl_encode": [
-    {
-      inputs: () => ({ images: blocks("uint8") }),
-      params: { ...AUTOENCODER, sample_mode: "sample" },
-      models: autoencoder,
-    },
-    { inputs: () => ({ images: blocks("float32") }), params: AUTOENCODER, models: autoencoder, stochastic: false },
-  ],
-  "model.diffusers_autoencoderkl_decode": [
-    { inputs: () => coded(klEncode), params: AUTOENCODER, models: autoencoder },
-  ],
-  "model.diffusers_vqmodel_encode": [
-    { inputs: () => ({ images: blocks("uint8") }), params: AUTOENCODER, models: autoencoder },
-  ],
-  "model.diffusers_vqmodel_decode": [
-    { inputs: () => coded(vqEncode), params: AUTOENCODER, models: autoencoder },
-  ],
-  "model.text_bart_jscc_encode": [{ inputs: sentences, params: TEXT, models: text }],
-  "model.text_bart_jscc_decode": [{
-    inputs: async () => (await runOperation(textEncode, { inputs: sentences(), params: TEXT, models: text })).outputs,
-    params: { ...TEXT, num_beams: 2 },
-    models: text,
-  }],
-  "model.codeclib_export_onnx": [{
-    inputs: () => ({ images: pictures() }),
-    params: { ...TINY, validate_export: false },
-    models,
-  }],
-  "model.codeclib_onnx_encode": [{
-    inputs: async () => ({ images: pictures(), ...await bundle() }),
-    params: { pad_to_multiple: 32 },
-  }],
-  "model.codeclib_onnx_decode": [{ inputs: async () => ({ ...await latents(), ...await bundle() }) }],
-  "model.codeclib_onnx_entropy_encode": [{ inputs: async () => ({ ...await latents(), ...await bundle() }) }],
-  "model.codeclib_onnx_entropy_decode": [{ inputs: async () => ({ ...await entropyPayload(), ...await bundle() }) }],
-  "source.kodak_files": [{
-    files: () => ({ "kodak/kodim01.png": "one", "kodak/kodim02.png": "two" }),
-    params: { dataset_dir: "kodak", limit: 2 },
-  }],
-  "model.codeclib_analysis_encode": [
-    { inputs: () => ({ images: pictures() }), params: TINY, models },
-    { inputs: () => ({ images: pictures(1, "float32") }), params: { ...TINY, quantize_latents: true }, models },
-  ],
-  "model.codeclib_synthesis_decode": [{ inputs: () => latents(), models }],
-  "model.codeclib_entropy_encode": [{ inputs: () => latents(), params: { model: MODEL }, models }],
-  "model.codeclib_entropy_decode": [{ inputs: entropyPayload, models }],
-  "model.codeclib_encode": [
-    { inputs: () => ({ images: pictures() }), params: TINY, models },
-    {
-      inputs: () => ({ images: pictures(1) }),
-      params: { ...TINY, wire_format: "compact_binary_v1", quality: 8 },
-      models,
-    },
-  ],
-  "model.codeclib_decode": [
-    { inputs: () => payload({}), models },
-    { inputs: () => payload({ wire_format: "compact_binary_v1" }), models },
-  ],
-};
+export const CODECLIB_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    blocks: () => ({ images: blocks("uint8") }),
+    "blocks, float32": () => ({ images: blocks("float32") }),
+    "KL code": () => coded(klEncode),
+    "VQ code": () => coded(vqEncode),
+    sentences,
+    "coded sentences": async () =>
+      (await runOperation(textEncode, { inputs: sentences(), params: TEXT, models: text })).outputs,
+    images: () => ({ images: pictures() }),
+    "images and bundle": async () => ({ images: pictures(), ...await bundle() }),
+    "latents and bundle": async () => ({ ...await latents(), ...await bundle() }),
+    "payload and bundle": async () => ({ ...await entropyPayload(), ...await bundle() }),
+    "grey images, float32": () => ({ images: pictures(1, "float32") }),
+    latents: () => latents(),
+    entropyPayload,
+    "grey images": () => ({ images: pictures(1) }),
+    payload: () => payload({}),
+    "compact payload": () => payload({ wire_format: "compact_binary_v1" }),
+  },
+  files: {
+    kodak: () => ({ "kodak/kodim01.png": "one", "kodak/kodim02.png": "two" }),
+  },
+  models: {
+    autoencoder,
+    text,
+    codec: models,
+  },
+});

@@ -1,9 +1,9 @@
 /** Conformance cases of the joint source-channel coder, with a stand-in for its networks. */
 import { type NdArray, ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
-import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import type { Model } from "../harness.ts";
 import { symbolsInput } from "../inputs.ts";
+import { casesOf } from "./cases.ts";
 
 export const LEARNED = { runtime: "learned_artifact", artifact_package_sha256: "0".repeat(64) };
 
@@ -48,13 +48,15 @@ const received = (more = {}) =>
   symbolsInput(24, { symbol_shape: [2, 2, 2, 3], ...more }, { kind: "channel.rx_symbols.complex_numpy" });
 const size = { image_count: 2, image_height: 13, image_width: 17, image_channels: 1, image_dtype: "uint8" };
 
-export const DEEPJSCC_FIXTURES: Record<string, ConformanceCase[]> = {
-  "model.deepjscc_external_encode": [
-    { inputs: () => ({ images: pictures() }), params: LEARNED, model: sampleModel },
-    { name: "grey", inputs: () => ({ images: pictures(1, "float32") }), params: LEARNED, model: sampleModel },
-  ],
-  "model.deepjscc_external_decode": [
-    { inputs: () => ({ symbols: received(size) }), params: LEARNED, model: blockModel },
-    { name: "unknown size", inputs: () => ({ symbols: received() }), params: LEARNED, model: blockModel },
-  ],
-};
+export const DEEPJSCC_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    images: () => ({ images: pictures() }),
+    "grey images": () => ({ images: pictures(1, "float32") }),
+    "symbols with a size": () => ({ symbols: received(size) }),
+    symbols: () => ({ symbols: received() }),
+  },
+  model: {
+    sampleModel,
+    blockModel,
+  },
+});

@@ -8,6 +8,7 @@ import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { paintScene } from "../../../lib/numeric/image/scenes.ts";
 import { outputOf, runOperation } from "../harness.ts";
 import { arrayInput, payloadInput, someBits, symbolsInput } from "../inputs.ts";
+import { casesOf } from "./cases.ts";
 
 /** Importance of two images of 4 x 4 blocks of 8 pixels: a ramp, and its reverse. */
 export const ramps = () => {
@@ -48,39 +49,28 @@ const boxes = () => ({
 });
 const network = new URL("../../../recipes/models/svc-tiny-detector-v1", import.meta.url).pathname;
 
-export const IMPORTANCE_FIXTURES = {
-  "foundation.importance_map": [
-    { inputs: () => ({ images: scene() }) },
-    { inputs: () => ({ images: scene(), detections: boxes() }), params: { method: "detections" } },
-    { inputs: () => ({ images: scene() }), params: { method: "occlusion_sensitivity" }, models: { network } },
-  ],
-  "metrics.importance_weighted_error": [
-    {
-      inputs: async () => {
-        const images = scene(), { outputs } = await runOperation(importanceMap, { inputs: { images } });
-        return { reference: images, reconstruction: images, importance_map: outputOf(outputs.importance_map) };
+export const IMPORTANCE_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    scene: () => ({ images: scene() }),
+    "scene and boxes": () => ({ images: scene(), detections: boxes() }),
+    "scene and map": async () => {
+      const images = scene(), { outputs } = await runOperation(importanceMap, { inputs: { images } });
+      return { reference: images, reconstruction: images, importance_map: outputOf(outputs.importance_map) };
+    },
+    "symbols and allocation": () => ({
+      symbols: symbolsInput(4),
+      allocation: {
+        kind: "channel.power_allocation.numpy",
+        array: ndarray("float64", Float64Array.of(0.5, 1.5, 1, 0), [4]),
+        metadata: {},
       },
-    },
-  ],
-  "channel.symbol_power_allocation": [
-    {
-      inputs: () => ({
-        symbols: symbolsInput(4),
-        allocation: {
-          kind: "channel.power_allocation.numpy",
-          array: ndarray("float64", Float64Array.of(0.5, 1.5, 1, 0), [4]),
-          metadata: {},
-        },
-      }),
-    },
-  ],
-  "channel.unequal_error_protection": ["repetition", "nr_ldpc", "power"].map((protection) => ({
-    inputs: () => ({ bits: payload(), importance_map: ramps() }),
-    params: { protection },
-  })),
-  "channel.unequal_error_protection_decoder": [
-    { inputs: async () => ({ received: await received({}) }) },
-    { name: "hard bits", inputs: async () => ({ received: await received({}, [], false) }) },
-    { name: "nr_ldpc", inputs: async () => ({ received: await received(SMALL_LDPC) }) },
-  ],
-};
+    }),
+    "payload and map": () => ({ bits: payload(), importance_map: ramps() }),
+    "soft values": async () => ({ received: await received({}) }),
+    "hard bits": async () => ({ received: await received({}, [], false) }),
+    "LDPC values": async () => ({ received: await received(SMALL_LDPC) }),
+  },
+  models: {
+    detector: { network },
+  },
+});

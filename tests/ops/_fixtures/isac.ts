@@ -1,8 +1,8 @@
 /** Conformance cases of joint sensing and communication. */
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
-import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
+import { casesOf } from "./cases.ts";
 
 const METADATA = { total_power: 3, noise_variance: 0.1, sensing_weight: 0.4, example_count: 2 };
 
@@ -62,51 +62,27 @@ const targetRows = (kind: string, places: number[], metadata: JsonObject = {}) =
 
 const problem = () => ({ problem: isacInput() });
 
-export const ISAC_FIXTURES: Record<string, ConformanceCase[]> = {
-  "source.isac_ofdm_scenario": [{ params: { example_count: 3, subcarriers: 5 } }],
-  "model.isac_ofdm_allocator_adapter": [
-    ...["equal_power", "communications_water_filling", "scalarized_reference"].map((mode) => ({
-      name: mode,
-      inputs: problem,
-      params: { mode },
-    })),
-    {
-      name: "learned_artifact",
-      inputs: problem,
-      params: { mode: "learned_artifact", artifact_package_sha256: "0".repeat(64) },
-      model: ({ features: { shape: [batch, subcarriers], data } }) => ({
-        power: ndarray(
-          "float32",
-          Float32Array.from({ length: batch * subcarriers }, (_, k) => Number(data[4 * k]) - 5),
-          [batch, subcarriers],
-        ),
-      }),
-    },
-  ],
-  "metrics.isac_ofdm": [{
-    inputs: () => ({
+export const ISAC_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    problem,
+    "problem and powers": () => ({
       ...problem(),
-      decision: arrayInput(
-        "isac.ofdm_power_allocation.numpy",
-        "float64",
-        Float64Array.of(1, 1, 1, 0, 3, 0),
-        [2, 3],
-        { total_power: 3 },
-      ),
+      decision: arrayInput("isac.ofdm_power_allocation.numpy", "float64", Float64Array.of(1, 1, 1, 0, 3, 0), [2, 3], {
+        total_power: 3,
+      }),
     }),
-  }],
-  "source.isac_echo_scenario": [{
-    params: { subcarriers: 12, ofdm_symbols: 7, target_count: 2, example_count: 2, target_power_spread_db: 6 },
-  }],
-  "model.range_doppler_map": [
-    { inputs: echo, params: { guard_cells: 2, target_count: 2 } },
-    { name: "windowed and refined", inputs: echo, params: { window: "hann", refine: true } },
-    { name: "ca_cfar", inputs: echo, params: { detector: "ca_cfar", guard_cells: 1, zero_pad_factor: 2 } },
-  ],
-  "metrics.range_doppler": [{
-    inputs: () => ({
+    echo,
+    targets: () => ({
       estimate: targetRows("isac.range_velocity_estimate.numpy", [10, 1, 20, 2, 30, 3, 40, 4], FRAME),
       truth: targetRows("isac.range_velocity_truth.numpy", [21, 2, 10, 1.5, 30, 3, 41, 4]),
     }),
-  }],
-};
+  },
+  model: {
+    powers: ({ features: { shape: [batch, subcarriers], data } }) => ({
+      power: ndarray("float32", Float32Array.from({ length: batch * subcarriers }, (_, k) => Number(data[4 * k]) - 5), [
+        batch,
+        subcarriers,
+      ]),
+    }),
+  },
+});

@@ -4,6 +4,7 @@ import jpeg from "../../../ops/codec/jpeg.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { runOperation } from "../harness.ts";
+import { casesOf } from "./cases.ts";
 
 const [modelWebpEncode, , modelAvifEncode] = webpAvif;
 
@@ -22,40 +23,15 @@ const payload = async (params: JsonObject, encode = modelJpegEncode) => {
 
 const STRONG = { wire_format: "compact_binary_v1", stream: "abbreviated", half_size: true };
 
-export const JPEG_FIXTURES = {
-  "channel.jpeg_capacity_oracle": [
-    // The images do not fit, or do: what arrives depends on the gain of each.
-    { inputs: () => ({ images: images() }), params: { channel_uses_per_pixel: 4 }, stochastic: false },
-    {
-      inputs: () => ({ images: images() }),
-      params: { channel_model: "slow_rayleigh", channel_uses_per_pixel: 4 },
-    },
-    { inputs: () => ({ images: images() }), params: { stream: "abbreviated", half_size: true }, stochastic: false },
-  ],
-  "model.jpeg_encode": [
-    { inputs: () => ({ images: images() }) },
-    { inputs: () => ({ images: images() }), params: { wire_format: "compact_binary_v1", progressive: true } },
-    { inputs: () => ({ images: images() }), params: { ...STRONG, target_bpp: 8 } },
-  ],
-  "model.jpeg_decode": [
-    { inputs: () => payload({}) },
-    { inputs: () => payload({ wire_format: "compact_binary_v1" }) },
-    { inputs: () => payload({ ...STRONG, channel_uses_per_pixel: 4, fill_budget: true }) },
-  ],
-  "model.webp_encode": [
-    { inputs: () => ({ images: images() }) },
-    { inputs: () => ({ images: images() }), params: { ...STRONG, target_bpp: 4 } },
-  ],
-  "model.webp_decode": [
-    { inputs: () => payload({}, modelWebpEncode) },
-    { inputs: () => payload({ ...STRONG, channel_uses_per_pixel: 4, fill_budget: true }, modelWebpEncode) },
-  ],
-  "model.avif_encode": [
-    { inputs: () => ({ images: images() }) },
-    { inputs: () => ({ images: images() }), params: { ...STRONG, target_bpp: 4 } },
-  ],
-  "model.avif_decode": [
-    { inputs: () => payload({}, modelAvifEncode) },
-    { inputs: () => payload({ ...STRONG, channel_uses_per_pixel: 4, fill_budget: true }, modelAvifEncode) },
-  ],
-};
+export const JPEG_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    images: () => ({ images: images() }),
+    payload: () => payload({}),
+    "compact payload": () => payload({ wire_format: "compact_binary_v1" }),
+    "small payload": () => payload({ ...STRONG, channel_uses_per_pixel: 4, fill_budget: true }),
+    "WebP payload": () => payload({}, modelWebpEncode),
+    "small WebP payload": () => payload({ ...STRONG, channel_uses_per_pixel: 4, fill_budget: true }, modelWebpEncode),
+    "AVIF payload": () => payload({}, modelAvifEncode),
+    "small AVIF payload": () => payload({ ...STRONG, channel_uses_per_pixel: 4, fill_budget: true }, modelAvifEncode),
+  },
+});

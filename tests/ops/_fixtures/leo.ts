@@ -1,7 +1,7 @@
 /** Conformance cases of satellite tracking. */
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
-import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
+import { casesOf } from "./cases.ts";
 
 /** Two histories of looks [Doppler/max, elevation/90°, beam]. */
 export function historyInput(looks: number[][][] = [[[0.5, 0.2, 1], [0.4, 0.3, 2], [0.3, 0.4, 3]], [
@@ -28,35 +28,18 @@ export function futureTruth(futures = [[100, 5.2, 0.7], [-600, 5.6, 0]]) {
   };
 }
 
-export const LEO_FIXTURES: Record<string, ConformanceCase[]> = {
-  "source.leo_ntn_tracking_scenario": [
-    { params: { example_count: 3 } },
-    { name: "one look", params: { example_count: 3, history_length: 1 } },
-  ],
-  "model.leo_ntn_tracking_adapter": [
-    ...["hold_last", "linear_extrapolation"].map((mode) => ({
-      name: mode,
-      inputs: () => ({ problem: historyInput() }),
-      params: { mode },
-    })),
-    {
-      name: "oracle_future",
-      inputs: () => ({ problem: historyInput(), truth: futureTruth() }),
-      params: { mode: "oracle_future" },
-    },
-    {
-      name: "learned_artifact",
-      inputs: () => ({ problem: historyInput() }),
-      params: { mode: "learned_artifact", artifact_package_sha256: "0".repeat(64) },
-      model: ({ track_features: { shape: [batch], data } }) => ({
-        decision: ndarray("float32", Float32Array.from({ length: 2 * batch }, (_, i) => Number(data[i])), [batch, 2]),
-      }),
-    },
-  ],
-  "metrics.leo_ntn_tracking": [{
-    inputs: () => ({
+export const LEO_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    history: () => ({ problem: historyInput() }),
+    "history and future": () => ({ problem: historyInput(), truth: futureTruth() }),
+    "future and decision": () => ({
       truth: futureTruth(),
       decision: arrayInput("ntn.future_state_decision.numpy", "float64", Float64Array.of(90, 5, -640, 4), [2, 2]),
     }),
-  }],
-};
+  },
+  model: {
+    states: ({ track_features: { shape: [batch], data } }) => ({
+      decision: ndarray("float32", Float32Array.from({ length: 2 * batch }, (_, i) => Number(data[i])), [batch, 2]),
+    }),
+  },
+});

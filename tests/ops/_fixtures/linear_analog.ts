@@ -1,7 +1,7 @@
 /** Conformance cases of the linear analog image code. */
-import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { symbolsInput } from "../inputs.ts";
 import { pictures } from "./deepjscc.ts";
+import { casesOf } from "./cases.ts";
 
 const sent = {
   image_count: 2,
@@ -17,13 +17,13 @@ const sent = {
 };
 const received = (more = {}) => symbolsInput(24, { ...sent, ...more }, { kind: "channel.rx_symbols.complex_numpy" });
 
-export const LINEAR_ANALOG_FIXTURES: Record<string, ConformanceCase[]> = {
-  "model.linear_analog_encode": [
-    { inputs: () => ({ images: pictures() }) },
-    { name: "grey", inputs: () => ({ images: pictures(1, "float32") }), params: { block_size: 8 } },
-  ],
-  "model.linear_analog_decode": [
-    { inputs: () => ({ symbols: received() }) },
-    { name: "colour", inputs: () => ({ symbols: received({ image_channels: 3, image_dtype: "float32" }) }) },
-  ],
-};
+export const LINEAR_ANALOG_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    images: () => ({ images: pictures() }),
+    "grey images": () => ({ images: pictures(1, "float32") }),
+    symbols: () => ({ symbols: received() }),
+    "symbols in colour": () => ({
+      symbols: received({ image_channels: 3, image_dtype: "float32" }),
+    }),
+  },
+});

@@ -1,8 +1,8 @@
 /** Conformance cases of localisation. */
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { perimeterAnchors } from "../../../lib/numeric/antenna/localization.ts";
-import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
+import { casesOf } from "./cases.ts";
 
 const CORNERS = perimeterAnchors(4, 20), EXAMPLES = 3;
 const POSITIONS = Float64Array.of(3, 17, 10, 10, 15, 1);
@@ -44,48 +44,24 @@ const estimate = arrayInput(
   { unit: "m" },
 );
 
-export const LOCALIZATION_FIXTURES: Record<string, ConformanceCase[]> = {
-  "source.localization_geometry": [
-    { params: { example_count: 3 } },
-    { name: "fixed", params: { example_count: 2, position_mode: "fixed" }, stochastic: false },
-  ],
-  "source.localization_sensing_scenario": [{ params: { example_count: 3 } }],
-  "wireless.range_observation": [
-    { inputs: scene },
-    { name: "blocked links", inputs: scene, params: { nlos_probability: 0.5 } },
-  ],
-  "model.trilateration_localizer": [
-    { inputs: () => ({ problem: rangeInput("problem") }) },
-    { name: "observation", inputs: () => ({ problem: rangeInput("observation") }) },
-  ],
-  "model.localization_adapter": [
-    ...["trilateration", "regularized_trilateration", "robust_trilateration"].map((mode) => ({
-      name: mode,
-      inputs: () => ({ problem: rangeInput("observation") }),
-      params: { mode },
-    })),
-    {
-      name: "learned_artifact",
-      inputs: () => ({ problem: rangeInput("problem") }),
-      params: { mode: "learned_artifact", artifact_package_sha256: "0".repeat(64) },
-      // The first anchor of every example.
-      model: ({ anchors }) => ({
-        positions: ndarray(
-          "float32",
-          Float32Array.from({ length: 2 * EXAMPLES }, (_, i) => Number(anchors.data[8 * (i >> 1) + i % 2])),
-          [EXAMPLES, 2],
-        ),
-      }),
-    },
-  ],
-  "metrics.localization": [
-    { inputs: () => ({ estimate, problem: rangeInput("problem") }) },
-    {
-      name: "truth apart",
-      inputs: () => ({
-        estimate,
-        problem: arrayInput("ai_phy.localization_truth.numpy", "float64", POSITIONS, [EXAMPLES, 2], { unit: "m" }),
-      }),
-    },
-  ],
-};
+export const LOCALIZATION_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    scene,
+    problem: () => ({ problem: rangeInput("problem") }),
+    observation: () => ({ problem: rangeInput("observation") }),
+    "estimate and problem": () => ({ estimate, problem: rangeInput("problem") }),
+    "estimate and truth": () => ({
+      estimate,
+      problem: arrayInput("ai_phy.localization_truth.numpy", "float64", POSITIONS, [EXAMPLES, 2], { unit: "m" }),
+    }),
+  },
+  model: {
+    positions: ({ anchors }) => ({
+      positions: ndarray(
+        "float32",
+        Float32Array.from({ length: 2 * EXAMPLES }, (_, i) => Number(anchors.data[8 * (i >> 1) + i % 2])),
+        [EXAMPLES, 2],
+      ),
+    }),
+  },
+});

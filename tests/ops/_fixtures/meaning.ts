@@ -5,10 +5,10 @@ import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { paintScene } from "../../../lib/numeric/image/scenes.ts";
 import { statesArtifact } from "../../../ops/_semantic_state.ts";
 import { tinyAnswerer, tinyClip, tinyDiffusion } from "../../support/tiny_models.ts";
-import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { payloadInput, textsInput } from "../inputs.ts";
 import { unpackBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { writePng } from "../../../lib/artifact/png_encode.ts";
+import { casesOf } from "./cases.ts";
 
 const texts = textsInput({ a: "A red circle on a white ground", b: "winds of 45 kilometres per hour" });
 
@@ -108,46 +108,21 @@ export function flickrFolder(): Record<string, Uint8Array | string> {
   };
 }
 
-export const MEANING_FIXTURES: Record<string, ConformanceCase[]> = {
-  "foundation.clip_text_embed": [
-    { inputs: () => ({ texts }) },
-    { inputs: () => ({ texts }), params: { backend: "local_hash", dimensions: 16 } },
-    {
-      inputs: () => ({ texts }),
-      params: { backend: "transformers_clip", model_id: "m" },
-      models: { clip: tinyClip() },
-    },
-  ],
-  "foundation.clip_image_embed": [
-    { inputs: () => ({ images: twoPictures() }) },
-    { inputs: () => ({ images: twoPictures() }), params: { backend: "local_color_histogram", bins: 5 } },
-    {
-      inputs: () => ({ images: twoPictures() }),
-      params: { backend: "transformers_clip", model_id: "m" },
-      models: { clip: tinyClip() },
-    },
-  ],
-  "foundation.clip_retrieval_rank": [
-    {
-      inputs: () => ({
-        image_embeddings: embeddingsInput(IMAGES),
-        text_embeddings: embeddingsInput(QUERIES),
-        targets: targetsInput({ a: ["p"], b: ["q", "r"] }),
-      }),
-      params: { top_k: 2 },
-    },
-    {
-      name: "images ask for texts",
-      inputs: () => ({
-        image_embeddings: { ...embeddingsInput(IMAGES), kind: "multimodal.embedding.numpy" },
-        text_embeddings: embeddingsInput(QUERIES),
-        targets: targetsInput({ q: ["b"] }),
-      }),
-      params: { normalize: false },
-    },
-  ],
-  "metrics.retrieval": [{
-    inputs: () => ({
+export const MEANING_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    texts: () => ({ texts }),
+    images: () => ({ images: twoPictures() }),
+    embeddings: () => ({
+      image_embeddings: embeddingsInput(IMAGES),
+      text_embeddings: embeddingsInput(QUERIES),
+      targets: targetsInput({ a: ["p"], b: ["q", "r"] }),
+    }),
+    "multimodal embeddings": () => ({
+      image_embeddings: { ...embeddingsInput(IMAGES), kind: "multimodal.embedding.numpy" },
+      text_embeddings: embeddingsInput(QUERIES),
+      targets: targetsInput({ q: ["b"] }),
+    }),
+    rankings: () => ({
       rankings: {
         json: {
           kind: "retrieval.rankings",
@@ -157,54 +132,44 @@ export const MEANING_FIXTURES: Record<string, ConformanceCase[]> = {
         metadata: { gallery_size: 2 },
       },
     }),
-  }],
-  "metrics.embedding_similarity": [
-    { inputs: () => ({ candidate: embeddingsInput(IMAGES), reference: embeddingsInput(IMAGES) }) },
-    {
-      name: "CLIP",
-      inputs: () => {
-        const space = { ...SPACE, backend: "transformers_clip" };
-        return { candidate: embeddingsInput(IMAGES, space), reference: embeddingsInput(IMAGES, space) };
-      },
-      params: { label: "generation.image_image_clip", normalize: false },
+    "equal embeddings": () => ({
+      candidate: embeddingsInput(IMAGES),
+      reference: embeddingsInput(IMAGES),
+    }),
+    "equal CLIP embeddings": () => {
+      const space = { ...SPACE, backend: "transformers_clip" };
+      return { candidate: embeddingsInput(IMAGES, space), reference: embeddingsInput(IMAGES, space) };
     },
-  ],
-  "foundation.vqa_semantic_select": [{ inputs: () => ({ images: twoPictures(), questions: questionsInput() }) }],
-  "foundation.vqa_payload_encode": [{ inputs: () => ({ packet: packetInput() }) }],
-  "foundation.vqa_payload_decode": [
-    { inputs: () => ({ bits: packetBits() }) },
-    { inputs: () => ({ bits: packetBits(['"red"\n', "garbage"]) }), params: { on_error: "replace" } },
-  ],
-  "foundation.vqa_answer_from_packet": [{ inputs: () => ({ packet: packetInput() }) }],
-  "metrics.vqa": [
-    { inputs: () => ({ candidate: answersInput({ a: "Red " }), reference: answersInput({ a: "red" }) }) },
-    {
-      name: "labels",
-      inputs: () => ({
-        candidate: { kind: "task.predictions.json", ...document("task.predictions", [{ id: "a", label: "red" }]) },
-        reference: { kind: "task.labels.json", ...document("task.labels", [{ id: "a", label: "blue" }]) },
-      }),
-    },
-  ],
-  "foundation.vqa_transformers_answer": [{
-    inputs: () => ({ images: twoPictures(), questions: questionsInput() }),
-    params: { model_id: "m" },
-    models: { answerer: tinyAnswerer() },
-  }],
-  "foundation.diffusion_state_to_image": [{
-    inputs: () => ({ state: statesInput({ a: "grey" }) }),
-    params: { model_id: "m", width: 16, height: 16, num_inference_steps: 3, guidance_scale: 2 },
-    models: { diffusion: tinyDiffusion({ prediction_type: "epsilon" }) },
-  }],
-  "source.vqa_smoke": [{}, { params: { sample_ids: "lamp" } }],
-  "source.vqa_manifest": [{
-    params: { manifest_path: "v/m.json", image_size: 8 },
-    files: () => ({ "v/m.json": JSON.stringify([record]), "v/a.png": picture() }),
-  }],
-  "source.vqa_small_hf": ["train", "validation", "test"].map((split) => ({
-    params: { dataset_dir: "v", split, image_size: 8 },
-    files: () => ({ [`v/${split}.jsonl`]: `${JSON.stringify(record)}\n`, "v/a.png": picture() }),
-  })),
-  "source.retrieval_smoke": [{ params: { image_size: 32 } }],
-  "source.flickr8k_retrieval": [{ params: { dataset_dir: "f", image_size: 16 }, files: flickrFolder }],
-};
+    "images and questions": () => ({ images: twoPictures(), questions: questionsInput() }),
+    packet: () => ({ packet: packetInput() }),
+    bits: () => ({ bits: packetBits() }),
+    "bits with garbage": () => ({ bits: packetBits(['"red"\n', "garbage"]) }),
+    answers: () => ({
+      candidate: answersInput({ a: "Red " }),
+      reference: answersInput({ a: "red" }),
+    }),
+    labels: () => ({
+      candidate: { kind: "task.predictions.json", ...document("task.predictions", [{ id: "a", label: "red" }]) },
+      reference: { kind: "task.labels.json", ...document("task.labels", [{ id: "a", label: "blue" }]) },
+    }),
+    state: () => ({ state: statesInput({ a: "grey" }) }),
+  },
+  files: {
+    manifest: () => ({
+      "v/m.json": JSON.stringify([record]),
+      "v/a.png": picture(),
+    }),
+    ...Object.fromEntries(
+      ["train", "validation", "test"].map((split) => [
+        `small set, ${split}`,
+        () => ({ [`v/${split}.jsonl`]: `${JSON.stringify(record)}\n`, "v/a.png": picture() }),
+      ]),
+    ),
+    flickrFolder,
+  },
+  models: {
+    clip: { clip: tinyClip() },
+    answerer: { answerer: tinyAnswerer() },
+    diffusion: { diffusion: tinyDiffusion({ prediction_type: "epsilon" }) },
+  },
+});

@@ -7,6 +7,7 @@ import { canonicalJson } from "../../../lib/contract/json.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { unpackBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { arrayInput, payloadInput, textsInput } from "../inputs.ts";
+import { casesOf } from "./cases.ts";
 
 const texts = (metadata: JsonObject = {}) => textsInput({ a: "one two three four", b: "fünf 6 seven" }, metadata);
 
@@ -65,64 +66,30 @@ const npz = () => ({
   "a.npz": writeNpz({ images: { dtype: "uint8", shape: [1, 3, 4, 1], data: new Uint8Array(12).fill(9) } }).slice(),
 });
 
-/** Modes that draw nothing give equal bytes for every seed. */
-const quiet = { stochastic: false };
-
-export const MEDIA_FIXTURES = {
-  "source.text_dataset": [{ params: { repeat_count: 2 } }],
-  "source.image_dataset": [
-    { params: { dataset: "svc_sample_images", image_ids: "", split: "train", crop_size: 40 }, files: () => bundled },
-  ],
-  "source.local_npz_images": [{ params: { path: "a.npz" }, files: npz }],
-  "model.toy_vqvae_encode": [
-    { inputs: () => ({ images: images() }) },
-    { inputs: () => ({ images: images("float32") }), params: { codebook_size: 256, patch_size: 5 } },
-  ],
-  "model.toy_vqvae_decode": [
-    { inputs: () => ({ indices: patchIndices() }) },
-    { inputs: () => ({ indices: patchIndices({ image_dtype: "float32" }) }) },
-  ],
-  "model.text_utf8_encode": [{ inputs: () => ({ texts: texts() }) }],
-  "model.text_utf8_decode": [
-    { inputs: () => ({ bits: textPayload() }), params: { on_error: "fail" } },
-    {
-      name: "unreadable payload",
-      inputs: () => ({ bits: { ...bitsArtifact(new Uint8Array(64), { text_ids: ["a", "b"] }) } }),
-    },
-  ],
-  "model.text_entropy_encode": [{ inputs: () => ({ texts: texts() }) }],
-  "model.text_entropy_decode": [{ inputs: () => ({ bits: entropyPayload() }), params: { on_error: "fail" } }],
-  "noise.source_text_perturbation": [
-    { inputs: () => ({ texts: texts() }), params: { mode: "mask_words", probability: 0.5 } },
-    { inputs: () => ({ texts: texts() }), params: { mode: "drop_words", probability: 0.5 } },
-    { inputs: () => ({ texts: texts() }), params: { mode: "shuffle_words" } },
-    { inputs: () => ({ texts: texts() }), ...quiet },
-  ],
-  "noise.representation_indices": [
-    { inputs: () => ({ indices: indices() }), params: { mode: "dropout", probability: 0.5 } },
-    { inputs: () => ({ indices: indices() }), params: { mode: "random_replace", probability: 0.5 } },
-    { inputs: () => ({ indices: indices() }), params: { mode: "burst", probability: 0.1, burst_length: 4 } },
-    { inputs: () => ({ indices: indices() }), ...quiet },
-  ],
-  "noise.representation_latents": [
-    { inputs: () => ({ latents: latents() }), params: { mode: "gaussian" } },
-    { inputs: () => ({ latents: latents() }), params: { mode: "dropout", probability: 0.5 } },
-    { inputs: () => ({ latents: latents() }), ...quiet },
-  ],
-  "noise.source_image_perturbation": [
-    { inputs: () => ({ images: images() }), params: { mode: "gaussian" } },
-    { inputs: () => ({ images: images("float32") }), params: { mode: "salt_pepper", probability: 0.5 } },
-    { inputs: () => ({ images: images() }), params: { mode: "patch_mask", patch_size: 5 } },
-    { inputs: () => ({ images: images() }), params: { mode: "blur" }, ...quiet },
-    { inputs: () => ({ images: images() }), ...quiet },
-  ],
-  "metrics.image_reconstruction": [
-    {
-      inputs: () => ({ reconstruction: images(), reference: images() }),
-      params: { preview_count: 2, preview_size: 8 },
-    },
-    { inputs: () => ({ reconstruction: images("float32"), reference: images("float32") }) },
-  ],
-  "metrics.image_delivery_status": [{ inputs: () => ({ images: images("uint8", { failed_item_indices: [1] }) }) }],
-  "metrics.text_semantic_similarity": [{ inputs: () => ({ candidate: texts(), reference: texts() }) }],
-};
+export const MEDIA_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    images: () => ({ images: images() }),
+    "images, float32": () => ({ images: images("float32") }),
+    patches: () => ({ indices: patchIndices() }),
+    "patches, float32": () => ({ indices: patchIndices({ image_dtype: "float32" }) }),
+    texts: () => ({ texts: texts() }),
+    "text payload": () => ({ bits: textPayload() }),
+    zeros: () => ({
+      bits: { ...bitsArtifact(new Uint8Array(64), { text_ids: ["a", "b"] }) },
+    }),
+    "entropy payload": () => ({ bits: entropyPayload() }),
+    indices: () => ({ indices: indices() }),
+    latents: () => ({ latents: latents() }),
+    "equal images": () => ({ reconstruction: images(), reference: images() }),
+    "equal images, float32": () => ({
+      reconstruction: images("float32"),
+      reference: images("float32"),
+    }),
+    "images, one failed": () => ({ images: images("uint8", { failed_item_indices: [1] }) }),
+    "equal texts": () => ({ candidate: texts(), reference: texts() }),
+  },
+  files: {
+    bundled: () => bundled,
+    npz,
+  },
+});

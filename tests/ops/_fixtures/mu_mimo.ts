@@ -1,7 +1,7 @@
 /** Conformance cases of the multi-user downlink. */
-import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { arrayInput } from "../inputs.ts";
+import { casesOf } from "./cases.ts";
 
 const waves = (count: number, step: number) =>
   Float32Array.from({ length: count }, (_, i) => Math.sin(step * i * i + 1));
@@ -26,38 +26,13 @@ const rates = () =>
     user_count: 4,
   });
 
-export const MU_MIMO_FIXTURES: Record<string, ConformanceCase[]> = {
-  "source.mu_mimo_scenario": [
-    { params: { example_count: 3 } },
-    {
-      name: "uncertain clustered users with two antennas",
-      params: {
-        example_count: 3,
-        rx_antennas: 2,
-        channel_model: "clustered_ula",
-        path_gain_spread_db: 10,
-        csi_error_variance: 0.1,
-      },
-    },
-  ],
-  "model.mu_mimo_precoder": [
-    ...["mrt", "zf", "rzf", "block_diagonalization", "wmmse"].map((mode) => ({
-      name: mode,
-      inputs: () => ({ problem: downlink() }),
-      params: { mode, wmmse_iterations: 5 },
-    })),
-    {
-      name: "two antennas",
-      inputs: () => ({ problem: downlink(2) }),
-      params: { mode: "block_diagonalization", power: "water_filling" },
-    },
-  ],
-  "metrics.mu_mimo": [
-    { inputs: () => ({ problem: uncertain(), decision: precoder(2) }) },
-    { name: "two antennas", inputs: () => ({ problem: downlink(2), decision: precoder(4) }) },
-  ],
-  "model.proportional_fair_scheduler": [
-    { inputs: () => ({ rates: rates() }) },
-    { name: "groups", inputs: () => ({ rates: downlink() }), params: { group_size: 2 } },
-  ],
-};
+export const MU_MIMO_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    downlink: () => ({ problem: downlink() }),
+    "downlink of two antennas": () => ({ problem: downlink(2) }),
+    "precoder on uncertain channels": () => ({ problem: uncertain(), decision: precoder(2) }),
+    "precoder of two antennas": () => ({ problem: downlink(2), decision: precoder(4) }),
+    rates: () => ({ rates: rates() }),
+    channels: () => ({ rates: downlink() }),
+  },
+});

@@ -1,8 +1,8 @@
 /** Conformance cases of near-field focusing. */
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { sphericalWave } from "../../../lib/numeric/antenna/near_field.ts";
-import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
+import { casesOf } from "./cases.ts";
 
 const FOCI = Float64Array.of(0.5, -12, 2, 20), ANTENNAS = 16, WAVELENGTH = 0.01;
 
@@ -32,34 +32,11 @@ export function nearFieldInput(metadata: Record<string, number> = {}, scale = 1)
 
 export const nearFieldTruth = () => arrayInput("near_field.range_angle_truth.numpy", "float64", FOCI, [2, 2]);
 
-export const NEAR_FIELD_FIXTURES: Record<string, ConformanceCase[]> = {
-  "source.near_field_xl_mimo_scenario": [{ params: { example_count: 3, antennas: 5 } }],
-  "model.near_field_estimator_adapter": [
-    ...["far_field_steering", "polar_codebook"].map((mode) => ({
-      name: mode,
-      inputs: () => ({ problem: nearFieldInput() }),
-      params: { mode },
-    })),
-    {
-      name: "oracle_focus",
-      inputs: () => ({ problem: nearFieldInput(), truth: nearFieldTruth() }),
-      params: { mode: "oracle_focus" },
-    },
-    {
-      name: "learned_artifact",
-      inputs: () => ({ problem: nearFieldInput() }),
-      params: { mode: "learned_artifact", artifact_package_sha256: "0".repeat(64) },
-      model: ({ array_ri: { shape, data } }) => ({
-        range_angle: ndarray(
-          "float32",
-          Float32Array.from({ length: 2 * shape[0] }, (_, i) => 1 + Number(data[i])),
-          [shape[0], 2],
-        ),
-      }),
-    },
-  ],
-  "metrics.near_field_focusing": [{
-    inputs: () => ({
+export const NEAR_FIELD_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    problem: () => ({ problem: nearFieldInput() }),
+    "problem and truth": () => ({ problem: nearFieldInput(), truth: nearFieldTruth() }),
+    estimate: () => ({
       problem: nearFieldInput(),
       truth: nearFieldTruth(),
       estimate: arrayInput("near_field.range_angle_estimate.numpy", "float64", Float64Array.of(0.6, -12, 2, 21), [
@@ -67,5 +44,13 @@ export const NEAR_FIELD_FIXTURES: Record<string, ConformanceCase[]> = {
         2,
       ]),
     }),
-  }],
-};
+  },
+  model: {
+    "ranges and angles": ({ array_ri: { shape, data } }) => ({
+      range_angle: ndarray("float32", Float32Array.from({ length: 2 * shape[0] }, (_, i) => 1 + Number(data[i])), [
+        shape[0],
+        2,
+      ]),
+    }),
+  },
+});

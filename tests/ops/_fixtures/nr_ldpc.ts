@@ -7,6 +7,7 @@ import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { outputOf, runOperation } from "../harness.ts";
 import { arrayInput, payloadInput, someBits } from "../inputs.ts";
+import { casesOf } from "./cases.ts";
 
 const ITEMS = { source_item_counts: [100, 60] };
 const SMALL = { transport_block_size_bits: 50 };
@@ -48,56 +49,29 @@ const ofdmState = () =>
     average_power_budget: float(1),
   });
 
-export const NR_LDPC_FIXTURES = {
-  "channel.nr_ldpc_encoder": [
-    { name: "the default block", inputs: payload },
-    { name: "short blocks", inputs: payload, params: SMALL },
-    { name: "downlink", inputs: payload, params: DOWNLINK },
-    { name: "rv 1", inputs: payload, params: { ...SMALL, redundancy_version: 1, coded_bits_per_block: 120 } },
-    {
-      name: "with a format",
-      inputs: async () => ({ ...payload(), format: await made(nrTransportFormat, "format", { prb_count: 2 }) }),
-    },
-  ],
-  "channel.nr_harq_combine": [
-    { inputs: () => received(SMALL) },
-    {
-      name: "two versions",
-      inputs: async () => ({
-        ...await received(SMALL),
-        llr_2: (await received({ ...SMALL, redundancy_version: 2 })).llr,
-      }),
-    },
-    {
-      name: "chase",
-      inputs: async () => ({ ...await received(SMALL), llr_2: (await received(SMALL)).llr }),
-      params: { mode: "chase" },
-    },
-  ],
-  "source.nr_transport_format": [{}, {
-    name: "pi/2-BPSK",
-    params: { channel_type: "PUSCH", transform_precoding: true, pi2_bpsk: true, mcs_index: 0 },
-  }],
-  "model.nr_mcs_selector": [
-    { params: { snr_db: float(10) } },
-    { name: "by CQI", params: { snr_db: float(-20), policy: "cqi_efficiency" } },
-    {
-      name: "by thresholds of a state",
-      inputs: () => ({ state: ofdmState() }),
-      params: { policy: "threshold_table", thresholds_db: Array.from({ length: 29 }, (_, i) => float(i - 5)) },
-    },
-  ],
-  "metrics.harq": [{
-    inputs: async () => ({
+export const NR_LDPC_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    payload,
+    "payload and format": async () => ({
+      ...payload(),
+      format: await made(nrTransportFormat, "format", { prb_count: 2 }),
+    }),
+    received: () => received(SMALL),
+    "two versions": async () => ({
+      ...await received(SMALL),
+      llr_2: (await received({ ...SMALL, redundancy_version: 2 })).llr,
+    }),
+    "received twice": async () => ({
+      ...await received(SMALL),
+      llr_2: (await received(SMALL)).llr,
+    }),
+    state: () => ({ state: ofdmState() }),
+    reports: async () => ({
       report_1: await decodedReport(200),
       report_2: await decodedReport(Infinity),
     }),
-  }],
-  "channel.nr_ldpc_decoder": [
-    { name: "short blocks", inputs: () => received(SMALL) },
-    { name: "downlink", inputs: () => received(DOWNLINK) },
-    { name: "rv 3", inputs: () => received({ ...SMALL, redundancy_version: 3, tbs_lbrm_bits: 100 }) },
-    { name: "a lost block", inputs: () => received(SMALL, 220) },
-    { name: "an estimate", inputs: () => received(SMALL, 220), params: { on_tb_crc_failure: "keep_estimate" } },
-  ],
-};
+    "received downlink": () => received(DOWNLINK),
+    "received version 3": () => received({ ...SMALL, redundancy_version: 3, tbs_lbrm_bits: 100 }),
+    "received with a lost block": () => received(SMALL, 220),
+  },
+});

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { runOperation } from "../harness.ts";
 import { payloadInput, someBits } from "../inputs.ts";
+import { casesOf } from "./cases.ts";
 
 const [nrPolarEncoder] = nrPolar;
 
@@ -20,25 +21,11 @@ async function received(params: JsonObject, wrongFrom = Infinity) {
   return { llr: { kind: "channel.llr.numpy", array: ndarray("float32", llr), metadata: coded_bits.metadata } };
 }
 
-export const NR_POLAR_FIXTURES = {
-  "channel.nr_polar_encoder": [
-    { name: "dci", inputs: payload, params: { rnti: 4660 } },
-    { name: "bch", inputs: payload, params: { message_type: "bch", payload_bits: 32, coded_bits: 864 } },
-    { name: "uci", inputs: payload, params: SMALL },
-    {
-      name: "two segments",
-      inputs: payload,
-      params: { message_type: "uci", payload_bits: 361, coded_bits: 1089 },
-    },
-  ],
-  "channel.nr_polar_decoder": [
-    { name: "dci", inputs: () => received({ rnti: 4660 }) },
-    { name: "exact", inputs: () => received(SMALL), params: { check_node: "exact", list_size: 2 } },
-    { name: "a lost block", inputs: () => received(SMALL, 190) },
-    {
-      name: "an estimate",
-      inputs: () => received(SMALL, 190),
-      params: { on_crc_failure: "keep_estimate", list_size: 1 },
-    },
-  ],
-};
+export const NR_POLAR_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    payload,
+    "received DCI": () => received({ rnti: 4660 }),
+    received: () => received(SMALL),
+    "received with a lost block": () => received(SMALL, 190),
+  },
+});

@@ -10,6 +10,7 @@ import wirelessChannel from "../../../ops/wireless/channel.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { runOperation } from "../harness.ts";
 import { symbolsInput } from "../inputs.ts";
+import { casesOf } from "./cases.ts";
 
 const GRID = { subcarriers: 12, num_ofdm_symbols: 3, dmrs_symbols: [1] };
 const symbols = () => ({ symbols: symbolsInput(30, { modulation: "qpsk", bits_per_symbol: 2 }) });
@@ -70,76 +71,18 @@ async function receivedWaveform() {
 /** A waveform at the port of front ends. */
 const waveformSignal = async () => ({ signal: (await waveform({ oversampling: 2 })).waveform });
 
-export const OFDM_PILOT_FIXTURES = {
-  "modulation.ofdm_waveform": [
-    { inputs: symbols, params: WAVE },
-    { name: "oversampled", inputs: symbols, params: { ...WAVE, oversampling: 4, active_subcarriers: 10 } },
-  ],
-  "wireless.multipath_waveform": [
-    { inputs: () => waveform() },
-    {
-      name: "given paths",
-      inputs: () => waveform({ oversampling: 2 }),
-      params: {
-        taps: [[float(0), float(1), float(0)], [float(3), float(0), float(0.5)]],
-        timing_offset_samples: 1,
-        carrier_frequency_offset_subcarriers: float(0.1),
-      },
-    },
-  ],
-  "hardware.power_amplifier": ["rapp", "saleh", "ideal"].map((model) => ({
-    name: model,
-    inputs: waveformSignal,
-    params: { model, input_back_off_db: float(3), normalize_gain: model === "saleh" },
-  })),
-  "hardware.quantizer": [
-    { inputs: waveformSignal, params: { bits: 4, scale: "rms" } },
-    { name: "symbols", inputs: () => ({ signal: symbols().symbols }), params: { bits: 1, clip_value: float(0.8) } },
-  ],
-  "hardware.envelope_clip": [
-    { inputs: waveformSignal, params: { clip_ratio_db: float(1) } },
-    { name: "amplitude", inputs: () => ({ signal: symbols().symbols }), params: { clip_amplitude: float(0.6) } },
-  ],
-  "demodulation.ofdm_receive": [
-    { inputs: () => waveform() },
-    { name: "zf", inputs: receivedWaveform, params: { equalize: "zf", receiver_cp_offset: 1 } },
-  ],
-  "wireless.mimo_ofdm_channel": [
-    { inputs: symbols, params: MIMO },
-    {
-      name: "iid",
-      inputs: symbols,
-      params: { ...MIMO, channel_model: "iid", tx_antennas: 3, precoding: "svd", layers: 2 },
-    },
-    { name: "cdl", inputs: symbols, params: { ...MIMO, channel_model: "cdl", tdl_model: "D" } },
-    {
-      name: "fixed variance",
-      inputs: symbols,
-      params: { ...MIMO, noise_mode: "fixed_variance", noise_variance: float(0.1) },
-    },
-    { name: "TS 36.101", inputs: symbols, params: { ...MIMO, correlation_model: "ts36101_high", rx_antennas: 4 } },
-  ],
-  "demodulation.mimo_detect": [
-    ...["zf", "mmse", "mmse_sic", "ml", "kbest"].map((detector) => ({
-      name: detector,
-      inputs: () => detection(),
-      params: { detector, llr_method: detector === "ml" ? "exact" : "max_log" },
-    })),
-    { name: "estimated", inputs: estimatedLayers },
-  ],
-  "modulation.ofdm_pilot_insert": [
-    { inputs: symbols, params: GRID },
-    { name: "comb", inputs: symbols, params: { ...GRID, pattern: "comb", pilot_power_db: float(3) } },
-    { name: "two layers", inputs: symbols, params: { ...GRID, port_count: 2 } },
-  ],
-  "demodulation.ofdm_pilot_observation": [{ inputs: received }],
-  "model.ofdm_channel_estimator": ["least_squares", "lmmse", "oracle", "given"].map((method) => ({
-    name: method,
-    inputs: method === "given" ? givenEstimate : received,
-    params: { method },
-  })),
-  "demodulation.ofdm_equalize": [
-    { inputs: estimated },
-    { name: "zf", inputs: estimated, params: { method: "zf", include_estimation_error: false } },
-  ],
-};
+export const OFDM_PILOT_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    symbols,
+    waveform: () => waveform(),
+    "oversampled waveform": () => waveform({ oversampling: 2 }),
+    waveformSignal,
+    "symbols as signal": () => ({ signal: symbols().symbols }),
+    receivedWaveform,
+    detection: () => detection(),
+    estimatedLayers,
+    received,
+    givenEstimate,
+    estimated,
+  },
+});

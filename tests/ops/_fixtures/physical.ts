@@ -2,8 +2,8 @@
 import { writeNpz } from "../../../lib/artifact/npz.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
-import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput, payloadInput, someBits, symbolsInput } from "../inputs.ts";
+import { casesOf } from "./cases.ts";
 
 const QPSK = { modulation: "qpsk", bits_per_symbol: 2, modulation_padding_bits: 0 };
 const ITEMS = { source_item_counts: [12, 20] };
@@ -41,12 +41,6 @@ const framed = () => ({
 });
 const bits = () => ({ bits: payloadInput(someBits(64), { source_item_counts: [24, 40] }) });
 
-const UNPROCESSED = ["awgn", "flat_rayleigh", "interference_awgn"];
-const OFDM_PRESETS = ["ofdm_tdl", "ofdm_cdl", "urban_micro"];
-const PRESETS = [...UNPROCESSED, "mimo_flat", ...OFDM_PRESETS];
-const ANTENNAS = { tx_antennas: 2, rx_antennas: 2 };
-const GRID = { ofdm_fft_size: 5, num_ofdm_symbols: 3 };
-
 /** Two grids of 3 OFDM symbols on 6 subcarriers. */
 function state() {
   const gains = Float32Array.from({ length: 2 * 36 }, (_, i) => Math.cos(5 * i));
@@ -65,122 +59,41 @@ const ring = () => ({
   }),
 });
 
-export const PHYSICAL_FIXTURES: Record<string, ConformanceCase[]> = {
-  "wireless.channel": [
-    ...PRESETS.map((channel) => ({
-      name: `${channel} matched`,
-      inputs: symbols,
-      params: { channel, interferers: 2, ...ANTENNAS, ...GRID },
-    })),
-    ...[...UNPROCESSED, ...OFDM_PRESETS].map((channel) => ({
-      name: `${channel} unprocessed`,
-      inputs: symbols,
-      params: { channel, receiver_processing: "none", interferers: 2, ...GRID },
-    })),
-    ...["flat_rayleigh", "mimo_flat"].map((channel) => ({
-      name: `${channel}, a gain per item`,
-      inputs: symbols,
-      params: { channel, fading_scope: "source_item", ...ANTENNAS },
-    })),
-    {
-      name: "fixed variance, companions",
-      inputs: () => ({
-        symbols: symbolsInput(4, {}, { companions: { layer: ndarray("uint8", Uint8Array.of(1)) } }),
-      }),
-      params: { noise_mode: "fixed_variance", noise_variance: 0.01, wireless_backend: "phylib" },
-    },
-    {
-      name: "explicit state",
-      inputs: () => ({ ...symbols(), channel_state: state() }),
-      params: { channel: "ofdm_tdl", channel_state_mode: "explicit", snr_db: 10 },
-    },
-  ],
-  "wireless.ofdm_channel_state": [{ inputs: symbols }, { inputs: symbols, params: { tdl_model: "D", ...GRID } }],
-  "wireless.ofdm_delayed_csi": [{
-    inputs: () => ({ state: state() }),
-    params: { csi_history_length: 2, feedback_delay_ofdm_symbols: 1, allocation_ofdm_symbols: 1 },
-  }],
-  "wireless.miso_ofdm_csi": [{ params: { sample_count: 3, tx_antennas: 2, ofdm_fft_size: 4 } }],
-  "channel.csi_feedback_link": ["ideal_noiseless", "uniform_quantized"].map((mode) => ({
-    inputs: () => ({
+export const PHYSICAL_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    symbols,
+    "symbols with a companion": () => ({
+      symbols: symbolsInput(4, {}, { companions: { layer: ndarray("uint8", Uint8Array.of(1)) } }),
+    }),
+    "symbols and state": () => ({ ...symbols(), channel_state: state() }),
+    state: () => ({ state: state() }),
+    "feedback code": () => ({
       feedback_code: arrayInput("channel.csi_feedback_code.numpy", "float32", Float32Array.of(0, 0.3, -2, 1), [2, 2]),
     }),
-    params: { mode },
-  })),
-  "hardware.receiver_iq_imbalance": [{ inputs: () => received() }],
-  "demodulation.neural_receiver_adapter": [
-    { inputs: () => received() },
-    {
-      name: "oracle_frontend_calibrated",
-      inputs: () => received({ receiver_iq_imbalance: FRONT_END }),
-      params: { mode: "oracle_frontend_calibrated" },
-    },
-    { name: "blind_iq_compensation", inputs: () => received(), params: { mode: "blind_iq_compensation" } },
-    {
-      name: "linear_npz",
-      inputs: () => received(),
-      params: { mode: "linear_npz", checkpoint_path: "linear.npz" },
-      files: () => ({ "linear.npz": linearCheckpoint() }),
-    },
-    {
-      name: "learned_artifact",
-      inputs: () => received(),
-      params: { mode: "learned_artifact", artifact_package_sha256: "0".repeat(64) },
-      model: ({ rx_symbols_ri }) => ({ bit_llr: rx_symbols_ri }),
-    },
-  ],
-  "modulation.learned_constellation": [
-    { inputs: bits },
-    { name: "points", inputs: bits, params: { mode: "points", bits_per_symbol: 3, points: RING } },
-    {
-      name: "learned_artifact",
-      inputs: bits,
-      params: { mode: "learned_artifact", bits_per_symbol: 3, artifact_package_sha256: "0".repeat(64) },
-      model: () => ({ points_ri: ndarray("float32", Float32Array.from(RING.flat()), [8, 2]) }),
-    },
-  ],
-  "demodulation.constellation_demapper": [
-    ...["exact", "max_log"].map((mode) => ({ name: mode, inputs: ring, params: { mode } })),
-    {
-      name: "learned_artifact",
-      inputs: ring,
-      params: { mode: "learned_artifact", artifact_package_sha256: "0".repeat(64) },
-      model: ({ rx_symbols_ri: { data, shape: [count] } }) => ({
-        bit_llr: ndarray("float32", Float32Array.from({ length: 3 * count }, (_, i) => Number(data[i % count])), [
-          count,
-          3,
-        ]),
-      }),
-    },
-  ],
-  "modulation.qpsk_pilot_modulate": [{ inputs: bits }],
-  "demodulation.phase_tracking_receiver_adapter": [
-    ...["uncompensated", "pilot_interpolation", "pilot_smoothing", "decision_directed_pll", "kalman_smoother", "oracle"]
-      .map((mode): ConformanceCase => ({ name: mode, inputs: framed, params: { mode } })),
-    {
-      name: "learned_artifact",
-      inputs: framed,
-      params: { mode: "learned_artifact", artifact_package_sha256: "0".repeat(64) },
-      // The third feature, of every symbol, as a phase.
-      model: ({ receiver_features_v3: { data, shape: [packets, length, features] } }) => ({
-        residual_phase_rad: ndarray(
-          "float32",
-          Float32Array.from({ length: packets * length }, (_, i) => Number(data[i * features + 2])),
-          [packets, length],
-        ),
-      }),
-    },
-  ],
-  "wireless.carrier_phase_impairment": [
-    { inputs: () => received() },
-    { name: "independent symbols", inputs: () => received(), params: { phase_scope: "symbol" } },
-  ],
-  "wireless.digital_link": [
-    ...PRESETS.map((channel) => ({
-      name: channel,
-      inputs: bits,
-      params: { channel, snr_db: -8, ...ANTENNAS, ...GRID },
-    })),
-    { name: "fixed variance", inputs: bits, params: { noise_mode: "fixed_variance", noise_variance: 0.5 } },
-  ],
-};
+    received: () => received(),
+    "received with a front end": () => received({ receiver_iq_imbalance: FRONT_END }),
+    bits,
+    ring,
+    framed,
+  },
+  files: {
+    "linear.npz": () => ({ "linear.npz": linearCheckpoint() }),
+  },
+  model: {
+    LLRs: ({ rx_symbols_ri }) => ({ bit_llr: rx_symbols_ri }),
+    points: () => ({ points_ri: ndarray("float32", Float32Array.from(RING.flat()), [8, 2]) }),
+    "LLRs of three bits": ({ rx_symbols_ri: { data, shape: [count] } }) => ({
+      bit_llr: ndarray("float32", Float32Array.from({ length: 3 * count }, (_, i) => Number(data[i % count])), [
+        count,
+        3,
+      ]),
+    }),
+    "LLRs of packets": ({ receiver_features_v3: { data, shape: [packets, length, features] } }) => ({
+      residual_phase_rad: ndarray(
+        "float32",
+        Float32Array.from({ length: packets * length }, (_, i) => Number(data[i * features + 2])),
+        [packets, length],
+      ),
+    }),
+  },
+});

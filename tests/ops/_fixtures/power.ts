@@ -1,11 +1,10 @@
 /** Conformance cases of power allocation and its scores. */
 import { ofdmStateArtifact } from "../../../lib/artifact/ofdm_state.ts";
 import { writeNpz } from "../../../lib/artifact/npz.ts";
-import { sha256Hex } from "../../../lib/contract/hash.ts";
 import type { JsonObject, Value } from "../../../lib/contract/value.ts";
 import { type NdArray, ndarray } from "../../../lib/numeric/array/ndarray.ts";
-import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { type Described, payloadInput, someBits, symbolsInput } from "../inputs.ts";
+import { casesOf } from "./cases.ts";
 
 const STATE = "channel.ofdm_channel_state.numpy";
 const QPSK = { modulation: "qpsk", bits_per_symbol: 2, modulation_padding_bits: 0 };
@@ -77,51 +76,6 @@ const symbols = (count = 40) => symbolsInput(count, { ...QPSK, source_item_count
 const known = () => ({ symbols: symbols(), channel_state: ofdmState([2, 3, 8]) });
 const old = () => ({ symbols: symbols(), channel_state: reports([2, 4, 8]) });
 
-const LEARNED = {
-  policy: "learned_checkpoint",
-  granularity: "per_subcarrier",
-  checkpoint_path: "policy.npz",
-  checkpoint_sha256: sha256Hex(checkpoint()),
-};
-const WATER = [
-  "observed_csi_water_filling",
-  "robust_csi_water_filling",
-  "causal_ar_water_filling",
-  "causal_ar_box_water_filling",
-];
-
-const ALLOCATOR: ConformanceCase[] = [
-  ...["fixed", "snr_sigmoid"].map((policy) => ({
-    name: `${policy} without a state`,
-    inputs: () => ({ symbols: symbols() }),
-    params: { policy, budget_mode: "variable_average", subcarrier_count: 16 },
-  })),
-  ...["global", "per_symbol", "per_subcarrier", "per_stream"].flatMap((granularity) =>
-    ["fixed", "snr_sigmoid", "water_filling"].map((policy) => ({
-      name: `${policy}, ${granularity}`,
-      inputs: known,
-      params: { policy, granularity, stream_count: 5 },
-    }))
-  ),
-  ...WATER.map((policy) => ({ name: policy, inputs: old, params: { policy, granularity: "per_subcarrier" } })),
-  {
-    name: "bit loading",
-    inputs: () => ({ ...known(), bits: payloadInput(someBits(31), { source_item_counts: [11, 20] }) }),
-    params: {
-      policy: "water_filling",
-      granularity: "per_subcarrier",
-      transport_mode: "allocation_aware_bit_loading",
-    },
-  },
-  { name: "learned", inputs: old, params: LEARNED, files: () => ({ "policy.npz": checkpoint() }) },
-  {
-    name: "trained",
-    inputs: old,
-    params: { policy: "learned_artifact", granularity: "per_subcarrier", artifact_package_sha256: "a".repeat(64) },
-    model: ({ csi_history, channel_gain }) => ({ allocation_scores: firstGains(csi_history, channel_gain) }),
-  },
-];
-
 /** Scores that are the real part of the oldest report, or the gains where those are given. */
 function firstGains(history: NdArray | undefined, gains: NdArray | undefined): NdArray {
   if (history === undefined) return gains!;
@@ -152,32 +106,28 @@ export const decoderReport = (crcPassed: Value[], more: JsonObject = {}): Descri
   },
 });
 
-export const POWER_FIXTURES: Record<string, ConformanceCase[]> = {
-  "model.symbol_power_allocator": ALLOCATOR,
-  "model.causal_csi_power_allocator": ALLOCATOR,
-  "metrics.ofdm_power_allocation": [
-    { inputs: scored },
-    {
-      name: "with what was sent and received",
-      inputs: () => ({
-        ...scored(),
-        symbols: symbolsInput(20),
-        reference: payloadInput(someBits(40)),
-        candidate: payloadInput([...someBits(39), 1 - someBits(40)[39]]),
-      }),
-      params: { transport_block_size_bits: 16 },
-    },
-  ],
-  "metrics.ofdm_finite_blocklength_allocation": [true, false].map((third) => ({
-    inputs: () => ({
+export const POWER_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    symbols: () => ({ symbols: symbols() }),
+    known,
+    old,
+    "known with bits": () => ({
+      ...known(),
+      bits: payloadInput(someBits(31), { source_item_counts: [11, 20] }),
+    }),
+    scored,
+    "scored with bits": () => ({
+      ...scored(),
+      symbols: symbolsInput(20),
+      reference: payloadInput(someBits(40)),
+      candidate: payloadInput([...someBits(39), 1 - someBits(40)[39]]),
+    }),
+    "states and allocation": () => ({
       actual_state: ofdmState([2, 2, 8]),
       transmitter_csi: reports([2, 3, 8], { used: 2 }),
       allocation: powerAllocation(powers, GRID),
     }),
-    params: { include_third_order_term: third },
-  })),
-  "metrics.nr_ldpc_ofdm_delivery": [{
-    inputs: () => ({
+    delivery: () => ({
       actual_state: ofdmState([2, 2, 8]),
       allocation: powerAllocation(powers, GRID),
       decoded_payload: payloadInput(someBits(40)),
@@ -186,5 +136,11 @@ export const POWER_FIXTURES: Record<string, ConformanceCase[]> = {
       tx_symbols: symbolsInput(20),
       rx_symbols: symbolsInput(20, {}, { kind: "channel.rx_symbols.complex_numpy" }),
     }),
-  }],
-};
+  },
+  files: {
+    "policy.npz": () => ({ "policy.npz": checkpoint() }),
+  },
+  model: {
+    scores: ({ csi_history, channel_gain }) => ({ allocation_scores: firstGains(csi_history, channel_gain) }),
+  },
+});

@@ -1,7 +1,7 @@
 /** Conformance cases of reflecting surfaces, link budgets and beam patterns. */
-import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { arrayInput } from "../inputs.ts";
+import { casesOf } from "./cases.ts";
 
 const waves = (count: number, step: number) => Float32Array.from({ length: count }, (_, i) => Math.sin(step * i + 1));
 
@@ -14,36 +14,19 @@ export const risProblem = (antennas = 1, direct = waves(6 * antennas, 3)) => ({
   },
 });
 
-const problem = (antennas?: number) => ({ inputs: () => ({ problem: risProblem(antennas) }) });
-
-export const RIS_FIXTURES: Record<string, ConformanceCase[]> = {
-  "source.ris_scenario": [1, 3].map((tx_antennas) => ({
-    name: `${tx_antennas} antennas`,
-    params: { elements: 5, example_count: 4, tx_antennas },
-  })),
-  "model.ris_phase_optimizer": [
-    { ...problem(), name: "closed form", stochastic: false },
-    { ...problem(3), name: "alternating", params: { mode: "alternating", phase_bits: 2 }, stochastic: false },
-    { ...problem(), name: "random", params: { mode: "random" } },
-  ],
-  "metrics.ris": [{
-    inputs: () => ({
+export const RIS_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    problem: () => ({ problem: risProblem() }),
+    "problem of three antennas": () => ({ problem: risProblem(3) }),
+    "problem and phases": () => ({
       problem: risProblem(),
       decision: arrayInput("ris.phases.numpy", "float64", Float64Array.from(waves(15, 2)), [3, 5]),
     }),
-  }],
-  "source.leo_link_budget": [{}],
-  "model.beampattern": [
-    {
-      inputs: () => ({
-        decision: arrayInput("ai_phy.beamforming_decision.numpy", "complex64", waves(24, 2), [3, 4]),
-      }),
-    },
-    {
-      name: "precoder",
-      inputs: () => ({
-        decision: arrayInput("ai_phy.mu_mimo_precoder.numpy", "complex64", waves(48, 2), [3, 4, 2]),
-      }),
-    },
-  ],
-};
+    weights: () => ({
+      decision: arrayInput("ai_phy.beamforming_decision.numpy", "complex64", waves(24, 2), [3, 4]),
+    }),
+    precoder: () => ({
+      decision: arrayInput("ai_phy.mu_mimo_precoder.numpy", "complex64", waves(48, 2), [3, 4, 2]),
+    }),
+  },
+});

@@ -6,6 +6,7 @@ import { unpackBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { knowledgeArtifact, type SemanticState, statesArtifact, statesDocument } from "../../../ops/_semantic_state.ts";
 import { tinyMaskedLm } from "../../support/tiny_models.ts";
 import { payloadInput, symbolsInput, textsInput } from "../inputs.ts";
+import { casesOf } from "./cases.ts";
 
 const language = { masked_lm: tinyMaskedLm() };
 
@@ -58,61 +59,31 @@ function payload(metadata: JsonObject = {}) {
   return payloadInput(bits, { state_ids: ["a", "b"], source_item_counts: [bits.length], ...metadata });
 }
 
-export const SEMANTIC_FIXTURES = {
-  "foundation.knowledge_base": [
-    {},
-    { params: { kb_id: "inline_json", facts_json: '[["rain","falls from","clouds"]]' } },
-    { params: { kb_id: "empty" } },
-  ],
-  "foundation.text_semantic_state_encode": [
-    {
-      inputs: () => ({ texts: textsInput({ a: "Doctor Okafor saw 7 patients.", b: "" }) }),
-      params: { include_text: true },
-    },
-  ],
-  "foundation.semantic_state_ground": [{ inputs: () => ({ state: state(), kb: kb() }) }],
-  "foundation.semantic_state_payload_encode": [{ inputs: () => ({ state: state() }) }],
-  "foundation.semantic_state_payload_decode": [
-    { inputs: () => ({ bits: payload() }), params: { on_error: "fail" } },
-    { name: "lost by the link", inputs: () => ({ bits: payload({ failed_item_indices: [0] }) }) },
-  ],
-  "foundation.semantic_state_to_text": [
-    { inputs: () => ({ state: state(), kb: kb() }) },
-    { inputs: () => ({ state: state(), kb: kb() }), params: { generator: "kb_reconstruct" } },
-    {
-      inputs: () => ({ state: state(), kb: kb() }),
-      params: { generator: "kb_reconstruct", prefer_source_text: false },
-    },
-    {
-      inputs: () => ({ state: state(), kb: kb() }),
-      params: { generator: "masked_lm", model_id: "m" },
-      models: language,
-    },
-  ],
-  "foundation.text_mask_repair": [
-    { inputs: () => ({ texts: masked() }), params: { generator: "local_template" } },
-    { inputs: () => ({ texts: masked() }), params: { generator: "masked_lm", model_id: "m" }, models: language },
-  ],
-  "foundation.vlm_image_to_state": [{ inputs: () => ({ images: pictures() }) }],
-  "foundation.sam_segment": [{ inputs: () => ({ images: pictures() }), params: { grid_size: 3 } }],
-  "foundation.local_state_to_image": [{
-    inputs: () => ({ state: state([shapes, STATES[1]]) }),
-    params: { image_size: 64 },
-  }],
-  "source.task_labels_smoke": [{}],
-  "source.semantic_artifacts_smoke": [{}],
-  "metrics.classification": [
-    { inputs: () => ({ reference: labels("task.labels"), candidate: labels("task.predictions") }) },
-  ],
-  "metrics.captioning": [{ inputs: () => ({ reference: masked(), candidate: masked() }) }],
-  "metrics.text_corpus_scores": [
-    { inputs: () => ({ reference: masked(), candidate: masked(), symbols: symbolsInput([1, 0, 0, 1]) }) },
-    {
-      inputs: () => ({ reference: masked(), candidate: masked() }),
-      params: { tokenization: "whitespace", bleu_smoothing: "add_one" },
-    },
-  ],
-  "metrics.semantic_state_faithfulness": [
-    { inputs: () => ({ candidate: state(), reference: state(), kb: kb() }) },
-  ],
-};
+export const SEMANTIC_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    texts: () => ({
+      texts: textsInput({ a: "Doctor Okafor saw 7 patients.", b: "" }),
+    }),
+    "state and knowledge": () => ({ state: state(), kb: kb() }),
+    state: () => ({ state: state() }),
+    payload: () => ({ bits: payload() }),
+    "payload, one lost": () => ({ bits: payload({ failed_item_indices: [0] }) }),
+    "masked texts": () => ({ texts: masked() }),
+    images: () => ({ images: pictures() }),
+    shapes: () => ({ state: state([shapes, STATES[1]]) }),
+    labels: () => ({
+      reference: labels("task.labels"),
+      candidate: labels("task.predictions"),
+    }),
+    "equal texts": () => ({ reference: masked(), candidate: masked() }),
+    "equal texts and symbols": () => ({
+      reference: masked(),
+      candidate: masked(),
+      symbols: symbolsInput([1, 0, 0, 1]),
+    }),
+    "equal states": () => ({ candidate: state(), reference: state(), kb: kb() }),
+  },
+  models: {
+    language,
+  },
+});

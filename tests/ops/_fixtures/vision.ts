@@ -1,9 +1,8 @@
-/** Conformance cases of scenes, detections and segmentations. */
-import { float } from "../../../lib/contract/value.ts";
 import { writePng } from "../../../lib/artifact/png_encode.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import { paintScene } from "../../../lib/numeric/image/scenes.ts";
 import { detectionsArtifact, rastersArtifact } from "../../../lib/artifact/vision.ts";
+import { casesOf } from "./cases.ts";
 
 const detections = () => ({
   kind: "vision.detections.json",
@@ -42,25 +41,20 @@ const folder = (split: string, label: string) => () => ({
   [`d/labels/${split}/a.txt`]: label,
 });
 
-export const VISION_FIXTURES = {
-  "source.coco128_detection": [
-    { params: { dataset_dir: "d", image_size: 32 }, files: folder("train2017", "3 0.5 0.5 0.25 0.5") },
-  ],
-  "source.coco8_segmentation": ["val", "train"].map((split) => ({
-    params: { dataset_dir: "d", image_size: 32, split },
-    files: folder(split, "3 0.1 0.1 0.9 0.1 0.5 0.9"),
-  })),
-  "foundation.yolo_detect": [
-    { inputs: () => ({ images: pictures("uint8") }), models: shipped("svc-tiny-detector-v1") },
-    { inputs: () => ({ images: pictures("float32") }), models: shipped("svc-tiny-segmenter-v1") },
-  ],
-  "foundation.yolo_segment": [
-    { inputs: () => ({ images: pictures("uint8") }), models: shipped("svc-tiny-segmenter-v1") },
-  ],
-  "source.synthetic_scenes": [{ params: { example_count: 2, image_size: 64 } }],
-  "metrics.detection": [
-    { inputs: () => ({ candidate: detections(), reference: detections() }) },
-    { inputs: () => ({ candidate: detections(), reference: detections() }), params: { iou_threshold: float(0.75) } },
-  ],
-  "metrics.segmentation": [{ inputs: () => ({ candidate: rasters(), reference: rasters() }) }],
-};
+export const VISION_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    image: () => ({ images: pictures("uint8") }),
+    "image, float32": () => ({ images: pictures("float32") }),
+    detections: () => ({ candidate: detections(), reference: detections() }),
+    rasters: () => ({ candidate: rasters(), reference: rasters() }),
+  },
+  files: {
+    detection: folder("train2017", "3 0.5 0.5 0.25 0.5"),
+    "segmentation, val": folder("val", "3 0.1 0.1 0.9 0.1 0.5 0.9"),
+    "segmentation, train": folder("train", "3 0.1 0.1 0.9 0.1 0.5 0.9"),
+  },
+  models: {
+    detector: shipped("svc-tiny-detector-v1"),
+    segmenter: shipped("svc-tiny-segmenter-v1"),
+  },
+});
