@@ -3,7 +3,7 @@
  * noise_variance as metadata; a decision holds weights w complex64 of the same shape and norm 1. The receiver gets y =
  * hᴴw·x + n.
  */
-import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
+import { arraysOf } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import type { InputArtifact } from "./api.ts";
@@ -19,21 +19,14 @@ export const BEAMFORMING_DECISION = artifactKind("ai_phy.beamforming_decision.nu
   beamformer: "text",
 });
 
-export interface BeamformingProblem {
-  arrays: NamedArrays;
-  examples: number;
-  antennas: number;
-  /** [example, tx], interleaved */
-  channels: Float32Array;
-  noiseVariance: number;
-}
-
 /** @throws SvcError with a boundary code for an artifact of another form */
-export function beamformingProblemOf(input: InputArtifact): BeamformingProblem {
+export function beamformingProblemOf(input: InputArtifact) {
   const arrays = arraysOf(input), channels = arrays.read("complex64", ["example", "tx"]);
   const { noise_variance: noiseVariance } = metadataOf(input, BEAMFORMING_PROBLEM, ["noise_variance"]);
   return { arrays, examples: arrays.size("example"), antennas: arrays.size("tx"), channels, noiseVariance };
 }
+
+type BeamformingProblem = ReturnType<typeof beamformingProblemOf>;
 
 /** Weights of every example, scaled to norm 1; zero weights become equal ones. */
 export function weightsArtifact(

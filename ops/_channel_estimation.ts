@@ -43,7 +43,6 @@ export const CHANNEL_ESTIMATE = artifactKind("ai_phy.channel_estimate.numpy", {
   estimator: "text",
 });
 
-/** Sizes of a channel. */
 export interface ChannelSizes {
   examples: number;
   rx: number;

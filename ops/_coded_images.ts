@@ -50,9 +50,8 @@ export const BUDGET_PARAMS = {
     .describe("budget in payload bits per pixel of each image, container included"),
   channel_uses_per_pixel: z.number().positive().optional()
     .describe("budget in complex channel uses per pixel of each image, by modulation and code_rate"),
-  modulation: z.enum(["bpsk", "qpsk", "qam16", "qam64"]).default("qpsk").describe(
-    "modulation of the link, for channel_uses_per_pixel",
-  ),
+  modulation: z.enum(["bpsk", "qpsk", "qam16", "qam64"]).default("qpsk")
+    .describe("modulation of the link, for channel_uses_per_pixel"),
   code_rate: z.number().positive().max(1).default(0.5)
     .describe("payload bits per transmitted bit, framing and padding included, for channel_uses_per_pixel"),
   fill_budget: z.boolean().default(false).describe("fill bytes make every image take the whole budget"),
@@ -76,7 +75,6 @@ export const AVIF_ENTROPY = {
   fact: "AVIF: one AV1 key frame with adaptive symbol probabilities",
 };
 
-/** Parameters of every decoder. */
 export const DECODER_PARAMS = {
   on_error: z.enum(["fail", "zeros", "gray_image", "erasure", "report_outage"]).default("fail")
     .describe("treatment of a failed image: an error, black (zeros, erasure) or middle grey"),

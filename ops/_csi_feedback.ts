@@ -69,7 +69,6 @@ export function misoArtifact<Metadata extends JsonObject>(
   return { array: ndarray("complex64", Float32Array.from(values), [rows, tx, subcarriers]), metadata };
 }
 
-/** A code. */
 export function codeArtifact(latents: Float32Array, rows: number, csi: InputArtifact, encoder: string) {
   const { tx, subcarriers } = misoChannelsOf(csi), dimension = latents.length / rows;
   const facts = {

@@ -4,7 +4,7 @@
  * the echo; metadata total_power, noise_variance and sensing_weight. A decision holds powers float64 of the same shape
  * that sum to total_power in every example. Formulas: lib/numeric/antenna/isac.ts.
  */
-import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
+import { arraysOf } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
 import { type InputArtifact, SvcError } from "./api.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
@@ -21,22 +21,8 @@ export const ISAC_DECISION = artifactKind("isac.ofdm_power_allocation.numpy", {
   total_power: "number",
 });
 
-export interface IsacProblem {
-  arrays: NamedArrays;
-  examples: number;
-  subcarriers: number;
-  totalPower: number;
-  /** w, 0 … 1 */
-  sensingWeight: number;
-  /** |g_c|²/N0 and |g_s|²/N0, [example, subcarrier] */
-  communication: Float64Array;
-  sensing: Float64Array;
-  /** Gains of one example. */
-  channelsAt(example: number): IsacChannels;
-}
-
 /** @throws SvcError with a boundary code for an artifact of another form */
-export function isacProblemOf(input: InputArtifact): IsacProblem {
+export function isacProblemOf(input: InputArtifact) {
   const arrays = arraysOf(input), shape = ["example", "subcarrier"];
   const received = arrays.read("complex64", shape), echoed = arrays.read("complex64", shape, "sensing");
   const { total_power: totalPower, noise_variance: noiseVariance, sensing_weight: sensingWeight } = metadataOf(
@@ -57,12 +43,17 @@ export function isacProblemOf(input: InputArtifact): IsacProblem {
     examples: arrays.size("example"),
     subcarriers,
     totalPower,
+    /** w, 0 … 1 */
     sensingWeight,
+    /** |g_c|²/N0 and |g_s|²/N0, [example, subcarrier] */
     communication,
     sensing,
-    channelsAt(example) {
+    /** Gains of one example. */
+    channelsAt(example: number): IsacChannels {
       const [from, to] = [example * subcarriers, (example + 1) * subcarriers];
       return { communication: communication.subarray(from, to), sensing: sensing.subarray(from, to), totalPower };
     },
   };
 }
+
+export type IsacProblem = ReturnType<typeof isacProblemOf>;

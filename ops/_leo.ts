@@ -5,7 +5,7 @@
  * truth also holds `handover_s` float64 [example], the seconds from the last observation to the first handover before
  * the horizon, 0 without one. Geometry: lib/numeric/channel/leo_pass.ts.
  */
-import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
+import { arraysOf } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import { float, type InputArtifact, type JsonObject } from "./api.ts";
@@ -25,22 +25,8 @@ export const LEO_DECISION = artifactKind("ntn.future_state_decision.numpy", {
   tracker: "text",
 });
 
-export interface TrackingProblem {
-  arrays: NamedArrays;
-  examples: number;
-  /** Observations per example. */
-  length: number;
-  /** [example, history, 3] */
-  history: Float64Array;
-  maxDoppler: number;
-  beamCount: number;
-  /** Seconds between observations, and from the last one to the horizon. */
-  step: number;
-  horizon: number;
-}
-
 /** @throws SvcError with a boundary code for an artifact of another form */
-export function trackingProblemOf(input: InputArtifact): TrackingProblem {
+export function trackingProblemOf(input: InputArtifact) {
   const arrays = arraysOf(input), history = arrays.read("float64", ["example", "history", 3]);
   const metadata = metadataOf(input, LEO_HISTORY);
   return {
@@ -50,10 +36,13 @@ export function trackingProblemOf(input: InputArtifact): TrackingProblem {
     history,
     maxDoppler: metadata.max_doppler_hz,
     beamCount: metadata.beam_count,
+    /** Seconds between observations, and from the last one to the horizon. */
     step: metadata.history_step_s,
     horizon: metadata.prediction_horizon_s,
   };
 }
+
+export type TrackingProblem = ReturnType<typeof trackingProblemOf>;
 
 /** Doppler and beam position in pairs. */
 export function futuresArtifact<Facts extends JsonObject>(

@@ -4,7 +4,7 @@
  * precoder holds W complex64 [example, tx, stream], the streams of a user side by side. Rates are float64 [slot, user] in
  * bit/s/Hz; a schedule holds the served users int32 [slot, group], -1 for a free place.
  */
-import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
+import { arraysOf } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import type { InputArtifact } from "./api.ts";
@@ -19,23 +19,11 @@ export const SCHEDULE = artifactKind("ai_phy.schedule.numpy", { ...SLOTS, policy
 
 export const TRUE_CHANNEL = "true_channel";
 
-export interface MuMimoProblem {
-  arrays: NamedArrays;
-  examples: number;
-  users: number;
-  rx: number;
-  tx: number;
-  noise: number;
-  power: number;
-  /** The downlink of one example. */
-  link(example: number): Downlink;
-}
-
 /**
  * @param channel that the transmitter knows, or the true one; they are equal without true_channel
  * @throws SvcError with a boundary code for an artifact of another form
  */
-export function muMimoProblemOf(input: InputArtifact, channel: "known" | "true" = "known"): MuMimoProblem {
+export function muMimoProblemOf(input: InputArtifact, channel: "known" | "true" = "known") {
   const arrays = arraysOf(input), shape = ["example", "user", "rx", "tx"];
   const name = channel === "true" && input.arrayNames.includes(TRUE_CHANNEL) ? TRUE_CHANNEL : undefined;
   const h = arrays.read("complex64", shape, name);
@@ -52,7 +40,7 @@ export function muMimoProblemOf(input: InputArtifact, channel: "known" | "true" 
     tx,
     noise,
     power,
-    link: (example) => ({
+    link: (example: number): Downlink => ({
       h: Float64Array.from(h.subarray(example * size, (example + 1) * size)),
       users,
       rx,
@@ -62,3 +50,5 @@ export function muMimoProblemOf(input: InputArtifact, channel: "known" | "true" 
     }),
   };
 }
+
+export type MuMimoProblem = ReturnType<typeof muMimoProblemOf>;

@@ -3,7 +3,7 @@
  * metadata, wavelength_m and the limits of the scene; truth and estimate are float64 [example, 2]: range in metres,
  * angle in degrees from broadside. Geometry: lib/numeric/antenna/near_field.ts.
  */
-import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
+import { arraysOf } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
 import { type InputArtifact, type JsonObject, SvcError } from "./api.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
@@ -24,19 +24,8 @@ export const NEAR_FIELD_ESTIMATE = artifactKind("near_field.range_angle_estimate
   estimator: "text",
 });
 
-export interface NearFieldProblem {
-  arrays: NamedArrays;
-  examples: number;
-  /** [example, antenna], interleaved */
-  received: Float32Array;
-  array: LargeArray;
-  /** Limits of source positions: metres, degrees. */
-  ranges: { near: number; far: number };
-  angles: { low: number; high: number };
-}
-
 /** @throws SvcError with a boundary code for an artifact of another form */
-export function nearFieldProblemOf(input: InputArtifact): NearFieldProblem {
+export function nearFieldProblemOf(input: InputArtifact) {
   const arrays = arraysOf(input), received = arrays.read("complex64", ["example", "antenna"]);
   const { wavelength_m: wavelength, range_min_m: near, range_max_m: far, angle_min_deg: low, angle_max_deg: high } =
     metadataOf(input, NEAR_FIELD_PROBLEM);
@@ -50,11 +39,14 @@ export function nearFieldProblemOf(input: InputArtifact): NearFieldProblem {
     arrays,
     examples: arrays.size("example"),
     received,
-    array: { antennas: arrays.size("antenna"), wavelength },
+    array: { antennas: arrays.size("antenna"), wavelength } satisfies LargeArray,
+    /** Limits of source positions: metres, degrees. */
     ranges: { near, far },
     angles: { low, high },
   };
 }
+
+export type NearFieldProblem = ReturnType<typeof nearFieldProblemOf>;
 
 /** Ranges and angles in pairs. */
 export function fociArtifact<Facts extends JsonObject>(foci: Float64Array, facts: Facts) {

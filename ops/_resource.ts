@@ -3,7 +3,7 @@
  * subcarrier] as its main array, and total_power and noise_variance as metadata; a decision holds powers float64 of the
  * same shape that sum to total_power in every snapshot.
  */
-import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
+import { arraysOf } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import { float, type InputArtifact, type JsonObject } from "./api.ts";
@@ -19,29 +19,22 @@ export const RESOURCE_DECISION = artifactKind("ai_phy.resource_allocation_decisi
   total_power: "number",
 });
 
-export interface ResourceProblem {
-  arrays: NamedArrays;
-  snapshots: number;
-  subcarriers: number;
-  /** |h|², [snapshot, subcarrier] */
-  gains: Float64Array;
-  totalPower: number;
-  noiseVariance: number;
-}
-
 /** @throws SvcError with a boundary code for an artifact of another form */
-export function resourceProblemOf(input: InputArtifact): ResourceProblem {
+export function resourceProblemOf(input: InputArtifact) {
   const arrays = arraysOf(input), h = arrays.read("complex64", ["snapshot", "subcarrier"]);
   const { total_power: totalPower, noise_variance: noiseVariance } = metadataOf(input, RESOURCE_PROBLEM);
   return {
     arrays,
     snapshots: arrays.size("snapshot"),
     subcarriers: arrays.size("subcarrier"),
+    /** |h|², [snapshot, subcarrier] */
     gains: Float64Array.from(powers(Float64Array.from(h))),
     totalPower,
     noiseVariance,
   };
 }
+
+type ResourceProblem = ReturnType<typeof resourceProblemOf>;
 
 /** A decision for each snapshot separately, from its gains. */
 export function allocateEach(

@@ -4,7 +4,7 @@
  * element, tx] from the transmitter to the surface, and noise_variance as metadata; a decision holds the phases of the
  * elements float64 [example, element] in radians. Model: lib/numeric/antenna/reflecting_surface.ts.
  */
-import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
+import { arraysOf } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import type { InputArtifact } from "./api.ts";
@@ -13,17 +13,8 @@ import type { SurfaceChannel } from "../lib/numeric/antenna/reflecting_surface.t
 export const RIS_CHANNEL = artifactKind("ris.channel.numpy", { noise_variance: "positive", example_count: "count" });
 export const RIS_PHASES = artifactKind("ris.phases.numpy", { example_count: "count", unit: "text", optimizer: "text" });
 
-export interface RisProblem {
-  arrays: NamedArrays;
-  examples: number;
-  elements: number;
-  antennas: number;
-  channel: (example: number) => SurfaceChannel;
-  noiseVariance: number;
-}
-
 /** @throws SvcError with a boundary code for an artifact of another form */
-export function risProblemOf(input: InputArtifact): RisProblem {
+export function risProblemOf(input: InputArtifact) {
   const arrays = arraysOf(input), direct = arrays.read("complex64", ["example", "tx"]);
   const reflected = arrays.read("complex64", ["example", "element"], "h_r");
   const incident = arrays.read("complex64", ["example", "element", "tx"], "g");
@@ -35,7 +26,7 @@ export function risProblemOf(input: InputArtifact): RisProblem {
     examples: arrays.size("example"),
     elements,
     antennas,
-    channel: (example) => ({
+    channel: (example: number): SurfaceChannel => ({
       direct: own(direct, antennas, example),
       reflected: own(reflected, elements, example),
       incident: own(incident, elements * antennas, example),

@@ -134,7 +134,6 @@ export function readState(value: Value | undefined): SemanticState | undefined {
   return state;
 }
 
-/** A state as JSON, for a document. */
 export function stateDocument({ id, concepts, entities, facts, source_text, matches }: SemanticState): JsonObject {
   return {
     id,
@@ -146,7 +145,6 @@ export function stateDocument({ id, concepts, entities, facts, source_text, matc
   };
 }
 
-/** An empty state. */
 export const emptyState = (id: string): SemanticState => ({ id, concepts: [], entities: [], facts: [] });
 
 /**
@@ -195,7 +193,6 @@ export function statesArtifact(
   return { json: statesDocument(states, modality), metadata: { ...metadata, state_ids: states.map(({ id }) => id) } };
 }
 
-/** A knowledge base as an artifact. */
 export function knowledgeArtifact({ id, version, concepts, facts }: KnowledgeBase): OutputArtifact {
   const rows = facts.map((fact) => ({ ...fact }) as JsonObject);
   return {

@@ -7,7 +7,6 @@ import { artifactKind, SYMBOLS } from "../lib/contract/kinds.ts";
 const ITEM_BITS = "modulated_item_bit_counts";
 const MODULATION_KEYS = ["modulation", "bits_per_symbol", "modulation_padding_bits", ITEM_BITS, "source_item_counts"];
 
-/** Symbols of a modulator. */
 export const MODULATED = artifactKind(SYMBOLS, {
   ...SYMBOL_METADATA,
   modulation: "text",
@@ -17,12 +16,7 @@ export const MODULATED = artifactKind(SYMBOLS, {
 });
 
 /** Metadata of symbols of `bitCount` bits; symbol items are declared if each item fills whole symbols. */
-export function modulatedMetadata(
-  metadata: JsonObject,
-  bitCount: number,
-  modulation: string,
-  bitsPerSymbol: number,
-) {
+export function modulatedMetadata(metadata: JsonObject, bitCount: number, modulation: string, bitsPerSymbol: number) {
   const items = sourceItemCounts(metadata, bitCount);
   const aligned = items?.every((count, item) => count % bitsPerSymbol === 0 || item === items.length - 1);
   const cuts: JsonObject = {

@@ -8,7 +8,6 @@ export const ITEM_FORMAT = "utf8_items";
 
 const UNREADABLE = "boundary_utf8_invalid";
 
-/** The error for an unreadable payload. */
 export const unreadable = (reason: string): SvcError => new SvcError(UNREADABLE, `Cannot read the payload: ${reason}`);
 
 export const isUnreadable = (error: unknown): boolean => error instanceof SvcError && error.code === UNREADABLE;

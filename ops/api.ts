@@ -63,3 +63,6 @@ export const defineOperation = <
   Params extends z.ZodObject = z.ZodObject,
 >(definition: BuiltInDefinition<In, Opt, Out, Params>): Operation =>
   define({ threadSafe: true, ...definition } as OperationDefinition<In, Opt, Out, Params>);
+
+/** Metadata of a parameter: the unit that is shown beside its field. */
+export const shownIn = (unit: string) => ({ "x-svc-ui": { unit } });

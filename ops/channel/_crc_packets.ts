@@ -66,7 +66,6 @@ export function writePackets(
   return framed;
 }
 
-/** A received item. */
 export interface ReceivedItem {
   /** Whether all of its packets are intact and in their position. */
   delivered: boolean;

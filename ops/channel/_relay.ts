@@ -16,7 +16,6 @@ export function relayBits(
   return { ...madeOn(kernels, relayed), companions: companionsOf(input) };
 }
 
-/** The symbols of an input as an output. */
 export function relaySymbols(input: InputArtifact, changes: JsonObject = {}): OutputArtifact {
   return symbolsArtifact(symbolsOf(input), travel(input.metadata, changes), companionsOf(input));
 }

@@ -22,9 +22,8 @@ export default defineOperation({
   inputs: { feedback_code: [FEEDBACK_CODE] },
   outputs: { received_code: RECEIVED_CODE },
   params: z.strictObject({
-    mode: z.enum(["ideal_noiseless", "uniform_quantized"]).default("ideal_noiseless").describe(
-      "feedback without loss, or quantised to quantizer_bits per value",
-    ),
+    mode: z.enum(["ideal_noiseless", "uniform_quantized"]).default("ideal_noiseless")
+      .describe("feedback without loss, or quantised to quantizer_bits per value"),
     bits_per_latent: z.int().min(1).max(24).default(8).meta(QUANTISED).describe("bits per latent"),
     clip_value: z.number().positive().default(1).meta(QUANTISED).describe("largest modulus of a latent"),
   }),

@@ -11,7 +11,7 @@
  * Sources: Shannon 1948; Ozarow, Shamai and Wyner 1994 (outage on block fading channels).
  */
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { defineOperation, float, seedParameter, z } from "../api.ts";
+import { defineOperation, float, seedParameter, shownIn, z } from "../api.ts";
 import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
 import { imagesArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
@@ -30,7 +30,7 @@ import {
 
 const parameters = z.strictObject({
   channel_model: z.enum(["awgn", "slow_rayleigh"]).default("awgn").describe("slow_rayleigh: one gain per image"),
-  snr_db: z.number().default(12).describe("mean Es/N0 in dB").meta({ "x-svc-ui": { unit: "dB" } }),
+  snr_db: z.number().default(12).describe("mean Es/N0 in dB").meta(shownIn("dB")),
   channel_uses_per_pixel: z.number().positive().default(0.5).describe("complex channel uses per pixel of an image"),
   minimum_quality: z.int().min(1).max(100).default(1).describe("least JPEG quality, 1 to 100"),
   maximum_quality: z.int().min(1).max(100).default(95).describe("largest JPEG quality, 1 to 100"),

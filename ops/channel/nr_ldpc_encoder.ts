@@ -52,9 +52,8 @@ export default defineOperation({
     n_rnti: z.int().min(0).max(65535).default(1).describe("radio network temporary identifier, for scrambling"),
     n_id: z.int().min(0).max(1023).default(1).describe("scrambling identity"),
     codeword_index: z.literal([0, 1]).default(0).describe("codeword of PDSCH, for scrambling; PUSCH has one"),
-    redundancy_version: z.int().min(0).max(3).optional().describe(
-      "redundancy version of a transmission, 0 to 3; default 0",
-    ),
+    redundancy_version: z.int().min(0).max(3).optional()
+      .describe("redundancy version of a transmission, 0 to 3; default 0"),
     tbs_lbrm_bits: z.int().min(0).max(LARGEST_BLOCK).optional()
       .describe("block size in bits that limits the circular buffer; default 0, no limit"),
     coded_bits_per_block: z.int().min(0).max(100_000_000).optional()

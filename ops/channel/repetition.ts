@@ -49,9 +49,8 @@ const repetitionDecoder = defineOperation({
   inputs: { coded_bits: [CODED_BITS, DEMOD_BITS, BITS] },
   outputs: { bits: PAYLOAD_BITS },
   params: z.strictObject({
-    factor: z.int().nonnegative().default(0).describe(
-      "copies of each bit; 0 uses the encoder's factor in the metadata",
-    ),
+    factor: z.int().nonnegative().default(0)
+      .describe("copies of each bit; 0 uses the encoder's factor in the metadata"),
     data_plane_backend: dataPlaneParameter(),
   }),
   outputMetadataGuarantees: { bits: { from: "coded_bits", keys: ["boundary_contract", "bit_count"] } },

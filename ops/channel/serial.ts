@@ -65,9 +65,8 @@ const bitsToIndices = defineOperation({
   inputs: { bits: PAYLOAD_OR_BITS },
   outputs: { indices: INDICES },
   params: z.strictObject({
-    invalid_policy: z.enum(["mod", "clamp"]).default("mod").describe(
-      "wraps an index beyond the codebook, or uses the last one",
-    ),
+    invalid_policy: z.enum(["mod", "clamp"]).default("mod")
+      .describe("wraps an index beyond the codebook, or uses the last one"),
     data_plane_backend: dataPlaneParameter(),
   }),
   inputMetadataRequirements: { bits: { all_of: ["codebook_size", "index_shape"] } },

@@ -40,7 +40,6 @@ const FACTS = "autoencoder";
 /** Metadata of the latents, all of which a decoder needs. */
 export const LATENT_METADATA = [FACTS, "image_count", "image_height", "image_width", "image_channels"];
 
-/** Parameters that name a model. */
 export function autoencoderParams(defaultModel: string) {
   const { model_id, model_revision, device } = pretrainedParams(defaultModel);
   return { model_id, revision: model_revision, device };
@@ -208,11 +207,9 @@ export const SCALING = {
   scaling_factor: z.number().positive().default(0.18215).describe("one over the standard deviation of the latents"),
 };
 
-/** The factor of given parameters. */
 export const factorOf = ({ scale_latents, scaling_factor }: { scale_latents: boolean; scaling_factor: number }) =>
   scale_latents ? scaling_factor : 1;
 
-/** A codebook: nearest entries. */
 export interface Codebook {
   /** Replaces each vector [C] of latents [C, h, w] by the nearest entry; of several the first. */
   nearest(latents: Float32Array, shape: Coded["shape"]): Float32Array;

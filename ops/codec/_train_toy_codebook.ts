@@ -18,7 +18,6 @@ import { CODEBOOK_SIZES, TRAINED_PATCH_SIZE } from "./_toy_codebook.ts";
 
 const DATASET = "svc_sample_images", SEED = 23;
 
-/** The bundled photographs. */
 async function photographs(): Promise<Image[]> {
   const files = Object.keys(BUNDLED_DATASETS[DATASET].files).filter((path) => /\.(png|jpg)$/.test(path)).sort();
   return await Promise.all(

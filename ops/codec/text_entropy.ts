@@ -49,9 +49,8 @@ const textEntropyEncode = defineOperation({
   inputs: { texts: [TEXTS] },
   outputs: { bits: PAYLOAD_BITS },
   params: z.strictObject({
-    order: z.int().min(0).max(3).default(3).describe(
-      "number of bytes that the probability of the next byte depends on",
-    ),
+    order: z.int().min(0).max(3).default(3)
+      .describe("number of bytes that the probability of the next byte depends on"),
   }),
   outputMetadataGuarantees: {
     bits: {
@@ -98,9 +97,8 @@ const textEntropyDecode = defineOperation({
   inputs: { bits: PAYLOAD_OR_BITS },
   outputs: { texts: TEXTS },
   params: z.strictObject({
-    on_error: z.enum(["replace", "fail"]).default("replace").describe(
-      "replace: empty texts for lost items, U+FFFD for bad bytes; fail: refuse the payload",
-    ),
+    on_error: z.enum(["replace", "fail"]).default("replace")
+      .describe("replace: empty texts for lost items, U+FFFD for bad bytes; fail: refuse the payload"),
   }),
   outputMetadataGuarantees: { texts: { from: "bits", keys: ["text_ids", "delivered", "failed_item_indices"] } },
   timingMetric: "decoder.payload_decode",

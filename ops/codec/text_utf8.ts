@@ -27,9 +27,8 @@ const textUtf8Encode = defineOperation({
   inputs: { texts: [TEXTS] },
   outputs: { bits: PAYLOAD_BITS },
   params: z.strictObject({
-    wire_format: z.enum(["json", "items"]).default("json").describe(
-      "json: the batch is one source item; items: each text is one, and a lost packet loses one text",
-    ),
+    wire_format: z.enum(["json", "items"]).default("json")
+      .describe("json: the batch is one source item; items: each text is one, and a lost packet loses one text"),
     payload_format: z.enum(["json_utf8"]).default("json_utf8").describe("canonical JSON of the batch in UTF-8"),
   }),
   outputMetadataGuarantees: {
@@ -67,9 +66,8 @@ const textUtf8Decode = defineOperation({
   inputs: { bits: PAYLOAD_OR_BITS },
   outputs: { texts: TEXTS },
   params: z.strictObject({
-    on_error: z.enum(["replace", "fail"]).default("replace").describe(
-      "replace: U+FFFD for bad bytes, empty texts for an unreadable payload; fail: refuse the payload",
-    ),
+    on_error: z.enum(["replace", "fail"]).default("replace")
+      .describe("replace: U+FFFD for bad bytes, empty texts for an unreadable payload; fail: refuse the payload"),
   }),
   outputMetadataGuarantees: { texts: { from: "bits", keys: ["text_ids", "delivered", "failed_item_indices"] } },
   timingMetric: "decoder.payload_decode",

@@ -115,7 +115,6 @@ function copyPatch(patch: Float64Array, batch: ImageBatch, image: number, top: n
   }
 }
 
-/** Statistics of the used codewords. */
 function usageOf(indices: Int32Array, size: number) {
   const counts = new Float64Array(size);
   for (const index of indices) counts[index]++;

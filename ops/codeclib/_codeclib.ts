@@ -30,7 +30,6 @@ const BUNDLED = {
 const packageOf = (name: string): string | undefined => Object.entries(BUNDLED).find(([own]) => own === name)?.[1];
 const BUNDLED_NAMES = Object.keys(BUNDLED) as (keyof typeof BUNDLED)[];
 
-/** The entropy coder, as stated in the contracts. */
 export const CODECLIB_ENTROPY = {
   algorithm: "range coding / ANS backend",
   coder: "codeclib entropy bottleneck + GaussianConditional",
@@ -39,7 +38,6 @@ export const CODECLIB_ENTROPY = {
 
 export const DEVICE = z.enum(["cpu"]).default("cpu").describe("device of the networks; this release supports cpu only");
 
-/** Parameters that select a model. */
 export const MODEL_PARAMS = {
   model: z.enum([...published, ...BUNDLED_NAMES]).default("bmshj2018_hyperprior")
     .describe(`${BUNDLED_NAMES.join(" and ")} are part of the program; the others need svc models fetch`),
@@ -49,16 +47,12 @@ export const MODEL_PARAMS = {
 };
 
 export const PAD_TO_MULTIPLE = z.int().min(1).max(4096).default(64)
-  .describe(
-    "sides are padded to a multiple of this, a multiple of the model's, with the last row and column",
-  );
+  .describe("sides are padded to a multiple of this, a multiple of the model's, with the last row and column");
 
-/** Image size of an export. */
 export const EXPORT_SIZE = {
   export_height: z.int().min(0).max(16384).default(0).describe("rows of the images; 0 uses those of the padded input"),
-  export_width: z.int().min(0).max(16384).default(0).describe(
-    "columns of the images; 0 uses those of the padded input",
-  ),
+  export_width: z.int().min(0).max(16384).default(0)
+    .describe("columns of the images; 0 uses those of the padded input"),
 };
 
 export const VARIABLE_RATE_PARAMS = {
@@ -73,7 +67,6 @@ interface ModelChoice {
   quality: number;
 }
 
-/** Findings about the selection of a model. */
 export function modelProblems({ model, metric, pretrained }: ModelChoice): ParameterProblem[] {
   const problems: ParameterProblem[] = [];
   if (!pretrained) {
@@ -137,7 +130,6 @@ export async function openCodec(find: (role: string) => NamedModel, name: string
   throw new SvcError("artifact_manifest_invalid", `Cannot use the tables of ${codec.tables.model} as those of ${name}`);
 }
 
-/** Metadata for a decoder. */
 export interface CodecFacts {
   model: string;
   metric: string;
@@ -146,7 +138,6 @@ export interface CodecFacts {
   stateSha256: string;
 }
 
-/** Metadata key of the facts. */
 export const FACTS = "codeclib";
 
 export function factsMetadata({ model, metric, rung, padToMultiple, stateSha256 }: CodecFacts): JsonObject {

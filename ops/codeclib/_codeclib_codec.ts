@@ -31,7 +31,6 @@ import { type CodecTables, type Network, NETWORKS, readTables, TABLES } from "./
 export interface CodecFiles {
   read(file: string): Promise<Uint8Array>;
   open(file: string): Promise<ModelSession>;
-  /** Digest of a file. */
   sha256(file: string): string;
 }
 
@@ -76,7 +75,6 @@ export class Codec {
     throw new SvcError("artifact_hash_mismatch", `Cannot use the copy of ${this.tables.model}: its files differ`);
   }
 
-  /** A side of images after padding. */
   paddedSize(side: number, padToMultiple: number): number {
     return roundUp(side, this.padding(padToMultiple));
   }
@@ -90,7 +88,6 @@ export class Codec {
     });
   }
 
-  /** Latents of an image of a batch. */
   async analyse(batch: ImageBatch, index: number, rung: number, padToMultiple: number): Promise<Latents> {
     const planes = padded(planesOf(one(batch, index)), this.padding(padToMultiple));
     const { latents } = await this.run("analysis.onnx", { images: planes, step: stepArray(this.step(rung)) });
@@ -99,14 +96,12 @@ export class Codec {
     return { data: latents.data as Float32Array, rows, columns };
   }
 
-  /** An image from latents. */
   async synthesise(latents: Latents, rung: number, form: PictureForm): Promise<ImageBatch> {
     const feeds = { latents: this.latentArray(latents), step: stepArray(this.step(rung)) };
     const { images } = await this.run("synthesis.onnx", feeds);
     return picturesOf(images, form);
   }
 
-  /** Latents as bytes. */
   async encode(latents: Latents, rung: number): Promise<Uint8Array> {
     const { tables } = this;
     const { hyper_latents } = await this.run("hyper_analysis.onnx", { latents: this.latentArray(latents) });
@@ -145,9 +140,7 @@ export class Codec {
     const z = decodeIntegers(coder, channelsOf(shape), this.tables.hyper);
     const { mean, indexes } = await this.gaussians(z, shape, rung, { rows, columns });
     if (view.getUint16(1) !== this.parameterCheck(indexes, { rows, columns })) {
-      throw damaged(
-        "the tables of its latents differ from the encoder's: damage, or another model or runtime",
-      );
+      throw damaged("the tables of its latents differ from the encoder's: damage, or another model or runtime");
     }
     const k = decodeIntegers(coder, indexes, this.tables.latent);
     if (view.getUint16(3) !== symbolCheck(z, k)) throw damaged("its checksum is wrong");
@@ -235,7 +228,6 @@ function channelsOf([channels, rows, columns]: Shape): Uint16Array {
 const stepArray = (step: number): NdArray => ndarray("float32", Float32Array.of(step), [1]);
 const roundUp = (value: number, multiple: number): number => Math.ceil(value / multiple) * multiple;
 
-/** A batch of one image of a batch. */
 function one(batch: ImageBatch, index: number): ImageBatch {
   const size = batch.height * batch.width * batch.channels;
   const data = batch.data.subarray(index * size, (index + 1) * size);

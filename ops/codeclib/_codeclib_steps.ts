@@ -24,7 +24,6 @@ import { DELIVERY_KEYS, deliveryMetadata, ImageBatchWriter } from "../_jpeg_imag
 import { FACTS, factsMetadata, factsOf, formOf, joinLatents, latentsOf, lostItems } from "./_codeclib.ts";
 import { Codec, type Latents } from "./_codeclib_codec.ts";
 
-/** Materialisations of the operations. */
 export const INFERENCE = { benchmark_run: ["python"], dataset_capture: ["python"] };
 
 export const FAIL_OR_ZEROS = z.enum(["fail", "zeros"]).default("fail")
@@ -49,7 +48,6 @@ interface Surroundings {
   cancellation: Cancellation;
 }
 
-/** Progress and cancellation of a step. */
 export const around = ({ progress, cancellation }: Surroundings): Surroundings => ({ progress, cancellation });
 
 interface Analysis extends Surroundings {
@@ -58,7 +56,6 @@ interface Analysis extends Surroundings {
   padToMultiple: number;
 }
 
-/** Metadata of an encoder's output. */
 function madeBy(codec: Codec, batch: ImageBatch, { rung, metric, padToMultiple }: Analysis): JsonObject {
   const { tables: { model }, stateSha256 } = codec;
   return {
@@ -87,7 +84,6 @@ async function forEachPicture<T>(
   return results;
 }
 
-/** Images to latents. */
 export async function analyseBatch(
   codec: Codec,
   batch: ImageBatch,
@@ -108,7 +104,6 @@ export async function analyseBatch(
   };
 }
 
-/** Latents to images. */
 export async function synthesiseBatch(
   codec: Codec,
   input: InputArtifact,
@@ -142,7 +137,6 @@ export async function synthesiseBatch(
 /** Metadata that describe latents and do not apply to their images. */
 const LATENT_KEYS = ["latents_quantized"];
 
-/** Latents to payload bits. */
 export async function entropyEncodeBatch(codec: Codec, input: InputArtifact, surroundings: Surroundings) {
   const form = formOf(input), facts = factsOf(input);
   const items = latentsOf(input, codec.tables.latentChannels);
@@ -156,7 +150,6 @@ export async function entropyEncodeBatch(codec: Codec, input: InputArtifact, sur
   return payload(coded, form, travel(input.metadata, {}, removed), "compact_binary_v1");
 }
 
-/** Images to payload bits. */
 export async function encodeBatch(
   codec: Codec,
   batch: ImageBatch,
@@ -240,12 +233,7 @@ export async function entropyDecodeBatch(
   return { outputs: { latents: { array: ndarray("float32", data, shape), metadata: { ...metadata, ...size } } } };
 }
 
-/** Payload bits to images. */
-export async function decodeBatch(
-  codec: Codec,
-  input: InputArtifact,
-  options: Surroundings & { onError: string },
-) {
+export async function decodeBatch(codec: Codec, input: InputArtifact, options: Surroundings & { onError: string }) {
   const form = formOf(input), { rung } = factsOf(input);
   const decoded = await latentsOfPayload(codec, input, options);
   const writer = new ImageBatchWriter(form);

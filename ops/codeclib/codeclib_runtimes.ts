@@ -167,7 +167,6 @@ const described = (runtime: RuntimeName, text: string) => {
   return `${text}${ADDENDUM[runtime]}${release}`;
 };
 
-/** Images to latents. */
 function analysisOf(runtime: RuntimeName): Operation {
   const { title, bundle, params } = RUNTIMES[runtime], id = idOf(runtime, "encode");
   return defineOperation({
@@ -198,7 +197,6 @@ function analysisOf(runtime: RuntimeName): Operation {
   });
 }
 
-/** Latents to images. */
 function synthesisOf(runtime: RuntimeName): Operation {
   const { title, bundle, params } = RUNTIMES[runtime], id = idOf(runtime, "decode");
   return defineOperation({
@@ -219,7 +217,6 @@ function synthesisOf(runtime: RuntimeName): Operation {
   });
 }
 
-/** Latents to payload bits. */
 function entropyCoderOf(runtime: RuntimeName): Operation {
   const { title, bundle, params, entropyParams } = RUNTIMES[runtime], id = idOf(runtime, "entropy_encode");
   return defineOperation({
@@ -241,7 +238,6 @@ function entropyCoderOf(runtime: RuntimeName): Operation {
   });
 }
 
-/** Payload bits to latents. */
 function entropyDecoderOf(runtime: RuntimeName): Operation {
   const { title, bundle, params, entropyParams } = RUNTIMES[runtime], id = idOf(runtime, "entropy_decode");
   return defineOperation({
@@ -268,7 +264,6 @@ function entropyDecoderOf(runtime: RuntimeName): Operation {
   });
 }
 
-/** The networks of a learned codec compiled ahead of time. */
 const compileCodec = defineOperation({
   id: "model.codeclib_export_aoti",
   name: "Ahead-of-time compile codec",
@@ -288,7 +283,6 @@ const compileCodec = defineOperation({
   ...plannedFor("aoti", "model.codeclib_export_aoti"),
 });
 
-/** Images to latents by a compiled network. */
 const compiledAnalysis = defineOperation({
   id: "model.codeclib_aoti_encode",
   name: "Compiled codec analysis",
@@ -304,7 +298,6 @@ const compiledAnalysis = defineOperation({
   ...plannedFor("aoti", "model.codeclib_aoti_encode"),
 });
 
-/** Latents to images by a compiled network. */
 const compiledSynthesis = defineOperation({
   id: "model.codeclib_aoti_decode",
   name: "Compiled codec synthesis",

@@ -29,9 +29,8 @@ export default defineOperation({
   optionalInputs: { state: [OFDM_STATE] },
   outputs: { rx_symbols: RX_SYMBOLS },
   params: z.strictObject({
-    receiver_cp_offset: z.int().min(0).max(8192).default(0).describe(
-      "samples by which the window starts inside the prefix",
-    ),
+    receiver_cp_offset: z.int().min(0).max(8192).default(0)
+      .describe("samples by which the window starts inside the prefix"),
     equalize: z.enum(["none", "zf"]).default("none").describe("zf divides by the gains of the wired state"),
   }),
   ...numpyWithTwin("full", "A linear map"),

@@ -172,7 +172,6 @@ export default defineSlot({
   },
 });
 
-/** Phases of all symbols, frame by frame. */
 function tracked(
   { frames, symbols }: { frames: readonly PilotFrame[]; symbols: Float32Array },
   phasesOf: (own: Float32Array, frame: PilotFrame) => Float64Array,

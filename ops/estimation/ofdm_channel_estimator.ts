@@ -58,9 +58,8 @@ const PARAMS = z.strictObject({
     .describe("between OFDM symbols with pilots; outside of them the nearest"),
   delay_profile: z.enum(["exponential", "uniform", "tdl"]).default("exponential")
     .meta({ "x-svc-used-when": { method: "lmmse" } }).describe("power-delay profile that LMMSE assumes"),
-  delay_spread_ns: z.number().nonnegative().default(100).meta(profileOf("exponential", "tdl")).describe(
-    "rms delay spread in ns",
-  ),
+  delay_spread_ns: z.number().nonnegative().default(100).meta(profileOf("exponential", "tdl"))
+    .describe("rms delay spread in ns"),
   maximum_delay_ns: z.number().nonnegative().default(2000).meta(profileOf("uniform")).describe("largest delay in ns"),
   tdl_model: z.enum(PROFILE_MODELS).default("A").meta(profileOf("tdl")).describe("profile of TR 38.901 7.7.2"),
   subcarrier_spacing_khz: z.number().positive().default(15).describe("subcarrier spacing in kHz"),

@@ -92,7 +92,6 @@ function layoutOf({ centre: [x, y] }: FoundObject, { width, height }: { width: n
   return words.length === 0 ? ["centre"] : words;
 }
 
-/** The concepts of an image. */
 export function conceptsOfImage(raster: RgbRaster): ConceptWeights {
   const weights = new Weights(), { ground, objects } = readPlainScene(raster);
   if (objects.length === 0) {
@@ -124,7 +123,6 @@ function colourShares({ width, height, data }: RgbRaster): [string, number][] {
   return shares.filter(([, share]) => share >= 0.05).map(([colour, share]) => [colour, Math.sqrt(share)]);
 }
 
-/** The concepts of a text. */
 export function conceptsOfText(text: string): ConceptWeights {
   const weights = new Weights();
   let colour: string | undefined, shape: Shape | undefined;

@@ -13,14 +13,12 @@ import type { Fact, SemanticState } from "../_semantic_state.ts";
 import { wordsOf } from "../_words.ts";
 import { COUNTS, plainWord } from "./_concepts.ts";
 
-/** A described object. */
 export interface DescribedObject {
   colour: ColourName;
   shape: Shape;
   place?: PlaceName;
 }
 
-/** A described scene. */
 export interface DescribedScene {
   ground?: ColourName;
   objects: DescribedObject[];

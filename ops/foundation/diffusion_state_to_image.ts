@@ -82,7 +82,6 @@ export default defineOperation({
   },
 });
 
-/** The prompt of a state. */
 function promptOf({ source_text, facts, entities, concepts }: SemanticState): string {
   if (source_text !== undefined) return source_text;
   return facts.length > 0 ? facts.map(phraseOf).join(", ") : [...entities, ...concepts].join(", ");

@@ -9,7 +9,7 @@
  *
  * Source: Ochiai and Imai, "Performance analysis of deliberately clipped OFDM signals", IEEE Trans. Commun. 50(1), 2002.
  */
-import { defineOperation, float, z } from "../api.ts";
+import { defineOperation, float, shownIn, z } from "../api.ts";
 import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
 import { bussgangGain, clipEnvelope, divided, energy, errorEnergy } from "../../lib/numeric/link/front_end.ts";
 import { numpyWithTwin } from "../_backends.ts";
@@ -24,12 +24,10 @@ export default defineOperation({
   description: "Limits the amplitude of a waveform or symbols and keeps their phase",
   ...SIGNAL_PORTS,
   params: z.strictObject({
-    clip_ratio_db: z.number().min(-60).max(60).default(DEFAULT_RATIO_DB).describe(
-      "clipping power over mean power in dB, without clip_amplitude",
-    ).meta({ "x-svc-ui": { unit: "dB" } }),
-    clip_amplitude: z.number().min(1e-6).max(1e6).optional().describe(
-      "clipping amplitude, normalised; replaces clip_ratio_db",
-    ),
+    clip_ratio_db: z.number().min(-60).max(60).default(DEFAULT_RATIO_DB)
+      .describe("clipping power over mean power in dB, without clip_amplitude").meta(shownIn("dB")),
+    clip_amplitude: z.number().min(1e-6).max(1e6).optional()
+      .describe("clipping amplitude, normalised; replaces clip_ratio_db"),
   }),
   ...numpyWithTwin("full", "The phase keeps its gradient above the clipping amplitude"),
   outputMetadataGuarantees: { signal: { from: "signal", keys: ["envelope_clip"] } },

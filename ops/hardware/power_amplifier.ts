@@ -11,7 +11,7 @@
  *
  * Errors: `params_conflict` for a gain of zero, which normalize_gain cannot undo.
  */
-import { defineOperation, float, type Metrics, SvcError, z } from "../api.ts";
+import { defineOperation, float, type Metrics, shownIn, SvcError, z } from "../api.ts";
 import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
 import { bussgangGain, divided, energy, errorEnergy, rapp, saleh } from "../../lib/numeric/link/front_end.ts";
 import { numpyWithTwin } from "../_backends.ts";
@@ -23,27 +23,20 @@ const only = (model: typeof MODELS[number]) => ({ "x-svc-effective-when": { mode
 
 const PARAMS = z.strictObject({
   model: z.enum(MODELS).default("rapp").describe("rapp: solid state; saleh: travelling-wave tube; ideal: linear"),
-  input_back_off_db: z.number().min(-60).max(60).optional().describe(
-    "saturation power over mean input power in dB; omitted, the input is not scaled",
-  ).meta({ "x-svc-ui": { unit: "dB" } }),
-  saturation_amplitude: z.number().min(1e-6).max(1e6).default(1).describe(
-    "A: largest output amplitude of rapp, and the reference of the back-off; normalised amplitude",
-  ),
-  smoothness: z.number().min(0.01).max(100).default(2).describe("p, the sharpness of rapp's knee; no unit").meta(
-    only("rapp"),
-  ),
-  alpha_amplitude: z.number().min(1e-6).max(1e6).default(2.1587).describe("small-signal gain of saleh; no unit").meta(
-    only("saleh"),
-  ),
-  beta_amplitude: z.number().min(1e-6).max(1e6).default(1.1517).describe(
-    "amplitude compression of saleh, per squared amplitude",
-  ).meta(only("saleh")),
-  alpha_phase: z.number().min(-1e3).max(1e3).default(4.0033).describe(
-    "phase shift of saleh, radians per squared amplitude",
-  ).meta(only("saleh")),
-  beta_phase: z.number().min(0).max(1e6).default(9.1040).describe(
-    "phase compression of saleh, per squared amplitude",
-  ).meta(only("saleh")),
+  input_back_off_db: z.number().min(-60).max(60).optional()
+    .describe("saturation power over mean input power in dB; omitted, the input is not scaled").meta(shownIn("dB")),
+  saturation_amplitude: z.number().min(1e-6).max(1e6).default(1)
+    .describe("A: largest output amplitude of rapp, and the reference of the back-off; normalised amplitude"),
+  smoothness: z.number().min(0.01).max(100).default(2).describe("p, the sharpness of rapp's knee; no unit")
+    .meta(only("rapp")),
+  alpha_amplitude: z.number().min(1e-6).max(1e6).default(2.1587).describe("small-signal gain of saleh; no unit")
+    .meta(only("saleh")),
+  beta_amplitude: z.number().min(1e-6).max(1e6).default(1.1517)
+    .describe("amplitude compression of saleh, per squared amplitude").meta(only("saleh")),
+  alpha_phase: z.number().min(-1e3).max(1e3).default(4.0033)
+    .describe("phase shift of saleh, radians per squared amplitude").meta(only("saleh")),
+  beta_phase: z.number().min(0).max(1e6).default(9.1040)
+    .describe("phase compression of saleh, per squared amplitude").meta(only("saleh")),
   normalize_gain: z.boolean().default(false).describe("divides the output by the Bussgang gain Σ y x* / Σ|x|²"),
 });
 type Params = z.output<typeof PARAMS>;

@@ -21,12 +21,10 @@ export default defineOperation({
   ...SIGNAL_PORTS,
   params: z.strictObject({
     bits: z.int().min(1).max(16).default(6).describe("bits per real component"),
-    clip_value: z.number().min(1e-6).max(1e6).default(3).describe(
-      "largest input of a component, as an amplitude or in rms values (scale)",
-    ),
-    scale: z.enum(["absolute", "rms"]).default("absolute").describe(
-      "unit of clip_value: amplitude, or rms of one component",
-    ),
+    clip_value: z.number().min(1e-6).max(1e6).default(3)
+      .describe("largest input of a component, as an amplitude or in rms values (scale)"),
+    scale: z.enum(["absolute", "rms"]).default("absolute")
+      .describe("unit of clip_value: amplitude, or rms of one component"),
   }),
   ...numpyWithTwin("surrogate", "Straight through inside the clipping level, zero outside"),
   outputMetadataGuarantees: { signal: { from: "signal", keys: ["quantizer"] } },

@@ -5,7 +5,7 @@
  * Shapes: rx_symbols complex64 [n] -> rx_symbols complex64 [n].
  */
 import { RX_SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineOperation, float, z } from "../api.ts";
+import { defineOperation, float, shownIn, z } from "../api.ts";
 import { companionsOf, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { impairIq } from "../../lib/numeric/link/iq_imbalance.ts";
 import { executed, exported } from "../_backends.ts";
@@ -21,15 +21,13 @@ export default defineOperation({
   outputs: { rx_symbols: RX_SYMBOLS },
   params: z.strictObject({
     gain_imbalance_db: z.number().default(5).describe("amplitude gain of I over Q")
-      .meta({ "x-svc-ui": { unit: "dB" } }),
+      .meta(shownIn("dB")),
     quadrature_error_deg: z.number().default(12).describe("deviation from 90 degrees between I and Q, in degrees"),
     phase_offset_deg: z.number().default(20).describe("common phase rotation in degrees"),
-    dc_offset_i: z.number().default(0.18).describe(
-      "offset of the real part, in units of the root of the symbol energy",
-    ),
-    dc_offset_q: z.number().default(-0.12).describe(
-      "offset of the imaginary part, in units of the root of the symbol energy",
-    ),
+    dc_offset_i: z.number().default(0.18)
+      .describe("offset of the real part, in units of the root of the symbol energy"),
+    dc_offset_q: z.number().default(-0.12)
+      .describe("offset of the imaginary part, in units of the root of the symbol energy"),
   }),
   differentiability: {
     framework: "torch",

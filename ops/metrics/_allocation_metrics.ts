@@ -30,7 +30,6 @@ export function outageMetrics(allocated: Allocated, rates: Float64Array, target:
   };
 }
 
-/** The power budget of an allocation. */
 export function budgetMetrics({ state: { averagePowerBudget, noiseVariance } }: Allocated): Metrics {
   return {
     "resource.average_transmit_power_budget": averagePowerBudget,

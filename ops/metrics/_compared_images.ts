@@ -4,9 +4,8 @@ import { type InputArtifact, SvcError, z } from "../api.ts";
 import { exactPsnrDb } from "../../lib/numeric/scores/image_quality.ts";
 import { idsOfImages } from "../_image_ids.ts";
 
-export const DATA_RANGE = z.number().nonnegative().default(0).describe(
-  "largest minus smallest sample value; 0 uses 255 for uint8 and 1 for float32",
-);
+export const DATA_RANGE = z.number().nonnegative().default(0)
+  .describe("largest minus smallest sample value; 0 uses 255 for uint8 and 1 for float32");
 export const PSNR_CAP = z.number().nonnegative().default(99)
   .describe("score of an exact image in dB, raised when needed");
 

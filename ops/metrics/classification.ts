@@ -44,12 +44,10 @@ export default defineReport({
   description: "Scores predictions or labels against reference labels",
   inputs: { candidate: [PREDICTIONS, LABELS], reference: [LABELS] },
   params: z.strictObject({
-    top_k: z.int().positive().max(1000).default(5).describe(
-      "number of most probable classes that top-k accuracy accepts",
-    ),
-    calibration_bins: z.int().positive().max(1000).default(15).describe(
-      "number of confidence intervals of the expected calibration error",
-    ),
+    top_k: z.int().positive().max(1000).default(5)
+      .describe("number of most probable classes that top-k accuracy accepts"),
+    calibration_bins: z.int().positive().max(1000).default(15)
+      .describe("number of confidence intervals of the expected calibration error"),
   }),
   run({ inputs, params }) {
     const candidates = labelsOf(inputs.candidate), references = labelsOf(inputs.reference);

@@ -31,9 +31,8 @@ export default defineReport({
   params: z.strictObject({
     iou_threshold: z.number().positive().max(1).default(0.5).describe("minimum IoU of a match"),
     confidence_threshold: z.number().min(0).max(1).default(0).describe("minimum confidence of a candidate"),
-    max_detections: z.int().positive().default(100).describe(
-      "candidates of an image and label, the most confident first",
-    ),
+    max_detections: z.int().positive().default(100)
+      .describe("candidates of an image and label, the most confident first"),
   }),
   run({ inputs, params }) {
     const { iou_threshold: threshold, confidence_threshold: floor } = params;

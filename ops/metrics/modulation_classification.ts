@@ -12,7 +12,7 @@
  * class] and snr_bin_low_db float64 [bin].
  */
 import { REPORT } from "../../lib/contract/kinds.ts";
-import { canonicalJson, defineOperation, float, type InputArtifact, SvcError, type Value, z } from "../api.ts";
+import { canonicalJson, defineOperation, float, type InputArtifact, shownIn, SvcError, type Value, z } from "../api.ts";
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
@@ -29,9 +29,8 @@ export default defineOperation({
   inputs: { prediction: [MODULATION_PREDICTIONS], truth: [MODULATION_LABELS] },
   outputs: { confusion_matrix: "metrics.confusion_matrix.numpy", report: REPORT },
   params: z.strictObject({
-    snr_bin_width_db: z.number().positive().default(2).describe("width in dB of the Es/N0 bins of the report").meta({
-      "x-svc-ui": { unit: "dB" },
-    }),
+    snr_bin_width_db: z.number().positive().default(2).describe("width in dB of the Es/N0 bins of the report")
+      .meta(shownIn("dB")),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   equivalence: { type: "behavioral" },

@@ -35,9 +35,8 @@ export default defineReport({
   params: z.strictObject({
     outage_target_spectral_efficiency_bps_hz: z.number().nonnegative().default(2)
       .describe("a state below this Shannon efficiency is in outage"),
-    transport_block_size_bits: z.int().positive().default(1024).describe(
-      "payload bits of a block, delivered as a whole",
-    ),
+    transport_block_size_bits: z.int().positive().default(1024)
+      .describe("payload bits of a block, delivered as a whole"),
   }),
   check(_params, connected) {
     return (["candidate", "reference"] as const).flatMap((port, i, both): ParameterProblem[] =>

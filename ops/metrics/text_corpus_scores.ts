@@ -39,9 +39,8 @@ export default defineReport({
       "words: lower-case words, signed numbers and operators; whitespace: parts between blanks, as written; " +
         "13a: the tokens of NIST mteval-v13a, as sacreBLEU",
     ),
-    bleu_smoothing: z.enum(["none", "exponential", "add_one"]).default("exponential").describe(
-      "BLEU precision of an order without a match; exponential as in NIST mteval and sacreBLEU",
-    ),
+    bleu_smoothing: z.enum(["none", "exponential", "add_one"]).default("exponential")
+      .describe("BLEU precision of an order without a match; exponential as in NIST mteval and sacreBLEU"),
   }),
   run({ inputs, params }) {
     const candidates = captionsOf(inputs.candidate), references = captionsOf(inputs.reference);

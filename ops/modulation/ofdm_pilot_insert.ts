@@ -15,7 +15,7 @@
  * block): integers(0, 4, grids · pilots) of default_rng(pilot_seed); label 2·b0 + b1 is the QPSK point of these bits.
  */
 import { SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineOperation, type ParameterProblem, z } from "../api.ts";
+import { defineOperation, type ParameterProblem, shownIn, z } from "../api.ts";
 import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { modulate } from "../../lib/numeric/link/modulation.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
@@ -33,9 +33,8 @@ const PARAMS = z.strictObject({
   num_ofdm_symbols: z.int().min(1).max(1024).default(14).describe("OFDM symbols of a grid"),
   dmrs_symbols: z.array(z.int().min(0).max(1023)).min(1).default([2]).describe("OFDM symbols with pilots"),
   port_count: z.int().min(1).max(4).default(1).describe("DM-RS ports; each is a layer of the stream"),
-  cdm_groups_without_data: z.literal([1, 2]).default(2).meta(OF_DMRS).describe(
-    "combs of DM-RS symbols that carry no data",
-  ),
+  cdm_groups_without_data: z.literal([1, 2]).default(2).meta(OF_DMRS)
+    .describe("combs of DM-RS symbols that carry no data"),
   n_id: z.int().min(0).max(65535).default(0).meta(OF_DMRS).describe("scrambling identity of DM-RS"),
   n_scid: z.literal([0, 1]).default(0).meta(OF_DMRS).describe("scrambling choice of DM-RS"),
   slot: z.int().min(0).max(1_000_000).default(0).meta(OF_DMRS).describe("slot number of the first grid"),
@@ -43,7 +42,7 @@ const PARAMS = z.strictObject({
   pilot_spacing: z.int().min(1).max(4096).default(4).meta(OF_COMB).describe("subcarriers from pilot to pilot"),
   pilot_offset: z.int().min(0).max(4095).default(0).meta(OF_COMB).describe("first subcarrier with a pilot"),
   pilot_power_db: z.number().min(-100).max(100).default(0).describe("power of pilots over that of data in dB")
-    .meta({ "x-svc-ui": { unit: "dB" } }),
+    .meta(shownIn("dB")),
   pilot_seed: z.int().nonnegative().default(0).meta({ "x-svc-used-when": { pattern: ["comb", "block"] } })
     .describe("seed of the pilots"),
 });

@@ -16,17 +16,15 @@ export default defineOperation({
   inputs: { indices: [INDICES] },
   outputs: { indices: INDICES },
   params: z.strictObject({
-    mode: z.enum(["none", "dropout", "random_replace", "burst"]).default("none").describe(
-      "dropout and burst set single indices and runs to replacement, random_replace draws others",
-    ),
+    mode: z.enum(["none", "dropout", "random_replace", "burst"]).default("none")
+      .describe("dropout and burst set single indices and runs to replacement, random_replace draws others"),
     probability: z.number().min(0).max(1).default(0)
       .meta({ "x-svc-used-when": { mode: ["dropout", "random_replace", "burst"] } })
       .describe("probability of an index to be hit, or to start a burst"),
     replacement: z.int().nonnegative().default(0).meta({ "x-svc-used-when": { mode: ["dropout", "burst"] } })
       .describe("substitute index"),
-    burst_length: z.int().positive().default(64).meta({ "x-svc-used-when": { mode: "burst" } }).describe(
-      "length of a burst in indices",
-    ),
+    burst_length: z.int().positive().default(64).meta({ "x-svc-used-when": { mode: "burst" } })
+      .describe("length of a burst in indices"),
     seed: seedParameter(0),
   }),
   outputMetadataGuarantees: { indices: { from: "indices", keys: ["representation_noise"] } },

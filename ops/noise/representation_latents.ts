@@ -15,9 +15,8 @@ export default defineOperation({
   inputs: { latents: [LATENTS] },
   outputs: { latents: LATENTS },
   params: z.strictObject({
-    mode: z.enum(["none", "gaussian", "dropout"]).default("none").describe(
-      "none, additive Gaussian noise, or values set to 0",
-    ),
+    mode: z.enum(["none", "gaussian", "dropout"]).default("none")
+      .describe("none, additive Gaussian noise, or values set to 0"),
     probability: z.number().min(0).max(1).default(0.05).meta({ "x-svc-used-when": { mode: "dropout" } })
       .describe("probability of a latent to be dropped"),
     sigma: z.number().nonnegative().default(0.05).meta({ "x-svc-used-when": { mode: "gaussian" } })

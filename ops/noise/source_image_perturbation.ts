@@ -24,9 +24,8 @@ export default defineOperation({
   inputs: { images: [IMAGES] },
   outputs: { images: IMAGES },
   params: z.strictObject({
-    mode: z.enum(["none", "gaussian", "blur", "patch_mask", "salt_pepper"]).default("none").describe(
-      "none, Gaussian noise, Gaussian blur, a grey patch, or salt and pepper",
-    ),
+    mode: z.enum(["none", "gaussian", "blur", "patch_mask", "salt_pepper"]).default("none")
+      .describe("none, Gaussian noise, Gaussian blur, a grey patch, or salt and pepper"),
     sigma: z.number().min(0).max(1).default(0.02).meta(usedBy("gaussian"))
       .describe("standard deviation of the noise, as a fraction of the range"),
     probability: z.number().min(0).max(1).default(0.02).meta(usedBy("salt_pepper"))

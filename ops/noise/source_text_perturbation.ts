@@ -18,14 +18,12 @@ export default defineOperation({
   inputs: { texts: [TEXTS] },
   outputs: { texts: TEXTS },
   params: z.strictObject({
-    mode: z.enum(["none", "drop_words", "mask_words", "shuffle_words"]).default("none").describe(
-      "none, words left out, words masked, or words in random order",
-    ),
+    mode: z.enum(["none", "drop_words", "mask_words", "shuffle_words"]).default("none")
+      .describe("none, words left out, words masked, or words in random order"),
     probability: z.number().min(0).max(1).default(0).meta({ "x-svc-used-when": { mode: ["drop_words", "mask_words"] } })
       .describe("probability of a word to be dropped or masked"),
-    mask_token: z.string().default("[MASK]").meta({ "x-svc-used-when": { mode: "mask_words" } }).describe(
-      "substitute of a masked word",
-    ),
+    mask_token: z.string().default("[MASK]").meta({ "x-svc-used-when": { mode: "mask_words" } })
+      .describe("substitute of a masked word"),
     seed: seedParameter(0),
   }),
   outputMetadataGuarantees: { texts: { from: "texts", keys: ["source_noise"] } },

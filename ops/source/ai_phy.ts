@@ -1,5 +1,5 @@
 /** Channels and pilots for channel estimation. */
-import { defineOperation, float, seedParameter, z } from "../api.ts";
+import { defineOperation, float, seedParameter, shownIn, z } from "../api.ts";
 import {
   frequencyResponse,
   maximumDopplerHz,
@@ -53,16 +53,14 @@ const aiPhyChannelRealization = defineOperation({
     subcarriers: z.int().positive().default(1).describe("subcarriers of a realisation"),
     channel_tap_count: z.int().positive().default(4).describe("taps of the synthetic profile of mimo_ofdm"),
     tdl_model: z.enum(PROFILE_MODELS).default("C").describe("profile of TR 38.901 7.7.2"),
-    delay_spread_ns: z.number().nonnegative().default(300).describe(
-      "root mean square delay spread in ns, of the TDL profiles",
-    ),
+    delay_spread_ns: z.number().nonnegative().default(300)
+      .describe("root mean square delay spread in ns, of the TDL profiles"),
     normalize_channel: z.boolean().default(true).describe("scale the TDL profile to mean power 1"),
     subcarrier_spacing_khz: z.number().positive().default(30).describe("subcarrier spacing in kHz"),
     carrier_frequency_ghz: z.number().positive().default(3.5).describe("carrier frequency in GHz"),
     mobility_kmh: z.number().nonnegative().default(30).describe("speed of the receiver in km/h"),
-    wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto").describe(
-      "auto is numpy, the portable backend",
-    ),
+    wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto")
+      .describe("auto is numpy, the portable backend"),
     seed: seedParameter(0),
   }),
   backends: {
@@ -131,9 +129,8 @@ const aiPhyPilotPattern = defineOperation({
   description: "Assigns pilots to subcarriers and antennas",
   outputs: { pilots: PILOT_PATTERN },
   params: z.strictObject({
-    scenario: z.enum(["unit", "comb"]).default("unit").describe(
-      "unit: 1 on every subcarrier of one antenna; comb: QPSK pilots of one antenna per subcarrier",
-    ),
+    scenario: z.enum(["unit", "comb"]).default("unit")
+      .describe("unit: 1 on every subcarrier of one antenna; comb: QPSK pilots of one antenna per subcarrier"),
     tx_antennas: z.int().positive().default(1).describe("transmit antennas"),
     subcarriers: z.int().positive().default(1).describe("subcarriers of the pattern"),
     pilot_spacing: z.int().positive().default(4).meta({ "x-svc-used-when": { scenario: "comb" } })
@@ -196,17 +193,15 @@ const aiPhyPilotChannel = defineOperation({
   description: "Draws channels and noisy pilots received over them",
   outputs: { problem: CHANNEL_PROBLEM },
   params: z.strictObject({
-    scenario: z.enum(["pilot_awgn", "mimo_ofdm_pilot"]).default("pilot_awgn").describe(
-      "channel model and pilots of the examples",
-    ),
+    scenario: z.enum(["pilot_awgn", "mimo_ofdm_pilot"]).default("pilot_awgn")
+      .describe("channel model and pilots of the examples"),
     example_count: z.int().positive().default(32).describe("number of examples"),
     rx_antennas: z.int().positive().default(1).describe("receive antennas"),
     tx_antennas: z.int().positive().default(1).describe("transmit antennas"),
     subcarriers: z.int().positive().default(1).describe("subcarriers of an example"),
-    snr_db: z.number().default(12).describe("Es/N0 in dB, per receive antenna").meta({ "x-svc-ui": { unit: "dB" } }),
-    wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto").describe(
-      "auto is numpy, the portable backend",
-    ),
+    snr_db: z.number().default(12).describe("Es/N0 in dB, per receive antenna").meta(shownIn("dB")),
+    wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto")
+      .describe("auto is numpy, the portable backend"),
     seed: seedParameter(0),
   }),
   equivalence: { type: "statistical", reason: "Backends agree in distribution" },

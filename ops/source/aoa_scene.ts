@@ -6,7 +6,7 @@
  * Shapes: scene float64 [example], or [example, source] for more than one source. Draws: uniform angles [example]; for
  * more than one source uniform angles [source] per example, repeated until the separation holds.
  */
-import { defineOperation, float, type ParameterProblem, seedParameter, SvcError, z } from "../api.ts";
+import { defineOperation, float, type ParameterProblem, seedParameter, shownIn, SvcError, z } from "../api.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import type { Generator } from "../../lib/numeric/random/random.ts";
 import { AOA_SCENE } from "../_aoa.ts";
@@ -23,16 +23,15 @@ const angleParameter = (fallback: number, angle_mode: string) =>
 
 const PARAMS = z.strictObject({
   example_count: z.int().positive().default(16).describe("number of examples"),
-  angle_mode: z.enum(["random_uniform", "fixed"]).default("random_uniform").describe(
-    "angles drawn uniformly, or given",
-  ),
+  angle_mode: z.enum(["random_uniform", "fixed"]).default("random_uniform")
+    .describe("angles drawn uniformly, or given"),
   angle_min_deg: angleParameter(-60, "random_uniform").describe("least angle from broadside in degrees"),
   angle_max_deg: angleParameter(60, "random_uniform").describe("largest angle from broadside in degrees"),
   source_angle_deg: angleParameter(0, "fixed").describe("angle in degrees; 0 is broadside"),
   source_count: z.int().min(1).max(MOST_SOURCES).optional()
     .describe("sources of an example; default 1, or the number of source_angles_deg"),
   minimum_separation_deg: z.number().min(0).max(180).optional()
-    .describe("least distance of drawn sources in degrees; default 10").meta({ "x-svc-ui": { unit: "degree" } }),
+    .describe("least distance of drawn sources in degrees; default 10").meta(shownIn("degree")),
   source_angles_deg: z.array(z.number().min(-90).max(90)).max(MOST_SOURCES).optional()
     .describe("angles of all sources in degrees, instead of drawn ones; default none"),
   source_correlation: z.number().min(0).max(1).optional()

@@ -9,7 +9,7 @@
  *
  * Shapes: problem complex64 [example, tx].
  */
-import { defineOperation, float, seedParameter, z } from "../api.ts";
+import { defineOperation, float, seedParameter, shownIn, z } from "../api.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import { steeringVector } from "../../lib/numeric/antenna/array_response.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
@@ -27,10 +27,9 @@ export default defineOperation({
   params: z.strictObject({
     example_count: z.int().positive().default(32).describe("number of channel vectors"),
     tx_antennas: z.int().positive().default(8).describe("transmit antennas"),
-    channel_model: z.enum(["iid_complex_gaussian", "clustered_ula"]).default("iid_complex_gaussian").describe(
-      "independent complex Gaussian entries, or clustered paths of a uniform linear array",
-    ),
-    snr_db: z.number().default(10).describe("Es/N0 in dB of one antenna").meta({ "x-svc-ui": { unit: "dB" } }),
+    channel_model: z.enum(["iid_complex_gaussian", "clustered_ula"]).default("iid_complex_gaussian")
+      .describe("independent complex Gaussian entries, or clustered paths of a uniform linear array"),
+    snr_db: z.number().default(10).describe("Es/N0 in dB of one antenna").meta(shownIn("dB")),
     seed: seedParameter(0),
   }),
   equivalence: { type: "statistical" },

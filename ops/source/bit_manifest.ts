@@ -141,9 +141,8 @@ export default defineOperation({
   params: z.strictObject({
     manifest_path: z.string().min(1).describe("path of the manifest, JSON or YAML"),
     manifest_sha256: z.string().regex(/^[0-9a-f]{64}$/).describe("SHA-256 of the manifest file"),
-    item_ids: z.array(z.string().min(1)).default([]).describe(
-      "items in this order; without a selection, none means all",
-    ),
+    item_ids: z.array(z.string().min(1)).default([])
+      .describe("items in this order; without a selection, none means all"),
     selection: z.string().default("").describe("a named selection of the manifest, instead of item_ids"),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },

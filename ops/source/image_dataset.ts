@@ -38,9 +38,8 @@ export default defineOperation({
     manifest_path: z.string().default("").describe("image-dataset manifest, relative to the project"),
     manifest_sha256: z.string().regex(/^([0-9a-f]{64})?$/).default("").describe("required SHA-256 of the manifest"),
     dataset_dir: z.string().default(".svc/datasets/kodak").describe("folder of the kodak images"),
-    training_validation_count: z.int().nonnegative().default(0).describe(
-      "last images that an export for training keeps for validation; a run uses all",
-    ),
+    training_validation_count: z.int().nonnegative().default(0)
+      .describe("last images that an export for training keeps for validation; a run uses all"),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids", "source_files"] } },

@@ -37,9 +37,8 @@ export default defineOperation({
     subcarriers: z.int().positive().default(256).describe("subcarriers of a frame"),
     ofdm_symbols: z.int().positive().default(64).describe("OFDM symbols of a frame"),
     subcarrier_spacing_khz: inUnit(z.number().positive().default(120).describe("subcarrier spacing in kHz"), "kHz"),
-    cyclic_prefix_fraction: z.number().nonnegative().default(0.0703125).describe(
-      "length of the cyclic prefix over that of the symbol without it",
-    ),
+    cyclic_prefix_fraction: z.number().nonnegative().default(0.0703125)
+      .describe("length of the cyclic prefix over that of the symbol without it"),
     carrier_frequency_ghz: inUnit(z.number().positive().default(28).describe("carrier frequency in GHz"), "GHz"),
     target_count: z.int().positive().default(1).describe("targets of an example"),
     range_min_m: inUnit(z.number().nonnegative().default(5).describe("least range in m"), "m"),

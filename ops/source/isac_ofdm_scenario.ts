@@ -10,7 +10,7 @@
  *
  * Shapes: problem complex64 [example, subcarrier] (see ../_isac.ts).
  */
-import { defineOperation, float, seedParameter, z } from "../api.ts";
+import { defineOperation, float, seedParameter, shownIn, z } from "../api.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { executed, exported } from "../_backends.ts";
@@ -26,9 +26,7 @@ export default defineOperation({
     subcarriers: z.int().positive().default(12).describe("subcarriers of an example"),
     total_power: z.number().positive().default(1).describe("power of all subcarriers of an example"),
     sensing_weight: z.number().min(0).max(1).default(0.4).describe("weight of the echo: 0 rate only, 1 echo only"),
-    snr_db: z.number().default(10).describe("mean Es/N0 in dB of a subcarrier with equal power").meta({
-      "x-svc-ui": { unit: "dB" },
-    }),
+    snr_db: z.number().default(10).describe("mean Es/N0 in dB of a subcarrier with equal power").meta(shownIn("dB")),
     seed: seedParameter(0),
   }),
   materializations: [

@@ -10,7 +10,7 @@
  * Shapes: problem float64 [example, history, 3], truth float64 [example, 2] (see ../_leo.ts; geometry:
  * lib/numeric/channel/leo_pass.ts).
  */
-import { defineOperation, float, seedParameter, z } from "../api.ts";
+import { defineOperation, float, seedParameter, shownIn, z } from "../api.ts";
 import {
   ANGULAR_SPEED,
   beamPosition,
@@ -23,7 +23,6 @@ import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { executed, exported } from "../_backends.ts";
 import { futuresArtifact, LEO_HISTORY, LEO_TRUTH } from "../_leo.ts";
 
-const SECONDS = { "x-svc-ui": { unit: "s" } };
 /** Noise of an elevation relative to the others. */
 const ELEVATION_NOISE = 0.1;
 /** Degrees. */
@@ -37,14 +36,14 @@ export default defineOperation({
   params: z.strictObject({
     example_count: z.int().positive().default(64).describe("number of satellite passes"),
     history_length: z.int().positive().default(6).describe("observations per example"),
-    history_step_s: z.number().positive().default(0.5).describe("time between two observations in s").meta(SECONDS),
+    history_step_s: z.number().positive().default(0.5).describe("time between two observations in s")
+      .meta(shownIn("s")),
     prediction_horizon_s: z.number().positive().default(1).describe("time from the last observation to the prediction")
-      .meta(SECONDS),
-    max_doppler_hz: z.number().positive().default(48000).describe("Doppler of a satellite at the horizon").meta({
-      "x-svc-ui": { unit: "Hz" },
-    }),
+      .meta(shownIn("s")),
+    max_doppler_hz: z.number().positive().default(48000).describe("Doppler of a satellite at the horizon")
+      .meta(shownIn("Hz")),
     beam_count: z.int().positive().default(9).describe("number of beams along the pass"),
-    snr_db: z.number().default(15).describe("Es/N0 in dB of one observation").meta({ "x-svc-ui": { unit: "dB" } }),
+    snr_db: z.number().default(15).describe("Es/N0 in dB of one observation").meta(shownIn("dB")),
     seed: seedParameter(0),
   }),
   materializations: [

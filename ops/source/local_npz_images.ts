@@ -18,9 +18,8 @@ export default defineOperation({
   params: z.strictObject({
     path: z.string().min(1).describe("NPZ file, relative to the project"),
     array: z.string().min(1).default("images").describe("name of the array in the file"),
-    dtype_policy: z.enum(["strict_uint8", "clip_round_uint8"]).default("strict_uint8").describe(
-      "strict_uint8 refuses other types; clip_round_uint8 rounds and clips them and records it",
-    ),
+    dtype_policy: z.enum(["strict_uint8", "clip_round_uint8"]).default("strict_uint8")
+      .describe("strict_uint8 refuses other types; clip_round_uint8 rounds and clips them and records it"),
   }),
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids"] } },
   requires: ({ path }) => [{ kind: "file", id: path }],

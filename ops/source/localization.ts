@@ -1,5 +1,5 @@
 /** Terminals and anchors, and their ranges. Artifacts: ../_localization.ts. */
-import { defineOperation, float, seedParameter, z } from "../api.ts";
+import { defineOperation, float, seedParameter, shownIn, z } from "../api.ts";
 import { perimeterAnchors } from "../../lib/numeric/antenna/localization.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { boundRmse, LOCALIZATION_PROBLEM, LOCALIZATION_SCENE, repeatedAnchors, trueRanges } from "../_localization.ts";
@@ -7,8 +7,7 @@ import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadat
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import { executed, exported } from "../_backends.ts";
 
-const METRES = { "x-svc-ui": { unit: "m" } };
-const FIXED = { ...METRES, "x-svc-used-when": { position_mode: "fixed" } };
+const FIXED = { ...shownIn("m"), "x-svc-used-when": { position_mode: "fixed" } };
 
 /**
  * Anchors on the outline of a square and terminals inside it.
@@ -27,10 +26,9 @@ const localizationGeometry = defineOperation({
   params: z.strictObject({
     example_count: z.int().positive().default(16).describe("number of positions"),
     anchor_count: z.int().positive().default(4).describe("anchors around the area"),
-    area_m: z.number().positive().default(20).describe("side of the square").meta(METRES),
-    position_mode: z.enum(["random_uniform", "fixed"]).default("random_uniform").describe(
-      "positions drawn uniformly, or given",
-    ),
+    area_m: z.number().positive().default(20).describe("side of the square").meta(shownIn("m")),
+    position_mode: z.enum(["random_uniform", "fixed"]).default("random_uniform")
+      .describe("positions drawn uniformly, or given"),
     target_x_m: z.number().default(10).describe("x of every target").meta(FIXED),
     target_y_m: z.number().default(10).describe("y of every target").meta(FIXED),
     seed: seedParameter(0),
@@ -91,12 +89,11 @@ const localizationSensingScenario = defineOperation({
   outputs: { problem: LOCALIZATION_PROBLEM },
   params: z.strictObject({
     example_count: z.int().positive().default(16).describe("number of positions"),
-    area_m: z.number().positive().default(20).describe("side of the square").meta(METRES),
+    area_m: z.number().positive().default(20).describe("side of the square").meta(shownIn("m")),
     snr_db: z.number().default(20).describe("Es/N0 in dB of the ranging signal; sets the variance of the range error")
-      .meta({ "x-svc-ui": { unit: "dB" } }),
-    range_noise_m: z.number().nonnegative().default(0.25).describe("range noise floor, independent of snr_db").meta(
-      METRES,
-    ),
+      .meta(shownIn("dB")),
+    range_noise_m: z.number().nonnegative().default(0.25).describe("range noise floor, independent of snr_db")
+      .meta(shownIn("m")),
     seed: seedParameter(0),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },

@@ -32,13 +32,11 @@ export default defineOperation({
     users: z.int().min(1).max(64).default(4).describe("users served at once"),
     tx_antennas: z.int().min(1).max(256).default(8).describe("antennas of the base station"),
     rx_antennas: z.int().min(1).max(16).default(1).describe("antennas of each user"),
-    channel_model: z.enum(["iid_complex_gaussian", "clustered_ula"]).default("iid_complex_gaussian").describe(
-      "independent complex Gaussian entries, or clustered directions of a uniform linear array",
-    ),
+    channel_model: z.enum(["iid_complex_gaussian", "clustered_ula"]).default("iid_complex_gaussian")
+      .describe("independent complex Gaussian entries, or clustered directions of a uniform linear array"),
     snr_db: z.number().default(10).describe("total power over noise power in dB").meta(dB),
-    path_gain_spread_db: z.number().nonnegative().default(0).describe(
-      "range of the users' mean gains in dB, the same in all examples",
-    ).meta(dB),
+    path_gain_spread_db: z.number().nonnegative().default(0)
+      .describe("range of the users' mean gains in dB, the same in all examples").meta(dB),
     csi_error_variance: z.number().nonnegative().default(0)
       .describe("variance of the error of each known channel entry, linear"),
     total_power: z.number().positive().default(1).describe("power budget of the base station, linear"),

@@ -6,18 +6,15 @@
  *
  * Shapes: problem complex64 [example, antenna], truth float64 [example, 2] (see ../_near_field.ts).
  */
-import { defineOperation, float, seedParameter, z } from "../api.ts";
+import { defineOperation, float, seedParameter, shownIn, z } from "../api.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import { rayleighDistance, sphericalWave, wavelengthOf } from "../../lib/numeric/antenna/near_field.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { executed, exported } from "../_backends.ts";
 import { fociArtifact, NEAR_FIELD_PROBLEM, NEAR_FIELD_TRUTH } from "../_near_field.ts";
 
-const METRES = { "x-svc-ui": { unit: "m" } };
 const angleParameter = (fallback: number) =>
-  z.number().min(-90).max(90).default(fallback).describe("from broadside").meta({
-    "x-svc-ui": { unit: "degree" },
-  });
+  z.number().min(-90).max(90).default(fallback).describe("from broadside").meta(shownIn("degree"));
 
 export default defineOperation({
   id: "source.near_field_xl_mimo_scenario",
@@ -27,18 +24,14 @@ export default defineOperation({
   params: z.strictObject({
     example_count: z.int().positive().default(64).describe("number of sources"),
     antennas: z.int().positive().default(32).describe("antennas of the array, half a wavelength apart"),
-    carrier_frequency_ghz: z.number().positive().default(28).describe("carrier frequency in GHz").meta({
-      "x-svc-ui": { unit: "GHz" },
-    }),
-    range_min_m: z.number().positive().default(0.5).describe("least distance from the centre of the array in m").meta(
-      METRES,
-    ),
-    range_max_m: z.number().positive().default(5).describe("largest distance from the centre of the array in m").meta(
-      METRES,
-    ),
+    carrier_frequency_ghz: z.number().positive().default(28).describe("carrier frequency in GHz").meta(shownIn("GHz")),
+    range_min_m: z.number().positive().default(0.5).describe("least distance from the centre of the array in m")
+      .meta(shownIn("m")),
+    range_max_m: z.number().positive().default(5).describe("largest distance from the centre of the array in m")
+      .meta(shownIn("m")),
     angle_min_deg: angleParameter(-55),
     angle_max_deg: angleParameter(55),
-    snr_db: z.number().default(15).describe("Es/N0 in dB, per antenna").meta({ "x-svc-ui": { unit: "dB" } }),
+    snr_db: z.number().default(15).describe("Es/N0 in dB, per antenna").meta(shownIn("dB")),
     seed: seedParameter(0),
   }),
   materializations: [

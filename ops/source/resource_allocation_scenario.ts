@@ -7,7 +7,7 @@
  *
  * Shapes: problem complex64 [snapshot, subcarrier].
  */
-import { defineOperation, float, seedParameter, z } from "../api.ts";
+import { defineOperation, float, seedParameter, shownIn, z } from "../api.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import { exponentialProfile, frequencyResponse, staticTaps } from "../../lib/numeric/channel/delay_profile.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
@@ -24,9 +24,7 @@ export default defineOperation({
     subcarrier_count: z.int().positive().default(16).describe("subcarriers of a state"),
     channel_tap_count: z.int().positive().default(4).describe("taps of the exponential power delay profile"),
     total_power: z.number().positive().default(1).describe("power of all subcarriers of a snapshot"),
-    snr_db: z.number().default(10).describe("mean Es/N0 in dB of a subcarrier with equal power").meta({
-      "x-svc-ui": { unit: "dB" },
-    }),
+    snr_db: z.number().default(10).describe("mean Es/N0 in dB of a subcarrier with equal power").meta(shownIn("dB")),
     seed: seedParameter(0),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },

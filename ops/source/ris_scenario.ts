@@ -14,7 +14,7 @@
  *
  * Shapes: problem complex64 [example, tx] with companions (see ../_ris.ts).
  */
-import { defineOperation, float, seedParameter, z } from "../api.ts";
+import { defineOperation, float, seedParameter, shownIn, z } from "../api.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import { steeringVector } from "../../lib/numeric/antenna/array_response.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
@@ -24,7 +24,7 @@ import { RIS_CHANNEL } from "../_ris.ts";
 const RECEIVER_DEG = 30, TRANSMITTER_DEG = -20, SPACING = 0.5;
 
 const decibels = (fallback: number, what: string) =>
-  z.number().min(-300).max(300).default(fallback).describe(what).meta({ "x-svc-ui": { unit: "dB" } });
+  z.number().min(-300).max(300).default(fallback).describe(what).meta(shownIn("dB"));
 
 export default defineOperation({
   id: "source.ris_scenario",

@@ -29,9 +29,8 @@ export default defineOperation({
   params: z.strictObject({
     dataset: z.string().min(1).meta({ anyOf: [{ type: "string", enum: [BUILT_IN] }, { type: "string", minLength: 1 }] })
       .default(BUILT_IN).describe(`${BUILT_IN} comes with the program; any other id is that of the manifest`),
-    sample_ids: z.string().default(DEFAULT_IDS).describe(
-      "comma-separated ids of built-in sentences, in this order; empty takes all",
-    ),
+    sample_ids: z.string().default(DEFAULT_IDS)
+      .describe("comma-separated ids of built-in sentences, in this order; empty takes all"),
     text_ids: z.string().default("").describe("comma-separated ids in the manifest, in this order; empty uses split"),
     split: z.string().default("").describe("split of the manifest; empty takes all texts"),
     manifest_path: z.string().default("").describe("text-dataset manifest, relative to the project"),

@@ -77,9 +77,8 @@ const vqaManifest = defineOperation({
   description: "Reads questions, answers and images from a JSON or JSONL file",
   outputs: { answers: ANSWERS, images: IMAGES, questions: QUESTIONS },
   params: z.strictObject({
-    manifest_path: z.string().min(1).describe(
-      "JSON list, or one JSON object per line: id, image, question, answer, answers",
-    ),
+    manifest_path: z.string().min(1)
+      .describe("JSON list, or one JSON object per line: id, image, question, answer, answers"),
     image_root: z.string().default("").describe("folder of relative image paths; empty is that of the manifest"),
     limit: z.int().positive().default(8).describe("number of records, from the first on"),
     image_size: z.int().min(1).max(4096).default(224).describe("width and height in pixels"),

@@ -111,7 +111,6 @@ export interface OfdmSettings {
   carrierFrequencyGhz: number;
 }
 
-/** Settings of a preset. */
 export interface PresetSettings {
   channel: Preset;
   /** N0 of the receiver's own noise. */

@@ -30,12 +30,10 @@ export default defineOperation({
     initial_phase_max_rad: z.number().default(Math.PI).describe("largest phase at the start of an item in rad"),
     cfo_min_cycles_per_symbol: z.number().default(-0.01).describe("smallest frequency offset"),
     cfo_max_cycles_per_symbol: z.number().default(0.01).describe("largest frequency offset"),
-    phase_noise_increment_std_rad: z.number().nonnegative().default(0.04).describe(
-      "standard deviation of the random walk in rad per symbol",
-    ),
-    phase_scope: z.enum(["source_item", "symbol"]).optional().describe(
-      "block with one initial phase, frequency offset and random walk; source_item (default) or symbol",
-    ),
+    phase_noise_increment_std_rad: z.number().nonnegative().default(0.04)
+      .describe("standard deviation of the random walk in rad per symbol"),
+    phase_scope: z.enum(["source_item", "symbol"]).optional()
+      .describe("block with one initial phase, frequency offset and random walk; source_item (default) or symbol"),
     seed: seedParameter(0),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },

@@ -90,9 +90,8 @@ export default defineOperation({
       .describe("a gain (mimo_flat: matrix) per symbol (vector), or one per source item"),
     tdl_model: z.enum(PROFILE_MODELS).default(CHANNEL_DEFAULTS.tdl_model)
       .describe("profile of TR 38.901, 7.7.2 for ofdm_tdl and 7.7.1 for ofdm_cdl"),
-    delay_spread_ns: z.number().nonnegative().default(CHANNEL_DEFAULTS.delay_spread_ns).describe(
-      "root mean square delay spread in ns, of ofdm_tdl and ofdm_cdl",
-    ),
+    delay_spread_ns: z.number().nonnegative().default(CHANNEL_DEFAULTS.delay_spread_ns)
+      .describe("root mean square delay spread in ns, of ofdm_tdl and ofdm_cdl"),
     normalize_channel: z.boolean().default(CHANNEL_DEFAULTS.normalize_channel)
       .describe("scale the power-delay profile to mean power 1"),
   }),

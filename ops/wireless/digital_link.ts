@@ -22,9 +22,8 @@ export default defineOperation({
   outputs: { bits: PAYLOAD_BITS },
   params: z.strictObject({
     ...COMMON_PARAMS,
-    modulation: z.enum(MODULATIONS).default("qpsk").describe(
-      "Gray mapping of TS 38.211: 1, 2, 4, 6 or 8 bits per symbol",
-    ),
+    modulation: z.enum(MODULATIONS).default("qpsk")
+      .describe("Gray mapping of TS 38.211: 1, 2, 4, 6 or 8 bits per symbol"),
   }),
   materializations: [
     ...PRESETS.flatMap((channel) => executed("numpy", `numpy_${channel}`, { channel })),

@@ -37,15 +37,13 @@ const PARAMS = z.strictObject({
     .describe("profile of TR 38.901, 7.7.2 for tdl and 7.7.1 for cdl"),
   delay_spread_ns: z.number().nonnegative().default(100).meta(OF_PROFILES).describe("rms delay spread in ns"),
   carrier_frequency_ghz: COMMON_PARAMS.carrier_frequency_ghz,
-  mobility_kmh: z.number().nonnegative().default(3).describe(
-    "speed of the receiver in km/h; gains are constant within a grid",
-  ),
+  mobility_kmh: z.number().nonnegative().default(3)
+    .describe("speed of the receiver in km/h; gains are constant within a grid"),
   subcarrier_spacing_khz: z.number().positive().default(15).describe("subcarrier spacing in kHz"),
   ofdm_fft_size: COMMON_PARAMS.ofdm_fft_size,
   num_ofdm_symbols: COMMON_PARAMS.num_ofdm_symbols,
-  normalize_channel: z.boolean().default(true).meta(OF_PROFILES).describe(
-    "scale the power-delay profile to mean power 1",
-  ),
+  normalize_channel: z.boolean().default(true).meta(OF_PROFILES)
+    .describe("scale the power-delay profile to mean power 1"),
   tx_antennas: z.int().min(1).max(16).default(2).describe("transmit antennas"),
   rx_antennas: z.int().min(1).max(16).default(2).describe("receive antennas"),
   layers: z.int().min(0).max(16).default(0).describe("layers of symbols; 0 is one per transmit antenna"),

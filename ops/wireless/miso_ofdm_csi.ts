@@ -12,7 +12,7 @@
  * 10^(-downlink_snr_db/10). Draws: phylib random() for the angles [sample, tx, tap, 20], then for the phases; numpy taps
  * [sample, tx, tap], complex.
  */
-import { defineOperation, float, seedParameter, z } from "../api.ts";
+import { defineOperation, float, seedParameter, shownIn, z } from "../api.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import {
   exponentialProfile,
@@ -46,12 +46,10 @@ export default defineOperation({
     delay_spread_ns: z.number().nonnegative().default(100).describe("root mean square delay spread in ns"),
     normalize_channel: z.boolean().default(true).describe("scale the power-delay profile to mean power 1"),
     channel_tap_count: z.int().positive().default(6).describe("taps of the synthetic profile, for numpy"),
-    downlink_snr_db: z.number().default(10).describe("Es/N0 in dB of the downlink pilots at one antenna").meta({
-      "x-svc-ui": { unit: "dB" },
-    }),
-    wireless_backend: z.enum(["phylib", "numpy"]).default("phylib").describe(
-      "tap generator: phylib has 3GPP profiles in time, numpy an exponential profile",
-    ),
+    downlink_snr_db: z.number().default(10).describe("Es/N0 in dB of the downlink pilots at one antenna")
+      .meta(shownIn("dB")),
+    wireless_backend: z.enum(["phylib", "numpy"]).default("phylib")
+      .describe("tap generator: phylib has 3GPP profiles in time, numpy an exponential profile"),
     seed: seedParameter(23),
   }),
   differentiability: { framework: "phylib", gradient: "none", trainable_params: false, exportable: false },

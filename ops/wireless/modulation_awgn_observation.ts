@@ -31,12 +31,10 @@ export default defineOperation({
     snr_db_max: limit(8, "dB").describe("largest Es/N0 of a frame in dB"),
     carrier_phase_min_rad: limit(0, "rad").describe("least carrier phase of a frame in rad"),
     carrier_phase_max_rad: limit(0, "rad").describe("largest carrier phase of a frame in rad"),
-    frequency_offset_min_cycles_per_symbol: limit(0, "cycles/symbol").describe(
-      "least frequency offset in cycles per symbol",
-    ),
-    frequency_offset_max_cycles_per_symbol: limit(0, "cycles/symbol").describe(
-      "largest frequency offset in cycles per symbol",
-    ),
+    frequency_offset_min_cycles_per_symbol: limit(0, "cycles/symbol")
+      .describe("least frequency offset in cycles per symbol"),
+    frequency_offset_max_cycles_per_symbol: limit(0, "cycles/symbol")
+      .describe("largest frequency offset in cycles per symbol"),
     seed: seedParameter(23001),
   }),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },

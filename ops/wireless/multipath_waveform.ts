@@ -10,7 +10,7 @@
  * Source: Goldsmith, Wireless Communications, 2005, ch. 3 and 12.
  */
 import { OFDM_STATE } from "../../lib/contract/kinds.ts";
-import { defineOperation, float, seedParameter, z } from "../api.ts";
+import { defineOperation, float, seedParameter, shownIn, z } from "../api.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { ofdmStateArtifact } from "../../lib/artifact/ofdm_state.ts";
 import { companionsOf, metadataNumber } from "../../lib/artifact/values.ts";
@@ -33,16 +33,15 @@ const PARAMS = z.strictObject({
   channel_model: z.enum(["tdl"]).default("tdl").describe("model of drawn paths"),
   tdl_model: z.enum(PROFILE_MODELS).default("A").describe("profile of TR 38.901 7.7.2"),
   delay_spread_ns: z.number().nonnegative().default(100).describe("rms delay spread in ns"),
-  sample_rate_mhz: z.number().positive().default(15.36).describe(
-    "samples per microsecond, oversampling included, in MHz",
-  ),
+  sample_rate_mhz: z.number().positive().default(15.36)
+    .describe("samples per microsecond, oversampling included, in MHz"),
   carrier_frequency_offset_subcarriers: z.number().min(-1e4).max(1e4).default(0)
     .describe("carrier frequency offset, a fraction of the subcarrier spacing"),
   timing_offset_samples: z.int().min(-LONGEST_DELAY).max(LONGEST_DELAY).default(0)
     .describe("samples by which the waveform arrives late"),
   snr_db: z.number().default(30).describe(
     "Es/N0 in dB per occupied resource element at unit mean symbol energy, with any oversampling",
-  ).meta({ "x-svc-ui": { unit: "dB" } }),
+  ).meta(shownIn("dB")),
   seed: seedParameter(),
 });
 type Params = z.output<typeof PARAMS>;

@@ -13,7 +13,7 @@
  * Draws: the error [grid, history, subcarrier].
  */
 import { OFDM_STATE } from "../../lib/contract/kinds.ts";
-import { defineOperation, float, seedParameter, SvcError, z } from "../api.ts";
+import { defineOperation, float, seedParameter, shownIn, SvcError, z } from "../api.ts";
 import { type OfdmState, ofdmStateArtifact, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { meanPower } from "../../lib/numeric/linalg/complex.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
@@ -36,15 +36,13 @@ export default defineOperation({
   outputs: { transmitter_csi: OFDM_STATE, actual_state: OFDM_STATE },
   params: z.strictObject({
     csi_history_length: z.int().positive().default(1).describe("number of reported OFDM symbols"),
-    feedback_delay_ofdm_symbols: z.int().nonnegative().default(8).describe(
-      "delay from the last report to its first use",
-    ),
+    feedback_delay_ofdm_symbols: z.int().nonnegative().default(8)
+      .describe("delay from the last report to its first use"),
     allocation_ofdm_symbols: z.int().positive().default(24).describe("number of OFDM symbols per report"),
-    add_estimation_noise: z.boolean().default(true).describe(
-      "whether the reported channel has an error of csi_estimation_snr_db",
-    ),
+    add_estimation_noise: z.boolean().default(true)
+      .describe("whether the reported channel has an error of csi_estimation_snr_db"),
     csi_estimation_snr_db: z.number().default(20).describe("ratio of channel power to estimation error power")
-      .meta({ "x-svc-ui": { unit: "dB" } }),
+      .meta(shownIn("dB")),
     capture_temporal_stride: z.int().positive().default(1).describe("interval of symbols in dataset capture"),
     seed: seedParameter(),
   }),

@@ -7,7 +7,7 @@
  * subcarrier]; truth, pilot_ls (0 between pilots), ls_estimate complex64 [example, rx, tx, subcarrier]; pilot_mask float32
  * [example, tx, subcarrier]; noise_variance float32 [example, 1]. Draws: noise complex [example, rx, subcarrier].
  */
-import { defineOperation, seedParameter, z } from "../api.ts";
+import { defineOperation, seedParameter, shownIn, z } from "../api.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
@@ -41,10 +41,9 @@ export default defineOperation({
     truth: CHANNEL_TRUTH,
   },
   params: z.strictObject({
-    snr_db: z.number().default(12).describe("Es/N0 in dB, per receive antenna").meta({ "x-svc-ui": { unit: "dB" } }),
-    wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto").describe(
-      "auto is numpy, the portable backend",
-    ),
+    snr_db: z.number().default(12).describe("Es/N0 in dB, per receive antenna").meta(shownIn("dB")),
+    wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto")
+      .describe("auto is numpy, the portable backend"),
     seed: seedParameter(0),
   }),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },

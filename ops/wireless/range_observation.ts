@@ -8,7 +8,7 @@
  *
  * Shapes: scene [example, 2] -> observation, problem float64 [example, anchor] (see ../_localization.ts), truth [example, 2].
  */
-import { defineOperation, float, seedParameter, z } from "../api.ts";
+import { defineOperation, float, seedParameter, shownIn, z } from "../api.ts";
 import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { metadataOf } from "../../lib/artifact/values.ts";
@@ -24,8 +24,6 @@ import {
   trueRanges,
 } from "../_localization.ts";
 
-const METRES = { "x-svc-ui": { unit: "m" } };
-
 export default defineOperation({
   id: "wireless.range_observation",
   name: "Noisy range reception",
@@ -38,11 +36,11 @@ export default defineOperation({
   },
   params: z.strictObject({
     snr_db: z.number().default(20).describe("Es/N0 in dB of the ranging signal; sets the variance of the range error")
-      .meta({ "x-svc-ui": { unit: "dB" } }),
+      .meta(shownIn("dB")),
     range_noise_floor_m: z.number().nonnegative().default(0.05).describe("range noise floor, independent of snr_db")
-      .meta(METRES),
+      .meta(shownIn("m")),
     nlos_probability: z.number().min(0).max(1).default(0).describe("probability of a blocked line of sight per link"),
-    nlos_bias_m: z.number().nonnegative().default(1.5).describe("excess length of a blocked link").meta(METRES),
+    nlos_bias_m: z.number().nonnegative().default(1.5).describe("excess length of a blocked link").meta(shownIn("m")),
     seed: seedParameter(0),
   }),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },

@@ -10,7 +10,7 @@
  * Shapes: scene [example] or [example, source] -> observation, problem complex64 [example, antenna, snapshot], truth float64 as
  * the scene.
  */
-import { defineOperation, float, seedParameter, z } from "../api.ts";
+import { defineOperation, float, seedParameter, shownIn, z } from "../api.ts";
 import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import { steeringVector } from "../../lib/numeric/antenna/array_response.ts";
@@ -30,10 +30,9 @@ export default defineOperation({
   params: z.strictObject({
     antenna_count: z.int().positive().default(8).describe("antennas of the uniform linear array"),
     snapshot_count: z.int().positive().default(64).describe("time samples of an example"),
-    element_spacing_wavelengths: z.number().positive().default(0.5).describe(
-      "distance of neighbouring antennas in wavelengths",
-    ),
-    snr_db: z.number().default(15).describe("Es/N0 in dB, per antenna").meta({ "x-svc-ui": { unit: "dB" } }),
+    element_spacing_wavelengths: z.number().positive().default(0.5)
+      .describe("distance of neighbouring antennas in wavelengths"),
+    snr_db: z.number().default(15).describe("Es/N0 in dB, per antenna").meta(shownIn("dB")),
     seed: seedParameter(0),
   }),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },
