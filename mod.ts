@@ -71,7 +71,13 @@ export { Float, float, type JsonObject, type Value } from "./lib/contract/value.
 // Operations of one's own, and their artifacts.
 export { defineOperation } from "./lib/contract/define.ts";
 export * as kinds from "./lib/contract/kinds.ts";
-export type { InputArtifact, Operation, OperationContract, OutputArtifact } from "./lib/contract/operation.ts";
+export type {
+  FineTuningProvider,
+  InputArtifact,
+  Operation,
+  OperationContract,
+  OutputArtifact,
+} from "./lib/contract/operation.ts";
 export type { ConformanceCase } from "./lib/conformance/case.ts";
 export { runOperation } from "./lib/conformance/run_operation.ts";
 export { seedParameter } from "./lib/contract/schema.ts";

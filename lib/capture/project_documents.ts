@@ -157,7 +157,7 @@ export function twinScenario(facts: ProjectFacts): JsonObject {
   // Blocks to be trained are modules of the trainer, whatever their parameters.
   const twinOf = (id: string) => {
     const { op, params } = stepOf(facts, id), { operation } = registry.get(op);
-    return inspection.selected_steps.includes(id) ? operation.definition.twin === true : hasTwin(operation, params);
+    return inspection.selected_steps.includes(id) ? Boolean(operation.definition.twin) : hasTwin(operation, params);
   };
   const evaluations = inspection.evaluation_sinks.map(({ step_id }) => step_id).filter(twinOf);
   const kept = new Set<string>(), required = new Set<string>();

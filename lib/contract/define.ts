@@ -216,7 +216,8 @@ function buildContract(definition: PlainDefinition): OperationContract {
     ...(definition.trainedArtifactAbi === undefined ? {} : { trained_artifact_abi: definition.trainedArtifactAbi }),
     ...(definition.externalAdapter === undefined ? {} : { external_adapter: definition.externalAdapter }),
     training_capabilities: {
-      ...(definition.trainingCapabilities ?? { built_in_fine_tuning: false, portable_replacement: false }),
+      built_in_fine_tuning: definition.fineTuningSupported === true && typeof definition.fineTune === "function",
+      portable_replacement: definition.trainedArtifactAbi !== undefined,
     },
   };
 }
@@ -295,7 +296,8 @@ function materializationRows(
     if (identities.has(identity)) refuse(`the materialisation ${identity} is declared twice`);
     identities.add(identity);
     const exported = entry.runner === "differentiable_export";
-    const written = definition.twin === true && entry.backend === "torch";
+    const { twin = [] } = definition;
+    const written = Array.isArray(twin) ? twin.includes(entry.backend) : twin && entry.backend === "torch";
     const status = exported ? (written ? "implemented" : "planned") : entry.status ?? "implemented";
     // A planned entry may name a backend that does not exist yet.
     if (status !== "planned" && !backends[entry.runner].includes(entry.backend)) {

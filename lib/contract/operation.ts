@@ -380,10 +380,12 @@ export interface OperationDefinition<
   timingMetric?: TimingMetric;
   /**
    * Whether training projects contain the operation as a PyTorch module (lib/capture/python/twins), which computes the
-   * same with gradients. Then its materialisations for torch exports are implemented; all others of exports are planned.
+   * same with gradients. Its exports for these backends are then implemented, torch alone for true; all others are planned.
    */
-  twin?: boolean;
-  trainingCapabilities?: { built_in_fine_tuning: boolean; portable_replacement: boolean };
+  twin?: boolean | readonly string[];
+  /** Whether the operation fine-tunes its network itself; it then supplies `fineTune`. */
+  fineTuningSupported?: boolean;
+  fineTune?: FineTuningProvider;
   trainedArtifactAbi?: OperationAbi;
   entropyInfo?: JsonObject;
   /** The adapter of the operation: {name, version, wraps, call_style, permissions_requested}. */
@@ -411,6 +413,19 @@ export interface OperationDefinition<
     context: RunContext<In, Opt, Params>,
   ): OperationResult<Out> | Promise<OperationResult<Out>>;
 }
+
+/** What an operation that fine-tunes its network itself is given. */
+interface FineTuningRequest {
+  /** Effective parameters of the step. */
+  params: JsonObject;
+  /** Folder of a captured dataset, and the split to train on. */
+  dataset: { folder: string; split: string };
+  progress: Progress;
+  cancellation: Cancellation;
+}
+
+/** Fine-tunes the network of an operation. @returns the folder of a trained-artifact package */
+export type FineTuningProvider = (request: FineTuningRequest) => Promise<{ package_folder: string }>;
 
 /** A definition without types: kinds are strings, and guarantees include the metadata of kinds. */
 export interface PlainDefinition extends OperationDefinition {

@@ -194,7 +194,6 @@ function operationOf(slot: AnySlot): OperationDefinition<Ports, Ports, Outputs> 
       differentiable_export: backendsOf("differentiable_export"),
     },
     materializations,
-    trainingCapabilities: { built_in_fine_tuning: false, portable_replacement: true },
     trainedArtifactAbi: abiOf(slot, parameter),
     threadSafe,
     check(given, connected) {

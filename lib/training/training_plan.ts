@@ -26,7 +26,7 @@ const document = z.looseObject({
   /** Where the plan began, such as a template's id. */
   starter: text,
   /** What an export writes trainer's text for; "" for a bundle without. */
-  framework: z.enum(["torch", "torch-phylib", ""]).nullable().optional(),
+  framework: z.enum(["torch", ""]).nullable().optional(),
 });
 type Authored = z.infer<typeof document>;
 const checkForm = documentCheck(document, "training_plan_invalid");

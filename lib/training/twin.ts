@@ -12,14 +12,14 @@ function coverage({ contract }: Operation): MaterializationRow[] {
 
 /** Whether the twin of an operation computes a step with these effective parameters. */
 export function hasTwin(operation: Operation | undefined, params: JsonObject): boolean {
-  if (operation?.definition.twin !== true) return false;
+  if (!operation?.definition.twin) return false;
   const covered = coverage(operation);
   return covered.length === 0 || covered.some((entry) => matches(entry, params));
 }
 
 /** The parameters that no twin of the operation covers, as the end of a phrase; null for a covered step, or without a twin. */
 export function uncovered(operation: Operation | undefined, params: JsonObject): string | null {
-  if (operation?.definition.twin !== true || hasTwin(operation, params)) return null;
+  if (!operation?.definition.twin || hasTwin(operation, params)) return null;
   const [nearest] = coverage(operation).map((entry) => misses(entry, params)).sort((a, b) => a.length - b.length);
   return nearest.map((name) => `${name}=${canonicalJson(params[name]).replaceAll('"', "")}`).join(", ");
 }

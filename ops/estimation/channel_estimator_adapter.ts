@@ -56,7 +56,8 @@ export default defineSlot({
   inputMetadataRequirements: { problem: { all_of: ["noise_variance"] } },
   gradient: "surrogate",
   exports: { torch: "trainable_channel_estimator_endpoint", phylib: "phylib_receiver_training_endpoint" },
-  twin: true,
+  // The twin takes pilots from whatever made the channel, and so also those of phylib.
+  twin: ["torch", "phylib"],
   mode: { default: "linear_mmse_reference" },
   read: ({ inputs }) => pilotProblemOf(inputs.problem),
   modes: {

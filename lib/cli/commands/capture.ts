@@ -69,7 +69,7 @@ export const captureCommands: CommandSpec[] = [
     summary: "export a training project: capture recipes, contracts, a draft artifact manifest and a README",
     options: {
       ...PLAN,
-      framework: choice("--framework <name>", "also write training code for this framework", ["torch", "torch-phylib"]),
+      framework: choice("--framework <name>", "also write training code for this framework", ["torch"]),
       samples: parsed("--samples <n>", "number of records over all splits (default: from the plan)", SAMPLES),
       out: text(
         "--out <folder>",

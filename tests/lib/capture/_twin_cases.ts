@@ -5,6 +5,9 @@ import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import ofdmChannelEstimator from "../../../ops/estimation/ofdm_channel_estimator.ts";
 import ofdmPilotObservation from "../../../ops/demodulation/ofdm_pilot_observation.ts";
 import channelEstimatorSlot from "../../../ops/estimation/channel_estimator_adapter.ts";
+import channelRealization from "../../../ops/source/ai_phy_channel_realization.ts";
+import pilotPattern from "../../../ops/source/ai_phy_pilot_pattern.ts";
+import pilotObservation from "../../../ops/wireless/pilot_observation.ts";
 import ofdmPilotInsert from "../../../ops/modulation/ofdm_pilot_insert.ts";
 import ofdmWaveform from "../../../ops/modulation/ofdm_waveform.ts";
 import wirelessChannel from "../../../ops/wireless/channel.ts";
@@ -72,6 +75,17 @@ async function givenEstimate(mode: string) {
   const { observation } = (await runOperation(ofdmPilotObservation, { inputs })).outputs;
   const slot = { inputs: { problem: observation }, params: { mode } };
   return { ...inputs, pilot_estimate: (await runOperation(channelEstimatorSlot, slot)).outputs.estimate };
+}
+
+/** What pilots show of channels that phylib makes. */
+async function phylibProblem() {
+  const size = { tx_antennas: 2, subcarriers: 8 }, wireless_backend = "phylib";
+  const params = { ...size, rx_antennas: 2, scenario: "mimo_ofdm", example_count: 2, wireless_backend, seed: 5 };
+  const { channel } = (await runOperation(channelRealization, { params })).outputs;
+  const { pilots } =
+    (await runOperation(pilotPattern, { params: { ...size, scenario: "comb", pilot_spacing: 4 } })).outputs;
+  const observed = { inputs: { channel, pilots }, params: { wireless_backend, snr_db: 10, seed: 6 } };
+  return { problem: (await runOperation(pilotObservation, observed)).outputs.observation };
 }
 
 /** A waveform with a partly filled last symbol, and what a channel makes of it. */
@@ -146,6 +160,11 @@ export const TWIN_CASES: { [operation: string]: ConformanceCase[] } = {
       params: { ...SLOT, dmrs_symbols: [3, 0], port_count: 2, cdm_groups_without_data: 1 },
     },
   ],
+  "model.channel_estimator_adapter": ["least_squares", "linear_mmse_reference"].map((mode) => ({
+    name: `channels of phylib, ${mode}`,
+    inputs: phylibProblem,
+    params: { mode },
+  })),
   "model.ofdm_channel_estimator": [
     ...["linear", "nearest", "average"].flatMap((time_interpolation) =>
       ["least_squares", "lmmse"].map((method) => ({

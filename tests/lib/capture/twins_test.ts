@@ -20,9 +20,7 @@ import { needsTorch, torchPython } from "../../support/torch.ts";
 const PYTHON = new URL("../../../lib/capture/python/", import.meta.url);
 const STORED = new URL("twin_vectors.json", PYTHON);
 const registry = await createRegistry();
-const declared = registry.ids().map((id) => registry.get(id).operation).filter(({ definition }) =>
-  definition.twin === true
-);
+const declared = registry.ids().map((id) => registry.get(id).operation).filter(({ definition }) => definition.twin);
 
 async function vectorOf(id: string, name: string, given: ConformanceCase): Promise<TwinVector> {
   const { operation } = registry.get(id), { definition, contract } = operation;
@@ -51,6 +49,23 @@ async function vectors(): Promise<TwinVector[]> {
   }
   return made;
 }
+
+Deno.test("the exports that a twin fills are implemented, and no others", () => {
+  const stated = declared.flatMap(({ contract, definition: { twin } }) =>
+    contract.materializations.filter(({ runner }) => runner === "differentiable_export")
+      .map(({ backend, status }) => [contract.id, backend, status, twin] as const)
+  );
+  for (const [id, backend, status, twin] of stated) {
+    const filled = Array.isArray(twin) ? twin.includes(backend) : backend === "torch";
+    assert.equal(status, filled ? "implemented" : "planned", `${id} on ${backend}`);
+  }
+  // Operation catalogue, model.channel_estimator_adapter: differentiable_export torch and phylib, both implemented.
+  const estimator = stated.filter(([id]) => id === "model.channel_estimator_adapter");
+  assert.deepEqual(estimator.map(([, backend, status]) => [backend, status]), [
+    ["torch", "implemented"],
+    ["phylib", "implemented"],
+  ]);
+});
 
 Deno.test("the stored vectors of twins are those that the operations give", async () => {
   const text = `${canonicalJson(await vectors()).replaceAll('{"calls":', '\n{"calls":')}\n`;

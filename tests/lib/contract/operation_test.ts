@@ -3,7 +3,7 @@ import { contractSha256, defineOperation } from "../../../lib/contract/define.ts
 import { SvcError } from "../../../lib/contract/error.ts";
 import { BITS, BITS_ANY, REPORT, SYMBOLS } from "../../../lib/contract/kinds.ts";
 import { editDistance, nearestName } from "../../../lib/contract/nearest.ts";
-import type { Materialization, Operation } from "../../../lib/contract/operation.ts";
+import type { FineTuningProvider, Materialization, Operation } from "../../../lib/contract/operation.ts";
 import { stepOutputKinds } from "../../../lib/contract/output_kinds.ts";
 import { Registry } from "../../../lib/contract/registry.ts";
 import { parameterSchema } from "../../../lib/contract/publish_schema.ts";
@@ -185,6 +185,20 @@ Deno.test("contracts have the defaults of the specification and a stable digest"
   assert.equal((contract.execution_safety as Record<string, Value>).thread_safe, true);
   assert.equal(contractSha256(contract), contractSha256(operation("test.a").contract));
   assert.notEqual(contractSha256(contract), contractSha256(operation("test.b").contract));
+});
+
+// Operation registry entry: built_in_fine_tuning is true only when the operation sets fine_tuning_supported and supplies a callable
+// operation-owned fine-tuning provider.
+Deno.test("an operation fine-tunes only where it says so and has a provider", () => {
+  const provider: FineTuningProvider = ({ dataset }) => Promise.resolve({ package_folder: dataset.folder });
+  const capability = (given: { fineTuningSupported?: boolean; fineTune?: FineTuningProvider }) =>
+    defineOperation({ ...operation("test.tuned").definition, outputs: { bits: BITS }, ...given } as never)
+      .contract.training_capabilities.built_in_fine_tuning;
+  assert.deepEqual(
+    [{}, { fineTuningSupported: true }, { fineTune: provider }, { fineTuningSupported: true, fineTune: provider }]
+      .map(capability),
+    [false, false, false, true],
+  );
 });
 
 Deno.test("nearest names: edits, transpositions, prefixes, last parts", () => {

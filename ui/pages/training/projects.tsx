@@ -12,7 +12,7 @@ import { exportProject, type Project, watchProject } from "../../state/training.
 import type { PartProps } from "./blocks.tsx";
 import { Progress, type Target } from "./progress.tsx";
 
-const FRAMEWORKS = ["torch", "torch-phylib", ["", "none"]] as const;
+const FRAMEWORKS = ["torch", ["", "none"]] as const;
 
 /** Tells the list below about a new project. */
 const exported = new EventTarget();
