@@ -20,6 +20,7 @@ import { metadataCounts } from "../../lib/artifact/values.ts";
 import published from "../../lib/model/codecs.json" with { type: "json" };
 import { Codec, type Latents } from "./_codeclib_codec.ts";
 import { NETWORKS, TABLES } from "./_codeclib_tables.ts";
+import { checkDevice } from "../foundation/_pretrained.ts";
 import type { PictureForm } from "../joint_coding/_deepjscc.ts";
 
 /** Packages of the bundled codecs: up to 0.9 bit per pixel, and above. */
@@ -36,7 +37,7 @@ export const CODECLIB_ENTROPY = {
   fact: "transforms may run on several runtimes; entropy coding always uses the codec library bitstream",
 };
 
-export const DEVICE = z.enum(["cpu"]).default("cpu").describe("device of the networks; this release supports cpu only");
+export const DEVICE = z.string().min(1).default("cpu").describe("models run on the processor: cpu");
 
 export const MODEL_PARAMS = {
   model: z.enum([...published, ...BUNDLED_NAMES]).default("bmshj2018_hyperprior")
@@ -67,8 +68,10 @@ interface ModelChoice {
   quality: number;
 }
 
-export function modelProblems({ model, metric, pretrained }: ModelChoice): ParameterProblem[] {
-  const problems: ParameterProblem[] = [];
+export function modelProblems(
+  { model, metric, pretrained, device }: ModelChoice & { device?: string },
+): ParameterProblem[] {
+  const problems = checkDevice({ device });
   if (!pretrained) {
     problems.push({
       place: ["pretrained"],

@@ -29,10 +29,11 @@ import {
   PAYLOAD_GUARANTEE,
   synthesiseBatch,
 } from "./_codeclib_steps.ts";
+import { checkDevice } from "../foundation/_pretrained.ts";
 import { DELIVERED_IMAGES } from "../_jpeg_images.ts";
 
 const ENCODER = { backends: INFERENCE, check: modelProblems, models: namedModel };
-const DECODER = { backends: INFERENCE, models: anyModel };
+const DECODER = { backends: INFERENCE, check: checkDevice, models: anyModel };
 const TRANSFORM = { framework: "torch", gradient: "full", trainable_params: false, exportable: true } as const;
 const ENTROPY_CODER = { framework: "torch", gradient: "stop", trainable_params: false, exportable: false } as const;
 

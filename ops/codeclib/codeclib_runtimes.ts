@@ -10,6 +10,7 @@
  *
  * Runtimes differ in their parameters, and some cannot run here. Source: _codeclib_codec.ts.
  */
+import { checkDevice } from "../foundation/_pretrained.ts";
 import {
   dataPlaneParameter,
   defineOperation,
@@ -105,7 +106,7 @@ const OPENVINO: CodecRuntime = {
   id: "openvino",
   title: "OpenVINO",
   bundle: ONNX_BUNDLE,
-  params: { device: z.enum(["CPU"]).default("CPU").describe("device of the networks") },
+  params: { device: z.string().min(1).default("CPU").describe("device of the networks") },
   entropyParams: { torch_device: z.enum(["cpu"]).default("cpu").describe("device of the entropy coder") },
   planned: "The package openvino-node contains no runtime: its installation script downloads one, and svc runs no " +
     "installation scripts; model.codeclib_onnx_* run the same networks",
@@ -147,6 +148,7 @@ function executionOf<T>(runtime: RuntimeName, id: string, work: (context: Contex
   if (planned !== undefined) return plannedFor(runtime, id) as { run(context: Context): Promise<T> };
   return {
     backends: INFERENCE,
+    check: checkDevice,
     ...(open === undefined ? {} : { requires: () => [{ kind: "runtime" as const, id: "onnxruntime-node" }] }),
     run: work,
   };

@@ -1,12 +1,11 @@
 /** Cases of twins besides those of the conformance suite: larger counts, per-symbol noise, sizes with an image measure. */
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
+import aiPhy from "../../../ops/source/ai_phy.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import ofdmChannelEstimator from "../../../ops/estimation/ofdm_channel_estimator.ts";
 import ofdmPilotObservation from "../../../ops/demodulation/ofdm_pilot_observation.ts";
 import channelEstimatorSlot from "../../../ops/estimation/channel_estimator_adapter.ts";
-import channelRealization from "../../../ops/source/ai_phy_channel_realization.ts";
-import pilotPattern from "../../../ops/source/ai_phy_pilot_pattern.ts";
 import pilotObservation from "../../../ops/wireless/pilot_observation.ts";
 import ofdmPilotInsert from "../../../ops/modulation/ofdm_pilot_insert.ts";
 import ofdmWaveform from "../../../ops/modulation/ofdm_waveform.ts";
@@ -17,6 +16,7 @@ import { downlink } from "../../ops/_fixtures/mu_mimo.ts";
 import { runOperation } from "../../ops/harness.ts";
 import { arrayInput, bitsInput, someBits, symbolsInput } from "../../ops/inputs.ts";
 
+const [channelRealization, pilotPattern] = aiPhy;
 const RX = "channel.rx_symbols.complex_numpy";
 /** Values without a pattern, in -scale ... scale. */
 const values = (count: number, scale = 1) =>
