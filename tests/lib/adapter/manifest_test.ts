@@ -5,6 +5,7 @@ import { readAdapter } from "../../../lib/adapter/read_manifest.ts";
 import { moduleSha256 } from "../../../lib/adapter/modules.ts";
 import { sha256Json } from "../../../lib/contract/hash.ts";
 import { FILES, MANIFEST, sha256, withFolder, writeFolder } from "./support.ts";
+import { tables } from "../../support/tables.ts";
 
 Deno.test("a folder in order is read with everything filled in", () =>
   withFolder((folder) => {
@@ -65,103 +66,20 @@ const broken = (change: (text: string) => string, files: Record<string, string> 
   return done.then(() => found);
 };
 
-const CASES: [string, string, (text: string) => string, string, number, Record<string, string>?][] = [
-  [
-    "an unknown field",
-    "adapter_manifest_invalid",
-    (t) => t + "licence: MIT\n",
-    "Cannot find a field named licence",
-    17,
-  ],
-  [
-    "backends of no runner",
-    "adapter_manifest_invalid",
-    (t) => t.replace(/( +)wraps: .*\n/, "$&$1backends: { gpu: [cuda] }\n"),
-    "Cannot find a field named gpu",
-    14,
-  ],
-  ["a missing field", "adapter_manifest_invalid", (t) => t.replace(/version: .*\n/, ""), "version", 1],
-  [
-    "a wrapped contract that is none",
-    "adapter_wraps_unsupported",
-    (t) => t.replace("encode_bits", "encode_bit"),
-    "Cannot wrap",
-    13,
-  ],
-  [
-    "the permission to run",
-    "adapter_permission_unsupported",
-    (t) => t.replace("  env:", "  run: true\n  env:"),
-    "run",
-    8,
-  ],
-  ["all of the network", "adapter_manifest_invalid", (t) => t.replace(/net: .*/, "net: true"), "true", 6],
-  ["a wildcard host", "adapter_manifest_invalid", (t) => t.replace("models.example", "*.example"), "match", 6],
-  ["a module that is not there", "adapter_module_missing", (t) => t.replace("encode.ts,", "encod.ts,"), "encod.ts", 14],
-  [
-    "a module outside",
-    "adapter_module_missing",
-    (t) => t.replace("encode.ts,", "../encode.ts,"),
-    "must be in the folder",
-    14,
-  ],
-  [
-    "a module that is no script",
-    "adapter_module_missing",
-    (t) => t.replace("encode.ts,", "encode.txt,"),
-    "as a module",
-    14,
-    {
-      "encode.txt": "",
-    },
-  ],
-  [
-    "a remote module",
-    "adapter_module_remote",
-    (t) => t.replace("encode.ts,", "https://example.org/x.ts,"),
-    "example.org",
-    14,
-  ],
-  [
-    "a call style of another contract",
-    "adapter_manifest_invalid",
-    (t) => t.replace("array_params", "none"),
-    "style",
-    14,
-  ],
-  [
-    "packed latents",
-    "adapter_manifest_invalid",
-    (t) =>
-      t.replace("encode_bits", "encode_latents").replace("array_params", "array_params, bit_storage: packed_bytes"),
-    "bit_storage",
-    14,
-  ],
-  ["a parameter both fixed and offered", "adapter_manifest_invalid", (t) => t.replace("table:", "level:"), "level", 15],
-  [
-    "a time-out of an hour and more",
-    "adapter_manifest_invalid",
-    (t) => t.replace("timeout_s: 5", "timeout_s: 3601"),
-    "3601",
-    9,
-  ],
-  ["a broken text", "adapter_manifest_invalid", (t) => t.replace('["../weights"]', '["../weights"'), "YAML", 8],
-  ["an imported package", "adapter_module_remote", (t) => t, "npm:zod", 14, { "lib/half.ts": 'import "npm:zod";' }],
-  ["an import that leaves", "adapter_module_missing", (t) => t, "outside", 14, {
-    "lib/half.ts": 'export * from "../../x.ts";',
-  }],
-  ["an import of a file URL", "adapter_module_missing", (t) => t, "outside", 14, {
-    "lib/half.ts": 'const t = await import("file:///etc/passwd", { with: { type: "text" } });',
-  }],
-  ["an import written with escapes", "adapter_module_remote", (t) => t, "npm:zod", 14, {
-    "lib/half.ts": 'import("n\\x70m:zod");',
-  }],
-  ["a bare import", "adapter_module_remote", (t) => t, "lodash", 14, { "lib/half.ts": 'import _ from "lodash";' }],
-];
-for (const [name, code, change, part, line, files] of CASES) {
-  Deno.test(`refuses ${name}, with its line`, async () => {
-    const found = await broken(change, files);
-    const item = found.find((diagnostic) => diagnostic.code === code && diagnostic.message.includes(part));
+interface Case {
+  title: string;
+  code: string;
+  from?: string | RegExp;
+  to?: string;
+  add?: string;
+  message: string;
+  line: number;
+  files?: Record<string, string>;
+}
+for (const { title, code, from, to = "", add = "", message, line, files } of tables(import.meta.url).CASES as Case[]) {
+  Deno.test(`refuses ${title}, with its line`, async () => {
+    const found = await broken((text) => (from === undefined ? text : text.replace(from, to)) + add, files);
+    const item = found.find((diagnostic) => diagnostic.code === code && diagnostic.message.includes(message));
     assert.ok(item, JSON.stringify(found, null, 1));
     assert.equal(item.location?.line, line, JSON.stringify(item));
     assert.equal(item.location?.file, "svc_adapter.yaml");

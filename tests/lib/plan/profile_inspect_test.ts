@@ -4,6 +4,7 @@ import { float } from "../../../lib/contract/value.ts";
 import { inspectProfile } from "../../../lib/plan/profile_inspect.ts";
 import { findProfile, profileCatalogue, PROFILES, type ProfileStage } from "../../../lib/plan/profiles.ts";
 import type { StepDocument } from "../../../lib/recipe/types.ts";
+import { tables } from "../../support/tables.ts";
 
 const step = (id: string, op: string, params = {}): StepDocument => ({ id, op, params, inputs: {} });
 
@@ -89,65 +90,19 @@ Deno.test("every problem is an issue of its own", () => {
   assert.deepEqual(found.issues.map((issue) => issue.code), ["required_step_missing", "required_step_op_invalid"]);
 });
 
-const DECLARATIONS: [string, Value | undefined, string, [string, string][]][] = [
-  ["absent", undefined, "custom", []],
-  ["null", null, "custom", []],
-  ["custom", { id: "custom", version: 1 }, "custom", []],
-  ["custom as a text", "custom", "custom", []],
-  [
-    "based on a standard one",
-    {
-      id: "custom",
-      version: 1,
-      based_on: { id: "layered_digital", version: 1 },
-    },
-    "custom",
-    [],
-  ],
-  ["unknown id", "layered", "invalid", [["execution_profile_unknown", "$.execution_profile"]]],
-  ["unknown version", { id: "layered_digital", version: 2 }, "invalid", [[
-    "execution_profile_unknown",
-    "$.execution_profile.version",
-  ]]],
-  ["version as a float", { id: "layered_digital", version: float(1) }, "invalid", [[
-    "execution_profile_invalid",
-    "$.execution_profile.version",
-  ]]],
-  ["empty id", { id: "" }, "invalid", [["execution_profile_invalid", "$.execution_profile.id"]]],
-  ["foreign key", { id: "custom", colour: 1 }, "invalid", [[
-    "execution_profile_invalid",
-    "$.execution_profile.colour",
-  ]]],
-  ["a number", 3, "invalid", [["execution_profile_invalid", "$.execution_profile"]]],
-  [
-    "based_on of a standard profile",
-    {
-      id: "layered_digital",
-      based_on: { id: "layered_digital", version: 1 },
-    },
-    "invalid",
-    [["execution_profile_invalid", "$.execution_profile.based_on"]],
-  ],
-  ["based_on custom", { id: "custom", based_on: { id: "custom", version: 1 } }, "invalid", [[
-    "execution_profile_invalid",
-    "$.execution_profile.based_on",
-  ]]],
-  [
-    "based_on with a foreign key",
-    {
-      id: "custom",
-      based_on: { id: "layered_digital", version: 1, note: "" },
-    },
-    "invalid",
-    [["execution_profile_invalid", "$.execution_profile.based_on"]],
-  ],
-];
+interface Declaration {
+  title: string;
+  declaration?: Value;
+  status: string;
+  code?: string;
+  path?: string;
+}
 
-for (const [name, declaration, status, issues] of DECLARATIONS) {
-  Deno.test(`declaration, ${name}: ${status}`, () => {
+for (const { title, declaration, status, code, path } of tables(import.meta.url).DECLARATIONS as Declaration[]) {
+  Deno.test(`declaration, ${title}: ${status}`, () => {
     const found = inspectProfile(declaration, []);
     assert.equal(found.status, status);
-    assert.deepEqual(codes(found), issues);
+    assert.deepEqual(codes(found), code === undefined ? [] : [[code, path]]);
     for (const issue of found.issues) assert.ok(issue.hint);
   });
 }
