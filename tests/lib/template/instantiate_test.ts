@@ -27,6 +27,9 @@ import {
   TEXTS,
   WITH_PLANNED,
 } from "./_setup.ts";
+import { tables } from "../../support/tables.ts";
+
+const DATA = tables(import.meta.url);
 
 const compiled = (text: string) =>
   compileRecipe(readRecipeText(text, { file: "starter.yaml" }).value, { mode: "strict", registry });
@@ -190,85 +193,12 @@ const REFUSED: [
   id: string,
   overrides: unknown,
   found: [code: string, path: string, hint: RegExp | null][],
-][] = [
-  ["overrides that are a list", CODEC, [], [["template_override_invalid", "$", /Give step_params/]]],
-  ["an unknown member", CODEC, { overrides: {} }, [["template_override_invalid", "$.overrides", /Known: step_params/]]],
-  ["a misspelt member", CODEC, { nam: "x" }, [["template_override_invalid", "$.nam", /Did you mean name\?/]]],
-  ["a name that is not trimmed", CODEC, { name: " a" }, [["template_override_invalid", "$.name", /Trim/]]],
-  ["an empty name", CODEC, { name: "" }, [["template_override_invalid", "$.name", /Leave name out/]]],
-  ["a name that is null", CODEC, { name: null }, [["template_override_invalid", "$.name", /Give a text/]]],
-  ["a description that ends in a line break", CODEC, { description: "a\n" }, [[
-    "template_override_invalid",
-    "$.description",
-    /Trim/,
-  ]]],
-  ["step parameters that are a text", CODEC, { step_params: "x" }, [[
-    "template_override_invalid",
-    "$.step_params",
-    /Map step ids/,
-  ]]],
-  ["parameters that are a list", CODEC, { step_params: { data: [] } }, [[
-    "template_override_invalid",
-    "$.step_params.data",
-    /Map parameter names/,
-  ]]],
-  ["a value that is no JSON", CODEC, { step_params: { data: { crop_size: NaN } } }, [[
-    "recipe_json_value_invalid",
-    "$.step_params.data.crop_size",
-    /finite/,
-  ]]],
-  ["an unknown step", CODEC, { step_params: { sendr: { quality: 50 } } }, [[
-    "template_step_unknown",
-    "$.step_params.sendr",
-    /Did you mean sender\?/,
-  ]]],
-  ["an unknown parameter", CODEC, { step_params: { sender: { qualty: 50 } } }, [[
-    "template_param_unknown",
-    "$.step_params.sender.qualty",
-    /Did you mean quality\?/,
-  ]]],
-  ["a step's own fields", CODEC, { step_params: { sender: { op: "model.text_utf8_encode", inputs: {} } } }, [
-    ["template_param_unknown", "$.step_params.sender.op", null],
-    ["template_param_unknown", "$.step_params.sender.inputs", null],
-  ]],
-  ["a value of another type", CODEC, { step_params: { sender: { quality: "high" } } }, [[
-    "operation_params_schema_invalid",
-    "$.step_params.sender.quality",
-    /Give an integer/,
-  ]]],
-  ["a float for an integer", CODEC, { step_params: { sender: { quality: float(50) } } }, [[
-    "operation_params_schema_invalid",
-    "$.step_params.sender.quality",
-    /Write 50, without/,
-  ]]],
-  ["a value out of range", CODEC, { step_params: { sender: { quality: 101 } } }, [[
-    "operation_params_schema_invalid",
-    "$.step_params.sender.quality",
-    /at most 100/,
-  ]]],
-  ["a name of a sample that is not there", CODEC, { step_params: { data: { image_ids: "coffe" } } }, [[
-    "params_invalid",
-    "$.step_params.data.image_ids",
-    /Did you mean coffee\?/,
-  ]]],
-  ["everything at once", PROTECTED, {
-    colour: "red",
-    name: " ",
-    step_params: { nowhere: {}, channel_encoder: { facto: 3, factor: 0 }, modulator: { modulation: "qpks" } },
-  }, [
-    ["template_override_invalid", "$.colour", null],
-    ["template_override_invalid", "$.name", null],
-    ["template_step_unknown", "$.step_params.nowhere", null],
-    ["template_param_unknown", "$.step_params.channel_encoder.facto", /factor/],
-    ["operation_params_schema_invalid", "$.step_params.channel_encoder.factor", /above 0/],
-    ["operation_params_schema_invalid", "$.step_params.modulator.modulation", /Did you mean qpsk\?/],
-  ]],
-];
+][] = DATA.REFUSED;
 
 for (const [name, id, overrides, expected] of REFUSED) {
   Deno.test(`refused and left without a trace: ${name}`, () =>
     inProject({}, async (options) => {
-      const error = await refusal(instantiateTemplate(id, overrides, options));
+      const error = await refusal(instantiateTemplate(id === "CODEC" ? CODEC : PROTECTED, overrides, options));
       assert.equal(error.code, "template_override_invalid");
       const errors = error.diagnostics.filter(({ severity }) => severity === "error");
       for (const [code, path, hint] of expected) {
