@@ -11,7 +11,7 @@ import {
   dataPlaneParameter,
   type InputArtifact,
   type JsonObject,
-  type Progress,
+  type Surroundings,
   SvcError,
   z,
 } from "./api.ts";
@@ -143,11 +143,6 @@ function budgetBytes(params: BudgetParams, pixels: number): number | undefined {
   if (channel_uses_per_pixel === undefined) return undefined;
   const uses = Math.floor(channel_uses_per_pixel * pixels);
   return Math.floor(Math.floor(uses * BITS_PER_SYMBOL[modulation] * code_rate) / 8);
-}
-
-interface Surroundings {
-  progress: Progress;
-  cancellation: Cancellation;
 }
 
 /** One codec, by its operation's parameters. */

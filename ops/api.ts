@@ -3,7 +3,7 @@
  * Artifact kinds stand in lib/contract/kinds.ts, signal processing in lib/numeric.
  */
 import { defineOperation as define } from "../lib/contract/define.ts";
-import type { Operation, OperationDefinition, Outputs, Ports } from "../lib/contract/operation.ts";
+import type { Operation, OperationDefinition, Outputs, Ports, RunContext } from "../lib/contract/operation.ts";
 import type { z } from "../lib/contract/zod.ts";
 
 export { z } from "../lib/contract/zod.ts";
@@ -63,6 +63,9 @@ export const defineOperation = <
   Params extends z.ZodObject = z.ZodObject,
 >(definition: BuiltInDefinition<In, Opt, Out, Params>): Operation =>
   define({ threadSafe: true, ...definition } as OperationDefinition<In, Opt, Out, Params>);
+
+/** What a batch needs of the context of its step. */
+export type Surroundings = Pick<RunContext<Ports, Ports, z.ZodObject>, "progress" | "cancellation">;
 
 /** Metadata of a parameter: the unit that is shown beside its field. */
 export const shownIn = (unit: string) => ({ "x-svc-ui": { unit } });

@@ -13,15 +13,14 @@
  * transformers for high-resolution image synthesis", CVPR 2021 (vector-quantised).
  */
 import {
-  type Cancellation,
   type InputArtifact,
   isObject,
   type JsonObject,
   type ModelRequest,
   type ModelSession,
   type NamedModel,
-  type Progress,
   sha256Json,
+  type Surroundings,
   SvcError,
   z,
 } from "../api.ts";
@@ -53,11 +52,6 @@ export const autoencoderModel =
     revision,
     files: [ENCODER, DECODER, ...(quantised ? [CODEBOOK] : [])],
   }];
-
-interface Surroundings {
-  progress: Progress;
-  cancellation: Cancellation;
-}
 
 /** Latents [C, h, w] of one image, before scaling or quantisation. */
 interface Coded {

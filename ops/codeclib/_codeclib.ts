@@ -8,7 +8,6 @@
 import {
   type InputArtifact,
   isObject,
-  type JsonObject,
   type ModelRequest,
   type NamedModel,
   type ParameterProblem,
@@ -90,7 +89,7 @@ export function modelProblems(
 }
 
 /** The quality level of a model for given parameters. */
-export function rungOf(
+export function qualityOf(
   { model, quality, vbr_scale_index, vbr_stage }: ModelChoice & { vbr_scale_index?: number; vbr_stage?: number },
 ): number {
   return model.endsWith("_vbr") && vbr_stage === 2 ? vbr_scale_index ?? quality : quality;
@@ -133,19 +132,17 @@ export async function openCodec(find: (role: string) => NamedModel, name: string
   throw new SvcError("artifact_manifest_invalid", `Cannot use the tables of ${codec.tables.model} as those of ${name}`);
 }
 
+/** Metadata for a decoder. */
 export interface CodecFacts {
   model: string;
   metric: string;
-  rung: number;
-  padToMultiple: number;
-  stateSha256: string;
+  /** Quality, or the level of a variable-rate model. */
+  quality: number;
+  pad_to_multiple: number;
+  model_state_sha256: string;
 }
 
 export const FACTS = "codeclib";
-
-export function factsMetadata({ model, metric, rung, padToMultiple, stateSha256 }: CodecFacts): JsonObject {
-  return { model, metric, quality: rung, pad_to_multiple: padToMultiple, model_state_sha256: stateSha256 };
-}
 
 /** @throws SvcError `input_metadata_missing` for an artifact without the metadata of a learned codec */
 export function factsOf({ metadata }: InputArtifact): CodecFacts {
@@ -159,15 +156,14 @@ export function factsOf({ metadata }: InputArtifact): CodecFacts {
       hint: "Wire the output of a learned codec of svc",
     });
   }
-  const rung = quality as number, padToMultiple = pad_to_multiple as number;
-  return { model, metric, rung, padToMultiple, stateSha256: model_state_sha256 };
+  return { model, metric, quality: Number(quality), pad_to_multiple: Number(pad_to_multiple), model_state_sha256 };
 }
 
 /** @throws SvcError `artifact_hash_mismatch` for an artifact of another state of the model */
-export function checkState(codec: Codec, { stateSha256 }: Pick<CodecFacts, "stateSha256">): void {
-  if (codec.stateSha256 === stateSha256) return;
+export function checkState(codec: Codec, required: string): void {
+  if (codec.stateSha256 === required) return;
   throw new SvcError("artifact_hash_mismatch", `Cannot use ${codec.tables.model}: its state is not the required one`, {
-    hint: `Its state is ${codec.stateSha256}, required is ${stateSha256}`,
+    hint: `Its state is ${codec.stateSha256}, required is ${required}`,
   });
 }
 

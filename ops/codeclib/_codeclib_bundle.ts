@@ -2,7 +2,6 @@
 import {
   type InputArtifact,
   isObject,
-  type JsonObject,
   type ModelSession,
   type NamedModel,
   type OutputArtifact,
@@ -17,33 +16,18 @@ export const PROVIDER = z.enum(["CPUExecutionProvider"]).default("CPUExecutionPr
   .describe("execution provider; this release supports the CPU only");
 
 /** The codec's record in `bundle.json`. */
-export interface BundledCodec {
-  model: string;
-  metric: string;
-  /** Quality, or quality level of a variable-rate model. */
-  rung: number;
+export type BundledCodec = Omit<CodecFacts, "pad_to_multiple"> & {
   opset: number;
   /** Image size of the export; the networks accept any multiple of their reduction. */
-  height: number;
-  width: number;
-  stateSha256: string;
-}
+  export_height: number;
+  export_width: number;
+};
 
 /** The files of a selected model, with checked hashes, and the document. */
 export async function bundleOf(model: NamedModel, codec: BundledCodec): Promise<OutputArtifact> {
   const files: Record<string, Uint8Array> = {};
   for (const name of [TABLES, ...NETWORKS]) files[name] = await model.read(name);
-  const { model: name, metric, rung, opset, height, width, stateSha256 } = codec;
-  const document: JsonObject = {
-    model: name,
-    metric,
-    quality: rung,
-    opset,
-    export_height: height,
-    export_width: width,
-    model_state_sha256: stateSha256,
-  };
-  return { json: { kind: "model.onnx.bundle", schema_version: 1, codec: document }, files };
+  return { json: { kind: "model.onnx.bundle", schema_version: 1, codec }, files };
 }
 
 /**
@@ -54,11 +38,9 @@ export async function bundleOf(model: NamedModel, codec: BundledCodec): Promise<
 export async function openBundle(
   input: InputArtifact,
   openGraph: (bytes: Uint8Array) => Promise<ModelSession>,
-): Promise<{ codec: Codec; stated: BundledCodec }> {
+): Promise<{ codec: Codec; quality: number; metric: string }> {
   const { codec: stated, files: digests } = input.json();
-  const { model, metric, quality, opset, export_height, export_width, model_state_sha256 } = isObject(stated)
-    ? stated
-    : {};
+  const { model, metric, quality, model_state_sha256 } = isObject(stated) ? stated : {};
   const fileOf = (name: string) => {
     const content = input.files?.get(name);
     if (content !== undefined) return content;
@@ -80,17 +62,8 @@ export async function openBundle(
       return isObject(digest) ? String(digest.sha256) : "";
     },
   });
-  const facts: BundledCodec = {
-    model: model as string,
-    metric: metric as string,
-    rung: quality as number,
-    opset: Number(opset),
-    height: Number(export_height),
-    width: Number(export_width),
-    stateSha256: String(model_state_sha256),
-  };
-  checkState(codec, facts);
-  return { codec, stated: facts };
+  checkState(codec, String(model_state_sha256));
+  return { codec, quality: Number(quality), metric: String(metric) };
 }
 
 /** @throws SvcError `artifact_hash_mismatch` for an artifact of another model */
@@ -100,5 +73,5 @@ export function checkMadeBy(codec: Codec, facts: CodecFacts): void {
       hint: "Export the codec that the encoder used",
     });
   }
-  checkState(codec, facts);
+  checkState(codec, facts.model_state_sha256);
 }

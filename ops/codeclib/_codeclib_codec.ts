@@ -80,41 +80,41 @@ export class Codec {
   }
 
   /** The quantisation step of a quality. @throws SvcError `params_invalid` for an unknown quality */
-  step(rung: number): number {
-    const step = this.tables.steps.get(String(rung));
+  step(quality: number): number {
+    const step = this.tables.steps.get(String(quality));
     if (step !== undefined) return step;
-    throw new SvcError("params_invalid", `Cannot run ${this.tables.model} at quality ${rung}: it has no such step`, {
+    throw new SvcError("params_invalid", `Cannot run ${this.tables.model} at quality ${quality}: it has no such step`, {
       hint: `It has ${[...this.tables.steps.keys()].join(", ")}`,
     });
   }
 
-  async analyse(batch: ImageBatch, index: number, rung: number, padToMultiple: number): Promise<Latents> {
+  async analyse(batch: ImageBatch, index: number, quality: number, padToMultiple: number): Promise<Latents> {
     const planes = padded(planesOf(one(batch, index)), this.padding(padToMultiple));
-    const { latents } = await this.run("analysis.onnx", { images: planes, step: stepArray(this.step(rung)) });
+    const { latents } = await this.run("analysis.onnx", { images: planes, step: stepArray(this.step(quality)) });
     const [, channels, rows, columns] = latents.shape;
     this.checkChannels(channels);
     return { data: latents.data as Float32Array, rows, columns };
   }
 
-  async synthesise(latents: Latents, rung: number, form: PictureForm): Promise<ImageBatch> {
-    const feeds = { latents: this.latentArray(latents), step: stepArray(this.step(rung)) };
+  async synthesise(latents: Latents, quality: number, form: PictureForm): Promise<ImageBatch> {
+    const feeds = { latents: this.latentArray(latents), step: stepArray(this.step(quality)) };
     const { images } = await this.run("synthesis.onnx", feeds);
     return picturesOf(images, form);
   }
 
-  async encode(latents: Latents, rung: number): Promise<Uint8Array> {
+  async encode(latents: Latents, quality: number): Promise<Uint8Array> {
     const { tables } = this;
     const { hyper_latents } = await this.run("hyper_analysis.onnx", { latents: this.latentArray(latents) });
     const z = Int32Array.from(hyper_latents.data as Float32Array, (value) => Math.round(value));
     const [, channels, rows, columns] = hyper_latents.shape, shape: Shape = [channels, rows, columns];
-    const { mean, indexes } = await this.gaussians(z, shape, rung, latents);
+    const { mean, indexes } = await this.gaussians(z, shape, quality, latents);
     const k = Int32Array.from(latents.data, (value, at) => Math.round(value - mean[at]));
     const coder = new RangeEncoder();
     encodeIntegers(coder, z, channelsOf(shape), tables.hyper);
     encodeIntegers(coder, k, indexes, tables.latent);
     const body = coder.finish(), bytes = new Uint8Array(HEAD_BYTES + body.length);
     const view = new DataView(bytes.buffer);
-    view.setUint8(0, rung);
+    view.setUint8(0, quality);
     view.setUint16(1, this.parameterCheck(indexes, latents));
     view.setUint16(3, symbolCheck(z, k));
     bytes.set(body, HEAD_BYTES);
@@ -129,16 +129,16 @@ export class Codec {
   async decode(
     bytes: Uint8Array,
     size: { height: number; width: number },
-    { rung, padToMultiple }: { rung: number; padToMultiple: number },
+    { quality, pad_to_multiple }: { quality: number; pad_to_multiple: number },
   ): Promise<Latents> {
     const damaged = (why: string) => new SvcError("image_payload_invalid", `Cannot decode an image: ${why}`);
     if (bytes.length < HEAD_BYTES) throw damaged("it is truncated");
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (view.getUint8(0) !== rung) throw damaged(`its quality is not ${rung}`);
-    const { rows, columns, shape } = this.shapes(size, padToMultiple);
+    if (view.getUint8(0) !== quality) throw damaged(`its quality is not ${quality}`);
+    const { rows, columns, shape } = this.shapes(size, pad_to_multiple);
     const coder = new RangeDecoder(bytes.subarray(HEAD_BYTES));
     const z = decodeIntegers(coder, channelsOf(shape), this.tables.hyper);
-    const { mean, indexes } = await this.gaussians(z, shape, rung, { rows, columns });
+    const { mean, indexes } = await this.gaussians(z, shape, quality, { rows, columns });
     if (view.getUint16(1) !== this.parameterCheck(indexes, { rows, columns })) {
       throw damaged("the tables of its latents differ from the encoder's: damage, or another model or runtime");
     }
@@ -165,13 +165,13 @@ export class Codec {
   private async gaussians(
     z: Int32Array,
     shape: Shape,
-    rung: number,
+    quality: number,
     { rows, columns }: Pick<Latents, "rows" | "columns">,
   ): Promise<{ mean: Float32Array; indexes: Uint8Array }> {
     const { tables } = this;
     const { mean, log_scale } = await this.run("hyper_synthesis.onnx", {
       hyper_latents: ndarray("float32", Float32Array.from(z), [1, ...shape]),
-      step: stepArray(this.step(rung)),
+      step: stepArray(this.step(quality)),
     });
     const [, channels, height, width] = mean.shape;
     this.checkChannels(channels);

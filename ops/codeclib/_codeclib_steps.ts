@@ -1,11 +1,10 @@
 /** Steps of the learned-codec operations for batches, with a selected model or a bundle. */
 import {
-  type Cancellation,
   type InputArtifact,
   type JsonObject,
   type Metrics,
   type OutputArtifact,
-  type Progress,
+  type Surroundings,
   SvcError,
   z,
 } from "../api.ts";
@@ -17,11 +16,19 @@ import {
   readImagePayload,
   type WireFormat,
 } from "../../lib/artifact/image_payload.ts";
-import { bitsArtifact, bitsOf, imageAt, type ImageBatch, imagesArtifact, travel } from "../../lib/artifact/values.ts";
+import {
+  bitsArtifact,
+  bitsOf,
+  imageAt,
+  type ImageBatch,
+  imagesArtifact,
+  imagesOf,
+  travel,
+} from "../../lib/artifact/values.ts";
 import { unpackBits } from "../../lib/numeric/array/bit_packing.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { DELIVERY_KEYS, deliveryMetadata, ImageBatchWriter } from "../_jpeg_images.ts";
-import { FACTS, factsMetadata, factsOf, formOf, joinLatents, latentsOf, lostItems } from "./_codeclib.ts";
+import { type CodecFacts, FACTS, factsOf, formOf, joinLatents, latentsOf, lostItems } from "./_codeclib.ts";
 import { Codec, type Latents } from "./_codeclib_codec.ts";
 
 export const INFERENCE = { benchmark_run: ["python"], dataset_capture: ["python"] };
@@ -43,23 +50,12 @@ export const PAYLOAD_GUARANTEE = [
   "source_item_counts",
 ];
 
-interface Surroundings {
-  progress: Progress;
-  cancellation: Cancellation;
-}
+type Analysis = Pick<CodecFacts, "quality" | "metric" | "pad_to_multiple">;
 
-export const around = ({ progress, cancellation }: Surroundings): Surroundings => ({ progress, cancellation });
-
-interface Analysis extends Surroundings {
-  rung: number;
-  metric: string;
-  padToMultiple: number;
-}
-
-function madeBy(codec: Codec, batch: ImageBatch, { rung, metric, padToMultiple }: Analysis): JsonObject {
+function madeBy(codec: Codec, batch: ImageBatch, { quality, metric, pad_to_multiple }: Analysis): JsonObject {
   const { tables: { model }, stateSha256 } = codec;
   return {
-    [FACTS]: factsMetadata({ model, metric, rung, padToMultiple, stateSha256 }),
+    [FACTS]: { model, metric, quality, pad_to_multiple, model_state_sha256: stateSha256 },
     image_count: batch.count,
     image_height: batch.height,
     image_width: batch.width,
@@ -86,47 +82,48 @@ async function forEachPicture<T>(
 
 export async function analyseBatch(
   codec: Codec,
-  batch: ImageBatch,
-  metadata: JsonObject,
+  images: InputArtifact,
   options: Analysis & { quantize: boolean },
+  surroundings: Surroundings,
 ): Promise<{ outputs: { latents: OutputArtifact } }> {
+  const batch = imagesOf(images);
   const items = await forEachPicture(
     batch.count,
     "analyse",
-    options,
-    (index) => codec.analyse(batch, index, options.rung, options.padToMultiple),
+    surroundings,
+    (index) => codec.analyse(batch, index, options.quality, options.pad_to_multiple),
   );
   const { data, shape } = joinLatents(items, codec.tables.latentChannels);
   if (options.quantize) data.forEach((value, at) => data[at] = Math.round(value) + 0);
   const facts = { ...madeBy(codec, batch, options), latents_quantized: options.quantize };
-  return {
-    outputs: { latents: { array: ndarray("float32", data, shape), metadata: travel(metadata, facts, DELIVERY_KEYS) } },
-  };
+  const metadata = travel(images.metadata, facts, DELIVERY_KEYS);
+  return { outputs: { latents: { array: ndarray("float32", data, shape), metadata } } };
 }
 
 export async function synthesiseBatch(
   codec: Codec,
   input: InputArtifact,
-  options: Surroundings & { onError: "fail" | "zeros" },
+  onError: "fail" | "zeros",
+  surroundings: Surroundings,
 ) {
-  const form = formOf(input), { rung } = factsOf(input), lost = lostItems(input);
+  const form = formOf(input), { quality } = factsOf(input), lost = lostItems(input);
   const items = latentsOf(input, codec.tables.latentChannels), writer = new ImageBatchWriter(form);
-  const delivered = await forEachPicture(form.count, "synthesise", options, async (index) => {
+  const delivered = await forEachPicture(form.count, "synthesise", surroundings, async (index) => {
     const why = lost.has(index)
       ? "it was lost in transmission"
       : items[index].data.every(Number.isFinite)
       ? null
       : "its latents are not finite";
     if (why === null) {
-      imageAt(writer.batch, index).set((await codec.synthesise(items[index], rung, form)).data);
-    } else if (options.onError === "fail") {
+      imageAt(writer.batch, index).set((await codec.synthesise(items[index], quality, form)).data);
+    } else if (onError === "fail") {
       throw new SvcError("boundary_value_invalid", `Cannot decode image ${index}: ${why}`, {
         hint: "Set on_error: zeros to get black images instead",
       });
     }
     return why === null;
   });
-  const kept = travel(input.metadata, { ...deliveryMetadata(delivered), on_error: options.onError }, [
+  const kept = travel(input.metadata, { ...deliveryMetadata(delivered), on_error: onError }, [
     ...PAYLOAD_KEYS,
     ...LATENT_KEYS,
     "image_dtype",
@@ -144,7 +141,7 @@ export async function entropyEncodeBatch(codec: Codec, input: InputArtifact, sur
     form.count,
     "encode",
     surroundings,
-    (index) => codec.encode(items[index], facts.rung),
+    (index) => codec.encode(items[index], facts.quality),
   );
   const removed = [...DELIVERY_KEYS, ...LATENT_KEYS];
   return payload(coded, form, travel(input.metadata, {}, removed), "compact_binary_v1");
@@ -152,17 +149,19 @@ export async function entropyEncodeBatch(codec: Codec, input: InputArtifact, sur
 
 export async function encodeBatch(
   codec: Codec,
-  batch: ImageBatch,
-  metadata: JsonObject,
-  options: Analysis & { wireFormat: WireFormat },
+  images: InputArtifact,
+  options: Analysis & { wire_format: WireFormat },
+  surroundings: Surroundings,
 ) {
+  const batch = imagesOf(images), { quality, pad_to_multiple } = options;
   const coded = await forEachPicture(
     batch.count,
     "encode",
-    options,
-    async (index) => codec.encode(await codec.analyse(batch, index, options.rung, options.padToMultiple), options.rung),
+    surroundings,
+    async (index) => codec.encode(await codec.analyse(batch, index, quality, pad_to_multiple), quality),
   );
-  return payload(coded, batch, travel(metadata, madeBy(codec, batch, options), DELIVERY_KEYS), options.wireFormat);
+  const metadata = travel(images.metadata, madeBy(codec, batch, options), DELIVERY_KEYS);
+  return payload(coded, batch, metadata, options.wire_format);
 }
 
 function payload(
@@ -194,14 +193,15 @@ function payload(
 async function latentsOfPayload(
   codec: Codec,
   input: InputArtifact,
-  options: Surroundings & { onError: string },
+  onError: string,
+  surroundings: Surroundings,
 ): Promise<(Latents | SvcError)[]> {
   const form = formOf(input), facts = factsOf(input);
   const items = readImagePayload(bitsOf(input), input.metadata, "codeclib");
-  return await forEachPicture(form.count, "decode", options, async (index) => {
+  return await forEachPicture(form.count, "decode", surroundings, async (index) => {
     const item = items[index];
     const latents = item instanceof SvcError ? item : await codec.decode(item.data, form, facts).catch(keep);
-    if (latents instanceof SvcError && options.onError === "fail") throw latents;
+    if (latents instanceof SvcError && onError === "fail") throw latents;
     return latents;
   });
 }
@@ -216,11 +216,12 @@ function keep(error: unknown): SvcError {
 export async function entropyDecodeBatch(
   codec: Codec,
   input: InputArtifact,
-  options: Surroundings & { onError: "fail" | "zeros" },
+  onError: "fail" | "zeros",
+  surroundings: Surroundings,
 ): Promise<{ outputs: { latents: OutputArtifact } }> {
-  const form = formOf(input), { padToMultiple } = factsOf(input);
-  const decoded = await latentsOfPayload(codec, input, options);
-  const zeros = codec.zeros(form, padToMultiple);
+  const form = formOf(input), { pad_to_multiple } = factsOf(input);
+  const decoded = await latentsOfPayload(codec, input, onError, surroundings);
+  const zeros = codec.zeros(form, pad_to_multiple);
   const { data, shape } = joinLatents(
     decoded.map((each) => each instanceof SvcError ? zeros : each),
     codec.tables.latentChannels,
@@ -229,21 +230,21 @@ export async function entropyDecodeBatch(
   const size = Object.fromEntries(
     ["image_height", "image_width", "image_channels"].map((key) => [key, input.metadata[key]]),
   );
-  const metadata = travel(input.metadata, { ...deliveryMetadata(delivered), on_error: options.onError }, PAYLOAD_KEYS);
+  const metadata = travel(input.metadata, { ...deliveryMetadata(delivered), on_error: onError }, PAYLOAD_KEYS);
   return { outputs: { latents: { array: ndarray("float32", data, shape), metadata: { ...metadata, ...size } } } };
 }
 
-export async function decodeBatch(codec: Codec, input: InputArtifact, options: Surroundings & { onError: string }) {
-  const form = formOf(input), { rung } = factsOf(input);
-  const decoded = await latentsOfPayload(codec, input, options);
+export async function decodeBatch(codec: Codec, input: InputArtifact, onError: string, surroundings: Surroundings) {
+  const form = formOf(input), { quality } = factsOf(input);
+  const decoded = await latentsOfPayload(codec, input, onError, surroundings);
   const writer = new ImageBatchWriter(form);
-  const black = options.onError === "zeros" || options.onError === "erasure";
+  const black = onError === "zeros" || onError === "erasure";
   for (const [index, latents] of decoded.entries()) {
     if (latents instanceof SvcError) writer.fill(index, black ? "zeros" : "grey");
-    else imageAt(writer.batch, index).set((await codec.synthesise(latents, rung, form)).data);
+    else imageAt(writer.batch, index).set((await codec.synthesise(latents, quality, form)).data);
   }
   const delivered = decoded.map((each) => !(each instanceof SvcError));
-  const kept = travel(input.metadata, { ...deliveryMetadata(delivered), on_error: options.onError }, [
+  const kept = travel(input.metadata, { ...deliveryMetadata(delivered), on_error: onError }, [
     ...PAYLOAD_KEYS,
     "image_dtype",
   ]);

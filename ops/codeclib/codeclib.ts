@@ -1,7 +1,6 @@
 /** A learned codec with a selected model: one step, or transform and entropy coder apart. Source: _codeclib_codec.ts. */
 import { IMAGES, LATENTS, PAYLOAD_BITS, PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
 import { dataPlaneParameter, defineOperation, type InputArtifact, type NamedModel, SvcError, z } from "../api.ts";
-import { imagesOf } from "../../lib/artifact/values.ts";
 import {
   anyModel,
   checkState,
@@ -13,13 +12,12 @@ import {
   namedModel,
   openCodec,
   PAD_TO_MULTIPLE,
-  rungOf,
+  qualityOf,
   VARIABLE_RATE_PARAMS,
 } from "./_codeclib.ts";
 import type { Codec } from "./_codeclib_codec.ts";
 import {
   analyseBatch,
-  around,
   decodeBatch,
   encodeBatch,
   entropyDecodeBatch,
@@ -40,7 +38,7 @@ const ENTROPY_CODER = { framework: "torch", gradient: "stop", trainable_params: 
 /** The codec that made an artifact. @throws SvcError `artifact_hash_mismatch` for another state of the model */
 async function codecOf({ model }: { model(role: string): NamedModel }, made: InputArtifact): Promise<Codec> {
   const facts = factsOf(made), codec = await openCodec(model, facts.model);
-  checkState(codec, facts);
+  checkState(codec, facts.model_state_sha256);
   return codec;
 }
 
@@ -78,14 +76,8 @@ const encode = defineOperation({
     const { inputs: { images }, params, model } = context;
     const codec = await openCodec(model, params.model);
     const { expected_model_state_sha256: stateSha256 } = params;
-    if (stateSha256 !== "") checkState(codec, { stateSha256 });
-    return await encodeBatch(codec, imagesOf(images), images.metadata, {
-      ...around(context),
-      rung: rungOf(params),
-      metric: params.metric,
-      padToMultiple: params.pad_to_multiple,
-      wireFormat: params.wire_format,
-    });
+    if (stateSha256 !== "") checkState(codec, stateSha256);
+    return await encodeBatch(codec, images, { ...params, quality: qualityOf(params) }, context);
   },
 });
 
@@ -115,7 +107,7 @@ const decode = defineOperation({
   ...DECODER,
   async run(context) {
     const { inputs: { bits }, params } = context;
-    return await decodeBatch(await codecOf(context, bits), bits, { ...around(context), onError: params.on_error });
+    return await decodeBatch(await codecOf(context, bits), bits, params.on_error, context);
   },
 });
 
@@ -146,13 +138,8 @@ const analysisEncode = defineOperation({
   async run(context) {
     const { inputs, params, model } = context;
     const codec = await openCodec(model, params.model);
-    return await analyseBatch(codec, imagesOf(inputs.images), inputs.images.metadata, {
-      ...around(context),
-      rung: rungOf(params),
-      metric: params.metric,
-      padToMultiple: params.pad_to_multiple,
-      quantize: params.quantize_latents,
-    });
+    const options = { ...params, quality: qualityOf(params), quantize: params.quantize_latents };
+    return await analyseBatch(codec, inputs.images, options, context);
   },
 });
 
@@ -177,7 +164,7 @@ const synthesisDecode = defineOperation({
   ...DECODER,
   async run(context) {
     const { inputs: { latents }, params } = context, codec = await codecOf(context, latents);
-    return await synthesiseBatch(codec, latents, { ...around(context), onError: params.on_error });
+    return await synthesiseBatch(codec, latents, params.on_error, context);
   },
 });
 
@@ -206,11 +193,11 @@ const entropyEncode = defineOperation({
     const { inputs: { latents }, params } = context;
     const facts = factsOf(latents), stated = `${params.model} ${params.metric}`;
     // The quality level of a variable-rate model comes from the analysis.
-    const sameRate = facts.model.endsWith("_vbr") || facts.rung === params.quality;
+    const sameRate = facts.model.endsWith("_vbr") || facts.quality === params.quality;
     if (`${facts.model} ${facts.metric}` !== stated || !sameRate) {
       throw new SvcError(
         "params_conflict",
-        `Cannot code latents of ${facts.model}, quality ${facts.rung}, as ${params.model}, quality ${params.quality}`,
+        `Cannot code latents of ${facts.model}, quality ${facts.quality}, as ${params.model}, quality ${params.quality}`,
         { hint: "Set the model, metric and quality of the analysis" },
       );
     }
@@ -242,7 +229,7 @@ const entropyDecode = defineOperation({
   ...DECODER,
   async run(context) {
     const { inputs: { bits }, params } = context, codec = await codecOf(context, bits);
-    return await entropyDecodeBatch(codec, bits, { ...around(context), onError: params.on_error });
+    return await entropyDecodeBatch(codec, bits, params.on_error, context);
   },
 });
 

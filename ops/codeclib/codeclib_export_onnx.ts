@@ -18,7 +18,7 @@ import {
   namedModel,
   openCodec,
   PAD_TO_MULTIPLE,
-  rungOf,
+  qualityOf,
   VARIABLE_RATE_PARAMS,
 } from "./_codeclib.ts";
 import { bundleOf } from "./_codeclib_bundle.ts";
@@ -44,7 +44,7 @@ export default defineOperation({
   check: modelProblems,
   models: namedModel,
   async run({ inputs, params, model, openGraph }) {
-    const named = model(params.model), codec = await openCodec(model, params.model), rung = rungOf(params);
+    const named = model(params.model), codec = await openCodec(model, params.model), quality = qualityOf(params);
     for (const network of NETWORKS) {
       const { opset } = await named.open(network);
       if (opset !== params.opset) {
@@ -62,15 +62,15 @@ export default defineOperation({
         hint: `Sides must be multiples of ${hyperReduction}`,
       });
     }
-    codec.step(rung);
+    codec.step(quality);
     const bundle = await bundleOf(named, {
       model: name,
       metric,
-      rung,
+      quality,
       opset: params.opset,
-      height,
-      width,
-      stateSha256,
+      export_height: height,
+      export_width: width,
+      model_state_sha256: stateSha256,
     });
     if (params.validate_export) {
       const picture = {
@@ -82,10 +82,10 @@ export default defineOperation({
         data: new Float32Array(3 * height * width).fill(0.5),
       };
       const copy = await codec.reopened(bundle.files!, openGraph);
-      const options = { rung, padToMultiple: hyperReduction };
-      const bytes = await copy.encode(await copy.analyse(picture, 0, rung, hyperReduction), rung);
+      const options = { quality, pad_to_multiple: hyperReduction };
+      const bytes = await copy.encode(await copy.analyse(picture, 0, quality, hyperReduction), quality);
       // The checksums detect a difference between both decodings.
-      await copy.synthesise(await codec.decode(bytes, picture, options), rung, picture);
+      await copy.synthesise(await codec.decode(bytes, picture, options), quality, picture);
     }
     return { outputs: { model: bundle } };
   },

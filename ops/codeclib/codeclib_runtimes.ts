@@ -31,7 +31,6 @@ import {
   PAYLOAD_BITS,
   PAYLOAD_OR_BITS,
 } from "../../lib/contract/kinds.ts";
-import { imagesOf } from "../../lib/artifact/values.ts";
 import { executed } from "../_backends.ts";
 import { DELIVERED_IMAGES } from "../_jpeg_images.ts";
 import {
@@ -47,7 +46,6 @@ import {
 import { checkMadeBy, openBundle, PROVIDER } from "./_codeclib_bundle.ts";
 import {
   analyseBatch,
-  around,
   entropyDecodeBatch,
   entropyEncodeBatch,
   FAIL_OR_ZEROS,
@@ -187,14 +185,9 @@ function analysisOf(runtime: RuntimeName): Operation {
     timingMetric: "encoder.inference",
     ...executionOf(runtime, id, async (context) => {
       const { inputs: { images }, params } = context;
-      const { codec, stated } = await codecOf(runtime, context);
-      return await analyseBatch(codec, imagesOf(images), images.metadata, {
-        ...around(context),
-        rung: stated.rung,
-        metric: stated.metric,
-        padToMultiple: params.pad_to_multiple,
-        quantize: params.quantize_latents,
-      });
+      const { codec, quality, metric } = await codecOf(runtime, context);
+      const options = { quality, metric, pad_to_multiple: params.pad_to_multiple, quantize: params.quantize_latents };
+      return await analyseBatch(codec, images, options, context);
     }),
   });
 }
@@ -214,7 +207,7 @@ function synthesisOf(runtime: RuntimeName): Operation {
     ...executionOf(runtime, id, async (context) => {
       const { inputs: { latents }, params } = context;
       const { codec } = await codecOf(runtime, context, latents);
-      return await synthesiseBatch(codec, latents, { ...around(context), onError: params.on_error });
+      return await synthesiseBatch(codec, latents, params.on_error, context);
     }),
   });
 }
@@ -261,7 +254,7 @@ function entropyDecoderOf(runtime: RuntimeName): Operation {
     ...executionOf(runtime, id, async (context) => {
       const { inputs: { bits }, params } = context;
       const { codec } = await codecOf(runtime, context, bits);
-      return await entropyDecodeBatch(codec, bits, { ...around(context), onError: params.on_error });
+      return await entropyDecodeBatch(codec, bits, params.on_error, context);
     }),
   });
 }
