@@ -204,13 +204,16 @@ function* aliasedTargets(recipe: LintView): Iterable<Finding> {
   }
 }
 
+/** As a parameter that is inactive by its contract: an error, and a warning where a matrix varies the channel. */
 function* ignoredParams(recipe: LintView): Iterable<Finding> {
   for (const step of recipe.ofOp(...PRESET_LINKS)) {
     const presets = recipe.choices(step, "channel").values;
+    const severity = recipe.matrixParams(step).channel === undefined ? "error" : "warning";
     for (const [param, users] of Object.entries(CHECKED_PARAMS)) {
       if (!recipe.chosen(step, param) || presets.length === 0) continue;
       if (presets.some((preset) => users.includes(String(preset)))) continue;
       yield {
+        severity,
         place: written(step, param),
         message: `${param} has no effect on the channel ${presets.join(", ")}`,
         hint: `It applies to ${list(users)}`,
@@ -219,6 +222,7 @@ function* ignoredParams(recipe: LintView): Iterable<Finding> {
     }
     if (!recipe.chosen(step, "mobility_kmh") || recipe.takes(step, "channel_state_mode", "explicit")) continue;
     yield {
+      severity,
       place: written(step, "mobility_kmh"),
       message: "mobility_kmh has no effect: the gains of this channel are constant within a block",
       hint: "Wire a state of wireless.ofdm_channel_state, whose taps vary in time, or remove it",
@@ -331,7 +335,6 @@ export const LINK_RULES: readonly Rule[] = [
   { code: "noise_variance_assumed", severity: "warning", find: assumedVariance },
   {
     code: "channel_param_ignored",
-    severity: "warning",
     onRun: true,
     find: ignoredParams,
   },
