@@ -1,6 +1,6 @@
 /** The manifest of an adapter, `svc_adapter.yaml`: its schema, and its types. */
 import { RUNNERS } from "../contract/operation.ts";
-import { documentCheck } from "../contract/publish_schema.ts";
+import { digest, documentCheck, mapping } from "../contract/document.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { z } from "../contract/zod.ts";
 
@@ -38,7 +38,6 @@ export const TASK_CALL_STYLES = ["dict", "params", "none"] as const;
 export type CallStyle = typeof ARRAY_CALL_STYLES[number] | typeof TASK_CALL_STYLES[number];
 
 const text = z.string().min(1).max(4096);
-const mapping = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
 const list = <T extends z.ZodType>(item: T) => z.array(item).max(64);
 const matching = (pattern: string) => z.string().regex(new RegExp(pattern));
 
@@ -83,7 +82,7 @@ const model = z.strictObject({
   id: matching("^[A-Za-z0-9][A-Za-z0-9_.-]*$").max(200),
   /** Relative to the folder, with `/`. */
   path: text,
-  sha256: matching("^[0-9a-f]{64}$"),
+  sha256: digest,
 });
 export type AdapterModel = z.infer<typeof model>;
 

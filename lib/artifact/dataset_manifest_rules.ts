@@ -10,13 +10,11 @@
 import { type Code, type Diagnostic, diagnostic } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { Suggestions } from "../contract/nearest.ts";
-import { documentCheck, publishedSchema } from "../contract/publish_schema.ts";
+import { digest, documentCheck, mapping, publishedSchema } from "../contract/document.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
 import { z } from "../contract/zod.ts";
 
 const text = z.string().min(1);
-const digest = z.string().regex(/^[0-9a-f]{64}$/);
-const mapping = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
 
 const sample = z.strictObject({
   sample_id: text,

@@ -9,7 +9,7 @@ import { type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/er
 import { sha256Hex } from "../contract/hash.ts";
 import { parseJson } from "../contract/json.ts";
 import { didYouMean, Suggestions } from "../contract/nearest.ts";
-import { documentCheck, publishedSchema } from "../contract/publish_schema.ts";
+import { digest, documentCheck, publishedSchema } from "../contract/document.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { isPlainPath, splits, summary, version } from "./dataset_manifest_rules.ts";
 import { z } from "../contract/zod.ts";
@@ -24,7 +24,7 @@ const sample = z.strictObject({
   sample_id: z.string().regex(/^[^\s,#]+$/),
   text: z.string().optional(),
   path: name.optional(),
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  sha256: digest,
   language: name.optional(),
 });
 /** A sample with either `text` or `path`. */

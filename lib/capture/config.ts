@@ -5,9 +5,9 @@
 import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
 import { formatOfKind } from "../contract/kinds.ts";
 import { Suggestions } from "../contract/nearest.ts";
-import { documentCheck } from "../contract/publish_schema.ts";
+import { documentCheck, measure } from "../contract/document.ts";
 import type { Registry } from "../contract/registry.ts";
-import { type Float, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
+import { isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 import { z } from "../contract/zod.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 
@@ -37,12 +37,11 @@ const tap = z.strictObject({
 });
 export type Tap = z.infer<typeof tap>;
 
-const share = z.number() as unknown as z.ZodType<number | bigint | Float>;
 const count = z.int() as unknown as z.ZodType<number | bigint>;
 const splitPlan = z.strictObject({
   total_samples: count,
   /** Of each split; together 100. */
-  percentages: z.strictObject({ train: share, validation: share, test: share }),
+  percentages: z.strictObject({ train: measure, validation: measure, test: measure }),
 });
 const document = z.strictObject({
   split: z.enum(SPLITS).optional(),

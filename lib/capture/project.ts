@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
-import { documentCheck } from "../contract/publish_schema.ts";
+import { digest, documentCheck, mapping } from "../contract/document.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
 import { z } from "../contract/zod.ts";
 import { readRecipeText } from "../recipe/read.ts";
@@ -15,8 +15,6 @@ export const PROJECT_FILE = "project_manifest.yaml";
 const PROJECT_KIND = "svc.training_interface_bundle";
 
 const text = z.string().min(1);
-const digest = z.string().regex(/^[0-9a-f]{64}$/);
-const mapping = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
 
 const captureJob = z.object({
   split: z.enum(SPLITS),

@@ -1,6 +1,4 @@
 /** Converts zod parameter schemas to the JSON Schema of contracts. */
-import type { Code, Diagnostic } from "./error.ts";
-import { checkValue } from "./schema.ts";
 import { schemaTypes } from "./schema_types.ts";
 import { float, isObject, type JsonObject, typeName, type Value } from "./value.ts";
 import { z } from "./zod.ts";
@@ -22,19 +20,6 @@ export function parameterSchema(shape: z.ZodObject): JsonObject {
  */
 export function jsonSchemaOf(type: z.ZodType): JsonObject {
   return schemaNode(type, true);
-}
-
-/** The JSON Schema of a kind of file, for editors. */
-export const publishedSchema = (title: string, type: z.ZodType): JsonObject => ({
-  $schema: "https://json-schema.org/draft/2020-12/schema",
-  title,
-  ...jsonSchemaOf(type),
-});
-
-/** The check of a document whose schema is a zod type: it returns every problem, with this code. */
-export function documentCheck(type: z.ZodType, code: Code): (value: Value) => Diagnostic[] {
-  let node: JsonObject | undefined;
-  return (value) => checkValue(node ??= jsonSchemaOf(type), value, [], { code });
 }
 
 /** The part of zod's published internals (`zod/v4/core`) used here. */

@@ -5,7 +5,7 @@
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { isBundlePath } from "../contract/names.ts";
 import { RUNNERS } from "../contract/operation.ts";
-import { documentCheck } from "../contract/publish_schema.ts";
+import { digest as sha256, documentCheck, mapping } from "../contract/document.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { z } from "../contract/zod.ts";
 import type { OutputRow, StepRow } from "../execute/types.ts";
@@ -25,9 +25,7 @@ import {
 import type { RecordedExecution } from "./execution.ts";
 
 const text = z.string();
-const mapping = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
 const mappings = z.array(mapping);
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const stepId = z.string().regex(STEP_ID);
 const time = z.string().regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3])(:[0-5]\d){2}\.\d{3}Z$/);
 const runner = z.enum(RUNNERS);

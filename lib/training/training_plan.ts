@@ -4,7 +4,7 @@
  */
 import { type Diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
-import { documentCheck } from "../contract/publish_schema.ts";
+import { documentCheck, mapping } from "../contract/document.ts";
 import { cloneValue, type JsonObject, type Value } from "../contract/value.ts";
 import { z } from "../contract/zod.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
@@ -20,7 +20,7 @@ const document = z.looseObject({
   /** Evaluations that routes are followed to; all that are reached, when empty. */
   loss_steps: steps,
   /** Taps, splits and sampling, see `lib/capture/config.ts`. */
-  dataset_capture: (z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>).nullable().optional(),
+  dataset_capture: mapping.nullable().optional(),
   /** Name of the loss that the trainer computes; where it is empty the evaluations themselves count as losses. */
   objective: text,
   /** Where the plan began, such as a template's id. */

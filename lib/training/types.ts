@@ -3,18 +3,15 @@
  * one schema, from which its type is inferred.
  */
 import type { OperationAbi } from "../contract/operation.ts";
-import { documentCheck, publishedSchema } from "../contract/publish_schema.ts";
-import type { Float, JsonObject } from "../contract/value.ts";
+import { digest, documentCheck, mapping, measure, publishedSchema } from "../contract/document.ts";
+import type { JsonObject } from "../contract/value.ts";
 import { z } from "../contract/zod.ts";
 import { SESSION_LIMITS_SCHEMA, type SessionLimits } from "../onnx/limits.ts";
 
 const text = z.string().min(1);
 const identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/);
-const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const version = z.union([z.string(), z.int()]);
 const texts = z.array(text).meta({ uniqueItems: true });
-const mapping = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
-const measure = z.number() as unknown as z.ZodType<number | bigint | Float>;
 /** A size, or the name of one that is open; the same name is the same size everywhere in an entrypoint. */
 const dimension = z.union([z.int(), text]);
 export type SymbolicDimension = z.infer<typeof dimension>;

@@ -10,7 +10,7 @@
  * decide how much work a reader does have bounds.
  */
 import type { Diagnostic } from "../../contract/error.ts";
-import { documentCheck } from "../../contract/publish_schema.ts";
+import { digest as sha256, documentCheck, mapping, measure } from "../../contract/document.ts";
 import type { Float, JsonObject, Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import type { RateMethod } from "../../numeric/scores/rate_interval.ts";
@@ -41,18 +41,15 @@ const text = z.string();
 const nullableText = text.nullable();
 /** A word or a short text of the pack that identifies something. */
 const name = z.string().min(1).max(1000);
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const time = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/);
 /** Of a run or a result: the name of a folder. */
 const runId = z.string().regex(/^\d{8}T\d{6}Z_[A-Za-z0-9._-]{1,230}$/);
 const count = z.int().nonnegative();
 const replicate = z.int().nonnegative().max(MOST_REPLICATES - 1);
 const seed = z.int().nonnegative().meta({ "x-svc-ui": { control: "seed" } }) as unknown as z.ZodType<number | bigint>;
-const measure = z.number() as unknown as z.ZodType<Measure>;
 /** Of an interval. */
 const confidence = z.number().gt(0).lt(1) as unknown as z.ZodType<Measure>;
 const amount = z.number().min(0) as unknown as z.ZodType<Measure>;
-const mapping = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
 const failure = z.object({ code: text, message: text });
 
 const tier = z.enum(["smoke", "experimental", "canonical"]);
