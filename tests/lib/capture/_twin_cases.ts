@@ -2,7 +2,6 @@
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import aiPhy from "../../../ops/source/ai_phy.ts";
-import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import ofdmChannelEstimator from "../../../ops/estimation/ofdm_channel_estimator.ts";
 import ofdmPilotObservation from "../../../ops/demodulation/ofdm_pilot_observation.ts";
 import channelEstimatorSlot from "../../../ops/estimation/channel_estimator_adapter.ts";
@@ -15,6 +14,8 @@ import multipathWaveform from "../../../ops/wireless/multipath_waveform.ts";
 import { downlink } from "../../ops/_fixtures/mu_mimo.ts";
 import { runOperation } from "../../ops/harness.ts";
 import { arrayInput, bitsInput, someBits, symbolsInput } from "../../ops/inputs.ts";
+import type { ConformanceCase } from "../../../lib/conformance/case.ts";
+import { casesOf } from "../../ops/_fixtures/cases.ts";
 
 const [channelRealization, pilotPattern] = aiPhy;
 const RX = "channel.rx_symbols.complex_numpy";
@@ -111,173 +112,50 @@ async function grids(params: JsonObject, equal = false) {
   return { rx_grid, channel };
 }
 
-export const TWIN_CASES: { [operation: string]: ConformanceCase[] } = {
-  "demodulation.digital_demodulate": ["bpsk", "qpsk", "qam16", "qam64", "qam256"].flatMap((modulation) =>
-    ["max_log", "exact"].map((llr_method) => ({
-      name: `${modulation}, ${llr_method}, noise per symbol`,
-      inputs: () => noisy(),
-      params: { modulation, llr_method },
-    }))
-  ),
-  "modulation.digital_modulate": ["qam64", "qam256"].map((modulation) => ({
-    name: `${modulation}, padded`,
-    inputs: () => ({ bits: bitsInput(someBits(131)) }),
-    params: { modulation },
-  })),
-  "modulation.qpsk_pilot_modulate": [{
-    name: "three frames, padded",
-    inputs: () => ({ bits: bitsInput(someBits(131), { source_item_counts: [57, 6, 68] }) }),
-    params: { preamble_symbols: 3, pilot_spacing_data_symbols: 5, pilot_seed: 9 },
-  }],
-  "model.mu_mimo_precoder": [
-    ...["zf", "block_diagonalization"].map((mode) => ({
-      name: `${mode}, powers by water-filling`,
-      inputs: () => ({ problem: downlink() }),
-      params: { mode, power: "water_filling" },
-    })),
-    {
-      name: "rzf, given regularisation of two antennas",
-      inputs: () => ({ problem: downlink(2) }),
-      params: { mode: "rzf", regularization: float(0.3) },
+export const TWIN_CASES = casesOf(import.meta.url, {
+  inputs: {
+    noisy: () => noisy(),
+    bits: () => ({ bits: bitsInput(someBits(131)) }),
+    "bits of three items": () => ({ bits: bitsInput(someBits(131), { source_item_counts: [57, 6, 68] }) }),
+    downlink: () => ({ problem: downlink() }),
+    "downlink of two antennas": () => ({ problem: downlink(2) }),
+    "90 symbols": () => ({ symbols: someSymbols(90) }),
+    "331 symbols": () => ({ symbols: someSymbols(331) }),
+    "50 symbols": () => ({ symbols: someSymbols(50) }),
+    phylibProblem,
+    "received on a comb": () => received({ pattern: "comb", pilot_power_db: float(3) }),
+    received: () => received(),
+    "received of two layers": () => received({}, 2),
+    "given by least_squares": () => givenEstimate("least_squares"),
+    "given by linear_mmse_reference": () => givenEstimate("linear_mmse_reference"),
+    "given without error variance": async () => {
+      const { pilot_estimate: { kind, metadata, ...estimate }, ...inputs } = await givenEstimate("least_squares");
+      const array = estimate.array();
+      return { ...inputs, pilot_estimate: arrayInput(kind, "complex64", array.data, [...array.shape], metadata) };
     },
-    { name: "rzf, none", inputs: () => ({ problem: downlink() }), params: { mode: "rzf", regularization: float(0) } },
-    {
-      name: "wmmse, weighted",
-      inputs: () => ({ problem: downlink() }),
-      params: { mode: "wmmse", user_weights: [float(3), float(0.5)], wmmse_iterations: 30 },
-    },
-  ],
-  "modulation.ofdm_pilot_insert": [
-    { name: "block", inputs: () => ({ symbols: someSymbols(90) }), params: { ...SLOT, pattern: "block" } },
-    {
-      name: "four ports of a later slot",
-      inputs: () => ({ symbols: someSymbols(331) }),
-      params: { ...SLOT, port_count: 4, n_id: 77, n_scid: 1, slot: 9, first_rb: 3, pilot_power_db: float(-3) },
-    },
-    {
-      name: "data beside pilots",
-      inputs: () => ({ symbols: someSymbols(50) }),
-      params: { ...SLOT, dmrs_symbols: [3, 0], port_count: 2, cdm_groups_without_data: 1 },
-    },
-  ],
-  "model.channel_estimator_adapter": ["least_squares", "linear_mmse_reference"].map((mode) => ({
-    name: `channels of phylib, ${mode}`,
-    inputs: phylibProblem,
-    params: { mode },
-  })),
-  "model.ofdm_channel_estimator": [
-    ...["linear", "nearest", "average"].flatMap((time_interpolation) =>
-      ["least_squares", "lmmse"].map((method) => ({
-        name: `two pilot symbols, ${time_interpolation}, ${method}`,
-        inputs: () => received({ pattern: "comb", pilot_power_db: float(3) }),
-        params: { method, time_interpolation },
-      }))
-    ),
-    ...["uniform", "tdl"].map((delay_profile) => ({
-      name: `lmmse, ${delay_profile}`,
-      inputs: () => received(),
-      params: { method: "lmmse", delay_profile },
-    })),
-    ...["least_squares", "lmmse"].map((method) => ({
-      name: `two layers of a pair, ${method}`,
-      inputs: () => received({}, 2),
-      params: { method },
-    })),
-    ...["least_squares", "linear_mmse_reference"].map((mode) => ({
-      name: `given by the mode ${mode} on three antennas`,
-      inputs: () => givenEstimate(mode),
-      params: { method: "given" },
-    })),
-    {
-      name: "given without error variance",
-      async inputs() {
-        const { pilot_estimate: { kind, metadata, ...estimate }, ...inputs } = await givenEstimate("least_squares");
-        const array = estimate.array();
-        return { ...inputs, pilot_estimate: arrayInput(kind, "complex64", array.data, [...array.shape], metadata) };
-      },
-      params: { method: "given", given_error_variance: float(0.07), time_interpolation: "nearest" },
-    },
-  ],
-  "demodulation.ofdm_pilot_observation": [{
-    name: "two pilot symbols on three antennas",
-    async inputs() {
+    "received on three antennas": async () => {
       const { rx_symbols, pilot_context } = await givenEstimate("least_squares");
       return { rx_symbols, pilot_context };
     },
-  }],
-  "demodulation.ofdm_equalize": [{
-    name: "data of two slots",
-    async inputs() {
+    "received and estimate": async () => {
       const inputs = await received(), params = { method: "lmmse" };
       return { ...inputs, estimate: (await runOperation(ofdmChannelEstimator, { inputs, params })).outputs.estimate };
     },
-  }],
-  "modulation.ofdm_waveform": [{
-    name: "odd number of subcarriers, without prefix",
-    inputs: () => ({ symbols: someSymbols(45) }),
-    params: { fft_size: 16, cp_length: 0, active_subcarriers: 11, oversampling: 2 },
-  }],
-  "wireless.multipath_waveform": [
-    {
-      name: "line of sight, early, with a carrier offset",
-      inputs: async () => ({ waveform: await waveform({ oversampling: 4 }) }),
-      params: {
-        tdl_model: "D",
-        delay_spread_ns: float(300),
-        timing_offset_samples: -3,
-        carrier_frequency_offset_subcarriers: float(-0.2),
-        snr_db: float(12),
-      },
+    "45 symbols": () => ({ symbols: someSymbols(45) }),
+    "oversampled waveform": async () => ({ waveform: await waveform({ oversampling: 4 }) }),
+    waveform: async () => ({ waveform: await waveform() }),
+    overPaths: () => overPaths(),
+    "150 symbols": () => ({ symbols: someSymbols(150) }),
+    "grids on three antennas": () => grids({ rx_antennas: 3 }),
+    "grids of equal gains": () => grids({}, true),
+    "estimated grids": async () => {
+      const { rx_symbols: rx_grid, pilot_context } = await received({}, 2);
+      const inputs = { rx_symbols: rx_grid, pilot_context }, params = { method: "lmmse" };
+      const { estimate } = (await runOperation(ofdmChannelEstimator, { inputs, params })).outputs;
+      return { rx_grid, pilot_context, channel: estimate };
     },
-    {
-      name: "given paths, longer than the waveform",
-      inputs: async () => ({ waveform: await waveform() }),
-      params: { taps: [[float(2), float(0.4), float(-0.3)], [float(900), float(1), float(1)]] },
-    },
-  ],
-  "demodulation.ofdm_receive": [
-    { name: "unequalised, from inside the prefix", inputs: () => overPaths(), params: { receiver_cp_offset: 3 } },
-    { name: "zf, oversampled", inputs: () => overPaths(), params: { equalize: "zf", receiver_cp_offset: 2 } },
-  ],
-  "wireless.mimo_ofdm_channel": [
-    { name: "iid", params: { channel_model: "iid", tx_antennas: 3, layers: 2, rx_antennas: 1 } },
-    {
-      name: "line of sight, exponential",
-      params: { tdl_model: "E", tx_correlation: float(0.5), rx_correlation: float(0.9) },
-    },
-    { name: "singular vectors", params: { precoding: "svd", tx_antennas: 4, layers: 2, rx_antennas: 3 } },
-    { name: "clusters", params: { channel_model: "cdl", tdl_model: "B", tx_antennas: 4, rx_antennas: 3 } },
-  ].map(({ name, params }) => ({
-    name: `${name}, two grids`,
-    inputs: () => ({ symbols: someSymbols(150) }),
-    params: { ...CHANNEL, ...params },
-  })),
-  "demodulation.mimo_detect": ["zf", "mmse", "mmse_sic", "ml", "kbest"].flatMap((detector) => [
-    ...["max_log", "exact"].map((llr_method) => ({
-      name: `${detector} of 16QAM, ${llr_method}`,
-      inputs: () => grids({ rx_antennas: 3 }),
-      params: { detector, modulation: "qam16", llr_method, k_best: 20 },
-    })),
-    // The others decide between equal distances.
-    ...(detector === "zf" || detector === "mmse"
-      ? [{ name: `${detector} of equal columns`, inputs: () => grids({}, true), params: { detector } }]
-      : []),
-    {
-      name: `${detector}, estimated channel of two slots`,
-      async inputs() {
-        const { rx_symbols: rx_grid, pilot_context } = await received({}, 2);
-        const inputs = { rx_symbols: rx_grid, pilot_context }, params = { method: "lmmse" };
-        const { estimate } = (await runOperation(ofdmChannelEstimator, { inputs, params })).outputs;
-        return { rx_grid, pilot_context, channel: estimate };
-      },
-      params: { detector },
-    },
-  ]),
-  "metrics.image_reconstruction": [24, 176].map((size) => ({
-    name: `${size} pixels`,
-    inputs: () => ({ reference: pictures(size)(1), reconstruction: pictures(size)(2) }),
-  })).concat({
-    name: "24 pixels, binary32",
-    inputs: () => ({ reference: realPictures(1), reconstruction: realPictures(2) }),
-  }),
-};
+    "pictures of 24 pixels": () => ({ reference: pictures(24)(1), reconstruction: pictures(24)(2) }),
+    "pictures of 176 pixels": () => ({ reference: pictures(176)(1), reconstruction: pictures(176)(2) }),
+    "real pictures": () => ({ reference: realPictures(1), reconstruction: realPictures(2) }),
+  },
+}) as Record<string, readonly ConformanceCase[]>;
