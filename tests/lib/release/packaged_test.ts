@@ -60,7 +60,7 @@ Deno.test({
     assert.deepEqual(planned, await plans({ command: [Deno.execPath(), ...CLI_ARGS], adapter }, project));
     // A compiled program cannot read its sources: it takes their listed digests, whatever the files hold.
     await Deno.writeTextFile(join(program, "packaged.json"), '{"schema_version": 1, "form": "compiled"}');
-    const source = join(program, "ops/codec/jpeg_encode.ts");
+    const source = join(program, "ops/codec/jpeg.ts");
     await Deno.writeTextFile(source, `${await Deno.readTextFile(source)}\n// altered\n`);
     assert.deepEqual(await plans(copied, project), planned);
   }),
