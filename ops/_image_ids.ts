@@ -1,5 +1,6 @@
 /** Image ids of a batch, from its metadata. */
-import { type JsonObject, SvcError } from "./api.ts";
+import { checkPairedIds } from "../lib/artifact/values.ts";
+import { type InputArtifact, type JsonObject, SvcError } from "./api.ts";
 
 /**
  * Reads `image_ids`.
@@ -16,4 +17,13 @@ export function idsOfImages(metadata: JsonObject, count: number): string[] | und
     throw new SvcError("boundary_count_mismatch", `Cannot name ${count} images with ${ids.length} ids`);
   }
   return ids as string[];
+}
+
+/** The ids of compared images, `image_0`, … if neither side has any. @throws SvcError `pair_ids_mismatch` if both have others */
+export function pairedImageIds(candidate: InputArtifact, reference: InputArtifact, count: number): string[] {
+  const theirs = idsOfImages(candidate.metadata, count), ours = idsOfImages(reference.metadata, count);
+  if (theirs !== undefined && ours !== undefined) {
+    checkPairedIds(theirs.map((id) => ({ id })), ours.map((id) => ({ id })));
+  }
+  return ours ?? theirs ?? Array.from({ length: count }, (_, index) => `image_${index}`);
 }

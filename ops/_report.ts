@@ -17,6 +17,9 @@ import { pooledMetadata, pooledMetrics } from "../lib/contract/metric_metadata.t
 import type { PooledMetric } from "../lib/numeric/scores/pooled_ratio.ts";
 import type { RateCounts } from "../lib/numeric/scores/rate_interval.ts";
 
+/** A label or class within a metric id: letters, digits and underscores. */
+export const idName = (label: string): string => label.trim().replace(/[^\p{L}\p{N}]+/gu, "_");
+
 /** The contents of a report. */
 export interface Report {
   metrics: Scores;

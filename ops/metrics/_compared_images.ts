@@ -2,7 +2,7 @@
 import { type ImageBatch, imagesOf } from "../../lib/artifact/values.ts";
 import { type InputArtifact, SvcError, z } from "../api.ts";
 import { exactPsnrDb } from "../../lib/numeric/scores/image_quality.ts";
-import { idsOfImages } from "../_image_ids.ts";
+import { pairedImageIds } from "../_image_ids.ts";
 
 export const DATA_RANGE = z.number().nonnegative().default(0)
   .describe("largest minus smallest sample value; 0 uses 255 for uint8 and 1 for float32");
@@ -25,7 +25,7 @@ export function psnrScale(
 export function comparedImages(candidate: InputArtifact, original: InputArtifact) {
   const reference = imagesOf(original), reconstruction = imagesOf(candidate);
   checkComparable(reconstruction, reference);
-  return { reference, reconstruction, ids: pairedIds(candidate, original, reference.count) };
+  return { reference, reconstruction, ids: pairedImageIds(candidate, original, reference.count) };
 }
 
 function checkComparable(candidate: ImageBatch, reference: ImageBatch): void {
@@ -36,13 +36,4 @@ function checkComparable(candidate: ImageBatch, reference: ImageBatch): void {
   if (shape(candidate) !== shape(reference)) {
     throw new SvcError("boundary_shape_invalid", `Cannot compare images ${shape(candidate)} with ${shape(reference)}`);
   }
-}
-
-/** The ids of the images; if both sides have ids, they must agree. */
-function pairedIds(candidate: InputArtifact, reference: InputArtifact, count: number): string[] {
-  const theirs = idsOfImages(candidate.metadata, count), ours = idsOfImages(reference.metadata, count);
-  if (theirs !== undefined && ours !== undefined && theirs.some((id, index) => id !== ours[index])) {
-    throw new SvcError("pair_ids_mismatch", "Cannot compare images whose ids differ");
-  }
-  return ours ?? theirs ?? Array.from({ length: count }, (_, index) => `image_${index}`);
 }

@@ -18,8 +18,7 @@ import { checkPairedIds } from "../../lib/artifact/values.ts";
 import { type Detection, type LabelScores, matchDetections, scoreLabels } from "../../lib/numeric/scores/detection.ts";
 import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { DETECTIONS, detectionsOf } from "../../lib/artifact/vision.ts";
-import { idName } from "./_class_ids.ts";
-import { defineReport } from "../_report.ts";
+import { defineReport, idName } from "../_report.ts";
 
 const COCO_THRESHOLDS = Array.from({ length: 10 }, (_, i) => (50 + 5 * i) / 100);
 

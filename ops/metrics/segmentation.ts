@@ -16,13 +16,11 @@
  * Challenge: a retrospective, 2015, section 2.2; Long, Shelhamer and Darrell, Fully convolutional networks, 2015.
  */
 import { float, type JsonObject, SvcError } from "../api.ts";
-import { checkPairedIds } from "../../lib/artifact/values.ts";
 import { boundaryF1, type PartCounts, partCounts } from "../../lib/numeric/image/segments.ts";
 import { mean } from "../../lib/numeric/scores/statistics.ts";
-import { idsOfImages } from "../_image_ids.ts";
-import { idName } from "./_class_ids.ts";
+import { pairedImageIds } from "../_image_ids.ts";
 import { BACKGROUND, type Rasters, rastersOf, SEGMENTATION } from "../../lib/artifact/vision.ts";
-import { defineReport } from "../_report.ts";
+import { defineReport, idName } from "../_report.ts";
 
 interface ClassCounts {
   reference: number;
@@ -45,7 +43,7 @@ export default defineReport({
       );
     }
     if (reference.data.length === 0) throw new SvcError("boundary_empty", "Cannot score rasters without a pixel");
-    const ids = pairedIds(inputs.candidate.metadata, inputs.reference.metadata, reference.count);
+    const ids = pairedImageIds(inputs.candidate, inputs.reference, reference.count);
 
     const { names, candidateClass, referenceClass } = commonClasses(candidate, reference);
     const counts = new Map<number, ClassCounts>();
@@ -148,13 +146,4 @@ function commonClasses(candidate: Rasters, reference: Rasters) {
     candidateClass: index(candidate.classNames),
     referenceClass: index(reference.classNames),
   };
-}
-
-/** The ids of the rasters; if both sides have ids, they must agree. */
-function pairedIds(candidate: JsonObject, reference: JsonObject, count: number): string[] {
-  const theirs = idsOfImages(candidate, count), ours = idsOfImages(reference, count);
-  if (theirs !== undefined && ours !== undefined) {
-    checkPairedIds(theirs.map((id) => ({ id })), ours.map((id) => ({ id })));
-  }
-  return ours ?? theirs ?? Array.from({ length: count }, (_, index) => `image_${index}`);
 }
