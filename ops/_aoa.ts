@@ -27,28 +27,20 @@ export const AOA_ESTIMATE = artifactKind("ai_phy.aoa_estimate.numpy", {
   estimator: "text",
 });
 
-/** Input of an estimator, from a problem or an observation. */
-export interface ArrayProblem {
-  examples: number;
-  antennas: number;
-  snapshots: number;
-  /** [example, antenna, snapshot], interleaved */
-  received: Float32Array;
-  /** Between antennas, in wavelengths. */
-  spacing: number;
-}
-
 /** @throws SvcError with a boundary code for an artifact of another form */
-export function arrayProblemOf(input: InputArtifact): ArrayProblem {
+export function arrayProblemOf(input: InputArtifact) {
   const arrays = arraysOf(input), received = arrays.read("complex64", ["example", "antenna", "snapshot"]);
   return {
     examples: arrays.size("example"),
     antennas: arrays.size("antenna"),
     snapshots: arrays.size("snapshot"),
     received,
+    /** Between antennas, in wavelengths. */
     spacing: metadataOf(input, AOA_PROBLEM, ["element_spacing_wavelengths"]).element_spacing_wavelengths,
   };
 }
+
+type ArrayProblem = ReturnType<typeof arrayProblemOf>;
 
 /** Angles of each example, one after another. */
 export interface Directions {

@@ -45,20 +45,13 @@ export const FEEDBACK_SLOT = {
   },
 } as const;
 
-/** Channels of the rows of an artifact. */
-export interface MisoChannels {
-  rows: number;
-  tx: number;
-  subcarriers: number;
-  /** [row, tx, subcarrier], interleaved */
-  values: Float32Array;
-}
-
 /** @throws SvcError with a boundary code for an artifact of another form */
-export function misoChannelsOf(input: InputArtifact): MisoChannels {
+export function misoChannelsOf(input: InputArtifact) {
   const arrays = arraysOf(input), values = arrays.read("complex64", ["row", "tx", "subcarrier"]);
   return { rows: arrays.size("row"), tx: arrays.size("tx"), subcarriers: arrays.size("subcarrier"), values };
 }
+
+export type MisoChannels = ReturnType<typeof misoChannelsOf>;
 
 /** An artifact with the same axes and the metadata for the decoder. */
 export function misoArtifact<Metadata extends JsonObject>(

@@ -27,26 +27,17 @@ export const LOCALIZATION_ESTIMATE = artifactKind("ai_phy.localization_estimate.
   localizer: "text",
 });
 
-/** Input of an estimator, from a problem or an observation. */
-export interface RangeProblem {
-  examples: number;
-  anchorCount: number;
-  /** [example, anchor] */
-  ranges: Float64Array;
-  /** [example, anchor, 2] */
-  anchors: Float64Array;
-  /** Side of the square, metres. */
-  area: number;
-}
-
 /** @throws SvcError with a boundary code for an artifact of another form */
-export function rangeProblemOf(input: InputArtifact): RangeProblem {
+export function rangeProblemOf(input: InputArtifact) {
   const arrays = arraysOf(input);
   const ranges = arrays.read("float64", ["example", "anchor"]);
   const anchors = arrays.read("float64", ["example", "anchor", 2], "anchors");
+  // The side of the square, metres.
   const { area_m: area } = metadataOf(input, LOCALIZATION_PROBLEM, ["area_m"]);
   return { examples: arrays.size("example"), anchorCount: arrays.size("anchor"), ranges, anchors, area };
 }
+
+type RangeProblem = ReturnType<typeof rangeProblemOf>;
 
 /** The true positions of a problem or of a truth artifact. */
 export function truePositions(arrays: NamedArrays): Float64Array {

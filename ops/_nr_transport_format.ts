@@ -120,17 +120,8 @@ export function formatArtifact(index: number, row: McsRow, format: TransportForm
   };
 }
 
-/** What an encoder takes from a format. */
-export interface ReadFormat {
-  blockBits: number;
-  codedBits: number;
-  codeRate: number;
-  bitsPerSymbol: number;
-  layers: number;
-}
-
 /** @throws SvcError `boundary_value_invalid` for a document without a positive number */
-export function readFormat(input: InputArtifact): ReadFormat {
+export function readFormat(input: InputArtifact) {
   const document = input.json();
   const read = (key: string): number => {
     const value = document[key];
@@ -148,3 +139,5 @@ export function readFormat(input: InputArtifact): ReadFormat {
     layers: read("layers"),
   };
 }
+
+export type ReadFormat = ReturnType<typeof readFormat>;

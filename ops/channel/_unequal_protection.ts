@@ -117,19 +117,16 @@ export async function encodePart(code: PartCode, bits: Uint8Array): Promise<Uint
   return coded;
 }
 
-/** A decoded part; `failed` has a value for each transport block of an LDPC code. */
-interface DecodedPart {
-  bits: Uint8Array;
-  failed: boolean[];
-}
-
-/** Decodes a part of the stream of `length` payload bits from hard bits or log-likelihood ratios. */
+/**
+ * Decodes a part of the stream of `length` payload bits from hard bits or log-likelihood ratios; `failed` has a value for each
+ * transport block of an LDPC code.
+ */
 export async function decodePart(
   code: PartCode,
   received: Uint8Array | Float32Array,
   length: number,
   options: { threads: number; keepEstimate: boolean },
-): Promise<DecodedPart> {
+) {
   if ("factor" in code) return { bits: decideCopies(received, code.factor), failed: [] };
   if (received instanceof Uint8Array) {
     throw new SvcError("params_conflict", "Cannot decode LDPC codes from hard bits", {

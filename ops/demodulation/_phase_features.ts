@@ -3,7 +3,7 @@
  * of z = y·exp(-jθ), θ the phase interpolated between the pilots; 1 at pilots, else 0; Re, Im of the pilot, 0 at data;
  * cos, sin of θ; k/(length - 1); log10 N0. They do not include the true phase.
  */
-import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { interpolatePhase, pilotPhases } from "../../lib/numeric/link/phase_tracking.ts";
 import type { PilotFrame } from "../_pilot_frames.ts";
 
@@ -11,24 +11,13 @@ const FEATURES = 11;
 /** Lower limit of the noise variance in the logarithm. */
 const LEAST_NOISE = 1e-12;
 
-/** Frames of one length, computed in one call of a network. */
-export interface FrameBatch {
-  frames: PilotFrame[];
-  features: NdArray;
-  /** Interpolated phases of each frame, radians. */
-  interpolated: Float64Array[];
-}
-
 /**
- * Features of frames, grouped by length in the order of first occurrence.
+ * Features and interpolated phases (radians) of frames, grouped by length in the order of first occurrence, for one call of a
+ * network each.
  * @param symbols of all frames, interleaved
  * @param noise N0, one for all or one per symbol
  */
-export function frameBatches(
-  frames: readonly PilotFrame[],
-  symbols: Float32Array,
-  noise: number | Float32Array,
-): FrameBatch[] {
+export function frameBatches(frames: readonly PilotFrame[], symbols: Float32Array, noise: number | Float32Array) {
   const byLength = new Map<number, PilotFrame[]>();
   for (const frame of frames) {
     // A frame without symbols has no phase.

@@ -44,11 +44,6 @@ export interface YoloAnswer {
   readonly prototypes?: NdArray;
 }
 
-export interface YoloResult {
-  readonly answers: readonly YoloAnswer[];
-  readonly names: readonly string[];
-}
-
 /**
  * Runs a model over a batch of images.
  * @param masks whether the model must have prototypes, or must have none
@@ -59,7 +54,7 @@ export async function runYolo(
   network: NamedModel,
   params: { confidence: number; iou: number },
   { masks, progress }: { masks: boolean; progress: Progress },
-): Promise<YoloResult> {
+) {
   const images = imagesOf(input);
   const session = await network.open(MODEL_FILE);
   const { name, dtype, rows, width, height } = inputOf(session);

@@ -16,7 +16,7 @@
  */
 import { defineOperation, type FileAccess, type JsonObject, type Progress, sha256Hex, SvcError, z } from "../api.ts";
 import { toRgb } from "../../lib/artifact/image.ts";
-import { type ImageBatch, imagesArtifact } from "../../lib/artifact/values.ts";
+import { imagesArtifact } from "../../lib/artifact/values.ts";
 import { fillPolygon, type Point, polygonArea } from "../../lib/numeric/image/polygon.ts";
 import { type Letterbox, letterbox } from "../../lib/numeric/image/yolo.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
@@ -49,14 +49,6 @@ interface YoloObject {
   readonly points: readonly Point[];
 }
 
-interface YoloFolder {
-  readonly batch: ImageBatch;
-  readonly ids: string[];
-  readonly objects: readonly (readonly YoloObject[])[];
-  /** Digest of each image file. */
-  readonly sourceFiles: JsonObject[];
-}
-
 /**
  * Reads the first images of a split, by name.
  * @param size width and height of every image in pixels
@@ -72,7 +64,7 @@ async function readYoloFolder(
     classes: number;
   },
   { files, progress }: { files: FileAccess; progress: Progress },
-): Promise<YoloFolder> {
+) {
   // Loaded on first use, so that listing operations loads no decoder.
   const [{ decodeImage }, { resizeTriangle, roundSamples }] = await Promise.all([
     import("../../lib/artifact/image_file.ts"),
