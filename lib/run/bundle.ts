@@ -27,6 +27,7 @@ import {
   SUMS_FILE,
 } from "./documents.ts";
 import { ebn0Metric } from "./ebn0.ts";
+import { taskMetrics } from "./task_metrics.ts";
 import { type BundleFiles, DISK, formatSha256Sums, listFiles, replaceFile, TEMPORARY_SUFFIX } from "./files.ts";
 import type { MemorySampler } from "./memory.ts";
 import type { Workspace } from "./workspace.ts";
@@ -98,11 +99,12 @@ export class BundleWriter {
   async finish(end: RunEnd): Promise<{ summary: SummaryDocument; path: string }> {
     clearTimeout(this.#timer);
     const { metrics, evidence } = this.#memory.stop();
+    const rows = this.#rowsInPlanOrder();
     const state: RunState = {
       ...end,
       completedAtUtc: new Date().toISOString(),
-      rows: this.#rowsInPlanOrder(),
-      metrics: { ...metrics, ...ebn0Metric([...this.#rows.values()]) },
+      rows,
+      metrics: { ...metrics, ...ebn0Metric(rows), ...taskMetrics(rows, this.#record.research) },
       measurementEvidence: { "memory.run.rss": evidence },
     };
     for (const path of stagingPaths(this.directory)) this.#files.remove(path);

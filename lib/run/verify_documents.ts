@@ -23,7 +23,7 @@ import {
   warningsBefore,
 } from "./documents.ts";
 import type { FindingCode, Findings } from "./findings.ts";
-import { checkMetrics } from "./verify_metrics.ts";
+import { checkMetrics, checkTaskMetrics } from "./verify_metrics.ts";
 
 /** Values known from outside the documents. */
 export interface Known {
@@ -61,7 +61,9 @@ export function checkDocuments(unchecked: Unchecked, known: Known, findings: Fin
   guarded("steps", SUMMARY_FILE, () => checkSteps(documents, findings));
   guarded("artifacts", SUMMARY_FILE, () => checkArtifacts(documents, known, findings));
   guarded("metrics", SUMMARY_FILE, () => {
-    notCompared = checkMetrics(documents[SUMMARY_FILE].steps, known.report, findings);
+    const { steps, metrics } = documents[SUMMARY_FILE], { research } = documents[MANIFEST_FILE].recipe;
+    notCompared = checkMetrics(steps, known.report, findings);
+    checkTaskMetrics(metrics as JsonObject, steps, research as JsonObject | null, findings);
   });
   guarded("links", MANIFEST_FILE, () => checkLinks(documents, known, findings));
   return notCompared;

@@ -5,12 +5,13 @@
 import { canonicalJson, parseJson, sameValue } from "../contract/json.ts";
 import { REPORT } from "../contract/kinds.ts";
 import { recordedPooled, recordedRate } from "../contract/metric_metadata.ts";
-import { isNumber, isObject, toNumber, type Value } from "../contract/value.ts";
+import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 import type { StepRow } from "../execute/types.ts";
 import { pooledValue } from "../numeric/scores/pooled_ratio.ts";
 import { findMetric } from "../research/catalog.ts";
 import { SUMMARY_FILE } from "./documents.ts";
 import type { Findings } from "./findings.ts";
+import { taskMetricIds, taskMetrics } from "./task_metrics.ts";
 
 /** Of a rate and its counts: 1 - e / n and (n - e) / n differ by rounding. */
 const RATE_TOLERANCE = 1e-12;
@@ -39,6 +40,21 @@ export function checkMetrics(
     }
   }
   return notCompared;
+}
+
+/** Compares the metrics of the task in a summary with those of the steps; summaries of earlier versions have none. */
+export function checkTaskMetrics(
+  metrics: JsonObject,
+  rows: readonly StepRow[],
+  research: JsonObject | null,
+  findings: Findings,
+): void {
+  const produced = taskMetrics(rows, research);
+  for (const id of taskMetricIds(research).filter((id) => Object.hasOwn(metrics, id))) {
+    findings.looked(1);
+    if (sameValue(metrics[id], produced[id] ?? null)) continue;
+    findings.error("bundle_metric_mismatch", SUMMARY_FILE, `$.metrics.${id}`, `${id} is not the value of the step`);
+  }
 }
 
 type Wrong = (name: string, message: string) => void;

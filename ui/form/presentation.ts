@@ -1,6 +1,4 @@
-/**
- * The main parameters of a recipe, for the short form above the graph, derived from its operations. They are not stored.
- */
+/** The main parameters of a recipe for the short form above the graph; derived from its operations, not stored. */
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import type { Step } from "../state/copies.ts";
 
@@ -11,22 +9,25 @@ export interface Entry {
   param: string;
 }
 
-/** Parameters of each facet, in order; the first step with one is shown. */
+/** Version of the facets; it is not written into recipes. Exported for tests. */
+export const FACETS_VERSION = 1;
+
+/** Parameters of each facet, in order; the first step with one is shown. Operations have each of them, which a test holds. */
 export const FACETS: readonly { facet: string; ops: RegExp; params: readonly string[] }[] = [
-  { facet: "Data", ops: /^source\./, params: ["image_ids", "text", "bit_count", "example_count", "batch_size"] },
+  { facet: "Data", ops: /^source\./, params: ["image_ids", "dataset", "bit_count", "example_count", "limit"] },
   {
     facet: "Codec",
     ops: /^(model|semantic)\..*(encode|encoder|tokeniz)/,
-    params: ["quality", "mode", "runtime", "policy"],
+    params: ["quality", "target_bpp", "runtime"],
   },
   {
     facet: "Coding",
     ops: /^channel\.(?!.*(decoder|boundary|match)).*/,
-    params: ["code_rate", "repetitions", "crc_bits"],
+    params: ["factor", "target_coderate", "transport_block_size_bits", "packet_payload_bits"],
   },
   { facet: "Modulation", ops: /^modulation\./, params: ["modulation"] },
   { facet: "Channel", ops: /^(wireless|channel|noise)\./, params: ["channel", "snr_db"] },
-  { facet: "Receiver", ops: /^(demodulation|model)\./, params: ["mode", "policy", "demapper"] },
+  { facet: "Receiver", ops: /^(demodulation|model)\./, params: ["mode", "policy", "method"] },
   { facet: "Metric", ops: /^metrics\./, params: ["label"] },
 ];
 

@@ -13,7 +13,7 @@ import { listFiles } from "../../../lib/run/files.ts";
 import { verifyBundle } from "../../../lib/run/verify.ts";
 import type { Unchecked as Documents } from "../../../lib/run/verify_documents.ts";
 import { changed, forged, isListed, leaves } from "../../support/mutations.ts";
-import { fakeExecutor, runSmall, withWorkspace } from "./fixture.ts";
+import { fakeExecutor, runSmall, testRecipe, withWorkspace } from "./fixture.ts";
 import { tables } from "../../support/tables.ts";
 
 const DATA = tables(import.meta.url);
@@ -46,10 +46,13 @@ function withReport(bundle: string, row: StepRow): StepRow {
 Deno.test("a changed field of a bundle fails its verification, whatever else is derived again", () =>
   withWorkspace(async (workspace) => {
     const execute = fakeExecutor();
-    const { directory, run_id } = await runSmall(workspace, {
-      pairs: 1,
+    const recipe = testRecipe(1), research = { task: { id: "bit_transport" } };
+    const { directory, run_id, summary } = await runSmall(workspace, {
+      raw: { ...recipe, metadata: { ...recipe.metadata as JsonObject, research } },
       execute: (options) => execute({ ...options, onStep: (row) => options.onStep(withReport(options.bundle, row)) }),
     });
+    // Core specification, bundle layout: summary.json holds compact status and metrics.
+    assert.deepEqual((summary.metrics as JsonObject)["channel.ber"], float(0.25));
     const textIn = (path: string) => Deno.readTextFileSync(join(directory, path));
     const objectIn = (path: string) => parseJson(textIn(path)) as JsonObject;
     const hashes = new Map(
