@@ -6,7 +6,6 @@ import { arraysOf } from "../lib/artifact/arrays.ts";
 import { metadataNumber, symbolsOf } from "../lib/artifact/values.ts";
 import { type InputArtifact, isNumber, isObject, type JsonObject, SvcError, toNumber } from "./api.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
-import { MIMO_RX_GRID } from "./_mimo_grid.ts";
 
 export const PILOT_CONTEXT = artifactKind("channel.ofdm_pilot_context.numpy", {});
 export const CHANNEL_ESTIMATE = artifactKind("channel.ofdm_channel_estimate.numpy", {
@@ -97,9 +96,7 @@ export function onePort(context: PilotContext): PilotContext {
   throw new SvcError(
     "params_conflict",
     `Cannot give the pilots of ${context.ports} ports to a channel estimator slot`,
-    {
-      hint: "Set port_count of modulation.ofdm_pilot_insert to 1, or estimate by least_squares or lmmse",
-    },
+    { hint: "Set port_count of modulation.ofdm_pilot_insert to 1, or estimate by least_squares or lmmse" },
   );
 }
 
@@ -160,3 +157,17 @@ export function checkGridLength(symbols: number, { grids, symbols: rows, subcarr
   if (symbols === expected) return;
   throw new SvcError("boundary_count_mismatch", `Cannot cut ${symbols} symbols into grids: ${expected} are expected`);
 }
+
+export const MIMO_RX_GRID = artifactKind("channel.mimo_rx_grid.numpy", {
+  noise_variance: "number",
+  layers: "count",
+  rx_antennas: "count",
+  symbol_count: "count",
+  ofdm_fft_size: "count",
+  num_ofdm_symbols: "count",
+});
+export const MIMO_STATE = artifactKind("channel.mimo_channel_state.numpy", {
+  noise_variance: "number",
+  layers: "count",
+  rx_antennas: "count",
+});

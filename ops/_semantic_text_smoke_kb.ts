@@ -23,8 +23,5 @@ function knownFact([subject, predicate, object, ...qualifiers]: string[]): Known
 
 /** Concept and facts, in the order of the version. */
 export const SEMANTIC_TEXT_SMOKE_KB = (concepts as [string, string[][]][]).map(
-  ([concept, facts]): readonly [concept: string, facts: readonly KnownFact[]] => [
-    concept,
-    facts.map(knownFact),
-  ],
+  ([concept, facts]): readonly [concept: string, facts: readonly KnownFact[]] => [concept, facts.map(knownFact)],
 );

@@ -1,7 +1,7 @@
 /** Payloads of UTF-8 text: the bytes of their source items, their text, and their errors. */
 import { type JsonObject, SvcError } from "./api.ts";
-import { metadataCounts } from "../lib/artifact/values.ts";
-import { packBits } from "../lib/numeric/array/bit_packing.ts";
+import { bitsArtifact, metadataCounts } from "../lib/artifact/values.ts";
+import { packBits, unpackBits } from "../lib/numeric/array/bit_packing.ts";
 
 /** `payload_format` of a payload whose source items are the texts themselves. */
 export const ITEM_FORMAT = "utf8_items";
@@ -62,4 +62,13 @@ export function decodeUtf8(bytes: Uint8Array, strict: boolean): string {
   } catch {
     throw unreadable("it is not valid UTF-8");
   }
+}
+
+/** Eight bits per byte, most significant first. */
+export function payloadOutput(bytes: Uint8Array, metadata: JsonObject) {
+  const bits = unpackBits(bytes);
+  return {
+    outputs: { bits: bitsArtifact(bits, metadata, "payload.bits") },
+    metrics: { "codec.bit_count": BigInt(bits.length), "codec.bytes": BigInt(bytes.length) },
+  };
 }

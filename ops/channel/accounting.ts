@@ -96,9 +96,7 @@ function deliveredBits(payload: number, { payload_bits, delivered_bits }: LinkIn
     throw new SvcError(
       "input_metadata_missing",
       "Cannot account for the delivered payload: no failed items are listed",
-      {
-        hint: "Connect delivered_bits to channel.crc32_check, or use version 1 of this operation",
-      },
+      { hint: "Connect delivered_bits to channel.crc32_check, or use version 1 of this operation" },
     );
   }
   const counts = metadataCounts(payload_bits.metadata, "source_item_counts") ?? [payload];

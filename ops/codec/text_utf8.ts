@@ -8,10 +8,10 @@ import {
   ITEM_FORMAT,
   payloadBytes,
   payloadItems,
+  payloadOutput,
   trustedIds,
   unreadable,
 } from "../_utf8_payload.ts";
-import { payloadOutput } from "../_payload_output.ts";
 
 /**
  * Texts as payload bits, eight bits a byte, most significant first. The ids go into the trusted metadata, the texts do not.

@@ -23,8 +23,15 @@ import { demodulateLlr } from "../../lib/numeric/link/modulation.ts";
 import { BITS_PER_SYMBOL, type Modulation, MODULATIONS } from "../../lib/numeric/link/modulations.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { executed, exportable, exported } from "../_backends.ts";
-import { MIMO_RX_GRID, MIMO_STATE } from "../_mimo_grid.ts";
-import { CHANNEL_ESTIMATE, GRID_KEY, noiseOf, PILOT_CONTEXT, readContext } from "../_ofdm_grid.ts";
+import {
+  CHANNEL_ESTIMATE,
+  GRID_KEY,
+  MIMO_RX_GRID,
+  MIMO_STATE,
+  noiseOf,
+  PILOT_CONTEXT,
+  readContext,
+} from "../_ofdm_grid.ts";
 import { unpaddedBitCount } from "../_symbol_items.ts";
 import { demodulated, demodulatedOutputs } from "./_outputs.ts";
 

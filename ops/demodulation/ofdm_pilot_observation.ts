@@ -11,8 +11,7 @@ import { defineOperation, float, SvcError, z } from "../api.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { CHANNEL_OBSERVATION } from "../_channel_estimation.ts";
-import { MIMO_RX_GRID } from "../_mimo_grid.ts";
-import { noiseOf, onePort, PILOT_CONTEXT, pilotRows, readContext, receivedGrid } from "../_ofdm_grid.ts";
+import { MIMO_RX_GRID, noiseOf, onePort, PILOT_CONTEXT, pilotRows, readContext, receivedGrid } from "../_ofdm_grid.ts";
 
 export default defineOperation({
   id: "demodulation.ofdm_pilot_observation",

@@ -35,10 +35,10 @@ import { type PooledMetric, ratioSums } from "../../lib/numeric/scores/pooled_ra
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { CHANNEL_ESTIMATE as SLOT_ESTIMATE } from "../_channel_estimation.ts";
-import { MIMO_RX_GRID } from "../_mimo_grid.ts";
 import {
   CHANNEL_ESTIMATE,
   type GridLayout,
+  MIMO_RX_GRID,
   noiseOf,
   onePort,
   PILOT_CONTEXT,

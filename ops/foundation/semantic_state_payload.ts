@@ -24,8 +24,7 @@ import {
   statesDocument,
   statesOf,
 } from "../_semantic_state.ts";
-import { payloadOutput } from "../_payload_output.ts";
-import { decodeUtf8, isUnreadable, payloadBytes, trustedIds, unreadable } from "../_utf8_payload.ts";
+import { decodeUtf8, isUnreadable, payloadBytes, payloadOutput, trustedIds, unreadable } from "../_utf8_payload.ts";
 
 /**
  * Semantic states as payload bits: canonical JSON of the artifact, {kind, modality, schema_version, states}, as UTF-8,

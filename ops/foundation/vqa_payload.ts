@@ -3,8 +3,7 @@ import { canonicalJson, defineOperation, messageOf, parseJson, SvcError, z } fro
 import { PAYLOAD_BITS, PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
 import { bitsOf, travel } from "../../lib/artifact/values.ts";
 import { ANSWERS, answersArtifact, PACKET, packetArtifact, packetOf } from "../_vqa.ts";
-import { payloadOutput } from "../_payload_output.ts";
-import { decodeUtf8, isUnreadable, payloadItems, trustedIds, unreadable } from "../_utf8_payload.ts";
+import { decodeUtf8, isUnreadable, payloadItems, payloadOutput, trustedIds, unreadable } from "../_utf8_payload.ts";
 
 /**
  * A VQA packet as payload bits: one line per question, the canonical JSON of its selected label and a line feed, in

@@ -39,11 +39,7 @@ export default defineSlot({
   read: ({ inputs }) => imagesOf(inputs.images),
   learned: {
     component: { id: "encoder", role: "encoder", entrypoint: "encoder" },
-    inputs: {
-      images: ["batch", 3, "height", "width"],
-      snr_db: ["batch"],
-      channel_uses_per_pixel: ["batch"],
-    },
+    inputs: { images: ["batch", 3, "height", "width"], snr_db: ["batch"], channel_uses_per_pixel: ["batch"] },
     optional: ["snr_db", "channel_uses_per_pixel"],
     outputs: { symbols_ri: ["batch", "real_imag_channel", "symbol_height", "symbol_width"] },
     meaning: {

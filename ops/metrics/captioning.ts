@@ -36,9 +36,7 @@ export default defineReport({
       throw new SvcError(
         "boundary_value_invalid",
         `Cannot score ${several.texts.length} candidate captions of ${several.id}`,
-        {
-          hint: "Only references may have several captions",
-        },
+        { hint: "Only references may have several captions" },
       );
     }
     const rows = references.map(({ texts }, index) =>

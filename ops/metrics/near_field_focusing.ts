@@ -36,10 +36,7 @@ export default defineReport({
         "near_field.range_rmse_m": rootMeanSquare(ranges),
         "near_field.angle_rmse_deg": rootMeanSquare(angles),
       },
-      metrics: {
-        "near_field.normalized_focusing_gain": gain,
-        "task.score": gain,
-      },
+      metrics: { "near_field.normalized_focusing_gain": gain, "task.score": gain },
       facts: {
         example_count: examples,
         range_errors_m: Array.from(ranges, float),

@@ -20,8 +20,17 @@ import { type InputArtifact, type Metrics, type ParameterProblem, z } from "../a
 import { bitsOf, metadataText, symbolsOf } from "../../lib/artifact/values.ts";
 import { energy } from "../../lib/numeric/linalg/complex.ts";
 import { mean } from "../../lib/numeric/scores/statistics.ts";
-import { budgetMetrics, oracleMetrics, outageMetrics, powerMetrics, rateMetrics } from "./_allocation_metrics.ts";
-import { type AllocatedState, allocatedState, checkPlaced, shannonRates } from "./_ofdm_allocation.ts";
+import {
+  type AllocatedState,
+  allocatedState,
+  budgetMetrics,
+  checkPlaced,
+  oracleMetrics,
+  outageMetrics,
+  powerMetrics,
+  rateMetrics,
+  shannonRates,
+} from "./_ofdm_allocation.ts";
 import { defineReport } from "../_report.ts";
 
 const PAYLOAD = [PAYLOAD_BITS, BITS] as const;

@@ -6,8 +6,14 @@
 import { SvcError } from "../api.ts";
 import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { RESOURCE_DECISION, RESOURCE_PROBLEM, resourceProblemOf } from "../_resource.ts";
-import { budgetMetrics, oracleMetrics, powerMetrics, rateMetrics } from "./_allocation_metrics.ts";
-import { type Allocated, shannonRates } from "./_ofdm_allocation.ts";
+import {
+  type Allocated,
+  budgetMetrics,
+  oracleMetrics,
+  powerMetrics,
+  rateMetrics,
+  shannonRates,
+} from "./_ofdm_allocation.ts";
 import { defineReport } from "../_report.ts";
 
 export default defineReport({

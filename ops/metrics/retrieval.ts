@@ -27,9 +27,7 @@ export default defineReport({
   name: "Retrieval scores",
   description: "Scores rankings at each cut-off",
   inputs: { rankings: ["retrieval.rankings.json"] },
-  params: z.strictObject({
-    k_values: z.string().default("1,5,10").describe("comma-separated cut-offs"),
-  }),
+  params: z.strictObject({ k_values: z.string().default("1,5,10").describe("comma-separated cut-offs") }),
   check: ({ k_values }) =>
     cutOffs(k_values).every((k) => Number.isSafeInteger(k) && k > 0) && cutOffs(k_values).length > 0 ? [] : [{
       code: "params_invalid",
@@ -57,15 +55,11 @@ export default defineReport({
         throw new SvcError(
           "params_conflict",
           `Cannot score hits at ${k}: rankings keep ${depth} ids of a larger gallery`,
-          {
-            hint: "Raise top_k of the ranking, or remove that cut-off",
-          },
+          { hint: "Raise top_k of the ranking, or remove that cut-off" },
         );
       }
       metrics[`retrieval.hit_at_${k}`] = mean(queries.map(({ positions }) => Number(positions[0] <= k)));
-      metrics[`retrieval.relevant_recall_at_${k}`] = mean(
-        queries.map((query) => found(query, k) / query.relevant),
-      );
+      metrics[`retrieval.relevant_recall_at_${k}`] = mean(queries.map((query) => found(query, k) / query.relevant));
       metrics[`retrieval.ndcg_at_${k}`] = mean(queries.map(({ positions, relevant }) => {
         const ideal = Array.from({ length: Math.min(k, relevant) }, (_, index) => index + 1);
         return gain(positions.filter((position) => position <= k)) / gain(ideal);

@@ -71,11 +71,7 @@ function checkKodak({ image_ids }: ImageSelection): ParameterProblem[] {
 function checkBundled({ dataset, image_ids, split }: ImageSelection): ParameterProblem[] {
   const { splits } = BUNDLED_DATASETS[dataset];
   if (parseIds(image_ids).length > 0) {
-    return checkIds(
-      image_ids,
-      "image_ids",
-      Object.values(splits).flat(),
-    );
+    return checkIds(image_ids, "image_ids", Object.values(splits).flat());
   }
   if (Object.hasOwn(splits, split)) return [];
   return [{
@@ -126,9 +122,7 @@ function pinnedManifest(
     throw new SvcError(
       "dataset_manifest_invalid",
       `Cannot use the manifest of ${manifest.id} as the dataset ${dataset}`,
-      {
-        hint: `Set dataset: ${manifest.id}`,
-      },
+      { hint: `Set dataset: ${manifest.id}` },
     );
   }
   return manifest;

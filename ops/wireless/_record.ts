@@ -2,23 +2,10 @@
 import { float, type JsonObject } from "../api.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { maximumDopplerHz } from "../../lib/numeric/channel/delay_profile.ts";
-import { OFDM_PRESETS, type Preset, type PresetSettings } from "./_params.ts";
+import { type CommonParams, OFDM_PRESETS, type Preset, type PresetSettings } from "./_params.ts";
 
 /** Parameters that describe a channel. */
-interface ChannelParams {
-  channel: string;
-  noise_mode: string;
-  snr_db: number | undefined;
-  receiver_processing: string;
-  interferers: number;
-  interference_sir_db: number;
-  tx_antennas: number;
-  rx_antennas: number;
-  ofdm_fft_size: number;
-  num_ofdm_symbols: number;
-  subcarrier_spacing_khz: number;
-  carrier_frequency_ghz: number;
-  mobility_kmh: number;
+interface ChannelParams extends CommonParams {
   fading_scope: string;
   tdl_model: string;
   delay_spread_ns: number;

@@ -23,8 +23,7 @@ import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import type { Generator } from "../../lib/numeric/random/random.ts";
 import { realFirst, svd } from "../../lib/numeric/linalg/svd.ts";
 import { numpyWithTwin } from "../_backends.ts";
-import { MIMO_RX_GRID, MIMO_STATE } from "../_mimo_grid.ts";
-import { gridLayout } from "../_ofdm_grid.ts";
+import { gridLayout, MIMO_RX_GRID, MIMO_STATE } from "../_ofdm_grid.ts";
 import { COMMON_PARAMS, noiseMetrics, noiseProblems, noiseVariance } from "./_params.ts";
 
 const FLAT: DelayProfile = { delays: new Float64Array(1), powers: Float64Array.of(1), lineOfSight: false };
