@@ -31,7 +31,12 @@ export function compiled(
   raw: Value,
   { registry, locate }: { registry: Registry; locate?: Locate },
 ): { normalized: RecipeDocument; effective: RecipeDocument } {
-  const { normalized, effective, diagnostics } = compileRecipe(raw, { mode: "strict", registry, locate });
+  const { normalized, effective, diagnostics } = compileRecipe(raw, {
+    mode: "strict",
+    registry,
+    locate,
+    captureJob: true,
+  });
   if (normalized === null || effective === null) {
     throw refusal("recipe_invalid", "Cannot compile the recipe", diagnostics);
   }

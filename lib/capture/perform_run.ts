@@ -62,7 +62,7 @@ export async function planRun(
   recipe: RecipeDocument,
   { registry, readiness, lint }: Pick<RunMeans, "registry" | "readiness"> & { lint?: "warning" | "error" },
 ) {
-  const compilation = compileRecipe(recipe, { mode: "strict", registry });
+  const compilation = compileRecipe(recipe, { mode: "strict", registry, captureJob: true });
   const planned = await planRecipe(compilation, {
     registry,
     readiness,

@@ -144,6 +144,7 @@ export const CODES = {
   csi_observation_state_missing: [1, null, "The step that observes the channel state has no channel state.", "Add channel_state with wireless.ofdm_channel_state before it."],
   csi_power_policy_state_missing: [1, null, "The power policy needs a channel state.", "Wire channel_state, or choose the policy fixed or snr_sigmoid."],
   data_range_mismatch: [1, null, "The values of the images are outside the data range of the metric (warning).", "Set data_range to the range of the images."],
+  dataset_capture_embedded: [1, null, "The recipe holds a capture, which belongs to a training plan.", "Move it to a file and give it with --plan."],
   dataset_capture_invalid: [3, 400, "The capture declaration has an error, or its records do not fit together.", "Fix the field at the path that the message names."],
   dataset_manifest_invalid: [3, 400, "The image-dataset manifest has an error.", "Fix the listed problems."],
   dataset_sample_unknown: [1, 400, "The dataset has no sample with this id.", "Use an id of the manifest; the hint gives the nearest."],

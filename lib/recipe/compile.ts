@@ -26,6 +26,8 @@ export interface CompileOptions {
   /** Whether tolerated deviations are errors (strict) or warnings (compat). */
   mode: CompileMode;
   registry: Registry;
+  /** Whether the recipe is that of a capture, which holds its configuration. */
+  captureJob?: boolean;
   /** Whether legacy sweeps are errors instead of warnings. */
   strictLegacy?: boolean;
   /** Maps places to lines of the text. */
@@ -45,6 +47,7 @@ export function compileRecipe(raw: unknown, options: CompileOptions): Compilatio
   const normalized = value === undefined ? null : normalizeRecipe(cloneValue(value), findings);
   let matrix: Matrix | null = null;
   if (normalized) {
+    if (!options.captureJob) refuseCapture(normalized.document, findings);
     const found = canonicalMatrix(normalized.document, { ...options, suggestions });
     matrix = found.matrix;
     addDiagnostics(diagnostics, found.diagnostics);
@@ -78,6 +81,17 @@ export function compileRecipe(raw: unknown, options: CompileOptions): Compilatio
     effective_sha256: effective && sha256Json(effective),
     seed_policy: effective && seeds!.record(),
   };
+}
+
+/** The training plan owns the configuration of a capture; older files have it in the recipe. */
+function refuseCapture({ dataset_capture: embedded }: RecipeDocument, findings: Findings): void {
+  if (!isObject(embedded) || Object.keys(embedded).length === 0) return;
+  findings.lenient(
+    "dataset_capture_embedded",
+    ["dataset_capture"],
+    "Cannot use a dataset_capture inside a recipe: it belongs to a training plan",
+    "Move it to a file and give it with --plan, or accept older forms with --compat",
+  );
 }
 
 interface StepContext {

@@ -295,3 +295,16 @@ steps:
   ]]);
   deepStrictEqual(found("{mode: mask_words, probability: 0.5}"), []);
 });
+
+// Core specification, recipe fields: embedded dataset_capture is accepted only for legacy files and transient capture jobs.
+Deno.test("a capture inside a recipe is refused, but for older forms and capture jobs", () => {
+  const steps = [{ id: "data", op: "source.random_bits" }];
+  const recipe = { name: "x", steps, dataset_capture: { split: "train" } };
+  const found = (options: Partial<Parameters<typeof compileRecipe>[1]>) => {
+    const { status, diagnostics } = compileRecipe(recipe, { mode: "strict", registry, ...options });
+    return [status, ...diagnostics.map(({ severity, code, path }) => `${severity} ${code} ${path}`)];
+  };
+  deepStrictEqual(found({}), ["invalid", "error dataset_capture_embedded $.dataset_capture"]);
+  deepStrictEqual(found({ mode: "compat" }), ["valid", "warning dataset_capture_embedded $.dataset_capture"]);
+  deepStrictEqual(found({ captureJob: true }), ["valid"]);
+});

@@ -11,7 +11,7 @@ import { createRegistry } from "../../../ops/registry.ts";
 const registry = await createRegistry();
 function effective(file: string, change: (text: string) => string = (text) => text) {
   const text = change(Deno.readTextFileSync(new URL(`../../../recipes/${file}`, import.meta.url)));
-  return compileRecipe(readRecipeText(text, { file }).value, { mode: "strict", registry }).effective!;
+  return compileRecipe(readRecipeText(text, { file }).value, { mode: "strict", registry, captureJob: true }).effective!;
 }
 const inspect = (file: string, plan: JsonObject = {}) =>
   inspectRecipe(effective(file), readTrainingPlan(plan), registry);
