@@ -13,26 +13,6 @@ export const SOFT_BUFFER = artifactKind("channel.nr_soft_buffer.numpy", { rv_seq
 
 export const MOST_ITERATIONS = 1000;
 
-/** The parameters of a coded bit stream for its receiver. */
-export interface CodedStream {
-  readonly parameters: CodeParameters;
-  /** Payload bits of each block before its padding. */
-  readonly payloadBitsPerBlock: number;
-  readonly blockCount: number;
-  /** Payload bits of the whole stream. */
-  readonly payloadBits: number;
-  readonly channelType: SharedChannel;
-  readonly rnti: number;
-  readonly id: number;
-  readonly codeword: number;
-  readonly iterations: number;
-  readonly redundancyVersion: number;
-  /** TBS_LBRM of the limited buffer; 0 without a limit. */
-  readonly limitBits: number;
-  /** Payload bits per source item. */
-  readonly itemCounts: readonly number[] | undefined;
-}
-
 /** c_init of a stream. */
 export const seedOf = ({ channelType, rnti, id, codeword }: CodedStream): number =>
   scramblingSeed(channelType, rnti, id, codeword);
@@ -68,7 +48,7 @@ export function describeStream(stream: CodedStream): JsonObject {
  * Reads what {@link describeStream} wrote.
  * @throws SvcError `input_metadata_missing` without it, `boundary_value_invalid` for an invalid description
  */
-export function readStream(metadata: JsonObject): CodedStream {
+export function readStream(metadata: JsonObject) {
   const record = metadata[NR_LDPC_KEY];
   if (!isObject(record)) {
     throw new SvcError("input_metadata_missing", "Cannot decode NR LDPC: the metadata nr_ldpc is missing", {
@@ -97,19 +77,24 @@ export function readStream(metadata: JsonObject): CodedStream {
   const most = blockCount * payloadBitsPerBlock;
   return {
     parameters: parametersOf(options),
+    /** Payload bits of each block before its padding, and of the whole stream. */
     payloadBitsPerBlock,
     blockCount,
     payloadBits: count("payload_bits", Math.max(0, most - payloadBitsPerBlock + 1), most),
-    channelType,
+    channelType: channelType as SharedChannel,
     rnti: count("n_rnti", 0, 65535),
     id: count("n_id", 0, 1023),
     codeword: count("codeword_index", 0, 1),
     iterations: count("num_bp_iter", 1, MOST_ITERATIONS),
     redundancyVersion: record.redundancy_version === undefined ? 0 : count("redundancy_version", 0, 3),
+    /** TBS_LBRM of the limited buffer; 0 without a limit. */
     limitBits: record.tbs_lbrm_bits === undefined ? 0 : count("tbs_lbrm_bits", 1, Number.MAX_SAFE_INTEGER),
-    itemCounts: metadataCounts(record, "source_item_counts"),
+    /** Payload bits per source item. */
+    itemCounts: metadataCounts(record, "source_item_counts") as readonly number[] | undefined,
   };
 }
+
+export type CodedStream = ReturnType<typeof readStream>;
 
 const unreadable = (key: string) =>
   new SvcError("boundary_value_invalid", `Cannot decode NR LDPC: the metadata ${NR_LDPC_KEY}.${key} is invalid`);

@@ -28,17 +28,6 @@ import { valuesOf } from "./_nr_ldpc.ts";
 
 const NR_POLAR_KEY = "nr_polar";
 
-/** The parameters of a coded bit stream for its receiver. */
-interface PolarStream {
-  readonly code: PolarCode;
-  readonly rnti: number;
-  readonly blockCount: number;
-  /** Zeros after the payload in the last block. */
-  readonly paddingBits: number;
-  /** Payload bits per source item. */
-  readonly itemCounts: readonly number[] | undefined;
-}
-
 const describeStream = ({ code, rnti, blockCount, paddingBits, itemCounts }: PolarStream): JsonObject => ({
   message_type: code.messageType,
   payload_bits: code.payloadBits,
@@ -58,7 +47,7 @@ const describeStream = ({ code, rnti, blockCount, paddingBits, itemCounts }: Pol
  * Reads what {@link describeStream} wrote.
  * @throws SvcError `input_metadata_missing` without it, `boundary_value_invalid` for an invalid description
  */
-function readStream(metadata: JsonObject): PolarStream {
+function readStream(metadata: JsonObject) {
   const record = metadata[NR_POLAR_KEY];
   if (!isObject(record)) {
     throw new SvcError("input_metadata_missing", `Cannot decode NR polar: the metadata ${NR_POLAR_KEY} is missing`, {
@@ -86,10 +75,14 @@ function readStream(metadata: JsonObject): PolarStream {
     code,
     rnti: count("rnti", 65535),
     blockCount,
+    /** Zeros after the payload in the last block. */
     paddingBits: count("padding_bits", blockCount === 0 ? 0 : code.payloadBits - 1),
-    itemCounts: metadataCounts(record, "source_item_counts"),
+    /** Payload bits per source item. */
+    itemCounts: metadataCounts(record, "source_item_counts") as readonly number[] | undefined,
   };
 }
+
+type PolarStream = ReturnType<typeof readStream>;
 
 /**
  * Polar encoder of the NR control channels (TS 38.212 sections 7.1, 7.3, 6.3.1): payload bits are cut into blocks of

@@ -1,7 +1,7 @@
 /**
  * Demapper: LLR = ln P(0|y) / P(1|y), positive for bit 0, and hard bits (1 where LLR < 0). BPSK 4 Re(y)/N0; QPSK
  * 2·sqrt(2) Re(y)/N0 and Im, both exact; 16QAM to 256QAM max-log, or exact by llr_method. N0 is the total complex noise variance, see
- * _noise_variance.ts; a power allocation scales both and may give each symbol its own number of bits, see _allocation.ts.
+ * _noise_variance.ts; a power allocation scales both and may give each symbol its own number of bits, see below.
  * Padding bits of the modulator are removed.
  *
  * Shapes: rx_symbols complex64 [n] -> bits uint8 [m], llr float32 [m], m = n · bits per symbol - padding.

@@ -119,7 +119,7 @@ const HISTOGRAM_VERSION = "svc.rgb_histogram.v1";
  * local_semantic          concepts of a fixed vocabulary (`_concepts.ts`), hashed to `dimensions`: one space with the texts
  *                         of clip_text_embed at equal dimensions. An image without a known concept is the zero vector.
  * local_color_histogram   the shares of `bins` equal intervals of red, then green, then blue: 3·bins numbers.
- * transformers_clip       the image side of a CLIP model, local or fetched (`_clip.ts`): one space with its texts.
+ * transformers_clip       the image side of a CLIP model, local or fetched: one space with its texts.
  *
  * Hashing: `_hashing.ts`.
  */
@@ -181,7 +181,7 @@ const WORDS_VERSION = "svc.words.v1";
  * local_semantic      concepts of a fixed vocabulary (`_concepts.ts`), hashed to `dimensions`: one space with the images
  *                     of clip_image_embed at equal dimensions. A text without a known concept is the zero vector.
  * local_hash          all words, hashed to `dimensions`: a space of its own.
- * transformers_clip   the text side of a CLIP model, local or fetched (`_clip.ts`): one space with its images.
+ * transformers_clip   the text side of a CLIP model, local or fetched: one space with its images.
  *
  * Hashing: `_hashing.ts`.
  */

@@ -101,34 +101,6 @@ export function noiseMetrics({ noise_mode, snr_db }: NoiseParams, variance: numb
   };
 }
 
-export interface OfdmSettings {
-  model: ProfileModel;
-  delaySpread: number;
-  normalise: boolean;
-  subcarriers: number;
-  symbols: number;
-  spacing: number;
-  carrierFrequencyGhz: number;
-}
-
-export interface PresetSettings {
-  channel: Preset;
-  /** N0 of the receiver's own noise. */
-  noiseVariance: number;
-  equalise: boolean;
-  interferers: number;
-  interferenceSirDb: number;
-  /** Symbols per source item if the fading is constant over an item; undefined: a gain per symbol. */
-  fadingItems?: readonly number[];
-  /** Symbols per source item if declared; shadowing is constant over an item. */
-  sourceItems?: readonly number[];
-  /** Number of threads for draws; results do not depend on it. */
-  threads: number;
-  txAntennas: number;
-  rxAntennas: number;
-  ofdm: OfdmSettings;
-}
-
 export interface Received {
   symbols: Float32Array;
   /** N0 and interference, before equalisation. */
@@ -139,16 +111,20 @@ export interface Received {
   gains?: Float32Array;
 }
 
-interface ChannelParams extends CommonParams {
+export interface ChannelParams extends CommonParams {
   tdl_model: ProfileModel;
   delay_spread_ns: number;
   normalize_channel: boolean;
 }
 
-/** The parameters of a channel in SI units. */
-export function presetSettings(params: ChannelParams, threads: number): PresetSettings {
+/**
+ * The parameters of a channel in SI units.
+ * @param threads number for draws; results do not depend on it
+ */
+export function presetSettings(params: ChannelParams, threads: number) {
   return {
     channel: params.channel,
+    /** N0 of the receiver's own noise. */
     noiseVariance: noiseVariance(params),
     equalise: params.receiver_processing === "matched",
     interferers: params.interferers,
@@ -167,3 +143,11 @@ export function presetSettings(params: ChannelParams, threads: number): PresetSe
     },
   };
 }
+
+export type PresetSettings = ReturnType<typeof presetSettings> & {
+  /** Symbols per source item if the fading is constant over an item; undefined: a gain per symbol. */
+  fadingItems?: readonly number[];
+  /** Symbols per source item if declared; shadowing is constant over an item. */
+  sourceItems?: readonly number[];
+};
+export type OfdmSettings = PresetSettings["ofdm"];

@@ -2,15 +2,7 @@
 import { float, type JsonObject } from "../api.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { maximumDopplerHz } from "../../lib/numeric/channel/delay_profile.ts";
-import { type CommonParams, OFDM_PRESETS, type Preset, type PresetSettings } from "./_params.ts";
-
-/** Parameters that describe a channel. */
-interface ChannelParams extends CommonParams {
-  fading_scope: string;
-  tdl_model: string;
-  delay_spread_ns: number;
-  normalize_channel: boolean;
-}
+import { type ChannelParams, OFDM_PRESETS, type Preset, type PresetSettings } from "./_params.ts";
 
 /**
  * Metadata that declare the fading block: the symbols that share one gain, matrix, grid or shadowing. Noise alone has none.
@@ -38,7 +30,7 @@ export function fadingUnit(
  * the top level, for demodulators.
  */
 export function channelRecord(
-  params: ChannelParams,
+  params: ChannelParams & { fading_scope: string },
   backend: string,
   noiseVariance: number,
   dopplerModel: "block_static" | "sum_of_sinusoids" = "block_static",

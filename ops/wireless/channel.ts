@@ -1,6 +1,6 @@
 /**
  * Wireless channel on complex symbols, by preset; formulas and draw order: _presets.ts. With an explicit channel state
- * the realisation is that of the state: _explicit.ts. phylib draws its presets like numpy.
+ * the realisation is that of the state. phylib draws its presets like numpy.
  *
  * Shapes: symbols complex64 [n] -> rx_symbols complex64 [n]. Reference power per symbol is 1. After equalisation the
  * companion array noise_variance float32 [n] holds the variance per symbol, N0 / |h|² with one gain; without equalisation
@@ -141,7 +141,7 @@ export default defineOperation({
     allows: (params) => params.channel === "awgn" && portableOnly(params),
     open({ inputs: { symbols: { metadata, length } }, params, generator, backend }) {
       checkBackend(params.channel, backend);
-      const settings = presetSettings(params, 1), { noiseVariance } = settings;
+      const settings: PresetSettings = presetSettings(params, 1), { noiseVariance } = settings;
       const record = { ...channelRecord(params, backend, noiseVariance), ...fadingUnit(metadata, length, settings) };
       const noise = new NoiseBlocks(generator, length, noiseVariance);
       return {
@@ -161,7 +161,7 @@ export default defineOperation({
     checkBackend(params.channel, backend, inputs.channel_state !== undefined);
     const symbols = symbolsOf(inputs.symbols);
     const { metadata } = inputs.symbols;
-    const settings = presetSettings(params, threads);
+    const settings: PresetSettings = presetSettings(params, threads);
     if (OFDM_PRESETS.includes(params.channel)) checkGrid(metadata, settings);
     const perItem = params.fading_scope === "source_item" && ["flat_rayleigh", "mimo_flat"].includes(params.channel);
     if (perItem || params.channel === "urban_micro") {

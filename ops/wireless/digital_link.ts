@@ -10,7 +10,15 @@ import { executed } from "../_backends.ts";
 import { dataPlane, madeOn } from "../_data_plane.ts";
 import { modulatedMetadata } from "../_symbol_items.ts";
 import { checkBackend, PHYLIB_PRESETS } from "./_materializations.ts";
-import { CHANNEL_DEFAULTS, checkCommon, COMMON_PARAMS, noiseMetrics, PRESETS, presetSettings } from "./_params.ts";
+import {
+  CHANNEL_DEFAULTS,
+  checkCommon,
+  COMMON_PARAMS,
+  noiseMetrics,
+  PRESETS,
+  type PresetSettings,
+  presetSettings,
+} from "./_params.ts";
 import { transmit } from "./_presets.ts";
 import { channelRecord, fadingUnit } from "./_record.ts";
 
@@ -38,7 +46,7 @@ export default defineOperation({
     const { inputs, params, generator, backend, threads } = context, kernels = await dataPlane(context);
     checkBackend(params.channel, backend);
     const sent = bitsOf(inputs.bits, kernels);
-    const settings = presetSettings({ ...params, ...CHANNEL_DEFAULTS }, threads);
+    const settings: PresetSettings = presetSettings({ ...params, ...CHANNEL_DEFAULTS }, threads);
     const modulated = kernels.modulate(sent, params.modulation, { threads });
     const layout = modulatedMetadata(
       inputs.bits.metadata,
