@@ -22,24 +22,6 @@ export const TABLES = "tables.json";
 export const NETWORKS = ["analysis.onnx", "hyper_analysis.onnx", "hyper_synthesis.onnx", "synthesis.onnx"] as const;
 export type Network = typeof NETWORKS[number];
 
-export interface CodecTables {
-  model: string;
-  metric: string;
-  latentChannels: number;
-  latentReduction: number;
-  hyperChannels: number;
-  hyperReduction: number;
-  steps: ReadonlyMap<string, number>;
-  /** One per scale. */
-  latent: readonly FrequencyTable[];
-  /** One per channel. */
-  hyper: readonly FrequencyTable[];
-  /** Index of the table of a latent: the nearest in the logarithm of the standard deviation. */
-  scaleIndex(logScale: number): number;
-  /** Digest over every table. */
-  sha256: string;
-}
-
 /** Reads the tables of a codec. @throws SvcError `artifact_manifest_invalid` */
 export function readTables(bytes: Uint8Array): CodecTables {
   const sha256 = sha256Hex(bytes);
@@ -60,7 +42,7 @@ export function readTables(bytes: Uint8Array): CodecTables {
 /** A cache: computing the tables of the latents takes longer than coding a small image. */
 const known = new Map<string, CodecTables>();
 
-function tablesOf(document: Value): CodecTables {
+function tablesOf(document: Value) {
   if (!isObject(document) || document.kind !== "svc.image_codec_tables" || document.schema_version !== 1) {
     throw new TypeError("the document is not of the kind svc.image_codec_tables, version 1");
   }
@@ -83,12 +65,18 @@ function tablesOf(document: Value): CodecTables {
     hyperChannels,
     hyperReduction,
     steps: new Map(Object.keys(steps).map((name) => [name, positive(steps, name)])),
+    /** One per scale. */
     latent,
+    /** One per channel. */
     hyper,
-    scaleIndex: (logScale) => Math.min(count - 1, Math.max(0, Math.round((logScale - origin) / spacing))),
+    /** Index of the table of a latent: the nearest in the logarithm of the standard deviation. */
+    scaleIndex: (logScale: number) => Math.min(count - 1, Math.max(0, Math.round((logScale - origin) / spacing))),
+    /** Digest over every table. */
     sha256: sha256Json([...latent, ...hyper].map(({ smallest, cumulative }) => [smallest, ...cumulative])),
   };
 }
+
+export type CodecTables = ReturnType<typeof tablesOf>;
 
 function tableOf(table: Value): FrequencyTable {
   const counts = isObject(table) && Array.isArray(table.counts) ? table.counts : [];
