@@ -1,5 +1,5 @@
 /** The manifest of an adapter, `svc_adapter.yaml`: its schema, and its types. */
-import { RUNNERS } from "../contract/operation.ts";
+import { RUNNER_ALIASES, RUNNERS } from "../contract/operation.ts";
 import { digest, documentCheck, mapping } from "../contract/document.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { z } from "../contract/zod.ts";
@@ -41,6 +41,9 @@ const text = z.string().min(1).max(4096);
 const list = <T extends z.ZodType>(item: T) => z.array(item).max(64);
 const matching = (pattern: string) => z.string().regex(new RegExp(pattern));
 
+/** A declaration of the contract, whose values are checked here. */
+const declared = (schema: z.ZodType) => schema.optional() as unknown as z.ZodOptional<z.ZodType<JsonObject>>;
+
 /** Form of bits in arguments and results of the callable: one element per bit, or eight bits per byte. */
 const bitStorage = z.enum(["unpacked_bits", "packed_bytes"]);
 export type BitStorage = z.infer<typeof bitStorage>;
@@ -66,13 +69,30 @@ const operation = z.strictObject({
   }),
   fixed_params: mapping.optional(),
   params_schema: mapping.optional(),
-  differentiability: mapping.optional(),
-  backends: z.strictObject(
-    Object.fromEntries(RUNNERS.map((runner) => [runner, list(text).optional()])),
-  ).optional() as unknown as z.ZodOptional<z.ZodType<JsonObject>>,
-  equivalence: mapping.optional(),
-  formats: mapping.optional(),
-  materializations: z.array(mapping).optional(),
+  differentiability: declared(z.strictObject({
+    framework: z.enum(["torch", "phylib", "tensorflow", "numpy", "blackbox", "none"]),
+    gradient: z.enum(["full", "stop", "surrogate", "none"]),
+    trainable_params: z.boolean(),
+    exportable: z.boolean(),
+    reason: text.optional(),
+  })),
+  backends: declared(z.strictObject(
+    Object.fromEntries([...RUNNERS, ...Object.keys(RUNNER_ALIASES)].map((runner) => [runner, list(text).optional()])),
+  )),
+  equivalence: declared(z.strictObject({
+    type: z.enum(["exact", "numerical", "statistical", "behavioral"]),
+    tolerance: z.strictObject({ atol: z.number().min(0), rtol: z.number().min(0) }).optional(),
+    reason: text.optional(),
+  })),
+  formats: declared(z.strictObject({ artifact: text, tensor: text, checkpoint: text.optional() })),
+  materializations: z.array(z.strictObject({
+    runner: z.enum(RUNNERS as [string, ...string[]]),
+    backend: text,
+    implementation: text.optional(),
+    status: z.enum(["implemented", "planned"]).optional(),
+    parameter_bindings: mapping.optional(),
+    notes: text.optional(),
+  }) as unknown as z.ZodType<JsonObject>).optional(),
 });
 /** An operation as written. */
 export type WrittenOperation = z.infer<typeof operation>;

@@ -17,7 +17,7 @@ import type {
   Ports,
   Runner,
 } from "./operation.ts";
-import { RUNNERS } from "./operation.ts";
+import { RUNNER_ALIASES, RUNNERS } from "./operation.ts";
 import { parameterSchema } from "./publish_schema.ts";
 import { activeWhen, checkValue, unknownKeyword } from "./schema.ts";
 import { sha256Json } from "./hash.ts";
@@ -168,11 +168,17 @@ function buildContract(definition: PlainDefinition): OperationContract {
     }
   }
 
-  const { materializations: entries, backends: listed = entries && backendsOf(entries) } = definition;
+  const { materializations: entries, backends: given = entries && backendsOf(entries) } = definition;
+  const listed: Partial<Record<string, readonly string[]>> = { ...given };
+  for (const [alias, runner] of Object.entries(RUNNER_ALIASES)) {
+    if (listed[alias] === undefined) continue;
+    if (listed[runner] !== undefined) refuse(`its backends name ${alias} and ${runner}, which are one runner`);
+    listed[runner] = listed[alias];
+  }
   const backends: Record<Runner, string[]> = {
-    benchmark_run: [...(listed?.benchmark_run ?? ["python"])],
-    dataset_capture: [...(listed?.dataset_capture ?? ["python"])],
-    differentiable_export: [...(listed?.differentiable_export ?? [])],
+    benchmark_run: [...(listed.benchmark_run ?? ["python"])],
+    dataset_capture: [...(listed.dataset_capture ?? ["python"])],
+    differentiable_export: [...(listed.differentiable_export ?? [])],
   };
   const materializations = materializationRows(definition, backends, schema, refuse);
   const equivalence = definition.equivalence ?? DEFAULT_EQUIVALENCE;

@@ -8,6 +8,8 @@ import type { JsonObject } from "./value.ts";
 
 export type Runner = "benchmark_run" | "dataset_capture" | "differentiable_export";
 export const RUNNERS: readonly Runner[] = ["benchmark_run", "dataset_capture", "differentiable_export"];
+/** Names of runners in declarations of backends, besides their own. */
+export const RUNNER_ALIASES = { benchmark: "benchmark_run", capture: "dataset_capture" } as const;
 export type OperationStatus = "implemented" | "planned";
 
 export type Differentiability = {
@@ -359,7 +361,7 @@ export interface OperationDefinition<
   /** Default numpy/none/false/false. */
   differentiability?: Differentiability;
   /** Default those of `materializations`; without any, `python` under benchmark_run and dataset_capture. */
-  backends?: Partial<Record<Runner, readonly string[]>>;
+  backends?: Partial<Record<Runner | keyof typeof RUNNER_ALIASES, readonly string[]>>;
   /** Default behavioral. */
   equivalence?: Equivalence;
   /** Default operation-defined / none. */

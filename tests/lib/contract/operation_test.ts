@@ -187,6 +187,17 @@ Deno.test("contracts have the defaults of the specification and a stable digest"
   assert.notEqual(contractSha256(contract), contractSha256(operation("test.b").contract));
 });
 
+// Operation registry entry: the declaration of backends has the keys benchmark, capture and differentiable_export.
+Deno.test("backends are declared under the names of runners or their short ones", () => {
+  const declared = (backends: Record<string, string[]>) =>
+    defineOperation({ ...operation("test.short").definition, outputs: { bits: BITS }, backends } as never)
+      .contract.backends;
+  const full = { benchmark_run: ["numpy"], dataset_capture: ["numpy", "cpp"], differentiable_export: ["torch"] };
+  const { benchmark_run: benchmark, dataset_capture: capture, differentiable_export } = full;
+  assert.deepEqual(declared({ benchmark, capture, differentiable_export }), declared(full));
+  assert.throws(() => declared({ benchmark, ...full }), { code: "operation_contract_invalid" });
+});
+
 // Operation registry entry: built_in_fine_tuning is true only when the operation sets fine_tuning_supported and supplies a callable
 // operation-owned fine-tuning provider.
 Deno.test("an operation fine-tunes only where it says so and has a provider", () => {
