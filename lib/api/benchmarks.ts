@@ -299,8 +299,11 @@ export class Benchmarks {
     return compareResults((await this.result(a)).result, (await this.result(b)).result);
   }
 
-  /** Writes the tables of a result: CSV, Markdown, LaTeX. @throws SvcError `result_not_found` */
-  async export(id: string, options: { out?: string } = {}): Promise<WrittenFiles> {
+  /**
+   * Writes the tables of a result: CSV, Markdown, LaTeX; with `evidence` also the documents of its runs.
+   * @throws SvcError `result_not_found`, `usage_invalid`
+   */
+  async export(id: string, options: { out?: string; evidence?: boolean } = {}): Promise<WrittenFiles> {
     return (await import("../study/report/reports.ts")).exportBenchmark(this.core.workspace, id, options);
   }
 

@@ -1,6 +1,7 @@
 /** A benchmark from its pack to tables, figures and a page, as its user makes them. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { sha256Hex } from "../../lib/contract/hash.ts";
 import { svc } from "../support/cli.ts";
 
 const RECIPE = `schema_version: 1
@@ -80,6 +81,17 @@ Deno.test("a benchmark becomes tables, figures and a page", async () => {
     assert.ok(read("site", "links", "index.html").includes(id));
     assert.equal(read("site", "links", "result.json"), read(...home, "result.json"));
 
+    // A result row names a manifest that exists after an export with evidence, with the digest that it records.
+    const proof = await svc(["benchmark", "export", id, "--out", "proof", "--evidence", "--json"], { cwd: folder });
+    assert.equal(proof.code, 0, proof.stderr);
+    const { recipes } = JSON.parse(read(...home, "result.json"));
+    assert.equal(recipes.length, 6);
+    for (const { manifest, run_id } of recipes) {
+      assert.equal(manifest.path, `runs/${run_id}/manifest.json`);
+      assert.equal(sha256Hex(read("proof", manifest.path)), manifest.sha256);
+      assert.ok(proof.json.files.includes(manifest.path));
+    }
+
     // A plot that was changed by hand no longer is the one that the record names.
     Deno.writeTextFileSync(join(folder, ...home, "figures", "error-rate_channel.ber_compact.svg"), svg + "<!-- -->");
     const tampered = await svc(["benchmark", "verify", id, "--json"], { cwd: folder });
@@ -87,6 +99,7 @@ Deno.test("a benchmark becomes tables, figures and a page", async () => {
 
     for (
       const [args, code, message] of [
+        [["export", id, "--evidence"], 2, /--out paper\/evidence/],
         [["plot", "nothing"], 4, /result_not_found/],
         [["plot", id, "pie"], 2, /Allowed choices/],
         [["plot", id, "--y", "channel.berr"], 2, /Did you mean channel\.ber\?/],

@@ -3,7 +3,7 @@ import type { WrittenFiles } from "../../study/report/reports.ts";
 import { SvcError } from "../../contract/error.ts";
 import { FIGURE_TYPES, type FigureType, INTERVALS_OVER } from "../../figure/types.ts";
 import { place } from "../call_commands.ts";
-import { choice, command, type CommandSpec, list, parsed, text } from "../command.ts";
+import { choice, command, type CommandSpec, flag, list, parsed, text } from "../command.ts";
 import type { CliContext } from "../context.ts";
 
 const commaList = (names: string): string[] => names.split(",").map((part) => part.trim()).filter(Boolean);
@@ -47,8 +47,14 @@ export const reportCommands: CommandSpec[] = [
   command({
     usage: "benchmark export <result>",
     summary: "write the tables of a result again as CSV, Markdown and LaTeX (same bytes)",
-    options: { out: OUT },
-    examples: ["svc benchmark export 20260101T120000Z_ber_theory_v1 --out paper/tables"],
+    options: {
+      out: OUT,
+      evidence: flag("--evidence", "also write the documents of each run to runs/<run_id>/, as the rows name them"),
+    },
+    examples: [
+      "svc benchmark export 20260101T120000Z_ber_theory_v1 --out paper/tables",
+      "svc benchmark export 20260101T120000Z_ber_theory_v1 --out paper/evidence --evidence",
+    ],
     call: ({ svc, args: [id], options }) => svc.benchmarks.export(id, options),
     json: documentOf,
     show: showFiles,

@@ -1,8 +1,8 @@
 /**
  * Stored results as files for readers: tables, plots and pages, written to the folder of the result or to another one.
  */
-import { inside, readFile } from "../../artifact/inside.ts";
 import { resolve } from "node:path";
+import { inside, makeFolderOf, readFile } from "../../artifact/inside.ts";
 import { writeFileAtomic } from "../../artifact/write_file.ts";
 import { SvcError } from "../../contract/error.ts";
 import { sha256Hex } from "../../contract/hash.ts";
@@ -15,6 +15,7 @@ import { DISK, replaceFile } from "../../run/files.ts";
 import { MAX_DOCUMENT_BYTES } from "../../run/read.ts";
 import type { Workspace } from "../../run/workspace.ts";
 import { readSnapshot } from "../rows/evidence.ts";
+import { allRows } from "../rows/stored_rows.ts";
 import { exportFiles, exportTexts } from "./export.ts";
 import type { PlotRequest, RowEvidence } from "./figure/types.ts";
 import { rowKey } from "../rows/ledger.ts";
@@ -83,14 +84,38 @@ export function writeFiles(directory: string, files: Readonly<Record<string, str
  * Writes the tables of a result again: metrics.csv, recipes.csv, summary.md, summary.tex and, for more than one
  * replicate, aggregates.csv and comparisons.csv. The same result gives the same bytes.
  * @param wanted id or a unique prefix
- * @param options `out` is the output folder; default that of the result
- * @throws SvcError `result_not_found`
+ * @param options `out` is the output folder; default that of the result. `evidence` also writes what the result keeps of each
+ *   run to `runs/<run_id>/`, where the rows name their manifests; it needs a folder of its own
+ * @throws SvcError `result_not_found`, `usage_invalid`
  */
-export function exportBenchmark(workspace: Workspace, wanted: string, options: { out?: string } = {}): WrittenFiles {
+export function exportBenchmark(
+  workspace: Workspace,
+  wanted: string,
+  options: { out?: string; evidence?: boolean } = {},
+): WrittenFiles {
   const { result, sha256, directory } = open(workspace, wanted);
+  if (options.evidence && options.out === undefined) {
+    throw new SvcError("usage_invalid", "Cannot write evidence into the result itself", {
+      hint: "Add a folder: --out paper/evidence",
+    });
+  }
   const target = options.out === undefined ? directory : resolve(options.out);
   const files = writeExport(result, target);
+  for (const row of options.evidence ? allRows(result) : []) files.push(...writeEvidence(row, directory, target));
   return { result_id: result.result_id, result_sha256: sha256, directory: target, files };
+}
+
+/** Writes the documents and reports of a run as they were hashed. @returns their paths */
+function writeEvidence({ run_id, run_evidence_snapshot: record }: ResultRow, result: string, target: string): string[] {
+  if (record === null) return [];
+  const { documents, reports } = readSnapshot(result, record);
+  const texts = Object.entries({ ...documents, ...reports }).map(([name, text]) => [`runs/${run_id}/${name}`, text]);
+  for (const [path, text] of texts) {
+    const file = inside(target, path);
+    makeFolderOf(file);
+    writeFileAtomic(file, text);
+  }
+  return texts.map(([path]) => path);
 }
 
 function writeExport(result: BenchmarkResult, target: string): string[] {

@@ -106,7 +106,7 @@ export function rowOfRun(
   row.research = recipeSpecs(effective);
   const conditions = conditionEvidence(pack, effective);
   if (conditions !== undefined) row.common_condition_evidence = conditions;
-  row.manifest = { path: MANIFEST_FILE, sha256: run.sums.get(MANIFEST_FILE)! };
+  row.manifest = { path: `runs/${run.run_id}/${MANIFEST_FILE}`, sha256: run.sums.get(MANIFEST_FILE)! };
   if (row.status === "failed") {
     const failure = (summary.failure ?? {}) as JsonObject;
     row.metrics = stepMetricsOf(summary);
