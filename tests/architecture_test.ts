@@ -362,7 +362,7 @@ const ASKS = ["lib/cli/context.ts", "lib/cli/commands/benchmark.ts"];
 /** Files with the markup of a target; each value in it goes through an escaper. */
 const WRITES_MARKUP: Readonly<Record<string, string>> = {
   "lib/artifact/tokenizer.ts": "tokens of a vocabulary",
-  "lib/study/report/latex.ts": "comment on packages",
+  "lib/study/report/table.ts": "tables of results",
   "lib/study/report/publish.ts": "page of a result",
   "lib/capture/project_documents.ts": "README of a training project; ids are checked patterns",
   "lib/contract/escape.ts": "the escapers",

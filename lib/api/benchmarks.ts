@@ -250,11 +250,11 @@ export class Benchmarks {
   async result(id: string): Promise<{ result: BenchmarkResult; directory: string }> {
     const shown = (await import("../study/rows/store.ts")).showBenchmarkResult(this.core.workspace, id);
     return displayed(shown, async () => {
-      const { cellTexts, reportTables } = await import("../study/report/report_tables.ts");
-      const { markdownTable } = await import("../study/report/markdown.ts");
+      const { reportTables } = await import("../study/report/report_tables.ts");
+      const { cellTexts, tableMarkdown } = await import("../study/report/table.ts");
       const tables = reportTables(shown.result, "unicode").filter(({ id }) => id !== "intervals");
       return {
-        "text/plain": tables.map((table) => `${table.title}\n\n${markdownTable(table)}`).join("\n"),
+        "text/plain": tables.map((table) => `${table.title}\n\n${tableMarkdown(table)}`).join("\n"),
         "text/html": tables.map((table) => `<h4>${table.title}</h4>${htmlTable(...cellTexts(table))}`).join(""),
       };
     });

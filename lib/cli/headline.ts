@@ -1,10 +1,9 @@
 /** The first numbers to read of a run: the metrics of its task, then the link in the order of the signal path. */
 import { isNumber, type JsonObject, toNumber } from "../contract/value.ts";
-import { recordedPooled, recordedRate } from "../contract/metric_metadata.ts";
+import { recordedEstimate, recordedRate } from "../contract/metric_metadata.ts";
 import { UNITS as UNIT_NAMES } from "../study/rows/estimates.ts";
 import { estimateText, type ShownEstimate } from "../figure/number_text.ts";
-import { pooledEstimate } from "../numeric/scores/pooled_ratio.ts";
-import { type RateCounts, rateEstimate } from "../numeric/scores/rate_interval.ts";
+import type { RateCounts } from "../numeric/scores/rate_interval.ts";
 import { type HeadlineView, remarkOn } from "./headline_view.ts";
 import { type Column, formatTable, right } from "./table.ts";
 
@@ -90,13 +89,8 @@ export function headlineMetrics(steps: readonly JsonObject[], view: HeadlineView
       if (metric === "quality.exact_items" && toNumber(value) === 0 && !view.all) continue;
       const family = own >= 0 ? own - view.task.length : known < 0 ? FAMILIES.length : known;
       const isCount = typeof value === "bigint" || /_count$/.test(metric);
-      const counts = recordedRate((step.metadata ?? {}) as JsonObject, metric);
-      const pooled = recordedPooled((step.metadata ?? {}) as JsonObject, metric);
-      const estimate = counts !== null
-        ? rateEstimate(counts, 0.95)
-        : pooled !== null
-        ? pooledEstimate(pooled, 0.95)
-        : null;
+      const metadata = (step.metadata ?? {}) as JsonObject;
+      const counts = recordedRate(metadata, metric), estimate = recordedEstimate(metadata, metric);
       const remark = remarkOn(metric, String(step.id), steps, view);
       found.push({ step: String(step.id), metric, value: toNumber(value), isCount, counts, estimate, remark, family });
     }

@@ -2,6 +2,7 @@
  * Counts of rates and sums of ratios over statistical units in documents: `metric_metadata` of steps, reports and benchmark
  * rows. A root mean square also has the metrics `<metric>.squared_sum` and `<metric>.count`.
  */
+import { estimateOver, type RecordedEstimate } from "../numeric/scores/estimate_over.ts";
 import { type PooledMetric, pooledValue, type RatioSums } from "../numeric/scores/pooled_ratio.ts";
 import { type NoEvent, type RateCounts, type StatisticalUnit, unitsBound } from "../numeric/scores/rate_interval.ts";
 import { type Float, float, isNumber, isObject, type JsonObject, toNumber, type Value } from "./value.ts";
@@ -148,3 +149,11 @@ export function recordedPooled(
   const sums = Object.fromEntries(SUMS.map((key) => [key, toNumber(record[key] as number)]));
   return { reduction: record.reduction as PooledMetric["reduction"], sums: sums as unknown as RatioSums };
 }
+
+/** The estimate of a metric of one step or row, or null. */
+export const recordedEstimate = (
+  record: { metric_metadata?: unknown },
+  metric: string,
+  confidence = 0.95,
+): RecordedEstimate | null =>
+  estimateOver([{ rate: recordedRate(record, metric), sums: recordedPooled(record, metric) }], confidence);

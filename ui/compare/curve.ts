@@ -6,7 +6,7 @@ import { isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
 import type { CurveFigure, FigurePoint, FigureSeries } from "../../lib/figure/types.ts";
 import type { ShownEstimate } from "../../lib/figure/number_text.ts";
 import type { MetricEntry } from "../runs/metrics.ts";
-import { estimateOver, valueKey } from "./pivot.ts";
+import { pivotCell, valueKey } from "./pivot.ts";
 import { type ComparedRun, isSeed, varying } from "./table.ts";
 
 type Entry = Pick<MetricEntry, "name" | "unit" | "direction" | "statistic">;
@@ -112,7 +112,7 @@ function pointsOf(runs: readonly ComparedRun[], x: string, metric: string): Figu
   }
   return [...byX].sort(([a], [b]) => a - b).map(([place, members]) => ({
     x: place,
-    ...pointOf(estimateOver(members, metric)!),
+    ...pointOf(pivotCell(members, metric)!),
     n: members.length,
   }));
 }

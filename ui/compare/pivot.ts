@@ -2,8 +2,7 @@
 import { canonicalJson } from "../../lib/contract/json.ts";
 import { isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
 import { estimateText, type NumberForm, type ShownEstimate } from "../../lib/figure/number_text.ts";
-import { pooledEstimate, pooledSums } from "../../lib/numeric/scores/pooled_ratio.ts";
-import { pooledRate, rateEstimate } from "../../lib/numeric/scores/rate_interval.ts";
+import { estimateOver } from "../../lib/numeric/scores/estimate_over.ts";
 import { mean, standardDeviation } from "../../lib/numeric/scores/statistics.ts";
 import { escapeLatex, markdownTable } from "../../lib/contract/escape.ts";
 import { latexTable } from "../../lib/figure/latex.ts";
@@ -38,7 +37,7 @@ export function pivotOf(runs: readonly ComparedRun[], rowName: string, columnNam
   const rows = keys(rowName), columns = keys(columnName);
   const cells = rows.map((row) =>
     columns.map((column) => {
-      return estimateOver(
+      return pivotCell(
         runs.filter((run) => keyOf(run, rowName) === row && keyOf(run, columnName) === column),
         metric,
       );
@@ -48,19 +47,13 @@ export function pivotOf(runs: readonly ComparedRun[], rowName: string, columnNam
 }
 
 /** A metric over runs; null where no run has it. */
-export function estimateOver(runs: readonly ComparedRun[], metric: string): PivotCell | null {
+export function pivotCell(runs: readonly ComparedRun[], metric: string): PivotCell | null {
   const having = runs.filter((run) => isNumber(run.metrics.get(metric) ?? null));
   if (having.length === 0) return null;
-  const n = having.length, rates = having.flatMap(({ rates }) => rates.get(metric) ?? []);
-  const pooled = rates.length === n ? pooledRate(rates) : null;
-  const rate = pooled === null ? null : rateEstimate(pooled, 0.95);
-  if (rate !== null) return { ...rate, n };
-  const sums = having.flatMap(({ pooled }) => pooled.get(metric) ?? []);
-  if (sums.length === n && sums.every(({ reduction }) => reduction === sums[0].reduction)) {
-    const all = sums.map(({ sums }) => sums).reduce(pooledSums);
-    const estimate = pooledEstimate({ ...sums[0], sums: all }, 0.95);
-    if (estimate !== null) return { ...estimate, n };
-  }
+  const n = having.length;
+  const records = having.map(({ rates, pooled }) => ({ rate: rates.get(metric), sums: pooled.get(metric) }));
+  const recorded = estimateOver(records, 0.95);
+  if (recorded !== null) return { ...recorded, n };
   const values = having.map((run) => toNumber(run.metrics.get(metric) as number)), centre = mean(values);
   const spread = n > 1 ? standardDeviation(values) : null;
   return {

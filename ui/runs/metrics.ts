@@ -1,8 +1,7 @@
 /** Metrics for readers: names, units and directions from the research catalogue, values with the digits that matter. */
-import { recordedPooled, recordedRate } from "../../lib/contract/metric_metadata.ts";
+import { recordedEstimate } from "../../lib/contract/metric_metadata.ts";
 import { type JsonObject, toNumber, type Value } from "../../lib/contract/value.ts";
 import { estimateText, numberText } from "../../lib/figure/number_text.ts";
-import { pooledEstimate } from "../../lib/numeric/scores/pooled_ratio.ts";
 import { type NoEvent, type RateCounts, rateEstimate } from "../../lib/numeric/scores/rate_interval.ts";
 import { get, type Reply } from "../api.ts";
 import { signal } from "../preact.ts";
@@ -77,10 +76,8 @@ export const measuredText = (
   { metrics, metadata }: { metrics: Record<string, unknown>; metadata: JsonObject },
   metric: string,
 ): string => {
-  const pooled = recordedPooled(metadata, metric), estimate = pooled === null ? null : pooledEstimate(pooled, 0.95);
-  return estimate !== null
-    ? estimateText(estimate, "unicode")
-    : shownMetric(metrics[metric], recordedRate(metadata, metric) ?? undefined);
+  const estimate = recordedEstimate(metadata, metric);
+  return estimate === null ? valueText(metrics[metric]) : estimateText(estimate, "unicode");
 };
 
 /** The same of a value and its counts. */

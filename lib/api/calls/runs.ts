@@ -184,7 +184,7 @@ export const runs = {
     async run(core, request) {
       const table = (await reports()).tableOfRuns(core.workspace, await runsOf(core, request.recipe), request);
       return displayed(table, async () => {
-        const { cellTexts } = await import("../../study/report/report_tables.ts");
+        const { cellTexts } = await import("../../study/report/table.ts");
         const { runsReport, runsTableText } = await import("../../study/report/runs_table.ts");
         const report = runsReport(table, "unicode");
         return { "text/plain": runsTableText(table, "md"), "text/html": htmlTable(...cellTexts(report)) };

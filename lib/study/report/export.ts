@@ -3,24 +3,15 @@
  * are a pure function of the result, so a new export gives the same bytes.
  */
 import { csvText, escapeMarkdown } from "../../contract/escape.ts";
-import { canonicalJson, compareCodePoints } from "../../contract/json.ts";
-import { recordedPooled, recordedRate } from "../../contract/metric_metadata.ts";
+import { compareCodePoints } from "../../contract/json.ts";
+import { recordedEstimate, recordedRate } from "../../contract/metric_metadata.ts";
 import { isNumber, type JsonObject, toNumber, type Value } from "../../contract/value.ts";
 import { estimateText, numberText } from "../../figure/number_text.ts";
-import { pooledEstimate } from "../../numeric/scores/pooled_ratio.ts";
-import { rateEstimate } from "../../numeric/scores/rate_interval.ts";
 import { differenceOf, isReplicated, ofAggregate } from "../rows/estimates.ts";
-import { latexTables } from "./latex.ts";
-import { markdownTable } from "./markdown.ts";
 import { reportTables } from "./report_tables.ts";
+import { fieldText, left, tableMarkdown, tablesLatex } from "./table.ts";
 import { allRows, countsOf } from "../rows/stored_rows.ts";
 import type { BenchmarkResult, ResultRow } from "../pack/types.ts";
-
-/** A field of a CSV file: texts as they are, an empty field for null, numbers with every digit. */
-function field(value: Value | undefined): string {
-  if (value === undefined || value === null) return "";
-  return typeof value === "string" ? value : canonicalJson(value);
-}
 
 const COUNTS = "events trials unit units unit_failures".split(" ");
 
@@ -29,15 +20,13 @@ const COUNTS = "events trials unit units unit_failures".split(" ");
  * row recorded them.
  */
 function ofRow(result: BenchmarkResult, row: ResultRow, metric: string) {
-  const counts = recordedRate(row, metric), sums = recordedPooled(row, metric), value = row.metrics[metric];
-  const confidence = toNumber(result.replication?.confidence_level ?? 0.95);
-  const rate = counts === null ? null : rateEstimate(counts, confidence);
-  const pooled = sums === null ? null : pooledEstimate(sums, confidence);
+  const counts = recordedRate(row, metric), value = row.metrics[metric];
+  const estimate = recordedEstimate(row, metric, toNumber(result.replication?.confidence_level ?? 0.95));
   const plain = isNumber(value) ? { mean: toNumber(value), low: null, high: null } : null;
   return {
     counts: (counts ?? {}) as JsonObject,
-    bound: rate?.bound,
-    shown: estimateText(rate ?? pooled ?? plain, "unicode"),
+    bound: estimate?.bound,
+    shown: estimateText(estimate ?? plain, "unicode"),
   };
 }
 
@@ -51,7 +40,7 @@ function* metricsCsv(result: BenchmarkResult): Generator<string> {
     const metrics = Object.keys(row.metrics).sort(compareCodePoints);
     yield csvText(metrics.map((metric) => {
       const { counts, bound, shown } = ofRow(result, row, metric);
-      return [...start, metric, row.metrics[metric], ...COUNTS.map((key) => counts[key]), bound, shown].map(field);
+      return [...start, metric, row.metrics[metric], ...COUNTS.map((key) => counts[key]), bound, shown].map(fieldText);
     }));
   }
 }
@@ -76,7 +65,7 @@ function* recipesCsv(result: BenchmarkResult): Generator<string> {
       row.status,
       ...metrics.flatMap((id) => [row.metrics[id], ofRow(result, row, id).shown]),
     ];
-    yield csvText([line.map(field)]);
+    yield csvText([line.map(fieldText)]);
   }
 }
 
@@ -91,7 +80,7 @@ const COMPARISON_COLUMNS = [
 ];
 
 const recordsCsv = (columns: string[], rows: readonly object[]) =>
-  csvText([columns, ...rows.map((row) => columns.map((column) => field((row as Record<string, Value>)[column])))]);
+  csvText([columns, ...rows.map((row) => columns.map((column) => fieldText((row as Record<string, Value>)[column])))]);
 
 /** Identity and protocol as name and value, for the head of a report. */
 export function reportFacts(result: BenchmarkResult): [name: string, value: string][] {
@@ -121,16 +110,9 @@ export function reportFacts(result: BenchmarkResult): [name: string, value: stri
 }
 
 function summary(result: BenchmarkResult): string {
-  const facts = {
-    columns: [{ title: "Field", unit: "", align: "left" as const }, {
-      title: "Value",
-      unit: "",
-      align: "left" as const,
-    }],
-    rows: reportFacts(result),
-  };
+  const facts = { columns: [left("Field"), left("Value")], rows: reportFacts(result) };
   const sections = reportTables(result, "unicode").map((table) =>
-    [`## ${table.title}\n`, markdownTable(table), ...table.notes.map((note) => `${escapeMarkdown(note)}.\n`)].join("\n")
+    [`## ${table.title}\n`, tableMarkdown(table), ...table.notes.map((note) => `${escapeMarkdown(note)}.\n`)].join("\n")
   );
   const error = result.error === undefined
     ? []
@@ -138,7 +120,7 @@ function summary(result: BenchmarkResult): string {
   return [
     `# ${escapeMarkdown(result.benchmark.name || result.benchmark.id)}\n`,
     ...error,
-    markdownTable(facts),
+    tableMarkdown(facts),
     ...sections,
   ].join(
     "\n",
@@ -184,6 +166,6 @@ function summaryFiles(result: BenchmarkResult): Record<string, string> {
   files["summary.md"] = summary(result);
   // The table of all intervals is too long for print; it is in aggregates.csv.
   const printed = reportTables(result, "latex").filter(({ id }) => id !== "intervals");
-  files["summary.tex"] = latexTables(result, printed);
+  files["summary.tex"] = tablesLatex(result, printed);
   return files;
 }

@@ -14,33 +14,10 @@ import { FIGURE_TYPES, type FigureType } from "../../figure/types.ts";
 import { reportFacts } from "./export.ts";
 import { benchmarkFigure, requireComplete } from "./figure/figure_of.ts";
 import type { PlotOutcome, RowEvidence } from "./figure/types.ts";
-import { type Cell, type ReportTable, reportTables } from "./report_tables.ts";
+import { reportTables } from "./report_tables.ts";
+import { tableHtml } from "./table.ts";
 import { allRows, countsOf, firstOf } from "../rows/stored_rows.ts";
 import type { BenchmarkResult } from "../pack/types.ts";
-
-const cellText = (cell: Cell) => escapeXml(typeof cell === "string" ? cell : cell.written);
-
-function tableHtml({ id, title, columns, rows, notes }: ReportTable): string {
-  const aligned = (tag: string, i: number, extra = "") =>
-    `<${tag}${extra}${columns[i].align === "right" ? ' class="r"' : ""}>`;
-  const heads = columns.map(({ title, unit }, i) =>
-    `${aligned("th", i, ' scope="col"')}${escapeXml(title)}${unit === "" ? "" : ` (${escapeXml(unit)})`}</th>`
-  );
-  const lines = rows.map((row) => {
-    const cells = row.map((cell, i) =>
-      i === 0 ? `<th scope="row">${cellText(cell)}</th>` : `${aligned("td", i)}${cellText(cell)}</td>`
-    );
-    return `<tr>${cells.join("")}</tr>`;
-  });
-  return [
-    `<div class="scroll" tabindex="0" role="region" aria-labelledby="table-${id}">`,
-    `<table><caption id="table-${id}">${escapeXml(title)}</caption>`,
-    `<thead><tr>${heads.join("")}</tr></thead>`,
-    `<tbody>${lines.join("\n")}</tbody></table></div>`,
-    ...notes.map((note) => `<p class="note">${escapeXml(note)}.</p>`),
-    ...(notes.length === 0 ? ['<p class="note"></p>'] : []),
-  ].join("\n");
-}
 
 function factsHtml(facts: readonly (readonly [string, string])[]): string {
   const lines = facts.map(([name, value]) => {

@@ -1,8 +1,7 @@
-/** The tables of a benchmark for readers, in a form that Markdown, LaTeX and HTML writers share. */
-import { canonicalJson } from "../../contract/json.ts";
-import { estimateText, type NumberForm, numberText } from "../../figure/number_text.ts";
+/** The tables of a benchmark for readers. */
+import { type NumberForm, numberText } from "../../figure/number_text.ts";
 import { unitText } from "../../figure/unit_text.ts";
-import { isNumber, toNumber, type Value } from "../../contract/value.ts";
+import { isNumber } from "../../contract/value.ts";
 import {
   differenceOf,
   estimateOf,
@@ -16,47 +15,9 @@ import {
 } from "../rows/estimates.ts";
 import { channelUseRemark } from "../pack/equal_uses.ts";
 import { rateDifferences } from "./rate_differences.ts";
+import { estimateCell, left, numberCell, type ReportTable, right, valueCell } from "./table.ts";
 import { allRows, countsOf, firstOf } from "../rows/stored_rows.ts";
-import type { AggregateRow, BenchmarkResult, Measure, ResultRow } from "../pack/types.ts";
-
-/** A text to be escaped by the writer, or one already in the output language. */
-export type Cell = string | { readonly written: string };
-
-export interface ReportColumn {
-  title: string;
-  /** Under the title; empty for none. */
-  unit: string;
-  align: "left" | "right";
-}
-
-export interface ReportTable {
-  id: "results" | "rate_differences" | "intervals" | "comparisons" | "not_completed";
-  title: string;
-  columns: ReportColumn[];
-  rows: Cell[][];
-  /** Notes for readers. */
-  notes: string[];
-}
-
-const left = (title: string): ReportColumn => ({ title, unit: "", align: "left" });
-const right = (title: string, unit = ""): ReportColumn => ({ title, unit, align: "right" });
-
-/** Titles with units, and the texts of the cells. */
-export function cellTexts({ columns, rows }: Pick<ReportTable, "columns" | "rows">): [string[], string[][]] {
-  const titles = columns.map(({ title, unit }) => title + (unit === "" ? "" : ` (${unit})`));
-  return [titles, rows.map((row) => row.map((cell) => typeof cell === "string" ? cell : cell.written))];
-}
-
-/** A coordinate or another value of a document. */
-function valueText(value: Value | undefined, form: NumberForm): Cell {
-  if (value === undefined || value === null) return "–";
-  if (isNumber(value)) return { written: numberText(toNumber(value), form) };
-  return typeof value === "string" ? value : canonicalJson(value);
-}
-
-const measure = (value: Measure | null | undefined, form: NumberForm, digits?: number): Cell => ({
-  written: numberText(value === null || value === undefined ? null : toNumber(value), form, digits),
-});
+import type { AggregateRow, BenchmarkResult, ResultRow } from "../pack/types.ts";
 
 /** Coordinates in which the recipes of a result differ, in the order of first appearance. */
 export function coordinatesOf(result: BenchmarkResult): string[] {
@@ -71,8 +32,8 @@ function results(result: BenchmarkResult, form: NumberForm): ReportTable {
   const rows = recipesOf(result).map((recipe) => [
     recipe.label,
     recipe.role,
-    ...coordinates.map((name) => valueText(recipe.matrix_selection?.[name], form)),
-    ...metrics.map(({ id }): Cell => ({ written: estimateText(estimateOf(result, recipe.id, id), form) })),
+    ...coordinates.map((name) => valueCell(recipe.matrix_selection?.[name], form)),
+    ...metrics.map(({ id }) => estimateCell(estimateOf(result, recipe.id, id), form)),
   ]);
   return {
     id: "results",
@@ -112,7 +73,7 @@ function bdRates(result: BenchmarkResult, form: NumberForm): ReportTable {
     rows: differences.map(({ method, baseline, difference, range }) => [
       method,
       baseline,
-      { written: numberText(difference === null ? null : 100 * difference, form, 3) },
+      numberCell(difference === null ? null : 100 * difference, form, 3),
       { written: range === null ? "–" : range.map((value) => numberText(value, form, 3)).join(" – ") },
     ]),
     notes,
@@ -138,14 +99,14 @@ function intervals(result: BenchmarkResult, form: NumberForm): ReportTable {
     rows: shownAggregates(result).map((row) => [
       row.recipe_id,
       row.metric,
-      { written: numberText(row.n, form) },
-      { written: estimateText(ofAggregate(row), form) },
+      numberCell(row.n, form),
+      estimateCell(ofAggregate(row), form),
       row.reason === undefined ? METHODS[row.ci_method] ?? row.ci_method : "none, kept seeds",
-      measure(row.events, form),
-      measure(row.trials, form),
+      numberCell(row.events, form),
+      numberCell(row.trials, form),
       UNITS[row.unit ?? "replicate"],
-      measure(row.units ?? row.n, form),
-      measure(row.unit_failures, form),
+      numberCell(row.units ?? row.n, form),
+      numberCell(row.unit_failures, form),
     ]),
     notes: [],
   };
@@ -181,10 +142,10 @@ function comparisons(result: BenchmarkResult, form: NumberForm): ReportTable {
       row.baseline_id,
       row.metric,
       row.pairing === "item" ? "items" : "replicates",
-      { written: numberText(row.n, form) },
-      { written: estimateText(differenceOf(row), form) },
-      measure(row.p_value, form, 2),
-      measure(row.p_value_holm, form, 2),
+      numberCell(row.n, form),
+      estimateCell(differenceOf(row), form),
+      numberCell(row.p_value, form, 2),
+      numberCell(row.p_value_holm, form, 2),
       row.better ?? "–",
     ]),
     notes: [

@@ -1,19 +1,26 @@
 /** A table of runs: a row per run with its changed parameters and its metrics, each with interval or bound. */
 import { csvText } from "../../contract/escape.ts";
 import { SvcError } from "../../contract/error.ts";
-import { canonicalJson } from "../../contract/json.ts";
 import { nearestName } from "../../contract/nearest.ts";
 import { float, isNumber, isObject, type JsonObject, toNumber, type Value } from "../../contract/value.ts";
-import { estimateText, type NumberForm, numberText, type ShownEstimate } from "../../figure/number_text.ts";
+import type { NumberForm, ShownEstimate } from "../../figure/number_text.ts";
 import { unitText } from "../../figure/unit_text.ts";
 import type { NoEvent, StatisticalUnit } from "../../numeric/scores/rate_interval.ts";
 import type { RunRow } from "../../run/store.ts";
 import { type Estimate, estimateOf, metricFacts } from "../rows/estimates.ts";
 import { chosenRecipes } from "./figure/groups.ts";
-import { latexTables } from "./latex.ts";
-import { markdownTable } from "./markdown.ts";
-import { coordinatesOf, type ReportColumn, type ReportTable } from "./report_tables.ts";
+import { coordinatesOf } from "./report_tables.ts";
 import type { RunsResult } from "./runs_result.ts";
+import {
+  estimateCell,
+  fieldText,
+  left,
+  type ReportTable,
+  right,
+  tableMarkdown,
+  tablesLatex,
+  valueCell,
+} from "./table.ts";
 import type { BenchmarkResult, ResultRow } from "../pack/types.ts";
 
 export interface RunsTableRow extends JsonObject {
@@ -135,9 +142,6 @@ const noEventIn = ({ unit, units, bound, complement, confidence }: JsonObject): 
   confidence: toNumber(confidence as number),
 });
 
-const plain = (value: Value | undefined): string =>
-  value === undefined || value === null ? "" : typeof value === "string" ? value : canonicalJson(value);
-
 /** CSV has every digit; a rate or mean with an interval has the columns `.ci_low`, `.ci_high` and `.upper_bound`. */
 export function runsTableCsv({ coordinates, metrics, rows }: RunsTable): string {
   const parts = metrics.map(({ id }) => {
@@ -152,9 +156,9 @@ export function runsTableCsv({ coordinates, metrics, rows }: RunsTable): string 
       ...parts.flatMap(({ id, members }) => members.map((member) => title(id, member))),
     ],
     ...rows.map((row) => [
-      ...[row.run_id, row.recipe_name, row.status, row.created_at_utc].map(plain),
-      ...coordinates.map((name) => plain(row.coordinates[name])),
-      ...parts.flatMap(({ id, members }) => members.map((member) => plain(row.metrics[id]?.[member]))),
+      ...[row.run_id, row.recipe_name, row.status, row.created_at_utc].map(fieldText),
+      ...coordinates.map((name) => fieldText(row.coordinates[name])),
+      ...parts.flatMap(({ id, members }) => members.map((member) => fieldText(row.metrics[id]?.[member]))),
     ]),
   ]);
 }
@@ -162,25 +166,21 @@ export function runsTableCsv({ coordinates, metrics, rows }: RunsTable): string 
 /** The table for readers: values rounded to their intervals. */
 export function runsReport({ coordinates, metrics, rows }: RunsTable, form: NumberForm): ReportTable {
   const failed = rows.some(({ status }) => status !== "completed");
-  const column = (title: string, align: ReportColumn["align"], unit = ""): ReportColumn => ({ title, unit, align });
   const numeric = (name: string) => rows.every(({ coordinates: at }) => isNumber(at[name] ?? 0));
   return {
     id: "results",
     title: "Runs",
     columns: [
-      column("run", "left"),
-      ...(failed ? [column("status", "left")] : []),
-      ...coordinates.map((name) => column(name, numeric(name) ? "right" : "left")),
-      ...metrics.map(({ id, unit }) => column(id, "right", unitText(unit))),
+      left("run"),
+      ...(failed ? [left("status")] : []),
+      ...coordinates.map((name) => numeric(name) ? right(name) : left(name)),
+      ...metrics.map(({ id, unit }) => right(id, unitText(unit))),
     ],
     rows: rows.map((row) => [
       row.run_id,
       ...(failed ? [row.status] : []),
-      ...coordinates.map((name) => {
-        const value = row.coordinates[name];
-        return isNumber(value) ? { written: numberText(toNumber(value), form) } : plain(value) || "–";
-      }),
-      ...metrics.map(({ id }) => ({ written: estimateText(estimateIn(row.metrics[id]), form) })),
+      ...coordinates.map((name) => valueCell(row.coordinates[name], form) || "–"),
+      ...metrics.map(({ id }) => estimateCell(estimateIn(row.metrics[id]), form)),
     ]),
     notes: [],
   };
@@ -191,5 +191,5 @@ export function runsTableText(table: RunsTable, format: "md" | "tex"): string {
   const report = runsReport(table, format === "md" ? "unicode" : "latex");
   const names = [...new Set(table.rows.map(({ family }) => family))].join(", ");
   const source = { result_id: `runs of ${names}`, benchmark: { id: names, version: "" } };
-  return format === "md" ? markdownTable(report) : latexTables(source, [report]);
+  return format === "md" ? tableMarkdown(report) : tablesLatex(source, [report]);
 }
