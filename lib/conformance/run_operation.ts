@@ -3,7 +3,7 @@
  * outputs encoded to bytes and decoded again for the next one.
  */
 import assert from "node:assert/strict";
-import { checkForm } from "../artifact/array_form.ts";
+import { checkContents, checkForm } from "../artifact/array_form.ts";
 import { decodeArtifact, encodeArtifact } from "../artifact/codec.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
@@ -171,7 +171,9 @@ export async function runOperation(operation: Operation, options: RunOptions = {
   const outputs: Record<string, InputArtifact> = {};
   const kinds = outputKinds(definition.outputs, definition.outputSameKindAs, (port) => inputs[port]?.kind)!;
   for (const [port, kind] of Object.entries(kinds)) {
-    checkForm(port, kind, result.outputs[port]);
+    const { array } = result.outputs[port];
+    checkForm(port, kind, { array });
+    if (array !== undefined) checkContents(port, kind, array.data);
     bytes[port] = encodeArtifact(port, kind, result.outputs[port]).bytes;
     outputs[port] = decodeArtifact(kind, bytes[port]);
   }

@@ -273,6 +273,7 @@ export const CODES = {
   output_symlink: [1, null, "An output is a symbolic link.", "Write a regular file.", "contract"],
   output_unavailable: [1, null, "A step is connected to an output that does not exist.", "Connect an output that the hint names.", "contract"],
   output_unexpected: [1, null, "The operation returned or wrote something that it does not declare.", "Declare it as an output, or remove it.", "contract"],
+  output_value_invalid: [1, null, "The operation returned a value that its kind does not have, such as a bit that is 2.", "Correct the operation; the message names the element.", "contract"],
   override_invalid: [3, 400, "A value given with --set cannot be read or applied.", "Write step.param=value or dimension=value."],
   override_step_unknown: [3, 400, "A value given with --set names a step that does not exist.", "Correct the step id."],
   pack_baseline_unknown: [3, 400, "The baseline of the pack is not one of its recipes.", "Name a recipe of the pack."],

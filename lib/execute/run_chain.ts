@@ -4,7 +4,7 @@
  * one after another.
  */
 import { join } from "node:path";
-import { checkForm } from "../artifact/array_form.ts";
+import { checkContents, checkForm } from "../artifact/array_form.ts";
 import { arrayMetadata, METADATA_MEMBER } from "../artifact/codec.ts";
 import { NpzBlocks } from "../artifact/npz_blocks.ts";
 import { SvcError } from "../contract/error.ts";
@@ -34,6 +34,8 @@ interface OpenArray extends StreamedArray {
   metadata: StreamedArray["metadata"];
   file: NpzBlocks;
   block: NdArray | null;
+  /** Elements whose values were checked. */
+  checked: number;
 }
 
 interface OpenStep {
@@ -111,7 +113,7 @@ function openStep(
     checkGuarantees(definition, port, metadata);
     const path = join(task.staging, `${port}.npz`);
     const file = files.use(new NpzBlocks(path, { name: port, dtype, length }, { [METADATA_MEMBER]: text }));
-    return [port, { ...array, metadata, kind, file, block: null }];
+    return [port, { ...array, metadata, kind, file, block: null, checked: 0 }];
   });
   const seconds = (performance.now() - started) / 1000;
   return { definition, task, kinds, stream, arrays: new Map(arrays), inputs, seconds };
@@ -135,7 +137,9 @@ function advance(step: OpenStep, count: number): void {
   const started = performance.now();
   const blocks = Object.fromEntries(step.inputs.map(([port, { block }]) => [port, block!]));
   for (const [port, data] of Object.entries(step.stream.next(blocks, count))) {
-    const array = step.arrays.get(port)!, { dtype } = array;
+    const array = step.arrays.get(port)!, { dtype, kind } = array;
+    checkContents(port, kind, data, array.checked);
+    array.checked += data.length;
     array.file.write(data);
     array.block = { dtype, shape: [data.length / DTYPES[dtype].slots], data };
   }

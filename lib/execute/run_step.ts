@@ -3,7 +3,7 @@
  * against the contract, and writes the outputs into the staging directory.
  */
 import { join } from "node:path";
-import { checkForm } from "../artifact/array_form.ts";
+import { checkContents, checkForm } from "../artifact/array_form.ts";
 import { decodeArtifact, encodeArtifact } from "../artifact/codec.ts";
 import { typedMetrics } from "../artifact/values.ts";
 import { SvcError } from "../contract/error.ts";
@@ -208,6 +208,7 @@ export function writeOutput(
 ): WrittenOutput {
   const { fileName, bytes, metadata } = encodeArtifact(port, kind, output);
   checkForm(port, kind, output);
+  if (output.array !== undefined) checkContents(port, kind, output.array.data);
   checkGuarantees(definition, port, metadata);
   writeNew(join(staging, fileName), bytes);
   return { port, kind, fileName, parts: [bytes], metadata: canonicalJson(metadata) };
