@@ -18,7 +18,17 @@ declare const own: unique symbol;
 /** A code of the table, or an {@link ownCode}. */
 export type Code = keyof typeof CODES | (string & { readonly [own]: true });
 
-/** A code outside the table: of a user's operation or an adapter, or read from a document. */
+/**
+ * A code outside the table: of a user's operation or an adapter, or read from a document.
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { ownCode, SvcError } from "../../mod.ts";
+ *
+ * const error = new SvcError(ownCode("code_rate_invalid"), "Cannot encode at rate 2", { hint: "Choose a rate in (0, 1]" });
+ * assert.equal(error.code, "code_rate_invalid");
+ * ```
+ */
 export const ownCode = (code: string): Code => code as Code;
 
 /** The row of a code; of a code outside the table: exit code 1, no status. */
@@ -38,7 +48,7 @@ export const CODES = {
   adapter_isolation_unavailable: [5, 400, "This machine cannot isolate the process of the adapter.", "Install bubblewrap (Linux), or grant the adapter all your rights with --grant <name>:unsandboxed."],
   adapter_load_failed: [1, 400, "A file or module of the adapter cannot be loaded.", "Fix the file that the message names."],
   adapter_manifest_invalid: [1, 400, "The manifest of the adapter has an error.", "Fix the field at the path that the message names."],
-  adapter_manifest_missing: [1, 400, "The folder has no adapter manifest.", "Give the folder that holds adapter.yaml."],
+  adapter_manifest_missing: [1, 400, "The folder has no adapter manifest.", "Give the folder that holds svc_adapter.yaml."],
   adapter_memory_exceeded: [1, 400, "The adapter used more memory than its limit.", "Raise limits.memory_mb in its manifest, or pass less data per call."],
   adapter_model_hash_mismatch: [1, 400, "A model file of the adapter differs from the SHA-256 in the manifest.", "Restore the file, or write its new SHA-256."],
   adapter_model_missing: [1, 400, "A model file that the manifest of the adapter names is missing.", "Put the file into the folder of the adapter."],
