@@ -50,7 +50,10 @@ export interface MatrixRunOptions extends Omit<MatrixRun, SetBySession> {
   strictLint?: boolean;
 }
 
-export type PlanOptions = Pick<RunOptions, "backend" | "implementation" | "usePlanCache" | "lint" | "strictLint">;
+export type PlanOptions = Pick<
+  RunOptions,
+  "mode" | "backend" | "implementation" | "usePlanCache" | "lint" | "strictLint"
+>;
 
 /** A recipe that passed strict validation. */
 export interface Validation {
@@ -264,13 +267,14 @@ export class Recipes {
   /** Plans a recipe, without side effects. @returns the plan, or every diagnostic of compiler and planner */
   async plan(
     recipe: RecipeInput,
-    { backend, implementation, usePlanCache, ...lint }: PlanOptions = {},
+    { mode, backend, implementation, usePlanCache, ...lint }: PlanOptions = {},
   ): Promise<PlanResult> {
     const source = await authored(recipe);
     const { lintSeverity, planRecipe } = await import("../plan/planner.ts");
     const { registry, readiness, planCache: cache } = await this.core.means();
     const options = { registry, readiness, cache, locate: source.locate, backend, implementation, usePlanCache };
-    return await planRecipe(await this.compile(source), { ...options, singleRun: true, lint: lintSeverity(lint) });
+    const compilation = await this.compile(source, { mode });
+    return await planRecipe(compilation, { ...options, singleRun: true, lint: lintSeverity(lint) });
   }
 
   /**
@@ -278,18 +282,18 @@ export class Recipes {
    * @throws SvcError `recipe_invalid`, `plan_invalid` or `recipe_lint_failed` with every diagnostic
    */
   async prepare(recipe: RecipeInput, options: PlanOptions = {}): Promise<PreparedRun> {
-    const source = await this.#chosenPoint(await authored(recipe));
+    const source = await this.#chosenPoint(await authored(recipe), options.mode);
     await this.#lintGate(source, options);
     return await this.core.prepare({ ...options, ...parts(source) });
   }
 
   /** The point that overrides left of a matrix, as the whole matrix has it, else the recipe itself. */
-  async #chosenPoint(source: AuthoredRecipe): Promise<AuthoredRecipe> {
+  async #chosenPoint(source: AuthoredRecipe, mode?: CompileMode): Promise<AuthoredRecipe> {
     if (source.whole === undefined) return source;
-    const { points: [chosen, ...others] } = await this.expand(source);
+    const { points: [chosen, ...others] } = await this.expand(source, { mode });
     if (chosen === undefined || others.length > 0) return source;
     const { AuthoredRecipe } = await reading();
-    const whole = await this.expand(new AuthoredRecipe(source.whole, source.file));
+    const whole = await this.expand(new AuthoredRecipe(source.whole, source.file), { mode });
     const point = whole.points.find(({ variant_id }) => variant_id === chosen.variant_id) ?? chosen;
     return new AuthoredRecipe(point.recipe, source.file, chosen.locate, source.text);
   }
@@ -298,16 +302,22 @@ export class Recipes {
    * Lints a recipe: findings on links, powers and rates that need no run.
    * @param options `strict` is true when left out; false lowers what the research catalogue does not know to warnings
    */
-  async lint(recipe: RecipeInput, { strict }: { strict?: boolean } = {}): Promise<LintReport> {
+  async lint(
+    recipe: RecipeInput,
+    { strict, mode }: { strict?: boolean; mode?: CompileMode } = {},
+  ): Promise<LintReport> {
     const source = await authored(recipe);
     const { lintRecipe } = await import("../plan/lint.ts");
     const registry = await this.core.registry();
-    return lintRecipe(await this.compile(source), { registry, strict, locate: source.locate });
+    return lintRecipe(await this.compile(source, { mode }), { registry, strict, locate: source.locate });
   }
 
-  async #lintGate(source: AuthoredRecipe, { strictLint }: { strictLint?: boolean }): Promise<void> {
+  async #lintGate(
+    source: AuthoredRecipe,
+    { strictLint, mode }: Pick<PlanOptions, "strictLint" | "mode">,
+  ): Promise<void> {
     if (!strictLint) return;
-    const { status, issues } = await this.lint(source);
+    const { status, issues } = await this.lint(source, { mode });
     if (status === "failed") source.refuse("recipe_lint_failed", "run", issues);
   }
 

@@ -392,6 +392,7 @@ export const CODES = {
   snr_on_bit_link_ignored: [1, null, "A link of bits has no noise, so snr_db has no effect.", "Remove it, or use a symbol channel."],
   source_count_mismatch: [1, null, "The estimator finds another number of directions than the scene has sources.", "Set source_count, or use model.multi_aoa_estimator."],
   staging_conflict: [1, null, "The place of the outputs already exists.", "Run again; check other programs that write there.", "contract"],
+  staging_replaced: [1, null, "The folder of a step was replaced while it ran.", "Run again; check other programs that write there.", "contract"],
   stale_overwrite: [1, 412, "The file changed since it was read.", "Read it again, then save."],
   step_without_effect: [1, null, "No step reads the outputs of this step, and it reports no metric.", "Wire an output, or remove the step."],
   storage_unavailable: [1, 503, "The server cannot write to its storage.", "Free disk space, or check the state directory."],

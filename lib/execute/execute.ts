@@ -38,7 +38,7 @@ import {
   writtenSize,
   type WrittenStep,
 } from "./protocol.ts";
-import { checkStaged, commitStaging, createStaging, hashStoredFile, stagingPath } from "./staging.ts";
+import { checkStaged, commitStaging, createStaging, hashStoredFile, type Staging, stagingPath } from "./staging.ts";
 import type { ExecuteOptions, ExecuteOutcome, OutputRow, StepRow } from "./types.ts";
 import { ValueStore } from "./value_store.ts";
 
@@ -168,7 +168,7 @@ class Execution {
 
   /** Runs the steps of a chain and stores their rows; never rejects. */
   async #executeChain(steps: readonly PlannedStep[]): Promise<void> {
-    const stagings: InsidePath[] = [], admittedAt = performance.now();
+    const stagings: Staging[] = [], admittedAt = performance.now();
     let running: Running | undefined;
     const endTurn = await this.#pool.turn(false);
     try {
@@ -195,7 +195,7 @@ class Execution {
         try {
           await this.#finish(step, staging, written[index], timing);
         } catch (error) {
-          discardEntry(staging);
+          discardEntry(staging.path);
           return this.#fail(step, error, timing());
         }
       }
@@ -208,7 +208,7 @@ class Execution {
         step_id: steps[0].document.id,
       });
     } finally {
-      for (const staging of stagings) discardEntry(staging);
+      for (const staging of stagings) discardEntry(staging.path);
       this.#returned.push(
         ...steps.filter(({ document }) => !this.#finished.has(document.id)).map((step) => ({ ...step, chain: null })),
       );
@@ -220,7 +220,7 @@ class Execution {
   async #execute(step: PlannedStep): Promise<void> {
     const { document } = step;
     const admittedAt = performance.now();
-    let staging: InsidePath | null = null;
+    let staging: Staging | null = null;
     let running: Running | undefined;
     const endTurn = await this.#pool.turn(!step.threadSafe);
     const timing = () => this.#timing(running, admittedAt);
@@ -235,7 +235,7 @@ class Execution {
       const [written] = (await running.written)!;
       await this.#finish(step, staging, written, timing);
     } catch (error) {
-      if (staging !== null) discardEntry(staging);
+      if (staging !== null) discardEntry(staging.path);
       this.#fail(step, error, timing());
     } finally {
       endTurn();
@@ -267,7 +267,7 @@ class Execution {
   }
 
   /** Commits the outputs of a step and stores its row. */
-  async #finish(step: PlannedStep, staging: InsidePath, written: WrittenStep, timing: () => JsonObject): Promise<void> {
+  async #finish(step: PlannedStep, staging: Staging, written: WrittenStep, timing: () => JsonObject): Promise<void> {
     const { document, binding } = step;
     const measured = asObject(parseJson(written.metrics));
     checkFractions(measured);
@@ -416,7 +416,7 @@ class Execution {
 
   #task(
     { document, binding, moduleUrl, outside }: PlannedStep,
-    staging: string,
+    { path: staging }: Staging,
     given: Pick<StepTask, "inputs" | "chained" | "learned" | "models">,
   ): StepTask {
     const { projectRoot, stateDir } = this.#options;
@@ -464,12 +464,12 @@ class Execution {
    */
   async #commit(
     { document }: PlannedStep,
-    staging: InsidePath,
+    staging: Staging,
     written: WrittenStep,
   ): Promise<Record<string, OutputRow>> {
     checkStaged(staging, written.outputs.map((output) => ({ fileName: output.fileName, size: writtenSize(output) })));
     const destination = inside(this.#artifacts, document.id);
-    commitStaging(staging, destination);
+    commitStaging(staging.path, destination);
     try {
       const { contents } = this.#options;
       const rows = written.outputs.map(

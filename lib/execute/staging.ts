@@ -23,18 +23,35 @@ export function stagingPaths(bundle: string): InsideEntry[] {
     .map(({ name }) => entryInside(artifacts, name)).sort();
 }
 
-export function createStaging(artifacts: string, stepId: string): InsidePath {
-  const folder = stagingPath(artifacts, stepId);
-  makeFolder(folder);
-  return folder;
+/** The folder of a step, and what tells it from one that takes its place; null where the system has no such number. */
+export interface Staging {
+  path: InsidePath;
+  identity: string | null;
+}
+
+function identityOf(folder: string): string | null {
+  const { dev, ino } = Deno.lstatSync(folder);
+  return ino === null ? null : `${dev} ${ino}`;
+}
+
+export function createStaging(artifacts: string, stepId: string): Staging {
+  const path = stagingPath(artifacts, stepId);
+  makeFolder(path);
+  return { path, identity: identityOf(path) };
 }
 
 /**
- * Checks that the folder holds exactly the announced regular files with the announced sizes.
- * @throws SvcError `output_path_invalid`, `output_aliased`, `output_symlink`, `output_missing`, `output_unexpected`,
+ * Checks that the folder is the one that was made, and holds exactly the announced regular files with the announced sizes.
+ * @throws SvcError `staging_replaced`, `output_path_invalid`, `output_aliased`, `output_symlink`, `output_missing`, `output_unexpected`,
  *   `output_hash_mismatch`
  */
-export function checkStaged(folder: string, outputs: readonly { fileName: string; size: number }[]): void {
+export function checkStaged(
+  { path: folder, identity }: Staging,
+  outputs: readonly { fileName: string; size: number }[],
+): void {
+  if (!exists(folder) || identityOf(folder) !== identity) {
+    throw new SvcError("staging_replaced", "The folder of the step is not the one that was made for it");
+  }
   const names = new Set<string>();
   for (const { fileName } of outputs) {
     if (fileName === "" || fileName === "." || fileName === ".." || /[/\\\0]/.test(fileName)) {

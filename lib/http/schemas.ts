@@ -19,6 +19,7 @@ export const KEPT = {
   keep: z.enum(["all", "metrics"]).optional().describe("artifacts that stay after a complete run; all when left out"),
   drop: z.array(z.string()).optional().describe("steps whose artifacts do not stay"),
 };
+export const MODE = z.enum(["strict", "compat"]).describe("compat accepts older forms of recipes, with warnings");
 export const STRICT_LINT = z.boolean().optional().describe("refuse errors of the lint instead of warning of them");
 const TIME = z.string().describe("ISO 8601, UTC");
 

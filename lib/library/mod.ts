@@ -88,7 +88,8 @@ export function compile(recipe: RecipeInput, { mode = "strict" }: { mode?: Compi
  */
 export async function plan(
   recipe: RecipeInput,
-  { backend, implementation, lint, strictLint }: {
+  { mode, backend, implementation, lint, strictLint }: {
+    mode?: CompileMode;
     backend?: string;
     implementation?: string;
     lint?: boolean;
@@ -96,7 +97,7 @@ export async function plan(
   } = {},
 ): Promise<PlanResult> {
   const source = authored(recipe);
-  return await planRecipe(compile(source), {
+  return await planRecipe(compile(source, { mode }), {
     ...{ registry, implementationSources, locate: source.locate, backend, implementation, singleRun: true },
     lint: lintSeverity({ lint, strictLint }),
   });

@@ -86,10 +86,9 @@ export async function reproduceRun(
   const { parallel_workers, backend, implementation } = executionOf(summary);
   const asked = { runner: plan.runner, backend, implementation };
 
-  const authored = compileRecipe(readDocument(directory, AUTHORED_FILE), {
-    mode: "strict",
-    registry: options.registry,
-  });
+  // A run may be one of an older form.
+  const mode = "compat";
+  const authored = compileRecipe(readDocument(directory, AUTHORED_FILE), { mode, registry: options.registry });
   const replanned = await replan(authored, asked, options);
   const effective = summary.effective_recipe_sha256;
   const recipeMatch = sha256Json(recipe) === effective && replanned?.recipe.sha256 === effective;
@@ -98,6 +97,7 @@ export async function reproduceRun(
     ...options,
     ...asked,
     raw: recipe,
+    mode,
     written: authored.normalized?.steps,
     workspace,
     parallelWorkers: options.parallelWorkers ?? parallel_workers,

@@ -100,7 +100,9 @@ async function executeAgain(
     parallelWorkers: options.parallelWorkers ?? parallel_workers,
   });
   const raw = readDocument(directory, RECIPE_FILE);
-  const { planned: { plan, recipe } } = await prepareRun({ ...options, raw, runner, backend, implementation });
+  // A run may be one of an older form.
+  const mode = "compat", asked = { raw, mode, runner, backend, implementation } as const;
+  const { planned: { plan, recipe } } = await prepareRun({ ...options, ...asked });
   if (!options.ignoreEstimate) checkResources(plan, workspace.stateDir);
   const rows: StepRow[] = [];
   const { registry, cancellation, readiness, execute = executePlan, onEvent } = options;

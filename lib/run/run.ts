@@ -13,7 +13,7 @@ import type { CancellationToken, ExecuteOptions, ExecuteOutcome, ExecutionEvent 
 import type { PlanCache } from "../plan/cache.ts";
 import { lintSeverity, planHolds, type Planned, planRecipe } from "../plan/planner.ts";
 import type { Readiness } from "../plan/types.ts";
-import type { Locate, RecipeDocument } from "../recipe/types.ts";
+import type { CompileMode, Locate, RecipeDocument } from "../recipe/types.ts";
 import { compileRecipe } from "../recipe/compile.ts";
 import { recipeSpecs } from "../research/specs.ts";
 import { BundleWriter } from "./bundle.ts";
@@ -47,6 +47,8 @@ export type RunEvent = ExecutionEvent | {
 export interface RunOptions {
   /** The decoded recipe of the author. */
   raw: Value;
+  /** `compat` accepts older forms of recipes, with warnings; default `strict`. */
+  mode?: CompileMode;
   /** The steps as their author wrote them, where `raw` is an effective recipe, which has every parameter. */
   written?: RecipeDocument["steps"];
   /** Maps places to lines of the text, for diagnostics. */
@@ -122,6 +124,7 @@ export type PreparedRun = {
 export type PrepareOptions = Pick<
   RunOptions,
   | "raw"
+  | "mode"
   | "locate"
   | "name"
   | "registry"
@@ -147,8 +150,8 @@ const planning = ({ planCache: cache, ...options }: Omit<PrepareOptions, "raw">)
  * @throws SvcError `recipe_invalid` or `plan_invalid`, with all diagnostics
  */
 export async function prepareRun(options: PrepareOptions): Promise<PreparedRun> {
-  const { raw, registry, locate, name = "the recipe" } = options;
-  const compilation = compileRecipe(raw, { mode: "strict", registry, locate });
+  const { raw, mode = "strict", registry, locate, name = "the recipe" } = options;
+  const compilation = compileRecipe(raw, { mode, registry, locate });
   const planned = await planRecipe(compilation, { ...planning(options), singleRun: true });
   // The planner also checks the readable parts of an invalid recipe: one refusal holds every problem.
   if (compilation.status === "invalid") throw refusal("recipe_invalid", `Cannot compile ${name}`, planned.diagnostics);

@@ -311,8 +311,8 @@ class Variants {
 
 /** Expands, selects and plans. */
 async function prepare(options: MatrixRunOptions) {
-  const { raw, registry, locate, strictLegacy } = options;
-  const expansion = expandMatrix(raw, { registry, locate, strictLegacy });
+  const { raw, mode, registry, locate, strictLegacy } = options;
+  const expansion = expandMatrix(raw, { mode, registry, locate, strictLegacy });
   const { authored, canonical_matrix: { source }, diagnostics } = expansion;
   if (expansion.status === "invalid") {
     throw refusal(

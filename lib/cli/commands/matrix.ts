@@ -19,7 +19,7 @@ import {
 import { headlineView } from "../headline_view.ts";
 import { EXIT } from "../problem.ts";
 import { formatTable, right } from "../table.ts";
-import { PLANNING } from "./recipe.ts";
+import { COMPAT, modeOf, PLANNING, planOptions } from "./recipe.ts";
 
 const STRICT_LEGACY = flag("--strict-legacy", "refuse matrix forms older than metadata.matrix");
 
@@ -28,14 +28,14 @@ export const matrixCommands: CommandSpec[] = [
     usage: "recipe expand-matrix <file>",
     summary: "show the concrete recipes of a matrix; with --json the recipes themselves",
     options: {
-      compat: flag("--compat", "accept older forms of recipes, with warnings"),
+      compat: COMPAT,
       set: SET,
       strictLegacy: STRICT_LEGACY,
     },
     examples: ["svc recipe expand-matrix recipes/recipe_starters/image_protected_digital_awgn.yaml"],
     async call({ svc, args: [file], options: { compat, set, strictLegacy }, context }) {
       const recipe = await context.recipe(svc, file, set);
-      const expansion = await svc.recipes.expand(recipe, { mode: compat ? "compat" : "strict", strictLegacy });
+      const expansion = await svc.recipes.expand(recipe, { mode: modeOf(compat), strictLegacy });
       if (expansion.status === "invalid") recipe.refuse("recipe_invalid", "expand", expansion.diagnostics);
       const { expansionDocument } = await import("../../recipe/expand_matrix.ts");
       return { expansion, document: expansionDocument(expansion) };
@@ -89,10 +89,10 @@ export const matrixCommands: CommandSpec[] = [
       "svc recipe run-matrix recipe.yaml --points 0,5,10 --format csv > sweep.csv",
       "svc recipe run-matrix recipe.yaml --points snr_db=6.0 --rerun",
     ],
-    async call({ svc, args: [file], options: { set, planCache: usePlanCache, format: _, ...given }, ...means }) {
-      const { context, cancellation, onEvent } = means, { allMetrics, ...options } = given;
+    async call({ svc, args: [file], options: { set, format: _, allMetrics, ...options }, ...means }) {
+      const { context, cancellation, onEvent } = means;
       const recipe = await context.recipe(svc, file, set);
-      const result = await svc.recipes.runMatrix(recipe, { ...options, usePlanCache, cancellation, onEvent });
+      const result = await svc.recipes.runMatrix(recipe, { ...planOptions(options), cancellation, onEvent });
       const first = result.rows.find(({ run_id }) => run_id !== null)?.run_id ?? null;
       const none = { task: [], filled: [], all: allMetrics };
       return { ...result, view: first === null ? none : await headlineView(svc, first, allMetrics) };

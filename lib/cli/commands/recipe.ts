@@ -1,6 +1,7 @@
 /** `svc recipe`: check, plan and run recipes, and keep their files in order. */
 import type { JsonObject } from "../../contract/value.ts";
 import { type Diagnostic, isWarning, SvcError } from "../../contract/error.ts";
+import type { CompileMode } from "../../recipe/types.ts";
 import { exists } from "../../artifact/path_kind.ts";
 import { prettyJson } from "../../contract/json.ts";
 import {
@@ -24,18 +25,22 @@ import { formatBytes, formatTable, right } from "../table.ts";
 
 const STRICT_LEGACY = flag("--strict-legacy", "refuse matrix forms older than metadata.matrix");
 
-/** How steps are bound and planned. */
+export const COMPAT = flag("--compat", "accept older forms of recipes, with warnings");
+
+/** How a recipe is compiled, bound and planned. */
 export const PLANNING = {
+  compat: COMPAT,
   backend: text("--backend <name>", "backend for every step that declares it"),
   implementation: text("--implementation <name>", "implementation for every step that declares it"),
   planCache: flag("--no-plan-cache", "plan without the cache"),
   ...LINT,
 };
 
-const planOptions = <T extends { planCache: boolean }>({ planCache: usePlanCache, ...options }: T) => ({
-  ...options,
-  usePlanCache,
-});
+export const modeOf = (compat: boolean): CompileMode => compat ? "compat" : "strict";
+
+export const planOptions = <T extends { compat: boolean; planCache: boolean }>(
+  { compat, planCache: usePlanCache, ...options }: T,
+) => ({ ...options, mode: modeOf(compat), usePlanCache });
 
 export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
@@ -56,7 +61,7 @@ async function planOf(
   { svc, args: [file], options, context }: {
     svc: import("../../api/session.ts").Session;
     args: [string];
-    options: { set: string[]; planCache: boolean };
+    options: { set: string[]; compat: boolean; planCache: boolean };
     context: CliContext;
   },
 ) {
@@ -95,14 +100,13 @@ export const recipeCommands: CommandSpec[] = [
     usage: "recipe validate <file>",
     summary: "compile a recipe strictly and check its plan",
     options: {
-      compat: flag("--compat", "accept older forms of recipes, with warnings"),
+      compat: COMPAT,
       strictLegacy: STRICT_LEGACY,
       set: SET,
     },
     examples: ["svc recipe validate recipes/quickstart.yaml", "svc recipe validate - < recipe.json"],
     async call({ svc, args: [file], options: { compat, set, strictLegacy }, context }) {
-      const mode = compat ? "compat" : "strict";
-      return await svc.recipes.validate(await context.recipe(svc, file, set), { mode, strictLegacy });
+      return await svc.recipes.validate(await context.recipe(svc, file, set), { mode: modeOf(compat), strictLegacy });
     },
     json: ({ compilation, expansion, diagnostics }) => ({
       schema_version: 1,

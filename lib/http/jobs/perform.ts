@@ -1,5 +1,6 @@
 /** Performs a job of each kind by a call of the session. */
 import { join, relative, sep } from "node:path";
+import type { CompileMode } from "../../recipe/types.ts";
 import type { LoadedPack } from "../../study/pack/load_pack.ts";
 import { isWarning } from "../../contract/error.ts";
 import { asObject, parseJson } from "../../contract/json.ts";
@@ -26,9 +27,10 @@ export async function performJob(task: JobTask, session: Session, means: JobMean
 }
 
 const PERFORM: Readonly<Record<JobKind, Perform>> = {
-  async run({ recipes, workspace }, { recipe, ignore_estimate, keep, drop }, task, means) {
+  async run({ recipes, workspace }, { recipe, mode, ignore_estimate, keep, drop }, task, means) {
     const prepared = preparedOf<PreparedRun>(task), ignoreEstimate = ignore_estimate === true;
-    const options = { ...runOptions(task, means), prepared, ignoreEstimate, ...{ keep, drop } as KeepOptions };
+    const given = { mode, keep, drop } as KeepOptions & { mode?: CompileMode };
+    const options = { ...runOptions(task, means), prepared, ignoreEstimate, ...given };
     const result = await recipes.run(new AuthoredRecipe(recipe), options);
     const { run_id, status, summary } = result;
     return {
@@ -50,7 +52,7 @@ const PERFORM: Readonly<Record<JobKind, Perform>> = {
       ignoreEstimate: request.ignore_estimate === true,
       strictLint: request.strict_lint === true,
       parallelPoints: task.parallelPoints,
-      ...{ keep: request.keep, drop: request.drop } as KeepOptions,
+      ...{ mode: request.mode, keep: request.keep, drop: request.drop } as KeepOptions & { mode?: CompileMode },
     });
     const { status, recipe_name, canonical_matrix, rows, diagnostics } = result;
     const failed = rows.filter((row) => row.status === "failed");

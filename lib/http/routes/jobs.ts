@@ -3,7 +3,7 @@ import { SvcError } from "../../contract/error.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { get, post } from "../route.ts";
-import { DIAGNOSTIC, EXECUTION, KEPT, OBJECT, RECIPE, refusals, reply, STRICT_LINT } from "../schemas.ts";
+import { DIAGNOSTIC, EXECUTION, KEPT, MODE, OBJECT, RECIPE, refusals, reply, STRICT_LINT } from "../schemas.ts";
 import type { RecipeSource } from "../recipe_file.ts";
 import type { Service } from "../service.ts";
 import { eventStream, resumePoint } from "../stream.ts";
@@ -30,6 +30,7 @@ const RUN_REPLIES = {
 
 const RUN = z.strictObject({
   execution: EXECUTION.optional(),
+  mode: MODE.optional(),
   ignore_estimate: z.boolean().optional().describe("run even if the estimate exceeds free memory or disk"),
   strict_lint: STRICT_LINT,
   ...KEPT,
@@ -39,10 +40,11 @@ const RUN = z.strictObject({
 const runOf = (
   service: Service,
   source: RecipeSource,
-  { execution, ignore_estimate, strict_lint, keep, drop }: z.output<typeof RUN>,
+  { execution, mode, ignore_estimate, strict_lint, keep, drop }: z.output<typeof RUN>,
 ): Parameters<typeof submit> => [service, "run", execution, async ({ usePlanCache: use_plan_cache }) => {
   const { recipe, name, prepared } = await service.threads.perform("admit", {
     ...source,
+    mode,
     use_plan_cache,
     ignore_estimate,
     strict_lint,
@@ -50,7 +52,7 @@ const runOf = (
     drop,
   });
   return {
-    request: { recipe, ignore_estimate, ...(keep && { keep }), ...(drop && { drop }) },
+    request: { recipe, ignore_estimate, ...(mode && { mode }), ...(keep && { keep }), ...(drop && { drop }) },
     recipeName: name,
     prepared,
   };
@@ -121,9 +123,9 @@ export const jobRoutes = [
     }),
     replies: { 202: ACCEPTED, ...refusals(400, 403, 404, 429) },
     handle({ body: { recipe: given, path, execution, ...options }, service }) {
-      const { points, keep, drop } = options, source = sourceOf(given, path);
+      const { mode, points, keep, drop } = options, source = sourceOf(given, path);
       return submit(service, "matrix", execution, async () => {
-        const { recipe, name } = await service.threads.perform("admitMatrix", { ...source, points, keep, drop });
+        const { recipe, name } = await service.threads.perform("admitMatrix", { ...source, mode, points, keep, drop });
         return { request: { recipe, ...options }, recipeName: name };
       });
     },

@@ -12,13 +12,12 @@ import type { Session } from "../../api/session.ts";
 import { readRecipeAt } from "../recipe_file.ts";
 import { saveRecipe } from "../recipe_save.ts";
 import { Answer, get, post } from "../route.ts";
-import { DIAGNOSTIC, documentOf, OBJECT, RECIPE, refusals, reply, STRICT_LINT } from "../schemas.ts";
+import { DIAGNOSTIC, documentOf, MODE, OBJECT, RECIPE, refusals, reply, STRICT_LINT } from "../schemas.ts";
 
 const PATH = z.strictObject({
   path: z.string().describe("in recipes/ of the project, or of the program where the project has no such file"),
 });
 const BODY = z.strictObject({ recipe: RECIPE });
-const MODE = z.enum(["strict", "compat"]);
 const MATRIX = z.object({ canonical_matrix: OBJECT.nullable() });
 const VALIDATION = z.object({
   status: z.string(),
@@ -118,7 +117,7 @@ export const recipeRoutes = [
   }),
   post("/api/recipe/plan", "The execution plan of a recipe; nothing is written", {
     writes: false,
-    body: BODY.extend({ strict_lint: STRICT_LINT }),
+    body: BODY.extend({ mode: MODE.default("strict"), strict_lint: STRICT_LINT }),
     replies: {
       200: reply(
         "The plan of a run",
@@ -133,7 +132,7 @@ export const recipeRoutes = [
     async thread({ body, session }) {
       const { planned: { plan, cache, diagnostics } } = await session.recipes.prepare(
         posted(body.recipe),
-        { strictLint: body.strict_lint },
+        { mode: body.mode, strictLint: body.strict_lint },
       );
       return { plan, cache, diagnostics };
     },

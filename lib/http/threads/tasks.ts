@@ -1,4 +1,5 @@
 /** Work of library threads that is not a whole request. Inputs and outputs are JSON values. */
+import type { CompileMode } from "../../recipe/types.ts";
 import type { ProjectView } from "../../capture/project.ts";
 import { seal, type SealedText } from "../../contract/sealed.ts";
 import type { Value } from "../../contract/value.ts";
@@ -22,13 +23,13 @@ export const TASKS = {
    */
   async admit(
     session: Session,
-    { use_plan_cache: usePlanCache, ignore_estimate, strict_lint: strictLint, keep, drop, ...request }:
+    { mode, use_plan_cache: usePlanCache, ignore_estimate, strict_lint: strictLint, keep, drop, ...request }:
       & RecipeSource
       & KeepOptions
-      & { use_plan_cache?: boolean; ignore_estimate?: boolean; strict_lint?: boolean },
+      & { mode?: CompileMode; use_plan_cache?: boolean; ignore_estimate?: boolean; strict_lint?: boolean },
   ): Promise<{ recipe: Value; name: string; prepared: SealedText }> {
     const source = await sourceOf(session, request);
-    const prepared = await session.recipes.prepare(source, { usePlanCache, strictLint });
+    const prepared = await session.recipes.prepare(source, { mode, usePlanCache, strictLint });
     const { plan } = prepared.planned;
     keptArtifacts({ keep, drop }, plan.steps.map(({ step_id }) => step_id));
     if (!ignore_estimate) checkResources(plan, session.workspace.stateDir, readCapacity);
@@ -42,10 +43,10 @@ export const TASKS = {
    */
   async admitMatrix(
     session: Session,
-    { points, keep, drop, ...request }: RecipeSource & KeepOptions & { points?: string[] },
+    { mode, points, keep, drop, ...request }: RecipeSource & KeepOptions & { mode?: CompileMode; points?: string[] },
   ): Promise<{ recipe: Value; name: string }> {
     const source = await sourceOf(session, request);
-    const { expansion } = await session.recipes.validate(source);
+    const { expansion } = await session.recipes.validate(source, { mode });
     if (expansion.points.length === 0) {
       throw new SvcError("matrix_definition_invalid", "Cannot run a matrix: the recipe has none", {
         hint: "Run it by POST /api/run-jobs",

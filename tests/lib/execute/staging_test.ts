@@ -23,9 +23,9 @@ function withFolder(body: (folder: string) => void | Promise<void>): () => Promi
 Deno.test(
   "staged files: exact set, regular, of the announced size",
   withFolder((artifacts) => {
-    const staging = createStaging(artifacts, "tx");
+    const made = createStaging(artifacts, "tx"), { path: staging } = made;
     const file = (name: string, size = 3) => Deno.writeFileSync(join(staging, name), new Uint8Array(size));
-    const check = (...names: string[]) => () => checkStaged(staging, names.map((fileName) => ({ fileName, size: 3 })));
+    const check = (...names: string[]) => () => checkStaged(made, names.map((fileName) => ({ fileName, size: 3 })));
     assert.throws(check("bits.npz"), code("output_missing"));
     file("bits.npz");
     check("bits.npz")();
@@ -49,9 +49,31 @@ Deno.test(
 );
 
 Deno.test(
+  "a folder that takes the place of the one that was made is refused, whatever it holds",
+  withFolder((artifacts) => {
+    const made = createStaging(artifacts, "tx"), aside = join(artifacts, "aside");
+    const fill = (folder: string) => Deno.writeTextFileSync(join(folder, "bits.npz"), "abc");
+    const check = () => checkStaged(made, [{ fileName: "bits.npz", size: 3 }]);
+    fill(made.path);
+    check();
+    Deno.renameSync(made.path, aside);
+    assert.throws(check, code("staging_replaced"));
+    Deno.mkdirSync(made.path);
+    fill(made.path);
+    assert.throws(check, code("staging_replaced"));
+    discardEntry(made.path);
+    Deno.symlinkSync("aside", made.path);
+    assert.throws(check, code("staging_replaced"));
+    Deno.removeSync(made.path);
+    Deno.renameSync(aside, made.path);
+    check();
+  }),
+);
+
+Deno.test(
   "a commit never replaces what lies at its place, not even an empty folder",
   withFolder(async (artifacts) => {
-    const staging = createStaging(artifacts, "tx");
+    const { path: staging } = createStaging(artifacts, "tx");
     Deno.writeTextFileSync(join(staging, "bits.npz"), "abc");
     const destination = entryInside(artifacts, "tx") as InsidePath;
     Deno.mkdirSync(destination);

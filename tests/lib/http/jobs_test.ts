@@ -125,6 +125,28 @@ Deno.test("a refused recipe leaves neither a job nor a run", async () => {
   assert.deepEqual((await server.get("/api/runs")).json.runs, []);
 });
 
+Deno.test("a recipe of an older form is planned and run where mode asks for it", async () => {
+  await using server = await openTestServer();
+  const recipe = { name: "old", zoom: 2, steps: [{ op: "source.random_bits", params: { bit_count: 64 } }] };
+  const asked = { recipe, mode: "compat" };
+  for (const path of ["/api/recipe/plan", "/api/recipe/run-payload", "/api/run-jobs"]) {
+    assert.deepEqual((await server.post(path, { recipe })).status, 400, path);
+  }
+  const { plan } = (await server.post("/api/recipe/plan", asked)).json;
+  assert.equal(plan.steps[0].step_id, "step_1");
+  const run = (await server.post("/api/recipe/run-payload", asked)).json;
+  assert.equal(run.status, "completed");
+  assert.deepEqual(
+    run.warnings.map(({ code }: { code: string }) => code).slice(0, 2),
+    ["unknown_recipe_field", "implicit_recipe_step_id"],
+  );
+  const metadata = { sweeps: { "step_1.bit_count": [16, 32] } };
+  const swept = { ...asked, recipe: { ...recipe, metadata } };
+  const { job_id } = (await server.post("/api/matrix-jobs", swept)).json;
+  const ended = (await server.get(`/api/run-jobs/${job_id}/wait`)).json;
+  assert.equal(ended.state, "completed", JSON.stringify(ended));
+});
+
 Deno.test("a run that cannot fit is refused, unless its estimate is to be ignored", async () => {
   await using server = await openTestServer();
   const recipe = { name: "large", steps: [{ id: "data", op: "source.random_bits", params: { bit_count: 10 ** 15 } }] };
