@@ -41,7 +41,7 @@ export { open, type Session, type SessionOptions };
 export type { AdapterSource } from "./lib/adapter/types.ts";
 export type { RecipeInput } from "./lib/api/authored_recipe.ts";
 export type { MatrixRunOptions, PlanOptions, RunOptions, Validation } from "./lib/api/recipes.ts";
-export type { BenchmarkOptions } from "./lib/api/benchmarks.ts";
+export type { BenchmarkOptions } from "./lib/api/calls/benchmarks.ts";
 export type { CaptureOptions, ExportOptions, TrainingOptions } from "./lib/api/training.ts";
 export { createCancellation } from "./lib/execute/cancellation.ts";
 export { version } from "./lib/run/version.ts";

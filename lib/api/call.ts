@@ -136,6 +136,10 @@ export type Camel<Name extends string> = Name extends `${infer Head}_${infer Res
   : Name;
 export const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
 
+/** Fields as options of the library. */
+export const camelKeys = <T extends object>(fields: T): { [Name in keyof T as Camel<Name & string>]: T[Name] } =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [camel(name), value])) as never;
+
 /** Callers may keep the lists that they give. */
 type Kept<T> = T extends readonly (infer Item)[] ? readonly Item[] : T;
 type In<F extends Shape> = z.input<z.ZodObject<F>>;
@@ -164,7 +168,7 @@ export type GroupOf<Calls> = { readonly [Verb in keyof Calls]: MethodOf<Calls[Ve
 const schemas = new WeakMap<AnyCall, JsonObject>();
 
 /** JSON Schema of the fields of a call, made once. */
-export function fieldsSchema(call: AnyCall): JsonObject {
+function fieldsSchema(call: AnyCall): JsonObject {
   let schema = schemas.get(call);
   if (schema === undefined) schemas.set(call, schema = jsonSchemaOf(z.strictObject(call.fields)));
   return schema;

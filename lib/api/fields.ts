@@ -17,8 +17,10 @@ export const flag = (description: string) => z.boolean().optional().describe(des
 export const text = (description: string, word = "text") => worded(z.string().optional().describe(description), word);
 
 /** One of several values. */
-export const oneOf = <const Value extends string>(description: string, values: readonly Value[]) =>
-  z.enum(values).optional().describe(description);
+export const oneOf = <const Value extends string>(description: string, values: readonly Value[], word?: string) => {
+  const type = z.enum(values).optional().describe(description);
+  return word === undefined ? type : worded(type, word);
+};
 
 /** Several texts; with commas on the command line and in queries. */
 export const texts = (description: string, word = "ids") =>
@@ -36,4 +38,6 @@ export const RECIPE_NAME = text("only runs of this recipe and of the variants of
 export const WHERE = values("only runs with these values of a parameter or metric, such as snr_db=6");
 export const WORKERS = z.int().min(1).max(32).optional().describe("run up to N steps of a run at once (1-32)");
 export const IGNORE_ESTIMATE = flag("run even if the estimate exceeds free memory or disk");
+export const LINT = z.boolean().default(true).describe("lint the recipes before they run");
+export const DROP = texts("steps whose artifacts are deleted", "steps");
 export const DRY_RUN = flag("report what would be done, and change nothing");

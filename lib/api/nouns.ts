@@ -2,6 +2,7 @@
 import type { AnyCall } from "./call.ts";
 import { adapters } from "./calls/adapters.ts";
 import { artifacts } from "./calls/artifacts.ts";
+import { benchmarks } from "./calls/benchmarks.ts";
 import { models } from "./calls/models.ts";
 import { research } from "./calls/research.ts";
 import { runs } from "./calls/runs.ts";
@@ -11,6 +12,7 @@ import { templates } from "./calls/templates.ts";
 export const NOUNS: Readonly<Record<string, Readonly<Record<string, AnyCall>>>> = {
   adapters,
   artifacts,
+  benchmarks,
   models,
   research,
   runs,

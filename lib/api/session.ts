@@ -2,7 +2,6 @@
  * The library session: one object that has every capability of the program. The command line, the HTTP handlers and scripts
  * call it and nothing below it. Capabilities load at their first use.
  */
-import { Benchmarks } from "./benchmarks.ts";
 import { SessionCore, type SessionData, type SessionOptions } from "./core.ts";
 import { Data } from "./data.ts";
 import { groupOf } from "./group.ts";
@@ -10,6 +9,7 @@ import { Recipes } from "./recipes.ts";
 import type { AnyCall, GroupOf } from "./call.ts";
 import type { adapters } from "./calls/adapters.ts";
 import type { artifacts } from "./calls/artifacts.ts";
+import type { benchmarks } from "./calls/benchmarks.ts";
 import type { models } from "./calls/models.ts";
 import type { research } from "./calls/research.ts";
 import type { runs } from "./calls/runs.ts";
@@ -35,7 +35,7 @@ export class Session implements AsyncDisposable {
   readonly #core: SessionCore;
   readonly recipes: Recipes;
   readonly runs: GroupOf<typeof runs>;
-  readonly benchmarks: Benchmarks;
+  readonly benchmarks: GroupOf<typeof benchmarks>;
   readonly templates: GroupOf<typeof templates>;
   readonly data: Data;
   readonly models: GroupOf<typeof models>;
@@ -49,7 +49,7 @@ export class Session implements AsyncDisposable {
     const core = this.#core = new SessionCore(options);
     this.recipes = new Recipes(core);
     this.runs = groupOf(core, "runs", async () => (await import("./calls/runs.ts")).runs);
-    this.benchmarks = new Benchmarks(core);
+    this.benchmarks = groupOf(core, "benchmarks", async () => (await import("./calls/benchmarks.ts")).benchmarks);
     this.templates = groupOf(core, "templates", async () => (await import("./calls/templates.ts")).templates);
     this.data = new Data(core);
     this.models = groupOf(core, "models", async () => (await import("./calls/models.ts")).models);

@@ -1,8 +1,10 @@
 /** The commands of calls: words, arguments, options and help follow from the call; a face adds how its result is shown. */
-import { type AnyCall, type Call as ApiCall, camel, fieldsSchema, type Shape } from "../api/call.ts";
+import { type AnyCall, type Call as ApiCall, type Camel, camel, type Shape } from "../api/call.ts";
 import { wordOf } from "../api/fields.ts";
 import { prettyJson } from "../contract/json.ts";
+import { jsonSchemaOf } from "../contract/publish_schema.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
+import { z } from "../contract/zod.ts";
 import { InvalidArgumentError } from "./commander.ts";
 import {
   type Call,
@@ -94,11 +96,21 @@ function optionsOf(
   positional: readonly string[],
   own: Face<unknown, object>["options"] = {},
 ): Record<string, OptionSpec<unknown>> {
-  const properties = fieldsSchema(call).properties as Record<string, JsonObject>;
-  const derived = Object.entries(call.fields as Shape)
-    .filter(([name]) => !positional.includes(name) && !Object.hasOwn(own, camel(name)))
-    .map(([name, type]) => [camel(name), optionOf(name, properties[name], wordOf(type))] as const);
-  return { ...Object.fromEntries(derived), ...own };
+  const left = Object.entries(call.fields as Shape)
+    .filter(([name]) => !positional.includes(name) && !Object.hasOwn(own, camel(name)));
+  return { ...optionsFrom(Object.fromEntries(left)), ...own };
+}
+
+/** The options of fields. */
+export function optionsFrom<F extends Shape>(
+  fields: F,
+): { [Name in keyof F as Camel<Name & string>]: OptionSpec<z.output<F[Name]>> } {
+  const { properties } = jsonSchemaOf(z.strictObject(fields)) as { properties: Record<string, JsonObject> };
+  const made = Object.entries(fields).map(([name, type]) => [
+    camel(name),
+    optionOf(name, properties[name], wordOf(type)),
+  ]);
+  return Object.fromEntries(made);
 }
 
 function optionOf(name: string, schema: JsonObject, word: string | null): OptionSpec<unknown> {
@@ -113,6 +125,8 @@ function optionOf(name: string, schema: JsonObject, word: string | null): Option
       return flag(fallback === true ? `--no-${long.slice(2)}` : long, description);
     case "integer":
       return parsed(flags("n"), description, whole(minimum, maximum), fallback);
+    case "number":
+      return parsed(flags("x"), description, positive, fallback);
     case "array":
       return parsed(flags("ids"), description, names, fallback);
     case "object":
@@ -135,8 +149,14 @@ function inputOf(call: AnyCall, positional: readonly string[], { args, options }
   return input;
 }
 
+function positive(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && value > 0 && value < Infinity) return value;
+  throw new InvalidArgumentError("Give a number above zero.");
+}
+
 /** Reads a repeatable `id=value`. */
-export function place(text: string, before: Record<string, string>): Record<string, string> {
+function place(text: string, before: Record<string, string>): Record<string, string> {
   const [id, value] = [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)];
   if (!text.includes("=") || id === "" || value === "") throw new InvalidArgumentError("Write it as snr_db=10.");
   return { ...before, [id]: value };

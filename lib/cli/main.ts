@@ -47,10 +47,10 @@ const COMMANDS: Readonly<Record<string, [description: string, load: Load]>> = {
     "list, show, verify, reproduce and compare run bundles",
     async () => (await import("./commands/runs.ts")).runsCommands,
   ],
-  benchmark: ["run packs of recipes under one protocol, and read their results", async () => [
-    ...(await import("./commands/benchmark.ts")).benchmarkCommands,
-    ...(await import("./commands/benchmark_report.ts")).reportCommands,
-  ]],
+  benchmark: [
+    "run packs of recipes under one protocol, and read their results",
+    async () => (await import("./commands/benchmark.ts")).benchmarkCommands,
+  ],
   research: [
     "datasets, tasks and metrics, and recipes that name them",
     async () => (await import("./commands/research.ts")).researchCommands,

@@ -1,23 +1,11 @@
 /** Benchmark packs that requests name: a listed one by name or id, or a file in `benchmarks/`. */
-import { isAbsolute, join, relative } from "node:path";
-import type { PackListRow } from "../study/pack/packs.ts";
+import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { Session } from "../api/session.ts";
 import { checkPath, confine } from "./confine.ts";
 
 const FOLDER = "benchmarks";
-
-/** A pack without its absolute path: `path` is relative to the project, null for a pack of the program. */
-export type ShownPack = Omit<PackListRow, "file"> & { path: string | null };
-
-/** The packs of the project and of the program. */
-export async function shownPacks({ benchmarks, workspace }: Session): Promise<ShownPack[]> {
-  return (await benchmarks.packs()).map(({ file, ...row }) => {
-    const path = relative(workspace.projectRoot, file).replaceAll("\\", "/");
-    return { ...row, path: path.startsWith("../") || isAbsolute(path) ? null : path };
-  });
-}
 
 /** The file of a pack. @throws SvcError `path_forbidden`, `pack_not_found` */
 export async function packFile(

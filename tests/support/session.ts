@@ -11,7 +11,7 @@ import { type BenchmarkVerification, verifyBenchmark as verify } from "../../lib
 import { refusal } from "../../lib/contract/error.ts";
 import { Registry } from "../../lib/contract/registry.ts";
 import type { Workspace } from "../../lib/run/workspace.ts";
-import type { PackOptions, PackSource } from "../../lib/api/benchmarks.ts";
+import type { PackOptions, PackSource } from "../../lib/api/calls/benchmarks.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 
 /**

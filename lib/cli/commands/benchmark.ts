@@ -2,37 +2,18 @@
 import type { BenchmarkResult } from "../../study/pack/types.ts";
 import { refusal, SvcError } from "../../contract/error.ts";
 import { visibleLine } from "../../contract/escape.ts";
-import { InvalidArgumentError } from "../commander.ts";
-import {
-  choice,
-  command,
-  type CommandSpec,
-  flag,
-  IGNORE_ESTIMATE,
-  KEEP,
-  list,
-  parsed,
-  POINTS,
-  text,
-  whole,
-} from "../command.ts";
+import { benchmarks, ENGINE, REPLICATION, ROWS } from "../../api/calls/benchmarks.ts";
+import { commandsOf, type Faces, optionsFrom } from "../call_commands.ts";
+import { choice, command, type CommandSpec, flag, KEEP, LINT, list, parsed, text, whole } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { exchangeCommands } from "../exchange.ts";
 import type { Session } from "../../api/session.ts";
 import type { BenchmarkStatus } from "../../study/engine/on_engine.ts";
-import { ENGINES, WRITTEN_ENGINES } from "../../study/engine/types.ts";
+import { WRITTEN_ENGINES } from "../../study/engine/types.ts";
 import { EXIT, reportText } from "../problem.ts";
 import { formatTable, right } from "../table.ts";
 import { streams } from "../terminal.ts";
-import { PLANNING } from "./recipe.ts";
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (text.trim() === "" || !(value > 0 && value < Infinity)) {
-    throw new InvalidArgumentError("Give a number above zero.");
-  }
-  return value;
-}
+import { reportFaces } from "./benchmark_report.ts";
 
 /** Loads a pack; places of its file are shown with a caret. */
 async function load(svc: Session, context: CliContext, wanted: readonly string[]) {
@@ -103,35 +84,12 @@ function statusText({ result_id, engine, status, rows, shards, merge }: Benchmar
   return `${formatTable(table, ["task", "state", right("rows"), "detail", "node", "log"])}\n${head}`;
 }
 
-const REPLICATION = {
-  replicates: parsed(
-    "--replicates <n>",
-    "number of replicates; the maximum with --until-errors, --until-halfwidth or --max-bits",
-    whole(1),
-  ),
-  untilErrors: parsed(
-    "--until-errors <n>",
-    "stop a recipe after N errors (packets, blocks or items; bits if errors are independent)",
-    whole(1),
-  ),
-  untilHalfwidth: parsed(
-    "--until-halfwidth <x>",
-    "stop a recipe when the half-width of its confidence interval reaches X",
-    positive,
-  ),
-  maxBits: parsed("--max-bits <n>", "stop a recipe after N compared bits", whole(1)),
-  parallelWorkers: parsed(
-    "--parallel-workers <n>",
-    "run up to N steps of a run at once, 1 to 32 (default: 1)",
-    whole(1, 32),
-  ),
-};
+const LINT_OPTION = { lint: LINT.lint };
+const { pack: _pack, ...RUN_FIELDS } = benchmarks.run.fields;
 
-export const benchmarkCommands: CommandSpec[] = [
-  command({
-    usage: "benchmark list",
-    summary: "list the benchmark packs",
-    call: ({ svc }) => svc.benchmarks.packs(),
+const faces: Faces<typeof benchmarks> = {
+  ...reportFaces,
+  packs: {
     json: (packs) => ({ schema_version: 1, packs }),
     show(packs, { context }) {
       if (packs.length === 0) return context.note("No packs. Put one into benchmarks/");
@@ -146,7 +104,54 @@ export const benchmarkCommands: CommandSpec[] = [
         ["pack", "tier", "task", right("recipes"), "title"],
       );
     },
-  }),
+  },
+  status: { show: (status, { context }) => statusText(status, context) },
+  cancel: {
+    json: (result_id) => ({ schema_version: 1, result_id, status: "canceled" }),
+    show: (result_id) => `canceled  ${result_id}`,
+  },
+  results: {
+    json: (results) => ({ schema_version: 1, results }),
+    show(results, { context }) {
+      if (results.length === 0) {
+        return context.note("No results yet. Start with: svc benchmark run bit_transport/ber_theory_v1");
+      }
+      return formatTable(
+        results.map((row) => ({
+          result: row.result_id,
+          status: row.problem === undefined ? row.status : `cannot be read: ${row.problem}`,
+          rows: `${row.completed_rows}/${row.rows}`,
+          version: row.benchmark_version,
+          created: row.created_at_utc,
+        })),
+        ["result", "status", right("rows"), "version", "created"],
+      );
+    },
+  },
+  result: {
+    json: ({ result }) => result,
+    show: ({ result, directory }, { context }) => showResult(result, directory, context),
+  },
+  verify: {
+    examples: ["svc benchmark verify 20260101T120000Z_ber_theory_v1"],
+    show: (report, { context }) => reportText(report, context.paint),
+    exit: ({ status }) => status === "invalid" ? EXIT.differs : EXIT.ok,
+  },
+  compare: {
+    json: (report) => report,
+    async show(report, { context }) {
+      const { resultDiffTable } = await import("../benchmark_table.ts");
+      context.print(resultDiffTable(report));
+      const { a_view_sha256: a, b_view_sha256: b } = report;
+      if (a !== null && b !== null) context.print(a === b ? `\nview ${a} of both` : `\nview ${a}\nview ${b}`);
+      if (!report.same_pack) context.note("The two are of different packs, or of different versions of one");
+    },
+  },
+};
+const [LIST, ...STORED] = commandsOf("benchmark", benchmarks, faces);
+
+export const benchmarkCommands: CommandSpec[] = [
+  LIST,
   command({
     usage: "benchmark show <pack...>",
     summary: "show the dataset, task, metrics and recipes of a pack, or of the pack that recipes form",
@@ -230,23 +235,11 @@ export const benchmarkCommands: CommandSpec[] = [
     summary: "run all recipes of a pack in all replicates and write a result with its evidence",
     notes: "Recipe files in place of a pack are its methods, each with a row for every point of its matrix.",
     options: {
-      ...REPLICATION,
-      parallelPoints: POINTS,
-      ignoreEstimate: IGNORE_ESTIMATE,
-      lint: PLANNING.lint,
-      strictLint: flag("--strict-lint", "refuse a pack with lint errors"),
-      continueOnError: flag("--continue-on-error", "continue with the next row after a failure"),
-      resume: text("--resume <result>", "continue an unfinished result"),
-      retainBackingRuns: flag("--retain-backing-runs", "keep the run bundles after their snapshots are written"),
-      keep: choice("--keep <what>", "artifacts to keep in the kept runs (default: all)", ["all", "metrics"]),
+      ...optionsFrom(RUN_FIELDS),
+      ...LINT_OPTION,
       drop: KEEP.drop,
-      on: choice("--on <engine>", "run shards on this engine and merge them", ENGINES),
-      shards: parsed("--shards <n>", "number of tasks on the engine (default: 4)", whole(1)),
-      retries: parsed("--retries <n>", "resubmit an incomplete task up to N times (default: 2)", whole(0)),
-      sbatch: text("--sbatch <options>", "options of sbatch: time, memory, partition"),
-      hosts: text("--hosts <file>", "hosts for GNU parallel, a line each (default: this machine)"),
+      ...optionsFrom(ENGINE),
       program: text("--program <command>", "command of svc on the nodes of the engine (default: this program)"),
-      detach: flag("--detach", "return after the submission; continue with --resume"),
     },
     examples: [
       "svc benchmark run bit_transport/ber_theory_v1",
@@ -293,19 +286,6 @@ export const benchmarkCommands: CommandSpec[] = [
       detach || "result" in made && made.result.status === "completed" ? EXIT.ok : EXIT.runFailed,
   }),
   command({
-    usage: "benchmark status <result>",
-    summary: "show the progress of a benchmark on an engine: tasks and completed rows",
-    call: ({ svc, args: [id] }) => svc.benchmarks.status(id),
-    show: (status, { context }) => statusText(status, context),
-  }),
-  command({
-    usage: "benchmark cancel <result>",
-    summary: "cancel the tasks of a benchmark on an engine; completed rows are kept for --resume",
-    call: ({ svc, args: [id] }) => svc.benchmarks.cancel(id),
-    json: (result_id) => ({ schema_version: 1, result_id, status: "canceled" }),
-    show: (result_id) => `canceled  ${result_id}`,
-  }),
-  command({
     usage: "benchmark shard <pack...>",
     summary: "run every n-th row of a pack into a folder that benchmark merge reads; run it again to resume",
     notes:
@@ -322,11 +302,8 @@ export const benchmarkCommands: CommandSpec[] = [
         "replicates before a stopping rule ends a recipe, after a merge that asks for more",
         whole(1),
       ),
-      ...REPLICATION,
-      parallelPoints: POINTS,
-      ignoreEstimate: IGNORE_ESTIMATE,
-      lint: PLANNING.lint,
-      continueOnError: flag("--continue-on-error", "continue with the next row after a failure"),
+      ...optionsFrom(ROWS),
+      ...LINT_OPTION,
     },
     examples: ["svc benchmark shard my_pack.yaml --index 0 --count 4 --out shards/0"],
     cancellable: true,
@@ -354,7 +331,7 @@ export const benchmarkCommands: CommandSpec[] = [
   command({
     usage: "benchmark merge <pack> <folder...>",
     summary: "merge shards into one result, equal to that of a single machine",
-    options: { into: text("--into <result>", "id of the result (default: from the pack and the time)") },
+    options: optionsFrom({ into: benchmarks.merge.fields.into }),
     examples: ["svc benchmark merge my_pack.yaml shards/0 shards/1 shards/2 shards/3"],
     cancellable: true,
     call: ({ svc, args: [pack, folders], options: { into }, cancellation }) =>
@@ -373,7 +350,7 @@ export const benchmarkCommands: CommandSpec[] = [
       shards: parsed("--shards <n>", "number of tasks", whole(1), 4),
       image: text("--image <image>", "container image with svc, for Kubernetes (default: svc)"),
       claim: text("--claim <name>", "volume claim with the project, for Kubernetes (default: svc)"),
-      ...REPLICATION,
+      ...optionsFrom(REPLICATION),
     },
     examples: ["svc benchmark submit my_pack.yaml --on snakemake --shards 16 --write jobs"],
     async call({ svc, args: [packs], options, context }) {
@@ -399,55 +376,7 @@ export const benchmarkCommands: CommandSpec[] = [
     json: (written) => ({ schema_version: 1, ...written }),
     show: ({ directory, files }) => files.map((name) => `${directory}/${name}`).join("\n"),
   }),
-  command({
-    usage: "benchmark results",
-    summary: "list the stored results, newest first",
-    call: ({ svc }) => svc.benchmarks.results(),
-    json: (results) => ({ schema_version: 1, results }),
-    show(results, { context }) {
-      if (results.length === 0) {
-        return context.note("No results yet. Start with: svc benchmark run bit_transport/ber_theory_v1");
-      }
-      return formatTable(
-        results.map((row) => ({
-          result: row.result_id,
-          status: row.problem === undefined ? row.status : `cannot be read: ${row.problem}`,
-          rows: `${row.completed_rows}/${row.rows}`,
-          version: row.benchmark_version,
-          created: row.created_at_utc,
-        })),
-        ["result", "status", right("rows"), "version", "created"],
-      );
-    },
-  }),
-  command({
-    usage: "benchmark result <result>",
-    summary: "show a stored result (a unique prefix of its id is enough)",
-    call: ({ svc, args: [id] }) => svc.benchmarks.result(id),
-    json: ({ result }) => result,
-    show: ({ result, directory }, { context }) => showResult(result, directory, context),
-  }),
-  command({
-    usage: "benchmark verify <result>",
-    summary: "verify hashes, ledger, evidence, provenance and statistics of a result; exit 6 on a difference",
-    examples: ["svc benchmark verify 20260101T120000Z_ber_theory_v1"],
-    call: ({ svc, args: [id] }) => svc.benchmarks.verify(id),
-    show: (report, { context }) => reportText(report, context.paint),
-    exit: ({ status }) => status === "invalid" ? EXIT.differs : EXIT.ok,
-  }),
-  command({
-    usage: "benchmark compare <a> <b>",
-    summary: "compare two results recipe by recipe: metrics, intervals, and whether they agree",
-    call: ({ svc, args: [a, b] }) => svc.benchmarks.compare(a, b),
-    json: (report) => report,
-    async show(report, { context }) {
-      const { resultDiffTable } = await import("../benchmark_table.ts");
-      context.print(resultDiffTable(report));
-      const { a_view_sha256: a, b_view_sha256: b } = report;
-      if (a !== null && b !== null) context.print(a === b ? `\nview ${a} of both` : `\nview ${a}\nview ${b}`);
-      if (!report.same_pack) context.note("The two are of different packs, or of different versions of one");
-    },
-  }),
+  ...STORED,
   ...exchangeCommands("benchmark", "results", "20260101T120000Z_ber_theory_v1", {
     push: (svc, store, { ids }, options) => svc.benchmarks.push(store, ids, options),
     pull: (svc, store, ids, options) => svc.benchmarks.pull(store, ids, options),

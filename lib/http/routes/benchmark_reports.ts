@@ -1,6 +1,7 @@
 /** Views of benchmarks: a pack with its validation, the tables of a result, and its figures. Nothing is written. */
 import type { PackEntry } from "../../study/pack/pack.ts";
 import type { Replication } from "../../study/pack/types.ts";
+import { benchmarks } from "../../api/calls/benchmarks.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { type Figure, FIGURE_TYPES } from "../../figure/types.ts";
@@ -8,6 +9,7 @@ import { packFile } from "../pack_file.ts";
 import { get } from "../route.ts";
 import { DIAGNOSTIC, documentOf, refusals, reply } from "../schemas.ts";
 
+const PLOT = benchmarks.figure.fields;
 const FILES = z.record(z.string(), z.string());
 
 export const benchmarkReportRoutes = [
@@ -49,23 +51,12 @@ export const benchmarkReportRoutes = [
       };
     },
   }),
-  get(
-    "/api/benchmarks/results/:result_id/export",
-    "The tables of a result: the texts that `svc benchmark export` writes",
-    {
-      replies: {
-        200: reply("Texts by file name", z.object({ result_sha256: z.string(), files: FILES })),
-        ...refusals(404),
-      },
-      thread: ({ params, session }) => session.benchmarks.tables(params.result_id),
-    },
-  ),
   get("/api/benchmarks/results/:result_id/figure", "A figure of a result: the texts that `svc benchmark plot` writes", {
     query: z.strictObject({
-      plot: z.enum(FIGURE_TYPES).optional().describe("type of the figure; that of the pack when left out"),
-      x: z.string().optional().describe("metric or coordinate along x"),
-      y: z.string().optional().describe("metric along y"),
-      group: z.string().optional().describe("method, recipe, role or metric:<id>"),
+      plot: PLOT.plot,
+      x: PLOT.x,
+      y: PLOT.y,
+      group: PLOT.group,
       recipe: z.string().optional().describe("only this one"),
     }),
     replies: {
