@@ -1,4 +1,5 @@
 /** Fields of calls. The word after a description stands for the value in the help of the command line: `--older-than <age>`. */
+import { FIGURE_FORMATS } from "../figure/types.ts";
 import { z } from "../contract/zod.ts";
 
 const words = new WeakMap<z.ZodType, string>();
@@ -41,3 +42,20 @@ export const IGNORE_ESTIMATE = flag("run even if the estimate exceeds free memor
 export const LINT = z.boolean().default(true).describe("lint the recipes before they run");
 export const DROP = texts("steps whose artifacts are deleted", "steps");
 export const DRY_RUN = flag("report what would be done, and change nothing");
+
+/** Names and units in a figure. */
+export const NAMES = {
+  label: values("name of a series in place of its own, by method id or label", "series=text"),
+  units: values("unit of an axis in place of its own, by the id that it shows", "id=unit"),
+};
+
+/** Files of a figure. */
+export const FILES = {
+  name: text("name of the files, without extension", "name"),
+  format: worded(
+    z.array(z.enum(FIGURE_FORMATS)).optional().describe(
+      "svg, pdf, pgf (pgfplots) or png, with commas (default: svg,png)",
+    ),
+    "formats",
+  ),
+};

@@ -157,8 +157,10 @@ function positive(text: string): number {
 
 /** Reads a repeatable `id=value`. */
 function place(text: string, before: Record<string, string>): Record<string, string> {
-  const [id, value] = [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)];
-  if (!text.includes("=") || id === "" || value === "") throw new InvalidArgumentError("Write it as snr_db=10.");
+  // A name of a series may have " = " in it.
+  const found = /^(.*?[^ ])=([^ ].*)$/.exec(text);
+  if (found === null) throw new InvalidArgumentError("Write it as snr_db=10.");
+  const [, id, value] = found;
   return { ...before, [id]: value };
 }
 

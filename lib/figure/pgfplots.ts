@@ -3,7 +3,7 @@
  * \usepackage{pgfplots} and \pgfplotsset{compat=1.18}.
  */
 import { escapeLatex, latexComment } from "../contract/escape.ts";
-import { seriesLooks, STYLES } from "./style.ts";
+import { type FigureStyle, seriesLooks, STYLES } from "./style.ts";
 import type { BarFigure, CurveFigure, Figure, FigureAxis, FigurePoint, FigureSeries } from "./types.ts";
 
 /** Names of markers in pgfplots. */
@@ -16,11 +16,25 @@ const MARKS: Record<string, string> = {
   "triangle-right": "triangle*, mark options={rotate=-90}",
 };
 
-/** A figure as a tikzpicture, or null for a form that pgfplots does not draw from coordinates: a matrix, power levels. */
-export function pgfplots(figure: Figure): string | null {
-  if (figure.form === "curves") return curves(figure);
-  return figure.form === "bars" ? bars(figure) : null;
+/**
+ * A figure as a tikzpicture, or null for a form that pgfplots does not draw from coordinates: a matrix, power levels.
+ * @param style its colours, and its size where that is in points; those of `paper` without a size when left out
+ */
+export function pgfplots(figure: Figure, style?: FigureStyle): string | null {
+  if (figure.form === "curves") return curves(figure, style);
+  return figure.form === "bars" ? bars(figure, style) : null;
 }
+
+/** Size of the plot inside its axes where it is in points, and the place of its legend. */
+function layout(style: FigureStyle | undefined): string[] {
+  const legend = style?.legend === "bottom"
+    ? "legend style={at={(0.5,-0.25)}, anchor=north}"
+    : "legend pos=outer north east";
+  return [...size(style), legend];
+}
+
+const size = (style: FigureStyle | undefined): string[] =>
+  style?.unit === "pt" ? ["scale only axis", `width=${style.width}pt, height=${style.height}pt`] : [];
 
 const titled = ({ title, unit }: FigureAxis) => `{${escapeLatex(unit === "" ? title : `${title} (${unit})`)}}`;
 
@@ -39,8 +53,11 @@ const picture = (options: readonly (string | null)[], body: readonly string[], s
 
 const colourName = (color: string) => `svc${color.slice(1).toUpperCase()}`;
 
-function curves({ x, y, series, step, markers, joined, guides = [], source }: CurveFigure): string {
-  const looks = seriesLooks(series.map(({ kind }) => kind), STYLES.paper);
+function curves(
+  { x, y, series, step, markers, joined, guides = [], source }: CurveFigure,
+  style: FigureStyle | undefined,
+): string {
+  const looks = seriesLooks(series.map(({ kind }) => kind), style ?? STYLES.paper);
   const seen = series.map((one, at) => ({ one, look: looks[at] })).filter(({ one }) => one.hidden !== true);
   const ends = ({ domain }: FigureAxis, name: string) =>
     domain === null ? null : `${name}min=${domain[0]}, ${name}max=${domain[1]}`;
@@ -84,7 +101,7 @@ function curves({ x, y, series, step, markers, joined, guides = [], source }: Cu
     ends(y, "y"),
     "grid=major",
     "legend cell align=left",
-    "legend pos=outer north east",
+    ...layout(style),
   ];
   return [...colours, picture(options, [...body, ...lines], source)].join("\n");
 }
@@ -106,7 +123,7 @@ function bounds({ points }: FigureSeries, color: string): string[] {
   ];
 }
 
-function bars({ value, bars, source }: BarFigure): string {
+function bars({ value, bars, source }: BarFigure, style: FigureStyle | undefined): string {
   const names = bars.map((_, at) => `b${at}`);
   return picture(
     [
@@ -114,6 +131,7 @@ function bars({ value, bars, source }: BarFigure): string {
       `xlabel=${titled(value)}`,
       `symbolic y coords={${names.join(",")}}`,
       "ytick=data",
+      ...size(style),
       `yticklabels={${bars.map(({ label }) => `{${escapeLatex(label)}}`).join(",")}}`,
     ],
     [

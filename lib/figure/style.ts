@@ -1,6 +1,7 @@
 /**
  * Figure styles. `svc` is for screens and reports, `paper` for one column of a two-column page (252 pt, no title: the
- * caption has it), `compact` for pages with many figures. A style file may change any field of one of them.
+ * caption has it), `ieee` and `springer` for a column of their journals, with `-wide` for two, `compact` for pages with many
+ * figures. A style file may change any field of one of them.
  *
  * Series colours are those of Okabe and Ito, distinct with any colour vision; dash and marker distinguish series in
  * grey print.
@@ -53,24 +54,44 @@ const SVC: FigureStyle = {
   png_scale: 2,
 };
 
-export const STYLES: Readonly<Record<"svc" | "paper" | "compact", FigureStyle>> = {
+const PAPER: FigureStyle = {
+  ...SVC,
+  name: "paper",
+  width: 206,
+  height: 150,
+  unit: "pt",
+  font_size: 8,
+  title_size: 0,
+  line_width: 1,
+  marker_size: 18,
+  legend: "bottom",
+  ink: "#000000",
+  muted: "#000000",
+  grid: "#d9d9d9",
+  png_scale: 6,
+};
+
+/** Points that labels and ticks take beside the axes of `paper`. */
+const BESIDE = 46;
+
+/** The style `paper` in a width of its own, labels included. */
+const wide = (name: string, points: number, height = PAPER.height): FigureStyle => ({
+  ...PAPER,
+  name,
+  width: points - BESIDE,
+  height,
+});
+
+export const STYLE_NAMES = ["svc", "paper", "compact", "ieee", "ieee-wide", "springer", "springer-wide"] as const;
+
+export const STYLES: Readonly<Record<typeof STYLE_NAMES[number], FigureStyle>> = {
   svc: SVC,
-  paper: {
-    ...SVC,
-    name: "paper",
-    width: 206,
-    height: 150,
-    unit: "pt",
-    font_size: 8,
-    title_size: 0,
-    line_width: 1,
-    marker_size: 18,
-    legend: "bottom",
-    ink: "#000000",
-    muted: "#000000",
-    grid: "#d9d9d9",
-    png_scale: 6,
-  },
+  paper: PAPER,
+  // One and two columns: 3.5 and 7.16 inches (IEEE Author Center), 84 and 174 mm (Springer Nature, artwork guidelines).
+  ieee: wide("ieee", 252),
+  "ieee-wide": wide("ieee-wide", 515.5, 210),
+  springer: wide("springer", 238.1),
+  "springer-wide": wide("springer-wide", 493.2, 210),
   compact: {
     ...SVC,
     name: "compact",

@@ -1,7 +1,7 @@
 /** Style files: any built-in style with changed fields. */
 import { SvcError } from "../contract/error.ts";
 import { z } from "../contract/zod.ts";
-import { type FigureStyle, STYLES } from "./style.ts";
+import { type FigureStyle, STYLE_NAMES, STYLES } from "./style.ts";
 
 const color = z.string().regex(/^#[0-9a-fA-F]{6}$/).describe("colour as #rrggbb");
 const size = z.number().positive().max(4000);
@@ -27,7 +27,7 @@ const fields = z.strictObject({
 
 const styleFile = fields.partial().extend({
   name: z.string().min(1).optional(),
-  extends: z.enum(["svc", "paper", "compact"]).default("svc"),
+  extends: z.enum(STYLE_NAMES).default("svc"),
 });
 
 /**

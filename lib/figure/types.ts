@@ -19,6 +19,10 @@ export type FigureType = typeof FIGURE_TYPES[number];
 export const INTERVALS_OVER = ["replicates", "items"] as const;
 export type IntervalsOver = typeof INTERVALS_OVER[number];
 
+/** Forms in which a figure is written, beside its specification and its table. */
+export const FIGURE_FORMATS = ["svg", "pdf", "pgf", "png"] as const;
+export type FigureFormat = typeof FIGURE_FORMATS[number];
+
 /** Views of a single run besides its metrics. */
 export type ViewType =
   | "series"

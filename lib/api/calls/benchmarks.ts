@@ -21,7 +21,7 @@ import type { BenchmarkVerification } from "../../study/verify.ts";
 import { call, type Camel, camelKeys, type Cancellable } from "../call.ts";
 import type { SessionCore } from "../core.ts";
 import { documentOf, OBJECT } from "../documents.ts";
-import { DROP, flag, IGNORE_ESTIMATE, LINT, oneOf, text, texts, WHERE, WORKERS } from "../fields.ts";
+import { DROP, FILES, flag, IGNORE_ESTIMATE, LINT, NAMES, oneOf, text, texts, WHERE, WORKERS } from "../fields.ts";
 
 /** A pack, or recipe files that make one. */
 export type PackSource = string | readonly string[];
@@ -74,6 +74,7 @@ const PLOT = {
   recipes: texts("only these recipes"),
   where: WHERE.describe("only recipes with this value of a metric or coordinate"),
   bound: text("metric drawn as a dashed line, a bound of the metric along y", "id"),
+  ...NAMES,
   intervals: z.enum(INTERVALS_OVER).default("replicates").describe(
     "unit of the confidence intervals; items are images or texts",
   ),
@@ -507,12 +508,12 @@ export const benchmarks = {
     fields: {
       ...PLOT,
       out: text("output folder (default: figures/ of the result)", "folder"),
-      name: text("name of the files, without extension", "name"),
+      ...FILES,
     },
     args: ["result_id"],
     cli: { usage: "<result> [type]", fields: ["result_id", "plot"], without: ["recipes"] },
-    run: async ({ workspace }, { result_id, out, name, ...request }, { style }: { style?: FigureStyle }) =>
-      await (await reports()).plotBenchmark(workspace, result_id, camelKeys(request), { style, out, name }),
+    run: async ({ workspace }, { result_id, out, name, format, ...request }, { style }: { style?: FigureStyle }) =>
+      await (await reports()).plotBenchmark(workspace, result_id, camelKeys(request), { style, out, name, format }),
   }),
 
   /** Writes a result as a static page. @throws SvcError `result_not_found`, `benchmark_incomplete`, `usage_invalid` */

@@ -24,10 +24,12 @@ import { call, type Cancellable } from "../call.ts";
 import type { SessionCore } from "../core.ts";
 import {
   DRY_RUN,
+  FILES,
   flag,
   folder,
   IGNORE_ESTIMATE,
   LINT,
+  NAMES,
   oneOf,
   RECIPE_NAME,
   RUN,
@@ -67,6 +69,7 @@ const PLOT = {
   y: text("metric along y", "id"),
   group: text("group curves by method, recipe or metric:<id> (default: method)", "by"),
   bound: text("metric drawn as a dashed line, a bound of the metric along y", "id"),
+  ...NAMES,
   where: WHERE,
 };
 const TAGS = z.array(z.string()).max(100).optional();
@@ -207,12 +210,12 @@ export const runs = {
     fields: {
       ...PLOT,
       out: folder("figures"),
-      name: text("name of the files, without extension", "name"),
+      ...FILES,
     },
     cli: { usage: "[type]", fields: ["plot"] },
-    async run(core, { out, name, ...request }, { style }: { style?: FigureStyle }) {
+    async run(core, { out, name, format, ...request }, { style }: { style?: FigureStyle }) {
       const rows = await runsOf(core, request.recipe);
-      return await (await reports()).plotRuns(core.workspace, rows, request, { style, out, name });
+      return await (await reports()).plotRuns(core.workspace, rows, request, { style, out, name, format });
     },
   }),
 

@@ -1,6 +1,7 @@
 /** How `svc benchmark export | plot | publish` show what they wrote: tables, figures and pages of a stored result. */
 import type { WrittenFiles } from "../../study/report/reports.ts";
 import { SvcError } from "../../contract/error.ts";
+import { STYLE_NAMES } from "../../figure/style.ts";
 import { FIGURE_TYPES } from "../../figure/types.ts";
 import type { benchmarks } from "../../api/calls/benchmarks.ts";
 import type { Faces } from "../call_commands.ts";
@@ -53,7 +54,7 @@ export const reportFaces: Faces<typeof benchmarks> = {
     choices: { type: FIGURE_TYPES },
     options: {
       recipe: list("--recipe <id>", "only this recipe; repeat for more"),
-      style: text("--style <style>", "svc, paper, compact or a JSON or YAML file (default: svc)"),
+      style: text("--style <style>", `${STYLE_NAMES.join(", ")}, or a JSON or YAML file (default: svc)`),
     },
     notes: "A style file holds the differences from a built-in style: {extends: paper, width: 300, font_size: 9}",
     examples: [

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { runs } from "../../api/calls/runs.ts";
 import { prettyJson } from "../../contract/json.ts";
 import { isNumber, type JsonObject, toNumber } from "../../contract/value.ts";
+import { STYLE_NAMES } from "../../figure/style.ts";
 import { FIGURE_TYPES } from "../../figure/types.ts";
 import type { RetentionReport } from "../../run/retention.ts";
 import { commandsOf, type Faces } from "../call_commands.ts";
@@ -76,7 +77,7 @@ const faces: Faces<typeof runs> = {
   },
   plot: {
     choices: { type: FIGURE_TYPES },
-    options: { style: text("--style <style>", "svc, paper, compact or a JSON or YAML file (default: svc)") },
+    options: { style: text("--style <style>", `${STYLE_NAMES.join(", ")}, or a JSON or YAML file (default: svc)`) },
     examples: ["svc runs plot --recipe sweep --x snr_db --y channel.ber"],
     means: async ({ options }) => ({ style: await readStyle(options.style) }),
     json: ({ directory, files, runs, plot: { plot, x, y, group } }) => ({

@@ -1,14 +1,15 @@
-"""Writes inter.json: the glyphs of Inter that figures need, and how wide each is.
+"""Writes inter.json: the glyphs of Inter that figures need, and how wide each is; inter_ttf.json: the same for PDF.
 
 Run as `python3 make_inter.py <folder>` with the folder `web` of the npm package inter-ui 4.1.1 (OFL 1.1, OFL.txt) and
 fontTools 4 with brotli. The fonts are WOFF2 in base64 inside JSON, for JSON can be imported from a URL and bytes
-cannot. Widths are in units of 1/2048 em.
+cannot. Those of inter_ttf.json are TrueType, deflated. Widths are in units of 1/2048 em.
 """
 
 import base64
 import io
 import json
 import sys
+import zlib
 from pathlib import Path
 
 from fontTools import subset
@@ -31,6 +32,7 @@ options.flavor = "woff2"
 # Family, weight, copyright and licence; 16 and 17 make the weights one family.
 options.name_IDs = [0, 1, 2, 3, 4, 5, 6, 13, 14, 16, 17]
 document = {"family": "Inter", "license": "OFL-1.1", "units_per_em": 2048, "woff2_base64": {}, "widths": {}}
+truetype = {}
 for weight, name in WEIGHTS.items():
     font = TTFont(Path(sys.argv[1]) / name, recalcTimestamp=False)
     subsetter = subset.Subsetter(options)
@@ -43,5 +45,11 @@ for weight, name in WEIGHTS.items():
     bytes_ = io.BytesIO()
     font.save(bytes_)
     document["woff2_base64"][weight] = base64.b64encode(bytes_.getvalue()).decode()
+    font = TTFont(io.BytesIO(bytes_.getvalue()), recalcTimestamp=False)
+    font.flavor = None
+    bytes_ = io.BytesIO()
+    font.save(bytes_)
+    truetype[weight] = base64.b64encode(zlib.compress(bytes_.getvalue(), 9)).decode()
 target = Path(__file__).with_name("inter.json")
 target.write_text(json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+target.with_name("inter_ttf.json").write_text(json.dumps(truetype, separators=(",", ":")) + "\n", encoding="utf-8")

@@ -3,16 +3,29 @@
  * digest, the request with all defaults, and the digest of each file.
  */
 import { visible } from "../../contract/escape.ts";
+import { SvcError } from "../../contract/error.ts";
 import { sha256Hex } from "../../contract/hash.ts";
 import { parseJson, prettyJson } from "../../contract/json.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import { figureCsv } from "../../figure/figure_csv.ts";
+import { renderPdf } from "../../figure/pdf.ts";
+import { pgfplots } from "../../figure/pgfplots.ts";
 import { renderPng, renderSvg } from "../../figure/render.ts";
 import { figureSpec } from "../../figure/spec.ts";
-import type { FigureStyle } from "../../figure/style.ts";
+import { type FigureStyle, STYLES } from "../../figure/style.ts";
+import { type Figure, FIGURE_FORMATS, type FigureFormat } from "../../figure/types.ts";
 import { benchmarkFigure } from "./figure/figure_of.ts";
 import type { PlotOutcome, PlotRequest, RowEvidence } from "./figure/types.ts";
 import type { BenchmarkResult } from "../pack/types.ts";
+
+/** How a plot is written. */
+export interface PlotOptions {
+  style?: FigureStyle;
+  /** Of the files; default derived from the request. */
+  name?: string;
+  /** Default SVG and PNG. */
+  format?: readonly FigureFormat[];
+}
 
 const PLOT_KIND = "svc.benchmark_plot";
 
@@ -31,34 +44,61 @@ function nameOf({ plot, y }: PlotOutcome, style: FigureStyle): string {
 /**
  * Creates a plot.
  * @param sha256 of the bytes of `result.json`
- * @param name of the files; default derived from the request
  * @throws SvcError `benchmark_incomplete`, `usage_invalid`
  */
 export async function plotFiles(
   result: BenchmarkResult,
   sha256: string,
   request: PlotRequest,
-  style: FigureStyle,
-  { evidence, name: wanted, record = (binding) => binding }: {
-    evidence?: RowEvidence;
-    name?: string;
-    /** Completes the record of the plot. */
-    record?: (binding: JsonObject) => JsonObject;
-  } = {},
+  { style = STYLES.svc, evidence, name: wanted, format = ["svg", "png"], record = (binding) => binding }:
+    & PlotOptions
+    & {
+      evidence?: RowEvidence;
+      /** Completes the record of the plot. */
+      record?: (binding: JsonObject) => JsonObject;
+    } = {},
 ): Promise<PlotFiles> {
+  checkFormats(format);
   const outcome = benchmarkFigure(result, sha256, request, evidence);
   const name = wanted ?? nameOf(outcome, style);
   const spec = figureSpec(outcome.figure, style);
+  const files: PlotFiles["files"] = { [`${name}.vl.json`]: visible(JSON.stringify(spec, null, 2)) + "\n" };
   const svg = await renderSvg(spec, style);
-  const files: PlotFiles["files"] = {
-    [`${name}.vl.json`]: visible(JSON.stringify(spec, null, 2)) + "\n",
-    [`${name}.svg`]: svg,
-    [`${name}.png`]: await renderPng(svg, style),
-    [`${name}.csv`]: figureCsv(outcome.figure),
-  };
+  for (const one of FIGURE_FORMATS.filter((known) => format.includes(known))) {
+    files[`${name}.${one}`] = await WRITERS[one](svg, style, outcome.figure);
+  }
+  files[`${name}.csv`] = figureCsv(outcome.figure);
   files[`${name}.plot.json`] = prettyJson(record(bindingOf(result, sha256, request, style, outcome, files)));
   return { ...outcome, name, files };
 }
+
+/** @throws SvcError `usage_invalid` */
+function checkFormats(format: readonly string[]): void {
+  const unknown = format.filter((one) => !FIGURE_FORMATS.includes(one as FigureFormat));
+  if (unknown.length === 0 && format.length > 0) return;
+  throw new SvcError("usage_invalid", `Cannot write a figure as ${unknown.join(", ") || "nothing"}`, {
+    hint: `Formats: ${FIGURE_FORMATS.join(", ")}`,
+  });
+}
+
+type Writer = (svg: string, style: FigureStyle, figure: Figure) => string | Uint8Array | Promise<Uint8Array>;
+
+const WRITERS: Readonly<Record<FigureFormat, Writer>> = {
+  svg: (svg) => svg,
+  png: renderPng,
+  pdf: renderPdf,
+  pgf(_svg, style, figure) {
+    const text = pgfplots(figure, style);
+    if (text !== null) return text;
+    throw new SvcError("usage_invalid", "Cannot write this figure as pgf: pgfplots draws curves and bars", {
+      hint: "Use --format pdf",
+    });
+  },
+};
+
+/** A member of names by id, where there are some. */
+const named = (member: string, names: Readonly<Record<string, string>> = {}): JsonObject =>
+  Object.keys(names).length === 0 ? {} : { [member]: { ...names } };
 
 function bindingOf(
   { result_id, benchmark }: BenchmarkResult,
@@ -84,6 +124,8 @@ function bindingOf(
     where: Object.fromEntries(Object.entries(request.where ?? {}).map(([id, value]) => [id, String(value)])),
     bound: bound || null,
     ...(request.intervals === "items" ? { intervals: "items" } : {}),
+    ...named("label", request.label),
+    ...named("units", request.units),
     theory: drawn.filter(({ kind }) => kind === "theory").map(({ label }) => label),
     style: parseJson(JSON.stringify(style)),
     files: Object.fromEntries(Object.entries(files).map(([name, contents]) => [name, { sha256: sha256Hex(contents) }])),

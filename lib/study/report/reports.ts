@@ -9,7 +9,6 @@ import { sha256Hex } from "../../contract/hash.ts";
 import { isObject, type JsonObject } from "../../contract/value.ts";
 import { parseJson } from "../../contract/json.ts";
 import { confusionOf } from "../../figure/confusion_of.ts";
-import { type FigureStyle, STYLES } from "../../figure/style.ts";
 import { RECIPE_FILE } from "../../run/documents.ts";
 import { DISK, replaceFile } from "../../run/files.ts";
 import { MAX_DOCUMENT_BYTES } from "../../run/read.ts";
@@ -19,7 +18,7 @@ import { allRows } from "../rows/stored_rows.ts";
 import { exportFiles, exportTexts } from "./export.ts";
 import type { PlotRequest, RowEvidence } from "./figure/types.ts";
 import { rowKey } from "../rows/ledger.ts";
-import { type PlotFiles, plotFiles } from "./plot_files.ts";
+import { type PlotFiles, plotFiles, type PlotOptions } from "./plot_files.ts";
 import { figuresOf, publishPage } from "./publish.ts";
 import { showBenchmarkResult } from "../rows/store.ts";
 import { FIGURES_FOLDER } from "./verify_plots.ts";
@@ -147,7 +146,7 @@ export async function drawnPlot(
   // Rows of one pack have the same measurements: the first is representative.
   const row = result.recipes.find(({ status }) => status === "completed");
   const confusion = row !== undefined && evidence.reports(row).some((report) => confusionOf(report) !== null);
-  return { ...await plotFiles(result, sha256, request, STYLES.svc, { evidence }), confusion };
+  return { ...await plotFiles(result, sha256, request, { evidence }), confusion };
 }
 
 /**
@@ -160,12 +159,12 @@ export async function plotBenchmark(
   workspace: Workspace,
   wanted: string,
   request: PlotRequest = {},
-  options: { style?: FigureStyle; out?: string; name?: string } = {},
+  { out, ...options }: PlotOptions & { out?: string } = {},
 ): Promise<WrittenFiles & { plot: PlotFiles }> {
   const { result, sha256, directory, evidence } = open(workspace, wanted);
   if (options.name !== undefined) requireName(options.name, "plot", /^[A-Za-z0-9][A-Za-z0-9._-]*$/);
-  const plot = await plotFiles(result, sha256, request, options.style ?? STYLES.svc, { evidence, name: options.name });
-  const target = options.out === undefined ? inside(directory, FIGURES_FOLDER) : resolve(options.out);
+  const plot = await plotFiles(result, sha256, request, { ...options, evidence });
+  const target = out === undefined ? inside(directory, FIGURES_FOLDER) : resolve(out);
   writeFiles(target, plot.files);
   const files = Object.keys(plot.files);
   return { result_id: result.result_id, result_sha256: sha256, directory: target, files, plot };
@@ -199,7 +198,7 @@ export async function publishBenchmark(
     [RESULT_FILE]: bytes,
   };
   for (const { plot } of figuresOf(result, sha256, evidence)) {
-    Object.assign(files, (await plotFiles(result, sha256, { plot }, STYLES.svc, { evidence })).files);
+    Object.assign(files, (await plotFiles(result, sha256, { plot }, { evidence })).files);
   }
   const target = inside(
     options.out === undefined ? directory : resolve(options.out),

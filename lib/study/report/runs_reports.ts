@@ -1,11 +1,10 @@
 /** Tables and figures of finished runs, such as the variants of a sweep. */
 import { resolve } from "node:path";
 import type { JsonObject } from "../../contract/value.ts";
-import { type FigureStyle, STYLES } from "../../figure/style.ts";
 import type { RunRow } from "../../run/store.ts";
 import type { Workspace } from "../../run/workspace.ts";
 import type { PlotRequest } from "./figure/types.ts";
-import { type PlotFiles, plotFiles } from "./plot_files.ts";
+import { type PlotFiles, plotFiles, type PlotOptions } from "./plot_files.ts";
 import { writeFiles, type WrittenFiles } from "./reports.ts";
 import { resultOfRuns } from "./runs_result.ts";
 import { type RunsTable, runsTable } from "./runs_table.ts";
@@ -39,7 +38,7 @@ export async function drawRuns(
   workspace: Workspace,
   rows: readonly RunRow[],
   { recipe, ...request }: RunsPlotRequest,
-  { style = STYLES.svc, name }: { style?: FigureStyle; name?: string } = {},
+  { name, ...options }: PlotOptions = {},
 ): Promise<DrawnRuns> {
   const finished = rows.filter(({ status }) => status === "completed");
   const parameters = [request.x, ...Object.keys(request.where ?? {})].filter((id) => id !== undefined);
@@ -48,7 +47,7 @@ export async function drawRuns(
   const record = (binding: JsonObject): JsonObject => ({ ...binding, kind: "svc.runs_plot", benchmark: null, runs });
   const named = name ??
     (recipe === undefined ? undefined : `${recipe}_${request.y ?? "plot"}`.replace(/[^\w.-]/g, "-"));
-  const plot = await plotFiles(result, sha256, request, style, { evidence, name: named, record });
+  const plot = await plotFiles(result, sha256, request, { ...options, evidence, name: named, record });
   return { ...plot, result_id: result.result_id, sha256, runs };
 }
 
@@ -57,7 +56,7 @@ export async function plotRuns(
   workspace: Workspace,
   rows: readonly RunRow[],
   request: RunsPlotRequest,
-  { out, ...options }: { style?: FigureStyle; out: string; name?: string },
+  { out, ...options }: PlotOptions & { out: string },
 ): Promise<PlottedRuns> {
   const { result_id, sha256, runs, ...plot } = await drawRuns(workspace, rows, request, options);
   const directory = resolve(out);

@@ -310,7 +310,7 @@ Deno.test("an incomplete result is not drawn and not published", async () => {
 });
 
 Deno.test("the record of a plot binds its files to the result", async () => {
-  const { files, name } = await plotFiles(ERRORS, SHA, {}, STYLES.compact, { evidence: EVIDENCE });
+  const { files, name } = await plotFiles(ERRORS, SHA, {}, { style: STYLES.compact, evidence: EVIDENCE });
   assert.equal(name, "error-rate_channel.ber_compact");
   const record = asObject(parseJson(files[`${name}.plot.json`] as string));
   assert.equal(record.kind, "svc.benchmark_plot");
@@ -325,7 +325,7 @@ Deno.test("the record of a plot binds its files to the result", async () => {
   const bound = record.files as { [name: string]: { sha256: string } };
   assert.deepEqual(Object.keys(bound), [".vl.json", ".svg", ".png", ".csv"].map((ending) => name + ending));
   for (const [file, { sha256 }] of Object.entries(bound)) assert.equal(sha256Hex(files[file]), sha256, file);
-  const again = await plotFiles(ERRORS, SHA, {}, STYLES.compact, { evidence: EVIDENCE });
+  const again = await plotFiles(ERRORS, SHA, {}, { style: STYLES.compact, evidence: EVIDENCE });
   assert.deepEqual(again.files, files);
 });
 
@@ -347,4 +347,29 @@ Deno.test("a page needs nothing but itself and trusts no name", async () => {
   for (const [, id] of page.matchAll(/url\(#([^)]*)\)/g)) assert.ok(ids.includes(id), id);
   assert.match(page, /<th scope="row">/);
   assert.match(page, /role="img"/);
+});
+
+Deno.test("series and axes take names and units of the reader", () => {
+  const plain = benchmarkFigure(ERRORS, SHA).figure as CurveFigure;
+  const [first] = plain.series.filter(({ kind }) => kind !== "theory");
+  const named = benchmarkFigure(ERRORS, SHA, {
+    label: { [first.label]: "Proposed" },
+    units: { "channel.snr_db": "dB re 1" },
+  }).figure as CurveFigure;
+  assert.deepEqual(named.series[plain.series.indexOf(first)], { ...first, label: "Proposed" });
+  assert.deepEqual([named.x.unit, named.y.unit], ["dB re 1", plain.y.unit]);
+  const wrong = (request: PlotRequest, message: RegExp) =>
+    assert.throws(() => benchmarkFigure(ERRORS, SHA, request), { code: "usage_invalid", message });
+  wrong({ label: { nothing: "x" } }, /rename nothing/);
+  wrong({ units: { "rate.payload_bpp": "bit" } }, /rate.payload_bpp a unit/);
+});
+
+Deno.test("a plot is written in the wanted forms, each bound by its record", async () => {
+  const { files, name } = await plotFiles(ERRORS, SHA, { label: {} }, { format: ["pgf", "pdf"], evidence: EVIDENCE });
+  assert.deepEqual(Object.keys(files), [".vl.json", ".pdf", ".pgf", ".csv", ".plot.json"].map((end) => name + end));
+  const record = asObject(parseJson(files[`${name}.plot.json`] as string));
+  assert.deepEqual(Object.keys(record.files as object).length, 4);
+  assert.ok(!("label" in record));
+  const gif = plotFiles(ERRORS, SHA, {}, { format: ["gif" as "png"] });
+  await assert.rejects(gif, { code: "usage_invalid", message: /gif/ });
 });

@@ -6,7 +6,7 @@ import { lowerFirst } from "../../../contract/sentence.ts";
 import { SvcError } from "../../../contract/error.ts";
 import { toNumber } from "../../../contract/value.ts";
 import { numberText } from "../../../figure/number_text.ts";
-import type { Figure, FigureType } from "../../../figure/types.ts";
+import type { Figure, FigureAxis, FigureType } from "../../../figure/types.ts";
 import { completedRows, intervalsText, metricFacts } from "../../rows/estimates.ts";
 import { axesOf, axisFacts, boundOf, defaultPlot, numericCoordinates } from "../plot_defaults.ts";
 import type { BenchmarkResult } from "../../pack/types.ts";
@@ -49,7 +49,7 @@ export function benchmarkFigure(
   const along = matrix ? numericCoordinates(result)[0] ?? null : plot === "cdf" ? null : x;
   const group = request.group ?? "method";
   const chosen = chosenRecipes(result, request);
-  const groups = groupsOf(result, chosen, group, along, request.methodOrder);
+  const groups = groupsOf(result, chosen, group, along, request);
   const bounded = plot === "error-rate" || plot === "graceful-degradation";
   const bound = bounded ? boundOf(result, plot, y, request.bound) : "";
   const source = {
@@ -62,7 +62,22 @@ export function benchmarkFigure(
     : titles(result, { ...request, plot, x, y }, new Set(chosen.map(({ id }) => id)));
   const base = { type: plot, source, ...titled };
   const figure = BUILDERS[plot]({ result, groups, base, request: { ...request, plot, x, y, bound }, evidence });
-  return { figure, plot, x, y, group, bound };
+  return { figure: withUnits(figure, request.units, { x, y }), plot, x, y, group, bound };
+}
+
+/** The figure with units of the reader along its axes. @throws SvcError `usage_invalid` for what is along none */
+function withUnits(figure: Figure, units: PlotRequest["units"] = {}, { x, y }: { x: string; y: string }): Figure {
+  const axes = figure.form === "matrix" ? [] : figure.form === "bars" ? [y] : [x, y];
+  const unknown = Object.keys(units).filter((id) => !axes.includes(id));
+  if (unknown.length > 0) {
+    throw new SvcError("usage_invalid", `Cannot give ${unknown.join(", ")} a unit: no axis shows it`, {
+      hint: axes.length === 0 ? "This figure has no axis with a unit" : `The axes show ${axes.join(" and ")}`,
+    });
+  }
+  const named = (axis: FigureAxis, id: string) => ({ ...axis, unit: Object.hasOwn(units, id) ? units[id] : axis.unit });
+  if (figure.form === "matrix") return figure;
+  if (figure.form === "bars") return { ...figure, value: named(figure.value, y) };
+  return { ...figure, x: named(figure.x, x), y: named(figure.y, y) };
 }
 
 /** @throws SvcError `benchmark_incomplete`: a figure of an incomplete result would look complete */

@@ -66,7 +66,7 @@ export function groupsOf(
   recipes: readonly ResultRow[],
   group: string,
   x: string | null,
-  order: readonly string[] = [],
+  { methodOrder: order = [], label: names = {} }: Pick<PlotRequest, "methodOrder" | "label"> = {},
 ): Group[] {
   const groups = new Map<string, Group>();
   const labels = groupLabels(result, recipes, group, x);
@@ -74,7 +74,7 @@ export function groupsOf(
     const label = labels.get(recipe.id)!;
     const kind = isBaseline(result, recipe) ? "baseline" : "measured";
     const known = groups.get(label);
-    if (known === undefined) groups.set(label, { label, kind, recipes: [recipe] });
+    if (known === undefined) groups.set(label, { key: label, label, kind, recipes: [recipe] });
     else known.recipes.push(recipe);
   }
   const unknown = order.filter((label) => !groups.has(label));
@@ -85,11 +85,24 @@ export function groupsOf(
   }
   const place = (label: string) => order.includes(label) ? order.indexOf(label) : order.length;
   const sorted = [...groups.values()].sort((a, b) => place(a.label) - place(b.label));
-  if (group !== "method") return sorted;
+  if (group !== "method") return renamed(sorted, names);
   const spoken = sorted.map((one) => sharedLabel(one.recipes) ?? one.label);
-  return sorted.map((one, i) =>
+  const labelled = sorted.map((one, i) =>
     spoken.indexOf(spoken[i]) === spoken.lastIndexOf(spoken[i]) ? { ...one, label: spoken[i] } : one
   );
+  return renamed(labelled, names);
+}
+
+/** Series with names of the reader, by key or label. @throws SvcError `usage_invalid` for a name of no series */
+function renamed(groups: readonly Group[], names: Readonly<Record<string, string>>): Group[] {
+  const unknown = Object.keys(names).filter((id) => !groups.some(({ key, label }) => key === id || label === id));
+  if (unknown.length > 0) {
+    throw new SvcError("usage_invalid", `Cannot rename ${unknown.join(", ")}: there is no such series`, {
+      hint: `There are ${groups.map(({ key }) => key).join(", ")}`,
+    });
+  }
+  const named = new Map(Object.entries(names));
+  return groups.map((one) => ({ ...one, label: named.get(one.key) ?? named.get(one.label) ?? one.label }));
 }
 
 /**

@@ -16,6 +16,10 @@ export interface PlotRequest {
   recipes?: readonly string[];
   /** Only recipes with these values of a coordinate or a metric. */
   where?: Readonly<Record<string, string | number>>;
+  /** Names of series in place of their own, by method id or label. */
+  label?: Readonly<Record<string, string>>;
+  /** Units of the axes in place of their own, by metric or coordinate. */
+  units?: Readonly<Record<string, string>>;
   /** Metric that bounds the one along y, drawn as theory; empty for none. */
   bound?: string;
   /** What intervals are over: replicates (the aggregates, the default), or items such as photographs. */
@@ -45,6 +49,8 @@ export interface PlotOutcome {
 
 /** The recipes of one series. */
 export interface Group {
+  /** Method id, or what the recipes were grouped by. */
+  key: string;
   label: string;
   kind: "measured" | "baseline";
   recipes: ResultRow[];

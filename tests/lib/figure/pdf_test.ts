@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { renderPdf } from "../../../lib/figure/pdf.ts";
+import { pgfplots } from "../../../lib/figure/pgfplots.ts";
+import { renderSvg } from "../../../lib/figure/render.ts";
+import { figureSpec } from "../../../lib/figure/spec.ts";
+import { type FigureStyle, STYLES } from "../../../lib/figure/style.ts";
+import type { BarFigure, CurveFigure, Figure, MatrixFigure } from "../../../lib/figure/types.ts";
+import { needs } from "../../support/needs.ts";
+
+const base = { title: "Error rate", subtitle: "one link", source: { result_id: "r1" } };
+const axis = { unit: "", scale: "linear", domain: null } as const;
+const CURVES: CurveFigure = {
+  ...base,
+  type: "error-rate",
+  form: "curves",
+  x: { ...axis, title: "Es/N0", unit: "dB" },
+  y: { ...axis, title: "Block error rate", scale: "log" },
+  series: [
+    {
+      label: "α = ½, coded",
+      kind: "measured",
+      points: [{ x: 0, y: 0.1, low: 0.05, high: 0.2 }, { x: 4, y: 0.01, low: null, high: null }],
+    },
+    {
+      label: "rate_1 & 50 %",
+      kind: "baseline",
+      points: [{ x: 0, y: 0.3, low: null, high: null }, { x: 4, y: null, low: 0, high: 1e-3, bound: 1e-3 }],
+    },
+    {
+      label: "Theory",
+      kind: "theory",
+      points: [{ x: 0, y: 0.2, low: null, high: null }, { x: 4, y: 0.02, low: null, high: null }],
+    },
+  ],
+  step: false,
+  front: null,
+};
+const BARS: BarFigure = {
+  ...base,
+  type: "channel-uses",
+  form: "bars",
+  value: { ...axis, title: "Channel uses" },
+  bars: [{ label: "a", kind: "measured", value: 100, low: 90, high: 110 }],
+};
+const MATRIX: MatrixFigure = {
+  ...base,
+  type: "confusion-matrix",
+  form: "matrix",
+  labels: ["cat", "dog"],
+  counts: [[8, 2], [1, 9]],
+};
+
+const pdfOf = async (figure: Figure, style: FigureStyle) =>
+  await renderPdf(await renderSvg(figureSpec(figure, style), style));
+
+/** What a program prints. */
+async function printed(program: string, args: string[], cwd?: string): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(program, { args, cwd, stdin: "null" }).output();
+  assert.ok(success, new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr));
+  return new TextDecoder().decode(stdout);
+}
+
+async function started(program: string, argument: string): Promise<string | null> {
+  try {
+    await new Deno.Command(program, { args: [argument], stdout: "null", stderr: "null" }).output();
+    return program;
+  } catch {
+    return null;
+  }
+}
+
+async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "svc-pdf-" });
+  try {
+    await body(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("a PDF has the same bytes each time, no date, and nothing of the machine", async () => {
+  const [first, second] = [await pdfOf(CURVES, STYLES.ieee), await pdfOf(CURVES, STYLES.ieee)];
+  assert.deepEqual(first, second);
+  const text = new TextDecoder("latin1").decode(first);
+  assert.match(text, /^%PDF-1\./);
+  assert.match(text, /%%EOF\s*$/);
+  assert.doesNotMatch(text, /\/CreationDate|\/ModDate|\/Author/);
+  assert.equal(text.match(/\/FontFile2/g)?.length, 2, "both weights are embedded");
+});
+
+Deno.test("pictures of other places are left out of a PDF", async () => {
+  const svg = (href: string) =>
+    `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="10" height="10">
+<image xlink:href="${href}" width="10" height="10"/></svg>`;
+  const secret = await Deno.makeTempFile({ suffix: ".png" });
+  try {
+    const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    await Deno.writeFile(secret, Uint8Array.fromBase64(png));
+    const shown = async (href: string) =>
+      new TextDecoder("latin1").decode(await renderPdf(svg(href))).includes("/Subtype /Image");
+    assert.equal(await shown(secret), false);
+    assert.equal(await shown(`data:image/png;base64,${png}`), true);
+  } finally {
+    await Deno.remove(secret);
+  }
+});
+
+Deno.test({
+  name: "other programs read size, fonts and texts of a PDF, and draw it",
+  ...needs("pdftotext and pdffonts (poppler-utils)", await started("pdffonts", "-v")),
+  fn: () =>
+    inFolder(async (folder) => {
+      const widths = { ieee: 252, "ieee-wide": 515.5, springer: 238.1, "springer-wide": 493.2 } as const;
+      for (const [name, limit] of Object.entries(widths)) {
+        const path = join(folder, `${name}.pdf`);
+        await Deno.writeFile(path, await pdfOf(CURVES, STYLES[name as keyof typeof widths]));
+        const [, width] = /Page size: +([\d.]+) x/.exec(await printed("pdfinfo", [path]))!;
+        assert.ok(Number(width) <= limit && Number(width) > limit - 12, `${name}: ${width} of ${limit} points`);
+      }
+      const path = join(folder, "ieee.pdf"), fonts = await printed("pdffonts", [path]);
+      assert.match(fonts, /Inter-Regular +CID TrueType +Identity-H +yes yes yes/);
+      const text = await printed("pdftotext", [path, "-"]);
+      for (const part of ["Block error rate", "Es/N0 (dB)", "α = ½, coded", "rate_1 & 50 %"]) {
+        assert.ok(text.includes(part), text);
+      }
+      for (const [name, figure] of Object.entries({ bars: BARS, matrix: MATRIX })) {
+        const file = join(folder, `${name}.pdf`);
+        await Deno.writeFile(file, await pdfOf(figure, STYLES.svc));
+        await printed("pdftoppm", ["-png", "-singlefile", file, join(folder, name)]);
+        assert.ok((await Deno.stat(join(folder, `${name}.png`))).size > 1000, name);
+      }
+    }),
+});
+
+Deno.test({
+  name: "LaTeX draws the pgfplots form of curves and bars",
+  ...needs("pdflatex with pgfplots (texlive-pictures)", await started("pdflatex", "--version")),
+  fn: () =>
+    inFolder(async (folder) => {
+      const inputs = [CURVES, BARS].map((figure) => pgfplots(figure, STYLES.ieee)!);
+      const text = [
+        "\\documentclass{article}",
+        "\\usepackage[utf8]{inputenc}",
+        "\\usepackage{pgfplots}",
+        "\\pgfplotsset{compat=1.18}",
+        "\\begin{document}",
+        ...inputs,
+        "\\end{document}",
+      ];
+      await Deno.writeTextFile(
+        join(folder, "a.tex"),
+        text.join("\n").replaceAll("α", "$\\alpha$").replaceAll("½", "1/2"),
+      );
+      await printed("pdflatex", ["-interaction=nonstopmode", "-halt-on-error", "a.tex"], folder);
+      assert.ok((await Deno.stat(join(folder, "a.pdf"))).size > 1000);
+    }),
+});
