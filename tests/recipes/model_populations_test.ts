@@ -9,6 +9,7 @@ import aoaScene from "../../ops/source/aoa_scene.ts";
 import aiPhy from "../../ops/source/ai_phy.ts";
 import localization from "../../ops/source/localization.ts";
 import modulationFrames from "../../ops/source/modulation_frames.ts";
+import nearField from "../../ops/source/near_field_xl_mimo_scenario.ts";
 import passes from "../../ops/source/leo_ntn_tracking_scenario.ts";
 import arrayObservation from "../../ops/wireless/ula_array_observation.ts";
 import modulationObservation from "../../ops/wireless/modulation_awgn_observation.ts";
@@ -41,6 +42,15 @@ Deno.test("leo-pass-tracker-v1 learned from the passes of source.leo_ntn_trackin
   // Cosines and their like differ in the last digits from library to library.
   same(data(problem), looks, 1e-13);
   same(data(truth).map((value, i) => i % 2 === 0 ? value / 48000 : value), future, 1e-13);
+});
+
+Deno.test("near-field-estimator-v1 learned from the snapshots of source.near_field_xl_mimo_scenario", async () => {
+  const { seed, snr_db, received, truth } = await population("near-field-estimator-v1");
+  const params = { example_count: 3, snr_db: float(snr_db), seed };
+  const { problem, truth: positions } = (await runOperation(nearField, { params })).outputs;
+  // Numbers of up to 4 in float32; phases of 1000 radians have fewer digits.
+  same(data(problem), received, 1e-6);
+  same(data(positions), truth, 1e-13);
 });
 
 Deno.test("nlos-range-localizer-v1 learned from the ranges of wireless.range_observation", async () => {

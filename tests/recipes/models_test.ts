@@ -33,6 +33,7 @@ const STORED: readonly [root: URL, model: string, reference: string][] = [
   [MODELS, "qpsk-phase-tracker-v1/receiver.onnx", "qpsk-phase-tracker-v1/training/reference.json"],
   [MODELS, "leo-pass-tracker-v1/tracker.onnx", "leo-pass-tracker-v1/training/reference.json"],
   [MODELS, "modulation-classifier-v1/classifier.onnx", "modulation-classifier-v1/training/reference.json"],
+  [MODELS, "near-field-estimator-v1/estimator.onnx", "near-field-estimator-v1/training/reference.json"],
   [MODELS, "nlos-range-localizer-v1/localizer.onnx", "nlos-range-localizer-v1/training/reference.json"],
   [MODELS, "pilot-channel-estimator-v1/estimator.onnx", "pilot-channel-estimator-v1/training/reference.json"],
   [MODELS, "ula-aoa-estimator-v1/estimator.onnx", "ula-aoa-estimator-v1/training/reference.json"],
@@ -120,9 +121,12 @@ Deno.test("manifests, contracts, selection histories and pinned digests are the 
 });
 
 /** A metric of a step at one SNR, by the value of one matrix dimension. */
-async function valuesOf(recipe: string, snr: string, dimension: string, [step, metric]: [string, string]) {
+const valuesOf = (recipe: string, snr: string, dimension: string, metric: [string, string]) =>
+  valuesAt(recipe, `snr_db=${snr}`, dimension, metric);
+
+async function valuesAt(recipe: string, point: string, dimension: string, [step, metric]: [string, string]) {
   const text = await Deno.readTextFile(new URL(recipe, RECIPES)), { recipes } = await session();
-  const { status, rows } = await recipes.runMatrix(text, { points: [`snr_db=${snr}`] });
+  const { status, rows } = await recipes.runMatrix(text, { points: [point] });
   assert.equal(status, "completed");
   return Object.fromEntries(rows.map(({ selection, metrics }) => [
     String(selection[dimension]),
@@ -183,6 +187,14 @@ Deno.test("the trained tracker foretells the Doppler better than the last look a
   ]);
   assert.ok(rmse.learned_artifact < 0.4 * rmse.hold_last, JSON.stringify(rmse));
   assert.ok(rmse.learned_artifact < 0.2 * rmse.linear_extrapolation, JSON.stringify(rmse));
+});
+
+Deno.test("the trained near-field estimator is nearer in range than the polar codebook, and in angle between its steps", async () => {
+  const of = (name: string) =>
+    valuesOf("near_field_learned.yaml", "25.0", "estimator", ["evaluation", `near_field.${name}`]);
+  const range = await of("range_rmse_m"), angle = await of("angle_rmse_deg");
+  assert.ok(range.learned_artifact < 0.85 * range.polar_codebook, JSON.stringify(range));
+  assert.ok(angle.learned_artifact < 0.5 * angle.polar_codebook, JSON.stringify(angle));
 });
 
 Deno.test("the trained classifier stands a turning carrier, as no classical rule does", async () => {
