@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path/posix";
 import denoJson from "../deno.json" with { type: "json" };
 import budget from "./budget.json" with { type: "json" };
@@ -261,6 +261,18 @@ Deno.test("no module has more lines than its budget, and no budget is larger tha
     "tests/budget.json: a commit that raises a line says why",
   );
 });
+
+/** Sizes of folders with weights, in bytes: a clone and a compiled program carry them. */
+const LARGEST = { "recipes/models": 16 * 2 ** 20, adapters: 9 * 2 ** 20 };
+
+for (const [folder, limit] of Object.entries(LARGEST)) {
+  Deno.test(`${folder} has at most ${limit} bytes`, () => {
+    const files = readdirSync(join(ROOT_PATH, folder), { recursive: true, withFileTypes: true });
+    const total = files.filter((file) => file.isFile())
+      .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+    assert.ok(total > limit / 4 && total <= limit, `${folder} has ${total} bytes`);
+  });
+}
 
 Deno.test("files are opened, written, moved and removed by checked paths, but for modules with a reason", () => {
   const callers = [...graph].filter(([path, { text }]) => !isTest(path) && callsFiles(text)).map(([path]) => path);

@@ -11,6 +11,7 @@ symbols are from their mean square and scales its features by that.
 `awgn` adds noise at SNRs drawn uniformly from -4 to 14 dB, one a picture. `slow_rayleigh` draws a gain h ~ CN(0, 1) a
 picture too, and the receiver divides by it: noise N0/|h|². The loss is the mean squared error; the rule takes the candidate
 with the greatest mean PSNR of the validation photograph over the SNR grid, ties to the first name.
+Large weights are rounded to half precision before anything is evaluated.
 
     PYTHONPATH=<torch> python3 adapters/deepjscc_symbols/training/train.py awgn <folder>; its encoder.onnx and decoder.onnx go to models/
 
@@ -27,7 +28,7 @@ from torch import nn
 HERE = Path(__file__).resolve().parent
 sys.dont_write_bytecode = True  # the folder keeps its digest
 sys.path.insert(0, str(HERE.parents[2] / "recipes" / "models" / "training"))
-from onnx_graph import Graph  # noqa: E402
+from onnx_graph import HalfGraph, halve  # noqa: E402
 from pictures import Patches, centre, photographs, psnr  # noqa: E402
 from records import digest, write_curve, write_json, write_reference  # noqa: E402
 
@@ -56,7 +57,7 @@ class Encoder(nn.Module):
         return self.exit(hidden + torch.relu(self.mix(hidden)))
 
     def to_onnx(self) -> bytes:
-        graph = Graph("deepjscc_encoder")
+        graph = HalfGraph("deepjscc_encoder")
         images = graph.input("images", ["batch", 3, "height", "width"])
         hidden = graph.node("Sub", [images, graph.constant("half", 0.5)])
         for label in ("down1", "down2"):
@@ -91,7 +92,7 @@ class Decoder(nn.Module):
         return torch.sigmoid(nn.functional.pixel_shuffle(self.up2(hidden), 2))
 
     def to_onnx(self) -> bytes:
-        graph = Graph("deepjscc_decoder")
+        graph = HalfGraph("deepjscc_decoder")
         symbols = graph.input("symbols_ri", ["batch", 2 * SYMBOL_CHANNELS, "symbol_height", "symbol_width"])
         square = graph.node("ReduceMean", [graph.node("Mul", [symbols, symbols])], axes=[1, 2, 3], keepdims=1)
         level = graph.node("Relu", [graph.conv(graph.node("Log", [square]), self.level1, "level1")])
@@ -168,7 +169,7 @@ def train(name, configuration, channel, curve, validation):
                           "validation_psnr_db": f"{np.mean([row['psnr_db'] for row in rows]):.4f}"})
             print(curve[-1], flush=True)
             running = 0.0
-    return encoder, decoder
+    return halve(encoder), halve(decoder)
 
 
 def main(channel, package):

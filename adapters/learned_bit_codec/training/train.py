@@ -8,7 +8,8 @@ plus a convolutional correction with the neighbouring blocks. The sign has no gr
 first 40 % of the steps tanh changes gradually into the sign, because networks that begin with hard bits never learn to
 use them for colour. Some bits are flipped in training (none in half of the images, else 0.1 % to 10 %), so the decoder is
 trained for bit errors on a channel without error correction. Loss: mean squared error. Rule: greatest mean
-PSNR of the validation photograph over the grid of error rates, ties to the first name.
+PSNR of the validation photograph over the grid of error rates, ties to the first name. Large weights are rounded to half
+precision before anything is evaluated.
 
     PYTHONPATH=<torch> python3 adapters/learned_bit_codec/training/train.py
 """
@@ -24,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 FOLDER = HERE.parent
 sys.dont_write_bytecode = True  # the folder keeps its digest
 sys.path.insert(0, str(FOLDER.parents[1] / "recipes" / "models" / "training"))
-from onnx_graph import Graph  # noqa: E402
+from onnx_graph import HalfGraph, halve  # noqa: E402
 from pictures import Patches, centre, photographs, psnr  # noqa: E402
 from records import write_curve, write_json, write_reference  # noqa: E402
 
@@ -52,7 +53,7 @@ class Encoder(nn.Module):
         return self.block(images) + self.exit(hidden + torch.relu(self.mix(hidden)))
 
     def to_onnx(self) -> bytes:
-        graph = Graph("bit_codec_encoder")
+        graph = HalfGraph("bit_codec_encoder")
         images = graph.input("images", ["batch", 3, "height", "width"])
         hidden = images = graph.node("Sub", [images, graph.constant("half", 0.5)])
         for label in ("down1", "down2", "down3"):
@@ -85,7 +86,7 @@ class Decoder(nn.Module):
         return 0.5 + block + nn.functional.pixel_shuffle(self.up3(hidden), 2)
 
     def to_onnx(self) -> bytes:
-        graph = Graph("bit_codec_decoder")
+        graph = HalfGraph("bit_codec_decoder")
         signs = graph.input("signs", ["batch", BITS, "code_height", "code_width"])
 
         def shuffle(x, label, size=2):
@@ -151,7 +152,7 @@ def train(name, configuration, curve, validation):
                           "validation_psnr_db": f"{np.mean([row['psnr_db'] for row in rows]):.4f}"})
             print(curve[-1], flush=True)
             running = 0.0
-    return encoder, decoder
+    return halve(encoder), halve(decoder)
 
 
 def main():
