@@ -65,7 +65,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
     repository: null,
     revision: null,
     files: unpinned("config.json", "tokenizer.json", "preprocessor_config.json", "model.onnx"),
-    remedy: exported("dandelin/vilt-b32-finetuned-vqa"),
+    remedy: `${exported("dandelin/vilt-b32-finetuned-vqa")}; svc-tiny-scene-answerer-v1 is bundled`,
   },
   {
     id: "segmind/tiny-sd",

@@ -136,7 +136,7 @@ const clipImageEmbed = defineOperation({
       .meta({ "x-svc-used-when": { backend: "local_semantic" } }),
     bins: z.int().min(1).max(256).default(16).describe("histogram bins of each colour channel")
       .meta({ "x-svc-used-when": { backend: "local_color_histogram" } }),
-    ...pretrainedParams(CLIP_MODEL, { backend: "transformers_clip" }),
+    ...pretrainedParams(CLIP_MODEL, { when: { backend: "transformers_clip" } }),
   }),
   outputMetadataGuarantees: { embeddings: { keys: ["embedding_ids", "embedding_space"], from: "images" } },
   check: checkDevice,
@@ -196,7 +196,7 @@ const clipTextEmbed = defineOperation({
       "space of the embeddings: hashed concepts, hashed words, or a CLIP model",
     ),
     dimensions: z.int().min(1).max(65536).default(128).describe("size of an embedding; images must use the same"),
-    ...pretrainedParams(CLIP_MODEL, { backend: "transformers_clip" }),
+    ...pretrainedParams(CLIP_MODEL, { when: { backend: "transformers_clip" } }),
   }),
   outputMetadataGuarantees: { embeddings: { keys: ["embedding_ids", "embedding_space"], from: "texts" } },
   check: checkDevice,

@@ -40,7 +40,7 @@ export default defineOperation({
   inputs: { images: [IMAGES], questions: [QUESTIONS] },
   outputs: { answers: ANSWERS },
   params: z.strictObject({
-    ...pretrainedParams("dandelin/vilt-b32-finetuned-vqa"),
+    ...pretrainedParams("dandelin/vilt-b32-finetuned-vqa", { bundled: "svc-tiny-scene-answerer-v1" }),
     top_k: z.int().positive().default(1).describe("number of reported answers; the likeliest counts"),
   }),
   outputMetadataGuarantees: { answers: { from: "questions", keys: ["model"] } },

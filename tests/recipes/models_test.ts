@@ -48,7 +48,7 @@ const STORED: readonly [root: URL, model: string, reference: string][] = [
       `${folder}/training/reference.${half}.json`,
     ])
   ),
-  ...["detector", "segmenter", "masked-lm"].map((kind): [URL, string, string] => {
+  ...["detector", "segmenter", "masked-lm", "scene-answerer"].map((kind): [URL, string, string] => {
     const folder = `svc-tiny-${kind}-v1`;
     return [MODELS, `${folder}/model.onnx`, `${folder}/training/reference.json`];
   }),

@@ -30,6 +30,17 @@ Deno.test("scenes are detected and segmented nearly without error, and worse in 
   assert.ok(noisy.miou < clean.miou - 0.05 && noisy.miou > 0.5, JSON.stringify(noisy));
 });
 
+Deno.test("the bundled answerer answers in noise, where rules for plain backgrounds fail", async () => {
+  const { recipes } = await session();
+  const [network, rules] = await Promise.all(["vqa_scenes_noise", "vqa_scenes_noise_rules"].map(async (name) => {
+    const { status, rows } = await recipes.runMatrix(await recipe(name), { points: ["sigma=0.0", "sigma=0.3"] });
+    assert.equal(status, "completed");
+    return rows.map(({ metrics }) => toNumber(metrics.evaluation["vqa.single_reference_exact_match"] as number));
+  }));
+  assert.ok(rules[0] === 1 && network[0] > 0.98, `${rules} ${network}`);
+  assert.ok(network[1] > 0.95 && rules[1] < network[1] - 0.2, `${rules} ${network}`);
+});
+
 Deno.test("JPEG at capacity keeps more shapes than joint coding, also at low SNR", async () => {
   const [low, high] = await scores("detection_scenes_jpeg_capacity_awgn", ["snr_db=-4.0", "snr_db=8.0"]);
   assert.ok(low.f1 > 0.9 && low.miou > 0.88, JSON.stringify(low));

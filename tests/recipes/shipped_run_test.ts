@@ -26,7 +26,7 @@ const shared = sharedSession({ projectRoot: ROOT_PATH });
 
 /** Recipes that other tests run and look into. */
 const ELSEWHERE =
-  /^(.*_learned|detection_scenes_(noise|deepjscc|jpeg).*|image_codeclib_tiny|resource_.*|deepjscc_.*|quickstart)$/;
+  /^(.*_learned|detection_scenes_(noise|deepjscc|jpeg).*|(retrieval|vqa)_scenes_noise.*|image_codeclib_tiny|resource_.*|deepjscc_.*|quickstart)$/;
 
 /** Recipes and packs with models or datasets that the repository does not have, by their names. */
 const FETCHED = /kodak|coco|autoencoderkl|vqmodel|vqa_pretrained|bart|diffusion|text_joint/;

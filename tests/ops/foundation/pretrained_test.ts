@@ -18,9 +18,10 @@ import {
   tinyMaskedLm,
   wordTokenizer,
 } from "../../support/tiny_models.ts";
+import { paintScene } from "../../../lib/numeric/image/scenes.ts";
 import { fromFileUrl } from "../../support/paths.ts";
 import { refuses, runOperation } from "../harness.ts";
-import { textsInput } from "../inputs.ts";
+import { arrayInput, textsInput } from "../inputs.ts";
 import { statesInput, targetsInput, twoPictures } from "../_fixtures/meaning.ts";
 
 const [imageEmbed, textEmbed] = clipFamily;
@@ -203,6 +204,43 @@ Deno.test("a pretrained answerer answers from picture and question, with the lik
   const { "config.json": _config, ...nameless } = tinyAnswerer();
   const models = { answerer: { ...nameless, "config.json": new TextEncoder().encode("{}") } };
   await refuses("model_unavailable", () => runOperation(answer, { inputs, params: { model_id: "m" }, models }));
+});
+
+Deno.test("the bundled answerer answers questions about number, colour, shape, place and existence, at any size", async () => {
+  const folder = fromFileUrl(new URL("../../../recipes/models/svc-tiny-scene-answerer-v1", import.meta.url));
+  const told = {
+    "How many objects are there?": "3",
+    "How many circles are there?": "2",
+    "What colour is the square?": "yellow",
+    "What shape is the yellow object?": "square",
+    "Where is the red circle?": "bottom left",
+    "Is there a blue circle?": "yes",
+    "Is there a green triangle?": "no",
+    "What colour is the background?": "grey",
+  };
+  for (const scale of [1, 2]) {
+    const at = (x: number, y: number, side: number) => ({ x: x * scale, y: y * scale, side: side * scale });
+    const { pixels } = paintScene({
+      size: 96 * scale,
+      ground: "grey",
+      objects: [
+        { shape: "circle", colour: "red", ...at(6, 66, 22) },
+        { shape: "square", colour: "yellow", ...at(60, 10, 24) },
+        { shape: "circle", colour: "blue", ...at(40, 40, 16) },
+      ],
+    });
+    const shape = [1, 96 * scale, 96 * scale, 3];
+    const images = arrayInput("image.batch.numpy", "uint8", pixels, shape, { image_ids: ["p"] });
+    const asked = Object.keys(told).map((question, index) => ({ id: `q${index}`, image_id: "p", question }));
+    const { outputs } = await runOperation(answer, {
+      inputs: { images, questions: { json: { kind: "vqa.questions", schema_version: 1, items: asked } } },
+      params: { model_id: "svc-tiny-scene-answerer-v1" },
+      models: { answerer: folder },
+    });
+    const items = itemsOf(outputs.answers);
+    assert.deepEqual(Object.fromEntries(items.map((item, i) => [asked[i].question, item.answer])), told);
+    assert.ok(items.every(({ confidence }) => Number(confidence) > 0.5 && Number(confidence) <= 1));
+  }
 });
 
 const SMALL = { model_id: "m", width: 16, height: 8, num_inference_steps: 4, prompt_template: "{prompt}" };
