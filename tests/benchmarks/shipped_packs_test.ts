@@ -249,7 +249,7 @@ Deno.test("estimators follow the signal: errors fall with the SNR, and no beam o
   assert.ok(meanOf(beams, "codebook_sweep", "beamforming.normalized_gain") < 0.99);
 });
 
-Deno.test("isac_allocation_v1: a heavier echo costs rate, and no rule beats the optimum at any weight", async () => {
+Deno.test("isac_allocation_v1: a heavier echo costs rate, and no rule or trained policy beats the optimum at any weight", async () => {
   const result = await resultOf("isac_near_field_ntn/isac_allocation_v1", { replicates: 1 });
   const weights = ["0p2", "0p4", "0p6", "0p8"];
   const of = (method: string, metric: string) =>
@@ -258,7 +258,7 @@ Deno.test("isac_allocation_v1: a heavier echo costs rate, and no rule beats the 
   const echoes = of("scalarized_reference", "sensing_snr_db");
   for (let i = 1; i < weights.length; i++) assert.ok(rates[i] < rates[i - 1] && echoes[i] > echoes[i - 1], weights[i]);
   const best = of("scalarized_reference", "scalarized_utility");
-  for (const method of ["equal_power", "communications_water_filling"]) {
+  for (const method of ["equal_power", "communications_water_filling", "trained_policy"]) {
     of(method, "scalarized_utility").forEach((utility, i) => assert.ok(utility < best[i], `${method} ${weights[i]}`));
   }
 });

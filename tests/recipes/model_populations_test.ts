@@ -3,12 +3,13 @@
  * (training/population.json), and the operations, seeded alike, give the same numbers.
  */
 import assert from "node:assert/strict";
-import { float, type JsonObject } from "../../lib/contract/value.ts";
+import { float, type JsonObject, toNumber } from "../../lib/contract/value.ts";
 import type { InputArtifact } from "../../lib/contract/operation.ts";
 import aoaScene from "../../ops/source/aoa_scene.ts";
 import aiPhy from "../../ops/source/ai_phy.ts";
 import localization from "../../ops/source/localization.ts";
 import modulationFrames from "../../ops/source/modulation_frames.ts";
+import isacChannels from "../../ops/source/isac_ofdm_scenario.ts";
 import nearField from "../../ops/source/near_field_xl_mimo_scenario.ts";
 import passes from "../../ops/source/leo_ntn_tracking_scenario.ts";
 import arrayObservation from "../../ops/wireless/ula_array_observation.ts";
@@ -51,6 +52,21 @@ Deno.test("near-field-estimator-v1 learned from the snapshots of source.near_fie
   // Numbers of up to 4 in float32; phases of 1000 radians have fewer digits.
   same(data(problem), received, 1e-6);
   same(data(positions), truth, 1e-13);
+});
+
+Deno.test("isac-power-policy-v1 learned from the gains of source.isac_ofdm_scenario", async () => {
+  const { seed, subcarriers, snr_db, sensing_weight, features } = await population("isac-power-policy-v1");
+  const params = { example_count: 2, subcarriers, snr_db: float(snr_db), sensing_weight: float(sensing_weight), seed };
+  const { problem } = (await runOperation(isacChannels, { params })).outputs;
+  const noise = toNumber(problem.metadata.noise_variance as number);
+  const gains = (h: readonly number[]) =>
+    Array.from({ length: h.length / 2 }, (_, k) => (h[2 * k] ** 2 + h[2 * k + 1] ** 2) / noise);
+  const [received, echoed] = [problem.array(), problem.array("sensing")].map((h) => gains([...h.data as Float32Array]));
+  // The operation rounds the responses to float32, the script the features.
+  received.forEach((gain, k) => {
+    same([gain / features[4 * k], echoed[k] / features[4 * k + 1]], [1, 1], 1e-6);
+    same([sensing_weight, 1 / subcarriers], features.slice(4 * k + 2, 4 * k + 4), 1e-7);
+  });
 });
 
 Deno.test("nlos-range-localizer-v1 learned from the ranges of wireless.range_observation", async () => {

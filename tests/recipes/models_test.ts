@@ -31,6 +31,7 @@ const STORED: readonly [root: URL, model: string, reference: string][] = [
   [MODELS, "power-policy-v1/policy.onnx", "power-policy-v1/training/reference.json"],
   [MODELS, "qpsk-iq-receiver-v1/receiver.onnx", "qpsk-iq-receiver-v1/training/reference.json"],
   [MODELS, "qpsk-phase-tracker-v1/receiver.onnx", "qpsk-phase-tracker-v1/training/reference.json"],
+  [MODELS, "isac-power-policy-v1/allocator.onnx", "isac-power-policy-v1/training/reference.json"],
   [MODELS, "leo-pass-tracker-v1/tracker.onnx", "leo-pass-tracker-v1/training/reference.json"],
   [MODELS, "modulation-classifier-v1/classifier.onnx", "modulation-classifier-v1/training/reference.json"],
   [MODELS, "near-field-estimator-v1/estimator.onnx", "near-field-estimator-v1/training/reference.json"],
@@ -195,6 +196,13 @@ Deno.test("the trained near-field estimator is nearer in range than the polar co
   const range = await of("range_rmse_m"), angle = await of("angle_rmse_deg");
   assert.ok(range.learned_artifact < 0.85 * range.polar_codebook, JSON.stringify(range));
   assert.ok(angle.learned_artifact < 0.5 * angle.polar_codebook, JSON.stringify(angle));
+});
+
+Deno.test("the trained policy for receiver and echo is within 0.005 of the optimum, the rules are not", async () => {
+  const metric: [string, string] = ["evaluation", "isac.scalarized_utility"];
+  const utility = await valuesAt("isac_ofdm_learned.yaml", "sensing_weight=0.6", "allocator", metric);
+  assert.ok(utility.learned_artifact > utility.scalarized_reference - 0.005, JSON.stringify(utility));
+  assert.ok(utility.learned_artifact > utility.communications_water_filling + 0.1, JSON.stringify(utility));
 });
 
 Deno.test("the trained classifier stands a turning carrier, as no classical rule does", async () => {
