@@ -13,10 +13,13 @@ import isacChannels from "../../ops/source/isac_ofdm_scenario.ts";
 import nearField from "../../ops/source/near_field_xl_mimo_scenario.ts";
 import passes from "../../ops/source/leo_ntn_tracking_scenario.ts";
 import arrayObservation from "../../ops/wireless/ula_array_observation.ts";
+import channelState from "../../ops/wireless/ofdm_channel_state.ts";
+import delayedCsi from "../../ops/wireless/ofdm_delayed_csi.ts";
 import modulationObservation from "../../ops/wireless/modulation_awgn_observation.ts";
 import pilotObservation from "../../ops/wireless/pilot_observation.ts";
 import rangeObservation from "../../ops/wireless/range_observation.ts";
 import { runOperation } from "../ops/harness.ts";
+import { symbolsInput } from "../ops/inputs.ts";
 
 const [geometry] = localization;
 
@@ -67,6 +70,35 @@ Deno.test("isac-power-policy-v1 learned from the gains of source.isac_ofdm_scena
     same([gain / features[4 * k], echoed[k] / features[4 * k + 1]], [1, 1], 1e-6);
     same([sensing_weight, 1 / subcarriers], features.slice(4 * k + 2, 4 * k + 4), 1e-7);
   });
+});
+
+Deno.test("causal-power-policy-v1 learned from the reports and channels of wireless.ofdm_delayed_csi", async () => {
+  const { seeds, speed_kmh, accuracy_db, delay_spread_ns, subcarriers, reports, later } = await population(
+    "causal-power-policy-v1",
+  );
+  const trajectory = {
+    tdl_model: "C",
+    delay_spread_ns: float(delay_spread_ns),
+    mobility_kmh: float(speed_kmh),
+    ofdm_fft_size: subcarriers,
+    num_ofdm_symbols: 32,
+    seed: seeds[0],
+  };
+  // Two grids.
+  const symbols = symbolsInput(new Float32Array(2 * 2 * 32 * subcarriers));
+  const { state } = (await runOperation(channelState, { inputs: { symbols }, params: trajectory })).outputs;
+  const params = {
+    csi_history_length: 4,
+    feedback_delay_ofdm_symbols: 5,
+    csi_estimation_snr_db: float(accuracy_db),
+    seed: seeds[1],
+  };
+  const { transmitter_csi, actual_state } = (await runOperation(delayedCsi, { inputs: { state }, params })).outputs;
+  same(data(transmitter_csi), reports, 1e-6);
+  // The script scores every third of 24 OFDM symbols.
+  const row = 2 * subcarriers;
+  const scored = data(actual_state).filter((_, i) => Math.floor(i / row) % 3 === 0);
+  same(scored, later, 1e-6);
 });
 
 Deno.test("nlos-range-localizer-v1 learned from the ranges of wireless.range_observation", async () => {

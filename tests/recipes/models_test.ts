@@ -26,6 +26,7 @@ const contractOf = (id: string) =>
 /** Component, and the stored answer beside its training script. */
 const STORED: readonly [root: URL, model: string, reference: string][] = [
   [MODELS, "clustered-beam-policy-v1/beam_policy.onnx", "clustered-beam-policy-v1/training/reference.json"],
+  [MODELS, "causal-power-policy-v1/policy.onnx", "causal-power-policy-v1/training/reference.json"],
   [MODELS, "demapper-64-amplifier-v1/demapper.onnx", "demapper-64-amplifier-v1/training/reference.json"],
   [MODELS, "dmrs-channel-estimator-v1/estimator.onnx", "dmrs-channel-estimator-v1/training/reference.json"],
   [MODELS, "power-policy-v1/policy.onnx", "power-policy-v1/training/reference.json"],
@@ -203,6 +204,16 @@ Deno.test("the trained policy for receiver and echo is within 0.005 of the optim
   const utility = await valuesAt("isac_ofdm_learned.yaml", "sensing_weight=0.6", "allocator", metric);
   assert.ok(utility.learned_artifact > utility.scalarized_reference - 0.005, JSON.stringify(utility));
   assert.ok(utility.learned_artifact > utility.communications_water_filling + 0.1, JSON.stringify(utility));
+});
+
+Deno.test("the trained causal policy has a greater rate than the rules on the same reports at 0 dB", async () => {
+  const metric: [string, string] = ["evaluation", "resource.finite_blocklength.mean_capacity_bps_hz"];
+  const rate = await valuesAt("resource_causal_csi_learned.yaml", "noise_variance=1.0", "policy", metric);
+  for (
+    const rule of ["fixed", "observed_csi_water_filling", "robust_csi_water_filling", "causal_ar_box_water_filling"]
+  ) {
+    assert.ok(rate.learned_artifact > rate[rule], `${rule} ${JSON.stringify(rate)}`);
+  }
 });
 
 Deno.test("the trained classifier stands a turning carrier, as no classical rule does", async () => {
