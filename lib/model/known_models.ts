@@ -49,7 +49,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
     ),
     remedy:
       "put its text and image sides with their projections as onnx/text_model.onnx and onnx/vision_model.onnx into a " +
-      "folder with tokenizer.json and preprocessor_config.json, and name that folder as model_id",
+      "folder with tokenizer.json and preprocessor_config.json, and name that folder as model_id; svc-tiny-two-tower-v1 is bundled",
   },
   {
     id: "distilbert/distilbert-base-uncased",

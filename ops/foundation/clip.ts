@@ -40,7 +40,7 @@ const PROJECTED =
 /** Default number of tokens of a text. */
 const CONTEXT = 77;
 
-const CLIP_MODEL = "openai/clip-vit-base-patch32";
+const CLIP_MODEL = "openai/clip-vit-base-patch32", BUNDLED = "svc-tiny-two-tower-v1";
 
 /** The text or the image side of a model, identified by the files of the other side as well. */
 function clipModel(side: "text" | "image", params: { model_id: string; model_revision: string }): ModelRequest[] {
@@ -119,7 +119,7 @@ const HISTOGRAM_VERSION = "svc.rgb_histogram.v1";
  * local_semantic          concepts of a fixed vocabulary (`_concepts.ts`), hashed to `dimensions`: one space with the texts
  *                         of clip_text_embed at equal dimensions. An image without a known concept is the zero vector.
  * local_color_histogram   the shares of `bins` equal intervals of red, then green, then blue: 3·bins numbers.
- * transformers_clip       the image side of a CLIP model, local or fetched: one space with its texts.
+ * transformers_clip       the image side of a CLIP model, local, fetched or bundled: one space with its texts.
  *
  * Hashing: `_hashing.ts`.
  */
@@ -136,7 +136,7 @@ const clipImageEmbed = defineOperation({
       .meta({ "x-svc-used-when": { backend: "local_semantic" } }),
     bins: z.int().min(1).max(256).default(16).describe("histogram bins of each colour channel")
       .meta({ "x-svc-used-when": { backend: "local_color_histogram" } }),
-    ...pretrainedParams(CLIP_MODEL, { when: { backend: "transformers_clip" } }),
+    ...pretrainedParams(CLIP_MODEL, { when: { backend: "transformers_clip" }, bundled: BUNDLED }),
   }),
   outputMetadataGuarantees: { embeddings: { keys: ["embedding_ids", "embedding_space"], from: "images" } },
   check: checkDevice,
@@ -181,7 +181,7 @@ const WORDS_VERSION = "svc.words.v1";
  * local_semantic      concepts of a fixed vocabulary (`_concepts.ts`), hashed to `dimensions`: one space with the images
  *                     of clip_image_embed at equal dimensions. A text without a known concept is the zero vector.
  * local_hash          all words, hashed to `dimensions`: a space of its own.
- * transformers_clip   the text side of a CLIP model, local or fetched: one space with its images.
+ * transformers_clip   the text side of a CLIP model, local, fetched or bundled: one space with its images.
  *
  * Hashing: `_hashing.ts`.
  */
@@ -196,7 +196,7 @@ const clipTextEmbed = defineOperation({
       "space of the embeddings: hashed concepts, hashed words, or a CLIP model",
     ),
     dimensions: z.int().min(1).max(65536).default(128).describe("size of an embedding; images must use the same"),
-    ...pretrainedParams(CLIP_MODEL, { when: { backend: "transformers_clip" } }),
+    ...pretrainedParams(CLIP_MODEL, { when: { backend: "transformers_clip" }, bundled: BUNDLED }),
   }),
   outputMetadataGuarantees: { embeddings: { keys: ["embedding_ids", "embedding_space"], from: "texts" } },
   check: checkDevice,

@@ -54,6 +54,10 @@ const STORED: readonly [root: URL, model: string, reference: string][] = [
     const folder = `svc-tiny-${kind}-v1`;
     return [MODELS, `${folder}/model.onnx`, `${folder}/training/reference.json`];
   }),
+  ...["text", "vision"].map((side): [URL, string, string] => {
+    const folder = "svc-tiny-two-tower-v1";
+    return [MODELS, `${folder}/onnx/${side}_model.onnx`, `${folder}/training/reference.${side}.json`];
+  }),
   ...["svc-tiny-hyperprior-v1", "svc-tiny-hyperprior-high-v1"].flatMap((folder) =>
     ["analysis", "hyper_analysis", "hyper_synthesis", "synthesis"].map((network): [URL, string, string] => [
       MODELS,

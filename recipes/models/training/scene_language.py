@@ -169,7 +169,7 @@ class Cells(nn.Module):
             block.fold()
 
 
-def cell_targets(scenes, things):
+def cell_targets(things):
     """Per scene the centre, shape and colour of every cell [n, 3, 12, 12]; shape and colour hold at centres only."""
     targets = np.zeros((len(things), 3, CELLS, CELLS), np.int64)
     for target, found in zip(targets, things):

@@ -18,7 +18,7 @@ import {
   tinyMaskedLm,
   wordTokenizer,
 } from "../../support/tiny_models.ts";
-import { paintScene } from "../../../lib/numeric/image/scenes.ts";
+import { describeScene, paintScene, type Scene } from "../../../lib/numeric/image/scenes.ts";
 import { fromFileUrl } from "../../support/paths.ts";
 import { refuses, runOperation } from "../harness.ts";
 import { arrayInput, textsInput } from "../inputs.ts";
@@ -80,6 +80,39 @@ Deno.test("CLIP puts texts and pictures into one space that says which model it 
     params: { label: "generation.image_image_clip" },
   });
   assert.ok(Math.abs(Number(scored.metrics["generation.image_image_clip.cosine_min"]) - 1) < 1e-6);
+});
+
+Deno.test("the bundled towers find each scene by its sentence, and scenes that differ in one thing only", async () => {
+  const folder = fromFileUrl(new URL("../../../recipes/models/svc-tiny-two-tower-v1", import.meta.url));
+  const at = (x: number, y: number) => ({ x, y, side: 22 });
+  const scenes: Scene[] = [
+    { size: 96, ground: "grey", objects: [{ shape: "circle", colour: "red", ...at(6, 66) }] },
+    { size: 96, ground: "grey", objects: [{ shape: "square", colour: "red", ...at(6, 66) }] },
+    { size: 96, ground: "grey", objects: [{ shape: "circle", colour: "blue", ...at(6, 66) }] },
+    { size: 96, ground: "grey", objects: [{ shape: "circle", colour: "red", ...at(40, 66) }] },
+    { size: 96, ground: "white", objects: [{ shape: "circle", colour: "red", ...at(6, 66) }] },
+  ];
+  const ids = scenes.map((_, index) => `s${index}`),
+    params = {
+      backend: "transformers_clip",
+      model_id: "svc-tiny-two-tower-v1",
+    };
+  const pixels = new Uint8Array(scenes.flatMap((scene) => [...paintScene(scene).pixels]));
+  const images = arrayInput("image.batch.numpy", "uint8", pixels, [scenes.length, 96, 96, 3], { image_ids: ids });
+  const texts = textsInput(Object.fromEntries(scenes.map((scene, index) => [ids[index], describeScene(scene)])));
+  const models = { clip: folder };
+  const [pictured, worded] = [
+    await runOperation(imageEmbed, { inputs: { images }, params, models }),
+    await runOperation(textEmbed, { inputs: { texts }, params, models }),
+  ];
+  const { outputs } = await runOperation(rank, {
+    inputs: {
+      image_embeddings: pictured.outputs.embeddings,
+      text_embeddings: worded.outputs.embeddings,
+      targets: targetsInput(Object.fromEntries(ids.map((id) => [id, [id]]))),
+    },
+  });
+  for (const item of itemsOf(outputs.rankings)) assert.equal((item.ranked_ids as string[])[0], item.id);
 });
 
 Deno.test("a text side without projection is refused with what it gives", async () => {

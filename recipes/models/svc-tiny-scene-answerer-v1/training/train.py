@@ -29,8 +29,8 @@ sys.dont_write_bytecode = True  # the folder keeps its digest
 sys.path.insert(0, str(HERE.parents[1] / "training"))
 from onnx_graph import HalfGraph, halve  # noqa: E402
 from records import digest, tensor, wilson, write_components, write_curve, write_json  # noqa: E402
-from scene_language import (CELLS, CLASSES, COLOURS, GROUNDS, NAMES, PLACES, PREPROCESSOR, SPECIAL, Cells, asked, cell_loss,  # noqa: E402
-                            cell_targets, ground_of, pixels, table_of, things_of, tokenizer_of, unique, words_of)
+from scene_language import (CELLS, CLASSES, GROUNDS, NAMES, PLACES, PREPROCESSOR, SPECIAL, Cells, asked, cell_loss,  # noqa: E402
+                            cell_targets, ground_of, pixels, table_of, things_of, tokenizer_of, words_of)
 from scenes import Scenes, noisy  # noqa: E402
 
 torch.set_num_threads(1)
@@ -163,7 +163,7 @@ def train(name, configuration, scenes, number, judge, curve):
     torch.manual_seed(configuration["seed"])
     rng = np.random.default_rng(configuration["seed"])
     things, grounds = things_of(scenes), [ground_of(image) for image in scenes.images]
-    targets = cell_targets(scenes, things)
+    targets = cell_targets(things)
     network = Network(len(number), configuration["widths"], configuration["hidden"])
     optimizer = torch.optim.Adam(network.parameters(), LEARNING_RATE)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, STEPS, pct_start=0.15)
@@ -195,7 +195,8 @@ def train(name, configuration, scenes, number, judge, curve):
 
 
 def main():
-    scenes, validation, test = Scenes(SEEDS["scenes"], SCENES, MOST), Scenes(SEEDS["validation"], 128, 3), Scenes(SEEDS["evaluation"], 512, 3)
+    scenes, validation = Scenes(SEEDS["scenes"], SCENES, MOST), Scenes(SEEDS["validation"], 128, 3)
+    test = Scenes(SEEDS["evaluation"], 512, 3)
     names = vocabulary()
     number = {name: i for i, name in enumerate(names)}
     rows, seen = questions_of(validation), disturbed(validation, SEEDS["validation"])
