@@ -69,7 +69,8 @@ function commandOf(name: string, call: AnyCall, face: Face<unknown, object> = {}
   const perform = async (given: Given, changes: JsonObject = {}) => {
     const input = { ...inputOf(call, fields, given), ...changes };
     const running = face.cancellable ? { cancellation: given.cancellation, onEvent: given.onEvent } : {};
-    return await given.svc.perform(call, input, { ...running, ...await face.means?.(given) });
+    // A user may name runs by their folders; a client of the network may not.
+    return await given.svc.perform(call, input, { paths: true, ...running, ...await face.means?.(given) });
   };
   return command(
     {

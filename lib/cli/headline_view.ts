@@ -22,7 +22,10 @@ interface FilledRate {
 
 /** The view of a finished run, from its documents. @throws SvcError `run_not_found`, `bundle_file_missing` */
 export async function headlineView(svc: Session, id: string, all: boolean): Promise<HeadlineView> {
-  const [{ manifest }, { steps }] = await Promise.all([svc.runs.show(id), svc.runs.recipe(id)]);
+  const [{ manifest }, { steps }] = await Promise.all([
+    svc.runs.show(id, { paths: true }),
+    svc.runs.recipe(id, { paths: true }),
+  ]);
   const { research } = manifest.recipe as { research: { metrics: { id: string }[] } | null };
   return { task: research?.metrics.map(({ id }) => id) ?? [], filled: filledRates(steps), all };
 }

@@ -364,6 +364,7 @@ export const CODES = {
   result_schema_old: [1, 409, "The result was written by an older program and cannot be continued.", "Run the benchmark again."],
   run_canceled: [130, 422, "The run was canceled.", "Run it again."],
   run_failed: [1, 422, "A step of the run failed.", "Read the error of the step."],
+  run_import_refused: [6, null, "The bundle does not verify, or is no bundle of a run.", "Ask its sender for the files again."],
   run_interrupted: [1, null, "The program ended while the run was executing.", "Run it again."],
   run_marks_invalid: [1, 409, "The file with names, tags and notes of runs is damaged.", "Correct or move the file; runs do not depend on it."],
   run_not_found: [4, 404, "No run has this id, or several match.", "Check the id; svc runs list shows them."],

@@ -2,10 +2,10 @@
 import { sameValue } from "../contract/json.ts";
 import { float, isInteger, isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 import type { OutputRow, StepRow } from "../execute/types.ts";
+import { type ByPath, openRun } from "./bundle_place.ts";
 import { differenceRow, differences } from "./compare.ts";
 import { PLAN_FILE, RECIPE_FILE } from "./documents.ts";
 import { readDocument } from "./read.ts";
-import { showRun } from "./store.ts";
 import { environmentDifferences, isVolatileMetric } from "./volatile.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -29,17 +29,17 @@ export interface RunDiff extends JsonObject {
 
 /**
  * Compares two runs.
- * @param a run id or a unique prefix
+ * @param a run id or a unique prefix, or its folder
  * @param b the same for the other run
  * @throws SvcError `run_not_found`, `bundle_file_missing`, `bundle_schema_invalid`
  */
-export function diffRuns(workspace: Workspace, a: string, b: string): Promise<RunDiff> {
+export function diffRuns(workspace: Workspace, a: string, b: string, options: ByPath = {}): Promise<RunDiff> {
   // The interface is asynchronous so that reading can become asynchronous.
-  return Promise.resolve().then(() => diff(workspace, a, b));
+  return Promise.resolve().then(() => diff(workspace, a, b, options));
 }
 
-function diff(workspace: Workspace, a: string, b: string): RunDiff {
-  const left = readSide(workspace, a), right = readSide(workspace, b);
+function diff(workspace: Workspace, a: string, b: string, options: ByPath): RunDiff {
+  const left = readSide(workspace, a, options), right = readSide(workspace, b, options);
   const byId = { identify: stepName };
   const recipe = differences(left.recipe, right.recipe, byId).map(differenceRow);
   const plan = differences(left.plan, right.plan, byId).map(differenceRow);
@@ -71,8 +71,8 @@ interface Side {
   rows: StepRow[];
 }
 
-function readSide(workspace: Workspace, wanted: string): Side {
-  const { run_id, directory, summary, manifest } = showRun(workspace, wanted);
+function readSide(workspace: Workspace, wanted: string, options: ByPath): Side {
+  const { run_id, directory, summary, manifest } = openRun(workspace, wanted, options);
   const { sha256: _sha256, recipe: _recipe, operation_contracts: _contracts, ...plan } = readDocument(
     directory,
     PLAN_FILE,

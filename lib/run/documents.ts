@@ -16,6 +16,10 @@ export const SUMS_FILE = "SHA256SUMS";
 export const SIGNATURE_FILE = "SHA256SUMS.sig";
 /** Only in a pruned bundle; not in SHA256SUMS. */
 export const PRUNED_FILE = "pruned.json";
+/** Only in an imported bundle; not in SHA256SUMS. */
+export const IMPORT_FILE = "import.json";
+/** Only in an exported bundle; not in SHA256SUMS. */
+export const CRATE_FILE = "ro-crate-metadata.json";
 export const ARTIFACTS_FOLDER = "artifacts";
 
 export type RunStatus = "running" | "completed" | "failed" | "canceled" | "incomplete";

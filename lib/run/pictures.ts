@@ -15,6 +15,7 @@ import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { IMAGES } from "../contract/kinds.ts";
 import type { Value } from "../contract/value.ts";
+import { type ByPath, openRun } from "./bundle_place.ts";
 import { type ShownRun, showRun } from "./store.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -45,8 +46,13 @@ export type RunPictures = {
  * replaced.
  * @throws SvcError `run_not_found`, `pictures_missing` for a run without images, `run_pruned`, `artifact_hash_mismatch`
  */
-export function writePictures(workspace: Workspace, wanted: string, directory: string): RunPictures {
-  const run = showRun(workspace, wanted);
+export function writePictures(
+  workspace: Workspace,
+  wanted: string,
+  directory: string,
+  options: ByPath = {},
+): RunPictures {
+  const run = openRun(workspace, wanted, options);
   const batches = batchesOf(run);
   if (batches.length === 0) {
     throw new SvcError("pictures_missing", `Cannot find images in the run ${run.run_id}`, {

@@ -17,11 +17,13 @@ import { executionOf } from "./bundle_schema.ts";
 import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE } from "./documents.ts";
 import { readDocument } from "./read.ts";
 import { type RunOptions, runRecipe } from "./run.ts";
-import { showRun, stillExecuting } from "./store.ts";
+import { type ByPath, openRun } from "./bundle_place.ts";
+import { stillExecuting } from "./store.ts";
 import { environmentDifferences, isVolatileMetric } from "./volatile.ts";
 import type { Workspace } from "./workspace.ts";
 
 export type ReproduceOptions =
+  & ByPath
   & Pick<RunOptions, "registry" | "cancellation">
   & Partial<
     Pick<
@@ -78,7 +80,7 @@ export async function reproduceRun(
   wanted: string,
   options: ReproduceOptions,
 ): Promise<ReproductionReport> {
-  const original = showRun(workspace, wanted);
+  const original = openRun(workspace, wanted, options);
   const { run_id, directory, summary } = original;
   if (summary.status === "running") throw stillExecuting(run_id, "reproduce");
   const plan = readDocument(directory, PLAN_FILE);

@@ -5,9 +5,13 @@
  * Source: RO-Crate 1.1 (w3id.org/ro/crate/1.1); Workflow Run Crate 0.5 (w3id.org/ro/wfrun/workflow/0.5), which contains
  * Process Run Crate 0.5 and Workflow RO-Crate 1.0.
  */
-import { basename, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
-import { copyFile, inside, makeUserFolder, writeFile } from "../artifact/inside.ts";
+import { copyFile, inside, makeUserFolder, readFile, writeFile } from "../artifact/inside.ts";
+import { exists } from "../artifact/path_kind.ts";
+import { writeFileAtomic } from "../artifact/write_file.ts";
+import { MAX_ARCHIVE_BYTES } from "../artifact/zip_format.ts";
+import { writeZip } from "../artifact/zip_write.ts";
 import { SvcError } from "../contract/error.ts";
 import { canonicalJson, prettyJson } from "../contract/json.ts";
 import { bundlePath } from "../contract/names.ts";
@@ -15,14 +19,12 @@ import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../co
 import type { RecipeDocument } from "../recipe/types.ts";
 import { coordinatesText } from "../recipe/variant_name.ts";
 import type { SummaryDocument } from "./bundle_schema.ts";
-import { ARTIFACTS_FOLDER, RECIPE_FILE } from "./documents.ts";
+import { type ByPath, openRun } from "./bundle_place.ts";
+import { ARTIFACTS_FOLDER, CRATE_FILE, IMPORT_FILE, RECIPE_FILE } from "./documents.ts";
 import { listFiles } from "./files.ts";
 import { readDocument } from "./read.ts";
-import { showRun } from "./store.ts";
 import { version } from "./version.ts";
 import type { Workspace } from "./workspace.ts";
-
-const CRATE_FILE = "ro-crate-metadata.json";
 
 /** Profiles that the crate conforms to. */
 const PROFILES = [
@@ -32,16 +34,18 @@ const PROFILES = [
 ] as const;
 const LANGUAGE = "#svc-recipe", ENGINE = "#svc", ACTION = "#run";
 
-export interface CrateOptions {
-  /** A new or empty folder. */
+export interface CrateOptions extends ByPath {
+  /** A new or empty folder, or a new ZIP file. */
   out: string;
+  /** Default `ro-crate`, a folder. */
+  format?: "ro-crate" | "zip";
   /** URL or name of the licence of the data; the crate says that none was declared when left out. */
   licence?: string;
 }
 
 export interface WrittenCrate {
   run_id: string;
-  /** Absolute. */
+  /** Absolute: the folder, or the ZIP file. */
   directory: string;
   /** Relative to it, sorted. */
   files: string[];
@@ -56,16 +60,25 @@ const uriOf = (path: string) => path.split("/").map(encodeURIComponent).join("/"
  * @param wanted run id or a unique prefix
  * @throws SvcError `run_not_found`, `run_still_executing` for a run without an end, `usage_invalid` for an occupied folder
  */
-export function exportCrate(workspace: Workspace, wanted: string, { out, licence }: CrateOptions): WrittenCrate {
-  const { run_id, directory, summary } = showRun(workspace, wanted);
+export function exportCrate(
+  workspace: Workspace,
+  wanted: string,
+  { out, licence, format, paths }: CrateOptions,
+): WrittenCrate {
+  const { run_id, directory, summary } = openRun(workspace, wanted, { paths });
   if (summary.status === "running") {
     throw new SvcError("run_still_executing", `Cannot export ${run_id}: it has not ended`, {
       hint: "Wait for its end",
     });
   }
-  const files = listFiles(directory).map(({ path }) => bundlePath(path));
+  const files = listFiles(directory).map(({ path }) => bundlePath(path))
+    .filter((path) => path !== IMPORT_FILE && path !== CRATE_FILE);
   const crate = prettyJson(crateOf(directory, summary, files, licence));
-  const target = resolve(out);
+  const target = resolve(out), written = { run_id, directory: target, files: [CRATE_FILE, ...files].sort() };
+  if (format === "zip") {
+    writeArchive(target, run_id, [[CRATE_FILE, new TextEncoder().encode(crate)], ...contentsOf(directory, files)]);
+    return written;
+  }
   makeUserFolder(target);
   if (!Deno.readDirSync(target)[Symbol.iterator]().next().done) {
     throw new SvcError("usage_invalid", `Cannot write a crate to ${out}: the folder is not empty`, {
@@ -74,7 +87,20 @@ export function exportCrate(workspace: Workspace, wanted: string, { out, licence
   }
   for (const path of files) copyFile(inside(directory, path), inside(target, path));
   writeFile(inside(target, CRATE_FILE), crate);
-  return { run_id, directory: target, files: [CRATE_FILE, ...files].sort() };
+  return written;
+}
+
+function* contentsOf(directory: string, files: readonly string[]): Generator<[string, Uint8Array]> {
+  for (const path of files) yield [path, readFile(inside(directory, path), MAX_ARCHIVE_BYTES)];
+}
+
+/** Writes a ZIP file with one folder, named as the run. @throws SvcError `usage_invalid` where the file exists */
+function writeArchive(target: string, folder: string, contents: readonly (readonly [string, Uint8Array])[]): void {
+  if (exists(target)) {
+    throw new SvcError("usage_invalid", `Cannot write ${target}: it exists`, { hint: "Name a new file with --out" });
+  }
+  makeUserFolder(dirname(target));
+  writeFileAtomic(target, writeZip(contents.map(([path, bytes]) => ({ name: `${folder}/${path}`, parts: [bytes] }))));
 }
 
 function crateOf(

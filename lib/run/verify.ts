@@ -12,8 +12,11 @@ import { messageOf, SvcError } from "../contract/error.ts";
 import { parseJson, prettyJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { isDocument } from "./bundle_schema.ts";
+import { type ByPath, isPath, openRun } from "./bundle_place.ts";
 import {
   AUTHORED_FILE,
+  CRATE_FILE,
+  IMPORT_FILE,
   MANIFEST_FILE,
   PLAN_FILE,
   PRUNED_FILE,
@@ -55,7 +58,7 @@ export interface VerificationReport extends JsonObject {
   certification: Certification;
 }
 
-export interface VerifyOptions {
+export interface VerifyOptions extends ByPath {
   /** File of allowed signers (ssh-keygen(1)): the run must have the signature of one of them. */
   signedBy?: string;
 }
@@ -64,7 +67,7 @@ const DOCUMENTS = [AUTHORED_FILE, RECIPE_FILE, PLAN_FILE, SUMMARY_FILE, MANIFEST
 
 /**
  * Verifies a run. An interrupted run is settled first; its bundle has no SHA256SUMS, which is a warning.
- * @param wanted run id or a unique prefix
+ * @param wanted run id or a unique prefix, or its folder
  * @throws SvcError `run_not_found`, `run_still_executing`, and with `signedBy` `allowed_signers_invalid`,
  *   `signing_unavailable`
  */
@@ -73,6 +76,11 @@ export async function verifyRun(
   wanted: string,
   options: VerifyOptions = {},
 ): Promise<VerificationReport> {
+  if (options.paths && isPath(wanted)) {
+    const { run_id, summary, directory } = openRun(workspace, wanted, options);
+    if (summary.status === "running") throw stillExecuting(run_id, "verify");
+    return await verifyBundle(directory, run_id, options);
+  }
   const runId = resolveRunId(workspace, wanted);
   try {
     if (settleRun(workspace, runId).status === "running") throw stillExecuting(runId, "verify");
@@ -83,10 +91,13 @@ export async function verifyRun(
   return await verifyBundle(join(workspace.runs, runId), runId, options);
 }
 
+/** Files that SHA256SUMS does not list. */
+const UNSEALED = [PRUNED_FILE, SIGNATURE_FILE, IMPORT_FILE, CRATE_FILE];
+
 /**
  * Verifies the bundle in a folder.
  * @param directory absolute path
- * @param runId expected id of the bundle
+ * @param runId expected id of the bundle; an imported one says itself which id its documents have
  */
 export async function verifyBundle(
   directory: string,
@@ -103,12 +114,12 @@ export async function verifyBundle(
   const pruned = prunedFiles(directory, present, findings);
   // A pruned file counts by its recorded digest, which SHA256SUMS and the summary must agree with.
   const hashes = new Map([...pruned ?? [], ...present]);
-  hashes.delete(PRUNED_FILE);
-  hashes.delete(SIGNATURE_FILE);
+  for (const name of UNSEALED) hashes.delete(name);
   findings.group("sha256sums");
   checkSums(directory, hashes, incomplete, findings);
   const report = (path: string) => present.has(path) ? textOf(directory, path) : null;
-  const notCompared = checkTogether(documents, { runId, hashes, report }, findings);
+  const known = { runId: present.has(IMPORT_FILE) ? importedId(directory, findings) : runId, hashes, report };
+  const notCompared = checkTogether(documents, known, findings);
   const signer = signedBy === undefined ? null : await signerOf(directory, signedBy, findings);
   const invalid = findings.errors.length > 0;
   const evidence = status === "completed" ? "current_profile" : "nonpublication_evidence";
@@ -193,6 +204,12 @@ function readChecked(name: string, read: (name: string) => string, findings: Fin
     findings.error("bundle_schema_invalid", name, "$", `${name} cannot be read: ${messageOf(error)}`);
     return null;
   }
+}
+
+/** The id in the documents of an imported bundle. */
+function importedId(directory: string, findings: Findings): string {
+  const { run_id } = readChecked(IMPORT_FILE, (name) => textOf(directory, name), findings) ?? {};
+  return String(run_id);
 }
 
 /** Digests of the pruned files; null for a bundle that was not pruned. */

@@ -10,6 +10,7 @@ import type { FigureStyle } from "../../figure/style.ts";
 import { FIGURE_TYPES } from "../../figure/types.ts";
 import type { RecipeDocument } from "../../recipe/types.ts";
 import { RUN_STATUSES } from "../../run/documents.ts";
+import type { ByPath } from "../../run/bundle_place.ts";
 import type { RunMarks } from "../../run/marks.ts";
 import type { IndexOptions } from "../../run/index/runs.ts";
 import type { ReproduceOptions, ReproductionReport } from "../../run/reproduce.ts";
@@ -41,7 +42,7 @@ import {
 import { documentOf, OBJECT } from "../documents.ts";
 
 /** What a run of steps in place of a user tells and takes besides its fields. */
-type Rerun = Cancellable & Pick<ReproduceOptions, "onEvent" | "jobId" | "sharedProcess" | "usePlanCache">;
+type Rerun = Cancellable & Pick<ReproduceOptions, "onEvent" | "jobId" | "sharedProcess" | "usePlanCache" | "paths">;
 
 const SELECTION = {
   ids: texts("ids of runs or unique prefixes; all finished runs that match the others when left out"),
@@ -170,7 +171,8 @@ export const runs = {
     http: { route: "get /api/runs/diff", returns: "The report" },
     cli: { usage: "<a> <b>" },
     tool: true,
-    run: async ({ workspace }, { a, b }) => (await import("../../run/diff.ts")).diffRuns(workspace, a, b),
+    run: async ({ workspace }, { a, b }, options: ByPath) =>
+      (await import("../../run/diff.ts")).diffRuns(workspace, a, b, options),
   }),
 
   /** A row per finished run, newest first. @throws SvcError `run_not_found`, `usage_invalid` */
@@ -273,7 +275,8 @@ export const runs = {
     fields: { run_id: RUN },
     args: ["run_id"],
     cli: { usage: "<run>" },
-    run: async ({ workspace }, { run_id }) => (await import("../../run/store.ts")).showRun(workspace, run_id),
+    run: async ({ workspace }, { run_id }, options: ByPath) =>
+      (await import("../../run/bundle_place.ts")).openRun(workspace, run_id, options),
   }),
 
   /** Summaries by full ids; null where a bundle has none that can be read. */
@@ -297,9 +300,9 @@ export const runs = {
   recipe: call("Read the effective recipe of a run", {
     fields: { run_id: RUN },
     args: ["run_id"],
-    async run({ workspace }, { run_id }) {
+    async run({ workspace }, { run_id }, options: ByPath) {
       const [{ readDocument }, { RECIPE_FILE }] = await documents();
-      const { directory } = (await import("../../run/store.ts")).showRun(workspace, run_id);
+      const { directory } = (await import("../../run/bundle_place.ts")).openRun(workspace, run_id, options);
       return readDocument(directory, RECIPE_FILE) as RecipeDocument;
     },
   }),
@@ -309,8 +312,8 @@ export const runs = {
     fields: { run_id: RUN, out: folder("pictures") },
     args: ["run_id"],
     cli: { usage: "<run>" },
-    run: async ({ workspace }, { run_id, out }) =>
-      (await import("../../run/pictures.ts")).writePictures(workspace, run_id, resolve(out)),
+    run: async ({ workspace }, { run_id, out }, options: ByPath) =>
+      (await import("../../run/pictures.ts")).writePictures(workspace, run_id, resolve(out), options),
   }),
 
   /** Writes the strip of a run below the state directory. @returns its path, or null without received images */
@@ -324,18 +327,20 @@ export const runs = {
    * Writes the files of a bundle and `ro-crate-metadata.json`.
    * @throws SvcError `run_not_found`, `run_still_executing`, `usage_invalid` for an occupied folder
    */
-  export: call("Export a finished run as a Workflow Run RO-Crate 1.1", {
+  export: call("Export a finished run as a Workflow Run RO-Crate 1.1, as a folder or a ZIP file", {
     fields: {
       run_id: RUN,
-      out: text("a new folder (default: <run>.crate)", "folder"),
+      out: text("a new folder or ZIP file (default: <run>.crate or <run>.zip)", "path"),
+      format: z.enum(["ro-crate", "zip"]).default("ro-crate").describe("a folder, or the same as one ZIP file"),
       licence: text("URL or name of the licence of the data", "licence"),
     },
     args: ["run_id"],
     cli: { usage: "<run>" },
-    async run({ workspace }, { run_id: wanted, out, licence }) {
-      const { run_id } = (await import("../../run/store.ts")).showRun(workspace, wanted);
+    async run({ workspace }, { run_id: wanted, out, licence, format }, { paths }: ByPath) {
+      const { run_id } = (await import("../../run/bundle_place.ts")).openRun(workspace, wanted, { paths });
       const { exportCrate } = await import("../../run/ro_crate.ts");
-      return exportCrate(workspace, run_id, { out: resolve(out ?? `${run_id}.crate`), licence });
+      const target = resolve(out ?? `${run_id}.${format === "zip" ? "zip" : "crate"}`);
+      return exportCrate(workspace, wanted, { out: target, licence, format, paths });
     },
   }),
 
@@ -361,8 +366,20 @@ export const runs = {
     publish: (report: VerificationReport) => ({ ...report, path: `runs/${report.target_id}` }),
     cli: { usage: "<run>", exits: "exit 6 on a difference" },
     tool: true,
-    run: async ({ workspace }, { run_id, signed_by: signedBy }) =>
-      await (await import("../../run/verify.ts")).verifyRun(workspace, run_id, { signedBy }),
+    run: async ({ workspace }, { run_id, signed_by: signedBy }, { paths }: ByPath) =>
+      await (await import("../../run/verify.ts")).verifyRun(workspace, run_id, { signedBy, paths }),
+  }),
+
+  /**
+   * Verifies a bundle of somebody else, and files it in the workspace; `import.json` in it says where it came from.
+   * @throws SvcError `run_import_refused` with the findings, `run_not_found`, `run_still_executing`
+   */
+  import: call("Verify a bundle in a folder or ZIP file, and file it among the runs", {
+    fields: { source: z.string() },
+    args: ["source"],
+    cli: { usage: "<path>", fields: ["source"] },
+    run: async ({ workspace }, { source }) =>
+      await (await import("../../run/import_run.ts")).importRun(workspace, source),
   }),
 
   /** Writes `SHA256SUMS.sig`. @throws SvcError `run_not_found`, `run_still_executing`, `run_signing_failed`, `signing_unavailable` */

@@ -95,9 +95,9 @@ const faces: Faces<typeof runs> = {
   show: {
     options: { allMetrics: ALL_METRICS },
     json: ({ directory, summary, manifest }) => ({ schema_version: 1, directory, summary, manifest }),
-    async show({ summary, directory }, { svc, context, options: { allMetrics } }) {
+    async show({ summary, directory }, { svc, context, args: [id], options: { allMetrics } }) {
       const { headlineTable } = await import("../headline.ts");
-      const view = await headlineView(svc, String(summary.run_id), allMetrics);
+      const view = await headlineView(svc, id, allMetrics);
       const steps = summary.steps as JsonObject[];
       context.print(`${context.paint("bold", String(summary.run_id))}  ${summary.status}`);
       context.print(`  recipe ${summary.recipe_name}, hash ${summary.recipe_sha256}`);
@@ -122,8 +122,10 @@ const faces: Faces<typeof runs> = {
     },
   },
   export: {
-    options: { format: choice("--format <format>", "Workflow Run RO-Crate 1.1", ["ro-crate"], "ro-crate") },
-    examples: ["svc runs export 20260101T120000Z_quickstart --format ro-crate --out crate"],
+    examples: [
+      "svc runs export 20260101T120000Z_quickstart --out crate",
+      "svc runs export 20260101T120000Z_quickstart --format zip",
+    ],
     show: ({ directory, files }) => `crate ${directory}, ${counted(files.length, "file")}`,
   },
   verify: {
@@ -177,6 +179,17 @@ const faces: Faces<typeof runs> = {
       return lines.join("\n");
     },
   },
+  import: {
+    examples: [
+      "svc runs import 20260101T120000Z_quickstart.zip",
+      "svc runs import ../colleague/20260101T120000Z_quickstart.crate",
+    ],
+    show: ({ outcome, run_id, original_id, sha256sums }, { context: { paint } }) =>
+      `${paint("green", outcome)}  ${run_id}${
+        run_id === original_id ? "" : `: another run has the id ${original_id}`
+      }\n` +
+      `  sha256sums ${sha256sums}`,
+  },
   prune: {
     examples: ["svc runs prune --larger-than 100MB --dry-run", "svc runs prune --recipe sweep --older-than 30d"],
     show: (report) => retentionText(report, "pruned"),
@@ -224,7 +237,7 @@ export const runsCommands: CommandSpec[] = [
   command({
     usage: "runs manifest <run>",
     summary: "print the manifest of a run",
-    call: async ({ svc, args: [id] }) => (await svc.runs.show(id)).manifest,
+    call: async ({ svc, args: [id] }) => (await svc.runs.show(id, { paths: true })).manifest,
     json: (manifest) => manifest,
     show: (document) => prettyJson(document),
   }),

@@ -134,6 +134,7 @@ const TABLE: Record<"recipes" | "runs" | "benchmarks" | "templates" | "training"
     summaries: "ids",
     recipe: "an id",
     verify: "an id",
+    import: "a bundle",
     sign: "an id",
     pictures: "an id",
     strip: "an id",

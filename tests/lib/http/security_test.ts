@@ -224,3 +224,15 @@ Deno.test("a read-only server answers questions and refuses the rest", async () 
   }
   assert.deepEqual([...Deno.readDirSync(join(server.folder, "recipes"))].map(({ name }) => name), ["bits.yaml"]);
 });
+
+Deno.test("a client names runs by ids: the path of a bundle that exists finds none", async () => {
+  await using server = await openTestServer();
+  const { run_id } = (await server.post("/api/recipe/run-payload", { recipe: BITS })).json;
+  const folder = join(server.service.session.workspace.runs, run_id), path = encodeURIComponent(folder);
+  for (const address of [`runs/${path}`, `runs/${path}/verify`, `runs/diff?a=${path}&b=${path}`]) {
+    const reply = await server.get(`/api/${address}`);
+    assert.deepEqual([reply.status, reply.json.code], [404, "run_not_found"], address);
+  }
+  const again = await server.post(`/api/runs/${path}/reproduce`, {});
+  assert.deepEqual([again.status, again.json.code], [404, "run_not_found"]);
+});
