@@ -3,6 +3,7 @@ import type { AnyCall } from "./call.ts";
 import { adapters } from "./calls/adapters.ts";
 import { artifacts } from "./calls/artifacts.ts";
 import { benchmarks } from "./calls/benchmarks.ts";
+import { data } from "./calls/data.ts";
 import { models } from "./calls/models.ts";
 import { research } from "./calls/research.ts";
 import { runs } from "./calls/runs.ts";
@@ -13,6 +14,7 @@ export const NOUNS: Readonly<Record<string, Readonly<Record<string, AnyCall>>>> 
   adapters,
   artifacts,
   benchmarks,
+  data,
   models,
   research,
   runs,

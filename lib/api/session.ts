@@ -3,13 +3,13 @@
  * call it and nothing below it. Capabilities load at their first use.
  */
 import { SessionCore, type SessionData, type SessionOptions } from "./core.ts";
-import { Data } from "./data.ts";
 import { groupOf } from "./group.ts";
 import { Recipes } from "./recipes.ts";
 import type { AnyCall, GroupOf } from "./call.ts";
 import type { adapters } from "./calls/adapters.ts";
 import type { artifacts } from "./calls/artifacts.ts";
 import type { benchmarks } from "./calls/benchmarks.ts";
+import type { data } from "./calls/data.ts";
 import type { models } from "./calls/models.ts";
 import type { research } from "./calls/research.ts";
 import type { runs } from "./calls/runs.ts";
@@ -37,7 +37,7 @@ export class Session implements AsyncDisposable {
   readonly runs: GroupOf<typeof runs>;
   readonly benchmarks: GroupOf<typeof benchmarks>;
   readonly templates: GroupOf<typeof templates>;
-  readonly data: Data;
+  readonly data: GroupOf<typeof data>;
   readonly models: GroupOf<typeof models>;
   readonly artifacts: GroupOf<typeof artifacts>;
   readonly training: Training;
@@ -51,7 +51,7 @@ export class Session implements AsyncDisposable {
     this.runs = groupOf(core, "runs", async () => (await import("./calls/runs.ts")).runs);
     this.benchmarks = groupOf(core, "benchmarks", async () => (await import("./calls/benchmarks.ts")).benchmarks);
     this.templates = groupOf(core, "templates", async () => (await import("./calls/templates.ts")).templates);
-    this.data = new Data(core);
+    this.data = groupOf(core, "data", async () => (await import("./calls/data.ts")).data);
     this.models = groupOf(core, "models", async () => (await import("./calls/models.ts")).models);
     this.artifacts = groupOf(core, "artifacts", async () => (await import("./calls/artifacts.ts")).artifacts);
     this.training = new Training(core);

@@ -73,7 +73,7 @@ export async function checkManifestFiles(
   return problems;
 }
 
-export interface MakeManifestOptions {
+interface MakeManifestOptions {
   /** Id of the dataset; default the name of the folder. */
   id?: string;
   /** Default "1". */

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
-import type { DatasetImages } from "../api/data.ts";
+import type { DatasetImages } from "../api/calls/data.ts";
 import type { Session } from "../api/session.ts";
 import { checkPath, confine } from "./confine.ts";
 

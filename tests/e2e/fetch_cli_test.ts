@@ -55,5 +55,10 @@ Deno.test(
       datasets: { id: string; status: string }[];
     };
     assert.equal(datasets.find(({ id }) => id === "kodak")?.status, "not_fetched");
+    const { files, ...verdict } = (await svc(["data", "verify", "svc_sample_images", "--json"], { cwd })).json as {
+      files: { status: string }[];
+    };
+    assert.deepEqual(verdict, { schema_version: 1, status: "valid" });
+    assert.ok(files.length > 0 && files.every(({ status }) => status === "ok"));
   }),
 );

@@ -2,7 +2,7 @@
 import { research } from "../../api/calls/research.ts";
 import { system } from "../../api/calls/system.ts";
 import { z } from "../../contract/zod.ts";
-import type { DatasetImages } from "../../api/data.ts";
+import type { DatasetImages } from "../../api/calls/data.ts";
 import { routesOf } from "../call_routes.ts";
 import { datasetImages } from "../dataset_images.ts";
 import { get } from "../route.ts";

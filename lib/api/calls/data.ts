@@ -1,0 +1,372 @@
+/** Datasets: those of the program, of the state directory, published ones, and manifests of images, texts and bits. */
+import { basename, dirname, extname, join, resolve } from "node:path";
+import type { ImageManifest } from "../../artifact/dataset_manifest.ts";
+import type { TextManifest } from "../../artifact/text_manifest.ts";
+import type { MakeTextOptions } from "../../artifact/text_manifest_files.ts";
+import type { FetchDatasetOptions } from "../../fetch/datasets.ts";
+import type { ExchangeOptions, ExchangeReport, PushOptions } from "../../exchange/exchange.ts";
+import { exists, isFolder } from "../../artifact/path_kind.ts";
+import { readBounded } from "../../artifact/read_file.ts";
+import { type Code, type Diagnostic, isWarning, SvcError } from "../../contract/error.ts";
+import { sha256Hex } from "../../contract/hash.ts";
+import { prettyJson } from "../../contract/json.ts";
+import { didYouMean } from "../../contract/nearest.ts";
+import { isObject, type JsonObject } from "../../contract/value.ts";
+import { z } from "../../contract/zod.ts";
+import { call, camelKeys } from "../call.ts";
+import { flag, text } from "../fields.ts";
+
+/** A dataset that the program knows or that lies in the state directory. */
+export interface DatasetRow extends JsonObject {
+  id: string;
+  version: string | null;
+  source: "bundled" | "published" | "state_directory";
+  status: "present" | "not_fetched" | "bring_your_own";
+}
+
+/** A file of a dataset whose bytes were hashed again. */
+export interface VerifiedDatasetFile extends JsonObject {
+  id: string;
+  path: string | null;
+  status: string;
+}
+
+/** A manifest that was written. */
+export interface WrittenManifest {
+  path: string;
+  sha256: string;
+  manifest: JsonObject;
+}
+
+/** A manifest that was read, with its digest. */
+export interface CheckedManifest {
+  manifest: ImageManifest | TextManifest;
+  sha256: string;
+  /** What does not keep it from being used. */
+  warnings: Diagnostic[];
+}
+
+export type DatasetImages = {
+  dataset: string;
+  available: boolean;
+  images: { id: string; width: number; height: number; sha256: string | null }[];
+  /** The command that brings a dataset that is not available. */
+  fetch?: string;
+};
+
+/** Of a file that becomes a manifest of bits. */
+const MAX_BITS_BYTES = 2 ** 28;
+
+const bundledSets = () => import("../../artifact/bundled.ts");
+const publishedSets = () => import("../../artifact/published_datasets.ts");
+const exchange = () => import("../../exchange/exchange.ts");
+const fetchedSets = () => import("../../fetch/datasets.ts");
+
+const STORE = { store: z.string(), ids: z.array(z.string()).default([]) };
+
+export const data = {
+  /** The datasets that are known here, and whether each is present. */
+  list: call("List bundled, stored and known published datasets", {
+    cli: {},
+    async run({ workspace: { stateDir } }): Promise<DatasetRow[]> {
+      const { BUNDLED_DATASETS, isBundledDatasetPresent } = await bundledSets();
+      const { PUBLISHED_DATASETS, publishedDataset } = await publishedSets();
+      const { datasetFolder, fetchedDataset } = await fetchedSets();
+      const bundled = Object.values(BUNDLED_DATASETS).map(({ id, version, splits, files }): DatasetRow => ({
+        id,
+        version,
+        source: "bundled",
+        status: isBundledDatasetPresent(id, { stateDir }) ? "present" : "not_fetched",
+        file_count: Object.keys(files).length,
+        size_bytes: Object.values(files).reduce((sum, file) => sum + file.size_bytes, 0),
+        splits: Object.fromEntries(Object.entries(splits).map(([name, ids]) => [name, [...ids]])),
+      }));
+      const published = PUBLISHED_DATASETS.map((dataset): DatasetRow => {
+        const record = fetchedDataset(stateDir, dataset);
+        const sizes = Object.values(record?.files ?? {}).map(({ size_bytes }) => Number(size_bytes));
+        const fetchable = Object.keys(dataset.files).length > 0;
+        return {
+          id: dataset.id,
+          version: dataset.version,
+          source: "published",
+          status: isFolder(datasetFolder(stateDir, dataset)) ? "present" : fetchable ? "not_fetched" : "bring_your_own",
+          ...(record === null ? {} : {
+            sha256: record.sha256,
+            file_count: sizes.length,
+            size_bytes: sizes.reduce((sum, size) => sum + size, 0),
+          }),
+        };
+      });
+      const known = (name: string) => Object.hasOwn(BUNDLED_DATASETS, name) || publishedDataset(name) !== undefined;
+      const local = foldersOf(join(stateDir, "datasets"))
+        .filter((name) => !name.includes(".partial") && !known(name))
+        .map((id): DatasetRow => ({ id, version: null, source: "state_directory", status: "present" }));
+      return [...bundled, ...published, ...local];
+    },
+  }),
+
+  /**
+   * Brings a dataset to this machine. It uses the network, unless the program has the files beside it.
+   * @throws SvcError `not_found` with the nearest name, `dataset_unavailable`, `usage_invalid`, `artifact_hash_mismatch`
+   */
+  fetch: call("Download a dataset; one of the two commands that use the network", {
+    fields: {
+      id: z.string(),
+      sha256: text("expected digest of the dataset, as in fetch.json", "digest"),
+      accept_unpinned: flag("accept a dataset without a known digest and pin its digest"),
+    },
+    args: ["id"],
+    cli: { usage: "<id>" },
+    async run(
+      { workspace: { stateDir } },
+      { id, ...fields },
+      means: Omit<FetchDatasetOptions, "stateDir" | "sha256" | "acceptUnpinned">,
+    ): Promise<{ id: string; folder: string | null; fetched: boolean; record: JsonObject | null }> {
+      await checkKnown(id);
+      const { BUNDLED_DATASETS, fetchBundledDataset, isBundledDatasetPresent } = await bundledSets();
+      if (!Object.hasOwn(BUNDLED_DATASETS, id)) {
+        return { id, ...await (await fetchedSets()).fetchDataset(id, { ...camelKeys(fields), ...means, stateDir }) };
+      }
+      const fetched = !isBundledDatasetPresent(id, { stateDir });
+      const folder = fetched ? await fetchBundledDataset(id, { stateDir }) : null;
+      return { id, folder, fetched, record: null };
+    },
+  }),
+
+  /** Hashes the files of bundled and fetched datasets again; of all when none is named. @throws SvcError `not_found` */
+  verify: call("Verify the hashes of bundled and fetched datasets", {
+    fields: { id: z.string().optional() },
+    args: ["id"],
+    cli: { usage: "[id]", exits: "exit 6 on a difference" },
+    async run({ workspace: { stateDir } }, { id }): Promise<VerifiedDatasetFile[]> {
+      if (id !== undefined) await checkKnown(id);
+      const { BUNDLED_DATASETS, isBundledDatasetPresent, readBundledFile } = await bundledSets();
+      const { PUBLISHED_DATASETS } = await publishedSets();
+      const { fetchedDataset, verifyDataset } = await fetchedSets();
+      const rows: VerifiedDatasetFile[] = [];
+      for (const dataset of Object.keys(BUNDLED_DATASETS)) {
+        if (id !== undefined && id !== dataset) continue;
+        if (id === undefined && !isBundledDatasetPresent(dataset, { stateDir })) {
+          rows.push({ id: dataset, path: null, status: "not_fetched" });
+          continue;
+        }
+        for (const path of Object.keys(BUNDLED_DATASETS[dataset].files)) {
+          const verdict = await readBundledFile(dataset, path, { stateDir }).then(
+            () => ({ status: "ok" }),
+            hashVerdict,
+          );
+          rows.push({ id: dataset, path, ...verdict });
+        }
+      }
+      for (const dataset of PUBLISHED_DATASETS) {
+        const asked = id === dataset.id || id === dataset.folder;
+        if (!asked && (id !== undefined || fetchedDataset(stateDir, dataset) === null)) continue;
+        for (const file of verifyDataset(stateDir, dataset.id)) rows.push({ id: dataset.id, ...file });
+      }
+      return rows;
+    },
+  }),
+
+  /**
+   * The images of a dataset with an image-dataset manifest: of a bundled one when `file`, the place of a file of the dataset,
+   * is left out.
+   * @throws SvcError `not_found` with the nearest name, `dataset_manifest_invalid`, `boundary_hash_mismatch`
+   */
+  images: call("List the images of a dataset", {
+    fields: { id: z.string() },
+    args: ["id"],
+    async run(
+      { workspace: { stateDir } },
+      { id },
+      { file }: { file?: (path: string) => string },
+    ): Promise<DatasetImages> {
+      const [{ BUNDLED_DATASETS, isBundledDatasetPresent, readBundledFile }, { parseImageManifest }, pictures] =
+        await Promise.all([
+          bundledSets(),
+          import("../../artifact/dataset_manifest.ts"),
+          import("../../artifact/image_file.ts"),
+        ]);
+      const { decodeImage, MAX_IMAGE_FILE_BYTES } = pictures;
+      if (file === undefined) {
+        await checkKnown(id);
+        if (!Object.hasOwn(BUNDLED_DATASETS, id)) {
+          throw new SvcError("not_found", `Cannot find a bundled dataset named ${id}`);
+        }
+        if (!isBundledDatasetPresent(id, { stateDir })) {
+          return { dataset: id, available: false, images: [], fetch: `svc data fetch ${id}` };
+        }
+      }
+      const read = (path: string) =>
+        file === undefined
+          ? readBundledFile(id, path, { stateDir })
+          : readBounded(file(path), MAX_IMAGE_FILE_BYTES, path);
+      const { root, samples } = parseImageManifest(await read("manifest.json"));
+      const images: DatasetImages["images"] = [];
+      for (const { sample_id, path, sha256 } of samples) {
+        const { width, height } = decodeImage(await read(root === "." ? path : `${root.replace(/\/$/, "")}/${path}`));
+        images.push({ id: sample_id, width, height, sha256: sha256 ?? null });
+      }
+      return { dataset: id, available: true, images };
+    },
+  }),
+
+  /**
+   * Writes a manifest: of texts for .txt, JSON Lines and CSV files and folders of .txt files, of bit payloads for .npy, .bin
+   * and .bits files, of images for other folders.
+   * @throws SvcError `manifest_exists` without `force`, `text_manifest_invalid`, `dataset_manifest_invalid`,
+   *   `boundary_value_invalid`, `boundary_shape_invalid`
+   */
+  makeManifest: call("Write a manifest of images, texts or bits and print its SHA-256", {
+    fields: {
+      path: z.string(),
+      id: text("dataset id (default: the name of the folder or file)", "id"),
+      version: z.union([z.string(), z.number()]).optional().describe("dataset version (default: 1)"),
+      split: text("name of the one split with all samples (default: test)", "name"),
+      out: text("where to write it (default: manifest.json in the folder, or beside the file)", "file"),
+      lines: flag("each line of a .txt file is a text"),
+      column: text("column of a CSV file, or field of JSON Lines, with the text (default: text)", "name"),
+      bits: flag("read the file as bits: .bits and .txt as lines of 0 and 1, else eight bits a byte"),
+      force: flag("replace an existing file"),
+    },
+    args: ["path"],
+    cli: { usage: "<path>", without: ["split"] },
+    async run(_core, { path, out, force, bits = false, ...options }): Promise<WrittenManifest> {
+      const folder = isFolder(path);
+      out ??= folder
+        ? join(path, "manifest.json")
+        : join(dirname(path), `${basename(path, extname(path))}.manifest.json`);
+      const elsewhere = resolve(dirname(out)) !== resolve(folder ? path : dirname(path));
+      const { manifest, files } = await describe(path, { ...options, bits: bits && !folder, inline: elsewhere });
+      const { writeFileAtomic } = await import("../../artifact/write_file.ts");
+      const places = [...files].map(([name, bytes]) => [join(dirname(out), name), bytes] as const);
+      const taken = [out, ...places.map(([place]) => place)].find(exists);
+      if (!force && taken !== undefined) {
+        throw new SvcError("manifest_exists", `Cannot write ${taken}: it exists`, {
+          hint: "Add --force to replace it",
+        });
+      }
+      for (const [place, bytes] of places) writeFileAtomic(place, bytes);
+      const text = prettyJson(manifest);
+      writeFileAtomic(out, text);
+      return { path: out, sha256: sha256Hex(text), manifest };
+    },
+  }),
+
+  /**
+   * Checks a manifest of images or texts: schema, splits, ancestry and, unless `files` is false, its files.
+   * @throws SvcError `file_not_found`, `dataset_manifest_invalid` or `text_manifest_invalid` with every problem at its line
+   */
+  checkManifest: call("Check a manifest of images or texts: schema, splits, ancestry, and its files", {
+    fields: {
+      file: z.string(),
+      files: z.boolean().default(true).describe("read the files"),
+      decode: flag("also decode the images whose samples are hashed"),
+    },
+    args: ["file"],
+    cli: { name: "data validate-manifest", usage: "<file>", exits: "exit 3 with every finding" },
+    async run(_core, { file, files, decode }): Promise<CheckedManifest> {
+      const { checkManifestFiles, parseImageManifest } = await import("../../artifact/dataset_manifest.ts");
+      const { checkImageManifest } = await import("../../artifact/dataset_manifest_rules.ts");
+      const { parseTextManifest, TEXT_MANIFEST_KIND, textOfSample } = await import("../../artifact/text_manifest.ts");
+      const { attachLocations } = await import("../../recipe/positions.ts");
+      const { readJson } = await import("../../recipe/json_reader.ts");
+      const bytes = await readManifest(file);
+      // The recipe reader keeps lines and columns; it also rejects repeated keys.
+      const { locate, value } = readJson(new TextDecoder().decode(bytes), file);
+      const texts = isObject(value) && value.kind === TEXT_MANIFEST_KIND;
+      const refuse = (found: Diagnostic[]): never => {
+        const [code, what]: [Code, string] = texts
+          ? ["text_manifest_invalid", "text"]
+          : ["dataset_manifest_invalid", "image"];
+        throw new SvcError(code, `Cannot use the ${what}-dataset manifest ${file}`, {
+          diagnostics: attachLocations(found, locate),
+        });
+      };
+      try {
+        if (texts) {
+          const manifest = parseTextManifest(bytes);
+          for (const sample of files ? manifest.samples : []) {
+            await textOfSample(sample, file, (path) => readManifest(path));
+          }
+          return { manifest, sha256: sha256Hex(bytes), warnings: [] };
+        }
+        const manifest = parseImageManifest(bytes);
+        const found = files ? await checkManifestFiles(manifest, dirname(file), { decode }) : [];
+        if (found.length > 0) refuse(found);
+        const warnings = attachLocations(checkImageManifest(manifest).filter(isWarning), locate);
+        return { manifest, sha256: sha256Hex(bytes), warnings };
+      } catch (error) {
+        if (error instanceof SvcError && error.diagnostics.length > 0) refuse(error.diagnostics);
+        throw error;
+      }
+    },
+  }),
+
+  /** Sends datasets of the state directory to an object store, `s3://bucket/prefix`; all without ids. @throws SvcError as `runs.push` */
+  push: call("Send datasets of the state directory to an object store", {
+    fields: STORE,
+    args: ["store", "ids"],
+    run: async ({ workspace }, { store, ids }, options: PushOptions): Promise<ExchangeReport> =>
+      await (await exchange()).push(workspace, "datasets", store, ids, options),
+  }),
+
+  /** Receives datasets of the state directory from an object store, verified before they appear. @throws SvcError as `runs.pull` */
+  pull: call("Receive datasets of the state directory from an object store", {
+    fields: STORE,
+    args: ["store", "ids"],
+    run: async ({ workspace }, { store, ids }, options: ExchangeOptions): Promise<ExchangeReport> =>
+      await (await exchange()).pull(workspace, "datasets", store, ids, options),
+  }),
+};
+
+/** The manifest of a file or folder, and the files that belong to it. */
+async function describe(
+  path: string,
+  { bits, ...options }: MakeTextOptions & { bits: boolean },
+): Promise<{ manifest: JsonObject; files: ReadonlyMap<string, Uint8Array> }> {
+  const files = new Map<string, Uint8Array>();
+  const [{ holdsTexts, makeTextManifest }, { holdsBits, makeBitManifest }] = await Promise.all([
+    import("../../artifact/text_manifest_files.ts"),
+    import("../../artifact/bit_manifest_file.ts"),
+  ]);
+  if (exists(path) && !isFolder(path) && (bits || holdsBits(path))) {
+    const bytes = await readBounded(await Deno.realPath(path), MAX_BITS_BYTES, path);
+    return makeBitManifest(bytes, basename(path), !options.inline);
+  }
+  if (holdsTexts(path)) return { manifest: makeTextManifest(path, options), files };
+  const { makeImageManifest } = await import("../../artifact/dataset_manifest.ts");
+  return { manifest: await makeImageManifest(path, options), files };
+}
+
+/** @throws SvcError `not_found` with the nearest name */
+async function checkKnown(id: string): Promise<void> {
+  const { BUNDLED_DATASETS } = await import("../../artifact/bundled_datasets.ts");
+  const { PUBLISHED_DATASETS, publishedDataset } = await publishedSets();
+  if (Object.hasOwn(BUNDLED_DATASETS, id) || publishedDataset(id) !== undefined) return;
+  const hint = didYouMean(id, [...Object.keys(BUNDLED_DATASETS), ...PUBLISHED_DATASETS.map((known) => known.id)]);
+  throw new SvcError("not_found", `Cannot find a dataset named ${id}`, { hint });
+}
+
+function hashVerdict(error: unknown): { status: string; message: string } {
+  if (!(error instanceof SvcError)) throw error;
+  return { status: error.code === "boundary_hash_mismatch" ? "differs" : "missing", message: error.message };
+}
+
+function foldersOf(path: string): string[] {
+  if (!isFolder(path)) return [];
+  return [...Deno.readDirSync(path)].filter((entry) => entry.isDirectory).map(({ name }) => name).sort();
+}
+
+async function readManifest(file: string): Promise<Uint8Array> {
+  try {
+    return await Deno.readFile(file);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) {
+      throw new SvcError("file_not_found", `Cannot find the manifest ${file}`, { hint: "Check the path" });
+    }
+    if (!(error instanceof Deno.errors.IsADirectory)) throw error;
+    throw new SvcError("file_not_found", `Cannot read ${file} as a manifest: it is a folder`, {
+      hint: `Name the file in it: ${join(file, "manifest.json")}`,
+    });
+  }
+}
