@@ -29,6 +29,9 @@ const TEXTS: Readonly<Record<string, string>> = {
   ISC: "ISC licence: https://opensource.org/license/isc-license-txt",
 };
 
+/** The words by which the MIT licence differs from others. */
+const MIT_GRANT = "Permission is hereby granted, free of charge, to any person obtaining a copy";
+
 interface Packed {
   key: string;
   name: string;
@@ -50,13 +53,16 @@ async function packages(): Promise<Packed[]> {
     }
     const { license } = manifest;
     const file = [...Deno.readDirSync(folder)].map(({ name }) => name).sort().find((name) => /^licen[cs]e/i.test(name));
+    const text = file === undefined ? null : Deno.readTextFileSync(join(folder, file)).replaceAll("\r\n", "\n").trim();
+    // Some packages name their licence by its text alone.
+    const told = text?.includes(MIT_GRANT) ? "MIT" : "unknown";
     return {
       key,
       name,
       version,
       integrity,
-      licence: typeof license === "string" ? license : license?.type ?? "unknown",
-      text: file === undefined ? null : Deno.readTextFileSync(join(folder, file)).replaceAll("\r\n", "\n").trim(),
+      licence: typeof license === "string" ? license : license?.type ?? told,
+      text,
     };
   }).sort((a, b) => compareCodePoints(a.key, b.key));
 }
