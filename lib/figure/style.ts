@@ -87,11 +87,6 @@ export const STYLE_NAMES = ["svc", "paper", "compact", "ieee", "ieee-wide", "spr
 export const STYLES: Readonly<Record<typeof STYLE_NAMES[number], FigureStyle>> = {
   svc: SVC,
   paper: PAPER,
-  // One and two columns: 3.5 and 7.16 inches (IEEE Author Center), 84 and 174 mm (Springer Nature, artwork guidelines).
-  ieee: wide("ieee", 252),
-  "ieee-wide": wide("ieee-wide", 515.5, 210),
-  springer: wide("springer", 238.1),
-  "springer-wide": wide("springer-wide", 493.2, 210),
   compact: {
     ...SVC,
     name: "compact",
@@ -104,6 +99,11 @@ export const STYLES: Readonly<Record<typeof STYLE_NAMES[number], FigureStyle>> =
     legend: "bottom",
     png_scale: 3,
   },
+  // One and two columns: 3.5 and 7.16 inches (IEEE Author Center), 84 and 174 mm (Springer Nature, artwork guidelines).
+  ieee: wide("ieee", 252),
+  "ieee-wide": wide("ieee-wide", 515.5, 210),
+  springer: wide("springer", 238.1),
+  "springer-wide": wide("springer-wide", 493.2, 210),
 };
 
 /** The same style for a dark page. */
