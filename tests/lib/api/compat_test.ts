@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { isWarning, SvcError } from "../../../lib/contract/error.ts";
 import { open } from "../../../mod.ts";
 
-/** Step ids are missing, and recipe and step have fields of nobody today. */
+/** Step ids are missing; recipe and step have unknown fields. */
 const OLD = `
 name: old
 layout: {zoom: 2}
