@@ -84,5 +84,13 @@ function* unitEnds(layout: UnitLayout, length: number): Generator<number> {
   }
 }
 
+/** The trials of each declared unit in a stream of this length; null without a declared layout. */
+export function unitSizes(metadata: JsonObject, length: number): number[] | null {
+  const layout = layoutOf(metadata);
+  if (layout === null) return null;
+  const ends = [...unitEnds(layout, length)];
+  return ends.map((end, unit) => end - (ends[unit - 1] ?? 0));
+}
+
 /** The share of trials without an event. */
 export const successes = (counts: RateCounts): RateCounts => ({ ...counts, complement: true });

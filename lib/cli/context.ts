@@ -50,8 +50,7 @@ export class CliContext {
   /** Shows a place of the recipe at hand with a caret under it. */
   excerpt: Excerpt | undefined;
 
-  /** @param words of the command line, as they were typed */
-  constructor(readonly options: GlobalOptions, readonly words: readonly string[] = []) {
+  constructor(readonly options: GlobalOptions) {
     this.json = options.json ?? false;
     this.quiet = options.quiet ?? false;
     this.verbose = options.verbose ?? 0;
@@ -143,9 +142,7 @@ function rootOf(command: Command): Command {
 }
 
 function remember(root: Command, command: Command): CliContext {
-  // The library keeps the words that it parses.
-  const { rawArgs } = root as Command & { rawArgs?: readonly string[] };
-  const context = new CliContext(command.optsWithGlobals<GlobalOptions>(), rawArgs);
+  const context = new CliContext(command.optsWithGlobals<GlobalOptions>());
   contexts.set(root, context);
   return context;
 }

@@ -1,6 +1,7 @@
 /** What the numbers of a run need beside them: the metrics of its task, and remarks without which a number misleads. */
 import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 import type { StepDocument } from "../recipe/types.ts";
+import { numberText } from "../figure/number_text.ts";
 import type { Session } from "../api/session.ts";
 
 export interface HeadlineView {
@@ -74,6 +75,7 @@ function lostShare({ metrics }: JsonObject): number | undefined {
  * The remark that belongs to a metric of a step, or null.
  *
  * - A bit error rate behind a step that put zeros in place of failed blocks: their bits count as zeros.
+ * - A rate of importance sampling: its effective number of errors, and the variance reduction.
  * - Payload bits of a channel use are those that were offered where the accounting knows of no receiver; where nothing was
  *   delivered, this is said.
  */
@@ -83,8 +85,16 @@ export function remarkOn(
   steps: readonly JsonObject[],
   { filled }: HeadlineView,
 ): string | null {
+  const own = steps.find(({ id }) => id === step)?.metrics, reduction = valueOf(own, `${metric}_variance_reduction`);
+  if (reduction !== undefined) {
+    const [, stem, kind] = /^channel\.(.*?)(b(?:l)?er)$/.exec(metric)!;
+    const errors = valueOf(own, `channel.${stem}effective_${kind === "ber" ? "" : "block_"}errors`)!;
+    return `95 %, importance sampling, ${Math.round(errors)} effective errors, variance reduction ${
+      numberText(reduction, "unicode", 2)
+    }`;
+  }
   if (metric === "channel.effective_payload_bits_per_channel_use") {
-    const offered = valueOf(steps.find(({ id }) => id === step)?.metrics, metric);
+    const offered = valueOf(own, metric);
     return offered !== 0 && steps.some((row) => lostShare(row) === 1) ? "offered; nothing was delivered" : null;
   }
   const isRate = !/_count$|^timing\./.test(metric);

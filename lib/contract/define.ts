@@ -17,6 +17,7 @@ import type {
   Ports,
   Runner,
 } from "./operation.ts";
+import { withImportance } from "./importance.ts";
 import { RUNNER_ALIASES, RUNNERS } from "./operation.ts";
 import { parameterSchema } from "./publish_schema.ts";
 import { activeWhen, checkValue, unknownKeyword } from "./schema.ts";
@@ -79,7 +80,7 @@ function plainDefinition(definition: OperationDefinition<Ports, Ports, Outputs>)
   const sameKindAs = Object.entries(outputs).flatMap(([name, kind]) =>
     typeof kind === "object" && "sameKindAs" in kind ? [[name, kind.sameKindAs]] : []
   );
-  return {
+  return withImportance({
     ...definition as OperationDefinition,
     inputs: required,
     optionalInputs: plainPorts(optionalInputs),
@@ -93,7 +94,7 @@ function plainDefinition(definition: OperationDefinition<Ports, Ports, Outputs>)
     outputSameKindAs: Object.fromEntries(sameKindAs),
     outputMetadataGuarantees: guaranteesOf(definition),
     secretInputs: ports.filter(([, port]) => "secret" in port).map(([name]) => name),
-  };
+  });
 }
 
 function plainPorts(ports: Ports): PlainPorts {

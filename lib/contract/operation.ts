@@ -340,6 +340,12 @@ export interface Streaming<In extends Ports, Params extends z.ZodObject> {
   ): OperationStream<keyof In & string> | null;
 }
 
+/**
+ * What an operation does with weighted inputs: `symbol` computes each output element from one symbol; `block` computes it
+ * from one block of symbols; `metric` applies the weights. Other operations refuse them.
+ */
+export type ImportanceRole = "symbol" | "block" | "metric";
+
 export interface OperationDefinition<
   In extends Ports = PlainPorts,
   Opt extends Ports = PlainPorts,
@@ -378,6 +384,8 @@ export interface OperationDefinition<
    * state: long chains of them run in constant memory. Without it, arrays are held as a whole.
    */
   streaming?: Streaming<In, Params>;
+  /** Treatment of weighted inputs of importance sampling; without it they are refused. */
+  importance?: ImportanceRole;
   /** Metric for the time of `run` in seconds, for comparisons of codecs and models. */
   timingMetric?: TimingMetric;
   /**

@@ -11,6 +11,7 @@ import type { JsonObject } from "../contract/value.ts";
 import { materializeDefaults } from "../recipe/defaults.ts";
 import type { StepDocument } from "../recipe/types.ts";
 import { checkInputs, type Graph } from "./check_edges.ts";
+import { checkWeights } from "./check_weights.ts";
 
 /** A step that can be bound: its operation is known and its parameters are valid. */
 export interface CheckedStep {
@@ -69,6 +70,7 @@ export function checkSteps(
     }
     addDiagnostics(problems, checkInputs(graph, index));
   });
+  addDiagnostics(problems, checkWeights(checked));
   return { problems, checked };
 }
 

@@ -1,6 +1,7 @@
 /** PyTorch twins of operations in an exported project: a twin may cover some values of parameters only. */
 import { matches, misses } from "../contract/bindings.ts";
 import { canonicalJson } from "../contract/json.ts";
+import { scalesNoise } from "../contract/importance.ts";
 import type { MaterializationRow, Operation } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/value.ts";
 
@@ -12,7 +13,7 @@ function coverage({ contract }: Operation): MaterializationRow[] {
 
 /** Whether the twin of an operation computes a step with these effective parameters. */
 export function hasTwin(operation: Operation | undefined, params: JsonObject): boolean {
-  if (!operation?.definition.twin) return false;
+  if (!operation?.definition.twin || scalesNoise(params)) return false;
   const covered = coverage(operation);
   return covered.length === 0 || covered.some((entry) => matches(entry, params));
 }
@@ -20,6 +21,7 @@ export function hasTwin(operation: Operation | undefined, params: JsonObject): b
 /** The parameters that no twin of the operation covers, as the end of a phrase; null for a covered step, or without a twin. */
 export function uncovered(operation: Operation | undefined, params: JsonObject): string | null {
   if (!operation?.definition.twin || hasTwin(operation, params)) return null;
+  if (scalesNoise(params)) return `importance_scale=${canonicalJson(params.importance_scale)}`;
   const [nearest] = coverage(operation).map((entry) => misses(entry, params)).sort((a, b) => a.length - b.length);
   return nearest.map((name) => `${name}=${canonicalJson(params[name]).replaceAll('"', "")}`).join(", ");
 }

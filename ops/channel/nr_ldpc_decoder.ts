@@ -16,8 +16,8 @@
 import { LLR, PAYLOAD_BITS, REPORT } from "../../lib/contract/kinds.ts";
 import { defineOperation, float, type InputArtifact, SvcError, z } from "../api.ts";
 import { bitsArtifact, companionsOf, reportResult, travel } from "../../lib/artifact/values.ts";
-import { declareUnit, rateCounts } from "../../lib/artifact/statistical_unit.ts";
-import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
+import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
+import { lostBlocks } from "../../lib/artifact/weighted_rate.ts";
 import type { DecodedTransportBlock } from "../../lib/numeric/coding/nr_ldpc/decoder.ts";
 import { goldSequence } from "../../lib/numeric/coding/nr_ldpc/scrambling.ts";
 import { notExported } from "../_backends.ts";
@@ -54,6 +54,7 @@ export default defineOperation({
   },
   // At most a payload bit for each log-likelihood ratio.
   estimate: (_params, { llr: { bytes } }) => ({ bits: bytes / 4 }),
+  importance: "block",
   async run({ inputs, params, progress, threads }) {
     const { DECODER_IMPLEMENTATION } = await import("../../lib/numeric/coding/nr_ldpc/decoder.ts");
     const { decodeTransportBlocks } = await import("../../lib/numeric/parallel/nr_ldpc.ts");
@@ -93,9 +94,10 @@ export default defineOperation({
       ...declareUnit(metadata, "transport_block", { size: payloadBitsPerBlock, total: payloadBits }),
     }, [NR_LDPC_KEY, "source_item_counts"]);
     const codeBlockCount = blockCount * parameters.codeBlockCount;
+    const lost = lostBlocks("channel.payload_delivery_block_error_rate", passed, inputs.llr);
     const { outputs: { report }, metrics } = reportResult(
       "channel.nr_ldpc_decoder",
-      blockCount === 0 ? {} : { "channel.payload_delivery_block_error_rate": failed.length / blockCount },
+      lost.metrics,
       {
         facts: {
           block_count: blockCount,
@@ -113,13 +115,12 @@ export default defineOperation({
       },
     );
     const payload = bitsArtifact(bits, decoded, "payload.bits");
-    const lost = rateCounts(passed.map((crcPassed) => crcPassed ? 0 : 1), metadata, "transport_block");
     return {
       outputs: { bits: { ...payload, companions: companionsOf(inputs.llr) }, report },
       metrics,
       metadata: {
         decoder_implementation: DECODER_IMPLEMENTATION,
-        ...rateMetadata({ "channel.payload_delivery_block_error_rate": lost }),
+        ...lost.metadata,
       },
     };
   },

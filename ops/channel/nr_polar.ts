@@ -20,8 +20,8 @@ import {
 } from "../../lib/numeric/coding/polar/code.ts";
 import { BITS, CODED_BITS, FRAMED_BITS, LLR, PAYLOAD_BITS, REPORT } from "../../lib/contract/kinds.ts";
 import { itemsInBlocks } from "./_serial.ts";
-import { declareUnit, rateCounts } from "../../lib/artifact/statistical_unit.ts";
-import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
+import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
+import { lostBlocks } from "../../lib/artifact/weighted_rate.ts";
 import { CHECK_NODES } from "../../lib/numeric/coding/polar/list_reference.ts";
 import { notExported } from "../_backends.ts";
 import { valuesOf } from "./_nr_ldpc.ts";
@@ -191,6 +191,7 @@ const nrPolarDecoder = defineOperation({
   },
   // At most a payload bit for each log-likelihood ratio.
   estimate: (_params, { llr: { bytes } }) => ({ bits: bytes / 4 }),
+  importance: "block",
   async run({ inputs, params, progress }) {
     const { decodePolar, POLAR_DECODER } = await import("../../lib/numeric/coding/polar/decoder.ts");
     const { metadata } = inputs.llr, { code, rnti, blockCount, paddingBits, itemCounts } = readStream(metadata);
@@ -221,9 +222,10 @@ const nrPolarDecoder = defineOperation({
       ...(itemCounts === undefined ? {} : { source_item_counts: [...itemCounts] }),
       ...declareUnit(metadata, "transport_block", { size, total: payloadBits }),
     }, [NR_POLAR_KEY, "source_item_counts"]);
+    const lost = lostBlocks(BLER, passed, inputs.llr);
     const { outputs: { report }, metrics } = reportResult(
       "channel.nr_polar_decoder",
-      blockCount === 0 ? {} : { [BLER]: failed.length / blockCount },
+      lost.metrics,
       {
         facts: {
           block_count: blockCount,
@@ -237,11 +239,10 @@ const nrPolarDecoder = defineOperation({
       },
     );
     const payload = bitsArtifact(bits.subarray(0, payloadBits), decoded, "payload.bits");
-    const lost = rateCounts(passed.map((crcPassed) => crcPassed ? 0 : 1), metadata, "transport_block");
     return {
       outputs: { bits: { ...payload, companions: companionsOf(inputs.llr) }, report },
       metrics,
-      metadata: { decoder_implementation, ...rateMetadata({ [BLER]: lost }) },
+      metadata: { decoder_implementation, ...lost.metadata },
     };
   },
 });

@@ -57,6 +57,7 @@ const repetitionDecoder = defineOperation({
   estimate: ({ factor }, { coded_bits: { shape } }) =>
     shape === undefined || factor === 0 ? {} : { bits: [["uint8", Math.floor(shape[0] / factor)]] },
   nativeKernels: true,
+  importance: "block",
   async run(context) {
     const { inputs, params } = context, kernels = await dataPlane(context);
     const coded = bitsOf(inputs.coded_bits, kernels);

@@ -26,6 +26,7 @@ interface Problem {
 
 const demap = (method: LlrMethod) => ({
   implementation: `${method}_constellation_demapper`,
+  importance: "symbol",
   run({ symbols, points, noise }: Problem) {
     const { variance, ...known } = noise();
     return { llr: constellationLlr(symbols, points, variance, method), ...known };

@@ -145,6 +145,7 @@ export default defineOperation({
     data_plane_backend === "cpp_native" && llr_method === "exact" && !["bpsk", "qpsk"].includes(modulation)
       ? [{ code: "materialization_unavailable", place: ["data_plane_backend"], ...EXACT }]
       : [],
+  importance: "symbol",
   streaming: {
     allows: portableOnly,
     open({ inputs: { rx_symbols: input }, params }) {

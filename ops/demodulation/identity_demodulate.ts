@@ -28,6 +28,7 @@ export default defineOperation({
   outputMetadataGuarantees: INHERITED,
   twin: true,
   nativeKernels: true,
+  importance: "symbol",
   async run(context) {
     const { inputs, params } = context, kernels = await dataPlane(context);
     const symbols = symbolsOf(inputs.rx_symbols);

@@ -1,6 +1,7 @@
 /** Shares of wrong bits and blocks. */
 import { type RateCounts, rateEstimate } from "../../lib/numeric/scores/rate_interval.ts";
-import { dataPlaneParameter, diagnostic, type JsonObject, SvcError, z } from "../api.ts";
+import { dataPlaneParameter, diagnostic, type InputArtifact, type JsonObject, SvcError, z } from "../api.ts";
+import { weightedRate } from "../../lib/artifact/weighted_rate.ts";
 import { defineReport, type Report } from "../_report.ts";
 import { BITS_ANY } from "../../lib/contract/kinds.ts";
 import { checkBits } from "../../lib/artifact/boundary.ts";
@@ -59,6 +60,40 @@ function errorRateNames(label: string, ending: "ber" | "bler", events: string, t
   return { rate: `channel.${label}`, events: `channel.${stem}${events}`, trials: `channel.${stem}${trials}` };
 }
 
+const BER = ["ber", "error_count", "compare_bit_count"] as const;
+
+/**
+ * The report of an error rate under importance sampling: the weighted rate, the effective number of events and the variance
+ * reduction; null for a stream without weights. Without an event the rate is left out.
+ */
+function weightedReport(
+  { rate, events, trials }: ReturnType<typeof errorRateNames>,
+  failed: Uint8Array,
+  candidate: InputArtifact,
+  more: Pick<Report, "label" | "facts" | "metadata">,
+): Report | null {
+  const found = weightedRate(failed, candidate);
+  if (found === null) return null;
+  const { pooled, effectiveEvents, varianceReduction } = found;
+  const message = `No error in ${failed.length} trials under scaled noise: the rate has no estimate`;
+  const scaled = events.replace(/(?:block_)?error_count$/, "scaled_$&");
+  const effective = events.replace(/((?:block_)?error)_count$/, "effective_$1s");
+  const hint = "Raise importance_scale, or the number of trials";
+  const warning = diagnostic("importance_no_error", [], message, { severity: "warning", hint });
+  const warnings = [...more.metadata?.warnings as JsonObject[] ?? [], warning as unknown as JsonObject];
+  return {
+    metrics: {
+      [trials]: BigInt(failed.length),
+      [scaled]: BigInt(found.events),
+      [effective]: effectiveEvents,
+      ...(varianceReduction === null ? {} : { [`${rate}_variance_reduction`]: varianceReduction }),
+    },
+    pooled: { [rate]: pooled },
+    ...more,
+    ...(found.events > 0 ? {} : { metadata: { ...more.metadata, warnings } }),
+  };
+}
+
 /** The report of an error rate, with its counts over units; the rate is left out when nothing was compared. */
 function errorRateReport(
   names: ReturnType<typeof errorRateNames>,
@@ -87,6 +122,7 @@ const bitErrorRate = defineReport({
   }),
   twin: true,
   nativeKernels: true,
+  importance: "metric",
   streaming: {
     allows: portableOnly,
     open({ inputs: { candidate, reference }, params }) {
@@ -105,8 +141,11 @@ const bitErrorRate = defineReport({
     const { inputs, params } = context, kernels = await dataPlane(context);
     const candidate = bitsOf(inputs.candidate, kernels);
     const reference = bitsOf(inputs.reference, kernels);
-    const { counter, report } = comparison(inputs.candidate.metadata, candidate.length, reference.length, params);
-    counter.add(kernels.differingBits(candidate, reference));
+    const { counter, report, more } = comparison(inputs.candidate.metadata, candidate.length, reference.length, params);
+    const differing = kernels.differingBits(candidate, reference);
+    const weighted = weightedReport(errorRateNames(params.label, ...BER), differing, inputs.candidate, more);
+    if (weighted !== null) return weighted;
+    counter.add(differing);
     return report();
   },
 });
@@ -125,13 +164,15 @@ function comparison(
   const what = "the rate is that of the shorter stream";
   const { facts, metadata: found } = comparedLengths(candidateLength, referenceLength, allowed, what);
   const counter = rateCounter(metadata, "bit", candidateLength);
+  const compared = { ...facts, compare_bit_count: Math.min(candidateLength, referenceLength) };
   return {
     counter,
+    more: { label, facts: compared, metadata: found },
     report() {
       const counts = counter.counts(), warnings = [...found.warnings ?? [], ...invertedBits(counts).warnings ?? []];
-      return errorRateReport(errorRateNames(label, "ber", "error_count", "compare_bit_count"), counts, {
+      return errorRateReport(errorRateNames(label, ...BER), counts, {
         label,
-        facts: { ...facts, compare_bit_count: Math.min(candidateLength, referenceLength) },
+        facts: compared,
         metadata: warnings.length === 0 ? {} : { warnings },
       });
     },
@@ -155,6 +196,7 @@ const blockErrorRate = defineReport({
     data_plane_backend: dataPlaneParameter(),
   }),
   nativeKernels: true,
+  importance: "metric",
   async run(context) {
     const { inputs, params } = context, kernels = await dataPlane(context);
     const candidate = bitsOf(inputs.candidate, kernels);
@@ -167,12 +209,9 @@ const blockErrorRate = defineReport({
     );
     const failed = kernels.failedBlocks(candidate, reference, params.block_size);
     const names = errorRateNames(params.label, "bler", "block_error_count", "block_count");
-    const counts = rateCounts(failed, inputs.candidate.metadata, "packet");
-    return errorRateReport(names, counts, {
-      label: params.label,
-      facts: { ...facts, block_size: params.block_size },
-      metadata,
-    });
+    const more = { label: params.label, facts: { ...facts, block_size: params.block_size }, metadata };
+    return weightedReport(names, failed, inputs.candidate, more) ??
+      errorRateReport(names, rateCounts(failed, inputs.candidate.metadata, "packet"), more);
   },
 });
 

@@ -11,9 +11,21 @@
  *     y = h·x + n        x̂ = y/h        variance N0/|h|²
  *
  * Draws: noise, one complex value per symbol.
+ *
+ * importance_scale s draws the noise of awgn with s times its standard deviation, and stores the weights that make rates unbiased
+ * (lib/contract/importance.ts). The noise variance in metadata and metrics stays N0.
  */
 import { checkResourceElements, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
-import { defineOperation, type InputArtifact, type JsonObject, type ParameterProblem, SvcError, z } from "../api.ts";
+import {
+  defineOperation,
+  float,
+  type InputArtifact,
+  type JsonObject,
+  type ParameterProblem,
+  SvcError,
+  z,
+} from "../api.ts";
+import { importanceWeights, SAMPLING, scalesNoise, WEIGHTS } from "../../lib/contract/importance.ts";
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import type { Generator } from "../../lib/numeric/random/random.ts";
 import { oneTap } from "./_ofdm.ts";
@@ -92,6 +104,12 @@ export default defineOperation({
       .describe("profile of TR 38.901, 7.7.2 for ofdm_tdl and 7.7.1 for ofdm_cdl"),
     delay_spread_ns: z.number().nonnegative().default(CHANNEL_DEFAULTS.delay_spread_ns)
       .describe("root mean square delay spread in ns, of ofdm_tdl and ofdm_cdl"),
+    importance_scale: z.number().min(1).max(100).optional()
+      .describe("factor of the standard deviation of the noise of awgn for importance sampling; default 1, without"),
+    importance_block_symbols: z.int().min(1).max(64).optional()
+      .describe(
+        "symbols that share a weight of importance sampling: 1 (default) without a code, else those of a code word",
+      ),
     normalize_channel: z.boolean().default(CHANNEL_DEFAULTS.normalize_channel)
       .describe("scale the power-delay profile to mean power 1"),
   }),
@@ -123,6 +141,13 @@ export default defineOperation({
         hint: "An explicit state needs channel ofdm_tdl and wireless_backend phylib or auto",
       });
     }
+    if (scalesNoise(params) && params.channel !== "awgn") {
+      problems.push({
+        message: `Cannot scale the noise of ${params.channel}: importance sampling is for awgn`,
+        place: ["importance_scale"],
+        hint: "Set channel to awgn, or importance_scale to 1",
+      });
+    }
     return problems;
   },
   nativeKernels: (params) => params.channel === "awgn",
@@ -138,7 +163,7 @@ export default defineOperation({
   },
   twin: true,
   streaming: {
-    allows: (params) => params.channel === "awgn" && portableOnly(params),
+    allows: (params) => params.channel === "awgn" && portableOnly(params) && !scalesNoise(params),
     open({ inputs: { symbols: { metadata, length } }, params, generator, backend }) {
       checkBackend(params.channel, backend);
       const settings: PresetSettings = presetSettings(params, 1), { noiseVariance } = settings;
@@ -170,26 +195,61 @@ export default defineOperation({
     }
     const received = inputs.channel_state
       ? transmitExplicit(symbols, inputs.channel_state, settings, generator)
-      : transmit(symbols, settings, generator, await dataPlane(context));
+      : transmit(symbols, scaledNoise(params, settings), generator, await dataPlane(context));
 
     const { noise_variance: _noise, channel_gain: _gain, ...companions } = companionsOf(inputs.symbols);
     if (received.effectiveVariance) companions.noise_variance = ndarray("float32", received.effectiveVariance);
     if (received.gains) companions.channel_gain = ndarray("complex64", received.gains);
+    const sampling = weigh(params, symbols, received, settings);
+    if (sampling !== null) companions[WEIGHTS] = ndarray("float64", sampling.weights);
     const motion = inputs.channel_state ? "sum_of_sinusoids" : "block_static";
     if (inputs.channel_state) {
       const { symbols: ofdmSymbols, subcarriers } = ofdmStateOf(inputs.channel_state);
       settings.ofdm = { ...settings.ofdm, symbols: ofdmSymbols, subcarriers };
     }
     const record = {
-      ...channelRecord(params, backend, received.noiseVariance, motion),
+      ...channelRecord(params, backend, sampling === null ? received.noiseVariance : settings.noiseVariance, motion),
       ...fadingUnit(metadata, symbols.length / 2, settings),
+      ...sampling?.record,
     };
     return {
       outputs: { rx_symbols: symbolsArtifact(received.symbols, travel(metadata, record), companions) },
-      metrics: noiseMetrics(params, received.noiseVariance),
+      metrics: noiseMetrics(params, sampling === null ? received.noiseVariance : settings.noiseVariance),
     };
   },
 });
+
+/** Settings whose noise has the variance that is drawn: N0·scale². */
+function scaledNoise({ importance_scale: scale = 1 }: Sampling, settings: PresetSettings): PresetSettings {
+  return scale === 1 ? settings : { ...settings, noiseVariance: settings.noiseVariance * scale ** 2 };
+}
+
+/** The weights of received symbols whose noise was scaled, with their record; null without scaling. */
+function weigh(
+  { importance_scale: scale = 1, importance_block_symbols: size = 1 }: Sampling,
+  sent: Float32Array,
+  { symbols: received }: Received,
+  { noiseVariance: variance }: PresetSettings,
+): { weights: Float64Array; record: JsonObject } | null {
+  if (scale === 1) return null;
+  if (sent.length / 2 % size !== 0) {
+    throw new SvcError(
+      "importance_block_mismatch",
+      `Cannot cut ${sent.length / 2} symbols into blocks of ${size} symbols`,
+      {
+        hint: "Set importance_block_symbols to the symbols of a code word",
+      },
+    );
+  }
+  const noise = Float64Array.from(received, (value, i) => value - sent[i]);
+  const weights = importanceWeights(noise, { variance, scale, symbols: size });
+  return { weights, record: { [SAMPLING]: { scale: float(scale), units: weights.length, symbols: size } } };
+}
+
+interface Sampling {
+  importance_scale?: number;
+  importance_block_symbols?: number;
+}
 
 /** Symbols with pilots lie on grids of their own size. */
 function checkGrid(metadata: JsonObject, { ofdm: { subcarriers, symbols } }: PresetSettings): void {

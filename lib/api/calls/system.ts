@@ -137,6 +137,22 @@ export const system = {
     },
   }),
 
+  /**
+   * The installation, its checks, the last failed run and the last trace of a defect as Markdown text for a report of a problem,
+   * without private paths and names.
+   */
+  problemReport: call("Describe the installation and the last failure, without private paths", {
+    async run({ workspace }): Promise<{ text: string; status: Diagnosis["status"] }> {
+      const [{ diagnose }, { probeLauncher }, { problemReport }] = await Promise.all([
+        import("../../run/doctor.ts"),
+        import("../../adapter/sandbox.ts"),
+        import("../../run/problem_report.ts"),
+      ]);
+      const diagnosis = await diagnose(workspace, probeLauncher);
+      return { text: await problemReport(workspace, diagnosis), status: diagnosis.status };
+    },
+  }),
+
   /** Writes a project to start from. @throws SvcError `usage_invalid` where one of the files is there */
   init: call("Create a project: example recipes, a benchmark pack and schemas for editors", {
     fields: { folder: z.string().optional() },

@@ -1,9 +1,10 @@
 /** `svc init`, `svc schema`, `svc doctor`, `svc index` and `svc completion`: the program itself and its machine. */
-import { SvcError } from "../../contract/error.ts";
+import { writeNewFile } from "../../artifact/write_file.ts";
+import { messageOf, SvcError } from "../../contract/error.ts";
 import { prettyJson } from "../../contract/json.ts";
 import { type SchemaName, SCHEMAS, system } from "../../api/calls/system.ts";
 import { commandsOf, type Faces } from "../call_commands.ts";
-import { command, type CommandSpec } from "../command.ts";
+import { command, type CommandSpec, text } from "../command.ts";
 import { fetchProgress } from "../fetch_progress.ts";
 import { EXIT } from "../problem.ts";
 import { formatBytes } from "../table.ts";
@@ -45,8 +46,19 @@ const faces: Faces<Pick<typeof system, "init" | "doctor" | "rebuildIndex">> = {
     },
   },
   doctor: {
-    examples: ["svc doctor", "svc doctor --json"],
+    options: {
+      report: text("--report <file>", "also write one file for a report of a problem, without private paths"),
+    },
+    examples: ["svc doctor", "svc doctor --json", "svc doctor --report problem.md"],
     json: (report) => report,
+    async call({ svc, options: { report }, context }, perform) {
+      const diagnosis = await perform();
+      if (report !== undefined) {
+        writeReport(String(report), (await svc.system.problemReport()).text);
+        context.note(`Wrote ${report}: read it, say what you did, and send it`);
+      }
+      return diagnosis;
+    },
     show({ checks }, { context }) {
       const width = Math.max(...checks.map(({ id }) => id.length));
       return checks.flatMap(({ id, status, detail, hint }) => [
@@ -65,6 +77,18 @@ const faces: Faces<Pick<typeof system, "init" | "doctor" | "rebuildIndex">> = {
     },
   },
 };
+
+/** Writes a new file. @throws SvcError `usage_invalid` where there is one, `file_write_failed` */
+function writeReport(path: string, report: string): void {
+  try {
+    writeNewFile(path, new TextEncoder().encode(report));
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "EEXIST") {
+      throw new SvcError("usage_invalid", `Cannot write ${path}: the file exists`, { hint: "Choose another name" });
+    }
+    throw new SvcError("file_write_failed", `Cannot write ${path}: ${messageOf(error)}`, { cause: error });
+  }
+}
 
 const { init, doctor, rebuildIndex } = system;
 

@@ -4,11 +4,13 @@
  *     root_mean_square     sqrt(Σa / Σb)          a: squared errors, b: their number
  *     ratio_of_sums        Σa / Σb                a: error energy, b: reference energy
  *     ratio_of_sums_db     10·log10(Σa / Σb)
+ *     weighted_rate        Σa / Σb                a: events times weights of importance sampling, b: trials
  *
  * Sums of several runs are added, and root and logarithm are taken last. With R = Σa/Σb over U units:
  *
  *     interval of ln R     ln R ± t(U-1)·sqrt(U/(U-1)·Σ(a_u - R·b_u)²)/Σa
  *
+ * (of a weighted rate with (Σa)²/Σa² - 1 degrees of freedom, for few events carry most of the weight),
  * and its ends go through the same function. On the logarithm the interval stays positive, and a mean square of few examples,
  * which is skewed to the right, is nearer to symmetric.
  *
@@ -17,7 +19,7 @@
 import { sum } from "./statistics.ts";
 import { studentQuantile } from "./student_t.ts";
 
-export type PooledReduction = "root_mean_square" | "ratio_of_sums" | "ratio_of_sums_db";
+export type PooledReduction = "root_mean_square" | "ratio_of_sums" | "ratio_of_sums_db" | "weighted_rate";
 
 /** Sums over units, which pool by addition. */
 export interface RatioSums {
@@ -84,17 +86,25 @@ export function pooledSums(a: RatioSums, b: RatioSums): RatioSums {
 /** The value of a ratio. */
 export function reduced(ratio: number, reduction: PooledReduction): number {
   if (reduction === "root_mean_square") return Math.sqrt(ratio);
-  return reduction === "ratio_of_sums" ? ratio : 10 * Math.log10(ratio);
+  return reduction === "ratio_of_sums_db" ? 10 * Math.log10(ratio) : ratio;
 }
 
 /** The slope of {@link reduced}. */
 export function slope(ratio: number, reduction: PooledReduction): number {
   if (reduction === "root_mean_square") return 1 / (2 * Math.sqrt(ratio));
-  return reduction === "ratio_of_sums" ? 1 : 10 / (Math.LN10 * ratio);
+  return reduction === "ratio_of_sums_db" ? 10 / (Math.LN10 * ratio) : 1;
 }
 
-/** The value of a metric, or null without a denominator, or where the logarithm of zero would be taken. */
+/** The effective number of events of a weighted rate: so many events of equal weight have the same relative error. */
+export const effectiveEvents = ({ numerator, numerator_squared }: RatioSums): number =>
+  numerator > 0 ? numerator ** 2 / numerator_squared : 0;
+
+/**
+ * The value of a metric, or null without a denominator, where the logarithm of zero would be taken, and for a weighted rate
+ * without an event.
+ */
 export function pooledValue({ reduction, sums: { numerator, denominator } }: PooledMetric): number | null {
+  if (reduction === "weighted_rate" && numerator === 0) return null;
   const value = denominator > 0 ? reduced(numerator / denominator, reduction) : NaN;
   return Number.isFinite(value) ? value : null;
 }
@@ -114,10 +124,12 @@ export function pooledEstimate(
   const spread = sums.numerator_squared - 2 * ratio * sums.numerator_denominator +
     ratio * ratio * sums.denominator_squared;
   const error = Math.sqrt(Math.max(0, spread) * units / (units - 1)) / numerator;
-  const reach = studentQuantile(0.5 + confidence / 2, units - 1) * error;
+  const isRate = metric.reduction === "weighted_rate";
+  const freedom = isRate ? Math.max(1, effectiveEvents(sums) - 1) : units - 1;
+  const reach = studentQuantile(0.5 + confidence / 2, freedom) * error, high = ratio * Math.exp(reach);
   return {
     mean,
     low: reduced(ratio * Math.exp(-reach), reduction),
-    high: reduced(ratio * Math.exp(reach), reduction),
+    high: reduced(isRate ? Math.min(1, high) : high, reduction),
   };
 }

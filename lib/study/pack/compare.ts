@@ -119,8 +119,6 @@ export function pairsNeeded(comparisons: number, level: number): number {
   return Math.floor(Math.log2(2 * comparisons / level)) + 1;
 }
 
-type ComparedMetric = Pick<PackMetric, "id" | "direction">;
-
 /** Differences of a pair in one metric. */
 interface Differences {
   byReplicate: number[];
@@ -135,7 +133,7 @@ interface Differences {
  */
 export class Comparisons {
   readonly #baselines: readonly string[];
-  readonly #metrics: readonly ComparedMetric[];
+  readonly #metrics: readonly PackMetric[];
   readonly #level: number;
   readonly #places = new Map<string, Place>();
   #pairs: { candidate: Place; baseline: Place; differences: Differences[] }[] = [];
@@ -148,7 +146,7 @@ export class Comparisons {
    * @param baselines recipe ids, baseline ids or method ids
    * @param confidence two-sided, inside 0 … 1; its complement is the level of the corrected tests
    */
-  constructor(baselines: readonly string[], metrics: readonly ComparedMetric[], confidence: Measure) {
+  constructor(baselines: readonly string[], metrics: readonly PackMetric[], confidence: Measure) {
     this.#baselines = baselines;
     this.#metrics = metrics;
     this.#level = toNumber(confidence);

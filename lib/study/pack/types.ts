@@ -225,10 +225,13 @@ const aggregateRow = z.object({
   ci_low: measure.nullable(),
   ci_high: measure.nullable(),
   /**
-   * `log_t` is a t interval on the logarithm of a mean square or of another ratio of sums; `cluster_t` and `cluster_exact` are
+   * `log_t` is a t interval on the logarithm of a mean square or of another ratio of sums, `weighted_t` on that of a rate of
+   * importance sampling; `cluster_t` and `cluster_exact` are
    * those of clustered rates in schema versions 1 and 2. A rate without counts has `none`.
    */
-  ci_method: text as unknown as z.ZodType<RateMethod | "student_t" | "log_t" | "none" | "cluster_t" | "cluster_exact">,
+  ci_method: text as unknown as z.ZodType<
+    RateMethod | "student_t" | "log_t" | "weighted_t" | "none" | "cluster_t" | "cluster_exact"
+  >,
   confidence_level: measure,
   /** Of a rate, summed over the replicates; of a success rate, events are failures. */
   events: count.optional(),
@@ -372,12 +375,7 @@ const ledgerFields = {
     recipes: z.array(z.object({ id: name, recipe_sha256: sha256.nullable() })),
     methods: sha256,
   }),
-  attempt_resumed: z.object({
-    reused_rows: count,
-    repaired_bytes: count,
-    /** The number of replicates from here on, where it is smaller than before. */
-    replicates: z.int().min(1).max(MOST_REPLICATES).optional(),
-  }),
+  attempt_resumed: z.object({ reused_rows: count, repaired_bytes: count }),
   row_started: z.object({ recipe_id: name, replicate, run_id: runId }),
   row_completed: z.object({ row: resultRow }),
   recipe_stopped: z.object({ recipe_id: name, stop_reason: stopReason, replicates: count }),

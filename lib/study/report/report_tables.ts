@@ -120,6 +120,7 @@ const METHODS: Readonly<Record<AggregateRow["ci_method"], string>> = {
   student_t: "Student t",
   none: "–",
   log_t: "Student t of the logarithm",
+  weighted_t: "importance weights, Student t of the logarithm",
 };
 
 function comparisons(result: BenchmarkResult, form: NumberForm): ReportTable {

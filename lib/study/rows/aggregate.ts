@@ -5,7 +5,7 @@
  * interval over the replicates; without counts it has no interval. A rate without any event is an upper bound, never 0. Results of schema versions 1 and 2 have
  * a second row with Student's interval.
  *
- * A root mean square, and an NMSE, gets one row, which pools the sums of all replicates (`lib/numeric/scores/pooled_ratio.ts`): the
+ * A root mean square, an NMSE, and a rate of importance sampling, gets one row, which pools the sums of all replicates (`lib/numeric/scores/pooled_ratio.ts`): the
  * root, or the logarithm, is taken last.
  */
 import { failedUnits } from "../../contract/metric_metadata.ts";
@@ -95,7 +95,8 @@ export function aggregate(
       if (value !== null) {
         const { mean, low, high } = value;
         const ends = { mean: float(mean), ci_low: measure(low), ci_high: measure(high) };
-        return [{ ...common, ...ends, ci_method: "log_t", ...sumsRow(sums!, tally.n), ...none }];
+        const ci_method = sums!.reduction === "weighted_rate" ? "weighted_t" : "log_t";
+        return [{ ...common, ...ends, ci_method, ...sumsRow(sums!, tally.n), ...none }];
       }
       const student: AggregateRow = {
         ...common,

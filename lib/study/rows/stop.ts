@@ -2,14 +2,14 @@
  * Decides whether a recipe has enough replicates. The decision depends only on its completed rows, in the order of the
  * replicates, so an interrupted benchmark decides like an uninterrupted one.
  *
- * Errors are counted as failed units. Stopping at N of them is inverse sampling: the estimate is biased upwards by about 1/N
+ * Errors are counted as failed units, those of importance sampling by their effective number. Stopping at N of them is inverse sampling: the estimate is biased upwards by about 1/N
  * of itself, which at 100 failures is a tenth of the interval's width.
  *
  * Source: Haldane, "On a method of estimating frequencies", Biometrika 33, 1945.
  */
 import { toNumber } from "../../contract/value.ts";
 import { normalQuantile } from "../../numeric/linalg/error_function.ts";
-import { pooledEstimate } from "../../numeric/scores/pooled_ratio.ts";
+import { effectiveEvents, pooledEstimate } from "../../numeric/scores/pooled_ratio.ts";
 import { type RateCounts, rateEstimate, standardErrorOf } from "../../numeric/scores/rate_interval.ts";
 import type { Tally } from "./tally.ts";
 import type { Replication, StopReason } from "../pack/types.ts";
@@ -26,7 +26,9 @@ export function stopReason(tally: Tally | null, made: number, replication: Repli
   const { until_errors, until_halfwidth, max_bits, replicates, min_replicates } = replication;
   if (tally !== null && made >= min_replicates) {
     const pooled = tally.rateOfAll;
-    if (until_errors !== null && pooled !== null && pooled.unit_failures >= until_errors) return "errors";
+    const sums = tally.pooled?.reduction === "weighted_rate" ? tally.pooled.sums : null;
+    const errors = pooled?.unit_failures ?? (sums === null ? null : effectiveEvents(sums));
+    if (until_errors !== null && errors !== null && errors >= until_errors) return "errors";
     if (until_halfwidth !== null && !tally.isDependent) {
       const confidence = toNumber(replication.confidence_level);
       const half = pooled === null
@@ -34,7 +36,8 @@ export function stopReason(tally: Tally | null, made: number, replication: Repli
         : rateHalfwidth(pooled, confidence, toNumber(until_halfwidth));
       if (half !== null && half <= toNumber(until_halfwidth)) return "halfwidth";
     }
-    if (max_bits !== null && pooled !== null && pooled.trials >= max_bits) return "max_bits";
+    const trials = pooled?.trials ?? sums?.denominator ?? null;
+    if (max_bits !== null && trials !== null && trials >= max_bits) return "max_bits";
   }
   return made >= replicates ? "replicates" : null;
 }

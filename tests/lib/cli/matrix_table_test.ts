@@ -19,7 +19,6 @@ function row(
     run_id: `run_${index}`,
     status: "completed",
     reused: false,
-    replaced: [],
     metrics,
     metric_metadata: Object.fromEntries(
       Object.entries(metrics).flatMap((
