@@ -43,6 +43,15 @@ export const LINT = z.boolean().default(true).describe("lint the recipes before 
 export const DROP = texts("steps whose artifacts are deleted", "steps");
 export const DRY_RUN = flag("report what would be done, and change nothing");
 
+/** The reference of differences. */
+export const BASELINE = text(
+  "series to subtract in a figure of differences: method id, label, or a value that only it has (default: that of the pack)",
+  "series",
+);
+
+/** The metric of a heat map. */
+export const VALUE = text("metric of the cells of a heat map over the dimensions --x and --y", "id");
+
 /** Names and units in a figure. */
 export const NAMES = {
   label: values("name of a series in place of its own, by method id or label", "series=text"),

@@ -9,6 +9,9 @@ export interface Position {
   title: string;
 }
 
+/** Labels of named places: those of negative numbers have the sign of other numbers. */
+export const SIGNED = "replace(datum.label, regexp('^-'), '−')";
+
 /** Number of decades above which only every second, third, … decade is labelled. */
 const LABELLED_DECADES = 8;
 

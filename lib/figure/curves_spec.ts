@@ -1,6 +1,6 @@
 /** Line figures with intervals: error rates, quality, rate and distortion, distribution functions. */
 import { decadesOf, position } from "./axis.ts";
-import { type LegendEntry, legendLayout, legendView, signMark, SIGNS } from "./legend.ts";
+import { type LegendEntry, legendLayout, legendView, signMark, SIGNS, signsOf } from "./legend.ts";
 import { type FigureStyle, seriesLooks, theoryWidth } from "./style.ts";
 import type { CurveFigure, FigureAxis, FigurePoint, FigureSpec } from "./types.ts";
 
@@ -25,6 +25,7 @@ function shownHeights(figure: CurveFigure): number[] {
   const seen = figure.series.filter(({ hidden }) => hidden !== true);
   const drawn = seen.filter(({ kind, whole }) => kind !== "theory" || whole === true);
   const points = (drawn.length > 0 ? drawn : seen).flatMap(({ points }) => points);
+  const guides = (figure.guides ?? []).filter(({ axis, whole }) => axis === "y" && whole === true).map(({ at }) => at);
   const values = points.flatMap(({ y, high, low, bound }) => {
     // The arrow of a bound needs space below it.
     if (bound !== undefined) return figure.y.scale === "log" ? [bound, bound / 3] : [bound];
@@ -32,7 +33,10 @@ function shownHeights(figure: CurveFigure): number[] {
     // An interval close to 0 would add arbitrarily many decades to a logarithmic axis.
     return figure.y.scale === "log" ? [y, high ?? y] : [y, low ?? y, high ?? y];
   });
-  return figure.y.scale === "log" ? values.filter((value) => value > 0) : values;
+  if (figure.y.scale === "log") return values.filter((value) => value > 0);
+  // Space on both sides of a reference.
+  const margin = 0.05 * (Math.max(...values, ...guides) - Math.min(...values, ...guides));
+  return [...values, ...guides.flatMap((at) => [at - margin, at + margin])];
 }
 
 function dataOf(figure: CurveFigure, floor: number): Datum[] {
@@ -98,7 +102,11 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
   // Points beyond the ends of a chosen axis are not drawn.
   const [inside] = insideOf(figure, data);
   const thin = style.line_width * 0.55;
+  const references = (figure.guides ?? []).filter(({ whole }) => whole === true);
   const layers: (FigureSpec | false)[] = [
+    ...guideLayers({ ...figure, guides: references }, style, encoding).filter(({ mark }) =>
+      (mark as FigureSpec).type === "rule"
+    ),
     figure.step && measuredData.some(({ low }) => low !== null) && {
       transform: [{ filter: "datum.kind !== 'theory' && datum.low !== null" }],
       mark: { type: "area", interpolate: "step-after", opacity: 0.13, clip: true },
@@ -152,7 +160,8 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
     },
     ...signLayers(figure, style, data, { encoding, color, along }),
   ];
-  layers.push(...guideLayers(figure, style, encoding));
+  const guides = (figure.guides ?? []).filter(({ whole }) => whole !== true);
+  layers.push(...guideLayers({ ...figure, guides }, style, encoding));
   const plot = {
     width: style.width,
     height: style.height,
@@ -160,7 +169,7 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
     layer: layers.filter((layer) => layer !== false),
   };
   if (style.legend === "none") return [plot];
-  return [plot, legendView(legendLayout(entriesOf(figure, measuredData), style, style.width), style, channels)];
+  return [plot, legendView(legendLayout(entriesOf(figure), style, style.width), style, channels)];
 }
 
 /** Layers of points without a value: bounds where no error was seen, and items that were lost. */
@@ -201,15 +210,17 @@ function signLayers(
   ];
 }
 
-function entriesOf({ series, front }: CurveFigure, measured: readonly Datum[]): LegendEntry[] {
-  const entries: LegendEntry[] = series.filter(({ hidden }) => hidden !== true)
-    .map(({ label, kind }) => ({ label, series: label, kind }));
-  const sign = (name: keyof typeof SIGNS, label: string) =>
-    entries.push({ label, series: null, kind: null, sign: name });
-  if (measured.some(({ bound }) => bound !== null)) sign("bound", "No error seen: bound");
-  if (measured.some(({ outage }) => outage !== null)) sign("outage", "Items lost (outage)");
-  if (front !== null) sign("front", "Pareto front (filled points)");
-  return entries;
+function entriesOf(figure: CurveFigure): LegendEntry[] {
+  const series = figure.series.filter(({ hidden }) => hidden !== true).map(({ label, kind, joined }): LegendEntry => ({
+    label,
+    series: label,
+    kind,
+    ...(kind !== "theory" && (joined === false || figure.joined === false) ? { line: false } : {}),
+  }));
+  return [
+    ...series,
+    ...signsOf(figure).map(([sign, label]): LegendEntry => ({ label, series: null, kind: null, sign })),
+  ];
 }
 
 /** A filter for the series without lines. */

@@ -1,13 +1,14 @@
 /** The numbers of a figure as a table, with all digits. */
 import { csvText } from "../contract/escape.ts";
 import { matrixCells, panelCells } from "./matrix_spec.ts";
-import type { Figure } from "./types.ts";
+import type { BoxFigure, Figure, HeatFigure } from "./types.ts";
 
 const field = (value: string | number | boolean | null | undefined) =>
   value === null || value === undefined ? "" : String(value);
 
-/** One line per point, bar or cell. */
+/** One line per point, bar, box or cell. */
 export function figureCsv(figure: Figure): string {
+  if (figure.form === "heat" || figure.form === "boxes") return csvText(cellLines(figure));
   if (figure.form === "matrix" && figure.panels !== undefined) {
     const cells = panelCells(figure).map((cell) =>
       [cell.row, cell.column, cell.truth, cell.predicted, cell.count, cell.share].map(field)
@@ -40,4 +41,23 @@ export function figureCsv(figure: Figure): string {
     )
   );
   return csvText([["series", "kind", "x", "y", "low", "high", "upper_bound", "outage", "pareto_front", "n"], ...rows]);
+}
+
+/** The cells of a heat map or the boxes of a figure as lines of texts, the names of the columns first. */
+export function cellLines(figure: HeatFigure | BoxFigure): string[][] {
+  if (figure.form === "heat") {
+    const { columns, rows, cells } = figure;
+    return [
+      ["x", "y", "value", "low", "high", "upper_bound", "n"],
+      ...cells.map(({ column, row, value, low, high, bound, n }) =>
+        [columns[column], rows[row], value, low, high, bound, n].map(field)
+      ),
+    ];
+  }
+  return [
+    ["series", "x", "n", "whisker_low", "quartile_1", "median", "quartile_3", "whisker_high", "outliers"],
+    ...figure.boxes.map(({ series, place, n, low, q1, median, q3, high, outliers }) =>
+      [series, place, n, low, q1, median, q3, high, outliers.join(" ")].map(field)
+    ),
+  ];
 }

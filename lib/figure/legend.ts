@@ -4,7 +4,7 @@
  */
 import { type FigureStyle, theoryWidth } from "./style.ts";
 import { textWidth } from "./text_width.ts";
-import type { FigureSpec } from "./types.ts";
+import type { CurveFigure, FigureSpec } from "./types.ts";
 
 export interface LegendEntry {
   label: string;
@@ -13,6 +13,8 @@ export interface LegendEntry {
   kind: "measured" | "baseline" | "theory" | null;
   /** Shape of a sign, see `SIGNS`. */
   sign?: keyof typeof SIGNS;
+  /** False for a series of markers alone. */
+  line?: boolean;
 }
 
 /** Signs besides the markers of series, as paths in the square from -1 to 1. */
@@ -23,7 +25,22 @@ export const SIGNS = {
   outage: "M-0.8,-0.8L0.8,0.8M-0.8,0.8L0.8,-0.8",
   /** The line through the non-dominated points. */
   front: "M-3,0L3,0",
+  /** The line of a reference. */
+  guide: "M-3,0L3,0",
 } as const;
+
+/** The signs that a figure shows, with their meaning. */
+export function signsOf({ series, front, guides = [] }: CurveFigure): [sign: keyof typeof SIGNS, label: string][] {
+  const points = series.filter(({ hidden, kind }) => hidden !== true && kind !== "theory").flatMap(({ points }) =>
+    points
+  );
+  const signs: [keyof typeof SIGNS, string][] = guides.filter(({ whole }) => whole === true)
+    .map(({ label }) => ["guide", label]);
+  if (points.some(({ bound }) => bound !== undefined)) signs.push(["bound", "No error seen: bound"]);
+  if (points.some(({ outage = 0 }) => outage > 0)) signs.push(["outage", "Items lost (outage)"]);
+  if (front !== null) signs.push(["front", "Pareto front (filled points)"]);
+  return signs;
+}
 
 /** Positions of entries and their space: one column on the right, or rows below the plot. */
 export function legendLayout(entries: readonly LegendEntry[], style: FigureStyle, plotWidth: number) {
@@ -79,7 +96,7 @@ export function legendView(
     data: { values: layout.places },
     layer: [
       ...[["===", theoryWidth(style)], ["!==", style.line_width]].map(([equal, strokeWidth]) => ({
-        transform: [{ filter: `datum.series !== null && datum.kind ${equal} 'theory'` }],
+        transform: [{ filter: `datum.series !== null && datum.line !== false && datum.kind ${equal} 'theory'` }],
         mark: { type: "rule", strokeWidth },
         encoding: { x: pixel("start"), x2: { field: "end" }, y: pixel("y"), color, strokeDash },
       })),
@@ -109,7 +126,8 @@ export function signMark(name: keyof typeof SIGNS, path: string, style: FigureSt
     filled: false,
     opacity: 1,
     size: style.marker_size * (name === "bound" ? 3 : 1.6),
-    strokeWidth: name === "front" ? style.line_width * 2.6 : style.line_width * 0.8,
-    stroke: name === "front" ? style.grid : style.ink,
+    strokeWidth: style.line_width * ({ front: 2.6, guide: 0.7, bound: 0.8, outage: 0.8 })[name],
+    stroke: name === "front" ? style.grid : name === "guide" ? style.muted : style.ink,
+    ...(name === "guide" ? { strokeDash: [3, 3] } : {}),
   };
 }

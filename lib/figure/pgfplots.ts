@@ -1,10 +1,21 @@
 /**
- * Curves and bars as pgfplots: `\input` of the file draws the figure with the fonts of the document. It needs
- * \usepackage{pgfplots} and \pgfplotsset{compat=1.18}.
+ * Curves, bars, boxes and heat maps as pgfplots: `\input` of the file draws the figure with the fonts of the document. It
+ * needs \usepackage{pgfplots} and \pgfplotsset{compat=1.18}; boxes also need \usepgfplotslibrary{statistics}.
  */
 import { escapeLatex, latexComment } from "../contract/escape.ts";
+import { heatDomain, logTicks, shownValue } from "./heat_spec.ts";
+import { numberText } from "./number_text.ts";
 import { type FigureStyle, seriesLooks, STYLES } from "./style.ts";
-import type { BarFigure, CurveFigure, Figure, FigureAxis, FigurePoint, FigureSeries } from "./types.ts";
+import type {
+  BarFigure,
+  BoxFigure,
+  CurveFigure,
+  Figure,
+  FigureAxis,
+  FigurePoint,
+  FigureSeries,
+  HeatFigure,
+} from "./types.ts";
 
 /** Names of markers in pgfplots. */
 const MARKS: Record<string, string> = {
@@ -22,6 +33,8 @@ const MARKS: Record<string, string> = {
  */
 export function pgfplots(figure: Figure, style?: FigureStyle): string | null {
   if (figure.form === "curves") return curves(figure, style);
+  if (figure.form === "heat") return heat(figure, style);
+  if (figure.form === "boxes") return boxes(figure, style);
   return figure.form === "bars" ? bars(figure, style) : null;
 }
 
@@ -51,6 +64,9 @@ const picture = (options: readonly (string | null)[], body: readonly string[], s
     "",
   ].join("\n");
 
+const definitions = (colors: readonly string[]) =>
+  [...new Set(colors)].map((color) => `\\definecolor{${colourName(color)}}{HTML}{${color.slice(1).toUpperCase()}}`);
+
 const colourName = (color: string) => `svc${color.slice(1).toUpperCase()}`;
 
 function curves(
@@ -61,9 +77,7 @@ function curves(
   const seen = series.map((one, at) => ({ one, look: looks[at] })).filter(({ one }) => one.hidden !== true);
   const ends = ({ domain }: FigureAxis, name: string) =>
     domain === null ? null : `${name}min=${domain[0]}, ${name}max=${domain[1]}`;
-  const colours = [...new Set(seen.map(({ look }) => look.color))].map((color) =>
-    `\\definecolor{${colourName(color)}}{HTML}{${color.slice(1).toUpperCase()}}`
-  );
+  const colours = definitions(seen.map(({ look }) => look.color));
   const body = seen.flatMap(({ one, look: { color, dash, marker } }) => {
     const bare = marker === null || step || markers === false;
     const lined = one.kind === "theory" || (joined !== false && one.joined !== false);
@@ -85,13 +99,14 @@ function curves(
       ...bounds(one, color),
     ];
   });
-  const lines = guides.map(({ axis, at, label }) =>
+  const lines = guides.flatMap(({ axis, at, label, whole }) => [
+    ...(whole === true ? [`\\addlegendimage{gray, dashed}`, `\\addlegendentry{${escapeLatex(label)}}`] : []),
     `\\draw[gray, dashed] (${
       axis === "x" ? `axis cs:${at},\\pgfkeysvalueof{/pgfplots/ymin}` : `axis cs:\\pgfkeysvalueof{/pgfplots/xmin},${at}`
     }) -- (${
       axis === "x" ? `axis cs:${at},\\pgfkeysvalueof{/pgfplots/ymax}` : `axis cs:\\pgfkeysvalueof{/pgfplots/xmax},${at}`
-    }); ${latexComment(label)}`
-  );
+    }); ${latexComment(label)}`,
+  ]);
   const options = [
     `xlabel=${titled(x)}`,
     `ylabel=${titled(y)}`,
@@ -99,6 +114,7 @@ function curves(
     y.scale === "log" ? "ymode=log" : null,
     ends(x, "x"),
     ends(y, "y"),
+    ...guides.filter(({ whole }) => whole === true).map(({ at }) => `extra y ticks={${at}}, extra y tick labels={}`),
     "grid=major",
     "legend cell align=left",
     ...layout(style),
@@ -143,5 +159,101 @@ function bars({ value, bars, source }: BarFigure, style: FigureStyle | undefined
       "};",
     ],
     source,
+  );
+}
+
+/** So many columns have space for a number in each cell. */
+const NUMBERED_COLUMNS = 8;
+
+function heat(figure: HeatFigure, style: FigureStyle | undefined): string {
+  const { x, y, value, columns, rows, cells, source } = figure, log = value.scale === "log";
+  const [low, high] = heatDomain(figure), along = (number: number) => log ? Math.log10(number) : number;
+  const places = new Map(cells.map((cell) => [`${cell.column},${cell.row}`, cell]));
+  const bottom = style?.legend === "bottom", tick = bottom ? "x" : "y";
+  const ticks = log
+    ? `, ${tick}tick={${logTicks(low, high).map(along).join(",")}}, ` +
+      `${tick}ticklabel={$10^{\\pgfmathprintnumber{\\tick}}$}`
+    : "";
+  const named = (axis: "x" | "y", names: readonly string[]) => {
+    const every = Math.ceil(names.length / 12),
+      shown = names.flatMap((name, at) => at % every === 0 ? [{ name, at }] : []);
+    return `${axis}tick={${shown.map(({ at }) => at).join(",")}}, ` +
+      `${axis}ticklabels={${shown.map(({ name }) => `{${escapeLatex(name.replace(/^-/, "−"))}}`).join(",")}}`;
+  };
+  return picture(
+    [
+      `xlabel=${titled(x)}`,
+      `ylabel=${titled(y)}`,
+      "colormap={svcheat}{indices of colormap={\\pgfplotscolormaplastindexof{viridis},...,0 of viridis}}",
+      bottom ? "colorbar horizontal" : "colorbar",
+      `colorbar style={${tick}label=${titled(value)}${bottom ? ", at={(0,-0.35)}, anchor=north west" : ""}${ticks}}`,
+      `point meta min=${along(low)}, point meta max=${along(high)}`,
+      `xmin=-0.5, xmax=${columns.length - 0.5}, ymin=-0.5, ymax=${rows.length - 0.5}`,
+      named("x", columns),
+      named("y", rows),
+      "tick style={draw=none}",
+      ...size(style),
+    ],
+    [
+      `\\addplot[matrix plot*, mesh/cols=${columns.length}, point meta=explicit, unbounded coords=jump] coordinates {`,
+      ...rows.map((_, row) =>
+        columns.map((_, column) => {
+          const cell = places.get(`${column},${row}`), shown = cell === undefined ? null : shownValue(cell);
+          return `  (${column},${row}) [${shown === null ? "nan" : along(shown)}]`;
+        }).join("")
+      ),
+      "};",
+      ...cells.filter(({ bound }) => columns.length <= NUMBERED_COLUMNS || bound !== undefined).flatMap((cell) => {
+        const shown = shownValue(cell);
+        if (shown === null) return [];
+        const light = (along(shown) - along(low)) / (along(high) - along(low)) > 0.45;
+        const bound = cell.bound === undefined ? "" : "$\\le$ ";
+        return [
+          `\\node[font=\\${columns.length > NUMBERED_COLUMNS ? "tiny" : "scriptsize"}, inner sep=0pt, text=${
+            light ? "white" : "black"
+          }] at (axis cs:${cell.column},${cell.row}) ` +
+          `{${bound}${columns.length > NUMBERED_COLUMNS ? "" : numberText(shown, "latex", 2)}};`,
+        ];
+      }),
+    ],
+    source,
+  );
+}
+
+function boxes({ x, value, series, places, boxes, source }: BoxFigure, style: FigureStyle | undefined): string {
+  const looks = seriesLooks(series.map(({ kind }) => kind), style ?? STYLES.paper), lying = x === null;
+  const labels = series.map(({ label }) => label), width = 0.8 / series.length;
+  const colours = definitions(looks.map(({ color }) => color));
+  const body = boxes.map(({ series: name, place, low, q1, median, q3, high, outliers }) => {
+    const at = labels.indexOf(name), across = places.indexOf(place);
+    // The first row is the upper one.
+    const position = lying ? labels.length - at : across + 1 + (at - (labels.length - 1) / 2) * width;
+    const color = colourName(looks[at].color);
+    const prepared = [
+      `lower whisker=${low}, lower quartile=${q1}, median=${median}, upper quartile=${q3}, upper whisker=${high}`,
+      `draw position=${position}, box extend=${lying ? 0.6 : width * 0.8}`,
+    ].join(", ");
+    const points = outliers.map((one) => `${one}\\\\`).join(" ");
+    return `\\addplot[${color}, fill=${color}!25, mark=o, mark size=1.2pt, boxplot prepared={${prepared}}] ` +
+      (points === "" ? "coordinates {};" : `table[row sep=\\\\, y index=0] {${points}};`);
+  });
+  const legend = lying ? [] : labels.flatMap((label, at) => [
+    `\\addlegendimage{area legend, draw=${colourName(looks[at].color)}, fill=${colourName(looks[at].color)}!25}`,
+    `\\addlegendentry{${escapeLatex(label)}}`,
+  ]);
+  const names = lying ? labels.toReversed() : places.map((place) => place.replace(/^-/, "−"));
+  const [category, measure] = lying ? ["y", "x"] : ["x", "y"];
+  const options = [
+    `boxplot/draw direction=${measure}`,
+    x === null ? null : `xlabel=${titled(x)}`,
+    `${measure}label=${titled(value)}`,
+    `${category}tick={${names.map((_, at) => at + 1).join(",")}}`,
+    `${category}ticklabels={${names.map((name) => `{${escapeLatex(name)}}`).join(",")}}`,
+    `${category}min=0.4, ${category}max=${names.length + 0.6}`,
+    `${measure}majorgrids`,
+    ...(lying ? size(style) : ["legend cell align=left", ...layout(style)]),
+  ];
+  return ["% Needs \\usepgfplotslibrary{statistics}", ...colours, picture(options, [...legend, ...body], source)].join(
+    "\n",
   );
 }

@@ -1,6 +1,8 @@
 /** From a figure and a style to a Vega-Lite specification. */
 import { barsViews } from "./bars_spec.ts";
+import { boxesViews } from "./boxes_spec.ts";
 import { curvesViews } from "./curves_spec.ts";
+import { heatViews } from "./heat_spec.ts";
 import { levelsViews } from "./levels_spec.ts";
 import { matrixViews } from "./matrix_spec.ts";
 import type { FigureStyle } from "./style.ts";
@@ -60,6 +62,8 @@ function configOf(style: FigureStyle): FigureSpec {
 function viewsOf(figure: Figure, style: FigureStyle): FigureSpec[] {
   if (figure.form === "curves") return curvesViews(figure, style);
   if (figure.form === "levels") return levelsViews(figure, style);
+  if (figure.form === "heat") return heatViews(figure, style);
+  if (figure.form === "boxes") return boxesViews(figure, style);
   return figure.form === "bars" ? barsViews(figure, style) : matrixViews(figure, style);
 }
 

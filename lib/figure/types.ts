@@ -12,6 +12,9 @@ export const FIGURE_TYPES = [
   "channel-uses",
   "confusion-matrix",
   "cdf",
+  "box",
+  "difference",
+  "heat-map",
 ] as const;
 export type FigureType = typeof FIGURE_TYPES[number];
 
@@ -86,6 +89,8 @@ export interface FigureGuide {
   axis: "x" | "y";
   at: number;
   label: string;
+  /** Whether the axis extends to show it; it is then named in the legend and lies behind the series. */
+  whole?: boolean;
 }
 
 interface FigureBase {
@@ -147,7 +152,56 @@ export interface MatrixFigure extends FigureBase {
   cells?: "counts" | "rows" | "columns";
 }
 
-export type Figure = CurveFigure | BarFigure | LevelFigure | MatrixFigure;
+/** A value for each pair of places along two dimensions. */
+export interface HeatFigure extends FigureBase {
+  form: "heat";
+  x: FigureAxis;
+  y: FigureAxis;
+  value: FigureAxis;
+  /** Places along x, and along y from below. */
+  columns: string[];
+  rows: string[];
+  /** Indices of the place; a pair without a cell was not measured. */
+  cells: {
+    column: number;
+    row: number;
+    value: number | null;
+    low: number | null;
+    high: number | null;
+    /** Upper bound of a rate without an observed event. */
+    bound?: number;
+    n?: number;
+  }[];
+}
+
+/** A summary of values by the rule of Tukey, see `boxes_spec.ts`. */
+export interface FigureBox {
+  series: string;
+  /** Place along x; empty where the figure has none. */
+  place: string;
+  n: number;
+  /** Ends of the whiskers. */
+  low: number;
+  q1: number;
+  median: number;
+  q3: number;
+  high: number;
+  /** Values beyond the whiskers, ascending. */
+  outliers: number[];
+}
+
+/** Box plots of values, one per series or one per series and place. */
+export interface BoxFigure extends FigureBase {
+  form: "boxes";
+  /** Null for one box per series. */
+  x: FigureAxis | null;
+  value: FigureAxis;
+  series: { label: string; kind: "measured" | "baseline" }[];
+  places: string[];
+  boxes: FigureBox[];
+}
+
+export type Figure = CurveFigure | BarFigure | LevelFigure | MatrixFigure | HeatFigure | BoxFigure;
 
 /** A Vega-Lite specification, plain JSON. */
 export type FigureSpec = { [key: string]: unknown };

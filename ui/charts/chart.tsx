@@ -133,7 +133,7 @@ function Head({ figure, shown, style, csv, children }: {
     ["PNG", async () => savePng(await svg(), name)],
     ["CSV", () => saveText(csv(), `${name}.csv`, "text/csv")],
   ];
-  if (figure.form === "curves" || figure.form === "bars") {
+  if (figure.form !== "levels" && figure.form !== "matrix") {
     files.push(["pgfplots", () => saveText(pgfplots(shown)!, `${name}.tex`, "application/x-tex")]);
   }
   return (
@@ -334,7 +334,7 @@ function legendWidth(figure: Figure): number {
     : figure.form === "levels"
     ? [figure.floor.label, figure.amount.label, figure.level?.label ?? ""]
     : [];
-  if (labels.length === 0) return figure.form === "matrix" ? LEGEND_SAMPLE * 2 : 0;
+  if (labels.length === 0) return figure.form === "matrix" || figure.form === "heat" ? LEGEND_SAMPLE * 2 : 0;
   const widest = Math.max(...labels.map((label) => textWidth(label, 13)));
   return Math.min(LEGEND_MOST, widest + LEGEND_VALUE + LEGEND_SAMPLE);
 }

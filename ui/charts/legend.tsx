@@ -1,5 +1,5 @@
 /** The legend of a figure: a click hides a series, a double click hides all others. */
-import { SIGNS } from "../../lib/figure/legend.ts";
+import { SIGNS, signsOf } from "../../lib/figure/legend.ts";
 import { estimateText, numberText } from "../../lib/figure/number_text.ts";
 import { type FigureStyle, type SeriesLook, seriesLooks, theoryWidth } from "../../lib/figure/style.ts";
 import type { CurveFigure, FigurePoint } from "../../lib/figure/types.ts";
@@ -31,11 +31,7 @@ const MARKERS: Record<string, string> = {
 export function Legend({ figure, style, place, onToggle, onIsolate }: Props) {
   const { series } = figure;
   const looks = seriesLooks(series.map(({ kind }) => kind), style), plain = figure.step || figure.markers === false;
-  const points = series.filter(({ hidden }) => hidden !== true).flatMap(({ points }) => points);
-  const signs: [keyof typeof SIGNS, string][] = [];
-  if (points.some(({ bound }) => bound !== undefined)) signs.push(["bound", "No error seen: bound"]);
-  if (points.some(({ outage }) => (outage ?? 0) > 0)) signs.push(["outage", "Items lost (outage)"]);
-  if (figure.front !== null) signs.push(["front", "Pareto front (filled points)"]);
+  const signs = signsOf(figure);
   return (
     <div class="chart-legend" role="group" aria-label="Series">
       <p class="small muted chart-place">
@@ -62,7 +58,7 @@ export function Legend({ figure, style, place, onToggle, onIsolate }: Props) {
                 style={style}
                 theory={one.kind === "theory"}
                 plain={plain}
-                joined={figure.joined !== false || one.kind === "theory"}
+                joined={one.kind === "theory" || (figure.joined !== false && one.joined !== false)}
               />
               <span class="chart-label">{one.label}</span>
             </button>
@@ -81,10 +77,11 @@ export function Legend({ figure, style, place, onToggle, onIsolate }: Props) {
             >
               <path
                 d={SIGNS[sign]}
-                transform={sign === "front" ? "scale(4)" : "scale(5)"}
+                transform={sign === "front" || sign === "guide" ? "scale(4)" : "scale(5)"}
                 fill="none"
                 stroke={sign === "front" ? style.grid : style.ink}
                 stroke-width={sign === "front" ? 1.2 : 0.3}
+                stroke-dasharray={sign === "guide" ? "1 1" : undefined}
               />
             </svg>
             {text}

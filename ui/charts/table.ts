@@ -1,6 +1,9 @@
 /** Figures as tables and as a sentence: the drawn data, for readers who cannot see it or need the digits. */
 import type { Figure } from "../../lib/figure/types.ts";
 import { matrixCells } from "../../lib/figure/matrix_spec.ts";
+import { upperFirst } from "../../lib/contract/sentence.ts";
+import { cellLines } from "../../lib/figure/figure_csv.ts";
+import { heatDomain } from "../../lib/figure/heat_spec.ts";
 import { numberText } from "../../lib/figure/number_text.ts";
 
 export interface FigureTable {
@@ -43,6 +46,10 @@ export function figureTable(figure: Figure): FigureTable {
       ]),
     };
   }
+  if (figure.form === "heat" || figure.form === "boxes") {
+    const [columns, ...rows] = cellLines(figure);
+    return { columns: columns.map((name) => upperFirst(name.replaceAll("_", " "))), rows };
+  }
   const series = figure.series.filter(({ kind, hidden }) => kind !== "theory" && hidden !== true);
   const intervals = series.some(({ points }) => points.some(({ low, bound }) => low !== null || bound !== undefined));
   return {
@@ -78,6 +85,18 @@ export function figureSentence(figure: Figure): string {
     const dry = powers.filter((power) => power === 0).length;
     const without = dry === 0 ? "" : `, ${dry} of them without any`;
     return `A power of ${numberText(total, "unicode")} over ${powers.length} channels${without}.`;
+  }
+  if (figure.form === "heat") {
+    const { x, y, value, columns, rows, cells } = figure, [low, high] = heatDomain(figure);
+    return `${cells.length} cells, ${columns.length} by ${rows.length}: ${value.title} within ${
+      numberText(low, "unicode")
+    } to ${numberText(high, "unicode")} over ${x.title} and ${y.title}.`;
+  }
+  if (figure.form === "boxes") {
+    const { boxes, value } = figure, medians = boxes.map(({ median }) => median);
+    return `${boxes.length} boxes: medians of ${value.title} from ${numberText(least(medians), "unicode")} to ${
+      numberText(most(medians), "unicode")
+    }.`;
   }
   const seen = figure.series.filter(({ hidden }) => hidden !== true);
   const drawn = seen.filter(({ kind }) => kind !== "theory"), theory = seen.length - drawn.length;

@@ -21,7 +21,21 @@ import type { BenchmarkVerification } from "../../study/verify.ts";
 import { call, type Camel, camelKeys, type Cancellable } from "../call.ts";
 import type { SessionCore } from "../core.ts";
 import { documentOf, OBJECT } from "../documents.ts";
-import { DROP, FILES, flag, IGNORE_ESTIMATE, LINT, NAMES, oneOf, text, texts, WHERE, WORKERS } from "../fields.ts";
+import {
+  BASELINE,
+  DROP,
+  FILES,
+  flag,
+  IGNORE_ESTIMATE,
+  LINT,
+  NAMES,
+  oneOf,
+  text,
+  texts,
+  VALUE,
+  WHERE,
+  WORKERS,
+} from "../fields.ts";
 
 /** A pack, or recipe files that make one. */
 export type PackSource = string | readonly string[];
@@ -72,7 +86,9 @@ const PLOT = {
   group: text("group curves by method, recipe, role or metric:<id> (default: method)", "by"),
   method_order: texts("order of the series", "names"),
   recipes: texts("only these recipes"),
-  where: WHERE.describe("only recipes with this value of a metric or coordinate"),
+  where: WHERE.describe("only recipes with this value of a metric or coordinate, or with method=<id>"),
+  value: VALUE,
+  baseline: BASELINE,
   bound: text("metric drawn as a dashed line, a bound of the metric along y", "id"),
   ...NAMES,
   intervals: z.enum(INTERVALS_OVER).default("replicates").describe(

@@ -24,6 +24,7 @@ import type { RunsTable } from "../../study/report/runs_table.ts";
 import { call, type Cancellable } from "../call.ts";
 import type { SessionCore } from "../core.ts";
 import {
+  BASELINE,
   DRY_RUN,
   FILES,
   flag,
@@ -36,6 +37,7 @@ import {
   RUN,
   text,
   texts,
+  VALUE,
   WHERE,
   WORKERS,
 } from "../fields.ts";
@@ -69,6 +71,8 @@ const PLOT = {
   x: text("dimension, step.parameter or metric along x (default: an Es/N0, else the first dimension)", "id"),
   y: text("metric along y", "id"),
   group: text("group curves by method, recipe or metric:<id> (default: method)", "by"),
+  value: VALUE,
+  baseline: BASELINE,
   bound: text("metric drawn as a dashed line, a bound of the metric along y", "id"),
   ...NAMES,
   where: WHERE,

@@ -119,6 +119,8 @@ export function pairsNeeded(comparisons: number, level: number): number {
   return Math.floor(Math.log2(2 * comparisons / level)) + 1;
 }
 
+type ComparedMetric = Pick<PackMetric, "id" | "direction">;
+
 /** Differences of a pair in one metric. */
 interface Differences {
   byReplicate: number[];
@@ -133,7 +135,7 @@ interface Differences {
  */
 export class Comparisons {
   readonly #baselines: readonly string[];
-  readonly #metrics: readonly PackMetric[];
+  readonly #metrics: readonly ComparedMetric[];
   readonly #level: number;
   readonly #places = new Map<string, Place>();
   #pairs: { candidate: Place; baseline: Place; differences: Differences[] }[] = [];
@@ -146,7 +148,7 @@ export class Comparisons {
    * @param baselines recipe ids, baseline ids or method ids
    * @param confidence two-sided, inside 0 … 1; its complement is the level of the corrected tests
    */
-  constructor(baselines: readonly string[], metrics: readonly PackMetric[], confidence: Measure) {
+  constructor(baselines: readonly string[], metrics: readonly ComparedMetric[], confidence: Measure) {
     this.#baselines = baselines;
     this.#metrics = metrics;
     this.#level = toNumber(confidence);

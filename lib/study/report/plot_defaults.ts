@@ -18,6 +18,9 @@ const Y: Record<FigureType, readonly (string | RegExp)[]> = {
   "channel-uses": ["channel.channel_use_count", "channel.uses_per_pixel", /channel_uses?|resource_element_count$/],
   "confusion-matrix": [],
   cdf: [/./],
+  box: [/./],
+  difference: [/./],
+  "heat-map": [/./],
 };
 
 const RATES = [
@@ -72,6 +75,14 @@ export function numericCoordinates(result: BenchmarkResult): string[] {
   );
 }
 
+/** The metric that a figure shows: as requested, that of the pack, or by default. @throws SvcError `usage_invalid` */
+export function metricAxis(result: BenchmarkResult, type: FigureType, asked: string | undefined): string {
+  return axesOf(result, type, asked === undefined ? { x: "" } : { x: "", y: asked }).y;
+}
+
+/** Whether the figure needs no place along x. */
+const WITHOUT_X: ReadonlySet<FigureType> = new Set(["cdf", "box", "channel-uses", "heat-map"]);
+
 /** The axes of a figure, as requested or by default. @throws SvcError `usage_invalid` with the available choices */
 export function axesOf(
   result: BenchmarkResult,
@@ -85,17 +96,19 @@ export function axesOf(
   const wish = (axis: "x" | "y") => asked[axis] ?? (typeof own[axis] === "string" ? own[axis] : undefined);
   const y = wish("y") ?? first(Y[type], metrics);
   const x = wish("x") ??
-    (type === "rate-distortion"
+    (type === "box"
+      ? null
+      : type === "rate-distortion"
       ? first(RATES, metrics)
       : first(COORDINATES, [...metrics, ...coordinates]) ?? coordinates[0] ?? null);
   if (y === null) throw nothingToShow(type, "y", metrics);
-  if (x === null && type !== "cdf" && type !== "channel-uses") {
+  if (x === null && !WITHOUT_X.has(type)) {
     throw nothingToShow(type, "x", [...metrics, ...coordinates]);
   }
   for (const [name, id, there] of [["y", y, metrics], ["x", x, [...metrics, ...coordinates]]] as const) {
     // Metrics of single steps can be requested by their full name.
     const known = id === null || there.includes(id) || result.recipes.some(({ metrics }) => Object.hasOwn(metrics, id));
-    if (known || (type === "cdf" && name === "x")) continue;
+    if (known || (name === "x" && (type === "cdf" || type === "heat-map"))) continue;
     const near = nearestName(id, there);
     throw new SvcError("usage_invalid", `Cannot plot ${id} as ${name}: no completed row has it`, {
       hint: id === "channel.ebn0_db"

@@ -36,8 +36,8 @@ export interface PlotFiles extends PlotOutcome {
 }
 
 /** Name of the files of a plot: type, axes, and the style unless it is the default. */
-function nameOf({ plot, y }: PlotOutcome, style: FigureStyle): string {
-  return [plot, ...(y === "" ? [] : [y]), ...(style.name === "svc" ? [] : [style.name])].join("_")
+function nameOf({ plot, y, value = y }: PlotOutcome, style: FigureStyle): string {
+  return [plot, ...(value === "" ? [] : [value]), ...(style.name === "svc" ? [] : [style.name])].join("_")
     .replace(/[^A-Za-z0-9._-]/g, "-");
 }
 
@@ -90,7 +90,7 @@ const WRITERS: Readonly<Record<FigureFormat, Writer>> = {
   pgf(_svg, style, figure) {
     const text = pgfplots(figure, style);
     if (text !== null) return text;
-    throw new SvcError("usage_invalid", "Cannot write this figure as pgf: pgfplots draws curves and bars", {
+    throw new SvcError("usage_invalid", "Cannot write this figure as pgf: pgfplots draws no confusion matrix", {
       hint: "Use --format pdf",
     });
   },
@@ -105,7 +105,7 @@ function bindingOf(
   sha256: string,
   request: PlotRequest,
   style: FigureStyle,
-  { plot, x, y, group, bound, figure }: PlotOutcome,
+  { plot, x, y, value, group, bound, figure }: PlotOutcome,
   files: PlotFiles["files"],
 ): JsonObject {
   const drawn = figure.form === "curves" ? figure.series : [];
@@ -118,11 +118,13 @@ function bindingOf(
     plot,
     x: x || null,
     y: y || null,
+    ...(value === undefined ? {} : { value }),
     group,
     method_order: [...(request.methodOrder ?? [])],
     recipes: request.recipes === undefined ? null : [...request.recipes],
     where: Object.fromEntries(Object.entries(request.where ?? {}).map(([id, value]) => [id, String(value)])),
     bound: bound || null,
+    ...(plot === "difference" ? { baseline: request.baseline ?? null } : {}),
     ...(request.intervals === "items" ? { intervals: "items" } : {}),
     ...named("label", request.label),
     ...named("units", request.units),

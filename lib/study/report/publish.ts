@@ -35,14 +35,15 @@ function inlineSvg(svg: string, prefix: string, className: string): string {
 
 /**
  * All figures that the result has data for, first that of its pack. A distribution over all points of a sweep has
- * little meaning: it is drawn on request, or if no other figure is possible.
+ * little meaning: it is drawn on request, or if no other figure is possible. Boxes, differences and
+ * heat maps are drawn on request.
  */
 export function figuresOf(result: BenchmarkResult, sha256: string, evidence?: RowEvidence): PlotOutcome[] {
   const outcomes: PlotOutcome[] = [];
   const wanted = benchmarkTypes(result);
   for (const plot of wanted) {
     try {
-      if (plot !== "cdf" || outcomes.length === 0 || plot === wanted[0]) {
+      if (!ON_REQUEST.has(plot) || plot === wanted[0] || plot === "cdf" && outcomes.length === 0) {
         outcomes.push(benchmarkFigure(result, sha256, { plot }, evidence));
       }
     } catch (error) {
@@ -52,6 +53,8 @@ export function figuresOf(result: BenchmarkResult, sha256: string, evidence?: Ro
   }
   return outcomes;
 }
+
+const ON_REQUEST: ReadonlySet<FigureType> = new Set(["cdf", "box", "difference", "heat-map"]);
 
 function benchmarkTypes({ benchmark }: BenchmarkResult): FigureType[] {
   const { default_plot: asked } = benchmark.metadata;

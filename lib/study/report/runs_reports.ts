@@ -41,7 +41,11 @@ export async function drawRuns(
   { name, ...options }: PlotOptions = {},
 ): Promise<DrawnRuns> {
   const finished = rows.filter(({ status }) => status === "completed");
-  const parameters = [request.x, ...Object.keys(request.where ?? {})].filter((id) => id !== undefined);
+  const parameters = [
+    request.x,
+    ...(request.plot === "heat-map" ? [request.y] : []),
+    ...Object.keys(request.where ?? {}),
+  ].filter((id) => id !== undefined);
   const { result, evidence, sha256 } = resultOfRuns(workspace, finished, { recipe, parameters, by: "point" });
   const runs = result.recipes.map(({ run_id }) => run_id!);
   const record = (binding: JsonObject): JsonObject => ({ ...binding, kind: "svc.runs_plot", benchmark: null, runs });

@@ -10,7 +10,7 @@ import { figureSpec } from "../../../lib/figure/spec.ts";
 import { darkened, seriesLooks, STYLES } from "../../../lib/figure/style.ts";
 import { styleOf } from "../../../lib/figure/style_file.ts";
 import { textWidth } from "../../../lib/figure/text_width.ts";
-import type { BarFigure, CurveFigure, FigureAxis, MatrixFigure } from "../../../lib/figure/types.ts";
+import type { BarFigure, CurveFigure, FigureAxis, HeatFigure, MatrixFigure } from "../../../lib/figure/types.ts";
 
 const SOURCE = { result_id: "r1", result_sha256: "0f".repeat(32) };
 
@@ -228,6 +228,48 @@ Deno.test("the Pareto front is what no other point beats", () => {
   assert.deepEqual(paretoFront(points, "higher_is_better", "higher_is_better"), [false, false, false, true, false]);
   assert.deepEqual(paretoFront(points, "lower_is_better", "lower_is_better"), [true, true, false, false, true]);
   assert.deepEqual(paretoFront([], "lower_is_better", "higher_is_better"), []);
+});
+
+Deno.test("a heat map of 32 by 32 cells has places that do not touch and signs of bounds; of few cells each has its number", () => {
+  const axis = (title: string, scale: "linear" | "log" = "linear"): FigureAxis => ({
+    title,
+    unit: "",
+    scale,
+    domain: null,
+  });
+  const map = (side: number): HeatFigure => ({
+    ...BARS,
+    type: "heat-map",
+    form: "heat",
+    x: axis("SNR"),
+    y: axis("Speed"),
+    value: axis("Error rate", "log"),
+    columns: Array.from({ length: side }, (_, i) => String(i * 100)),
+    rows: Array.from({ length: side }, (_, i) => String(i)),
+    cells: Array.from({ length: side * side }, (_, i) => ({
+      column: i % side,
+      row: Math.floor(i / side),
+      value: i === 0 ? null : 10 ** (-3 * i / side / side),
+      low: null,
+      high: null,
+      ...(i === 0 ? { bound: 1e-3 } : {}),
+    })),
+  });
+  type Place = { axis: { values: string[] } };
+  const drawn = (side: number) => {
+    const { data, layer } = figureSpec(map(side), STYLES.ieee) as unknown as {
+      data: { values: { text: string }[] };
+      layer: { encoding: { x: Place; y: Place } }[];
+    };
+    return { texts: data.values.map(({ text }) => text), ...layer[0].encoding };
+  };
+  const many = drawn(32), few = drawn(3);
+  assert.deepEqual(many.texts.filter((text) => text !== ""), ["≤"]);
+  const room = STYLES.ieee.width / many.x.axis.values.length;
+  assert.ok(many.x.axis.values.length >= 5 && textWidth("3100", STYLES.ieee.font_size) < room, `${room}`);
+  assert.ok(many.y.axis.values.length < 32);
+  assert.deepEqual([few.texts[0], few.texts[8]], ["≤ 0.001", "0.0022"]);
+  assert.equal(few.x.axis.values.length, 3);
 });
 
 Deno.test("series look the same whatever baselines and curves stand beside them", () => {

@@ -5,7 +5,7 @@ import { pgfplots } from "../../../lib/figure/pgfplots.ts";
 import { renderSvg } from "../../../lib/figure/render.ts";
 import { figureSpec } from "../../../lib/figure/spec.ts";
 import { type FigureStyle, STYLES } from "../../../lib/figure/style.ts";
-import type { BarFigure, CurveFigure, Figure, MatrixFigure } from "../../../lib/figure/types.ts";
+import type { BarFigure, BoxFigure, CurveFigure, Figure, HeatFigure, MatrixFigure } from "../../../lib/figure/types.ts";
 import { needs } from "../../support/needs.ts";
 
 const base = { title: "Error rate", subtitle: "one link", source: { result_id: "r1" } };
@@ -50,6 +50,36 @@ const MATRIX: MatrixFigure = {
   labels: ["cat", "dog"],
   counts: [[8, 2], [1, 9]],
 };
+const HEAT: HeatFigure = {
+  ...base,
+  type: "heat-map",
+  form: "heat",
+  x: { ...axis, title: "Es/N0", unit: "dB" },
+  y: { ...axis, title: "Speed", unit: "m/s" },
+  value: { ...axis, title: "Block error rate", scale: "log" },
+  columns: ["-2", "0"],
+  rows: ["1", "30"],
+  cells: [
+    { column: 0, row: 0, value: 0.1, low: null, high: null },
+    { column: 1, row: 0, value: null, low: null, high: null, bound: 1e-3 },
+    { column: 1, row: 1, value: 0.02, low: null, high: null },
+  ],
+};
+const BOXES: BoxFigure = {
+  ...base,
+  type: "box",
+  form: "boxes",
+  x: { ...axis, title: "Es/N0", unit: "dB" },
+  value: { ...axis, title: "PSNR", unit: "dB" },
+  series: [{ label: "plain", kind: "baseline" }, { label: "coded_2", kind: "measured" }],
+  places: ["-2"],
+  boxes: [
+    { series: "plain", place: "-2", n: 9, low: 1, q1: 3, median: 5, q3: 7, high: 8, outliers: [30, 31] },
+    { series: "coded_2", place: "-2", n: 4, low: 2, q1: 3, median: 4, q3: 7, high: 9, outliers: [] },
+  ],
+};
+const LYING: BoxFigure = { ...BOXES, x: null, places: [""], boxes: BOXES.boxes.map((box) => ({ ...box, place: "" })) };
+const FORMS = { bars: BARS, matrix: MATRIX, heat: HEAT, boxes: BOXES, lying: LYING };
 
 const pdfOf = async (figure: Figure, style: FigureStyle) =>
   await renderPdf(await renderSvg(figureSpec(figure, style), style));
@@ -124,9 +154,9 @@ Deno.test({
       for (const part of ["Block error rate", "Es/N0 (dB)", "α = ½, coded", "rate_1 & 50 %"]) {
         assert.ok(text.includes(part), text);
       }
-      for (const [name, figure] of Object.entries({ bars: BARS, matrix: MATRIX })) {
+      for (const [name, figure] of Object.entries(FORMS)) {
         const file = join(folder, `${name}.pdf`);
-        await Deno.writeFile(file, await pdfOf(figure, STYLES.svc));
+        await Deno.writeFile(file, await pdfOf(figure, STYLES.ieee));
         await printed("pdftoppm", ["-png", "-singlefile", file, join(folder, name)]);
         assert.ok((await Deno.stat(join(folder, `${name}.png`))).size > 1000, name);
       }
@@ -134,15 +164,20 @@ Deno.test({
 });
 
 Deno.test({
-  name: "LaTeX draws the pgfplots form of curves and bars",
+  name: "LaTeX draws the pgfplots form of every figure but a confusion matrix",
   ...needs("pdflatex with pgfplots (texlive-pictures)", await started("pdflatex", "--version")),
   fn: () =>
     inFolder(async (folder) => {
-      const inputs = [CURVES, BARS].map((figure) => pgfplots(figure, STYLES.ieee)!);
+      const guided: CurveFigure = { ...CURVES, guides: [{ axis: "y", at: 0.1, label: "plain & old", whole: true }] };
+      const inputs = [CURVES, guided, BARS, HEAT, BOXES, LYING].flatMap((figure) =>
+        [STYLES.ieee, STYLES.svc].map((style) => pgfplots(figure, style)!)
+      );
+      assert.equal(pgfplots(MATRIX), null);
       const text = [
         "\\documentclass{article}",
         "\\usepackage[utf8]{inputenc}",
         "\\usepackage{pgfplots}",
+        "\\usepgfplotslibrary{statistics}",
         "\\pgfplotsset{compat=1.18}",
         "\\begin{document}",
         ...inputs,

@@ -12,7 +12,7 @@ import { float, type JsonObject, toNumber } from "../../../lib/contract/value.ts
 import { figureCsv } from "../../../lib/figure/figure_csv.ts";
 import { figureSpec } from "../../../lib/figure/spec.ts";
 import { STYLES } from "../../../lib/figure/style.ts";
-import type { BarFigure, CurveFigure, MatrixFigure } from "../../../lib/figure/types.ts";
+import type { BarFigure, BoxFigure, CurveFigure, HeatFigure, MatrixFigure } from "../../../lib/figure/types.ts";
 import { bitErrorRateAwgn } from "../../../lib/numeric/link/theory.ts";
 import { errorRateResult, linkRecipe, LINKS, qualityResult, resultOf } from "./result_fixture.ts";
 
@@ -372,4 +372,99 @@ Deno.test("a plot is written in the wanted forms, each bound by its record", asy
   assert.ok(!("label" in record));
   const gif = plotFiles(ERRORS, SHA, {}, { format: ["gif" as "png"] });
   await assert.rejects(gif, { code: "usage_invalid", message: /gif/ });
+});
+
+/** Two methods over two places, with replicates that differ by known amounts. */
+const PAIRS = resultOf(
+  ["plain", "coded"].flatMap((method) =>
+    [0, 4].map((snr) => ({
+      id: `${method}_${snr}`,
+      label: `${method[0].toUpperCase()}${method.slice(1)} link, ${snr} dB`,
+      method,
+      role: method === "plain" ? "baseline" : "candidate",
+      selection: { snr_db: float(snr), repetition: method === "plain" ? 1 : 3 },
+      metrics: (replicate: number) => ({
+        "quality.psnr_db": float(20 + snr + replicate ** 2 + (method === "coded" ? 1 + replicate + snr / 4 : 0)),
+      }),
+    }))
+  ),
+  ["quality.psnr_db"],
+  3,
+);
+
+Deno.test("differences are those of pairs at one place, with the interval of the pairs", () => {
+  const request = { plot: "difference", x: "snr_db", y: "quality.psnr_db" } as const;
+  const figure = curves(PAIRS, request);
+  assert.deepEqual(labels(figure), ["Coded link"]);
+  assert.deepEqual(figure.guides, [{ axis: "y", at: 0, label: "Plain link", whole: true }]);
+  assert.equal(figure.y.title, "Difference in PSNR");
+  // Differences of 1, 2 and 3 dB, and 1 dB more at 4 dB: the spread of the replicates themselves cancels.
+  const reach = 4.302652729911275 / Math.sqrt(3);
+  figure.series[0].points.forEach(({ x, y, low, high, n }, i) => {
+    assert.deepEqual([x, n], [4 * i, 3]);
+    for (const [value, wanted] of [[y!, 2 + i], [low!, 2 + i - reach], [high!, 2 + i + reach]]) {
+      assert.ok(Math.abs(value - wanted) < 1e-9, `${value} for ${wanted}`);
+    }
+  });
+  assert.match(figure.subtitle, / · 95 % intervals over pairs of replicates · each minus Plain link$/);
+  for (const baseline of ["coded", "Coded link", "3", "repetition=3"]) {
+    const [{ label, points }] = curves(PAIRS, { ...request, baseline }).series;
+    assert.deepEqual([label, Math.round(points[0].y!)], ["Plain link", -2], baseline);
+  }
+});
+
+Deno.test("an unknown or ambiguous baseline is refused with the choices", () => {
+  const refused = (result: BenchmarkResult, request: PlotRequest, message: RegExp, hint: RegExp) =>
+    assert.throws(
+      () => curves(result, { plot: "difference", y: "quality.psnr_db", x: "snr_db", ...request }),
+      (error: { code?: string; message: string; hint?: string }) =>
+        error.code === "usage_invalid" && message.test(error.message) && hint.test(error.hint!),
+    );
+  refused(PAIRS, { baseline: "nothing" }, /no series has this name/, /one of: plain, coded$/);
+  refused(PAIRS, { where: { repetition: 3 } }, /differences of one series/, /--group/);
+  refused(QUALITY, { x: "channel.snr_db" }, /the pack names 2 series/, /jpeg_ldpc, jpeg_oracle/);
+});
+
+Deno.test("a heat map has a cell for each pair of places, and refuses two recipes in one", () => {
+  const request = { plot: "heat-map", value: "channel.ber", where: { method: "qpsk_awgn" } } as const;
+  const speeds = [30, 5];
+  const moved = (result: BenchmarkResult): BenchmarkResult => ({
+    ...result,
+    recipes: speeds.flatMap((speed) =>
+      result.recipes.map((row) => ({
+        ...row,
+        id: `${row.id}_${speed}`,
+        matrix_selection: { ...row.matrix_selection, speed },
+      }))
+    ),
+    aggregates: speeds.flatMap((speed) =>
+      result.aggregates.map((row) => ({ ...row, recipe_id: `${row.recipe_id}_${speed}` }))
+    ),
+  });
+  const result = moved(ERRORS), outcome = benchmarkFigure(result, SHA, request), figure = outcome.figure as HeatFigure;
+  assert.deepEqual([outcome.x, outcome.y, outcome.value], ["snr_db", "speed", "channel.ber"]);
+  assert.deepEqual([figure.columns, figure.rows], [["0", "2", "4", "6", "8", "10", "12"], ["5", "30"]]);
+  assert.deepEqual([figure.cells.length, figure.value.scale], [14, "log"]);
+  const silent = figure.cells.find(({ column, row }) => column === 6 && row === 0)!;
+  assert.deepEqual([silent.value, silent.bound], [null, 3 / 25_000]);
+  assert.equal(figureCsv(figure).split("\n").length, 1 + 14 + 1);
+  assert.throws(() => benchmarkFigure(result, SHA, { ...request, where: {} }), { message: /two recipes in one cell/ });
+  assert.throws(() => benchmarkFigure(ERRORS, SHA, request), { message: /two dimensions/ });
+  assert.throws(() => benchmarkFigure(result, SHA, { ...request, y: "nothing" }), { message: /over nothing/ });
+});
+
+Deno.test("boxes follow the rule of Tukey", () => {
+  const item = (value: number) => ({ id: "x", metrics: { "quality.psnr_db": float(value) } });
+  const report: JsonObject = { items: [1, 2, 3, 4, 5, 6, 7, 8, 30].map(item) };
+  const evidence = { recipe: () => null, reports: () => [report] };
+  const request = { plot: "box", y: "quality.psnr_db", recipes: ["deepjscc_0.5_10db"] } as const;
+  const one = { ...QUALITY, recipes: QUALITY.recipes.filter(({ replicate }) => replicate === 0) };
+  const figure = benchmarkFigure(one, SHA, request, evidence).figure as BoxFigure;
+  // Quartiles 3 and 7: the whisker reaches at most 13.
+  const box = { series: "deepjscc_0.5", place: "", n: 9, low: 1, q1: 3, median: 5, q3: 7, high: 8, outliers: [30] };
+  assert.deepEqual([figure.boxes, figure.x], [[box], null]);
+  assert.match(figure.subtitle, /of items · whiskers to the farthest value within 1\.5 interquartile ranges/);
+  assert.equal(figureCsv(figure).split("\n")[1], "deepjscc_0.5,,9,1,3,5,7,8,30");
+  const along = benchmarkFigure(one, SHA, { plot: "box", y: "quality.psnr_db", x: "snr_db" }, evidence).figure;
+  assert.deepEqual((along as BoxFigure).places, ["-2", "1", "4", "7", "10", "13", "16", "19"]);
 });

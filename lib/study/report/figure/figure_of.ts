@@ -13,8 +13,10 @@ import type { BenchmarkResult } from "../../pack/types.ts";
 import { channelUses } from "./channel_uses.ts";
 import { confusionFigure } from "./confusion.ts";
 import { curves } from "./curves.ts";
-import { distribution } from "./distribution.ts";
+import { difference } from "./difference.ts";
+import { boxPlots, distribution } from "./distribution.ts";
 import { chosenRecipes, groupsOf } from "./groups.ts";
+import { heatAxes, heatMap } from "./heat_map.ts";
 import { estimatesFor } from "./points.ts";
 import { rateDistortion } from "./rate_distortion.ts";
 import { type Draft, NO_EVIDENCE, type PlotOutcome, type PlotRequest, type RowEvidence } from "./types.ts";
@@ -27,6 +29,9 @@ const BUILDERS: Record<FigureType, (draft: Draft) => Figure> = {
   "channel-uses": channelUses,
   "confusion-matrix": confusionFigure,
   cdf: distribution,
+  box: boxPlots,
+  difference,
+  "heat-map": heatMap,
 };
 
 /**
@@ -43,12 +48,15 @@ export function benchmarkFigure(
   requireComplete(result);
   const plot = request.plot ?? defaultPlot(result);
   const matrix = plot === "confusion-matrix";
-  const { x, y } = matrix
+  const chosen = chosenRecipes(result, request), heat = plot === "heat-map";
+  const axes: { x: string; y: string; value?: string } = matrix
     ? { x: "", y: "" }
+    : heat
+    ? heatAxes(result, chosen, request)
     : axesOf(result, plot, plot === "cdf" ? { y: request.y ?? request.x } : request);
-  const along = matrix ? numericCoordinates(result)[0] ?? null : plot === "cdf" ? null : x;
+  const { x, y, value } = axes;
+  const along = matrix ? numericCoordinates(result)[0] ?? null : plot === "cdf" || plot === "box" || heat ? null : x;
   const group = request.group ?? "method";
-  const chosen = chosenRecipes(result, request);
   const groups = groupsOf(result, chosen, group, along, request);
   const bounded = plot === "error-rate" || plot === "graceful-degradation";
   const bound = bounded ? boundOf(result, plot, y, request.bound) : "";
@@ -59,25 +67,36 @@ export function benchmarkFigure(
   };
   const titled = matrix
     ? { title: "", subtitle: "" }
-    : titles(result, { ...request, plot, x, y }, new Set(chosen.map(({ id }) => id)));
+    : titles(result, { ...request, plot, x, y: value ?? y }, new Set(chosen.map(({ id }) => id)));
   const base = { type: plot, source, ...titled };
-  const figure = BUILDERS[plot]({ result, groups, base, request: { ...request, plot, x, y, bound }, evidence });
-  return { figure: withUnits(figure, request.units, { x, y }), plot, x, y, group, bound };
+  const figure = BUILDERS[plot]({ result, groups, base, request: { ...request, plot, ...axes, bound }, evidence });
+  return { figure: withUnits(figure, request.units, axes), plot, ...axes, group, bound };
 }
 
 /** The figure with units of the reader along its axes. @throws SvcError `usage_invalid` for what is along none */
-function withUnits(figure: Figure, units: PlotRequest["units"] = {}, { x, y }: { x: string; y: string }): Figure {
-  const axes = figure.form === "matrix" ? [] : figure.form === "bars" ? [y] : [x, y];
-  const unknown = Object.keys(units).filter((id) => !axes.includes(id));
+function withUnits(
+  figure: Figure,
+  units: PlotRequest["units"] = {},
+  { x, y, value = y }: { x: string; y: string; value?: string },
+): Figure {
+  const shown: Record<string, string> = figure.form === "matrix"
+    ? {}
+    : figure.form === "heat"
+    ? { x, y, value }
+    : "value" in figure
+    ? { ...("x" in figure && figure.x !== null ? { x } : {}), value }
+    : { x, y };
+  const ids = Object.values(shown), unknown = Object.keys(units).filter((id) => !ids.includes(id));
   if (unknown.length > 0) {
     throw new SvcError("usage_invalid", `Cannot give ${unknown.join(", ")} a unit: no axis shows it`, {
-      hint: axes.length === 0 ? "This figure has no axis with a unit" : `The axes show ${axes.join(" and ")}`,
+      hint: ids.length === 0 ? "This figure has no axis with a unit" : `The axes show ${ids.join(" and ")}`,
     });
   }
-  const named = (axis: FigureAxis, id: string) => ({ ...axis, unit: Object.hasOwn(units, id) ? units[id] : axis.unit });
-  if (figure.form === "matrix") return figure;
-  if (figure.form === "bars") return { ...figure, value: named(figure.value, y) };
-  return { ...figure, x: named(figure.x, x), y: named(figure.y, y) };
+  const changed = Object.entries(shown).filter(([, id]) => Object.hasOwn(units, id)).map(([name, id]) => [
+    name,
+    { ...(figure as unknown as Record<string, FigureAxis>)[name], unit: units[id] },
+  ]);
+  return { ...figure, ...Object.fromEntries(changed) };
 }
 
 /** @throws SvcError `benchmark_incomplete`: a figure of an incomplete result would look complete */
@@ -117,10 +136,14 @@ function titles(
   const band = `${
     numberText(toNumber(result.replication?.confidence_level ?? 0.95) * 100)
   } % Dvoretzky-Kiefer-Wolfowitz band`;
-  const text = plot === "cdf" ? band : intervalsText(result, y, drawn, estimatesFor({ intervals: over }));
+  const text = plot === "cdf"
+    ? band
+    : ["difference", "heat-map", "box"].includes(plot)
+    ? null
+    : intervalsText(result, y, drawn, estimatesFor({ intervals: over }));
   const intervals = text === null ? [] : [text];
   const { id, version, name: pack } = result.benchmark;
-  const title = plot === "cdf"
+  const title = plot === "cdf" || plot === "box"
     ? `Distribution of ${lowerFirst(name)}`
     : x === ""
     ? name

@@ -34,6 +34,7 @@ export function chosenRecipes(result: BenchmarkResult, { recipes: wanted, where 
 /** Whether a recipe has a value of a coordinate or a metric; numbers as texts count as numbers. */
 function matches(result: BenchmarkResult, recipe: ResultRow, id: string, value: string | number): boolean {
   const coordinate = recipe.matrix_selection?.[id];
+  if (id === "method" && coordinate === undefined) return groupLabel(result, recipe, "method") === String(value);
   if (coordinate !== undefined && !isNumber(coordinate)) return textOf(coordinate) === String(value);
   return value !== "" && placeOf(result, recipe, id) === Number(value);
 }
@@ -45,6 +46,15 @@ function textsOf(result: BenchmarkResult, recipes: readonly ResultRow[], id: str
     return value === undefined || isNumber(value) ? [] : [textOf(value)];
   });
   return texts.length > 0 ? [...new Set(texts)] : valuesOf(result, recipes, id).map(String);
+}
+
+/** The coordinates that all recipes have alike, as texts. */
+export function fixedValues(recipes: readonly ResultRow[]): Map<string, string> {
+  const names = new Set(recipes.flatMap(({ matrix_selection }) => Object.keys(matrix_selection ?? {})));
+  return new Map([...names].flatMap((name): [string, string][] => {
+    const texts = new Set(recipes.map(({ matrix_selection }) => textOf(matrix_selection?.[name] ?? null)));
+    return texts.size === 1 ? [[name, [...texts][0]]] : [];
+  }));
 }
 
 /** The distinct values of a coordinate or a metric, ascending. */

@@ -20,6 +20,10 @@ export interface PlotRequest {
   label?: Readonly<Record<string, string>>;
   /** Units of the axes in place of their own, by metric or coordinate. */
   units?: Readonly<Record<string, string>>;
+  /** Series whose values are subtracted in a figure of differences: a method id, a label or the value that only it has. */
+  baseline?: string;
+  /** Metric that colours the cells of a heat map. */
+  value?: string;
   /** Metric that bounds the one along y, drawn as theory; empty for none. */
   bound?: string;
   /** What intervals are over: replicates (the aggregates, the default), or items such as photographs. */
@@ -43,6 +47,8 @@ export interface PlotOutcome {
   x: string;
   y: string;
   group: string;
+  /** Metric of the cells of a heat map. */
+  value?: string;
   /** Empty for none. */
   bound: string;
 }
