@@ -1,6 +1,7 @@
 /** Line figures with intervals: error rates, quality, rate and distortion, distribution functions. */
 import { decadesOf, position } from "./axis.ts";
 import { type LegendEntry, legendLayout, legendView, signMark, SIGNS, signsOf } from "./legend.ts";
+import { hiddenPoints } from "./overlaps.ts";
 import { type FigureStyle, seriesLooks, theoryWidth } from "./style.ts";
 import type { CurveFigure, FigureAxis, FigurePoint, FigureSpec } from "./types.ts";
 
@@ -91,8 +92,11 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
     shape: scaled(looks.map(({ marker }) => !marked || marker === null ? "M0,0" : marker)),
   };
   const { color, strokeDash, shape } = channels;
+  const lost = figure.lost === true && data.some(({ outage }) => outage !== null);
+  // The plot below has the numbers and the title.
+  const upper = lost ? { ...x, title: null, axis: { ...x.axis, labels: false } } : x;
   const encoding = {
-    x: { field: "x", type: "quantitative", ...x },
+    x: { field: "x", type: "quantitative", ...upper },
     y: { field: "y", type: "quantitative", ...y },
   };
   // Layers that draw other fields share the y axis: only one of them may describe it.
@@ -147,6 +151,7 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
       },
       encoding: { ...encoding, color, strokeDash, detail },
     },
+    ...outlines(hiddenPoints(figure), style, { ...encoding, color, shape }),
     marked && {
       transform: [{ filter: `datum.kind !== 'theory' && datum.y !== null${inside}` }],
       mark: { type: "point", opacity: 1, size: style.marker_size, strokeWidth: thin * 1.4 },
@@ -162,15 +167,71 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
   ];
   const guides = (figure.guides ?? []).filter(({ whole }) => whole !== true);
   layers.push(...guideLayers({ ...figure, guides }, style, encoding));
-  const plot = {
+  const values = {
     width: style.width,
     height: style.height,
     data: { values: data },
     layer: layers.filter((layer) => layer !== false),
   };
+  const below = { x: { field: "x", type: "quantitative", ...x }, color, strokeDash, detail };
+  const plot = lost ? { vconcat: [values, lostView(figure, style, below, shape)], spacing: style.font_size } : values;
   if (style.legend === "none") return [plot];
   return [plot, legendView(legendLayout(entriesOf(figure), style, style.width), style, channels)];
 }
+
+/** The share of lost items along the same axis. */
+function lostView(
+  figure: CurveFigure,
+  style: FigureStyle,
+  { detail, strokeDash, ...encoding }: FigureSpec,
+  shape: FigureSpec,
+): FigureSpec {
+  const data = figure.series.filter(({ hidden }) => hidden !== true).flatMap(({ label, points }) =>
+    points.flatMap(({ x, outage }) => outage === undefined ? [] : [{ series: label, x, outage }])
+  );
+  const y = {
+    field: "outage",
+    type: "quantitative",
+    title: LOST_TITLE,
+    scale: { domain: [0, 1], nice: false },
+    axis: { values: [0, 0.5, 1] },
+  };
+  const points = { ...encoding, y };
+  const shares = figure.series.map((one) => ({
+    ...one,
+    points: one.points.map((point) => ({ ...point, y: point.outage ?? null })),
+  }));
+  const hidden = hiddenPoints({ ...figure, series: shares, y: { ...figure.y, scale: "linear" } });
+  return {
+    width: style.width,
+    height: Math.round(style.height * 0.3),
+    data: { values: data },
+    layer: [
+      {
+        mark: { type: "line", clip: true, strokeWidth: style.line_width },
+        encoding: { ...points, strokeDash, detail },
+      },
+      ...outlines(hidden.map(({ y, ...point }) => ({ ...point, outage: y })), style, { ...points, shape }),
+      {
+        mark: { type: "point", opacity: 1, size: style.marker_size, filled: true },
+        encoding: { ...points, shape },
+      },
+    ],
+  };
+}
+
+/** The layer of outlines around markers that hide others; none without any. */
+function outlines(points: readonly { side: number }[], style: FigureStyle, encoding: FigureSpec): FigureSpec[] {
+  if (points.length === 0) return [];
+  return [{
+    data: { values: points.map((point) => ({ ...point, area: style.marker_size * point.side ** 2 })) },
+    mark: { type: "point", filled: false, opacity: 1, strokeWidth: style.line_width * 0.77, clip: true },
+    encoding: { ...encoding, size: { field: "area", type: "quantitative", scale: null, legend: null } },
+  }];
+}
+
+/** Title of the axis of lost items. */
+export const LOST_TITLE = "Share lost";
 
 /** Layers of points without a value: bounds where no error was seen, and items that were lost. */
 function signLayers(

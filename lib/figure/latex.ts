@@ -11,6 +11,10 @@ export interface LatexTable {
   rows: readonly (readonly string[])[];
 }
 
+/** A text as LaTeX, with the ratios Es/N0 and Eb/N0 as formulas. */
+export const latexText = (text: string): string =>
+  escapeLatex(text).replace(/E([sb])\/N0/g, (_, what) => `$E_\\mathrm{${what}}/N_0$`);
+
 /** A table as a float. */
 export function latexTable({ caption, label, align, head, rows }: LatexTable): string {
   const line = (cells: readonly string[]) => `    ${cells.join(" & ")} \\\\\n`;

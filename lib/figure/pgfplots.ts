@@ -2,10 +2,13 @@
  * Curves, bars, boxes and heat maps as pgfplots: `\input` of the file draws the figure with the fonts of the document. It
  * needs \usepackage{pgfplots} and \pgfplotsset{compat=1.18}; boxes also need \usepgfplotslibrary{statistics}.
  */
-import { escapeLatex, latexComment } from "../contract/escape.ts";
+import { latexComment } from "../contract/escape.ts";
+import { LOST_TITLE } from "./curves_spec.ts";
+import { latexText } from "./latex.ts";
 import { heatDomain, logTicks, shownValue } from "./heat_spec.ts";
+import { hiddenPoints } from "./overlaps.ts";
 import { numberText } from "./number_text.ts";
-import { type FigureStyle, seriesLooks, STYLES } from "./style.ts";
+import { type FigureStyle, type SeriesLook, seriesLooks, STYLES } from "./style.ts";
 import type {
   BarFigure,
   BoxFigure,
@@ -26,6 +29,11 @@ const MARKS: Record<string, string> = {
   cross: "x",
   "triangle-right": "triangle*, mark options={rotate=-90}",
 };
+
+/** The same as outlines. */
+const HOLLOW: Record<string, string> = Object.fromEntries(
+  Object.entries(MARKS).map(([name, mark]) => [name, mark === "*" ? "o" : mark.replace("*", "")]),
+);
 
 /**
  * A figure as a tikzpicture, or null for a form that pgfplots does not draw from coordinates: a matrix, power levels.
@@ -49,9 +57,14 @@ function layout(style: FigureStyle | undefined): string[] {
 const size = (style: FigureStyle | undefined): string[] =>
   style?.unit === "pt" ? ["scale only axis", `width=${style.width}pt, height=${style.height}pt`] : [];
 
-const titled = ({ title, unit }: FigureAxis) => `{${escapeLatex(unit === "" ? title : `${title} (${unit})`)}}`;
+const titled = ({ title, unit }: FigureAxis) => `{${latexText(unit === "" ? title : `${title} (${unit})`)}}`;
 
-const picture = (options: readonly (string | null)[], body: readonly string[], source: Figure["source"]): string =>
+const picture = (
+  options: readonly (string | null)[],
+  body: readonly string[],
+  source: Figure["source"],
+  below: readonly string[] = [],
+): string =>
   [
     ...Object.entries(source).map(([key, value]) => latexComment(`${key}: ${value}`)),
     "\\begin{tikzpicture}",
@@ -60,6 +73,7 @@ const picture = (options: readonly (string | null)[], body: readonly string[], s
     "]",
     ...body,
     "\\end{axis}",
+    ...below,
     "\\end{tikzpicture}",
     "",
   ].join("\n");
@@ -69,10 +83,8 @@ const definitions = (colors: readonly string[]) =>
 
 const colourName = (color: string) => `svc${color.slice(1).toUpperCase()}`;
 
-function curves(
-  { x, y, series, step, markers, joined, guides = [], source }: CurveFigure,
-  style: FigureStyle | undefined,
-): string {
+function curves(figure: CurveFigure, style: FigureStyle | undefined): string {
+  const { x, y, series, step, markers, joined, guides = [], source } = figure;
   const looks = seriesLooks(series.map(({ kind }) => kind), style ?? STYLES.paper);
   const seen = series.map((one, at) => ({ one, look: looks[at] })).filter(({ one }) => one.hidden !== true);
   const ends = ({ domain }: FigureAxis, name: string) =>
@@ -86,29 +98,44 @@ function curves(
       lined ? null : "only marks",
       step && "const plot",
       bare ? "mark=none" : `mark=${MARKS[marker]}`,
-      dash[1] === 0
-        ? null
-        : `dash pattern=${dash.map((length, at) => `${at % 2 === 0 ? "on" : "off"} ${length}pt`).join(" ")}`,
+      ...dashed(dash),
       ...(one.points.some(({ low }) => low !== null) ? ["error bars/.cd, y dir=both, y explicit"] : []),
     ].filter(Boolean).join(", ");
     return [
       `\\addplot[${options}] coordinates {`,
       ...one.points.flatMap((point) => coordinate(point)),
       "};",
-      `\\addlegendentry{${escapeLatex(one.label)}}`,
+      `\\addlegendentry{${latexText(one.label)}}`,
       ...bounds(one, color),
     ];
   });
+  body.push(
+    ...hiddenPoints(figure).map(({ index, x, y, side }) => {
+      const { color, marker } = looks[index];
+      const options = [
+        colourName(color),
+        "only marks",
+        `mark=${HOLLOW[marker!]}`,
+        `mark size=${2 * side}pt`,
+        "forget plot",
+      ];
+      return `\\addplot[${options.join(", ")}] coordinates {(${x},${y})};`;
+    }),
+  );
+  if (body.some((line) => line.includes(BOUND))) {
+    body.push(`\\addlegendimage{only marks, ${BOUND}}`, "\\addlegendentry{No error seen: bound}");
+  }
   const lines = guides.flatMap(({ axis, at, label, whole }) => [
-    ...(whole === true ? [`\\addlegendimage{gray, dashed}`, `\\addlegendentry{${escapeLatex(label)}}`] : []),
+    ...(whole === true ? [`\\addlegendimage{gray, dashed}`, `\\addlegendentry{${latexText(label)}}`] : []),
     `\\draw[gray, dashed] (${
       axis === "x" ? `axis cs:${at},\\pgfkeysvalueof{/pgfplots/ymin}` : `axis cs:\\pgfkeysvalueof{/pgfplots/xmin},${at}`
     }) -- (${
       axis === "x" ? `axis cs:${at},\\pgfkeysvalueof{/pgfplots/ymax}` : `axis cs:\\pgfkeysvalueof{/pgfplots/xmax},${at}`
     }); ${latexComment(label)}`,
   ]);
+  const lost = figure.lost === true && seen.some(({ one }) => one.points.some(({ outage = 0 }) => outage > 0));
   const options = [
-    `xlabel=${titled(x)}`,
+    lost ? "name=values, xticklabels={}" : `xlabel=${titled(x)}`,
     `ylabel=${titled(y)}`,
     x.scale === "log" ? "xmode=log" : null,
     y.scale === "log" ? "ymode=log" : null,
@@ -117,10 +144,40 @@ function curves(
     ...guides.filter(({ whole }) => whole === true).map(({ at }) => `extra y ticks={${at}}, extra y tick labels={}`),
     "grid=major",
     "legend cell align=left",
-    ...layout(style),
+    ...(lost ? [...size(style), "legend style={at={(0.5,1.03)}, anchor=south}"] : layout(style)),
   ];
-  return [...colours, picture(options, [...body, ...lines], source)].join("\n");
+  const below = lost ? lostAxis(figure, seen, style) : [];
+  return [...colours, picture(options, [...body, ...lines], source, below)].join("\n");
 }
+
+/** The share of lost items below the values. */
+function lostAxis(
+  { x }: CurveFigure,
+  seen: readonly { one: FigureSeries; look: SeriesLook }[],
+  style: FigureStyle | undefined,
+): string[] {
+  const height = style?.unit === "pt" ? style.height * 0.3 : 60;
+  return [
+    "\\begin{axis}[",
+    "  at={(values.below south west)}, anchor=north west, yshift=-1ex,",
+    `  scale only axis, width=${style?.unit === "pt" ? `${style.width}pt` : "240pt"}, height=${height}pt,`,
+    `  xlabel=${titled(x)}, ylabel={${LOST_TITLE}}, ymin=0, ymax=1, ytick={0,0.5,1}, grid=major,`,
+    ...(x.domain === null ? [] : [`  xmin=${x.domain[0]}, xmax=${x.domain[1]},`]),
+    "]",
+    ...seen.flatMap(({ one: { points }, look: { color, dash, marker } }) => {
+      const found = points.flatMap(({ x, outage }) => outage === undefined ? [] : [`(${x},${outage})`]);
+      if (found.length === 0) return [];
+      const mark = marker === null ? "mark=none" : `mark=${MARKS[marker]}`;
+      return [`\\addplot[${[colourName(color), mark, ...dashed(dash)].join(", ")}] coordinates {${found.join(" ")}};`];
+    }),
+    "\\end{axis}",
+  ];
+}
+
+const dashed = (dash: readonly number[]): string[] =>
+  dash[1] === 0
+    ? []
+    : [`dash pattern=${dash.map((length, at) => `${at % 2 === 0 ? "on" : "off"} ${length}pt`).join(" ")}`];
 
 /** A measured point with its interval; a point without a value has no coordinate. */
 function coordinate({ x, y, low, high }: FigurePoint): string[] {
@@ -128,12 +185,14 @@ function coordinate({ x, y, low, high }: FigurePoint): string[] {
   return [low === null || high === null ? `  (${x},${y})` : `  (${x},${y}) += (0,${high - y}) -= (0,${y - low})`];
 }
 
+const BOUND = "mark=triangle, mark options={rotate=180}";
+
 /** Upper bounds of rates without an event, as arrows downwards. */
 function bounds({ points }: FigureSeries, color: string): string[] {
   const found = points.flatMap(({ x, bound }) => bound === undefined ? [] : [`  (${x},${bound})`]);
   if (found.length === 0) return [];
   return [
-    `\\addplot[${colourName(color)}, only marks, mark=triangle, mark options={rotate=180}, forget plot] coordinates {`,
+    `\\addplot[${colourName(color)}, only marks, ${BOUND}, forget plot] coordinates {`,
     ...found,
     "};",
   ];
@@ -148,7 +207,7 @@ function bars({ value, bars, source }: BarFigure, style: FigureStyle | undefined
       `symbolic y coords={${names.join(",")}}`,
       "ytick=data",
       ...size(style),
-      `yticklabels={${bars.map(({ label }) => `{${escapeLatex(label)}}`).join(",")}}`,
+      `yticklabels={${bars.map(({ label }) => `{${latexText(label)}}`).join(",")}}`,
     ],
     [
       "\\addplot[fill=gray!30, error bars/.cd, x dir=both, x explicit] coordinates {",
@@ -178,7 +237,7 @@ function heat(figure: HeatFigure, style: FigureStyle | undefined): string {
     const every = Math.ceil(names.length / 12),
       shown = names.flatMap((name, at) => at % every === 0 ? [{ name, at }] : []);
     return `${axis}tick={${shown.map(({ at }) => at).join(",")}}, ` +
-      `${axis}ticklabels={${shown.map(({ name }) => `{${escapeLatex(name.replace(/^-/, "−"))}}`).join(",")}}`;
+      `${axis}ticklabels={${shown.map(({ name }) => `{${latexText(name.replace(/^-/, "−"))}}`).join(",")}}`;
   };
   return picture(
     [
@@ -239,7 +298,7 @@ function boxes({ x, value, series, places, boxes, source }: BoxFigure, style: Fi
   });
   const legend = lying ? [] : labels.flatMap((label, at) => [
     `\\addlegendimage{area legend, draw=${colourName(looks[at].color)}, fill=${colourName(looks[at].color)}!25}`,
-    `\\addlegendentry{${escapeLatex(label)}}`,
+    `\\addlegendentry{${latexText(label)}}`,
   ]);
   const names = lying ? labels.toReversed() : places.map((place) => place.replace(/^-/, "−"));
   const [category, measure] = lying ? ["y", "x"] : ["x", "y"];
@@ -248,7 +307,7 @@ function boxes({ x, value, series, places, boxes, source }: BoxFigure, style: Fi
     x === null ? null : `xlabel=${titled(x)}`,
     `${measure}label=${titled(value)}`,
     `${category}tick={${names.map((_, at) => at + 1).join(",")}}`,
-    `${category}ticklabels={${names.map((name) => `{${escapeLatex(name)}}`).join(",")}}`,
+    `${category}ticklabels={${names.map((name) => `{${latexText(name)}}`).join(",")}}`,
     `${category}min=0.4, ${category}max=${names.length + 0.6}`,
     `${measure}majorgrids`,
     ...(lying ? size(style) : ["legend cell align=left", ...layout(style)]),

@@ -52,7 +52,7 @@ export async function renderFramed(
     : new View(parse(compiled, undefined, { ast: true }), { renderer: "none", expr: interpreter as never });
   try {
     const svg = await view.toSVG();
-    return { svg: visible(framed(svg, spec, style)) + "\n", frame: frameOf(view, svg, style) };
+    return { svg: visible(framed(typeset(svg), spec, style)) + "\n", frame: frameOf(view, svg, style) };
   } finally {
     view.finalize();
   }
@@ -74,6 +74,26 @@ function frameOf(view: View, svg: string, { width, height }: FigureStyle): PlotF
   const x = ends("x"), y = ends("y");
   if (origin === null || x === null || y === null) return null;
   return { left: Number(origin[1]), top: Number(origin[2]), width, height, x, y };
+}
+
+/** Writes the ratios Es/N0 and Eb/N0 with subscripts. */
+function typeset(svg: string): string {
+  return svg.replace(
+    /(<text[^>]* font-size="([\d.]+)px"[^>]*>)([^<]*E[sb]\/N0[^<]*)<\/text>/g,
+    (_, start, size, text) => {
+      const drop = Number((size * 0.2).toFixed(2)), small = Number((size * 0.72).toFixed(2));
+      const sub = (letter: string) => `<tspan dy="${drop}" font-size="${small}px">${letter}</tspan>`;
+      // The text after a subscript rises again.
+      const rise = (part: string) => part === "" ? "" : `<tspan dy="${-drop}">${part}</tspan>`;
+      const [first, ...rest] = String(text).split(/E([sb])\/N0/);
+      let shown = first;
+      for (let at = 0; at < rest.length; at += 2) {
+        shown += `${at === 0 ? "E" : ""}${sub(rest[at])}${rise("/N")}${sub("0")}`;
+        shown += rise(rest[at + 1] + (at + 2 < rest.length ? "E" : ""));
+      }
+      return `${start}${shown}</text>`;
+    },
+  );
 }
 
 /** Adds print size, an accessible name and the source of the numbers. */

@@ -115,6 +115,8 @@ export interface CurveFigure extends FigureBase {
   /** False for points without a line, such as positions on a map. */
   joined?: boolean;
   guides?: FigureGuide[];
+  /** Whether a second plot below shows the share of lost items of each point. */
+  lost?: boolean;
   /** Whether both axes show the same quantity: the plot is square. Domains are then of equal length. */
   equal?: boolean;
   /** Thin lines between pairs of points, such as from a true place to its estimate. */

@@ -124,9 +124,10 @@ function Head({ figure, shown, style, csv, children }: {
   children: ComponentChildren;
 }) {
   const name = fileName(figure);
+  const saved = figure.form === "curves" ? { ...shown, lost: figure.lost } as Figure : shown;
   const svg = async () => {
     const chosen = fileStyle(style);
-    return (await draw(figureSpec(shown, chosen), chosen)).svg;
+    return (await draw(figureSpec(saved, chosen), chosen)).svg;
   };
   const files: [label: string, save: () => unknown][] = [
     ["SVG", async () => saveText(await svg(), `${name}.svg`, "image/svg+xml")],
@@ -134,7 +135,7 @@ function Head({ figure, shown, style, csv, children }: {
     ["CSV", () => saveText(csv(), `${name}.csv`, "text/csv")],
   ];
   if (figure.form !== "levels" && figure.form !== "matrix") {
-    files.push(["pgfplots", () => saveText(pgfplots(shown)!, `${name}.tex`, "application/x-tex")]);
+    files.push(["pgfplots", () => saveText(pgfplots(saved)!, `${name}.tex`, "application/x-tex")]);
   }
   return (
     <div class="row spread chart-head">
@@ -307,7 +308,8 @@ function adapted(figure: Figure, { hidden, scale, cells, zoom }: View): Figure {
     return { ...figure[name], scale: chosen, domain };
   };
   const series = figure.series.map((one) => hidden.has(one.label) ? { ...one, hidden: true } : one);
-  return { ...figure, series, x: axis("x"), y: axis("y") };
+  // The crosshair needs one plot; saved files have both.
+  return { ...figure, series, x: axis("x"), y: axis("y"), lost: false };
 }
 
 /** Whether a logarithmic axis applies: no decibels, no negative values, and for x a wide range. */

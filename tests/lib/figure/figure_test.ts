@@ -5,6 +5,8 @@ import { decadesOf, position } from "../../../lib/figure/axis.ts";
 import { figureCsv } from "../../../lib/figure/figure_csv.ts";
 import { estimateText, type NumberForm, numberText, superscript } from "../../../lib/figure/number_text.ts";
 import { paretoFront } from "../../../lib/figure/pareto.ts";
+import { hiddenPoints } from "../../../lib/figure/overlaps.ts";
+import { pgfplots } from "../../../lib/figure/pgfplots.ts";
 import { renderPng, renderSvg } from "../../../lib/figure/render.ts";
 import { figureSpec } from "../../../lib/figure/spec.ts";
 import { darkened, seriesLooks, STYLES } from "../../../lib/figure/style.ts";
@@ -116,6 +118,50 @@ Deno.test("a point without errors is an arrow at its bound and never a point of 
   assert.ok(text.includes("datum.bound !== null"));
   const [without] = figureSpecValues({ ...CURVES, series: [CURVES.series[1]] });
   assert.ok(without.every(({ bound }) => bound === null));
+});
+
+Deno.test("the legend shows a line where the figure has one, and names references", () => {
+  const [first, second, theory] = CURVES.series;
+  const figure: CurveFigure = {
+    ...CURVES,
+    series: [{ ...first, joined: false }, second, theory],
+    guides: [{ axis: "y", at: 0.1, label: "Reference", whole: true }, { axis: "x", at: 2, label: "inside" }],
+  };
+  const [, legend] = figureSpecValues(figure);
+  assert.deepEqual(legend.map(({ label, line, sign }) => [label, line !== false, sign ?? null]), [
+    ["coded", false, null],
+    ["uncoded & <plain>", true, null],
+    ["Theory", true, null],
+    ["Reference", true, "guide"],
+    ["No error seen: bound", true, "bound"],
+  ]);
+});
+
+Deno.test("markers under others get larger outlines, each of its own size", () => {
+  const at = (x: number, y: number | null) => ({ x, y, low: null, high: null });
+  const series = [[at(0, 0.1), at(1, 0.2)], [at(0, 0.1), at(1, 0.02)], [at(0, 0.1001), at(1, null)]]
+    .map((points, i) => ({ label: `${i}`, kind: "measured" as const, points }));
+  const figure: CurveFigure = { ...CURVES, series };
+  assert.deepEqual(hiddenPoints(figure).map(({ index, x, side }) => [index, x, side]), [[0, 0, 2], [1, 0, 1.5]]);
+  const hidden = { ...figure, series: series.map((one, i) => i === 0 ? one : { ...one, hidden: true }) };
+  assert.deepEqual([hiddenPoints(hidden), hiddenPoints({ ...figure, step: true })], [[], []]);
+  assert.ok(pgfplots(figure, STYLES.paper)!.includes("mark=o, mark size=4pt, forget plot"));
+});
+
+Deno.test("Es/N0 and Eb/N0 have subscripts in SVG, PNG and LaTeX", async () => {
+  const titled = (title: string) => ({ ...CURVES, x: { ...CURVES.x, title, unit: "dB" } });
+  const draw = async (title: string) => await renderSvg(figureSpec(titled(title), STYLES.paper), STYLES.paper);
+  const svg = await draw("Es/N0 less Eb/N0");
+  const [, text] = />(E<tspan.*?)<\/text>/.exec(svg)!;
+  assert.equal(text.replaceAll(/<[^>]*>/g, ""), "Es/N0 less Eb/N0 (dB)");
+  const moves = [...text.matchAll(/dy="(-?[\d.]+)"/g)].map(([, by]) => Number(by));
+  assert.deepEqual([moves.length, moves.reduce((sum, by) => sum + by, 0)], [8, 0], "the text ends on its line");
+  assert.match(text, /font-size="5\.76px">s</);
+  assert.notDeepEqual(
+    await renderPng(svg, STYLES.paper),
+    await renderPng(svg.replaceAll(/<\/?tspan[^>]*>/g, ""), STYLES.paper),
+  );
+  assert.ok(pgfplots(titled("Es/N0"), STYLES.paper)!.includes("xlabel={$E_\\mathrm{s}/N_0$ (dB)}"));
 });
 
 Deno.test("what is exactly 0 leaves no mark on a logarithmic axis, neither point nor interval", () => {

@@ -169,7 +169,15 @@ Deno.test({
   fn: () =>
     inFolder(async (folder) => {
       const guided: CurveFigure = { ...CURVES, guides: [{ axis: "y", at: 0.1, label: "plain & old", whole: true }] };
-      const inputs = [CURVES, guided, BARS, HEAT, BOXES, LYING].flatMap((figure) =>
+      const lost: CurveFigure = {
+        ...CURVES,
+        lost: true,
+        series: CURVES.series.map((one) => ({
+          ...one,
+          points: one.points.map((point) => ({ ...point, outage: 0.5 })),
+        })),
+      };
+      const inputs = [CURVES, guided, lost, BARS, HEAT, BOXES, LYING].flatMap((figure) =>
         [STYLES.ieee, STYLES.svc].map((style) => pgfplots(figure, style)!)
       );
       assert.equal(pgfplots(MATRIX), null);

@@ -10,6 +10,7 @@ import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { asObject, parseJson } from "../../../lib/contract/json.ts";
 import { float, type JsonObject, toNumber } from "../../../lib/contract/value.ts";
 import { figureCsv } from "../../../lib/figure/figure_csv.ts";
+import { pgfplots } from "../../../lib/figure/pgfplots.ts";
 import { figureSpec } from "../../../lib/figure/spec.ts";
 import { STYLES } from "../../../lib/figure/style.ts";
 import type { BarFigure, BoxFigure, CurveFigure, HeatFigure, MatrixFigure } from "../../../lib/figure/types.ts";
@@ -139,6 +140,14 @@ Deno.test("lost images are marked where nothing came through", () => {
   assert.deepEqual(digital.points[0], { x: -2, y: null, low: null, high: null, outage: 1 });
   assert.ok(digital.points.some(({ y, outage }) => y !== null && outage === 0.25));
   assert.equal(figure.y.unit, "dB");
+  assert.equal(figure.lost, true);
+  const { vconcat: [{ vconcat: [, share] }] } = figureSpec(figure, STYLES.ieee) as unknown as {
+    vconcat: { vconcat: { data: { values: { series: string; x: number; outage: number }[] } }[] }[];
+  };
+  const shares = share.data.values.filter(({ series }) => series === "jpeg_ldpc").map(({ outage }) => outage);
+  assert.deepEqual(shares, [1, 1, 1, 0.25, 0, 0, 0, 0]);
+  assert.ok(pgfplots(figure, STYLES.ieee)!.includes("(-2,1) (1,1) (4,1) (7,0.25) (10,0)"));
+  assert.equal(curves(QUALITY, { plot: "graceful-degradation", recipes: ["deepjscc_0.5_10db"] }).lost, undefined);
 });
 
 Deno.test("rate and distortion: the front is that of cost and quality, and says what it mixes", () => {

@@ -48,6 +48,10 @@ export function curves(draft: Draft): CurveFigure {
     series,
     step: false,
     front: null,
+    ...(request.plot === "graceful-degradation" &&
+        series.some(({ points }) => points.some(({ outage = 0 }) => outage > 0))
+      ? { lost: true }
+      : {}),
   };
 }
 

@@ -37,7 +37,9 @@ function pointOf(x: number, estimate: Estimate | null, outage: number | null): F
 function outageOf(result: BenchmarkResult, recipe: ResultRow, { plot, y }: Draft["request"]): number | null {
   if (plot !== "graceful-degradation" && plot !== "rate-distortion") return null;
   if (y === "channel.outage_rate") return null;
-  return estimateOf(result, recipe.id, "channel.outage_rate")?.mean ?? null;
+  const estimate = estimateOf(result, recipe.id, "channel.outage_rate");
+  // Without an event the share is 0, whatever its bound.
+  return estimate === null ? null : estimate.mean ?? 0;
 }
 
 /** The estimates whose intervals a request asks for. */
