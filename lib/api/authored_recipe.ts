@@ -72,11 +72,11 @@ export async function recipeBytes(file: string, projectRoot: string, name = file
     return await readLimited(file, name);
   } catch (error) {
     if (!(error instanceof SvcError && error.cause instanceof Deno.errors.NotFound)) throw error;
-    const { locateRecipe, recipeFiles } = await import("./recipe_files.ts");
+    const { locateRecipe, recipeNames } = await import("../recipe/recipe_files.ts");
     const known = locateRecipe(file, projectRoot);
     if (known !== null) return await readLimited(known.file, name);
-    const names = recipeFiles(projectRoot).map((row) => row.name);
-    const hint = didYouMean(file.replace(/^recipes\/|\.(ya?ml|json)$/g, ""), names) ?? similarFile(file);
+    const hint = didYouMean(file.replace(/^recipes\/|\.(ya?ml|json)$/g, ""), recipeNames(projectRoot)) ??
+      similarFile(file);
     throw new SvcError(error.code, error.message, { hint });
   }
 }

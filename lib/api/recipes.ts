@@ -19,7 +19,7 @@ import type { PreparedRun, RunOptions as RecipeRun, RunResult } from "../run/run
 import type { MatrixRunOptions as MatrixRun, MatrixRunResult } from "../run/run_matrix.ts";
 import type { AuthoredRecipe, RecipeInput } from "./authored_recipe.ts";
 import type { SessionCore } from "./core.ts";
-import type { RecipeFile } from "./recipe_files.ts";
+import type { RecipeFile } from "../recipe/recipe_files.ts";
 
 /** Supplied by the session. */
 type SetBySession =
@@ -97,7 +97,7 @@ export class Recipes {
    */
   async list(): Promise<RecipeFileRow[]> {
     const [{ recipeFiles }, { keptReadiness }] = await Promise.all([
-      import("./recipe_files.ts"),
+      import("../recipe/recipe_files.ts"),
       import("../execute/readiness.ts"),
     ]);
     const readiness = keptReadiness(await this.core.readiness());

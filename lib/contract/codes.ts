@@ -167,6 +167,7 @@ export const CODES = {
   delayed_csi_water_filling_policy_invalid: [1, null, "The policy water_filling needs the true channel state, not a delayed one.", "Use a policy for observed CSI; the hint names them."],
   demodulator_missing: [1, null, "Bits are read from a symbol link without a demodulator.", "Add a demodulator behind the link."],
   demodulator_op_invalid: [1, null, "The operation cannot be the step demodulator of a digital link.", "Use an operation that the hint names, or rename the step."],
+  derived_seeds_renamed: [1, null, "Two recipes have the same seed and other names, and derived seeds depend on the name.", "Set metadata.seed_namespace in the new recipe to the old name to keep the noise."],
   diagnostics_truncated: [1, null, "There are more findings than can be listed.", "Fix those listed, then check again."],
   disk_reserve_reached: [5, 500, "Free disk space fell below the reserve.", "Free disk space, or capture fewer records."],
   distortion_undersampled: [1, null, "Distortion is computed without oversampling, so its out-of-band part folds back.", "Set oversampling of the waveform to 4."],

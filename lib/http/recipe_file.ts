@@ -6,7 +6,7 @@ import { isFolder } from "../artifact/path_kind.ts";
 import { SvcError } from "../contract/error.ts";
 import type { Value } from "../contract/value.ts";
 import { AuthoredRecipe } from "../api/authored_recipe.ts";
-import { recipeRoots, RECIPES_FOLDER } from "../api/recipe_files.ts";
+import { recipeRoots, RECIPES_FOLDER } from "../recipe/recipe_files.ts";
 import type { Session } from "../api/session.ts";
 import { checkPath, confine } from "./confine.ts";
 

@@ -6,7 +6,7 @@ import { systemCodeOf } from "../contract/system_error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import type { Workspace } from "../run/workspace.ts";
 import type { AuthoredRecipe } from "../api/authored_recipe.ts";
-import { recipeRoots, RECIPES_FOLDER } from "../api/recipe_files.ts";
+import { recipeRoots, RECIPES_FOLDER } from "../recipe/recipe_files.ts";
 import type { Session } from "../api/session.ts";
 import { checkPath } from "./confine.ts";
 import { confineRecipe, recipePath } from "./recipe_file.ts";

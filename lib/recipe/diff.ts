@@ -1,7 +1,8 @@
 /** Differences between two recipes: only changes, with typed numbers, steps matched by id. */
-import { jsonPath } from "../contract/error.ts";
+import { type Diagnostic, diagnostic, jsonPath } from "../contract/error.ts";
 import { sameValue } from "../contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { masterOfName } from "./seeds.ts";
 
 export type ChangeKind = "changed" | "added" | "removed" | "moved";
 
@@ -16,6 +17,7 @@ export interface RecipeDiff extends JsonObject {
   schema_version: 1;
   equal: boolean;
   changes: RecipeChange[];
+  warnings: Diagnostic[];
 }
 
 type Place = (string | number)[];
@@ -39,7 +41,20 @@ type Place = (string | number)[];
 export function diffRecipes(a: Value, b: Value): RecipeDiff {
   const changes: RecipeChange[] = [];
   compare(a, b, [], changes);
-  return { schema_version: 1, equal: changes.length === 0, changes };
+  return { schema_version: 1, equal: changes.length === 0, changes, warnings: renamedSeeds(a, b) };
+}
+
+/** The warning of another name that changes all derived seeds. */
+function renamedSeeds(a: Value, b: Value): Diagnostic[] {
+  if (!isObject(a) || !isObject(b) || sameValue(a.name, b.name)) return [];
+  const sources = [a, b].map(({ metadata }) => masterOfName(isObject(metadata) ? metadata : {}));
+  if (sources[0] === null || sources[0] !== sources[1]) return [];
+  return [
+    diagnostic("derived_seeds_renamed", ["name"], "The other name changes all derived seeds, and with them the noise", {
+      hint: `Set metadata.seed_namespace to ${a.name} in the second recipe to keep the noise`,
+      severity: "warning",
+    }),
+  ];
 }
 
 function compare(a: Value, b: Value, place: Place, changes: RecipeChange[], step?: string): void {

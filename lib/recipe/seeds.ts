@@ -23,6 +23,14 @@ export function deriveSeed(master: Integer, namespace: string, stepId: string, s
   return Number(BigInt(`0x${digest}`) % MODULUS);
 }
 
+/** The master seed, as text, of a recipe whose name is part of its derived seeds; null without a seed, or with a namespace. */
+export function masterOfName(metadata: JsonObject): string | null {
+  const { seed_namespace: namespace } = metadata;
+  if (typeof namespace === "string" && namespace.trim() !== "") return null;
+  const key = MASTER_KEYS.find((candidate) => (metadata[candidate] ?? null) !== null);
+  return key === undefined ? null : String(metadata[key]);
+}
+
 /** Derives the seeds of one recipe and records their origins. */
 export class SeedPolicy {
   readonly #master: Integer | null;

@@ -90,6 +90,8 @@ function checkDataset(recipe: RecipeDocument, findings: Findings): DatasetEntry 
   const id = spec.id as string;
   const entry = findDataset(id);
   if (entry === undefined) {
+    // A user's own dataset: a source of the recipe reads it by its manifest.
+    if (recipe.steps.some(({ params }) => params.dataset === id && Boolean(params.manifest_path))) return undefined;
     const message = `Cannot find the dataset ${id} in the research catalogue`;
     findings.unknown([...place, "id"], message, nearestDataset(id, findings.suggestions));
     return undefined;

@@ -38,6 +38,9 @@ function RecipeForm({ copy }: { copy: Copy }) {
     <>
       <h2>Recipe</h2>
       {text("name")}
+      {metadata.seed !== undefined && metadata.seed_namespace === undefined && (
+        <div class="help">Another name changes the derived seeds; metadata.seed_namespace keeps them</div>
+      )}
       {text("description")}
       <div class="field">
         <label for="recipe-seed">seed</label>

@@ -25,7 +25,9 @@ const faces: Faces<Pick<typeof system, "operations" | "operation" | "profiles">>
         in: Object.keys(input_kinds).join(", "),
         out: Object.keys(output_kinds).join(", "),
       }));
-      return formatTable(rows, ["operation", "name", "in", "out"], format);
+      // A terminal has no room for the ports, which ops show prints.
+      const ports = format === "table" ? [] : ["in", "out"];
+      return formatTable(rows, ["operation", "name", ...ports], format);
     },
   },
   operation: {

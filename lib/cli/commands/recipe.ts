@@ -271,7 +271,8 @@ export const recipeCommands: CommandSpec[] = [
       return await svc.recipes.diff(await context.recipe(svc, a), await context.recipe(svc, b), { form });
     },
     json: (report) => report,
-    async show({ equal, changes }, { context }) {
+    async show({ equal, changes, warnings }, { context }) {
+      context.findings(warnings);
       if (equal) return context.paint("green", "equal");
       const { changeText } = await import("../change_text.ts");
       for (const change of changes) context.print(changeText(context.paint, change));

@@ -1,7 +1,12 @@
-/** Locates the files of a pack: paths start at the pack, then at the project root, and never leave either. */
+/**
+ * Locates the recipes of a pack: paths start at the pack, then at the project root, and never leave either. Where no file is there,
+ * the name of a recipe of the project or the program, or the id of a template, stands for its file.
+ */
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { programFolder } from "../../artifact/program.ts";
 import { type Diagnostic, diagnostic } from "../../contract/error.ts";
+import { didYouMean } from "../../contract/nearest.ts";
+import { locateRecipe as recipeByName, recipeNames, RECIPES_FOLDER } from "../../recipe/recipe_files.ts";
 import type { PackEntry } from "./pack.ts";
 
 /** Whether a path is inside a folder; both without links. */
@@ -24,8 +29,9 @@ export function locateRecipe(
   const place = ["recipes", entry.index, "path"];
   const folders = [dirname(packFile), projectRoot];
   const program = programFolder();
-  const roots = [...folders, ...(program !== null && within(program, packFile) ? [program] : [])]
-    .map(real).filter((folder) => folder !== null);
+  // Recipes of the program are everybody's; its other files are for its own packs.
+  const shipped = program === null ? [] : [within(program, packFile) ? program : join(program, RECIPES_FOLDER)];
+  const roots = [...folders, ...shipped].map(real).filter((folder) => folder !== null);
   const outside = (path: string) => {
     const message = `Cannot use ${path}: it lies outside the project and the folder of the pack`;
     const hint = "Put the recipe into the project, or name its root with --project-root";
@@ -41,8 +47,11 @@ export function locateRecipe(
   if (!folders.some((folder) => roots.some((root) => within(root, join(folder, entry.path))))) {
     return outside(entry.path);
   }
+  const named = recipeByName(entry.path, projectRoot);
+  if (named !== null) return real(named.file);
   const message = `Cannot find the recipe ${entry.path}`;
-  const hint = "Paths start at the pack file, then at the project root";
+  const hint = didYouMean(entry.path, recipeNames(projectRoot)) ??
+    "Paths start at the pack file, then at the project root; svc recipe list has the names of recipes";
   diagnostics.push(diagnostic("recipe_not_found", place, message, { hint }));
   return null;
 }

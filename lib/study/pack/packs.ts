@@ -6,6 +6,7 @@ import { messageOf, SvcError } from "../../contract/error.ts";
 import { didYouMean } from "../../contract/nearest.ts";
 import { isObject, type JsonObject } from "../../contract/value.ts";
 import { readRecipeText } from "../../recipe/read.ts";
+import { locateRecipe } from "../../recipe/recipe_files.ts";
 
 /** A pack in a list. */
 export interface PackListRow {
@@ -90,7 +91,7 @@ function packRow(name: string, file: string): PackListRow {
 }
 
 /**
- * The file of a pack: given by a path, a name as in `listBenchmarkPacks`, or an id.
+ * The file of a pack: given by a path, a name as in `listBenchmarkPacks`, or an id; or that of a recipe by its name or template.
  * @throws SvcError `pack_not_found` with the nearest name
  */
 export function resolvePack(wanted: string, projectRoot: string): string {
@@ -102,6 +103,8 @@ export function resolvePack(wanted: string, projectRoot: string): string {
   const packs = listBenchmarkPacks(projectRoot);
   const found = packs.find(({ name }) => name === wanted) ?? packs.find(({ id }) => id === wanted);
   if (found !== undefined) return found.file;
+  const recipe = locateRecipe(wanted, projectRoot);
+  if (recipe !== null) return recipe.file;
   throw new SvcError("pack_not_found", `Cannot find a benchmark pack named ${wanted || "(empty)"}`, {
     hint: didYouMean(wanted, packs.flatMap(({ name, id }) => [name, ...(id === null ? [] : [id])])) ??
       "List them with: svc benchmark list",

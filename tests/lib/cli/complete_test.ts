@@ -24,7 +24,7 @@ Deno.test("commands, options, choices, and ids of what the program knows", async
     [["profiles", "show", "layered"], ["layered_digital"]],
     [["completion", "z"], ["zsh"]],
     [["template", "show", "semantic_comm.image_reconstruction.def"], ["semantic_comm.image_reconstruction.default"]],
-    [["research", "show", "metric", "channel.ble"], ["channel.bler"]],
+    [["research", "show", "metric", "channel.ble"], ["channel.bler", "channel.bler_variance_reduction"]],
     [["data", "fetch", ""], ["svc_sample_images", "svc_test_photographs"]],
     [["help", "recipe", "sp"], ["specs"]],
     [["nothing", "here", ""], []],

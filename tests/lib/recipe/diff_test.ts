@@ -14,7 +14,24 @@ Deno.test("equal recipes have no changes, whatever the order of their keys", () 
     schema_version: 1,
     equal: true,
     changes: [],
+    warnings: [],
   });
+});
+
+Deno.test("another name is a warning where derived seeds depend on it", () => {
+  const warned = (a: Value, b: Value) =>
+    diffRecipes({ name: "a", metadata: a }, { name: "b", metadata: b }).warnings.map((
+      { code, path, hint },
+    ) => [code, path, hint]);
+  const expected = [
+    "derived_seeds_renamed",
+    "$.name",
+    "Set metadata.seed_namespace to a in the second recipe to keep the noise",
+  ];
+  assert.deepEqual(warned({ seed: 3 }, { seed: 3 }), [expected]);
+  assert.deepEqual(warned({ seed: 3 }, { seed: 3, seed_namespace: "a" }), []);
+  assert.deepEqual(warned({ seed: 3 }, { seed: 4 }), []);
+  assert.deepEqual(warned({}, {}), []);
 });
 
 Deno.test("numbers are typed, and the smallest difference is named", () => {

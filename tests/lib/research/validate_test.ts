@@ -96,3 +96,12 @@ Deno.test("hints name the nearest entry", () => {
   ]);
   assert.equal(warnings[0].pointer, "/metadata/research/dataset/id");
 });
+
+Deno.test("a dataset that a source reads by the user's manifest is no finding, also strictly", () => {
+  const research = { dataset: { id: "my_photos" } };
+  const source = (params: JsonObject): [string, JsonObject][] => [["source.image_dataset", params]];
+  const own = { dataset: "my_photos", manifest_path: "my_photos/manifest.json" };
+  assert.deepEqual(found({ research }, true, source(own)), CLEAN);
+  assert.deepEqual(found({ research }, true, source({ ...own, manifest_path: "" })).errors.length, 1);
+  assert.deepEqual(found({ research }, true, source({ ...own, dataset: "others" })).errors.length, 1);
+});

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { loadBenchmarkPack } from "../../support/session.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { recipeOfReplicate } from "../../../lib/study/pack/load_pack.ts";
+import { open } from "../../../mod.ts";
 import { LINK, twoLinks, withPack } from "./packs.ts";
 
 /** Codes of the errors and warnings that a pack gets. */
@@ -69,6 +70,32 @@ Deno.test("all problems are reported at once, each at its place", async () => {
     assert.ok(diagnostics.every(({ location }) => location !== undefined), "each has a line");
     assert.equal(diagnostics.find(({ code }) => code === "pack_baseline_unknown")?.hint, "Did you mean low?");
   });
+});
+
+Deno.test("the name of a shipped recipe or the id of a template stands for its file, a near name is offered", async () => {
+  const problems = async (path: string) => {
+    let found: unknown[] = [];
+    await withPack(twoLinks({ baselines: [], recipes: [{ id: "one", path }] }), async ({ pack, projectRoot }) => {
+      const { recipes, diagnostics } = await loadBenchmarkPack(pack, { projectRoot });
+      const { hint } = diagnostics.find(({ path }) => path === "$.recipes[0].path") ?? {};
+      found = [recipes.map(({ recipe }) => recipe?.name.replace("__one", "") ?? null), hint];
+    });
+    return found;
+  };
+  assert.deepEqual(await problems("quickstart"), [["quickstart"], undefined]);
+  assert.deepEqual(await problems("recipes/quickstart.yaml"), [["quickstart"], undefined]);
+  assert.deepEqual(await problems("semantic_comm.image_reconstruction.default"), [["image_codec_default"], undefined]);
+  assert.deepEqual(await problems("quickstrat"), [[null], "Did you mean quickstart?"]);
+  const root = await Deno.makeTempDir({ prefix: "svc-names-" });
+  try {
+    await using svc = await open({ projectRoot: root, stateDir: join(root, ".svc") });
+    const ids = async (name: string) => (await svc.benchmarks.load(name)).pack?.id;
+    assert.equal(await ids("quickstart"), "quickstart");
+    assert.equal(await ids("semantic_comm.image_reconstruction.default"), "image_codec_default");
+    await assert.rejects(ids("quickstrat"), { code: "pack_not_found" });
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
 });
 
 Deno.test("what has no such shape is refused with every field that is wrong", async () => {

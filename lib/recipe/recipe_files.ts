@@ -1,6 +1,7 @@
 /** Recipe files: those of the project's `recipes/`, and those of the program. */
 import { isAbsolute, join } from "node:path";
 import { programFolder } from "../artifact/program.ts";
+import catalog from "../template/catalog.json" with { type: "json" };
 import { isStorageFault, systemCodeOf } from "../contract/system_error.ts";
 
 export const RECIPES_FOLDER = "recipes";
@@ -54,6 +55,12 @@ export function recipeFiles(projectRoot: string): RecipeFile[] {
 
 const nameOf = (path: string) => path.slice(RECIPES_FOLDER.length + 1).replace(RECIPE_FILE, "");
 
+/** Names that {@link locateRecipe} knows, for hints. */
+export const recipeNames = (projectRoot: string): string[] => [
+  ...recipeFiles(projectRoot).map(({ name }) => name),
+  ...catalog.templates.map(({ id }) => id),
+];
+
 function entries(folder: string): Deno.DirEntry[] {
   try {
     return [...Deno.readDirSync(folder)];
@@ -63,9 +70,21 @@ function entries(folder: string): Deno.DirEntry[] {
   }
 }
 
-/** The file of a recipe by its name or path, with or without `recipes/` and the extension; null where none has it. */
+/**
+ * The file of a recipe by its name or path, with or without `recipes/` and the extension, or by the id of a template; null where
+ * none has it.
+ */
 export function locateRecipe(wanted: string, projectRoot: string): RecipeFile | null {
   if (isAbsolute(wanted) || wanted.split(/[/\\]/).includes("..")) return null;
+  const template = catalog.templates.find(({ id }) => id === wanted);
+  if (template !== undefined) {
+    // A file of the project takes the place of the starter.
+    const { recipe_path: own, starter_resource: starter } = template as {
+      recipe_path: string;
+      starter_resource?: string;
+    };
+    return locateRecipe(own, projectRoot) ?? (starter === undefined ? null : locateRecipe(starter, projectRoot));
+  }
   const path = wanted.startsWith(`${RECIPES_FOLDER}/`) ? wanted : `${RECIPES_FOLDER}/${wanted}`;
   return recipeFiles(projectRoot).find((row) => row.path === path || row.name === nameOf(path)) ?? null;
 }
