@@ -1,5 +1,5 @@
 /** Tables as LaTeX for `\input`, with the rules of booktabs: \usepackage{booktabs}. */
-import { escapeLatex } from "../contract/escape.ts";
+import { escapeLatex, latexComment } from "../contract/escape.ts";
 
 /** A table whose cells are LaTeX already; caption and label are plain text. */
 export interface LatexTable {
@@ -14,6 +14,11 @@ export interface LatexTable {
 /** A text as LaTeX, with the ratios Es/N0 and Eb/N0 as formulas. */
 export const latexText = (text: string): string =>
   escapeLatex(text).replace(/E([sb])\/N0/g, (_, what) => `$E_\\mathrm{${what}}/N_0$`);
+
+/** A caption for `\input` in a float: sentences, the digest of the result in short, and lines that follow as comments. */
+export const latexCaption = (sentences: readonly string[], digest: string, comments: readonly string[]): string =>
+  `\\caption{${sentences.map(latexText).join(" ")} \\texttt{${latexText(digest)}}.}\n` +
+  comments.map((line) => `${latexComment(line)}\n`).join("");
 
 /** A table as a float. */
 export function latexTable({ caption, label, align, head, rows }: LatexTable): string {

@@ -1,5 +1,5 @@
 /**
- * The files of a plot: specification, SVG, PNG and CSV, and `<name>.plot.json`, which binds them to their result: its
+ * The files of a plot: specification, SVG, PNG and CSV, caption as text and for LaTeX, and `<name>.plot.json`, which binds them to their result: its
  * digest, the request with all defaults, and the digest of each file.
  */
 import { visible } from "../../contract/escape.ts";
@@ -14,6 +14,7 @@ import { renderPng, renderSvg } from "../../figure/render.ts";
 import { figureSpec } from "../../figure/spec.ts";
 import { type FigureStyle, STYLES } from "../../figure/style.ts";
 import { type Figure, FIGURE_FORMATS, type FigureFormat } from "../../figure/types.ts";
+import { captionTexts } from "./caption.ts";
 import { benchmarkFigure } from "./figure/figure_of.ts";
 import type { PlotOutcome, PlotRequest, RowEvidence } from "./figure/types.ts";
 import type { BenchmarkResult } from "../pack/types.ts";
@@ -68,6 +69,9 @@ export async function plotFiles(
     files[`${name}.${one}`] = await WRITERS[one](svg, style, outcome.figure);
   }
   files[`${name}.csv`] = figureCsv(outcome.figure);
+  for (const [end, text] of Object.entries(captionTexts(result, sha256, outcome, request))) {
+    files[`${name}.${end}`] = text;
+  }
   files[`${name}.plot.json`] = prettyJson(record(bindingOf(result, sha256, request, style, outcome, files)));
   return { ...outcome, name, files };
 }

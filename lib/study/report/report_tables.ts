@@ -7,6 +7,7 @@ import {
   estimateOf,
   intervalsText,
   isReplicated,
+  METHODS,
   metricFacts,
   ofAggregate,
   recipesOf,
@@ -17,7 +18,7 @@ import { channelUseRemark } from "../pack/equal_uses.ts";
 import { rateDifferences } from "./rate_differences.ts";
 import { estimateCell, left, numberCell, type ReportTable, right, valueCell } from "./table.ts";
 import { allRows, countsOf, firstOf } from "../rows/stored_rows.ts";
-import type { AggregateRow, BenchmarkResult, ResultRow } from "../pack/types.ts";
+import type { BenchmarkResult, ResultRow } from "../pack/types.ts";
 
 /** Coordinates in which the recipes of a result differ, in the order of first appearance. */
 export function coordinatesOf(result: BenchmarkResult): string[] {
@@ -111,17 +112,6 @@ function intervals(result: BenchmarkResult, form: NumberForm): ReportTable {
     notes: [],
   };
 }
-
-const METHODS: Readonly<Record<AggregateRow["ci_method"], string>> = {
-  wilson: "Wilson",
-  gaffke: "Gaffke",
-  cluster_t: "clusters, t",
-  cluster_exact: "clusters, exact",
-  student_t: "Student t",
-  none: "–",
-  log_t: "Student t of the logarithm",
-  weighted_t: "importance weights, Student t of the logarithm",
-};
 
 function comparisons(result: BenchmarkResult, form: NumberForm): ReportTable {
   return {

@@ -169,6 +169,18 @@ export function intervalsText(
   return names.size === 0 ? null : `${level} % intervals over ${[...names].join(" and ")}`;
 }
 
+/** Names of the methods of intervals. */
+export const METHODS: Readonly<Record<AggregateRow["ci_method"], string>> = {
+  wilson: "Wilson",
+  gaffke: "Gaffke",
+  cluster_t: "clusters, t",
+  cluster_exact: "clusters, exact",
+  student_t: "Student t",
+  none: "–",
+  log_t: "Student t of the logarithm",
+  weighted_t: "importance weights, Student t of the logarithm",
+};
+
 /** Statistical units in the plural. */
 export const UNITS: Readonly<Record<StatisticalUnit | "example" | "replicate", string>> = {
   bit: "bits",

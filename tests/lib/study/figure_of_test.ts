@@ -332,7 +332,10 @@ Deno.test("the record of a plot binds its files to the result", async () => {
   ]);
   assert.equal((record.theory as string[]).length, 3);
   const bound = record.files as { [name: string]: { sha256: string } };
-  assert.deepEqual(Object.keys(bound), [".vl.json", ".svg", ".png", ".csv"].map((ending) => name + ending));
+  assert.deepEqual(
+    Object.keys(bound),
+    [".vl.json", ".svg", ".png", ".csv", ".caption.txt", ".caption.tex"].map((ending) => name + ending),
+  );
   for (const [file, { sha256 }] of Object.entries(bound)) assert.equal(sha256Hex(files[file]), sha256, file);
   const again = await plotFiles(ERRORS, SHA, {}, { style: STYLES.compact, evidence: EVIDENCE });
   assert.deepEqual(again.files, files);
@@ -375,9 +378,12 @@ Deno.test("series and axes take names and units of the reader", () => {
 
 Deno.test("a plot is written in the wanted forms, each bound by its record", async () => {
   const { files, name } = await plotFiles(ERRORS, SHA, { label: {} }, { format: ["pgf", "pdf"], evidence: EVIDENCE });
-  assert.deepEqual(Object.keys(files), [".vl.json", ".pdf", ".pgf", ".csv", ".plot.json"].map((end) => name + end));
+  assert.deepEqual(
+    Object.keys(files),
+    [".vl.json", ".pdf", ".pgf", ".csv", ".caption.txt", ".caption.tex", ".plot.json"].map((end) => name + end),
+  );
   const record = asObject(parseJson(files[`${name}.plot.json`] as string));
-  assert.deepEqual(Object.keys(record.files as object).length, 4);
+  assert.deepEqual(Object.keys(record.files as object).length, 6);
   assert.ok(!("label" in record));
   const gif = plotFiles(ERRORS, SHA, {}, { format: ["gif" as "png"] });
   await assert.rejects(gif, { code: "usage_invalid", message: /gif/ });
@@ -476,4 +482,46 @@ Deno.test("boxes follow the rule of Tukey", () => {
   assert.equal(figureCsv(figure).split("\n")[1], "deepjscc_0.5,,9,1,3,5,7,8,30");
   const along = benchmarkFigure(one, SHA, { plot: "box", y: "quality.psnr_db", x: "snr_db" }, evidence).figure;
   assert.deepEqual((along as BoxFigure).places, ["-2", "1", "4", "7", "10", "13", "16", "19"]);
+});
+
+Deno.test("a caption has runs, replicates, intervals, units, signs and digests", async () => {
+  const captionOf = async (result: BenchmarkResult, request: PlotRequest) => {
+    const { files, name } = await plotFiles(result, SHA, request, { format: ["svg"] });
+    return [files[`${name}.caption.txt`], files[`${name}.caption.tex`]].map(String);
+  };
+  const errors = errorRateResult();
+  errors.recipes.filter(({ id }) => id === "qpsk_awgn_0db").forEach((row) =>
+    row.semantic_recipe_sha256 = "12".repeat(32)
+  );
+  const [text, tex] = await captionOf(errors, { where: { method: "qpsk_awgn" } });
+  assert.equal(
+    text,
+    [
+      "Bit error rate over Es/N0.",
+      "Demonstration, version 1.2.0; 5 replicates; 95 % intervals over bits.",
+      "7 recipes of 5 replicates, 35 runs.",
+      "Method of the intervals: Wilson.",
+      "Arrows are upper bounds of rates of which no event was seen.",
+      "Axes: Es/N0 in dB, Bit error rate.",
+      `Result 20260101T000000Z_demo, SHA-256 ${SHA}.`,
+      "",
+      "Recipes, SHA-256 without names and seeds where the result has it:",
+      ...[0, 2, 4, 6, 8, 10, 12].map((snr) => `${(snr === 0 ? "12" : "ab").repeat(32)}  qpsk_awgn_${snr}db`),
+      "",
+    ].join("\n"),
+  );
+  assert.ok(
+    tex.startsWith(
+      "\\caption{Bit error rate over $E_\\mathrm{s}/N_0$. Demonstration, version 1.2.0; 5 replicates; 95 \\% ",
+    ),
+  );
+  assert.ok(
+    tex.includes(`20260101T000000Z\\_demo, SHA-256 \\texttt{${SHA.slice(0, 12)}}.}\n% SHA-256 of the result ${SHA}\n`),
+  );
+  assert.ok(tex.trimEnd().split("\n").slice(1).every((line) => line.startsWith("% ")), "digests are comments");
+  const [paired] = await captionOf(PAIRS, { plot: "difference", x: "snr_db" });
+  assert.match(
+    paired,
+    /each minus Plain link\.\n4 recipes of 3 replicates, 12 runs\.\n.*: Student t of paired differences\./,
+  );
 });

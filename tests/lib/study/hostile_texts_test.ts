@@ -41,7 +41,9 @@ const fieldsOf = (csv: string): string[] =>
 
 const LATEX = new Set(
   ("textbackslash textasciitilde textasciicircum begin end centering caption label toprule midrule bottomrule circ pm le " +
-    "times mu usepackage definecolor addplot addlegendentry draw pgfkeysvalueof").split(" "),
+    "times mu usepackage definecolor addplot addlegendentry addlegendimage draw pgfkeysvalueof texttt mathrm").split(
+      " ",
+    ),
 );
 
 /** What each form of a file must hold to, whatever the texts are. */

@@ -173,7 +173,10 @@ test("plot writes the files", async (svc) => {
   const out = await Deno.makeTempDir({ prefix: "svc-plot-" });
   try {
     const { files } = await svc.runs.plot({ recipe: "sweep", where: { modulation: "qpsk" }, out, name: "ber" });
-    assert.deepEqual(files, ["ber.vl.json", "ber.svg", "ber.png", "ber.csv", "ber.plot.json"]);
+    assert.deepEqual(
+      files,
+      "vl.json svg png csv caption.txt caption.tex plot.json".split(" ").map((end) => `ber.${end}`),
+    );
     for (const name of files) assert.ok((await Deno.stat(join(out, name))).size > 100);
   } finally {
     await Deno.remove(out, { recursive: true });

@@ -70,7 +70,14 @@ export function benchmarkFigure(
     : titles(result, { ...request, plot, x, y: value ?? y }, new Set(chosen.map(({ id }) => id)));
   const base = { type: plot, source, ...titled };
   const figure = BUILDERS[plot]({ result, groups, base, request: { ...request, plot, ...axes, bound }, evidence });
-  return { figure: withUnits(figure, request.units, axes), plot, ...axes, group, bound };
+  return {
+    figure: withUnits(figure, request.units, axes),
+    plot,
+    ...axes,
+    group,
+    bound,
+    drawn: chosen.map(({ id }) => id),
+  };
 }
 
 /** The figure with units of the reader along its axes. @throws SvcError `usage_invalid` for what is along none */

@@ -47,6 +47,8 @@ export interface PlotOutcome {
   x: string;
   y: string;
   group: string;
+  /** Ids of the drawn recipes. */
+  drawn: readonly string[];
   /** Metric of the cells of a heat map. */
   value?: string;
   /** Empty for none. */
