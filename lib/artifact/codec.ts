@@ -51,16 +51,22 @@ export interface DecodedArtifact extends InputArtifact {
  * Encodes an output of an operation.
  * @param port name of the output; the main array and the file are named after it
  * @param kind determines the format
+ * @param streamed whether the main array has the form that is written in blocks
  * @throws SvcError `output_kind_mismatch` for an output without the form of its kind, `output_metadata_invalid` for
  *   metadata or a document that is not strict finite JSON, `artifact_limit_exceeded` beyond 4 GiB
  */
-export function encodeArtifact(port: string, kind: ArtifactKind, output: OutputArtifact): EncodedArtifact {
+export function encodeArtifact(
+  port: string,
+  kind: ArtifactKind,
+  output: OutputArtifact,
+  streamed = false,
+): EncodedArtifact {
   const format = formatOfKind(kind);
-  if (format === "npz") return encodeNpz(port, kind, output);
+  if (format === "npz") return encodeNpz(port, kind, output, streamed);
   return format === "zip" ? encodeBundle(port, kind, output) : encodeJson(port, kind, output);
 }
 
-function encodeNpz(port: string, kind: ArtifactKind, output: OutputArtifact): EncodedArtifact {
+function encodeNpz(port: string, kind: ArtifactKind, output: OutputArtifact, streamed: boolean): EncodedArtifact {
   const { array, companions = {} } = output;
   const mismatch = (why: string) => new SvcError("output_kind_mismatch", `Cannot store ${port} as ${kind}: ${why}`);
   if (array === undefined) throw mismatch("it has no array");
@@ -78,7 +84,7 @@ function encodeNpz(port: string, kind: ArtifactKind, output: OutputArtifact): En
   }
   const shape = [...array.shape];
   const { value: metadata, text } = arrayMetadata(port, array, output.metadata);
-  const bytes = writeNpz({ ...members, [METADATA_MEMBER]: text });
+  const bytes = writeNpz({ ...members, [METADATA_MEMBER]: text }, streamed ? port : undefined);
   return { fileName: `${port}.npz`, bytes, metadata, array: port, dtype: array.dtype, shape };
 }
 

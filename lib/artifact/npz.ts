@@ -12,12 +12,17 @@ const SUFFIX = ".npy";
 /**
  * Writes arrays, and texts as 0-d Unicode arrays, as an NPZ file in shared memory.
  * @param members array or text by name, in any order
+ * @param streamed the array in the form that is written in blocks, whose CRC follows it
  * @throws SvcError `artifact_limit_exceeded` beyond 4 GiB, `artifact_archive_invalid` for an unusable name
  */
-export function writeNpz(members: Readonly<Record<string, NdArray | string>>): Uint8Array<SharedArrayBuffer> {
+export function writeNpz(
+  members: Readonly<Record<string, NdArray | string>>,
+  streamed?: string,
+): Uint8Array<SharedArrayBuffer> {
   return writeZip(
     Object.entries(members).map(([name, member]) => ({
       name: name + SUFFIX,
+      streamed: name === streamed,
       parts: typeof member === "string"
         ? [writeNpyText(member)]
         : [npyHeader(member.dtype, member.shape), bytesOf(member)],

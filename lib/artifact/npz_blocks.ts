@@ -1,10 +1,14 @@
-/** NPZ files of one array that are written in blocks, with the bytes of `writeNpz` and constant memory. */
+/**
+ * NPZ files of one array that are made in blocks, with the bytes of `writeNpz` for a streamed array and constant memory. Without a
+ * path the file is hashed and not written.
+ */
+import { createHash } from "node:crypto";
 import { bytesOf, type Dtype, DTYPES, type NdArray } from "../numeric/array/ndarray.ts";
 import { crc32Of } from "./crc32.ts";
 import { joinBytes } from "./join_bytes.ts";
 import { npyHeader } from "./npy_header.ts";
 import { writeNpyText } from "./npy.ts";
-import { directory, localHeader, placeEntries } from "./zip_write.ts";
+import { descriptor, directory, localHeader, placeEntries } from "./zip_write.ts";
 
 /** Consecutive bytes of a written file: the bytes themselves, or their number and CRC-32. */
 export type FilePart = Uint8Array | {
@@ -14,23 +18,33 @@ export type FilePart = Uint8Array | {
   readonly crc: number;
 };
 
+/** Where the bytes of a file go, in order. */
+interface Sink {
+  write(bytes: Uint8Array): void;
+  /** SHA-256 of the file, where it was not written. */
+  digest(): string | null;
+  close(): void;
+}
+
 export class NpzBlocks implements Disposable {
-  readonly #file: Deno.FsFile;
+  readonly #sink: Sink;
   readonly #header: Uint8Array;
   readonly #array: string;
   readonly #texts: readonly (readonly [name: string, bytes: Uint8Array])[];
   readonly #dataBytes: number;
+  readonly #head: Uint8Array;
   #written = 0;
   #crc: number;
 
   /**
    * Creates the file.
+   * @param path null for a file that is hashed only
    * @param array name, element type and number of the elements of its one dimension
    * @param texts further members
    * @throws SvcError `artifact_limit_exceeded` beyond 4 GiB
    */
   constructor(
-    path: string,
+    path: string | null,
     array: { name: string; dtype: Dtype; length: number },
     texts: Readonly<Record<string, string>>,
   ) {
@@ -39,9 +53,9 @@ export class NpzBlocks implements Disposable {
     this.#crc = crc32Of(this.#header);
     this.#dataBytes = array.length * DTYPES[array.dtype].itemSize;
     this.#texts = Object.entries(texts).map(([name, text]) => [name, writeNpyText(text)]);
-    const start = this.#place().head.length;
-    this.#file = Deno.openSync(path, { write: true, createNew: true });
-    this.#file.seekSync(start, Deno.SeekMode.Start);
+    this.#head = this.#place().head;
+    this.#sink = path === null ? hashed() : written(path);
+    this.#sink.write(this.#head);
   }
 
   /** The next elements. */
@@ -49,53 +63,66 @@ export class NpzBlocks implements Disposable {
     const bytes = bytesOf({ data: block });
     this.#crc = crc32Of(bytes, this.#crc);
     this.#written += bytes.length;
-    writeAll(this.#file, bytes);
+    this.#sink.write(bytes);
   }
 
   /**
-   * Writes what lies around the array.
-   * @returns the parts of the file, in order
+   * Writes the bytes after the array.
+   * @returns the parts of the file, in order, and the digest of a file that is hashed only
    * @throws RangeError for an array that is not complete (a defect of the caller)
    */
-  finish(): FilePart[] {
+  finish(): { parts: FilePart[]; sha256: string | null } {
     if (this.#written !== this.#dataBytes) {
       throw new RangeError(`The array ${this.#array} has ${this.#written} of its ${this.#dataBytes} bytes`);
     }
-    const { head, tail } = this.#place();
-    writeAll(this.#file, tail);
-    this.#file.seekSync(0, Deno.SeekMode.Start);
-    writeAll(this.#file, head);
-    return [head, { size: this.#dataBytes, crcBefore: crc32Of(this.#header), crc: this.#crc }, tail];
+    const { tail } = this.#place();
+    this.#sink.write(tail);
+    const data = { size: this.#dataBytes, crcBefore: crc32Of(this.#header), crc: this.#crc };
+    return { parts: [this.#head, data, tail], sha256: this.#sink.digest() };
   }
 
   [Symbol.dispose](): void {
-    this.#file.close();
+    this.#sink.close();
   }
 
-  /** The bytes before and after the data of the array. */
+  /** The bytes before and after the data of the array; the latter depend on its CRC. */
   #place(): { head: Uint8Array; tail: Uint8Array } {
     const array = {
       name: `${this.#array}.npy`,
       size: this.#header.length + this.#dataBytes,
       crc: this.#crc,
       contents: this.#header,
+      streamed: true,
     };
     const texts = this.#texts.map(([name, contents]) => ({
       name: `${name}.npy`,
       size: contents.length,
       crc: crc32Of(contents),
       contents,
+      streamed: false,
     }));
     const { entries, directoryAt } = placeEntries([array, ...texts]);
-    const at = entries.findIndex(({ name }) => name === array.name) + 1;
-    const written = entries.map((entry) => joinBytes([localHeader(entry), entry.contents]));
+    const at = entries.findIndex(({ name }) => name === array.name);
+    const whole = entries.map((entry) => joinBytes([localHeader(entry), entry.contents]));
     return {
-      head: joinBytes(written.slice(0, at)),
-      tail: joinBytes([...written.slice(at), directory(entries, directoryAt)]),
+      head: joinBytes(whole.slice(0, at + 1)),
+      tail: joinBytes([descriptor(entries[at]), ...whole.slice(at + 1), directory(entries, directoryAt)]),
     };
   }
 }
 
-function writeAll(file: Deno.FsFile, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
+function written(path: string): Sink {
+  const file = Deno.openSync(path, { write: true, createNew: true });
+  return {
+    write(bytes) {
+      for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
+    },
+    digest: () => null,
+    close: () => file.close(),
+  };
+}
+
+function hashed(): Sink {
+  const hash = createHash("sha256");
+  return { write: (bytes) => void hash.update(bytes), digest: () => hash.digest("hex"), close() {} };
 }

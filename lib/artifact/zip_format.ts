@@ -4,6 +4,7 @@
 export const MAX_ARCHIVE_BYTES = 2 ** 32;
 
 export const LOCAL = 0x04034b50;
+export const DATA_DESCRIPTOR = 0x08074b50;
 export const CENTRAL = 0x02014b50;
 export const END = 0x06054b50;
 export const ZIP64_END = 0x06064b50;

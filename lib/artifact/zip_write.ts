@@ -2,13 +2,16 @@
  * Writes ZIP files reproducibly: entries sorted by name, method stored, time 1980-01-01 00:00:00, no extra fields. The
  * bytes depend on the contents alone. Own code: no version of a library may change them.
  *
+ * The CRC of a streamed entry stands behind its contents, in a data descriptor: the file can be written, or hashed without being
+ * written, in one pass.
+ *
  * Format: PKWARE APPNOTE.TXT 6.3.10.
  */
 import { SvcError } from "../contract/error.ts";
 import { compareCodePoints } from "../contract/json.ts";
 import { sharedBuffer, takeRoom } from "../numeric/array/shared_array.ts";
 import { crc32Of } from "./crc32.ts";
-import { CENTRAL, END, LOCAL, MAX_ARCHIVE_BYTES, UTF8_NAME } from "./zip_format.ts";
+import { CENTRAL, DATA_DESCRIPTOR, DESCRIPTOR, END, LOCAL, MAX_ARCHIVE_BYTES, UTF8_NAME } from "./zip_format.ts";
 
 /** 1980-01-01 as MS-DOS date; the time is 0. */
 const DOS_DATE = (1 << 5) | 1;
@@ -20,6 +23,8 @@ const ASCII = /^[\x20-\x7e]*$/;
 export interface ZipSource {
   name: string;
   parts: readonly Uint8Array[];
+  /** Whether size and CRC follow the contents. */
+  streamed?: boolean;
 }
 
 /** An entry with its place; `crc` is that of its contents. */
@@ -29,14 +34,17 @@ export interface PlacedEntry {
   crc: number;
   readonly nameBytes: Uint8Array;
   readonly offset: number;
+  readonly streamed?: boolean;
 }
+
+const DESCRIPTOR_BYTES = 16;
 
 /**
  * Places entries, sorted by name.
  * @returns the entries, the offset of the directory after them, and the size of the file
  * @throws SvcError as {@link writeZip}
  */
-export function placeEntries<T extends { name: string; size: number; crc: number }>(
+export function placeEntries<T extends { name: string; size: number; crc: number; streamed?: boolean }>(
   sources: readonly T[],
 ): { entries: (T & PlacedEntry)[]; directoryAt: number; size: number } {
   let directoryAt = 0, directorySize = 0;
@@ -50,7 +58,7 @@ export function placeEntries<T extends { name: string; size: number; crc: number
       throw new SvcError("artifact_archive_invalid", "Cannot write an archive entry with an empty or overlong name");
     }
     const offset = directoryAt;
-    directoryAt += 30 + nameBytes.length + source.size;
+    directoryAt += 30 + nameBytes.length + source.size + (source.streamed ? DESCRIPTOR_BYTES : 0);
     directorySize += 46 + nameBytes.length;
     return { ...source, nameBytes, offset };
   });
@@ -66,9 +74,16 @@ export function placeEntries<T extends { name: string; size: number; crc: number
 export function localHeader(entry: PlacedEntry): Uint8Array<ArrayBuffer> {
   const header = new Uint8Array(30 + entry.nameBytes.length), view = new DataView(header.buffer);
   view.setUint32(0, LOCAL, true);
-  writeCommonFields(view, 4, entry);
+  writeCommonFields(view, 4, entry.streamed ? { ...entry, crc: 0, size: 0 } : entry);
   header.set(entry.nameBytes, 30);
   return header;
+}
+
+/** The record behind the contents of an entry; empty unless it is streamed. */
+export function descriptor({ streamed, crc, size }: PlacedEntry): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(streamed ? DESCRIPTOR_BYTES : 0), view = new DataView(bytes.buffer);
+  if (streamed) [DATA_DESCRIPTOR, crc, size, size].forEach((value, i) => view.setUint32(4 * i, value, true));
+  return bytes;
 }
 
 /** The directory at the end of a file. */
@@ -99,9 +114,10 @@ export function directory(entries: readonly PlacedEntry[], directoryAt: number):
  *   `artifact_archive_invalid` for repeated or unusable names
  */
 export function writeZip(sources: readonly ZipSource[]): Uint8Array<SharedArrayBuffer> {
-  const { entries, directoryAt, size } = placeEntries(sources.map(({ name, parts }) => ({
+  const { entries, directoryAt, size } = placeEntries(sources.map(({ name, parts, streamed }) => ({
     name,
     parts,
+    streamed,
     size: parts.reduce((sum, part) => sum + part.length, 0),
     crc: parts.reduce((crc, part) => crc32Of(part, crc), 0),
   })));
@@ -118,6 +134,7 @@ export function writeZip(sources: readonly ZipSource[]): Uint8Array<SharedArrayB
       if (inPlace === null || part !== largest?.part) file.set(part, at);
       at += part.length;
     }
+    file.set(descriptor(entry), at);
   }
   file.set(directory(entries, directoryAt), directoryAt);
   return file;
@@ -139,7 +156,7 @@ function largestPart(entries: readonly (PlacedEntry & ZipSource)[]) {
 /** Fields common to both headers: version, flags, method, time, date, CRC, both sizes, name length. */
 function writeCommonFields(view: DataView, at: number, entry: PlacedEntry): void {
   view.setUint16(at, 20, true);
-  view.setUint16(at + 2, ASCII.test(entry.name) ? 0 : UTF8_NAME, true);
+  view.setUint16(at + 2, (ASCII.test(entry.name) ? 0 : UTF8_NAME) | (entry.streamed ? DESCRIPTOR : 0), true);
   view.setUint16(at + 8, DOS_DATE, true);
   view.setUint32(at + 10, entry.crc, true);
   view.setUint32(at + 14, entry.size, true);

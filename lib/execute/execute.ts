@@ -9,13 +9,14 @@
  * others do, so that the record of a failure does not depend on it either.
  */
 import { join } from "node:path";
+import type { FilePart } from "../artifact/npz_blocks.ts";
 import { discardEntry, inside, type InsidePath, makeFolder } from "../artifact/inside.ts";
 import { programFolder } from "../artifact/program.ts";
 import { contractSha256 } from "../contract/define.ts";
 import { codeRow } from "../contract/codes.ts";
 import { messageOf, placedMessage, type SourceLocation, SvcError } from "../contract/error.ts";
 import { asObject, canonicalJson, parseJson } from "../contract/json.ts";
-import { bundlePath } from "../contract/names.ts";
+import { bundlePath, type Digest } from "../contract/names.ts";
 import { codeOf } from "../contract/system_error.ts";
 import { float, isObject, type JsonObject } from "../contract/value.ts";
 import { isModel } from "../model/resolve.ts";
@@ -69,6 +70,8 @@ interface PlannedStep {
   place: number;
   /** Number of the step's chain; null outside chains. */
   chain: number | null;
+  /** Whether the plan has the step in a chain. */
+  streamed: boolean;
   /** Distinct steps whose outputs this step reads. */
   sources: Set<string>;
 }
@@ -112,6 +115,7 @@ class Execution {
         threadSafe: operation.definition.threadSafe,
         place,
         chain: chains.get(binding.step_id) ?? null,
+        streamed: chains.get(binding.step_id) !== undefined,
         sources: new Set(references.map((reference) => reference.split(".")[0])),
       };
     });
@@ -182,7 +186,8 @@ class Execution {
           const [id, output] = reference.split(".");
           return { port, step: steps.findIndex(({ document }) => document.id === id), output };
         });
-        tasks.push(this.#task(step, stagings.at(-1)!, { inputs: [], chained, learned: null, models: [] }));
+        const unwritten = this.#unwritten(step);
+        tasks.push(this.#task(step, stagings.at(-1)!, { inputs: [], chained, unwritten, learned: null, models: [] }));
       }
       running = this.#pool.start(tasks, (progress) => this.#progress(steps[0].document, progress));
       const written = await running.written;
@@ -230,7 +235,13 @@ class Execution {
       const learned = this.#findArtifact(step);
       const models = this.#findModels(step);
       staging = createStaging(this.#artifacts, document.id);
-      const task = this.#task(step, staging, { inputs: this.#inputs(step), chained: [], learned, models });
+      const task = this.#task(step, staging, {
+        inputs: this.#inputs(step),
+        chained: [],
+        unwritten: [],
+        learned,
+        models,
+      });
       running = this.#pool.start([task], (progress) => this.#progress(document, progress));
       const [written] = (await running.written)!;
       await this.#finish(step, staging, written, timing);
@@ -280,6 +291,13 @@ class Execution {
       if (bytes !== null) this.#values.put(reference, bytes, this.#consumers.get(reference) ?? 0);
     }
     this.#finished.add(document.id);
+    const unwritten = written.outputs.filter(({ sha256 }) => sha256 !== null);
+    if (unwritten.length > 0) {
+      this.#options.onUnwritten?.(unwritten.map((output) => {
+        const { path, sha256 } = outputs[output.port];
+        return { path, sha256, size_bytes: writtenSize(output) };
+      }));
+    }
     this.#options.onStep({
       id: document.id,
       op: document.op,
@@ -414,10 +432,19 @@ class Execution {
     });
   }
 
+  /** Outputs of a step in a chain that the run does not keep, and that only steps of the chain read. */
+  #unwritten({ document: { id }, binding, chain }: PlannedStep): string[] {
+    const { isKept = () => true, registry } = this.#options;
+    const { output_kinds: kinds } = registry.get(binding.operation_id).operation.contract;
+    const isReadOutside = (reference: string) =>
+      this.#steps.some((step) => step.chain !== chain && Object.values(step.document.inputs).includes(reference));
+    return Object.keys(kinds).filter((port) => !isKept(id, kinds[port]) && !isReadOutside(`${id}.${port}`));
+  }
+
   #task(
-    { document, binding, moduleUrl, outside }: PlannedStep,
+    { document, binding, moduleUrl, outside, streamed }: PlannedStep,
     { path: staging }: Staging,
-    given: Pick<StepTask, "inputs" | "chained" | "learned" | "models">,
+    given: Pick<StepTask, "inputs" | "chained" | "unwritten" | "learned" | "models">,
   ): StepTask {
     const { projectRoot, stateDir } = this.#options;
     const seed = document.params.seed;
@@ -428,6 +455,7 @@ class Execution {
       params: canonicalJson(document.params),
       seed: seed === undefined || seed === null ? null : String(seed),
       staging,
+      streamed,
       backend: binding.backend,
       implementation: binding.implementation,
       threads: this.#threads(),
@@ -467,33 +495,23 @@ class Execution {
     staging: Staging,
     written: WrittenStep,
   ): Promise<Record<string, OutputRow>> {
-    checkStaged(staging, written.outputs.map((output) => ({ fileName: output.fileName, size: writtenSize(output) })));
+    const inFiles = written.outputs.filter(({ sha256 }) => sha256 === null);
+    checkStaged(staging, inFiles.map((output) => ({ fileName: output.fileName, size: writtenSize(output) })));
     const destination = inside(this.#artifacts, document.id);
-    commitStaging(staging.path, destination);
+    if (inFiles.length === 0 && written.outputs.length > 0) discardEntry(staging.path);
+    else commitStaging(staging.path, destination);
     try {
-      const { contents } = this.#options;
       const rows = written.outputs.map(
-        async ({ port, kind, fileName, metadata, parts }): Promise<[string, OutputRow]> => {
-          const file = inside(destination, fileName), sha256 = await hashStoredFile(file, parts);
-          if (sha256 === null) {
-            throw new SvcError(
-              "output_hash_mismatch",
-              `The stored file of the output ${port} differs from the written file`,
-            );
-          }
+        async ({ port, kind, fileName, metadata, parts, sha256: made }): Promise<[string, OutputRow]> => {
           const document_ = parseJson(metadata);
           if (!isObject(document_)) {
             throw new SvcError("output_metadata_invalid", `The metadata of ${port} is not a mapping`);
           }
-          if (contents !== undefined) {
-            await shareFile(file, sha256, { contents, staging: stagingPath(this.#artifacts, sha256) });
-          }
-          return [port, {
-            kind,
-            path: bundlePath(`artifacts/${document.id}/${fileName}`),
-            metadata: document_,
-            sha256,
-          }];
+          const sha256 = made === null
+            ? await this.#stored(inside(destination, fileName), port, parts)
+            : made as Digest;
+          const path = bundlePath(`artifacts/${document.id}/${fileName}`);
+          return [port, { kind, path, metadata: document_, sha256 }];
         },
       );
       return Object.fromEntries(await Promise.all(rows));
@@ -501,6 +519,21 @@ class Execution {
       discardEntry(destination);
       throw error;
     }
+  }
+
+  /** The digest of a committed file, which is compared with what was written and shared with other bundles. */
+  async #stored(file: InsidePath, port: string, parts: readonly FilePart[]): Promise<Digest> {
+    const sha256 = await hashStoredFile(file, parts), { contents } = this.#options;
+    if (sha256 === null) {
+      throw new SvcError(
+        "output_hash_mismatch",
+        `The stored file of the output ${port} differs from the written file`,
+      );
+    }
+    if (contents !== undefined) {
+      await shareFile(file, sha256, { contents, staging: stagingPath(this.#artifacts, sha256) });
+    }
+    return sha256;
   }
 
   #event(

@@ -58,6 +58,10 @@ export interface StepTask {
   inputs: TaskInput[];
   /** Of a step in a chain. */
   chained: ChainInput[];
+  /** Whether arrays have the form of blocks: the plan has the step in a chain. */
+  streamed: boolean;
+  /** Outputs of a step in a chain that are hashed and not written: no other step reads them, and the run does not keep them. */
+  unwritten: readonly string[];
   /** Absolute path of the private staging directory. */
   staging: string;
   backend: string;
@@ -80,6 +84,8 @@ export interface WrittenOutput {
   kind: string;
   fileName: string;
   parts: readonly FilePart[];
+  /** SHA-256 of an output that was not written; null for the others, whose files are hashed. */
+  sha256: string | null;
   /** JSON text. */
   metadata: string;
 }

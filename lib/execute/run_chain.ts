@@ -1,6 +1,6 @@
 /**
  * Runs the steps of a chain inside a worker thread, block by block: every block goes through all steps while it is in the
- * processor's cache, and arrays go to their files in the same pass. Files, metrics and metadata equal those of the steps
+ * processor's cache, and arrays go to their files, or are hashed without one, in the same pass. Files, metrics and metadata equal those of the steps
  * one after another.
  */
 import { join } from "node:path";
@@ -111,7 +111,7 @@ function openStep(
     const { value: metadata, text } = arrayMetadata(port, form, array.metadata);
     checkForm(port, kind, { array: form });
     checkGuarantees(definition, port, metadata);
-    const path = join(task.staging, `${port}.npz`);
+    const path = task.unwritten.includes(port) ? null : join(task.staging, `${port}.npz`);
     const file = files.use(new NpzBlocks(path, { name: port, dtype, length }, { [METADATA_MEMBER]: text }));
     return [port, { ...array, metadata, kind, file, block: null, checked: 0 }];
   });
@@ -153,12 +153,12 @@ function finish({ definition, task, kinds, stream, arrays, seconds }: OpenStep):
     const array = arrays.get(port);
     if (array !== undefined) {
       const metadata = canonicalJson(array.metadata);
-      return { port, kind, fileName: `${port}.npz`, parts: array.file.finish(), metadata };
+      return { port, kind, fileName: `${port}.npz`, ...array.file.finish(), metadata };
     }
     if (outputs[port] === undefined) {
       throw new SvcError("output_missing", `The operation did not return its output ${port}`);
     }
-    return writeOutput(definition, port, kind, outputs[port], task.staging);
+    return writeOutput(definition, port, kind, outputs[port], task);
   });
   return { outputs: written, ...stepRecord(record), seconds: seconds + (performance.now() - started) / 1000 };
 }

@@ -111,7 +111,7 @@ export async function runStep(
   const timing = definition.timingMetric === undefined ? {} : { [definition.timingMetric]: runTime };
   return {
     seconds: null,
-    outputs: writeOutputs(definition, kinds, result, task.staging),
+    outputs: writeOutputs(definition, kinds, result, task),
     ...stepRecord(result, timing),
   };
 }
@@ -181,7 +181,7 @@ function writeOutputs(
   definition: PlainDefinition,
   inputKinds: ReadonlyMap<string, string>,
   result: OperationResult,
-  staging: string,
+  task: StepTask,
 ): WrittenOutput[] {
   // A required input is wired, so every kind is known.
   const kinds = outputKinds(definition.outputs, definition.outputSameKindAs, (port) => inputKinds.get(port))!;
@@ -195,7 +195,7 @@ function writeOutputs(
   if (extra.length > 0) {
     throw new SvcError("output_unexpected", `The operation returned the undeclared ${extra.join(", ")}`);
   }
-  return declared.map(([port, kind]) => writeOutput(definition, port, kind, returned[port], staging));
+  return declared.map(([port, kind]) => writeOutput(definition, port, kind, returned[port], task));
 }
 
 /** Writes the file of an output as a whole. */
@@ -204,14 +204,14 @@ export function writeOutput(
   port: string,
   kind: string,
   output: OutputArtifact,
-  staging: string,
+  { staging, streamed }: Pick<StepTask, "staging" | "streamed">,
 ): WrittenOutput {
-  const { fileName, bytes, metadata } = encodeArtifact(port, kind, output);
+  const { fileName, bytes, metadata } = encodeArtifact(port, kind, output, streamed);
   checkForm(port, kind, output);
   if (output.array !== undefined) checkContents(port, kind, output.array.data);
   checkGuarantees(definition, port, metadata);
   writeNew(join(staging, fileName), bytes);
-  return { port, kind, fileName, parts: [bytes], metadata: canonicalJson(metadata) };
+  return { port, kind, fileName, parts: [bytes], sha256: null, metadata: canonicalJson(metadata) };
 }
 
 export function checkGuarantees(definition: PlainDefinition, port: string, metadata: JsonObject): void {

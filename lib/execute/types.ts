@@ -16,6 +16,13 @@ export interface OutputRow extends JsonObject {
   sha256: Digest;
 }
 
+/** An output that was hashed and not written. */
+export interface UnwrittenFile extends JsonObject {
+  path: BundlePath;
+  sha256: Digest;
+  size_bytes: number;
+}
+
 /** A step of `summary.json`, in plan order. */
 export interface StepRow extends JsonObject {
   id: string;
@@ -66,6 +73,10 @@ export interface ExecuteOptions {
   /** Finds the named models of steps at dispatch. */
   findModel?: ModelLookup;
   onEvent?(event: ExecutionEvent): void;
+  /** Whether the run keeps the artifacts of a step, by their kind; default all. Arrays of chains that it does not keep are not written. */
+  isKept?(stepId: string, kind: string): boolean;
+  /** Called with the outputs of a step that were not written, before {@link onStep}. */
+  onUnwritten?(files: UnwrittenFile[]): void;
   /** Called once per finished step, in order of completion. */
   onStep(row: StepRow): void;
 }

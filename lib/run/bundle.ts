@@ -19,6 +19,7 @@ import {
   MANIFEST_FILE,
   manifestDocument,
   PLAN_FILE,
+  PRUNED_FILE,
   RECIPE_FILE,
   type RunRecord,
   type RunState,
@@ -161,16 +162,20 @@ export class BundleWriter {
     return [...this.#rows.values()].sort((a, b) => this.#order.get(a.id)! - this.#order.get(b.id)!);
   }
 
-  /** Hashes of all files as they were written; artifact hashes were verified when their step committed them. */
+  /**
+   * Hashes of all files as they were written; artifact hashes were verified when their step committed them. Artifacts that were
+   * hashed and not written are listed like those that are pruned later.
+   */
   #sums(state: RunState, texts: DocumentTexts): string {
     const known = new Map(this.#written)
       .set(MANIFEST_FILE, sha256Hex(texts.manifest)).set(SUMMARY_FILE, sha256Hex(texts.summary));
-    for (const row of state.rows) {
-      for (const output of Object.values(row.outputs)) known.set(output.path, output.sha256);
-    }
-    const present = listFiles(this.directory).map(({ path }) => path).filter((path) => path !== SUMS_FILE);
+    const outputs = state.rows.flatMap((row) => Object.values(row.outputs));
+    for (const { path, sha256 } of outputs) known.set(path, sha256);
+    const present = listFiles(this.directory).map(({ path }) => path)
+      .filter((path) => path !== SUMS_FILE && path !== PRUNED_FILE);
+    const paths = new Set([...present, ...outputs.map(({ path }) => path)]);
     return formatSha256Sums(
-      new Map(present.map((path) => [path, known.get(path) ?? hashFile(inside(this.directory, path)).sha256])),
+      new Map(Array.from(paths, (path) => [path, known.get(path) ?? hashFile(inside(this.directory, path)).sha256])),
     );
   }
 }

@@ -122,6 +122,25 @@ export function pruneBundle(
     },
   );
   if (found.length === 0) return [];
+  listPruned(workspace, runId, found, files);
+  for (const { path } of found) files.remove(inside(directory, path));
+  for (const path of new Set(found.map(({ path }) => dirname(path)))) {
+    const folder = inside(directory, path);
+    if (entriesOf(folder).length === 0) files.remove(folder);
+  }
+  releaseContents(workspace.contents, found.map(({ sha256 }) => sha256));
+  touchSummary(directory);
+  return found;
+}
+
+/** Adds files to `pruned.json`, before they are removed, or before a summary names those that were never written. */
+export function listPruned(
+  workspace: Workspace,
+  runId: string,
+  found: readonly PrunedFile[],
+  files: BundleFiles,
+): void {
+  const directory = inside(workspace.runs, runId);
   const listed = new Map([...readPruned(directory)?.files ?? [], ...found].map((file) => [file.path, file]));
   const document: PrunedDocument = {
     schema_version: 1,
@@ -135,14 +154,6 @@ export function pruneBundle(
   files.rename(inside(scratch, PRUNED_FILE), entryInside(directory, PRUNED_FILE));
   files.sync(directory);
   files.remove(scratch);
-  for (const { path } of found) files.remove(inside(directory, path));
-  for (const path of new Set(found.map(({ path }) => dirname(path)))) {
-    const folder = inside(directory, path);
-    if (entriesOf(folder).length === 0) files.remove(folder);
-  }
-  releaseContents(workspace.contents, found.map(({ sha256 }) => sha256));
-  touchSummary(directory);
-  return found;
 }
 
 /** Touches the summary, so that the index reads the size of the bundle again. */

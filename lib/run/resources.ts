@@ -4,6 +4,8 @@ import { dirname } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import { formatBytes } from "../contract/units.ts";
 import type { ExecutionPlan } from "../plan/types.ts";
+import type { RecipeDocument } from "../recipe/types.ts";
+import type { IsKept } from "./prune.ts";
 
 const GIB = 2 ** 30;
 /** A run of at most this size starts regardless of the reserve. */
@@ -42,6 +44,23 @@ const readFree: ReadFree = (folder) => ({ memory: freeMemory(), disk: freeDisk(f
 
 /** Memory less the reserve, and size of the disk: the maximum that a queued run can get. */
 export const readCapacity: ReadFree = (folder) => ({ memory: freeMemory("total"), disk: freeDisk(folder, "blocks") });
+
+/** A plan whose need of disk leaves out what a run hashes and does not write: the steps of chains that it does not keep. */
+export function writtenResources<P extends Pick<ExecutionPlan, "resources" | "steps">>(
+  plan: P,
+  { steps }: Pick<RecipeDocument, "steps">,
+  isKept: IsKept,
+): P {
+  const { resources } = plan, chainOf = new Map(resources.per_step.map(({ step_id, chain }) => [step_id, chain]));
+  const isWritten = (id: string, chain: number | undefined) =>
+    chain === undefined || isKept(id, "") ||
+    steps.some((step) =>
+      chainOf.get(step.id) !== chain && Object.values(step.inputs).some((from) => from.startsWith(`${id}.`))
+    );
+  const per_step = resources.per_step.map((row) => isWritten(row.step_id, row.chain) ? row : { ...row, disk_bytes: 0 });
+  const disk_bytes = per_step.reduce((sum, row) => sum + row.disk_bytes, 0);
+  return { ...plan, resources: { ...resources, per_step, disk_bytes } };
+}
 
 /**
  * Refuses a run that cannot fit.

@@ -24,9 +24,9 @@ import type { SummaryDocument } from "./bundle_schema.ts";
 import { type BundleFiles, DISK } from "./files.ts";
 import { tryLockRun } from "./lock.ts";
 import { sampleMemory } from "./memory.ts";
-import { type KeepOptions, keptArtifacts, pruneBundle, type PrunedFile } from "./prune.ts";
+import { type IsKept, type KeepOptions, keptArtifacts, listPruned, pruneBundle, type PrunedFile } from "./prune.ts";
 import { reserveRunId } from "./reservation.ts";
-import { checkResources, type ReadFree } from "./resources.ts";
+import { checkResources, type ReadFree, writtenResources } from "./resources.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** An event of a run; the receiver adds id, sequence and time. */
@@ -213,7 +213,9 @@ export async function runPrepared(
   const { parallelWorkers } = checkOptions(options);
   const { plan, cache, diagnostics } = prepared.planned;
   const isKept = keptArtifacts(options, plan.steps.map(({ step_id }) => step_id));
-  if (!options.ignoreEstimate) checkResources(plan, workspace.stateDir, options.readFree);
+  if (!options.ignoreEstimate) {
+    checkResources(writtenResources(plan, prepared.planned.recipe, isKept), workspace.stateDir, options.readFree);
+  }
   onEvent({
     kind: "execution_plan_cache",
     level: "info",
@@ -237,12 +239,13 @@ export async function runPrepared(
     onEvent({ kind: "run_created", level: "info", message: `Run ${runId} created`, fields });
     const started = { ...fields, step_count: plan.steps.length };
     onEvent({ kind: "run_started", level: "info", message: `Run ${runId} started`, fields: started });
-    const outcome = await executeRecord(record, writer, options, parallelWorkers);
+    const unwritten: PrunedFile[] = [], files = options.files ?? DISK;
+    const outcome = await executeRecord(record, writer, { ...options, isKept, unwritten }, parallelWorkers);
     options.onExecuted?.(outcome);
     const { summary, path } = await writer.finish(outcome);
     const { status, error } = outcome;
     const pruned = status === "completed" && (options.keep === "metrics" || (options.drop ?? []).length > 0)
-      ? pruneBundle(workspace, runId, isKept, options.files ?? DISK)
+      ? [...unwritten, ...pruneBundle(workspace, runId, isKept, files)]
       : [];
     onEvent({
       kind: `run_${status}`,
@@ -292,9 +295,22 @@ function recordOf(
 }
 
 async function executeRecord(
-  { plan, recipe }: RunRecord,
+  { plan, recipe, runId }: RunRecord,
   writer: BundleWriter,
-  { registry, workspace, share, cancellation, readiness, onEvent, execute = executePlan }: Omit<RunOptions, "raw">,
+  {
+    registry,
+    workspace,
+    share,
+    cancellation,
+    readiness,
+    onEvent,
+    execute = executePlan,
+    isKept,
+    unwritten,
+    files = DISK,
+  }:
+    & Omit<RunOptions, "raw">
+    & { isKept: IsKept; unwritten: PrunedFile[] },
   parallelWorkers: number,
 ): Promise<ExecuteOutcome> {
   try {
@@ -311,6 +327,11 @@ async function executeRecord(
       trainedArtifact: readiness?.trainedArtifact,
       findModel: readiness?.model,
       onEvent,
+      isKept,
+      onUnwritten(found) {
+        listPruned(workspace, runId, found, files);
+        unwritten.push(...found);
+      },
       onStep: (row) => writer.addRow(row),
     });
   } catch (error) {

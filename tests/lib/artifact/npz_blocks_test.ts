@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { METADATA_MEMBER } from "../../../lib/artifact/codec.ts";
-import { writeNpz } from "../../../lib/artifact/npz.ts";
+import { sha256Hex } from "../../../lib/contract/hash.ts";
+import { openNpz, writeNpz } from "../../../lib/artifact/npz.ts";
 import { NpzBlocks } from "../../../lib/artifact/npz_blocks.ts";
 import { exists } from "../../../lib/artifact/path_kind.ts";
 import { DTYPES, type NdArray } from "../../../lib/numeric/array/ndarray.ts";
@@ -12,8 +13,11 @@ function written(folder: string, name: string, { dtype, shape: [length], data }:
   const path = join(folder, crypto.randomUUID()), slots = size * DTYPES[dtype].slots;
   using file = new NpzBlocks(path, { name, dtype, length }, { [METADATA_MEMBER]: text });
   for (let at = 0; at < data.length; at += slots) file.write(data.subarray(at, at + slots));
-  const parts = file.finish();
-  return { bytes: Deno.readFileSync(path), parts };
+  using hashed = new NpzBlocks(null, { name, dtype, length }, { [METADATA_MEMBER]: text });
+  for (let at = 0; at < data.length; at += slots) hashed.write(data.subarray(at, at + slots));
+  const { parts, sha256 } = file.finish();
+  assert.equal(sha256, null);
+  return { bytes: Deno.readFileSync(path), parts, sha256: hashed.finish().sha256 };
 }
 
 Deno.test("an array in blocks has the file of the whole array, before and after the metadata, of every size", () => {
@@ -28,9 +32,11 @@ Deno.test("an array in blocks has the file of the whole array, before and after 
         );
         new Uint8Array(data.buffer).forEach((_, at, bytes) => bytes[at] = at * 31 % 251);
         const array = { dtype, shape: [length], data }, text = `{"array":"${name}"}`;
-        const whole = writeNpz({ [name]: array, [METADATA_MEMBER]: text });
+        const whole = writeNpz({ [name]: array, [METADATA_MEMBER]: text }, name);
+        assert.deepEqual(openNpz(whole).array(name), array);
         for (const size of [1, 7, 1000]) {
-          const { bytes, parts } = written(folder, name, array, text, size);
+          const { bytes, parts, sha256 } = written(folder, name, array, text, size);
+          assert.equal(sha256, sha256Hex(whole));
           assert.deepEqual(bytes, new Uint8Array(whole), `${name} ${dtype} ${length} ${size}`);
           const sizes = parts.map((part) => part instanceof Uint8Array ? part.length : part.size);
           assert.equal(sizes.reduce((a, b) => a + b), whole.length);

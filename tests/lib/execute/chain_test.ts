@@ -27,6 +27,10 @@ function link(modulation: string, items = 1): StepSpec[] {
 const CHAINED = ["data", "modulator", "channel", "demodulator", "ber"];
 const one = (...ids: string[]) => Object.fromEntries(ids.map((id) => [id, 0]));
 
+/** Runs the steps of chains one after another: each is alone in a chain, whose arrays have the form of blocks. */
+const apart = (steps: StepSpec[], chains: Record<string, number>) =>
+  execute(steps, { chains: Object.fromEntries(Object.keys(chains).map((id, number) => [id, number])) });
+
 /** Rows by step without times, and digests of the files. */
 function outcomeOf({ status, failure, error, rows, files }: Executed) {
   const plain = rows.map(({ metadata: { timing: _, ...metadata }, metrics, ...row }) => {
@@ -41,7 +45,7 @@ const warnings = ({ events }: Executed) => events.filter(({ level }) => level !=
 
 for (const [modulation, items] of [["bpsk", 1], ["qpsk", 1], ["qam16", 3], ["qam64", 1], ["qam256", 2]] as const) {
   Deno.test(`a ${modulation} link of ${items} items in blocks has the rows and bytes of its steps one after another`, async () => {
-    const whole = await execute(link(modulation, items));
+    const whole = await apart(link(modulation, items), one(...CHAINED));
     const blocks = await execute(link(modulation, items), { chains: one(...CHAINED) });
     assert.deepEqual(outcomeOf(blocks), outcomeOf(whole));
     assert.deepEqual(warnings(blocks), []);
@@ -73,7 +77,7 @@ Deno.test("a step that fails in a late block leaves the rows and files of its st
   const steps = relayed({}, { fail_at: BITS - 1 }, {});
   // A step outside the chain stands before the one that fails.
   steps.splice(1, 0, ["outside", "test.relay", { bits: "data.bits" }]);
-  const whole = await execute(steps), chains = one("data", "r0", "r1", "r2");
+  const chains = one("data", "r0", "r1", "r2"), whole = await apart(steps, chains);
   const blocks = await execute(steps, { chains, onBundle: none });
   assert.deepEqual(outcomeOf(blocks), outcomeOf(whole));
   assert.deepEqual([blocks.failure?.step_id, blocks.failure?.code], ["r1", "boundary_value_invalid"]);
@@ -88,15 +92,15 @@ Deno.test("a step that fails in a late block leaves the rows and files of its st
 
 Deno.test("a step that needs the whole array is run after the others of its chain, without a warning", async () => {
   const steps = relayed({}, { whole: true });
-  const blocks = await execute(steps, { chains: one("data", "r0", "r1"), onBundle: none });
-  assert.deepEqual(outcomeOf(blocks), outcomeOf(await execute(steps)));
+  const chains = one("data", "r0", "r1"), blocks = await execute(steps, { chains, onBundle: none });
+  assert.deepEqual(outcomeOf(blocks), outcomeOf(await apart(steps, chains)));
   assert.deepEqual(warnings(blocks), []);
 });
 
 Deno.test("an array that ends early is found, and a warning names it", async () => {
   const steps = relayed({ short: true });
-  const blocks = await execute(steps, { chains: one("data", "r0"), onBundle: none });
-  assert.deepEqual(outcomeOf(blocks), outcomeOf(await execute(steps)));
+  const chains = one("data", "r0"), blocks = await execute(steps, { chains, onBundle: none });
+  assert.deepEqual(outcomeOf(blocks), outcomeOf(await apart(steps, chains)));
   assert.match(warnings(blocks)[0], /bits has 400002 of its 400003 bytes/);
 });
 
@@ -112,8 +116,30 @@ Deno.test("two chains run side by side, each with its own rows", async () => {
   ];
   const chains = { data: 0, r0: 0, b_data: 1, b_r0: 1 };
   const blocks = await execute(steps, { chains, workers: 2 });
-  assert.deepEqual(outcomeOf(blocks), outcomeOf(await execute(steps)));
+  assert.deepEqual(outcomeOf(blocks), outcomeOf(await apart(steps, chains)));
   assert.deepEqual(warnings(blocks), []);
+});
+
+Deno.test("outputs that are not kept are hashed and not written, except those that another step reads", async () => {
+  const steps = link("qpsk"), chains = one(...CHAINED);
+  const kept = await execute(steps, { chains });
+  const dropped = await execute(steps, { chains, isKept: (_, kind) => kind === "metrics.report.json" });
+  const rowsOf = (run: Executed) => outcomeOf(run).rows;
+  assert.deepEqual(rowsOf(dropped), rowsOf(kept));
+  // The relay reads the bits of the source; its own output is written as a whole.
+  assert.deepEqual(Object.keys(dropped.files), [
+    "artifacts/ber/report.json",
+    "artifacts/data/bits.npz",
+    "artifacts/relay/bits.npz",
+  ]);
+  assert.deepEqual(
+    dropped.unwritten.map(({ path, sha256, size_bytes }) => [path, sha256, size_bytes]),
+    ["modulator/symbols", "channel/rx_symbols", "demodulator/bits", "demodulator/llr"].map((name) => {
+      const path = `artifacts/${name}.npz`, bytes = kept.files[path];
+      return [path, sha256Hex(bytes), bytes.length];
+    }),
+  );
+  assert.deepEqual(warnings(dropped), []);
 });
 
 Deno.test("a cancelled chain ends at its next block and leaves no file", async () => {

@@ -4,7 +4,13 @@ import { Registry } from "../../../lib/contract/registry.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
 import { executePlan } from "../../../lib/execute/execute.ts";
-import type { CancellationToken, ExecuteOutcome, ExecutionEvent, StepRow } from "../../../lib/execute/types.ts";
+import type {
+  CancellationToken,
+  ExecuteOutcome,
+  ExecutionEvent,
+  StepRow,
+  UnwrittenFile,
+} from "../../../lib/execute/types.ts";
 import type { PlanResources } from "../../../lib/plan/estimate.ts";
 import type { ExecutionPlan, PlanStep } from "../../../lib/plan/types.ts";
 import type { RecipeDocument, StepDocument } from "../../../lib/recipe/types.ts";
@@ -29,6 +35,8 @@ registry.register([
 }));
 
 export interface Executed extends ExecuteOutcome {
+  /** Outputs that were hashed and not written. */
+  unwritten: UnwrittenFile[];
   rows: StepRow[];
   row: Record<string, StepRow>;
   events: ExecutionEvent[];
@@ -46,6 +54,8 @@ export async function execute(
     workers?: number;
     /** Numbers of chains, by step. */
     chains?: Record<string, number>;
+    /** Whether the artifacts of a step are kept, by their kind. */
+    isKept?: (step: string, kind: string) => boolean;
     cancellation?: CancellationToken;
     onEvent?: (event: ExecutionEvent) => void;
     onBundle?: (bundle: string) => void;
@@ -66,7 +76,7 @@ export async function execute(
     resources: { per_step: steps.map(({ id }) => ({ step_id: id, chain: options.chains?.[id] })) } as PlanResources,
   } as ExecutionPlan;
   const bundle = await Deno.makeTempDir({ prefix: "svc-execute-" });
-  const rows: StepRow[] = [], events: ExecutionEvent[] = [];
+  const rows: StepRow[] = [], events: ExecutionEvent[] = [], unwritten: UnwrittenFile[] = [];
   try {
     const outcome = await executePlan({
       plan,
@@ -81,12 +91,14 @@ export async function execute(
         events.push(event);
         options.onEvent?.(event);
       },
+      isKept: options.isKept,
+      onUnwritten: (found) => unwritten.push(...found),
       onStep: (row) => rows.push(row),
     });
     options.onBundle?.(bundle);
     const files: Record<string, Uint8Array> = {};
     for (const path of walk(bundle)) files[path.slice(bundle.length + 1)] = Deno.readFileSync(path);
-    return { ...outcome, rows, row: Object.fromEntries(rows.map((row) => [row.id, row])), events, files };
+    return { ...outcome, rows, unwritten, row: Object.fromEntries(rows.map((row) => [row.id, row])), events, files };
   } finally {
     await Deno.remove(bundle, { recursive: true });
   }

@@ -60,6 +60,8 @@ async function runSlot(mode: string, operation = slot) {
       seed: null,
       inputs: ["x", "answer", "truth"].map(input),
       chained: [],
+      streamed: false,
+      unwritten: [],
       staging,
       binding: null,
       backend: "onnxruntime",

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { listFiles } from "../../../lib/run/files.ts";
+import { open } from "../../../mod.ts";
+
+/** A link whose arrays need 280 MB, so that its steps work in blocks. */
+const RECIPE = `
+name: long_link
+execution_profile: {id: custom}
+metadata: {seed: 4}
+steps:
+  - {id: data, op: source.random_bits, params: {bit_count: 20000000}}
+  - {id: sent, op: modulation.digital_modulate, inputs: {bits: data.bits}, params: {modulation: qpsk}}
+  - {id: air, op: wireless.channel, inputs: {symbols: sent.symbols}, params: {snr_db: 4.0}}
+  - {id: demapped, op: demodulation.digital_demodulate, inputs: {rx_symbols: air.rx_symbols}}
+  - {id: ber, op: metrics.bit_error_rate, inputs: {reference: data.bits, candidate: demapped.bits}}
+`;
+
+Deno.test("a long run that keeps its metrics writes no arrays; it is verified, reproduced and restored", async () => {
+  const stateDir = await Deno.makeTempDir({ prefix: "svc-unwritten-" });
+  try {
+    await using svc = await open({ stateDir });
+    const sizes: number[] = [];
+    const bundle = () => [...Deno.readDirSync(join(stateDir, "runs"))].find(({ isDirectory }) => isDirectory)?.name;
+    const run = await svc.recipes.run(RECIPE, {
+      keep: "metrics",
+      onEvent({ kind }) {
+        if (!kind.startsWith("step_")) return;
+        sizes.push(listFiles(join(stateDir, "runs", bundle()!)).reduce((sum, { size }) => sum + size, 0));
+      },
+    });
+    assert.equal(run.status, "completed");
+    assert.deepEqual(run.pruned.map(({ path }) => path), [
+      "artifacts/data/bits.npz",
+      "artifacts/sent/symbols.npz",
+      "artifacts/air/rx_symbols.npz",
+      "artifacts/demapped/bits.npz",
+      "artifacts/demapped/llr.npz",
+    ]);
+    assert.ok(sizes.length > 3 && Math.max(...sizes) < 1e6, `${Math.max(...sizes)}`);
+    const sums = Deno.readTextFileSync(join(run.directory, "SHA256SUMS"));
+    for (const { path, sha256 } of run.pruned) assert.ok(sums.includes(`${sha256}  ${path}\n`));
+    const verified = await svc.runs.verify(run.run_id);
+    assert.deepEqual([verified.status, verified.artifacts, verified.warnings], ["valid", "pruned", []]);
+    assert.equal((await svc.runs.reproduce(run.run_id)).status, "identical");
+    const restored = await svc.runs.restore(run.run_id);
+    assert.deepEqual([restored.status, restored.files], ["restored", 5]);
+    assert.equal((await svc.runs.verify(run.run_id)).status, "valid");
+    assert.equal(Deno.readTextFileSync(join(run.directory, "SHA256SUMS")), sums);
+  } finally {
+    await Deno.remove(stateDir, { recursive: true });
+  }
+});
