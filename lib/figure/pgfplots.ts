@@ -62,13 +62,14 @@ const titled = ({ title, unit }: FigureAxis) => `{${latexText(unit === "" ? titl
 const picture = (
   options: readonly (string | null)[],
   body: readonly string[],
-  source: Figure["source"],
+  { source, mark }: Pick<Figure, "source" | "mark">,
   below: readonly string[] = [],
 ): string =>
   [
     ...Object.entries(source).map(([key, value]) => latexComment(`${key}: ${value}`)),
     "\\begin{tikzpicture}",
     "\\begin{axis}[",
+    ...(mark === undefined ? [] : [`  title={${latexText(mark)}}, title style={text=red!70!black},`]),
     ...options.filter((option) => option !== null).map((option) => `  ${option},`),
     "]",
     ...body,
@@ -84,7 +85,7 @@ const definitions = (colors: readonly string[]) =>
 const colourName = (color: string) => `svc${color.slice(1).toUpperCase()}`;
 
 function curves(figure: CurveFigure, style: FigureStyle | undefined): string {
-  const { x, y, series, step, markers, joined, guides = [], source } = figure;
+  const { x, y, series, step, markers, joined, guides = [] } = figure;
   const looks = seriesLooks(series.map(({ kind }) => kind), style ?? STYLES.paper);
   const seen = series.map((one, at) => ({ one, look: looks[at] })).filter(({ one }) => one.hidden !== true);
   const ends = ({ domain }: FigureAxis, name: string) =>
@@ -144,10 +145,12 @@ function curves(figure: CurveFigure, style: FigureStyle | undefined): string {
     ...guides.filter(({ whole }) => whole === true).map(({ at }) => `extra y ticks={${at}}, extra y tick labels={}`),
     "grid=major",
     "legend cell align=left",
-    ...(lost ? [...size(style), "legend style={at={(0.5,1.03)}, anchor=south}"] : layout(style)),
+    ...(lost
+      ? [...size(style), `legend style={at={(0.5,${figure.mark === undefined ? 1.03 : 1.15})}, anchor=south}`]
+      : layout(style)),
   ];
   const below = lost ? lostAxis(figure, seen, style) : [];
-  return [...colours, picture(options, [...body, ...lines], source, below)].join("\n");
+  return [...colours, picture(options, [...body, ...lines], figure, below)].join("\n");
 }
 
 /** The share of lost items below the values. */
@@ -198,7 +201,8 @@ function bounds({ points }: FigureSeries, color: string): string[] {
   ];
 }
 
-function bars({ value, bars, source }: BarFigure, style: FigureStyle | undefined): string {
+function bars(figure: BarFigure, style: FigureStyle | undefined): string {
+  const { value, bars } = figure;
   const names = bars.map((_, at) => `b${at}`);
   return picture(
     [
@@ -217,7 +221,7 @@ function bars({ value, bars, source }: BarFigure, style: FigureStyle | undefined
       ),
       "};",
     ],
-    source,
+    figure,
   );
 }
 
@@ -225,7 +229,7 @@ function bars({ value, bars, source }: BarFigure, style: FigureStyle | undefined
 const NUMBERED_COLUMNS = 8;
 
 function heat(figure: HeatFigure, style: FigureStyle | undefined): string {
-  const { x, y, value, columns, rows, cells, source } = figure, log = value.scale === "log";
+  const { x, y, value, columns, rows, cells } = figure, log = value.scale === "log";
   const [low, high] = heatDomain(figure), along = (number: number) => log ? Math.log10(number) : number;
   const places = new Map(cells.map((cell) => [`${cell.column},${cell.row}`, cell]));
   const bottom = style?.legend === "bottom", tick = bottom ? "x" : "y";
@@ -275,11 +279,12 @@ function heat(figure: HeatFigure, style: FigureStyle | undefined): string {
         ];
       }),
     ],
-    source,
+    figure,
   );
 }
 
-function boxes({ x, value, series, places, boxes, source }: BoxFigure, style: FigureStyle | undefined): string {
+function boxes(figure: BoxFigure, style: FigureStyle | undefined): string {
+  const { x, value, series, places, boxes } = figure;
   const looks = seriesLooks(series.map(({ kind }) => kind), style ?? STYLES.paper), lying = x === null;
   const labels = series.map(({ label }) => label), width = 0.8 / series.length;
   const colours = definitions(looks.map(({ color }) => color));
@@ -312,7 +317,7 @@ function boxes({ x, value, series, places, boxes, source }: BoxFigure, style: Fi
     `${measure}majorgrids`,
     ...(lying ? size(style) : ["legend cell align=left", ...layout(style)]),
   ];
-  return ["% Needs \\usepgfplotslibrary{statistics}", ...colours, picture(options, [...legend, ...body], source)].join(
+  return ["% Needs \\usepgfplotslibrary{statistics}", ...colours, picture(options, [...legend, ...body], figure)].join(
     "\n",
   );
 }

@@ -5,7 +5,7 @@ import { curvesViews } from "./curves_spec.ts";
 import { heatViews } from "./heat_spec.ts";
 import { levelsViews } from "./levels_spec.ts";
 import { matrixViews } from "./matrix_spec.ts";
-import type { FigureStyle } from "./style.ts";
+import { type FigureStyle, isDark } from "./style.ts";
 import { textWidth } from "./text_width.ts";
 import type { Figure, FigureSpec } from "./types.ts";
 
@@ -67,6 +67,14 @@ function viewsOf(figure: Figure, style: FigureStyle): FigureSpec[] {
   return figure.form === "bars" ? barsViews(figure, style) : matrixViews(figure, style);
 }
 
+/** The title with the mark of incomplete numbers, which stands alone where the style has no title. */
+function markedTitle({ title }: Figure, mark: string, style: FigureStyle, subtitle: FigureSpec): FigureSpec {
+  const color = isDark(style) ? "#ff9e5e" : "#b3261e";
+  return style.title_size === 0
+    ? { text: mark, color, anchor: "end", fontSize: style.font_size, offset: style.font_size * 0.4 }
+    : { text: [title, mark], color, ...subtitle };
+}
+
 /** Breaks a subtitle between its parts into lines no wider than the plot with its axis. */
 function subtitleLines(text: string, style: FigureStyle): string[] {
   const lines: string[] = [];
@@ -91,11 +99,15 @@ export function figureSpec(figure: Figure, style: FigureStyle): FigureSpec {
   const subtitle = figure.subtitle === "" ? {} : { subtitle: subtitleLines(figure.subtitle, style) };
   return {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
-    description: [figure.title, figure.subtitle].filter(Boolean).join(". "),
+    description: [figure.title, figure.mark, figure.subtitle].filter(Boolean).join(". "),
     usermeta: { figure: figure.type, style: style.name, ...figure.source },
     background: style.background,
     padding: Math.round(style.font_size * 0.5),
-    ...(style.title_size === 0 ? {} : { title: { text: figure.title, ...subtitle } }),
+    ...(figure.mark !== undefined
+      ? { title: markedTitle(figure, figure.mark, style, subtitle) }
+      : style.title_size === 0
+      ? {}
+      : { title: { text: figure.title, ...subtitle } }),
     config: configOf(style),
     ...(views.length === 1 ? views[0] : { [style.legend === "right" ? "hconcat" : "vconcat"]: views }),
   };

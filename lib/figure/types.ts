@@ -97,6 +97,8 @@ interface FigureBase {
   type: FigureType | ViewType;
   title: string;
   subtitle: string;
+  /** Says that the numbers are not complete; drawn above the plot. */
+  mark?: string;
   /** Origin of the numbers, written to the specification and the SVG. */
   source: { [key: string]: string };
 }

@@ -42,7 +42,7 @@ import { replicationArguments, type ReplicationOptions } from "./pack/replicatio
 import { assembleResult, type BenchmarkEnd, identityOf, type ResultHead } from "./rows/result.ts";
 import { type MadeRow, runRow, skippedRow } from "./rows/row.ts";
 import { RowChecks } from "./rows/row_checks.ts";
-import { countsOf } from "./rows/stored_rows.ts";
+import { countsOf, plannedRows } from "./rows/stored_rows.ts";
 import { sampleOf } from "./pack/samples.ts";
 import {
   checkShardRows,
@@ -776,7 +776,7 @@ class Benchmark {
     };
     // Rows are read again only now: a running benchmark keeps only their statistics.
     const result = assembleResult(this.#head, this.#ledger.index, end, this.#directory);
-    const reports = exportFiles(result);
+    const reports = exportFiles(result, plannedRows(result, this.#directory));
     result.reports = end.reports = Object.keys(reports).sort();
     for (const [name, chunks] of Object.entries(reports)) replaceFile(DISK, inside(this.#directory, name), chunks());
     const text = prettyJson(result);

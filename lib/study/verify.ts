@@ -26,7 +26,7 @@ import { packOfRecord } from "./pack/pack_record.ts";
 import { replicationArguments, settleReplication } from "./pack/replication.ts";
 import { headOfEnd, identityOf, noteFirst, Statistics } from "./rows/result.ts";
 import { RowChecks } from "./rows/row_checks.ts";
-import { allRows, partName } from "./rows/stored_rows.ts";
+import { allRows, partName, plannedRows } from "./rows/stored_rows.ts";
 import { benchmarkWorkspace, endOf, resolveResultId, settleResult } from "./rows/store.ts";
 import {
   type AggregateRow,
@@ -441,7 +441,7 @@ function withOldIntervals(made: readonly AggregateRow[], stored: readonly Aggreg
 }
 
 function checkReports(result: BenchmarkResult, directory: string, findings: Findings): void {
-  const made = exportFiles(result);
+  const made = exportFiles(result, plannedRows(result, directory));
   for (const name of result.reports) {
     findings.looked();
     const warn = (code: FindingCode, message: string) => findings.add("warning", code, name, "$", message);

@@ -518,7 +518,7 @@ export const benchmarks = {
 
   /**
    * Draws a result: Vega-Lite specification, SVG, PNG, CSV and the record that binds them to it.
-   * @throws SvcError `result_not_found`, `benchmark_incomplete`, `usage_invalid`
+   * @throws SvcError `result_not_found`, `usage_invalid`
    */
   plot: call("Plot a result: Vega-Lite specification, SVG, PNG, CSV and a record of their digests", {
     fields: {

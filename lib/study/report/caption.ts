@@ -3,6 +3,7 @@
  * result and recipes. One text for readers and one for LaTeX, where the digests of recipes are comments.
  */
 import { visibleLine } from "../../contract/escape.ts";
+import { upperFirst } from "../../contract/sentence.ts";
 import { latexCaption } from "../../figure/latex.ts";
 import { signsOf } from "../../figure/legend.ts";
 import type { Figure, FigureAxis } from "../../figure/types.ts";
@@ -38,6 +39,7 @@ export function captionTexts(
   const methods = intervalMethods(result, outcome, request);
   const sentences = [
     figure.title,
+    ...(figure.mark === undefined ? [] : [upperFirst(figure.mark)]),
     figure.subtitle.replaceAll(" · ", "; "),
     `${counted(counts.length, "recipe")} of ${each}, ${counted(total, "run")}`,
     ...(methods.length === 0 ? [] : [`Method of the intervals: ${methods.join(", ")}`]),

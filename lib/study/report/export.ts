@@ -3,6 +3,7 @@
  * are a pure function of the result, so a new export gives the same bytes.
  */
 import { csvText, escapeMarkdown } from "../../contract/escape.ts";
+import { upperFirst } from "../../contract/sentence.ts";
 import { compareCodePoints } from "../../contract/json.ts";
 import { recordedEstimate, recordedRate } from "../../contract/metric_metadata.ts";
 import { isNumber, type JsonObject, toNumber, type Value } from "../../contract/value.ts";
@@ -10,7 +11,7 @@ import { estimateText, numberText } from "../../figure/number_text.ts";
 import { differenceOf, isReplicated, ofAggregate } from "../rows/estimates.ts";
 import { reportTables } from "./report_tables.ts";
 import { fieldText, left, tableMarkdown, tablesLatex } from "./table.ts";
-import { allRows, countsOf } from "../rows/stored_rows.ts";
+import { allRows, countsOf, incompleteMark } from "../rows/stored_rows.ts";
 import type { BenchmarkResult, ResultRow } from "../pack/types.ts";
 
 const COUNTS = "events trials unit units unit_failures".split(" ");
@@ -109,7 +110,7 @@ export function reportFacts(result: BenchmarkResult): [name: string, value: stri
   ];
 }
 
-function summary(result: BenchmarkResult): string {
+function summary(result: BenchmarkResult, mark: string | null): string {
   const facts = { columns: [left("Field"), left("Value")], rows: reportFacts(result) };
   const sections = reportTables(result, "unicode").map((table) =>
     [`## ${table.title}\n`, tableMarkdown(table), ...table.notes.map((note) => `${escapeMarkdown(note)}.\n`)].join("\n")
@@ -119,6 +120,7 @@ function summary(result: BenchmarkResult): string {
     : [`Ended by ${escapeMarkdown(`${result.error.code}: ${result.error.message}`)}.\n`];
   return [
     `# ${escapeMarkdown(result.benchmark.name || result.benchmark.id)}\n`,
+    ...(mark === null ? [] : [`${escapeMarkdown(upperFirst(mark))}.\n`]),
     ...error,
     tableMarkdown(facts),
     ...sections,
@@ -132,26 +134,27 @@ export type ExportFiles = Record<string, () => Iterable<string>>;
 
 /**
  * All files derived from a result.
+ * @param planned rows that the benchmark plans, for the mark of an incomplete result
  * @returns metrics.csv, recipes.csv, summary.md, summary.tex and, for several replicates, aggregates.csv and
  *   comparisons.csv; those with a line for each row come in pieces, so that memory does not grow with rows
  */
-export function exportFiles(result: BenchmarkResult): ExportFiles {
+export function exportFiles(result: BenchmarkResult, planned = countsOf(result).count): ExportFiles {
   return {
     "metrics.csv": () => metricsCsv(result),
     "recipes.csv": () => recipesCsv(result),
-    ...Object.fromEntries(Object.entries(summaryFiles(result)).map(([name, text]) => [name, () => [text]])),
+    ...Object.fromEntries(Object.entries(summaryFiles(result, planned)).map(([name, text]) => [name, () => [text]])),
   };
 }
 
 /** The texts of all derived files; of a result with parts only those whose size does not grow with rows. */
-export function exportTexts(result: BenchmarkResult): Record<string, string> {
-  if (result.rows !== undefined) return summaryFiles(result);
+export function exportTexts(result: BenchmarkResult, planned = countsOf(result).count): Record<string, string> {
+  if (result.rows !== undefined) return summaryFiles(result, planned);
   return Object.fromEntries(
-    Object.entries(exportFiles(result)).map(([name, pieces]) => [name, [...pieces()].join("")]),
+    Object.entries(exportFiles(result, planned)).map(([name, pieces]) => [name, [...pieces()].join("")]),
   );
 }
 
-function summaryFiles(result: BenchmarkResult): Record<string, string> {
+function summaryFiles(result: BenchmarkResult, planned: number): Record<string, string> {
   const files: Record<string, string> = {};
   if (isReplicated(result)) {
     files["aggregates.csv"] = recordsCsv(
@@ -163,9 +166,9 @@ function summaryFiles(result: BenchmarkResult): Record<string, string> {
       result.comparisons.map((row) => ({ ...row, shown: estimateText(differenceOf(row), "unicode") })),
     );
   }
-  files["summary.md"] = summary(result);
+  files["summary.md"] = summary(result, incompleteMark(result, planned));
   // The table of all intervals is too long for print; it is in aggregates.csv.
   const printed = reportTables(result, "latex").filter(({ id }) => id !== "intervals");
-  files["summary.tex"] = tablesLatex(result, printed);
+  files["summary.tex"] = tablesLatex(result, printed, incompleteMark(result, planned));
   return files;
 }

@@ -45,7 +45,7 @@ function nameOf({ plot, y, value = y }: PlotOutcome, style: FigureStyle): string
 /**
  * Creates a plot.
  * @param sha256 of the bytes of `result.json`
- * @throws SvcError `benchmark_incomplete`, `usage_invalid`
+ * @throws SvcError `usage_invalid`
  */
 export async function plotFiles(
   result: BenchmarkResult,
@@ -132,6 +132,7 @@ function bindingOf(
     ...(request.intervals === "items" ? { intervals: "items" } : {}),
     ...named("label", request.label),
     ...named("units", request.units),
+    ...(figure.mark === undefined ? {} : { status: figure.mark }),
     theory: drawn.filter(({ kind }) => kind === "theory").map(({ label }) => label),
     style: parseJson(JSON.stringify(style)),
     files: Object.fromEntries(Object.entries(files).map(([name, contents]) => [name, { sha256: sha256Hex(contents) }])),

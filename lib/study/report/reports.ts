@@ -14,7 +14,7 @@ import { DISK, replaceFile } from "../../run/files.ts";
 import { MAX_DOCUMENT_BYTES } from "../../run/read.ts";
 import type { Workspace } from "../../run/workspace.ts";
 import { readSnapshot } from "../rows/evidence.ts";
-import { allRows } from "../rows/stored_rows.ts";
+import { allRows, plannedRows } from "../rows/stored_rows.ts";
 import { exportFiles, exportTexts } from "./export.ts";
 import type { PlotRequest, RowEvidence } from "./figure/types.ts";
 import { rowKey } from "../rows/ledger.ts";
@@ -46,14 +46,20 @@ interface OpenedResult {
 function open(workspace: Workspace, wanted: string): OpenedResult {
   const { result, directory } = showBenchmarkResult(workspace, wanted);
   const bytes = readFile(inside(directory, RESULT_FILE), MAX_DOCUMENT_BYTES);
-  return { result, directory, bytes, sha256: sha256Hex(bytes), evidence: evidenceOf(directory) };
+  return {
+    result,
+    directory,
+    bytes,
+    sha256: sha256Hex(bytes),
+    evidence: evidenceOf(directory, plannedRows(result, directory)),
+  };
 }
 
 /** So many snapshots stay in memory. */
 const MOST_SNAPSHOTS = 256;
 
 /** Recipes and reports from the snapshots. */
-function evidenceOf(directory: string): RowEvidence {
+function evidenceOf(directory: string, planned: number): RowEvidence {
   const snapshots = new Map<string, Snapshot | null>();
   const snapshot = (row: ResultRow) => {
     const key = rowKey(row.id, row.replicate), known = snapshots.get(key);
@@ -68,6 +74,7 @@ function evidenceOf(directory: string): RowEvidence {
     return isObject(value) ? value : null;
   };
   return {
+    planned,
     recipe: (row) => objectOf(snapshot(row)?.documents[RECIPE_FILE]),
     reports: (row) => Object.values(snapshot(row)?.reports ?? {}).map(objectOf).filter((report) => report !== null),
   };
@@ -92,14 +99,14 @@ export function exportBenchmark(
   wanted: string,
   options: { out?: string; evidence?: boolean } = {},
 ): WrittenFiles {
-  const { result, sha256, directory } = open(workspace, wanted);
+  const { result, sha256, directory, evidence } = open(workspace, wanted);
   if (options.evidence && options.out === undefined) {
     throw new SvcError("usage_invalid", "Cannot write evidence into the result itself", {
       hint: "Add a folder: --out paper/evidence",
     });
   }
   const target = options.out === undefined ? directory : resolve(options.out);
-  const files = writeExport(result, target);
+  const files = writeExport(result, target, evidence);
   for (const row of options.evidence ? allRows(result) : []) files.push(...writeEvidence(row, directory, target));
   return { result_id: result.result_id, result_sha256: sha256, directory: target, files };
 }
@@ -117,9 +124,9 @@ function writeEvidence({ run_id, run_evidence_snapshot: record }: ResultRow, res
   return texts.map(([path]) => path);
 }
 
-function writeExport(result: BenchmarkResult, target: string): string[] {
+function writeExport(result: BenchmarkResult, target: string, { planned }: RowEvidence): string[] {
   Deno.mkdirSync(target, { recursive: true });
-  const files = Object.entries(exportFiles(result));
+  const files = Object.entries(exportFiles(result, planned));
   for (const [name, pieces] of files) replaceFile(DISK, inside(target, name), pieces(), true);
   return files.map(([name]) => name);
 }
@@ -129,8 +136,8 @@ function writeExport(result: BenchmarkResult, target: string): string[] {
  * does not grow with rows. @throws SvcError `result_not_found`
  */
 export function exportedTables(workspace: Workspace, wanted: string) {
-  const { result, sha256 } = open(workspace, wanted);
-  return { result_id: result.result_id, result_sha256: sha256, files: exportTexts(result) };
+  const { result, sha256, evidence } = open(workspace, wanted);
+  return { result_id: result.result_id, result_sha256: sha256, files: exportTexts(result, evidence.planned) };
 }
 
 /**
@@ -153,7 +160,7 @@ export async function drawnPlot(
  * Draws a result: specification, SVG, PNG, CSV and the record that binds them to it.
  * @param wanted id or a unique prefix
  * @param options `out` is the output folder, default `figures` in that of the result; `name` that of the files
- * @throws SvcError `result_not_found`, `benchmark_incomplete`, `usage_invalid`
+ * @throws SvcError `result_not_found`, `usage_invalid`
  */
 export async function plotBenchmark(
   workspace: Workspace,
@@ -206,7 +213,7 @@ export async function publishBenchmark(
     slug,
   );
   writeFiles(target, files);
-  const tables = writeExport(result, target);
+  const tables = writeExport(result, target, evidence);
   return {
     result_id: result.result_id,
     result_sha256: sha256,

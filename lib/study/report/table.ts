@@ -70,12 +70,13 @@ const latexCell = (cell: Cell) => typeof cell === "string" ? escapeLatex(cell) :
 export function tablesLatex(
   result: Pick<BenchmarkResult, "result_id"> & { benchmark: Pick<BenchmarkIdentity, "id" | "version"> },
   tables: readonly ReportTable[],
+  mark: string | null = null,
 ): string {
   const { id: pack, version } = result.benchmark;
   const head = latexComment(`${`${pack} ${version}`.trim()}, result ${result.result_id}`);
   const texts = tables.map(({ id, title, columns, rows, notes }) =>
     latexTable({
-      caption: `${[`${title} of ${pack}`, ...notes].join(". ")}.`,
+      caption: `${[`${title} of ${pack}${mark === null ? "" : ` (${mark})`}`, ...notes].join(". ")}.`,
       label: `${pack}-${id}`,
       align: columns.map(({ align }) => align[0]).join(""),
       head: columns.map((column) => escapeLatex(titleText(column))),

@@ -9,7 +9,8 @@ import { messageOf, SvcError } from "../../contract/error.ts";
 import { sha256Hex } from "../../contract/hash.ts";
 import { canonicalJson, parseJson } from "../../contract/json.ts";
 import { collectGarbage } from "../../execute/memory.ts";
-import { checkRow } from "../pack/types.ts";
+import { readDocument } from "../../run/read.ts";
+import { checkRow, PACK_RECORD_FILE } from "../pack/types.ts";
 import {
   type BenchmarkResult,
   COLLECTED_PARTS,
@@ -33,6 +34,31 @@ export function allRows(result: BenchmarkResult): Iterable<ResultRow> {
 /** The number of rows of a result, and of completed ones. */
 export function countsOf({ recipes, rows }: Pick<BenchmarkResult, "recipes" | "rows">) {
   return rows ?? { count: recipes.length, completed: recipes.filter(({ status }) => status === "completed").length };
+}
+
+/**
+ * The rows that a benchmark plans: those of its pack in all replicates, at most as many where replicates stop early.
+ * @param directory of the result
+ */
+export function plannedRows(result: BenchmarkResult, directory: string): number {
+  const { count } = countsOf(result);
+  if (result.status === "completed") return count;
+  try {
+    const { recipes } = readDocument(directory, PACK_RECORD_FILE);
+    const entries = Array.isArray(recipes) ? recipes.length : 0;
+    return Math.max(count, entries * (result.replication?.replicates ?? 1));
+  } catch (error) {
+    // A record that is missing or damaged is a finding of verification.
+    if (error instanceof SvcError) return count;
+    throw error;
+  }
+}
+
+/** The mark of what is made from a result that is not complete: `incomplete: 3 of 8 rows`; null of a complete one. */
+export function incompleteMark(result: BenchmarkResult, planned: number): string | null {
+  if (result.status === "completed") return null;
+  const most = (result.replication?.stop_metric ?? null) === null ? "" : "at most ";
+  return `incomplete: ${countsOf(result).completed} of ${most}${planned} rows`;
 }
 
 /** The result with its rows in the parts of a folder. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { confusionOf } from "../../../lib/figure/confusion_of.ts";
 import { benchmarkFigure } from "../../../lib/study/report/figure/figure_of.ts";
 import { NO_EVIDENCE, type PlotRequest, type RowEvidence } from "../../../lib/study/report/figure/types.ts";
+import { exportTexts } from "../../../lib/study/report/export.ts";
 import { plotFiles } from "../../../lib/study/report/plot_files.ts";
 import { publishPage } from "../../../lib/study/report/publish.ts";
 import { theoryCurves, uncodedLink } from "../../../lib/figure/theory_curves.ts";
@@ -310,12 +311,29 @@ Deno.test("a pack says what to plot", () => {
   assert.equal(benchmarkFigure(asked, SHA, { plot: "graceful-degradation" }).x, "channel.snr_db");
 });
 
-Deno.test("an incomplete result is not drawn and not published", async () => {
+Deno.test("an incomplete result is drawn and exported with a mark, and not published", async () => {
+  const [first, ...others] = errorRateResult().recipes;
+  const recipes = [first, { ...others[0], status: "failed" as const }];
   for (const status of ["running", "incomplete", "failed"] as const) {
-    const result = { ...ERRORS, status };
-    assert.throws(() => curves(result), { code: "benchmark_incomplete" });
+    const result = { ...ERRORS, status, recipes }, mark = "incomplete: 1 of 105 rows";
+    const evidence = { ...NO_EVIDENCE, planned: 105 };
+    const { files, name } = await plotFiles(result, SHA, {}, { style: STYLES.ieee, format: ["svg", "pgf"], evidence });
+    const texts = Object.fromEntries(
+      Object.entries(files).map(([file, text]) => [file.slice(name.length + 1), String(text)]),
+    );
+    assert.match(texts.svg, new RegExp(`<text[^>]*>${mark}</text>`));
+    assert.ok(texts.pgf.includes(`title={${mark}}`));
+    assert.ok(texts["caption.txt"].includes("\nIncomplete: 1 of 105 rows.\n"));
+    assert.equal(asObject(parseJson(texts["plot.json"])).status, mark);
+    const tables = exportTexts(result, 105);
+    assert.ok(tables["summary.tex"].includes(`Results of demo (${mark}).`));
+    assert.ok(tables["summary.md"].includes("\nIncomplete: 1 of 105 rows.\n"));
     await assert.rejects(publishPage(result, SHA), { code: "benchmark_incomplete" });
   }
+  assert.equal(curves(ERRORS).mark, undefined);
+  const stopped = { ...ERRORS, status: "incomplete" as const };
+  stopped.replication = { ...stopped.replication!, stop_metric: "channel.ber" };
+  assert.equal(curves(stopped, {}, { ...NO_EVIDENCE, planned: 200 }).mark, "incomplete: 105 of at most 200 rows");
 });
 
 Deno.test("the record of a plot binds its files to the result", async () => {

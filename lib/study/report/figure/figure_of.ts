@@ -8,6 +8,7 @@ import { toNumber } from "../../../contract/value.ts";
 import { numberText } from "../../../figure/number_text.ts";
 import type { Figure, FigureAxis, FigureType } from "../../../figure/types.ts";
 import { completedRows, intervalsText, metricFacts } from "../../rows/estimates.ts";
+import { countsOf, incompleteMark } from "../../rows/stored_rows.ts";
 import { axesOf, axisFacts, boundOf, defaultPlot, numericCoordinates } from "../plot_defaults.ts";
 import type { BenchmarkResult } from "../../pack/types.ts";
 import { channelUses } from "./channel_uses.ts";
@@ -37,7 +38,8 @@ const BUILDERS: Record<FigureType, (draft: Draft) => Figure> = {
 /**
  * The figure of a result.
  * @param sha256 of `result.json`, recorded in the figure
- * @throws SvcError `benchmark_incomplete`, `usage_invalid`
+ * @returns the figure; of a result that is not complete it has a mark
+ * @throws SvcError `usage_invalid`
  */
 export function benchmarkFigure(
   result: BenchmarkResult,
@@ -45,7 +47,7 @@ export function benchmarkFigure(
   request: PlotRequest = {},
   evidence: RowEvidence = NO_EVIDENCE,
 ): PlotOutcome {
-  requireComplete(result);
+  const mark = incompleteMark(result, evidence.planned ?? countsOf(result).count);
   const plot = request.plot ?? defaultPlot(result);
   const matrix = plot === "confusion-matrix";
   const chosen = chosenRecipes(result, request), heat = plot === "heat-map";
@@ -64,6 +66,7 @@ export function benchmarkFigure(
     benchmark: `${result.benchmark.id} ${result.benchmark.version}`.trim(),
     result_id: result.result_id,
     result_sha256: sha256,
+    ...(mark === null ? {} : { status: mark }),
   };
   const titled = matrix
     ? { title: "", subtitle: "" }
@@ -71,7 +74,7 @@ export function benchmarkFigure(
   const base = { type: plot, source, ...titled };
   const figure = BUILDERS[plot]({ result, groups, base, request: { ...request, plot, ...axes, bound }, evidence });
   return {
-    figure: withUnits(figure, request.units, axes),
+    figure: withUnits(mark === null ? figure : { ...figure, mark }, request.units, axes),
     plot,
     ...axes,
     group,
@@ -106,11 +109,11 @@ function withUnits(
   return { ...figure, ...Object.fromEntries(changed) };
 }
 
-/** @throws SvcError `benchmark_incomplete`: a figure of an incomplete result would look complete */
+/** @throws SvcError `benchmark_incomplete`: a published page would look complete */
 export function requireComplete({ status, result_id, incomplete_reason, error }: BenchmarkResult): void {
   if (status === "completed") return;
   const why = error?.message ?? incomplete_reason;
-  throw new SvcError("benchmark_incomplete", `Cannot show ${result_id}: it is ${status}${why ? `, ${why}` : ""}`, {
+  throw new SvcError("benchmark_incomplete", `Cannot publish ${result_id}: it is ${status}${why ? `, ${why}` : ""}`, {
     hint: status === "running"
       ? "Wait for its end: svc benchmark results"
       : `Finish it: svc benchmark run --resume ${result_id}`,

@@ -34,6 +34,8 @@ export interface PlotRequest {
 export interface RowEvidence {
   /** The effective recipe of a row, or null. */
   recipe(row: ResultRow): JsonObject | null;
+  /** Rows that the benchmark plans; those of the result where it is not known. */
+  planned?: number;
   /** The reports of a row, decoded. */
   reports(row: ResultRow): JsonObject[];
 }
