@@ -351,6 +351,7 @@ export const CODES = {
   recipe_value_empty: [3, 400, "A key of the recipe has no value.", "Write a value, or null."],
   reference_snr_with_variable_power: [1, null, "snr_db holds at unit symbol energy, and the power of this link varies.", "Report the power beside snr_db, or use noise_mode fixed_variance."],
   repetition_factor_mismatch: [1, null, "The repetition decoder uses another factor than the encoder.", "Leave factor at 0, or set the same factor."],
+  replicate_exists: [1, 400, "A resumed benchmark keeps more replicates than were asked for, because they exist (warning).", "Nothing: all of them count in the result."],
   replicate_seed_released: [1, 400, "A fixed seed of a step is replaced in later replicates (warning).", "Remove the parameter seed from the step."],
   request_headers_too_large: [1, 431, "The headers of the request are too long.", "Send fewer or shorter headers."],
   request_malformed: [1, 400, "The request is not valid HTTP/1.1.", "Use an HTTP client."],
@@ -435,5 +436,6 @@ export const CODES = {
   unknown_recipe_step_field: [1, null, "A step has an unknown field.", "Remove or rename it; parameters belong under params."],
   usage_invalid: [2, 400, "A command, option or argument is unknown or invalid.", "Correct it; --help shows the options."],
   value_implausible: [1, null, "A parameter has an unusual value; its unit may be wrong (warning).", "Check the unit that the hint gives."],
+  variant_run_damaged: [6, null, "A stored run of a variant does not verify, so that the variant runs again (warning).", "Read what is damaged with svc runs verify; remove the run when it is not needed."],
   variant_seed_namespace: [1, null, "Each point of the matrix draws its own random numbers (information).", "Set metadata.seed_namespace to use the same ones at all points."],
 } satisfies Readonly<Record<string, Row>>;

@@ -1,9 +1,10 @@
 /**
  * Runs the variants of a matrix in order, one after another or some side by side. The bundle of a completed variant becomes
  * durable while the next one runs. A variant with a verified complete run of the same recipe is reused, so an interrupted
- * matrix can be resumed, and processes that run the same variants at the same time share them.
+ * matrix can be resumed, and processes that run the same variants at the same time share them. A complete run replaces
+ * interrupted and canceled runs of its variant; a damaged run is kept and reported, and the variant runs again.
  */
-import { type Diagnostic, messageOf, refusal, SvcError } from "../contract/error.ts";
+import { type Diagnostic, diagnostic, messageOf, refusal, SvcError } from "../contract/error.ts";
 import { float, isObject, type JsonObject } from "../contract/value.ts";
 import { executePlan } from "../execute/execute.ts";
 import type { StepRow } from "../execute/types.ts";
@@ -29,7 +30,7 @@ import {
   type RunOptions,
   runPrepared,
 } from "./run.ts";
-import { listRuns, showRun } from "./store.ts";
+import { listRuns, removeRuns, type RunRow, showRun } from "./store.ts";
 import { verifyRun } from "./verify.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -72,6 +73,8 @@ export interface MatrixRow extends JsonObject {
   status: "completed" | "failed" | "canceled" | "skipped";
   /** Whether an existing run was used. */
   reused: boolean;
+  /** Interrupted and canceled runs of the variant, removed once it was complete. */
+  replaced: string[];
   /** Step id to its metrics. */
   metrics: { [stepId: string]: JsonObject };
   /** Step id to the counts over units of its rates. */
@@ -84,7 +87,7 @@ export interface MatrixRunResult {
   canonical_matrix: MatrixExpansion["canonical_matrix"];
   /** The selected variants, in the order of the matrix. */
   rows: MatrixRow[];
-  /** Warnings and infos of compiler and planner. */
+  /** Warnings and infos of compiler and planner, and a warning for each damaged run. */
   diagnostics: Diagnostic[];
 }
 
@@ -103,7 +106,12 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
   announceWarnings(diagnostics, onEvent);
   const environment = options.environment ?? await captureEnvironment(workspace.projectRoot);
   using known = new MatrixPoints(workspace);
-  if (!options.rerun) known.add(listRuns(workspace).filter(({ status }) => status === "completed"));
+  const stored = listRuns(workspace);
+  if (!options.rerun) known.add(stored.filter(({ status }) => status === "completed"));
+  const unfinished = Map.groupBy(
+    stored.filter(({ status }) => status === "incomplete" || status === "canceled"),
+    ({ effective_recipe_sha256 }) => effective_recipe_sha256,
+  );
   onEvent(estimateOfRuns(
     points.map(({ planned: { plan } }) => plan).filter(({ recipe }) => known.runsOf(String(recipe.sha256)).length === 0)
       .map(({ resources }) => ({ resources, count: 1 })),
@@ -112,16 +120,17 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
     { ...options, environment, onEvent, parallelPoints },
     points,
     known,
+    unfinished,
     expansion.points.length,
   );
   await variants.run();
-  const { rows } = variants, failed = rows.some(({ status }) => status === "failed");
+  const { rows, damaged } = variants, failed = rows.some(({ status }) => status === "failed");
   return {
     status: options.cancellation.isCancelled ? "canceled" : failed ? "failed" : "completed",
     recipe_name: expansion.recipe!.name,
     canonical_matrix: expansion.canonical_matrix,
     rows,
-    diagnostics,
+    diagnostics: [...diagnostics, ...damaged],
   };
 }
 
@@ -131,9 +140,13 @@ type VariantOptions = MatrixRunOptions & Required<Pick<MatrixRunOptions, "onEven
 /** The variants of a matrix under way. */
 class Variants {
   readonly rows: MatrixRow[];
+  /** A warning for each damaged run of a variant. */
+  readonly damaged: Diagnostic[] = [];
   readonly #options: VariantOptions;
   readonly #points: readonly PlannedPoint[];
   readonly #known: MatrixPoints;
+  /** Interrupted and canceled runs by the digest of their effective recipe. */
+  readonly #unfinished: ReadonlyMap<string | null, readonly RunRow[]>;
   /** Of all variants of the matrix. */
   readonly #count: number;
   /** One pool for all variants, so that threads and their modules are loaded once. */
@@ -142,10 +155,17 @@ class Variants {
   readonly #wallTimes = new Map<number, number>();
   #stopped: boolean;
 
-  constructor(options: VariantOptions, points: readonly PlannedPoint[], known: MatrixPoints, count: number) {
+  constructor(
+    options: VariantOptions,
+    points: readonly PlannedPoint[],
+    known: MatrixPoints,
+    unfinished: ReadonlyMap<string | null, readonly RunRow[]>,
+    count: number,
+  ) {
     this.#options = options;
     this.#points = points;
     this.#known = known;
+    this.#unfinished = unfinished;
     this.#count = count;
     this.#pool = options.execute === undefined ? new WorkerPool() : undefined;
     this.#stopped = options.cancellation.isCancelled;
@@ -157,6 +177,7 @@ class Variants {
       run_id: null,
       status: "skipped",
       reused: false,
+      replaced: [],
       metrics: {},
       metric_metadata: {},
     }));
@@ -203,6 +224,7 @@ class Variants {
    */
   async #complete(point: PlannedPoint, row: MatrixRow, before: Promise<void>, onExecuted: () => void): Promise<void> {
     const { workspace, onEvent, cancellation, continueOnError, rerun } = this.#options;
+    const onDamaged = (runId: string, why: string) => this.#reportDamaged(row, runId, why, (event) => emit(event));
     const held: MatrixEvent[] = [];
     let emit: Emit = (event) => void held.push(event);
     before.then(() => {
@@ -215,7 +237,7 @@ class Variants {
     const lock = rerun ? undefined : await this.#known.lock(sha256, cancellation, waits);
     if (lock === null) return;
     try {
-      const found = rerun ? null : await completedRun(workspace, this.#known.runsOf(sha256), point);
+      const found = rerun ? null : await completedRun(workspace, this.#known.runsOf(sha256), point, onDamaged);
       if (found !== null) {
         Object.assign(row, { run_id: found.run_id, status: "completed", reused: true, ...found.metrics });
         this.#report("matrix_variant_started", row, emit);
@@ -226,6 +248,7 @@ class Variants {
         this.#wallTimes.set(row.index, (performance.now() - startedAt) / 1000);
         if (row.status === "completed") this.#known.complete(sha256, row.run_id!);
       }
+      if (row.status === "completed") this.#replace(sha256, row);
     } finally {
       lock?.release();
     }
@@ -276,6 +299,29 @@ class Variants {
     return await preparedHolds(prepared, this.#options)
       ? prepared
       : await prepareRun({ ...this.#options, raw: recipe, locate });
+  }
+
+  /** Removes the interrupted and canceled runs of a complete variant. */
+  #replace(sha256: string, row: MatrixRow): void {
+    const ids = this.#unfinished.get(sha256)?.map(({ run_id }) => run_id) ?? [];
+    const replaced = ids.filter((id) => {
+      try {
+        return removeRuns(this.#options.workspace, [id]).length > 0;
+      } catch (error) {
+        // Removed meanwhile, or read by another process: it is no part of this matrix any more.
+        if (!(error instanceof SvcError)) throw error;
+        return false;
+      }
+    });
+    row.replaced = replaced;
+  }
+
+  #reportDamaged(row: MatrixRow, runId: string, why: string, emit: Emit): void {
+    const message = `Cannot reuse ${runId}, so variant ${row.index + 1} runs again: ${why}`;
+    const hint = `svc runs verify ${runId} shows the damage; svc runs remove ${runId} removes the run`;
+    const found = diagnostic("variant_run_damaged", [], message, { hint, severity: "warning" });
+    this.damaged.push(found);
+    announceWarnings([found], emit);
   }
 
   /** Distinguishes the events of variants that run side by side. */
@@ -344,18 +390,27 @@ async function prepare(options: MatrixRunOptions) {
 /**
  * An unaltered complete run of the same effective recipe, bound to the same entries, sources, adapters and trained artifacts.
  * @param ids completed runs of the recipe
+ * @param onDamaged receives the id of each run that does not verify, and the first problem
  */
-async function completedRun(workspace: Workspace, ids: readonly string[], { planned: { plan } }: PlannedPoint) {
+async function completedRun(
+  workspace: Workspace,
+  ids: readonly string[],
+  { planned: { plan } }: PlannedPoint,
+  onDamaged: (runId: string, why: string) => void,
+) {
   for (const run_id of ids) {
     try {
       const { summary } = showRun(workspace, run_id);
       if (summary.effective_recipe_sha256 !== plan.recipe.sha256) continue;
       const entries = summary.steps.map(({ execution_binding }) => methodText(execution_binding));
       if (plan.steps.some((step, index) => methodText(step) !== entries[index])) continue;
-      if ((await verifyRun(workspace, run_id)).status === "valid") return { run_id, metrics: metricsOf(summary) };
+      const { status, errors } = await verifyRun(workspace, run_id);
+      if (status === "valid") return { run_id, metrics: metricsOf(summary) };
+      const [problem] = errors;
+      if (problem !== undefined) onDamaged(run_id, `${problem.file}: ${problem.message}`);
     } catch (error) {
-      // A removed or unreadable run cannot be reused.
       if (!(error instanceof SvcError)) throw error;
+      if (error.code !== "run_not_found") onDamaged(run_id, messageOf(error));
     }
   }
   return null;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { CLI_ARGS, inFolder, svc } from "../support/cli.ts";
-import { LONG } from "../support/long_recipe.ts";
+import { decoding, LONG } from "../support/long_recipe.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { until } from "../support/until.ts";
 
@@ -224,5 +224,53 @@ Deno.test(
     assert.deepEqual(rows.map((row) => row.status), ["canceled", "skipped", "skipped"]);
     const shown = await svc(["runs", "list", "--json"], { cwd });
     assert.deepEqual(shown.json.runs.map((row: { status: string }) => row.status), ["canceled"]);
+  }),
+);
+
+Deno.test(
+  "the runs of a killed sweep are replaced by those that finish it, and a damaged one is named",
+  inFolder(async (cwd) => {
+    const matrix = { dimensions: { snr_db: [-20, -10] }, step_params: { channel: { snr_db: { matrix: "snr_db" } } } };
+    await Deno.writeTextFile(
+      join(cwd, "bits.yaml"),
+      JSON.stringify({ ...decoding("bits", 4), metadata: { seed: 7, matrix } }),
+    );
+    const child = new Deno.Command(Deno.execPath(), {
+      args: [...CLI_ARGS, "recipe", "run-matrix", "bits.yaml", "--quiet"],
+      cwd,
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
+    let ended = false;
+    child.status.then(() => ended = true);
+    const runs = join(cwd, ".svc/runs");
+    const begun = () => {
+      try {
+        return [...Deno.readDirSync(runs)].some(({ name }) => name.endsWith("snr_db_-20"));
+      } catch (error) {
+        if (!(error instanceof Deno.errors.NotFound)) throw error;
+        return false;
+      }
+    };
+    await until("the first variant has its bundle", () => ended || begun());
+    assert.ok(!ended, "it ended before it was killed");
+    child.kill("SIGKILL");
+    await child.status;
+    const statuses = async () =>
+      (await svc(["runs", "list", "--json"], { cwd })).json.runs.map(({ status }: { status: string }) => status);
+    assert.deepEqual(await statuses(), ["incomplete"]);
+    const resumed = await svc(["recipe", "run-matrix", "bits.yaml"], { cwd });
+    assert.equal(resumed.code, 0, resumed.stderr);
+    assert.match(resumed.stdout, /bits: 2 completed; replaced 1 unfinished run$/m);
+    assert.deepEqual(await statuses(), ["completed", "completed"]);
+
+    const [{ name }] = [...Deno.readDirSync(runs)].filter(({ name }) => name.endsWith("snr_db_-10"));
+    const report = join(runs, name, "artifacts/data/bits.npz");
+    const bytes = await Deno.readFile(report);
+    bytes[bytes.length - 1] ^= 1;
+    await Deno.writeFile(report, bytes);
+    const damaged = await svc(["recipe", "run-matrix", "bits.yaml"], { cwd });
+    assert.match(damaged.stderr, new RegExp(`warning\\[variant_run_damaged\\]: Cannot reuse ${name}, so variant 2`));
+    assert.match(damaged.stdout, /bits: 1 completed, 1 completed before$/m);
   }),
 );

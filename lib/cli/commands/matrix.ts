@@ -19,7 +19,7 @@ import {
 import { headlineView } from "../headline_view.ts";
 import { EXIT } from "../problem.ts";
 import { formatTable, right } from "../table.ts";
-import { COMPAT, modeOf, PLANNING, planOptions } from "./recipe.ts";
+import { COMPAT, counted, modeOf, PLANNING, planOptions } from "./recipe.ts";
 
 const STRICT_LEGACY = flag("--strict-legacy", "refuse matrix forms older than metadata.matrix");
 
@@ -104,7 +104,9 @@ export const matrixCommands: CommandSpec[] = [
       const { matrixTable } = await import("../matrix_table.ts");
       context.print(matrixTable(rows, format, view));
       const color = status === "completed" ? "green" : status === "canceled" ? "yellow" : "red";
-      const outcome = `${context.paint(color, status)}  ${recipe_name}: ${countText(rows)}`;
+      const replaced = rows.flatMap(({ replaced }) => replaced).length;
+      const outcome = `${context.paint(color, status)}  ${recipe_name}: ${countText(rows)}` +
+        (replaced === 0 ? "" : `; replaced ${counted(replaced, "unfinished run")}`);
       // After data for other programs, remarks go to standard error.
       if (format === "table") context.print(`\n${outcome}`);
       else context.note(outcome);

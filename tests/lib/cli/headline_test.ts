@@ -48,6 +48,7 @@ Deno.test("the offered rate is marked where nothing was delivered, in a run and 
     run_id: `run_${index}`,
     status: "completed",
     reused: false,
+    replaced: [],
     metrics: at(success),
     metric_metadata: {},
   }));

@@ -19,6 +19,7 @@ function row(
     run_id: `run_${index}`,
     status: "completed",
     reused: false,
+    replaced: [],
     metrics,
     metric_metadata: Object.fromEntries(
       Object.entries(metrics).flatMap((

@@ -203,6 +203,45 @@ Deno.test("a cancellation ends the variant under way, and no other is started", 
     assert.deepEqual(outcome(resumed.rows), ["0 completed before", "1 completed", "2 completed"]);
   }));
 
+Deno.test("a complete variant replaces its unfinished runs; a damaged run is kept and named", () =>
+  withWorkspace(async (workspace) => {
+    const unfinished: string[] = [];
+    // The second variant is canceled, and later interrupted.
+    for (const killed of [false, true]) {
+      const cancellation = createCancellation();
+      let ended = 0;
+      const { rows } = await runSwept(workspace, {
+        cancellation,
+        fake: { afterStep: () => ++ended === (killed ? 1 : 3) && cancellation.cancel() },
+      });
+      const id = rows[1].run_id!, summary = join(workspace.runs, id, "summary.json");
+      if (killed) {
+        Deno.writeTextFileSync(
+          summary,
+          Deno.readTextFileSync(summary).replace('"status": "canceled"', '"status": "running"'),
+        );
+      }
+      unfinished.push(id);
+    }
+    assert.deepEqual(listRuns(workspace).map(({ status }) => status).sort(), ["canceled", "completed", "incomplete"]);
+    const { rows } = await runSwept(workspace);
+    assert.deepEqual(rows.map(({ replaced }) => [...replaced].sort()), [[], unfinished.sort(), []]);
+    assert.deepEqual(listRuns(workspace).map(({ run_id }) => run_id).sort(), rows.map(({ run_id }) => run_id).sort());
+
+    const damaged = rows[2].run_id!;
+    const artifact = join(workspace.runs, damaged, "artifacts/data_0/bits.npz"), bytes = Deno.readFileSync(artifact);
+    bytes[bytes.length - 1] ^= 1;
+    Deno.writeFileSync(artifact, bytes);
+    const events: MatrixEvent[] = [];
+    const again = await runSwept(workspace, { onEvent: (event) => events.push(event) });
+    assert.deepEqual(outcome(again.rows), ["0 completed before", "1 completed before", "2 completed"]);
+    const found = again.diagnostics.filter(({ code }) => code === "variant_run_damaged");
+    assert.deepEqual(found.map(({ severity }) => severity), ["warning"]);
+    assert.ok(found[0].message.includes(damaged) && found[0].message.includes("bits.npz"), found[0].message);
+    assert.equal(events.filter(({ fields }) => fields.code === "variant_run_damaged").length, 1);
+    assert.ok(listRuns(workspace).some(({ run_id }) => run_id === damaged));
+  }));
+
 Deno.test("the worker limit holds for each variant by itself", () =>
   withWorkspace(async (workspace) => {
     const limits: number[] = [];
