@@ -50,7 +50,8 @@ export class CliContext {
   /** Shows a place of the recipe at hand with a caret under it. */
   excerpt: Excerpt | undefined;
 
-  constructor(readonly options: GlobalOptions) {
+  /** @param words of the command line, as they were typed */
+  constructor(readonly options: GlobalOptions, readonly words: readonly string[] = []) {
     this.json = options.json ?? false;
     this.quiet = options.quiet ?? false;
     this.verbose = options.verbose ?? 0;
@@ -142,7 +143,9 @@ function rootOf(command: Command): Command {
 }
 
 function remember(root: Command, command: Command): CliContext {
-  const context = new CliContext(command.optsWithGlobals<GlobalOptions>());
+  // The library keeps the words that it parses.
+  const { rawArgs } = root as Command & { rawArgs?: readonly string[] };
+  const context = new CliContext(command.optsWithGlobals<GlobalOptions>(), rawArgs);
   contexts.set(root, context);
   return context;
 }

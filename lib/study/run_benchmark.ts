@@ -11,7 +11,7 @@
 import { inside, type InsidePath, makeFolder, moveEntry } from "../artifact/inside.ts";
 import { join } from "node:path";
 import { exists } from "../artifact/path_kind.ts";
-import { type Diagnostic, SvcError } from "../contract/error.ts";
+import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { prettyJson, sameValue } from "../contract/json.ts";
 import type { Registry } from "../contract/registry.ts";
@@ -35,7 +35,7 @@ import { lockRuns, removeRuns } from "../run/store.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { EvidenceWriter } from "./rows/evidence.ts";
 import { exportFiles } from "./report/export.ts";
-import { isOfShard, Ledger, rowKey, type Shard } from "./rows/ledger.ts";
+import { isOfShard, Ledger, type LedgerIndex, rowKey, type Shard } from "./rows/ledger.ts";
 import { checkPack, type LoadedPack, type LoadedRecipe, loadPack, packRecord } from "./pack/load_pack.ts";
 import { Pruner } from "./rows/prune.ts";
 import { replicationArguments, type ReplicationOptions } from "./pack/replication.ts";
@@ -160,7 +160,7 @@ export async function runBenchmark(options: BenchmarkRunOptions): Promise<Benchm
   const environment = await captureEnvironment(workspace.projectRoot);
   const benchmark = new Benchmark(options, loaded, environment, earlier);
   try {
-    return { ...await benchmark.run(), diagnostics: loaded.diagnostics };
+    return { ...await benchmark.run(), diagnostics: benchmark.diagnostics };
   } finally {
     await benchmark.close();
   }
@@ -306,7 +306,7 @@ const AHEAD = 4;
 
 class Benchmark {
   readonly #options: BenchmarkRunOptions;
-  readonly #loaded: LoadedPack;
+  #loaded: LoadedPack;
   /** Place of each row of a replicate; an entry with a matrix has several. */
   readonly #places: ReadonlyMap<string, number>;
   readonly #environment: JsonObject;
@@ -360,6 +360,7 @@ class Benchmark {
     try {
       makeFolder(nursery);
       this.#ledger = opened = Ledger.open(inside(nursery, LEDGER_FILE), attempt_id);
+      if (earlier !== null) this.#keepReplicates(opened.index);
       const start = this.#startFields(earlier);
       if (earlier !== null) this.#checkSame(start);
       this.#evidence = new EvidenceWriter(this.#directory, opened.index.evidence);
@@ -405,9 +406,32 @@ class Benchmark {
     };
   }
 
+  get diagnostics(): Diagnostic[] {
+    return this.#loaded.diagnostics;
+  }
+
+  /** Replicates that have a row stay: choosing their number by their values would bias every interval. */
+  #keepReplicates(index: LedgerIndex): void {
+    const { replication, diagnostics } = this.#loaded, made = index.replicateCount;
+    if (replication === null || replication.replicates >= made) return;
+    const message =
+      `Cannot shrink to ${replication.replicates} replicates: rows of ${made} exist, and all of them count`;
+    const found = diagnostic("replicate_exists", ["replication", "replicates"], message, { severity: "warning" });
+    this.#loaded = {
+      ...this.#loaded,
+      replication: { ...replication, replicates: made },
+      diagnostics: [...diagnostics, found],
+    };
+  }
+
   #checkSame(now: StartFields): void {
     const { start } = this.#ledger.index;
     if (start === null) throw mismatch("its ledger is empty", "Start it anew without --resume");
+    // Fewer replicates are no other benchmark; a shard has those of its peers.
+    const before = this.#ledger.index.limited(start.fields.replication), wanted = now.replication?.replicates ?? 1;
+    const replication = before === null || now.shard !== undefined
+      ? before
+      : { ...before, replicates: Math.min(before.replicates, wanted) };
     const names: [keyof StartFields, string][] = [
       ["pack_sha256", "the pack changed"],
       ["recipes", "a recipe changed"],
@@ -417,7 +441,8 @@ class Benchmark {
       ["methods", "the code of an operation, an adapter or a trained artifact changed"],
       ["shard", "it is another shard"],
     ];
-    const different = names.filter(([name]) => !sameValue(start.fields[name] ?? null, now[name] ?? null));
+    const expected: StartFields = { ...start.fields, replication };
+    const different = names.filter(([name]) => !sameValue(expected[name] ?? null, now[name] ?? null));
     if (different.length === 0) return;
     throw mismatch(different.map(([, why]) => why).join(", "), "Start it anew without --resume");
   }
@@ -429,8 +454,13 @@ class Benchmark {
       return 0;
     }
     this.#sweep();
-    const { completed } = countsOf(earlier);
-    this.#ledger.append("attempt_resumed", { reused_rows: completed, repaired_bytes: this.#ledger.index.tornBytes });
+    const { completed } = countsOf(earlier), { index } = this.#ledger;
+    const before = index.limited(index.start!.fields.replication)?.replicates, now = start.replication?.replicates;
+    this.#ledger.append("attempt_resumed", {
+      reused_rows: completed,
+      repaired_bytes: index.tornBytes,
+      ...(before === now ? {} : { replicates: now }),
+    });
     return completed;
   }
 

@@ -173,7 +173,7 @@ function checkLedger(
       attempt_id,
       attempt_ledger: { ...attempt_ledger, start_event_sha256: start.sha256 },
       execution: { ...start.fields.execution, continue_on_error },
-      replication: start.fields.replication,
+      replication: index.limited(start.fields.replication),
       ...(resume === undefined
         ? { storage: start.fields.storage }
         : { resume: { ...resume, earlier_attempt_ids: history.earlierAttempts, reused_rows: index.reusedRows } }),
@@ -204,7 +204,7 @@ function checkLedger(
 /** The record of the pack against result and ledger. @returns the checks of its rows; null without a usable record */
 function checkPack(
   { benchmark }: BenchmarkResult,
-  { start }: LedgerIndex,
+  ledger: LedgerIndex,
   directory: string,
   registry: Registry | undefined,
   findings: Findings,
@@ -218,7 +218,7 @@ function checkPack(
         `Cannot use ${PACK_RECORD_FILE}: ${problem.path}: ${problem.message}`,
       );
     }
-    const record = document as PackRecord, { pack, recipes } = packOfRecord(record), { fields } = start!;
+    const record = document as PackRecord, { pack, recipes } = packOfRecord(record), { fields } = ledger.start!;
     const wrong = (file: string, path: string, message: string) =>
       findings.error("bundle_link_mismatch", file, path, message);
     if (fields.pack_sha256 !== pack.sha256) wrong(LEDGER_FILE, "$", "It begins with another pack");
@@ -232,7 +232,8 @@ function checkPack(
       wrong(RESULT_FILE, "$.benchmark.catalog_validation.errors", "A pack with errors does not run");
     }
     checkReplication(fields.replication, pack, findings);
-    return new RowChecks({ pack, recipes, start: fields, registry });
+    const start = { ...fields, replication: ledger.limited(fields.replication) };
+    return new RowChecks({ pack, recipes, start, registry });
   } catch (error) {
     findings.error(findingCode(error), PACK_RECORD_FILE, "$", messageOf(error));
     return null;

@@ -107,3 +107,34 @@ Deno.test(
     assert.ok(begun >= KILLS / 2 && completed >= 1, `${begun} of ${killed} kills hit a benchmark`);
   }),
 );
+
+Deno.test(
+  "the command that an interrupted benchmark prints continues it as printed",
+  inFolder(async (cwd) => {
+    await Deno.writeTextFile(join(cwd, "link.yaml"), LINK);
+    await Deno.writeTextFile(join(cwd, "my pack.json"), prettyJson(twoLinks()));
+    const stateDir = join(cwd, "own state");
+    const words = ["--workspace", "own state", "benchmark", "run", "my pack.json", "--replicates", "60"];
+    const more = ["--parallel-workers", "2", "--parallel-points=2", "--continue-on-error", "--no-lint"];
+    const child = new Deno.Command(Deno.execPath(), {
+      args: [...CLI_ARGS, ...words, ...more],
+      cwd,
+      env: { NO_COLOR: "1" },
+      stdout: "null",
+      stderr: "piped",
+    }).spawn();
+    const errors = new Response(child.stderr).text();
+    let ended = false;
+    child.status.then(() => ended = true);
+    await until("the benchmark has written rows", () => ended || ledgerSize(stateDir) > 8000);
+    child.kill("SIGINT");
+    assert.equal((await child.status).code, 130, await errors);
+    const [, printed] = /^Continue with: (.*)$/m.exec(await errors)!;
+    assert.match(printed, /^svc --workspace 'own state' benchmark run 'my pack.json' --replicates 60 .* --resume \S+$/);
+    const svc = `svc() { "${Deno.execPath()}" ${CLI_ARGS.join(" ")} "$@"; }`;
+    const { code, stderr } = await new Deno.Command("sh", { args: ["-c", `${svc}; ${printed}`], cwd }).output();
+    assert.equal(code, 0, new TextDecoder().decode(stderr));
+    const [row, ...others] = listBenchmarkResults(openWorkspace({ projectRoot: cwd, stateDir }));
+    assert.deepEqual([row.status, row.completed_rows, others], ["completed", 120, []]);
+  }),
+);

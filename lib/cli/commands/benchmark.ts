@@ -9,6 +9,7 @@ import type { CliContext } from "../context.ts";
 import { exchangeCommands } from "../exchange.ts";
 import type { Session } from "../../api/session.ts";
 import type { BenchmarkStatus } from "../../study/engine/on_engine.ts";
+import { quoted } from "../../study/engine/command.ts";
 import { WRITTEN_ENGINES } from "../../study/engine/types.ts";
 import { EXIT, reportText } from "../problem.ts";
 import { formatTable, right } from "../table.ts";
@@ -82,6 +83,12 @@ function statusText({ result_id, engine, status, rows, shards, merge }: Benchmar
     { ...merge, task: "merge", node: null, rows: "", log: context.shownPath(merge.log) },
   ].map(({ node, ...row }) => ({ ...row, node: node ?? "" }));
   return `${formatTable(table, ["task", "state", right("rows"), "detail", "node", "log"])}\n${head}`;
+}
+
+/** The command line as it was typed, global options included, that continues a result. */
+function resumeCommand(words: readonly string[], resultId: string): string {
+  const kept = words.filter((word, at) => !/^--resume(=|$)/.test(word) && words[at - 1] !== "--resume");
+  return ["svc", ...kept, "--resume", resultId].map(quoted).join(" ");
 }
 
 const LINT_OPTION = { lint: LINT.lint };
@@ -274,13 +281,12 @@ export const benchmarkCommands: CommandSpec[] = [
       return made;
     },
     json: (made) => "result" in made ? made.result : { schema_version: 1, ...made },
-    async show(made, { args: [pack], options: { on }, context }) {
+    async show(made, { context }) {
       if ("result" in made) context.print(await showResult(made.result, made.directory, context));
       else context.print(statusText(made, context));
       const { result_id, status } = "result" in made ? made.result : made;
       if (status === "completed") return;
-      const engine = on === undefined ? "" : ` --on ${on}`;
-      context.note(`Continue with: svc benchmark run ${pack.join(" ")}${engine} --resume ${result_id}`);
+      context.note(`Continue with: ${resumeCommand(context.words, result_id)}`);
     },
     exit: (made, { options: { detach } }) =>
       detach || "result" in made && made.result.status === "completed" ? EXIT.ok : EXIT.runFailed,

@@ -418,7 +418,7 @@ class Follower {
       }`,
       {
         hint: `Logs are in ${join(job.directory, "logs")}; resume with: ` +
-          `svc benchmark run ${plan.pack} --on ${engine} --resume ${result_id}`,
+          `svc benchmark run ${quoted(plan.pack)} --on ${engine} --resume ${result_id}`,
         extra: { result_id },
       },
     );

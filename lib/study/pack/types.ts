@@ -375,7 +375,12 @@ const ledgerFields = {
     recipes: z.array(z.object({ id: name, recipe_sha256: sha256.nullable() })),
     methods: sha256,
   }),
-  attempt_resumed: z.object({ reused_rows: count, repaired_bytes: count }),
+  attempt_resumed: z.object({
+    reused_rows: count,
+    repaired_bytes: count,
+    /** The number of replicates from here on, where it is smaller than before. */
+    replicates: z.int().min(1).max(MOST_REPLICATES).optional(),
+  }),
   row_started: z.object({ recipe_id: name, replicate, run_id: runId }),
   row_completed: z.object({ row: resultRow }),
   recipe_stopped: z.object({ recipe_id: name, stop_reason: stopReason, replicates: count }),

@@ -25,6 +25,7 @@ export class History {
   readonly #follow: Step;
   #event: LedgerEvent | null = null;
   #start!: StartFields;
+  #replication: StartFields["replication"] = null;
   readonly #places = new Map<string, number>();
   #attemptId = "";
   readonly #ended: string[] = [];
@@ -74,18 +75,30 @@ export class History {
   *#attempts(): Step {
     const first = yield* this.#take("attempt_started");
     this.#start = first.fields;
+    this.#replication = first.fields.replication;
     first.fields.recipes.forEach(({ id }, place) => this.#places.set(id, place));
     yield* this.#attempt(first.attempt_id);
     for (;;) {
       const { fields, attempt_id } = yield* this.#take("attempt_resumed");
       const { completedCount } = this.#index;
       if (fields.reused_rows !== completedCount) this.#refuse(`reuses ${fields.reused_rows} of ${completedCount} rows`);
+      this.#shrink(fields.replicates);
       yield* this.#attempt(attempt_id);
     }
   }
 
+  /** A resumption may lower the number of replicates, not below those that have a row. */
+  #shrink(replicates: number | undefined): void {
+    if (replicates === undefined) return;
+    const before = this.#replication, made = this.#index.replicateCount;
+    if (this.#start.shard !== undefined || before === null || replicates >= before.replicates || replicates < made) {
+      return this.#refuse(`changes the number of replicates to ${replicates}`);
+    }
+    this.#replication = { ...before, replicates };
+  }
+
   *#attempt(id: string): Step {
-    const attempt = new Attempt(this.#start.replication);
+    const attempt = new Attempt(this.#replication);
     this.#attemptId = id;
     this.wentOn = null;
     const finished = yield* this.#rows(attempt);
@@ -123,7 +136,7 @@ export class History {
 
   /** Follows the rows of an attempt. @returns whether it has reached its end */
   *#rows(attempt: Attempt): Generator<void, boolean, LedgerEvent> {
-    const { recipes, replication, shard } = this.#start;
+    const { recipes, shard } = this.#start, replication = this.#replication;
     const isOwn = (place: number, replicate: number) =>
       shard === undefined || isOfShard(shard, replicate * recipes.length + place);
     for (const [place, { id, recipe_sha256 }] of recipes.entries()) {
@@ -177,7 +190,7 @@ export class History {
       const event = yield* this.#peek();
       if (event.kind !== "row_started") return event;
       const { recipe_id, replicate, run_id } = event.fields, key = rowKey(recipe_id, replicate);
-      const { recipes, replication, shard } = this.#start;
+      const { recipes, shard } = this.#start, replication = this.#replication;
       const place = this.#places.get(recipe_id) ?? -1;
       const isRow = place >= 0 && recipes[place].recipe_sha256 !== null && replicate < (replication?.replicates ?? 1) &&
         (shard === undefined || isOfShard(shard, replicate * recipes.length + place));
@@ -191,7 +204,7 @@ export class History {
 
   /** Adds a row to the statistics. @returns false where the attempt ends before the stop that is due */
   *#judge(attempt: Attempt, row: ResultRow): Generator<void, boolean, LedgerEvent> {
-    const { replication, shard } = this.#start;
+    const { shard } = this.#start, replication = this.#replication;
     if (row.status === "failed") {
       attempt.failed ??= { code: row.error?.code ?? "", message: `${row.id}: ${row.error?.message ?? ""}` };
     }
@@ -218,7 +231,7 @@ export class History {
       if (next.kind !== "recipe_stopped") return;
       const { recipe_id, replicates } = next.fields;
       const known = this.#places.has(recipe_id) && !attempt.stopped.has(recipe_id);
-      const adaptive = this.#start.replication !== null && this.#start.replication.stop_metric !== null;
+      const adaptive = this.#replication !== null && this.#replication.stop_metric !== null;
       // Without own rows until a later one, it is the stop before that.
       if (known && adaptive && replicates > replicate) return;
       if (!known || !adaptive || replicates < replicate) this.#refuse(`stops ${recipe_id} after ${replicates}`);

@@ -14,6 +14,7 @@ import {
   checkEvent,
   type LedgerEvent,
   type LedgerEventKind,
+  type Replication,
   type ResultRow,
   type StartFields,
   type StopReason,
@@ -128,6 +129,7 @@ export class LedgerIndex {
   completedCount = 0;
   /** Of the last resumption. */
   reusedRows = 0;
+  #replicates: number | null = null;
   evidence: EvidenceEnd | null = null;
   /** Receives each event before it is noted. */
   onEvent?: (event: LedgerEvent) => void;
@@ -224,6 +226,7 @@ export class LedgerIndex {
       }
     } else if (kind === "attempt_resumed") {
       this.reusedRows = fields.reused_rows;
+      this.#replicates = fields.replicates ?? this.#replicates;
       // The remains were removed before.
       this.#started.clear();
       this.#pruned = [];
@@ -283,6 +286,21 @@ export class LedgerIndex {
   /** Ids of runs that an ended process may have left without a row, or with a row that does not keep its run. */
   leftovers(): string[] {
     return [...this.#started, ...this.#pruned];
+  }
+
+  /** The replication of the start with the number of replicates of the last resumption. */
+  limited<R extends Replication | null>(replication: R): R {
+    return replication === null || this.#replicates === null
+      ? replication
+      : { ...replication, replicates: this.#replicates };
+  }
+
+  /** Number of replicates that have a row. */
+  get replicateCount(): number {
+    return [...this.#recipes.values()].reduce(
+      (most, { first, step, rows }) => rows === 0 ? most : Math.max(most, first! + (rows - 1) * step + 1),
+      0,
+    );
   }
 
   has(recipeId: string, replicate: number): boolean {

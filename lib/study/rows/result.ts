@@ -70,7 +70,9 @@ export function assembleResult(
   const current = head.schema_version >= 2, parted = current && ledger.rowCount > INLINE_ROWS;
   const writer = parted && directory !== null ? new RowPartWriter(directory) : null;
   const view = new ViewDigest();
-  const statistics = new Statistics(head.benchmark, head.replication, head.schema_version);
+  // A process that ended right after it resumed has written the number of replicates to the ledger alone.
+  const replication = ledger.limited(head.replication);
+  const statistics = new Statistics(head.benchmark, replication, head.schema_version);
   const inline: ResultRow[] = [], first = new Map<string, ResultRow>();
   let completed = 0;
   for (const row of ledger.rows()) {
@@ -83,7 +85,7 @@ export function assembleResult(
   }
   const { aggregates, comparisons } = statistics.finish();
   return {
-    ...headOfEnd(head, end),
+    ...headOfEnd({ ...head, replication }, end),
     recipes: parted ? [...first.values()] : inline,
     ...(parted ? { rows: { count: ledger.rowCount, completed, parts: writer?.finish() ?? [] } } : {}),
     aggregates,

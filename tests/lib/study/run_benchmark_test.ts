@@ -311,6 +311,57 @@ Deno.test("a benchmark resumes only as it began", async () => {
   });
 });
 
+Deno.test("a resumed benchmark may make fewer replicates, but keeps all that exist", async () => {
+  for (const replication of [{ replicates: 9 }, { replicates: 9, until_errors: 1_000_000 }] as JsonObject[]) {
+    await withPack(twoLinks({ replication }), async ({ pack, projectRoot }) => {
+      const workspace = openWorkspace({ projectRoot });
+      const whole = (await runBenchmark(pack, { projectRoot, replicates: 4 })).result;
+      const stopped = async (rows: number) => {
+        const cancellation = createCancellation();
+        let ended = 0;
+        const onEvent = ({ kind }: BenchmarkEvent) =>
+          kind === "benchmark_row_completed" && ++ended === rows && cancellation.cancel();
+        return (await runBenchmark(pack, { projectRoot, cancellation, onEvent })).result.result_id;
+      };
+      const resume = await stopped(3);
+      const { result, diagnostics } = await runBenchmark(pack, { projectRoot, resume, replicates: 4 });
+      assert.deepEqual(lasting(result), lasting(whole));
+      assert.deepEqual(diagnostics.filter(({ code }) => code === "replicate_exists"), []);
+      assert.deepEqual((await verifyBenchmark(workspace, resume)).errors, []);
+
+      // Two of three replicates that exist would be a choice by their values.
+      const later = await stopped(5);
+      const kept = await runBenchmark(pack, { projectRoot, resume: later, replicates: 2 });
+      assert.equal(kept.result.status, "completed");
+      assert.deepEqual(kept.result.aggregates.map(({ n }) => n), [3, 3]);
+      assert.deepEqual(
+        kept.diagnostics.filter(({ code }) => code === "replicate_exists").map(({ severity }) => severity),
+        ["warning"],
+      );
+      assert.deepEqual((await verifyBenchmark(workspace, later)).errors, []);
+    });
+  }
+});
+
+Deno.test("an interrupted resumption with fewer replicates keeps their number", async () => {
+  await withPack(twoLinks({ replication: { replicates: 9 } }), async ({ pack, projectRoot }) => {
+    const cut = async (options: { resume?: string; replicates?: number }) => {
+      const cancellation = createCancellation();
+      const onEvent = ({ kind, fields }: BenchmarkEvent) =>
+        kind === "benchmark_row_completed" && fields.reused !== true && cancellation.cancel();
+      return (await runBenchmark(pack, { projectRoot, cancellation, onEvent, ...options })).result;
+    };
+    const { result_id: resume } = await cut({});
+    assert.equal((await cut({ resume, replicates: 3 })).replication!.replicates, 3);
+    await assert.rejects(runBenchmark(pack, { projectRoot, resume, replicates: 4 }), {
+      code: "benchmark_resume_mismatch",
+    });
+    const { result } = await runBenchmark(pack, { projectRoot, resume });
+    assert.deepEqual(result.aggregates.map(({ n }) => n), [3, 3]);
+    assert.deepEqual((await verifyBenchmark(openWorkspace({ projectRoot }), resume)).errors, []);
+  });
+});
+
 Deno.test("rows of an operation whose code changed are neither resumed nor merged with those before", async () => {
   await withPack(twoLinks({ replication: { replicates: 2 } }), async ({ pack, projectRoot }) => {
     const file = join(projectRoot, "flip.ts"), lib = new URL("../../../lib", import.meta.url);
