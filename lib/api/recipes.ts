@@ -31,6 +31,7 @@ type SetBySession =
   | "readiness"
   | "planCache"
   | "execute"
+  | "implementationSources"
   | "cancellation"
   | "onReserved";
 

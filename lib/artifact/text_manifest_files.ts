@@ -1,12 +1,11 @@
 /** Makes a text-dataset manifest of .txt files, lines, JSON Lines or CSV. */
-// @ts-types="./csv_parse.d.ts"
-import { CsvError, parse } from "npm:csv-parse@^7/sync";
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { compareCodePoints, parseJson } from "../contract/json.ts";
 import { isInteger, isObject, type Value } from "../contract/value.ts";
+import { CsvFault, csvRecords } from "./csv.ts";
 import { inside, readFile } from "./inside.ts";
 import { isPlainPath } from "./dataset_manifest_rules.ts";
 import {
@@ -227,23 +226,14 @@ function csvRows(text: string, file: string, column: string): Row[] {
   }));
 }
 
-const CSV_FAULTS: Readonly<Record<string, string>> = {
-  INVALID_OPENING_QUOTE: "a quote inside a field; put the field in quotes, and double those inside",
-  CSV_INVALID_CLOSING_QUOTE: "text after a closing quote; double quotes inside a field in quotes",
-  CSV_QUOTE_NOT_CLOSED: "the end of the file inside of quotes",
-  CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: "another number of fields than the header; put fields with commas in quotes",
-};
-
 function parseCsv(text: string, file: string): string[][] {
   try {
-    const rows = parse(text, { bom: true, skip_empty_lines: true, to: MAX_TEXTS + 2 });
+    const rows = csvRecords(text, MAX_TEXTS + 2);
     if (rows.length > MAX_TEXTS + 1) throw tooMany(file);
     return rows;
   } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    throw invalidTextManifest(
-      `line ${error.lines} of ${file} has ${CSV_FAULTS[error.code] ?? `a fault: ${error.message}`}`,
-    );
+    if (!(error instanceof CsvFault)) throw error;
+    throw invalidTextManifest(`line ${error.line} of ${file} has ${error.message}`);
   }
 }
 

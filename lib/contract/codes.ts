@@ -405,6 +405,7 @@ export const CODES = {
   store_invalid: [3, null, "An object or document of the remote store is damaged or missing.", "Push it again from the original."],
   store_unavailable: [5, null, "The remote store cannot be reached or opened.", "Check the path and the network."],
   stream_capacity: [1, 429, "Too many event streams are open.", "Close some pages or clients."],
+  study_invalid: [3, 400, "The study of a pack has an error in its grid, its file of points or its sample.", "Fix the field or the line that the message names."],
   surface_phases_not_closed_form: [1, null, "The phases have a closed form for one transmit antenna only.", "Set mode to alternating."],
   symbol_scale_not_undone: [1, null, "QAM symbols were scaled, and the decision levels hold for unit power.", "Set target_power to 1.0, or vary snr_db instead."],
   targets_beyond_unambiguous_span: [1, null, "A target lies beyond the unambiguous range or velocity of the radar.", "Change the waveform, or move the target."],

@@ -140,8 +140,9 @@ export function checkValue(
         const { message, hint } = typeProblem(types, item);
         problem(at, message, hint);
       } else {
-        // Reports the branch with the fewest problems.
-        problems.push(...branches.reduce((best, found) => (found.length < best.length ? found : best)));
+        // Reports the branch with the fewest problems, of those whose type is that of the value.
+        const fitting = branches.filter((_, index) => accepts(schemaTypes((node.anyOf as JsonObject[])[index]), item));
+        problems.push(...fitting.reduce((best, found) => (found.length < best.length ? found : best)));
       }
       return;
     }

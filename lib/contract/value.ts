@@ -122,15 +122,12 @@ export function toPlain(value: Value): unknown {
 export function formatFloat(value: number): string {
   if (!Number.isFinite(value)) throw new RangeError(`Cannot write ${value} as JSON`);
   if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
-  const [mantissa, exponentText] = value.toExponential().split("e");
-  const exponent = Number(exponentText);
-  if (exponent < -4 || exponent >= 16) {
-    const digits = String(Math.abs(exponent)).padStart(2, "0");
-    return `${mantissa}e${exponent < 0 ? "-" : "+"}${digits}`;
+  if (Math.abs(value) >= 1e-4 && Math.abs(value) < 1e16) {
+    // JavaScript's own form, whose digits are the same.
+    const text = String(value);
+    return text.includes(".") ? text : `${text}.0`;
   }
-  const sign = value < 0 ? "-" : "";
-  const digits = mantissa.replace("-", "").replace(".", "");
-  if (exponent < 0) return `${sign}0.${"0".repeat(-exponent - 1)}${digits}`;
-  if (digits.length <= exponent + 1) return `${sign}${digits.padEnd(exponent + 1, "0")}.0`;
-  return `${sign}${digits.slice(0, exponent + 1)}.${digits.slice(exponent + 1)}`;
+  const [mantissa, exponentText] = value.toExponential().split("e");
+  const exponent = Number(exponentText), digits = String(Math.abs(exponent)).padStart(2, "0");
+  return `${mantissa}e${exponent < 0 ? "-" : "+"}${digits}`;
 }

@@ -245,3 +245,16 @@ export function pathFrom(base: string, url: string): string {
 function fileName(url: string): string {
   return decodeURIComponent(new URL(url).pathname).split("/").pop() || url;
 }
+
+/** Sources that are read once, for many plans in a row. */
+export function lookedAtOnce(sources: SourceHashes): SourceHashes {
+  const known = new Map<string, ModuleSource>();
+  return {
+    async describe(urls) {
+      const wanted = [...urls];
+      const missing = wanted.filter((url) => !known.has(url));
+      if (missing.length > 0) { for (const [url, source] of await sources.describe(missing)) known.set(url, source); }
+      return new Map(wanted.map((url) => [url, known.get(url)!]));
+    },
+  };
+}

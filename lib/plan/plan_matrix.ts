@@ -2,7 +2,7 @@
 import type { Diagnostic } from "../contract/error.ts";
 import type { MatrixExpansion, MatrixPoint } from "../recipe/expand_matrix.ts";
 import { mergePointFindings } from "../recipe/point_findings.ts";
-import { type ModuleSource, programSources, type SourceHashes } from "./implementation_source.ts";
+import { lookedAtOnce, programSources } from "./implementation_source.ts";
 import { type Planned, type PlanOptions, planRecipe, type PlanResult } from "./planner.ts";
 
 export type PlannedPoint = MatrixPoint & { planned: Planned };
@@ -41,16 +41,4 @@ export async function planMatrix(
   return expansion.status === "invalid" || planned.length < rows.length
     ? { status: "refused", diagnostics }
     : { status: "planned", points: planned, diagnostics };
-}
-
-function lookedAtOnce(sources: SourceHashes): SourceHashes {
-  const known = new Map<string, ModuleSource>();
-  return {
-    async describe(urls) {
-      const wanted = [...urls];
-      const missing = wanted.filter((url) => !known.has(url));
-      if (missing.length > 0) { for (const [url, source] of await sources.describe(missing)) known.set(url, source); }
-      return new Map(wanted.map((url) => [url, known.get(url)!]));
-    },
-  };
 }

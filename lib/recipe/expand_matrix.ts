@@ -126,7 +126,7 @@ function pointsOf(
   });
   const names = variantNames(recipe.name, drafts);
   return drafts.map(({ choice, selection, variant_id }, index) => {
-    const concrete = concreteRecipe(recipe, matrix, {
+    const concrete = concreteRecipe(recipe, matrix.step_params, {
       name: names[index],
       matrix_selection: selection,
       matrix_index: index,
@@ -150,9 +150,14 @@ function choices({ dimensions }: Matrix): number[][] {
 
 const RECORDED = ["matrix_selection", "matrix_index", "matrix_variant_id", "matrix_recipe"];
 
-function concreteRecipe(
+/**
+ * The recipe of a point.
+ * @param step_params step id to matrix parameters, with references
+ * @param record its name, its coordinates, and what else its metadata record
+ */
+export function concreteRecipe(
   recipe: RecipeDocument,
-  { step_params }: Matrix,
+  step_params: Matrix["step_params"],
   { name, ...record }: JsonObject & { name: string; matrix_selection: JsonObject },
 ): RecipeDocument {
   const dropped: readonly string[] = [...MATRIX_KEYS, ...RECORDED];

@@ -10,14 +10,15 @@ export const MAX_DOCUMENT_BYTES = 64 * 2 ** 20;
 
 /**
  * Reads a JSON document of a bundle; each of the five documents that describe a run is checked against its schema.
+ * @param mostBytes of the file; default {@link MAX_DOCUMENT_BYTES}
  * @throws SvcError `bundle_file_missing` or `bundle_schema_invalid`
  */
 export function readDocument<Name extends keyof Documents>(directory: string, name: Name): Documents[Name];
-export function readDocument(directory: string, name: string): JsonObject;
-export function readDocument(directory: string, name: string): JsonObject {
+export function readDocument(directory: string, name: string, mostBytes?: number): JsonObject;
+export function readDocument(directory: string, name: string, mostBytes = MAX_DOCUMENT_BYTES): JsonObject {
   let text: string;
   try {
-    const bytes = readFile(inside(directory, name), MAX_DOCUMENT_BYTES);
+    const bytes = readFile(inside(directory, name), mostBytes);
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) {

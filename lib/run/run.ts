@@ -11,6 +11,7 @@ import type { JsonObject, Value } from "../contract/value.ts";
 import { executePlan } from "../execute/execute.ts";
 import type { CancellationToken, ExecuteOptions, ExecuteOutcome, ExecutionEvent } from "../execute/types.ts";
 import type { PlanCache } from "../plan/cache.ts";
+import type { SourceHashes } from "../plan/implementation_source.ts";
 import { lintSeverity, planHolds, type Planned, planRecipe } from "../plan/planner.ts";
 import type { Readiness } from "../plan/types.ts";
 import type { CompileMode, Locate, RecipeDocument } from "../recipe/types.ts";
@@ -94,6 +95,8 @@ export interface RunOptions {
   /** Whether other jobs ran in this process; called at the end. */
   sharedProcess?: () => boolean;
   execute?(options: ExecuteOptions): Promise<ExecuteOutcome>;
+  /** Digests of the sources of operations; default those of the files now. */
+  implementationSources?: SourceHashes;
   files?: BundleFiles;
   readFree?: ReadFree;
 }
@@ -137,6 +140,7 @@ export type PrepareOptions = Pick<
   | "lint"
   | "strictLint"
   | "written"
+  | "implementationSources"
 >;
 
 const planning = ({ planCache: cache, ...options }: Omit<PrepareOptions, "raw">) => ({

@@ -22,6 +22,7 @@ import { createCancellation } from "../execute/cancellation.ts";
 import type { CancellationToken } from "../execute/types.ts";
 import type { PlanCache } from "../plan/cache.ts";
 import { estimateOfRuns } from "../plan/estimate.ts";
+import { lookedAtOnce, programSources, type SourceHashes } from "../plan/implementation_source.ts";
 import { lintSeverity } from "../plan/planner.ts";
 import type { Readiness } from "../plan/types.ts";
 import { captureEnvironment } from "../run/environment.ts";
@@ -158,7 +159,7 @@ export async function runBenchmark(options: BenchmarkRunOptions): Promise<Benchm
   checkPack(loaded, options.pack);
   checkKeep(options, loaded, earlier);
   const environment = await captureEnvironment(workspace.projectRoot);
-  const benchmark = new Benchmark(options, loaded, environment, earlier);
+  const benchmark = new Benchmark(options, loaded, environment, lookedAtOnce(await programSources()), earlier);
   try {
     return { ...await benchmark.run(), diagnostics: benchmark.diagnostics };
   } finally {
@@ -320,6 +321,8 @@ class Benchmark {
   readonly #head: ResultHead;
   readonly #pruner: Pruner;
   readonly #parallel: number;
+  /** Looked at once: the code of operations is loaded once, too. */
+  readonly #sources: SourceHashes;
   /** By row key. */
   readonly #ahead = new Map<string, RowAhead>();
   /** Fills free places while the next row is awaited. */
@@ -336,11 +339,13 @@ class Benchmark {
     options: BenchmarkRunOptions,
     loaded: LoadedPack,
     environment: JsonObject,
+    sources: SourceHashes,
     earlier: BenchmarkResult | null,
   ) {
     this.#options = options;
     this.#pool = options.execute === undefined ? new WorkerPool() : undefined;
     this.#parallel = checkOptions(options).parallelPoints;
+    this.#sources = sources;
     this.#loaded = loaded;
     this.#places = new Map(loaded.recipes.map(({ entry }, place) => [entry.id, place]));
     this.#environment = environment;
@@ -546,7 +551,7 @@ class Benchmark {
         const left = this.#left(replicate);
         for (const [at, loaded] of left.entries()) {
           if (cancellation.isCancelled) break rows;
-          const row = await this.#row(loaded, replicate, () => this.#startAhead(left.slice(at), replicate, replicates));
+          const row = await this.#row(loaded, replicate, () => this.#startAhead(left, at, replicate, replicates));
           if (row === null) break rows;
           await this.#judge(row, replication);
           if (row.status === "failed" && !this.#options.continueOnError) break rows;
@@ -666,13 +671,15 @@ class Benchmark {
 
   /**
    * Starts rows in their order while there are free places; without parallel rows the next one alone.
-   * @param next recipes of this replicate that have no row yet
+   * @param next recipes of this replicate
+   * @param from place of the first of them that has no row yet
    */
-  #startAhead(next: readonly LoadedRecipe[], replicate: number, replicates: number): void {
+  #startAhead(next: readonly LoadedRecipe[], from: number, replicate: number, replicates: number): void {
     const most = this.#parallel === 1 ? 1 : AHEAD * this.#parallel;
     let running = [...this.#ahead.values()].filter(({ ended }) => !ended).length;
-    for (let loaded = next; replicate < replicates && loaded.length > 0; loaded = this.#left(++replicate)) {
-      for (const one of loaded) {
+    for (let loaded = next; replicate < replicates && loaded.length > 0; loaded = this.#left(++replicate), from = 0) {
+      for (let at = from; at < loaded.length; at++) {
+        const one = loaded[at];
         if (running >= this.#parallel || this.#ahead.size >= most) return;
         const key = rowKey(one.entry.id, replicate);
         if (this.#isReused(one.entry.id, replicate) || this.#ahead.has(key)) continue;
@@ -728,6 +735,7 @@ class Benchmark {
       implementation: this.#options.implementation,
       ignoreEstimate: this.#options.ignoreEstimate,
       lint: this.#options.lint,
+      implementationSources: this.#sources,
       parallelWorkers: Number(this.#head.execution.parallel_workers),
       randomId: this.#options.shard !== undefined,
       usePlanCache: this.#options.usePlanCache,

@@ -8,13 +8,13 @@ import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { exists } from "../artifact/path_kind.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
-import { sha256Hex } from "../contract/hash.ts";
+import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { parseJson, prettyJson, sameValue } from "../contract/json.ts";
 import type { Registry } from "../contract/registry.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { differenceRow, differences } from "../run/compare.ts";
 import { type Certification, type CheckRow, type Finding, type FindingCode, Findings } from "../run/findings.ts";
-import { MAX_DOCUMENT_BYTES, readDocument } from "../run/read.ts";
+import { readDocument } from "../run/read.ts";
 import { verifyBundle } from "../run/verify.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { readSnapshot } from "./rows/evidence.ts";
@@ -32,7 +32,9 @@ import {
   type AggregateRow,
   type BenchmarkResult,
   checkPackRecord,
+  INLINE_ROWS,
   LEDGER_FILE,
+  MAX_RESULT_BYTES,
   PACK_RECORD_FILE,
   type PackRecord,
   type Replication,
@@ -94,7 +96,7 @@ export async function verifyBenchmark(
     target_type: "benchmark",
     target_id: id,
     path: directory,
-    result_sha256: result === null ? null : sha256Hex(readText(inside(directory, RESULT_FILE), MAX_DOCUMENT_BYTES)),
+    result_sha256: result === null ? null : sha256Hex(readText(inside(directory, RESULT_FILE), MAX_RESULT_BYTES)),
     errors: findings.errors,
     warnings: findings.warnings,
     checks: findings.checks,
@@ -121,7 +123,7 @@ function readResult(
       hint: "Wait for its end",
     });
   }
-  const text = readText(inside(directory, RESULT_FILE), MAX_DOCUMENT_BYTES);
+  const text = readText(inside(directory, RESULT_FILE), MAX_RESULT_BYTES);
   if (prettyJson(parseJson(text)) !== text) {
     findings.error("bundle_schema_invalid", RESULT_FILE, "$", `${RESULT_FILE} is not laid out as it was written`);
   }
@@ -190,7 +192,7 @@ function checkLedger(
   for (const { path } of differences(made as JsonObject, headOfEnd(result, null) as JsonObject).map(differenceRow)) {
     wrong("It does not follow from the ledger", String(path));
   }
-  const sha256 = sha256Hex(readText(inside(directory, RESULT_FILE), MAX_DOCUMENT_BYTES));
+  const sha256 = sha256Hex(readText(inside(directory, RESULT_FILE), MAX_RESULT_BYTES));
   if (fields.result_sha256 !== sha256) {
     findings.error(
       "bundle_hash_mismatch",
@@ -211,7 +213,7 @@ function checkPack(
 ): RowChecks | null {
   findings.looked();
   try {
-    const document = readDocument(directory, PACK_RECORD_FILE), [problem] = checkPackRecord(document);
+    const document = readDocument(directory, PACK_RECORD_FILE, MAX_RESULT_BYTES), [problem] = checkPackRecord(document);
     if (problem !== undefined) {
       throw new SvcError(
         "bundle_schema_invalid",
@@ -222,7 +224,10 @@ function checkPack(
     const wrong = (file: string, path: string, message: string) =>
       findings.error("bundle_link_mismatch", file, path, message);
     if (fields.pack_sha256 !== pack.sha256) wrong(LEDGER_FILE, "$", "It begins with another pack");
-    const begun = record.recipes.map(({ id, recipe_sha256 }) => ({ id, recipe_sha256 }));
+    const begun = recipes.map(({ entry: { id }, recipe }) => ({
+      id,
+      recipe_sha256: recipe === null ? null : sha256Json(recipe),
+    }));
     if (!sameValue(fields.recipes, begun)) wrong(LEDGER_FILE, "$", "It begins with other recipes");
     const identity = identityOf(pack, benchmark.catalog_validation);
     for (const { path } of differences(identity, benchmark).map(differenceRow)) {
@@ -413,7 +418,8 @@ export class StatisticsCheck {
     if (result.view_sha256 !== undefined && this.#view.finish(made) !== result.view_sha256) {
       wrong("$.view_sha256", "The view digest does not follow from the rows");
     }
-    if (result.rows !== undefined && !sameValue([...this.#first.values()], result.recipes)) {
+    const first = this.#first.size > INLINE_ROWS ? [] : [...this.#first.values()];
+    if (result.rows !== undefined && !sameValue(first, result.recipes)) {
       wrong("$.recipes", "It does not hold the first completed row of each recipe");
     }
   }

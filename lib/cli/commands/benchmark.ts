@@ -35,7 +35,7 @@ async function showResult(result: BenchmarkResult, directory: string, context: C
   const [
     { aggregateTable, comparisonTable, powerRemark, problemLines },
     { channelUseRemark },
-    { countsOf, firstOf },
+    { countsOf, firstOf, recipeRows },
     { problemsOf },
     { rateDifferences },
   ] = await Promise.all([
@@ -52,7 +52,9 @@ async function showResult(result: BenchmarkResult, directory: string, context: C
     const text = difference === null ? "no common range of quality" : `${(100 * difference).toFixed(1)} %`;
     context.print(`BD-rate  ${method} against ${baseline}: ${text}`);
   }
-  for (const remark of [powerRemark(result), channelUseRemark(result)]) if (remark !== null) context.note(remark);
+  for (const remark of [powerRemark(result), channelUseRemark(result, recipeRows(result))]) {
+    if (remark !== null) context.note(remark);
+  }
   const { count: all, completed } = countsOf(result);
   const problems = completed === all ? [] : problemLines([...firstOf(problemsOf(result), MOST_PROBLEMS)]);
   for (const line of problems) context.print(context.paint("yellow", line));

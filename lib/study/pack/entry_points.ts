@@ -3,7 +3,7 @@ import { sameValue } from "../../contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../../contract/value.ts";
 import type { MatrixExpansion } from "../../recipe/expand_matrix.ts";
 import { coordinatesText } from "../../recipe/variant_name.ts";
-import type { PackEntry } from "./pack.ts";
+import type { EntryMatrix, PackEntry } from "./pack.ts";
 
 type Dimensions = { [name: string]: Value[] };
 
@@ -13,7 +13,7 @@ type Dimensions = { [name: string]: Value[] };
  * @param declared the matrix of the recipe; null without one
  */
 export function withOwnMatrix(value: JsonObject, declared: JsonObject | null, entry: PackEntry): JsonObject {
-  const { dimensions = {}, step_params = {} } = entry.matrix as { dimensions?: JsonObject; step_params?: JsonObject };
+  const { dimensions = {}, step_params = {} } = entry.matrix as EntryMatrix;
   const base = (declared ?? { dimensions: {}, step_params: {} }) as { dimensions: Dimensions; step_params: JsonObject };
   const fixed = Object.entries(entry.params.matrix_selection ?? {}).filter(([name, chosen]) =>
     base.dimensions[name]?.some((one) => sameValue(one, chosen))
@@ -28,6 +28,20 @@ export function withOwnMatrix(value: JsonObject, declared: JsonObject | null, en
     step_params: { ...base.step_params, ...step_params },
   };
   return { ...value, metadata: { ...metadata, matrix } };
+}
+
+/** A recipe with the bindings of a study, and the first point of it as its matrix. */
+export function withStudyMatrix(
+  value: JsonObject,
+  declared: JsonObject | null,
+  entry: PackEntry,
+  { dimensions, points: [first] }: { dimensions: readonly string[]; points: readonly Value[][] },
+): JsonObject {
+  const { step_params = {} } = entry.matrix as EntryMatrix;
+  const own = { dimensions: Object.fromEntries(dimensions.map((name, at) => [name, [first[at]]])), step_params };
+  const bindings = declared === null ? null : { dimensions: {}, step_params: declared.step_params };
+  const params = { ...entry.params, matrix_selection: null };
+  return withOwnMatrix(value, bindings, { ...entry, matrix: own, params });
 }
 
 /**

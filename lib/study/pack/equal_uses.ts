@@ -80,11 +80,11 @@ function plannedUses({ steps }: RecipeDocument, registry: Registry): Uses {
   return channels.length === 0 ? {} : { "channel.channel_use_count": uses };
 }
 
-/** The same of a result, as a sentence; null where compared rows have equal or unknown channel uses. */
-export function channelUseRemark(result: BenchmarkResult): string | null {
+/** The same of a result and the first rows of its recipes, as a sentence; null where compared rows have equal or unknown channel uses. */
+export function channelUseRemark(result: BenchmarkResult, rows: readonly ResultRow[] = result.recipes): string | null {
   if (isDeclared(result.benchmark.metadata)) return null;
   const first = new Map<string, ResultRow>();
-  for (const row of result.recipes) {
+  for (const row of rows) {
     if (row.status === "completed" && !first.has(row.id)) first.set(row.id, row);
   }
   const recipes = [...first.values()].map((

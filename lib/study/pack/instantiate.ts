@@ -23,19 +23,21 @@ export function instantiate(
 ): RecipeDocument | null {
   const chosen = choosePoint(entry, expansion, diagnostics);
   if (chosen === null) return null;
-  const recipe = cloneValue(chosen);
+  return named(cloneValue(chosen), entry, diagnostics);
+}
+
+/** Gives a recipe, which is changed, the name and the overrides of its entry. */
+export function named(recipe: RecipeDocument, entry: PackEntry, diagnostics: Diagnostic[]): RecipeDocument {
   recipe.name = `${entry.params.name ?? recipe.name}__${entry.id}`;
-  for (const stepId of overrideRecipe(recipe, entry)) {
-    diagnostics.push(
-      diagnostic(
-        "pack_invalid",
-        ["recipes", entry.index, "params", "step_params", stepId],
-        `Cannot find a step named ${stepId}`,
-        { hint: didYouMean(stepId, recipe.steps.map(({ id }) => id)) },
-      ),
-    );
-  }
+  for (const stepId of overrideRecipe(recipe, entry)) diagnostics.push(unknownStep(entry, stepId, recipe));
   return recipe;
+}
+
+/** The finding of an override for a step that the recipe does not have. */
+export function unknownStep({ index }: PackEntry, stepId: string, { steps }: RecipeDocument): Diagnostic {
+  const hint = didYouMean(stepId, steps.map(({ id }) => id)),
+    place = ["recipes", index, "params", "step_params", stepId];
+  return diagnostic("pack_invalid", place, `Cannot find a step named ${stepId}`, { hint });
 }
 
 /** Sets in a recipe what its entry sets, besides the name. @returns ids of steps that the recipe does not have */
@@ -124,7 +126,7 @@ function recordedPoint(
 }
 
 /** The path to a parameter that the matrix binds and an override sets to another value, or null. */
-function conflict(
+export function conflict(
   given: Value | undefined,
   override: Value | undefined,
   selection: JsonObject,

@@ -12,10 +12,11 @@ import {
 import { sha256Json } from "../../contract/hash.ts";
 import { didYouMean } from "../../contract/nearest.ts";
 import type { Registry } from "../../contract/registry.ts";
-import { cloneValue, isObject, toNumber } from "../../contract/value.ts";
+import { cloneValue, isObject, type JsonObject, toNumber } from "../../contract/value.ts";
 import { numberText } from "../../figure/number_text.ts";
 import { methodText } from "../../plan/build.ts";
 import { lintRecipe } from "../../plan/lint.ts";
+import { lookedAtOnce, programSources } from "../../plan/implementation_source.ts";
 import { type PlanOptions, planRecipe } from "../../plan/planner.ts";
 import { compileRecipe } from "../../recipe/compile.ts";
 import { expandMatrix, type MatrixExpansion } from "../../recipe/expand_matrix.ts";
@@ -27,21 +28,24 @@ import { stepMetrics } from "../../research/evaluations.ts";
 import { authoredSeeds, checkConditions, comparedFacts, type ConditionedRecipe, pairSeeds } from "./conditions.ts";
 import { comparedPairs, comparedSides, LEAST_ITEMS, pairsNeeded } from "./compare.ts";
 import { checkChannelUses } from "./equal_uses.ts";
-import { instantiate } from "./instantiate.ts";
+import { conflict, instantiate, unknownStep } from "./instantiate.ts";
 import { locateRecipe } from "./locate_recipe.ts";
-import { entriesOfPoints, withOwnMatrix } from "./entry_points.ts";
+import { entriesOfPoints, withOwnMatrix, withStudyMatrix } from "./entry_points.ts";
 import { appliesTo, type Pack, type PackEntry, packOfValue, type ReadPack } from "./pack.ts";
 import { isRecipe, packOfRecipes, type RecipeSource, UNDECLARED } from "./recipe_pack.ts";
 import { type ReplicationOptions, settleReplication } from "./replication.ts";
 import { releasedSeed, replicateSeed } from "./seeds.ts";
+import { isStudy, studyOf, studyRecipes, type StudySource } from "./study.ts";
 import { checkTier } from "./tiers.ts";
-import type { PackMetric, PackRecord, Replication } from "./types.ts";
+import { MAX_AGGREGATES, type PackMetric, type PackRecord, type Replication } from "./types.ts";
 
 /** A recipe of the pack before the seeds of a replicate are set. */
 export interface LoadedRecipe {
   entry: PackEntry;
-  /** Normalised form; null for a skipped entry. */
-  recipe: RecipeDocument | null;
+  /** Normalised form; null for a skipped entry. That of a point of a study is made at each use. */
+  readonly recipe: RecipeDocument | null;
+  /** Of a point of a study: what all of its points are made from. */
+  study?: StudySource;
   locate?: Locate;
   /** Digest of the sources, adapters, artifacts and models of its steps; absent where it cannot be planned. */
   method_sha256?: string;
@@ -95,6 +99,11 @@ export async function loadPack(
   const replication = settleReplication(written, options, found);
   const recipes = await loadRecipes(written, file, options, found);
   const pack = { ...written, recipes: recipes.map(({ entry }) => entry) };
+  if (recipes.length * pack.metrics.length > MAX_AGGREGATES) {
+    const message = `Cannot hold ${pack.metrics.length} metrics of ${recipes.length} recipes in one result`;
+    const hint = `At most ${MAX_AGGREGATES} values are allowed: declare fewer metrics, or divide the pack`;
+    found.push(diagnostic("matrix_too_large", ["metrics"], message, { hint }));
+  }
   const checked = await checkRecipes(pack, recipes, { ...options, replication }, found);
   found.push(
     ...checkConditions(pack, checked),
@@ -150,8 +159,15 @@ async function loadRecipes(
     if (!sources.has(file)) sources.set(file, read(file));
     try {
       const { value, locate, expansion: declared } = await sources.get(file)!;
+      const study = isStudy(entry) ? studyOf(entry, { packFile, projectRoot }, found) : null;
+      if (study === null && isStudy(entry)) continue;
       const expansion = isObject(entry.matrix) && isObject(value)
-        ? expandMatrix(withOwnMatrix(value, declared.canonical_matrix.matrix, entry), { registry })
+        ? expandMatrix(
+          study === null
+            ? withOwnMatrix(value, declared.canonical_matrix.matrix, entry)
+            : withStudyMatrix(value, declared.canonical_matrix.matrix, entry, study),
+          { registry },
+        )
         : declared;
       // Bad values of unselected points are ignored; those of this entry's point are found below.
       if (expansion.recipe === null || expansion.canonical_matrix.source !== "none" && expansion.points.length === 0) {
@@ -159,6 +175,25 @@ async function loadRecipes(
         continue;
       }
       const isBaseline = pack.baselines.includes(entry.id);
+      if (study !== null) {
+        const source: StudySource = { ...study, base: expansion.recipe };
+        const bound = boundOverride(entry, source);
+        if (bound !== null) {
+          const message = `Cannot override ${bound.join(".")}: the study binds it to a dimension`;
+          const at = ["recipes", entry.index, "params", "step_params", ...bound];
+          found.push(diagnostic("pack_selection_conflict", at, message, { hint: "Remove the override" }));
+          continue;
+        }
+        const missing = Object.keys(entry.params.step_params).filter((id) =>
+          !source.base.steps.some((step) => step.id === id)
+        );
+        found.push(...missing.map((id) => unknownStep(entry, id, source.base)));
+        if (missing.length > 0) continue;
+        const points: LoadedRecipe[] = studyRecipes(entry, source, isBaseline);
+        for (const point of points) point.study = source;
+        recipes.splice(at, 1, ...points);
+        continue;
+      }
       recipes.splice(
         at,
         1,
@@ -179,6 +214,16 @@ async function loadRecipes(
     }
   }
   return recipes;
+}
+
+/** The first parameter that an entry overrides although its study binds it; null without one. */
+function boundOverride({ params }: PackEntry, { base }: StudySource): string[] | null {
+  const { step_params } = base.metadata.matrix as { step_params: { [stepId: string]: JsonObject } };
+  for (const [stepId, overrides] of Object.entries(params.step_params)) {
+    const path = conflict(step_params[stepId], overrides, {}, []);
+    if (path !== null) return [stepId, ...path];
+  }
+  return null;
 }
 
 interface ExpandedFile extends Pick<RecipeSource, "value" | "locate"> {
@@ -254,18 +299,30 @@ async function checkRecipes(
 ): Promise<ConditionedRecipe[]> {
   const { registry, replication, planning = {} } = options;
   const checked: ConditionedRecipe[] = [];
+  const implementationSources = lookedAtOnce(await programSources());
+  // Only comparisons and conditions read all effective recipes together.
+  const compared = pack.baselines.length > 0 || isObject(pack.metadata.common_conditions);
+  let method = "";
   for (const loaded of recipes) {
     const { entry, recipe, locate } = loaded;
     if (recipe === null) continue;
     const report = (item: Diagnostic) => found.push(ofRecipe(entry, item));
     const raw = recipeOfReplicate(pack, recipe, replication, 0);
     const compilation = compileRecipe(raw, { mode: "strict", registry, locate });
-    const planned = await planRecipe(compilation, { ...planning, registry, singleRun: true, locate });
+    const planned = await planRecipe(compilation, {
+      ...planning,
+      registry,
+      implementationSources,
+      singleRun: true,
+      locate,
+    });
     planned.diagnostics.filter(({ severity }) => severity !== "info").forEach(report);
     if (planned.status === "refused" || compilation.effective === null) continue;
     loaded.resources = planned.plan.resources;
-    loaded.method_sha256 = sha256Json(planned.plan.steps.map(methodText));
-    checked.push({ entry, effective: planned.recipe });
+    const methods = sha256Json(planned.plan.steps.map(methodText));
+    // The points of a study share the text.
+    loaded.method_sha256 = method = methods === method ? method : methods;
+    if (compared) checked.push({ entry, effective: planned.recipe });
     if (pack.tier === "canonical") lintStrictly(compilation, options, report);
     checkAuthoredSeeds(pack, entry, recipe, replication, found);
     checkSpecs(pack, entry, planned.recipe, found);
@@ -429,6 +486,7 @@ function checkPower(pack: Pack, checked: readonly ConditionedRecipe[], replicati
 
 /** The record of the run recipes: the pack and the recipes made from it. */
 export function packRecord({ pack, recipes, file }: LoadedPack, projectRoot: string): PackRecord {
+  const studies = new Map(recipes.flatMap(({ entry, study }) => study === undefined ? [] : [[entry.index, study]]));
   return {
     schema_version: 1,
     kind: "svc.benchmark_pack_record",
@@ -436,10 +494,11 @@ export function packRecord({ pack, recipes, file }: LoadedPack, projectRoot: str
     pack_sha256: pack.sha256,
     pack_file: basename(file),
     pack_folder: dirname(file).startsWith(projectRoot) ? dirname(file).slice(projectRoot.length + 1) : dirname(file),
-    recipes: recipes.map(({ entry, recipe }) => ({
+    recipes: recipes.filter(({ study }) => study === undefined).map(({ entry, recipe }) => ({
       id: entry.id,
       recipe,
       recipe_sha256: recipe === null ? null : sha256Json(recipe),
     })),
+    ...(studies.size === 0 ? {} : { studies: [...studies].map(([recipe, source]) => ({ recipe, ...source })) }),
   };
 }

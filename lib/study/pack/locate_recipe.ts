@@ -4,7 +4,7 @@
  */
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { programFolder } from "../../artifact/program.ts";
-import { type Diagnostic, diagnostic } from "../../contract/error.ts";
+import { type Diagnostic, diagnostic, type Place } from "../../contract/error.ts";
 import { didYouMean } from "../../contract/nearest.ts";
 import { locateRecipe as recipeByName, recipeNames, RECIPES_FOLDER } from "../../recipe/recipe_files.ts";
 import type { PackEntry } from "./pack.ts";
@@ -22,11 +22,21 @@ function within(folder: string, path: string): boolean {
  * @returns the path without links, or null with the finding `pack_path_outside` or `recipe_not_found`
  */
 export function locateRecipe(
-  entry: PackEntry,
+  { path, index }: PackEntry,
+  files: { packFile: string; projectRoot: string },
+  diagnostics: Diagnostic[],
+): string | null {
+  return locateFile(path, ["recipes", index, "path"], "recipe", files, diagnostics);
+}
+
+/** {@link locateRecipe} of any file. @param what is named in the finding of a missing one */
+export function locateFile(
+  wanted: string,
+  place: Place,
+  what: string,
   { packFile, projectRoot }: { packFile: string; projectRoot: string },
   diagnostics: Diagnostic[],
 ): string | null {
-  const place = ["recipes", entry.index, "path"];
   const folders = [dirname(packFile), projectRoot];
   const program = programFolder();
   // Recipes of the program are everybody's; its other files are for its own packs.
@@ -34,23 +44,28 @@ export function locateRecipe(
   const roots = [...folders, ...shipped].map(real).filter((folder) => folder !== null);
   const outside = (path: string) => {
     const message = `Cannot use ${path}: it lies outside the project and the folder of the pack`;
-    const hint = "Put the recipe into the project, or name its root with --project-root";
+    const hint = "Put the file into the project, or name its root with --project-root";
     diagnostics.push(diagnostic("pack_path_outside", place, message, { hint }));
     return null;
   };
-  for (const folder of isAbsolute(entry.path) ? [""] : folders) {
-    const path = folder === "" ? resolve(entry.path) : join(folder, entry.path);
+  for (const folder of isAbsolute(wanted) ? [""] : folders) {
+    const path = folder === "" ? resolve(wanted) : join(folder, wanted);
     const found = real(path);
     if (found === null) continue;
-    return roots.some((root) => within(root, found)) ? found : outside(entry.path);
+    return roots.some((root) => within(root, found)) ? found : outside(wanted);
   }
-  if (!folders.some((folder) => roots.some((root) => within(root, join(folder, entry.path))))) {
-    return outside(entry.path);
+  if (!folders.some((folder) => roots.some((root) => within(root, join(folder, wanted))))) {
+    return outside(wanted);
   }
-  const named = recipeByName(entry.path, projectRoot);
+  if (what !== "recipe") {
+    const hint = "Paths start at the pack file, then at the project root";
+    diagnostics.push(diagnostic("file_not_found", place, `Cannot find the ${what} ${wanted}`, { hint }));
+    return null;
+  }
+  const named = recipeByName(wanted, projectRoot);
   if (named !== null) return real(named.file);
-  const message = `Cannot find the recipe ${entry.path}`;
-  const hint = didYouMean(entry.path, recipeNames(projectRoot)) ??
+  const message = `Cannot find the recipe ${wanted}`;
+  const hint = didYouMean(wanted, recipeNames(projectRoot)) ??
     "Paths start at the pack file, then at the project root; svc recipe list has the names of recipes";
   diagnostics.push(diagnostic("recipe_not_found", place, message, { hint }));
   return null;

@@ -32,6 +32,16 @@ export interface EntryParams {
   retained_artifact_paths: string[];
 }
 
+/** The points of an entry: dimensions beside those of the recipe, or a study, which defines them alone. */
+export type EntryMatrix = {
+  dimensions?: JsonObject;
+  step_params?: JsonObject;
+  grid?: JsonObject;
+  /** Path of a CSV file. */
+  points?: string;
+  sample?: JsonObject;
+};
+
 /** A recipe of a pack. */
 export interface PackEntry {
   /** Its index among the recipes of the pack. */
@@ -40,8 +50,8 @@ export interface PackEntry {
   label: string;
   role: string;
   path: string;
-  /** The matrix that it expands to rows: that of the recipe, or its own; null without one. */
-  matrix: "inherit" | { dimensions?: JsonObject; step_params?: JsonObject } | null;
+  /** The matrix that it expands to rows: that of the recipe, its own, or a study; null without one. */
+  matrix: "inherit" | EntryMatrix | null;
   params: EntryParams;
   /** The reason for skipping it; null if it runs. */
   skip_reason: string | null;

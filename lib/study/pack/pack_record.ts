@@ -7,12 +7,13 @@ import type { RecipeDocument } from "../../recipe/types.ts";
 import { entryOfPoint } from "./entry_points.ts";
 import { overrideRecipe } from "./instantiate.ts";
 import { type Pack, type PackEntry, packOfValue } from "./pack.ts";
+import { followsFromPack, isStudy, studyRecipes } from "./study.ts";
 import { PACK_RECORD_FILE, type PackRecord } from "./types.ts";
 
 /** A recipe of the pack before the seeds of a replicate are set; null for a skipped entry. */
 export interface PackRecipe {
   entry: PackEntry;
-  recipe: RecipeDocument | null;
+  readonly recipe: RecipeDocument | null;
 }
 
 /**
@@ -27,12 +28,14 @@ export function packOfRecord(record: PackRecord): { pack: Pack; recipes: PackRec
   const { pack, diagnostics } = packOfValue(record.pack, () => undefined);
   if (pack === null) return refuse("bundle_schema_invalid", `${diagnostics[0].path}: ${diagnostics[0].message}`);
   if (pack.sha256 !== record.pack_sha256) refuse("bundle_hash_mismatch", "it names the digest of another pack");
+  const studied = studiesOf(pack, record, refuse);
   let last = -1;
-  const recipes = record.recipes.map(({ id, recipe, recipe_sha256 }): PackRecipe => {
+  const own = record.recipes.map(({ id, recipe, recipe_sha256 }): PackRecipe => {
     if (recipe_sha256 !== (recipe === null ? null : sha256Json(recipe))) {
       refuse("bundle_hash_mismatch", `it names the digest of another recipe ${id}`);
     }
     const entry = entryOf(pack, id, recipe);
+    while (studied.has(last + 1)) last++;
     if (entry === null || entry.index < last || entry.index > last + 1) {
       return refuse("bundle_link_mismatch", `the pack has no recipe ${id} in this place`);
     }
@@ -45,11 +48,38 @@ export function packOfRecord(record: PackRecord): { pack: Pack; recipes: PackRec
     }
     return { entry, recipe: recipe as RecipeDocument | null };
   });
+  while (studied.has(last + 1)) last++;
+  const recipes = studied.size === 0
+    ? own
+    : [...own, ...[...studied.values()].flat()].sort((a, b) => a.entry.index - b.entry.index);
   if (last !== pack.recipes.length - 1) refuse("bundle_link_mismatch", "recipes of the pack are missing");
   if (new Set(recipes.map(({ entry }) => entry.id)).size !== recipes.length) {
     refuse("bundle_link_mismatch", "it has a recipe twice");
   }
   return { pack: { ...pack, recipes: recipes.map(({ entry }) => entry) }, recipes };
+}
+
+/** The points of the studies of a record, by the place of their entry. */
+function studiesOf(
+  pack: Pack,
+  { studies = [] }: PackRecord,
+  refuse: (code: Code, why: string) => never,
+): Map<number, PackRecipe[]> {
+  const found = new Map<number, PackRecipe[]>();
+  for (const { recipe: index, ...source } of studies) {
+    const entry = pack.recipes[index], { base, dimensions, points } = source;
+    if (entry === undefined || !isStudy(entry) || found.has(index)) {
+      return refuse("bundle_link_mismatch", `the pack has no study in the place ${index}`);
+    }
+    const matrix = isObject(base.metadata) ? base.metadata.matrix : null;
+    const sound = typeof base.name === "string" && Array.isArray(base.steps) &&
+      base.steps.every((step) => isObject(step) && isObject(step.params)) && isObject(matrix) &&
+      isObject(matrix.step_params) && points.every((point) => point.length === dimensions.length);
+    if (!sound) refuse("bundle_schema_invalid", `the study ${entry.id} has no recipe`);
+    if (!followsFromPack(entry, source)) refuse("bundle_link_mismatch", `the study ${entry.id} has other points`);
+    found.set(index, studyRecipes(entry, source, pack.baselines.includes(entry.id)));
+  }
+  return found;
 }
 
 /** The entry of a recipe: one of the pack, or of a point, whose coordinates are in the metadata of the recipe. */

@@ -13,6 +13,7 @@ import type { Diagnostic } from "../../contract/error.ts";
 import { digest as sha256, documentCheck, mapping, measure } from "../../contract/document.ts";
 import type { Float, JsonObject, Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
+import type { RecipeDocument } from "../../recipe/types.ts";
 import type { RateMethod } from "../../numeric/scores/rate_interval.ts";
 
 /** A number of a document; `toNumber` gives its binary64 value. */
@@ -35,6 +36,12 @@ export const COLLECTED_PARTS = 8;
 export const EVIDENCE_FOLDER = "evidence";
 
 const MOST_REPLICATES = 10_000_000;
+/** Points of a study. */
+export const MAX_POINTS = 65_536;
+/** Recipes times metrics of a pack: each is an aggregate of about 600 bytes in `result.json`. */
+export const MAX_AGGREGATES = 4 * MAX_POINTS;
+/** Of `result.json` and `benchmark.json`. */
+export const MAX_RESULT_BYTES = 256 * 2 ** 20;
 export const MOST_SHARDS = 100_000;
 
 const text = z.string();
@@ -349,7 +356,7 @@ const benchmarkResult = z.object({
   reports,
   /**
    * All rows, replicate by replicate, each in the order of the pack; `allRows` gives them for every result. Where `rows`
-   * stands, only one row of each recipe, the first completed one.
+   * stands, only one row of each recipe, the first completed one; none for more than `INLINE_ROWS` recipes.
    */
   recipes: z.array(resultRow),
   rows: rowParts.optional(),
@@ -422,7 +429,16 @@ const packRecord = z.object({
   pack_sha256: sha256,
   pack_file: text,
   pack_folder: text,
+  /** Those of studies are not among them. */
   recipes: z.array(z.object({ id: name, recipe: mapping.nullable(), recipe_sha256: sha256.nullable() })),
+  /** The points of studies, and what their recipes are made from. */
+  studies: z.array(z.object({
+    /** Place of the entry in the pack. */
+    recipe: count,
+    base: mapping as unknown as z.ZodType<RecipeDocument>,
+    dimensions: z.array(name),
+    points: z.array(z.array(z.unknown())).max(MAX_POINTS) as unknown as z.ZodType<Value[][]>,
+  })).optional(),
 });
 /** `benchmark.json`. */
 export type PackRecord = z.infer<typeof packRecord>;

@@ -1,4 +1,5 @@
 /** Defaults of plots, and available choices. */
+import { recipeRows } from "../rows/stored_rows.ts";
 import { SvcError } from "../../contract/error.ts";
 import { nearestName } from "../../contract/nearest.ts";
 import { isNumber, isObject } from "../../contract/value.ts";
@@ -58,7 +59,7 @@ function first(choices: readonly (string | RegExp)[], there: readonly string[]):
 /** Metrics of completed rows: declared ones first, then promoted ones, without those of single steps. */
 function metricsThere(result: BenchmarkResult): string[] {
   const there = new Set(
-    result.recipes.filter(({ status }) => status === "completed").flatMap((row) => Object.keys(row.metrics)),
+    recipeRows(result).filter(({ status }) => status === "completed").flatMap((row) => Object.keys(row.metrics)),
   );
   const declared = result.benchmark.metrics.map(({ id }) => id).filter((id) => there.has(id));
   const rest = [...there].filter((id) => !declared.includes(id) && !id.startsWith("steps.")).sort();
@@ -68,7 +69,7 @@ function metricsThere(result: BenchmarkResult): string[] {
 /** Coordinates with numbers, which can be an axis. */
 export function numericCoordinates(result: BenchmarkResult): string[] {
   return coordinatesOf(result).filter((name) =>
-    result.recipes.every(({ matrix_selection }) => {
+    recipeRows(result).every(({ matrix_selection }) => {
       const value = matrix_selection?.[name];
       return value === undefined || isNumber(value);
     })
@@ -107,7 +108,8 @@ export function axesOf(
   }
   for (const [name, id, there] of [["y", y, metrics], ["x", x, [...metrics, ...coordinates]]] as const) {
     // Metrics of single steps can be requested by their full name.
-    const known = id === null || there.includes(id) || result.recipes.some(({ metrics }) => Object.hasOwn(metrics, id));
+    const known = id === null || there.includes(id) ||
+      recipeRows(result).some(({ metrics }) => Object.hasOwn(metrics, id));
     if (known || (name === "x" && (type === "cdf" || type === "heat-map"))) continue;
     const near = nearestName(id, there);
     throw new SvcError("usage_invalid", `Cannot plot ${id} as ${name}: no completed row has it`, {
@@ -129,7 +131,7 @@ export function boundOf(result: BenchmarkResult, type: FigureType, y: string, as
   const authored = defaultsOf(result);
   const own = authored.plot === type && authored.y === y && typeof authored.bound === "string" ? authored.bound : "";
   const bound = asked ?? own;
-  if (bound === "" || result.recipes.some(({ metrics }) => Object.hasOwn(metrics, bound))) return bound;
+  if (bound === "" || recipeRows(result).some(({ metrics }) => Object.hasOwn(metrics, bound))) return bound;
   throw new SvcError("usage_invalid", `Cannot draw ${bound} as a bound: no completed row has it`, {
     hint: `There are ${metricsThere(result).join(", ")}`,
   });

@@ -17,19 +17,19 @@ import {
 import { channelUseRemark } from "../pack/equal_uses.ts";
 import { rateDifferences } from "./rate_differences.ts";
 import { estimateCell, left, numberCell, type ReportTable, right, valueCell } from "./table.ts";
-import { allRows, countsOf, firstOf } from "../rows/stored_rows.ts";
+import { allRows, countsOf, firstOf, recipeRows } from "../rows/stored_rows.ts";
 import type { BenchmarkResult, ResultRow } from "../pack/types.ts";
 
 /** Coordinates in which the recipes of a result differ, in the order of first appearance. */
 export function coordinatesOf(result: BenchmarkResult): string[] {
-  const names = new Set(result.recipes.flatMap((row) => Object.keys(row.matrix_selection ?? {})));
+  const names = new Set(recipeRows(result).flatMap((row) => Object.keys(row.matrix_selection ?? {})));
   return [...names];
 }
 
 function results(result: BenchmarkResult, form: NumberForm): ReportTable {
   const coordinates = coordinatesOf(result);
   const metrics = result.benchmark.metrics.map(({ id }) => metricFacts(result, id));
-  const numeric = (name: string) => result.recipes.every(({ matrix_selection: at }) => isNumber(at?.[name] ?? 0));
+  const numeric = (name: string) => recipeRows(result).every(({ matrix_selection: at }) => isNumber(at?.[name] ?? 0));
   const rows = recipesOf(result).map((recipe) => [
     recipe.label,
     recipe.role,

@@ -11,10 +11,9 @@ import { parseJson } from "../../contract/json.ts";
 import { confusionOf } from "../../figure/confusion_of.ts";
 import { RECIPE_FILE } from "../../run/documents.ts";
 import { DISK, replaceFile } from "../../run/files.ts";
-import { MAX_DOCUMENT_BYTES } from "../../run/read.ts";
 import type { Workspace } from "../../run/workspace.ts";
 import { readSnapshot } from "../rows/evidence.ts";
-import { allRows, plannedRows } from "../rows/stored_rows.ts";
+import { allRows, plannedRows, recipeRows } from "../rows/stored_rows.ts";
 import { exportFiles, exportTexts } from "./export.ts";
 import type { PlotRequest, RowEvidence } from "./figure/types.ts";
 import { rowKey } from "../rows/ledger.ts";
@@ -22,7 +21,7 @@ import { type PlotFiles, plotFiles, type PlotOptions } from "./plot_files.ts";
 import { figuresOf, publishPage } from "./publish.ts";
 import { showBenchmarkResult } from "../rows/store.ts";
 import { FIGURES_FOLDER } from "./verify_plots.ts";
-import { type BenchmarkResult, RESULT_FILE, type ResultRow, type Snapshot } from "../pack/types.ts";
+import { type BenchmarkResult, MAX_RESULT_BYTES, RESULT_FILE, type ResultRow, type Snapshot } from "../pack/types.ts";
 
 /** The written files. */
 export interface WrittenFiles {
@@ -45,7 +44,7 @@ interface OpenedResult {
 
 function open(workspace: Workspace, wanted: string): OpenedResult {
   const { result, directory } = showBenchmarkResult(workspace, wanted);
-  const bytes = readFile(inside(directory, RESULT_FILE), MAX_DOCUMENT_BYTES);
+  const bytes = readFile(inside(directory, RESULT_FILE), MAX_RESULT_BYTES);
   return {
     result,
     directory,
@@ -151,7 +150,7 @@ export async function drawnPlot(
 ): Promise<PlotFiles & { confusion: boolean }> {
   const { result, sha256, evidence } = open(workspace, wanted);
   // Rows of one pack have the same measurements: the first is representative.
-  const row = result.recipes.find(({ status }) => status === "completed");
+  const row = recipeRows(result).find(({ status }) => status === "completed");
   const confusion = row !== undefined && evidence.reports(row).some((report) => confusionOf(report) !== null);
   return { ...await plotFiles(result, sha256, request, { evidence }), confusion };
 }

@@ -7,7 +7,7 @@ import { asObject, parseJson } from "../../contract/json.ts";
 import { isObject } from "../../contract/value.ts";
 import { MAX_DOCUMENT_BYTES } from "../../run/read.ts";
 import type { FindingCode, Findings } from "../../run/findings.ts";
-import { RESULT_FILE } from "../pack/types.ts";
+import { MAX_RESULT_BYTES, RESULT_FILE } from "../pack/types.ts";
 
 export const FIGURES_FOLDER = "figures";
 const RECORD = ".plot.json";
@@ -19,7 +19,7 @@ export function checkPlots(directory: string, findings: Findings): void {
   const folder = inside(directory, FIGURES_FOLDER);
   const records = namesIn(folder).filter((name) => name.endsWith(RECORD));
   if (records.length === 0) return;
-  const result = sha256Hex(readFile(inside(directory, RESULT_FILE), MAX_DOCUMENT_BYTES));
+  const result = sha256Hex(readFile(inside(directory, RESULT_FILE), MAX_RESULT_BYTES));
   for (const name of records) {
     const path = `${FIGURES_FOLDER}/${name}`;
     const warn = (code: FindingCode, message: string) => findings.add("warning", code, path, "$", message);

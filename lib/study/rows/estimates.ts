@@ -10,7 +10,7 @@ import { studentT } from "../../numeric/scores/inference.ts";
 import type { StatisticalUnit } from "../../numeric/scores/rate_interval.ts";
 import { aggregate } from "./aggregate.ts";
 import { sampleOf } from "../pack/samples.ts";
-import { allRows } from "./stored_rows.ts";
+import { allRows, recipeRows } from "./stored_rows.ts";
 import { Tally } from "./tally.ts";
 import type { AggregateRow, BenchmarkResult, ComparisonRow, Measure, PackMetric, ResultRow } from "../pack/types.ts";
 
@@ -47,12 +47,7 @@ export function metricFacts(result: BenchmarkResult, id: string): MetricFacts {
 /** The recipes of a result in the order of the pack, each with the first of its rows. */
 export function recipesOf(result: BenchmarkResult): ResultRow[] {
   const seen = new Set<string>();
-  return result.recipes.filter(({ id }) => !seen.has(id) && seen.add(id));
-}
-
-/** The first completed row of a recipe. */
-export function completedRow(result: BenchmarkResult, recipeId: string): ResultRow | undefined {
-  return result.recipes.find((row) => row.id === recipeId && row.status === "completed");
+  return recipeRows(result).filter(({ id }) => !seen.has(id) && seen.add(id));
 }
 
 /** Completed rows of recipes, replicate by replicate. */
@@ -61,7 +56,8 @@ export function* completedRows(result: BenchmarkResult, recipes: ReadonlySet<str
 }
 
 /** Whether recipes have several replicates. */
-export function isReplicated({ recipes, rows }: BenchmarkResult): boolean {
+export function isReplicated(result: BenchmarkResult): boolean {
+  const { rows } = result, recipes = recipeRows(result);
   return rows === undefined ? recipes.some((row) => row.replicate > 0) : rows.count > recipes.length;
 }
 
@@ -101,9 +97,19 @@ export function shownAggregates({ aggregates }: Pick<BenchmarkResult, "aggregate
  * @returns null without a completed row that has the metric
  */
 export function estimateOf(result: BenchmarkResult, recipeId: string, metric: string): Estimate | null {
-  const stored = result.aggregates.find((row) => row.recipe_id === recipeId && row.metric === metric);
+  const stored = declared(result.aggregates).get(`${recipeId}|${metric}`);
   const row = stored ?? aggregated(result, recipeId, metric);
   return row === undefined ? null : ofAggregate(row);
+}
+
+const byMetric = new WeakMap<readonly AggregateRow[], Map<string, AggregateRow>>();
+
+/** The shown aggregates by recipe and metric. */
+function declared(aggregates: readonly AggregateRow[]): ReadonlyMap<string, AggregateRow> {
+  const made = byMetric.get(aggregates) ??
+    new Map(shownAggregates({ aggregates: [...aggregates] }).map((row) => [`${row.recipe_id}|${row.metric}`, row]));
+  byMetric.set(aggregates, made);
+  return made;
 }
 
 /** Aggregates of metrics that a pack does not declare, by result and metric: each takes a pass over all rows. */

@@ -86,7 +86,7 @@ export function assembleResult(
   const { aggregates, comparisons } = statistics.finish();
   return {
     ...headOfEnd({ ...head, replication }, end),
-    recipes: parted ? [...first.values()] : inline,
+    recipes: !parted ? inline : first.size > INLINE_ROWS ? [] : [...first.values()],
     ...(parted ? { rows: { count: ledger.rowCount, completed, parts: writer?.finish() ?? [] } } : {}),
     aggregates,
     comparisons,

@@ -17,7 +17,14 @@ import { lastKind, Ledger, LedgerIndex } from "./ledger.ts";
 import { checkResult } from "../pack/types.ts";
 import { assembleResult, type BenchmarkEnd, headOf } from "./result.ts";
 import { countsOf, withStoredRows } from "./stored_rows.ts";
-import { type BenchmarkResult, LEDGER_FILE, RESULT_FILE, type ResultStatus, STORED_ROWS } from "../pack/types.ts";
+import {
+  type BenchmarkResult,
+  LEDGER_FILE,
+  MAX_RESULT_BYTES,
+  RESULT_FILE,
+  type ResultStatus,
+  STORED_ROWS,
+} from "../pack/types.ts";
 
 /** A workspace with the folder of results instead of runs, so that ids and locks work the same. */
 export function benchmarkWorkspace(workspace: Workspace): Workspace {
@@ -140,7 +147,7 @@ export function showBenchmarkResult(
 export function settleResult(workspace: Workspace, resultId: string): BenchmarkResult {
   const places = benchmarkWorkspace(workspace);
   const directory = join(places.runs, resultId);
-  const document = readDocument(directory, RESULT_FILE);
+  const document = readDocument(directory, RESULT_FILE, MAX_RESULT_BYTES);
   const problems = checkResult(document);
   if (problems.length > 0) {
     const [{ path, message }] = problems;

@@ -8,6 +8,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { messageOf, SvcError } from "../../contract/error.ts";
 import { sha256Hex } from "../../contract/hash.ts";
 import { canonicalJson, parseJson } from "../../contract/json.ts";
+import { isObject, type Value } from "../../contract/value.ts";
 import { collectGarbage } from "../../execute/memory.ts";
 import { readDocument } from "../../run/read.ts";
 import { checkRow, PACK_RECORD_FILE } from "../pack/types.ts";
@@ -15,6 +16,7 @@ import {
   type BenchmarkResult,
   COLLECTED_PARTS,
   INLINE_ROWS,
+  MAX_RESULT_BYTES,
   type ResultRow,
   type RowParts,
   ROWS_FOLDER,
@@ -31,6 +33,53 @@ export function allRows(result: BenchmarkResult): Iterable<ResultRow> {
   return result[STORED_ROWS]?.() ?? result.recipes;
 }
 
+/** The first rows of results that do not hold them, by the function that reads all rows. */
+const firstRows = new WeakMap<() => Iterable<ResultRow>, Map<string, ResultRow>>();
+
+/**
+ * The first completed row of each recipe, else its first row, by recipe. Of a result with more than `INLINE_ROWS` recipes, which
+ * does not hold them, they come without the metrics of single steps and their origins.
+ */
+function firstById(result: BenchmarkResult): ReadonlyMap<string, ResultRow> {
+  const read = result[STORED_ROWS], isHeld = read === undefined || result.recipes.length > 0;
+  const known = isHeld ? undefined : firstRows.get(read);
+  if (known !== undefined) return known;
+  const first = new Map<string, ResultRow>();
+  for (const row of isHeld ? result.recipes : read()) {
+    const before = first.get(row.id);
+    if (before !== undefined && (before.status === "completed" || row.status !== "completed")) continue;
+    first.set(row.id, isHeld ? row : outline(row));
+  }
+  if (!isHeld) firstRows.set(read, first);
+  return first;
+}
+
+/** {@link firstById} as a list, in the order of the pack. */
+export const recipeRows = (result: BenchmarkResult): readonly ResultRow[] =>
+  result[STORED_ROWS] === undefined ? result.recipes : [...firstById(result).values()];
+
+/** The first completed row of a recipe. */
+export function completedRow(result: BenchmarkResult, recipeId: string): ResultRow | undefined {
+  if (result[STORED_ROWS] === undefined) {
+    return result.recipes.find((row) => row.id === recipeId && row.status === "completed");
+  }
+  const row = firstById(result).get(recipeId);
+  return row?.status === "completed" ? row : undefined;
+}
+
+function outline(row: ResultRow): ResultRow {
+  const own = <T>(members: { [id: string]: T }) =>
+    Object.fromEntries(Object.entries(members).filter(([id]) => !id.startsWith("steps.")));
+  const { metric_metadata: counts, ...rest } = row;
+  return {
+    ...rest,
+    metrics: own(row.metrics),
+    metric_provenance: {},
+    research: null,
+    ...(counts === undefined ? {} : { metric_metadata: own(counts) }),
+  };
+}
+
 /** The number of rows of a result, and of completed ones. */
 export function countsOf({ recipes, rows }: Pick<BenchmarkResult, "recipes" | "rows">) {
   return rows ?? { count: recipes.length, completed: recipes.filter(({ status }) => status === "completed").length };
@@ -44,8 +93,10 @@ export function plannedRows(result: BenchmarkResult, directory: string): number 
   const { count } = countsOf(result);
   if (result.status === "completed") return count;
   try {
-    const { recipes } = readDocument(directory, PACK_RECORD_FILE);
-    const entries = Array.isArray(recipes) ? recipes.length : 0;
+    const { recipes, studies } = readDocument(directory, PACK_RECORD_FILE, MAX_RESULT_BYTES);
+    const size = (list: Value | undefined) => Array.isArray(list) ? list.length : 0;
+    const points = Array.isArray(studies) ? studies.map((study) => size(isObject(study) ? study.points : [])) : [];
+    const entries = points.reduce((sum, count) => sum + count, size(recipes));
     return Math.max(count, entries * (result.replication?.replicates ?? 1));
   } catch (error) {
     // A record that is missing or damaged is a finding of verification.
