@@ -1,12 +1,13 @@
 /** Runs outside the workspace: the bundle in a folder that the user names. Nothing is written there. */
-import { basename, dirname, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { inside, type InsidePath } from "../artifact/inside.ts";
-import { entryInfo } from "../artifact/path_kind.ts";
+import { entryInfo, exists } from "../artifact/path_kind.ts";
 import { SvcError } from "../contract/error.ts";
-import { MANIFEST_FILE, SUMMARY_FILE } from "./documents.ts";
+import { AUTHORED_FILE, MANIFEST_FILE, PRUNED_FILE, SUMMARY_FILE } from "./documents.ts";
 import { readDocument } from "./read.ts";
 import { isRunId } from "./reservation.ts";
-import { type ShownRun, showRun } from "./store.ts";
+import { listFiles } from "./files.ts";
+import { describe, type RunRow, type ShownRun, showRun, sortKey, unknownRow } from "./store.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Whether the name of a run is a path; over the network it is none. */
@@ -41,4 +42,33 @@ export function openRun(workspace: Workspace, wanted: string, { paths = false }:
     throw new SvcError("bundle_schema_invalid", `Cannot use ${wanted}: ${summary.run_id} is no id of a run`);
   }
   return { run_id: summary.run_id, directory, summary, manifest: readDocument(directory, MANIFEST_FILE) };
+}
+
+/** The row of a run, and the folder of its bundle. */
+export interface PlacedRun {
+  row: RunRow;
+  directory: InsidePath;
+}
+
+/**
+ * The rows of named runs, newest first; a run that is named twice counts once.
+ * @param wanted ids or, where `paths` allows them, folders of bundles
+ * @throws SvcError `run_not_found`, `bundle_file_missing`, `bundle_schema_invalid`, `usage_invalid` for two bundles of one id
+ */
+export function placedRuns(workspace: Workspace, wanted: readonly string[], options: ByPath = {}): PlacedRun[] {
+  const found = new Map<string, PlacedRun>();
+  for (const name of wanted) {
+    const { run_id, directory, summary } = openRun(workspace, name, options), known = found.get(run_id);
+    if (known !== undefined && known.directory !== directory) {
+      throw new SvcError("usage_invalid", `Cannot use two bundles with the id ${run_id}`, {
+        hint: "Import one of them: svc runs import <path> gives it an id of its own",
+      });
+    }
+    const row = unknownRow(run_id);
+    describe(row, summary, readDocument(directory, AUTHORED_FILE));
+    if (exists(join(directory, PRUNED_FILE))) row.artifacts = "pruned";
+    row.size_bytes = listFiles(directory).reduce((total, { size }) => total + size, 0);
+    found.set(run_id, { row, directory });
+  }
+  return [...found.values()].sort((a, b) => sortKey(a.row) < sortKey(b.row) ? 1 : -1);
 }

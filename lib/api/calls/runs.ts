@@ -10,7 +10,8 @@ import type { FigureStyle } from "../../figure/style.ts";
 import { FIGURE_TYPES } from "../../figure/types.ts";
 import type { RecipeDocument } from "../../recipe/types.ts";
 import { RUN_STATUSES } from "../../run/documents.ts";
-import type { ByPath } from "../../run/bundle_place.ts";
+import { inside } from "../../artifact/inside.ts";
+import type { ByPath, PlacedRun } from "../../run/bundle_place.ts";
 import type { RunMarks } from "../../run/marks.ts";
 import type { IndexOptions } from "../../run/index/runs.ts";
 import type { ReproduceOptions, ReproductionReport } from "../../run/reproduce.ts";
@@ -65,6 +66,7 @@ const RETENTION = documentOf<RetentionReport>(
 const MARKS = documentOf<RunMarks>(
   z.object({ schema_version: z.int(), runs: z.record(z.string(), OBJECT), views: z.record(z.string(), z.string()) }),
 );
+const RUNS = texts("only these runs: ids or, on the command line, paths of bundles");
 const PLOT = {
   recipe: RECIPE_NAME,
   plot: oneOf("type of the figure", FIGURE_TYPES),
@@ -76,17 +78,30 @@ const PLOT = {
   bound: text("metric drawn as a dashed line, a bound of the metric along y", "id"),
   ...NAMES,
   where: WHERE,
+  runs: RUNS,
 };
 const TAGS = z.array(z.string()).max(100).optional();
 
 const reports = () => import("../../study/report/runs_reports.ts");
 const documents = () => Promise.all([import("../../run/read.ts"), import("../../run/documents.ts")]);
 
-/** All runs of a recipe and its variants. @throws SvcError `run_not_found` with the nearest name */
-async function runsOf(core: SessionCore, recipe: string | undefined): Promise<RunRow[]> {
+/** The named runs, or all of a recipe and its variants. @throws SvcError `run_not_found` with the nearest name */
+async function runsOf(
+  core: SessionCore,
+  { recipe, runs }: { recipe?: string; runs?: readonly string[] },
+  options: ByPath,
+): Promise<PlacedRun[]> {
+  if (runs !== undefined && runs.length > 0) {
+    const { placedRuns } = await import("../../run/bundle_place.ts");
+    const { isOfRecipe } = await import("../../run/store.ts");
+    const found = placedRuns(core.workspace, runs, options);
+    return recipe === undefined ? found : found.filter(({ row }) => isOfRecipe(row, recipe));
+  }
   const all = { limit: Number.MAX_SAFE_INTEGER };
   const rows = await listed(core, { recipe, ...all });
-  if (rows.length > 0 || recipe === undefined) return rows;
+  if (rows.length > 0 || recipe === undefined) {
+    return rows.map((row) => ({ row, directory: inside(core.workspace.runs, row.run_id) }));
+  }
   const { nearestName } = await import("../../contract/nearest.ts");
   const names = (await listed(core, all)).map((row) =>
     row.matrix_recipe ?? String(row.recipe_name).replace(/__.*$/, "")
@@ -185,14 +200,15 @@ export const runs = {
       recipe: RECIPE_NAME,
       where: WHERE,
       metrics: texts("metrics of the table (default: those of the task)"),
+      runs: RUNS,
     },
     output: documentOf<RunsTable>(z.object({ metrics: z.array(OBJECT), rows: z.array(OBJECT) })),
     refuses: [400, 404],
     http: { route: "get /api/runs/table", returns: "The table" },
-    cli: {},
+    cli: { usage: "[runs...]", fields: ["runs"] },
     tool: true,
-    async run(core, request) {
-      const table = (await reports()).tableOfRuns(core.workspace, await runsOf(core, request.recipe), request);
+    async run(core, request, { paths }: ByPath) {
+      const table = (await reports()).tableOfRuns(await runsOf(core, request, { paths }), request);
       return displayed(table, async () => {
         const { cellTexts } = await import("../../study/report/table.ts");
         const { runsReport, runsTableText } = await import("../../study/report/runs_table.ts");
@@ -205,8 +221,9 @@ export const runs = {
   /** The files that `plot` writes. @throws SvcError `run_not_found`, `usage_invalid` */
   figure: call("Draw finished runs, such as the variants of a sweep, without writing files", {
     fields: PLOT,
-    async run(core, request) {
-      const drawn = await (await reports()).drawRuns(core.workspace, await runsOf(core, request.recipe), request);
+    async run(core, { runs, ...request }, { paths }: ByPath) {
+      const rows = await runsOf(core, { ...request, runs }, { paths });
+      const drawn = await (await reports()).drawRuns(rows, request);
       return displayed(drawn, () => figureDisplay(drawn.name, drawn.files));
     },
   }),
@@ -218,10 +235,14 @@ export const runs = {
       out: folder("figures"),
       ...FILES,
     },
-    cli: { usage: "[type]", fields: ["plot"] },
-    async run(core, { out, name, format, ...request }, { style }: { style?: FigureStyle }) {
-      const rows = await runsOf(core, request.recipe);
-      return await (await reports()).plotRuns(core.workspace, rows, request, { style, out, name, format });
+    cli: { usage: "[type] [runs...]", fields: ["plot", "runs"] },
+    async run(
+      core,
+      { out, name, format, runs, ...request },
+      { style, paths }: ByPath & { style?: FigureStyle },
+    ) {
+      const rows = await runsOf(core, { ...request, runs }, { paths });
+      return await (await reports()).plotRuns(rows, request, { style, out, name, format });
     },
   }),
 

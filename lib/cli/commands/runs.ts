@@ -60,6 +60,7 @@ const faces: Faces<typeof runs> = {
     options: { format: choice("--format <format>", "output format", ["table", "csv", "json", "md", "tex"], "table") },
     examples: [
       "svc runs table --recipe sweep --format csv > sweep.csv",
+      "svc runs table ../colleague/20260101T120000Z_a ../colleague/20260101T120500Z_b",
       "svc runs table --where modulator.modulation=qpsk --metrics channel.ber,channel.bler",
     ],
     json: (table) => table,
@@ -78,7 +79,10 @@ const faces: Faces<typeof runs> = {
   plot: {
     choices: { type: FIGURE_TYPES },
     options: { style: text("--style <style>", `${STYLE_NAMES.join(", ")}, or a JSON or YAML file (default: svc)`) },
-    examples: ["svc runs plot --recipe sweep --x snr_db --y channel.ber"],
+    examples: [
+      "svc runs plot --recipe sweep --x snr_db --y channel.ber",
+      "svc runs plot error-rate ../colleague/20260101T120000Z_a ../colleague/20260101T120500Z_b",
+    ],
     means: async ({ options }) => ({ style: await readStyle(options.style) }),
     json: ({ directory, files, runs, plot: { plot, x, y, group } }) => ({
       schema_version: 1,

@@ -1,8 +1,7 @@
 /** Tables and figures of finished runs, such as the variants of a sweep. */
 import { resolve } from "node:path";
 import type { JsonObject } from "../../contract/value.ts";
-import type { RunRow } from "../../run/store.ts";
-import type { Workspace } from "../../run/workspace.ts";
+import type { PlacedRun } from "../../run/bundle_place.ts";
 import type { PlotRequest } from "./figure/types.ts";
 import { type PlotFiles, plotFiles, type PlotOptions } from "./plot_files.ts";
 import { writeFiles, type WrittenFiles } from "./reports.ts";
@@ -22,10 +21,10 @@ export interface RunsTableRequest {
 }
 
 /** The table of runs, newest first. @throws SvcError `run_not_found`, `usage_invalid` */
-export function tableOfRuns(workspace: Workspace, rows: readonly RunRow[], request: RunsTableRequest): RunsTable {
+export function tableOfRuns(rows: readonly PlacedRun[], request: RunsTableRequest): RunsTable {
   const { recipe, where = {}, metrics } = request;
-  const result = resultOfRuns(workspace, rows, { recipe, parameters: Object.keys(where), by: "run" });
-  return runsTable(result, rows, { metrics, where });
+  const result = resultOfRuns(rows, { recipe, parameters: Object.keys(where), by: "run" });
+  return runsTable(result, rows.map(({ row }) => row), { metrics, where });
 }
 
 /** A plot of runs, and what it was drawn from. */
@@ -35,18 +34,17 @@ export type PlottedRuns = WrittenFiles & { plot: PlotFiles; runs: string[] };
 
 /** The files of a plot of finished runs. @throws SvcError `run_not_found`, `usage_invalid` */
 export async function drawRuns(
-  workspace: Workspace,
-  rows: readonly RunRow[],
+  rows: readonly PlacedRun[],
   { recipe, ...request }: RunsPlotRequest,
   { name, ...options }: PlotOptions = {},
 ): Promise<DrawnRuns> {
-  const finished = rows.filter(({ status }) => status === "completed");
+  const finished = rows.filter(({ row: { status } }) => status === "completed");
   const parameters = [
     request.x,
     ...(request.plot === "heat-map" ? [request.y] : []),
     ...Object.keys(request.where ?? {}),
   ].filter((id) => id !== undefined);
-  const { result, evidence, sha256 } = resultOfRuns(workspace, finished, { recipe, parameters, by: "point" });
+  const { result, evidence, sha256 } = resultOfRuns(finished, { recipe, parameters, by: "point" });
   const runs = result.recipes.map(({ run_id }) => run_id!);
   const record = (binding: JsonObject): JsonObject => ({ ...binding, kind: "svc.runs_plot", benchmark: null, runs });
   const named = name ??
@@ -57,12 +55,11 @@ export async function drawRuns(
 
 /** Draws finished runs into a folder. @throws SvcError `run_not_found`, `usage_invalid` */
 export async function plotRuns(
-  workspace: Workspace,
-  rows: readonly RunRow[],
+  rows: readonly PlacedRun[],
   request: RunsPlotRequest,
   { out, ...options }: PlotOptions & { out: string },
 ): Promise<PlottedRuns> {
-  const { result_id, sha256, runs, ...plot } = await drawRuns(workspace, rows, request, options);
+  const { result_id, sha256, runs, ...plot } = await drawRuns(rows, request, options);
   const directory = resolve(out);
   writeFiles(directory, plot.files);
   return { result_id, result_sha256: sha256, directory, files: Object.keys(plot.files), plot, runs };

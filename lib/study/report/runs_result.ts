@@ -4,7 +4,7 @@
  * A run's *coordinates* are those of its matrix point, and the parameters `<step>.<parameter>` in which the runs of one
  * recipe differ and which the point does not determine.
  */
-import { inside, readText } from "../../artifact/inside.ts";
+import { inside, type InsidePath, readText } from "../../artifact/inside.ts";
 import { SvcError } from "../../contract/error.ts";
 import { sha256Json } from "../../contract/hash.ts";
 import { canonicalJson, parseJson } from "../../contract/json.ts";
@@ -15,7 +15,7 @@ import type { SummaryDocument } from "../../run/bundle_schema.ts";
 import { RECIPE_FILE, SUMMARY_FILE } from "../../run/documents.ts";
 import { MAX_DOCUMENT_BYTES, readDocument } from "../../run/read.ts";
 import type { RunRow } from "../../run/store.ts";
-import type { Workspace } from "../../run/workspace.ts";
+import type { PlacedRun } from "../../run/bundle_place.ts";
 import type { RowEvidence } from "./figure/types.ts";
 import { metricsOf } from "../pack/pack.ts";
 import { promoteMetrics } from "../rows/promote.ts";
@@ -41,6 +41,7 @@ export interface RunsRequest {
 
 interface ReadRun {
   row: RunRow;
+  directory: InsidePath;
   summary: SummaryDocument;
   recipe: RecipeDocument;
   selection: JsonObject;
@@ -53,9 +54,9 @@ interface ReadRun {
  * The result of runs, newest first; of replicates with one effective recipe only the newest counts.
  * @throws SvcError `run_not_found` without a finished run
  */
-export function resultOfRuns(workspace: Workspace, rows: readonly RunRow[], request: RunsRequest): RunsResult {
+export function resultOfRuns(rows: readonly PlacedRun[], request: RunsRequest): RunsResult {
   const { recipe, by } = request;
-  const runs = rows.flatMap((row) => readRun(workspace, row) ?? []);
+  const runs = rows.flatMap((row) => readRun(row) ?? []);
   if (runs.length === 0) {
     throw new SvcError("run_not_found", `Cannot find a finished run${recipe === undefined ? "" : ` of ${recipe}`}`, {
       hint: "List the runs with: svc runs list",
@@ -132,7 +133,7 @@ export function resultOfRuns(workspace: Workspace, rows: readonly RunRow[], requ
     },
     evidence: {
       recipe: (row) => recipes.get(row)?.recipe ?? null,
-      reports: (row) => recipes.has(row) ? reportsOf(workspace, recipes.get(row)!) : [],
+      reports: (row) => recipes.has(row) ? reportsOf(recipes.get(row)!) : [],
     },
   };
 }
@@ -149,11 +150,10 @@ const pointId = (family: string, coordinates: JsonObject): string =>
   [family, ...Object.entries(coordinates).map(([name, value]) => `${name}=${canonicalJson(value)}`)].join(" ");
 
 /** A finished run; null where it is not finished or its documents cannot be read. */
-function readRun({ runs }: Workspace, row: RunRow): ReadRun | null {
+function readRun({ row, directory }: PlacedRun): ReadRun | null {
   if (row.status !== "completed" && row.status !== "failed") return null;
   let summary: SummaryDocument, recipe: RecipeDocument;
   try {
-    const directory = inside(runs, row.run_id);
     summary = readDocument(directory, SUMMARY_FILE);
     recipe = readDocument(directory, RECIPE_FILE);
   } catch (error) {
@@ -165,6 +165,7 @@ function readRun({ runs }: Workspace, row: RunRow): ReadRun | null {
   const mark = isObject(selection) ? recipe.name.indexOf(`__${Object.keys(selection)[0]}_`) : -1;
   return {
     row,
+    directory,
     summary,
     recipe,
     selection: isObject(selection) ? selection : {},
@@ -251,12 +252,12 @@ function countsOfSteps({ steps }: SummaryDocument): { [id: string]: JsonObject }
 }
 
 /** The reports of a run that are on the disk; a pruned run has none. */
-function reportsOf({ runs }: Workspace, { row, summary }: ReadRun): JsonObject[] {
+function reportsOf({ directory, summary }: ReadRun): JsonObject[] {
   return summary.steps.flatMap(({ outputs }) => {
     const path = outputs.report?.path;
     if (path === undefined) return [];
     try {
-      const report = parseJson(readText(inside(runs, row.run_id, path), MAX_DOCUMENT_BYTES));
+      const report = parseJson(readText(inside(directory, path), MAX_DOCUMENT_BYTES));
       return isObject(report) ? [report] : [];
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return [];

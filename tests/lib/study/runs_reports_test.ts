@@ -182,3 +182,42 @@ test("plot writes the files", async (svc) => {
     await Deno.remove(out, { recursive: true });
   }
 });
+
+test("tables and plots take runs by id, and by the paths of bundles on the command line alone", async (svc) => {
+  const folder = await Deno.makeTempDir({ prefix: "svc-bundles-" });
+  try {
+    const rows = (await svc.runs.list({ recipe: "sweep" })).filter(({ recipe_name }) =>
+      /qpsk/.test(String(recipe_name))
+    );
+    const paths = rows.map(({ run_id }) => join(folder, run_id));
+    for (const [at, { run_id }] of rows.entries()) {
+      const { directory } = await svc.runs.show(run_id);
+      await copyFolder(directory, paths[at]);
+    }
+    const byIds = await svc.runs.table({ runs: rows.map(({ run_id }) => run_id) });
+    assert.deepEqual(byIds.rows.map(({ run_id }) => run_id), rows.map(({ run_id }) => run_id));
+    assert.deepEqual(await svc.runs.table({ runs: paths, paths: true }), byIds);
+    assert.deepEqual((await svc.runs.table({ runs: [paths[0], paths[0]], paths: true })).rows.length, 1);
+    const request = { plot: "error-rate", x: "snr_db" } as const;
+    const [mine, theirs] = [
+      await svc.runs.figure({ ...request, runs: rows.map(({ run_id }) => run_id) }),
+      await svc.runs.figure({ ...request, runs: paths, paths: true }),
+    ];
+    assert.deepEqual(theirs.files, mine.files);
+    assert.deepEqual([...theirs.runs].sort(), rows.map(({ run_id }) => run_id).sort());
+    await assert.rejects(svc.runs.table({ runs: paths }), { code: "run_not_found" });
+    const twice = svc.runs.table({ runs: [rows[0].run_id, paths[0]], paths: true });
+    await assert.rejects(twice, { code: "usage_invalid", message: /two bundles with the id/ });
+    await assert.rejects(svc.runs.table({ runs: ["./nothing"], paths: true }), { code: "run_not_found" });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  await Deno.mkdir(to);
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    if (isDirectory) await copyFolder(join(from, name), join(to, name));
+    else await Deno.copyFile(join(from, name), join(to, name));
+  }
+}
