@@ -25,7 +25,15 @@ import type { SummaryDocument } from "./bundle_schema.ts";
 import { type BundleFiles, DISK } from "./files.ts";
 import { tryLockRun } from "./lock.ts";
 import { sampleMemory } from "./memory.ts";
-import { type IsKept, type KeepOptions, keptArtifacts, listPruned, pruneBundle, type PrunedFile } from "./prune.ts";
+import {
+  type IsKept,
+  type KeepOptions,
+  keptArtifacts,
+  keptBy,
+  listPruned,
+  pruneBundle,
+  type PrunedFile,
+} from "./prune.ts";
 import { reserveRunId } from "./reservation.ts";
 import { checkResources, type ReadFree, writtenResources } from "./resources.ts";
 import type { Workspace } from "./workspace.ts";
@@ -69,6 +77,8 @@ export interface RunOptions {
   /** Artifacts that stay once the run is complete; default `all`. See {@link KeepOptions}. */
   keep?: KeepOptions["keep"];
   drop?: KeepOptions["drop"];
+  /** Whether the caller removes the artifacts: arrays of chains are then hashed and not written; default false. */
+  discards?: boolean;
   /** Whether equal artifacts of the workspace are stored once; default true. */
   share?: boolean;
   /** Whether to start a run whose estimate does not fit; default false. */
@@ -217,8 +227,9 @@ export async function runPrepared(
   const { parallelWorkers } = checkOptions(options);
   const { plan, cache, diagnostics } = prepared.planned;
   const isKept = keptArtifacts(options, plan.steps.map(({ step_id }) => step_id));
+  const isWritten = options.discards ? keptBy({ keep: "metrics", drop: options.drop }) : isKept;
   if (!options.ignoreEstimate) {
-    checkResources(writtenResources(plan, prepared.planned.recipe, isKept), workspace.stateDir, options.readFree);
+    checkResources(writtenResources(plan, prepared.planned.recipe, isWritten), workspace.stateDir, options.readFree);
   }
   onEvent({
     kind: "execution_plan_cache",
@@ -244,7 +255,7 @@ export async function runPrepared(
     const started = { ...fields, step_count: plan.steps.length };
     onEvent({ kind: "run_started", level: "info", message: `Run ${runId} started`, fields: started });
     const unwritten: PrunedFile[] = [], files = options.files ?? DISK;
-    const outcome = await executeRecord(record, writer, { ...options, isKept, unwritten }, parallelWorkers);
+    const outcome = await executeRecord(record, writer, { ...options, isKept: isWritten, unwritten }, parallelWorkers);
     options.onExecuted?.(outcome);
     const { summary, path } = await writer.finish(outcome);
     const { status, error } = outcome;

@@ -747,6 +747,8 @@ class Benchmark {
       // A run that is removed after its row shares nothing, and nothing waits until it is on the disk.
       share: retained,
       files: retained ? DISK : NOT_DURABLE,
+      // The snapshot of the row reads no arrays, unless the pack asks for them.
+      discards: entry.params.retained_artifact_paths.length === 0 && (!retained || this.#options.keep === "metrics"),
       execute: this.#options.execute ?? ((execution) => executePlan({ ...execution, pool: this.#pool })),
       onReserved: (run_id) => {
         this.#ledger.append("row_started", { recipe_id: entry.id, replicate, run_id }, false);
