@@ -131,6 +131,13 @@ export const getTagged = <Path extends Readable>(
 /** POST a question, to a route that changes nothing. @throws Problem */
 export const ask: typeof post = (path, body, request) => answered(() => post(path, body, request));
 
+/** POST a question whose answer are bytes. @throws Problem */
+export const askBytes = <Path extends PathOf<"post">>(path: Path, body: JsonObject): Promise<Blob> =>
+  answered(async () => {
+    const request = { headers: { "content-type": "application/json" } };
+    return await (await sendOnce(path, request, { method: "POST", body: canonicalJson(body) })).blob();
+  });
+
 /** POST a command. @throws Problem */
 export const post = async <Path extends PathOf<"post">>(
   path: Path,

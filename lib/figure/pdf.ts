@@ -3,6 +3,7 @@
  * same bytes; the file has no date.
  */
 import { inflateSync } from "node:zlib";
+import { visibleLine } from "../contract/escape.ts";
 import { SvcError } from "../contract/error.ts";
 
 let writers: Promise<typeof import("./pdf_library.ts")> | undefined;
@@ -47,6 +48,28 @@ export async function renderPdf(svg: string): Promise<Uint8Array> {
   document.end();
   await ended.promise;
   return withoutDate(new Uint8Array(await new Blob(parts).arrayBuffer()));
+}
+
+/** A mark-up that is none of the shapes and texts of a figure, or a reference to something else. */
+const FOREIGN =
+  /<(?!\/?(?:svg|title|desc|g|path|text|tspan|rect|line|circle|defs|clipPath|linearGradient|stop)[\s/>])|\bhref\s*=/i;
+
+/**
+ * Renders an SVG text of somebody else as PDF.
+ * @throws SvcError `usage_invalid` for a text that is no figure: other elements, references, or none that can be drawn
+ */
+export async function pdfOfForeign(svg: string): Promise<Uint8Array> {
+  const refuse = (why: string, cause?: unknown): SvcError =>
+    new SvcError("usage_invalid", `Cannot write this SVG as PDF: ${why}`, { cause, hint: "Save the figure as SVG" });
+  const found = FOREIGN.exec(svg);
+  if (found !== null) throw refuse(`it has ${visibleLine(svg.slice(found.index, found.index + 20))}`);
+  try {
+    return await renderPdf(svg);
+  } catch (error) {
+    // Definitions that contain themselves end in a full stack.
+    if (error instanceof SvcError && error.code !== "internal_error") throw error;
+    throw refuse("it cannot be drawn", error);
+  }
 }
 
 /** Puts spaces for the date that the library always writes; positions in the file stay. */

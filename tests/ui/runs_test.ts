@@ -165,6 +165,13 @@ browserTest(
       page.waitForEvent("download"),
       page.getByRole("button", { name: "SVG" }).click(),
     ]);
+    const [printed] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "PDF" }).click(),
+    ]);
+    assert.match(printed.suggestedFilename(), /\.pdf$/);
+    const pdf = new TextDecoder("latin1").decode(await Deno.readFile((await printed.path())!));
+    assert.match(pdf, /^%PDF-1\.[^]*\/FontFile2[^]*%%EOF\s*$/);
     const svg = await Deno.readTextFile((await download.path())!);
     assert.match(svg, /^<svg/);
     assert.match(svg, /Theory: QPSK, AWGN/);

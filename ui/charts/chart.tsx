@@ -10,7 +10,7 @@ import { messageOf } from "../api.ts";
 import { Pager } from "../pager.tsx";
 import { type Column, Select, Table, Toggle, Trouble } from "../parts.tsx";
 import { type ComponentChildren, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../preact.ts";
-import { savePng, saveText } from "../state/files.ts";
+import { savePdf, savePng, saveText } from "../state/files.ts";
 import { Legend, LoneLegend } from "./legend.tsx";
 import { fileStyle, isNarrow, screenStyle, useDark } from "./page_style.ts";
 import { PlotTools, type Zoom } from "./plot_tools.tsx";
@@ -123,7 +123,15 @@ function Head({ figure, shown, style, csv, children }: {
   csv(): string;
   children: ComponentChildren;
 }) {
-  const name = fileName(figure);
+  const [problem, setProblem] = useState<string | null>(null), name = fileName(figure);
+  const trySave = async (save: () => unknown) => {
+    setProblem(null);
+    try {
+      await save();
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+  };
   const saved = figure.form === "curves" ? { ...shown, lost: figure.lost } as Figure : shown;
   const svg = async () => {
     const chosen = fileStyle(style);
@@ -131,6 +139,7 @@ function Head({ figure, shown, style, csv, children }: {
   };
   const files: [label: string, save: () => unknown][] = [
     ["SVG", async () => saveText(await svg(), `${name}.svg`, "image/svg+xml")],
+    ["PDF", async () => savePdf(await svg(), name)],
     ["PNG", async () => savePng(await svg(), name)],
     ["CSV", () => saveText(csv(), `${name}.csv`, "text/csv")],
   ];
@@ -140,10 +149,18 @@ function Head({ figure, shown, style, csv, children }: {
   return (
     <div class="row spread chart-head">
       <p class="chart-title">{figure.title}</p>
+      <Trouble text={problem && `Cannot save the figure: ${problem}`} />
       <div class="row" role="group" aria-label={`Tools of ${figure.title}`}>
         {children}
         {files.map(([label, save]) => (
-          <button key={label} type="button" class="quiet" onClick={() => void save()}>{label}</button>
+          <button
+            key={label}
+            type="button"
+            class="quiet"
+            onClick={() => void trySave(save)}
+          >
+            {label}
+          </button>
         ))}
       </div>
     </div>

@@ -1,5 +1,5 @@
 /** Files that the browser saves. */
-import { addressOf, send } from "../api.ts";
+import { addressOf, askBytes, send } from "../api.ts";
 
 function saveAs(url: string, name: string): void {
   const link = document.createElement("a");
@@ -25,6 +25,10 @@ export const saveArtifact = async (path: string): Promise<void> =>
   saveAs(await blobUrl(artifactAddress(path)), path.split("/").slice(-2).join("_"));
 
 const PNG_SCALE = 3;
+
+/** Saves a drawing as PDF, which the server writes. @throws Problem */
+export const savePdf = async (svg: string, name: string): Promise<void> =>
+  saveAs(URL.createObjectURL(await askBytes("/api/figures/pdf", { svg })), `${name}.pdf`);
 
 /** Saves a drawing as PNG. */
 export async function savePng(svg: string, name: string): Promise<void> {

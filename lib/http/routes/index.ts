@@ -5,6 +5,7 @@ import { artifactRoutes } from "./artifacts.ts";
 import { benchmarkReportRoutes } from "./benchmark_reports.ts";
 import { benchmarkRoutes } from "./benchmarks.ts";
 import { catalogRoutes } from "./catalog.ts";
+import { figureRoutes } from "./figures.ts";
 import { jobRoutes } from "./jobs.ts";
 import { modelRoutes } from "./models.ts";
 import { overlayRoutes } from "./overlays.ts";
@@ -28,6 +29,7 @@ export const TYPED_ROUTES = [
   ...artifactRoutes,
   ...benchmarkRoutes,
   ...benchmarkReportRoutes,
+  ...figureRoutes,
   ...modelRoutes,
   ...trainingRoutes,
 ] as const;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { renderPdf } from "../../../lib/figure/pdf.ts";
+import { pdfOfForeign, renderPdf } from "../../../lib/figure/pdf.ts";
 import { pgfplots } from "../../../lib/figure/pgfplots.ts";
 import { renderSvg } from "../../../lib/figure/render.ts";
 import { figureSpec } from "../../../lib/figure/spec.ts";
@@ -117,6 +117,31 @@ Deno.test("a PDF has the same bytes each time, no date, and nothing of the machi
   assert.match(text, /%%EOF\s*$/);
   assert.doesNotMatch(text, /\/CreationDate|\/ModDate|\/Author/);
   assert.equal(text.match(/\/FontFile2/g)?.length, 2, "both weights are embedded");
+});
+
+Deno.test("an SVG of somebody else becomes a PDF only if it has shapes and texts alone", async () => {
+  const figures: Figure[] = [CURVES, BARS, HEAT, BOXES];
+  for (const figure of figures) {
+    const svg = await renderSvg(figureSpec(figure, STYLES.svc), STYLES.svc);
+    assert.deepEqual(await pdfOfForeign(svg), await renderPdf(svg), figure.type);
+  }
+  const wrapped = (inner: string) => `<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10">${inner}</svg>`;
+  const hostile = [
+    '<image href="/etc/passwd"/>',
+    "<script>1</script>",
+    "<style>@import url(x)</style>",
+    "<foreignObject/>",
+    '<linearGradient id="a" HREF="#a"/>',
+    '<use xlink:href="#a"/>',
+    "<!DOCTYPE x>",
+    "<?xml-stylesheet?>",
+    '<clipPath id="a" clip-path="url(#a)"><rect width="1" height="1" clip-path="url(#a)"/></clipPath><g clip-path="url(#a)"/>',
+  ];
+  for (const inner of hostile.slice(0, -1)) {
+    await assert.rejects(pdfOfForeign(wrapped(inner)), { code: "usage_invalid" }, inner);
+  }
+  await assert.rejects(pdfOfForeign("<svg>"), { code: "usage_invalid" });
+  await pdfOfForeign(wrapped(hostile.at(-1)!)).catch((error) => assert.equal(error.code, "usage_invalid"));
 });
 
 Deno.test("pictures of other places are left out of a PDF", async () => {

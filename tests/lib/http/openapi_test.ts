@@ -205,6 +205,9 @@ Deno.test("every documented status is seen of its route, and no other", async ()
     await get(`/api/runs/figure${query}`);
   }
   await get("/api/runs/table?metrics=steps.data.source.bit_count");
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>';
+  await post("/api/figures/pdf", { svg });
+  await post("/api/figures/pdf", { svg: svg.replace("><", "><script><") });
   await get("/api/runs/marks");
   await post("/api/runs/marks", { ids: [run.run_id], starred: true, add_tags: ["paper"], note: "first" });
   await post("/api/runs/marks", { ids: ["nothing"], starred: true });
