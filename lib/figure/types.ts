@@ -15,6 +15,7 @@ export const FIGURE_TYPES = [
   "box",
   "difference",
   "heat-map",
+  "curves",
 ] as const;
 export type FigureType = typeof FIGURE_TYPES[number];
 

@@ -22,7 +22,12 @@ const Y: Record<FigureType, readonly (string | RegExp)[]> = {
   box: [/./],
   difference: [/./],
   "heat-map": [/./],
+  curves: [/./],
 };
+
+/** Whether the axis of a metric is logarithmic: that of error rates, also among curves of any metric. */
+export const isLogarithmic = (type: FigureType, y: string): boolean =>
+  type === "error-rate" || type === "curves" && first(Y["error-rate"], [y]) !== null;
 
 const RATES = [
   "channel.uses_per_pixel",

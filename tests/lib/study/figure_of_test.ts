@@ -49,6 +49,14 @@ Deno.test("error rates: one series a method, baselines marked, points without er
   assert.deepEqual(drawn.source.result_sha256, SHA);
 });
 
+Deno.test("curves show any metric over any coordinate, error rates on a logarithmic axis", () => {
+  const of = (result: BenchmarkResult, request: PlotRequest) => curves(result, { plot: "curves", ...request });
+  const rates = of(ERRORS, { y: "channel.ber" }), asked = curves(ERRORS, { y: "channel.ber" });
+  assert.deepEqual([rates.y, rates.series], [asked.y, asked.series]);
+  assert.equal(of(QUALITY, { y: "quality.psnr_db" }).y.scale, "linear");
+  assert.equal(of(QUALITY, {}).y.title, curves(QUALITY, { y: QUALITY.benchmark.metrics[0].id }).y.title);
+});
+
 Deno.test("a caption names what the intervals are over", () => {
   assert.match(curves(ERRORS).subtitle, / · 95 % intervals over bits$/);
   assert.match(curves(qualityResult(5), { y: "quality.psnr_db" }).subtitle, / · 95 % intervals over replicates$/);

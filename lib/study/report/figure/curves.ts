@@ -6,11 +6,12 @@ import { mean } from "../../../numeric/scores/statistics.ts";
 import { findMetric } from "../../../research/catalog.ts";
 import { estimateOf, metricFacts } from "../../rows/estimates.ts";
 import { completedRow } from "../../rows/stored_rows.ts";
+import { isLogarithmic } from "../plot_defaults.ts";
 import { placeOf } from "./groups.ts";
 import { axis, pointsOf, PROBABILITY, requireOneLine, requirePoints } from "./points.ts";
 import type { Draft } from "./types.ts";
 
-/** Values over a coordinate: error rates, quality, packet success. */
+/** Values over a coordinate: error rates, quality, packet success, any metric. */
 export function curves(draft: Draft): CurveFigure {
   const { result, groups, base, request, evidence } = draft;
   const placed = groups.map((group) => {
@@ -18,7 +19,8 @@ export function curves(draft: Draft): CurveFigure {
     requireOneLine(draft, group, points);
     return points;
   });
-  const theory = request.plot !== "error-rate" ? [] : theoryCurves(
+  const isLog = isLogarithmic(request.plot, request.y);
+  const theory = !isLog ? [] : theoryCurves(
     request.y,
     placed.map((points) =>
       points.map(({ recipe, point }) => ({
@@ -32,7 +34,7 @@ export function curves(draft: Draft): CurveFigure {
     kind,
     points: placed[i].map(({ point }) => point),
     ...(theory.some((curve) => curve.series.includes(i)) ? { joined: false } : {}),
-  })).filter(({ points }) => points.length > 0 && (request.plot !== "error-rate" || points.some(isDrawable)));
+  })).filter(({ points }) => points.length > 0 && (!isLog || points.some(isDrawable)));
   requirePoints(draft, series);
   series.push(...theory.map(({ label, points }): FigureSeries => ({
     label,
@@ -45,7 +47,7 @@ export function curves(draft: Draft): CurveFigure {
     ...base,
     form: "curves",
     x: axis(result, request.x),
-    y: axis(result, request.y, request.plot === "error-rate" ? "log" : "linear", share ? PROBABILITY : null),
+    y: axis(result, request.y, isLog ? "log" : "linear", share ? PROBABILITY : null),
     series,
     step: false,
     front: null,

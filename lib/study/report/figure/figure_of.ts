@@ -33,6 +33,7 @@ const BUILDERS: Record<FigureType, (draft: Draft) => Figure> = {
   box: boxPlots,
   difference,
   "heat-map": heatMap,
+  curves,
 };
 
 /**
@@ -60,7 +61,7 @@ export function benchmarkFigure(
   const along = matrix ? numericCoordinates(result)[0] ?? null : plot === "cdf" || plot === "box" || heat ? null : x;
   const group = request.group ?? "method";
   const groups = groupsOf(result, chosen, group, along, request);
-  const bounded = plot === "error-rate" || plot === "graceful-degradation";
+  const bounded = ["error-rate", "graceful-degradation", "curves"].includes(plot);
   const bound = bounded ? boundOf(result, plot, y, request.bound) : "";
   const source = {
     benchmark: `${result.benchmark.id} ${result.benchmark.version}`.trim(),
