@@ -17,6 +17,7 @@ import { prettyJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import type { PreparedRun, RunOptions as RecipeRun, RunResult } from "../run/run.ts";
 import type { MatrixRunOptions as MatrixRun, MatrixRunResult } from "../run/run_matrix.ts";
+import type { CrossingOptions as Crossing, CrossingResult } from "../study/crossing.ts";
 import type { AuthoredRecipe, RecipeInput } from "./authored_recipe.ts";
 import type { SessionCore } from "./core.ts";
 import type { RecipeFile } from "../recipe/recipe_files.ts";
@@ -49,6 +50,13 @@ export interface RunOptions extends Omit<RecipeRun, SetBySession> {
 export interface MatrixRunOptions extends Omit<MatrixRun, SetBySession> {
   cancellation?: MatrixRun["cancellation"];
   strictLint?: boolean;
+}
+
+/** What is searched for, and how the points of the search run. */
+export interface CrossingOptions extends Omit<Crossing, SetBySession | "against"> {
+  cancellation?: Crossing["cancellation"];
+  /** The other recipe of a difference. */
+  against?: RecipeInput;
 }
 
 export type PlanOptions = Pick<
@@ -443,6 +451,32 @@ export class Recipes {
     const means = await this.core.means();
     return await this.core.withPool((execute) =>
       runMatrix({ ...options, ...parts(source), ...means, cancellation, execute })
+    );
+  }
+
+  /**
+   * Searches for the value of one parameter at which a rate, or the difference of two recipes, reaches a target: a bisection
+   * whose points run until their intervals decide. Stored runs are used again.
+   * @throws SvcError `usage_invalid`, `recipe_invalid` or `plan_invalid`, before anything is written
+   */
+  async findCrossing(recipe: RecipeInput, { against, ...options }: CrossingOptions): Promise<CrossingResult> {
+    const { mode, cancellation = createCancellation() } = options;
+    const [source, other] = await Promise.all(
+      [recipe, against].map(async (input) =>
+        input === undefined ? undefined : await this.#chosenPoint(await authored(input), mode)
+      ),
+    );
+    const { findCrossing } = await import("../study/crossing.ts");
+    const means = await this.core.means();
+    return await this.core.withPool((execute) =>
+      findCrossing({
+        ...options,
+        ...parts(source!),
+        ...(other === undefined ? {} : { against: parts(other) }),
+        ...means,
+        cancellation,
+        execute,
+      })
     );
   }
 }

@@ -2,6 +2,7 @@
  * Commands as declarations: words and arguments, options, the session call, and how its result is shown. Parsing, help,
  * JSON output, Ctrl+C, progress and exit codes are the same for all and stand here.
  */
+import { SvcError } from "../contract/error.ts";
 import { visibleLines } from "../contract/escape.ts";
 import { upperFirst } from "../contract/sentence.ts";
 import type { Value } from "../contract/value.ts";
@@ -114,6 +115,14 @@ export const SET = list(
 );
 export const TABLE_FORMAT = choice("--format <format>", "output format", ["table", "csv", "md"], "table");
 export const FORMAT = choice("--format <format>", "output format", ["table", "csv", "md", "json"], "table");
+
+/** @throws SvcError `usage_invalid` for an option that has no effect here */
+export function refuseOptions(given: Readonly<Record<string, unknown>>, where: string, hint: string): void {
+  const set = Object.entries(given).filter(([, value]) => value !== undefined && value !== false).map(([name]) => name);
+  if (set.length === 0) return;
+  const flags = set.map((name) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
+  throw new SvcError("usage_invalid", `Cannot use ${flags.join(", ")} ${where}`, { hint });
+}
 
 type Options = Readonly<Record<string, OptionSpec<unknown>>>;
 type ValuesOf<O extends Options> = { readonly [Name in keyof O]: O[Name] extends OptionSpec<infer T> ? T : never };

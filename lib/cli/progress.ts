@@ -68,6 +68,8 @@ class Progress implements ProgressReporter {
         for (const point of fields.points as string[]) this.#units.delete(point);
         // The end of the task's log has lines of its own.
         return this.#line(event.message.split("\n").map((line) => paint("yellow", line)).join("\n"));
+      case "crossing_point_completed":
+        return this.#line(message);
       case "engine_silent":
         return this.#line(paint("yellow", message));
       case "engine_submitted":

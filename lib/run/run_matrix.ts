@@ -100,31 +100,17 @@ export interface MatrixRunResult {
  *   errors
  */
 export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunResult> {
-  const { workspace, onEvent = () => {} } = options;
+  const { onEvent = () => {} } = options;
   const { parallelPoints } = checkOptions(options);
   const { expansion, points, diagnostics } = await prepare(options);
   announceWarnings(diagnostics, onEvent);
-  const environment = options.environment ?? await captureEnvironment(workspace.projectRoot);
-  using known = new MatrixPoints(workspace);
-  const stored = listRuns(workspace);
-  if (!options.rerun) known.add(stored.filter(({ status }) => status === "completed"));
-  const unfinished = Map.groupBy(
-    stored.filter(({ status }) => status === "incomplete" || status === "canceled"),
-    ({ effective_recipe_sha256 }) => effective_recipe_sha256,
-  );
+  using runner = await PointRunner.open({ ...options, parallelPoints });
   onEvent(estimateOfRuns(
-    points.map(({ planned: { plan } }) => plan).filter(({ recipe }) => known.runsOf(String(recipe.sha256)).length === 0)
+    points.map(({ planned: { plan } }) => plan).filter(({ recipe }) => !runner.has(String(recipe.sha256)))
       .map(({ resources }) => ({ resources, count: 1 })),
   ));
-  const variants = new Variants(
-    { ...options, environment, onEvent, parallelPoints },
-    points,
-    known,
-    unfinished,
-    expansion.points.length,
-  );
-  await variants.run();
-  const { rows, damaged } = variants, failed = rows.some(({ status }) => status === "failed");
+  const { rows, damaged } = await runner.run(points, expansion.points.length);
+  const failed = rows.some(({ status }) => status === "failed");
   return {
     status: options.cancellation.isCancelled ? "canceled" : failed ? "failed" : "completed",
     recipe_name: expansion.recipe!.name,
@@ -132,6 +118,47 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
     rows,
     diagnostics: [...diagnostics, ...damaged],
   };
+}
+
+/** Runs planned points, of a matrix or of a search, or finds their stored runs. */
+export class PointRunner implements Disposable {
+  readonly #options: VariantOptions;
+  readonly #known: MatrixPoints;
+  readonly #unfinished: ReadonlyMap<string | null, readonly RunRow[]>;
+
+  /** Reads the stored runs. */
+  static async open(options: MatrixRunOptions & { parallelPoints: number }): Promise<PointRunner> {
+    const { onEvent = () => {}, workspace } = options;
+    const environment = options.environment ?? await captureEnvironment(workspace.projectRoot);
+    return new PointRunner({ ...options, environment, onEvent });
+  }
+
+  private constructor(options: VariantOptions) {
+    this.#options = options;
+    this.#known = new MatrixPoints(options.workspace);
+    const stored = listRuns(options.workspace);
+    if (!options.rerun) this.#known.add(stored.filter(({ status }) => status === "completed"));
+    this.#unfinished = Map.groupBy(
+      stored.filter(({ status }) => status === "incomplete" || status === "canceled"),
+      ({ effective_recipe_sha256 }) => effective_recipe_sha256,
+    );
+  }
+
+  /** Whether there is a completed run of an effective recipe. */
+  has(sha256: string): boolean {
+    return this.#known.runsOf(sha256).length > 0;
+  }
+
+  /** @param count number of all points, for messages. @returns a row for each point, and a warning for each damaged run */
+  async run(points: readonly PlannedPoint[], count: number): Promise<Pick<Variants, "rows" | "damaged">> {
+    const variants = new Variants(this.#options, points, this.#known, this.#unfinished, count);
+    await variants.run();
+    return variants;
+  }
+
+  [Symbol.dispose](): void {
+    this.#known[Symbol.dispose]();
+  }
 }
 
 type Emit = (event: MatrixEvent) => void;

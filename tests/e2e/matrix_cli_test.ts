@@ -274,3 +274,41 @@ Deno.test(
     assert.match(damaged.stdout, /bits: 1 completed, 1 completed before$/m);
   }),
 );
+
+Deno.test(
+  "a search prints its points and the bracket; exit 6 without one, exit 2 for half a query",
+  inFolder(async (cwd) => {
+    await Deno.writeTextFile(join(cwd, "bits.yaml"), BITS.replace(/ {2}matrix:\n.*\n.*\n/, ""));
+    const search = (...more: string[]) =>
+      svc(["recipe", "run-matrix", "bits.yaml", "--over", "wireless_channel.snr_db", ...more], { cwd });
+    const query = ["--until-bler", "1e-2", "--metric", "channel.ber", "--between", "0:16", "--resolution", "2"];
+    const found = await search(...query);
+    assert.equal(found.code, 0, found.stderr);
+    const [table, outcome] = found.stdout.split("\n\n");
+    assert.deepEqual(cells(table, /\s{2,}/).map((row) => [row[0], row.at(-1)]), [
+      ["wireless_channel.snr_db", "side"],
+      ["0", "above"],
+      ["4", "above"],
+      ["6", "above"],
+      ["8", "below"],
+      ["16", "below"],
+    ]);
+    assert.match(
+      outcome,
+      /^found {2}channel\.ber reaches 0\.01 at wireless_channel\.snr_db: between 6 and 8, interpolated 7\.\d+$/m,
+    );
+    assert.match(found.stderr, /^wireless_channel\.snr_db=0: 0\.15.*, above after 1 run$/m);
+    const json = JSON.parse((await search(...query, "--json")).stdout);
+    assert.deepEqual([json.schema_version, json.status, json.bracket, json.warnings], [1, "found", [6, 8], []]);
+    assert.equal((await search(...query, "--format", "csv")).stdout.trim().split("\n").length, 6);
+    const outside = await search(...query, "--between", "0:2");
+    assert.equal(outside.code, 6);
+    assert.match(outside.stdout, /not between .*: both ends lie on one side/);
+    const half = await search("--until-bler", "1e-2");
+    assert.deepEqual([half.code, /--between 0:12/.test(half.stderr)], [2, true]);
+    const wrong = await search(...query, "--points", "0");
+    assert.deepEqual([wrong.code, /Cannot use --points in a search/.test(wrong.stderr)], [2, true]);
+    const text = await search("--until-bler", "low", "--between", "0:2");
+    assert.deepEqual([text.code, /Give a number, such as 0\.1/.test(text.stderr)], [2, true]);
+  }),
+);

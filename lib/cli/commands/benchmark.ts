@@ -4,7 +4,19 @@ import { refusal, SvcError } from "../../contract/error.ts";
 import { visibleLine } from "../../contract/escape.ts";
 import { benchmarks, ENGINE, REPLICATION, ROWS } from "../../api/calls/benchmarks.ts";
 import { commandsOf, type Faces, optionsFrom } from "../call_commands.ts";
-import { choice, command, type CommandSpec, flag, KEEP, LINT, list, parsed, text, whole } from "../command.ts";
+import {
+  choice,
+  command,
+  type CommandSpec,
+  flag,
+  KEEP,
+  LINT,
+  list,
+  parsed,
+  refuseOptions,
+  text,
+  whole,
+} from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { exchangeCommands } from "../exchange.ts";
 import type { Session } from "../../api/session.ts";
@@ -66,14 +78,6 @@ async function showResult(result: BenchmarkResult, directory: string, context: C
 }
 
 const ONE_PACK = "A pack lists recipes as its methods";
-
-/** @throws SvcError `usage_invalid` for an option that has no effect here */
-function refuseOptions(given: Readonly<Record<string, unknown>>, where: string): void {
-  const set = Object.entries(given).filter(([, value]) => value !== undefined && value !== false).map(([name]) => name);
-  if (set.length === 0) return;
-  const flags = set.map((name) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
-  throw new SvcError("usage_invalid", `Cannot use ${flags.join(", ")} ${where}`, { hint: "svc benchmark run --help" });
-}
 
 /** The tasks of a benchmark on an engine. */
 function statusText({ result_id, engine, status, rows, shards, merge }: BenchmarkStatus, context: CliContext): string {
@@ -265,11 +269,11 @@ export const benchmarkCommands: CommandSpec[] = [
       const { on, shards, retries, sbatch, hosts, program, detach, ...local } = options;
       const events = { cancellation, onEvent };
       if (on === undefined) {
-        refuseOptions({ shards, retries, sbatch, hosts, program, detach }, "without --on");
+        refuseOptions({ shards, retries, sbatch, hosts, program, detach }, "without --on", "svc benchmark run --help");
         return await svc.benchmarks.run(packs, { ...local, ...events });
       }
       const { continueOnError: _always, retainBackingRuns, keep, drop, ...shared } = local;
-      refuseOptions({ retainBackingRuns, keep, drop }, "with --on");
+      refuseOptions({ retainBackingRuns, keep, drop }, "with --on", "svc benchmark run --help");
       if (packs.length !== 1) throw new SvcError("usage_invalid", "Cannot submit several recipes", { hint: ONE_PACK });
       const words = program?.split(/\s+/).filter(Boolean);
       const engine = { on, shards, retries, sbatch, hosts, program: words, detach };

@@ -1,7 +1,12 @@
 /** `svc recipe expand-matrix` and `svc recipe run-matrix`: the variants of one recipe. */
-import { isWarning } from "../../contract/error.ts";
+import { isWarning, SvcError } from "../../contract/error.ts";
 import { prettyJson } from "../../contract/json.ts";
+import { isNumber, toNumber, type Value } from "../../contract/value.ts";
+import { parseOverrideValue } from "../../recipe/overrides.ts";
 import type { MatrixRow, MatrixRunResult } from "../../run/run_matrix.ts";
+import type { CrossingResult } from "../../study/crossing.ts";
+import { InvalidArgumentError } from "../commander.ts";
+import type { CliContext } from "../context.ts";
 import {
   ALL_METRICS,
   command,
@@ -13,13 +18,50 @@ import {
   names,
   parsed,
   POINTS,
+  refuseOptions,
   SET,
+  text,
+  whole,
   WORKERS,
 } from "../command.ts";
 import { headlineView } from "../headline_view.ts";
 import { EXIT } from "../problem.ts";
-import { formatTable, right } from "../table.ts";
+import { formatTable, right, type TableFormat } from "../table.ts";
 import { COMPAT, counted, modeOf, PLANNING, planOptions } from "./recipe.ts";
+
+/** Reads a number as recipes write it: 6 and 6.0 differ. */
+const number = (given: string): Value => {
+  const value = parseOverrideValue(given);
+  if (isNumber(value)) return value;
+  throw new InvalidArgumentError("Give a number, such as 0.1.");
+};
+
+/** The search for one point. */
+const CROSSING = {
+  untilBler: parsed(
+    "--until-bler <rate>",
+    "search where a block error rate reaches this target",
+    (given) => toNumber(number(given) as number),
+  ),
+  untilDifference: parsed(
+    "--until-difference <x>",
+    "search where the difference to --against reaches this target",
+    (given) => toNumber(number(given) as number),
+  ),
+  against: text("--against <recipe>", "the recipe that is subtracted"),
+  over: text("--over <step.parameter>", "parameter to search over"),
+  between: parsed("--between <a:b>", "smallest and largest value of the parameter", (given): [Value, Value] => {
+    const ends = given.split(":");
+    if (ends.length !== 2) throw new InvalidArgumentError("Give two values with a colon, such as 0:12.");
+    return [number(ends[0]), number(ends[1])];
+  }),
+  resolution: parsed("--resolution <x>", "width of the bracket at which the search ends (default: 0.1)", number),
+  metric: text("--metric <id>", "metric to search for (default: the block error rate of the recipe)"),
+  maxRuns: parsed("--max-runs <n>", "runs of a point before it counts as undecided (default: 1024)", whole(1)),
+};
+
+/** What a search shows of its runs. */
+const FEW_EVENTS = ["crossing_point_completed", "recipe_warning"];
 
 const STRICT_LEGACY = flag("--strict-legacy", "refuse matrix forms older than metadata.matrix");
 
@@ -83,15 +125,40 @@ export const matrixCommands: CommandSpec[] = [
       strictLegacy: STRICT_LEGACY,
       format: FORMAT,
       allMetrics: ALL_METRICS,
+      ...CROSSING,
     },
+    notes:
+      "With --until-bler or --until-difference the recipe has no matrix: its points are those of a bisection, each run " +
+      "until its confidence interval lies on one side of the target. Exits with 6 when no bracket was found.",
     examples: [
       "svc recipe run-matrix recipe.yaml --parallel-points 4",
+      "svc recipe run-matrix link.yaml --until-bler 1e-2 --over channel.snr_db --between 0:12 --resolution 0.1",
+      "svc recipe run-matrix a.yaml --until-difference 0 --against b.yaml --metric channel.ber --over channel.snr_db --between 0:12",
       "svc recipe run-matrix recipe.yaml --points 0,5,10 --format csv > sweep.csv",
       "svc recipe run-matrix recipe.yaml --points snr_db=6.0 --rerun",
     ],
-    async call({ svc, args: [file], options: { set, format: _, allMetrics, ...options }, ...means }) {
+    async call({ svc, args: [file], options: { set, format: _, allMetrics, ...given }, ...means }) {
       const { context, cancellation, onEvent } = means;
+      const { untilBler, untilDifference, against, over, between, resolution, metric, maxRuns, ...options } = given;
+      const query = { untilBler, untilDifference, against, over, between, resolution, metric, maxRuns };
       const recipe = await context.recipe(svc, file, set);
+      if (Object.values(query).some((value) => value !== undefined)) {
+        if (over === undefined || between === undefined) {
+          throw new SvcError("usage_invalid", "Cannot search without a parameter and its ends", {
+            hint: "Add --over step.parameter --between 0:12",
+          });
+        }
+        const { points, rerun, continueOnError, strictLegacy: _legacy, ...running } = options;
+        refuseOptions({ points, rerun, continueOnError }, "in a search", "svc recipe run-matrix --help");
+        return await svc.recipes.findCrossing(recipe, {
+          ...planOptions(running),
+          ...{ untilBler, untilDifference, over, between, metric, maxRuns, cancellation },
+          // A point may have a thousand runs.
+          onEvent: (event) => FEW_EVENTS.includes(event.kind) || event.level === "error" ? onEvent(event) : undefined,
+          resolution: resolution ?? 0.1,
+          against: against === undefined ? undefined : await svc.recipes.read(against, { set }),
+        });
+      }
       const result = await svc.recipes.runMatrix(recipe, { ...planOptions(options), cancellation, onEvent });
       const first = result.rows.find(({ run_id }) => run_id !== null)?.run_id ?? null;
       const none = { task: [], filled: [], all: allMetrics };
@@ -99,6 +166,7 @@ export const matrixCommands: CommandSpec[] = [
     },
     json: documentOf,
     async show(result, { context, options: { format } }) {
+      if ("points" in result) return await showCrossing(result, format, context);
       const { status, recipe_name, rows, view } = result;
       if (format === "json") return prettyJson(documentOf(result));
       const { matrixTable } = await import("../matrix_table.ts");
@@ -111,11 +179,61 @@ export const matrixCommands: CommandSpec[] = [
       if (format === "table") context.print(`\n${outcome}`);
       else context.note(outcome);
     },
-    exit: ({ status }) => status === "completed" ? EXIT.ok : EXIT.runFailed,
+    exit: ({ status }) =>
+      status === "completed" || status === "found"
+        ? EXIT.ok
+        : status === "undecided" || status === "not_between"
+        ? EXIT.differs
+        : EXIT.runFailed,
   }),
 ];
 
-function documentOf({ status, recipe_name, canonical_matrix, rows, diagnostics }: MatrixRunResult) {
+/** The points of a search in the order of their values, and the bracket. */
+async function showCrossing(
+  result: CrossingResult,
+  format: TableFormat | "json",
+  context: CliContext,
+): Promise<string> {
+  if (format === "json") return prettyJson(documentOf(result));
+  const [{ shown }, { estimateText, numberText }] = await Promise.all([
+    import("../../study/crossing.ts"),
+    import("../../figure/number_text.ts"),
+  ]);
+  const { status, over, metric, target, bracket, estimate, points, error } = result;
+  const number = (value: Value) => numberText(toNumber(value as number), "unicode", 6);
+  const what = result.against === null ? metric : `${metric} minus that of ${result.against}`;
+  context.print(formatTable(
+    [...points].sort((a, b) => toNumber(a.value as number) - toNumber(b.value as number)).map((point) => ({
+      value: number(point.value),
+      estimate: estimateText(shown(point), "unicode"),
+      level: `${numberText(100 * toNumber(point.confidence_level), "unicode", 6)} %`,
+      runs: point.runs,
+      side: point.side,
+    })),
+    [right("value", over), right("estimate", what), right("level"), right("runs"), "side"],
+    format,
+  ));
+  const color = status === "found" ? "green" : status === "failed" ? "red" : "yellow";
+  const reached = bracket === null
+    ? { not_between: "both ends lie on one side", undecided: "an end is undecided" }[status as string] ?? "no bracket"
+    : `between ${number(bracket[0])} and ${number(bracket[1])}` +
+      (estimate === null ? "" : `, interpolated ${number(estimate)}`);
+  const outcome = `${context.paint(color, status.replace("_", " "))}  ${what} reaches ${
+    number(target)
+  } at ${over}: ${reached}`;
+  if (format === "table") context.print(`\n${outcome}`);
+  else context.note(outcome);
+  if (status === "undecided") {
+    context.note("Give more --max-runs, or make each run longer, to decide the points that are left");
+  }
+  if (error !== null) context.note(`${context.paintError("red", `error[${error.code}]`)}: ${error.message}`);
+  return "";
+}
+
+function documentOf(result: MatrixRunResult | CrossingResult) {
+  const { diagnostics, ...document } = result;
+  if ("points" in document) return { schema_version: 1, ...document, warnings: diagnostics.filter(isWarning) };
+  const { status, recipe_name, canonical_matrix, rows } = document;
   return { schema_version: 1, status, recipe_name, canonical_matrix, rows, warnings: diagnostics.filter(isWarning) };
 }
 

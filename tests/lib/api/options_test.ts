@@ -124,6 +124,12 @@ const TABLE: Record<"recipes" | "runs" | "benchmarks" | "templates" | "training"
       const { rows: [kept] } = await plain.recipes.runMatrix(MATRIX, { drop: ["slices"] });
       assert.equal((await svc.runs.verify(kept.run_id!)).artifacts, "pruned");
     },
+    async findCrossing({ svc }) {
+      const query = { over: "slices.bits_per_pixel", between: [1, 2], resolution: 1, untilBler: 0.5 } as const;
+      const { error, diagnostics } = await svc.recipes.findCrossing(RECIPE, { ...query, metric: "steps.slices.x" });
+      // The recipe compiles with the own operations, and its last step needs the accelerator.
+      assert.equal(error?.code, "runtime_unavailable", JSON.stringify(diagnostics));
+    },
   },
   runs: {
     push: "stored items",
