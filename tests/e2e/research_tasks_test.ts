@@ -158,6 +158,33 @@ task("a table for LaTeX", 2, async (desk) => {
   assert.match(desk.read("tables/summary.tex"), /\\toprule[\s\S]*\\midrule[\s\S]*\\bottomrule/);
 });
 
+task("a study of more points than a matrix holds, from a file", 2, async (desk) => {
+  const points = Array.from({ length: 300 }, (_, i) => `${(i / 30).toFixed(2)},${100 + i}`);
+  desk.write("points.csv", ["snr_db,bits", ...points, ""].join("\n"));
+  desk.write(
+    "study.yaml",
+    PACK.slice(0, PACK.indexOf("baselines:")) + `replication: {replicates: 1}
+recipes:
+  - id: link
+    path: link.yaml
+    matrix: {points: points.csv, step_params: {link: {snr_db: {matrix: snr_db}}, data: {bit_count: {matrix: bits}}}}
+`,
+  );
+  desk.write(
+    "link.yaml",
+    `name: link
+metadata: {research: {task: {id: bit_transport}}}
+steps:
+  - {id: data, op: source.random_bits, params: {bit_count: 100}}
+  - {id: link, op: wireless.digital_link, inputs: {bits: data.bits}}
+  - {id: ber, op: metrics.bit_error_rate, inputs: {reference: data.bits, candidate: link.bits}}
+`,
+  );
+  const result = resultOf(await desk.svc("benchmark", "run", "study.yaml"));
+  await desk.svc("benchmark", "export", result, "--out", "tables");
+  assert.equal(desk.read("tables/recipes.csv").trimEnd().split("\n").length, 301);
+});
+
 task("an error rate of 1e-9", 1, async (desk) => {
   const { stdout } = await desk.svc(
     "recipe",
@@ -215,4 +242,24 @@ task("a result to a colleague, who verifies it and runs it again", 5, async (des
   await colleague.svc("runs", "verify", id);
   assert.match((await colleague.svc("runs", "reproduce", id)).stdout, /identical/);
   desk.commands += colleague.commands;
+});
+
+task("two versions of a recipe compared, and their runs", 4, async (desk) => {
+  const at = async (snr: string) =>
+    (await desk.svc(
+      "recipe",
+      "run",
+      "qam_awgn",
+      "--set",
+      "modulation=qpsk",
+      "--set",
+      `snr_db=${snr}`,
+      "--set",
+      "data.bit_count=2000",
+      "--json",
+    )).json;
+  const [a, b] = [await at("0.0"), await at("4.0")];
+  const { stdout } = await desk.svc("runs", "table", a.run_id, b.run_id, "--format", "md");
+  assert.match(stdout, /channel\.ber/);
+  assert.match((await desk.svc("runs", "table", a.directory, b.directory, "--format", "md")).stdout, /channel\.ber/);
 });
