@@ -185,6 +185,27 @@ steps:
   assert.equal(desk.read("tables/recipes.csv").trimEnd().split("\n").length, 301);
 });
 
+task("the Es/N0 at which a link reaches a rate", 1, async (desk) => {
+  const { stdout } = await desk.svc(
+    ...[
+      "recipe",
+      "run-matrix",
+      "qam_awgn",
+      "--set",
+      "modulation=bpsk",
+      "--set",
+      "snr_db=0.0",
+      "--set",
+      "data.bit_count=20000",
+      "--metric",
+      "channel.ber",
+    ],
+    ...["--until-bler", "0.01", "--over", "wireless_channel.snr_db", "--between", "0:8", "--resolution", "1"],
+  );
+  // Q(√(2·Es/N0)) = 0.01 at 4.3 dB.
+  assert.match(stdout, /between 4(\.0)? and 5(\.0)?/);
+});
+
 task("an error rate of 1e-9", 1, async (desk) => {
   const { stdout } = await desk.svc(
     "recipe",
