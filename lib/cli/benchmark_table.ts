@@ -6,7 +6,7 @@ import { differenceOf, metricFacts, ofAggregate, shownAggregates, UNITS } from "
 import { estimateText, numberText } from "../figure/number_text.ts";
 import { unitText } from "../figure/unit_text.ts";
 import type { ResultDiff } from "../study/report/compare_results.ts";
-import type { BenchmarkResult, Measure, ResultRow } from "../study/pack/types.ts";
+import { type BenchmarkResult, EXACT, type Measure, type ResultRow } from "../study/pack/types.ts";
 import { formatTable, right } from "./table.ts";
 
 const number = (value: Measure | null) => value === null ? "" : numberText(toNumber(value), "unicode");
@@ -39,7 +39,7 @@ function unitsText({ unit, unit_failures, units }: BenchmarkResult["aggregates"]
 
 /** The tested comparisons, with the better method and the p-value. */
 export function comparisonTable({ comparisons }: BenchmarkResult): string {
-  const tested = comparisons.filter(({ p_value }) => p_value !== null);
+  const tested = comparisons.filter(({ p_value, reason }) => p_value !== null || reason === EXACT);
   if (tested.length === 0) return "";
   return formatTable(
     tested.map((row) => ({
@@ -48,9 +48,10 @@ export function comparisonTable({ comparisons }: BenchmarkResult): string {
       metric: row.metric,
       difference: estimateText(differenceOf(row), "unicode"),
       pairs: row.pairing === "item" ? "items" : "replicates",
-      p: number(row.p_value_holm),
+      p: row.reason === EXACT ? "exact" : number(row.p_value_holm),
       n: row.n,
-      better: row.better ?? (row.distinguishable ? "different" : "not distinguishable"),
+      better: row.better ??
+        (row.distinguishable ? "different" : row.reason === EXACT ? "equal" : "not distinguishable"),
     })),
     ["candidate", "baseline", "metric", "difference", "pairs", right("p", "p (Holm)"), right("n"), "better"],
   );

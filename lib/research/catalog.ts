@@ -162,3 +162,13 @@ const CARRIERS: Partial<Record<Modality, readonly Modality[]>> = {
 export function carriesTask(dataset: DatasetEntry, task: TaskEntry): boolean {
   return CARRIERS[task.modality]?.includes(dataset.modality) ?? true;
 }
+
+/** Counts of channel uses and resource elements. */
+const USES = /(^|\.)(channel_use_count|uses_per_\w+|resource_element_count)$/;
+
+/**
+ * Whether a metric counts what a link spends or is set to: rates, bits, channel uses, dimensions. No noise acts on it where
+ * all replicates have one value.
+ */
+export const isAccounting = ({ id, family, statistic }: Pick<MetricEntry, "id" | "family" | "statistic">): boolean =>
+  statistic === "constant" || ["rate", "codec", "nr"].includes(family) || USES.test(id);

@@ -32,6 +32,7 @@ import {
   type AggregateRow,
   type BenchmarkResult,
   checkPackRecord,
+  EXACT,
   INLINE_ROWS,
   LEDGER_FILE,
   MAX_RESULT_BYTES,
@@ -397,7 +398,9 @@ export class StatisticsCheck {
 
   constructor(result: BenchmarkResult) {
     this.#result = result;
-    this.#statistics = new Statistics(result.benchmark, result.replication, result.schema_version);
+    // Without constants both ways give the same rows.
+    const withConstants = result.comparisons.every(({ reason }) => reason !== EXACT);
+    this.#statistics = new Statistics(result.benchmark, result.replication, result.schema_version, { withConstants });
   }
 
   add(row: ResultRow): void {

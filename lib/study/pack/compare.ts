@@ -6,14 +6,18 @@
  * A baseline is compared with the candidates of its own point: those of its aggregation cell, else those with the same
  * coordinates. A coordinate that only names the method, such as `repetition: 1` beside `repetition: 3`, is none of the
  * point. A baseline without either is compared with all.
+ *
+ * Exact constants, such as the channel uses of both methods in all replicates, are compared without a test and are in no
+ * family of the correction.
  */
 import { canonicalJson } from "../../contract/json.ts";
 import { float, type JsonObject, toNumber } from "../../contract/value.ts";
 import { holm, pairedDifference, type PairedEstimate, studentT } from "../../numeric/scores/inference.ts";
 import { type PooledMetric, pooledSums, reduced, slope } from "../../numeric/scores/pooled_ratio.ts";
 import { RunningSum } from "../../numeric/scores/statistics.ts";
+import { findMetric, isAccounting } from "../../research/catalog.ts";
 import type { Sample } from "./samples.ts";
-import { type ComparisonRow, type Measure, NOT_INDEPENDENT, type PackMetric } from "./types.ts";
+import { type ComparisonRow, EXACT, type Measure, NOT_INDEPENDENT, type PackMetric } from "./types.ts";
 
 /** So many items in common make pairs of their own. */
 export const LEAST_ITEMS = 6;
@@ -127,6 +131,10 @@ interface Differences {
   /** Of a metric that pools by sums: those of both methods over the common replicates, and their ratios in each. */
   pooled: { mine: PooledMetric; theirs: PooledMetric; ratios: [number, number][] } | null;
   byItem: Map<string, { sum: RunningSum; n: number }>;
+  /** Whether no seed acts on the values of both methods in any replicate. */
+  unseeded: boolean;
+  /** The values of both methods while all replicates have them; null once one differs. */
+  constant: { mine: number; theirs: number } | null;
 }
 
 /**
@@ -137,6 +145,7 @@ export class Comparisons {
   readonly #baselines: readonly string[];
   readonly #metrics: readonly ComparedMetric[];
   readonly #level: number;
+  readonly #withConstants: boolean;
   readonly #places = new Map<string, Place>();
   #pairs: { candidate: Place; baseline: Place; differences: Differences[] }[] = [];
   readonly #dependent = new Set<string>();
@@ -147,8 +156,15 @@ export class Comparisons {
   /**
    * @param baselines recipe ids, baseline ids or method ids
    * @param confidence two-sided, inside 0 … 1; its complement is the level of the corrected tests
+   * @param options `withConstants` tests exact constants like values of a random quantity, as older results do
    */
-  constructor(baselines: readonly string[], metrics: readonly ComparedMetric[], confidence: Measure) {
+  constructor(
+    baselines: readonly string[],
+    metrics: readonly ComparedMetric[],
+    confidence: Measure,
+    { withConstants = false }: { withConstants?: boolean } = {},
+  ) {
+    this.#withConstants = withConstants;
     this.#baselines = baselines;
     this.#metrics = metrics;
     this.#level = toNumber(confidence);
@@ -174,7 +190,13 @@ export class Comparisons {
         candidate,
         baseline,
         differences: known.get(`${candidate.id}|${baseline.id}`) ??
-          this.#metrics.map(() => ({ byReplicate: [], pooled: null, byItem: new Map() })),
+          this.#metrics.map(() => ({
+            byReplicate: [],
+            pooled: null,
+            byItem: new Map(),
+            constant: null,
+            unseeded: true,
+          })),
       }));
       this.#paired = this.#places.size;
     }
@@ -191,7 +213,7 @@ export class Comparisons {
     const level = this.#level;
     const rows = this.#pairs.flatMap(({ candidate, baseline, differences }) =>
       this.#metrics.flatMap(({ id, direction }, i) => {
-        const { byReplicate, byItem, pooled } = differences[i];
+        const { byReplicate, byItem, pooled, constant, unseeded } = differences[i];
         if (byReplicate.length === 0) return [];
         const isPooled = pooled !== null && pooled.ratios.length === byReplicate.length && byItem.size < LEAST_ITEMS;
         const pairing = byItem.size >= LEAST_ITEMS ? "item" as const : "replicate" as const;
@@ -200,9 +222,26 @@ export class Comparisons {
           ? pooledDifference(pooled, level)
           : pairedDifference(values, level);
         const isDependent = byReplicate.length > 1 && [candidate, baseline].some(({ id }) => this.#dependent.has(id));
-        const p = n >= 2 && !isDependent ? pValue : null;
+        const isExact = !this.#withConstants && n >= 2 && constant !== null && !isDependent &&
+          (unseeded || isAccounted(id)) &&
+          isLevel(values);
+        const p = n >= 2 && !isDependent && !isExact ? pValue : null;
         const [from, to] = isDependent ? [null, null] : [low, high];
-        return [{ candidate, baseline, id, direction, pairing, n, mean, low: from, high: to, pMethod, p, isDependent }];
+        return [{
+          candidate,
+          baseline,
+          id,
+          direction,
+          pairing,
+          n,
+          mean,
+          low: from,
+          high: to,
+          pMethod,
+          p,
+          isDependent,
+          isExact,
+        }];
       })
     );
     const tested = rows.flatMap(({ p }) => p === null ? [] : [p]);
@@ -210,7 +249,8 @@ export class Comparisons {
     return rows.map((row): ComparisonRow => {
       const { n, mean, low, high, p } = row;
       const pHolm = p === null ? null : corrected.next().value!;
-      const distinguishable = pHolm !== null && pHolm < 1 - level;
+      // Nothing random acts on exact constants: any difference is one.
+      const distinguishable = row.isExact ? mean !== 0 : pHolm !== null && pHolm < 1 - level;
       const decided = distinguishable && row.direction !== "neutral" && mean !== 0;
       return {
         candidate_id: row.candidate.id,
@@ -227,16 +267,32 @@ export class Comparisons {
         p_method: p === null ? null : row.pMethod,
         distinguishable,
         better: !decided ? null : (mean > 0) === (row.direction === "higher_is_better") ? "candidate" : "baseline",
-        ...(row.isDependent ? NOT_INDEPENDENT : {}),
+        ...(row.isDependent ? NOT_INDEPENDENT : row.isExact ? { reason: EXACT } : {}),
       };
     });
   }
+}
+
+/** Whether a metric counts resources; one that is not in the catalogue does not. */
+function isAccounted(id: string): boolean {
+  const known = findMetric(id);
+  return known !== undefined && isAccounting(known);
+}
+
+/** Whether all values are equal but for rounding. */
+function isLevel(values: readonly number[]): boolean {
+  const low = values.reduce((a, b) => Math.min(a, b)), high = values.reduce((a, b) => Math.max(a, b));
+  return high - low <= 1e-12 * Math.max(Math.abs(low), Math.abs(high));
 }
 
 /** Candidate minus baseline of one replicate, and of the items that both have in it. */
 function addDifference(differences: Differences, mine: Sample, theirs: Sample, metric: string): void {
   const value = mine.values[metric], reference = theirs.values[metric], { byReplicate, byItem } = differences;
   if (value === undefined || reference === undefined) return;
+  const isFirst = byReplicate.length === 0, { constant } = differences;
+  differences.unseeded &&= [mine, theirs].every(({ unseeded = [] }) => unseeded.includes(metric));
+  if (isFirst) differences.constant = { mine: value, theirs: reference };
+  else if (constant?.mine !== value || constant.theirs !== reference) differences.constant = null;
   byReplicate.push(value - reference);
   const [a, b] = [mine.pooled?.[metric], theirs.pooled?.[metric]];
   if (a !== undefined && b !== undefined && a.reduction === b.reduction) {

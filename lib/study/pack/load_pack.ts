@@ -26,6 +26,7 @@ import type { Compilation, Locate, RecipeDocument } from "../../recipe/types.ts"
 import { recipeSpecs } from "../../research/specs.ts";
 import { stepMetrics } from "../../research/evaluations.ts";
 import { authoredSeeds, checkConditions, comparedFacts, type ConditionedRecipe, pairSeeds } from "./conditions.ts";
+import { isAccounting } from "../../research/catalog.ts";
 import { comparedPairs, comparedSides, LEAST_ITEMS, pairsNeeded } from "./compare.ts";
 import { checkChannelUses } from "./equal_uses.ts";
 import { conflict, instantiate, unknownStep } from "./instantiate.ts";
@@ -467,7 +468,9 @@ function checkPower(pack: Pack, checked: readonly ConditionedRecipe[], replicati
   // A criterion may stop a row earlier; the reachable number counts here.
   const replicates = replication?.replicates ?? 1;
   const pairs = comparedPairs(recipes, pack.baselines).flatMap(({ candidate, baseline }) =>
-    pack.metrics.filter((metric) => appliesTo(metric, candidate.role) && appliesTo(metric, baseline.role))
+    pack.metrics.filter((metric) =>
+      !isAccounting(metric) && appliesTo(metric, candidate.role) && appliesTo(metric, baseline.role)
+    )
       .map(({ id }) => {
         const items = ITEM_METRICS.test(id) ? candidate.items ?? Infinity : 0;
         return items >= LEAST_ITEMS ? items : replicates;

@@ -13,6 +13,8 @@ export interface Sample {
   /** Of metrics that pool by sums, such as root mean squares; absent without any. */
   pooled?: { [metric: string]: PooledMetric };
   items: { [metric: string]: { [item: string]: number } };
+  /** Metrics on which no seed acts; absent for none. */
+  unseeded?: readonly string[];
   /** False where the replicates of the recipe repeat each other; absent for true. */
   independent?: false;
 }
@@ -21,13 +23,20 @@ export interface Sample {
 export function sampleOf(
   row: Pick<
     ResultRow,
-    "status" | "replicate" | "metrics" | "metric_metadata" | "item_metrics" | "replicates_independent"
+    | "status"
+    | "replicate"
+    | "metrics"
+    | "metric_metadata"
+    | "item_metrics"
+    | "replicates_independent"
+    | "unseeded_metrics"
   >,
   metrics: readonly Pick<PackMetric, "id">[],
 ): Sample | null {
   if (row.status !== "completed") return null;
   const sample: Sample = { replicate: Number(row.replicate), values: {}, rates: {}, items: {} };
   if (row.replicates_independent === false) sample.independent = false;
+  if (row.unseeded_metrics !== undefined) sample.unseeded = row.unseeded_metrics;
   for (const { id } of metrics) {
     const value = row.metrics[id], rate = recordedRate(row, id), items = row.item_metrics?.[id];
     if (isNumber(value)) sample.values[id] = toNumber(value);

@@ -194,6 +194,8 @@ const resultRow = z.object({
   item_metrics: z.record(z.string(), z.record(z.string(), measure)).optional(),
   /** Origin of each promoted metric. */
   metric_provenance: z.record(z.string(), provenance),
+  /** Promoted metrics on which no seed acts; where the pack names baselines. Absent in older results. */
+  unseeded_metrics: z.array(text).optional(),
   run_evidence_snapshot: snapshotRecord.nullable(),
   common_condition_evidence: mapping.optional(),
   pairing_id: text.optional(),
@@ -213,6 +215,8 @@ const withoutInterval = {
   interval: mapping.nullable().optional(),
   reason: z.literal("replicates_not_independent").optional(),
 };
+/** Reason of a comparison of constants. */
+export const EXACT = "exact_constant";
 /** The fields of a row without an interval. */
 export const NOT_INDEPENDENT = { interval: null, reason: "replicates_not_independent" } as const;
 
@@ -278,13 +282,15 @@ const comparisonRow = z.object({
   ci_high: measure.nullable(),
   confidence_level: measure,
   p_value: measure.nullable(),
-  /** Corrected over all comparisons of the pack. */
+  /** Corrected over all comparisons of the pack that have a test. */
   p_value_holm: measure.nullable(),
   p_method: z.enum(["sign_flip", "paired_t"]).nullable(),
   distinguishable: z.boolean(),
   /** Null if they are not distinguishable, or without a better direction. */
   better: z.enum(["candidate", "baseline"]).nullable(),
   ...withoutInterval,
+  /** `exact_constant`: both have one value in all replicates, on which nothing random acts; there is no test. */
+  reason: z.enum(["replicates_not_independent", EXACT]).optional(),
 });
 /** How a candidate differs from a baseline, pair by pair. */
 export type ComparisonRow = z.infer<typeof comparisonRow>;

@@ -18,7 +18,7 @@ import { channelUseRemark } from "../pack/equal_uses.ts";
 import { rateDifferences } from "./rate_differences.ts";
 import { estimateCell, left, numberCell, type ReportTable, right, valueCell } from "./table.ts";
 import { allRows, countsOf, firstOf, recipeRows } from "../rows/stored_rows.ts";
-import type { BenchmarkResult, ResultRow } from "../pack/types.ts";
+import { type BenchmarkResult, EXACT, type ResultRow } from "../pack/types.ts";
 
 /** Coordinates in which the recipes of a result differ, in the order of first appearance. */
 export function coordinatesOf(result: BenchmarkResult): string[] {
@@ -135,13 +135,16 @@ function comparisons(result: BenchmarkResult, form: NumberForm): ReportTable {
       row.pairing === "item" ? "items" : "replicates",
       numberCell(row.n, form),
       estimateCell(differenceOf(row), form),
-      numberCell(row.p_value, form, 2),
-      numberCell(row.p_value_holm, form, 2),
+      row.reason === EXACT ? "exact" : numberCell(row.p_value, form, 2),
+      row.reason === EXACT ? "exact" : numberCell(row.p_value_holm, form, 2),
       row.better ?? "–",
     ]),
     notes: [
       "Paired differences, candidate minus baseline, over common items or else common replicates; p by exact sign flips up " +
       "to 20 pairs, else by a paired t test, corrected over all comparisons (Holm); a dash says that neither is distinguishably better",
+      ...(result.comparisons.some(({ reason }) => reason === EXACT)
+        ? ["“Exact” compares constants on which nothing random acts; they have no test and are not corrected for"]
+        : []),
       ...[channelUseRemark(result)].filter((remark) => remark !== null),
     ],
   };

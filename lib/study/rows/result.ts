@@ -152,11 +152,12 @@ export class Statistics {
     identity: Pick<BenchmarkIdentity, "metrics" | "baselines">,
     replication: Replication | null,
     version: BenchmarkResult["schema_version"] = 3,
+    options: { withConstants?: boolean } = {},
   ) {
     this.#identity = identity;
     this.#replication = replication;
     this.#version = version;
-    this.#comparisons = new Comparisons(identity.baselines, identity.metrics, this.#confidence);
+    this.#comparisons = new Comparisons(identity.baselines, identity.metrics, this.#confidence, options);
   }
 
   get #confidence(): Measure {

@@ -3,7 +3,7 @@ import { inside, readText } from "../../artifact/inside.ts";
 import { messageOf, SvcError } from "../../contract/error.ts";
 import { sha256Json } from "../../contract/hash.ts";
 import { parseJson } from "../../contract/json.ts";
-import { isNumber, isObject, type JsonObject } from "../../contract/value.ts";
+import { isInteger, isNumber, isObject, type JsonObject } from "../../contract/value.ts";
 import type { RecipeDocument } from "../../recipe/types.ts";
 import { recipeSpecs } from "../../research/specs.ts";
 import { MANIFEST_FILE, RECIPE_FILE, SUMS_FILE } from "../../run/documents.ts";
@@ -120,6 +120,8 @@ export function rowOfRun(
     row.metric_provenance = provenance;
     const items = pack.baselines.length === 0 ? {} : itemMetrics(run, row, pack.metrics);
     if (Object.keys(items).length > 0) row.item_metrics = items;
+    const unseeded = pack.baselines.length === 0 ? [] : unseededMetrics(effective, provenance);
+    if (unseeded.length > 0) row.unseeded_metrics = unseeded;
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     row.metrics = stepMetricsOf(summary);
@@ -133,6 +135,17 @@ export function rowOfRun(
     if (!admission.admitted && row.error === undefined) row.status = "rejected_resource_budget";
   }
   return row;
+}
+
+/** Promoted metrics of steps that neither draw with a seed nor take what such a step gives. */
+function unseededMetrics({ steps }: RecipeDocument, provenance: ResultRow["metric_provenance"]): string[] {
+  const drawn = new Set<string>();
+  for (const { id, params, inputs } of steps) {
+    const draws = Object.entries(params).some(([name, value]) => /(^|_)seed$/.test(name) && isInteger(value));
+    if (draws || Object.values(inputs).some((source) => drawn.has(source.split(".")[0]))) drawn.add(id);
+  }
+  return Object.entries(provenance).filter(([, { step_id }]) => step_id !== null && !drawn.has(step_id))
+    .map(([id]) => id).sort();
 }
 
 /**

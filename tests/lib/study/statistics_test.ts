@@ -257,6 +257,63 @@ Deno.test("methods meet at the coordinates that their points have in common, not
   ]);
 });
 
+Deno.test("exact constants are compared without a test and are in no family of the correction", () => {
+  const metric = (id: string): PackMetric => ({ ...PSNR, id, direction: "lower_is_better" });
+  const [RATE, USES] = ["rate.payload_bpp", "channel.channel_use_count"].map(metric);
+  const of = (id: string, values: Record<string, number[]>) => ({
+    ...method(id, values[PSNR.id]),
+    samples: values[PSNR.id].map((_, replicate) => ({
+      replicate,
+      values: Object.fromEntries(Object.entries(values).map(([name, list]) => [name, list[replicate]])),
+      rates: {},
+      items: {},
+    })),
+  });
+  const recipes = [
+    of("base", { [PSNR.id]: [30, 31, 32], [RATE.id]: [2, 2, 2], [USES.id]: [64, 64, 64] }),
+    of("less", { [PSNR.id]: [31, 32, 33], [RATE.id]: [1.5, 1.5, 1.5], [USES.id]: [64, 64, 64] }),
+    of("mixed", { [PSNR.id]: [25, 25, 25], [RATE.id]: [1.5, 1.5, 1.6], [USES.id]: [64, 64, 64] }),
+  ];
+  const rows = compareMethods(recipes, ["base"], [PSNR, RATE, USES], 0.95);
+  const of3 = (id: string) =>
+    rows.filter(({ candidate_id }) => candidate_id === id)
+      .map((
+        { reason, p_value, p_value_holm, better },
+      ) => [reason ?? null, p_value !== null, Number(p_value_holm), better]);
+  // Three tests: 2/8 times three. With the constants it would be six.
+  assert.deepEqual(of3("less"), [
+    [null, true, 0.75, null],
+    ["exact_constant", false, 0, "candidate"],
+    ["exact_constant", false, 0, null],
+  ]);
+  assert.deepEqual(of3("mixed"), [[null, true, 0.75, null], [null, true, 0.75, null], [
+    "exact_constant",
+    false,
+    0,
+    null,
+  ]]);
+  // A score is exact where no seed acts on it in both recipes; a constant score under noise keeps its test.
+  const scores = (unseeded: string[]) => {
+    const made = recipes.map((recipe) => ({
+      ...recipe,
+      samples: recipe.samples.map((sample) => ({
+        ...sample,
+        unseeded,
+        values: { [PSNR.id]: recipe.id === "base" ? 30 : 25 },
+      })),
+    }));
+    return compareMethods(made, ["base"], [PSNR], 0.95).map(({ reason }) => reason ?? null);
+  };
+  assert.deepEqual([scores([PSNR.id]), scores([])], [["exact_constant", "exact_constant"], [null, null]]);
+  const older = new Comparisons(["base"], [PSNR, RATE, USES], 0.95, { withConstants: true });
+  for (let replicate = 0; replicate < 3; replicate++) {
+    for (const { samples, ...place } of recipes) older.add(place, samples[replicate]);
+  }
+  const stored = older.rows();
+  assert.ok(stored.every(({ reason, p_value }) => reason === undefined && p_value !== null), "older results test them");
+  assert.equal(Number(stored[0].p_value_holm), 1);
+});
+
 Deno.test("replicates with kept seeds have no interval, no bound and no p-value", () => {
   const keep = (recipe: ComparedRecipe): ComparedRecipe => ({
     ...recipe,

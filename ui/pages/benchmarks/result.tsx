@@ -181,11 +181,19 @@ function Comparisons({ rows }: { rows: Result["comparisons"] }) {
             ["Metric", ({ metric }) => metric, "mono"],
             ["Difference", (row) => estimateOf(row.mean_difference, row.ci_low, row.ci_high), "number"],
             ["Pairs of", ({ n, pairing }) => `${n} ${pairing === "item" ? "items" : "replicates"}`],
-            ["p (Holm)", ({ p_value_holm }) => valueText(p_value_holm), "number"],
+            [
+              "p (Holm)",
+              ({ p_value_holm, reason }) => reason === "exact_constant" ? "exact" : valueText(p_value_holm),
+              "number",
+            ],
             [
               "Verdict",
-              ({ distinguishable, better }) =>
-                !distinguishable ? "not distinguishable" : better === null ? "different" : `${better} is better`,
+              ({ distinguishable, better, reason }) =>
+                !distinguishable
+                  ? reason === "exact_constant" ? "equal" : "not distinguishable"
+                  : better === null
+                  ? "different"
+                  : `${better} is better`,
             ],
           ]}
         />
