@@ -72,7 +72,7 @@ function markedTitle({ title }: Figure, mark: string, style: FigureStyle, subtit
   const color = isDark(style) ? "#ff9e5e" : "#b3261e";
   return style.title_size === 0
     ? { text: mark, color, anchor: "end", fontSize: style.font_size, offset: style.font_size * 0.4 }
-    : { text: [title, mark], color, ...subtitle };
+    : { text: [mark, title], color, ...subtitle };
 }
 
 /** Breaks a subtitle between its parts into lines no wider than the plot with its axis. */

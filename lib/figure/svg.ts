@@ -76,24 +76,22 @@ function frameOf(view: View, svg: string, { width, height }: FigureStyle): PlotF
   return { left: Number(origin[1]), top: Number(origin[2]), width, height, x, y };
 }
 
-/** Writes the ratios Es/N0 and Eb/N0 with subscripts. */
+/** Writes the ratios Es/N0 and Eb/N0 with subscripts, in texts of one and of several lines. */
 function typeset(svg: string): string {
-  return svg.replace(
-    /(<text[^>]* font-size="([\d.]+)px"[^>]*>)([^<]*E[sb]\/N0[^<]*)<\/text>/g,
-    (_, start, size, text) => {
-      const drop = Number((size * 0.2).toFixed(2)), small = Number((size * 0.72).toFixed(2));
-      const sub = (letter: string) => `<tspan dy="${drop}" font-size="${small}px">${letter}</tspan>`;
-      // The text after a subscript rises again.
-      const rise = (part: string) => part === "" ? "" : `<tspan dy="${-drop}">${part}</tspan>`;
-      const [first, ...rest] = String(text).split(/E([sb])\/N0/);
-      let shown = first;
+  return svg.replace(/<text[^>]* font-size="([\d.]+)px"[^>]*>.*?<\/text>/gs, (text, size) => {
+    const drop = Number((size * 0.2).toFixed(2)), small = Number((size * 0.72).toFixed(2));
+    const sub = (letter: string) => `<tspan dy="${drop}" font-size="${small}px">${letter}</tspan>`;
+    // The text after a subscript rises again.
+    const rise = (part: string) => part === "" ? "" : `<tspan dy="${-drop}">${part}</tspan>`;
+    return text.replace(/(?<=>)[^<>]*E[sb]\/N0[^<>]*/g, (line: string) => {
+      const [first, ...rest] = line.split(/E([sb])\/N0/);
+      let shown = `${first}E`;
       for (let at = 0; at < rest.length; at += 2) {
-        shown += `${at === 0 ? "E" : ""}${sub(rest[at])}${rise("/N")}${sub("0")}`;
-        shown += rise(rest[at + 1] + (at + 2 < rest.length ? "E" : ""));
+        shown += `${sub(rest[at])}${rise("/N")}${sub("0")}${rise(rest[at + 1] + (at + 2 < rest.length ? "E" : ""))}`;
       }
-      return `${start}${shown}</text>`;
-    },
-  );
+      return shown;
+    });
+  });
 }
 
 /** Adds print size, an accessible name and the source of the numbers. */

@@ -194,7 +194,7 @@ const resultRow = z.object({
   item_metrics: z.record(z.string(), z.record(z.string(), measure)).optional(),
   /** Origin of each promoted metric. */
   metric_provenance: z.record(z.string(), provenance),
-  /** Promoted metrics on which no seed acts; where the pack names baselines. Absent in older results. */
+  /** Declared metrics on which no seed acts; where the pack names baselines. Absent in older results. */
   unseeded_metrics: z.array(text).optional(),
   run_evidence_snapshot: snapshotRecord.nullable(),
   common_condition_evidence: mapping.optional(),

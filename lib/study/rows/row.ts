@@ -120,7 +120,7 @@ export function rowOfRun(
     row.metric_provenance = provenance;
     const items = pack.baselines.length === 0 ? {} : itemMetrics(run, row, pack.metrics);
     if (Object.keys(items).length > 0) row.item_metrics = items;
-    const unseeded = pack.baselines.length === 0 ? [] : unseededMetrics(effective, provenance);
+    const unseeded = pack.baselines.length === 0 ? [] : unseededMetrics(pack, effective, provenance);
     if (unseeded.length > 0) row.unseeded_metrics = unseeded;
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
@@ -137,15 +137,21 @@ export function rowOfRun(
   return row;
 }
 
-/** Promoted metrics of steps that neither draw with a seed nor take what such a step gives. */
-function unseededMetrics({ steps }: RecipeDocument, provenance: ResultRow["metric_provenance"]): string[] {
+/** Declared metrics of steps that neither draw with a seed nor take what such a step gives. */
+function unseededMetrics(
+  { metrics }: Pack,
+  { steps }: RecipeDocument,
+  provenance: ResultRow["metric_provenance"],
+): string[] {
   const drawn = new Set<string>();
   for (const { id, params, inputs } of steps) {
     const draws = Object.entries(params).some(([name, value]) => /(^|_)seed$/.test(name) && isInteger(value));
     if (draws || Object.values(inputs).some((source) => drawn.has(source.split(".")[0]))) drawn.add(id);
   }
-  return Object.entries(provenance).filter(([, { step_id }]) => step_id !== null && !drawn.has(step_id))
-    .map(([id]) => id).sort();
+  return metrics.map(({ id }) => id).filter((id) => {
+    const step = provenance[id]?.step_id ?? null;
+    return step !== null && !drawn.has(step);
+  });
 }
 
 /**

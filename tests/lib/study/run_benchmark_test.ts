@@ -17,6 +17,52 @@ import { readSnapshot } from "../../../lib/study/rows/evidence.ts";
 import { lasting } from "../../support/benchmark.ts";
 import { twoLinks, withPack } from "./packs.ts";
 
+Deno.test("a score on which no seed acts is compared exactly, one after noise is tested", async () => {
+  const codec = (quality: number): JsonObject => ({
+    id: `q${quality}`,
+    path: "codec.yaml",
+    params: { step_params: { sender: { quality } } },
+  });
+  const document = twoLinks({
+    dataset: { id: "svc_sample_images" },
+    task: { id: "image_reconstruction" },
+    metrics: ["quality.psnr_db"],
+    baselines: ["q90"],
+    replication: { replicates: 2 },
+    recipes: [codec(90), codec(20)],
+  });
+  await withPack(document, async ({ pack, projectRoot, write }) => {
+    await Deno.writeTextFile(
+      join(projectRoot, "codec.yaml"),
+      `name: codec
+metadata: {research: {task: {id: image_reconstruction}}}
+steps:
+  - {id: data, op: source.image_dataset, params: {dataset: svc_sample_images, image_ids: coffee, crop_size: 64}}
+  - {id: sender, op: model.jpeg_encode, inputs: {images: data.images}}
+  - {id: receiver, op: model.jpeg_decode, inputs: {bits: sender.bits}}
+  - {id: evaluation, op: metrics.image_reconstruction, inputs: {reference: data.images, reconstruction: receiver.images}}
+`,
+    );
+    const { result } = await runBenchmark(pack, { projectRoot });
+    assert.ok(result.recipes.every((row) => String(row.unseeded_metrics) === "quality.psnr_db"));
+    const [{ reason, p_value, better, mean_difference }] = result.comparisons;
+    assert.deepEqual([reason, p_value, better, Number(mean_difference) < 0], [
+      "exact_constant",
+      null,
+      "baseline",
+      true,
+    ]);
+    const { errors } = await verifyBenchmark(openWorkspace({ projectRoot }), result.result_id);
+    assert.deepEqual(errors, []);
+    const noisy = await runBenchmark(write(twoLinks({ replication: { replicates: 2 } })), { projectRoot });
+    assert.ok(noisy.result.recipes.every((row) => row.unseeded_metrics === undefined));
+    assert.deepEqual(noisy.result.comparisons.map(({ reason, p_value }) => [reason, Number(p_value)]), [[
+      undefined,
+      0.5,
+    ]]);
+  });
+});
+
 Deno.test("replicates share their noise between recipes, and their seeds follow the pack", async () => {
   const document = twoLinks({ replication: { replicates: 2, base_seed: 5 } });
   await withPack(document, async ({ pack, projectRoot }) => {
