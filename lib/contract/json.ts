@@ -96,6 +96,15 @@ export function canonicalJson(value: Serializable, options: { ascii?: boolean } 
   return write(value);
 }
 
+/** Texts of parts that many documents repeat, by their indent. */
+const repeated = new WeakMap<object, Map<string, string>>();
+
+/** Keeps the text of an object that never changes from now on, for {@link prettyJson}. @returns the object */
+export function repeatedPart<T extends object>(part: T): T {
+  if (!repeated.has(part)) repeated.set(part, new Map());
+  return part;
+}
+
 /**
  * Writes a value in the form for people: two-space indent, keys in their own order, short scalar lists on one line,
  * final newline.
@@ -120,10 +129,14 @@ export function prettyJson(value: Serializable): string {
       return `[\n${item.map((entry) => inner + write(entry, inner)).join(",\n")}\n${indent}]`;
     }
     if (isObject(item)) {
+      const texts = repeated.get(item), known = texts?.get(indent);
+      if (known !== undefined) return known;
       const keys = Object.keys(item).filter((key) => item[key] !== undefined);
       if (keys.length === 0) return "{}";
       const lines = keys.map((key) => `${inner}${writeString(key, false)}: ${write(item[key], inner)}`);
-      return `{\n${lines.join(",\n")}\n${indent}}`;
+      const text = `{\n${lines.join(",\n")}\n${indent}}`;
+      texts?.set(indent, text);
+      return text;
     }
     return writeScalar(item, false);
   };

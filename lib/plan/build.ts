@@ -1,7 +1,7 @@
 /** Builds `execution-plan.json` from bound steps. Equal recipes give equal bytes. */
 import { contractSha256 } from "../contract/define.ts";
 import { sha256Hex } from "../contract/hash.ts";
-import { canonicalJson, compareCodePoints } from "../contract/json.ts";
+import { canonicalJson, compareCodePoints, repeatedPart } from "../contract/json.ts";
 import type { OperationContract, Requirement, Runner } from "../contract/operation.ts";
 import { nodeCrypto } from "../contract/node_builtins.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
@@ -71,7 +71,7 @@ function contractsOf(bound: readonly BoundStep[]): Contracts {
     return latest;
   }
   const sorted = list.toSorted((a, b) => compareCodePoints(a.id, b.id));
-  const operations = Object.fromEntries(sorted.map((contract) => [contract.id, contract]));
+  const operations = repeatedPart(Object.fromEntries(sorted.map((contract) => [contract.id, contract])));
   const text = objectText(Object.fromEntries(sorted.map((contract) => [contract.id, contractText(contract)])));
   const sha256 = sha256Hex(text);
   // In canonical order kind and contracts come first.

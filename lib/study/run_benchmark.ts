@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { exists } from "../artifact/path_kind.ts";
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
-import { prettyJson, sameValue } from "../contract/json.ts";
+import { prettyJson, repeatedPart, sameValue } from "../contract/json.ts";
 import type { Registry } from "../contract/registry.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { executePlan } from "../execute/execute.ts";
@@ -348,7 +348,7 @@ class Benchmark {
     this.#sources = sources;
     this.#loaded = loaded;
     this.#places = new Map(loaded.recipes.map(({ entry }, place) => [entry.id, place]));
-    this.#environment = environment;
+    this.#environment = repeatedPart(environment);
     const { workspace } = options;
     this.#pruner = new Pruner(workspace);
     const places = benchmarkWorkspace(workspace);

@@ -34,7 +34,8 @@ async function load(svc: Session, context: CliContext, wanted: readonly string[]
   const loaded = await svc.benchmarks.load(wanted);
   const text = await Deno.readTextFile(loaded.file);
   context.excerpt = (location) => location.file === loaded.file ? excerpt(text, location) : "";
-  return loaded;
+  // The recipes of a study are made when they are read, and no command shows them.
+  return loaded.pack === null ? loaded : { ...loaded, recipes: loaded.recipes.map(({ entry }) => ({ entry })) };
 }
 
 const count = ({ diagnostics }: { diagnostics: readonly { severity: string }[] }, severity: string) =>

@@ -60,7 +60,7 @@ export const TASKS = {
 
   /**
    * Loads a pack, before a job is made of it.
-   * @returns `prepared` is null for a result that is resumed, whose replication counts
+   * @returns `prepared` is null for a result that is resumed, whose replication counts, and for a study
    * @throws SvcError `pack_not_found`, `path_forbidden`, `result_not_found`, `pack_invalid` with every diagnostic
    */
   async admitPack(
@@ -75,9 +75,11 @@ export const TASKS = {
     const found = await packFile({ benchmarks, workspace }, path);
     if (resume !== undefined) await benchmarks.result(resume);
     const { recipes, ...loaded } = await benchmarks.loaded(found.file, { name: path, replicates, strictLint });
+    // The points of a study are made where they run.
+    if (resume !== undefined || recipes.some(({ study }) => study !== undefined)) return { ...found, prepared: null };
     // Places in the text have served: the diagnostics name them.
     const plain = { ...loaded, recipes: recipes.map(({ locate: _locate, ...recipe }) => recipe) };
-    return { ...found, prepared: resume === undefined ? seal(plain) : null };
+    return { ...found, prepared: seal(plain) };
   },
 
   /** Checks a capture, before a job is made of it. @throws SvcError with every problem */

@@ -46,7 +46,7 @@ export interface LoadedRecipe {
   /** Normalised form; null for a skipped entry. That of a point of a study is made at each use. */
   readonly recipe: RecipeDocument | null;
   /** Of a point of a study: what all of its points are made from. */
-  study?: StudySource;
+  readonly study?: StudySource;
   locate?: Locate;
   /** Digest of the sources, adapters, artifacts and models of its steps; absent where it cannot be planned. */
   method_sha256?: string;
@@ -74,6 +74,8 @@ export type PackLoad = LoadedPack | { file: string; pack: null; valid: false; di
 export function checkPack(load: PackLoad, name: string | readonly string[]): asserts load is LoadedPack {
   if (!load.valid) throw refusal("pack_invalid", `Cannot use the pack ${name}`, load.diagnostics);
 }
+
+const YIELD_RECIPES = 256;
 
 export interface LoadOptions extends ReplicationOptions {
   registry: Registry;
@@ -191,7 +193,8 @@ async function loadRecipes(
         found.push(...missing.map((id) => unknownStep(entry, id, source.base)));
         if (missing.length > 0) continue;
         const points: LoadedRecipe[] = studyRecipes(entry, source, isBaseline);
-        for (const point of points) point.study = source;
+        // A copy of a point, for a message or a thread, is without the other points.
+        for (const point of points) Object.defineProperty(point, "study", { value: source });
         recipes.splice(at, 1, ...points);
         continue;
       }
@@ -304,7 +307,9 @@ async function checkRecipes(
   // Only comparisons and conditions read all effective recipes together.
   const compared = pack.baselines.length > 0 || isObject(pack.metadata.common_conditions);
   let method = "";
-  for (const loaded of recipes) {
+  for (const [index, loaded] of recipes.entries()) {
+    // What planning refers to weakly is freed between tasks, not within one.
+    if (index % YIELD_RECIPES === YIELD_RECIPES - 1) await new Promise((resolve) => setTimeout(resolve, 0));
     const { entry, recipe, locate } = loaded;
     if (recipe === null) continue;
     const report = (item: Diagnostic) => found.push(ofRecipe(entry, item));

@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { canonicalJson, compareCodePoints, parseJson, prettyJson, sameValue } from "../../../lib/contract/json.ts";
+import {
+  canonicalJson,
+  compareCodePoints,
+  parseJson,
+  prettyJson,
+  repeatedPart,
+  sameValue,
+} from "../../../lib/contract/json.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { Float, float, formatFloat, integer, isFloat, isInteger } from "../../../lib/contract/value.ts";
 import { tables } from "../../support/tables.ts";
@@ -46,4 +53,14 @@ Deno.test("integers and floats stay apart through text and back", () => {
   assert.equal(integer("9007199254740993"), 9007199254740993n);
   assert.ok(isFloat(float(6)) && isFloat(-0) && !isFloat(6) && isInteger(6) && !isInteger(6.5));
   assert.ok(!sameValue(6, float(6)) && sameValue({ a: 1, b: 2 }, { b: 2, a: 1 }) && !sameValue(undefined, null));
+});
+
+Deno.test("a part whose text is kept is written as any other, at every indent", () => {
+  const part = { a: [1, { b: float(2) }] };
+  const [alone, nested] = [prettyJson(part), prettyJson({ x: [part], y: part })];
+  repeatedPart(part);
+  for (let time = 0; time < 2; time++) {
+    assert.equal(prettyJson(part), alone);
+    assert.equal(prettyJson({ x: [part], y: part }), nested);
+  }
 });

@@ -61,6 +61,14 @@ Deno.test("grid, file and matrix of equal points give equal recipes", async () =
   });
 });
 
+Deno.test("a copy of a point is without the other points", async () => {
+  await withPack(studied(GRID), async ({ pack, projectRoot }) => {
+    const { recipes: [point] } = await loadBenchmarkPack(pack, { projectRoot });
+    assert.equal(point.study!.points.length, 4);
+    assert.deepEqual(Object.keys(point).sort(), ["entry", "method_sha256", "recipe", "resources"]);
+  });
+});
+
 Deno.test("a Latin hypercube has one point in each stratum, equal to NumPy's draws", async () => {
   const ranges = {
     bits: { min: 100, max: 10000, scale: "log" },
