@@ -57,6 +57,8 @@ export const benchmarkReportRoutes = [
       x: PLOT.x,
       y: PLOT.y,
       group: PLOT.group,
+      value: PLOT.value,
+      baseline: PLOT.baseline,
       recipe: z.string().optional().describe("only this one"),
     }),
     replies: {

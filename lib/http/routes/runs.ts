@@ -84,6 +84,8 @@ export const runRoutes = [
       x: z.string().optional().describe("dimension, step.parameter or metric along x"),
       y: z.string().optional().describe("metric along y"),
       group: z.string().optional().describe("method, recipe or metric:<id>"),
+      value: runs.figure.fields.value,
+      baseline: runs.figure.fields.baseline,
       where: WHERE,
     }),
     replies: {

@@ -205,9 +205,14 @@ function Comparisons({ rows }: { rows: Result["comparisons"] }) {
 /** The figure of `svc benchmark plot`; its files are those of the command, byte for byte. */
 function FigureSection({ id, result: { benchmark, recipes } }: { id: string; result: Result }) {
   const { query } = place.value, asked = (name: string) => query.get(name) || undefined;
-  const plot = asked("plot"), y = asked("y"), recipe = asked("recipe");
+  const plot = asked("plot"), y = asked("y"), recipe = asked("recipe"), baseline = asked("baseline");
+  // A heat map has dimensions along its axes; the metric is that of its cells.
+  const metric = plot === "heat-map" ? { value: y } : { y };
   const params = { result_id: id };
-  const drawn = useFetched("/api/benchmarks/results/:result_id/figure", { params, query: { plot, y, recipe } });
+  const drawn = useFetched("/api/benchmarks/results/:result_id/figure", {
+    params,
+    query: { plot, ...metric, recipe, baseline },
+  });
   const confusion = useFetched(
     drawn.value?.confusion && drawn.value.plot !== "confusion-matrix"
       ? "/api/benchmarks/results/:result_id/figure"
