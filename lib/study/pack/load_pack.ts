@@ -75,8 +75,6 @@ export function checkPack(load: PackLoad, name: string | readonly string[]): ass
   if (!load.valid) throw refusal("pack_invalid", `Cannot use the pack ${name}`, load.diagnostics);
 }
 
-const YIELD_RECIPES = 256;
-
 export interface LoadOptions extends ReplicationOptions {
   registry: Registry;
   /** Absolute. */
@@ -307,9 +305,7 @@ async function checkRecipes(
   // Only comparisons and conditions read all effective recipes together.
   const compared = pack.baselines.length > 0 || isObject(pack.metadata.common_conditions);
   let method = "";
-  for (const [index, loaded] of recipes.entries()) {
-    // What planning refers to weakly is freed between tasks, not within one.
-    if (index % YIELD_RECIPES === YIELD_RECIPES - 1) await new Promise((resolve) => setTimeout(resolve, 0));
+  for (const loaded of recipes) {
     const { entry, recipe, locate } = loaded;
     if (recipe === null) continue;
     const report = (item: Diagnostic) => found.push(ofRecipe(entry, item));
