@@ -255,7 +255,7 @@ Deno.test("the table of a figure holds what is drawn, with every digit, and no t
 Deno.test("a figure is pgfplots with its intervals, bounds and axes; matrices are not", () => {
   const figure = curveFigure([compared(0, 790), compared(12, 0)], "link.snr_db", "channel.ber", entryOf) as CurveFigure;
   const text = pgfplots(figure)!;
-  assert.match(text, /xlabel=\{Es\/N0 \(dB\)\},\n {2}ylabel=\{Bit error rate\}/);
+  assert.match(text, /xlabel=\{\$E_\\mathrm\{s\}\/N_0\$ \(dB\)\},\n {2}ylabel=\{Bit error rate\}/);
   assert.match(text, /\n {2}\(0,0\.079\) \+= \(0,0\.00[\d.e-]+\) -= \(0,0\.00[\d.e-]+\)\n/);
   // A rate without an error is an arrow at its bound and no point of the line.
   assert.match(text, /mark=triangle, mark options=\{rotate=180\}, forget plot\] coordinates \{\n {2}\(12,0\.0003\)\n/);
