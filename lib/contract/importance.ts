@@ -34,17 +34,16 @@ export function samplingOf(
 /** The operation with the treatment of weighted inputs that its role asks for. */
 export function withImportance(definition: PlainDefinition): PlainDefinition {
   const { run, streaming, importance: role, id } = definition;
-  const weighted = (inputs: Readonly<Record<string, InputArtifact | StreamInput | undefined>>) =>
+  const weighted = (inputs: Readonly<Record<string, InputArtifact | StreamInput | undefined>> = {}) =>
     Object.values(inputs).find((input) => input !== undefined && Object.hasOwn(input.metadata, SAMPLING));
   return {
     ...definition,
-    async run(context) {
+    run(context) {
       const input = weighted(context.inputs);
-      if (input === undefined) return await run(context);
+      if (input === undefined) return run(context);
       const { symbols } = samplingOf(input.metadata)!;
       if (role === undefined || role === "block" && symbols === 1) throw refusal(id, role);
-      const result = await run(context);
-      return role === "metric" ? result : carried(result, input);
+      return role === "metric" ? run(context) : Promise.resolve(run(context)).then((result) => carried(result, input));
     },
     ...(streaming === undefined ? {} : {
       // Weights are companion arrays, which streams do not have.

@@ -21,7 +21,9 @@ export function checkWeights(checked: readonly Checked[]): Diagnostic[] {
   /** Steps whose outputs carry weights, with the symbols that share one. */
   const weighted = new Map<string, number>();
   return checked.flatMap(({ index, step, registered: { operation }, params }) => {
-    const shared = Object.values(step.inputs).map((from) => weighted.get(String(from).split(".")[0]) ?? 0);
+    const shared = Object.values(step.inputs).map((from) =>
+      typeof from === "string" ? weighted.get(from.split(".")[0]) ?? 0 : 0
+    );
     const symbols = Math.max(0, ...shared), { importance: role } = operation.definition;
     if (scalesNoise(params)) weighted.set(step.id, Number(params.importance_block_symbols ?? 1));
     else if (symbols > 0) weighted.set(step.id, symbols);
