@@ -23,7 +23,8 @@ function authoredIn(value: Value, path = ""): string[] {
   if (Array.isArray(value)) return value.flatMap((one, index) => authoredIn(one, `${path}[${index}]`));
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([key, member]) =>
-    key === "seed" && member !== null && !/(^|\.)(metadata|properties)$/.test(path)
+    // The seed of a sample of points draws no noise.
+    key === "seed" && member !== null && !/(^|\.)(metadata|properties|sample)$/.test(path)
       ? [`${path}.seed`]
       : authoredIn(member, `${path}.${key}`)
   );

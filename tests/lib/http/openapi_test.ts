@@ -100,15 +100,21 @@ Deno.test("every documented status is seen of its route, and no other", async ()
       if (response.status === 200) await readStream(response, (seen) => seen.length >= messages);
     },
   });
+  const measured = {
+    id: "ber",
+    op: "metrics.bit_error_rate",
+    inputs: { candidate: "decoder_0.bits", reference: "data.bits" },
+  };
   const files = {
     "recipes/broken.yaml": "name: [",
     // Takes the place of a template, and is no recipe.
     "recipes/image_codec_default.yaml": "name: [",
     "recipes/matrix.yaml": MATRIX,
     "recipes/long.json": JSON.stringify(LONG),
+    "recipes/endless.json": JSON.stringify({ ...LONG, name: "endless", steps: [...LONG.steps, measured] }),
     "recipes/link.json": JSON.stringify(LINK),
     "benchmarks/tiny.json": JSON.stringify(packOf("tiny", ["link.json"])),
-    "benchmarks/long.json": JSON.stringify(packOf("long", new Array(40).fill("link.json"))),
+    "benchmarks/long.json": JSON.stringify(packOf("long", ["endless.json"])),
     "benchmarks/wrong.json": JSON.stringify(packOf("wrong", ["nothing.json"])),
   };
   await using server = await openTestServer({ files, maxActiveJobs: 4 });
