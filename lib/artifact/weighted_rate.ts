@@ -58,11 +58,16 @@ export function weightedRate(failed: ArrayLike<number>, input: InputArtifact): W
   };
 }
 
+/** Symbols have at most so many bits; with as many symbols the length alone tells the bits of each. */
+const MOST_BITS = 16;
+
 /** The trials of each unit: those of its declared layout behind a code, else equal parts of which the last may be shorter. */
 function trialsOf(metadata: JsonObject, coded: boolean, length: number, units: number): number[] {
   const declared = coded ? unitSizes(metadata, length) : null, size = Math.ceil(length / units);
   if (declared?.length === units) return declared;
-  const whole = coded ? declared === null && length === size * units : Math.ceil(length / size) === units;
+  // The modulator pads the last symbol; of few symbols the length does not tell how much.
+  const isPadded = !coded && units >= MOST_BITS && Math.ceil(length / size) === units;
+  const whole = declared === null && length === size * units || isPadded;
   if (whole) return Array.from({ length: units }, (_, unit) => Math.min(size, length - unit * size));
   throw new SvcError("importance_block_mismatch", `Cannot assign ${length} trials to ${units} weights`, {
     hint: "Set importance_block_symbols to the symbols of a code word, and block_size to its payload",

@@ -166,6 +166,8 @@ Deno.test("what ignores the weights is refused, in the plan and in the run", asy
   await refuses("importance_unsupported", () => link(coded));
   const uneven = { ...coded.channel, importance_block_symbols: 5 };
   await refuses("importance_block_mismatch", () => link({ ...coded, channel: uneven }));
+  // Of three symbols with a bit of padding it is not known which has it.
+  await refuses("importance_block_mismatch", () => link({ bits: 5, snr_db: 5, channel: { importance_scale: 1.1 } }));
   await refuses("importance_unsupported", async () => {
     const { outputs: { rx_symbols } } = await runOperation(channel, {
       inputs: { symbols: symbolsInput(8) },
