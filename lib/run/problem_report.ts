@@ -1,5 +1,5 @@
 /**
- * A report for whoever mends the program: the installation, its checks, the last failed run and the last trace of a defect, as one
+ * A report of a problem: the installation, its checks, the last failed run and the last trace of a defect, as one
  * Markdown text without private paths or names. Recipes, parameters and data stay out of it.
  */
 import { homedir, hostname, tmpdir, userInfo } from "node:os";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { PROGRAM_ROOT, programFolder, programForm } from "../artifact/program.ts";
 import { messageOf } from "../contract/error.ts";
 import { parseJson } from "../contract/json.ts";
-import { toNumber } from "../contract/value.ts";
+import { isNumber, toNumber } from "../contract/value.ts";
 import type { Diagnosis } from "./doctor.ts";
 import { openRunIndex } from "./index/open.ts";
 import { showRun } from "./store.ts";
@@ -62,9 +62,10 @@ async function runs(workspace: Workspace): Promise<string> {
 /** The operations of a run, and what failed. */
 function failure(workspace: Workspace, id: string): string {
   const { summary } = showRun(workspace, id), { failure, error, steps } = summary;
-  const lines = steps.map(({ op, status, duration_ms }) =>
-    `${op} ${status} ${Math.round(toNumber(duration_ms as number))} ms`
-  );
+  const lines = steps.map(({ op, status, metrics }) => {
+    const seconds = metrics["timing.step.wall_time_s"];
+    return `${op} ${status}${isNumber(seconds) ? ` ${Math.round(1000 * toNumber(seconds))} ms` : ""}`;
+  });
   const failed = steps.find((step) => failure?.kind !== "interrupted" && step.id === failure?.step_id);
   return [
     "```text",
@@ -85,7 +86,7 @@ function lastTrace(): string {
     );
     const last = files.sort((a, b) => b.time - a.time)[0];
     if (last === undefined) return "None";
-    const text = withoutArguments(Deno.readTextFileSync(last.path).slice(0, TRACE_CHARACTERS).trimEnd());
+    const text = withoutArguments(Deno.readTextFileSync(last.path)).slice(0, TRACE_CHARACTERS).trimEnd();
     return `${new Date(last.time).toISOString()}\n\n\`\`\`text\n${text}\n\`\`\``;
   } catch (error) {
     return `Cannot read traces: ${messageOf(error)}`;

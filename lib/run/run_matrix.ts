@@ -20,7 +20,8 @@ import type { SummaryDocument } from "./bundle_schema.ts";
 import { captureEnvironment } from "./environment.ts";
 import { checkOptions } from "./execution.ts";
 import { MatrixPoints } from "./matrix_points.ts";
-import { checkResources } from "./resources.ts";
+import { keptBy } from "./prune.ts";
+import { checkResources, writtenResources } from "./resources.ts";
 import {
   announceWarnings,
   preparedHolds,
@@ -409,7 +410,10 @@ async function prepare(options: MatrixRunOptions) {
     throw refusal("plan_invalid", "Cannot plan the points of the matrix", plan.diagnostics);
   }
   if (!options.ignoreEstimate) {
-    for (const { planned } of plan.points) checkResources(planned.plan, options.workspace.stateDir, options.readFree);
+    for (const { planned } of plan.points) {
+      const written = writtenResources(planned.plan, planned.recipe, keptBy(options));
+      checkResources(written, options.workspace.stateDir, options.readFree);
+    }
   }
   return { expansion, points: plan.points, diagnostics: plan.diagnostics };
 }

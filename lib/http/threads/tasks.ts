@@ -6,7 +6,7 @@ import type { Value } from "../../contract/value.ts";
 import { SvcError } from "../../contract/error.ts";
 import { selectPoints } from "../../recipe/select_points.ts";
 import { type KeepOptions, keptArtifacts } from "../../run/prune.ts";
-import { checkResources, readCapacity } from "../../run/resources.ts";
+import { checkResources, readCapacity, writtenResources } from "../../run/resources.ts";
 import { stillExecuting } from "../../run/store.ts";
 import type { Session } from "../../api/session.ts";
 import { type ArtifactPreview, previewArtifact } from "../artifact_file.ts";
@@ -31,8 +31,9 @@ export const TASKS = {
     const source = await sourceOf(session, request);
     const prepared = await session.recipes.prepare(source, { mode, usePlanCache, strictLint });
     const { plan } = prepared.planned;
-    keptArtifacts({ keep, drop }, plan.steps.map(({ step_id }) => step_id));
-    if (!ignore_estimate) checkResources(plan, session.workspace.stateDir, readCapacity);
+    const isKept = keptArtifacts({ keep, drop }, plan.steps.map(({ step_id }) => step_id));
+    const written = writtenResources(plan, prepared.planned.recipe, isKept);
+    if (!ignore_estimate) checkResources(written, session.workspace.stateDir, readCapacity);
     return { recipe: source.value, name: prepared.planned.recipe.name, prepared: seal(prepared) };
   },
 

@@ -41,7 +41,7 @@ Deno.test("a report has the failed run's operations and error, without its param
     assert.equal(run.status, "failed");
     const { text } = await svc.system.problemReport();
     assert.match(text, /^# Problem report of svc\n/);
-    assert.match(text, /1 failed\n\nLast failed run:\n\n```text\nsource\.random_bits completed/);
+    assert.match(text, /1 failed\n\nLast failed run:\n\n```text\nsource\.random_bits completed \d+ ms\n/);
     assert.match(
       text,
       /importance_block_mismatch in wireless\.channel: Cannot cut 61 symbols into blocks of 2 symbols/,

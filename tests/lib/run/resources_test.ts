@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { SvcError } from "../../../lib/contract/error.ts";
-import { freeDisk, memoryReserve, readCapacity, type ReadFree } from "../../../lib/run/resources.ts";
+import { freeDisk, memoryReserve, readCapacity, type ReadFree, writtenResources } from "../../../lib/run/resources.ts";
+import type { IsKept } from "../../../lib/run/prune.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
 import { runRecipe } from "../../../lib/run/run.ts";
 import { runMatrix } from "../../../lib/run/run_matrix.ts";
@@ -85,3 +86,21 @@ Deno.test("capacity counts used memory and used disk space too", () =>
     assert.ok(available < total && disk! > freeDisk(stateDir)!);
     return Promise.resolve();
   }));
+
+Deno.test("arrays of a chain that are not kept need no disk, unless a step outside reads them", () => {
+  const row = (step_id: string, chain?: number) => ({
+    step_id,
+    memory_bytes: 1,
+    disk_bytes: 100,
+    exact: true,
+    ...(chain === undefined ? {} : { chain }),
+  });
+  const per_step = [row("data", 0), row("sent", 0), row("ber", 0), row("relay")];
+  const plan = { resources: { memory_bytes: 1, disk_bytes: 400, exact: true, per_step }, steps: [] };
+  const step = (id: string, inputs: Record<string, string> = {}) => ({ id, op: "", params: {}, inputs });
+  const steps = [step("data"), step("sent", { bits: "data.bits" }), step("ber"), step("relay", { bits: "data.bits" })];
+  const need = (isKept: IsKept) => writtenResources(plan, { steps }, isKept).resources.disk_bytes;
+  assert.equal(need(() => true), 400);
+  assert.equal(need(() => false), 200);
+  assert.equal(need((id) => id === "sent"), 300);
+});
