@@ -1,6 +1,7 @@
 /**
  * A report of a problem: the installation, its checks, the last failed run and the last trace of a defect, as one
- * Markdown text without private paths or names. Recipes, parameters and data stay out of it.
+ * Markdown text without private paths or names. Recipes and data stay out of it; the text of an error can name a step or a
+ * value.
  */
 import { homedir, hostname, tmpdir, userInfo } from "node:os";
 import { join } from "node:path";

@@ -12,6 +12,8 @@ import { Tally } from "../../../lib/study/rows/tally.ts";
 import errorRate from "../../../ops/metrics/error_rate.ts";
 import digitalDemodulate from "../../../ops/demodulation/digital_demodulate.ts";
 import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
+import ldpcDecoder from "../../../ops/channel/nr_ldpc_decoder.ts";
+import ldpcEncoder from "../../../ops/channel/nr_ldpc_encoder.ts";
 import polar from "../../../ops/channel/nr_polar.ts";
 import repetition from "../../../ops/channel/repetition.ts";
 import channel from "../../../ops/wireless/channel.ts";
@@ -44,7 +46,7 @@ async function link({ bits, snr_db, channel: params, code, measure = [ber, {}] }
   const sent = taken(await step(digitalModulate, "bits", coded, { modulation: "qpsk" }), "symbols");
   const received = taken(await step(channel, "symbols", sent, { seed: 5, snr_db, ...params }), "rx_symbols");
   const demapped = await step(digitalDemodulate, "rx_symbols", received);
-  const soft = code?.[1] === polarDecoder;
+  const soft = code?.[1] === polarDecoder || code?.[1] === ldpcDecoder;
   const decoded = code === undefined ? taken(demapped, "bits") : taken(
     await step(code[1], soft ? "llr" : "coded_bits", taken(demapped, soft ? "llr" : "bits"), code[3]),
     "bits",
@@ -111,11 +113,25 @@ Deno.test("rates of short codes agree with plain Monte Carlo", async () => {
     ],
     measure: [bler, { block_size: 32 }],
   };
-  const plain = await link(polarLink);
-  const scaled = await link({ ...polarLink, channel: { importance_scale: 1.08, importance_block_symbols: 64 } });
-  const [rate, estimate] = [Number(plain.metrics["channel.bler"]), estimateOf(scaled, "channel.bler")];
-  const sigma = Math.hypot(Math.sqrt(rate / words), (estimate.high - estimate.low) / 4);
-  assert.ok(rate > 0.01 && Math.abs(rate - estimate.mean) < 3 * sigma, `${rate} ${JSON.stringify(estimate)}`);
+  const ldpcLink: Link = {
+    bits: 24 * words,
+    snr_db: 2.5,
+    channel: {},
+    code: [
+      ldpcEncoder,
+      ldpcDecoder,
+      { transport_block_size_bits: 24, target_coderate: 0.25, num_bits_per_symbol: 2 },
+      { on_tb_crc_failure: "keep_estimate" },
+    ],
+    measure: [bler, { block_size: 24 }],
+  };
+  for (const [coded, symbols] of [[polarLink, 64], [ldpcLink, 48]] as const) {
+    const plain = await link(coded);
+    const scaled = await link({ ...coded, channel: { importance_scale: 1.06, importance_block_symbols: symbols } });
+    const [rate, estimate] = [Number(plain.metrics["channel.bler"]), estimateOf(scaled, "channel.bler")];
+    const sigma = Math.hypot(Math.sqrt(rate / words), (estimate.high - estimate.low) / 4);
+    assert.ok(rate > 0.003 && Math.abs(rate - estimate.mean) < 3 * sigma, `${rate} ${JSON.stringify(estimate)}`);
+  }
 
   // Two of three copies fail, each with Q(√(Es/N0)): p = 3q²(1-q) + q³.
   const snr_db = 9, q = gaussianTail(Math.sqrt(10 ** (snr_db / 10))), exact = 3 * q * q * (1 - q) + q ** 3;
