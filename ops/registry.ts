@@ -52,7 +52,9 @@ function lazyOperations(): RegisteredOperation[] {
         return load().contract;
       },
     };
-    return { operation, moduleUrl: url.href, contractSha256: contract_sha256 };
+    // A failure is reported by the synchronous load, at the first use.
+    const prepare = async () => void (loaded ??= exportedOperation(await import(url.href).catch(() => ({})), id));
+    return { operation, moduleUrl: url.href, contractSha256: contract_sha256, prepare };
   });
 }
 

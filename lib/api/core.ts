@@ -10,7 +10,7 @@ import { programFolder, programForm } from "../artifact/program.ts";
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import type { OperationContract } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
-import type { JsonObject } from "../contract/value.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
 import type { WorkerPool } from "../execute/pool.ts";
 import type { ExecuteOptions, ExecuteOutcome } from "../execute/types.ts";
 import type { OnnxAccelerator } from "../onnx/session.ts";
@@ -166,13 +166,20 @@ export class SessionCore {
 
   /** What a call that plans and executes needs. */
   async means() {
+    const sources = import("../plan/implementation_source.ts");
     const [registry, readiness, planCache] = await Promise.all([this.registry(), this.readiness(), this.planCache()]);
+    await (await sources).keepDigestsIn(this.workspace.stateDir);
     return { workspace: this.workspace, registry, readiness, planCache };
   }
 
   /** Compiles and plans a recipe that is to run. Every run of a session passes here once, so tests count these calls. */
   async prepare(options: Omit<PrepareOptions, "registry">): Promise<PreparedRun> {
-    return await (await import("../run/run.ts")).prepareRun({ ...options, ...await this.means() });
+    const [{ prepareRun }, means] = await Promise.all([import("../run/run.ts"), this.means()]);
+    // The modules of all steps at once, before the compilation needs them one after the other.
+    const steps = isObject(options.raw) && Array.isArray(options.raw.steps) ? options.raw.steps : [];
+    const named = new Set(steps.map((step) => isObject(step) ? step.op : null));
+    await Promise.all([...named].map((id) => typeof id === "string" && means.registry.find(id)?.prepare?.()));
+    return await prepareRun({ ...options, ...means });
   }
 
   /** The adapters as they were given. */

@@ -17,6 +17,8 @@ export interface RegisteredOperation {
   readonly record?: JsonObject;
   /** Digest of the contract of an operation whose module is loaded at its first use. */
   readonly contractSha256?: string;
+  /** Loads the module of such an operation without blocking, in less time than its first use takes. */
+  prepare?(): Promise<void>;
   /** Findings against running it now, requested before every run, also with a cached plan. */
   verify?(): Diagnostic[];
 }

@@ -7,11 +7,13 @@
  * own folder; its imports from the program are excluded.
  */
 import { fileURLToPath } from "node:url";
-import { isRacy } from "../artifact/file_age.ts";
+import { inside } from "../artifact/inside.ts";
+import { isFolder } from "../artifact/path_kind.ts";
 import { PROGRAM_ROOT, programForm } from "../artifact/program.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { compareCodePoints } from "../contract/json.ts";
+import { isYoung, readDigests, type SourceFile, stampOf, writeDigests } from "./digest_file.ts";
 import { isModule, localSpecifiers } from "./scan_imports.ts";
 
 /** Implementation of an operation. */
@@ -38,24 +40,40 @@ export type SourceList = {
 /** The generated list depends on all other modules, so no digest includes it. */
 const LIST = new URL("./source_hashes.json", import.meta.url).href;
 
-interface SourceFile {
-  mtime: number;
-  size: number;
-  sha256: string;
-  /** URLs of imported local files. */
-  imports: string[];
-}
+/** The stored digests, in the state directory. */
+const DIGESTS = "source_digests.json";
 
 /** The files of modules, cached while unchanged. */
 export class SourceFiles implements SourceHashes {
   readonly #root: string;
-  readonly #files = new Map<string, SourceFile>();
+  #files = new Map<string, SourceFile>();
+  /** Folder of the stored digests, until they are read and after. */
+  #folder: string | undefined;
+  #stored = false;
   /** Per module its closure, and its digest. */
   readonly #digests = new Map<string, { identity: string; source: ModuleSource }>();
 
   /** @param root URL of the base folder of paths */
   constructor(root: string = PROGRAM_ROOT) {
     this.#root = root;
+  }
+
+  /**
+   * Keeps the digests of unchanged files in a folder, for later starts. The first folder counts.
+   * @param folder absolute path; nothing is written while it does not exist
+   */
+  keepIn(folder: string): void {
+    if (this.#folder !== undefined) return;
+    this.#folder = folder;
+    this.#files = new Map([...readDigests(inside(folder, DIGESTS), this.#root), ...this.#files]);
+    this.#stored = true;
+  }
+
+  /** Writes the kept digests, if a file was read since. */
+  store(): void {
+    if (this.#folder === undefined || this.#stored || !isFolder(this.#folder)) return;
+    writeDigests(inside(this.#folder, DIGESTS), this.#root, this.#files);
+    this.#stored = true;
   }
 
   describe(moduleUrls: Iterable<string>): Promise<Map<string, ModuleSource>> {
@@ -121,15 +139,17 @@ export class SourceFiles implements SourceHashes {
       throw error;
     }
     if (!info.isFile) return null;
-    const mtime = info.mtime?.getTime() ?? 0, racy = isRacy(mtime);
-    const known = this.#files.get(url);
-    if (known && known.mtime === mtime && known.size === info.size) return known;
+    const known = this.#files.get(url), stamp = stampOf(info);
+    if (known?.stamp === stamp) return known;
     const bytes = Deno.readFileSync(location);
     const imports = isModule(url)
       ? localSpecifiers(new TextDecoder().decode(bytes)).map((specifier) => withoutSuffix(new URL(specifier, url)))
       : [];
-    const file = { mtime, size: info.size, sha256: sha256Hex(bytes), imports };
-    if (!racy) this.#files.set(url, file);
+    const file = { stamp, sha256: sha256Hex(bytes), imports };
+    if (!isYoung(info)) {
+      this.#files.set(url, file);
+      this.#stored = false;
+    }
     return file;
   }
 }
@@ -199,10 +219,19 @@ export function programSources(): Promise<SourceHashes> {
     : sourceList().then((list) => new ListedSources(list));
 }
 
+/** Keeps the digests of the program's unchanged files in a state directory; see {@link SourceFiles.keepIn}. */
+export async function keepDigestsIn(stateDir: string): Promise<void> {
+  const sources = await programSources();
+  if (sources instanceof FolderSources) sources.keepIn(stateDir);
+}
+
 /** SHA-256 over the modules of all entry points and the lock file. */
 export async function buildSha256(): Promise<string> {
   const sources = await programSources();
-  return sources instanceof FolderSources ? computeBuildSha256(sources) : (await sourceList()).build_sha256;
+  if (!(sources instanceof FolderSources)) return (await sourceList()).build_sha256;
+  const digest = computeBuildSha256(sources);
+  sources.store();
+  return digest;
 }
 
 /** Existing entry points, their transitive local imports, and `deno.lock`. */

@@ -14,6 +14,8 @@ import type { Paint } from "../terminal.ts";
 
 const faces: Faces<Pick<typeof system, "operations" | "operation" | "profiles">> = {
   operations: {
+    // The table and its formats escape the shown texts; contracts hold a hundred times as many.
+    multiline: true,
     options: { format: FORMAT },
     examples: ["svc ops list --filter channel.", "svc --adapter my-codec ops list --json"],
     json: (operations) => ({ schema_version: 1, operations }),

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
 import { PROGRAM_ROOT } from "../../../lib/artifact/program.ts";
 import { sha256Hex, sha256Json } from "../../../lib/contract/hash.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
@@ -11,8 +12,10 @@ import {
 } from "../../../lib/plan/implementation_source.ts";
 import { generateSourceHashes } from "../../../lib/release/generate_source_hashes.ts";
 import { Generator } from "../../../lib/numeric/random/random.ts";
+import { isYoung } from "../../../lib/plan/digest_file.ts";
 import { localSpecifiers } from "../../../lib/plan/scan_imports.ts";
 import { tables } from "../../support/tables.ts";
+import { until } from "../../support/until.ts";
 
 const DATA = tables(import.meta.url);
 
@@ -203,3 +206,52 @@ Deno.test("source_hashes.json is what its generator writes: run lib/release/gene
   assert.deepEqual(Object.keys(modules).filter((path) => stored.modules[path] !== modules[path]), []);
   assert.deepEqual({ schema_version: stored.schema_version, build_sha256: stored.build_sha256 }, rest);
 });
+
+Deno.test(
+  "digests kept in a folder spare reading unchanged files, and a changed, replaced or damaged one is read",
+  withProgram({ ...PROGRAM, "cli.ts": `import "./ops/a.ts";`, "state/old": "" }, async (root, write) => {
+    const state = fileURLToPath(new URL("state", root)), kept = `${state}/source_digests.json`;
+    const url = new URL("ops/a.ts", root).href;
+    const start = (folder?: string) => {
+      const files = new SourceFiles(root.href);
+      if (folder !== undefined) files.keepIn(folder);
+      return files;
+    };
+    const build = (files: SourceFiles) => computeBuildSha256(files, root.href);
+    // A file that changed in this moment may change again with equal times, and is not kept.
+    await until("the files are old enough", () => !isYoung(Deno.statSync(new URL("lib/table.bin", root))));
+    const first = start(state), before = build(first);
+    first.store();
+    const rows = JSON.parse(Deno.readTextFileSync(kept));
+    assert.deepEqual(rows.files.map(([path]: string[]) => path).sort(), [
+      "cli.ts",
+      "lib/one.ts",
+      "lib/table.bin",
+      "lib/two.ts",
+      "ops/a.ts",
+    ]);
+    // A digest that no file has shows that the document is used.
+    const marked = structuredClone(rows);
+    for (const row of marked.files) row[2] = sha256Hex(`kept ${row[0]}`);
+    Deno.writeTextFileSync(kept, JSON.stringify(marked));
+    assert.notEqual(build(start(state)), before);
+    assert.equal(build(start()), before);
+    for (const text of ["{", "[]", JSON.stringify({ ...marked, root: "file:///elsewhere/" })]) {
+      Deno.writeTextFileSync(kept, text);
+      assert.equal(build(start(state)), before, text);
+    }
+    // The same size and time of modification: the time of change tells.
+    first.store();
+    const { mtime } = Deno.statSync(new URL("lib/table.bin", root));
+    write("lib/table.bin", "import './IGNORED.ts'");
+    Deno.utimeSync(new URL("lib/table.bin", root), mtime!, mtime!);
+    Deno.writeTextFileSync(kept, JSON.stringify(rows));
+    assert.equal(build(start(state)), build(start()));
+    assert.notEqual(build(start(state)), before);
+    // Nothing is made outside an existing state directory.
+    const none = start(`${state}/missing`);
+    await none.describe([url]);
+    none.store();
+    assert.deepEqual([...Deno.readDirSync(state)].map(({ name }) => name).sort(), ["old", "source_digests.json"]);
+  }),
+);
