@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { bytesOf, type Dtype, DTYPES, type NdArray } from "../numeric/array/ndarray.ts";
+import { hashStream } from "./hash_thread.ts";
 import { crc32Of } from "./crc32.ts";
 import { joinBytes } from "./join_bytes.ts";
 import { npyHeader } from "./npy_header.ts";
@@ -41,12 +42,14 @@ export class NpzBlocks implements Disposable {
    * @param path null for a file that is hashed only
    * @param array name, element type and number of the elements of its one dimension
    * @param texts further members
+   * @param beside whether a file that is hashed only is hashed on a thread of its own, where one can be had
    * @throws SvcError `artifact_limit_exceeded` beyond 4 GiB
    */
   constructor(
     path: string | null,
     array: { name: string; dtype: Dtype; length: number },
     texts: Readonly<Record<string, string>>,
+    beside = false,
   ) {
     this.#array = array.name;
     this.#header = npyHeader(array.dtype, [array.length]);
@@ -54,7 +57,7 @@ export class NpzBlocks implements Disposable {
     this.#dataBytes = array.length * DTYPES[array.dtype].itemSize;
     this.#texts = Object.entries(texts).map(([name, text]) => [name, writeNpyText(text)]);
     this.#head = this.#place().head;
-    this.#sink = path === null ? hashed() : written(path);
+    this.#sink = path === null ? hashed(beside) : written(path);
     this.#sink.write(this.#head);
   }
 
@@ -122,7 +125,11 @@ function written(path: string): Sink {
   };
 }
 
-function hashed(): Sink {
+function hashed(beside: boolean): Sink {
+  const stream = beside ? hashStream() : null;
+  if (stream !== null) {
+    return { write: (bytes) => stream.update(bytes), digest: () => stream.digest(), close: () => stream.close() };
+  }
   const hash = createHash("sha256");
   return { write: (bytes) => void hash.update(bytes), digest: () => hash.digest("hex"), close() {} };
 }

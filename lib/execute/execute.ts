@@ -80,7 +80,8 @@ class Execution {
   readonly #options: ExecuteOptions;
   readonly #pool: WorkerPool;
   readonly #steps: PlannedStep[];
-  readonly #artifacts: InsidePath;
+  /** Null where outputs are held in memory. */
+  readonly #artifacts: InsidePath | null;
   readonly #values = new ValueStore();
   readonly #outputs = new Map<string, OutputRow>();
   readonly #consumers = new Map<string, number>();
@@ -97,7 +98,7 @@ class Execution {
   constructor(options: ExecuteOptions, pool: WorkerPool) {
     this.#options = options;
     this.#pool = pool;
-    this.#artifacts = inside(options.bundle, "artifacts");
+    this.#artifacts = options.hold === undefined ? inside(options.bundle, "artifacts") : null;
     const documents = new Map(options.recipe.steps.map((step) => [step.id, step]));
     const chains = new Map(options.plan.resources.per_step.map(({ step_id, chain }) => [step_id, chain]));
     this.#steps = options.plan.steps.map((binding, place) => {
@@ -123,7 +124,7 @@ class Execution {
 
   async run(): Promise<ExecuteOutcome> {
     const { cancellation } = this.#options;
-    makeFolder(this.#artifacts);
+    if (this.#artifacts !== null) makeFolder(this.#artifacts);
     const forget = cancellation.onCancel(() => this.#stop.cancel());
     try {
       const pending = [...this.#steps];
@@ -181,7 +182,7 @@ class Execution {
       this.#started(steps[0]);
       for (const step of steps) {
         await this.#checkBinding(step);
-        stagings.push(createStaging(this.#artifacts, step.document.id));
+        stagings.push(createStaging(this.#artifacts!, step.document.id));
         const chained = Object.entries(step.document.inputs).map(([port, reference]) => {
           const [id, output] = reference.split(".");
           return { port, step: steps.findIndex(({ document }) => document.id === id), output };
@@ -234,7 +235,7 @@ class Execution {
       await this.#checkBinding(step);
       const learned = this.#findArtifact(step);
       const models = this.#findModels(step);
-      staging = createStaging(this.#artifacts, document.id);
+      if (this.#artifacts !== null) staging = createStaging(this.#artifacts, document.id);
       const task = this.#task(step, staging, {
         inputs: this.#inputs(step),
         chained: [],
@@ -278,8 +279,13 @@ class Execution {
   }
 
   /** Commits the outputs of a step and stores its row. */
-  async #finish(step: PlannedStep, staging: Staging, written: WrittenStep, timing: () => JsonObject): Promise<void> {
-    const { document, binding } = step;
+  async #finish(
+    step: PlannedStep,
+    staging: Staging | null,
+    written: WrittenStep,
+    timing: () => JsonObject,
+  ): Promise<void> {
+    const { document, binding } = step, { hold, onUnwritten } = this.#options;
     const measured = asObject(parseJson(written.metrics));
     checkFractions(measured);
     const outputs = await this.#commit(step, staging, written), time = timing();
@@ -288,12 +294,14 @@ class Execution {
     for (const output of written.outputs) {
       const reference = `${document.id}.${output.port}`, bytes = wholeFile(output);
       this.#outputs.set(reference, outputs[output.port]);
-      if (bytes !== null) this.#values.put(reference, bytes, this.#consumers.get(reference) ?? 0);
+      if (bytes === null) continue;
+      hold?.(outputs[output.port].path, bytes);
+      this.#values.put(reference, bytes, this.#consumers.get(reference) ?? 0);
     }
     this.#finished.add(document.id);
     const unwritten = written.outputs.filter(({ sha256 }) => sha256 !== null);
-    if (unwritten.length > 0) {
-      this.#options.onUnwritten?.(unwritten.map((output) => {
+    if (unwritten.length > 0 && hold === undefined) {
+      onUnwritten?.(unwritten.map((output) => {
         const { path, sha256 } = outputs[output.port];
         return { path, sha256, size_bytes: writtenSize(output) };
       }));
@@ -359,7 +367,8 @@ class Execution {
     }
     const planned = binding.implementation_metadata.source_sha256;
     if (typeof planned !== "string" || !moduleUrl.startsWith("file:")) return;
-    const source = (await (await programSources()).describe([moduleUrl])).get(moduleUrl);
+    const sources = this.#options.sources ?? await programSources();
+    const source = (await sources.describe([moduleUrl])).get(moduleUrl);
     if (source?.source_sha256 !== planned) {
       throw new SvcError("implementation_changed", `The source of ${document.op} changed after it was planned`);
     }
@@ -443,7 +452,7 @@ class Execution {
 
   #task(
     { document, binding, moduleUrl, outside, streamed }: PlannedStep,
-    { path: staging }: Staging,
+    staging: Staging | null,
     given: Pick<StepTask, "inputs" | "chained" | "unwritten" | "learned" | "models">,
   ): StepTask {
     const { projectRoot, stateDir } = this.#options;
@@ -454,11 +463,12 @@ class Execution {
       binding: outside === null ? null : canonicalJson(outside),
       params: canonicalJson(document.params),
       seed: seed === undefined || seed === null ? null : String(seed),
-      staging,
+      staging: staging?.path ?? null,
       streamed,
       backend: binding.backend,
       implementation: binding.implementation,
       threads: this.#threads(),
+      spare: this.#pool.hasSpareProcessor,
       projectRoot,
       stateDir,
       program: programFolder(),
@@ -487,19 +497,21 @@ class Execution {
   }
 
   /**
-   * Checks the staged files, renames them into the bundle, and hashes them from the disk; each block is compared with what
-   * was written.
+   * The rows of the outputs. Staged files are checked, renamed into the bundle, and hashed from the disk; each block is
+   * compared with what was written.
    */
   async #commit(
     { document }: PlannedStep,
-    staging: Staging,
+    staging: Staging | null,
     written: WrittenStep,
   ): Promise<Record<string, OutputRow>> {
-    const inFiles = written.outputs.filter(({ sha256 }) => sha256 === null);
-    checkStaged(staging, inFiles.map((output) => ({ fileName: output.fileName, size: writtenSize(output) })));
-    const destination = inside(this.#artifacts, document.id);
-    if (inFiles.length === 0 && written.outputs.length > 0) discardEntry(staging.path);
-    else commitStaging(staging.path, destination);
+    const destination = staging === null ? null : inside(this.#artifacts!, document.id);
+    if (staging !== null && destination !== null) {
+      const inFiles = written.outputs.filter(({ sha256 }) => sha256 === null);
+      checkStaged(staging, inFiles.map((output) => ({ fileName: output.fileName, size: writtenSize(output) })));
+      if (inFiles.length === 0 && written.outputs.length > 0) discardEntry(staging.path);
+      else commitStaging(staging.path, destination);
+    }
     try {
       const rows = written.outputs.map(
         async ({ port, kind, fileName, metadata, parts, sha256: made }): Promise<[string, OutputRow]> => {
@@ -508,7 +520,7 @@ class Execution {
             throw new SvcError("output_metadata_invalid", `The metadata of ${port} is not a mapping`);
           }
           const sha256 = made === null
-            ? await this.#stored(inside(destination, fileName), port, parts)
+            ? await this.#stored(inside(destination!, fileName), port, parts)
             : made as Digest;
           const path = bundlePath(`artifacts/${document.id}/${fileName}`);
           return [port, { kind, path, metadata: document_, sha256 }];
@@ -516,7 +528,7 @@ class Execution {
       );
       return Object.fromEntries(await Promise.all(rows));
     } catch (error) {
-      discardEntry(destination);
+      if (destination !== null) discardEntry(destination);
       throw error;
     }
   }
@@ -531,7 +543,7 @@ class Execution {
       );
     }
     if (contents !== undefined) {
-      await shareFile(file, sha256, { contents, staging: stagingPath(this.#artifacts, sha256) });
+      await shareFile(file, sha256, { contents, staging: stagingPath(this.#artifacts!, sha256) });
     }
     return sha256;
   }

@@ -55,6 +55,11 @@ export class WorkerPool {
   #steps = 0;
   readonly #turns: { alone: boolean; start: () => void }[] = [];
 
+  /** Whether fewer steps are under way than there are processors. */
+  get hasSpareProcessor(): boolean {
+    return Math.abs(this.#steps) < this.#processors;
+  }
+
   /** Starts the first thread early, so that it loads during planning. */
   warmUp(): void {
     if (this.#threads.length === 0) this.#spawn();

@@ -62,12 +62,14 @@ export interface StepTask {
   streamed: boolean;
   /** Outputs of a step in a chain that are hashed and not written: no other step reads them, and the run does not keep them. */
   unwritten: readonly string[];
-  /** Absolute path of the private staging directory. */
-  staging: string;
+  /** Absolute path of the private staging directory; null where outputs are hashed and stay in memory. */
+  staging: string | null;
   backend: string;
   implementation: string;
   /** Threads the step may use, its own included. */
   threads: number;
+  /** Whether a processor was free when the step was started: arrays that are not written are then hashed on a thread of their own. */
+  spare: boolean;
   projectRoot: string;
   stateDir: string;
   /** Folder of the program's files; null where a program that was imported by URL could not fetch them. */
@@ -84,7 +86,7 @@ export interface WrittenOutput {
   kind: string;
   fileName: string;
   parts: readonly FilePart[];
-  /** SHA-256 of an output that was not written; null for the others, whose files are hashed. */
+  /** SHA-256 of an output that was not written to a file; null for the others, whose files are hashed. */
   sha256: string | null;
   /** JSON text. */
   metadata: string;

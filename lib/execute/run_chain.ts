@@ -111,8 +111,8 @@ function openStep(
     const { value: metadata, text } = arrayMetadata(port, form, array.metadata);
     checkForm(port, kind, { array: form });
     checkGuarantees(definition, port, metadata);
-    const path = task.unwritten.includes(port) ? null : join(task.staging, `${port}.npz`);
-    const file = files.use(new NpzBlocks(path, { name: port, dtype, length }, { [METADATA_MEMBER]: text }));
+    const path = task.unwritten.includes(port) ? null : join(task.staging!, `${port}.npz`);
+    const file = files.use(new NpzBlocks(path, { name: port, dtype, length }, { [METADATA_MEMBER]: text }, task.spare));
     return [port, { ...array, metadata, kind, file, block: null, checked: 0 }];
   });
   const seconds = (performance.now() - started) / 1000;

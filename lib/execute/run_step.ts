@@ -198,7 +198,7 @@ function writeOutputs(
   return declared.map(([port, kind]) => writeOutput(definition, port, kind, returned[port], task));
 }
 
-/** Writes the file of an output as a whole. */
+/** Writes the file of an output as a whole, or hashes it where the run has no files. */
 export function writeOutput(
   definition: PlainDefinition,
   port: string,
@@ -210,8 +210,9 @@ export function writeOutput(
   checkForm(port, kind, output);
   if (output.array !== undefined) checkContents(port, kind, output.array.data);
   checkGuarantees(definition, port, metadata);
-  writeNew(join(staging, fileName), bytes);
-  return { port, kind, fileName, parts: [bytes], sha256: null, metadata: canonicalJson(metadata) };
+  if (staging !== null) writeNew(join(staging, fileName), bytes);
+  const sha256 = staging === null ? sha256Hex(bytes) : null;
+  return { port, kind, fileName, parts: [bytes], sha256, metadata: canonicalJson(metadata) };
 }
 
 export function checkGuarantees(definition: PlainDefinition, port: string, metadata: JsonObject): void {

@@ -4,6 +4,7 @@ import type { BundlePath, Digest } from "../contract/names.ts";
 import type { Registry } from "../contract/registry.ts";
 import type { JsonObject } from "../contract/value.ts";
 import type { ArtifactLookup } from "../training/resolve.ts";
+import type { SourceHashes } from "../plan/implementation_source.ts";
 import type { ModelLookup } from "../plan/types.ts";
 import type { ExecutionPlan, PlanStep } from "../plan/types.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
@@ -75,6 +76,10 @@ export interface ExecuteOptions {
   onEvent?(event: ExecutionEvent): void;
   /** Whether the run keeps the artifacts of a step, by their kind; default all. Arrays of chains that it does not keep are not written. */
   isKept?(stepId: string, kind: string): boolean;
+  /** Takes the file of each output in place of the disk; a plan with chains has none. Consumers may use the same memory. */
+  hold?(path: BundlePath, bytes: Uint8Array): void;
+  /** Digests of the sources of operations; default those of the files now. */
+  sources?: SourceHashes;
   /** Called with the outputs of a step that were not written, before {@link onStep}. */
   onUnwritten?(files: UnwrittenFile[]): void;
   /** Called once per finished step, in order of completion. */

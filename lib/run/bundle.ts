@@ -1,7 +1,7 @@
 /**
- * Writes a run bundle.
+ * Writes a run bundle, on the disk or, for a run that nobody keeps, in memory.
  *
- * The five documents are written in the transit folder; one rename moves the folder to `runs/`. Summary and manifest
+ * On the disk the five documents are written in the transit folder; one rename moves the folder to `runs/`. Summary and manifest
  * are replaced at intervals while steps finish. At the end SHA256SUMS is written, and manifest and summary beside the old
  * ones; all are made durable together, then the manifest and at last the summary are renamed into place. SHA256SUMS and the
  * manifest already hold the hash of the final summary. A process that stops earlier leaves a summary with status `running`,
@@ -30,6 +30,7 @@ import {
 import { ebn0Metric } from "./ebn0.ts";
 import { taskMetrics } from "./task_metrics.ts";
 import { type BundleFiles, DISK, formatSha256Sums, listFiles, replaceFile, TEMPORARY_SUFFIX } from "./files.ts";
+import type { HeldFiles } from "./held.ts";
 import type { MemorySampler } from "./memory.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -41,16 +42,99 @@ const REWRITE_TIME_SHARE = 0.05;
 /** How a run ended. */
 export type RunEnd = Pick<RunState, "status" | "error" | "failure" | "resourceGuard">;
 
-export class BundleWriter {
-  /** Absolute. */
-  readonly directory: InsidePath;
-  readonly #record: RunRecord;
-  readonly #memory: MemorySampler;
-  readonly #files: BundleFiles;
+/** Collects the rows of a run; a subclass writes its documents. */
+export abstract class RunWriter {
+  /** Absolute; where the bundle is, or would be. */
+  abstract readonly directory: string;
+  protected readonly record: RunRecord;
+  protected readonly memory: MemorySampler;
+  /** Digests of the documents that never change. */
+  protected readonly written = new Map<string, string>();
   readonly #order: Map<string, number>;
   readonly #rows = new Map<string, StepRow>();
-  /** Digests of the documents that never change. */
-  readonly #written = new Map<string, string>();
+
+  constructor(record: RunRecord, memory: MemorySampler) {
+    this.record = record;
+    this.memory = memory;
+    this.#order = new Map(record.plan.steps.map((step, index) => [step.step_id, index]));
+  }
+
+  addRow(row: StepRow): void {
+    this.#rows.set(row.id, row);
+  }
+
+  /** Writes the final documents. @returns the final summary, as written */
+  abstract finish(end: RunEnd): Promise<SummaryDocument>;
+
+  /** Stops timers and memory sampling when the documents cannot be finished. */
+  abandon(): void {
+    this.memory.stop();
+  }
+
+  protected rows(): StepRow[] {
+    return [...this.#rows.values()].sort((a, b) => this.#order.get(a.id)! - this.#order.get(b.id)!);
+  }
+
+  protected finalState(end: RunEnd): RunState {
+    const { metrics, evidence } = this.memory.stop(), rows = this.rows();
+    return {
+      ...end,
+      completedAtUtc: new Date().toISOString(),
+      rows,
+      metrics: { ...metrics, ...ebn0Metric(rows), ...taskMetrics(rows, this.record.research) },
+      measurementEvidence: { "memory.run.rss": evidence },
+    };
+  }
+
+  /**
+   * Hashes of all files as they were written; artifact hashes were verified when their step committed them. Artifacts that were
+   * hashed and not written are listed like those that are pruned later.
+   * @param others further files with their digests
+   */
+  protected sums(state: RunState, texts: DocumentTexts, others: ReadonlyMap<string, string> = new Map()): string {
+    const outputs = state.rows.flatMap((row) => Object.values(row.outputs));
+    return formatSha256Sums(
+      new Map([
+        ...others,
+        ...this.written,
+        [MANIFEST_FILE, sha256Hex(texts.manifest)],
+        [SUMMARY_FILE, sha256Hex(texts.summary)],
+        ...outputs.map(({ path, sha256 }): [string, string] => [path, sha256]),
+      ]),
+    );
+  }
+}
+
+/** Holds the documents of a run in memory; there are none before its end. */
+export class HeldWriter extends RunWriter {
+  override readonly directory: string;
+  readonly #held: HeldFiles;
+
+  constructor(directory: string, record: RunRecord, memory: MemorySampler, held: HeldFiles) {
+    super(record, memory);
+    this.directory = directory;
+    this.#held = held;
+  }
+
+  override finish(end: RunEnd): Promise<SummaryDocument> {
+    const state = this.finalState(end), texts = documentTexts(this.record, state);
+    this.#held.recipe = this.record.recipe;
+    for (const [name, document] of staticDocuments(this.record)) {
+      const text = prettyJson(document);
+      this.#held.putDocument(name, text);
+      this.written.set(name, sha256Hex(text));
+    }
+    this.#held.putDocument(SUMMARY_FILE, texts.summary);
+    this.#held.putDocument(MANIFEST_FILE, texts.manifest);
+    this.#held.putDocument(SUMS_FILE, this.sums(state, texts));
+    return Promise.resolve(texts.document);
+  }
+}
+
+/** Writes the documents of a run into its folder, and replaces them while it executes. */
+export class BundleWriter extends RunWriter {
+  override readonly directory: InsidePath;
+  readonly #files: BundleFiles;
   /** Settles when these documents are durable, which they become while the steps run. */
   readonly #durable: Promise<void>;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -58,18 +142,16 @@ export class BundleWriter {
 
   /** Creates the bundle of a reserved run id with status `running`. The caller holds the lock of the run. */
   constructor(workspace: Workspace, record: RunRecord, memory: MemorySampler, files: BundleFiles = DISK) {
+    super(record, memory);
     this.directory = inside(workspace.runs, record.runId);
-    this.#record = record;
-    this.#memory = memory;
     this.#files = files;
-    this.#order = new Map(record.plan.steps.map((step, index) => [step.step_id, index]));
     const nursery = inside(workspace.transit, record.runId);
     makeFolder(nursery);
     try {
       for (const [name, document] of staticDocuments(record)) {
         const text = prettyJson(document);
         files.write(inside(nursery, name), text, false);
-        this.#written.set(name, sha256Hex(text));
+        this.written.set(name, sha256Hex(text));
       }
       const texts = documentTexts(record, this.#state());
       files.write(inside(nursery, MANIFEST_FILE), texts.manifest, false);
@@ -79,41 +161,29 @@ export class BundleWriter {
       discardEntry(nursery, files.remove);
       throw error;
     }
-    this.#durable = files.syncAll([...this.#written.keys()].map((name) => inside(this.directory, name)));
+    this.#durable = files.syncAll([...this.written.keys()].map((name) => inside(this.directory, name)));
     // A failure is reported at the end.
     this.#durable.catch(() => {});
     this.#nextRewrite = performance.now() + REWRITE_INTERVAL_MS;
   }
 
-  addRow(row: StepRow): void {
-    this.#rows.set(row.id, row);
+  override addRow(row: StepRow): void {
+    super.addRow(row);
     if (this.#timer !== undefined) return;
     const wait = this.#nextRewrite - performance.now();
     if (wait <= 0) this.#rewrite();
     else this.#timer = setTimeout(() => this.#rewrite(), wait);
   }
 
-  /**
-   * Writes the final documents.
-   * @returns the final summary, as written
-   */
-  async finish(end: RunEnd): Promise<{ summary: SummaryDocument; path: string }> {
+  override async finish(end: RunEnd): Promise<SummaryDocument> {
     clearTimeout(this.#timer);
-    const { metrics, evidence } = this.#memory.stop();
-    const rows = this.#rowsInPlanOrder();
-    const state: RunState = {
-      ...end,
-      completedAtUtc: new Date().toISOString(),
-      rows,
-      metrics: { ...metrics, ...ebn0Metric(rows), ...taskMetrics(rows, this.#record.research) },
-      measurementEvidence: { "memory.run.rss": evidence },
-    };
+    const state = this.finalState(end);
     for (const path of stagingPaths(this.directory)) this.#files.remove(path);
-    const texts = documentTexts(this.#record, state);
+    const texts = documentTexts(this.record, state);
     const place = (name: string) => inside(this.directory, name);
     const temporary = (name: string) => place(name + TEMPORARY_SUFFIX);
     const finals: [path: InsidePath, text: string][] = [
-      [place(SUMS_FILE), this.#sums(state, texts)],
+      [place(SUMS_FILE), this.sums(state, texts, this.#others(state))],
       [temporary(MANIFEST_FILE), texts.manifest],
       [temporary(SUMMARY_FILE), texts.summary],
     ];
@@ -123,20 +193,19 @@ export class BundleWriter {
       this.#files.rename(temporary(name), place(name));
       await this.#files.syncFolder(this.directory);
     }
-    return { summary: texts.document, path: place(SUMMARY_FILE) };
+    return texts.document;
   }
 
-  /** Stops timers and memory sampling when the bundle cannot be finished. */
-  abandon(): void {
+  override abandon(): void {
     clearTimeout(this.#timer);
-    this.#memory.stop();
+    super.abandon();
   }
 
   #rewrite(): void {
     this.#timer = undefined;
     const startedAt = performance.now();
     try {
-      const texts = documentTexts(this.#record, this.#state());
+      const texts = documentTexts(this.record, this.#state());
       replaceFile(this.#files, inside(this.directory, MANIFEST_FILE), texts.manifest);
       replaceFile(this.#files, inside(this.directory, SUMMARY_FILE), texts.summary);
     } catch {
@@ -148,35 +217,22 @@ export class BundleWriter {
   }
 
   #state(): RunState {
-    const { metrics, evidence } = this.#memory.pending();
+    const { metrics, evidence } = this.memory.pending();
     return {
       status: "running",
       completedAtUtc: null,
-      rows: this.#rowsInPlanOrder(),
+      rows: this.rows(),
       metrics,
       measurementEvidence: { "memory.run.rss": evidence },
     };
   }
 
-  #rowsInPlanOrder(): StepRow[] {
-    return [...this.#rows.values()].sort((a, b) => this.#order.get(a.id)! - this.#order.get(b.id)!);
-  }
-
-  /**
-   * Hashes of all files as they were written; artifact hashes were verified when their step committed them. Artifacts that were
-   * hashed and not written are listed like those that are pruned later.
-   */
-  #sums(state: RunState, texts: DocumentTexts): string {
-    const known = new Map(this.#written)
-      .set(MANIFEST_FILE, sha256Hex(texts.manifest)).set(SUMMARY_FILE, sha256Hex(texts.summary));
-    const outputs = state.rows.flatMap((row) => Object.values(row.outputs));
-    for (const { path, sha256 } of outputs) known.set(path, sha256);
-    const present = listFiles(this.directory).map(({ path }) => path)
-      .filter((path) => path !== SUMS_FILE && path !== PRUNED_FILE);
-    const paths = new Set([...present, ...outputs.map(({ path }) => path)]);
-    return formatSha256Sums(
-      new Map(Array.from(paths, (path) => [path, known.get(path) ?? hashFile(inside(this.directory, path)).sha256])),
-    );
+  /** Files of the folder that are neither documents nor outputs. */
+  #others(state: RunState): Map<string, string> {
+    const outputs = state.rows.flatMap((row) => Object.values(row.outputs)).map(({ path }): string => path);
+    const known = new Set([...outputs, ...this.written.keys(), MANIFEST_FILE, SUMMARY_FILE, SUMS_FILE, PRUNED_FILE]);
+    const paths = listFiles(this.directory).map(({ path }) => path).filter((path) => !known.has(path));
+    return new Map(paths.map((path) => [path, hashFile(inside(this.directory, path)).sha256]));
   }
 }
 

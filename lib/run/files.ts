@@ -1,13 +1,22 @@
 /** File operations of run bundles, and the list of a bundle's files. */
 import { basename, dirname, join } from "node:path";
-import { inside, type InsideEntry, type InsidePath, moveEntry, removeEntry, writeFile } from "../artifact/inside.ts";
+import {
+  inside,
+  type InsideEntry,
+  type InsidePath,
+  moveEntry,
+  readFile,
+  removeEntry,
+  writeFile,
+} from "../artifact/inside.ts";
+import { entryInfo } from "../artifact/path_kind.ts";
 import { syncEntry } from "../artifact/write_file.ts";
 import { compareCodePoints } from "../contract/json.ts";
 
 /** Write operations; tests replace them to inject faults. */
 export interface BundleFiles {
-  /** @param text whole or in pieces, of which one is in memory at a time */
-  write(path: InsidePath, text: string | Iterable<string>, durable: boolean): void;
+  /** @param contents whole, or text in pieces, of which one is in memory at a time */
+  write(path: InsidePath, contents: string | Uint8Array | Iterable<string>, durable: boolean): void;
   rename(from: InsideEntry, to: InsideEntry): void;
   /** Removes a file or a folder recursively; a missing path is not an error. */
   remove(path: InsideEntry): void;
@@ -44,6 +53,20 @@ export const NOT_DURABLE: BundleFiles = {
   syncFolder: () => Promise.resolve(),
   syncAll: () => Promise.resolve(),
 };
+
+/** Reads files of a finished run, by their paths in its bundle. */
+export interface RunFiles {
+  /** @throws SvcError `artifact_limit_exceeded`, `bundle_file_missing`; errors of the system */
+  read(path: string, maxBytes: number): Uint8Array;
+  /** Bytes of a file; null for a missing one. */
+  size(path: string): number | null;
+}
+
+/** The files of a bundle. */
+export const filesIn = (directory: string): RunFiles => ({
+  read: (path, maxBytes) => readFile(inside(directory, path), maxBytes),
+  size: (path) => entryInfo(inside(directory, path))?.size ?? null,
+});
 
 /** Suffix of a file being written; recovery of an interrupted run removes such files. */
 export const TEMPORARY_SUFFIX = ".tmp";

@@ -34,6 +34,11 @@ export function runIdBase(recipeName: string, time: Date): string {
   }`;
 }
 
+const randomDigits = (): string => `_${crypto.getRandomValues(new Uint8Array(3)).toHex()}`;
+
+/** An id for a run without files: its random digits replace a reservation. */
+export const unreservedRunId = (recipeName: string, time: Date): string => runIdBase(recipeName, time) + randomDigits();
+
 /**
  * Reserves the first free id of a name and a time.
  * @param random whether to append six random digits: ids of several machines then differ
@@ -42,8 +47,7 @@ export function runIdBase(recipeName: string, time: Date): string {
  */
 export function reserveRunId(workspace: Workspace, recipeName: string, time: Date, random = false): string {
   makeFolder(workspace.reservations);
-  const digits = random ? `_${crypto.getRandomValues(new Uint8Array(3)).toHex()}` : "";
-  const base = runIdBase(recipeName, time) + digits;
+  const base = random ? unreservedRunId(recipeName, time) : runIdBase(recipeName, time);
   const path = join(workspace.reservations, base);
   const stamp = base.slice(0, STAMP_LENGTH);
   if (second !== stamp) tried.clear();

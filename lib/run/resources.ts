@@ -9,7 +9,7 @@ import type { IsKept } from "./prune.ts";
 
 const GIB = 2 ** 30;
 /** A run of at most this size starts regardless of the reserve. */
-const SMALL_RUN_BYTES = GIB / 4;
+export const SMALL_RUN_BYTES = GIB / 4;
 
 /** Memory that runs leave free: the larger of 2 GiB and 10 % of the machine's memory. */
 export function memoryReserve(total: number): number {

@@ -2,6 +2,7 @@
  * Runs a recipe: strict compilation, profile check, matrix check and plan, all without side effects; then the run
  * directory, its documents with status `running`, the steps, and the final documents.
  */
+import { join } from "node:path";
 import { type Diagnostic, messageOf, refusal, SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import type { Runner } from "../contract/operation.ts";
@@ -17,12 +18,13 @@ import type { Readiness } from "../plan/types.ts";
 import type { CompileMode, Locate, RecipeDocument } from "../recipe/types.ts";
 import { compileRecipe } from "../recipe/compile.ts";
 import { recipeSpecs } from "../research/specs.ts";
-import { BundleWriter } from "./bundle.ts";
-import type { RunRecord, RunStatus } from "./documents.ts";
+import { BundleWriter, HeldWriter, type RunWriter } from "./bundle.ts";
+import { type RunRecord, type RunStatus, SUMMARY_FILE } from "./documents.ts";
 import { captureEnvironment } from "./environment.ts";
 import { checkOptions } from "./execution.ts";
 import type { SummaryDocument } from "./bundle_schema.ts";
 import { type BundleFiles, DISK } from "./files.ts";
+import { type HeldFiles, isHoldable } from "./held.ts";
 import { tryLockRun } from "./lock.ts";
 import { sampleMemory } from "./memory.ts";
 import {
@@ -34,7 +36,7 @@ import {
   pruneBundle,
   type PrunedFile,
 } from "./prune.ts";
-import { reserveRunId } from "./reservation.ts";
+import { reserveRunId, unreservedRunId } from "./reservation.ts";
 import { checkResources, type ReadFree, writtenResources } from "./resources.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -79,6 +81,8 @@ export interface RunOptions {
   drop?: KeepOptions["drop"];
   /** Whether the caller removes the artifacts: arrays of chains are then hashed and not written; default false. */
   discards?: boolean;
+  /** Takes the files of a small run in place of the disk; a larger run leaves it unused. */
+  held?: HeldFiles;
   /** Whether equal artifacts of the workspace are stored once; default true. */
   share?: boolean;
   /** Whether to start a run whose estimate does not fit; default false. */
@@ -228,7 +232,8 @@ export async function runPrepared(
   const { plan, cache, diagnostics } = prepared.planned;
   const isKept = keptArtifacts(options, plan.steps.map(({ step_id }) => step_id));
   const isWritten = options.discards ? keptBy({ keep: "metrics", drop: options.drop }) : isKept;
-  if (!options.ignoreEstimate) {
+  const held = options.held !== undefined && isHoldable(plan) ? options.held : undefined;
+  if (!options.ignoreEstimate && held === undefined) {
     checkResources(writtenResources(plan, prepared.planned.recipe, isWritten), workspace.stateDir, options.readFree);
   }
   onEvent({
@@ -243,32 +248,36 @@ export async function runPrepared(
     },
   });
   const environment = options.environment ?? await captureEnvironment(workspace.projectRoot);
-  const record = recordOf(prepared, options, environment, parallelWorkers), { runId } = record;
-  const lock = tryLockRun(workspace, runId);
+  const record = recordOf(prepared, { ...options, held }, environment, parallelWorkers), { runId } = record;
+  const lock = held === undefined ? tryLockRun(workspace, runId) : UNLOCKED;
   if (lock === null) throw new SvcError("internal_error", `Cannot lock the new run ${runId}`);
   const memory = sampleMemory({ sharedProcess: options.sharedProcess });
-  let writer: BundleWriter | undefined;
+  let writer: RunWriter | undefined;
   try {
-    writer = new BundleWriter(workspace, record, memory, options.files ?? DISK);
+    writer = held === undefined
+      ? new BundleWriter(workspace, record, memory, options.files ?? DISK)
+      : new HeldWriter(join(workspace.stateDir, "runs", runId), record, memory, held);
     const fields = { run_id: runId };
     onEvent({ kind: "run_created", level: "info", message: `Run ${runId} created`, fields });
     const started = { ...fields, step_count: plan.steps.length };
     onEvent({ kind: "run_started", level: "info", message: `Run ${runId} started`, fields: started });
     const unwritten: PrunedFile[] = [], files = options.files ?? DISK;
-    const outcome = await executeRecord(record, writer, { ...options, isKept: isWritten, unwritten }, parallelWorkers);
+    const given = { ...options, held, isKept: isWritten, unwritten };
+    const outcome = await executeRecord(record, writer, given, parallelWorkers);
     options.onExecuted?.(outcome);
-    const { summary, path } = await writer.finish(outcome);
+    const summary = await writer.finish(outcome), summary_path = join(writer.directory, SUMMARY_FILE);
     const { status, error } = outcome;
-    const pruned = status === "completed" && (options.keep === "metrics" || (options.drop ?? []).length > 0)
-      ? [...unwritten, ...pruneBundle(workspace, runId, isKept, files)]
-      : [];
+    const pruned =
+      held === undefined && status === "completed" && (options.keep === "metrics" || (options.drop ?? []).length > 0)
+        ? [...unwritten, ...pruneBundle(workspace, runId, isKept, files)]
+        : [];
     onEvent({
       kind: `run_${status}`,
       level: status === "completed" ? "info" : status === "canceled" ? "warning" : "error",
       message: error === undefined ? `Run ${runId} ${status}` : `Run ${runId} ${status}: ${error}`,
       fields: error === undefined ? fields : { ...fields, error },
     });
-    return { run_id: runId, status, summary_path: path, directory: writer.directory, summary, pruned, diagnostics };
+    return { run_id: runId, status, summary_path, directory: writer.directory, summary, pruned, diagnostics };
   } finally {
     writer?.abandon();
     memory.stop();
@@ -276,15 +285,19 @@ export async function runPrepared(
   }
 }
 
-/** What the documents of a new run say before its first step; reserves its id. */
+/** A run in memory is of this process alone. */
+const UNLOCKED = { release() {} };
+
+/** What the documents of a new run say before its first step; reserves the id of a run with files. */
 function recordOf(
   { authored, authored_sha256, seed_policy, planned }: PreparedRun,
-  { workspace, randomId, onReserved, jobId = null, backend, implementation }: Omit<RunOptions, "raw" | "locate">,
+  { workspace, held, randomId, onReserved, jobId = null, backend, implementation }: Omit<RunOptions, "raw" | "locate">,
   environment: JsonObject,
   parallelWorkers: number,
 ): RunRecord {
   const created = new Date();
-  const runId = reserveRunId(workspace, planned.recipe.name, created, randomId);
+  const { name } = planned.recipe;
+  const runId = held === undefined ? reserveRunId(workspace, name, created, randomId) : unreservedRunId(name, created);
   onReserved?.(runId);
   return {
     runId,
@@ -311,7 +324,7 @@ function recordOf(
 
 async function executeRecord(
   { plan, recipe, runId }: RunRecord,
-  writer: BundleWriter,
+  writer: RunWriter,
   {
     registry,
     workspace,
@@ -320,6 +333,8 @@ async function executeRecord(
     readiness,
     onEvent,
     execute = executePlan,
+    held,
+    implementationSources: sources,
     isKept,
     unwritten,
     files = DISK,
@@ -341,8 +356,10 @@ async function executeRecord(
       cancellation,
       trainedArtifact: readiness?.trainedArtifact,
       findModel: readiness?.model,
+      sources,
       onEvent,
       isKept,
+      hold: held && ((path, bytes) => held.putArtifact(path, bytes)),
       onUnwritten(found) {
         listPruned(workspace, runId, found, files);
         unwritten.push(...found);

@@ -583,11 +583,11 @@ class Benchmark {
     this.#ahead.delete(key);
     this.#startRows = () => {};
     if (made === null) return null;
-    const { row, snapshot } = made;
+    const { row, snapshot, stored } = made;
     // Snapshots stand in the order of the rows, and only those of rows that are kept.
-    if (snapshot !== null) row.run_evidence_snapshot = { ...this.#evidence.write(row, snapshot) };
+    if (snapshot !== null) row.run_evidence_snapshot = { ...await this.#evidence.write(row, snapshot) };
     await this.#keep(row);
-    if (row.run_id !== null && row.run_dir === null) await this.#pruner.prune(row.run_id);
+    if (stored && row.run_id !== null && row.run_dir === null) await this.#pruner.prune(row.run_id);
     else if (row.run_id !== null && row.status === "completed") this.#pruneArtifacts(row.run_id);
     this.#report(loaded, replicate, "benchmark_row_completed", { run_id: row.run_id, status: row.status });
     return row;

@@ -289,7 +289,7 @@ export async function writeSyntheticResult(workspace: Workspace, options: Synthe
         else {
           const { documents, reports, ...made } = await runOf(making, one, replicate, run_id);
           row = made.row;
-          row.run_evidence_snapshot = making.evidence.write({ id, replicate }, {
+          row.run_evidence_snapshot = await making.evidence.write({ id, replicate }, {
             schema_version: 1,
             kind: "svc.run_evidence_snapshot",
             run_id,

@@ -1,5 +1,4 @@
 /** One row of a benchmark: a recipe in one replicate, run, measured, compared with its budget, and kept as evidence. */
-import { inside, readText } from "../../artifact/inside.ts";
 import { messageOf, SvcError } from "../../contract/error.ts";
 import { sha256Json } from "../../contract/hash.ts";
 import { parseJson } from "../../contract/json.ts";
@@ -7,7 +6,8 @@ import { isInteger, isNumber, isObject, type JsonObject } from "../../contract/v
 import type { RecipeDocument } from "../../recipe/types.ts";
 import { recipeSpecs } from "../../research/specs.ts";
 import { MANIFEST_FILE, RECIPE_FILE, SUMS_FILE } from "../../run/documents.ts";
-import { parseSha256Sums } from "../../run/files.ts";
+import { filesIn, parseSha256Sums } from "../../run/files.ts";
+import { HeldFiles } from "../../run/held.ts";
 import { MAX_DOCUMENT_BYTES } from "../../run/read.ts";
 import { type RunOptions, runRecipe, type RunResult } from "../../run/run.ts";
 import { admit } from "../pack/budget.ts";
@@ -52,6 +52,8 @@ export function skippedRow(entry: PackEntry): ResultRow {
 export interface MadeRow {
   row: ResultRow;
   snapshot: Snapshot | null;
+  /** Whether the run has a bundle. */
+  stored: boolean;
 }
 
 export interface RowContext {
@@ -157,7 +159,7 @@ function unseededMetrics(
 /**
  * Runs a row.
  * @returns the row with its snapshot; null if the run was cancelled. `run_dir` is null if the backing run may
- *   be
+ *   be removed, where it has files at all
  */
 export async function runRow(
   { pack, replication }: LoadedPack,
@@ -166,24 +168,27 @@ export async function runRow(
   { runOptions, retain }: RowContext,
 ): Promise<MadeRow | null> {
   const raw = recipeOfReplicate(pack, recipe!, replication, replicate);
+  const held = new HeldFiles();
   let run: RunResult, snapshot: Snapshot | null = null;
   try {
-    run = await runRecipe({ ...runOptions, raw, locate });
+    run = await runRecipe({ ...runOptions, raw, locate, held: retain ? undefined : held });
   } catch (error) {
     // A recipe refused now, for example because an input file is gone, fails alone; other errors are defects.
     if (!(error instanceof SvcError)) throw error;
     const message = error.diagnostics[0]?.message ?? error.message;
-    return { row: { ...plannedRow(pack, entry, raw, replicate), error: { code: error.code, message } }, snapshot };
+    const row = { ...plannedRow(pack, entry, raw, replicate), error: { code: error.code, message } };
+    return { row, snapshot, stored: false };
   }
   if (run.status === "canceled") return null;
-  const { run_id, directory, summary } = run,
-    textOf = (path: string) => readText(inside(directory, path), MAX_DOCUMENT_BYTES);
-  const effective = parseJson(textOf(RECIPE_FILE)) as RecipeDocument, sums = parseSha256Sums(textOf(SUMS_FILE));
+  const { run_id, directory, summary } = run, files = held.isUsed ? held : filesIn(directory);
+  const textOf = (path: string) => new TextDecoder().decode(files.read(path, MAX_DOCUMENT_BYTES));
+  const effective = held.recipe ?? parseJson(textOf(RECIPE_FILE)) as RecipeDocument,
+    sums = parseSha256Sums(textOf(SUMS_FILE));
   const row = rowOfRun(pack, entry, raw, replicate, { run_id, summary, effective, sums, report: textOf });
   try {
     const retained = row.error === undefined ? entry.params.retained_artifact_paths : [];
     const sources = new Set(pack.metrics.map(({ id }) => row.metric_provenance[id]?.step_id ?? ""));
-    snapshot = snapshotOf(run_id, directory, summary, { retained, sources });
+    snapshot = snapshotOf(run_id, files, summary, { retained, sources });
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     row.status = "failed";
@@ -191,7 +196,8 @@ export async function runRow(
   }
   // The run of a failed row is kept for inspection.
   if (retain || row.status === "failed") row.run_dir = `runs/${run_id}`;
-  return { row, snapshot };
+  if (held.isUsed && row.status === "failed") held.store(runOptions.workspace, summary);
+  return { row, snapshot, stored: !held.isUsed || row.status === "failed" };
 }
 
 /** Values of declared metrics item by item, from the report of the step that each metric comes from. */

@@ -67,6 +67,7 @@ async function runSlot(mode: string, operation = slot) {
       backend: "onnxruntime",
       implementation: "default",
       threads: 1,
+      spare: false,
       projectRoot: folder,
       stateDir: folder,
       program: null,

@@ -98,7 +98,7 @@ Deno.test("a changed field of a result fails its verification, whatever else is 
     const copy = () => cloneValue(original as object as JsonObject) as object as Model;
 
     /** Writes the model, with everything derived again; `last` is changed after that. */
-    const write = (model: Model, last?: { file: string; place: Place }): void => {
+    const write = async (model: Model, last?: { file: string; place: Place }): Promise<void> => {
       const { record, events } = model, rows = rowsOf(events);
       const start = events[0] as Extract<LedgerEvent, { kind: "attempt_started" }>;
       const inRun = DOCUMENTS.find((name) => name === last?.file);
@@ -112,7 +112,7 @@ Deno.test("a changed field of a result fails its verification, whatever else is 
       const made: Snapshot[] = [{ ...first, documents: texts, reports }, ...snapshots.slice(1)];
       Deno.removeSync(join(directory, "evidence"), { recursive: true });
       const writer = new EvidenceWriter(directory, null);
-      rows.forEach((row, index) => row.run_evidence_snapshot = writer.write(row, made[index]));
+      for (const [index, row] of rows.entries()) row.run_evidence_snapshot = await writer.write(row, made[index]);
       rows[0].manifest!.sha256 = sums.get(MANIFEST_FILE)!;
       rows[0].recipe_sha256 = sha256Json(parseJson(texts[RECIPE_FILE]));
       for (const origin of Object.values(rows[0].metric_provenance)) origin.artifact_sha256 = sums.get(REPORT)!;
@@ -174,7 +174,7 @@ Deno.test("a changed field of a result fails its verification, whatever else is 
         return true;
       }
     };
-    write(copy());
+    await write(copy());
     assert.equal(await isRefused(), false, "an unchanged result is valid");
 
     const parts: [string, Value, (model: Model) => Value][] = [
@@ -199,7 +199,7 @@ Deno.test("a changed field of a result fails its verification, whatever else is 
         assign(model, file, changed(document, place));
         let refused: boolean;
         try {
-          write(model);
+          await write(model);
           refused = await isRefused();
         } catch (error) {
           // A shape from which nothing can be derived; verification itself has an answer to everything.
@@ -207,7 +207,7 @@ Deno.test("a changed field of a result fails its verification, whatever else is 
           continue;
         }
         if (!refused && (sameValue(valueAt(partOf(model), place), valueAt(document, place)) || DERIVED.test(file))) {
-          write(copy(), { file, place });
+          await write(copy(), { file, place });
           refused = await isRefused();
         }
         const listed = isListed(NOT_EVIDENCE, file, place);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type BenchmarkEvent, type BenchmarkRunResult, createCancellation, open, parseJson } from "../../../mod.ts";
 import { runBenchmark, verifyBenchmark } from "../../support/session.ts";
 import { listBenchmarkResults, showBenchmarkResult } from "../../../lib/study/rows/store.ts";
+import { exists } from "../../../lib/artifact/path_kind.ts";
 import { listRuns } from "../../../lib/run/store.ts";
 import { openWorkspace } from "../../../lib/run/workspace.ts";
 import { collectEvidence } from "../../../lib/study/rows/evidence_garbage.ts";
@@ -160,8 +161,17 @@ Deno.test("every number has a provenance, and counts follow the rate they belong
 Deno.test("backing runs go when their snapshot is kept, or stay when asked for", async () => {
   await withPack(twoLinks(), async ({ pack, projectRoot }) => {
     const workspace = openWorkspace({ projectRoot });
-    const pruned = await runBenchmark(pack, { projectRoot });
+    const seen: boolean[] = [];
+    const pruned = await runBenchmark(pack, {
+      projectRoot,
+      onEvent: ({ kind, fields }) => {
+        if (kind === "run_completed") seen.push(exists(join(workspace.runs, String(fields.run_id))));
+      },
+    });
     assert.deepEqual(listRuns(workspace), []);
+    // The run of a small row makes no file at all.
+    assert.deepEqual(seen, [false, false]);
+    assert.equal(exists(workspace.reservations), false);
     assert.equal(pruned.result.storage.backing_run_policy, "pruned_after_snapshot");
     const kept = await runBenchmark(pack, { projectRoot, retainBackingRuns: true });
     assert.equal(listRuns(workspace).length, 2);
@@ -233,7 +243,14 @@ Deno.test("a failing row loses nothing: with continueOnError the rest runs, with
       "high 2",
     ]);
     // The run of a failed row stays, to be looked at.
-    assert.deepEqual(listRuns(workspace).map(({ status }) => status), ["failed", "failed", "failed"]);
+    const kept = listRuns(workspace);
+    assert.deepEqual(kept.map(({ status }) => status), ["failed", "failed", "failed"]);
+    for (const { run_id } of kept) {
+      const { status, errors } = await verifyRun(workspace, run_id);
+      assert.deepEqual([status, errors], ["valid", []]);
+      const artifacts = [...Deno.readDirSync(join(workspace.runs, run_id, "artifacts"))].map(({ name }) => name);
+      assert.deepEqual(artifacts.sort(), ["coded", "data"]);
+    }
     assert.equal((await verifyBenchmark(workspace, whole.result_id)).status, "valid");
   });
 });

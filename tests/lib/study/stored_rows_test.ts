@@ -8,7 +8,7 @@ import { exportBenchmark, publishBenchmark } from "../../../lib/study/report/rep
 import { LedgerIndex } from "../../../lib/study/rows/ledger.ts";
 import { allRows, pageOfRows } from "../../../lib/study/rows/stored_rows.ts";
 import { benchmarkWorkspace, settleResult, showBenchmarkResult } from "../../../lib/study/rows/store.ts";
-import { LEDGER_FILE, RESULT_FILE } from "../../../lib/study/pack/types.ts";
+import { LEDGER_FILE, RESULT_FILE, type SnapshotRecord } from "../../../lib/study/pack/types.ts";
 import { verifyBenchmark } from "../../support/session.ts";
 import { openWorkspace, type Workspace } from "../../../lib/run/workspace.ts";
 import { writeSyntheticResult } from "../../support/synthetic_result.ts";
@@ -50,15 +50,19 @@ Deno.test("the archives of snapshots are ordinary ones of a thousand, and hold t
   const folder = await Deno.makeTempDir();
   try {
     const writer = new EvidenceWriter(folder, null);
-    const records = Array.from({ length: 1200 }, (_, replicate) =>
-      writer.write({ id: "link", replicate }, {
-        schema_version: 1,
-        kind: "svc.run_evidence_snapshot",
-        run_id: `20260101T000000Z_link_${replicate}`,
-        documents: {},
-        reports: {},
-        retained: {},
-      }));
+    const records: SnapshotRecord[] = [];
+    for (let replicate = 0; replicate < 1200; replicate++) {
+      records.push(
+        await writer.write({ id: "link", replicate }, {
+          schema_version: 1,
+          kind: "svc.run_evidence_snapshot",
+          run_id: `20260101T000000Z_link_${replicate}`,
+          documents: {},
+          reports: {},
+          retained: {},
+        }),
+      );
+    }
     assert.equal(readSnapshot(folder, records[1199]).run_id, "20260101T000000Z_link_1199");
     for (const [part, count] of [["part-00000", 1000], ["part-00001", 200]] as const) {
       const args = ["tzf", join(folder, "evidence", `${part}.tar.gz`)];
@@ -68,7 +72,7 @@ Deno.test("the archives of snapshots are ordinary ones of a thousand, and hold t
       assert.match(names[0], /^link__r\d+\.json$/);
     }
     // An archive is unpacked by its names: one that is no name is written as a digest.
-    const { relative_path } = writer.write({ id: "../link", replicate: 0 }, readSnapshot(folder, records[0]));
+    const { relative_path } = await writer.write({ id: "../link", replicate: 0 }, readSnapshot(folder, records[0]));
     const { stdout } = await new Deno.Command("tar", { args: ["tzf", join(folder, relative_path)] }).output();
     assert.doesNotMatch(new TextDecoder().decode(stdout), /\.\.\//);
   } finally {
