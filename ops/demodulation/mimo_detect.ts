@@ -15,12 +15,13 @@ import { metadataNumber, metadataText, SYMBOL_METADATA, symbolsArtifact, travel 
 import {
   type Detector,
   kBestDetector,
-  linearDetector,
   maximumLikelihoodDetector,
   successiveDetector,
 } from "../../lib/numeric/link/mimo_detection.ts";
+import { separateGrid } from "../../lib/numeric/channel/grid_kernel.ts";
 import { demodulateLlr } from "../../lib/numeric/link/modulation.ts";
 import { BITS_PER_SYMBOL, type Modulation, MODULATIONS } from "../../lib/numeric/link/modulations.ts";
+import { resultArray } from "../../lib/numeric/array/shared_array.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { executed, exportable, exported } from "../_backends.ts";
 import {
@@ -86,27 +87,37 @@ export default defineOperation({
     const { metadata } = inputs.rx_grid,
       modulation = modulationOf(params, metadata),
       width = BITS_PER_SYMBOL[modulation];
-    const { y, matrixOf, noiseAt, sizes } = readChannel(inputs.rx_grid, inputs.channel, params);
+    const received = readChannel(inputs.rx_grid, inputs.channel, params), { y, matrixOf, noiseAt, sizes } = received;
     const { grids, rows, subcarriers, rx, layers } = sizes, perGrid = rows * subcarriers;
-    const detector = detectorOf(params, modulation, rx, layers),
+    checkDetector(params, modulation, rx, layers);
+    const linear = params.detector === "zf" || params.detector === "mmse",
       soft = params.detector === "ml" || params.detector === "kbest";
+    const detector = linear ? undefined : detectorOf(params, modulation, rx, layers);
     const { order, count } = dataOrder(inputs.pilot_context, metadata, sizes);
     const perData = order.length, elements = Math.ceil(count / layers);
-    const symbols = new Float32Array(2 * elements * layers), variance = new Float32Array(elements * layers);
+    const symbols = resultArray<Float32Array>(Float32Array, 2 * elements * layers);
+    const variance = resultArray<Float32Array>(Float32Array, elements * layers);
     const out = { symbols, variance, llr: new Float32Array(soft ? elements * layers * width : 0) };
     // Elements of a subcarrier share a matrix, unless it was estimated.
     const place = new Int32Array(perGrid).fill(-1);
     order.forEach((element, index) => place[element] = index);
     for (let grid = 0; grid < grids; grid++) {
-      for (let k = 0; k < subcarriers; k++) {
-        let prepared: number | undefined;
-        for (let row = 0; row < rows; row++) {
-          const at = place[row * subcarriers + k], data = grid * perData + at;
-          if (at < 0 || data >= elements) continue;
-          const matrix = matrixOf(grid, row, k);
-          if (prepared !== matrix.id) detector.prepare(matrix.g(), noiseAt(grid, row, k));
-          prepared = matrix.id;
-          detector.detect(y, 2 * ((grid * perGrid + row * subcarriers + k) * rx), out, data * layers);
+      if (detector === undefined) {
+        const from = grid * perData * layers, to = Math.min(from + perData * layers, elements * layers);
+        const part = { symbols: symbols.subarray(2 * from, 2 * to), variance: variance.subarray(from, to) };
+        const own = received.gridAt(grid);
+        if (from < to) separateGrid(sizes, { ...own, order: place, mmse: params.detector === "mmse" }, part);
+      } else {
+        for (let k = 0; k < subcarriers; k++) {
+          let prepared: number | undefined;
+          for (let row = 0; row < rows; row++) {
+            const at = place[row * subcarriers + k], data = grid * perData + at;
+            if (at < 0 || data >= elements) continue;
+            const matrix = matrixOf(grid, row, k);
+            if (prepared !== matrix.id) detector.prepare(matrix.g(), noiseAt(grid, row, k));
+            prepared = matrix.id;
+            detector.detect(y, 2 * ((grid * perGrid + row * subcarriers + k) * rx), out, data * layers);
+          }
         }
       }
       progress(grid + 1, grids, { unit: "grids" });
@@ -116,14 +127,12 @@ export default defineOperation({
     const facts = { modulation, llr_method: params.llr_method, noise_variance_source: "per_symbol" };
     const companions: Record<string, NdArray> = soft
       ? {}
-      : { noise_variance: ndarray("float32", variance.slice(0, count)) };
-    const sinr = -10 * variance.reduce((sum, one) => sum + Math.log10(one), 0) / Math.max(variance.length, 1);
-    const linear = params.detector === "zf" || params.detector === "mmse";
-    const metrics: Metrics = linear ? { "mimo.mean_post_sinr_db": sinr } : {};
+      : { noise_variance: ndarray("float32", firstOf(variance, count)) };
+    const metrics: Metrics = linear ? { "mimo.mean_post_sinr_db": meanSinrDb(variance, subcarriers * layers) } : {};
     return {
       outputs: {
-        ...demodulated(inputs.rx_grid, llr.slice(0, bits), facts),
-        symbols: symbolsArtifact(symbols.slice(0, 2 * count), travel(metadata, {}, [GRID_KEY]), companions),
+        ...demodulated(inputs.rx_grid, firstOf(llr, bits), facts),
+        symbols: symbolsArtifact(firstOf(symbols, 2 * count), travel(metadata, {}, [GRID_KEY]), companions),
       },
       metrics,
     };
@@ -138,8 +147,23 @@ function modulationOf({ modulation }: Params, metadata: JsonObject): Modulation 
   });
 }
 
-function detectorOf(params: Params, modulation: Modulation, rx: number, layers: number): Detector {
-  const exact = params.llr_method === "exact";
+/** The first values; a whole array is not copied. */
+const firstOf = <T extends Float32Array>(values: T, count: number) =>
+  count === values.length ? values : values.slice(0, count);
+
+/** Mean of -10·log10(ν). OFDM symbols of a grid often share the variances, so the logarithm of a place is kept. */
+function meanSinrDb(variance: Float32Array, places: number): number {
+  const last = new Float32Array(places), logarithms = new Float64Array(places).fill(-Infinity);
+  let sum = 0;
+  for (let i = 0, at = 0; i < variance.length; i++, at = at + 1 === places ? 0 : at + 1) {
+    if (variance[i] !== last[at]) logarithms[at] = Math.log10(last[at] = variance[i]);
+    sum += logarithms[at];
+  }
+  return -10 * sum / Math.max(variance.length, 1);
+}
+
+/** @throws SvcError `params_conflict` for too many vectors or too few antennas */
+function checkDetector(params: Params, modulation: Modulation, rx: number, layers: number): void {
   const vectors = BITS_PER_SYMBOL[modulation] * layers;
   if (params.detector === "ml" && 2 ** vectors > MOST_VECTORS) {
     throw new SvcError("params_conflict", `Cannot compare 2^${vectors} vectors: the limit is 2^20`, {
@@ -151,10 +175,14 @@ function detectorOf(params: Params, modulation: Modulation, rx: number, layers: 
       hint: "Set detector to mmse or ml, or use more receive antennas",
     });
   }
+}
+
+/** The detector with decisions or lists; linear ones run over whole grids. */
+function detectorOf(params: Params, modulation: Modulation, rx: number, layers: number): Detector {
+  const exact = params.llr_method === "exact";
   if (params.detector === "ml") return maximumLikelihoodDetector(rx, layers, modulation, exact);
   if (params.detector === "kbest") return kBestDetector(rx, layers, modulation, params.k_best, exact);
-  if (params.detector === "mmse_sic") return successiveDetector(rx, layers, modulation);
-  return linearDetector(rx, layers, params.detector === "mmse");
+  return successiveDetector(rx, layers, modulation);
 }
 
 /** The received grid, and the channel matrix of each element with a number that equal matrices share. */
@@ -176,6 +204,12 @@ function readChannel(grid: InputArtifact, channel: InputArtifact, params: Params
   }
   const matrix = new Float64Array(2 * size);
   const element = (at: number, row: number, k: number) => (at * rows + row) * subcarriers + k;
+  const noiseOfElement = (index: number) => {
+    let total = noise;
+    if (errors === undefined || !params.include_estimation_error) return total;
+    for (let l = 0; l < layers; l++) total += errors[index * layers + l];
+    return total;
+  };
   return {
     y,
     sizes: { grids: arrays.size("grid"), rows, subcarriers, rx, layers },
@@ -189,11 +223,17 @@ function readChannel(grid: InputArtifact, channel: InputArtifact, params: Params
         },
       };
     },
-    noiseAt: (at: number, row: number, k: number) => {
-      let total = noise;
-      if (errors === undefined || !params.include_estimation_error) return total;
-      for (let l = 0; l < layers; l++) total += errors[element(at, row, k) * layers + l];
-      return total;
+    noiseAt: (at: number, row: number, k: number) => noiseOfElement(element(at, row, k)),
+    /** Parts of a grid for the linear detectors. */
+    gridAt: (at: number) => {
+      const elements = rows * subcarriers, matrices = 2 * size * (estimated ? elements : subcarriers);
+      const n0 = Float64Array.from({ length: estimated ? elements : 1 }, (_, i) => noiseOfElement(at * elements + i));
+      return {
+        y: y.subarray(2 * at * elements * rx, 2 * (at + 1) * elements * rx),
+        gains: g.subarray(at * matrices, (at + 1) * matrices),
+        noise: n0,
+        own: estimated,
+      };
     },
   };
 }
@@ -213,7 +253,7 @@ function dataOrder(
 ) {
   if (context === undefined) {
     const count = metadataNumber(metadata, "symbol_count") ?? grids * rows * subcarriers * layers;
-    return { order: Array.from({ length: rows * subcarriers }, (_, at) => at), count };
+    return { order: Int32Array.from({ length: rows * subcarriers }, (_, at) => at), count };
   }
   const { layout, dataPositions } = readContext(context);
   if (
@@ -223,5 +263,5 @@ function dataOrder(
       hint: "Wire the pilot_context of the symbols that were sent",
     });
   }
-  return { order: Array.from(dataPositions), count: layout.dataCount };
+  return { order: dataPositions, count: layout.dataCount };
 }

@@ -14,6 +14,7 @@ import { OFDM_STATE, RX_SYMBOLS } from "../../lib/contract/kinds.ts";
 import { defineOperation, type InputArtifact, SvcError, z } from "../api.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
+import { resultArray } from "../../lib/numeric/array/shared_array.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { CHANNEL_ESTIMATE, checkGridLength, GRID_KEY, noiseOf, PILOT_CONTEXT, readContext } from "../_ofdm_grid.ts";
@@ -39,17 +40,24 @@ export default defineOperation({
     const y = symbolsOf(inputs.rx_symbols), noise = noiseOf(inputs.rx_symbols);
     const { h, error } = gainsOf(inputs.estimate, y.length / 2);
     const kept = inputs.pilot_context === undefined ? undefined : dataElements(inputs.pilot_context, y.length / 2);
-    const count = kept?.length ?? y.length / 2;
-    const symbols = new Float32Array(2 * count), variance = new Float32Array(count);
-    for (let i = 0; i < count; i++) {
-      const at = kept?.[i] ?? i, hr = h[2 * at], hi = h[2 * at + 1], power = hr * hr + hi * hi;
-      if (power < LEAST_GAIN) {
-        variance[i] = ERASED_VARIANCE;
-        continue;
+    const count = kept?.count ?? y.length / 2, perGrid = kept?.perGrid ?? count, positions = kept?.positions;
+    const used = params.include_estimation_error ? error : undefined, perPart = positions?.length ?? count;
+    const symbols = resultArray<Float32Array>(Float32Array, 2 * count),
+      variance = resultArray<Float32Array>(Float32Array, count);
+    for (let first = 0, base = 0; first < count; first += perPart, base += perGrid) {
+      const end = Math.min(first + perPart, count);
+      for (let i = first; i < end; i++) {
+        const at = base + (positions === undefined ? i : positions[i - first]);
+        const hr = h[2 * at], hi = h[2 * at + 1], power = hr * hr + hi * hi;
+        if (power < LEAST_GAIN) {
+          variance[i] = ERASED_VARIANCE;
+          continue;
+        }
+        const yr = y[2 * at], yi = y[2 * at + 1];
+        symbols[2 * i] = (yr * hr + yi * hi) / power;
+        symbols[2 * i + 1] = (yi * hr - yr * hi) / power;
+        variance[i] = (used === undefined ? noise : noise + used[at]) / power;
       }
-      symbols[2 * i] = (y[2 * at] * hr + y[2 * at + 1] * hi) / power;
-      symbols[2 * i + 1] = (y[2 * at + 1] * hr - y[2 * at] * hi) / power;
-      variance[i] = (noise + (params.include_estimation_error ? error?.[at] ?? 0 : 0)) / power;
     }
     const metadata = travel(inputs.rx_symbols.metadata, {}, kept === undefined ? [] : [GRID_KEY]);
     return {
@@ -74,13 +82,9 @@ function gainsOf(input: InputArtifact, elements: number): { h: Float32Array; err
   return { h, ...(estimated ? { error: arrays.read("float32", shape, "error_variance") } : {}) };
 }
 
-/** Indices of the data symbols in a stream of grids, without padding. */
-function dataElements(context: InputArtifact, count: number): number[] {
-  const { layout, dataPositions } = readContext(context);
+/** Elements of a grid, those of its data symbols, and the number of data symbols of the stream, without padding. */
+function dataElements(context: InputArtifact, count: number) {
+  const { layout, dataPositions: positions } = readContext(context);
   checkGridLength(count, layout);
-  const perGrid = layout.symbols * layout.subcarriers;
-  return Array.from({ length: layout.dataCount }, (_, i) => {
-    const grid = Math.floor(i / dataPositions.length);
-    return grid * perGrid + dataPositions[i - grid * dataPositions.length];
-  });
+  return { perGrid: layout.symbols * layout.subcarriers, positions, count: layout.dataCount };
 }

@@ -20,6 +20,7 @@ import { RX_SYMBOLS } from "../../lib/contract/kinds.ts";
 import { defineOperation, float, type InputArtifact, SvcError, z } from "../api.ts";
 import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
+import { type PilotRows, spreadGrid, type TimeShares } from "../../lib/numeric/channel/grid_kernel.ts";
 import { PROFILE_MODELS, tdlProfile } from "../../lib/numeric/channel/delay_profile.ts";
 import {
   applyFilter,
@@ -29,15 +30,16 @@ import {
   lmmseFilter,
   type PilotFilter,
   profileCorrelation,
+  rowShares,
   uniformCorrelation,
 } from "../../lib/numeric/channel/grid_estimation.ts";
 import { type PooledMetric, ratioSums } from "../../lib/numeric/scores/pooled_ratio.ts";
+import { resultArray } from "../../lib/numeric/array/shared_array.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { CHANNEL_ESTIMATE as SLOT_ESTIMATE } from "../_channel_estimation.ts";
 import {
   CHANNEL_ESTIMATE,
-  type GridLayout,
   MIMO_RX_GRID,
   noiseOf,
   onePort,
@@ -91,7 +93,11 @@ export default defineOperation({
     const { grids, symbols, subcarriers } = layout, elements = symbols * subcarriers;
     const received = receivedGrid(inputs.rx_symbols, layout), { rx } = received;
     const noise = noiseOf(inputs.rx_symbols), truth = truthOf(inputs.rx_symbols, grids * elements);
-    const h = new Float32Array(2 * grids * elements * rx * ports), errors = new Float32Array(grids * elements * ports);
+    const h = resultArray<Float32Array>(Float32Array, 2 * grids * elements * rx * ports);
+    const errors = resultArray<Float32Array>(Float32Array, grids * elements * ports);
+    if (context.pilots === 0) {
+      throw new SvcError("boundary_value_invalid", "Cannot estimate a channel: the pilot context has no pilot");
+    }
     if (params.method === "oracle") {
       if (truth === undefined || ports > 1) {
         throw new SvcError(
@@ -102,24 +108,29 @@ export default defineOperation({
       }
       h.set(truth);
     } else {
-      for (let port = 0; port < ports; port++) {
-        const estimator = params.method === "given"
-          ? givenEstimator(onePort(context), received, inputs.pilot_estimate!, params)
-          : portEstimator(context, port, received, noise, params);
-        for (let grid = 0; grid < grids; grid++) {
-          for (let antenna = 0; antenna < rx; antenna++) {
-            const estimate = estimator.gains(grid, antenna);
-            for (let at = 0; at < elements; at++) {
-              const to = 2 * (((grid * elements + at) * rx + antenna) * ports + port);
-              h[to] = estimate[2 * at];
-              h[to + 1] = estimate[2 * at + 1];
-            }
-          }
-          for (let k = 0; k < subcarriers; k++) {
-            const error = estimator.error(grid, k);
-            for (let at = k; at < elements; at += subcarriers) errors[(grid * elements + at) * ports + port] = error;
+      const estimators = Array.from(
+        { length: ports },
+        (_, port) =>
+          params.method === "given"
+            ? givenEstimator(onePort(context), received, inputs.pilot_estimate!, params)
+            : portEstimator(context, port, received, noise, params),
+      );
+      const times = estimators.map(({ times }) => timeShares(times, symbols, params)), size = 2 * elements * rx * ports;
+      for (let grid = 0; grid < grids; grid++) {
+        const rows: PilotRows[] = [];
+        for (let antenna = 0; antenna < rx; antenna++) {
+          for (let port = 0; port < ports; port++) {
+            const own = averaged(estimators[port].gains(grid, antenna), subcarriers, params);
+            rows.push({ ...times[port], rows: own });
           }
         }
+        spreadGrid(rows, h.subarray(grid * size, (grid + 1) * size));
+        estimators.forEach(({ error }, port) => {
+          for (let k = 0; k < subcarriers; k++) {
+            const own = error(grid, k);
+            for (let at = k; at < elements; at += subcarriers) errors[(grid * elements + at) * ports + port] = own;
+          }
+        });
       }
     }
     const pooled: Record<string, PooledMetric> = truth === undefined || ports > 1
@@ -147,17 +158,24 @@ function truthOf(input: InputArtifact, elements: number): Float32Array | undefin
 
 function normalisedError(h: Float32Array, truth: Float32Array, grids: number): PooledMetric {
   const errors = new Float64Array(grids), powers = new Float64Array(grids), size = h.length / grids;
-  for (let i = 0; i < h.length; i++) {
-    const grid = Math.floor(i / size);
-    errors[grid] += (h[i] - truth[i]) ** 2;
-    powers[grid] += truth[i] ** 2;
+  for (let grid = 0; grid < grids; grid++) {
+    let error = 0, power = 0;
+    for (let i = grid * size; i < (grid + 1) * size; i++) {
+      const difference = h[i] - truth[i], own = truth[i];
+      error += difference * difference;
+      power += own * own;
+    }
+    errors[grid] = error;
+    powers[grid] = power;
   }
   return { reduction: "ratio_of_sums", sums: ratioSums(errors, powers) };
 }
 
 /** Gains of a grid, and the variance of their error. */
 interface Estimator {
-  /** Gains [symbol, subcarrier], interleaved. */
+  /** OFDM symbols with pilots, ascending. */
+  readonly times: readonly number[];
+  /** Gains of these OFDM symbols [time, subcarrier], interleaved. */
   gains(grid: number, antenna: number): Float64Array;
   error(grid: number, subcarrier: number): number;
 }
@@ -180,6 +198,7 @@ function portEstimator(
     });
   }
   return {
+    times: rows.map(({ time }) => time),
     error: (_grid, subcarrier) => filters[0]?.error[subcarrier] ?? variance,
     gains(grid, antenna) {
       const estimates = new Float64Array(2 * rows.length * subcarriers);
@@ -188,7 +207,7 @@ function portEstimator(
         const line = filter ? applyFilter(filter, values, subcarriers) : interpolate(places, values, subcarriers);
         estimates.set(line, 2 * row * subcarriers);
       });
-      return inTime(estimates, rows.map(({ time }) => time), context.layout, params);
+      return estimates;
     },
   };
 }
@@ -207,6 +226,7 @@ function givenEstimator(context: PilotContext, received: Received, given: InputA
     });
   }
   return {
+    times: rows.map(({ time }) => time),
     error(grid, subcarrier) {
       if (declared === undefined) return params.given_error_variance!;
       let sum = 0;
@@ -221,30 +241,24 @@ function givenEstimator(context: PilotContext, received: Received, given: InputA
         const from = 2 * ((grid * rows.length + row) * size + antenna * subcarriers);
         estimates.set(h.subarray(from, from + 2 * subcarriers), 2 * row * subcarriers);
       });
-      return inTime(estimates, rows.map(({ time }) => time), context.layout, params);
+      return estimates;
     },
   };
 }
 
-/** Rows of OFDM symbols with pilots, on all OFDM symbols. */
-function inTime(
-  rows: Float64Array,
-  times: number[],
-  { symbols, subcarriers }: GridLayout,
-  params: Params,
-): Float64Array {
-  if (params.time_interpolation === "average") return repeated(rows, times.length, symbols, subcarriers);
-  const nearest = params.time_interpolation === "nearest";
-  return interpolate(times, rows, symbols, { width: subcarriers, nearest });
+/** The rows of OFDM symbols with pilots between which each OFDM symbol lies. */
+function timeShares(times: readonly number[], symbols: number, { time_interpolation: mode }: Params): TimeShares {
+  if (mode === "average") return { pairs: new Int32Array(2 * symbols), shares: new Float64Array(symbols) };
+  return rowShares(times, symbols, { nearest: mode === "nearest" });
 }
 
-/** The mean of all rows, for every OFDM symbol. */
-function repeated(rows: Float64Array, count: number, symbols: number, subcarriers: number): Float64Array {
-  const width = 2 * subcarriers, out = new Float64Array(symbols * width);
+/** The mean of all rows where time_interpolation is average, else the rows. */
+function averaged(rows: Float64Array, subcarriers: number, { time_interpolation: mode }: Params): Float64Array {
+  if (mode !== "average") return rows;
+  const width = 2 * subcarriers, count = rows.length / width, out = new Float64Array(width);
   for (let i = 0; i < width; i++) {
     for (let row = 0; row < count; row++) out[i] += rows[row * width + i] / count;
   }
-  for (let symbol = 1; symbol < symbols; symbol++) out.copyWithin(symbol * width, 0, width);
   return out;
 }
 

@@ -18,6 +18,7 @@ import { SYMBOLS } from "../../lib/contract/kinds.ts";
 import { defineOperation, type ParameterProblem, shownIn, z } from "../api.ts";
 import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { modulate } from "../../lib/numeric/link/modulation.ts";
+import { resultArray } from "../../lib/numeric/array/shared_array.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { combOf, dmrsSubcarriers, dmrsValues } from "../../lib/numeric/channel/pilot_grid.ts";
 import { Generator } from "../../lib/numeric/random/random.ts";
@@ -78,21 +79,21 @@ export default defineOperation({
     const { perGrid, pilots, data } = sizes(params), room = data.length * ports, count = given.length / 2;
     const grids = Math.ceil(count / room), length = pilots[0].length;
     const values = pilotValues(params, grids, pilots);
-    const symbols = new Float32Array(2 * grids * perGrid * ports);
-    for (let i = 0; i < count; i++) {
-      const grid = Math.floor(i / room), place = i - grid * room, layer = place % ports;
-      const to = 2 * ((grid * perGrid + data[(place - layer) / ports]) * ports + layer);
-      symbols[to] = given[2 * i];
-      symbols[to + 1] = given[2 * i + 1];
-    }
-    for (let grid = 0; grid < grids; grid++) {
-      pilots.forEach((positions, port) =>
-        positions.forEach((position, p) => {
-          const from = 2 * ((grid * ports + port) * length + p), to = 2 * ((grid * perGrid + position) * ports + port);
-          symbols[to] = values[from];
-          symbols[to + 1] = values[from + 1];
-        })
-      );
+    const symbols = resultArray<Float32Array>(Float32Array, 2 * grids * perGrid * ports);
+    const order = Int32Array.from(data), places = pilots.map((own) => Int32Array.from(own));
+    for (let grid = 0, from = 0; grid < grids; grid++) {
+      const start = grid * perGrid;
+      for (let i = 0; i < order.length && from < given.length; i++) {
+        const to = 2 * (start + order[i]) * ports, end = Math.min(from + 2 * ports, given.length);
+        for (let at = to; from < end; from++, at++) symbols[at] = given[from];
+      }
+      places.forEach((own, port) => {
+        for (let p = 0; p < length; p++) {
+          const at = 2 * ((grid * ports + port) * length + p), to = 2 * ((start + own[p]) * ports + port);
+          symbols[to] = values[at];
+          symbols[to + 1] = values[at + 1];
+        }
+      });
     }
     const layout = { subcarriers, symbols: rows, grids, ports, dataCount: count };
     const record = { [GRID_KEY]: describeGrid(layout, grids * room - count) };

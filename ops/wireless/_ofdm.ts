@@ -22,7 +22,8 @@ import {
   tdlProfile,
 } from "../../lib/numeric/channel/delay_profile.ts";
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
-import type { Generator } from "../../lib/numeric/random/random.ts";
+import { resultArray } from "../../lib/numeric/array/shared_array.ts";
+import { type Generator, partScale } from "../../lib/numeric/random/random.ts";
 import type { OfdmSettings, PresetSettings, Received } from "./_params.ts";
 
 type OfdmPreset = "ofdm_tdl" | "ofdm_cdl" | "urban_micro";
@@ -51,14 +52,11 @@ export function ofdm(
     count: settings.subcarriers,
     spacing: settings.spacing,
   });
-  const size = grids * settings.symbols * settings.subcarriers;
-  const noise = complexNormal64Parallel(generator, size, noiseVariance, { threads });
-  const gainOf = (i: number) => {
-    const grid = Math.floor(i / (settings.symbols * settings.subcarriers));
-    return grid * settings.subcarriers + i % settings.subcarriers;
-  };
-  const gains = { response, gainOf, shadowing };
-  return equalise ? oneTap(symbols, noise, noiseVariance, gains) : faded(symbols, noise, noiseVariance, gains);
+  const grid = { rows: settings.symbols, width: settings.subcarriers };
+  if (!equalise) return faded(symbols, noiseVariance, { response, grids, ...grid, shadowing }, generator);
+  const noise = complexNormal64Parallel(generator, grids * grid.rows * grid.width, noiseVariance, { threads });
+  const gainOf = (i: number) => Math.floor(i / (grid.rows * grid.width)) * grid.width + i % grid.width;
+  return oneTap(symbols, noise, noiseVariance, { response, gainOf, shadowing });
 }
 
 interface OneTap {
@@ -95,21 +93,46 @@ export function oneTap(
   return { symbols: received, noiseVariance, effectiveVariance: variance };
 }
 
-/** Symbols times one gain each, plus noise, and the gains. */
+/** Gains of grids: one a subcarrier, for all OFDM symbols of a grid. */
+interface GridGains {
+  /** Interleaved [grid, subcarrier]. */
+  response: Float64Array;
+  grids: number;
+  rows: number;
+  width: number;
+  shadowing?: Float64Array;
+}
+
+/** Symbols times one gain each, plus noise, and the gains. Noise is added as it is drawn: all real parts, then all imaginary ones. */
 function faded(
   symbols: Float32Array,
-  noise: Float64Array,
   noiseVariance: number,
-  { response, gainOf, shadowing }: OneTap,
+  { response, grids, rows, width, shadowing }: GridGains,
+  generator: Generator,
 ): Received {
-  const received = new Float32Array(symbols.length), gains = new Float32Array(symbols.length);
-  for (let i = 0; i < symbols.length; i += 2) {
-    const from = 2 * gainOf(i >> 1), shadow = shadowing?.[i >> 1] ?? 1;
-    const hr = shadow * response[from], hi = shadow * response[from + 1], xr = symbols[i], xi = symbols[i + 1];
-    received[i] = hr * xr - hi * xi + noise[i];
-    received[i + 1] = hr * xi + hi * xr + noise[i + 1];
-    gains[i] = hr;
-    gains[i + 1] = hi;
+  const perGrid = rows * width, count = symbols.length / 2, scale = partScale(noiseVariance);
+  const received = resultArray<Float32Array>(Float32Array, symbols.length);
+  const gains = resultArray<Float32Array>(Float32Array, symbols.length);
+  for (const part of [0, 1] as const) {
+    generator.normalBlocks(grids * perGrid, (start, drawn) => {
+      const end = Math.min(start + drawn.length, count);
+      let k = start % width, base = width * Math.floor(start / perGrid), left = perGrid - start % perGrid;
+      for (let i = start; i < end; i++) {
+        const from = 2 * (base + k), shadow = shadowing === undefined ? 1 : shadowing[i];
+        const hr = shadow * response[from],
+          hi = shadow * response[from + 1],
+          xr = symbols[2 * i],
+          xi = symbols[2 * i + 1];
+        const sent = part === 0 ? hr * xr - hi * xi : hr * xi + hi * xr;
+        received[2 * i + part] = sent + scale * drawn[i - start];
+        gains[2 * i + part] = part === 0 ? hr : hi;
+        if (++k === width) k = 0;
+        if (--left === 0) {
+          left = perGrid;
+          base += width;
+        }
+      }
+    });
   }
   return { symbols: received, noiseVariance, gains };
 }

@@ -18,6 +18,7 @@ import { defineOperation, float, messageOf, type ParameterProblem, seedParameter
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { cdlProfile, type DelayProfile, PROFILE_MODELS, tdlProfile } from "../../lib/numeric/channel/delay_profile.ts";
+import { mixGrid } from "../../lib/numeric/channel/grid_kernel.ts";
 import { cdlResponse, correlationFactors, CORRELATIONS, tdlResponse } from "../../lib/numeric/channel/mimo_channel.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import type { Generator } from "../../lib/numeric/random/random.ts";
@@ -94,31 +95,20 @@ export default defineOperation({
     for (let grid = 0; grid < grids; grid++) {
       const gains = draw(generator), drawn = generator.complexNormal64(perGrid * rx, noise);
       state.set(gains, 2 * grid * width * rx * layers);
-      for (let at = 0; at < perGrid; at++) {
-        const element = grid * perGrid + at, matrix = 2 * (at % width) * rx * layers;
-        for (let r = 0; r < rx; r++) {
-          let real = drawn[2 * (at * rx + r)], imaginary = drawn[2 * (at * rx + r) + 1];
-          for (let l = 0; l < layers; l++) {
-            const x = 2 * (element * layers + l), g = matrix + 2 * (r * layers + l);
-            if (x >= symbols.length) break;
-            real += gains[g] * symbols[x] - gains[g + 1] * symbols[x + 1];
-            imaginary += gains[g] * symbols[x + 1] + gains[g + 1] * symbols[x];
-          }
-          received[2 * (element * rx + r)] = real;
-          received[2 * (element * rx + r) + 1] = imaginary;
-        }
-      }
+      const sent = symbols.subarray(2 * grid * perGrid * layers, 2 * (grid + 1) * perGrid * layers);
+      const part = received.subarray(2 * grid * perGrid * rx, 2 * (grid + 1) * perGrid * rx);
+      mixGrid({ rows, subcarriers: width, rx, layers }, { gains, symbols: sent, noise: drawn }, part);
       progress(grid + 1, grids, { unit: "grids" });
     }
     const facts = { noise_variance: float(noise), layers, rx_antennas: rx };
-    const sent = { symbol_count: count, ofdm_fft_size: width, num_ofdm_symbols: rows };
+    const grid = { symbol_count: count, ofdm_fft_size: width, num_ofdm_symbols: rows };
     // All symbols of a grid have the same matrices.
     const block = declareUnit(metadata, "fading_block", { size: perGrid * layers, total: count });
     return {
       outputs: {
         rx_grid: {
           array: ndarray("complex64", received, [grids, rows, width, rx]),
-          metadata: travel(metadata, { ...facts, ...sent, ...block }, ["source_item_counts"]),
+          metadata: travel(metadata, { ...facts, ...grid, ...block }, ["source_item_counts"]),
         },
         state: { array: ndarray("complex64", state, [grids, width, rx, layers]), metadata: facts },
       },
@@ -149,18 +139,27 @@ function matrices(params: Params): (generator: Generator) => Float64Array {
       : tdlResponse(profile, antennas, factors, subcarriers, generator);
     const out = new Float64Array(2 * width * rx * layers), h = new Float64Array(2 * rx * tx);
     for (let k = 0; k < width; k++) {
+      if (params.precoding === "none") {
+        for (let r = 0; r < rx; r++) {
+          for (let l = 0; l < layers; l++) {
+            const from = 2 * ((r * tx + l) * width + k), to = 2 * ((k * rx + r) * layers + l);
+            out[to] = scale * response[from];
+            out[to + 1] = scale * response[from + 1];
+          }
+        }
+        continue;
+      }
       for (let i = 0; i < rx * tx; i++) {
         h[2 * i] = response[2 * (i * width + k)];
         h[2 * i + 1] = response[2 * (i * width + k) + 1];
       }
-      const columns = Math.min(rx, tx), precoder = params.precoding === "svd" ? precoderOf(h, rx, tx) : undefined;
+      const columns = Math.min(rx, tx), precoder = precoderOf(h, rx, tx);
       for (let r = 0; r < rx; r++) {
         for (let l = 0; l < layers; l++) {
           let real = 0, imaginary = 0;
           for (let t = 0; t < tx; t++) {
             const hr = h[2 * (r * tx + t)], hi = h[2 * (r * tx + t) + 1];
-            const vr = precoder ? precoder[2 * (t * columns + l)] : t === l ? 1 : 0;
-            const vi = precoder ? precoder[2 * (t * columns + l) + 1] : 0;
+            const vr = precoder[2 * (t * columns + l)], vi = precoder[2 * (t * columns + l) + 1];
             real += hr * vr - hi * vi;
             imaginary += hr * vi + hi * vr;
           }

@@ -18,6 +18,7 @@ import cdl from "../data/cdl_models.json" with { type: "json" };
 import tdl from "../data/tdl_models.json" with { type: "json" };
 import { dbToLinear } from "../link/decibel.ts";
 import type { Generator } from "../random/random.ts";
+import { respond } from "./grid_kernel.ts";
 
 export const PROFILE_MODELS = ["A", "B", "C", "D", "E"] as const;
 export type ProfileModel = typeof PROFILE_MODELS[number];
@@ -221,28 +222,27 @@ export function frequencyResponse(
   { delays }: DelayProfile,
   { count: subcarriers, spacing, first = -Math.floor(subcarriers / 2) }: Subcarriers,
 ): Float64Array<ArrayBuffer> {
-  const count = delays.length, rows = taps.length / (2 * count);
-  const rotations = new Float64Array(2 * count * subcarriers);
-  for (let l = 0, at = 0; l < count; l++) {
-    for (let k = 0; k < subcarriers; k++, at += 2) {
+  return respond(taps, rotationsOf(delays, { count: subcarriers, spacing, first }), delays.length, subcarriers);
+}
+
+/** The last rotations: the grids of a stream share them. */
+let latest: { delays: Float64Array; count: number; spacing: number; first: number; turns: Float64Array } | undefined;
+
+/** exp(-j2π·k·Δf·τ_l), interleaved [tap, subcarrier]. */
+function rotationsOf(delays: Float64Array, { count, spacing, first }: Required<Subcarriers>): Float64Array {
+  const same = latest?.count === count && latest.spacing === spacing && latest.first === first &&
+    latest.delays.length === delays.length && latest.delays.every((delay, l) => delay === delays[l]);
+  if (same) return latest!.turns;
+  const turns = new Float64Array(2 * delays.length * count);
+  for (let l = 0, at = 0; l < delays.length; l++) {
+    for (let k = 0; k < count; k++, at += 2) {
       const angle = -2 * Math.PI * (k + first) * spacing * delays[l];
-      rotations[at] = Math.cos(angle);
-      rotations[at + 1] = Math.sin(angle);
+      turns[at] = Math.cos(angle);
+      turns[at + 1] = Math.sin(angle);
     }
   }
-  const response = new Float64Array(2 * rows * subcarriers);
-  for (let row = 0; row < rows; row++) {
-    for (let l = 0; l < count; l++) {
-      const hr = taps[2 * (row * count + l)], hi = taps[2 * (row * count + l) + 1];
-      const from = 2 * l * subcarriers, into = 2 * row * subcarriers;
-      for (let k = 0; k < 2 * subcarriers; k += 2) {
-        const er = rotations[from + k], ei = rotations[from + k + 1];
-        response[into + k] += hr * er - hi * ei;
-        response[into + k + 1] += hr * ei + hi * er;
-      }
-    }
-  }
-  return response;
+  latest = { delays: delays.slice(), count, spacing, first, turns };
+  return turns;
 }
 
 const SPEED_OF_LIGHT_M_PER_S = 299_792_458;

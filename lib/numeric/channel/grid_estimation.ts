@@ -11,6 +11,7 @@
  * Source: Edfors et al., "OFDM channel estimation by singular value decomposition", IEEE Trans. Commun. 46, 1998.
  */
 import type { DelayProfile } from "./delay_profile.ts";
+import type { TimeShares } from "./grid_kernel.ts";
 import { cholesky, inverseLower, zeros } from "../linalg/linear_algebra.ts";
 
 /** Correlation of the gains of two subcarriers at a distance (in subcarriers). */
@@ -118,25 +119,33 @@ export function applyFilter({ weights }: PilotFilter, values: Float64Array, subc
 }
 
 /**
- * Rows at given places, linearly interpolated to all whole places; the nearest row outside.
- * @param places ascending
- * @param values interleaved, [place, width]
+ * The rows between which whole places lie: (1 - share)·row[first] + share·row[second]; the nearest row outside.
+ * @param places of the rows, ascending
  */
-export function interpolate(
+export function rowShares(
   places: ArrayLike<number>,
-  values: Float64Array,
   count: number,
-  { width = 1, nearest = false }: { width?: number; nearest?: boolean } = {},
-): Float64Array {
-  const out = new Float64Array(2 * count * width), last = places.length - 1, row = 2 * width;
+  { nearest = false }: { nearest?: boolean } = {},
+): TimeShares {
+  const pairs = new Int32Array(2 * count), shares = new Float64Array(count), last = places.length - 1;
   for (let k = 0, i = 0; k < count; k++) {
     while (i < last && places[i + 1] <= k) i++;
     const next = Math.min(i + 1, last);
-    let share = next === i || k <= places[i] ? 0 : (k - places[i]) / (places[next] - places[i]);
-    if (nearest) share = share > 0.5 ? 1 : 0;
-    for (let j = 0; j < row; j++) {
-      out[k * row + j] = (1 - share) * values[i * row + j] + share * values[next * row + j];
-    }
+    const share = next === i || k <= places[i] ? 0 : (k - places[i]) / (places[next] - places[i]);
+    pairs[2 * k] = i;
+    pairs[2 * k + 1] = next;
+    shares[k] = nearest ? share > 0.5 ? 1 : 0 : share;
+  }
+  return { pairs, shares };
+}
+
+/** Values at given places, interleaved, linearly interpolated to all whole places; the nearest value outside. */
+export function interpolate(places: ArrayLike<number>, values: Float64Array, count: number): Float64Array {
+  const { pairs, shares } = rowShares(places, count), out = new Float64Array(2 * count);
+  for (let k = 0; k < count; k++) {
+    const share = shares[k], a = 2 * pairs[2 * k], b = 2 * pairs[2 * k + 1];
+    out[2 * k] = (1 - share) * values[a] + share * values[b];
+    out[2 * k + 1] = (1 - share) * values[a + 1] + share * values[b + 1];
   }
   return out;
 }

@@ -15,6 +15,7 @@ export const KERNELS = [
   "range_coder",
   "jpeg",
   "image_quality",
+  "grid",
 ] as const;
 
 /**

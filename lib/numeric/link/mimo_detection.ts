@@ -143,7 +143,7 @@ export interface DetectorOutput {
   llr: Float32Array;
 }
 
-/** zf and mmse. */
+/** zf and mmse, the reference of the kernel that detects whole grids. Exported for tests. */
 export function linearDetector(rx: number, layers: number, mmse: boolean): Detector {
   const room = filterRoom(rx, layers), { weights } = room;
   return {

@@ -351,6 +351,14 @@ export class Generator {
   }
 
   /**
+   * Standard normal values of one call, block by block.
+   * @param take gets the index of the first value of a block, and the values, which the next block overwrites
+   */
+  normalBlocks(size: number, take: (start: number, values: Float64Array) => void): void {
+    this.#normalBlocks(checkedSize(size), (start, count) => take(start, doubleResults.subarray(0, count)));
+  }
+
+  /**
    * Complex normal values, interleaved complex128: the whole real part is drawn first, then the whole imaginary part.
    * @param variance E|n|², total over both parts
    */
