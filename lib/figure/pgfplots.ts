@@ -5,6 +5,7 @@
 import { latexComment } from "../contract/escape.ts";
 import { LOST_TITLE } from "./curves_spec.ts";
 import { latexText } from "./latex.ts";
+import { signsOf } from "./legend.ts";
 import { heatDomain, logTicks, shownValue } from "./heat_spec.ts";
 import { hiddenPoints } from "./overlaps.ts";
 import { numberText } from "./number_text.ts";
@@ -91,7 +92,7 @@ function curves(figure: CurveFigure, style: FigureStyle | undefined): string {
   const ends = ({ domain }: FigureAxis, name: string) =>
     domain === null ? null : `${name}min=${domain[0]}, ${name}max=${domain[1]}`;
   const colours = definitions(seen.map(({ look }) => look.color));
-  const body = seen.flatMap(({ one, look: { color, dash, marker } }) => {
+  const body = seen.flatMap(({ one, look: { color, dash, marker } }, index) => {
     const bare = marker === null || step || markers === false;
     const lined = one.kind === "theory" || (joined !== false && one.joined !== false);
     const options = [
@@ -108,6 +109,7 @@ function curves(figure: CurveFigure, style: FigureStyle | undefined): string {
       "};",
       `\\addlegendentry{${latexText(one.label)}}`,
       ...bounds(one, color),
+      ...losses(one, color, index),
     ];
   });
   body.push(
@@ -123,8 +125,9 @@ function curves(figure: CurveFigure, style: FigureStyle | undefined): string {
       return `\\addplot[${options.join(", ")}] coordinates {(${x},${y})};`;
     }),
   );
-  if (body.some((line) => line.includes(BOUND))) {
-    body.push(`\\addlegendimage{only marks, ${BOUND}}`, "\\addlegendentry{No error seen: bound}");
+  for (const [sign, label] of signsOf(figure)) {
+    const drawn = sign === "bound" ? BOUND : sign === "outage" ? LOSS : null;
+    if (drawn !== null) body.push(`\\addlegendimage{only marks, ${drawn}}`, `\\addlegendentry{${latexText(label)}}`);
   }
   const lines = guides.flatMap(({ axis, at, label, whole }) => [
     ...(whole === true ? [`\\addlegendimage{gray, dashed}`, `\\addlegendentry{${latexText(label)}}`] : []),
@@ -198,6 +201,23 @@ function bounds({ points }: FigureSeries, color: string): string[] {
     `\\addplot[${colourName(color)}, only marks, ${BOUND}, forget plot] coordinates {`,
     ...found,
     "};",
+  ];
+}
+
+const LOSS = "mark=x, mark size=4pt, thick";
+
+/** Crosses on points of which items were lost; those of a point without a value are at the top, one line per series. */
+function losses({ kind, points }: FigureSeries, color: string, line: number): string[] {
+  const lost = kind === "theory" ? [] : points.filter(({ outage = 0 }) => outage > 0);
+  const on = lost.flatMap(({ x, y }) => y === null ? [] : [`(${x},${y})`]);
+  const colour = colourName(color), height = 0.95 - 0.05 * line;
+  return [
+    ...(on.length === 0
+      ? []
+      : [`\\addplot[only marks, ${LOSS}, ${colour}, forget plot] coordinates {${on.join(" ")}};`]),
+    ...lost.filter(({ y }) => y === null).map(({ x }) =>
+      `\\draw[${colour}] plot[only marks, ${LOSS}] coordinates {({axis cs:${x},1} |- {rel axis cs:0,${height}})};`
+    ),
   ];
 }
 

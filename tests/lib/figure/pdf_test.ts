@@ -199,9 +199,16 @@ Deno.test({
         lost: true,
         series: CURVES.series.map((one) => ({
           ...one,
-          points: one.points.map((point) => ({ ...point, outage: 0.5 })),
+          points: one.points.map((point, at) => ({
+            ...point,
+            ...(at === 0 ? { y: null } : {}),
+            outage: at === 0 ? 1 : 0.5,
+          })),
         })),
       };
+      const crossed = pgfplots(lost, STYLES.ieee)!;
+      assert.match(crossed, /draw\[svc\w+\] plot\[only marks, mark=x.*rel axis cs:0,0\.95/);
+      assert.equal(crossed.split("mark=x, mark size=4pt, thick}").length, 2, "one entry of the legend");
       const inputs = [CURVES, guided, lost, BARS, HEAT, BOXES, LYING].flatMap((figure) =>
         [STYLES.ieee, STYLES.svc].map((style) => pgfplots(figure, style)!)
       );
