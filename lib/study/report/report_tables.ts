@@ -1,6 +1,8 @@
 /** The tables of a benchmark for readers. */
 import { type NumberForm, numberText } from "../../figure/number_text.ts";
 import { unitText } from "../../figure/unit_text.ts";
+import { sameValue } from "../../contract/json.ts";
+import { coordinatesText } from "../../recipe/variant_name.ts";
 import { isNumber } from "../../contract/value.ts";
 import {
   differenceOf,
@@ -26,14 +28,32 @@ export function coordinatesOf(result: BenchmarkResult): string[] {
   return [...names];
 }
 
+/** The label of a recipe without the coordinates at its end, which have columns of their own. */
+function nameOf({ id, label, matrix_selection }: ResultRow): string {
+  const coordinates = Object.entries(matrix_selection ?? {});
+  for (let from = 0; from < coordinates.length; from++) {
+    const end = coordinatesText(Object.fromEntries(coordinates.slice(from)));
+    if (label === end) return id.split("@")[0];
+    if (label.endsWith(`, ${end}`)) return label.slice(0, -end.length - 2);
+  }
+  return label;
+}
+
+const coordinateColumns = (result: BenchmarkResult, names: readonly string[]) =>
+  names.map((name) =>
+    recipeRows(result).every(({ matrix_selection: at }) => isNumber(at?.[name] ?? 0)) ? right(name) : left(name)
+  );
+
+const coordinateCells = (recipe: ResultRow | undefined, names: readonly string[], form: NumberForm) =>
+  names.map((name) => valueCell(recipe?.matrix_selection?.[name], form));
+
 function results(result: BenchmarkResult, form: NumberForm): ReportTable {
   const coordinates = coordinatesOf(result);
   const metrics = result.benchmark.metrics.map(({ id }) => metricFacts(result, id));
-  const numeric = (name: string) => recipeRows(result).every(({ matrix_selection: at }) => isNumber(at?.[name] ?? 0));
   const rows = recipesOf(result).map((recipe) => [
-    recipe.label,
+    nameOf(recipe),
     recipe.role,
-    ...coordinates.map((name) => valueCell(recipe.matrix_selection?.[name], form)),
+    ...coordinateCells(recipe, coordinates, form),
     ...metrics.map(({ id }) => estimateCell(estimateOf(result, recipe.id, id), form)),
   ]);
   return {
@@ -42,7 +62,7 @@ function results(result: BenchmarkResult, form: NumberForm): ReportTable {
     columns: [
       left("Recipe"),
       left("Role"),
-      ...coordinates.map((name) => numeric(name) ? right(name) : left(name)),
+      ...coordinateColumns(result, coordinates),
       ...metrics.map(({ id, unit }) => right(id, unitText(unit))),
     ],
     rows,
@@ -82,11 +102,13 @@ function bdRates(result: BenchmarkResult, form: NumberForm): ReportTable {
 }
 
 function intervals(result: BenchmarkResult, form: NumberForm): ReportTable {
+  const coordinates = coordinatesOf(result), recipes = new Map(recipesOf(result).map((row) => [row.id, row]));
   return {
     id: "intervals",
     title: "Intervals",
     columns: [
       left("Recipe"),
+      ...coordinateColumns(result, coordinates),
       left("Metric"),
       right("n"),
       right("Value"),
@@ -98,7 +120,8 @@ function intervals(result: BenchmarkResult, form: NumberForm): ReportTable {
       right("Failed units"),
     ],
     rows: shownAggregates(result).map((row) => [
-      row.recipe_id,
+      nameOf(recipes.get(row.recipe_id)!),
+      ...coordinateCells(recipes.get(row.recipe_id), coordinates, form),
       row.metric,
       numberCell(row.n, form),
       estimateCell(ofAggregate(row), form),
@@ -114,12 +137,32 @@ function intervals(result: BenchmarkResult, form: NumberForm): ReportTable {
 }
 
 function comparisons(result: BenchmarkResult, form: NumberForm): ReportTable {
+  const recipes = new Map(recipesOf(result).map((row) => [row.id, row]));
+  const pairs = result.comparisons.map((row) => {
+    const candidate = recipes.get(row.candidate_id)!, baseline = recipes.get(row.baseline_id)!;
+    const differs = (name: string) =>
+      !sameValue(candidate.matrix_selection?.[name] ?? null, baseline.matrix_selection?.[name] ?? null);
+    return { row, candidate, baseline, differs };
+  });
+  // A coordinate has a column where both sides share it; one that tells them apart is in names that are equal otherwise.
+  const shared = coordinatesOf(result).filter((name) => pairs.some(({ differs }) => !differs(name)));
+  const namesOf = ({ candidate, baseline, differs }: Omit<typeof pairs[number], "row">) => {
+    const names = [candidate, baseline].map(nameOf);
+    if (names[0] !== names[1]) return names;
+    return [candidate, baseline].map(({ matrix_selection }, side) =>
+      [
+        names[side],
+        coordinatesText(Object.fromEntries(Object.entries(matrix_selection ?? {}).filter(([name]) => differs(name)))),
+      ].filter((text) => text !== "").join(", ")
+    );
+  };
   return {
     id: "comparisons",
     title: "Comparisons",
     columns: [
       left("Candidate"),
       left("Baseline"),
+      ...coordinateColumns(result, shared),
       left("Metric"),
       left("Pairs of"),
       right("n"),
@@ -128,9 +171,9 @@ function comparisons(result: BenchmarkResult, form: NumberForm): ReportTable {
       right("p (Holm)"),
       left("Better"),
     ],
-    rows: result.comparisons.map((row) => [
-      row.candidate_id,
-      row.baseline_id,
+    rows: pairs.map(({ row, ...pair }) => [
+      ...namesOf(pair),
+      ...shared.map((name) => pair.differs(name) ? "–" : valueCell(pair.candidate.matrix_selection?.[name], form)),
       row.metric,
       row.pairing === "item" ? "items" : "replicates",
       numberCell(row.n, form),

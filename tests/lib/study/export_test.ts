@@ -115,3 +115,46 @@ Deno.test("rows that did not complete are named with their reason", () => {
   const text = exportTexts({ ...result, status: "failed" })["summary.md"];
   assert.match(text, /## Rows that did not complete\n\n.*\n.*\n\| qpsk\\_awgn\\_0db \| 0 \| failed \| No \\\| luck \|/);
 });
+
+Deno.test("tables name methods by their labels, with one column for each coordinate", () => {
+  const point = (id: string, label: string, selection: JsonObject, ber: number) => ({
+    id,
+    label,
+    method: id.split("@")[0],
+    selection,
+    metrics: () => ({ "channel.ber": float(ber) }),
+  });
+  const result = resultOf(
+    [
+      point("zf@a", "Zero forcing, snr_db=10.0", { detector: "zf", snr_db: float(10) }, 0.2),
+      point("mmse@a", "MMSE, snr_db=10.0", { detector: "mmse", snr_db: float(10) }, 0.1),
+      point("mmse@b", "MMSE, snr_db=15.0", { detector: "mmse", snr_db: float(15) }, 0.05),
+    ],
+    ["channel.ber"],
+    2,
+  );
+  const compared = (candidate_id: string, baseline_id: string): BenchmarkResult["comparisons"][number] => ({
+    candidate_id,
+    baseline_id,
+    metric: "channel.ber",
+    pairing: "replicate",
+    n: 2,
+    mean_difference: float(-0.1),
+    ci_low: null,
+    ci_high: null,
+    p_value: null,
+    p_value_holm: null,
+    better: "candidate",
+  } as object as BenchmarkResult["comparisons"][number]);
+  result.comparisons = [compared("mmse@a", "zf@a"), compared("mmse@b", "mmse@a")];
+  const text = exportTexts(result)["summary.md"];
+  const lines = text.split("\n").filter((line) => line.startsWith("| "));
+  const find = (start: string) =>
+    lines.map((line) => line.replaceAll("\\_", "_")).filter((line) => line.startsWith(start)).map((line) =>
+      line.split(" | ").slice(0, 4)
+    );
+  assert.deepEqual(find("| Candidate"), [["| Candidate", "Baseline", "detector", "snr_db"]]);
+  assert.deepEqual(find("| MMSE | Zero"), [["| MMSE", "Zero forcing", "–", "10"]]);
+  assert.deepEqual(find("| MMSE, snr"), [["| MMSE, snr_db=15.0", "MMSE, snr_db=10.0", "mmse", "–"]]);
+  assert.ok(lines.some((line) => line.startsWith("| Zero forcing | candidate | zf | 10 | ")), text);
+});
