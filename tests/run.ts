@@ -4,13 +4,14 @@
  *     deno task test [paths or parts of paths] [options]
  *
  *     --filter TEXT      only tests whose names contain this text
- *     --jobs N           files at a time (DENO_JOBS, or what the machine has place for)
+ *     --jobs N           files at a time (DENO_JOBS); by default one a processor, and more while processors are idle
  *     --shuffle[=SEED]   files and tests in random order; the seed is printed
  *     --times N          length of the list of slow files, 5 by default
  *     --verbose          all output as it comes
  *     --stall S          seconds without progress and without work after which a file is ended, 180 by default
  *     --limit S          seconds after which a file is ended in any case, 2700 by default
  *     --record           writes the times to tests/durations.json, by which the longest files start first
+ *     --table FILE       writes seconds, processor seconds and path of every file, tab-separated
  *
  * A file that is ended is asked for its state first, by SIGUSR2; its test counts as failed and the other files go on. The
  * last line is "N passed, N failed, N skipped".
@@ -20,9 +21,9 @@ import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { setTimeout as delay } from "node:timers/promises";
 import durations from "./durations.json" with { type: "json" };
-import { jobs } from "./jobs.ts";
+import { FilesAtATime } from "./jobs.ts";
 import { ROOT_PATH } from "./support/paths.ts";
-import { commandOf, ProcessTree, send } from "./support/process_tree.ts";
+import { childrenCpuS, commandOf, ProcessTree, send } from "./support/process_tree.ts";
 import { Stall } from "./support/stall.ts";
 import { type Counts, TestOutput } from "./support/test_output.ts";
 
@@ -46,28 +47,34 @@ function parsed() {
       allowPositionals: true,
       options: {
         filter: { type: "string" },
-        jobs: { type: "string", default: Deno.env.get("DENO_JOBS") ?? String(jobs()) },
+        jobs: { type: "string", default: Deno.env.get("DENO_JOBS") },
         shuffle: { type: "string" },
         times: { type: "string", default: "5" },
         verbose: { type: "boolean", default: false },
         stall: { type: "string", default: "180" },
         limit: { type: "string", default: "2700" },
         record: { type: "boolean", default: false },
+        table: { type: "string" },
       },
     });
   } catch (error) {
     refuse(error);
   }
 }
-const [atATime, listed, stallS, limitS] = (["jobs", "times", "stall", "limit"] as const).map((name) => {
-  const value = Number(asked[name]);
-  if (!(value > 0)) refuse(`--${name} takes a number above 0, not ${asked[name]}`);
+const [listed, stallS, limitS] = (["times", "stall", "limit"] as const).map((name) => positive(name, asked[name]));
+const atATime = new FilesAtATime(asked.jobs === undefined ? undefined : positive("jobs", asked.jobs));
+
+function positive(name: string, text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) refuse(`--${name} takes a number above 0, not ${text}`);
   return value;
-});
+}
 
 interface Outcome extends Counts {
   path: string;
   seconds: number;
+  /** Processor time of its programs that it waited for; null where the system does not tell. */
+  cpuS: number | null;
   /** Names of failed tests, or the reason why the file failed. */
   failures: string[];
   text: string;
@@ -119,7 +126,7 @@ class TestFile {
     const ended = new AbortController();
     const watching = this.#watch(ended.signal);
     const { code, signal } = await this.#child.status;
-    const { seconds } = this;
+    const { seconds } = this, cpuS = endedCpuS();
     ended.abort();
     const stopped = await watching;
     const left = await this.#endProgramsLeft();
@@ -136,7 +143,17 @@ class TestFile {
     const failed = Math.max(counts.failed, failures.length);
     const open = announced - seen.passed - seen.failed - seen.ignored - 1;
     if (stopped !== null && open > 0) failures.push(`${open} tests after it did not run`);
-    return { ...counts, failed, path: this.path, seconds, failures, text: failed > 0 ? failureText : "", needs, left };
+    return {
+      ...counts,
+      failed,
+      path: this.path,
+      seconds,
+      cpuS,
+      failures,
+      text: failed > 0 ? failureText : "",
+      needs,
+      left,
+    };
   }
 
   async #read(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
@@ -186,6 +203,14 @@ function flags(): string[] {
     ...filter === undefined ? [] : ["--filter", filter],
     ...shuffle === undefined ? [] : [`--shuffle=${shuffle}`],
   ];
+}
+
+let countedCpuS: number | null;
+/** Processor time of the file that has just ended: what the runner's ended children used since the last call. */
+function endedCpuS(): number | null {
+  const before = countedCpuS;
+  countedCpuS = childrenCpuS();
+  return before === null || countedCpuS === null ? null : countedCpuS - before;
 }
 
 /** Paths of test files, relative to the checkout. */
@@ -287,8 +312,11 @@ function summarise(): void {
   if (left.length > 0) say("\nPrograms that files left running, which were ended");
   for (const { path, left: commands } of left) say(`       ${path}: ${commands.join("; ")}`);
   const slow = outcomes.toSorted((a, b) => b.seconds - a.seconds).slice(0, listed);
-  say("\nSlowest files");
-  for (const { path, seconds: time } of slow) say(`${seconds(time).padStart(7)}  ${path}`);
+  say("\nSlowest files: time, processor time");
+  const shownCpu = (cpuS: number | null) => cpuS === null ? "" : `${cpuS.toFixed(1)} s`;
+  for (const { path, seconds: time, cpuS } of slow) {
+    say(`${seconds(time).padStart(7)}${shownCpu(cpuS).padStart(10)}  ${path}`);
+  }
   say(`\n${sum("passed")} passed, ${sum("failed")} failed, ${sum("ignored")} skipped`);
 }
 
@@ -319,21 +347,34 @@ await new Deno.Command(Deno.execPath(), {
   stderr: "null",
 }).output();
 
-const queue = files[Symbol.iterator]();
+countedCpuS = childrenCpuS();
 const timer = setInterval(showProgress, terminal ? 500 : 1000);
-await Promise.all(Array.from({ length: atATime }, async () => {
-  for (const path of queue) {
-    const file = new TestFile(path);
+const ends = new Set<Promise<void>>();
+while (files.length > 0 || ends.size > 0) {
+  while (files.length > 0 && atATime.mayStart(running.size)) {
+    const file = new TestFile(files.shift()!);
     running.add(file);
-    outcomes.push(await file.run());
-    running.delete(file);
+    const end = file.run().then((outcome) => {
+      outcomes.push(outcome);
+      running.delete(file);
+      ends.delete(end);
+    });
+    ends.add(end);
   }
-}));
+  const tick = new AbortController();
+  await Promise.race([...ends, delay(1000, null, { signal: tick.signal }).catch(() => {})]);
+  tick.abort();
+}
 clearInterval(timer);
 say(progress());
 if (stoppedBy !== null) say(`\nStopped by ${stoppedBy}: ${total - outcomes.length} files did not run`);
 summarise();
 if (asked.record) await record();
+if (asked.table !== undefined) {
+  const rows = outcomes.toSorted((a, b) => (b.cpuS ?? 0) - (a.cpuS ?? 0))
+    .map(({ path, seconds, cpuS }) => [seconds.toFixed(1), cpuS?.toFixed(1) ?? "", path].join("\t"));
+  await Deno.writeTextFile(asked.table, `${rows.join("\n")}\n`);
+}
 Deno.exit(stoppedBy !== null ? 130 : sum("failed") > 0 ? 1 : 0);
 
 async function record(): Promise<void> {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { exists } from "../lib/artifact/path_kind.ts";
+import { FilesAtATime } from "./jobs.ts";
 import { ROOT_PATH } from "./support/paths.ts";
 import { ProcessTree } from "./support/process_tree.ts";
 import { Stall } from "./support/stall.ts";
@@ -105,12 +106,21 @@ Deno.test("the runner counts every kind of end, gives the reasons last, and ends
 Deno.test("all files pass, from any folder: exit code 0; a filter, a seed and all output on request", async () => {
   await withFiles(["passes", "skips"], async (folder) => {
     const paths = [folder, "tests/lib/contract/codes_"];
-    const { code, output } = await run([...paths, "--shuffle=7", "--filter", "writes", "--verbose"], folder);
+    const table = join(folder, "times.tsv");
+    const asked = ["--shuffle=7", "--filter", "writes", "--verbose", "--table", table];
+    const { code, output } = await run([...paths, ...asked], folder);
     assert.equal(code, 0, output);
     assert.equal(lastLine(output), "1 passed, 0 failed, 0 skipped");
     assert.match(output, /^3 test files.*--shuffle=7\n/);
     assert.match(output, /passes_test\.ts \| noise of a test that passes/);
     assert.doesNotMatch(output, /Skipped tests/);
+    const rows = (await Deno.readTextFile(table)).trimEnd().split("\n").map((row) => row.split("\t"));
+    assert.deepEqual(rows.map(([, , path]) => path.split("/").at(-1)).sort(), [
+      "codes_test.ts",
+      "passes_test.ts",
+      "skips_test.ts",
+    ]);
+    if (Deno.build.os === "linux") assert.ok(rows.every(([, cpuS]) => Number(cpuS) > 0), "every file uses a processor");
     for (const wrong of [["no/such/test"], ["--jobs", "0"], ["--jbos"]]) assert.equal((await run(wrong)).code, 2);
   });
 });
@@ -127,6 +137,13 @@ Deno.test("a signal ends the runner and what its files have started", async () =
     assert.match(await output, /Stopped by SIGTERM: 0 files did not run[^]*\n1 passed, 1 failed, 0 skipped\n$/);
     assert.ok(!lives(await Deno.readTextFile(pidFile)), "the program of the test lives");
   });
+});
+
+Deno.test("a number of files at a time is kept; without one, each processor has a file, and idle ones more up to three each", () => {
+  const [fixed, free] = [new FilesAtATime(2), new FilesAtATime()], cores = navigator.hardwareConcurrency;
+  assert.deepEqual([0, 1, 2, 3].map((running) => fixed.mayStart(running)), [true, true, false, false]);
+  assert.deepEqual([0, cores - 1, 3 * cores].map((running) => free.mayStart(running)), [true, true, false]);
+  assert.equal(free.mayStart(cores), false, "the window in which idle processors are counted has only begun");
 });
 
 Deno.test("time alone is no stall: work, waiting for a processor or a disk, and progress are none", () => {

@@ -52,12 +52,14 @@ function resultOf(result: HostResult): CliResult {
   };
 }
 
-/** The process that performs the commands of this file of tests, from its first one; it ends with this thread. */
-let host: { requests: WritableStreamDefaultWriter<string>; results: AsyncIterator<string> } | undefined;
+/** The process that performs the commands of this file of tests, from its first one to the end of the last test. */
+let host:
+  | { requests: WritableStreamDefaultWriter<string>; results: AsyncIterator<string>; ended: Promise<unknown> }
+  | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
 function startHost() {
-  const { stdin, stdout } = new Deno.Command(Deno.execPath(), {
+  const { stdin, stdout, status } = new Deno.Command(Deno.execPath(), {
     args: [...CLI_ARGS.slice(0, -1), join(ROOT_PATH, "tests/support/cli_host.ts")],
     cwd: ROOT_PATH,
     env: { NO_COLOR: "1" },
@@ -66,8 +68,14 @@ function startHost() {
   }).spawn();
   const encoder = new TextEncoderStream();
   encoder.readable.pipeTo(stdin).catch(() => {});
-  return { requests: encoder.writable.getWriter(), results: lines(stdout) };
+  return { requests: encoder.writable.getWriter(), results: lines(stdout), ended: status };
 }
+
+// Its processor time counts for this file once it has ended.
+Deno.test.afterAll(async () => {
+  await host?.requests.close();
+  await host?.ended;
+});
 
 async function* lines(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
   let parts: string[] = [];

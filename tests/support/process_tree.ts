@@ -13,6 +13,7 @@ interface Stat {
   parent: number;
   /** Processor time of the process and of its children that have ended. */
   cpuS: number;
+  childrenCpuS: number;
   /** Tells a process from a later one with the same id. */
   started: string;
 }
@@ -62,6 +63,11 @@ export class ProcessTree {
   }
 }
 
+/** Processor time in seconds of the children of this process that have ended and of their own; null where the system does not tell. */
+export function childrenCpuS(): number | null {
+  return statOf(Deno.pid)?.childrenCpuS ?? null;
+}
+
 /** Sends a signal to a process that may have ended. */
 export function send(pid: number, signal: Deno.Signal): void {
   try {
@@ -91,7 +97,7 @@ function processes(): Map<number, Stat> {
   for (const line of new TextDecoder().decode(stdout).split("\n")) {
     const [, pid, parent, state, started] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
     if (pid !== undefined && !state.startsWith("Z")) {
-      found.set(Number(pid), { parent: Number(parent), cpuS: 0, started });
+      found.set(Number(pid), { parent: Number(parent), cpuS: 0, childrenCpuS: 0, started });
     }
   }
   return found;
@@ -104,8 +110,9 @@ function statOf(pid: number): Stat | null {
   const [state, parent, ...rest] = text.slice(text.lastIndexOf(")") + 2).split(" ");
   if (state === "Z" || state === "X") return null;
   // Fields 14 to 17: time of the process and of its children, in user code and in the system. Field 22: its start.
-  const jiffies = rest.slice(9, 13).reduce((sum, field) => sum + Number(field), 0);
-  return { parent: Number(parent), cpuS: jiffies / JIFFIES_S, started: rest[17] };
+  const [user, system, childrenUser, childrenSystem] = rest.slice(9, 13).map((field) => Number(field) / JIFFIES_S);
+  const childrenCpuS = childrenUser + childrenSystem;
+  return { parent: Number(parent), cpuS: user + system + childrenCpuS, childrenCpuS, started: rest[17] };
 }
 
 function wantsToRun(pid: number): boolean {
