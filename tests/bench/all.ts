@@ -3,7 +3,8 @@
  *
  *     deno task bench [name …]              all, or the named ones
  *     deno task bench --json FILE [name …]  also writes the rows, the machine and the date
- *     deno task bench --page [name …]       also writes docs/reference/performance.md
+ *     deno task bench --page [name …]       also writes docs/reference/performance.md; with names, the sections that hold them
+ *     deno task bench tasks                 whole tasks beside other programs, the rows that a user decides by
  *     deno task bench --compare A B         what changed between two such files
  *
  * Machines differ and are shared: only rows of one run, or of runs that took turns on one machine, can be compared.
@@ -71,26 +72,64 @@ function comparison(before: Report, after: Report): string[] {
   return [...lines, ...before.rows.filter((row) => !later.has(key(row))).map((row) => `${key(row)}: gone`)];
 }
 
-/** The page of measurements. @param load of the machine at the start */
-function page({ date, machine, rows }: Report, load: number): string {
+/** Sections of the page, each with its own date and machine. */
+const SECTIONS = [
+  {
+    title: "Whole tasks",
+    has: ({ program }: Row) => program === "tasks",
+    about: [
+      "Processor time of the whole command, start and evidence included: every array is kept, hashed and verified. A ratio above 1",
+      "means that svc takes more than its peer. `deno task bench tasks` measures your processor.",
+      "",
+      "AFF3CT, Pillow, OpenCV and Snakemake are not compared here: they are not installed everywhere.",
+    ],
+  },
+  {
+    title: "Kernels and parts",
+    has: ({ program }: Row) => program !== "tasks",
+    about: [
+      "These rows are kernels and parts of the program alone, most of them on arrays that are there. They are not rates of tasks: a",
+      "task also starts, checks, writes and hashes.",
+    ],
+  },
+];
+
+/** A section of the page. @param load of the machine at the start */
+function section({ title, about }: typeof SECTIONS[number], rows: Row[], { date, machine }: Report, load: number) {
   const { processor, cores, memory_gib, system, deno } = machine, cell = (text: string) => text.replaceAll("|", "\\|");
   const busy = load > 0.5 * cores;
   return [
-    "# Performance",
+    `## ${title}`,
     "",
-    "<!-- Written by deno task bench --page. -->",
+    ...about,
     "",
     `Measured on ${date} with Deno ${deno} on ${processor}, ${cores} cores, ${memory_gib} GiB, ${system}.`,
     `The load was ${load.toFixed(1)} at the start${
       busy ? ": other programs ran at the same time, so times are upper bounds" : ""
     }.`,
-    "Programs that are compared ran in the same minutes: their ratios tell more than their times.",
-    "`deno task bench` measures your machine; [Tune speed](../guides/tune_speed.md) tells what to do about it.",
     "",
     "| Program | What | Value | Beside it |",
     "|---|---|---:|---|",
     ...rows.map(({ program, what, value, note }) => `| ${[program, what, value, note].map(cell).join(" | ")} |`),
     "",
+  ].join("\n");
+}
+
+/** The page of measurements: sections without a new row stay as they are. @param before the page so far */
+function page(report: Report, load: number, before: string): string {
+  const parts = new Map(before.split(/^(?=## )/m).map((text) => [/^## (.*)\n/.exec(text)?.[1], text]));
+  return [
+    "# Performance",
+    "",
+    "<!-- Written by deno task bench --page. -->",
+    "",
+    "Programs that are compared ran in the same minutes: their ratios tell more than their times.",
+    "`deno task bench` measures your machine; [Tune speed](../guides/tune_speed.md) tells what to do about it.",
+    "",
+    ...SECTIONS.map((one) => {
+      const rows = report.rows.filter(one.has);
+      return rows.length > 0 ? section(one, rows, report, load) : parts.get(one.title) ?? "";
+    }),
   ].join("\n");
 }
 
@@ -124,7 +163,7 @@ if (values.compare) {
   for (const row of report.rows) console.log(lineOf(row));
   if (values.page && failed.length === 0) {
     const path = new URL("../../docs/reference/performance.md", import.meta.url);
-    await Deno.writeTextFile(path, page(report, load));
+    await Deno.writeTextFile(path, page(report, load, await Deno.readTextFile(path)));
   }
   if (values.json !== undefined) await Deno.writeTextFile(values.json, JSON.stringify(report, null, 1) + "\n");
   if (failed.length > 0) {

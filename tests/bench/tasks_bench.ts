@@ -1,0 +1,255 @@
+/**
+ * Whole tasks of a user beside their peers: the command line of svc with all its evidence, and a program that an engineer
+ * would write instead. Processor time and wall time of whole processes, start included; rounds alternate, minima count.
+ *
+ * Peers: NumPy by python3, make, and an empty Deno program. AFF3CT, Pillow, OpenCV and Snakemake are not part of it, as they
+ * are no packages of every system. Noise differs, so costs are compared; the error rates of both print side by side.
+ */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import tdl from "../../lib/numeric/data/tdl_models.json" with { type: "json" };
+import { addressOfCli } from "./places.ts";
+import { row, sized } from "./measure.ts";
+
+const ROUNDS = sized(5, 1);
+const script = (name: string) => fileURLToPath(new URL(`tasks/${name}`, import.meta.url));
+
+interface Cost {
+  wall: number;
+  processor: number;
+  text: string;
+}
+
+// A user's shell has no variables for the memory of this program.
+const { GLIBC_TUNABLES: _, ...environment } = Deno.env.toObject();
+
+/**
+ * Runs a program once, measured by the shell, which counts all of its threads and processes.
+ * @returns null where the program is not installed
+ */
+async function cost(words: readonly string[], cwd: string): Promise<Cost | null> {
+  const { code, stdout, stderr } = await new Deno.Command("bash", {
+    args: ["-c", `TIMEFORMAT='svc-time %R %U %S'; time "$@"`, "bash", ...words],
+    cwd,
+    env: environment,
+    clearEnv: true,
+  }).output();
+  const errors = new TextDecoder().decode(stderr), found = /svc-time (\S+) (\S+) (\S+)\n$/.exec(errors);
+  if (code === 127 || /No module named/.test(errors)) return null;
+  if (code !== 0 || found === null) throw new Error(`${words.join(" ")} ended with ${code}: ${errors}`);
+  const [wall, user, system] = found.slice(1).map(Number);
+  return { wall, processor: user + system, text: new TextDecoder().decode(stdout) };
+}
+
+interface Task {
+  what: string;
+  /** Words of svc after its name, in a folder with the recipe. */
+  svc: readonly string[];
+  recipe?: object;
+  peer: string;
+  /** Words of the peer. @param folder new for each round */
+  words: (folder: string) => readonly string[];
+  /** Writes what the peer reads. */
+  prepare?: (folder: string) => Promise<void>;
+}
+
+const step = (id: string, op: string, params: object, inputs?: Record<string, string>) => ({ id, op, params, inputs });
+const recipe = (name: string, steps: object[], matrix: string, values: readonly number[]) => ({
+  schema_version: 1,
+  name,
+  execution_profile: { id: "custom", version: 1 },
+  metadata: {
+    seed: 23,
+    matrix: { dimensions: { [matrix]: values }, step_params: { wireless_channel: { [matrix]: { matrix } } } },
+  },
+  steps,
+});
+const source = (bits: number) => step("data", "source.random_bits", { bit_count: bits });
+const mapper = (modulation: string) =>
+  step("modulator", "modulation.digital_modulate", { modulation }, { bits: "data.bits" });
+const rate = (bits: string) =>
+  step("evaluation", "metrics.bit_error_rate", {}, { reference: "data.bits", candidate: bits });
+const receive = (symbols: string) =>
+  step("demodulator", "demodulation.digital_demodulate", {}, { rx_symbols: symbols });
+
+const link = (name: string, bits: number, values: readonly number[]) =>
+  recipe(
+    name,
+    [
+      source(bits),
+      mapper("qpsk"),
+      step("wireless_channel", "wireless.channel", { channel: "awgn" }, { symbols: "modulator.symbols" }),
+      receive("wireless_channel.rx_symbols"),
+      rate("demodulator.bits"),
+    ],
+    "snr_db",
+    values,
+  );
+
+const floats = (count: number, first: number, spacing: number) =>
+  Array.from({ length: count }, (_, i) => first + spacing * i + 0.5);
+const LINK_BITS = sized(1e7, 1000), LINK = floats(sized(8, 1), 0, 1);
+const GRID_BITS = sized(3_456_000, 2000), GRID = floats(sized(4, 1), 8, 4);
+const MIMO_BITS = sized(5_376_000, 4000), MIMO = floats(sized(4, 1), 14, 4);
+const POINTS = sized(100, 2), STEPS = sized(300, 2);
+
+const python = (name: string, ...args: (string | number)[]) => () => ["python3", script(name), ...args.map(String)];
+const profile = JSON.stringify(tdl.models.C);
+const matrix = (...more: string[]) => ["recipe", "run-matrix", "task.json", "--rerun", ...more];
+
+const ofdm = recipe(
+  "ofdm",
+  [
+    source(GRID_BITS),
+    mapper("qpsk"),
+    step("pilots", "modulation.ofdm_pilot_insert", {}, { symbols: "modulator.symbols" }),
+    step("wireless_channel", "wireless.channel", {
+      channel: "ofdm_tdl",
+      tdl_model: "C",
+      ofdm_fft_size: 72,
+      receiver_processing: "none",
+    }, { symbols: "pilots.symbols" }),
+    step("estimator", "model.ofdm_channel_estimator", {}, {
+      rx_symbols: "wireless_channel.rx_symbols",
+      pilot_context: "pilots.pilot_context",
+    }),
+    step("equaliser", "demodulation.ofdm_equalize", {}, {
+      rx_symbols: "wireless_channel.rx_symbols",
+      estimate: "estimator.estimate",
+      pilot_context: "pilots.pilot_context",
+    }),
+    receive("equaliser.rx_symbols"),
+    rate("demodulator.bits"),
+  ],
+  "snr_db",
+  GRID,
+);
+
+const mimo = recipe(
+  "mimo",
+  [
+    source(MIMO_BITS),
+    mapper("qam16"),
+    step("wireless_channel", "wireless.mimo_ofdm_channel", { tdl_model: "C", tx_antennas: 4, rx_antennas: 4 }, {
+      symbols: "modulator.symbols",
+    }),
+    step("detector", "demodulation.mimo_detect", { detector: "mmse" }, {
+      rx_grid: "wireless_channel.rx_grid",
+      channel: "wireless_channel.state",
+    }),
+    rate("detector.bits"),
+  ],
+  "snr_db",
+  MIMO,
+);
+
+const chain = {
+  schema_version: 1,
+  name: "chain",
+  execution_profile: { id: "custom", version: 1 },
+  metadata: { seed: 23 },
+  steps: [
+    source(1000),
+    ...Array.from(
+      { length: STEPS },
+      (_, i) => step(`s${i}`, "channel.bit_boundary", {}, { bits: i === 0 ? "data.bits" : `s${i - 1}.bits` }),
+    ),
+  ],
+};
+
+/** A make file whose targets copy one another. */
+async function makeFile(folder: string): Promise<void> {
+  const rules = Array.from({ length: STEPS }, (_, i) => `s${i + 1}: s${i}\n\tcp s${i} s${i + 1}\n`);
+  await Deno.writeTextFile(join(folder, "Makefile"), `all: s${STEPS}\n${rules.join("")}`);
+  await Deno.writeFile(join(folder, "s0"), new Uint8Array(1000));
+}
+
+const linkWords = python("link.py", LINK_BITS, ...LINK);
+const TASKS: readonly Task[] = [
+  {
+    what: `uncoded QPSK, ${LINK.length} x ${LINK_BITS} bits, all artifacts`,
+    recipe: link("link", LINK_BITS, LINK),
+    svc: matrix(),
+    peer: "NumPy, float32 blocks",
+    words: linkWords,
+  },
+  {
+    what: `uncoded QPSK, ${LINK.length} x ${LINK_BITS} bits, metrics only`,
+    recipe: link("link", LINK_BITS, LINK),
+    svc: matrix("--keep", "metrics"),
+    peer: "NumPy, float32 blocks",
+    words: linkWords,
+  },
+  {
+    what: `estimated OFDM link over TDL-C, ${GRID.length} x ${GRID_BITS} bits`,
+    recipe: ofdm,
+    svc: matrix(),
+    peer: "NumPy, complex64",
+    words: python("ofdm.py", GRID_BITS, profile, ...GRID),
+  },
+  {
+    what: `4x4 MIMO-OFDM over TDL-C, MMSE, 16QAM, ${MIMO.length} x ${MIMO_BITS} bits`,
+    recipe: mimo,
+    svc: matrix(),
+    peer: "NumPy, complex64",
+    words: python("mimo.py", MIMO_BITS, profile, ...MIMO),
+  },
+  {
+    what: `sweep of ${POINTS} links of 1000 bits`,
+    recipe: link("sweep", 1000, Array.from({ length: POINTS }, (_, i) => i / 10 + 0.05)),
+    svc: matrix(),
+    peer: "Python with NPZ, JSON, SHA-256 and fsync",
+    words: (folder) => ["python3", script("sweep.py"), folder, String(POINTS)],
+  },
+  {
+    what: `recipe of ${STEPS} trivial steps`,
+    recipe: chain,
+    svc: ["recipe", "run", "task.json"],
+    peer: "make with cp",
+    words: (folder) => ["make", "--silent", "-C", folder],
+    prepare: makeFile,
+  },
+  {
+    what: "smallest run, 1000 bits over QPSK",
+    recipe: { ...link("small", 1000, [6.5]), metadata: { seed: 23 } },
+    svc: ["recipe", "run", "task.json"],
+    peer: "NumPy",
+    words: python("link.py", 1000, 6.5),
+  },
+  { what: "ops list", svc: ["ops", "list"], peer: "empty Deno program", words: () => [Deno.execPath(), "eval", "1"] },
+];
+
+const seconds = (value: number) => value.toFixed(value < 1 ? 3 : 2);
+const least = (costs: readonly Cost[], key: "wall" | "processor") => Math.min(...costs.map((one) => one[key]));
+
+const folder = await Deno.makeTempDir({ prefix: "svc-bench-tasks-" });
+try {
+  for (const { what, recipe, svc, peer, words, prepare } of TASKS) {
+    const ours: Cost[] = [], theirs: Cost[] = [];
+    const own = join(folder, "svc"), other = join(folder, "peer");
+    await Deno.mkdir(own);
+    if (recipe !== undefined) await Deno.writeTextFile(join(own, "task.json"), JSON.stringify(recipe));
+    for (let round = 0; round < ROUNDS; round++) {
+      await Deno.mkdir(other);
+      await prepare?.(other);
+      ours.push((await cost([Deno.execPath(), ...addressOfCli, ...svc], own))!);
+      const peerCost = await cost(words(other), other);
+      if (peerCost !== null) theirs.push(peerCost);
+      await Deno.remove(other, { recursive: true });
+      // The state directory stays, as that of a user does; its runs would fill the disk.
+      if (recipe !== undefined) await Deno.remove(join(own, ".svc/runs"), { recursive: true });
+    }
+    await Deno.remove(own, { recursive: true });
+    const [processor, wall] = [least(ours, "processor"), least(ours, "wall")];
+    const note = theirs.length === 0
+      ? `wall ${seconds(wall)} s; ${peer}: not installed`
+      : `${peer} ${seconds(least(theirs, "processor"))} s, ratio ${
+        (processor / least(theirs, "processor")).toFixed(2)
+      }; wall ${seconds(wall)} s and ${seconds(least(theirs, "wall"))} s, ratio ${
+        (wall / least(theirs, "wall")).toFixed(2)
+      }`;
+    row(what, `${seconds(processor)} s`, note);
+  }
+} finally {
+  await Deno.remove(folder, { recursive: true });
+}
