@@ -13,6 +13,7 @@
  *
  * Source: Gaffke, Mathematical Methods of Statistics 14, 2005; Hanley and Lippman-Hand, JAMA 249, 1983 (rule of three).
  */
+import { countOnes } from "../array/count_ones.ts";
 import { gaffkeInterval } from "./gaffke.ts";
 import { type Interval, wilsonInterval, zeroEventsBound } from "./statistics.ts";
 
@@ -144,9 +145,9 @@ export class RateCounter {
       }
       const stop = Math.min(failed.length, i + this.#end - this.#at);
       this.#at += stop - i;
-      let events = 0;
-      for (; i < stop; i++) events += failed[i];
-      this.#events += events;
+      if (failed instanceof Uint8Array) this.#events += countOnes(failed, i, stop);
+      else for (let trial = i; trial < stop; trial++) this.#events += failed[trial];
+      i = stop;
     }
   }
 
