@@ -141,3 +141,47 @@ Deno.test("GMSD equals a SciPy computation, is 0 for equal images and takes the 
   near(gradientDeviation(distorted.map((v) => v / 255), reference.map((v) => v / 255), shape, 1), 0.003404415285773908);
   assert.equal(gradientDeviation(reference, reference, shape, 255), 0);
 });
+
+/** GMSD as its formula stands, one function a step. */
+function plainGmsd(
+  x: ArrayLike<number>,
+  y: ArrayLike<number>,
+  { height, width, channels }: Shape,
+  range: number,
+): number {
+  const rows = height >> 1, columns = width >> 1, c = 170 * (range / 255) ** 2;
+  const weights = channels === 3 ? [0.299, 0.587, 0.114] : new Array<number>(channels).fill(1 / channels);
+  const magnitudes = (samples: ArrayLike<number>) => {
+    const luma = (row: number, column: number) =>
+      weights.reduce((sum, weight, k) => sum + weight * samples[(row * width + column) * channels + k], 0);
+    const halved = (row: number, column: number) =>
+      row < 0 || row >= rows || column < 0 || column >= columns ? 0 : [0, 1, 2, 3].reduce(
+        (sum, part) => sum + luma(2 * row + (part >> 1), 2 * column + (part & 1)) / 4,
+        0,
+      );
+    return Array.from({ length: rows * columns }, (_, i) => {
+      const row = Math.floor(i / columns), column = i % columns;
+      const sum = (one: (step: number) => number) => [-1, 0, 1].reduce((total, step) => total + one(step), 0);
+      const across = sum((step) => halved(row + step, column + 1) - halved(row + step, column - 1));
+      const down = sum((step) => halved(row + 1, column + step) - halved(row - 1, column + step));
+      return Math.hypot(across, down) / 3;
+    });
+  };
+  const g = magnitudes(x), h = magnitudes(y);
+  const similarity = g.map((value, i) => (2 * value * h[i] + c) / (value ** 2 + h[i] ** 2 + c));
+  const mean = similarity.reduce((sum, value) => sum + value, 0) / similarity.length;
+  return Math.sqrt(similarity.reduce((sum, value) => sum + (value - mean) ** 2, 0) / similarity.length);
+}
+
+Deno.test("GMSD has the bits of its formula, for odd sizes, flat regions and all types of samples", () => {
+  const generator = Generator.seeded(29);
+  for (const [height, width, channels] of [[4, 4, 1], [5, 9, 3], [16, 7, 4], [33, 22, 3]]) {
+    const bytes = () => generator.integers(0, 256, height * width * channels, "uint8").map((v, i) => i % 5 < 2 ? 0 : v);
+    const [x, y] = [bytes(), bytes()], shape = { height, width, channels };
+    assert.equal(gradientDeviation(x, y, shape, 255), plainGmsd(x, y, shape, 255));
+    const scaled = (samples: Uint8Array) => Float32Array.from(samples, (value) => value / 255);
+    const doubled = (samples: Uint8Array) => Float64Array.from(samples, (value) => value / 255);
+    assert.equal(gradientDeviation(scaled(x), scaled(y), shape, 1), plainGmsd(scaled(x), scaled(y), shape, 1));
+    assert.equal(gradientDeviation(doubled(x), doubled(y), shape, 1), plainGmsd(doubled(x), doubled(y), shape, 1));
+  }
+});
