@@ -180,6 +180,9 @@ interface Estimator {
   error(grid: number, subcarrier: number): number;
 }
 
+/** Least-squares values of a grid, a row of pilots and an antenna, interleaved. */
+type RawPilots = ReturnType<typeof pilotRows>["raw"];
+
 /** The estimator of one port: filters depend on the positions of the pilots only. */
 function portEstimator(
   context: PilotContext,
@@ -197,18 +200,42 @@ function portEstimator(
       filters[i] = same < i ? filters[same] : lmmseFilter(places, subcarriers, correlation, variance);
     });
   }
+  const filtered = filterBlocks(context, received, raw);
   return {
     times: rows.map(({ time }) => time),
     error: (_grid, subcarrier) => filters[0]?.error[subcarrier] ?? variance,
     gains(grid, antenna) {
       const estimates = new Float64Array(2 * rows.length * subcarriers);
       rows.forEach(({ places }, row) => {
-        const values = raw(grid, row, antenna), filter = filters[row];
-        const line = filter ? applyFilter(filter, values, subcarriers) : interpolate(places, values, subcarriers);
+        const filter = filters[row];
+        const line = filter
+          ? filtered(filter, grid, row, antenna)
+          : interpolate(places, raw(grid, row, antenna), subcarriers);
         estimates.set(line, 2 * row * subcarriers);
       });
       return estimates;
     },
+  };
+}
+
+/** Grids that pass through a filter together. */
+const FILTERED_GRIDS = 64;
+
+/** Filters the pilots of many grids at once, as they are asked for in order. */
+function filterBlocks({ layout: { grids, subcarriers } }: PilotContext, { rx }: Received, raw: RawPilots) {
+  const blocks: { first: number; lines: Float64Array }[] = [];
+  return (filter: PilotFilter, grid: number, row: number, antenna: number): Float64Array => {
+    const first = grid - grid % FILTERED_GRIDS, count = Math.min(FILTERED_GRIDS, grids - first);
+    if (blocks[row]?.first !== first) {
+      const values = new Float64Array(count * rx * filter.weights.length / subcarriers);
+      for (let i = 0; i < count * rx; i++) {
+        const own = raw(first + Math.floor(i / rx), row, i % rx);
+        values.set(own, i * own.length);
+      }
+      blocks[row] = { first, lines: applyFilter(filter, values) };
+    }
+    const at = 2 * subcarriers * ((grid - first) * rx + antenna);
+    return blocks[row].lines.subarray(at, at + 2 * subcarriers);
   };
 }
 

@@ -11,7 +11,7 @@
  * Source: Edfors et al., "OFDM channel estimation by singular value decomposition", IEEE Trans. Commun. 46, 1998.
  */
 import type { DelayProfile } from "./delay_profile.ts";
-import type { TimeShares } from "./grid_kernel.ts";
+import { respond, type TimeShares } from "./grid_kernel.ts";
 import { cholesky, inverseLower, zeros } from "../linalg/linear_algebra.ts";
 
 /** Correlation of the gains of two subcarriers at a distance (in subcarriers). */
@@ -46,7 +46,7 @@ export function profileCorrelation({ delays, powers }: DelayProfile, spacing: nu
 
 /** A linear filter from pilots to subcarriers. */
 export interface PilotFilter {
-  /** Interleaved, [subcarrier, pilot]. */
+  /** Interleaved, [pilot, subcarrier]. */
   readonly weights: Float64Array;
   /** Mean squared error of each subcarrier. */
   readonly error: Float64Array;
@@ -96,7 +96,7 @@ export function lmmseFilter(
     for (let i = 0; i < count; i++) {
       const vr = whitened[2 * i], vi = -whitened[2 * i + 1];
       for (let j = 0; j <= i; j++) {
-        const at = 2 * (i * count + j), to = 2 * (k * count + j);
+        const at = 2 * (i * count + j), to = 2 * (j * subcarriers + k);
         weights[to] += vr * inverse[at] - vi * inverse[at + 1];
         weights[to + 1] += vr * inverse[at + 1] + vi * inverse[at];
       }
@@ -105,18 +105,13 @@ export function lmmseFilter(
   return { weights, error };
 }
 
-/** Estimates of all subcarriers by a filter. */
-export function applyFilter({ weights }: PilotFilter, values: Float64Array, subcarriers: number): Float64Array {
-  const count = values.length / 2, out = new Float64Array(2 * subcarriers);
-  for (let k = 0; k < subcarriers; k++) {
-    for (let j = 0; j < count; j++) {
-      const at = 2 * (k * count + j);
-      out[2 * k] += weights[at] * values[2 * j] - weights[at + 1] * values[2 * j + 1];
-      out[2 * k + 1] += weights[at] * values[2 * j + 1] + weights[at + 1] * values[2 * j];
-    }
-  }
-  return out;
-}
+/**
+ * Estimates of all subcarriers by a filter.
+ * @param values interleaved, [row, pilot]
+ * @returns interleaved, [row, subcarrier]
+ */
+export const applyFilter = ({ weights, error }: PilotFilter, values: Float64Array): Float64Array =>
+  respond(values, weights, weights.length / (2 * error.length), error.length);
 
 /**
  * The rows between which whole places lie: (1 - share)·row[first] + share·row[second]; the nearest row outside.

@@ -79,7 +79,7 @@ Deno.test("the LMMSE filter meets its own error variance, below that of least sq
       raw[2 * i] = h[2 * (g * count + k)] + n[2 * (12 * g + i)];
       raw[2 * i + 1] = h[2 * (g * count + k) + 1] + n[2 * (12 * g + i) + 1];
     });
-    const found = applyFilter(filter, raw, count);
+    const found = applyFilter(filter, raw);
     for (let k = 0; k < count; k++) {
       error[k] +=
         ((found[2 * k] - h[2 * (g * count + k)]) ** 2 + (found[2 * k + 1] - h[2 * (g * count + k) + 1]) ** 2) / grids;
