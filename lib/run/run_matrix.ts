@@ -31,7 +31,9 @@ import {
   type RunOptions,
   runPrepared,
 } from "./run.ts";
-import { listRuns, removeRuns, type RunRow, showRun } from "./store.ts";
+import { endedRuns } from "./index/ended_runs.ts";
+import type { EndedRun } from "./index/runs.ts";
+import { readRunRow, removeRuns, showRun } from "./store.ts";
 import { verifyRun } from "./verify.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -125,19 +127,18 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
 export class PointRunner implements Disposable {
   readonly #options: VariantOptions;
   readonly #known: MatrixPoints;
-  readonly #unfinished: ReadonlyMap<string | null, readonly RunRow[]>;
+  readonly #unfinished: ReadonlyMap<string | null, readonly EndedRun[]>;
 
   /** Reads the stored runs. */
   static async open(options: MatrixRunOptions & { parallelPoints: number }): Promise<PointRunner> {
     const { onEvent = () => {}, workspace } = options;
     const environment = options.environment ?? await captureEnvironment(workspace.projectRoot);
-    return new PointRunner({ ...options, environment, onEvent });
+    return new PointRunner({ ...options, environment, onEvent }, await endedRuns(workspace));
   }
 
-  private constructor(options: VariantOptions) {
+  private constructor(options: VariantOptions, stored: readonly EndedRun[]) {
     this.#options = options;
     this.#known = new MatrixPoints(options.workspace);
-    const stored = listRuns(options.workspace);
     if (!options.rerun) this.#known.add(stored.filter(({ status }) => status === "completed"));
     this.#unfinished = Map.groupBy(
       stored.filter(({ status }) => status === "incomplete" || status === "canceled"),
@@ -174,7 +175,7 @@ class Variants {
   readonly #points: readonly PlannedPoint[];
   readonly #known: MatrixPoints;
   /** Interrupted and canceled runs by the digest of their effective recipe. */
-  readonly #unfinished: ReadonlyMap<string | null, readonly RunRow[]>;
+  readonly #unfinished: ReadonlyMap<string | null, readonly EndedRun[]>;
   /** Of all variants of the matrix. */
   readonly #count: number;
   /** One pool for all variants, so that threads and their modules are loaded once. */
@@ -187,7 +188,7 @@ class Variants {
     options: VariantOptions,
     points: readonly PlannedPoint[],
     known: MatrixPoints,
-    unfinished: ReadonlyMap<string | null, readonly RunRow[]>,
+    unfinished: ReadonlyMap<string | null, readonly EndedRun[]>,
     count: number,
   ) {
     this.#options = options;
@@ -334,7 +335,8 @@ class Variants {
     const ids = this.#unfinished.get(sha256)?.map(({ run_id }) => run_id) ?? [];
     const replaced = ids.filter((id) => {
       try {
-        return removeRuns(this.#options.workspace, [id]).length > 0;
+        const { workspace } = this.#options, status = readRunRow(workspace, id)?.status;
+        return (status === "incomplete" || status === "canceled") && removeRuns(workspace, [id]).length > 0;
       } catch (error) {
         // Removed meanwhile, or read by another process: it is no part of this matrix any more.
         if (!(error instanceof SvcError)) throw error;

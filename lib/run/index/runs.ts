@@ -59,6 +59,9 @@ export interface IndexOptions {
   onDamage?(reason: string): void;
 }
 
+/** What a matrix looks for among the stored runs. */
+export type EndedRun = Pick<RunRow, "run_id" | "status" | "effective_recipe_sha256">;
+
 /** A row and the values of its run. */
 type ReadRun = [IndexRow, [string, string | number][]];
 
@@ -155,6 +158,15 @@ export class RunIndex {
       rows: page.flatMap((row) => this.#current(row)),
       nextCursor: more ? Buffer64.encode(String(page.at(-1)!.sort_key)) : null,
     };
+  }
+
+  /** Completed, canceled and interrupted runs, newest first; their bundles may have changed since. */
+  async ended(): Promise<EndedRun[]> {
+    await this.sync();
+    const statuses = ["completed", "canceled", "incomplete"] satisfies RunRow["status"][];
+    const columns = "run_id, status, effective_recipe_sha256";
+    return this.database.prepare(`SELECT ${columns} FROM runs WHERE status IN (?, ?, ?) ORDER BY sort_key DESC`)
+      .all(...statuses) as IndexRow[] as EndedRun[];
   }
 
   /** Values by their number of runs, counted up to a limit; the fewest first. */

@@ -11,6 +11,7 @@ import { z } from "../../../lib/contract/zod.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
 import { type MatrixEvent, type MatrixRow, type MatrixRunOptions, runMatrix } from "../../../lib/run/run_matrix.ts";
 import { tryLockRun } from "../../../lib/run/lock.ts";
+import { endedRuns } from "../../../lib/run/index/ended_runs.ts";
 import { openRunIndex } from "../../../lib/run/index/open.ts";
 import { selectRuns } from "../../../lib/run/select.ts";
 import { listRuns, removeRuns, showRun } from "../../../lib/run/store.ts";
@@ -407,4 +408,32 @@ Deno.test("a matrix that waits for a point of another process ends when it is ca
       "2 skipped",
     ]);
     assert.deepEqual(outcome((await next).rows), ["0 completed", "1 completed", "2 completed"]);
+  }));
+
+Deno.test("the index and the bundles name the same ended runs", () =>
+  withWorkspace(async (workspace) => {
+    await runSwept(workspace);
+    await runSwept(workspace, { raw: swept([7, 8]), fake: { failAt: "report_0" } });
+    const cancellation = createCancellation();
+    await runSwept(workspace, { raw: swept([9]), cancellation, fake: { afterStep: () => cancellation.cancel() } });
+    const ended = listRuns(workspace).filter(({ status }) => status !== "failed")
+      .map(({ run_id, status, effective_recipe_sha256 }) => ({ run_id, status, effective_recipe_sha256 }));
+    assert.deepEqual(ended.map(({ status }) => status), ["canceled", "completed", "completed", "completed"]);
+    assert.deepEqual((await endedRuns(workspace, 0)).map((row) => ({ ...row })), ended);
+    Deno.writeTextFileSync(join(workspace.stateDir, "index.sqlite3"), "no database");
+    assert.equal((await endedRuns(workspace, 0)).length, ended.length);
+  }));
+
+Deno.test("a canceled run that another process has completed meanwhile stays", () =>
+  withWorkspace(async (workspace) => {
+    const cancellation = createCancellation();
+    await runSwept(workspace, { raw: swept([4]), cancellation, fake: { afterStep: () => cancellation.cancel() } });
+    const [{ run_id }] = listRuns(workspace), path = join(workspace.runs, run_id, "summary.json");
+    const afterStep = () =>
+      Deno.writeTextFileSync(
+        path,
+        Deno.readTextFileSync(path).replace('"status": "canceled"', '"status": "completed"'),
+      );
+    const { rows: [row] } = await runSwept(workspace, { raw: swept([4]), fake: { afterStep } });
+    assert.deepEqual([row.status, row.replaced, existsSync(path)], ["completed", [], true]);
   }));
