@@ -13,12 +13,13 @@ import { defineOperation, type InputArtifact, type JsonObject, type Metrics, Svc
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { metadataNumber, metadataText, SYMBOL_METADATA, symbolsArtifact, travel } from "../../lib/artifact/values.ts";
 import {
+  constellation,
   type Detector,
   kBestDetector,
   maximumLikelihoodDetector,
   successiveDetector,
 } from "../../lib/numeric/link/mimo_detection.ts";
-import { separateGrid } from "../../lib/numeric/channel/grid_kernel.ts";
+import { detectGrid, separateGrid } from "../../lib/numeric/channel/grid_kernel.ts";
 import { demodulateLlr } from "../../lib/numeric/link/modulation.ts";
 import { BITS_PER_SYMBOL, type Modulation, MODULATIONS } from "../../lib/numeric/link/modulations.ts";
 import { resultArray } from "../../lib/numeric/array/shared_array.ts";
@@ -92,7 +93,9 @@ export default defineOperation({
     checkDetector(params, modulation, rx, layers);
     const linear = params.detector === "zf" || params.detector === "mmse",
       soft = params.detector === "ml" || params.detector === "kbest";
-    const detector = linear ? undefined : detectorOf(params, modulation, rx, layers);
+    // These run over whole grids; the others detect vector by vector.
+    const points = params.detector === "ml" && params.llr_method === "max_log" ? constellation(modulation) : undefined;
+    const detector = linear || points ? undefined : detectorOf(params, modulation, rx, layers);
     const { order, count } = dataOrder(inputs.pilot_context, metadata, sizes);
     const perData = order.length, elements = Math.ceil(count / layers);
     const symbols = resultArray<Float32Array>(Float32Array, 2 * elements * layers);
@@ -104,9 +107,15 @@ export default defineOperation({
     for (let grid = 0; grid < grids; grid++) {
       if (detector === undefined) {
         const from = grid * perData * layers, to = Math.min(from + perData * layers, elements * layers);
-        const part = { symbols: symbols.subarray(2 * from, 2 * to), variance: variance.subarray(from, to) };
-        const own = received.gridAt(grid);
-        if (from < to) separateGrid(sizes, { ...own, order: place, mmse: params.detector === "mmse" }, part);
+        if (from < to) {
+          const parts = { ...received.gridAt(grid), order: place }, found = symbols.subarray(2 * from, 2 * to);
+          if (points !== undefined) {
+            detectGrid(sizes, parts, { points, symbols: found, llr: out.llr.subarray(from * width, to * width) });
+          } else {
+            const given = { symbols: found, variance: variance.subarray(from, to), mmse: params.detector === "mmse" };
+            separateGrid(sizes, parts, given);
+          }
+        }
       } else {
         for (let k = 0; k < subcarriers; k++) {
           let prepared: number | undefined;

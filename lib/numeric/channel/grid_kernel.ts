@@ -118,7 +118,6 @@ export interface ReceivedGrid {
   readonly order: Int32Array;
   /** Whether each element has its own matrix. */
   readonly own: boolean;
-  readonly mmse: boolean;
 }
 
 /**
@@ -128,8 +127,8 @@ export interface ReceivedGrid {
  */
 export function separateGrid(
   { rows, subcarriers, rx, layers }: MimoGrid,
-  { y, gains, noise, order, own, mmse }: ReceivedGrid,
-  { symbols, variance }: { symbols: Float32Array; variance: Float32Array },
+  { y, gains, noise, order, own }: ReceivedGrid,
+  { symbols, variance, mmse }: { symbols: Float32Array; variance: Float32Array; mmse: boolean },
 ): void {
   const at = places({
     gains: [Float32Array, gains.length],
@@ -162,6 +161,55 @@ export function separateGrid(
   );
   symbols.set(at.symbols.view);
   variance.set(at.variance.view);
+}
+
+/**
+ * Maximum likelihood and max-log LLRs of the data elements of a grid, as maximumLikelihoodDetector of
+ * lib/numeric/link/mimo_detection.ts.
+ * @param points by label, interleaved; two at least
+ * @param symbols receives the decisions, complex64 [data element, layer]; its length is the number of data elements
+ * @param llr receives [data element, layer, bit]
+ */
+export function detectGrid(
+  { rows, subcarriers, rx, layers }: MimoGrid,
+  { y, gains, noise, order, own }: ReceivedGrid,
+  { points, symbols, llr }: { points: Float64Array; symbols: Float32Array; llr: Float32Array },
+): void {
+  const width = Math.log2(points.length / 2);
+  const at = places({
+    gains: [Float32Array, gains.length],
+    y: [Float32Array, y.length],
+    noise: [Float64Array, noise.length],
+    order: [Int32Array, order.length],
+    points: [Float64Array, points.length],
+    symbols: [Float32Array, symbols.length],
+    llr: [Float32Array, llr.length],
+    room: [Float64Array, kernel.likeliestRoom(rx, layers, width) / 8],
+  });
+  at.gains.view.set(gains);
+  at.y.view.set(y);
+  at.noise.view.set(noise);
+  at.order.view.set(order);
+  at.points.view.set(points);
+  kernel.likeliest(
+    at.gains.at,
+    at.y.at,
+    at.noise.at,
+    at.order.at,
+    at.points.at,
+    at.symbols.at,
+    at.llr.at,
+    at.room.at,
+    rows,
+    subcarriers,
+    rx,
+    layers,
+    width,
+    symbols.length / 2 / layers,
+    Number(own),
+  );
+  symbols.set(at.symbols.view);
+  llr.set(at.llr.view);
 }
 
 /** OFDM symbols between two rows each: `(1 - share) · row[first] + share · row[second]`. */

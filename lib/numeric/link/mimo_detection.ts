@@ -23,7 +23,7 @@ const LOST = 1e12;
 /** Smallest squared pivot against the largest one of a regular GᴴG. */
 const LEAST_PIVOT = 1e-14;
 
-/** Points of a constellation by label, interleaved binary64, first bit highest. Exported for tests. */
+/** Points of a constellation by label, interleaved binary64, first bit highest. */
 export function constellation(modulation: Modulation): Float64Array {
   const width = BITS_PER_SYMBOL[modulation], count = 2 ** width;
   if (modulation === "bpsk") return Float64Array.of(1, 0, -1, 0);
@@ -267,7 +267,7 @@ class Marginals {
   }
 }
 
-/** All vectors. */
+/** All vectors; with max-log LLRs the reference of the kernel that detects whole grids. */
 export function maximumLikelihoodDetector(
   rx: number,
   layers: number,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { mixGrid, respond, separateGrid, spreadGrid } from "../../../lib/numeric/channel/grid_kernel.ts";
+import { detectGrid, mixGrid, respond, separateGrid, spreadGrid } from "../../../lib/numeric/channel/grid_kernel.ts";
 import { rowShares } from "../../../lib/numeric/channel/grid_estimation.ts";
-import { linearDetector } from "../../../lib/numeric/link/mimo_detection.ts";
+import { constellation, linearDetector, maximumLikelihoodDetector } from "../../../lib/numeric/link/mimo_detection.ts";
 import { Generator } from "../../../lib/numeric/random/random.ts";
 
 const generator = Generator.seeded(23n);
@@ -80,12 +80,49 @@ Deno.test("grids are separated with the bits of the detector of single vectors",
           detector.prepare(Float64Array.from(gains.subarray(from, from + size)), noise[own ? i : 0]);
           detector.detect(y, 2 * i * rx, wanted, order[i] * layers);
         }
-        separateGrid({ rows, subcarriers, rx, layers }, { y, gains, noise, order, own, mmse }, { symbols, variance });
+        separateGrid({ rows, subcarriers, rx, layers }, { y, gains, noise, order, own }, {
+          symbols,
+          variance,
+          mmse,
+        });
         const what = `${rows} ${subcarriers} ${rx} ${layers} ${own} ${mmse}`;
         assert.deepEqual(bits(variance), bits(wanted.variance), what);
         assert.deepEqual(bits(symbols), bits(wanted.symbols), what);
         assert.ok(variance.some((one) => one > 0), what);
       }
+    }
+  }
+});
+
+Deno.test("maximum likelihood over grids has the bits of the detector of single vectors", () => {
+  const cases = [["bpsk", 1, 1], ["bpsk", 2, 3], ["qpsk", 3, 2], ["qam16", 2, 2], ["qpsk", 2, 4], [
+    "qam64",
+    1,
+    2,
+  ]] as const;
+  for (const [modulation, rx, layers] of cases) {
+    for (const own of [false, true]) {
+      const rows = 3, subcarriers = 2, elements = rows * subcarriers, points = constellation(modulation);
+      const width = Math.log2(points.length / 2), size = 2 * rx * layers;
+      const gains = floats((own ? elements : subcarriers) * rx * layers), y = floats(elements * rx);
+      // Equal distances: the first vector counts.
+      gains.fill(0, 0, size);
+      const noise = Float64Array.from({ length: own ? elements : 1 }, (_, i) => 0.1 * i);
+      const order = Int32Array.of(0, -1, 1, 2, 3, 4), count = 4;
+      const symbols = new Float32Array(2 * count * layers), llr = new Float32Array(count * layers * width);
+      const wanted = { symbols: symbols.slice(), variance: new Float32Array(count * layers), llr: llr.slice() };
+      const detector = maximumLikelihoodDetector(rx, layers, modulation, false);
+      for (let i = 0; i < elements; i++) {
+        if (order[i] < 0 || order[i] >= count) continue;
+        const from = (own ? i : i % subcarriers) * size;
+        detector.prepare(Float64Array.from(gains.subarray(from, from + size)), noise[own ? i : 0]);
+        detector.detect(y, 2 * i * rx, wanted, order[i] * layers);
+      }
+      detectGrid({ rows, subcarriers, rx, layers }, { y, gains, noise, order, own }, { points, symbols, llr });
+      const what = `${modulation} ${rx} ${layers} ${own}`;
+      assert.deepEqual(bits(symbols), bits(wanted.symbols), what);
+      assert.deepEqual(bits(llr), bits(wanted.llr), what);
+      assert.ok(llr.some((one) => one !== 0), what);
     }
   }
 });

@@ -1,38 +1,13 @@
 /**
- * Loops over OFDM grids: frequency responses, MIMO channels, linear MIMO detection and interpolation in time. Compiled to
+ * Loops over OFDM grids: frequency responses, MIMO channels, MIMO detection and interpolation in time. Compiled to
  * ../grid.wasm by `deno task build:wasm`. Every sum has the order of its TypeScript reference, so results are bit-identical.
  * A complex number of binary64 is one vector; complex64 in memory is binary32, and becomes binary64 when it is loaded.
  */
-import { swapped } from "./linear_memory";
+import { loadComplex, storeComplex, times, turned } from "./grid_complex";
+export { likeliest, likeliestRoom } from "./likeliest";
 export { reserve } from "./linear_memory";
 
 const LOST: f64 = 1e12, LEAST_PIVOT: f64 = 1e-14, LEAST: f64 = 1e-12;
-
-/** (-x, x) */
-// @ts-ignore: decorator of AssemblyScript
-@inline
-function turned(x: f64): v128 {
-  return f64x2.replace_lane(f64x2.splat(x), 0, -x);
-}
-
-// @ts-ignore: decorator of AssemblyScript
-@inline
-function loadComplex(at: usize): v128 {
-  return f64x2.promote_low_f32x4(v128.load64_zero(at));
-}
-
-// @ts-ignore: decorator of AssemblyScript
-@inline
-function storeComplex(at: usize, value: v128): void {
-  v128.store64_lane(at, f32x4.demote_f64x2_zero(value), 0);
-}
-
-/** A product: real parts in both lanes of `real`, (-i, i) in `imaginary`. */
-// @ts-ignore: decorator of AssemblyScript
-@inline
-function times(real: v128, imaginary: v128, x: v128): v128 {
-  return f64x2.add(f64x2.mul(real, x), f64x2.mul(imaginary, swapped(x)));
-}
 
 /**
  * Rows of taps times rotations: out[row, k] = Σ_l taps[row, l]·turns[l, k], complex128.
