@@ -120,7 +120,8 @@ function intervals(result: BenchmarkResult, form: NumberForm): ReportTable {
       right("Failed units"),
     ],
     rows: shownAggregates(result).map((row) => [
-      nameOf(recipes.get(row.recipe_id)!),
+      // A result that is verified may have an aggregate without its recipe.
+      recipes.has(row.recipe_id) ? nameOf(recipes.get(row.recipe_id)!) : row.recipe_id,
       ...coordinateCells(recipes.get(row.recipe_id), coordinates, form),
       row.metric,
       numberCell(row.n, form),
