@@ -84,7 +84,9 @@ const meanOf = (result: BenchmarkResult, recipe: string, metric: string) =>
   Number(result.aggregates.find((row) => row.recipe_id === recipe && row.metric === metric)!.mean);
 
 Deno.test("image_rate_distortion_v1: more bits, better pictures", async () => {
-  const result = await resultOf("semantic_comm/image_rate_distortion_v1");
+  // Two of the four photographs; one of them is in the training data of the codec of low rates.
+  const pack = await packOnData(folder, "semantic_comm/image_rate_distortion_v1", { image_ids: "chelsea,rocket" });
+  const result = await resultOf(pack);
   const curve = ["jpeg_q10", "jpeg_q25", "jpeg_q50", "jpeg_q75", "jpeg_q90"].map((id) => ({
     rate: meanOf(result, id, "rate.payload_bpp"),
     psnr: meanOf(result, id, "quality.psnr_db"),
@@ -97,7 +99,7 @@ Deno.test("image_rate_distortion_v1: more bits, better pictures", async () => {
   const differences = new Map(rateDifferences(result).map((row) => [row.method, row]));
   assert.deepEqual([...differences.keys()], ["webp", "avif", "svc_tiny_hyperprior", "svc_tiny_hyperprior_high"]);
   const [webp, avif, learned, high] = [...differences.values()].map(({ difference }) => difference!);
-  assert.ok(avif < webp && webp < learned && learned < -0.2 && high < -0.1, `${[webp, avif, learned, high]}`);
+  assert.ok(avif < webp && webp < -0.2 && learned < -0.2 && high < -0.1, `${[webp, avif, learned, high]}`);
   const table = reportTables(result, "unicode").find(({ id }) => id === "rate_differences")!;
   assert.deepEqual(table.rows.map(([method, baseline]) => [method, baseline]), [
     ["webp", "jpeg"],
@@ -108,7 +110,8 @@ Deno.test("image_rate_distortion_v1: more bits, better pictures", async () => {
 });
 
 Deno.test("jpeg_channel_coding_awgn_v1: each code has its cliff, the ideal one first, and behind it the codec's pictures", async () => {
-  const result = await resultOf("semantic_comm/jpeg_channel_coding_awgn_v1", { replicates: 1 });
+  const pack = await packOnData(folder, "semantic_comm/jpeg_channel_coding_awgn_v1", { image_ids: "chelsea" });
+  const result = await resultOf(pack, { replicates: 1 });
   const outage = (method: string) =>
     ["m4db", "0db", "4db", "8db", "12db"].map((at) => meanOf(result, `${method}_${at}`, "channel.outage_rate"));
   // Rate 1/2 over QPSK is one bit a channel use: the capacity log2(1 + SNR) reaches it at 0 dB.
