@@ -116,6 +116,7 @@ export default defineOperation({
             : portEstimator(context, port, received, noise, params),
       );
       const times = estimators.map(({ times }) => timeShares(times, symbols, params)), size = 2 * elements * rx * ports;
+      const ownErrors = new Float32Array(subcarriers * ports);
       for (let grid = 0; grid < grids; grid++) {
         const rows: PilotRows[] = [];
         for (let antenna = 0; antenna < rx; antenna++) {
@@ -126,11 +127,11 @@ export default defineOperation({
         }
         spreadGrid(rows, h.subarray(grid * size, (grid + 1) * size));
         estimators.forEach(({ error }, port) => {
-          for (let k = 0; k < subcarriers; k++) {
-            const own = error(grid, k);
-            for (let at = k; at < elements; at += subcarriers) errors[(grid * elements + at) * ports + port] = own;
-          }
+          for (let k = 0; k < subcarriers; k++) ownErrors[k * ports + port] = error(grid, k);
         });
+        for (let symbol = 0; symbol < symbols; symbol++) {
+          errors.set(ownErrors, (grid * symbols + symbol) * ownErrors.length);
+        }
       }
     }
     const pooled: Record<string, PooledMetric> = truth === undefined || ports > 1
