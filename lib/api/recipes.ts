@@ -3,7 +3,7 @@ import { displayed } from "../figure/display.ts";
 import { checkOptions } from "../run/execution.ts";
 import { createCancellation } from "../execute/cancellation.ts";
 import type { LintReport } from "../plan/lint.ts";
-import type { PlanResult } from "../plan/planner.ts";
+import type { Planned, PlanResult } from "../plan/planner.ts";
 import type { Readiness } from "../plan/types.ts";
 import type { StepExplanation } from "../plan/explain_step.ts";
 import type { RecipeGraph } from "../figure/graph/graph.ts";
@@ -284,6 +284,33 @@ export class Recipes {
     const options = { registry, readiness, cache, locate: source.locate, backend, implementation, usePlanCache };
     const compilation = await this.compile(source, { mode });
     return await planRecipe(compilation, { ...options, singleRun: true, lint: lintSeverity(lint) });
+  }
+
+  /**
+   * Plans a recipe as it runs: a matrix by all its points, whose plans are not kept.
+   * @returns the plan, of a matrix that of its first point, and the findings about all points
+   * @throws SvcError as {@link prepare}
+   */
+  async planWhole(
+    recipe: RecipeInput,
+    options: Pick<PlanOptions, "mode" | "strictLint"> = {},
+  ): Promise<Pick<Planned, "plan" | "cache" | "diagnostics">> {
+    const source = await authored(recipe);
+    const expansion = await this.expand(source, { mode: options.mode });
+    if (expansion.canonical_matrix.source === "none") return (await this.prepare(source, options)).planned;
+    const [{ planMatrix }, { lintSeverity }] = await Promise.all([
+      import("../plan/plan_matrix.ts"),
+      import("../plan/planner.ts"),
+    ]);
+    const { registry, readiness } = await this.core.means();
+    const means = { registry, readiness, usePlanCache: false, lint: lintSeverity(options) };
+    const planned = await planMatrix(expansion, means);
+    if (planned.status === "refused") {
+      const code = expansion.status === "invalid" ? "recipe_invalid" : "plan_invalid";
+      return source.refuse(code, "plan", planned.diagnostics);
+    }
+    const { plan, cache } = planned.points[0].planned;
+    return { plan, cache, diagnostics: planned.diagnostics };
   }
 
   /**

@@ -320,8 +320,8 @@ function refusal(error: unknown): Problem {
 }
 
 /**
- * Obstacles of a plan: a topology that is not its profile's, parts that this machine lacks. The plan of a matrix is
- * that of its variants, which are asked about one by one when they run.
+ * Obstacles of a plan: a topology that is not its profile's, parts that this machine lacks, links that cannot work. A matrix
+ * is planned by all its variants.
  *
  * @param known findings that are shown already
  */
@@ -330,7 +330,6 @@ async function planProblems(
   known: readonly Diagnostic[],
   signal: AbortSignal,
 ): Promise<Diagnostic[]> {
-  if (isObject(recipe.metadata) && isObject(recipe.metadata.matrix)) return [];
   let found: Diagnostic[];
   try {
     found = (await ask("/api/recipe/plan", { recipe }, { signal })).diagnostics;

@@ -116,6 +116,7 @@ export const recipeRoutes = [
     thread: ({ body, session }) => session.recipes.lint(posted(body.recipe)),
   }),
   post("/api/recipe/plan", "The execution plan of a recipe; nothing is written", {
+    description: "Of a recipe with a matrix: the plan of its first point, and the findings about all points.",
     writes: false,
     body: BODY.extend({ mode: MODE.default("strict"), strict_lint: STRICT_LINT }),
     replies: {
@@ -130,10 +131,8 @@ export const recipeRoutes = [
       ...refusals(400),
     },
     async thread({ body, session }) {
-      const { planned: { plan, cache, diagnostics } } = await session.recipes.prepare(
-        posted(body.recipe),
-        { mode: body.mode, strictLint: body.strict_lint },
-      );
+      const options = { mode: body.mode, strictLint: body.strict_lint };
+      const { plan, cache, diagnostics } = await session.recipes.planWhole(posted(body.recipe), options);
       return { plan, cache, diagnostics };
     },
   }),

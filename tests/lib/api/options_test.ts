@@ -78,6 +78,7 @@ const TABLE: Record<"recipes" | "runs" | "benchmarks" | "templates" | "training"
       assert.ok(planned.status === "planned");
       holds(planned.plan);
     },
+    planWhole: async ({ svc }) => holds((await svc.recipes.planWhole(MATRIX)).plan),
     prepare: async ({ svc }) => holds((await svc.recipes.prepare(RECIPE)).planned.plan),
     async lint({ svc }) {
       assert.equal((await svc.recipes.lint(RECIPE)).status, "passed");

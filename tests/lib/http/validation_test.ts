@@ -74,6 +74,43 @@ Deno.test("session, route and save give every recipe the same verdict and the sa
   }
 });
 
+const MATRIX = `name: sweep
+execution_profile: {id: custom}
+metadata:
+  seed_namespace: sweep
+  matrix: {dimensions: {snr_db: [1.0, 5.0]}, step_params: {chan: {snr_db: {matrix: snr_db}}}}
+steps:
+  - {id: data, op: source.random_bits, params: {bit_count: 4096}}
+  - {id: encoder, op: channel.nr_ldpc_encoder, inputs: {bits: data.bits}}
+  - {id: modulator, op: modulation.digital_modulate, inputs: {bits: encoder.coded_bits}}
+  - {id: chan, op: wireless.channel, params: {channel: awgn}, inputs: {symbols: modulator.symbols}}
+  - {id: demodulator, op: demodulation.digital_demodulate, inputs: {rx_symbols: chan.rx_symbols}}
+  - {id: decoder, op: channel.repetition_decoder, inputs: {coded_bits: demodulator.bits}}
+`;
+
+Deno.test("the plan of a matrix has the findings of its links and the missing parts of every point", async () => {
+  await using server = await openTestServer();
+  const plan = async (text: string) =>
+    (await server.post(
+      "/api/recipe/plan",
+      `{"recipe": ${canonicalJson(readRecipeText(text, { file: "sweep.yaml" }).value)}}`,
+    )).json;
+  const linked = await plan(MATRIX);
+  const of = (step: string) => linked.plan.steps.find(({ step_id }: { step_id: string }) => step_id === step);
+  assert.equal(of("chan").operation_id, "wireless.channel");
+  assert.deepEqual(
+    linked.diagnostics.map(({ severity, code, pointer }: Diagnostic) => [severity, code, pointer]),
+    [["warning", "channel_decoder_mismatch", "/steps/5/inputs/coded_bits"]],
+  );
+  const missing = MATRIX.replace("snr_db: [1.0, 5.0]", "photos: [kodak, my_photos]")
+    .replace("chan: {snr_db: {matrix: snr_db}}", "image: {dataset: {matrix: photos}}")
+    .replace("steps:", "steps:\n  - {id: image, op: source.image_dataset}");
+  const refused = await plan(missing);
+  assert.equal(refused.code, "plan_invalid");
+  const found = refused.diagnostics.filter(({ message }: Diagnostic) => message.includes("photos=my_photos"));
+  assert.deepEqual(found.map(({ step_id }: Diagnostic) => step_id), ["image"], JSON.stringify(refused.diagnostics));
+});
+
 Deno.test("svc recipe validate prints the findings of the session", async () => {
   for (const [name, text, code] of BROKEN.slice(-3)) {
     const { code: exit, json } = await svc(["recipe", "validate", "-", "--json"], { stdin: text });
