@@ -64,6 +64,7 @@ export interface JobRequest {
 export interface Job {
   readonly document: JobDocument;
   readonly events: JobEvent[];
+  readonly request: string | null;
 }
 
 interface LiveJob extends StoredJob {
@@ -103,8 +104,7 @@ export class JobQueue {
     }
     for (const job of this.#jobs.values()) {
       const starts = job.events.filter(({ kind }) => kind === "job_started").length;
-      // Only a matrix keeps its request while it runs: its completed variants are used again.
-      if (job.document.state === "running" && job.request !== null && starts < MAX_STARTS) requeue(job);
+      if (job.document.state === "running" && continues(job) && starts < MAX_STARTS) requeue(job);
     }
     const queued = [...this.#jobs.values()].filter(({ document: { state }, request }) =>
       state === "queued" && request !== null
@@ -228,7 +228,7 @@ export class JobQueue {
     );
     for (const job of active) {
       // A matrix that someone canceled stays canceled.
-      job.paused = job.stopAs === null && job.document.state === "running" && job.request !== null;
+      job.paused = job.stopAs === null && job.document.state === "running" && continues(job);
       this.#stop(job, "canceled", "The server is shutting down");
     }
     await Promise.all(active.map(({ ended }) => ended.promise));
@@ -276,12 +276,9 @@ export class JobQueue {
     const { session, onThreadEnd, timeoutS, guard, store } = this.#options;
     const { document, request, prepared } = job;
     Object.assign(document, { state: "running", started_at_utc: new Date().toISOString() });
-    // A matrix continues after a restart of the server; no other job that has started is queued again.
-    if (document.kind !== "matrix" || repeats(request!)) job.request = null;
     store.putJob(job);
     if (!store.save(true)) {
       requeue(job);
-      job.request = request;
       return;
     }
     this.#waiting.shift();
@@ -359,7 +356,6 @@ export class JobQueue {
   /** Sets the last state of a job and reports it. */
   #finish(job: LiveJob, state: Exclude<JobState, "queued" | "running">): void {
     const { document } = job;
-    job.request = null;
     document.state = state;
     document.completed_at_utc = new Date().toISOString();
     const { result } = document;
@@ -383,7 +379,7 @@ export class JobQueue {
     job.stopAs = as;
     this.#report(job, { kind: "stop_requested", level: "warning", message });
     if (document.state === "running") return job.thread!.cancel(document.job_id);
-    job.request = job.prepared = null;
+    job.prepared = null;
     this.#waiting.splice(this.#waiting.indexOf(job), 1);
     this.#finish(job, as);
   }
@@ -461,10 +457,20 @@ function requeue({ document }: LiveJob): void {
   Object.assign(document, { state: "queued", started_at_utc: null });
 }
 
-/** Whether a matrix runs variants again that have a complete run: a second start could not determine which are done. */
-function repeats(request: string): boolean {
+/**
+ * Whether a job that has started is queued again by the next server: a matrix, whose completed variants are used again. One
+ * that runs all variants again is not: a second start could not determine which are done.
+ */
+function continues({ document: { kind }, request }: StoredJob): boolean {
+  if (kind !== "matrix" || request === null) return false;
   const read = parseJson(request);
-  return isObject(read) && read.rerun === true;
+  return isObject(read) && read.rerun !== true;
+}
+
+/** The recipe that a job runs, as its author wrote it; null for a job without one, and of an earlier version. */
+export function recipeOf({ request }: Pick<StoredJob, "request">): JsonObject | null {
+  const read = request === null ? null : parseJson(request);
+  return isObject(read) && isObject(read.recipe) ? read.recipe : null;
 }
 
 /** Names a job in messages. */

@@ -21,7 +21,7 @@ const ID_GAP = 1_000_000;
 /** A job as it is stored. */
 export interface StoredJob {
   readonly document: JobDocument;
-  /** Canonical JSON of the request while the job is queued, and of a matrix while it runs; null otherwise. */
+  /** Canonical JSON of the request; null for an ended job of an earlier version. */
   readonly request: string | null;
   readonly events: readonly JobEvent[];
 }

@@ -3,14 +3,27 @@ import { SvcError } from "../../contract/error.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { get, post } from "../route.ts";
-import { DIAGNOSTIC, EXECUTION, KEPT, MODE, OBJECT, RECIPE, refusals, reply, STRICT_LINT } from "../schemas.ts";
+import {
+  DIAGNOSTIC,
+  documentOf,
+  EXECUTION,
+  KEPT,
+  MODE,
+  OBJECT,
+  RECIPE,
+  refusals,
+  reply,
+  STRICT_LINT,
+} from "../schemas.ts";
 import type { RecipeSource } from "../recipe_file.ts";
 import type { Service } from "../service.ts";
 import { eventStream, resumePoint } from "../stream.ts";
+import { recipeOf } from "../jobs/queue.ts";
 import { ACCEPTED, jobFamily, LASTING } from "./job_family.ts";
 
 /** Sweeps, reproductions and restores are shown among the runs. */
-const { routes, submit, perform } = jobFamily("/api/run-jobs", ["run", "matrix", "reproduce", "restore"]);
+const KINDS = ["run", "matrix", "reproduce", "restore"] as const;
+const { routes, submit, perform } = jobFamily("/api/run-jobs", KINDS);
 
 const RUN_REPLIES = {
   200: reply(
@@ -131,6 +144,16 @@ export const jobRoutes = [
     },
   }),
   ...routes,
+  get("/api/run-jobs/:job_id/recipe", "The recipe that a job runs, as its author wrote it", {
+    replies: {
+      200: reply(
+        "The recipe, or null where the job has none",
+        z.object({ recipe: documentOf<JsonObject>().nullable() }),
+      ),
+      ...refusals(404),
+    },
+    handle: ({ params, service }) => ({ recipe: recipeOf(service.jobs.get(params.job_id, KINDS)) }),
+  }),
   post("/api/runs/:run_id/reproduce", "Execute a run again and compare every artifact", {
     ...RERUN_ROUTE,
     handle: ({ params, body, service }) => again(service, "reproduce", params.run_id, body),

@@ -327,6 +327,9 @@ Deno.test("jobs and events outlive the server; what was unfinished becomes incom
     const kept = (await second.get(`/api/run-jobs/${done}`)).json;
     assert.equal(kept.state, "completed");
     assert.equal(kept.events.at(-1).kind, "job_completed");
+    assert.deepEqual((await second.get(`/api/run-jobs/${done}/recipe`)).json, {
+      recipe: JSON.parse(JSON.stringify(BITS)),
+    });
     const lost = (await second.get(`/api/run-jobs/${running}`)).json;
     assert.equal(lost.state, "incomplete");
     assert.equal(lost.interruption, "server_restart");

@@ -186,6 +186,7 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   for (const path of ["../x.yaml", "recipes/no.yaml", "recipes/bits.yaml"]) await post("/api/matrix-jobs", { path });
   for (const id of [job_id, "nothing"]) {
     await get(`/api/run-jobs/${id}`);
+    await get(`/api/run-jobs/${id}/recipe`);
     await post(`/api/run-jobs/${id}/cancel`, {});
     await stream(`/api/run-jobs/${id}/events`);
   }
