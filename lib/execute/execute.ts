@@ -178,9 +178,8 @@ class Execution {
     const endTurn = await this.#pool.turn(false);
     try {
       const tasks: StepTask[] = [];
-      // The others count as started once their files are there: a chain that is cancelled or fails leaves none of them running.
-      this.#started(steps[0]);
       for (const step of steps) {
+        this.#started(step);
         await this.#checkBinding(step);
         stagings.push(createStaging(this.#artifacts!, step.document.id));
         const chained = Object.entries(step.document.inputs).map(([port, reference]) => {
@@ -190,24 +189,28 @@ class Execution {
         const unwritten = this.#unwritten(step);
         tasks.push(this.#task(step, stagings.at(-1)!, { inputs: [], chained, unwritten, learned: null, models: [] }));
       }
-      running = this.#pool.start(tasks, (progress) => this.#progress(steps[0].document, progress));
+      running = this.#pool.start(tasks, (progress) => {
+        for (const { document } of steps) this.#progress(document, progress);
+      });
       const written = await running.written;
       for (const [index, step] of steps.entries()) {
         if (written === null) break;
         const staging = stagings.shift()!, { seconds } = written[index];
         const committedAt = performance.now();
         const timing = () => this.#timing(running, admittedAt, committedAt - 1000 * seconds!);
-        if (index > 0) this.#started(step);
         try {
           await this.#finish(step, staging, written[index], timing);
         } catch (error) {
           discardEntry(staging.path);
-          return this.#fail(step, error, timing());
+          this.#fail(step, error, timing());
+          throw new SvcError("operation_canceled", `The operation ended with ${step.document.id}`);
         }
       }
     } catch (error) {
       if (this.#stop.isCancelled) {
-        return this.#fail(steps[0], error, this.#timing(running, admittedAt));
+        const left = steps.filter(({ document: { id } }) => !this.#finished.has(id) && this.#failure?.step_id !== id);
+        for (const step of left) this.#fail(step, error, this.#timing(running, admittedAt));
+        return;
       }
       // The steps one after another show which of them fails, and with what rows before it.
       this.#event("step_progress", "warning", `The chain of ${steps[0].document.id} failed: ${messageOf(error)}`, {

@@ -8,8 +8,8 @@ import { MAX_ARCHIVE_BYTES } from "../artifact/zip_format.ts";
 import type { OutputSize } from "../contract/operation.ts";
 import type { CheckedStep } from "./check_steps.ts";
 
-/** Chains with smaller outputs run step by step: their arrays fit in memory, and the progress of each step is seen. */
-const LEAST_CHAIN_BYTES = 2 ** 28;
+/** Chains with smaller outputs run step by step: their arrays fit in the caches of a processor. */
+const LEAST_CHAIN_BYTES = 2 ** 23;
 
 /**
  * The chains of a recipe.

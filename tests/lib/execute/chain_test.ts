@@ -152,7 +152,10 @@ Deno.test("a cancelled chain ends at its next block and leaves no file", async (
   });
   assert.equal(done.status, "canceled");
   const started = done.events.filter(({ kind }) => kind === "step_started").map(({ fields }) => fields.step_id);
-  assert.deepEqual(started, ["data"]);
-  assert.deepEqual(done.rows.map(({ id, status }) => [id, status]), [["data", "canceled"]]);
+  assert.deepEqual(started, ["data", "r0"]);
+  // Each step that was started has an end, and showed its progress.
+  assert.deepEqual(done.rows.map(({ id, status }) => [id, status]), [["data", "canceled"], ["r0", "canceled"]]);
+  const shown = done.events.filter(({ kind }) => kind === "step_progress").map(({ fields }) => fields.step_id);
+  assert.deepEqual(shown.slice(0, 2), ["data", "r0"]);
   assert.deepEqual(Object.keys(done.files), []);
 });
