@@ -70,6 +70,16 @@ function recordingGenerator(source: Generator): { generator: Generator; draws: D
       keep("complex_normal", ndarray("complex128", drawn.slice(), [count]));
       return drawn;
     },
+    complexNormalBlocks(count: number, variance: number, take: Parameters<Generator["complexNormalBlocks"]>[2]) {
+      const drawn = kept.complexNormal64(count as never, variance as never) as Float64Array;
+      for (const part of [0, 1] as const) {
+        take(
+          part,
+          0,
+          Float64Array.from({ length: count }, (_, i) => drawn[2 * i + part]),
+        );
+      }
+    },
     // The sum of symbols and draws, rounded once.
     addComplexNormal(symbols: Float32Array, variance: number) {
       const noise = source.complexNormal64(symbols.length / 2, variance);

@@ -23,7 +23,7 @@ import {
 } from "../../lib/numeric/channel/delay_profile.ts";
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import { resultArray } from "../../lib/numeric/array/shared_array.ts";
-import { type Generator, partScale } from "../../lib/numeric/random/random.ts";
+import { type Generator } from "../../lib/numeric/random/random.ts";
 import type { OfdmSettings, PresetSettings, Received } from "./_params.ts";
 
 type OfdmPreset = "ofdm_tdl" | "ofdm_cdl" | "urban_micro";
@@ -110,30 +110,28 @@ function faded(
   { response, grids, rows, width, shadowing }: GridGains,
   generator: Generator,
 ): Received {
-  const perGrid = rows * width, count = symbols.length / 2, scale = partScale(noiseVariance);
+  const perGrid = rows * width, count = symbols.length / 2;
   const received = resultArray<Float32Array>(Float32Array, symbols.length);
   const gains = resultArray<Float32Array>(Float32Array, symbols.length);
-  for (const part of [0, 1] as const) {
-    generator.normalBlocks(grids * perGrid, (start, drawn) => {
-      const end = Math.min(start + drawn.length, count);
-      let k = start % width, base = width * Math.floor(start / perGrid), left = perGrid - start % perGrid;
-      for (let i = start; i < end; i++) {
-        const from = 2 * (base + k), shadow = shadowing === undefined ? 1 : shadowing[i];
-        const hr = shadow * response[from],
-          hi = shadow * response[from + 1],
-          xr = symbols[2 * i],
-          xi = symbols[2 * i + 1];
-        const sent = part === 0 ? hr * xr - hi * xi : hr * xi + hi * xr;
-        received[2 * i + part] = sent + scale * drawn[i - start];
-        gains[2 * i + part] = part === 0 ? hr : hi;
-        if (++k === width) k = 0;
-        if (--left === 0) {
-          left = perGrid;
-          base += width;
-        }
+  generator.complexNormalBlocks(grids * perGrid, noiseVariance, (part, start, drawn) => {
+    const end = Math.min(start + drawn.length, count);
+    let k = start % width, base = width * Math.floor(start / perGrid), left = perGrid - start % perGrid;
+    for (let i = start; i < end; i++) {
+      const from = 2 * (base + k), shadow = shadowing === undefined ? 1 : shadowing[i];
+      const hr = shadow * response[from],
+        hi = shadow * response[from + 1],
+        xr = symbols[2 * i],
+        xi = symbols[2 * i + 1];
+      const sent = part === 0 ? hr * xr - hi * xi : hr * xi + hi * xr;
+      received[2 * i + part] = sent + drawn[i - start];
+      gains[2 * i + part] = part === 0 ? hr : hi;
+      if (++k === width) k = 0;
+      if (--left === 0) {
+        left = perGrid;
+        base += width;
       }
-    });
-  }
+    }
+  });
   return { symbols: received, noiseVariance, gains };
 }
 

@@ -351,19 +351,30 @@ export class Generator {
   }
 
   /**
-   * Standard normal values of one call, block by block.
-   * @param take gets the index of the first value of a block, and the values, which the next block overwrites
-   */
-  normalBlocks(size: number, take: (start: number, values: Float64Array) => void): void {
-    this.#normalBlocks(checkedSize(size), (start, count) => take(start, doubleResults.subarray(0, count)));
-  }
-
-  /**
    * Complex normal values, interleaved complex128: the whole real part is drawn first, then the whole imaginary part.
    * @param variance E|n|², total over both parts
    */
   complexNormal64(count: number, variance: number): Float64Array<ArrayBuffer> {
     return this.#complex(new Float64Array(2 * checkedSize(count)), variance);
+  }
+
+  /**
+   * The values of {@link complexNormal64}, block by block: first all real parts, then all imaginary ones.
+   * @param take gets the part, the index of the first value of a block, and the values, which the next block overwrites
+   */
+  complexNormalBlocks(
+    size: number,
+    variance: number,
+    take: (part: 0 | 1, start: number, values: Float64Array) => void,
+  ): void {
+    const scale = partScale(variance);
+    for (const part of [0, 1] as const) {
+      this.#normalBlocks(checkedSize(size), (start, count) => {
+        const values = doubleResults.subarray(0, count);
+        for (let i = 0; i < count; i++) values[i] *= scale;
+        take(part, start, values);
+      });
+    }
   }
 
   /** As complexNormal64, each part rounded once to binary32. */

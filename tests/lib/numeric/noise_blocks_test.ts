@@ -24,3 +24,15 @@ Deno.test("values that are skipped leave the generator as if they were drawn", (
   const copy = Generator.copyOf(skipped);
   assert.deepEqual(copy.random(3), skipped.random(3));
 });
+
+Deno.test("complex values block by block are those of one call", () => {
+  const count = 20_001, whole = Generator.seeded(7).complexNormal64(count, 0.3);
+  const generator = Generator.seeded(7), made = new Float64Array(2 * count);
+  let next = 0;
+  generator.complexNormalBlocks(count, 0.3, (part, start, values) => {
+    assert.equal(part * count + start, next, "in order");
+    values.forEach((value, i) => made[2 * (start + i) + part] = value);
+    next += values.length;
+  });
+  assert.deepEqual(made, whole);
+});
