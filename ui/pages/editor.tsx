@@ -25,6 +25,7 @@ import {
 } from "../state/copies.ts";
 import { jobs } from "../state/events.ts";
 import { announceTab } from "../state/other_tabs.ts";
+import { useStale } from "../state/ran.ts";
 import { cancelRun, catchUp, startRun, statesOf, stepStates } from "../state/runs.ts";
 import { runInSequence } from "../state/sequence.ts";
 import { divider, Splitter } from "../split.tsx";
@@ -103,14 +104,14 @@ function Desk({ copy }: { copy: Copy }) {
     // After a reload the job is known, and the states of its steps are not.
     if (jobId !== null && job !== undefined && !stepStates.value.has(jobId)) catchUp(jobId).catch(() => {});
   }, [jobId, job === undefined]);
-  const problems = problemsByStep(copy), states = statesOf(copy);
+  const problems = problemsByStep(copy), states = statesOf(copy), stale = useStale(copy);
   return (
-    <div class="editor" ref={element}>
+    <div class="editor" ref={element} data-stale={stale === null ? undefined : ""}>
       <h1 class="hidden-text">Editor</h1>
       <Bar copy={copy} />
       <Outline copy={copy} problems={problems} states={states} />
       <Splitter label="Width of the outline" of={LEFT} side="left" />
-      <Centre copy={copy} problems={problems} states={states} />
+      <Centre copy={copy} problems={problems} states={states} stale={stale} />
       <Splitter label="Width of the inspector" of={RIGHT} side="right" />
       <Inspector copy={copy} />
       <Splitter label="Height of the panels below" of={DOCK} side="below" />

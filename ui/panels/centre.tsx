@@ -7,6 +7,7 @@ import { Tabs } from "../parts.tsx";
 import { lazy } from "../preact.ts";
 import { CENTRE_VIEWS, type CentreView, centreView } from "../state/centre_view.ts";
 import { type Copy, update } from "../state/copies.ts";
+import type { Stale } from "../state/ran.ts";
 import type { StepState } from "../state/runs.ts";
 import { jobOf, shapeOf, useSummary } from "../state/summaries.ts";
 import { focusField } from "./focus_field.ts";
@@ -14,15 +15,18 @@ import { TaskForm } from "./task_form.tsx";
 
 const Matrix = lazy(() => import("./matrix.tsx").then(({ Matrix }) => Matrix), "Loading the view");
 const Raw = lazy(() => import("./raw.tsx").then(({ Raw }) => Raw), "Loading the view");
+const StaleLine = lazy(() => import("./stale.tsx").then(({ StaleLine }) => StaleLine), "Comparing the recipe");
 const Specs = lazy(() => import("./specs.tsx").then(({ Specs }) => Specs), "Loading the view");
 
 interface Props {
   copy: Copy;
   problems: ReadonlyMap<string, number>;
   states?: ReadonlyMap<string, StepState>;
+  /** The shown result, where it belongs to another recipe. */
+  stale: Stale | null;
 }
 
-export function Centre({ copy, problems, states }: Props) {
+export function Centre({ copy, problems, states, stale }: Props) {
   const view = centreView.value, { count } = matrixFacts(copy.recipe);
   const textOf = (name: CentreView): string => {
     if (name === "Graph" && isGeneric(copy.recipe)) return "Blocks";
@@ -46,6 +50,7 @@ export function Centre({ copy, problems, states }: Props) {
         options={CENTRE_VIEWS.map((name) => [name, textOf(name)] as const)}
         onChoose={(name) => centreView.value = name}
       />
+      {stale !== null && <StaleLine copy={copy} stale={stale} />}
       <div
         class="centre-body"
         data-view={view}

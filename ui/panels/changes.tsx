@@ -1,15 +1,7 @@
 /** Differences between two documents, as a table. */
-import { canonicalJson } from "../../lib/contract/json.ts";
 import type { JsonObject, Value } from "../../lib/contract/value.ts";
+import { changeText } from "../form/result_form.ts";
 import { Table } from "../parts.tsx";
-
-const LONGEST = 200;
-
-/** A value in one line; a very long text is cut. */
-export function changeText(value: Value): string {
-  const text = canonicalJson(value);
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
-}
 
 const shown = (value: Value | undefined) =>
   value === undefined ? <span class="muted">not present</span> : <code>{changeText(value)}</code>;

@@ -11,9 +11,10 @@ import { type Column, Diagnostics, Hidden, Shown, StateMark, Table, Trouble } fr
 import { lazy, useEffect, useMemo, useState } from "../preact.ts";
 import { address } from "../router.ts";
 import { entryOf, loadMetrics, shownMetric, timeText } from "../runs/metrics.ts";
-import { type Copy, edit, nameOf, openCopy, textOf, update } from "../state/copies.ts";
-import { isEnded, type Job, jobs, type VariantRun, variantRuns } from "../state/events.ts";
+import { type Copy, edit, openCopy, textOf, update } from "../state/copies.ts";
+import { isEnded, type Job, type VariantRun, variantRuns } from "../state/events.ts";
 import { useLoaded } from "../state/fetched.ts";
+import { sweepOf } from "../state/ran.ts";
 import { cancelRun, startRun, stopping } from "../state/runs.ts";
 import { attempt } from "./bar.tsx";
 import { headlineMetrics } from "./headline.ts";
@@ -166,11 +167,6 @@ function Variants({ copy }: { copy: Copy }) {
 }
 
 const EXPAND_AFTER_MS = 300;
-
-/** The latest job over the matrix of a recipe, whoever started it. */
-const sweepOf = (copy: Copy): Job | undefined =>
-  [...jobs.value.values()].filter(({ kind, recipe_name }) => kind === "matrix" && recipe_name === nameOf(copy))
-    .reduce<Job | undefined>((last, job) => last && last.created_at_utc > job.created_at_utc ? last : job, undefined);
 
 /** A metric of a run as it names it, of the last step that measured it. */
 const namedIn = ({ metrics }: ComparedRun, metric: string): string | undefined =>

@@ -1,0 +1,35 @@
+/** The recipe that a job ran: a result belongs to it, and the recipe of a copy may have changed since. */
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { get } from "../api.ts";
+import { hasMatrix } from "../form/matrix.ts";
+import { resultForm } from "../form/result_form.ts";
+import { centreView } from "./centre_view.ts";
+import { type Copy, nameOf } from "./copies.ts";
+import { type Job, jobs } from "./events.ts";
+import { useLoaded } from "./fetched.ts";
+import { jobOf } from "./summaries.ts";
+
+/** The latest job over the matrix of a recipe, whoever started it. */
+export const sweepOf = (copy: Copy): Job | undefined =>
+  [...jobs.value.values()].filter(({ kind, recipe_name }) => kind === "matrix" && recipe_name === nameOf(copy))
+    .reduce<Job | undefined>((last, job) => last && last.created_at_utc > job.created_at_utc ? last : job, undefined);
+
+/** A shown result of another recipe. */
+export interface Stale {
+  job: Job;
+  /** The recipe that ran; null where the server does not have it. */
+  ran: JsonObject | null;
+}
+
+/** Whether the shown result of a copy belongs to another recipe; null where it does not. */
+export function useStale(copy: Copy): Stale | null {
+  const own = jobOf(copy), job = hasMatrix(copy.recipe) && centreView.value === "Matrix" ? sweepOf(copy) ?? own : own;
+  const { value } = useLoaded(
+    (signal) => get("/api/run-jobs/:job_id/recipe", { params: { job_id: job!.job_id }, signal }),
+    job?.job_id ?? null,
+  );
+  if (job === undefined || value === null) return null;
+  return value.recipe !== null && resultForm(value.recipe) === resultForm(copy.recipe)
+    ? null
+    : { job, ran: value.recipe };
+}
