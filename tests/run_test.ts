@@ -140,8 +140,11 @@ Deno.test("a signal ends the runner and what its files have started", async () =
 });
 
 Deno.test("a number of files at a time is kept; without one, each processor has a file, and idle ones more up to three each", () => {
-  const [fixed, free] = [new FilesAtATime(2), new FilesAtATime()], cores = navigator.hardwareConcurrency;
-  assert.deepEqual([0, 1, 2, 3].map((running) => fixed.mayStart(running)), [true, true, false, false]);
+  const cores = navigator.hardwareConcurrency, free = new FilesAtATime();
+  for (const fixed of [1, cores + 2]) {
+    const files = new FilesAtATime(fixed);
+    assert.deepEqual([fixed - 1, fixed].map((running) => files.mayStart(running)), [true, false], `${fixed} at a time`);
+  }
   assert.deepEqual([0, cores - 1, 3 * cores].map((running) => free.mayStart(running)), [true, true, false]);
   assert.equal(free.mayStart(cores), false, "the window in which idle processors are counted has only begun");
 });
