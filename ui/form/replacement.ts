@@ -8,6 +8,7 @@ import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import type { Contract } from "../state/contracts.ts";
 import type { Step } from "../state/copies.ts";
 import { asCustom } from "./custom.ts";
+import { type Binding, matrixFacts, unbind } from "./matrix.ts";
 
 type Contracts = ReadonlyMap<string, Contract>;
 
@@ -49,13 +50,25 @@ export function fittingOperations(steps: readonly Step[], id: string, contracts:
   return [...contracts.values()].filter(fits).sort((a, b) => a.id < b.id ? -1 : 1);
 }
 
+const propertiesOf = ({ params_schema }: Contract) =>
+  (params_schema.properties ?? {}) as { [name: string]: JsonObject };
+
+/** The swept parameters of a step that another operation does not have. */
+export const lostBindings = (recipe: JsonObject, id: string, contract: Contract): Binding[] =>
+  matrixFacts(recipe).bindings.filter(({ stepId, param }) =>
+    stepId === id && propertiesOf(contract)[param.split(".")[0]] === undefined
+  );
+
 /**
- * A recipe with another operation in a step. Parameters are kept if the new operation has them and accepts their values.
+ * A recipe with another operation in a step. Parameters are kept if the new operation has them and accepts their values;
+ * bindings of the others are removed, with dimensions that nothing else uses.
  *
  * @returns a new document, of the profile `custom`
  */
 export function withOperation(recipe: JsonObject, stepId: string, contract: Contract): JsonObject {
-  const properties = (contract.params_schema.properties ?? {}) as { [name: string]: JsonObject };
+  const properties = propertiesOf(contract);
+  const bound = lostBindings(recipe, stepId, contract)
+    .reduce((rest, { param }) => unbind(rest, stepId, param.split(".")[0]), recipe);
   const steps = (recipe.steps as JsonObject[]).map((step) => {
     if (step.id !== stepId) return step;
     const { params, ...rest } = step;
@@ -64,5 +77,5 @@ export function withOperation(recipe: JsonObject, stepId: string, contract: Cont
     );
     return { ...rest, op: contract.id, ...(kept.length > 0 ? { params: Object.fromEntries(kept) } : {}) };
   });
-  return asCustom({ ...recipe, name: `${String(recipe.name ?? "recipe")}_custom`, steps });
+  return asCustom({ ...bound, name: `${String(recipe.name ?? "recipe")}_custom`, steps });
 }

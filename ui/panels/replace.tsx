@@ -1,5 +1,5 @@
 /** Another operation in place of a block, in a new recipe: a template keeps its topology. */
-import { fittingOperations, withOperation } from "../form/replacement.ts";
+import { fittingOperations, lostBindings, withOperation } from "../form/replacement.ts";
 import { Dialog } from "../parts.tsx";
 import { useState } from "../preact.ts";
 import { contracts } from "../state/contracts.ts";
@@ -43,6 +43,9 @@ export function ReplaceDialog({ copy, stepId, onClose }: { copy: Copy; stepId: s
                 >
                   <span class="mono">{contract.id}</span>
                   <span class="muted clip">{contract.description ?? contract.name}</span>
+                  {lostBindings(copy.recipe, stepId, contract).map(({ param, dimension }) => (
+                    <span key={param} class="tag" data-tone="warn">removes {param}, swept by {dimension}</span>
+                  ))}
                 </button>
               </li>
             ))}

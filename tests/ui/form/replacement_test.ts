@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { asCustom } from "../../../ui/form/custom.ts";
-import { fittingOperations, withOperation } from "../../../ui/form/replacement.ts";
+import { fittingOperations, lostBindings, withOperation } from "../../../ui/form/replacement.ts";
 import type { Contract } from "../../../ui/state/contracts.ts";
 import type { Step } from "../../../ui/state/copies.ts";
 
@@ -64,4 +64,19 @@ Deno.test("a replaced step keeps the parameters that the new operation takes, an
   });
   assert.equal(asCustom(made), made);
   assert.deepEqual(asCustom({ execution_profile: "layered_digital" }).execution_profile, made.execution_profile);
+});
+
+Deno.test("sweeps of parameters that the new operation lacks go with them, and a dimension that others use stays", () => {
+  const gone = { gone: { matrix: "g" }, rate: { matrix: "r" } };
+  const matrix = { dimensions: { g: [1, 2], r: [1, 3] }, step_params: { c: gone } };
+  const swept = { ...RECIPE, metadata: { seed: 1, matrix } }, other = CONTRACTS.get("code.b")!;
+  assert.deepEqual(lostBindings(swept, "c", other).map(({ param, dimension }) => [param, dimension]), [["gone", "g"]]);
+  assert.deepEqual(withOperation(swept, "c", other).metadata, {
+    seed: 1,
+    matrix: { dimensions: { r: [1, 3] }, step_params: { c: { rate: { matrix: "r" } } } },
+  });
+  const shared = { ...matrix, step_params: { c: gone, s: { n: { matrix: "g" } } } };
+  assert.deepEqual(withOperation({ ...swept, metadata: { matrix: shared } }, "c", other).metadata, {
+    matrix: { ...matrix, step_params: { c: { rate: { matrix: "r" } }, s: { n: { matrix: "g" } } } },
+  });
 });
