@@ -30,12 +30,14 @@ export interface BoundStep extends CheckedStep {
  * Builds the plan.
  * @param recipe effective recipe, and its digest
  * @param bound one binding per step, in order
+ * @param chained as in `PlanOptions`
  */
 export function buildPlan(
   recipe: RecipeDocument,
   recipeSha256: string,
   runner: Runner,
   bound: readonly BoundStep[],
+  chained?: ReadonlySet<string>,
 ): ExecutionPlan {
   const { operations, sha256, hashWith } = contractsOf(bound);
   const rows = bound.map((step) => planStep(step, runner));
@@ -46,7 +48,7 @@ export function buildPlan(
     recipe: { name: recipe.name, sha256: recipeSha256, step_count: recipe.steps.length },
     operation_contracts: { schema_version: 1, sha256, operations },
     steps: rows.map(({ row }) => row),
-    resources: estimateResources(bound),
+    resources: estimateResources(bound, chained),
   };
   const { steps: _steps, operation_contracts: _contracts, kind: _kind, ...head } = body;
   const members = { ...memberTexts(head), steps: `[${rows.map((row) => row.text).join(",")}]` };

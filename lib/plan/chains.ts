@@ -6,6 +6,7 @@
 import { plainParams } from "../contract/schema.ts";
 import { MAX_ARCHIVE_BYTES } from "../artifact/zip_format.ts";
 import type { OutputSize } from "../contract/operation.ts";
+import { isObject } from "../contract/value.ts";
 import type { CheckedStep } from "./check_steps.ts";
 
 /** Chains with smaller outputs run step by step: their arrays fit in the caches of a processor. */
@@ -45,6 +46,15 @@ export function chainsOf(
   const order = steps.map(({ step }) => step.id);
   long.sort((a, b) => first(a.ids, order) - first(b.ids, order));
   return new Map(long.flatMap(({ ids }, number) => ids.map((id): [string, number] => [id, number])));
+}
+
+/** The steps that a plan has in chains; undefined for one of a version without chains. */
+export function chainedSteps({ resources }: { resources?: unknown }): ReadonlySet<string> | undefined {
+  const rows = isObject(resources) ? resources.per_step : undefined;
+  if (!Array.isArray(rows)) return undefined;
+  return new Set(
+    rows.filter(isObject).filter(({ chain }) => chain !== undefined).map(({ step_id }) => String(step_id)),
+  );
 }
 
 const first = (ids: readonly string[], order: readonly string[]) => Math.min(...ids.map((id) => order.indexOf(id)));

@@ -73,9 +73,12 @@ export function estimateOfRuns(
 /** The part of a step that an estimate reads. */
 export type EstimatedStep = Pick<CheckedStep, "step" | "params" | "registered">;
 
-/** Estimates the steps of a recipe, in plan order. */
-export function estimateResources(steps: readonly EstimatedStep[]): PlanResources {
-  return estimateSteps(steps).resources;
+/**
+ * Estimates the steps of a recipe, in plan order.
+ * @param chained as in `PlanOptions`
+ */
+export function estimateResources(steps: readonly EstimatedStep[], chained?: ReadonlySet<string>): PlanResources {
+  return estimateSteps(steps, chained).resources;
 }
 
 /** The size of every output, by `step.output`. */
@@ -83,7 +86,10 @@ export function outputSizes(steps: readonly EstimatedStep[]): ReadonlyMap<string
   return estimateSteps(steps).sizes;
 }
 
-function estimateSteps(steps: readonly EstimatedStep[]): { resources: PlanResources; sizes: Map<string, OutputSize> } {
+function estimateSteps(
+  steps: readonly EstimatedStep[],
+  chained?: ReadonlySet<string>,
+): { resources: PlanResources; sizes: Map<string, OutputSize> } {
   const sizes = new Map<string, OutputSize>();
   let unknown = false;
   const whole = steps.map(({ step, params, registered: { operation } }): StepResources => {
@@ -104,7 +110,9 @@ function estimateSteps(steps: readonly EstimatedStep[]): { resources: PlanResour
     const held = 2 * (written + read.reduce((sum, bytes) => sum + bytes, 0));
     return { step_id: step.id, memory_bytes: bounded(held), disk_bytes: bounded(written), exact };
   });
-  const chains = chainsOf(steps, sizes);
+  const chains = chained === undefined
+    ? chainsOf(steps, sizes)
+    : new Map([...chainsOf(steps, sizes, 0)].filter(([id]) => chained.has(id)));
   const per_step = whole.map((row) => {
     const chain = chains.get(row.step_id);
     return chain === undefined ? row : { ...row, memory_bytes: CHAINED_STEP_BYTES, chain };

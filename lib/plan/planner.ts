@@ -60,6 +60,11 @@ export interface PlanOptions {
   implementationSources?: SourceHashes;
   /** Maps places to lines of the recipe text. */
   locate?: Locate;
+  /**
+   * Steps that run in chains, where they can: a run that is made again has the files of the first one. By default the sizes
+   * of the outputs decide. Such a plan is not cached.
+   */
+  chained?: ReadonlySet<string>;
 }
 
 /** The severity of the lint of links for the options of a run. */
@@ -105,7 +110,7 @@ export async function planRecipe(compilation: Compilation, options: PlanOptions)
   const cache = options.cache ?? processPlanCache;
   cache.observe(options.registry);
   const build = () => draftPlan(compilation, effective, outside, options);
-  const lookup = options.usePlanCache === false
+  const lookup = options.usePlanCache === false || options.chained !== undefined
     ? await cache.bypass(build)
     : await cache.obtain(key, effective.name, build);
 
@@ -256,7 +261,7 @@ function draftPlan(
     : effective;
   const sha256 = changed || compilation.effective_sha256 === null ? sha256Json(recipe) : compilation.effective_sha256;
   return {
-    plan: buildPlan(recipe, sha256, options.runner ?? "benchmark_run", bound),
+    plan: buildPlan(recipe, sha256, options.runner ?? "benchmark_run", bound, options.chained),
     recipe,
     changed,
     requirements,

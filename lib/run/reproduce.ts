@@ -7,6 +7,7 @@ import { formatOfKind } from "../contract/kinds.ts";
 import type { Runner } from "../contract/operation.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
 import type { OutputRow, StepRow } from "../execute/types.ts";
+import { chainedSteps } from "../plan/chains.ts";
 import { planRecipe } from "../plan/planner.ts";
 import type { ExecutionPlan, PlanStep } from "../plan/types.ts";
 import { compileRecipe } from "../recipe/compile.ts";
@@ -102,6 +103,7 @@ export async function reproduceRun(
     mode,
     written: authored.normalized?.steps,
     workspace,
+    chained: chainedSteps(plan),
     parallelWorkers: options.parallelWorkers ?? parallel_workers,
   });
   const order = plan.steps.map(({ step_id }) => step_id);

@@ -14,6 +14,7 @@ import { type PrunedFile, readPruned, sizeOf, touchSummary } from "./prune.ts";
 import { readDocument } from "./read.ts";
 import type { ReproduceOptions } from "./reproduce.ts";
 import { checkResources } from "./resources.ts";
+import { chainedSteps } from "../plan/chains.ts";
 import { prepareRun } from "./run.ts";
 import { lockRuns, showRun, stillExecuting } from "./store.ts";
 import type { Workspace } from "./workspace.ts";
@@ -93,7 +94,7 @@ async function executeAgain(
   },
   options: RestoreOptions,
 ): Promise<void> {
-  const { runner } = readDocument(directory, PLAN_FILE);
+  const planned = readDocument(directory, PLAN_FILE), { runner } = planned;
   const { parallel_workers, backend, implementation } = executionOf(summary);
   const { parallelWorkers } = checkOptions({
     ...options,
@@ -101,7 +102,9 @@ async function executeAgain(
   });
   const raw = readDocument(directory, RECIPE_FILE);
   // A run may be one of an older form.
-  const mode = "compat", asked = { raw, mode, runner, backend, implementation } as const;
+  const mode = "compat",
+    chained = chainedSteps(planned),
+    asked = { raw, mode, runner, backend, implementation, chained } as const;
   const { planned: { plan, recipe } } = await prepareRun({ ...options, ...asked });
   if (!options.ignoreEstimate) checkResources(plan, workspace.stateDir);
   const rows: StepRow[] = [];

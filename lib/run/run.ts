@@ -85,6 +85,8 @@ export interface RunOptions {
   held?: HeldFiles;
   /** Whether equal artifacts of the workspace are stored once; default true. */
   share?: boolean;
+  /** Steps that run in chains; see `PlanOptions`. */
+  chained?: ReadonlySet<string>;
   /** Whether to start a run whose estimate does not fit; default false. */
   ignoreEstimate?: boolean;
   planCache?: PlanCache;
@@ -155,6 +157,7 @@ export type PrepareOptions = Pick<
   | "strictLint"
   | "written"
   | "implementationSources"
+  | "chained"
 >;
 
 const planning = ({ planCache: cache, ...options }: Omit<PrepareOptions, "raw">) => ({

@@ -1,15 +1,25 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { listFiles } from "../../../lib/run/files.ts";
+import { createRegistry } from "../../../ops/registry.ts";
+import { createCancellation } from "../../../lib/execute/cancellation.ts";
+import { chainedSteps } from "../../../lib/plan/chains.ts";
+import { readRecipeText } from "../../../lib/recipe/read.ts";
+import { pruneRuns } from "../../../lib/run/retention.ts";
+import { readDocument } from "../../../lib/run/read.ts";
+import { reproduceRun } from "../../../lib/run/reproduce.ts";
+import { restoreRun } from "../../../lib/run/restore.ts";
+import { runRecipe } from "../../../lib/run/run.ts";
+import { openWorkspace } from "../../../lib/run/workspace.ts";
 import { open } from "../../../mod.ts";
 
-/** A link whose arrays need 280 MB, so that its steps work in blocks. */
+/** A link whose arrays need 14 MB, so that its steps work in blocks. */
 const RECIPE = `
 name: long_link
 execution_profile: {id: custom}
 metadata: {seed: 4}
 steps:
-  - {id: data, op: source.random_bits, params: {bit_count: 20000000}}
+  - {id: data, op: source.random_bits, params: {bit_count: 1000000}}
   - {id: sent, op: modulation.digital_modulate, inputs: {bits: data.bits}, params: {modulation: qpsk}}
   - {id: air, op: wireless.channel, inputs: {symbols: sent.symbols}, params: {snr_db: 4.0}}
   - {id: demapped, op: demodulation.digital_demodulate, inputs: {rx_symbols: air.rx_symbols}}
@@ -47,6 +57,25 @@ Deno.test("a long run that keeps its metrics writes no arrays; it is verified, r
     assert.deepEqual([restored.status, restored.files], ["restored", 5]);
     assert.equal((await svc.runs.verify(run.run_id)).status, "valid");
     assert.equal(Deno.readTextFileSync(join(run.directory, "SHA256SUMS")), sums);
+  } finally {
+    await Deno.remove(stateDir, { recursive: true });
+  }
+});
+
+Deno.test("a run whose steps were in no chain, or in one, has equal files when it is made again", async () => {
+  const stateDir = await Deno.makeTempDir({ prefix: "svc-chained-" });
+  try {
+    const workspace = openWorkspace({ projectRoot: stateDir, stateDir });
+    const options = { registry: await createRegistry(), cancellation: createCancellation() };
+    const { value: raw } = readRecipeText(RECIPE, { file: "link.yaml" }),
+      ids = ["data", "sent", "air", "demapped", "ber"];
+    for (const chained of [[], ids]) {
+      const { run_id, directory } = await runRecipe({ ...options, workspace, raw, chained: new Set(chained) });
+      assert.deepEqual([...chainedSteps(readDocument(directory, "execution-plan.json"))!], chained);
+      assert.equal((await reproduceRun(workspace, run_id, options)).status, "identical");
+      pruneRuns(workspace, { ids: [run_id] });
+      assert.equal((await restoreRun(workspace, run_id, options)).status, "restored");
+    }
   } finally {
     await Deno.remove(stateDir, { recursive: true });
   }
