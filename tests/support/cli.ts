@@ -54,12 +54,12 @@ function resultOf(result: HostResult): CliResult {
 
 /** The process that performs the commands of this file of tests, from its first one to the end of the last test. */
 let host:
-  | { requests: WritableStreamDefaultWriter<string>; results: AsyncIterator<string>; ended: Promise<unknown> }
+  | { requests: WritableStreamDefaultWriter<string>; results: AsyncIterator<string>; process: Deno.ChildProcess }
   | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
 function startHost() {
-  const { stdin, stdout, status } = new Deno.Command(Deno.execPath(), {
+  const process = new Deno.Command(Deno.execPath(), {
     args: [...CLI_ARGS.slice(0, -1), join(ROOT_PATH, "tests/support/cli_host.ts")],
     cwd: ROOT_PATH,
     env: { NO_COLOR: "1" },
@@ -67,14 +67,19 @@ function startHost() {
     stdout: "piped",
   }).spawn();
   const encoder = new TextEncoderStream();
-  encoder.readable.pipeTo(stdin).catch(() => {});
-  return { requests: encoder.writable.getWriter(), results: lines(stdout), ended: status };
+  encoder.readable.pipeTo(process.stdin).catch(() => {});
+  return { requests: encoder.writable.getWriter(), results: lines(process.stdout), process };
 }
 
 // Its processor time counts for this file once it has ended.
 Deno.test.afterAll(async () => {
-  await host?.requests.close();
-  await host?.ended;
+  if (host === undefined) return;
+  const { requests, process } = host;
+  await requests.close();
+  // One that does not end by itself must not hold the file.
+  const timer = setTimeout(() => process.kill("SIGKILL"), 20_000);
+  await process.status;
+  clearTimeout(timer);
 });
 
 async function* lines(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {

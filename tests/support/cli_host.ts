@@ -66,4 +66,6 @@ if (import.meta.main) {
       bytes = bytes.subarray(Deno.stdout.writeSync(bytes));
     }
   }
+  // As the program does at its end: threads that wait do not hold the process.
+  Deno.exit();
 }

@@ -28,8 +28,16 @@ export function coordinatesOf(result: BenchmarkResult): string[] {
   return [...names];
 }
 
+type NamedRecipe = Pick<ResultRow, "id" | "label" | "matrix_selection">;
+
+/** Finds recipes by id. A result that is not complete, or that is verified, may name one without a row. */
+function recipeNames(result: BenchmarkResult): (id: string) => NamedRecipe {
+  const rows = new Map(recipesOf(result).map((row) => [row.id, row]));
+  return (id) => rows.get(id) ?? { id, label: id, matrix_selection: {} };
+}
+
 /** The label of a recipe without the coordinates at its end, which have columns of their own. */
-function nameOf({ id, label, matrix_selection }: ResultRow): string {
+function nameOf({ id, label, matrix_selection }: NamedRecipe): string {
   const coordinates = Object.entries(matrix_selection ?? {});
   for (let from = 0; from < coordinates.length; from++) {
     const end = coordinatesText(Object.fromEntries(coordinates.slice(from)));
@@ -44,8 +52,8 @@ const coordinateColumns = (result: BenchmarkResult, names: readonly string[]) =>
     recipeRows(result).every(({ matrix_selection: at }) => isNumber(at?.[name] ?? 0)) ? right(name) : left(name)
   );
 
-const coordinateCells = (recipe: ResultRow | undefined, names: readonly string[], form: NumberForm) =>
-  names.map((name) => valueCell(recipe?.matrix_selection?.[name], form));
+const coordinateCells = (recipe: NamedRecipe, names: readonly string[], form: NumberForm) =>
+  names.map((name) => valueCell(recipe.matrix_selection?.[name], form));
 
 function results(result: BenchmarkResult, form: NumberForm): ReportTable {
   const coordinates = coordinatesOf(result);
@@ -102,7 +110,7 @@ function bdRates(result: BenchmarkResult, form: NumberForm): ReportTable {
 }
 
 function intervals(result: BenchmarkResult, form: NumberForm): ReportTable {
-  const coordinates = coordinatesOf(result), recipes = new Map(recipesOf(result).map((row) => [row.id, row]));
+  const coordinates = coordinatesOf(result), recipe = recipeNames(result);
   return {
     id: "intervals",
     title: "Intervals",
@@ -120,9 +128,8 @@ function intervals(result: BenchmarkResult, form: NumberForm): ReportTable {
       right("Failed units"),
     ],
     rows: shownAggregates(result).map((row) => [
-      // A result that is verified may have an aggregate without its recipe.
-      recipes.has(row.recipe_id) ? nameOf(recipes.get(row.recipe_id)!) : row.recipe_id,
-      ...coordinateCells(recipes.get(row.recipe_id), coordinates, form),
+      nameOf(recipe(row.recipe_id)),
+      ...coordinateCells(recipe(row.recipe_id), coordinates, form),
       row.metric,
       numberCell(row.n, form),
       estimateCell(ofAggregate(row), form),
@@ -138,9 +145,9 @@ function intervals(result: BenchmarkResult, form: NumberForm): ReportTable {
 }
 
 function comparisons(result: BenchmarkResult, form: NumberForm): ReportTable {
-  const recipes = new Map(recipesOf(result).map((row) => [row.id, row]));
+  const recipe = recipeNames(result);
   const pairs = result.comparisons.map((row) => {
-    const candidate = recipes.get(row.candidate_id)!, baseline = recipes.get(row.baseline_id)!;
+    const candidate = recipe(row.candidate_id), baseline = recipe(row.baseline_id);
     const differs = (name: string) =>
       !sameValue(candidate.matrix_selection?.[name] ?? null, baseline.matrix_selection?.[name] ?? null);
     return { row, candidate, baseline, differs };
