@@ -84,9 +84,7 @@ const meanOf = (result: BenchmarkResult, recipe: string, metric: string) =>
   Number(result.aggregates.find((row) => row.recipe_id === recipe && row.metric === metric)!.mean);
 
 Deno.test("image_rate_distortion_v1: more bits, better pictures", async () => {
-  // Two of the four photographs; one of them is in the training data of the codec of low rates.
-  const pack = await packOnData(folder, "semantic_comm/image_rate_distortion_v1", { image_ids: "chelsea,rocket" });
-  const result = await resultOf(pack);
+  const result = await resultOf("semantic_comm/image_rate_distortion_v1");
   const curve = ["jpeg_q10", "jpeg_q25", "jpeg_q50", "jpeg_q75", "jpeg_q90"].map((id) => ({
     rate: meanOf(result, id, "rate.payload_bpp"),
     psnr: meanOf(result, id, "quality.psnr_db"),
@@ -99,7 +97,7 @@ Deno.test("image_rate_distortion_v1: more bits, better pictures", async () => {
   const differences = new Map(rateDifferences(result).map((row) => [row.method, row]));
   assert.deepEqual([...differences.keys()], ["webp", "avif", "svc_tiny_hyperprior", "svc_tiny_hyperprior_high"]);
   const [webp, avif, learned, high] = [...differences.values()].map(({ difference }) => difference!);
-  assert.ok(avif < webp && webp < -0.2 && learned < -0.2 && high < -0.1, `${[webp, avif, learned, high]}`);
+  assert.ok(avif < webp && webp < learned && learned < -0.2 && high < -0.1, `${[webp, avif, learned, high]}`);
   const table = reportTables(result, "unicode").find(({ id }) => id === "rate_differences")!;
   assert.deepEqual(table.rows.map(([method, baseline]) => [method, baseline]), [
     ["webp", "jpeg"],
