@@ -1,6 +1,6 @@
 /**
  * SHA-256 on a thread of its own, for a thread that makes long arrays block by block: bytes go through a ring of pieces in
- * shared memory. The maker waits for a free piece, the hasher for a filled one; both look again after a time, so that
+ * shared memory. The maker waits for a free piece, the hasher for a filled one; both waits have a limit, so that
  * neither waits for ever.
  */
 import type { Digest } from "../contract/names.ts";

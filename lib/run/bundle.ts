@@ -1,5 +1,5 @@
 /**
- * Writes a run bundle, on the disk or, for a run that nobody keeps, in memory.
+ * Writes a run bundle: on the disk, or in memory for a run that is not kept.
  *
  * On the disk the five documents are written in the transit folder; one rename moves the folder to `runs/`. Summary and manifest
  * are replaced at intervals while steps finish. At the end SHA256SUMS is written, and manifest and summary beside the old
