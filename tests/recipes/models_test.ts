@@ -322,6 +322,6 @@ for (const codec of ["svc_tiny_hyperprior", "svc_tiny_hyperprior_high"]) {
       args: ["run", "-A", "--no-check", script, codec, "--check"],
     }).output();
     assert.ok(success, new TextDecoder().decode(stderr));
-    assert.equal(new TextDecoder().decode(stdout).trim().split("\n").length, 2);
+    assert.equal(new TextDecoder().decode(stdout).trim().split("\n").length, 4);
   });
 }

@@ -6,7 +6,7 @@
  *
  *     deno run -A recipes/models/training/codec_rate_distortion.ts svc_tiny_hyperprior_high [--check]
  *
- * With --check nothing is written: the stored networks code one photograph at the lowest and the highest quality again, and rate, PSNR and SSIM
+ * With --check nothing is written: the stored networks code one photograph at four qualities again, and rate, PSNR and SSIM
  * must be the stored ones.
  *
  * JPEG has its strong setting (no header and tables, full or half size) and the largest quality that fits the bits that
@@ -26,7 +26,7 @@ const CODECS: Record<string, { folder: string; multiple: number }> = {
   svc_tiny_hyperprior: { folder: "svc-tiny-hyperprior-v1", multiple: 32 },
   svc_tiny_hyperprior_high: { folder: "svc-tiny-hyperprior-high-v1", multiple: 16 },
 };
-const QUALITIES = [1, 2, 3, 4, 5, 6, 7, 8], CHECKED = [1, 8];
+const QUALITIES = [1, 2, 3, 4, 5, 6, 7, 8], CHECKED = [1, 3, 5, 8];
 /** Bytes of the container of one image, which rates leave out. */
 const CONTAINER_BYTES = 17;
 const UNSEEN = "bridge,brushes,dandelion,dogs,dragonfly,drum,fig,mountain,nuthatch,path,stream,sunset".split(",");
