@@ -160,10 +160,16 @@ Deno.test("deno compile includes every worker, and every file that is read", asy
 });
 
 Deno.test(
-  "the check of a compiled program fails for a program that ends with an error",
+  "the check of a compiled program passes for a working program and fails for another",
   inFolder(async (root) => {
+    // Stands for the compiled file, which holds its modules: one executable without arguments of its own.
+    const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json"] }).output();
+    const modules = `DENO_DIR=${JSON.parse(new TextDecoder().decode(stdout)).denoDir}`;
     const program = join(root, "svc");
-    await Deno.writeTextFile(program, "#!/bin/sh\nexit 3\n", { mode: 0o755 });
+    const words = ["env", modules, Deno.execPath(), ...CLI_ARGS].map((word) => `'${word}'`).join(" ");
+    await Deno.writeTextFile(program, `#!/bin/sh\nexec ${words} "$@"\n`, { mode: 0o755 });
+    await checkProgram(program);
+    await Deno.writeTextFile(program, "#!/bin/sh\nexit 3\n");
     await assert.rejects(checkProgram(program), /svc init project/);
   }),
 );
