@@ -2,6 +2,7 @@
  * A pool of worker threads, each running one step at a time. Threads start on demand and live until `close`. Starting a
  * thread takes longer than most steps, so a waiting step gets a new one only when the running steps prove to be long.
  */
+import { endThread } from "../contract/end_thread.ts";
 import { SvcError } from "../contract/error.ts";
 import type { FailedReply, ProgressReply, StepTask, Task, WorkerReply, WrittenStep } from "./protocol.ts";
 
@@ -149,7 +150,7 @@ export class WorkerPool {
     clearTimeout(this.#growth);
     this.#growth = undefined;
     this.#queue.length = 0;
-    for (const thread of this.#threads.splice(0)) thread.worker.terminate();
+    for (const thread of this.#threads.splice(0)) endThread(thread.worker);
   }
 
   #spawn(): Thread {
@@ -194,7 +195,7 @@ export class WorkerPool {
   /** A thread that ended by an error outside a step's handling fails its step; a new one starts on demand. */
   #lose(thread: Thread, message: string): void {
     this.#threads.splice(this.#threads.indexOf(thread), 1);
-    thread.worker.terminate();
+    endThread(thread.worker);
     if (thread.task !== null) {
       this.#reject(thread.task, {
         code: "operation_failed",

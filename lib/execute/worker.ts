@@ -2,6 +2,7 @@
 /// <reference lib="deno.worker" />
 /** Worker thread of the executor: loads operations on first use and runs one step at a time. */
 import { ownPlace } from "../artifact/code_place.ts";
+import { endWhenAsked } from "../contract/end_thread.ts";
 import { setProgramFolder } from "../artifact/program.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { asObject, parseJson } from "../contract/json.ts";
@@ -38,6 +39,7 @@ function load(task: StepTask): Promise<Operation> {
   return operation;
 }
 
+endWhenAsked();
 self.onmessage = async ({ data: { taskId, steps } }: MessageEvent<Task>) => {
   collectDropped();
   setProgramFolder(steps[0].program);

@@ -4,6 +4,7 @@
  * The sandbox: a worker without permissions that holds the engine and its sessions. The engine limits the memory of a
  * session; the watchdog of `guard` interrupts a call, because a looping thread survives the termination of its worker.
  */
+import { endWhenAsked } from "../contract/end_thread.ts";
 import { messageOf } from "../contract/error.ts";
 import { type BoundedEngine, createEngine, type EngineSession, loadPackage } from "./engine.ts";
 import { createGuard } from "./guard.ts";
@@ -61,6 +62,7 @@ function failureOf(error: unknown): SandboxFailure {
   return { error: messageOf(error), exceeded, broken: error instanceof WebAssembly.RuntimeError };
 }
 
+endWhenAsked();
 self.onmessage = async ({ data: request }: MessageEvent<SandboxRequest>) => {
   const send = (reply: { value: SandboxValue } | SandboxFailure, transfer: ArrayBuffer[] = []) =>
     self.postMessage({ ...reply, heldBytes: engine?.heldBytes() ?? 0 } satisfies SandboxReply, transfer);

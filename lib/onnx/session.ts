@@ -6,6 +6,7 @@
  *
  * Equal models and inputs give identical bytes in every run, process and thread.
  */
+import { endThread } from "../contract/end_thread.ts";
 import { type Code, messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import type { Cancellation } from "../contract/operation.ts";
@@ -278,7 +279,7 @@ class Sandbox {
       : reason;
     sandboxes.delete(this);
     clearInterval(this.#watch);
-    this.#worker?.terminate();
+    if (this.#worker !== undefined) endThread(this.#worker);
     this.#reply?.reject(this.#reason);
     this.#loaded.clear();
   }

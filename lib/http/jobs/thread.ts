@@ -1,4 +1,5 @@
 /** The main thread's side of a job thread, which runs one job at a time. Its worker ends after an idle time. */
+import { endThread } from "../../contract/end_thread.ts";
 import { parseJson } from "../../contract/json.ts";
 import type { SessionData } from "../../api/core.ts";
 import type { JobCommand, JobMessage, JobOutcome, JobTask, Report } from "./types.ts";
@@ -46,7 +47,7 @@ export class JobThread {
 
   close(): void {
     clearTimeout(this.#timer);
-    this.#worker?.terminate();
+    if (this.#worker !== null) endThread(this.#worker);
     this.#worker = null;
     this.#current?.ended.reject(new Error("The job thread was closed"));
   }

@@ -1,6 +1,7 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 /** The thread of a job: it plans, schedules steps over threads of its own, and reports. */
+import { endWhenAsked } from "../../contract/end_thread.ts";
 import { canonicalJson } from "../../contract/json.ts";
 import { createCancellation } from "../../execute/cancellation.ts";
 import type { CancellationToken } from "../../execute/types.ts";
@@ -19,6 +20,7 @@ let current: { jobId: string; cancellation: CancellationToken } | undefined;
 
 const send = (message: JobMessage) => self.postMessage(message);
 
+endWhenAsked();
 self.onmessage = ({ data: command }: MessageEvent<JobCommand>) => {
   switch (command.type) {
     case "open":

@@ -2,6 +2,7 @@
  * Threads that compile, plan, hash and decode, so that the main thread only routes and streams. They start at the first
  * request that needs one and end after an idle time; each takes any number of requests at once and works on them in turn.
  */
+import { endThread } from "../../contract/end_thread.ts";
 import { SvcError } from "../../contract/error.ts";
 import { canonicalJson, parseJson } from "../../contract/json.ts";
 import type { SessionData } from "../../api/core.ts";
@@ -117,7 +118,7 @@ export class ThreadPool {
 
   #end(thread: Thread): void {
     this.#remove(thread);
-    thread.worker.terminate();
+    endThread(thread.worker);
     this.#idle.onEnd();
   }
 
@@ -128,7 +129,7 @@ export class ThreadPool {
 
   #lose(thread: Thread, why: Error): void {
     clearTimeout(thread.idle);
-    thread.worker.terminate();
+    endThread(thread.worker);
     for (const { reject } of thread.pending.values()) reject(why);
     thread.pending.clear();
   }

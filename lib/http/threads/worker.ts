@@ -1,6 +1,7 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 /** A library thread: performs the commands of the main thread with a session of its own. */
+import { endWhenAsked } from "../../contract/end_thread.ts";
 import { Session } from "../../api/session.ts";
 import { errorRecord } from "../problem.ts";
 import { performCommand } from "./perform.ts";
@@ -12,6 +13,7 @@ let opening = Promise.resolve();
 
 const send = (message: ThreadMessage, transfer: Transferable[] = []) => self.postMessage(message, transfer);
 
+endWhenAsked();
 self.onmessage = async ({ data: command }: MessageEvent<ThreadInput>) => {
   if (command.type === "open") {
     session = new Session(command.session);
