@@ -11,9 +11,15 @@ function coverage({ contract }: Operation): MaterializationRow[] {
   return contract.materializations.filter(({ runner }) => runner === "differentiable_export");
 }
 
+/** Parameters with values that no twin has: scaled noise, and gains that move in time. */
+const unlike = (params: JsonObject): string[] => [
+  ...scalesNoise(params) ? ["importance_scale"] : [],
+  ...params.time_variation === "doppler" ? ["time_variation"] : [],
+];
+
 /** Whether the twin of an operation computes a step with these effective parameters. */
 export function hasTwin(operation: Operation | undefined, params: JsonObject): boolean {
-  if (!operation?.definition.twin || scalesNoise(params)) return false;
+  if (!operation?.definition.twin || unlike(params).length > 0) return false;
   const covered = coverage(operation);
   return covered.length === 0 || covered.some((entry) => matches(entry, params));
 }
@@ -21,7 +27,8 @@ export function hasTwin(operation: Operation | undefined, params: JsonObject): b
 /** The parameters that no twin of the operation covers, as the end of a phrase; null for a covered step, or without a twin. */
 export function uncovered(operation: Operation | undefined, params: JsonObject): string | null {
   if (!operation?.definition.twin || hasTwin(operation, params)) return null;
-  if (scalesNoise(params)) return `importance_scale=${canonicalJson(params.importance_scale)}`;
-  const [nearest] = coverage(operation).map((entry) => misses(entry, params)).sort((a, b) => a.length - b.length);
-  return nearest.map((name) => `${name}=${canonicalJson(params[name]).replaceAll('"', "")}`).join(", ");
+  const entries = coverage(operation).map((entry) => misses(entry, params)).sort((a, b) => a.length - b.length);
+  return [...unlike(params), ...entries[0] ?? []].map((name) =>
+    `${name}=${canonicalJson(params[name]).replaceAll('"', "")}`
+  ).join(", ");
 }

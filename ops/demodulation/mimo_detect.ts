@@ -198,7 +198,9 @@ function detectorOf(params: Params, modulation: Modulation, rx: number, layers: 
 function readChannel(grid: InputArtifact, channel: InputArtifact, params: Params) {
   const arrays = arraysOf(grid), y = arrays.read("complex64", ["grid", "symbol", "subcarrier", "rx"]);
   const estimated = channel.kind === CHANNEL_ESTIMATE.id, beside = arrays.beside(channel);
-  const shape = estimated ? ["grid", "symbol", "subcarrier", "rx", "layer"] : ["grid", "subcarrier", "rx", "layer"];
+  // A state in motion has a matrix for each element, as an estimate has.
+  const own = estimated || channel.array().shape.length === 5;
+  const shape = own ? ["grid", "symbol", "subcarrier", "rx", "layer"] : ["grid", "subcarrier", "rx", "layer"];
   const g = beside.read("complex64", shape), layers = beside.size("layer"), rx = arrays.size("rx");
   const errors = estimated
     ? beside.read("float32", ["grid", "symbol", "subcarrier", "layer"], "error_variance")
@@ -223,7 +225,7 @@ function readChannel(grid: InputArtifact, channel: InputArtifact, params: Params
     y,
     sizes: { grids: arrays.size("grid"), rows, subcarriers, rx, layers },
     matrixOf: (at: number, row: number, k: number) => {
-      const id = estimated ? element(at, row, k) : at * subcarriers + k;
+      const id = own ? element(at, row, k) : at * subcarriers + k;
       return {
         id,
         g: () => {
@@ -235,13 +237,13 @@ function readChannel(grid: InputArtifact, channel: InputArtifact, params: Params
     noiseAt: (at: number, row: number, k: number) => noiseOfElement(element(at, row, k)),
     /** Parts of a grid for the linear detectors. */
     gridAt: (at: number) => {
-      const elements = rows * subcarriers, matrices = 2 * size * (estimated ? elements : subcarriers);
-      const n0 = Float64Array.from({ length: estimated ? elements : 1 }, (_, i) => noiseOfElement(at * elements + i));
+      const elements = rows * subcarriers, matrices = 2 * size * (own ? elements : subcarriers);
+      const n0 = Float64Array.from({ length: own ? elements : 1 }, (_, i) => noiseOfElement(at * elements + i));
       return {
         y: y.subarray(2 * at * elements * rx, 2 * (at + 1) * elements * rx),
         gains: g.subarray(at * matrices, (at + 1) * matrices),
         noise: n0,
-        own: estimated,
+        own,
       };
     },
   };

@@ -1,6 +1,7 @@
 /**
  * ofdm_tdl, ofdm_cdl and urban_micro: symbols fill grids of F subcarriers and S OFDM symbols, subcarrier first, the
- * last grid zero-padded; the taps of a grid are constant. With s = 1 except for shadowing,
+ * last grid zero-padded; the taps of a grid are constant, or move from one OFDM symbol to the next over all grids (ofdm_cdl:
+ * by the Doppler shifts of the rays of its clusters). With s = 1 except for shadowing,
  *
  *     y = H_k·s·x + n        x̂ = y/(H_k·s)        variance N0/|H_k·s|²
  *
@@ -10,7 +11,8 @@
  * - 6.83) s at f GHz, and log-normal shadowing of 7.82 dB, s = 10^(-7.82·z/20) per source item (or for all symbols
  * without declared items). Path loss, cyclic prefix and interference between symbols or carriers are not modelled.
  *
- * Draws: z ~ N(0, 1) per item (urban_micro), taps [grid, tap], then noise [grid, OFDM symbol, subcarrier].
+ * Draws: z ~ N(0, 1) per item (urban_micro), taps [grid, tap] or those of one realisation in motion, then noise [grid, OFDM
+ * symbol, subcarrier].
  *
  * Source: TR 38.901, tables 7.5-6, 7.7.1 and 7.7.2.
  */
@@ -18,12 +20,16 @@ import {
   cdlProfile,
   type DelayProfile,
   frequencyResponse,
+  movingTaps,
+  type ProfileModel,
   staticTaps,
   tdlProfile,
 } from "../../lib/numeric/channel/delay_profile.ts";
+import { cdlResponse } from "../../lib/numeric/channel/mimo_channel.ts";
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import { resultArray } from "../../lib/numeric/array/shared_array.ts";
 import { type Generator } from "../../lib/numeric/random/random.ts";
+import { realisationOf } from "./_motion.ts";
 import type { OfdmSettings, PresetSettings, Received } from "./_params.ts";
 
 type OfdmPreset = "ofdm_tdl" | "ofdm_cdl" | "urban_micro";
@@ -34,7 +40,7 @@ const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
 function profileOf(preset: OfdmPreset, settings: OfdmSettings): DelayProfile {
   const { model, delaySpread, normalise, carrierFrequencyGhz } = settings;
   if (preset === "ofdm_tdl") return tdlProfile(model, { delaySpread, normalise });
-  if (preset === "ofdm_cdl") return cdlProfile(model, { delaySpread, normalise });
+  if (preset === "ofdm_cdl") return cdlProfile(model as ProfileModel, { delaySpread, normalise });
   return tdlProfile("C", { delaySpread: 10 ** (-0.24 * Math.log10(1 + carrierFrequencyGhz) - 6.83), normalise });
 }
 
@@ -47,16 +53,34 @@ export function ofdm(
   const count = symbols.length / 2;
   const grids = Math.ceil(count / (settings.symbols * settings.subcarriers));
   const shadowing = preset === "urban_micro" ? itemGains(sourceItems ?? [count], count, generator) : undefined;
-  const profile = profileOf(preset, settings);
-  const response = frequencyResponse(staticTaps(profile, grids, generator), profile, {
-    count: settings.subcarriers,
-    spacing: settings.spacing,
-  });
-  const grid = { rows: settings.symbols, width: settings.subcarriers };
-  if (!equalise) return faded(symbols, noiseVariance, { response, grids, ...grid, shadowing }, generator);
-  const noise = complexNormal64Parallel(generator, grids * grid.rows * grid.width, noiseVariance, { threads });
-  const gainOf = (i: number) => Math.floor(i / (grid.rows * grid.width)) * grid.width + i % grid.width;
+  const response = responses(preset, settings, grids, generator);
+  // In motion each OFDM symbol has gains of its own.
+  const blocks = settings.moving === null
+    ? { grids, rows: settings.symbols, width: settings.subcarriers }
+    : { grids: grids * settings.symbols, rows: 1, width: settings.subcarriers };
+  if (!equalise) return faded(symbols, noiseVariance, { response, ...blocks, shadowing }, generator);
+  const { rows, width } = blocks;
+  const noise = complexNormal64Parallel(generator, blocks.grids * rows * width, noiseVariance, { threads });
+  const gainOf = (i: number) => Math.floor(i / (rows * width)) * width + i % width;
   return oneTap(symbols, noise, noiseVariance, { response, gainOf, shadowing });
+}
+
+/** Gains of grids, interleaved [grid, subcarrier], in motion [grid, OFDM symbol, subcarrier]. */
+function responses(preset: OfdmPreset, settings: OfdmSettings, grids: number, generator: Generator): Float64Array {
+  const { moving, model, subcarriers, spacing, symbols } = settings, profile = profileOf(preset, settings);
+  const grid = { count: subcarriers, spacing };
+  if (moving === null) return frequencyResponse(staticTaps(profile, grids, generator), profile, grid);
+  const draw = realisationOf(
+    moving,
+    generator,
+    (motion, fading) =>
+      preset === "ofdm_cdl"
+        ? cdlResponse(model as ProfileModel, profile, { tx: 1, rx: 1 }, grid, fading, motion)
+        : frequencyResponse(movingTaps(profile, 1, motion, fading), profile, grid),
+  );
+  const response = new Float64Array(2 * grids * symbols * subcarriers);
+  for (let at = 0; at < grids; at++) response.set(draw(at * symbols, symbols), 2 * at * symbols * subcarriers);
+  return response;
 }
 
 interface OneTap {

@@ -1,7 +1,9 @@
 /** Shared parameters of wireless.channel and wireless.digital_link, and constraints between them. */
 import { dataPlaneParameter, type ParameterProblem, seedParameter, z } from "../api.ts";
+import { ofdmSymbolInterval } from "../../lib/numeric/channel/delay_profile.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
-import type { ProfileModel } from "../../lib/numeric/channel/delay_profile.ts";
+import type { TdlModel } from "../../lib/numeric/channel/delay_profile.ts";
+import { type MotionParams, movingOf } from "./_motion.ts";
 
 export const PRESETS = [
   "awgn",
@@ -111,8 +113,8 @@ export interface Received {
   gains?: Float32Array;
 }
 
-export interface ChannelParams extends CommonParams {
-  tdl_model: ProfileModel;
+export interface ChannelParams extends CommonParams, Partial<MotionParams> {
+  tdl_model: TdlModel;
   delay_spread_ns: number;
   normalize_channel: boolean;
 }
@@ -140,6 +142,8 @@ export function presetSettings(params: ChannelParams, threads: number) {
       symbols: params.num_ofdm_symbols,
       spacing: params.subcarrier_spacing_khz * 1e3,
       carrierFrequencyGhz: params.carrier_frequency_ghz,
+      /** Null for gains that are constant within a grid. */
+      moving: movingOf(params as ChannelParams & MotionParams, ofdmSymbolInterval(params.subcarrier_spacing_khz)),
     },
   };
 }

@@ -2,6 +2,7 @@
 import { float, type JsonObject } from "../api.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { maximumDopplerHz } from "../../lib/numeric/channel/delay_profile.ts";
+import type { MotionParams } from "./_motion.ts";
 import { type ChannelParams, OFDM_PRESETS, type Preset, type PresetSettings } from "./_params.ts";
 
 /**
@@ -14,7 +15,15 @@ export function fadingUnit(
   { channel, fadingItems, sourceItems, txAntennas, ofdm }: PresetSettings,
 ): JsonObject {
   if (channel === "awgn" || channel === "interference_awgn") return {};
-  const size = channel === "flat_rayleigh" ? 1 : channel === "mimo_flat" ? txAntennas : ofdm.symbols * ofdm.subcarriers;
+  // In motion neighbouring gains are correlated over the whole stream.
+  const whole = ofdm.moving !== null && OFDM_PRESETS.includes(channel);
+  const size = whole
+    ? count
+    : channel === "flat_rayleigh"
+    ? 1
+    : channel === "mimo_flat"
+    ? txAntennas
+    : ofdm.symbols * ofdm.subcarriers;
   const blocks = declareUnit(
     metadata,
     "fading_block",
@@ -60,9 +69,19 @@ export function channelRecord(
       interference_sir_db: float(params.interference_sir_db),
       mobility_kmh: float(params.mobility_kmh),
       maximum_doppler_hz: float(maximumDopplerHz(params.mobility_kmh, params.carrier_frequency_ghz)),
-      doppler_model: dopplerModel,
+      doppler_model: params.time_variation === "doppler" ? "sum_of_sinusoids" : dopplerModel,
+      ...(params.time_variation === "doppler" ? motionRecord(params) : {}),
       ...profile,
       ...(ofdm ? { normalize_channel: params.normalize_channel } : {}),
     },
+  };
+}
+
+/** The record of a motion. */
+function motionRecord({ doppler_spectrum, start_time_s = 0, stream }: Partial<MotionParams>): JsonObject {
+  return {
+    doppler_spectrum: doppler_spectrum ?? "jakes",
+    start_time_s: float(start_time_s),
+    ...(stream === undefined ? {} : { stream }),
   };
 }

@@ -49,11 +49,12 @@ import {
   symbolsOf,
   travel,
 } from "../../lib/artifact/values.ts";
-import { PROFILE_MODELS } from "../../lib/numeric/channel/delay_profile.ts";
+import { TDL_MODELS } from "../../lib/numeric/channel/delay_profile.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { NoiseBlocks } from "../../lib/numeric/random/noise_blocks.ts";
 import { dataPlane, portableOnly } from "../_data_plane.ts";
 import { CHANNEL_MATERIALIZATIONS, checkBackend } from "./_materializations.ts";
+import { isMoving, MOTION_PARAMS, profileProblems } from "./_motion.ts";
 import { transmit } from "./_presets.ts";
 import { channelRecord, fadingUnit } from "./_record.ts";
 import { gridLayout } from "../_ofdm_grid.ts";
@@ -99,8 +100,11 @@ export default defineOperation({
       .describe("explicit uses the realisation of a wired channel state"),
     fading_scope: z.enum(["symbol", "source_item"]).default(CHANNEL_DEFAULTS.fading_scope)
       .describe("a gain (mimo_flat: matrix) per symbol (vector), or one per source item"),
-    tdl_model: z.enum(PROFILE_MODELS).default(CHANNEL_DEFAULTS.tdl_model)
-      .describe("profile of TR 38.901, 7.7.2 for ofdm_tdl and 7.7.1 for ofdm_cdl"),
+    tdl_model: z.enum(TDL_MODELS).default(CHANNEL_DEFAULTS.tdl_model)
+      .describe(
+        "profile of TR 38.901, 7.7.2 for ofdm_tdl and 7.7.1 for ofdm_cdl, or of TS 38.101-4 with its own delays",
+      ),
+    ...MOTION_PARAMS,
     delay_spread_ns: z.number().nonnegative().default(CHANNEL_DEFAULTS.delay_spread_ns)
       .describe("root mean square delay spread in ns, of ofdm_tdl and ofdm_cdl"),
     importance_scale: z.number().min(1).max(100).optional()
@@ -138,6 +142,18 @@ export default defineOperation({
         message: `Cannot run ${params.channel} on ${params.wireless_backend} with an explicit channel state`,
         place: ["channel_state_mode"],
         hint: "An explicit state needs channel ofdm_tdl and wireless_backend phylib or auto",
+      });
+    }
+    problems.push(...profileProblems(params.tdl_model, params.channel === "ofdm_cdl"));
+    if (isMoving(params) && (explicit || !OFDM_PRESETS.includes(params.channel))) {
+      problems.push({
+        message: explicit
+          ? "Cannot move an explicit channel state: it has its own motion"
+          : `Cannot move ${params.channel}: it has no grid of OFDM symbols`,
+        place: ["time_variation"],
+        hint: explicit
+          ? "Remove time_variation, and set mobility_kmh of the state"
+          : `Set channel to ${OFDM_PRESETS.join(", ")}; ofdm_tdl with delay_spread_ns 0 fades flat`,
       });
     }
     if (scalesNoise(params) && params.channel !== "awgn") {

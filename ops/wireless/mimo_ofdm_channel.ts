@@ -5,11 +5,13 @@
  *     y = G_k x + n        G_k = H_k W_k / sqrt(L)        n ~ CN(0, N0 I)
  *
  * so that E|y_r|² = 1 + N0 at unit mean gain. H is iid (one tap of power 1), a tapped delay line with Kronecker correlation,
- * or CDL clusters with half-wavelength arrays (lib/numeric/channel/mimo_channel.ts), constant within a grid. W is the first L antennas
+ * or CDL clusters with half-wavelength arrays (lib/numeric/channel/mimo_channel.ts), constant within a grid, or in motion from one
+ * OFDM symbol to the next over all grids; then W is that of each OFDM symbol. W is the first L antennas
  * (none), or the L strongest right singular vectors of H_k (svd), each with a first component that is real and not negative.
  *
  * Shapes: symbols complex64 [n] -> rx_grid complex64 [grid, OFDM symbol, subcarrier, rx], state complex64 [grid, subcarrier, rx,
- * layer]. Draws per grid: taps [tap, rx, tx] (cdl: permutation per cluster, then phases [cluster, ray]), then noise [element, rx].
+ * layer], in motion [grid, OFDM symbol, subcarrier, rx, layer]. Draws per grid: taps [tap, rx, tx] (cdl: permutation per cluster, then phases [cluster, ray]), then noise [element, rx]; in
+ * motion the realisation once, then noise per grid.
  *
  * Source: Tse and Viswanath, Fundamentals of Wireless Communication, 2005, ch. 7; TR 38.901 V17, 7.7.
  */
@@ -17,7 +19,15 @@ import { SYMBOLS } from "../../lib/contract/kinds.ts";
 import { defineOperation, float, messageOf, type ParameterProblem, seedParameter, SvcError, z } from "../api.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { symbolsOf, travel } from "../../lib/artifact/values.ts";
-import { cdlProfile, type DelayProfile, PROFILE_MODELS, tdlProfile } from "../../lib/numeric/channel/delay_profile.ts";
+import {
+  cdlProfile,
+  type DelayProfile,
+  type Motion,
+  ofdmSymbolInterval,
+  type ProfileModel,
+  TDL_MODELS,
+  tdlProfile,
+} from "../../lib/numeric/channel/delay_profile.ts";
 import { mixGrid } from "../../lib/numeric/channel/grid_kernel.ts";
 import { cdlResponse, correlationFactors, CORRELATIONS, tdlResponse } from "../../lib/numeric/channel/mimo_channel.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
@@ -25,6 +35,7 @@ import type { Generator } from "../../lib/numeric/random/random.ts";
 import { realFirst, svd } from "../../lib/numeric/linalg/svd.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { gridLayout, MIMO_RX_GRID, MIMO_STATE } from "../_ofdm_grid.ts";
+import { isMoving, MOTION_PARAMS, movingOf, profileProblems, realisationOf } from "./_motion.ts";
 import { COMMON_PARAMS, noiseMetrics, noiseProblems, noiseVariance } from "./_params.ts";
 
 const FLAT: DelayProfile = { delays: new Float64Array(1), powers: Float64Array.of(1), lineOfSight: false };
@@ -33,12 +44,12 @@ const OF_PROFILES = { "x-svc-used-when": { channel_model: ["tdl", "cdl"] } };
 
 const PARAMS = z.strictObject({
   channel_model: z.enum(["iid", "tdl", "cdl"]).default("tdl").describe("iid: flat; tdl, cdl: profiles of TR 38.901"),
-  tdl_model: z.enum(PROFILE_MODELS).default("A").meta(OF_PROFILES)
-    .describe("profile of TR 38.901, 7.7.2 for tdl and 7.7.1 for cdl"),
+  tdl_model: z.enum(TDL_MODELS).default("A").meta(OF_PROFILES)
+    .describe("profile of TR 38.901, 7.7.2 for tdl and 7.7.1 for cdl, or of TS 38.101-4 with its own delays"),
   delay_spread_ns: z.number().nonnegative().default(100).meta(OF_PROFILES).describe("rms delay spread in ns"),
   carrier_frequency_ghz: COMMON_PARAMS.carrier_frequency_ghz,
-  mobility_kmh: z.number().nonnegative().default(3)
-    .describe("speed of the receiver in km/h; gains are constant within a grid"),
+  mobility_kmh: COMMON_PARAMS.mobility_kmh,
+  ...MOTION_PARAMS,
   subcarrier_spacing_khz: z.number().positive().default(15).describe("subcarrier spacing in kHz"),
   ofdm_fft_size: COMMON_PARAMS.ofdm_fft_size,
   num_ofdm_symbols: COMMON_PARAMS.num_ofdm_symbols,
@@ -72,7 +83,7 @@ export default defineOperation({
     const grids = Math.ceil((shape?.[0] ?? bytes / 8) / (layers * width * rows));
     return {
       rx_grid: [["complex64", grids, rows, width, params.rx_antennas]],
-      state: [["complex64", grids, width, params.rx_antennas, layers]],
+      state: [["complex64", grids, ...isMoving(params) ? [rows] : [], width, params.rx_antennas, layers]],
     };
   },
   check: problems,
@@ -89,36 +100,48 @@ export default defineOperation({
     }
     const grids = Math.ceil(count / (perGrid * layers));
     const noise = noiseVariance(params);
-    const draw = matrices(params);
-    const state = new Float32Array(2 * grids * width * rx * layers),
-      received = new Float32Array(2 * grids * perGrid * rx);
+    const draw = matrices(params), moving = movingOf(params, ofdmSymbolInterval(params.subcarrier_spacing_khz));
+    const realisation = moving && realisationOf(moving, generator, (motion, fading) => draw(fading, motion));
+    // Gains are those of a grid, in motion those of each of its OFDM symbols.
+    const blocks = moving ? rows : 1, blockRows = rows / blocks, perBlock = 2 * width * rx * layers;
+    const state = new Float32Array(grids * blocks * perBlock), received = new Float32Array(2 * grids * perGrid * rx);
+    const elements = blockRows * width;
     for (let grid = 0; grid < grids; grid++) {
-      const gains = draw(generator), drawn = generator.complexNormal64(perGrid * rx, noise);
-      state.set(gains, 2 * grid * width * rx * layers);
-      const sent = symbols.subarray(2 * grid * perGrid * layers, 2 * (grid + 1) * perGrid * layers);
-      const part = received.subarray(2 * grid * perGrid * rx, 2 * (grid + 1) * perGrid * rx);
-      mixGrid({ rows, subcarriers: width, rx, layers }, { gains, symbols: sent, noise: drawn }, part);
+      const gains = realisation ? realisation(grid * rows, rows) : draw(generator);
+      const drawn = generator.complexNormal64(perGrid * rx, noise);
+      state.set(gains, grid * blocks * perBlock);
+      for (let block = 0; block < blocks; block++) {
+        const from = grid * perGrid + block * elements;
+        mixGrid({ rows: blockRows, subcarriers: width, rx, layers }, {
+          gains: gains.subarray(block * perBlock, (block + 1) * perBlock),
+          symbols: symbols.subarray(2 * from * layers, 2 * (from + elements) * layers),
+          noise: drawn.subarray(2 * block * elements * rx, 2 * (block + 1) * elements * rx),
+        }, received.subarray(2 * from * rx, 2 * (from + elements) * rx));
+      }
       progress(grid + 1, grids, { unit: "grids" });
     }
     const facts = { noise_variance: float(noise), layers, rx_antennas: rx };
     const grid = { symbol_count: count, ofdm_fft_size: width, num_ofdm_symbols: rows };
-    // All symbols of a grid have the same matrices.
-    const block = declareUnit(metadata, "fading_block", { size: perGrid * layers, total: count });
+    // All symbols of a grid have the same matrices; in motion those of the whole stream are correlated.
+    const block = declareUnit(metadata, "fading_block", { size: moving ? count : perGrid * layers, total: count });
     return {
       outputs: {
         rx_grid: {
           array: ndarray("complex64", received, [grids, rows, width, rx]),
           metadata: travel(metadata, { ...facts, ...grid, ...block }, ["source_item_counts"]),
         },
-        state: { array: ndarray("complex64", state, [grids, width, rx, layers]), metadata: facts },
+        state: {
+          array: ndarray("complex64", state, [grids, ...moving ? [rows] : [], width, rx, layers]),
+          metadata: facts,
+        },
       },
       metrics: noiseMetrics(params, noise),
     };
   },
 });
 
-/** Draws the effective matrices of a grid, interleaved [subcarrier, rx, layer]. */
-function matrices(params: Params): (generator: Generator) => Float64Array {
+/** Draws the effective matrices of a grid, interleaved [subcarrier, rx, layer]; in motion [sample, subcarrier, rx, layer]. */
+function matrices(params: Params): (generator: Generator, motion?: Motion) => Float64Array {
   const { tx_antennas: tx, rx_antennas: rx, tdl_model: model, ofdm_fft_size: width } = params;
   const layers = params.layers || tx, antennas = { tx, rx };
   const scaling = { delaySpread: params.delay_spread_ns * 1e-9, normalise: params.normalize_channel };
@@ -131,13 +154,25 @@ function matrices(params: Params): (generator: Generator) => Float64Array {
     ? FLAT
     : params.channel_model === "tdl"
     ? tdlProfile(model, scaling)
-    : cdlProfile(model, scaling);
+    : cdlProfile(model as ProfileModel, scaling);
   const scale = 1 / Math.sqrt(layers);
-  return (generator) => {
+  return (generator, motion) => {
     const response = params.channel_model === "cdl"
-      ? cdlResponse(model, profile, antennas, subcarriers, generator)
-      : tdlResponse(profile, antennas, factors, subcarriers, generator);
-    const out = new Float64Array(2 * width * rx * layers), h = new Float64Array(2 * rx * tx);
+      ? cdlResponse(model as ProfileModel, profile, antennas, subcarriers, generator, motion)
+      : tdlResponse(profile, antennas, factors, subcarriers, generator, motion);
+    const samples = motion?.samples ?? 1, out = new Float64Array(2 * samples * width * rx * layers);
+    for (let sample = 0; sample < samples; sample++) {
+      effective(
+        response.subarray(2 * sample * rx * tx * width, 2 * (sample + 1) * rx * tx * width),
+        out.subarray(2 * sample * width * rx * layers, 2 * (sample + 1) * width * rx * layers),
+      );
+    }
+    return out;
+  };
+
+  /** The matrices with the precoder, from responses [rx, tx, subcarrier]. */
+  function effective(response: Float64Array, out: Float64Array): void {
+    const h = new Float64Array(2 * rx * tx);
     for (let k = 0; k < width; k++) {
       if (params.precoding === "none") {
         for (let r = 0; r < rx; r++) {
@@ -169,8 +204,7 @@ function matrices(params: Params): (generator: Generator) => Float64Array {
         }
       }
     }
-    return out;
-  };
+  }
 }
 
 /** Right singular vectors [tx, min(rx, tx)], strongest first. */
@@ -185,7 +219,7 @@ function problems(params: Params): ParameterProblem[] {
     const message = `Cannot send ${layers} layers with ${tx} transmit and ${rx} receive antennas`;
     found.push({ place: ["layers"], message, hint: `Set layers to ${most} or less` });
   }
-  found.push(...noiseProblems(params));
+  found.push(...noiseProblems(params), ...profileProblems(params.tdl_model, params.channel_model === "cdl"));
   const correlated = params.correlation_model !== "exponential" || params.tx_correlation > 0 ||
     params.rx_correlation > 0;
   if (params.channel_model === "cdl" && correlated) {

@@ -1,22 +1,25 @@
 /**
  * Multipath channel on samples: linear convolution with sample-spaced paths (zero before the first sample, cut to the length of the
  * input), a timing offset, a carrier frequency offset e^{j2π·cfo·n/(F·Q)} from the first sample on, and noise. Paths are given, or drawn from a tapped delay line with delays rounded to samples,
- * floor(τ·f_s + 0.5); equal delays add. Interference between symbols and carriers arises from the samples.
+ * floor(τ·f_s + 0.5); equal delays add. In motion the gain of a drawn path changes from sample to sample, h_l(n) at the time
+ * start_time_s + n/f_s of the faded waveform, before its timing offset. Interference between symbols and carriers arises from the samples.
  *
- * The state holds the response of the paths on the active subcarriers, complex64 [grid, OFDM symbol, subcarrier], with the noise
+ * The state holds the response of the paths on the active subcarriers, in motion that of their means over the useful part of each
+ * OFDM symbol, complex64 [grid, OFDM symbol, subcarrier], with the noise
  * variance N0 = 10^(-snr_db/10) of an element of unit mean energy. With Q-fold oversampling a sample has the noise variance
- * Q·N0, since the receiver keeps 1/Q of the bandwidth. Draws: taps [tap] (not for given paths), then noise [n].
+ * Q·N0, since the receiver keeps 1/Q of the bandwidth. Draws: taps [tap] (not for given paths; in motion one
+ * realisation), then noise [n].
  *
  * Source: Goldsmith, Wireless Communications, 2005, ch. 3 and 12.
  */
 import { OFDM_STATE } from "../../lib/contract/kinds.ts";
-import { defineOperation, float, seedParameter, shownIn, z } from "../api.ts";
+import { defineOperation, float, type ParameterProblem, seedParameter, shownIn, z } from "../api.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { ofdmStateArtifact } from "../../lib/artifact/ofdm_state.ts";
 import { companionsOf, metadataNumber } from "../../lib/artifact/values.ts";
 import { meanPower } from "../../lib/numeric/linalg/complex.ts";
 import { dbToLinear, linearToDb } from "../../lib/numeric/link/decibel.ts";
-import { PROFILE_MODELS, staticTaps, tdlProfile } from "../../lib/numeric/channel/delay_profile.ts";
+import { movingTaps, staticTaps, TDL_MODELS, tdlProfile } from "../../lib/numeric/channel/delay_profile.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { convolve, firstActive, type Path, pathResponse } from "../../lib/numeric/link/ofdm_waveform.ts";
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
@@ -24,6 +27,8 @@ import type { Generator } from "../../lib/numeric/random/random.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 import { readWaveform, WAVEFORM } from "../_waveform.ts";
+import { IN_MOTION, isMoving, MOTION_PARAMS, movingOf, realisationOf } from "./_motion.ts";
+import { COMMON_PARAMS } from "./_params.ts";
 
 const LONGEST_DELAY = 100_000;
 
@@ -31,10 +36,14 @@ const PARAMS = z.strictObject({
   taps: z.array(z.array(z.number().min(-1e5).max(1e5)).min(3).max(3)).default([])
     .describe("paths as [delay in samples, real part, imaginary part]; empty draws channel_model"),
   channel_model: z.enum(["tdl"]).default("tdl").describe("model of drawn paths"),
-  tdl_model: z.enum(PROFILE_MODELS).default("A").describe("profile of TR 38.901 7.7.2"),
+  tdl_model: z.enum(TDL_MODELS).default("A")
+    .describe("profile of TR 38.901 7.7.2, or of TS 38.101-4 with its own delays"),
   delay_spread_ns: z.number().nonnegative().default(100).describe("rms delay spread in ns"),
   sample_rate_mhz: z.number().positive().default(15.36)
     .describe("samples per microsecond, oversampling included, in MHz"),
+  carrier_frequency_ghz: COMMON_PARAMS.carrier_frequency_ghz.meta(IN_MOTION),
+  mobility_kmh: z.number().nonnegative().optional().describe("speed of the receiver in km/h; default 3 in motion"),
+  ...MOTION_PARAMS,
   carrier_frequency_offset_subcarriers: z.number().min(-1e4).max(1e4).default(0)
     .describe("carrier frequency offset, a fraction of the subcarrier spacing"),
   timing_offset_samples: z.int().min(-LONGEST_DELAY).max(LONGEST_DELAY).default(0)
@@ -58,20 +67,35 @@ export default defineOperation({
     waveform: { from: "waveform", keys: ["noise_variance"] },
     state: { keys: ["noise_variance", "average_power_budget"] },
   },
-  check: ({ taps }) =>
-    taps.every(([delay]) => Number.isInteger(delay) && delay >= 0) ? [] : [{
-      code: "params_invalid",
-      place: ["taps"],
-      message: "Cannot delay a path by a part of a sample or a negative number",
-      hint: "Write delays as whole numbers from 0 on",
-    }],
+  check(params) {
+    const problems: ParameterProblem[] = [];
+    if (!params.taps.every(([delay]) => Number.isInteger(delay) && delay >= 0)) {
+      problems.push({
+        code: "params_invalid",
+        place: ["taps"],
+        message: "Cannot delay a path by a part of a sample or a negative number",
+        hint: "Write delays as whole numbers from 0 on",
+      });
+    }
+    if (isMoving(params) && params.taps.length > 0) {
+      problems.push({
+        place: ["time_variation"],
+        message: "Cannot move given paths: their gains are constants",
+        hint: "Remove taps, which draws paths of channel_model, or time_variation",
+      });
+    }
+    return problems;
+  },
   estimate: (_params, { waveform }) => ({ waveform: sizeOfInput(waveform, "complex64"), state: waveform.bytes }),
   run({ inputs, params, generator, threads }) {
     const { samples, layout } = readWaveform(inputs.waveform), { fftSize: size, oversampling, active, rows } = layout;
-    const paths = pathsOf(params, generator), late = params.timing_offset_samples;
+    const late = params.timing_offset_samples;
+    const { faded, response } = isMoving(params)
+      ? movingPaths(samples, layout, params, generator)
+      : staticPaths(samples, layout, pathsOf(params, generator));
     const noise = dbToLinear(-params.snr_db), sampleNoise = noise * oversampling;
     const drawn = complexNormal64Parallel(generator, samples.length / 2, sampleNoise, { threads });
-    const faded = convolve(samples, paths), received = new Float32Array(samples.length);
+    const received = new Float32Array(samples.length);
     for (let n = 0; 2 * n < received.length; n++) {
       const from = 2 * (n - late),
         turn = 2 * Math.PI * params.carrier_frequency_offset_subcarriers * n / (size * oversampling);
@@ -79,9 +103,8 @@ export default defineOperation({
       received[2 * n] = xr * cosine - xi * sine + drawn[2 * n];
       received[2 * n + 1] = xr * sine + xi * cosine + drawn[2 * n + 1];
     }
-    const response = pathResponse(paths, { size, oversampling, first: firstActive(size, active), count: active });
     const h = new Float32Array(2 * rows * active);
-    for (let row = 0; row < rows; row++) h.set(response, 2 * row * active);
+    for (let row = 0; row < rows; row++) h.set(response(row), 2 * row * active);
     const wanted = metadataNumber(inputs.waveform.metadata, "symbols_per_grid") ?? rows;
     const symbols = rows % wanted === 0 ? wanted : rows;
     // Drawn gains are those of the whole waveform; given ones do not fade.
@@ -132,4 +155,60 @@ function pathsOf(params: Params, generator: Generator): Path[] {
     byDelay.set(at, [real + gains[2 * tap], imaginary + gains[2 * tap + 1]]);
   });
   return [...byDelay].map(([delay, [real, imaginary]]) => [delay, real, imaginary]);
+}
+
+type Layout = ReturnType<typeof readWaveform>["layout"];
+
+/** The faded waveform, interleaved, and the response of its paths for each OFDM symbol. */
+interface Faded {
+  faded: Float64Array;
+  response(row: number): Float64Array;
+}
+
+const gridOf = ({ fftSize: size, oversampling, active: count }: Layout) => ({
+  size,
+  oversampling,
+  first: firstActive(size, count),
+  count,
+});
+
+function staticPaths(samples: Float32Array, layout: Layout, paths: Path[]): Faded {
+  const response = pathResponse(paths, gridOf(layout));
+  return { faded: convolve(samples, paths), response: () => response };
+}
+
+/** Samples whose gains are drawn at once: a few hundred kilobytes. */
+const BLOCK = 1024;
+
+function movingPaths(samples: Float32Array, layout: Layout, params: Params, generator: Generator): Faded {
+  const profile = tdlProfile(params.tdl_model, { delaySpread: params.delay_spread_ns * 1e-9, normalise: true });
+  const rate = params.sample_rate_mhz * 1e6, moving = movingOf(params, 1 / rate)!;
+  const draw = realisationOf(moving, generator, (motion, fading) => movingTaps(profile, 1, motion, fading));
+  const delays = Array.from(profile.delays, (delay) => Math.floor(delay * rate + 0.5)), taps = delays.length;
+  const { fftSize, cpLength, oversampling, rows } = layout;
+  const prefix = cpLength * oversampling, useful = fftSize * oversampling, length = prefix + useful;
+  const faded = new Float64Array(samples.length), means = new Float64Array(2 * rows * taps);
+  for (let start = 0; 2 * start < samples.length; start += BLOCK) {
+    const size = Math.min(BLOCK, samples.length / 2 - start), gains = draw(start, size);
+    for (let i = 0; i < size; i++) {
+      const n = start + i, row = Math.floor(n / length), counted = n % length >= prefix;
+      let real = 0, imaginary = 0;
+      for (let tap = 0; tap < taps; tap++) {
+        const hr = gains[2 * (i * taps + tap)], hi = gains[2 * (i * taps + tap) + 1];
+        if (counted) {
+          means[2 * (row * taps + tap)] += hr / useful;
+          means[2 * (row * taps + tap) + 1] += hi / useful;
+        }
+        const from = 2 * (n - delays[tap]);
+        if (from < 0) continue;
+        real += hr * samples[from] - hi * samples[from + 1];
+        imaginary += hr * samples[from + 1] + hi * samples[from];
+      }
+      faded[2 * n] = real;
+      faded[2 * n + 1] = imaginary;
+    }
+  }
+  const pathsOfRow = (row: number) =>
+    delays.map((delay, tap): Path => [delay, means[2 * (row * taps + tap)], means[2 * (row * taps + tap) + 1]]);
+  return { faded, response: (row) => pathResponse(pathsOfRow(row), gridOf(layout)) };
 }

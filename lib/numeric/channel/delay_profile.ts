@@ -9,10 +9,11 @@
  *
  *     g_l(t) = sqrt(1/N)·Σ_n exp(j(2π·f_d·t·cos α_n + φ_n)),  α_n = 2π(n + u_n)/N,  φ_n = 2π·v_n,
  *
- * so that E[g(t)·g*(0)] = J0(2π·f_d·t) exactly; a line-of-sight tap is the sinusoid n = 0 alone, with α_0 = π/4.
+ * so that E[g(t)·g*(0)] = J0(2π·f_d·t) exactly; a line-of-sight tap is the sinusoid n = 0 alone, with α_0 = π/4. A flat
+ * spectrum has cos α_n = 2(n + u_n)/N - 1, so that the correlation is sin(2π·f_d·t)/(2π·f_d·t).
  *
  * Source: TR 38.901, 7.7.1 and 7.7.2; Jakes, Microwave Mobile Communications, 1974; Zheng and Xiao, "Improved models
- * for the generation of multiple uncorrelated Rayleigh fading waveforms", IEEE Commun. Lett. 6, 2002.
+ * for the generation of multiple uncorrelated Rayleigh fading waveforms", IEEE Commun. Lett. 6, 2002; TS 38.101-4, B.2.1.1.
  */
 import cdl from "../data/cdl_models.json" with { type: "json" };
 import tdl from "../data/tdl_models.json" with { type: "json" };
@@ -22,6 +23,10 @@ import { respond } from "./grid_kernel.ts";
 
 export const PROFILE_MODELS = ["A", "B", "C", "D", "E"] as const;
 export type ProfileModel = typeof PROFILE_MODELS[number];
+/** Those, and the profiles of the requirements in TS 38.101-4, whose delays are not scaled. */
+export const TDL_MODELS = [...PROFILE_MODELS, "TDLA30", "TDLB100", "TDLC300"] as const;
+export type TdlModel = typeof TDL_MODELS[number];
+export const DOPPLER_SPECTRA = ["jakes", "flat"] as const;
 
 const SINUSOIDS = 20;
 const LINE_OF_SIGHT_ANGLE = Math.PI / 4;
@@ -45,6 +50,8 @@ interface ProfileOptions {
 
 interface Table {
   line_of_sight: boolean;
+  /** Of a profile that is not scaled. */
+  delay_spread_ns?: number;
   delays: number[];
   powers_db: number[];
 }
@@ -52,15 +59,16 @@ interface Table {
 function scaledProfile(table: Table, { delaySpread, normalise }: ProfileOptions): DelayProfile {
   const powers = Float64Array.from(table.powers_db, dbToLinear);
   const total = normalise ? powers.reduce((sum, power) => sum + power, 0) : 1;
+  const spread = table.delay_spread_ns === undefined ? delaySpread : table.delay_spread_ns * 1e-9;
   return {
-    delays: Float64Array.from(table.delays, (delay) => delay * delaySpread),
+    delays: Float64Array.from(table.delays, (delay) => delay * spread),
     powers: powers.map((power) => power / total),
     lineOfSight: table.line_of_sight,
   };
 }
 
 /**
- * The tapped delay line TDL-A … TDL-E.
+ * The tapped delay line TDL-A … TDL-E, or a profile of TS 38.101-4 with its own delay spread.
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -73,7 +81,7 @@ function scaledProfile(table: Table, { delaySpread, normalise }: ProfileOptions)
  * assert.equal(h.length, 2 * 10 * 64);
  * ```
  */
-export function tdlProfile(model: ProfileModel, options: ProfileOptions): DelayProfile {
+export function tdlProfile(model: TdlModel, options: ProfileOptions): DelayProfile {
   return scaledProfile(tdl.models[model], options);
 }
 
@@ -130,13 +138,17 @@ export function staticTaps(profile: DelayProfile, realisations: number, generato
   return taps;
 }
 
+/** Samples of a channel in motion. */
 export interface Motion {
   /** Largest Doppler shift f_d, Hz. */
   dopplerHz: number;
   /** Seconds from one sample to the next. */
   interval: number;
-  /** Samples, the first at t = 0. */
   samples: number;
+  /** Time of the first sample in seconds; default 0. */
+  start?: number;
+  /** Default jakes: waves from all directions. */
+  spectrum?: typeof DOPPLER_SPECTRA[number];
 }
 
 /**
@@ -159,7 +171,7 @@ export interface Motion {
 export function movingTaps(
   profile: DelayProfile,
   realisations: number,
-  { dopplerHz, interval, samples }: Motion,
+  { dopplerHz, interval, samples, start = 0, spectrum = "jakes" }: Motion,
   generator: Generator,
 ): Float64Array {
   const { powers, lineOfSight } = profile, count = powers.length;
@@ -173,11 +185,16 @@ export function movingTaps(
       const amplitude = Math.sqrt(powers[tap] / waves);
       for (let n = 0; n < waves; n++) {
         const at = (realisation * count + tap) * SINUSOIDS + n;
-        const angle = specular ? LINE_OF_SIGHT_ANGLE : 2 * Math.PI * (n + sectors[at]) / SINUSOIDS;
-        const step = samples > 1 ? 2 * Math.PI * dopplerHz * interval * Math.cos(angle) : 0;
+        const part = (n + sectors[at]) / SINUSOIDS;
+        const speed = specular
+          ? Math.cos(LINE_OF_SIGHT_ANGLE)
+          : spectrum === "flat"
+          ? 2 * part - 1
+          : Math.cos(2 * Math.PI * (n + sectors[at]) / SINUSOIDS);
+        const step = samples > 1 ? 2 * Math.PI * dopplerHz * interval * speed : 0;
         const turnReal = step === 0 ? 1 : Math.cos(step), turnImaginary = step === 0 ? 0 : Math.sin(step);
-        let real = amplitude * Math.cos(2 * Math.PI * phases[at]);
-        let imaginary = amplitude * Math.sin(2 * Math.PI * phases[at]);
+        const phase = 2 * Math.PI * phases[at] + 2 * Math.PI * dopplerHz * start * speed;
+        let real = amplitude * Math.cos(phase), imaginary = amplitude * Math.sin(phase);
         for (let sample = 0; sample < samples; sample++) {
           const into = 2 * ((realisation * samples + sample) * count + tap);
           taps[into] += real;

@@ -1,16 +1,17 @@
 /**
- * Channel matrices of antenna arrays over a tapped delay line or clusters, constant within a grid.
+ * Channel matrices of antenna arrays over a tapped delay line or clusters, at one time or at several.
  *
  *     correlation   H_l = L_rx A_l L_txᵀ, L the Cholesky factor of R; exponential R_ij = ρ^|i-j|; TS 36.101 B.2.3 with
  *                   (α, β) = (0, 0), (0.3, 0.9), (0.9, 0.9): 2 antennas [[1, ρ], [ρ, 1]], 4 antennas ρ^((|i-j|/3)²)
  *     cdl           Σ sqrt(P_c / 20) e^{jφ} a_rx(AoA, ZoA) a_tx(AoD, ZoD)ᵀ over 20 rays of each cluster, with the ray offsets
  *                   of TR 38.901 table 7.5-3, half-wavelength arrays along y, a_n = e^{jπ n sin(zenith) sin(azimuth)};
- *                   departures are coupled to arrivals by a permutation per cluster. A line of sight is one ray
+ *                   departures are coupled to arrivals by a permutation per cluster. A line of sight is one ray.
+ *                   In motion a ray has the Doppler shift f_d·sin(ZoA)·cos(AoA - φ_v), φ_v the azimuth of travel
  *
  * Sources: TR 38.901 V17, 7.5 and 7.7.1; TS 36.101, B.2.3; Kermoal et al., IEEE JSAC 20, 2002 (Kronecker model).
  */
 import cdl from "../data/cdl_models.json" with { type: "json" };
-import { type DelayProfile, frequencyResponse, type ProfileModel } from "./delay_profile.ts";
+import { type DelayProfile, frequencyResponse, type Motion, movingTaps, type ProfileModel } from "./delay_profile.ts";
 import { cholesky, zeros } from "../linalg/linear_algebra.ts";
 import type { Generator } from "../random/random.ts";
 
@@ -60,9 +61,20 @@ export function correlationFactors(
   };
 }
 
+/** Taps of unit variance for each pair of antennas: value = drawn[pair·pairs + sample·times + tap·delays]. */
+interface DrawnTaps {
+  drawn: Float64Array;
+  samples: number;
+  pairs: number;
+  times: number;
+  delays: number;
+}
+
 /**
- * Frequency responses of a drawn tapped delay line. Draws one complex normal [tap, rx, tx].
- * @returns interleaved [rx, tx, subcarrier]
+ * Frequency responses of a drawn tapped delay line. Draws one complex normal [tap, rx, tx]; in motion random() as
+ * {@link movingTaps} does for rx·tx realisations.
+ * @param motion several samples in time; one without it
+ * @returns interleaved [sample, rx, tx, subcarrier]
  */
 export function tdlResponse(
   profile: DelayProfile,
@@ -70,39 +82,68 @@ export function tdlResponse(
   factors: ReturnType<typeof correlationFactors>,
   { count, spacing }: { count: number; spacing: number },
   generator: Generator,
+  motion?: Motion,
 ): Float64Array {
   const { tx, rx } = antennas, taps = profile.powers.length, size = rx * tx;
-  const drawn = generator.complexNormal64(taps * size, 1), rows = new Float64Array(2 * size * taps);
-  for (let tap = 0; tap < taps; tap++) {
-    const scale = Math.sqrt(profile.powers[tap]), sight = profile.lineOfSight && tap === 0;
-    const modulus = Math.hypot(drawn[0], drawn[1]);
-    for (let r = 0; r < rx; r++) {
-      for (let t = 0; t < tx; t++) {
-        let real = 0, imaginary = 0;
-        if (sight) {
-          real = drawn[0] / modulus;
-          imaginary = drawn[1] / modulus;
-        } else {
-          for (let i = 0; i <= r; i++) {
-            for (let j = 0; j <= t; j++) {
-              const weight = factors.rx[2 * (r * rx + i)] * factors.tx[2 * (t * tx + j)];
-              real += weight * drawn[2 * (tap * size + i * tx + j)];
-              imaginary += weight * drawn[2 * (tap * size + i * tx + j) + 1];
+  let values: DrawnTaps;
+  if (motion === undefined) {
+    const drawn = generator.complexNormal64(taps * size, 1);
+    values = { drawn, samples: 1, pairs: 1, times: 0, delays: size };
+  } else {
+    const { samples } = motion,
+      drawn = movingTaps({ ...profile, powers: UNIT.slice(0, taps) }, size, motion, generator);
+    values = { drawn, samples, pairs: samples * taps, times: taps, delays: 1 };
+  }
+  return frequencyResponse(correlated(profile, antennas, factors, values), profile, { count, spacing });
+}
+
+/** More than the taps of any profile. */
+const UNIT = new Float64Array(64).fill(1);
+
+/** Correlated taps of all pairs of antennas, with their powers, interleaved [sample, rx, tx, tap]. */
+function correlated(
+  profile: DelayProfile,
+  { tx, rx }: Antennas,
+  factors: ReturnType<typeof correlationFactors>,
+  { drawn, samples, pairs, times, delays }: DrawnTaps,
+): Float64Array {
+  const taps = profile.powers.length, size = rx * tx, rows = new Float64Array(2 * samples * size * taps);
+  for (let sample = 0; sample < samples; sample++) {
+    for (let tap = 0; tap < taps; tap++) {
+      const first = sample * times + tap * delays;
+      const scale = Math.sqrt(profile.powers[tap]), sight = profile.lineOfSight && tap === 0;
+      const modulus = sight ? Math.hypot(drawn[2 * first], drawn[2 * first + 1]) : 1;
+      for (let r = 0; r < rx; r++) {
+        for (let t = 0; t < tx; t++) {
+          let real = 0, imaginary = 0;
+          if (sight) {
+            real = drawn[2 * first] / modulus;
+            imaginary = drawn[2 * first + 1] / modulus;
+          } else {
+            for (let i = 0; i <= r; i++) {
+              for (let j = 0; j <= t; j++) {
+                const weight = factors.rx[2 * (r * rx + i)] * factors.tx[2 * (t * tx + j)];
+                const from = 2 * (first + (i * tx + j) * pairs);
+                real += weight * drawn[from];
+                imaginary += weight * drawn[from + 1];
+              }
             }
           }
+          const to = 2 * ((sample * size + r * tx + t) * taps + tap);
+          rows[to] = scale * real;
+          rows[to + 1] = scale * imaginary;
         }
-        const to = 2 * ((r * tx + t) * taps + tap);
-        rows[to] = scale * real;
-        rows[to + 1] = scale * imaginary;
       }
     }
   }
-  return frequencyResponse(rows, profile, { count, spacing });
+  return rows;
 }
 
 /**
- * Frequency responses of drawn clusters. Draws a permutation of the rays of each cluster, then uniform phases [cluster, ray].
- * @returns interleaved [rx, tx, subcarrier]
+ * Frequency responses of drawn clusters. Draws a permutation of the rays of each cluster, then uniform phases [cluster, ray]; in
+ * motion then the azimuth of travel, uniform.
+ * @param motion several samples in time, with the Doppler shifts of the rays; one without it
+ * @returns interleaved [sample, rx, tx, subcarrier]
  */
 export function cdlResponse(
   model: ProfileModel,
@@ -110,29 +151,35 @@ export function cdlResponse(
   { tx, rx }: Antennas,
   { count, spacing }: { count: number; spacing: number },
   generator: Generator,
+  motion?: Motion,
 ): Float64Array {
+  const { samples, interval, dopplerHz, start = 0 } = motion ?? { samples: 1, interval: 0, dopplerHz: 0 };
   const table = cdl.models[model], clusters = profile.powers.length, rays = RAY_OFFSETS.length;
   const coupling = Array.from({ length: clusters }, () => generator.permutation(rays));
   const phases = generator.uniform(0, 2 * Math.PI, clusters * rays);
-  const rows = new Float64Array(2 * rx * tx * clusters), degree = Math.PI / 180;
+  const travel = motion === undefined ? 0 : generator.uniform(0, 2 * Math.PI, 1)[0];
+  const rows = new Float64Array(2 * samples * rx * tx * clusters), degree = Math.PI / 180;
   const spatial = (zenith: number, azimuth: number) => Math.PI * Math.sin(zenith * degree) * Math.sin(azimuth * degree);
   for (let c = 0; c < clusters; c++) {
     const sight = table.line_of_sight && c === 0, used = sight ? 1 : rays, scale = Math.sqrt(profile.powers[c] / used);
     for (let m = 0; m < used; m++) {
       const offset = sight ? 0 : RAY_OFFSETS[m], coupled = sight ? 0 : RAY_OFFSETS[coupling[c][m]];
-      const arrival = spatial(
-        table.arrival_zenith_deg[c] + table.arrival_zenith_spread_deg * offset,
-        table.arrival_azimuth_deg[c] + table.arrival_azimuth_spread_deg * offset,
-      );
+      const zenith = table.arrival_zenith_deg[c] + table.arrival_zenith_spread_deg * offset;
+      const azimuth = table.arrival_azimuth_deg[c] + table.arrival_azimuth_spread_deg * offset;
+      const arrival = spatial(zenith, azimuth);
+      const turn = 2 * Math.PI * dopplerHz * Math.sin(zenith * degree) * Math.cos(azimuth * degree - travel);
       const departure = spatial(
         table.departure_zenith_deg[c] + table.departure_zenith_spread_deg * coupled,
         table.departure_azimuth_deg[c] + table.departure_azimuth_spread_deg * coupled,
       );
       for (let r = 0; r < rx; r++) {
         for (let t = 0; t < tx; t++) {
-          const angle = phases[c * rays + m] + r * arrival + t * departure, to = 2 * ((r * tx + t) * clusters + c);
-          rows[to] += scale * Math.cos(angle);
-          rows[to + 1] += scale * Math.sin(angle);
+          for (let sample = 0; sample < samples; sample++) {
+            const angle = phases[c * rays + m] + r * arrival + t * departure + turn * (start + sample * interval);
+            const to = 2 * (((sample * rx + r) * tx + t) * clusters + c);
+            rows[to] += scale * Math.cos(angle);
+            rows[to + 1] += scale * Math.sin(angle);
+          }
         }
       }
     }

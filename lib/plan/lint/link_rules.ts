@@ -86,6 +86,7 @@ const CHECKED_PARAMS: Readonly<Record<string, readonly string[]>> = {
 };
 /** Delay spread times the distance of pilots in Hz at which neighbouring pilots have the correlation 0.85 (exponential). */
 const WIDEST_PILOT_SPACING = 0.1;
+const MOVING_CHANNELS = ["wireless.mimo_ofdm_channel", "wireless.multipath_waveform"];
 const PRESET_LINKS = ["wireless.channel", "wireless.digital_link"];
 const IDENTITY_LINKS = ["channel.identity_link", "channel.identity_symbol_link"];
 const NOISE_PARAMS = ["snr_db", "noise_variance", "noise_mode", "interference_sir_db"];
@@ -220,12 +221,19 @@ function* ignoredParams(recipe: LintView): Iterable<Finding> {
         step,
       };
     }
+  }
+  for (const step of recipe.ofOp(...PRESET_LINKS, ...MOVING_CHANNELS)) {
     if (!recipe.chosen(step, "mobility_kmh") || recipe.takes(step, "channel_state_mode", "explicit")) continue;
+    if (recipe.takes(step, "time_variation", "doppler")) continue;
     yield {
-      severity,
+      severity: recipe.matrixParams(step).channel === undefined ? "error" : "warning",
       place: written(step, "mobility_kmh"),
       message: "mobility_kmh has no effect: the gains of this channel are constant within a block",
-      hint: "Wire a state of wireless.ofdm_channel_state, whose taps vary in time, or remove it",
+      hint: step.op === "wireless.digital_link"
+        ? "Remove it, or use wireless.channel with time_variation doppler"
+        : step.op === "wireless.channel"
+        ? "Set time_variation to doppler, wire a state of wireless.ofdm_channel_state, or remove it"
+        : "Set time_variation to doppler, or remove it",
       step,
     };
   }

@@ -198,6 +198,8 @@ def profile(params):
         frequency = torch.tensor(1 + params["carrier_frequency_ghz"], dtype=torch.float64)
         model, spread = "C", float(10 ** (-0.24 * torch.log10(frequency) - 6.83))
     entry = json.loads((DATA / f"{table}_models.json").read_text(encoding="utf-8"))["models"][model]
+    # A profile of TS 38.101-4 has delays of its own.
+    spread = entry["delay_spread_ns"] * 1e-9 if "delay_spread_ns" in entry else spread
     powers = from_db(torch.tensor(entry["powers_db"], dtype=torch.float64)).unbind()
     powers = torch.stack(powers)
     if params.get("normalize_channel", True):

@@ -1,0 +1,76 @@
+/**
+ * Gains that move in time: one continuous realisation over a stream, evaluated at start_time_s and later. Slots of one stream
+ * continue each other: they name the same stream, and each starts where the one before it ended.
+ */
+import { type ParameterProblem, z } from "../api.ts";
+import { sha256Hex } from "../../lib/contract/hash.ts";
+import { DOPPLER_SPECTRA, maximumDopplerHz, type Motion } from "../../lib/numeric/channel/delay_profile.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
+
+/** Marks a parameter that only a motion uses. */
+export const IN_MOTION = { "x-svc-effective-when": { time_variation: "doppler" } };
+
+export const MOTION_PARAMS = {
+  time_variation: z.enum(["static", "doppler"]).optional()
+    .describe(
+      "static (default): gains constant within a block; doppler: gains that move at mobility_kmh without a break",
+    ),
+  doppler_spectrum: z.enum(DOPPLER_SPECTRA).default("jakes").meta(IN_MOTION)
+    .describe("spectrum of a tap: jakes for waves from all directions, or flat; cdl has that of its rays"),
+  start_time_s: z.number().min(0).max(1e6).default(0).meta({ ...IN_MOTION, "x-svc-ui": { unit: "s" } })
+    .describe("time of the first sample in s"),
+  stream: z.string().min(1).max(200).optional().meta(IN_MOTION)
+    .describe(
+      "name that seeds the fading in place of the step; slots with one name and successive start times are continuous",
+    ),
+};
+
+export type MotionParams = z.output<z.ZodObject<typeof MOTION_PARAMS>>;
+
+export const isMoving = ({ time_variation }: MotionParams): boolean => time_variation === "doppler";
+
+/** Everything of a motion but its samples. */
+export type Moving = Omit<Required<Motion>, "samples"> & { stream: string | undefined };
+
+/** The motion of a receiver; null for a static channel. @param interval seconds from one sample to the next */
+export function movingOf(
+  params: MotionParams & { mobility_kmh?: number; carrier_frequency_ghz: number },
+  interval: number,
+): Moving | null {
+  if (!isMoving(params)) return null;
+  return {
+    dopplerHz: maximumDopplerHz(params.mobility_kmh ?? 3, params.carrier_frequency_ghz),
+    interval,
+    start: params.start_time_s,
+    spectrum: params.doppler_spectrum,
+    stream: params.stream,
+  };
+}
+
+/**
+ * Draws the fading of a stream in parts, each from a copy of one generator, so that all parts belong to one realisation.
+ * @param draw the part of `samples` samples from a start; it draws the same values for every part
+ */
+export function realisationOf<T>(
+  { stream, ...moving }: Moving,
+  generator: Generator,
+  draw: (motion: Motion, generator: Generator) => T,
+): (first: number, samples: number) => T {
+  const named = stream === undefined ? undefined : Generator.seeded(BigInt(`0x${sha256Hex(stream).slice(0, 32)}`));
+  const fading = Generator.copyOf(named ?? generator);
+  // The step's own generator draws the noise next: it goes past the values of the fading.
+  if (named === undefined) draw({ ...moving, samples: 1 }, generator);
+  return (first, samples) =>
+    draw({ ...moving, start: moving.start + first * moving.interval, samples }, Generator.copyOf(fading));
+}
+
+/** Conflicts of a profile of TS 38.101-4, which is a tapped delay line, with clusters. */
+export function profileProblems(model: string, clusters: boolean): ParameterProblem[] {
+  return clusters && model.startsWith("TDL")
+    ? [{
+      place: ["tdl_model"],
+      message: `Cannot use ${model} for clusters: it is a tapped delay line of TS 38.101-4`,
+      hint: "Set tdl_model to A, B, C, D or E",
+    }]
+    : [];
+}
