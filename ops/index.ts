@@ -96,6 +96,7 @@ import metricsImageReconstruction from "./metrics/image_reconstruction.ts";
 import metricsImportanceWeightedError from "./metrics/importance_weighted_error.ts";
 import metricsIsacOfdm from "./metrics/isac_ofdm.ts";
 import metricsLeoNtnTracking from "./metrics/leo_ntn_tracking.ts";
+import metricsLinkAbstraction from "./metrics/link_abstraction.ts";
 import metricsLocalization from "./metrics/localization.ts";
 import metricsModulationClassification from "./metrics/modulation_classification.ts";
 import metricsMuMimo from "./metrics/mu_mimo.ts";
@@ -199,13 +200,14 @@ const MODULES = [
   metricsBeamforming, metricsCaptioning, metricsChannelEstimation, metricsClassification, metricsCsiFeedback,
   metricsDetection, metricsEmbeddingSimilarity, metricsErrorRate, metricsExternal, metricsHarq,
   metricsImageDeliveryStatus, metricsImageReconstruction, metricsImportanceWeightedError, metricsIsacOfdm,
-  metricsLeoNtnTracking, metricsLocalization, metricsModulationClassification, metricsMuMimo, metricsNearFieldFocusing,
-  metricsNrLdpcOfdmDelivery, metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation, metricsRangeDoppler,
-  metricsResourceAllocation, metricsRetrieval, metricsRis, metricsSegmentation, metricsSemanticStateFaithfulness,
-  metricsTextCorpusScores, metricsTextSemanticSimilarity, metricsVqa, modulationDigitalModulate,
-  modulationIdentityModulate, modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform,
-  modulationQpskPilotModulate, noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation,
-  noiseSourceTextPerturbation, resourceCausalCsiPowerAllocator, resourceEqualPowerAllocator, resourceNrMcsSelector,
+  metricsLeoNtnTracking, metricsLinkAbstraction, metricsLocalization, metricsModulationClassification, metricsMuMimo,
+  metricsNearFieldFocusing, metricsNrLdpcOfdmDelivery, metricsOfdmFiniteBlocklengthAllocation,
+  metricsOfdmPowerAllocation, metricsRangeDoppler, metricsResourceAllocation, metricsRetrieval, metricsRis,
+  metricsSegmentation, metricsSemanticStateFaithfulness, metricsTextCorpusScores, metricsTextSemanticSimilarity,
+  metricsVqa, modulationDigitalModulate, modulationIdentityModulate, modulationLearnedConstellation,
+  modulationOfdmPilotInsert, modulationOfdmWaveform, modulationQpskPilotModulate, noiseRepresentationIndices,
+  noiseRepresentationLatents, noiseSourceImagePerturbation, noiseSourceTextPerturbation,
+  resourceCausalCsiPowerAllocator, resourceEqualPowerAllocator, resourceNrMcsSelector,
   resourceProportionalFairScheduler, resourceResourceAllocationAdapter, resourceSymbolPowerAllocator,
   resourceWaterFillingPowerAllocator, sensingIsacOfdmAllocatorAdapter, sensingLeoNtnTrackingAdapter,
   sensingLocalizationAdapter, sensingRangeDopplerMap, sensingTrilaterationLocalizer, sourceAiPhy, sourceAoaScene,

@@ -330,6 +330,7 @@ export const CODES = {
   rate_count_fixed_point_missing: [1, null, "The recipe does not declare where its rate is counted.", "Set metadata.rate_count_fixed_point."],
   rate_counted_twice: [1, null, "Bits or symbols are counted twice in the rate.", "Keep one of the steps that the message names."],
   read_only: [1, 403, "The server is read-only.", "Start it without --read-only to change something."],
+  realisations_too_few: [1, null, "A quantile needs more channel realisations (warning).", "Send more symbols, or ask for a larger share."],
   receiver_frontend_ambiguous: [1, null, "The recipe has both receiver_frontend and carrier_impairment.", "Keep one, or declare the profile custom."],
   receiver_frontend_channel_invalid: [1, null, "receiver_frontend needs a symbol channel before it.", "Move it after wireless_channel, or use wireless.channel."],
   receiver_frontend_op_invalid: [1, null, "The operation cannot be the step receiver_frontend of a digital link.", "Use hardware.receiver_iq_imbalance, or rename the step."],

@@ -18,6 +18,7 @@ export const REDUCTIONS = [
   "root_mean_square",
   "ratio_of_sums",
   "ratio_of_sums_db",
+  "quantile",
 ] as const;
 export type Reduction = typeof REDUCTIONS[number];
 /** Type of repeated measurements, which determines the interval. */

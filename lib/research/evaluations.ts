@@ -16,6 +16,11 @@ const inId = (value: Value | undefined, otherwise: number) =>
 const HEADLINES: Readonly<Record<string, (params: Params) => readonly string[]>> = {
   "metrics.bit_error_rate": ({ label }) => [`channel.${text(label, "ber")}`],
   "metrics.block_error_rate": ({ label }) => [`channel.${text(label, "bler")}`],
+  "metrics.ergodic_capacity": () => ["capacity.ergodic_bps_hz"],
+  "metrics.outage_capacity": () => ["capacity.outage_probability"],
+  "metrics.mutual_information":
+    () => ["channel.mutual_information_bits", "channel.generalised_mutual_information_bits"],
+  "metrics.effective_snr": () => ["channel.effective_snr_db"],
   "metrics.image_delivery_status": () => ["channel.outage_rate"],
   "metrics.image_reconstruction": main("image_reconstruction"),
   "metrics.importance_weighted_error": () => ["quality.importance_weighted_psnr_db", "quality.importance_weighted_mse"],

@@ -67,6 +67,22 @@ export const PHYSICAL_FIXTURES = casesOf(import.meta.url, {
     }),
     "symbols and state": () => ({ ...symbols(), channel_state: state() }),
     state: () => ({ state: state() }),
+    "channel state": () => ({ channel_state: state() }),
+    "soft values": () => ({
+      llr: {
+        kind: "channel.llr.numpy",
+        array: ndarray("float32", Float32Array.from(someBits(64), (bit) => 3 - 5 * bit)),
+      },
+      reference: payloadInput(someBits(64)),
+    }),
+    "equalised symbols": () => ({
+      rx_symbols: {
+        ...symbolsInput(32, { ...QPSK, ...ITEMS }, RX),
+        companions: {
+          noise_variance: ndarray("float32", Float32Array.from({ length: 32 }, (_, i) => 0.05 + 0.01 * i)),
+        },
+      },
+    }),
     "feedback code": () => ({
       feedback_code: arrayInput("channel.csi_feedback_code.numpy", "float32", Float32Array.of(0, 0.3, -2, 1), [2, 2]),
     }),

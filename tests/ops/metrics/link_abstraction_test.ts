@@ -1,0 +1,149 @@
+/** Capacity, mutual information and effective Es/N0 against closed forms. */
+import assert from "node:assert/strict";
+import digitalDemodulate from "../../../ops/demodulation/digital_demodulate.ts";
+import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
+import operations from "../../../ops/metrics/link_abstraction.ts";
+import wirelessChannel from "../../../ops/wireless/channel.ts";
+import mimoOfdmChannel from "../../../ops/wireless/mimo_ofdm_channel.ts";
+import ofdmChannelState from "../../../ops/wireless/ofdm_channel_state.ts";
+import { float, type JsonObject } from "../../../lib/contract/value.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
+import { exponentialEffectiveSnrDb } from "../../../lib/numeric/link/link_abstraction.ts";
+import { bitInterleavedStatistics } from "../../../lib/numeric/link/link_adaptation.ts";
+import { Generator } from "../../../lib/numeric/random/random.ts";
+import { refuses, runOperation } from "../harness.ts";
+import { payloadInput, symbolsInput } from "../inputs.ts";
+
+const [ergodicCapacity, outageCapacity, mutualInformation, effectiveSnr] = operations;
+const RX = { kind: "channel.rx_symbols.complex_numpy" };
+
+/** The integral of a function over [0, 60] with the weight e^-x, by the midpoint rule. */
+function exponentialMean(of: (x: number) => number): number {
+  const steps = 200_000, width = 60 / steps;
+  let sum = 0;
+  for (let i = 0; i < steps; i++) {
+    const x = (i + 0.5) * width;
+    sum += of(x) * Math.exp(-x) * width;
+  }
+  return sum;
+}
+const near = (found: unknown, expected: number, tolerance: number) =>
+  assert.ok(Math.abs(Number(found) - expected) <= tolerance, `${found} instead of ${expected}`);
+
+Deno.test("ergodic capacity of Rayleigh fading, and of 2 x 2 antennas, is Telatar's", async () => {
+  const params = {
+    ofdm_fft_size: 1,
+    num_ofdm_symbols: 1,
+    delay_spread_ns: float(0),
+    noise_variance: float(0.1),
+    seed: 3,
+  };
+  const { state } =
+    (await runOperation(ofdmChannelState, { inputs: { symbols: symbolsInput(20_000) }, params })).outputs;
+  const one = await runOperation(ergodicCapacity, { inputs: { channel_state: state } });
+  near(one.metrics["capacity.ergodic_bps_hz"], exponentialMean((x) => Math.log2(1 + 10 * x)), 0.03);
+  near(one.metrics["channel.snr_db"], 10, 1e-9);
+  for (const time_variation of ["static", "doppler"]) {
+    const sent = await runOperation(mimoOfdmChannel, {
+      inputs: { symbols: symbolsInput(2 * 40 * 2000) },
+      params: {
+        ...{ channel_model: "iid", ofdm_fft_size: 1, num_ofdm_symbols: 40, snr_db: float(10), seed: 5, time_variation },
+        ...time_variation === "doppler" ? { mobility_kmh: float(500) } : {},
+      },
+    });
+    const found = await runOperation(ergodicCapacity, { inputs: { channel_state: sent.outputs.state } });
+    // The eigenvalues of two by two Gaussian matrices have the density (1 + (1 - x)²) e^-x / 2 each.
+    const telatar = exponentialMean((x) => (1 + (1 - x) ** 2) * Math.log2(1 + 5 * x));
+    near(found.metrics["capacity.ergodic_bps_hz"], telatar, 0.12);
+  }
+});
+
+Deno.test("outage of Rayleigh fading is 1 - exp(-(2^R - 1)/snr), and few grids give no outage capacity", async () => {
+  const params = {
+    ofdm_fft_size: 1,
+    num_ofdm_symbols: 1,
+    delay_spread_ns: float(0),
+    noise_variance: float(0.1),
+    seed: 3,
+  };
+  const of = async (count: number, asked: JsonObject) => {
+    const { state } =
+      (await runOperation(ofdmChannelState, { inputs: { symbols: symbolsInput(count) }, params })).outputs;
+    return await runOperation(outageCapacity, { inputs: { channel_state: state }, params: asked });
+  };
+  const found = await of(20_000, { rate_bps_hz: float(2), outage_probability: float(0.1) });
+  near(found.metrics["capacity.outage_probability"], 1 - Math.exp(-0.3), 0.01);
+  near(found.metrics["capacity.outage_bps_hz"], Math.log2(1 - 10 * Math.log(0.9)), 0.03);
+  assert.equal(found.metrics["capacity.realisation_count"], 20_000n);
+  const few = await of(50, {});
+  assert.ok(!("capacity.outage_bps_hz" in few.metrics));
+  const [{ code }] = few.metadata.warnings as { code: string }[];
+  assert.equal(code, "realisations_too_few");
+});
+
+Deno.test("information of LLRs is that of the constellation, and a wrong scale costs only the plain value", async () => {
+  const bits = Generator.seeded(8).integers(0, 2, 120_000, "uint8");
+  for (const [modulation, snr_db] of [["qpsk", 0], ["qam16", 8]] as const) {
+    const { symbols } = (await runOperation(digitalModulate, {
+      inputs: { bits: payloadInput(bits) },
+      params: { modulation },
+    })).outputs;
+    const { rx_symbols } =
+      (await runOperation(wirelessChannel, { inputs: { symbols }, params: { snr_db: float(snr_db), seed: 2 } }))
+        .outputs;
+    const { llr } =
+      (await runOperation(digitalDemodulate, { inputs: { rx_symbols }, params: { llr_method: "exact" } })).outputs;
+    const expected = bitInterleavedStatistics(modulation, 10 ** (snr_db / 10)).capacity /
+      (modulation === "qpsk" ? 2 : 4);
+    const of = async (scale: number) => {
+      const { array, kind } = { array: llr.array(), kind: "channel.llr.numpy" };
+      const scaled = ndarray("float32", (array.data as Float32Array).map((value) => scale * value));
+      const given = { kind, array: scaled, metadata: llr.metadata };
+      return (await runOperation(mutualInformation, { inputs: { llr: given, reference: payloadInput(bits) } })).metrics;
+    };
+    const plain = await of(1), wrong = await of(3);
+    near(plain["channel.mutual_information_bits"], expected, 0.006);
+    near(plain["channel.generalised_mutual_information_bits"], expected, 0.006);
+    near(plain["channel.llr_best_scale"], 1, 0.04);
+    near(wrong["channel.llr_best_scale"], 1 / 3, 0.02);
+    near(wrong["channel.generalised_mutual_information_bits"], expected, 0.006);
+    assert.ok(Number(wrong["channel.mutual_information_bits"]) < expected - 0.1);
+  }
+  const llr = { kind: "channel.llr.numpy", array: ndarray("float32", new Float32Array(3)) };
+  await refuses(
+    "length_mismatch",
+    () => runOperation(mutualInformation, { inputs: { llr, reference: payloadInput(Uint8Array.of(0, 1)) } }),
+  );
+});
+
+Deno.test("effective Es/N0 of equal symbols is theirs, and of unequal ones lies below the mean", async () => {
+  const of = async (variances: Float32Array, params: JsonObject, metadata: JsonObject = {}) => {
+    const rx_symbols = {
+      ...symbolsInput(variances.length, { modulation: "qpsk", ...metadata }, RX),
+      companions: { noise_variance: ndarray("float32", variances) },
+    };
+    return (await runOperation(effectiveSnr, { inputs: { rx_symbols }, params })).metrics["channel.effective_snr_db"];
+  };
+  for (const method of ["eesm", "rbir"]) {
+    near(await of(new Float32Array(8).fill(0.1), { method, beta: float(2) }), 10, 1e-5);
+    const unequal = Number(await of(Float32Array.of(0.1, 1), { method }));
+    assert.ok(unequal > 0 && unequal < 10 * Math.log10(5.5), String(unequal));
+  }
+  near(
+    await of(Float32Array.of(0.1, 1), { method: "eesm", beta: float(1.6) }),
+    exponentialEffectiveSnrDb([10, 1], 1.6),
+    1e-5,
+  );
+  near(
+    exponentialEffectiveSnrDb([10, 1], 1.6),
+    10 * Math.log10(-1.6 * Math.log((Math.exp(-10 / 1.6) + Math.exp(-1 / 1.6)) / 2)),
+    1e-9,
+  );
+  // Two units of one symbol each: the mean of their decibels.
+  const units = { statistical_unit: "fading_block", statistical_unit_layout: { size: 1, total: 2 } };
+  near(await of(Float32Array.of(0.1, 1), { method: "eesm" }, units), 5, 1e-5);
+  await refuses(
+    "input_metadata_missing",
+    () => runOperation(effectiveSnr, { inputs: { rx_symbols: symbolsInput(4, { modulation: "qpsk" }, RX) } }),
+  );
+});
