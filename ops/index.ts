@@ -13,8 +13,10 @@ import antennaNearFieldEstimatorAdapter from "./antenna/near_field_estimator_ada
 import antennaRisPhaseOptimizer from "./antenna/ris_phase_optimizer.ts";
 import channelAccounting from "./channel/accounting.ts";
 import channelCapacityOracleDigitalLink from "./channel/capacity_oracle_digital_link.ts";
+import channelConvolutional from "./channel/convolutional.ts";
 import channelCountMatch from "./channel/count_match.ts";
 import channelCsiFeedbackLink from "./channel/csi_feedback_link.ts";
+import channelInterleaver from "./channel/interleaver.ts";
 import channelJpegCapacityOracle from "./channel/jpeg_capacity_oracle.ts";
 import channelNrHarqCombine from "./channel/nr_harq_combine.ts";
 import channelNrLdpcDecoder from "./channel/nr_ldpc_decoder.ts";
@@ -180,18 +182,18 @@ const MODULES = [
   antennaAoaEstimatorAdapter, antennaBeamformingAdapter, antennaBeampattern, antennaCsiMrtPrecoder,
   antennaMrtBeamformer, antennaMuMimoPrecoder, antennaMultiAoaEstimator, antennaMusicAoaEstimator,
   antennaNearFieldEstimatorAdapter, antennaRisPhaseOptimizer, channelAccounting, channelCapacityOracleDigitalLink,
-  channelCountMatch, channelCsiFeedbackLink, channelJpegCapacityOracle, channelNrHarqCombine, channelNrLdpcDecoder,
-  channelNrLdpcEncoder, channelNrPolar, channelPackets, channelRelay, channelRepetition, channelSerial,
-  channelSymbolPowerAllocation, channelSymbolPowerNormalize, channelUnequalErrorProtection,
-  channelUnequalErrorProtectionDecoder, codecDiffusers, codecExternal, codecJpeg, codecTextEntropy, codecTextUtf8,
-  codecToyVqvae, codecWebpAvif, codeclibCodeclib, codeclibCodeclibExportOnnx, codeclibCodeclibRuntimes,
-  demodulationConstellationDemapper, demodulationDigitalDemodulate, demodulationIdentityDemodulate,
-  demodulationMimoDetect, demodulationNeuralReceiverAdapter, demodulationOfdmEqualize, demodulationOfdmPilotObservation,
-  demodulationOfdmReceive, demodulationPhaseTrackingReceiverAdapter, estimationChannelEstimatorAdapter,
-  estimationCsiFeedback, estimationLsChannelEstimator, estimationModulationClassifierAdapter,
-  estimationOfdmChannelEstimator, foundationClip, foundationClipRetrievalRank, foundationDiffusionStateToImage,
-  foundationImportanceMap, foundationKnowledgeBase, foundationLocalStateToImage, foundationSamSegment,
-  foundationSemanticStateGround, foundationSemanticStatePayload, foundationSemanticStateToText,
+  channelConvolutional, channelCountMatch, channelCsiFeedbackLink, channelInterleaver, channelJpegCapacityOracle,
+  channelNrHarqCombine, channelNrLdpcDecoder, channelNrLdpcEncoder, channelNrPolar, channelPackets, channelRelay,
+  channelRepetition, channelSerial, channelSymbolPowerAllocation, channelSymbolPowerNormalize,
+  channelUnequalErrorProtection, channelUnequalErrorProtectionDecoder, codecDiffusers, codecExternal, codecJpeg,
+  codecTextEntropy, codecTextUtf8, codecToyVqvae, codecWebpAvif, codeclibCodeclib, codeclibCodeclibExportOnnx,
+  codeclibCodeclibRuntimes, demodulationConstellationDemapper, demodulationDigitalDemodulate,
+  demodulationIdentityDemodulate, demodulationMimoDetect, demodulationNeuralReceiverAdapter, demodulationOfdmEqualize,
+  demodulationOfdmPilotObservation, demodulationOfdmReceive, demodulationPhaseTrackingReceiverAdapter,
+  estimationChannelEstimatorAdapter, estimationCsiFeedback, estimationLsChannelEstimator,
+  estimationModulationClassifierAdapter, estimationOfdmChannelEstimator, foundationClip, foundationClipRetrievalRank,
+  foundationDiffusionStateToImage, foundationImportanceMap, foundationKnowledgeBase, foundationLocalStateToImage,
+  foundationSamSegment, foundationSemanticStateGround, foundationSemanticStatePayload, foundationSemanticStateToText,
   foundationTextMaskRepair, foundationTextSemanticStateEncode, foundationVlmImageToState, foundationVqaPayload,
   foundationVqaSemanticSelect, foundationVqaTransformersAnswer, foundationYoloDetect, foundationYoloSegment,
   hardwareEnvelopeClip, hardwarePowerAmplifier, hardwareQuantizer, hardwareReceiverIqImbalance,

@@ -73,11 +73,13 @@ function mappingOf(metadata: JsonObject, bitCount: number, chosen: typeof CHOICE
 }
 
 /** @throws SvcError `params_conflict` for bits without the record of an encoder */
-function encodedModulation({ nr_ldpc: ldpc, nr_polar: polar }: JsonObject): Modulation {
-  const code = isObject(ldpc) ? ldpc : polar;
-  const width = isObject(code) ? Number(code.num_bits_per_symbol ?? 2) : undefined;
+function encodedModulation(
+  { nr_ldpc: ldpc, nr_polar: polar, convolutional_code: convolutional }: JsonObject,
+): Modulation {
+  const code = [ldpc, polar, convolutional].find(isObject);
+  const width = code !== undefined ? Number(code.num_bits_per_symbol ?? 2) : undefined;
   if (width !== undefined && MODULATION_BY_BITS[width] !== undefined) return MODULATION_BY_BITS[width];
   throw new SvcError("params_conflict", "Cannot choose a modulation: no encoder recorded its bits per symbol", {
-    hint: "Set modulation, or wire the output of channel.nr_ldpc_encoder or channel.nr_polar_encoder",
+    hint: "Set modulation, or wire the output of an encoder, such as channel.nr_ldpc_encoder",
   });
 }

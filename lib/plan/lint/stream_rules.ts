@@ -3,7 +3,17 @@
  * and redundancy counted twice or at the wrong stage.
  */
 import { toNumber } from "../../contract/value.ts";
-import { describeStream, isCode, sameKinds, sameSource, type Stream, top, TRANSFORMS } from "./streams.ts";
+import {
+  DECODERS,
+  describeStream,
+  ENCODERS,
+  isCode,
+  sameKinds,
+  sameSource,
+  type Stream,
+  top,
+  TRANSFORMS,
+} from "./streams.ts";
 import { type Finding, inputOf, type LintStep, type LintView, opOf, paramOf, type Rule } from "./view.ts";
 
 const COMPARED: readonly { op: string; reference: string; candidate: string }[] = [
@@ -56,14 +66,7 @@ function* stillCoded(recipe: LintView): Iterable<Finding> {
 }
 
 function* wrongDecoders(recipe: LintView): Iterable<Finding> {
-  for (
-    const op of [
-      "channel.repetition_decoder",
-      "channel.nr_ldpc_decoder",
-      "channel.nr_polar_decoder",
-      "channel.unequal_error_protection_decoder",
-    ]
-  ) {
+  for (const op of DECODERS) {
     const { takes } = TRANSFORMS.get(op)!;
     for (const { step, port, stream } of decoders(recipe, op)) {
       const last = top(stream);
@@ -164,13 +167,7 @@ function* countedTwice(recipe: LintView): Iterable<Finding> {
       step,
     };
   }
-  const encoders = [
-    "channel.repetition_encoder",
-    "channel.nr_ldpc_encoder",
-    "channel.nr_polar_encoder",
-    "channel.unequal_error_protection",
-  ];
-  for (const step of recipe.ofOp(...encoders)) {
+  for (const step of recipe.ofOp(...ENCODERS)) {
     const code = recipe.stream(step, "bits")?.layers.find(isCode);
     if (!code) continue;
     yield {

@@ -29,7 +29,17 @@ export interface Wire {
   output: string;
 }
 
-export type LayerKind = "packets" | "repetition" | "ldpc" | "polar" | "unequal" | "symbols" | "pilots";
+export type LayerKind =
+  | "packets"
+  | "repetition"
+  | "ldpc"
+  | "polar"
+  | "convolutional"
+  | "interleaved"
+  | "scrambled"
+  | "unequal"
+  | "symbols"
+  | "pilots";
 
 export interface Layer {
   kind: LayerKind;
@@ -92,6 +102,12 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(Object.entries
   "channel.nr_ldpc_decoder": { from: "llr", takes: "ldpc", outputs: ["bits"] },
   "channel.nr_polar_encoder": { from: "bits", puts: "polar" },
   "channel.nr_polar_decoder": { from: "llr", takes: "polar", outputs: ["bits"] },
+  "channel.convolutional_encoder": { from: "bits", puts: "convolutional" },
+  "channel.convolutional_decoder": { from: "llr", takes: "convolutional", outputs: ["bits"] },
+  "channel.block_interleaver": { from: "bits", puts: "interleaved" },
+  "channel.block_deinterleaver": { from: "llr", takes: "interleaved" },
+  "channel.scrambler": { from: "bits", puts: "scrambled" },
+  "channel.descrambler": { from: "llr", takes: "scrambled" },
   "channel.unequal_error_protection": { from: "bits", puts: "unequal", outputs: ["coded_bits"] },
   "channel.unequal_error_protection_decoder": { from: "received", takes: "unequal" },
   "modulation.digital_modulate": { from: "bits", puts: "symbols" },
@@ -110,14 +126,21 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(Object.entries
 }));
 
 export const top = ({ layers }: Stream): Layer | undefined => layers[layers.length - 1];
-export const isCode = (layer: Layer | undefined): boolean =>
-  ["repetition", "ldpc", "polar", "unequal"].includes(layer?.kind ?? "");
+const CODES: readonly (LayerKind | undefined)[] = ["repetition", "ldpc", "polar", "convolutional", "unequal"];
+export const isCode = (layer: Layer | undefined): boolean => CODES.includes(layer?.kind);
+/** Encoders and decoders of all families. */
+export const [ENCODERS, DECODERS] = (["puts", "takes"] as const).map((effect) =>
+  [...TRANSFORMS].flatMap(([op, transform]) => CODES.includes(transform[effect]) && transform[effect] ? [op] : [])
+);
 
 const WORDS: Record<LayerKind, string> = {
   packets: "packets",
   repetition: "repetition code",
   ldpc: "LDPC code",
   polar: "polar code",
+  convolutional: "convolutional code",
+  interleaved: "interleaver",
+  scrambled: "scrambler",
   unequal: "unequal error protection",
   symbols: "modulation",
   pilots: "pilots",

@@ -19,6 +19,7 @@ import { NEAR_FIELD_FIXTURES } from "./near_field.ts";
 import { MODULATION_FIXTURES } from "./modulation.ts";
 import { NR_LDPC_FIXTURES } from "./nr_ldpc.ts";
 import { MU_MIMO_FIXTURES } from "./mu_mimo.ts";
+import { CONVOLUTIONAL_FIXTURES } from "./convolutional.ts";
 import { NR_POLAR_FIXTURES } from "./nr_polar.ts";
 import { OFDM_PILOT_FIXTURES } from "./ofdm_pilots.ts";
 import { PHYSICAL_FIXTURES } from "./physical.ts";
@@ -59,6 +60,7 @@ export const FIXTURES: Cases = {
   ...MODULATION_FIXTURES,
   ...MU_MIMO_FIXTURES,
   ...NR_LDPC_FIXTURES,
+  ...CONVOLUTIONAL_FIXTURES,
   ...NR_POLAR_FIXTURES,
   ...OFDM_PILOT_FIXTURES,
   ...PHYSICAL_FIXTURES,

@@ -1,0 +1,75 @@
+/**
+ * Permutations of the bits of a block, as the place p(i) from which output i takes its bit, and additive scrambling sequences.
+ *
+ *     block    written row by row into `columns` columns, read column by column
+ *     random   the permutation of NumPy's default_rng(seed)
+ *     qpp      p(i) = (f1·i + f2·i²) mod K, a permutation for the pairs of TS 36.212, table 5.1.3-3
+ *
+ * A shorter last block takes the places below its length, in the order of the permutation.
+ *
+ * Sources: Sun and Takeshita, IEEE Trans. Inf. Theory 51, 2005 (quadratic permutation polynomials); IEEE 802.11-2020, 17.3.5.5; TS
+ * 38.211, 5.2.1.
+ */
+import { Generator } from "../random/random.ts";
+import { goldSequence } from "./nr_ldpc/scrambling.ts";
+
+export const INTERLEAVERS = ["block", "random", "qpp"] as const;
+export type Interleaver =
+  | { kind: "block"; size: number; columns: number }
+  | { kind: "random"; size: number; seed: number }
+  | { kind: "qpp"; size: number; f1: number; f2: number };
+
+/** @throws RangeError for a polynomial that is no permutation */
+export function permutationOf(interleaver: Interleaver): Int32Array {
+  const { size } = interleaver;
+  if (interleaver.kind === "random") return Generator.seeded(interleaver.seed).permutation(size);
+  const places = new Int32Array(size);
+  if (interleaver.kind === "block") {
+    let at = 0;
+    for (let column = 0; column < interleaver.columns; column++) {
+      for (let place = column; place < size; place += interleaver.columns) places[at++] = place;
+    }
+    return places;
+  }
+  const { f1, f2 } = interleaver, seen = new Uint8Array(size);
+  for (let i = 0; i < size; i++) {
+    // Factors below 2^17 keep the products exact.
+    const place = (f1 * i % size + f2 * i % size * i % size) % size;
+    if (seen[place]++ > 0) {
+      throw new RangeError(`Cannot interleave ${size} bits by (${f1}·i + ${f2}·i²) mod ${size}: it is no permutation`);
+    }
+    places[i] = place;
+  }
+  return places;
+}
+
+/** Places for a stream of blocks, the last one shorter. */
+export function streamPlaces(length: number, permutation: Int32Array): Int32Array {
+  const places = new Int32Array(length), size = permutation.length;
+  let to = 0;
+  for (let start = 0; start < length; start += size) {
+    const left = length - start;
+    for (const place of permutation) if (place < left) places[to++] = start + place;
+  }
+  return places;
+}
+
+/**
+ * The sequence of x⁷ + x⁴ + 1 of IEEE 802.11, one bit per byte; 127 bits repeat.
+ * @param state initial state x7 … x1, 1 … 127
+ */
+function wlanSequence(state: number, length: number): Uint8Array<ArrayBuffer> {
+  const bits = new Uint8Array(length);
+  let register = state;
+  for (let i = 0; i < length; i++) {
+    const bit = (register >> 6 ^ register >> 3) & 1;
+    bits[i] = bit;
+    register = (register << 1 | bit) & 127;
+  }
+  return bits;
+}
+
+export const SCRAMBLERS = ["ieee80211", "nr_gold"] as const;
+/** @param seed initial state, or c_init */
+export const scramblingSequence = (kind: typeof SCRAMBLERS[number], seed: number, length: number): Uint8Array =>
+  kind === "nr_gold" ? goldSequence(seed, length) : wlanSequence(seed, length);

@@ -1,0 +1,28 @@
+/** Conformance cases of convolutional codes, interleavers and scramblers. */
+import convolutional from "../../../ops/channel/convolutional.ts";
+import interleaving from "../../../ops/channel/interleaver.ts";
+import type { Operation } from "../../../lib/contract/operation.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
+import { runOperation } from "../harness.ts";
+import { payloadInput, someBits } from "../inputs.ts";
+import { casesOf } from "./cases.ts";
+
+const payload = () => ({ bits: payloadInput(someBits(100), { source_item_counts: [60, 40] }) });
+
+/** Soft values of what an operation makes of the payload. */
+async function received(operation: Operation, params: JsonObject = {}) {
+  const { coded_bits } = (await runOperation(operation, { inputs: payload(), params })).outputs;
+  const llr = Float32Array.from(coded_bits.array().data as Uint8Array, (bit, i) => 3 - 6 * bit + (i * 7) % 3);
+  return { llr: { kind: "channel.llr.numpy", array: ndarray("float32", llr), metadata: coded_bits.metadata } };
+}
+
+export const CONVOLUTIONAL_FIXTURES = casesOf(import.meta.url, {
+  inputs: {
+    payload,
+    received: () => received(convolutional[0], { block_bits: 20, puncturing: "ieee80211_3_4" }),
+    "received without a tail": () => received(convolutional[0], { block_bits: 20, termination: "tail_biting" }),
+    interleaved: () => received(interleaving[0], { block_bits: 16, columns: 4 }),
+    scrambled: () => received(interleaving[2]),
+  },
+});
