@@ -12,6 +12,7 @@ import antennaMusicAoaEstimator from "./antenna/music_aoa_estimator.ts";
 import antennaNearFieldEstimatorAdapter from "./antenna/near_field_estimator_adapter.ts";
 import antennaRisPhaseOptimizer from "./antenna/ris_phase_optimizer.ts";
 import channelAccounting from "./channel/accounting.ts";
+import channelAlgebraic from "./channel/algebraic.ts";
 import channelCapacityOracleDigitalLink from "./channel/capacity_oracle_digital_link.ts";
 import channelConvolutional from "./channel/convolutional.ts";
 import channelCountMatch from "./channel/count_match.ts";
@@ -181,19 +182,20 @@ import wirelessUlaArrayObservation from "./wireless/ula_array_observation.ts";
 const MODULES = [
   antennaAoaEstimatorAdapter, antennaBeamformingAdapter, antennaBeampattern, antennaCsiMrtPrecoder,
   antennaMrtBeamformer, antennaMuMimoPrecoder, antennaMultiAoaEstimator, antennaMusicAoaEstimator,
-  antennaNearFieldEstimatorAdapter, antennaRisPhaseOptimizer, channelAccounting, channelCapacityOracleDigitalLink,
-  channelConvolutional, channelCountMatch, channelCsiFeedbackLink, channelInterleaver, channelJpegCapacityOracle,
-  channelNrHarqCombine, channelNrLdpcDecoder, channelNrLdpcEncoder, channelNrPolar, channelPackets, channelRelay,
-  channelRepetition, channelSerial, channelSymbolPowerAllocation, channelSymbolPowerNormalize,
-  channelUnequalErrorProtection, channelUnequalErrorProtectionDecoder, codecDiffusers, codecExternal, codecJpeg,
-  codecTextEntropy, codecTextUtf8, codecToyVqvae, codecWebpAvif, codeclibCodeclib, codeclibCodeclibExportOnnx,
-  codeclibCodeclibRuntimes, demodulationConstellationDemapper, demodulationDigitalDemodulate,
-  demodulationIdentityDemodulate, demodulationMimoDetect, demodulationNeuralReceiverAdapter, demodulationOfdmEqualize,
-  demodulationOfdmPilotObservation, demodulationOfdmReceive, demodulationPhaseTrackingReceiverAdapter,
-  estimationChannelEstimatorAdapter, estimationCsiFeedback, estimationLsChannelEstimator,
-  estimationModulationClassifierAdapter, estimationOfdmChannelEstimator, foundationClip, foundationClipRetrievalRank,
-  foundationDiffusionStateToImage, foundationImportanceMap, foundationKnowledgeBase, foundationLocalStateToImage,
-  foundationSamSegment, foundationSemanticStateGround, foundationSemanticStatePayload, foundationSemanticStateToText,
+  antennaNearFieldEstimatorAdapter, antennaRisPhaseOptimizer, channelAccounting, channelAlgebraic,
+  channelCapacityOracleDigitalLink, channelConvolutional, channelCountMatch, channelCsiFeedbackLink, channelInterleaver,
+  channelJpegCapacityOracle, channelNrHarqCombine, channelNrLdpcDecoder, channelNrLdpcEncoder, channelNrPolar,
+  channelPackets, channelRelay, channelRepetition, channelSerial, channelSymbolPowerAllocation,
+  channelSymbolPowerNormalize, channelUnequalErrorProtection, channelUnequalErrorProtectionDecoder, codecDiffusers,
+  codecExternal, codecJpeg, codecTextEntropy, codecTextUtf8, codecToyVqvae, codecWebpAvif, codeclibCodeclib,
+  codeclibCodeclibExportOnnx, codeclibCodeclibRuntimes, demodulationConstellationDemapper,
+  demodulationDigitalDemodulate, demodulationIdentityDemodulate, demodulationMimoDetect,
+  demodulationNeuralReceiverAdapter, demodulationOfdmEqualize, demodulationOfdmPilotObservation,
+  demodulationOfdmReceive, demodulationPhaseTrackingReceiverAdapter, estimationChannelEstimatorAdapter,
+  estimationCsiFeedback, estimationLsChannelEstimator, estimationModulationClassifierAdapter,
+  estimationOfdmChannelEstimator, foundationClip, foundationClipRetrievalRank, foundationDiffusionStateToImage,
+  foundationImportanceMap, foundationKnowledgeBase, foundationLocalStateToImage, foundationSamSegment,
+  foundationSemanticStateGround, foundationSemanticStatePayload, foundationSemanticStateToText,
   foundationTextMaskRepair, foundationTextSemanticStateEncode, foundationVlmImageToState, foundationVqaPayload,
   foundationVqaSemanticSelect, foundationVqaTransformersAnswer, foundationYoloDetect, foundationYoloSegment,
   hardwareEnvelopeClip, hardwarePowerAmplifier, hardwareQuantizer, hardwareReceiverIqImbalance,

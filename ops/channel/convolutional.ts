@@ -137,7 +137,7 @@ const convolutionalEncoder = defineOperation({
   id: "channel.convolutional_encoder",
   name: "Convolutional encode",
   description: "Encodes code words with a convolutional code, with puncturing and a tail of zeros or tail-biting",
-  inputs: { bits: [PAYLOAD_BITS, FRAMED_BITS, BITS] },
+  inputs: { bits: [PAYLOAD_BITS, FRAMED_BITS, BITS, CODED_BITS] },
   outputs: { coded_bits: CODED_BITS },
   params: PARAMS,
   differentiability: { framework: "torch", gradient: "stop", trainable_params: false, exportable: false },

@@ -72,11 +72,12 @@ function mappingOf(metadata: JsonObject, bitCount: number, chosen: typeof CHOICE
   return { modulation, width, described: modulatedMetadata(metadata, bitCount, modulation, width) };
 }
 
+/** Metadata of encoders. */
+const CODE_RECORDS = ["nr_ldpc", "nr_polar", "convolutional_code", "reed_solomon_code", "bch_code"];
+
 /** @throws SvcError `params_conflict` for bits without the record of an encoder */
-function encodedModulation(
-  { nr_ldpc: ldpc, nr_polar: polar, convolutional_code: convolutional }: JsonObject,
-): Modulation {
-  const code = [ldpc, polar, convolutional].find(isObject);
+function encodedModulation(metadata: JsonObject): Modulation {
+  const code = CODE_RECORDS.map((key) => metadata[key]).find(isObject);
   const width = code !== undefined ? Number(code.num_bits_per_symbol ?? 2) : undefined;
   if (width !== undefined && MODULATION_BY_BITS[width] !== undefined) return MODULATION_BY_BITS[width];
   throw new SvcError("params_conflict", "Cannot choose a modulation: no encoder recorded its bits per symbol", {

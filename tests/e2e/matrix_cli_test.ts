@@ -268,6 +268,7 @@ Deno.test(
     const report = join(runs, name, "artifacts/data/bits.npz");
     const bytes = await Deno.readFile(report);
     bytes[bytes.length - 1] ^= 1;
+    await Deno.chmod(report, 0o644);
     await Deno.writeFile(report, bytes);
     const damaged = await svc(["recipe", "run-matrix", "bits.yaml"], { cwd });
     assert.match(damaged.stderr, new RegExp(`warning\\[variant_run_damaged\\]: Cannot reuse ${name}, so variant 2`));

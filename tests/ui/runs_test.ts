@@ -262,6 +262,7 @@ browserTest("artifacts: the file that is saved has its digest, and tampering is 
 
   const file = join(folder, ".svc", summary.steps[0].outputs.bits.path);
   bytes[bytes.length - 1] ^= 1;
+  await Deno.chmod(file, 0o644);
   await Deno.writeFile(file, bytes);
   await page.getByRole("button", { name: "Verify" }).click();
   await page.getByText(/^invalid/).waitFor();

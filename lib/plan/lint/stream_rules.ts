@@ -169,7 +169,8 @@ function* countedTwice(recipe: LintView): Iterable<Finding> {
   }
   for (const step of recipe.ofOp(...ENCODERS)) {
     const code = recipe.stream(step, "bits")?.layers.find(isCode);
-    if (!code) continue;
+    // An algebraic code around another one is a concatenated code.
+    if (!code || code.kind === "reed_solomon" || code.kind === "bch") continue;
     yield {
       severity: "warning",
       place: inputOf(step, "bits"),

@@ -35,6 +35,8 @@ export type LayerKind =
   | "ldpc"
   | "polar"
   | "convolutional"
+  | "reed_solomon"
+  | "bch"
   | "interleaved"
   | "scrambled"
   | "unequal"
@@ -104,6 +106,10 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(Object.entries
   "channel.nr_polar_decoder": { from: "llr", takes: "polar", outputs: ["bits"] },
   "channel.convolutional_encoder": { from: "bits", puts: "convolutional" },
   "channel.convolutional_decoder": { from: "llr", takes: "convolutional", outputs: ["bits"] },
+  "channel.reed_solomon_encoder": { from: "bits", puts: "reed_solomon" },
+  "channel.reed_solomon_decoder": { from: "llr", takes: "reed_solomon", outputs: ["bits"] },
+  "channel.bch_encoder": { from: "bits", puts: "bch" },
+  "channel.bch_decoder": { from: "llr", takes: "bch", outputs: ["bits"] },
   "channel.block_interleaver": { from: "bits", puts: "interleaved" },
   "channel.block_deinterleaver": { from: "llr", takes: "interleaved" },
   "channel.scrambler": { from: "bits", puts: "scrambled" },
@@ -126,7 +132,15 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(Object.entries
 }));
 
 export const top = ({ layers }: Stream): Layer | undefined => layers[layers.length - 1];
-const CODES: readonly (LayerKind | undefined)[] = ["repetition", "ldpc", "polar", "convolutional", "unequal"];
+const CODES: readonly (LayerKind | undefined)[] = [
+  "repetition",
+  "ldpc",
+  "polar",
+  "convolutional",
+  "reed_solomon",
+  "bch",
+  "unequal",
+];
 export const isCode = (layer: Layer | undefined): boolean => CODES.includes(layer?.kind);
 /** Encoders and decoders of all families. */
 export const [ENCODERS, DECODERS] = (["puts", "takes"] as const).map((effect) =>
@@ -139,6 +153,8 @@ const WORDS: Record<LayerKind, string> = {
   ldpc: "LDPC code",
   polar: "polar code",
   convolutional: "convolutional code",
+  reed_solomon: "Reed-Solomon code",
+  bch: "BCH code",
   interleaved: "interleaver",
   scrambled: "scrambler",
   unequal: "unequal error protection",

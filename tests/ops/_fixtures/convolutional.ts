@@ -1,4 +1,5 @@
-/** Conformance cases of convolutional codes, interleavers and scramblers. */
+/** Conformance cases of convolutional and algebraic codes, interleavers and scramblers. */
+import algebraic from "../../../ops/channel/algebraic.ts";
 import convolutional from "../../../ops/channel/convolutional.ts";
 import interleaving from "../../../ops/channel/interleaver.ts";
 import type { Operation } from "../../../lib/contract/operation.ts";
@@ -22,6 +23,8 @@ export const CONVOLUTIONAL_FIXTURES = casesOf(import.meta.url, {
     payload,
     received: () => received(convolutional[0], { block_bits: 20, puncturing: "ieee80211_3_4" }),
     "received without a tail": () => received(convolutional[0], { block_bits: 20, termination: "tail_biting" }),
+    "received symbols": () => received(algebraic[0], { field_degree: 4, codeword_symbols: 15, message_symbols: 9 }),
+    "received BCH": () => received(algebraic[2]),
     interleaved: () => received(interleaving[0], { block_bits: 16, columns: 4 }),
     scrambled: () => received(interleaving[2]),
   },
