@@ -9,7 +9,7 @@
  * With L > 0 for bit 0, a path has the metric Σ (1 - 2c)·L/2 over its coded bits c; Viterbi's algorithm finds the largest (of equal ones
  * that whose oldest bit is 0), the BCJR algorithm the log-likelihood ratio of each bit over all paths:
  *
- *     max*(a, b) = max(a, b) + ln(1 + e^-|a - b|)      max-log without the second term
+ *     max*(a, b) = max(a, b) + ln(1 + e^-|a - b|)      max-log without the second term; a certain block is decoded by max-log
  *
  * A tail-biting block is decoded as a circle: some bits before and after it, from any state to any state.
  *
@@ -128,7 +128,8 @@ export function decodeConvolutional(
   const ends = { start: circular ? null : 0, end: termination === "zero_tail" ? 0 : null };
   const found = decoder === "viterbi"
     ? viterbi(given, steps, code, ends)
-    : bcjr(given, steps, code, ends, decoder === "max_log_bcjr");
+    : (decoder === "bcjr" ? bcjr(given, steps, code, { ...ends, tail: circular ? 0 : steps - size }) : null) ??
+      maxLog(given, steps, code, ends);
   return {
     bits: found.bits.slice(around, around + size),
     llr: found.llr.slice(around, around + size),
@@ -159,22 +160,30 @@ function firstMetrics(states: number, start: number | null): Float64Array<ArrayB
 
 function viterbi(llr: Float32Array, steps: number, code: ConvolutionalCode, { start, end }: Ends): DecodedBlock {
   const { generators, memory, outputs } = code, n = generators.length, states = 1 << memory, mask = states - 1;
+  // A code without memory has one state before and after.
+  const oldest = memory > 0 ? 1 : 0;
   const words = Math.ceil(states / 32), decisions = new Uint32Array(steps * words);
   const labels = new Float64Array(1 << n);
   let metrics = firstMetrics(states, start), next = new Float64Array(states);
   for (let step = 0; step < steps; step++) {
     labelMetrics(llr, step, n, labels);
-    let highest = -Infinity;
+    let highest = -Infinity, word = 0;
     for (let state = 0; state < states; state++) {
       // The register before a state is the state with the bit that leaves it behind.
       const register = state << 1, from = register & mask;
       const zero = metrics[from] + labels[outputs[register]];
-      const one = metrics[from | (memory > 0 ? 1 : 0)] + labels[outputs[register | 1]];
-      const better = one > zero;
-      if (better) decisions[step * words + (state >>> 5)] |= 1 << (state & 31);
-      const metric = better ? one : zero;
+      const one = metrics[from | oldest] + labels[outputs[register | 1]];
+      let metric = zero;
+      if (one > zero) {
+        metric = one;
+        word |= 1 << (state & 31);
+      }
       next[state] = metric;
       if (metric > highest) highest = metric;
+      if ((state & 31) === 31 || state === mask) {
+        decisions[step * words + (state >>> 5)] = word;
+        word = 0;
+      }
     }
     // Differences count; the largest stays 0, so that no sum loses its last bits in a long block.
     for (let state = 0; state < states; state++) next[state] -= highest;
@@ -191,16 +200,11 @@ function viterbi(llr: Float32Array, steps: number, code: ConvolutionalCode, { st
   return { bits, llr: Float32Array.from(bits, (bit) => 1 - 2 * bit) };
 }
 
-function bcjr(
-  llr: Float32Array,
-  steps: number,
-  code: ConvolutionalCode,
-  { start, end }: Ends,
-  maxLog: boolean,
-): DecodedBlock {
+/** BCJR with max in place of max*. */
+function maxLog(llr: Float32Array, steps: number, code: ConvolutionalCode, { start, end }: Ends): DecodedBlock {
   const { generators, memory, outputs } = code, n = generators.length, states = 1 << memory, mask = states - 1;
   const labels = new Float64Array(1 << n), forward = new Float64Array((steps + 1) * states);
-  const join = maxLog ? Math.max : jacobian;
+  const oldest = memory > 0 ? 1 : 0;
   forward.set(firstMetrics(states, start));
   for (let step = 0; step < steps; step++) {
     labelMetrics(llr, step, n, labels);
@@ -208,9 +212,9 @@ function bcjr(
     let highest = -Infinity;
     for (let state = 0; state < states; state++) {
       const register = state << 1, from = at + (register & mask);
-      const metric = join(
+      const metric = Math.max(
         forward[from] + labels[outputs[register]],
-        forward[from + (memory > 0 ? 1 : 0)] + labels[outputs[register | 1]],
+        forward[from + oldest] + labels[outputs[register | 1]],
       );
       forward[to + state] = metric;
       if (metric > highest) highest = metric;
@@ -218,7 +222,7 @@ function bcjr(
     for (let state = 0; state < states; state++) forward[to + state] -= highest;
   }
   let backward = firstMetrics(states, end), before = new Float64Array(states);
-  const out = new Float32Array(steps), bits = new Uint8Array(steps);
+  const out = new Float32Array(steps);
   for (let step = steps - 1; step >= 0; step--) {
     labelMetrics(llr, step, n, labels);
     let zero = -Infinity, one = -Infinity, highest = -Infinity;
@@ -226,23 +230,79 @@ function bcjr(
       const alpha = forward[step * states + state];
       const low = labels[outputs[state]] + backward[state >> 1];
       const high = labels[outputs[state | states]] + backward[(state | states) >> 1];
-      zero = join(zero, alpha + low);
-      one = join(one, alpha + high);
-      before[state] = join(low, high);
+      zero = Math.max(zero, alpha + low);
+      one = Math.max(one, alpha + high);
+      before[state] = Math.max(low, high);
       if (before[state] > highest) highest = before[state];
     }
     for (let state = 0; state < states; state++) before[state] -= highest;
     [backward, before] = [before, backward];
     out[step] = zero - one;
-    bits[step] = zero >= one ? 0 : 1;
   }
-  return { bits, llr: out };
+  return { bits: Uint8Array.from(out, (value) => value >= 0 ? 0 : 1), llr: out };
 }
 
-function jacobian(a: number, b: number): number {
-  const most = Math.max(a, b);
-  return most === -Infinity ? most : most + Math.log1p(Math.exp(-Math.abs(a - b)));
+/**
+ * BCJR with probabilities, whose largest in each step is 1: products in place of sums of logarithms. Null where a bit has a probability
+ * below the range of numbers, which max-log then tells as well.
+ * @param tail steps at the end whose bits are known
+ */
+function bcjr(
+  llr: Float32Array,
+  steps: number,
+  code: ConvolutionalCode,
+  { start, end, tail }: Ends & { tail: number },
+): DecodedBlock | null {
+  const { generators, memory, outputs } = code, n = generators.length, states = 1 << memory, mask = states - 1;
+  const labels = new Float64Array(1 << n), forward = new Float64Array((steps + 1) * states);
+  const oldest = memory > 0 ? 1 : 0, first = (state: number | null) => firstMetrics(states, state).map(Math.exp);
+  const likelihoods = (step: number) => {
+    labelMetrics(llr, step, n, labels);
+    let most = -Infinity;
+    for (let label = 0; label < labels.length; label++) most = Math.max(most, labels[label]);
+    for (let label = 0; label < labels.length; label++) labels[label] = Math.exp(labels[label] - most);
+  };
+  forward.set(first(start));
+  for (let step = 0; step < steps; step++) {
+    likelihoods(step);
+    const at = step * states, to = at + states;
+    let highest = 0;
+    for (let state = 0; state < states; state++) {
+      const register = state << 1, from = at + (register & mask);
+      const value = forward[from] * labels[outputs[register]] + forward[from + oldest] * labels[outputs[register | 1]];
+      forward[to + state] = value;
+      if (value > highest) highest = value;
+    }
+    const scale = 1 / highest;
+    for (let state = 0; state < states; state++) forward[to + state] *= scale;
+  }
+  let backward = first(end), before = new Float64Array(states);
+  const out = new Float32Array(steps);
+  for (let step = steps - 1; step >= 0; step--) {
+    likelihoods(step);
+    let zero = 0, one = 0, highest = 0;
+    for (let state = 0; state < states; state++) {
+      const alpha = forward[step * states + state];
+      const low = labels[outputs[state]] * backward[state >> 1];
+      const high = labels[outputs[state | states]] * backward[(state | states) >> 1];
+      zero += alpha * low;
+      one += alpha * high;
+      const value = low + high;
+      before[state] = value;
+      if (value > highest) highest = value;
+    }
+    const scale = 1 / highest;
+    for (let state = 0; state < states; state++) before[state] *= scale;
+    [backward, before] = [before, backward];
+    // Denormal numbers have lost digits, and nothing is a number after a sum of 0.
+    if (step < steps - tail && !(zero > LEAST && one > LEAST)) return null;
+    out[step] = Math.log(zero / one);
+  }
+  return { bits: Uint8Array.from(out, (value) => value >= 0 ? 0 : 1), llr: out };
 }
+
+/** Probabilities below are not told exactly. */
+const LEAST = 1e-280;
 
 /** Patterns of the standards, for generators in the order of the standard: a row for each output, 1 for a bit that is sent. */
 export const PUNCTURINGS = {
