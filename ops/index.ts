@@ -29,6 +29,7 @@ import channelRepetition from "./channel/repetition.ts";
 import channelSerial from "./channel/serial.ts";
 import channelSymbolPowerAllocation from "./channel/symbol_power_allocation.ts";
 import channelSymbolPowerNormalize from "./channel/symbol_power_normalize.ts";
+import channelTurbo from "./channel/turbo.ts";
 import channelUnequalErrorProtection from "./channel/unequal_error_protection.ts";
 import channelUnequalErrorProtectionDecoder from "./channel/unequal_error_protection_decoder.ts";
 import codecDiffusers from "./codec/diffusers.ts";
@@ -186,9 +187,9 @@ const MODULES = [
   channelCapacityOracleDigitalLink, channelConvolutional, channelCountMatch, channelCsiFeedbackLink, channelInterleaver,
   channelJpegCapacityOracle, channelNrHarqCombine, channelNrLdpcDecoder, channelNrLdpcEncoder, channelNrPolar,
   channelPackets, channelRelay, channelRepetition, channelSerial, channelSymbolPowerAllocation,
-  channelSymbolPowerNormalize, channelUnequalErrorProtection, channelUnequalErrorProtectionDecoder, codecDiffusers,
-  codecExternal, codecJpeg, codecTextEntropy, codecTextUtf8, codecToyVqvae, codecWebpAvif, codeclibCodeclib,
-  codeclibCodeclibExportOnnx, codeclibCodeclibRuntimes, demodulationConstellationDemapper,
+  channelSymbolPowerNormalize, channelTurbo, channelUnequalErrorProtection, channelUnequalErrorProtectionDecoder,
+  codecDiffusers, codecExternal, codecJpeg, codecTextEntropy, codecTextUtf8, codecToyVqvae, codecWebpAvif,
+  codeclibCodeclib, codeclibCodeclibExportOnnx, codeclibCodeclibRuntimes, demodulationConstellationDemapper,
   demodulationDigitalDemodulate, demodulationIdentityDemodulate, demodulationMimoDetect,
   demodulationNeuralReceiverAdapter, demodulationOfdmEqualize, demodulationOfdmPilotObservation,
   demodulationOfdmReceive, demodulationPhaseTrackingReceiverAdapter, estimationChannelEstimatorAdapter,

@@ -35,6 +35,7 @@ export type LayerKind =
   | "ldpc"
   | "polar"
   | "convolutional"
+  | "turbo"
   | "reed_solomon"
   | "bch"
   | "interleaved"
@@ -106,6 +107,8 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(Object.entries
   "channel.nr_polar_decoder": { from: "llr", takes: "polar", outputs: ["bits"] },
   "channel.convolutional_encoder": { from: "bits", puts: "convolutional" },
   "channel.convolutional_decoder": { from: "llr", takes: "convolutional", outputs: ["bits"] },
+  "channel.turbo_encoder": { from: "bits", puts: "turbo" },
+  "channel.turbo_decoder": { from: "llr", takes: "turbo", outputs: ["bits"] },
   "channel.reed_solomon_encoder": { from: "bits", puts: "reed_solomon" },
   "channel.reed_solomon_decoder": { from: "llr", takes: "reed_solomon", outputs: ["bits"] },
   "channel.bch_encoder": { from: "bits", puts: "bch" },
@@ -137,6 +140,7 @@ const CODES: readonly (LayerKind | undefined)[] = [
   "ldpc",
   "polar",
   "convolutional",
+  "turbo",
   "reed_solomon",
   "bch",
   "unequal",
@@ -153,6 +157,7 @@ const WORDS: Record<LayerKind, string> = {
   ldpc: "LDPC code",
   polar: "polar code",
   convolutional: "convolutional code",
+  turbo: "turbo code",
   reed_solomon: "Reed-Solomon code",
   bch: "BCH code",
   interleaved: "interleaver",

@@ -102,8 +102,14 @@ Deno.test("sizes that do not exist and foreign records are refused", async () =>
   await refuses("params_conflict", () => encode(0, { primitive_polynomial: 257 }));
   await refuses("params_conflict", () => encode(2, { correctable_errors: 40 }));
   const code = await sent(2, someBits(45), {}), key = "bch_code", record = code.metadata[key] as JsonObject;
-  for (const [name, value] of [["padding_bits", 60], ["correctable_errors", 40], ["block_count", -1]] as const) {
-    const metadata = { ...code.metadata, [key]: { ...record, [name]: value } };
+  const wrong: JsonObject[] = [
+    { padding_bits: 60 },
+    { parameters: { ...record.parameters as JsonObject, correctable_errors: 40 } },
+    { parameters: { correctable_errors: "three" } },
+    { block_count: -1 },
+  ];
+  for (const part of wrong) {
+    const metadata = { ...code.metadata, [key]: { ...record, ...part } };
     await refuses("boundary_value_invalid", () => received(2, { ...code, metadata }));
   }
   assert.ok(rsEncoder.id === "channel.reed_solomon_encoder" && rsDecoder && bchEncoder && bchDecoder);
