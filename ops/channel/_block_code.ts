@@ -1,5 +1,5 @@
 /**
- * The encoder and the decoder of a block code. The encoder cut the bits into messages, the last padded with zeros; its parameters travel
+ * The encoder and the decoder of a block code. The encoder cuts the bits into messages, the last padded with zeros; its parameters travel
  * in the metadata, from which the decoder makes the same code.
  *
  * Shapes: bits uint8 [n] -> coded_bits uint8 [blocks · bits of a code word]; llr float32, positive for bit 0, of as many -> bits [n],

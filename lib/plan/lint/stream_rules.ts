@@ -274,7 +274,7 @@ export const STREAM_RULES: readonly Rule[] = [
       }
     },
   },
-  { code: "channel_decoder_mismatch", find: wrongDecoders },
+  { code: "channel_decoder_mismatch", replaces: ["input_metadata_missing"], find: wrongDecoders },
   { code: "decoding_order_invalid", replaces: ["input_metadata_missing"], find: wrongOrder },
   { code: "payload_still_coded", find: stillCoded },
   {

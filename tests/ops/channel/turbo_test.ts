@@ -5,6 +5,7 @@ import { decodeTurbo, encodeTurbo, TURBO_SIZES, turboCode } from "../../../lib/n
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { Generator } from "../../../lib/numeric/random/random.ts";
+import stored from "../../data/physical/turbo.json" with { type: "json" };
 import { refuses, runOperation } from "../harness.ts";
 import { payloadInput, someBits } from "../inputs.ts";
 
@@ -22,6 +23,13 @@ Deno.test("every size has a permutation, and rate matching sends each bit once b
   }
   const starts = [0, 1, 2, 3].map((version) => turboCode(512, 100, version).places[0]);
   assert.equal(new Set(starts).size, 4);
+});
+
+Deno.test("code words are those of an encoder written from the standard in NumPy", () => {
+  for (const { bits, redundancy_version, coded } of stored.cases) {
+    const code = turboCode(bits.length, coded.length, redundancy_version);
+    assert.equal([...encodeTurbo(Uint8Array.from(bits, Number), code)].join(""), coded);
+  }
 });
 
 Deno.test("the code is linear, ends in the state 0, and decodes hard and repeated bits", () => {
