@@ -4,11 +4,18 @@
  */
 import { type ParameterProblem, z } from "../api.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
-import { DOPPLER_SPECTRA, maximumDopplerHz, type Motion } from "../../lib/numeric/channel/delay_profile.ts";
+import {
+  DOPPLER_SPECTRA,
+  maximumDopplerHz,
+  type Motion,
+  PROFILE_MODELS,
+  type TdlModel,
+} from "../../lib/numeric/channel/delay_profile.ts";
 import { Generator } from "../../lib/numeric/random/random.ts";
 
 /** Marks a parameter that only a motion uses. */
 export const IN_MOTION = { "x-svc-effective-when": { time_variation: "doppler" } };
+const OF_TRAIN = { ...IN_MOTION, "x-svc-used-when": { tdl_model: "HST" }, "x-svc-ui": { unit: "m" } };
 
 export const MOTION_PARAMS = {
   time_variation: z.enum(["static", "doppler"]).optional()
@@ -23,6 +30,10 @@ export const MOTION_PARAMS = {
     .describe(
       "name that seeds the fading in place of the step; slots with one name and successive start times are continuous",
     ),
+  hst_site_distance_m: z.number().positive().max(1e6).default(700).meta(OF_TRAIN)
+    .describe("twice the distance along the track from the train to the first site at time 0 in m, D_s of HST"),
+  hst_track_distance_m: z.number().positive().max(1e6).default(150).meta(OF_TRAIN)
+    .describe("distance of the sites from the track in m, D_min of HST"),
 };
 
 export type MotionParams = z.output<z.ZodObject<typeof MOTION_PARAMS>>;
@@ -30,20 +41,27 @@ export type MotionParams = z.output<z.ZodObject<typeof MOTION_PARAMS>>;
 export const isMoving = ({ time_variation }: MotionParams): boolean => time_variation === "doppler";
 
 /** Everything of a motion but its samples. */
-export type Moving = Omit<Required<Motion>, "samples"> & { stream: string | undefined };
+export type Moving = Omit<Motion, "samples"> & { start: number; stream: string | undefined };
 
 /** The motion of a receiver; null for a static channel. @param interval seconds from one sample to the next */
 export function movingOf(
-  params: MotionParams & { mobility_kmh?: number; carrier_frequency_ghz: number },
+  params: MotionParams & { mobility_kmh?: number; carrier_frequency_ghz: number; tdl_model: TdlModel },
   interval: number,
 ): Moving | null {
   if (!isMoving(params)) return null;
+  const { mobility_kmh: mobility = 3 } = params;
+  const passing = {
+    speed: mobility / 3.6,
+    siteDistance: params.hst_site_distance_m,
+    trackDistance: params.hst_track_distance_m,
+  };
   return {
-    dopplerHz: maximumDopplerHz(params.mobility_kmh ?? 3, params.carrier_frequency_ghz),
+    dopplerHz: maximumDopplerHz(mobility, params.carrier_frequency_ghz),
     interval,
     start: params.start_time_s,
     spectrum: params.doppler_spectrum,
     stream: params.stream,
+    ...(params.tdl_model === "HST" ? { passing } : {}),
   };
 }
 
@@ -64,13 +82,23 @@ export function realisationOf<T>(
     draw({ ...moving, start: moving.start + first * moving.interval, samples }, Generator.copyOf(fading));
 }
 
-/** Conflicts of a profile of TS 38.101-4, which is a tapped delay line, with clusters. */
-export function profileProblems(model: string, clusters: boolean): ParameterProblem[] {
-  return clusters && model.startsWith("TDL")
-    ? [{
+/** Conflicts of the profile of a tapped delay line, or of clusters. */
+export function profileProblems(
+  { tdl_model: model, ...motion }: MotionParams & { tdl_model: TdlModel },
+  clusters: boolean,
+): ParameterProblem[] {
+  if (clusters && !(PROFILE_MODELS as readonly string[]).includes(model)) {
+    return [{
       place: ["tdl_model"],
       message: `Cannot use ${model} for clusters: it is a tapped delay line of TS 38.101-4`,
       hint: "Set tdl_model to A, B, C, D or E",
+    }];
+  }
+  return model === "HST" && !isMoving(motion)
+    ? [{
+      place: ["tdl_model"],
+      message: "Cannot use HST without a motion: its tap is the Doppler shift of a train",
+      hint: "Set time_variation to doppler",
     }]
     : [];
 }

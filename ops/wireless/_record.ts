@@ -2,7 +2,7 @@
 import { float, type JsonObject } from "../api.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { maximumDopplerHz } from "../../lib/numeric/channel/delay_profile.ts";
-import type { MotionParams } from "./_motion.ts";
+
 import { type ChannelParams, OFDM_PRESETS, type Preset, type PresetSettings } from "./_params.ts";
 
 /**
@@ -15,6 +15,8 @@ export function fadingUnit(
   { channel, fadingItems, sourceItems, txAntennas, ofdm }: PresetSettings,
 ): JsonObject {
   if (channel === "awgn" || channel === "interference_awgn") return {};
+  // The tap of a train does not fade.
+  if (channel === "ofdm_tdl" && ofdm.moving?.passing) return {};
   // In motion neighbouring gains are correlated over the whole stream.
   const whole = ofdm.moving !== null && OFDM_PRESETS.includes(channel);
   const size = whole
@@ -69,7 +71,7 @@ export function channelRecord(
       interference_sir_db: float(params.interference_sir_db),
       mobility_kmh: float(params.mobility_kmh),
       maximum_doppler_hz: float(maximumDopplerHz(params.mobility_kmh, params.carrier_frequency_ghz)),
-      doppler_model: params.time_variation === "doppler" ? "sum_of_sinusoids" : dopplerModel,
+      doppler_model: params.time_variation === "doppler" ? movingModel(params) : dopplerModel,
       ...(params.time_variation === "doppler" ? motionRecord(params) : {}),
       ...profile,
       ...(ofdm ? { normalize_channel: params.normalize_channel } : {}),
@@ -77,10 +79,17 @@ export function channelRecord(
   };
 }
 
+const isTrain = ({ channel, tdl_model }: ChannelParams): boolean => channel === "ofdm_tdl" && tdl_model === "HST";
+
+const movingModel = (params: ChannelParams) => isTrain(params) ? "hst_single_tap" : "sum_of_sinusoids";
+
 /** The record of a motion. */
-function motionRecord({ doppler_spectrum, start_time_s = 0, stream }: Partial<MotionParams>): JsonObject {
+function motionRecord(params: ChannelParams): JsonObject {
+  const { doppler_spectrum, start_time_s = 0, stream, hst_site_distance_m, hst_track_distance_m } = params;
   return {
-    doppler_spectrum: doppler_spectrum ?? "jakes",
+    ...(isTrain(params)
+      ? { hst_site_distance_m: float(hst_site_distance_m!), hst_track_distance_m: float(hst_track_distance_m!) }
+      : { doppler_spectrum: doppler_spectrum ?? "jakes" }),
     start_time_s: float(start_time_s),
     ...(stream === undefined ? {} : { stream }),
   };

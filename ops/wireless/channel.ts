@@ -102,7 +102,7 @@ export default defineOperation({
       .describe("a gain (mimo_flat: matrix) per symbol (vector), or one per source item"),
     tdl_model: z.enum(TDL_MODELS).default(CHANNEL_DEFAULTS.tdl_model)
       .describe(
-        "profile of TR 38.901, 7.7.2 for ofdm_tdl and 7.7.1 for ofdm_cdl, or of TS 38.101-4 with its own delays",
+        "profile of TR 38.901, 7.7.2 for ofdm_tdl and 7.7.1 for ofdm_cdl, or of TS 38.101-4 with its own delays, or HST",
       ),
     ...MOTION_PARAMS,
     delay_spread_ns: z.number().nonnegative().default(CHANNEL_DEFAULTS.delay_spread_ns)
@@ -144,7 +144,9 @@ export default defineOperation({
         hint: "An explicit state needs channel ofdm_tdl and wireless_backend phylib or auto",
       });
     }
-    problems.push(...profileProblems(params.tdl_model, params.channel === "ofdm_cdl"));
+    if (["ofdm_tdl", "ofdm_cdl"].includes(params.channel) && !explicit) {
+      problems.push(...profileProblems(params, params.channel === "ofdm_cdl"));
+    }
     if (isMoving(params) && (explicit || !OFDM_PRESETS.includes(params.channel))) {
       problems.push({
         message: explicit

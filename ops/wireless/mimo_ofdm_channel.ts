@@ -45,7 +45,7 @@ const OF_PROFILES = { "x-svc-used-when": { channel_model: ["tdl", "cdl"] } };
 const PARAMS = z.strictObject({
   channel_model: z.enum(["iid", "tdl", "cdl"]).default("tdl").describe("iid: flat; tdl, cdl: profiles of TR 38.901"),
   tdl_model: z.enum(TDL_MODELS).default("A").meta(OF_PROFILES)
-    .describe("profile of TR 38.901, 7.7.2 for tdl and 7.7.1 for cdl, or of TS 38.101-4 with its own delays"),
+    .describe("profile of TR 38.901, 7.7.2 for tdl and 7.7.1 for cdl, or of TS 38.101-4 with its own delays, or HST"),
   delay_spread_ns: z.number().nonnegative().default(100).meta(OF_PROFILES).describe("rms delay spread in ns"),
   carrier_frequency_ghz: COMMON_PARAMS.carrier_frequency_ghz,
   mobility_kmh: COMMON_PARAMS.mobility_kmh,
@@ -123,7 +123,9 @@ export default defineOperation({
     const facts = { noise_variance: float(noise), layers, rx_antennas: rx };
     const grid = { symbol_count: count, ofdm_fft_size: width, num_ofdm_symbols: rows };
     // All symbols of a grid have the same matrices; in motion those of the whole stream are correlated.
-    const block = declareUnit(metadata, "fading_block", { size: moving ? count : perGrid * layers, total: count });
+    const block = moving?.passing && params.channel_model === "tdl"
+      ? {}
+      : declareUnit(metadata, "fading_block", { size: moving ? count : perGrid * layers, total: count });
     return {
       outputs: {
         rx_grid: {
@@ -219,7 +221,15 @@ function problems(params: Params): ParameterProblem[] {
     const message = `Cannot send ${layers} layers with ${tx} transmit and ${rx} receive antennas`;
     found.push({ place: ["layers"], message, hint: `Set layers to ${most} or less` });
   }
-  found.push(...noiseProblems(params), ...profileProblems(params.tdl_model, params.channel_model === "cdl"));
+  found.push(...noiseProblems(params));
+  if (params.channel_model !== "iid") found.push(...profileProblems(params, params.channel_model === "cdl"));
+  if (params.channel_model === "tdl" && params.tdl_model === "HST" && layers > 1) {
+    found.push({
+      place: ["layers"],
+      message: `Cannot send ${layers} layers over HST: its single tap is the same for all antennas`,
+      hint: "Set tx_antennas or layers to 1",
+    });
+  }
   const correlated = params.correlation_model !== "exponential" || params.tx_correlation > 0 ||
     params.rx_correlation > 0;
   if (params.channel_model === "cdl" && correlated) {

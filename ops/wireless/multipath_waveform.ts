@@ -27,7 +27,7 @@ import type { Generator } from "../../lib/numeric/random/random.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 import { readWaveform, WAVEFORM } from "../_waveform.ts";
-import { IN_MOTION, isMoving, MOTION_PARAMS, movingOf, realisationOf } from "./_motion.ts";
+import { IN_MOTION, isMoving, MOTION_PARAMS, movingOf, profileProblems, realisationOf } from "./_motion.ts";
 import { COMMON_PARAMS } from "./_params.ts";
 
 const LONGEST_DELAY = 100_000;
@@ -37,7 +37,7 @@ const PARAMS = z.strictObject({
     .describe("paths as [delay in samples, real part, imaginary part]; empty draws channel_model"),
   channel_model: z.enum(["tdl"]).default("tdl").describe("model of drawn paths"),
   tdl_model: z.enum(TDL_MODELS).default("A")
-    .describe("profile of TR 38.901 7.7.2, or of TS 38.101-4 with its own delays"),
+    .describe("profile of TR 38.901 7.7.2, or of TS 38.101-4 with its own delays, or HST"),
   delay_spread_ns: z.number().nonnegative().default(100).describe("rms delay spread in ns"),
   sample_rate_mhz: z.number().positive().default(15.36)
     .describe("samples per microsecond, oversampling included, in MHz"),
@@ -84,6 +84,7 @@ export default defineOperation({
         hint: "Remove taps, which draws paths of channel_model, or time_variation",
       });
     }
+    if (params.taps.length === 0) problems.push(...profileProblems(params, false));
     return problems;
   },
   estimate: (_params, { waveform }) => ({ waveform: sizeOfInput(waveform, "complex64"), state: waveform.bytes }),
@@ -107,9 +108,11 @@ export default defineOperation({
     for (let row = 0; row < rows; row++) h.set(response(row), 2 * row * active);
     const wanted = metadataNumber(inputs.waveform.metadata, "symbols_per_grid") ?? rows;
     const symbols = rows % wanted === 0 ? wanted : rows;
-    // Drawn gains are those of the whole waveform; given ones do not fade.
+    // Drawn gains are those of the whole waveform; given ones and the tap of HST do not fade.
     const whole = { size: layout.symbolCount, total: layout.symbolCount };
-    const block = params.taps.length > 0 ? {} : declareUnit(inputs.waveform.metadata, "fading_block", whole);
+    const block = params.taps.length > 0 || params.tdl_model === "HST"
+      ? {}
+      : declareUnit(inputs.waveform.metadata, "fading_block", whole);
     return {
       outputs: {
         waveform: {

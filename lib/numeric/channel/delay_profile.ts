@@ -12,8 +12,15 @@
  * so that E[g(t)·g*(0)] = J0(2π·f_d·t) exactly; a line-of-sight tap is the sinusoid n = 0 alone, with α_0 = π/4. A flat
  * spectrum has cos α_n = 2(n + u_n)/N - 1, so that the correlation is sin(2π·f_d·t)/(2π·f_d·t).
  *
+ * HST, the single tap of a high-speed train, does not fade. The train passes sites D_s apart at a track distance D_min. With
+ * x = v·t mod 2D_s and the distance u = D_s/2 - x for x <= D_s, else u = x - 3D_s/2, the shift is
+ *
+ *     f_s(t) = f_d·u / sqrt(D_min² + u²),
+ *
+ * and the phase is its integral, the change of the path in wavelengths v/f_d, forward up to D_s and back from there on.
+ *
  * Source: TR 38.901, 7.7.1 and 7.7.2; Jakes, Microwave Mobile Communications, 1974; Zheng and Xiao, "Improved models
- * for the generation of multiple uncorrelated Rayleigh fading waveforms", IEEE Commun. Lett. 6, 2002; TS 38.101-4, B.2.1.1.
+ * for the generation of multiple uncorrelated Rayleigh fading waveforms", IEEE Commun. Lett. 6, 2002; TS 38.101-4, B.2.1.1 and B.3.1; TS 38.104, G.3.
  */
 import cdl from "../data/cdl_models.json" with { type: "json" };
 import tdl from "../data/tdl_models.json" with { type: "json" };
@@ -23,8 +30,8 @@ import { respond } from "./grid_kernel.ts";
 
 export const PROFILE_MODELS = ["A", "B", "C", "D", "E"] as const;
 export type ProfileModel = typeof PROFILE_MODELS[number];
-/** Those, and the profiles of the requirements in TS 38.101-4, whose delays are not scaled. */
-export const TDL_MODELS = [...PROFILE_MODELS, "TDLA30", "TDLB100", "TDLC300"] as const;
+/** Those, and the profiles of the requirements in TS 38.101-4, whose delays are not scaled; HST has one tap and must move. */
+export const TDL_MODELS = [...PROFILE_MODELS, "TDLA30", "TDLB100", "TDLC300", "HST"] as const;
 export type TdlModel = typeof TDL_MODELS[number];
 export const DOPPLER_SPECTRA = ["jakes", "flat"] as const;
 
@@ -149,6 +156,27 @@ export interface Motion {
   start?: number;
   /** Default jakes: waves from all directions. */
   spectrum?: typeof DOPPLER_SPECTRA[number];
+  /** Geometry of the single tap of a train; replaces the constant shift of a line of sight. */
+  passing?: Passing;
+}
+
+/** A train that passes sites along a track. */
+export interface Passing {
+  /** Metres per second. */
+  speed: number;
+  /** Twice the distance to the first site along the track at t = 0, D_s, metres. */
+  siteDistance: number;
+  /** Distance of the sites from the track, D_min, metres. */
+  trackDistance: number;
+}
+
+/** Phase in radians of the single tap of a train at a time, 0 at t = 0. */
+function passingPhase({ speed, siteDistance, trackDistance }: Passing, dopplerHz: number, time: number): number {
+  if (speed === 0) return 0;
+  const way = speed * time % (2 * siteDistance), forward = way <= siteDistance;
+  const along = forward ? siteDistance / 2 - way : way - 1.5 * siteDistance;
+  const nearer = Math.hypot(trackDistance, siteDistance / 2) - Math.hypot(trackDistance, along);
+  return 2 * Math.PI * dopplerHz / speed * (forward ? nearer : -nearer);
 }
 
 /**
@@ -171,7 +199,7 @@ export interface Motion {
 export function movingTaps(
   profile: DelayProfile,
   realisations: number,
-  { dopplerHz, interval, samples, start = 0, spectrum = "jakes" }: Motion,
+  { dopplerHz, interval, samples, start = 0, spectrum = "jakes", passing }: Motion,
   generator: Generator,
 ): Float64Array {
   const { powers, lineOfSight } = profile, count = powers.length;
@@ -185,6 +213,15 @@ export function movingTaps(
       const amplitude = Math.sqrt(powers[tap] / waves);
       for (let n = 0; n < waves; n++) {
         const at = (realisation * count + tap) * SINUSOIDS + n;
+        if (specular && passing) {
+          for (let sample = 0; sample < samples; sample++) {
+            const phase = 2 * Math.PI * phases[at] + passingPhase(passing, dopplerHz, start + sample * interval);
+            const into = 2 * ((realisation * samples + sample) * count + tap);
+            taps[into] = amplitude * Math.cos(phase);
+            taps[into + 1] = amplitude * Math.sin(phase);
+          }
+          continue;
+        }
         const part = (n + sectors[at]) / SINUSOIDS;
         const speed = specular
           ? Math.cos(LINE_OF_SIGHT_ANGLE)

@@ -1,4 +1,4 @@
-/** Channels in motion against the closed forms of Jakes' and flat spectra, and the continuity of a stream. */
+/** Channels in motion against the closed forms of Jakes' and flat spectra and of a train, and the continuity of a stream. */
 import assert from "node:assert/strict";
 import mimoDetect from "../../../ops/demodulation/mimo_detect.ts";
 import ofdmReceive from "../../../ops/demodulation/ofdm_receive.ts";
@@ -185,4 +185,87 @@ Deno.test("a motion without a grid, of given paths or of an explicit state is re
       inputs: { waveform: sent.outputs.waveform },
       params: { time_variation: "doppler", taps: [[float(0), float(1), float(0)]] },
     }));
+});
+
+const TRAIN = {
+  time_variation: "doppler",
+  tdl_model: "HST",
+  mobility_kmh: float(300),
+  carrier_frequency_ghz: float(2.7),
+};
+
+/** Doppler shift of a train in Hz by the cosine of TS 38.101-4, B.3.1, part by part. */
+function trainShift(t: number, { site = 700, track = 150 } = {}): number {
+  const v = 300 / 3.6, fd = maximumDopplerHz(300, 2.7), turn = t % (2 * site / v);
+  const cosine = turn <= site / v
+    ? (site / 2 - v * turn) / Math.sqrt(track ** 2 + (site / 2 - v * turn) ** 2)
+    : (-1.5 * site + v * turn) / Math.sqrt(track ** 2 + (-1.5 * site + v * turn) ** 2);
+  return fd * cosine;
+}
+
+/** The phases of gains of modulus 1 against the integral of the shift from the first time on, by Simpson's rule. */
+function followsTrain(h: Float32Array, start: number, interval: number, geometry = {}): void {
+  let phase = Math.atan2(h[1], h[0]);
+  for (let i = 0; 2 * i < h.length; i++) {
+    assert.ok(Math.abs(Math.hypot(h[2 * i], h[2 * i + 1]) - 1) < 1e-6);
+    const off = Math.hypot(h[2 * i] - Math.cos(phase), h[2 * i + 1] - Math.sin(phase));
+    assert.ok(off < 2e-3, `${i}: ${off}`);
+    const at = start + i * interval, [a, b, c] = [0, 0.5, 1].map((part) => trainShift(at + part * interval, geometry));
+    phase += 2 * Math.PI * interval * (a + 4 * b + c) / 6;
+  }
+}
+
+Deno.test("the tap of a train turns by its Doppler shift, in every channel, past the site and back", async () => {
+  const flat = { ...TRAIN, ofdm_fft_size: 1, num_ofdm_symbols: 7 };
+  // Past the first site at 4.2 s, at the turn after 8.4 s, past the second site at 12.6 s, and in a later period.
+  for (const start of [0, 4.1, 8.35, 12.5, 16.75, 1680]) {
+    followsTrain(await gains(4000, { ...flat, start_time_s: float(start) }), start, T);
+  }
+  const geometry = { hst_site_distance_m: float(300), hst_track_distance_m: float(2) };
+  followsTrain(await gains(4000, { ...flat, ...geometry, start_time_s: float(1.7) }), 1.7, T, { site: 300, track: 2 });
+  const { state } = await mimo(new Uint8Array(2 * 4000), {
+    ...{ ...flat, tx_antennas: 1, rx_antennas: 2, start_time_s: float(4.1), num_ofdm_symbols: 10 },
+  });
+  const h = state.array().data as Float32Array;
+  followsTrain(h.filter((_, i) => i % 4 < 2), 4.1, T);
+  followsTrain(h.filter((_, i) => i % 4 >= 2), 4.1, T);
+});
+
+Deno.test("samples behind a train have its phase, in one run as in slots of one stream", async () => {
+  const size = 16, rows = 300, rate = 240e3;
+  const symbols = new Float32Array(2 * size * rows).fill(Math.SQRT1_2);
+  const sent = await runOperation(ofdmWaveform, {
+    inputs: { symbols: symbolsInput(symbols) },
+    params: { fft_size: size },
+  });
+  const through = async (params: JsonObject, waveform = sent.outputs.waveform) =>
+    (await runOperation(multipathWaveform, {
+      inputs: { waveform },
+      params: { ...TRAIN, stream: "train", snr_db: float(200), sample_rate_mhz: float(rate / 1e6), ...params },
+    })).outputs.waveform.array().data as Float32Array;
+  const x = sent.outputs.waveform.array().data as Float32Array;
+  // Gains y/x at samples with power; the interval between OFDM symbols is that of their first samples.
+  const length = x.length / 2 / rows;
+  const ratio = (y: Float32Array, from: number) =>
+    Float32Array.from({ length: 2 * (rows - from) }, (_, i) => {
+      const at = 2 * (length * ((i >> 1) + from)), power = x[at] ** 2 + x[at + 1] ** 2;
+      return i % 2 === 0
+        ? (y[at] * x[at] + y[at + 1] * x[at + 1]) / power
+        : (y[at + 1] * x[at] - y[at] * x[at + 1]) / power;
+    });
+  const start = 4.15, whole = await through({ start_time_s: float(start) });
+  followsTrain(ratio(whole, 0), start, length / rate);
+  const later = await through({ start_time_s: float(start + 100 * length / rate), seed: 8 });
+  for (let i = 0; i < 2 * length; i++) {
+    const n = i + 200 * length;
+    assert.ok(Math.abs(later[i] - whole[n]) < 1e-5, `${i}`);
+  }
+});
+
+Deno.test("a train needs a motion and one layer", async () => {
+  const inputs = { symbols: symbolsInput(8) };
+  const still = { channel: "ofdm_tdl", tdl_model: "HST" };
+  await refuses("params_conflict", () => runOperation(channel, { inputs, params: still }));
+  const two = { ...TRAIN, tx_antennas: 2, ofdm_fft_size: 2, num_ofdm_symbols: 2 };
+  await refuses("params_conflict", () => runOperation(mimoOfdmChannel, { inputs, params: two }));
 });
