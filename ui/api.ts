@@ -149,11 +149,17 @@ export const post = async <Path extends PathOf<"post">>(
   return await read(await sendOnce(path, { ...request, headers }, init)) as ReplyOf<"post", Path>;
 };
 
-/** A failed request in one line, with what the server found. */
+/** A failed request in one line, with the errors that the server found, or all its findings where none is an error. */
 export const problemText = (error: unknown): string =>
   error instanceof Problem
-    ? [error.message, ...error.diagnostics.map(placed), error.hint].filter(Boolean).join(". ")
+    ? [error.message, ...tellingOf(error.diagnostics).map(placed), error.hint].filter(Boolean).join(". ")
     : messageOf(error);
+
+/** The errors among findings; all of them where there is none. */
+function tellingOf(found: readonly Diagnostic[]): readonly Diagnostic[] {
+  const errors = found.filter(({ severity }) => severity === "error");
+  return errors.length > 0 ? errors : found;
+}
 
 /** A finding with its block and its parameter. */
 function placed({ message, step_id, pointer }: Diagnostic): string {

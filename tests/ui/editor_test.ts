@@ -324,7 +324,7 @@ browserTest("a failing block is marked, and what depends on it is not started", 
   await runState(scene, "failed").waitFor();
   await page.locator('.block[data-step="check"][data-state="failed"]').waitFor();
   await page.locator('.block[data-step="ber"][data-state="not started"]').waitFor();
-  await page.locator(".dock .notice[data-tone=error]").getByRole("button", { name: "check" }).click();
+  await page.locator(".dock .failure").getByRole("button", { name: "Show the block check" }).click();
   await page.locator('.block[data-step="check"][aria-pressed="true"], .block[data-step="check"].selected').waitFor();
   await shot("editor_failed");
 }, {

@@ -1,5 +1,5 @@
 /** The editor: open recipes as tabs, the outline, the graph, the inspector, and the panels below. */
-import { attempt, Bar, OpenDialog, openFiles, trouble, whyNotRun } from "../panels/bar.tsx";
+import { attempt, Bar, OpenDialog, openFiles, whyNotRun } from "../panels/bar.tsx";
 import { Centre } from "../panels/centre.tsx";
 import { focusField } from "../panels/focus_field.ts";
 import { Inspector } from "../panels/inspector.tsx";
@@ -139,9 +139,12 @@ function command(copy: Copy, event: KeyboardEvent): boolean {
     typing = (event.target as Element).matches("input[type=text], textarea, .cm-content");
   if (key === "s") attempt(() => save(copy));
   else if (key === "enter") {
-    const reason = event.shiftKey ? null : whyNotRun(copy);
-    if (reason !== null) trouble.value = `Cannot run: ${reason}`;
-    else attempt(() => event.shiftKey ? runInSequence(copies.value) : startRun(copy));
+    attempt(() => {
+      if (event.shiftKey) return runInSequence(copies.value);
+      const reason = whyNotRun(copy);
+      if (reason !== null) throw new Error(`Cannot run: ${reason}`);
+      return startRun(copy);
+    });
   } else if (key === "." && copy.jobId !== null) attempt(() => cancelRun(copy.jobId!));
   else if (key === "z" && !typing) event.shiftKey ? redo(copy.id) : undo(copy.id);
   else if (key === "d") duplicate(copy);

@@ -4,6 +4,7 @@ import { Check, Select } from "../parts.tsx";
 import { lazy, signal } from "../preact.ts";
 import { address } from "../router.ts";
 import {
+  active,
   activeId,
   closeCopy,
   conflict,
@@ -30,16 +31,17 @@ export const OpenDialog = lazy(() => dialogs().then(({ OpenDialog }) => OpenDial
 const SaveAsDialog = lazy(() => dialogs().then(({ SaveAsDialog }) => SaveAsDialog));
 const ConflictDialog = lazy(() => dialogs().then(({ ConflictDialog }) => ConflictDialog));
 
-/** The problem of the last action. */
-export const trouble = signal<string | null>(null);
+/** The problem of the last action, with the recipe that was shown then. */
+const trouble = signal<{ copyId: string | undefined; text: string } | null>(null);
 
-/** Performs an action and shows its problem. */
+/** Performs an action and shows its problem beside the recipe that is shown now. */
 export async function attempt(work: () => unknown): Promise<void> {
+  const copyId = active()?.id;
   trouble.value = null;
   try {
     await work();
   } catch (error) {
-    trouble.value = problemText(error);
+    trouble.value = { copyId, text: problemText(error) };
   }
 }
 
@@ -88,9 +90,9 @@ export function Bar({ copy }: { copy: Copy }) {
           These recipes are open in another tab of this browser too. Tabs share their drafts: the last change is kept.
         </p>
       )}
-      {trouble.value !== null && (
+      {trouble.value?.copyId === copy.id && (
         <p class="notice row spread" data-tone="error" role="alert">
-          <span>{trouble.value}</span>
+          <span>{trouble.value.text}</span>
           <button type="button" class="quiet" aria-label="Close the message" onClick={() => trouble.value = null}>
             ✕
           </button>

@@ -10,13 +10,14 @@ import { matrixFacts, MOST_VARIANTS, readValues, setDimension, unbind, writtenVa
 import { type Column, Diagnostics, Hidden, Shown, StateMark, Table, Trouble } from "../parts.tsx";
 import { lazy, useEffect, useMemo, useState } from "../preact.ts";
 import { address } from "../router.ts";
+import { FailedVariants } from "../runs/failure.tsx";
 import { entryOf, loadMetrics, shownMetric, timeText } from "../runs/metrics.ts";
 import { type Copy, edit, openCopy, textOf, update } from "../state/copies.ts";
 import { isEnded, type Job, type VariantRun, variantRuns } from "../state/events.ts";
 import { useLoaded } from "../state/fetched.ts";
 import { sweepOf } from "../state/ran.ts";
 import { cancelRun, startRun, stopping } from "../state/runs.ts";
-import { attempt } from "./bar.tsx";
+import { attempt, whyNotRun } from "./bar.tsx";
 import { headlineMetrics } from "./headline.ts";
 import { RunCommand } from "./run_command.tsx";
 
@@ -174,7 +175,7 @@ const namedIn = ({ metrics }: ComparedRun, metric: string): string | undefined =
 
 function VariantList({ copy, variants }: { copy: Copy; variants: readonly Variant[] }) {
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
-  const sweep = sweepOf(copy), active = sweep !== undefined && !isEnded(sweep.state);
+  const reason = whyNotRun(copy), sweep = sweepOf(copy), active = sweep !== undefined && !isEnded(sweep.state);
   const started = sweep === undefined ? {} : variantRuns(sweep);
   const ids = variants.flatMap(({ id }) => {
     const { run_id = null, status } = started[id] ?? {};
@@ -207,12 +208,18 @@ function VariantList({ copy, variants }: { copy: Copy; variants: readonly Varian
     <>
       <div class="row">
         <h2>Variants</h2>
-        <button type="button" class="primary" disabled={active} onClick={() => attempt(() => startRun(copy))}>
+        <button
+          type="button"
+          class="primary"
+          disabled={active || reason !== null}
+          title={reason ?? undefined}
+          onClick={() => attempt(() => startRun(copy))}
+        >
           Run matrix ({variants.length})
         </button>
         <button
           type="button"
-          disabled={active || chosen.length === 0}
+          disabled={active || reason !== null || chosen.length === 0}
           onClick={() => attempt(() => startRun(copy, chosen.map(({ id }) => id)))}
         >
           Run selected ({chosen.length})
@@ -220,6 +227,7 @@ function VariantList({ copy, variants }: { copy: Copy; variants: readonly Varian
         <RunCommand copy={copy} />
       </div>
       {sweep !== undefined && <SweepLine job={sweep} count={variants.length} />}
+      {sweep !== undefined && <FailedVariants job={sweep} />}
       <Trouble tone="warn" text={problems.join(". ")} />
       {swept.length > 1 && (
         <div class="sweep-curve">

@@ -1,16 +1,16 @@
 /** The result of the last run of a recipe: headline, figure, warnings, and the ways on. */
-import { type Diagnostic, get } from "../api.ts";
+import { get } from "../api.ts";
 import { commandOf, CopyCommand } from "../copy_command.tsx";
-import { Diagnostics, StateMark } from "../parts.tsx";
+import { Diagnostics, StateMark, Trouble } from "../parts.tsx";
 import { lazy, useEffect } from "../preact.ts";
 import { address } from "../router.ts";
+import { FailedVariants, Failure, reasonOf, warningsOf } from "../runs/failure.tsx";
 import { secondsOf } from "../runs/filter.ts";
 import { Headline, StepMetrics } from "../runs/headline.tsx";
 import { loadMetrics, secondsText } from "../runs/metrics.ts";
-import { type Copy, nameOf, update } from "../state/copies.ts";
+import { type Copy, nameOf } from "../state/copies.ts";
 import type { Job } from "../state/events.ts";
 import { useLoaded } from "../state/fetched.ts";
-import { statesOf } from "../state/runs.ts";
 import { jobOf, type Summary, useSummary } from "../state/summaries.ts";
 import { headlineMetrics } from "./headline.ts";
 import { CacheOutcome } from "./plan.tsx";
@@ -31,19 +31,28 @@ export function Results({ copy }: { copy: Copy }) {
       </div>
     );
   }
-  const warnings = (summary?.warnings ?? []) as Diagnostic[];
+  const warnings = summary === null ? [] : warningsOf(summary).others;
   return (
     <article class="result" aria-label={`Result of ${nameOf(copy)}`}>
       <div class="stack">
         <RunLine job={job} summary={summary} />
-        <RunError copy={copy} job={job} />
+        {job.kind === "matrix"
+          ? <FailedVariants job={job} />
+          : summary?.status === "failed"
+          ? <Failure summary={summary} copy={copy} />
+          : <Trouble text={reasonOf(job)} />}
         {job.state === "incomplete" && <p>The server ended during this run. Run repeats it.</p>}
         {job.kind === "matrix" && (
           <p>The curve and the variants of this sweep are under Matrix; this is the last variant that ran.</p>
         )}
         {summary !== null && (
           <>
-            <Headline summary={summary} wanted={headlineMetrics(copy).map(({ id }) => id)} />
+            {summary.status === "completed" && (
+              <Headline
+                summary={summary}
+                wanted={headlineMetrics(copy).map(({ id }) => id)}
+              />
+            )}
             <Ways copy={copy} summary={summary} />
             {warnings.length > 0 && <Diagnostics items={warnings} label="Warnings of the run" />}
             <details>
@@ -94,25 +103,5 @@ function Ways({ copy, summary: { run_id, recipe_name } }: { copy: Copy; summary:
       <a class="button" href={address("runs", [run_id, "artifacts"])}>Verify</a>
       <CopyCommand command={commandOf("runs", "show", run_id)} />
     </p>
-  );
-}
-
-function RunError({ copy, job: { error } }: { copy: Copy; job: Job }) {
-  if (error === null) return null;
-  const failed = [...statesOf(copy) ?? []].find(([, { state }]) => state === "failed")?.[0];
-  return (
-    <div class="notice row" data-tone="error">
-      {failed !== undefined && (
-        <button
-          type="button"
-          class="quiet mono"
-          onClick={() => update(copy.id, { selected: failed })}
-        >
-          {failed}
-        </button>
-      )}
-      <span>{String(error.detail ?? error.message ?? error.code)}</span>
-      {error.hint != null && <span class="muted">{String(error.hint)}</span>}
-    </div>
   );
 }

@@ -165,7 +165,9 @@ export function columnOf(name: string, metric: string): RunColumn | null {
 
 /** A metric; without a name the one that says most about each run, and of a sweep its curve. */
 function metricColumn(metric: string): RunColumn {
-  const nameOf = ({ metrics, task_id }: RunRow) => metric === "" ? keyMetric(metrics ?? {}, task_id) : metric;
+  // A run that failed has values of its first steps alone: none of them says what it is about.
+  const nameOf = ({ metrics, task_id, status }: RunRow) =>
+    metric !== "" ? metric : status === "failed" ? null : keyMetric(metrics ?? {}, task_id);
   const valueOf = (row: RunRow) => {
     const name = nameOf(row);
     return name === null ? null : metricOf(row.metrics ?? {}, name);

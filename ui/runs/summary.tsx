@@ -1,11 +1,10 @@
 /** The results of a run: headline and figure, its error, warnings, metrics by step, and its channel uses. */
-import { isObject } from "../../lib/contract/value.ts";
-import type { Diagnostic } from "../api.ts";
 import { Waterfall } from "../charts/waterfall.tsx";
 import { Check, Diagnostics, Section, Shown, Trouble } from "../parts.tsx";
 import { lazy, useState } from "../preact.ts";
 import { useLoaded } from "../state/fetched.ts";
 import { artifactsOf, type RunDocuments, type RunSummary, taskOf } from "./documents.ts";
+import { Failure, warningsOf } from "./failure.tsx";
 import { json } from "./fetch_artifact.ts";
 import { Headline, StepMetrics } from "./headline.tsx";
 import { metricsOf } from "./metrics.ts";
@@ -13,7 +12,7 @@ import { metricsOf } from "./metrics.ts";
 const ResultFigure = lazy(() => import("./result_figure.tsx"), "Loading the figure");
 
 export function Summary({ documents }: { documents: RunDocuments }) {
-  const { summary } = documents;
+  const { summary } = documents, warnings = warningsOf(summary).others;
   const accounting = artifactsOf(summary).find(({ kind, step }) =>
     kind === "metrics.report" &&
     summary.steps.find(({ id }) => id === step)!.op.startsWith("channel.communication_resource_accounting")
@@ -21,43 +20,26 @@ export function Summary({ documents }: { documents: RunDocuments }) {
   return (
     <div class="stack">
       <Failure summary={summary} />
-      <section class="panel result" aria-label="Result">
-        <Headline summary={summary} wanted={metricsOf(taskOf(documents))} />
-        {summary.status === "completed" && <ResultFigure summary={summary} />}
-      </section>
-      {(summary.warnings ?? []).length > 0 && (
-        <Section title="Warnings" look="panel">
-          <Diagnostics items={summary.warnings as Diagnostic[]} />
-        </Section>
-      )}
-      <Metrics summary={summary} />
-      {accounting !== undefined && <Rates path={accounting.path} />}
-    </div>
-  );
-}
-
-function Failure({ summary: { error, steps, failure, status } }: { summary: RunSummary }) {
-  const failed = steps.find(({ status }) => status === "failed");
-  return (
-    <>
-      {error !== undefined && (
-        <Trouble
-          text={
-            <>
-              <strong>{failed ? `${failed.id} failed. ` : ""}</strong>
-              {error}
-              {isObject(failure) && <code class="small muted">{` ${String(failure.code)}`}</code>}
-            </>
-          }
-        />
-      )}
-      {status === "incomplete" && (
+      {summary.status === "incomplete" && (
         <Trouble
           tone="warn"
           text="Incomplete: the server or the program ended during this run. The outputs until then are shown; Re-run repeats it."
         />
       )}
-    </>
+      {summary.status === "completed" && (
+        <section class="panel result" aria-label="Result">
+          <Headline summary={summary} wanted={metricsOf(taskOf(documents))} />
+          <ResultFigure summary={summary} />
+        </section>
+      )}
+      {warnings.length > 0 && (
+        <Section title="Warnings" look="panel">
+          <Diagnostics items={warnings} />
+        </Section>
+      )}
+      <Metrics summary={summary} />
+      {accounting !== undefined && <Rates path={accounting.path} />}
+    </div>
   );
 }
 
