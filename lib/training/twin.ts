@@ -11,10 +11,11 @@ function coverage({ contract }: Operation): MaterializationRow[] {
   return contract.materializations.filter(({ runner }) => runner === "differentiable_export");
 }
 
-/** Parameters with values that no twin has: scaled noise, and gains that move in time. */
+/** Parameters with values that no twin has: scaled noise, gains that move in time, and filters that follow them. */
 const unlike = (params: JsonObject): string[] => [
   ...scalesNoise(params) ? ["importance_scale"] : [],
   ...params.time_variation === "doppler" ? ["time_variation"] : [],
+  ...params.time_interpolation === "wiener" ? ["time_interpolation"] : [],
 ];
 
 /** Whether the twin of an operation computes a step with these effective parameters. */

@@ -9,21 +9,39 @@
  *     given           those of pilot_estimate on the OFDM symbols with pilots: of a channel estimator slot that has read
  *                     demodulation.ofdm_pilot_observation
  *
- * Between OFDM symbols with pilots the rows are interpolated, held to the nearest or averaged. The error variance is N0/β²
- * for least squares (half of it for pairs), the posterior one for LMMSE, 0 for the oracle; of a given estimate it is the mean over
+ * Between OFDM symbols with pilots the rows are interpolated, held to the nearest, averaged, or after LMMSE filtered by a second
+ * LMMSE over the time within a grid (wiener), for the Doppler shift of the channel or an assumed one. The error variance is N0/β²
+ * for least squares (half of it for pairs), the posterior one for LMMSE (in time too for wiener), 0 for the oracle; of a given estimate it is the mean over
  * the OFDM symbols with pilots and antennas of a grid, or given_error_variance.
  *
  * Shapes: rx_symbols complex64 [grid · symbol · subcarrier], or a grid complex64 [grid, symbol, subcarrier, rx] -> estimate
  * complex64 [grid, symbol, subcarrier, rx, port], companion error_variance float32 [grid, symbol, subcarrier, port].
  */
 import { RX_SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineOperation, float, type InputArtifact, SvcError, z } from "../api.ts";
+import {
+  defineOperation,
+  float,
+  type InputArtifact,
+  isNumber,
+  isObject,
+  type ParameterProblem,
+  SvcError,
+  toNumber,
+  z,
+} from "../api.ts";
 import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { type PilotRows, spreadGrid, type TimeShares } from "../../lib/numeric/channel/grid_kernel.ts";
-import { PROFILE_MODELS, tdlProfile } from "../../lib/numeric/channel/delay_profile.ts";
+import {
+  DOPPLER_SPECTRA,
+  dopplerCorrelation,
+  ofdmSymbolInterval,
+  PROFILE_MODELS,
+  tdlProfile,
+} from "../../lib/numeric/channel/delay_profile.ts";
 import {
   applyFilter,
+  applyTimeFilter,
   type Correlation,
   exponentialCorrelation,
   interpolate,
@@ -31,6 +49,7 @@ import {
   type PilotFilter,
   profileCorrelation,
   rowShares,
+  timeFilter,
   uniformCorrelation,
 } from "../../lib/numeric/channel/grid_estimation.ts";
 import { type PooledMetric, ratioSums } from "../../lib/numeric/scores/pooled_ratio.ts";
@@ -54,10 +73,17 @@ import {
 /** Annotation of a parameter of assumed profiles. */
 const profileOf = (...delay_profile: string[]) => ({ "x-svc-used-when": { delay_profile } });
 
+const OF_WIENER = { "x-svc-effective-when": { time_interpolation: "wiener" } };
+
 const PARAMS = z.strictObject({
   method: z.enum(["least_squares", "lmmse", "oracle", "given"]).default("least_squares").describe("estimator"),
-  time_interpolation: z.enum(["linear", "nearest", "average"]).default("linear")
-    .describe("between OFDM symbols with pilots; outside of them the nearest"),
+  time_interpolation: z.enum(["linear", "nearest", "average", "wiener"]).default("linear").describe(
+    "between OFDM symbols with pilots, outside of them the nearest; wiener: LMMSE over time, after method lmmse",
+  ),
+  assumed_doppler_hz: z.number().min(0).max(1e5).optional().meta({ ...OF_WIENER, "x-svc-ui": { unit: "Hz" } })
+    .describe("largest Doppler shift that wiener assumes in Hz; default that of wireless.channel"),
+  assumed_spectrum: z.enum(DOPPLER_SPECTRA).default("jakes").meta(OF_WIENER)
+    .describe("Doppler spectrum that wiener assumes"),
   delay_profile: z.enum(["exponential", "uniform", "tdl"]).default("exponential")
     .meta({ "x-svc-used-when": { method: "lmmse" } }).describe("power-delay profile that LMMSE assumes"),
   delay_spread_ns: z.number().nonnegative().default(100).meta(profileOf("exponential", "tdl"))
@@ -81,13 +107,25 @@ export default defineOperation({
   params: PARAMS,
   ...numpyWithTwin("full", "Linear in the received pilots"),
   estimate: (_params, { rx_symbols: { bytes } }) => ({ estimate: 6 * bytes }),
-  check: ({ method }, connected) =>
-    method !== "given" || connected.has("pilot_estimate") ? [] : [{
-      code: "input_missing",
-      message: "Cannot use method given without the input pilot_estimate",
-      place: ["method"],
-      hint: "Wire the estimate of model.channel_estimator_adapter that reads demodulation.ofdm_pilot_observation",
-    }],
+  check({ method, time_interpolation }, connected) {
+    const problems: ParameterProblem[] = [];
+    if (method === "given" && !connected.has("pilot_estimate")) {
+      problems.push({
+        code: "input_missing",
+        message: "Cannot use method given without the input pilot_estimate",
+        place: ["method"],
+        hint: "Wire the estimate of model.channel_estimator_adapter that reads demodulation.ofdm_pilot_observation",
+      });
+    }
+    if (time_interpolation === "wiener" && method !== "lmmse") {
+      problems.push({
+        message: `Cannot filter ${method} over time: wiener needs the error of LMMSE`,
+        place: ["time_interpolation"],
+        hint: "Set method to lmmse, or time_interpolation to linear, nearest or average",
+      });
+    }
+    return problems;
+  },
   run({ inputs, params }) {
     const context = readContext(inputs.pilot_context), { layout, ports } = context;
     const { grids, symbols, subcarriers } = layout, elements = symbols * subcarriers;
@@ -108,12 +146,13 @@ export default defineOperation({
       if (context.pilots === 0) {
         throw new SvcError("boundary_value_invalid", "Cannot estimate a channel: the pilot context has no pilot");
       }
+      const tracking = params.time_interpolation === "wiener" ? timeCorrelation(inputs.rx_symbols, params) : undefined;
       const estimators = Array.from(
         { length: ports },
         (_, port) =>
           params.method === "given"
             ? givenEstimator(onePort(context), received, inputs.pilot_estimate!, params)
-            : portEstimator(context, port, received, noise, params),
+            : portEstimator(context, port, received, noise, params, tracking),
       );
       const times = estimators.map(({ times }) => timeShares(times, symbols, params)), size = 2 * elements * rx * ports;
       const ownErrors = new Float32Array(subcarriers * ports);
@@ -126,10 +165,12 @@ export default defineOperation({
           }
         }
         spreadGrid(rows, h.subarray(grid * size, (grid + 1) * size));
-        estimators.forEach(({ error }, port) => {
-          for (let k = 0; k < subcarriers; k++) ownErrors[k * ports + port] = error(grid, k);
-        });
         for (let symbol = 0; symbol < symbols; symbol++) {
+          if (symbol === 0 || tracking !== undefined) {
+            estimators.forEach(({ error }, port) => {
+              for (let k = 0; k < subcarriers; k++) ownErrors[k * ports + port] = error(grid, k, symbol);
+            });
+          }
           errors.set(ownErrors, (grid * symbols + symbol) * ownErrors.length);
         }
       }
@@ -174,11 +215,11 @@ function normalisedError(h: Float32Array, truth: Float32Array, grids: number): P
 
 /** Gains of a grid, and the variance of their error. */
 interface Estimator {
-  /** OFDM symbols with pilots, ascending. */
+  /** OFDM symbols with pilots, ascending; all of them after a filter over time. */
   readonly times: readonly number[];
   /** Gains of these OFDM symbols [time, subcarrier], interleaved. */
   gains(grid: number, antenna: number): Float64Array;
-  error(grid: number, subcarrier: number): number;
+  error(grid: number, subcarrier: number, symbol: number): number;
 }
 
 /** Least-squares values of a grid, a row of pilots and an antenna, interleaved. */
@@ -191,8 +232,9 @@ function portEstimator(
   received: Received,
   noise: number,
   params: Params,
+  tracking?: (distance: number) => number,
 ): Estimator {
-  const { layout: { subcarriers } } = context, { rows, scale, raw } = pilotRows(context, port, received);
+  const { layout: { subcarriers, symbols } } = context, { rows, scale, raw } = pilotRows(context, port, received);
   const variance = noise * scale, filters: (PilotFilter | undefined)[] = rows.map(() => undefined);
   if (params.method === "lmmse") {
     const correlation = correlationOf(params);
@@ -201,9 +243,9 @@ function portEstimator(
       filters[i] = same < i ? filters[same] : lmmseFilter(places, subcarriers, correlation, variance);
     });
   }
-  const filtered = filterBlocks(context, received, raw);
-  return {
-    times: rows.map(({ time }) => time),
+  const filtered = filterBlocks(context, received, raw), times = rows.map(({ time }) => time);
+  const estimator: Estimator = {
+    times,
     error: (_grid, subcarrier) => filters[0]?.error[subcarrier] ?? variance,
     gains(grid, antenna) {
       const estimates = new Float64Array(2 * rows.length * subcarriers);
@@ -217,6 +259,37 @@ function portEstimator(
       return estimates;
     },
   };
+  if (tracking === undefined) return estimator;
+  if (filters.some((filter) => filter !== filters[0])) {
+    throw new SvcError(
+      "params_conflict",
+      "Cannot filter over time: pilots lie on other subcarriers from time to time",
+      {
+        hint: "Put the pilots of all OFDM symbols on the same subcarriers, or set time_interpolation to linear",
+      },
+    );
+  }
+  const over = timeFilter(filters[0]!, times, symbols, tracking, variance);
+  return {
+    times: Array.from({ length: symbols }, (_, symbol) => symbol),
+    gains: (grid, antenna) => applyTimeFilter(over, estimator.gains(grid, antenna), subcarriers),
+    error: (_grid, subcarrier, symbol) => over.error[symbol * subcarriers + subcarrier],
+  };
+}
+
+/** Correlation of a gain in time at a distance in OFDM symbols. @throws SvcError `input_metadata_missing` without a Doppler shift */
+function timeCorrelation({ metadata }: InputArtifact, params: Params): (distance: number) => number {
+  const interval = ofdmSymbolInterval(params.subcarrier_spacing_khz), record = metadata.wireless_channel;
+  const known = isObject(record) && isNumber(record.maximum_doppler_hz)
+    ? record.doppler_model === "block_static" ? 0 : toNumber(record.maximum_doppler_hz)
+    : undefined;
+  const dopplerHz = params.assumed_doppler_hz ?? known;
+  if (dopplerHz === undefined) {
+    throw new SvcError("input_metadata_missing", "Cannot filter over time: no Doppler shift travels with the symbols", {
+      hint: "Set assumed_doppler_hz; wireless.channel writes its own",
+    });
+  }
+  return (distance) => dopplerCorrelation(params.assumed_spectrum, dopplerHz, distance * interval);
 }
 
 /** Grids that pass through a filter together. */

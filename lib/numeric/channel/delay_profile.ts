@@ -145,6 +145,19 @@ export function staticTaps(profile: DelayProfile, realisations: number, generato
   return taps;
 }
 
+/**
+ * Correlation E[g(t)·g*(0)] of a tap that moves: J0(x) = (1/π)·∫ cos(x·sin θ) dθ over 0 … π for Jakes' spectrum, sin(x)/x for a
+ * flat one, x = 2π·f_d·t. The mean over equal steps of θ converges faster than any power once it has more than x of them.
+ */
+export function dopplerCorrelation(spectrum: typeof DOPPLER_SPECTRA[number], dopplerHz: number, time: number): number {
+  const x = 2 * Math.PI * dopplerHz * Math.abs(time);
+  if (spectrum === "flat") return x === 0 ? 1 : Math.sin(x) / x;
+  const steps = 32 + Math.ceil(x);
+  let sum = 0;
+  for (let i = 0; i < steps; i++) sum += Math.cos(x * Math.sin(Math.PI * (i + 0.5) / steps));
+  return sum / steps;
+}
+
 /** Samples of a channel in motion. */
 export interface Motion {
   /** Largest Doppler shift f_d, Hz. */

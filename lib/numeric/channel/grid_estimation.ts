@@ -7,8 +7,12 @@
  *       exponential          1 / (1 + j 2π (a-b) Δf τ)                        profile e^{-t/τ}
  *       uniform              sinc((a-b) Δf T) e^{-jπ (a-b) Δf T}              profile constant on 0 … T
  *       tdl                  Σ P_l e^{-j 2π (a-b) Δf τ_l}                     taps of TR 38.901
+ *     LMMSE over time        h_k(t) = c rᵀ (a R + s b I)^-1 g of the estimates g_i of subcarrier k by the filter w at the times t_i,
+ *                            a = wᴴ R_pp w, b = |w|², c = a + s b the power of g, R_ij = ρ(t_i - t_j), r_i = ρ(t - t_i), ρ the
+ *                            correlation in time; error 1 - c² rᵀ (a R + s b I)^-1 r, exact for R[a, b]·ρ and one w
  *
- * Source: Edfors et al., "OFDM channel estimation by singular value decomposition", IEEE Trans. Commun. 46, 1998.
+ * Sources: Edfors et al., "OFDM channel estimation by singular value decomposition", IEEE Trans. Commun. 46, 1998; Hoeher, Kaiser
+ * and Robertson, "Two-dimensional pilot-symbol-aided channel estimation by Wiener filtering", ICASSP 1997.
  */
 import type { DelayProfile } from "./delay_profile.ts";
 import { respond, type TimeShares } from "./grid_kernel.ts";
@@ -112,6 +116,65 @@ export function lmmseFilter(
  */
 export const applyFilter = ({ weights, error }: PilotFilter, values: Float64Array): Float64Array =>
   respond(values, weights, weights.length / (2 * error.length), error.length);
+
+/** A filter of each subcarrier from the OFDM symbols with pilots to all of them. */
+export interface TimeFilter {
+  /** [subcarrier, OFDM symbol with pilots, OFDM symbol] */
+  readonly weights: Float64Array;
+  /** Mean squared error, [OFDM symbol, subcarrier]. */
+  readonly error: Float64Array;
+}
+
+/**
+ * The LMMSE filter over time of estimates by a filter over frequency.
+ * @param times of the OFDM symbols with pilots
+ * @param correlation of a gain at a distance in OFDM symbols
+ * @param noise variance of an estimate at a pilot
+ */
+export function timeFilter(
+  { weights, error: before }: PilotFilter,
+  times: ArrayLike<number>,
+  symbols: number,
+  correlation: (distance: number) => number,
+  noise: number,
+): TimeFilter {
+  const subcarriers = before.length, size = times.length * symbols, variance = Math.max(noise, LEAST_NOISE);
+  const out = new Float64Array(subcarriers * size), error = new Float64Array(symbols * subcarriers);
+  for (let k = 0; k < subcarriers; k++) {
+    let strength = 0;
+    for (let at = 2 * k; at < weights.length; at += 2 * subcarriers) {
+      strength += weights[at] ** 2 + weights[at + 1] ** 2;
+    }
+    const power = 1 - before[k], wanted = power - variance * strength;
+    if (!(wanted > 0)) {
+      error.forEach((_, i) => i % subcarriers === k && (error[i] = 1));
+      continue;
+    }
+    const filter = lmmseFilter(times, symbols, (distance) => [correlation(distance), 0], variance * strength / wanted);
+    for (let i = 0; i < size; i++) out[k * size + i] = power / wanted * filter.weights[2 * i];
+    filter.error.forEach((left, symbol) =>
+      error[symbol * subcarriers + k] = Math.max(1 - power ** 2 / wanted * (1 - left), 0)
+    );
+  }
+  return { weights: out, error };
+}
+
+/** Gains of all OFDM symbols, interleaved [OFDM symbol, subcarrier]. @param rows of the OFDM symbols with pilots, likewise */
+export function applyTimeFilter({ weights, error }: TimeFilter, rows: Float64Array, subcarriers: number): Float64Array {
+  const symbols = error.length / subcarriers, times = rows.length / (2 * subcarriers);
+  const out = new Float64Array(2 * error.length);
+  for (let k = 0, at = 0; k < subcarriers; k++) {
+    for (let time = 0; time < times; time++) {
+      const from = 2 * (time * subcarriers + k);
+      for (let symbol = 0; symbol < symbols; symbol++, at++) {
+        const to = 2 * (symbol * subcarriers + k);
+        out[to] += weights[at] * rows[from];
+        out[to + 1] += weights[at] * rows[from + 1];
+      }
+    }
+  }
+  return out;
+}
 
 /**
  * The rows between which whole places lie: (1 - share)·row[first] + share·row[second]; the nearest row outside.

@@ -11,6 +11,11 @@ import ofdmChannelEstimator from "../../../ops/estimation/ofdm_channel_estimator
 import wirelessChannel from "../../../ops/wireless/channel.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import type { InputArtifact } from "../../../lib/contract/operation.ts";
+import {
+  dopplerCorrelation,
+  maximumDopplerHz,
+  ofdmSymbolInterval,
+} from "../../../lib/numeric/channel/delay_profile.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { Generator } from "../../../lib/numeric/random/random.ts";
 import { bitErrorRateRayleigh } from "../../../lib/numeric/link/theory.ts";
@@ -300,4 +305,53 @@ Deno.test("grids of another size, lost truth and foreign estimates are refused",
       inputs: { rx_symbols: plain, pilot_context: sent.pilot_context },
       params: { method: "oracle" },
     }));
+});
+
+/** Error of an estimate over independent streams of one grid, beside the mean variance that the estimate declares. */
+async function tracked(dmrs_symbols: number[], estimator: JsonObject, snr_db: number) {
+  const streams = 200, bits = someBits(100);
+  let error = 0, power = 0, declared = 0;
+  for (let stream = 0; stream < streams; stream++) {
+    const { estimated, rx_symbols } = await link(bits, {
+      pilots: { num_ofdm_symbols: 14, pattern: "block", dmrs_symbols },
+      channel: {
+        ...{ num_ofdm_symbols: 14, time_variation: "doppler", delay_spread_ns: float(0), stream: `${stream}` },
+        ...{ mobility_kmh: float(120), snr_db: float(snr_db), seed: stream },
+      },
+      estimator,
+    });
+    const { estimate } = estimated.outputs, variance = estimate.array("error_variance").data as Float32Array;
+    const h = estimate.array().data as Float32Array, truth = rx_symbols.array("channel_gain").data as Float32Array;
+    h.forEach((value, i) => error += (value - truth[i]) ** 2);
+    power += truth.reduce((sum, value) => sum + value ** 2, 0);
+    declared += variance.reduce((sum, one) => sum + one / variance.length, 0) / streams;
+  }
+  return { error: error / power, declared };
+}
+
+Deno.test("without tracking, a moving channel has the error floor of its correlation; wiener has the declared error", async () => {
+  const dopplerHz = maximumDopplerHz(120, 3.5),
+    rho = (symbols: number) => dopplerCorrelation("jakes", dopplerHz, symbols * ofdmSymbolInterval(15));
+  // E|h(t) - h(2)|² = 2(1 - ρ) from one pilot symbol, whatever the Es/N0.
+  let floor = 0;
+  for (let symbol = 0; symbol < 14; symbol++) floor += 2 * (1 - rho(symbol - 2)) / 14;
+  const held = await tracked([2], { method: "lmmse", time_interpolation: "nearest" }, 60);
+  assert.ok(Math.abs(held.error / floor - 1) < 0.15, `${held.error} ${floor}`);
+  const wiener = { method: "lmmse", delay_spread_ns: float(0), time_interpolation: "wiener" };
+  const noisy = await tracked([2, 11], wiener, 0), known = await tracked([2, 11], wiener, 20);
+  for (const { error, declared } of [noisy, known]) {
+    assert.ok(Math.abs(error / declared - 1) < 0.15, `${error} ${declared}`);
+  }
+  const wrong = await tracked([2, 11], { ...wiener, assumed_doppler_hz: float(0) }, 20);
+  assert.ok(wrong.error > 5 * known.error && wrong.error > 5 * wrong.declared, `${wrong.error} ${known.error}`);
+});
+
+Deno.test("wiener needs LMMSE and a Doppler shift", async () => {
+  const bits = someBits(10), estimator = { time_interpolation: "wiener" };
+  await refuses("params_conflict", () => link(bits, { estimator }));
+  const { sent, rx_symbols } = await link(bits), params = { ...estimator, method: "lmmse" };
+  delete rx_symbols.metadata.wireless_channel;
+  const inputs = { rx_symbols, pilot_context: sent.pilot_context };
+  await refuses("input_metadata_missing", () => runOperation(ofdmChannelEstimator, { inputs, params }));
+  await runOperation(ofdmChannelEstimator, { inputs, params: { ...params, assumed_doppler_hz: float(10) } });
 });
