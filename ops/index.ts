@@ -19,6 +19,7 @@ import channelCountMatch from "./channel/count_match.ts";
 import channelCsiFeedbackLink from "./channel/csi_feedback_link.ts";
 import channelInterleaver from "./channel/interleaver.ts";
 import channelJpegCapacityOracle from "./channel/jpeg_capacity_oracle.ts";
+import channelLdpc from "./channel/ldpc.ts";
 import channelNrHarqCombine from "./channel/nr_harq_combine.ts";
 import channelNrLdpcDecoder from "./channel/nr_ldpc_decoder.ts";
 import channelNrLdpcEncoder from "./channel/nr_ldpc_encoder.ts";
@@ -185,8 +186,8 @@ const MODULES = [
   antennaMrtBeamformer, antennaMuMimoPrecoder, antennaMultiAoaEstimator, antennaMusicAoaEstimator,
   antennaNearFieldEstimatorAdapter, antennaRisPhaseOptimizer, channelAccounting, channelAlgebraic,
   channelCapacityOracleDigitalLink, channelConvolutional, channelCountMatch, channelCsiFeedbackLink, channelInterleaver,
-  channelJpegCapacityOracle, channelNrHarqCombine, channelNrLdpcDecoder, channelNrLdpcEncoder, channelNrPolar,
-  channelPackets, channelRelay, channelRepetition, channelSerial, channelSymbolPowerAllocation,
+  channelJpegCapacityOracle, channelLdpc, channelNrHarqCombine, channelNrLdpcDecoder, channelNrLdpcEncoder,
+  channelNrPolar, channelPackets, channelRelay, channelRepetition, channelSerial, channelSymbolPowerAllocation,
   channelSymbolPowerNormalize, channelTurbo, channelUnequalErrorProtection, channelUnequalErrorProtectionDecoder,
   codecDiffusers, codecExternal, codecJpeg, codecTextEntropy, codecTextUtf8, codecToyVqvae, codecWebpAvif,
   codeclibCodeclib, codeclibCodeclibExportOnnx, codeclibCodeclibRuntimes, demodulationConstellationDemapper,

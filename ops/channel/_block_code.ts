@@ -7,11 +7,13 @@
  */
 import {
   defineOperation,
+  type FileAccess,
   isNumber,
   isObject,
   type JsonObject,
   type Operation,
   type ParameterProblem,
+  type Requirement,
   SvcError,
   toNumber,
   type Value,
@@ -31,6 +33,7 @@ import { lostBlocks } from "../../lib/artifact/weighted_rate.ts";
 import { BITS, CODED_BITS, FRAMED_BITS, LLR, PAYLOAD_BITS, REPORT } from "../../lib/contract/kinds.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { notExported } from "../_backends.ts";
+import { checkDigest } from "../_file_digest.ts";
 import { valuesOf } from "./_nr_ldpc.ts";
 import { itemsInBlocks } from "./_serial.ts";
 
@@ -60,8 +63,12 @@ interface Family<Params extends z.ZodObject, Code extends BlockCode, Choices ext
   /** Key of the metadata with the parameters. */
   key: string;
   params: Params;
-  /** @throws RangeError for parameters without a code */
-  code(params: z.output<Params>): Code;
+  /** The file of the project that holds the code of these parameters, if one does, and its SHA-256. */
+  file?(params: z.output<Params>): { path: string; sha256: string } | undefined;
+  /** @throws RangeError for parameters without a code, or a file without one */
+  code(params: z.output<Params>, file?: Uint8Array): Code;
+  /** Problems of parameters beside those of `code`. */
+  check?(params: z.output<Params>): ParameterProblem[];
   /** The parameter that a RangeError is about. */
   placeOf(message: string): string;
   encoderDescription: string;
@@ -87,14 +94,26 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
   const { id, name, key, choices, soft, detects } = family;
   const made = new Map<string, Code>();
   /** Codes of the last parameters: tables of a field or an interleaver take longer than a code word. */
-  const codeOf = (params: z.output<Params>): Code => {
+  const codeOf = (params: z.output<Params>, file?: Uint8Array): Code => {
     const text = JSON.stringify(params, (_, value) => isNumber(value) ? toNumber(value) : value);
     let found = made.get(text);
     if (found === undefined) {
       if (made.size > 8) made.clear();
-      made.set(text, found = family.code(params));
+      made.set(text, found = family.code(params, file));
     }
     return found;
+  };
+  const fileOf = (params: z.output<Params>) => family.file?.(params);
+  /** @throws SvcError `boundary_hash_mismatch`, `boundary_value_invalid`, and those of the file access */
+  const readCode = async (params: z.output<Params>, files: FileAccess): Promise<Code> => {
+    const file = fileOf(params), bytes = file === undefined ? undefined : await files.read(file.path);
+    if (file !== undefined) checkDigest(bytes!, file.sha256, file.path);
+    try {
+      return codeOf(params, bytes);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw new SvcError("boundary_value_invalid", error.message);
+    }
   };
   const encoder = defineOperation({
     id: `channel.${id}_encoder`,
@@ -105,9 +124,15 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
     params: family.params as z.ZodObject,
     differentiability: { framework: "torch", gradient: "stop", trainable_params: false, exportable: false },
     outputMetadataGuarantees: { coded_bits: { from: "bits", keys: ["boundary_contract", "bit_count", key] } },
-    check(params): ParameterProblem[] {
+    requires(params): Requirement[] {
+      const file = fileOf(params as z.output<Params>);
+      return file === undefined ? [] : [{ kind: "file", id: file.path }];
+    },
+    check(given): ParameterProblem[] {
+      const params = given as z.output<Params>, problems = family.check?.(params) ?? [];
+      if (problems.length > 0 || fileOf(params) !== undefined) return problems;
       try {
-        codeOf(params as z.output<Params>);
+        codeOf(params);
         return [];
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
@@ -119,11 +144,12 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
       }
     },
     estimate(params, { bits: { bytes, shape = [bytes] } }) {
+      if (fileOf(params as z.output<Params>) !== undefined) return { coded_bits: null };
       const { size, sent } = codeOf(params as z.output<Params>);
       return { coded_bits: [["uint8", Math.ceil(shape[0] / size) * sent]] };
     },
-    run({ inputs, params, progress }) {
-      const code = codeOf(params as z.output<Params>), { size, sent } = code, bits = bitsOf(inputs.bits);
+    async run({ inputs, params, progress, files }) {
+      const code = await readCode(params as z.output<Params>, files), { size, sent } = code, bits = bitsOf(inputs.bits);
       const blockCount = Math.ceil(bits.length / size);
       const itemCounts = sourceItemCounts(inputs.bits.metadata, bits.length);
       const coded = new Uint8Array(blockCount * sent), message = new Uint8Array(size);
@@ -148,7 +174,7 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
   });
 
   /** Reads what the encoder wrote. @throws SvcError `input_metadata_missing`, `boundary_value_invalid` */
-  const readStream = (metadata: JsonObject) => {
+  const readStream = async (metadata: JsonObject, files: FileAccess) => {
     const record = metadata[key];
     if (!isObject(record)) {
       throw new SvcError("input_metadata_missing", `Cannot decode: the metadata ${key} is missing`, {
@@ -164,19 +190,14 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
     };
     const given = family.params.safeParse(plain(record.parameters));
     if (!given.success) throw unreadable("parameters");
-    try {
-      const code = codeOf(given.data), blockCount = count("block_count");
-      return {
-        code,
-        blockCount,
-        /** Zeros after the payload in the last message. */
-        paddingBits: count("padding_bits", blockCount === 0 ? 0 : code.size - 1),
-        itemCounts: metadataCounts(record, "source_item_counts") as readonly number[] | undefined,
-      };
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      throw new SvcError("boundary_value_invalid", error.message);
-    }
+    const code = await readCode(given.data, files), blockCount = count("block_count");
+    return {
+      code,
+      blockCount,
+      /** Zeros after the payload in the last message. */
+      paddingBits: count("padding_bits", blockCount === 0 ? 0 : code.size - 1),
+      itemCounts: metadataCounts(record, "source_item_counts") as readonly number[] | undefined,
+    };
   };
 
   const decoder = defineOperation({
@@ -198,8 +219,9 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
     // At most a payload bit for each log-likelihood ratio and the bits of one more.
     estimate: (_params, { llr: { bytes } }) => ({ bits: bytes, ...(soft ? { payload_llr: 4 * bytes } : {}) }),
     importance: "block",
-    run({ inputs, params, progress }) {
-      const { metadata } = inputs.llr, { code, blockCount, paddingBits, itemCounts } = readStream(metadata);
+    async run({ inputs, params, progress, files }) {
+      const { metadata } = inputs.llr;
+      const { code, blockCount, paddingBits, itemCounts } = await readStream(metadata, files);
       const chosen = params as z.output<Choices>, { size, sent } = code;
       family.accept?.(code, chosen);
       const llr = valuesOf(inputs.llr, blockCount * sent);

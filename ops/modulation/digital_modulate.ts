@@ -73,7 +73,15 @@ function mappingOf(metadata: JsonObject, bitCount: number, chosen: typeof CHOICE
 }
 
 /** Metadata of encoders. */
-const CODE_RECORDS = ["nr_ldpc", "nr_polar", "convolutional_code", "turbo_code", "reed_solomon_code", "bch_code"];
+const CODE_RECORDS = [
+  "nr_ldpc",
+  "nr_polar",
+  "convolutional_code",
+  "turbo_code",
+  "ldpc_code",
+  "reed_solomon_code",
+  "bch_code",
+];
 
 /** @throws SvcError `params_conflict` for bits without the record of an encoder */
 function encodedModulation(metadata: JsonObject): Modulation {

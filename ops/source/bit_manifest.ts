@@ -9,22 +9,13 @@
  *     items: [{id, bit_count, bits_hex | path, sha256}]   packed most significant bit first, last byte zero-padded
  *     selections: {<name>: [<id>, …]}
  */
-import {
-  defineOperation,
-  isObject,
-  type JsonObject,
-  messageOf,
-  parseJson,
-  sha256Hex,
-  SvcError,
-  type Value,
-  z,
-} from "../api.ts";
+import { defineOperation, isObject, type JsonObject, messageOf, parseJson, SvcError, type Value, z } from "../api.ts";
 import { didYouMean } from "../../lib/contract/nearest.ts";
 import { checkCount } from "../../lib/artifact/accounting.ts";
 import { PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { bitsArtifact } from "../../lib/artifact/values.ts";
 import { unpackBits } from "../../lib/numeric/array/bit_packing.ts";
+import { checkDigest } from "../_file_digest.ts";
 
 interface BitPayload {
   id: string;
@@ -193,12 +184,4 @@ function payloadBits(packed: Uint8Array, item: BitPayload): Uint8Array {
     throw new SvcError("boundary_value_invalid", `Cannot use ${item.id}: the padding of its last byte is not zero`);
   }
   return all.subarray(0, item.bit_count);
-}
-
-function checkDigest(bytes: Uint8Array, sha256: string, what: string): void {
-  const found = sha256Hex(bytes);
-  if (found === sha256) return;
-  throw new SvcError("boundary_hash_mismatch", `Cannot use ${what}: its SHA-256 differs from the recorded one`, {
-    hint: `Recorded ${sha256}, found ${found}`,
-  });
 }

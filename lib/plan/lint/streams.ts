@@ -36,6 +36,7 @@ export type LayerKind =
   | "polar"
   | "convolutional"
   | "turbo"
+  | "table_ldpc"
   | "reed_solomon"
   | "bch"
   | "interleaved"
@@ -109,6 +110,8 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(Object.entries
   "channel.convolutional_decoder": { from: "llr", takes: "convolutional", outputs: ["bits", "payload_llr"] },
   "channel.turbo_encoder": { from: "bits", puts: "turbo" },
   "channel.turbo_decoder": { from: "llr", takes: "turbo", outputs: ["bits", "payload_llr"] },
+  "channel.ldpc_encoder": { from: "bits", puts: "table_ldpc" },
+  "channel.ldpc_decoder": { from: "llr", takes: "table_ldpc", outputs: ["bits", "payload_llr"] },
   "channel.reed_solomon_encoder": { from: "bits", puts: "reed_solomon" },
   "channel.reed_solomon_decoder": { from: "llr", takes: "reed_solomon", outputs: ["bits"] },
   "channel.bch_encoder": { from: "bits", puts: "bch" },
@@ -141,6 +144,7 @@ const CODES: readonly (LayerKind | undefined)[] = [
   "polar",
   "convolutional",
   "turbo",
+  "table_ldpc",
   "reed_solomon",
   "bch",
   "unequal",
@@ -158,6 +162,7 @@ const WORDS: Record<LayerKind, string> = {
   polar: "polar code",
   convolutional: "convolutional code",
   turbo: "turbo code",
+  table_ldpc: "LDPC code of a table",
   reed_solomon: "Reed-Solomon code",
   bch: "BCH code",
   interleaved: "interleaver",

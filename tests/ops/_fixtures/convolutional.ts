@@ -1,7 +1,8 @@
-/** Conformance cases of convolutional, turbo and algebraic codes, interleavers and scramblers. */
+/** Conformance cases of convolutional, turbo, LDPC and algebraic codes, interleavers and scramblers. */
 import algebraic from "../../../ops/channel/algebraic.ts";
 import convolutional from "../../../ops/channel/convolutional.ts";
 import interleaving from "../../../ops/channel/interleaver.ts";
+import ldpc from "../../../ops/channel/ldpc.ts";
 import turbo from "../../../ops/channel/turbo.ts";
 import type { Operation } from "../../../lib/contract/operation.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
@@ -27,6 +28,7 @@ export const CONVOLUTIONAL_FIXTURES = casesOf(import.meta.url, {
     "received symbols": () => received(algebraic[0], { field_degree: 4, codeword_symbols: 15, message_symbols: 9 }),
     "received BCH": () => received(algebraic[2]),
     "received turbo": () => received(turbo[0], { block_bits: 40 }),
+    "received LDPC": () => received(ldpc[0]),
     interleaved: () => received(interleaving[0], { block_bits: 16, columns: 4 }),
     scrambled: () => received(interleaving[2]),
   },

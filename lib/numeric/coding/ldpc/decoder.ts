@@ -1,0 +1,151 @@
+/**
+ * Belief propagation on parity checks. L > 0 stands for bit 0. A check tells bit i, from the values v of its other bits,
+ *
+ *     sum_product          ln (1 + Π tanh(v/2)) / (1 - Π tanh(v/2))
+ *     min_sum              Π sign v · min |v|
+ *     normalized_min_sum   Π sign v · scale · min |v|
+ *     offset_min_sum       Π sign v · max(min |v| - offset, 0)
+ *
+ * where v is the value of the bit without what this check told it before. `flooding` updates all checks from the values of the iteration
+ * before; `layered` passes check after check, each from the newest values. Values are binary32 between checks, binary64 within one.
+ *
+ * sum_product runs on a = exp(-|v|): two values combine to (a + b) / (1 + a·b), which keeps full precision for any |v|.
+ *
+ * Shapes: llr float32 [n] -> values float32 [n], with sent values included.
+ *
+ * Sources: Gallager, IRE Trans. Inf. Theory 8, 1962; Chen, Dholakia, Eleftheriou, Fossorier and Hu, IEEE Trans. Commun. 53, 2005
+ * (normalised and offset min-sum); Hocevar, IEEE SiPS, 2004 (layers).
+ */
+import type { ParityChecks } from "./code.ts";
+
+export const LDPC_SCHEDULES = ["layered", "flooding"] as const;
+export const LDPC_CHECK_RULES = ["min_sum", "normalized_min_sum", "offset_min_sum", "sum_product"] as const;
+
+export interface LdpcOptions {
+  schedule: typeof LDPC_SCHEDULES[number];
+  checkRule: typeof LDPC_CHECK_RULES[number];
+  /** Iterations at most. */
+  iterations: number;
+  /** Factor of normalized_min_sum. */
+  scale: number;
+  /** Offset of offset_min_sum. */
+  offset: number;
+  /** Whether to end when all checks hold. */
+  earlyStop: boolean;
+}
+
+export interface LdpcResult {
+  values: Float32Array<ArrayBuffer>;
+  /** Whether all checks hold. */
+  passed: boolean;
+  /** Iterations done. */
+  iterations: number;
+}
+
+/** @param llr finite */
+export function decodeLdpc(llr: Float32Array, checks: ParityChecks, options: LdpcOptions): LdpcResult {
+  const { starts, columns } = checks, { checkRule, offset, earlyStop } = options, count = starts.length - 1;
+  const scale = checkRule === "normalized_min_sum" ? options.scale : 1,
+    less = checkRule === "offset_min_sum" ? offset : 0;
+  const told = new Float32Array(columns.length), flooding = options.schedule === "flooding";
+  let values = Float32Array.from(llr), next = flooding ? new Float32Array(llr.length) : values;
+  const degree = starts.reduce((most, start, i) => Math.max(most, i === 0 ? 0 : start - starts[i - 1]), 0);
+  const exact = checkRule === "sum_product" ? new Float64Array(3 * degree) : undefined;
+  for (let iteration = 1;; iteration++) {
+    if (flooding) next.set(llr);
+    for (let i = 0; i < count; i++) {
+      const start = starts[i], end = starts[i + 1];
+      if (exact === undefined) passMinimum(values, next, told, columns, start, end, scale, less);
+      else passExact(values, next, told, columns, start, end, exact);
+    }
+    if (flooding) [values, next] = [next, values];
+    const last = iteration === options.iterations;
+    if (!earlyStop && !last) continue;
+    const passed = checksHold(values, checks);
+    if (passed && earlyStop || last) return { values, passed, iterations: iteration };
+  }
+}
+
+/** One check by the least magnitudes. `next` receives the change of each value, which are the same array in layers. */
+function passMinimum(
+  values: Float32Array,
+  next: Float32Array,
+  told: Float32Array,
+  columns: Int32Array,
+  start: number,
+  end: number,
+  scale: number,
+  less: number,
+): void {
+  const layered = values === next;
+  let least = Infinity, second = Infinity, at = -1, negative = false;
+  for (let e = start; e < end; e++) {
+    const value = values[columns[e]] - told[e], size = Math.abs(value);
+    if (value < 0) negative = !negative;
+    if (size < least) {
+      second = least;
+      least = size;
+      at = e;
+    } else if (size < second) second = size;
+  }
+  // A check of one bit knows it.
+  if (second === Infinity) second = CERTAIN;
+  least = scale * Math.max(least - less, 0);
+  second = scale * Math.max(second - less, 0);
+  for (let e = start; e < end; e++) {
+    const column = columns[e], value = values[column] - told[e], size = e === at ? second : least;
+    const message = Math.fround(negative !== (value < 0) ? -size : size);
+    told[e] = message;
+    next[column] = (layered ? value : next[column]) + message;
+  }
+}
+
+/** As `passMinimum`, exact. `work` has exp(-|v|) of the bits of a check, and those combined before and behind each. */
+function passExact(
+  values: Float32Array,
+  next: Float32Array,
+  told: Float32Array,
+  columns: Int32Array,
+  start: number,
+  end: number,
+  work: Float64Array,
+): void {
+  const layered = values === next, degree = work.length / 3;
+  let negative = false, before = 0, behind = 0;
+  for (let e = start; e < end; e++) {
+    const value = values[columns[e]] - told[e], a = Math.exp(-Math.abs(value)), i = e - start;
+    if (value < 0) negative = !negative;
+    work[i] = a;
+    work[degree + i] = before;
+    before = (before + a) / (1 + before * a);
+  }
+  for (let i = end - start - 1; i >= 0; i--) {
+    work[2 * degree + i] = behind;
+    behind = (behind + work[i]) / (1 + behind * work[i]);
+  }
+  for (let e = start; e < end; e++) {
+    const i = e - start, column = columns[e], value = values[column] - told[e];
+    const a = work[degree + i], b = work[2 * degree + i];
+    // Values that no finite number holds tell MOST: exp(-|v|) of all others was 0.
+    const size = Math.min(MOST, -Math.log((a + b) / (1 + a * b)));
+    const message = Math.fround(negative !== (value < 0) ? -size : size);
+    told[e] = message;
+    next[column] = (layered ? value : next[column]) + message;
+  }
+}
+
+/** Value of a bit that a check alone decides. */
+const CERTAIN = 1e30;
+
+/** Largest value that a check tells exactly: exp(-MOST) is a normal number. */
+const MOST = 700;
+
+/** Whether the signs of values are a code word. */
+function checksHold(values: Float32Array, { starts, columns }: ParityChecks): boolean {
+  for (let i = 0; i + 1 < starts.length; i++) {
+    let odd = false;
+    for (let e = starts[i]; e < starts[i + 1]; e++) if (values[columns[e]] < 0) odd = !odd;
+    if (odd) return false;
+  }
+  return true;
+}
