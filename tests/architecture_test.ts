@@ -50,7 +50,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
     "native",
     "parallel",
   ],
-  "lib/study": ["pack", "rows", "report", "", "engine"],
+  "lib/study": ["pack", "rows", "report", "", "engine", "validation"],
 };
 const OPERATIONS_MAY_USE = ["lib/contract", "lib/numeric", "lib/artifact"];
 const BRING_OPERATIONS = ["lib/api", "lib/http", "lib/cli", "lib/library"];

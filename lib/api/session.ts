@@ -15,6 +15,7 @@ import type { research } from "./calls/research.ts";
 import type { runs } from "./calls/runs.ts";
 import type { system } from "./calls/system.ts";
 import type { templates } from "./calls/templates.ts";
+import type { validation } from "./calls/validation.ts";
 import { Training } from "./training.ts";
 
 /**
@@ -36,6 +37,7 @@ export class Session implements AsyncDisposable {
   readonly recipes: Recipes;
   readonly runs: GroupOf<typeof runs>;
   readonly benchmarks: GroupOf<typeof benchmarks>;
+  readonly validation: GroupOf<typeof validation>;
   readonly templates: GroupOf<typeof templates>;
   readonly data: GroupOf<typeof data>;
   readonly models: GroupOf<typeof models>;
@@ -50,6 +52,7 @@ export class Session implements AsyncDisposable {
     this.recipes = new Recipes(core);
     this.runs = groupOf(core, "runs", async () => (await import("./calls/runs.ts")).runs);
     this.benchmarks = groupOf(core, "benchmarks", async () => (await import("./calls/benchmarks.ts")).benchmarks);
+    this.validation = groupOf(core, "validation", async () => (await import("./calls/validation.ts")).validation);
     this.templates = groupOf(core, "templates", async () => (await import("./calls/templates.ts")).templates);
     this.data = groupOf(core, "data", async () => (await import("./calls/data.ts")).data);
     this.models = groupOf(core, "models", async () => (await import("./calls/models.ts")).models);

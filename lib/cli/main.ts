@@ -51,6 +51,10 @@ const COMMANDS: Readonly<Record<string, [description: string, load: Load]>> = {
     "run packs of recipes under one protocol, and read their results",
     async () => (await import("./commands/benchmark.ts")).benchmarkCommands,
   ],
+  validation: [
+    "published numbers beside measured ones",
+    async () => (await import("./commands/validation.ts")).validationCommands,
+  ],
   research: [
     "datasets, tasks and metrics, and recipes that name them",
     async () => (await import("./commands/research.ts")).researchCommands,

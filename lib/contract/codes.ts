@@ -135,6 +135,8 @@ export const CODES = {
   capture_seed_released: [3, null, "Derived seeds replace the seeds that the recipe sets for steps (warning).", "Remove those seeds, or keep them with seed_mode fixed_seed."],
   capture_short: [3, null, "The capture holds fewer records than requested (warning).", "Raise max_bytes or the number of runs."],
   capture_splits_overlap: [3, 422, "A record of this split is also in another split.", "Capture the splits with different seeds or inputs."],
+  card_invalid: [3, 400, "The validation card has an error.", "Fix the field at the path that the message names."],
+  card_not_found: [4, 404, "No validation card has this id.", "Check the id; svc validation list shows the cards."],
   carrier_impairment_channel_invalid: [1, null, "carrier_impairment needs a symbol channel before it.", "Move it after wireless_channel, or use wireless.channel."],
   carrier_impairment_op_invalid: [1, null, "The operation cannot be the step carrier_impairment of a digital link.", "Use wireless.carrier_phase_impairment, or rename the step."],
   channel_backend_unsupported: [5, null, "The channel cannot run on the requested backend.", "Choose another backend or channel model."],

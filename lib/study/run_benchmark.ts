@@ -37,6 +37,7 @@ import type { Workspace } from "../run/workspace.ts";
 import { EvidenceWriter } from "./rows/evidence.ts";
 import { exportFiles } from "./report/export.ts";
 import { isOfShard, Ledger, type LedgerIndex, rowKey, type Shard } from "./rows/ledger.ts";
+import type { ValidationRecord } from "./pack/card.ts";
 import { checkPack, type LoadedPack, type LoadedRecipe, loadPack, packRecord } from "./pack/load_pack.ts";
 import { Pruner } from "./rows/prune.ts";
 import { replicationArguments, type ReplicationOptions } from "./pack/replication.ts";
@@ -148,6 +149,7 @@ export async function runBenchmark(options: BenchmarkRunOptions): Promise<Benchm
     registry,
     projectRoot: workspace.projectRoot,
     planning: { backend, implementation, readiness, lint: lintSeverity(options) },
+    quick: (earlier?.benchmark.metadata.validation as ValidationRecord | undefined)?.quick,
     ...(earlier === null ? {} : replicationArguments(earlier.replication)),
     ...given({
       replicates: options.replicates,

@@ -14,7 +14,7 @@ import { documentOf, OBJECT } from "../documents.ts";
 import { flag, text } from "../fields.ts";
 
 /** Kinds of files with a published JSON Schema. */
-export const SCHEMAS = ["recipe", "pack", "manifest", "text-manifest", "trained-artifact"] as const;
+export const SCHEMAS = ["recipe", "pack", "manifest", "text-manifest", "trained-artifact", "validation-card"] as const;
 export type SchemaName = typeof SCHEMAS[number];
 
 const CONTRACT = documentOf<OperationContract>(z.object({ id: z.string(), name: z.string(), status: z.string() }));
@@ -33,6 +33,8 @@ async function schemaOf(core: SessionCore, name: SchemaName): Promise<JsonObject
       return (await import("../../artifact/text_manifest.ts")).textManifestSchema();
     case "trained-artifact":
       return (await import("../../training/types.ts")).trainedArtifactSchema();
+    case "validation-card":
+      return (await import("../../study/pack/card.ts")).cardSchema();
   }
 }
 

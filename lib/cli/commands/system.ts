@@ -27,6 +27,10 @@ const ABOUT_SCHEMA: Record<SchemaName, { summary: string; notes?: string; exampl
     summary: "trained_artifact.yaml, the manifest of a trained-artifact package",
     example: "svc schema trained-artifact",
   },
+  "validation-card": {
+    summary: "validation cards, published numbers beside the recipe that measures them",
+    example: "svc schema validation-card",
+  },
 };
 
 const faces: Faces<Pick<typeof system, "init" | "doctor" | "rebuildIndex">> = {

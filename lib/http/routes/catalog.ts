@@ -1,6 +1,7 @@
-/** The parts of recipes: operations, profiles, the research catalogue, datasets. */
+/** The parts of recipes: operations, profiles, the research catalogue, validation cards, datasets. */
 import { research } from "../../api/calls/research.ts";
 import { system } from "../../api/calls/system.ts";
+import { validation } from "../../api/calls/validation.ts";
 import { z } from "../../contract/zod.ts";
 import type { DatasetImages } from "../../api/calls/data.ts";
 import { routesOf } from "../call_routes.ts";
@@ -11,6 +12,7 @@ import { documentOf, OBJECT, refusals, reply } from "../schemas.ts";
 export const catalogRoutes = [
   ...routesOf(system),
   ...routesOf(research),
+  ...routesOf(validation),
   get("/api/datasets/images", "The images of a dataset, for choosing among them", {
     query: z.strictObject({
       dataset: z.string().describe("id of a bundled dataset, or of one in the state directory"),

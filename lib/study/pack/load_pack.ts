@@ -33,6 +33,7 @@ import { conflict, instantiate, unknownStep } from "./instantiate.ts";
 import { locateRecipe } from "./locate_recipe.ts";
 import { entriesOfPoints, withOwnMatrix, withStudyMatrix } from "./entry_points.ts";
 import { appliesTo, type Pack, type PackEntry, packOfValue, type ReadPack } from "./pack.ts";
+import { isCard, packOfCard } from "./card.ts";
 import { isRecipe, packOfRecipes, type RecipeSource, UNDECLARED } from "./recipe_pack.ts";
 import { type ReplicationOptions, settleReplication } from "./replication.ts";
 import { releasedSeed, replicateSeed } from "./seeds.ts";
@@ -81,11 +82,13 @@ export interface LoadOptions extends ReplicationOptions {
   projectRoot: string;
   /** Planning options of the recipes: backend, implementation, readiness. */
   planning?: Pick<PlanOptions, "backend" | "implementation" | "readiness" | "lint">;
+  /** Whether a validation card gives its quick subset; default false. */
+  quick?: boolean;
 }
 
 /**
- * Loads a pack from a file, or the pack of recipes from theirs.
- * @param paths one pack, or recipes, each of which is a method
+ * Loads a pack from a file, or the pack of recipes from theirs, or that of a validation card.
+ * @param paths one pack or card, or recipes, each of which is a method
  * @returns the pack with all findings; null for a text that is not a pack
  * @throws SvcError `recipe_not_found` and others for an unreadable file, `recipe_invalid`, `usage_invalid` if packs and
  *   recipes are mixed
@@ -94,7 +97,7 @@ export async function loadPack(
   paths: string | readonly string[],
   options: LoadOptions,
 ): Promise<PackLoad> {
-  const { file, pack: written, diagnostics, locate } = await readSources([paths].flat(), options.registry);
+  const { file, pack: written, diagnostics, locate } = await readSources([paths].flat(), options);
   if (written === null) return { file, pack: null, valid: false, diagnostics };
   const found: Diagnostic[] = [...checkTier(written)];
   const replication = settleReplication(written, options, found);
@@ -123,7 +126,10 @@ export async function loadPack(
   };
 }
 
-async function readSources(paths: readonly string[], registry: Registry): Promise<ReadPack & { file: string }> {
+async function readSources(
+  paths: readonly string[],
+  { registry, quick = false }: LoadOptions,
+): Promise<ReadPack & { file: string }> {
   const sources = await Promise.all(paths.map(async (path): Promise<RecipeSource> => ({
     file: resolve(path),
     ...await readRecipeFile(path),
@@ -132,6 +138,14 @@ async function readSources(paths: readonly string[], registry: Registry): Promis
   if (sources.every((source) => isRecipe(source.value))) {
     // A pack without a text has no lines.
     return { file, ...packOfValue(packOfRecipes(sources, registry), () => undefined) };
+  }
+  if (sources.length === 1 && isCard(value)) {
+    const { pack, diagnostics } = await packOfCard(value, file, { quick });
+    // Findings about the pack of a card have no place in its text.
+    if (pack === null) return { file, pack, diagnostics: attachLocations(diagnostics, locate), locate };
+    const read = packOfValue(pack, () => undefined);
+    // The points of a card need no dataset and no task.
+    return { file, ...read, diagnostics: read.diagnostics.filter(({ code }) => code !== "research_catalog_warning") };
   }
   if (sources.length === 1) return { file, ...packOfValue(value, locate) };
   throw new SvcError("usage_invalid", `Cannot combine ${paths.join(", ")}: only recipes make a pack together`, {

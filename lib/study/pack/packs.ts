@@ -1,4 +1,4 @@
-/** Finds packs: those of the project's `benchmarks/`, and those of the program. */
+/** Finds packs and validation cards: those of the project's `benchmarks/`, and those of the program. */
 import { entriesOf } from "../../artifact/path_kind.ts";
 import { join, relative } from "node:path";
 import { programFolder } from "../../artifact/program.ts";
@@ -26,17 +26,19 @@ export interface PackListRow {
 }
 
 const PACK_FILE = /\.(ya?ml|json)$/i;
+/** Folder of validation cards in `benchmarks/`. */
+export const CARDS_FOLDER = "validation";
 
-function packFiles(folder: string): string[] {
+function packFiles(folder: string, except?: string): string[] {
   return entriesOf(folder).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory) return packFiles(path);
+    if (entry.isDirectory) return entry.name === except ? [] : packFiles(path);
     return entry.isFile && PACK_FILE.test(entry.name) && !entry.name.endsWith(".schema.json") ? [path] : [];
   });
 }
 
 /** The folders of packs, the project's first; the program's own is omitted if it is the same. */
-function packFolders(projectRoot: string): string[] {
+export function packFolders(projectRoot: string): string[] {
   const folders = [join(projectRoot, "benchmarks")];
   const program = programFolder();
   if (program !== null && join(program, ".") !== join(projectRoot, ".")) folders.push(join(program, "benchmarks"));
@@ -50,7 +52,7 @@ function packFolders(projectRoot: string): string[] {
 export function listBenchmarkPacks(projectRoot: string): PackListRow[] {
   const rows = new Map<string, PackListRow>();
   for (const folder of packFolders(projectRoot)) {
-    for (const file of packFiles(folder).sort()) {
+    for (const file of packFiles(folder, CARDS_FOLDER).sort()) {
       const name = relative(folder, file).replaceAll("\\", "/").replace(PACK_FILE, "");
       if (!rows.has(name)) rows.set(name, packRow(name, file));
     }

@@ -220,7 +220,7 @@ function fileStudy(
 }
 
 /** A cell as a YAML scalar; undefined for another text, the empty one included. */
-function scalarOf(cell: string): Value | undefined {
+export function scalarOf(cell: string): Value | undefined {
   // Most cells are plain numbers, and the reader of YAML takes a hundred times as long.
   if (/^-?(0|[1-9]\d{0,14})$/.test(cell)) return cell === "-0" ? 0 : Number(cell);
   if (/^-?\d{1,17}\.\d{1,20}$/.test(cell)) return float(Number(cell));

@@ -1,0 +1,104 @@
+/** `svc validation`: published numbers beside measured ones. */
+import { validation } from "../../api/calls/validation.ts";
+import { numberText } from "../../figure/number_text.ts";
+import { coordinatesText } from "../../recipe/variant_name.ts";
+import type { CheckedPoint } from "../../study/pack/card.ts";
+import { deviationText } from "../../study/validation/report.ts";
+import type { PointVerdict, Verdict } from "../../study/validation/verdict.ts";
+import { commandsOf, type Faces } from "../call_commands.ts";
+import { type CommandSpec, TABLE_FORMAT } from "../command.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../problem.ts";
+import { formatTable, right } from "../table.ts";
+
+const number = (value: number | null) => numberText(value, "unicode");
+const place = ({ at, cause }: CheckedPoint) => [coordinatesText(at), ...cause === undefined ? [] : [cause]].join(", ");
+const COLORS = { reproduced: "green", partly: "yellow", differs: "red" } as const;
+
+function verdictText({ verdict, card, result_id, points }: Verdict, context: CliContext): string {
+  const rows = points.map((point: PointVerdict) => ({
+    point: place(point),
+    metric: point.metric,
+    expected: number(point.expected),
+    measured: number(point.measured),
+    errors: point.errors ?? "",
+    deviation: deviationText(point),
+    within: point.within ? "within" : "outside",
+  }));
+  const columns = ["point", "metric", right("expected"), right("measured"), right("errors"), "deviation", "within"];
+  return `${formatTable(rows, columns)}${context.paint(COLORS[verdict], verdict)}  ${card}: result ${result_id}`;
+}
+
+const faces: Faces<typeof validation> = {
+  list: {
+    options: { format: TABLE_FORMAT },
+    examples: ["svc validation list", "svc validation list --operation wireless.channel --json"],
+    json: (cards) => ({ schema_version: 1, cards }),
+    show(cards, { options: { format }, context }) {
+      if (cards.length === 0) return context.note("No cards. Start one with: svc validation scaffold <id>");
+      return formatTable(
+        cards.map(({ id, title, reference, quick }) => ({
+          card: id,
+          reference: reference.kind,
+          quick: quick ? "yes" : "",
+          title,
+        })),
+        ["card", "reference", "quick", "title"],
+        format,
+      );
+    },
+  },
+  show: {
+    examples: ["svc validation show qpsk_awgn"],
+    json: ({ card, points, latest }) => ({ schema_version: 1, card, points, latest }),
+    show({ card, file, points, latest }, { context }) {
+      const { citation, location, access } = card.reference;
+      context.print(`${context.paint("bold", card.id)}  ${card.title}`);
+      context.print(`  source: ${citation}, ${location}`);
+      context.print(`  access: ${access}`);
+      context.print(`  operations: ${card.operations.join(", ")}`);
+      context.print(`  file: ${context.shownPath(file)}`);
+      if (card.notes !== undefined) context.print(`  notes: ${card.notes.trim().replaceAll("\n", " ")}`);
+      context.print("");
+      if (latest !== null) return verdictText(latest, context);
+      return formatTable(
+        points.map((point) => ({ point: place(point), metric: point.metric, expected: number(point.expected) })),
+        ["point", "metric", right("expected")],
+      ) + "No result yet";
+    },
+  },
+  run: {
+    examples: [
+      "svc validation run qpsk_awgn --quick",
+      "svc validation run --operation wireless.channel",
+      "svc validation run",
+    ],
+    cancellable: true,
+    means: ({ context }) => ({
+      onVerdict: (verdict) => context.json ? undefined : context.print(`${verdictText(verdict, context)}\n`),
+    }),
+    json: (verdicts) => ({ schema_version: 1, verdicts }),
+    show(verdicts) {
+      const count = (wanted: Verdict["verdict"]) => verdicts.filter(({ verdict }) => verdict === wanted).length;
+      return `${verdicts.length} cards: ${count("reproduced")} reproduced, ${count("partly")} partly, ${
+        count("differs")
+      } differ`;
+    },
+    exit: (verdicts) => verdicts.some(({ verdict }) => verdict === "differs") ? EXIT.differs : EXIT.ok,
+  },
+  report: {
+    examples: ["svc validation report --out validation.md"],
+    json: ({ figures, missing }) => ({ schema_version: 1, figures, missing }),
+    show({ file, figures, missing }, { context }) {
+      if (missing.length > 0) context.note(`Without a result: ${missing.join(", ")}`);
+      return `wrote ${context.shownPath(file)} with ${figures.length} figures`;
+    },
+  },
+  scaffold: {
+    examples: ["svc validation scaffold my_curve --recipe recipes/qam_awgn.yaml"],
+    json: ({ path }) => ({ schema_version: 1, path }),
+    show: ({ file }, { context }) => `wrote ${context.shownPath(file)}`,
+  },
+};
+
+export const validationCommands: CommandSpec[] = commandsOf("validation", validation, faces);

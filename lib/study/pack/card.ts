@@ -1,0 +1,290 @@
+/**
+ * Validation cards: points of one published curve or table beside the recipe that measures them. A card is run as a pack with an
+ * entry for each point, and one more for each point of a switched cause; `metadata.validation` of that pack has what the verdict needs
+ * (`../validation/verdict.ts`).
+ *
+ * A coordinate `snr_db` is a dimension of the recipe's matrix, `decoder.iterations` a parameter of a step. With `pack`, the
+ * coordinate `recipe` names an entry of it.
+ */
+import { CsvFault, csvRecords } from "../../artifact/csv.ts";
+import { inside, readFile } from "../../artifact/inside.ts";
+import { basename, dirname, join } from "node:path";
+import { documentCheck, mapping, measure, publishedSchema } from "../../contract/document.ts";
+import { type Diagnostic, diagnostic, messageOf } from "../../contract/error.ts";
+import { sha256Json } from "../../contract/hash.ts";
+import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../../contract/value.ts";
+import { z } from "../../contract/zod.ts";
+import { readRecipeFile } from "../../recipe/read.ts";
+import { coordinatesText } from "../../recipe/variant_name.ts";
+import { findMetric } from "../../research/catalog.ts";
+import { UNDECLARED } from "./recipe_pack.ts";
+import { scalarOf } from "./study.ts";
+
+/** Kinds of tolerance. */
+const TOLERANCES = ["db", "relative", "absolute", "sigma"] as const;
+
+const text = z.string().min(1);
+const limit = (what: string) =>
+  z.number().positive().optional().describe(what) as unknown as z.ZodOptional<typeof measure>;
+const tolerance = z.strictObject({
+  db: limit("shift of the measured curve along the coordinate snr_db, log-linear between its points"),
+  relative: limit("share of the expected value"),
+  absolute: limit("in the unit of the metric"),
+  sigma: limit("standard errors of the measured value"),
+});
+const at = mapping.describe(
+  "coordinates: snr_db is a dimension of the recipe, decoder.iterations a parameter of a step",
+);
+const point = z.strictObject({ at, metric: text, expected: measure, tolerance: tolerance.optional() });
+const positions = z.array(z.int().min(0)).min(1);
+const replication = mapping.optional().describe("as in a pack; rates stop at 100 errors when left out");
+
+const card = z.strictObject({
+  id: z.string().regex(/^[a-z0-9][a-z0-9_]{0,63}$/).describe("the name of the file without its extension"),
+  title: text,
+  operations: z.array(text).min(1).describe("ids of the operations that the card proves"),
+  reference: z.strictObject({
+    kind: z.enum(["closed_form", "standard", "published", "reference_program"]),
+    citation: text,
+    location: text.describe("table, figure, equation, section or page"),
+    access: text.describe("how a reader gets it: an address, a library, or the way to compute it"),
+  }),
+  recipe: text.optional().describe("path of the recipe, relative to the card"),
+  pack: text.optional().describe("path of a pack, relative to the card; `at` then names its entry as recipe"),
+  points: z.array(point).min(1).max(1000).optional(),
+  data: z.string().regex(/^[A-Za-z0-9_.-]+\.csv$/).optional()
+    .describe("CSV file beside the card: coordinates, metric, expected, tolerance_db and so on"),
+  tolerance: tolerance.optional().describe("of points without their own"),
+  replication,
+  quick: z.strictObject({ points: positions.optional(), replication }).optional()
+    .describe("the subset for quick runs: places of points from 0, all when left out, and their replication"),
+  switch: z.array(z.strictObject({
+    cause: text.describe("the difference that explains the points, as it stands in notes"),
+    points: positions.describe("places of the points that it explains"),
+    at: at.describe("coordinates that are set in addition"),
+  })).optional(),
+  notes: text.optional(),
+});
+export type Card = z.infer<typeof card>;
+type Point = z.infer<typeof point>;
+type Tolerance = z.infer<typeof tolerance>;
+
+/** The JSON Schema of cards. */
+export const cardSchema = (): JsonObject => publishedSchema("svc validation card", card);
+
+const checkForm = documentCheck(card, "card_invalid");
+
+/** A point as the verdict reads it from a result. */
+export interface CheckedPoint {
+  /** Place in the card. */
+  index: number;
+  /** Its entry in the pack. */
+  entry: string;
+  at: JsonObject;
+  metric: string;
+  expected: number;
+  tolerance: { [Kind in typeof TOLERANCES[number]]?: number };
+  /** Set for the row of a switched cause. */
+  cause?: string;
+}
+
+/** `metadata.validation` of a pack that is a card. */
+export interface ValidationRecord {
+  card: string;
+  quick: boolean;
+  points: CheckedPoint[];
+}
+
+/** The coordinate along which curves shift. */
+export const AXIS = /(^|\.)snr_db$/;
+
+/** Points of one curve have equal names: metric, cause, and all coordinates but the axis. */
+export function curveOf({ metric, at, cause }: Pick<CheckedPoint, "metric" | "at" | "cause">): string {
+  const others = Object.entries(at).filter(([name]) => !AXIS.test(name)).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `${metric} ${cause ?? ""} ${coordinatesText(Object.fromEntries(others))}`;
+}
+
+/** Whether a document is a card instead of a pack. */
+export const isCard = (value: unknown): value is JsonObject =>
+  isObject(value) && "reference" in value && "operations" in value && !("steps" in value);
+
+/** Reads a card of which only the form is checked. @returns null with the problems of another text */
+export function cardOf(value: Value): { card: Card | null; diagnostics: Diagnostic[] } {
+  const diagnostics = checkForm(value);
+  return { card: diagnostics.length === 0 ? value as unknown as Card : null, diagnostics };
+}
+
+/**
+ * The pack of a card; its paths start at the folder of the card.
+ * @param file absolute path of the card
+ * @returns null with `card_invalid`, all of them
+ */
+export async function packOfCard(
+  value: JsonObject,
+  file: string,
+  { quick }: { quick: boolean },
+): Promise<{ pack: JsonObject | null; diagnostics: Diagnostic[] }> {
+  const { card, diagnostics } = cardOf(value);
+  if (card === null) return { pack: null, diagnostics };
+  const wrong = (place: (string | number)[], message: string, hint: string | null = null) =>
+    diagnostics.push(diagnostic("card_invalid", place, message, { hint }));
+  if ((card.recipe === undefined) === (card.pack === undefined)) wrong([], "Write either recipe or pack");
+  if ((card.points === undefined) === (card.data === undefined)) wrong([], "Write either points or data");
+  if (card.id !== basename(file).replace(/\.\w+$/, "")) {
+    wrong(["id"], `Cannot use the id ${card.id}: it is not the name of the file`);
+  }
+  if (card.switch !== undefined && card.notes === undefined) wrong(["notes"], "Explain the switched causes in notes");
+  if (quick && card.quick === undefined) wrong(["quick"], "Cannot run the card quickly: it has no subset");
+  const points = card.points ?? (card.data === undefined ? [] : dataPoints(card.data, file, wrong));
+  points.forEach(({ tolerance = card.tolerance }, index) => {
+    if (tolerance === undefined || Object.keys(tolerance).length === 0) {
+      wrong(["points", index], "Missing the tolerance of a point", "Write it there, or as tolerance of the card");
+    }
+  });
+  const chosen = quick ? card.quick?.points ?? points.keys().toArray() : points.keys().toArray();
+  const lists: [(string | number)[], readonly (number | bigint)[]][] = [
+    [["quick", "points"], card.quick?.points ?? []],
+    ...(card.switch ?? []).map((
+      { points },
+      index,
+    ): [(string | number)[], number[]] => [["switch", index, "points"], points]),
+  ];
+  for (const [place, list] of lists) {
+    const missing = list.find((index) => Number(index) >= points.length);
+    if (missing !== undefined) wrong(place, `Cannot find the point ${missing}: there are ${points.length}, from 0`);
+  }
+  if (diagnostics.length > 0) return { pack: null, diagnostics };
+  const checked = chosen.map(Number).flatMap((index) => {
+    const base = checkedPoint(points[index], index, card.tolerance);
+    const switched = (card.switch ?? []).flatMap(({ cause, points: explained, at }, place) =>
+      explained.some((one) => Number(one) === index)
+        ? [{ ...base, entry: `${base.entry}.switch_${place}`, at: { ...base.at, ...at }, cause }]
+        : []
+    );
+    return [base, ...switched];
+  });
+  for (const { index, tolerance, metric, at, ...one } of checked) {
+    if (tolerance.db === undefined) continue;
+    const curve = curveOf({ metric, at, ...one });
+    if (checked.filter((other) => curveOf(other) === curve).length < 2) {
+      wrong(["points", index], "Cannot measure a shift in dB: its curve has no other point of snr_db");
+    }
+  }
+  const source = card.pack === undefined ? null : await sourcePack(card.pack, file);
+  const recipes = checked.map((one) => entryOf(one, card, source, wrong));
+  if (diagnostics.length > 0) return { pack: null, diagnostics };
+  const metrics = [...new Set(checked.map(({ metric }) => metric))];
+  const isCounted = metrics.some((metric) => findMetric(metric)?.counts !== undefined);
+  const validation: ValidationRecord = { card: card.id, quick, points: checked };
+  return {
+    pack: {
+      schema_version: 1,
+      id: `validation_${card.id}`,
+      version: sha256Json([value, points as unknown as Value]).slice(0, 12),
+      name: card.title,
+      dataset: source?.dataset ?? { id: UNDECLARED },
+      task: source?.task ?? { id: UNDECLARED },
+      metrics: metrics.map((id) =>
+        (source?.metrics as Value[] | undefined)?.find((one) => isObject(one) && one.id === id) ?? id
+      ),
+      replication: {
+        ...(isCounted ? { until_errors: 100 } : {}),
+        ...card.replication,
+        ...quick ? card.quick?.replication : {},
+      },
+      metadata: { validation: validation as unknown as JsonObject },
+      recipes,
+    },
+    diagnostics,
+  };
+}
+
+function checkedPoint({ at, metric, expected, tolerance }: Point, index: number, common: Tolerance = {}): CheckedPoint {
+  const limits = Object.entries(tolerance ?? common).map(([kind, value]) => [kind, toNumber(value)]);
+  const entry = `point_${index}`;
+  return { index, entry, at, metric, expected: toNumber(expected), tolerance: Object.fromEntries(limits) };
+}
+
+/** The entry of a point. A coordinate with a dot is a parameter of a step, one without a dimension. */
+function entryOf(
+  { index, entry: id, at, cause }: CheckedPoint,
+  card: Card,
+  source: JsonObject | null,
+  wrong: (place: (string | number)[], message: string) => void,
+): JsonObject {
+  const { recipe: name, ...coordinates } = at;
+  const of = (source?.recipes as JsonObject[] | undefined)?.find((one) => one.id === name);
+  if (card.pack !== undefined && of === undefined) {
+    wrong(["points", index, "at"], `Cannot find the entry ${name} in ${card.pack}`);
+  }
+  const given = (of?.params ?? {}) as JsonObject, steps = { ...given.step_params as JsonObject | undefined };
+  const dimensions: JsonObject = {};
+  for (const [coordinate, value] of Object.entries(of === undefined ? at : coordinates)) {
+    const [step, ...rest] = coordinate.split(".");
+    if (rest.length === 0) dimensions[coordinate] = value;
+    else steps[step] = { ...steps[step] as JsonObject | undefined, [rest.join(".")]: value };
+  }
+  const selection = { ...given.matrix_selection as JsonObject | undefined, ...dimensions };
+  return {
+    id,
+    label: [coordinatesText(at), ...cause === undefined ? [] : [cause]].join(", "),
+    path: of === undefined ? card.recipe! : join(dirname(card.pack!), String(of.path)),
+    ...(Object.keys(selection).length === 0 ? {} : {
+      matrix: { dimensions: Object.fromEntries(Object.entries(selection).map(([key, value]) => [key, [value]])) },
+    }),
+    params: {
+      ...given,
+      step_params: steps,
+      ...(Object.keys(selection).length === 0 ? {} : { matrix_selection: selection }),
+    },
+  };
+}
+
+async function sourcePack(pack: string, file: string): Promise<JsonObject> {
+  return (await readRecipeFile(join(dirname(file), pack))).value as JsonObject;
+}
+
+const MAX_DATA_BYTES = 2 ** 20;
+
+/** The points of a CSV file; its cells are YAML scalars, and an empty cell is left out. */
+function dataPoints(
+  name: string,
+  file: string,
+  wrong: (place: (string | number)[], message: string, hint?: string) => void,
+): Point[] {
+  try {
+    const bytes = readFile(inside(dirname(file), name), MAX_DATA_BYTES);
+    const [header = [], ...rows] = csvRecords(new TextDecoder("utf-8", { fatal: true }).decode(bytes), 1001);
+    return rows.map((cells, row): Point => {
+      const at: JsonObject = {}, tolerance: JsonObject = {}, own: JsonObject = {};
+      header.forEach((column, place) => {
+        const cell = (cells[place] ?? "").trim(), [, kind] = /^tolerance_(\w+)$/.exec(column.trim()) ?? [];
+        if (cell === "") return;
+        const into = kind !== undefined ? tolerance : ["metric", "expected"].includes(column.trim()) ? own : at;
+        into[kind ?? column.trim()] = scalarOf(cell) ?? null;
+      });
+      if (typeof own.metric !== "string" || !isNumber(own.expected)) {
+        wrong(["data"], `Cannot use row ${row + 1} of ${name}: it needs metric and a number as expected`);
+      }
+      const unknown = Object.entries(tolerance).find(([kind, value]) =>
+        !(TOLERANCES as readonly string[]).includes(kind) || !isNumber(value) || toNumber(value) <= 0
+      );
+      if (unknown !== undefined) {
+        wrong(
+          ["data"],
+          `Cannot use tolerance_${unknown[0]} of row ${row + 1} of ${name}`,
+          `Kinds: ${TOLERANCES.join(", ")}`,
+        );
+      }
+      return { at, ...own, ...(Object.keys(tolerance).length === 0 ? {} : { tolerance }) } as unknown as Point;
+    });
+  } catch (error) {
+    wrong(
+      ["data"],
+      `Cannot read ${name}: ${
+        error instanceof CsvFault ? `line ${error.line} has ${error.message}` : messageOf(error)
+      }`,
+    );
+    return [];
+  }
+}

@@ -1,0 +1,193 @@
+/** The page of all validation cards with their newest results, and a figure for each card with a curve. */
+import { inside, makeUserFolder, writeFile } from "../../artifact/inside.ts";
+import { dirname, join, relative, resolve } from "node:path";
+import { SvcError } from "../../contract/error.ts";
+import { isNumber, toNumber } from "../../contract/value.ts";
+import { numberText } from "../../figure/number_text.ts";
+import { renderSvg } from "../../figure/render.ts";
+import { figureSpec } from "../../figure/spec.ts";
+import { STYLES } from "../../figure/style.ts";
+import type { CurveFigure, FigureSeries } from "../../figure/types.ts";
+import { unitText } from "../../figure/unit_text.ts";
+import { coordinatesText } from "../../recipe/variant_name.ts";
+import { findMetric } from "../../research/catalog.ts";
+import type { CheckedPoint } from "../pack/card.ts";
+import { left, right, tableMarkdown } from "../report/table.ts";
+import type { CardFile } from "./cards.ts";
+import type { PointVerdict, Verdict } from "./verdict.ts";
+
+/** The written files. */
+export interface ValidationReport {
+  /** Absolute path of the page. */
+  file: string;
+  /** Names of the figures, beside the page in `validation/`. */
+  figures: string[];
+  /** Cards without a result. */
+  missing: string[];
+}
+
+/** Names of the kinds of references. */
+const KINDS = {
+  closed_form: "closed form",
+  standard: "standard",
+  published: "published numbers",
+  reference_program: "reference program",
+};
+
+const number = (value: number | null, digits = 4) => numberText(value, "unicode", digits);
+const UNIT = { db: " dB", relative: "", absolute: "", sigma: " σ" };
+
+/** Deviations with their tolerances: `0.02 of 0.1 dB`. */
+export function deviationText({ deviation, tolerance }: Pick<PointVerdict, "deviation" | "tolerance">): string {
+  return Object.entries(deviation).map(([name, value]) => {
+    const kind = name as keyof typeof UNIT, limit = tolerance[kind]!;
+    const [shown, most] = kind === "relative"
+      ? [value === null ? "–" : `${number(100 * value, 3)} %`, `${number(100 * limit, 3)} %`]
+      : [number(value, 3), `${number(limit, 3)}${UNIT[kind]}`];
+    return `${shown} of ${most}`;
+  }).join("; ");
+}
+
+/**
+ * Writes the page.
+ * @param verdicts by the ids of their cards
+ * @param file the page, a path
+ */
+export async function writeReport(
+  cards: readonly CardFile[],
+  verdicts: ReadonlyMap<string, Verdict>,
+  file: string,
+): Promise<ValidationReport> {
+  const path = resolve(file), folder = dirname(path);
+  const judged = cards.filter(({ card }) => verdicts.has(card.id));
+  if (judged.length === 0) {
+    throw new SvcError("result_not_found", "Cannot write a report: no card has a result", {
+      hint: "Run them first: svc validation run",
+    });
+  }
+  const sections: string[] = [], figures: string[] = [];
+  makeUserFolder(join(folder, "validation"));
+  for (const { card } of judged) {
+    const verdict = verdicts.get(card.id)!, figure = figureOf(card.title, verdict);
+    if (figure !== null) {
+      const name = `${card.id}.svg`;
+      writeFile(inside(folder, "validation", name), await renderSvg(figureSpec(figure, STYLES.svc), STYLES.svc));
+      figures.push(name);
+    }
+    sections.push(section(card, verdict, figure === null ? null : `validation/${card.id}.svg`));
+  }
+  const rows = judged.map(({ card }) => {
+    const { verdict, points, quick } = verdicts.get(card.id)!, own = points.filter(({ cause }) => cause === undefined);
+    const count = `${own.filter(({ within }) => within).length} of ${own.length}${quick ? " (quick)" : ""}`;
+    return [{ written: `[${card.title}](#${card.id})` }, KINDS[card.reference.kind], count, verdict];
+  });
+  const table = tableMarkdown({
+    columns: [left("Card"), left("Reference"), right("Points within"), left("Verdict")],
+    rows,
+  });
+  const page = `# Validation\n\n${NOTE}\n${INTRODUCTION}\n\n${table}\n${sections.join("\n")}`;
+  writeFile(inside(folder, relative(folder, path)), page);
+  return {
+    file: path,
+    figures,
+    missing: cards.filter(({ card }) => !verdicts.has(card.id)).map(({ card }) => card.id),
+  };
+}
+
+const NOTE = "<!-- Written by svc validation report; change the cards in benchmarks/validation instead. -->\n";
+const INTRODUCTION = "Each card has one published curve, table or closed form, and the recipe that measures it. " +
+  "`reproduced`: all points are within their tolerances. `partly`: each point outside has a cause that was switched. " +
+  "Otherwise the card `differs`. A shift in dB is that of the measured curve along Es/N0; σ counts standard errors. " +
+  "Repeat a card with `svc validation run <id>`.";
+
+function section(
+  { id, title, operations, reference, notes }: CardFile["card"],
+  verdict: Verdict,
+  figure: string | null,
+): string {
+  const rows = verdict.points.map((point) => [
+    [coordinatesText(point.at), ...point.cause === undefined ? [] : [point.cause]].join(", "),
+    { written: `\`${point.metric}\`` },
+    number(point.expected, 5),
+    point.low === null || point.high === null
+      ? number(point.measured, 5)
+      : `${number(point.measured, 5)} (${number(point.low)} to ${number(point.high)})`,
+    deviationText(point),
+    point.within ? "within" : "outside",
+  ]);
+  const columns = [
+    left("Point"),
+    left("Metric"),
+    right("Expected"),
+    right("Measured (95 %)"),
+    right("Deviation"),
+    left(""),
+  ];
+  return [
+    `## ${id}\n`,
+    `**${title}: ${verdict.verdict}${
+      verdict.quick ? " (quick subset)" : ""
+    }.** ${reference.citation}, ${reference.location}. ` +
+    `Access: ${reference.access}. Operations: ${operations.map((operation) => `\`${operation}\``).join(", ")}.\n`,
+    ...notes === undefined ? [] : [`${notes.trim()}\n`],
+    ...figure === null ? [] : [`![${title}: reference and measured points](${figure})\n`],
+    tableMarkdown({ columns, rows }),
+  ].join("\n");
+}
+
+/** The numeric coordinate that changes along the curves; null without one. */
+function axisOf(points: readonly CheckedPoint[]): string | null {
+  const names = Object.keys(points[0].at).filter((name) => points.every(({ at }) => isNumber(at[name])));
+  const counts = names.map((name) => new Set(points.map(({ at }) => toNumber(at[name] as number))).size);
+  const most = Math.max(1, ...counts);
+  return names.find((_, place) => most > 1 && counts[place] === most) ?? null;
+}
+
+/** Expected values as lines, measured ones as points with their intervals; null for a card without a curve. */
+function figureOf(title: string, { points, result_id, card }: Verdict): CurveFigure | null {
+  const axis = axisOf(points), metrics = new Set(points.map(({ metric }) => metric));
+  if (axis === null || metrics.size > 1) return null;
+  const [metric] = metrics, facts = findMetric(metric);
+  const curves = Map.groupBy(points, ({ at, cause }) => {
+    const { [axis]: _, ...others } = at;
+    return [...Object.values(others).map(String), ...cause === undefined ? [] : [cause]].join(", ");
+  });
+  const series = [...curves].flatMap(([label, own]): FigureSeries[] => {
+    const sorted = own.toSorted((a, b) => xOf(a, axis) - xOf(b, axis));
+    const name = (what: string) => label === "" ? what : `${label}, ${what}`;
+    return [
+      {
+        label: name("reference"),
+        kind: "theory",
+        whole: true,
+        points: sorted.map((point) => ({ x: xOf(point, axis), y: point.expected, low: null, high: null })),
+      },
+      {
+        label: name("measured"),
+        kind: "measured",
+        joined: false,
+        points: sorted.map((point) => ({ x: xOf(point, axis), y: point.measured, low: point.low, high: point.high })),
+      },
+    ];
+  });
+  const isRate = facts?.statistic === "rate";
+  return {
+    form: "curves",
+    type: "curves",
+    title,
+    subtitle: "Lines: reference; points: measured, with intervals of 95 %",
+    source: { card, result_id },
+    x: { title: axis, unit: axis.endsWith("_db") ? "dB" : "", scale: "linear", domain: null },
+    y: {
+      title: facts?.name ?? metric,
+      unit: unitText(facts?.unit ?? ""),
+      scale: isRate ? "log" : "linear",
+      domain: null,
+    },
+    series,
+    step: false,
+    front: null,
+  };
+}
+
+const xOf = ({ at }: CheckedPoint, axis: string) => toNumber(at[axis] as number);

@@ -1,0 +1,77 @@
+/** `svc validation`, as a user runs it. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { inFolder, svc } from "../support/cli.ts";
+import { ROOT_PATH } from "../support/paths.ts";
+
+async function project(folder: string): Promise<void> {
+  await Deno.mkdir(join(folder, "recipes"));
+  const recipe = await Deno.readTextFile(join(ROOT_PATH, "recipes/qam_awgn.yaml"));
+  await Deno.writeTextFile(
+    join(folder, "recipes/qam_awgn.yaml"),
+    recipe.replace("bit_count: 240000", "bit_count: 6000"),
+  );
+}
+
+Deno.test(
+  "validation: a scaffolded card runs, is judged, shown and reported; a wrong number exits 6",
+  inFolder(async (cwd) => {
+    await project(cwd);
+    const file = join(cwd, "benchmarks/validation/mine.yaml");
+    const written = await svc(["validation", "scaffold", "mine", "--json"], { cwd });
+    assert.deepEqual([written.code, written.json.path], [0, "benchmarks/validation/mine.yaml"]);
+    assert.equal((await svc(["validation", "scaffold", "mine"], { cwd })).code, 2);
+    assert.match((await svc(["validation", "scaffold", "Mine!"], { cwd })).stderr, /Cannot name a card/);
+    const card = (await Deno.readTextFile(file)).replace("snr_db: 3.0103}", "modulation: qpsk, snr_db: 3.0103}")
+      .replace("snr_db: 7.0103}", "modulation: qpsk, snr_db: 7.0103}");
+    await Deno.writeTextFile(file, card);
+    const listed = await svc(["validation", "list", "--operation", "modulation.digital_modulate", "--json"], { cwd });
+    const mine = listed.json.cards.find(({ id }: { id: string }) => id === "mine");
+    assert.deepEqual([mine.reference.kind, mine.operations[0], mine.quick], [
+      "closed_form",
+      "modulation.digital_modulate",
+      true,
+    ]);
+    assert.match((await svc(["validation", "report", "--out", "page.md"], { cwd })).stderr, /no card has a result/);
+
+    const run = await svc(["validation", "run", "mine", "--quick", "--json"], { cwd });
+    assert.equal(run.code, 0, run.stderr);
+    const [{ verdict, points, result_id }] = run.json.verdicts;
+    assert.deepEqual([verdict, points.length], ["reproduced", 2]);
+    assert.ok(points.every(({ errors }: { errors: number }) => errors >= 200));
+    const verified = await svc(["benchmark", "verify", result_id, "--json"], { cwd });
+    assert.deepEqual([verified.code, verified.json.status], [0, "valid"]);
+    const shown = await svc(["validation", "show", "mine"], { cwd });
+    assert.match(shown.stdout, /source: Proakis[^]*snr_db=7\.0103[^]*reproduced {2}mine: result /);
+
+    const report = await svc(["validation", "report", "--out", "docs/page.md", "--json"], { cwd });
+    assert.deepEqual(report.json.figures, ["mine.svg"], report.stderr);
+    const page = await Deno.readTextFile(join(cwd, "docs/page.md"));
+    assert.match(
+      page,
+      /\| \[Bit error rate of QPSK over AWGN\]\(#mine\) \| closed form \| 2 of 2 \(quick\) \| reproduced \|/,
+    );
+    assert.match(await Deno.readTextFile(join(cwd, "docs/validation/mine.svg")), /^<svg /);
+
+    // Half the published rate is a shift of more than 1 dB.
+    await Deno.writeTextFile(file, card.replace("expected: 0.0125009", "expected: 0.00625"));
+    assert.match((await svc(["validation", "show", "mine"], { cwd })).stdout, /No result yet/);
+    const wrong = await svc(["validation", "run", "mine", "--quick"], { cwd });
+    assert.equal(wrong.code, 6);
+    assert.match(wrong.stdout, /outside\n[^]*differs {2}mine/);
+  }),
+);
+
+Deno.test(
+  "validation: an unknown card and an invalid one are named",
+  inFolder(async (cwd) => {
+    const unknown = await svc(["validation", "show", "qam16_agwn"], { cwd });
+    assert.equal(unknown.code, 4);
+    assert.match(unknown.stderr, /Did you mean qam16_awgn\?/);
+    await Deno.mkdir(join(cwd, "benchmarks/validation"), { recursive: true });
+    await Deno.writeTextFile(join(cwd, "benchmarks/validation/broken.yaml"), "id: broken\ntitle: 3\n");
+    const broken = await svc(["validation", "list"], { cwd });
+    assert.equal(broken.code, 3);
+    assert.match(broken.stderr, /card_invalid[^]*broken\.yaml:2/);
+  }),
+);

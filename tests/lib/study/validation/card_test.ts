@@ -1,0 +1,130 @@
+/** Cards as packs: their findings, their points from a table or a pack, and the cards of the repository. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { parseYaml } from "../../../../lib/contract/yaml.ts";
+import type { JsonObject } from "../../../../lib/contract/value.ts";
+import { packOfCard, type ValidationRecord } from "../../../../lib/study/pack/card.ts";
+import { listBenchmarkPacks } from "../../../../lib/study/pack/packs.ts";
+import { findCard, listCards } from "../../../../lib/study/validation/cards.ts";
+import { sharedSession } from "../../../support/session.ts";
+import { ROOT_PATH } from "../../../support/paths.ts";
+
+const CARD = `id: made
+title: QPSK
+operations: [wireless.channel]
+reference: {kind: closed_form, citation: none, location: none, access: none}
+recipe: link.yaml
+points:
+  - {at: {snr_db: 3.0, demodulator.output: bits}, metric: channel.ber, expected: 0.08}
+  - {at: {snr_db: 7.0}, metric: channel.ber, expected: 0.01, tolerance: {absolute: 0.1}}
+tolerance: {sigma: 3}
+quick: {points: [1], replication: {replicates: 2}}
+`;
+
+const made = (text: string, { quick = false, file = "/nowhere/made.yaml" } = {}) =>
+  packOfCard(parseYaml(text) as JsonObject, file, { quick });
+const messages = async (text: string, options?: { quick?: boolean; file?: string }) => {
+  const { pack, diagnostics } = await made(text, options);
+  assert.equal(pack, null);
+  assert.ok(diagnostics.every(({ code }) => code === "card_invalid"));
+  return diagnostics.map(({ path, message }) => `${path} ${message}`).join("\n");
+};
+const validationOf = (pack: JsonObject | null) =>
+  (pack!.metadata as JsonObject).validation as unknown as ValidationRecord;
+
+Deno.test("a point is an entry: dimensions as its matrix, parameters of steps as overrides", async () => {
+  const { pack } = await made(CARD), [first, second] = pack!.recipes as JsonObject[];
+  assert.deepEqual(JSON.parse(JSON.stringify(first.matrix)), { dimensions: { snr_db: [3] } });
+  assert.deepEqual((first.params as JsonObject).step_params, { demodulator: { output: "bits" } });
+  assert.equal(second.id, "point_1");
+  assert.deepEqual(pack!.replication, { until_errors: 100 });
+  assert.deepEqual(validationOf(pack).points.map(({ tolerance }) => tolerance), [{ sigma: 3 }, { absolute: 0.1 }]);
+  const quick = (await made(CARD, { quick: true })).pack!;
+  assert.deepEqual((quick.recipes as JsonObject[]).map(({ id }) => id), ["point_1"]);
+  assert.deepEqual(JSON.parse(JSON.stringify(quick.replication)), { until_errors: 100, replicates: 2 });
+});
+
+Deno.test("a switched cause adds a row for each point that it explains", async () => {
+  const { pack } = await made(`${CARD}notes: Iterations.
+switch: [{cause: more iterations, points: [1], at: {decoder.max_iterations: 40}}]
+`);
+  const [, , switched] = pack!.recipes as JsonObject[];
+  assert.equal(switched.id, "point_1.switch_0");
+  assert.deepEqual(JSON.parse(JSON.stringify((switched.params as JsonObject).step_params)), {
+    decoder: { max_iterations: 40 },
+  });
+  assert.equal(validationOf(pack).points[2].cause, "more iterations");
+});
+
+Deno.test("the findings of a card name their places, all at once", async () => {
+  assert.match(await messages(CARD.replace("title: QPSK\n", "")), /title/);
+  assert.match(await messages(CARD.replace("id: made", "id: other")), /\$\.id Cannot use the id other/);
+  assert.match(await messages(CARD.replace("tolerance: {sigma: 3}\n", "")), /\$\.points\[0\] Missing the tolerance/);
+  assert.match(await messages(CARD.replace("recipe: link.yaml\n", "")), /either recipe or pack/);
+  assert.match(await messages(CARD.replace("points: [1]", "points: [2]")), /\$\.quick\.points Cannot find the point 2/);
+  assert.match(
+    await messages(CARD.replace(/quick: .*\n/, ""), { quick: true }),
+    /\$\.quick Cannot run the card quickly/,
+  );
+  assert.match(
+    await messages(`${CARD}switch: [{cause: more, points: [1], at: {decoder.max_iterations: 40}}]\n`),
+    /\$\.notes Explain/,
+  );
+  // The first point is on a curve of its own, because of the parameter.
+  assert.match(await messages(CARD.replace("sigma: 3", "db: 0.1")), /\$\.points\[0\] Cannot measure a shift/);
+});
+
+Deno.test("points of a table: coordinates, metric, expected and tolerances by their columns", async () => {
+  const folder = await Deno.makeTempDir(), file = join(folder, "made.yaml");
+  const text = CARD.replace(/points:\n( {2}- .*\n)+/, "data: made.csv\n").replace("points: [1], ", "");
+  await Deno.writeTextFile(
+    join(folder, "made.csv"),
+    "snr_db,metric,expected,tolerance_db\n3.0,channel.ber,0.08,\n7.0,channel.ber,0.01,0.2\n",
+  );
+  const { points } = validationOf((await made(text, { file })).pack);
+  assert.deepEqual(JSON.parse(JSON.stringify(points.map(({ at }) => at))), [{ snr_db: 3 }, { snr_db: 7 }]);
+  assert.deepEqual(points.map(({ expected, tolerance }) => [expected, tolerance]), [[0.08, { sigma: 3 }], [0.01, {
+    db: 0.2,
+  }]]);
+  await Deno.writeTextFile(join(folder, "made.csv"), "snr_db,metric,expected,tolerance_dB\n3.0,channel.ber,x,0.1\n");
+  assert.match(await messages(text, { file }), /row 1 of made\.csv: it needs[^]*tolerance_dB of row 1/);
+  await Deno.remove(join(folder, "made.csv"));
+  assert.match(await messages(text, { file }), /Cannot read made\.csv/);
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("points of a pack name its entries as recipe", async () => {
+  const file = join(ROOT_PATH, "benchmarks/validation/made.yaml");
+  const text = CARD.replace("recipe: link.yaml", "pack: ../bit_transport/ber_theory_v1.yaml")
+    .replace("snr_db: 3.0, demodulator.output: bits", "recipe: awgn_qpsk_uncoded, snr_db: 3.0103")
+    .replace("{snr_db: 7.0}", "{recipe: awgn_bpsk_uncoded, snr_db: 4.0}");
+  const { pack } = await made(text, { file }), [first] = pack!.recipes as JsonObject[];
+  assert.equal(first.path, "../../recipes/ber_theory.yaml");
+  assert.deepEqual(JSON.parse(JSON.stringify((first.params as JsonObject).matrix_selection)), {
+    channel: "awgn",
+    modulation: "qpsk",
+    repetition: 1,
+    snr_db: 3.0103,
+  });
+  assert.match(await messages(text.replace("awgn_qpsk_uncoded", "none"), { file }), /Cannot find the entry none/);
+});
+
+const shared = sharedSession({ projectRoot: ROOT_PATH });
+
+for (const { card, file } of listCards(ROOT_PATH)) {
+  shared.test(`the card ${card.id} loads, names known operations of its recipe, and has a quick subset`, async (svc) => {
+    const { pack, diagnostics } = await svc.benchmarks.loaded(file);
+    assert.deepEqual(diagnostics.filter(({ severity }) => severity === "error"), []);
+    assert.notEqual(card.quick, undefined);
+    const known = new Set((await svc.registry()).ids());
+    assert.deepEqual(card.operations.filter((operation) => !known.has(operation)), []);
+    assert.equal(pack.recipes.length, validationOf(pack.document).points.length, "one row for each point");
+  });
+}
+
+Deno.test("cards are no packs of the list, and an unknown id names the nearest one", () => {
+  assert.ok(listBenchmarkPacks(ROOT_PATH).every(({ name }) => !name.startsWith("validation/")));
+  assert.throws(() => findCard(ROOT_PATH, "qam16_agwn"), { code: "card_not_found", hint: /qam16_awgn/ });
+  assert.ok(listCards(ROOT_PATH, "wireless.channel").length > 0);
+  assert.deepEqual(listCards(ROOT_PATH, "source.none"), []);
+});
