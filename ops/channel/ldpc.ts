@@ -9,7 +9,7 @@ import { codeOf, LDPC_CODES, type LdpcCode, shippedCode, shippedSizes } from "..
 import { decodeLdpc } from "../../lib/numeric/coding/ldpc/decoder.ts";
 import { readAlist, readQcTable } from "../../lib/numeric/coding/ldpc/files.ts";
 import { type BlockCode, blockCode } from "./_block_code.ts";
-import { decoderChoices, decoderOptions } from "./_ldpc_decoder.ts";
+import { LDPC_CHOICES, ldpcOptions } from "./_ldpc_decoder.ts";
 
 interface Coded extends BlockCode {
   readonly ldpc: LdpcCode;
@@ -62,7 +62,7 @@ export default blockCode({
   encoderDescription: "Encodes messages with an LDPC code of IEEE 802.11, DVB-S2 or a file",
   decoderDescription: "Decodes an LDPC code by belief propagation and reports the words that fail a check",
   choices: z.strictObject({
-    ...decoderChoices({ checkRule: "normalized_min_sum" }),
+    ...LDPC_CHOICES,
     iterations: z.int().min(1).max(1000).default(20).describe("iterations at most"),
     early_stop: z.boolean().default(true).describe("end when all checks hold"),
   }),
@@ -70,7 +70,7 @@ export default blockCode({
   soft: true,
   detects: true,
   decode(llr, { ldpc }, { iterations, early_stop: earlyStop, ...choices }) {
-    const found = decodeLdpc(llr, ldpc, { ...decoderOptions(choices), iterations, earlyStop });
+    const found = decodeLdpc(llr, ldpc, { ...ldpcOptions(choices), iterations, earlyStop });
     const values = Float32Array.from(ldpc.places, (place) => found.values[place]);
     const bits = Uint8Array.from(values, (value) => value < 0 ? 1 : 0);
     return { bits, llr: values, passed: found.passed, counted: found.iterations };

@@ -1,7 +1,7 @@
 /**
  * NR transport-block decoder: descrambles, deinterleaves, combines repeated bits and decodes every code block by
  * layered min-sum with 8-bit messages, at most num_bp_iter iterations, stopping at a valid CRC. The code parameters are
- * the metadata that channel.nr_ldpc_encoder wrote.
+ * the metadata that channel.nr_ldpc_encoder wrote. Another schedule or check rule runs on binary32 and stops at a code word.
  *
  * Code blocks are distributed over the step's threads; the bits do not depend on the number of threads.
  *
@@ -27,6 +27,7 @@ import {
   motherParameters,
   motherValues,
 } from "../../lib/numeric/coding/nr_ldpc/rate_matching.ts";
+import { OPTIONAL_LDPC_CHOICES, optionalLdpcOptions } from "./_ldpc_decoder.ts";
 import { type CodedStream, NR_LDPC_KEY, readStream, seedOf, SOFT_BUFFER, softValues, valuesOf } from "./_nr_ldpc.ts";
 
 /** Interval of progress reports, on several threads. */
@@ -41,6 +42,7 @@ export default defineOperation({
   params: z.strictObject({
     on_tb_crc_failure: z.enum(["zero_fill", "keep_estimate", "raise"]).default("zero_fill")
       .describe("payload of a block whose CRC fails: zeros, or the last estimate of the decoder; raise fails the step"),
+    ...OPTIONAL_LDPC_CHOICES,
   }),
   differentiability: notExported("torch", "stop", "Hard bits and CRC decisions"),
   backends: { benchmark_run: ["phylib"], dataset_capture: ["phylib"] },
@@ -57,11 +59,21 @@ export default defineOperation({
   importance: "block",
   async run({ inputs, params, progress, threads }) {
     const { DECODER_IMPLEMENTATION } = await import("../../lib/numeric/coding/nr_ldpc/decoder.ts");
+    const belief = optionalLdpcOptions(params);
+    const implementation = belief === undefined
+      ? DECODER_IMPLEMENTATION
+      : `${belief.schedule}_${belief.checkRule}_float32`;
     const { decodeTransportBlocks } = await import("../../lib/numeric/parallel/nr_ldpc.ts");
     const { metadata } = inputs.llr, stream = readStream(metadata);
     const { parameters, payloadBitsPerBlock, blockCount, payloadBits, itemCounts } = stream;
     const { decodable, llr, scrambling } = received(inputs.llr, stream), { codedBits } = decodable;
-    const options = { iterations: stream.iterations, ...(scrambling === undefined ? {} : { scrambling }), threads };
+    const options = {
+      iterations: stream.iterations,
+      earlyStop: params.early_stop,
+      ...(scrambling === undefined ? {} : { scrambling }),
+      belief,
+      threads,
+    };
     const atOnce = threads === 1 ? 1 : Math.ceil(CODE_BLOCKS_AT_ONCE / parameters.codeBlockCount);
     const bits = new Uint8Array(payloadBits), passed: boolean[] = [];
     let iterations = 0;
@@ -88,7 +100,7 @@ export default defineOperation({
     }
     const failed = passed.flatMap((crcPassed, index) => (crcPassed ? [] : [index]));
     const decoded = travel(metadata, {
-      decoder_implementation: DECODER_IMPLEMENTATION,
+      decoder_implementation: implementation,
       failed_block_indices: failed,
       ...(itemCounts === undefined ? {} : { source_item_counts: [...itemCounts] }),
       ...declareUnit(metadata, "transport_block", { size: payloadBitsPerBlock, total: payloadBits }),
@@ -111,7 +123,7 @@ export default defineOperation({
           code_block_count: codeBlockCount,
           ...(codeBlockCount === 0 ? {} : { mean_iteration_count: float(iterations / codeBlockCount) }),
         },
-        metadata: { decoder_implementation: DECODER_IMPLEMENTATION },
+        metadata: { decoder_implementation: implementation },
       },
     );
     const payload = bitsArtifact(bits, decoded, "payload.bits");
@@ -119,7 +131,7 @@ export default defineOperation({
       outputs: { bits: { ...payload, companions: companionsOf(inputs.llr) }, report },
       metrics,
       metadata: {
-        decoder_implementation: DECODER_IMPLEMENTATION,
+        decoder_implementation: implementation,
         ...lost.metadata,
       },
     };

@@ -69,7 +69,7 @@ export function decodeTransportBlocks(
   options: DecoderOptions & ParallelOptions,
 ): DecodedTransportBlock[] {
   const { codedBits, codeBlockCount, segmentBits, blockBits } = parameters;
-  const { iterations, earlyStop, scrambling } = options, chunks = blockCount * codeBlockCount;
+  const { iterations, earlyStop, scrambling, belief } = options, chunks = blockCount * codeBlockCount;
   checkLength("log-likelihood ratios", llr.length, blockCount * codedBits);
   const blocks = Array.from({ length: blockCount }, (_, block) => block);
   const threads = threadsOf(options);
@@ -87,7 +87,12 @@ export function decodeTransportBlocks(
     {
       llr: shared(llr),
       parameters,
-      options: { iterations, earlyStop, ...(scrambling === undefined ? {} : { scrambling: shared(scrambling) }) },
+      options: {
+        iterations,
+        earlyStop,
+        belief,
+        ...(scrambling === undefined ? {} : { scrambling: shared(scrambling) }),
+      },
       bits,
       facts,
       blockFacts,

@@ -239,3 +239,22 @@ Deno.test("threads never show in what is decoded", async () => {
   assert.deepEqual(together.outputs.bits.metadata.failed_block_indices, [3, 150]);
   await refuses("tb_crc_failed", () => decode(llr, { on_tb_crc_failure: "raise" }, 3));
 });
+
+Deno.test("another check rule or schedule is named as the implementation, and delivers the same payload", async () => {
+  const bits = someBits(3000), coded = await encode(bits, { transport_block_size_bits: 1000 });
+  const implementation = async (params: JsonObject) => {
+    const { outputs } = await decode(llrOf(coded, erase(1, coded)), params, 2);
+    assert.deepEqual(outputs.bits.metadata.failed_block_indices, [1]);
+    assert.deepEqual(dataOf(outputs.bits).slice(2000), bits.slice(2000));
+    return outputs.bits.metadata.decoder_implementation;
+  };
+  const kernel = await implementation({});
+  assert.equal(
+    await implementation({ schedule: "layered", check_rule: "offset_min_sum", min_sum_offset: float(0.5) }),
+    kernel,
+  );
+  assert.equal(await implementation({ early_stop: false }), kernel);
+  assert.equal(await implementation({ schedule: "flooding" }), "flooding_offset_min_sum_float32");
+  assert.equal(await implementation({ min_sum_offset: float(0.3) }), "layered_offset_min_sum_float32");
+  assert.equal(await implementation({ check_rule: "sum_product" }), "layered_sum_product_float32");
+});

@@ -44,20 +44,16 @@ export interface LdpcResult {
 
 /** @param llr finite */
 export function decodeLdpc(llr: Float32Array, checks: ParityChecks, options: LdpcOptions): LdpcResult {
-  const { starts, columns } = checks, { checkRule, offset, earlyStop } = options, count = starts.length - 1;
-  const scale = checkRule === "normalized_min_sum" ? options.scale : 1,
-    less = checkRule === "offset_min_sum" ? offset : 0;
-  const told = new Float32Array(columns.length), flooding = options.schedule === "flooding";
-  let values = Float32Array.from(llr), next = flooding ? new Float32Array(llr.length) : values;
+  const { starts } = checks, { checkRule, earlyStop } = options, flooding = options.schedule === "flooding";
+  const scale = checkRule === "normalized_min_sum" ? options.scale : 1;
+  const offset = checkRule === "offset_min_sum" ? options.offset : 0;
   const degree = starts.reduce((most, start, i) => Math.max(most, i === 0 ? 0 : start - starts[i - 1]), 0);
-  const exact = checkRule === "sum_product" ? new Float64Array(3 * degree) : undefined;
+  const told = new Float32Array(checks.columns.length), work = new Float64Array(3 * degree);
+  let values = Float32Array.from(llr), next = flooding ? new Float32Array(llr.length) : values;
   for (let iteration = 1;; iteration++) {
     if (flooding) next.set(llr);
-    for (let i = 0; i < count; i++) {
-      const start = starts[i], end = starts[i + 1];
-      if (exact === undefined) passMinimum(values, next, told, columns, start, end, scale, less);
-      else passExact(values, next, told, columns, start, end, exact);
-    }
+    if (checkRule === "sum_product") passExact(values, next, told, checks, work);
+    else passLeast(values, next, told, checks, scale, offset, degree);
     if (flooding) [values, next] = [next, values];
     const last = iteration === options.iterations;
     if (!earlyStop && !last) continue;
@@ -66,76 +62,79 @@ export function decodeLdpc(llr: Float32Array, checks: ParityChecks, options: Ldp
   }
 }
 
-/** One check by the least magnitudes. `next` receives the change of each value, which are the same array in layers. */
-function passMinimum(
+/** Value of a bit that a check alone decides. */
+const CERTAIN = 1e30;
+/** Bits of a binary32 number without its sign, which have the order of the magnitudes; and those of infinity. */
+const MAGNITUDE = 0x7fffffff, INFINITE = 0x7f800000;
+
+/** All checks by the least magnitudes. `next` receives the change of each value; in layers it is the same array as `values`. */
+function passLeast(
   values: Float32Array,
   next: Float32Array,
   told: Float32Array,
-  columns: Int32Array,
-  start: number,
-  end: number,
+  { starts, columns }: ParityChecks,
   scale: number,
-  less: number,
+  offset: number,
+  degree: number,
 ): void {
-  const layered = values === next;
-  let least = Infinity, second = Infinity, at = -1, negative = false;
-  for (let e = start; e < end; e++) {
-    const value = values[columns[e]] - told[e], size = Math.abs(value);
-    if (value < 0) negative = !negative;
-    if (size < least) {
-      second = least;
-      least = size;
-      at = e;
-    } else if (size < second) second = size;
-  }
-  // A check of one bit knows it.
-  if (second === Infinity) second = CERTAIN;
-  least = scale * Math.max(least - less, 0);
-  second = scale * Math.max(second - less, 0);
-  for (let e = start; e < end; e++) {
-    const column = columns[e], value = values[column] - told[e], size = e === at ? second : least;
-    const message = Math.fround(negative !== (value < 0) ? -size : size);
-    told[e] = message;
-    next[column] = (layered ? value : next[column]) + message;
+  const layered = values === next, own = new Float32Array(degree + 2), bits = new Int32Array(own.buffer);
+  const messages = new Int32Array(told.buffer), LEAST = degree, SECOND = degree + 1;
+  for (let check = 0, e = 0; e < columns.length; check++) {
+    const start = starts[check], end = starts[check + 1];
+    let least = INFINITE, second = INFINITE, signs = 0;
+    for (e = start; e < end; e++) {
+      own[e - start] = values[columns[e]] - told[e];
+      const word = bits[e - start], size = word & MAGNITUDE;
+      signs ^= word;
+      second = Math.min(second, Math.max(least, size));
+      least = Math.min(least, size);
+    }
+    bits[LEAST] = least;
+    bits[SECOND] = second;
+    own[LEAST] = scale * Math.max(own[LEAST] - offset, 0);
+    own[SECOND] = second === INFINITE ? CERTAIN : scale * Math.max(own[SECOND] - offset, 0);
+    const toOthers = bits[LEAST], toLeast = bits[SECOND];
+    for (e = start; e < end; e++) {
+      const word = bits[e - start], column = columns[e];
+      messages[e] = ((word & MAGNITUDE) === least ? toLeast : toOthers) | (signs ^ word) & ~MAGNITUDE;
+      next[column] = (layered ? own[e - start] : next[column]) + told[e];
+    }
   }
 }
 
-/** As `passMinimum`, exact. `work` has exp(-|v|) of the bits of a check, and those combined before and behind each. */
+/** All checks exactly. `work` has exp(-|v|) of the bits of a check, and those combined before and behind each. */
 function passExact(
   values: Float32Array,
   next: Float32Array,
   told: Float32Array,
-  columns: Int32Array,
-  start: number,
-  end: number,
+  { starts, columns }: ParityChecks,
   work: Float64Array,
 ): void {
   const layered = values === next, degree = work.length / 3;
-  let negative = false, before = 0, behind = 0;
-  for (let e = start; e < end; e++) {
-    const value = values[columns[e]] - told[e], a = Math.exp(-Math.abs(value)), i = e - start;
-    if (value < 0) negative = !negative;
-    work[i] = a;
-    work[degree + i] = before;
-    before = (before + a) / (1 + before * a);
-  }
-  for (let i = end - start - 1; i >= 0; i--) {
-    work[2 * degree + i] = behind;
-    behind = (behind + work[i]) / (1 + behind * work[i]);
-  }
-  for (let e = start; e < end; e++) {
-    const i = e - start, column = columns[e], value = values[column] - told[e];
-    const a = work[degree + i], b = work[2 * degree + i];
-    // Values that no finite number holds tell MOST: exp(-|v|) of all others was 0.
-    const size = Math.min(MOST, -Math.log((a + b) / (1 + a * b)));
-    const message = Math.fround(negative !== (value < 0) ? -size : size);
-    told[e] = message;
-    next[column] = (layered ? value : next[column]) + message;
+  for (let check = 0; check + 1 < starts.length; check++) {
+    const start = starts[check], end = starts[check + 1];
+    let negative = false, before = 0, behind = 0;
+    for (let e = start; e < end; e++) {
+      const value = values[columns[e]] - told[e], a = Math.exp(-Math.abs(value)), i = e - start;
+      if (value < 0) negative = !negative;
+      work[i] = a;
+      work[degree + i] = before;
+      before = (before + a) / (1 + before * a);
+    }
+    for (let i = end - start - 1; i >= 0; i--) {
+      work[2 * degree + i] = behind;
+      behind = (behind + work[i]) / (1 + behind * work[i]);
+    }
+    for (let e = start; e < end; e++) {
+      const i = e - start, column = columns[e], value = values[column] - told[e];
+      const a = work[degree + i], b = work[2 * degree + i];
+      // Values that no finite number holds tell MOST: exp(-|v|) of all others was 0.
+      const size = Math.min(MOST, -Math.log((a + b) / (1 + a * b)));
+      told[e] = negative !== value < 0 ? -size : size;
+      next[column] = (layered ? value : next[column]) + told[e];
+    }
   }
 }
-
-/** Value of a bit that a check alone decides. */
-const CERTAIN = 1e30;
 
 /** Largest value that a check tells exactly: exp(-MOST) is a normal number. */
 const MOST = 700;

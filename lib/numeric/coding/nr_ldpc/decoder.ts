@@ -2,14 +2,16 @@
  * Transport block decoder: descrambling, deinterleaving, combining of repeated bits, layered min-sum per code block,
  * CRCs. Log-likelihood ratios are positive for bit 0; they are rounded to int8 in steps of 1/4, and messages are int8
  * (lib/numeric/kernels/assembly/nr_ldpc.ts). All later arithmetic is on integers: same input, same bits, on every machine.
+ * With `belief`, the decoder of all LDPC codes runs on binary32 instead (../ldpc/decoder.ts), over the same rows in the same order.
  *
  * Shapes: llr float32 [G] -> bits uint8 [A]. A code block depends on its own log-likelihood ratios alone.
  */
+import { decodeLdpc, type LdpcOptions } from "../ldpc/decoder.ts";
 import { PUNCTURED_COLUMNS } from "./base_graph.ts";
 import type { CodeParameters } from "./code_parameters.ts";
 import { checkLength, CRC_KINDS, mostColumnBytes } from "./encoder.ts";
 import { allocate, bytesAt, floatsAt, kernels, load, SLACK } from "./kernel_memory.ts";
-import { bufferLayout, decoderProgram } from "./programs.ts";
+import { bufferLayout, decoderChecks, decoderProgram } from "./programs.ts";
 
 /** Name of the decoder in metadata. */
 export const DECODER_IMPLEMENTATION = "layered_offset_min_sum_int8_wasm_simd";
@@ -27,6 +29,8 @@ export interface DecoderOptions {
   earlyStop?: boolean;
   /** The scrambling sequence, as long as the coded bits; default none. */
   scrambling?: Uint8Array;
+  /** Belief propagation on binary32 instead of the kernel; it stops at a codeword only. */
+  belief?: Pick<LdpcOptions, "schedule" | "checkRule" | "scale" | "offset">;
 }
 
 export interface DecodedCodeBlock {
@@ -98,6 +102,7 @@ export function decodeCodeBlock(
   const count = codedBitsOfBlock[index];
   const start = codedBitsOfBlock.slice(0, index).reduce((sum, bits) => sum + bits, 0);
   const received = llr.subarray(start, start + count), scrambling = options.scrambling?.subarray(start, start + count);
+  if (options.belief !== undefined) return believed(received, parameters, options, scrambling, segment);
   const { code, rows, columns, bufferBits, sentInformationBits } = bufferLayout(parameters, count);
   const kept = Math.min(count, bufferBits);
   const [input, sequence, rounded, posterior] = allocate(4 * kept, kept, kept, mostColumnBytes(parameters));
@@ -138,6 +143,34 @@ export function decodeCodeBlock(
   ) as number;
   segment.set(bytesAt(kernels.bitsOffset() as number, segment.length));
   return { crcPassed: outcome >= 0x10000, iterations: outcome & 0xffff };
+}
+
+/** Magnitude that stands for a log-likelihood ratio without a limit. */
+const SURE = 1e6;
+
+/** Decodes the received values of one code block by belief propagation. */
+function believed(
+  received: Float32Array,
+  parameters: CodeParameters,
+  { belief, iterations, earlyStop }: DecoderOptions,
+  scrambling: Uint8Array | undefined,
+  segment: Uint8Array,
+): DecodedCodeBlock {
+  const { liftingSize: z, usedBits, fillerBits, bitsPerSymbol, codeBlockCrc } = parameters;
+  const { code, rows, columns, bufferBits, sentInformationBits } = bufferLayout(parameters, received.length);
+  const finite = received.map((value) => Math.max(-SURE, Math.min(SURE, value)));
+  const sums = combined(finite, scrambling, bitsPerSymbol, bufferBits), values = new Float32Array(columns * z);
+  if (sums.every((value) => value === 0)) {
+    segment.fill(0);
+    return { crcPassed: false, iterations: 0 };
+  }
+  const kept = Math.min(received.length, bufferBits), punctured = PUNCTURED_COLUMNS * z;
+  for (let i = 0; i < kept; i++) values[punctured + i + (i < sentInformationBits ? 0 : fillerBits)] = sums[i];
+  const options = { ...belief!, iterations, earlyStop: earlyStop !== false };
+  const found = decodeLdpc(values, decoderChecks(code, rows, usedBits), options);
+  const bits = Uint8Array.from(found.values.subarray(0, usedBits), (value) => value < 0 ? 1 : 0);
+  segment.set(bits.subarray(0, segment.length));
+  return { crcPassed: crcOf(bits, CRC_KINDS[codeBlockCrc.name]) === 0, iterations: found.iterations };
 }
 
 /** Sums the log-likelihood ratios of repeated bits, in the order of the circular buffer. */

@@ -1,4 +1,5 @@
 /** Programs for the kernels: columns to add for the encoder, rows to pass for the decoder. */
+import { checksOf, type ParityChecks } from "../ldpc/code.ts";
 import {
   type Circulant,
   CORE_ROWS,
@@ -40,12 +41,12 @@ export interface Program {
   readonly length: number;
 }
 
-const programs = new Map<string, Program>();
+const programs = new Map<string, Program>(), checks = new Map<string, ParityChecks>();
 
-function cached(key: string, build: () => Program): Program {
-  let program = programs.get(key);
-  if (program === undefined) programs.set(key, program = build());
-  return program;
+function cached<Value>(values: Map<string, Value>, key: string, build: () => Value): Value {
+  let value = values.get(key);
+  if (value === undefined) values.set(key, value = build());
+  return value;
 }
 
 const keyOf = ({ baseGraph, liftingSize }: LiftedCode, rows: number) => `${baseGraph}/${liftingSize}/${rows}`;
@@ -58,7 +59,7 @@ const keyOf = ({ baseGraph, liftingSize }: LiftedCode, rows: number) => `${baseG
  * column. The information parts of the first four rows are kept in columns after the code.
  */
 export const encoderProgram = (code: LiftedCode, rows: number): Program =>
-  cached(`encoder/${keyOf(code, rows)}`, () => buildEncoderProgram(code, rows));
+  cached(programs, `encoder/${keyOf(code, rows)}`, () => buildEncoderProgram(code, rows));
 
 function buildEncoderProgram(code: LiftedCode, rows: number): Program {
   const { informationColumns: first, columns, liftingSize } = code;
@@ -103,12 +104,27 @@ function decoderOrder(rows: number): number[] {
  * its own parity column. The first four rows are last.
  */
 export const decoderProgram = (code: LiftedCode, rows: number, usedBits: number): Program =>
-  cached(`decoder/${keyOf(code, rows)}/${usedBits}`, () => {
+  cached(programs, `decoder/${keyOf(code, rows)}/${usedBits}`, () => {
     const lists = decoderOrder(rows).map((i) => decoderRow(code, i, usedBits)).filter(({ entries }) =>
       entries.length > 0
     );
     const words = lists.flatMap(({ own, entries }) => [own, ...written(entries)]);
     return { words: Int32Array.from(words), length: lists.length };
+  });
+
+/** The same rows as checks of bits, in the order of the decoder, without filler bits. */
+export const decoderChecks = (code: LiftedCode, rows: number, usedBits: number): ParityChecks =>
+  cached(checks, `${keyOf(code, rows)}/${usedBits}`, () => {
+    const { liftingSize: z, informationColumns } = code, pairs: number[] = [];
+    decoderOrder(rows).forEach((row, layer) =>
+      code.rows[row].forEach(({ column, shift }) => {
+        for (let t = 0; t < z; t++) {
+          const bit = column * z + (t + shift) % z;
+          if (bit < usedBits || column >= informationColumns) pairs.push(layer * z + t, bit);
+        }
+      })
+    );
+    return checksOf((informationColumns + rows) * z, rows * z, pairs);
   });
 
 /**
