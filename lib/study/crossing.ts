@@ -25,6 +25,7 @@ import {
   type Value,
 } from "../contract/value.ts";
 import { estimateText, numberText, type ShownEstimate } from "../figure/number_text.ts";
+import { crossingBetween, type CurvePoint } from "../numeric/scores/crossing.ts";
 import { pairedDifference } from "../numeric/scores/inference.ts";
 import { pooledRate, type RateCounts, rateEstimate } from "../numeric/scores/rate_interval.ts";
 import { lookedAtOnce, programSources } from "../plan/implementation_source.ts";
@@ -481,15 +482,10 @@ function metricOf({ name, steps }: RecipeDocument, wanted: string | undefined): 
 }
 
 /** The crossing on the line between two points. */
-function interpolated(
-  [a, b]: [CrossingPoint, CrossingPoint],
-  target: number,
-  logarithmic: boolean,
-): number | Float | null {
-  if (a.mean === null || b.mean === null) return null;
-  const scale = (value: number) => logarithmic ? Math.log(value) : value;
-  const [x, y] = [toNumber(a.value as number), toNumber(b.value as number)];
-  const [f, g, wanted] = [scale(toNumber(a.mean)), scale(toNumber(b.mean)), scale(target)];
-  const share = (wanted - f) / (g - f);
-  return Number.isFinite(share) ? float(x + Math.min(1, Math.max(0, share)) * (y - x)) : null;
+function interpolated(points: [CrossingPoint, CrossingPoint], target: number, isLog: boolean): number | Float | null {
+  const [a, b] = points.map(({ value, mean }): CurvePoint | null =>
+    mean === null ? null : [toNumber(value as number), toNumber(mean)]
+  );
+  const place = a === null || b === null ? null : crossingBetween(a, b, target, isLog);
+  return place === null ? null : float(place);
 }

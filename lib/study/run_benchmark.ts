@@ -58,7 +58,7 @@ import {
   shardResult,
   shardWorkspace,
 } from "./rows/shards.ts";
-import { stopReason } from "./rows/stop.ts";
+import { stopProgress, stopReason } from "./rows/stop.ts";
 import { benchmarkWorkspace, endFields, resolveResultId, settleResult } from "./rows/store.ts";
 import { Tally } from "./rows/tally.ts";
 import {
@@ -553,9 +553,11 @@ class Benchmark {
         const left = this.#left(replicate);
         for (const [at, loaded] of left.entries()) {
           if (cancellation.isCancelled) break rows;
+          const reused = this.#isReused(loaded.entry.id, replicate);
           const row = await this.#row(loaded, replicate, () => this.#startAhead(left, at, replicate, replicates));
           if (row === null) break rows;
           await this.#judge(row, replication);
+          this.#reportEnd(loaded, row, reused);
           if (row.status === "failed" && !this.#options.continueOnError) break rows;
         }
       }
@@ -574,8 +576,6 @@ class Benchmark {
     const reused = this.#isReused(entry.id, replicate) ? this.#ledger.index.row(entry.id, replicate) : null;
     if (reused !== null) {
       this.#report(loaded, replicate, "benchmark_row_started", { run_id: reused.run_id });
-      const { run_id, status } = reused;
-      this.#report(loaded, replicate, "benchmark_row_completed", { run_id, status, reused: true });
       return reused;
     }
     if (this.#options.source !== undefined) return await this.#take(loaded, replicate, this.#options.source);
@@ -591,7 +591,6 @@ class Benchmark {
     await this.#keep(row);
     if (stored && row.run_id !== null && row.run_dir === null) await this.#pruner.prune(row.run_id);
     else if (row.run_id !== null && row.status === "completed") this.#pruneArtifacts(row.run_id);
-    this.#report(loaded, replicate, "benchmark_row_completed", { run_id: row.run_id, status: row.status });
     return row;
   }
 
@@ -603,12 +602,26 @@ class Benchmark {
     this.#report(loaded, replicate, "benchmark_row_started", { run_id: row.run_id });
     if (snapshot !== null) row.run_evidence_snapshot = { ...this.#evidence.append(snapshot) };
     await this.#keep(row);
-    this.#report(loaded, replicate, "benchmark_row_completed", { run_id: row.run_id, status: row.status });
     return row;
   }
 
   #isReused(recipeId: string, replicate: number): boolean {
     return this.#ledger.index.statusOf(recipeId, replicate) === "completed";
+  }
+
+  /** The end of a row; where replicates are adaptive, with the progress of its recipe towards its stop. */
+  #reportEnd(loaded: LoadedRecipe, { id, replicate, run_id, status }: ResultRow, reused: boolean): void {
+    const { replication } = this.#loaded, tried = this.#tried.get(id), stopped = this.#stopped.get(id);
+    const progress = replication === null || tried === undefined
+      ? null
+      : stopProgress(tried.tally, tried.made, replication);
+    this.#report(loaded, replicate, "benchmark_row_completed", {
+      run_id,
+      status,
+      ...(reused ? { reused } : {}),
+      ...(progress === null ? {} : { progress }),
+      ...(stopped === undefined ? {} : { stop_reason: stopped }),
+    });
   }
 
   #report(

@@ -1,5 +1,5 @@
 /** Benchmark jobs: starting them, and the state of every recipe and replicate as it comes. */
-import type { JsonObject } from "../../lib/contract/value.ts";
+import { isNumber, isObject, type JsonObject, toNumber } from "../../lib/contract/value.ts";
 import { get, post } from "../api.ts";
 import { signal } from "../preact.ts";
 import { announce } from "./announce.ts";
@@ -12,15 +12,30 @@ export interface Cell {
   runId: string | null;
 }
 
+/** The progress of a recipe towards its stop, where the number of its replicates is adaptive. */
+export interface StopProgress {
+  replicates: number;
+  errors: number | null;
+  trials: number | null;
+  mean: number | null;
+  ci_low: number | null;
+  ci_high: number | null;
+  upper_bound: number | null;
+  /** Why it has enough. */
+  stop_reason?: string;
+}
+
 export interface Matrix {
   /** Of each recipe, by replicate. */
   rows: ReadonlyMap<string, ReadonlyMap<number, Cell>>;
   replicates: number;
+  /** By recipe. */
+  progress: ReadonlyMap<string, StopProgress>;
   resultId: string | null;
   ended: string | null;
 }
 
-const EMPTY: Matrix = { rows: new Map(), replicates: 1, resultId: null, ended: null };
+const EMPTY: Matrix = { rows: new Map(), replicates: 1, progress: new Map(), resultId: null, ended: null };
 /** By job. */
 export const matrices = signal<ReadonlyMap<string, Matrix>>(new Map());
 
@@ -28,10 +43,24 @@ function change(jobId: string, next: Partial<Matrix>): void {
   matrices.value = new Map(matrices.value).set(jobId, { ...(matrices.value.get(jobId) ?? EMPTY), ...next });
 }
 
+function progressOf(given: JsonObject, reason: unknown): StopProgress {
+  const number = (name: string) => isNumber(given[name]) ? toNumber(given[name]) : null;
+  return {
+    replicates: number("replicates") ?? 0,
+    errors: number("errors"),
+    trials: number("trials"),
+    mean: number("mean"),
+    ci_low: number("ci_low"),
+    ci_high: number("ci_high"),
+    upper_bound: number("upper_bound"),
+    ...(typeof reason === "string" ? { stop_reason: reason } : {}),
+  };
+}
+
 function take(event: JobEvent): void {
   const phase = /^benchmark_row_(.+)$/.exec(event.kind)?.[1];
   if (phase !== undefined) {
-    const { rows } = matrices.value.get(event.job_id) ?? EMPTY;
+    const { rows, progress } = matrices.value.get(event.job_id) ?? EMPTY;
     const id = String(event.recipe_id), replicate = Number(event.replicate ?? 0);
     // Events of a job that was opened late arrive twice; a row that has ended does not start again.
     const before = rows.get(id)?.get(replicate)?.state;
@@ -43,6 +72,9 @@ function take(event: JobEvent): void {
     change(event.job_id, {
       rows: new Map(rows).set(id, new Map(rows.get(id) ?? []).set(replicate, cell)),
       replicates: Number(event.replicates ?? 1),
+      progress: isObject(event.progress)
+        ? new Map(progress).set(id, progressOf(event.progress, event.stop_reason))
+        : progress,
     });
     return;
   }

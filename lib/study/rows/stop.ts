@@ -7,7 +7,7 @@
  *
  * Source: Haldane, "On a method of estimating frequencies", Biometrika 33, 1945.
  */
-import { toNumber } from "../../contract/value.ts";
+import { float, type JsonObject, toNumber } from "../../contract/value.ts";
 import { normalQuantile } from "../../numeric/linalg/error_function.ts";
 import { effectiveEvents, pooledEstimate } from "../../numeric/scores/pooled_ratio.ts";
 import { type RateCounts, rateEstimate, standardErrorOf } from "../../numeric/scores/rate_interval.ts";
@@ -25,9 +25,7 @@ const LEAST_MEANS = 3;
 export function stopReason(tally: Tally | null, made: number, replication: Replication): StopReason | null {
   const { until_errors, until_halfwidth, max_bits, replicates, min_replicates } = replication;
   if (tally !== null && made >= min_replicates) {
-    const pooled = tally.rateOfAll;
-    const sums = tally.pooled?.reduction === "weighted_rate" ? tally.pooled.sums : null;
-    const errors = pooled?.unit_failures ?? (sums === null ? null : effectiveEvents(sums));
+    const pooled = tally.rateOfAll, { errors, trials } = countsOf(tally);
     if (until_errors !== null && errors !== null && errors >= until_errors) return "errors";
     if (until_halfwidth !== null && !tally.isDependent) {
       const confidence = toNumber(replication.confidence_level);
@@ -36,10 +34,38 @@ export function stopReason(tally: Tally | null, made: number, replication: Repli
         : rateHalfwidth(pooled, confidence, toNumber(until_halfwidth));
       if (half !== null && half <= toNumber(until_halfwidth)) return "halfwidth";
     }
-    const trials = pooled?.trials ?? sums?.denominator ?? null;
     if (max_bits !== null && trials !== null && trials >= max_bits) return "max_bits";
   }
   return made >= replicates ? "replicates" : null;
+}
+
+/** Errors and trials of the metric that decides; null for a metric that counts none. */
+function countsOf(tally: Tally): { errors: number | null; trials: number | null } {
+  const pooled = tally.rateOfAll, sums = tally.pooled?.reduction === "weighted_rate" ? tally.pooled.sums : null;
+  return {
+    errors: pooled?.unit_failures ?? (sums === null ? null : effectiveEvents(sums)),
+    trials: pooled?.trials ?? sums?.denominator ?? null,
+  };
+}
+
+/**
+ * The progress of a recipe towards its stop: its replicates, its errors and trials, the rate so far, and its interval where
+ * trials are independent; that of clustered trials would cost more than a short row.
+ */
+export function stopProgress(tally: Tally, made: number, { confidence_level }: Replication): JsonObject {
+  const { errors, trials } = countsOf(tally), counts = tally.rateOfAll;
+  const isCheap = counts !== null && counts.units === counts.trials;
+  const estimate = isCheap ? rateEstimate(counts, toNumber(confidence_level)) : null;
+  const number = (value: number | null | undefined) => value == null ? null : float(value);
+  return {
+    replicates: made,
+    errors: number(errors),
+    trials: number(trials),
+    mean: number(estimate === null ? counts && counts.events / counts.trials : estimate.mean),
+    ci_low: number(estimate?.bound === undefined ? estimate?.low : null),
+    ci_high: number(estimate?.bound === undefined ? estimate?.high : null),
+    upper_bound: number(estimate?.bound),
+  };
 }
 
 function rateHalfwidth(counts: RateCounts, confidence: number, wanted: number): number | null {

@@ -4,7 +4,8 @@ import { aggregate } from "../../../lib/study/rows/aggregate.ts";
 import { comparedPairs, Comparisons, pairsNeeded, type Place } from "../../../lib/study/pack/compare.ts";
 import type { Sample } from "../../../lib/study/pack/samples.ts";
 import { pairedSeed, replicateSeed } from "../../../lib/study/pack/seeds.ts";
-import { stopReason } from "../../../lib/study/rows/stop.ts";
+import { canonicalJson } from "../../../lib/contract/json.ts";
+import { stopProgress, stopReason } from "../../../lib/study/rows/stop.ts";
 import { type Spread, Tally } from "../../../lib/study/rows/tally.ts";
 import type { PackMetric, Replication, StopReason } from "../../../lib/study/pack/types.ts";
 import { Generator } from "../../../lib/numeric/random/random.ts";
@@ -154,6 +155,29 @@ Deno.test("stopping at 100 errors, the interval still covers 95 times in 100", (
   // Biased upwards, by no more than a hundredth.
   const bias = sum / rounds / rate - 1;
   assert.ok(bias > -0.008 && bias < 0.02, `bias ${bias}`);
+});
+
+Deno.test("the progress towards a stop has the counts and the interval of the aggregate; of clusters the rate alone", () => {
+  const samples = [counted(0, 30, 400), counted(1, 20, 400)];
+  const progress = stopProgress(tallyOf(samples), 2, { confidence_level: 0.95 } as Replication);
+  const [{ mean, ci_low, ci_high }] = aggregated(samples);
+  const expected = { replicates: 2, errors: 50, trials: 800, mean, ci_low, ci_high, upper_bound: null };
+  assert.deepEqual(JSON.parse(canonicalJson(progress)), JSON.parse(canonicalJson(expected)));
+  const blocks = {
+    events: 30,
+    trials: 400,
+    unit: "transport_block",
+    units: 4,
+    unit_failures: 2,
+    failed_units: null,
+    unit_sizes: [100, 100],
+  } as const;
+  const ofBlocks = stopProgress(tallyOf([sample(0, blocks)]), 1, { confidence_level: 0.95 } as Replication);
+  assert.deepEqual([ofBlocks.errors, ofBlocks.mean, ofBlocks.ci_high].map((one) => one && Number(one)), [
+    2,
+    0.075,
+    null,
+  ]);
 });
 
 Deno.test("no error at all is an upper bound, never a rate of 0", () => {

@@ -1,5 +1,5 @@
 // deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
-/** The packs of the project and of the program, and the stored results. */
+/** The stored results, and the packs of the project and of the program. */
 import { Hidden, Page, Section, Shown, StateMark, Table } from "../../parts.tsx";
 import { useState } from "../../preact.ts";
 import { address, go } from "../../router.ts";
@@ -9,8 +9,8 @@ import { useFetched } from "../../state/fetched.ts";
 export function PackList() {
   return (
     <Page title="Benchmarks">
-      <Packs />
       <Results />
+      <Packs />
     </Page>
   );
 }

@@ -5,7 +5,7 @@ import { get, messageOf, type Reply } from "../../api.ts";
 import { Check, Diagnostics, Digest, Facts, Page, Section, StateMark, Table, Trouble, Wait } from "../../parts.tsx";
 import { useEffect, useState } from "../../preact.ts";
 import { address, place, refine } from "../../router.ts";
-import { valueText } from "../../runs/metrics.ts";
+import { estimateOf, valueText } from "../../runs/metrics.ts";
 import {
   cancelBenchmark,
   type Cell,
@@ -13,11 +13,13 @@ import {
   matrices,
   type Matrix,
   startBenchmark,
+  type StopProgress,
 } from "../../state/benchmarks.ts";
 import { isEnded } from "../../state/events.ts";
 import { useFetched } from "../../state/fetched.ts";
 
 type Pack = Reply<"/api/benchmarks/pack">;
+type Replication = NonNullable<Pack["replication"]>;
 
 export function PackPage({ name }: { name: string }) {
   const found = useFetched("/api/benchmarks/pack", { query: { path: name } });
@@ -73,7 +75,7 @@ function Protocol({ of: { replication, sha256 }, pack }: { of: Pack; pack: JsonO
         ["Metrics", (pack.metrics as JsonObject[] | undefined ?? []).map(named).join(", ")],
         [
           "Replicates",
-          replication === null ? "1, with the seeds of the recipes" : valueText(replication.replicates),
+          replication === null ? "1, with the seeds of the recipes" : stopText(replication),
         ],
         ["SHA-256", <Digest text={sha256} />],
       ]}
@@ -81,7 +83,19 @@ function Protocol({ of: { replication, sha256 }, pack }: { of: Pack; pack: JsonO
   );
 }
 
-function Recipes({ of: { recipes }, matrix }: { of: Pack; matrix: Matrix | undefined }) {
+/** The stop rule of a pack: `until 100 errors of channel.ber, at least 12, at most 10 000`. */
+function stopText({ replicates, stop_metric, min_replicates, ...stop }: Replication): string {
+  if (stop_metric === null) return valueText(replicates);
+  const until = [
+    stop.until_errors === null ? null : `${valueText(stop.until_errors)} errors`,
+    stop.until_halfwidth === null ? null : `an interval of ± ${valueText(stop.until_halfwidth)}`,
+    stop.max_bits === null ? null : `${valueText(stop.max_bits)} trials`,
+  ].filter((part) => part !== null).join(" or ");
+  return `until ${until} of ${stop_metric}, at least ${valueText(min_replicates)}, at most ${valueText(replicates)}`;
+}
+
+function Recipes({ of: { recipes, replication }, matrix }: { of: Pack; matrix: Matrix | undefined }) {
+  const isAdaptive = replication?.stop_metric != null;
   return (
     <Section title="Recipes">
       <Table
@@ -95,8 +109,15 @@ function Recipes({ of: { recipes }, matrix }: { of: Pack; matrix: Matrix | undef
           )],
           ["Role", ({ skip_reason, role }) => skip_reason === null ? role : `skipped: ${skip_reason}`],
           ["File", ({ path }) => path, "mono small"],
-          matrix === undefined
-            ? null
+          matrix === undefined ? null : isAdaptive
+            ? ["Errors, live", ({ id }) => (
+              <Errors
+                of={matrix.progress.get(id)}
+                cells={matrix.rows.get(id)}
+                wanted={replication?.until_errors ?? null}
+                ended={matrix.ended !== null}
+              />
+            )]
             : ["Replicates, live", ({ id }) => <Cells cells={matrix.rows.get(id)} replicates={matrix.replicates} />],
         ]}
       />
@@ -159,6 +180,47 @@ function RunBar({ name, matrix, jobId, onProblem }: RunBarProps) {
         </span>
       )}
     </div>
+  );
+}
+
+const ENOUGH: Readonly<Record<string, string>> = {
+  errors: "enough errors",
+  halfwidth: "interval narrow enough",
+  max_bits: "most trials reached",
+  replicates: "most replicates reached",
+};
+
+interface ErrorsProps {
+  of: StopProgress | undefined;
+  cells: ReadonlyMap<number, Cell> | undefined;
+  /** Errors at which the recipe stops; null where another rule ends it. */
+  wanted: number | null;
+  ended: boolean;
+}
+
+/** The errors of a recipe on the way to its stop, with the value and its interval so far. */
+function Errors({ of, cells, wanted, ended }: ErrorsProps) {
+  const failed = [...cells?.values() ?? []].filter(({ state }) => state === "failed").length;
+  if (of === undefined) {
+    return (
+      <StateMark state={failed > 0 ? "failed" : ended ? "not started" : cells === undefined ? "waiting" : "running"} />
+    );
+  }
+  const { replicates, errors, trials, mean, ci_low, ci_high, upper_bound, stop_reason } = of;
+  const target = wanted === null ? "" : ` (${valueText(wanted)} wanted)`;
+  return (
+    <span class="row">
+      {wanted !== null && errors !== null && (
+        <progress aria-label="Errors so far" max={wanted} value={Math.min(errors, wanted)} />
+      )}
+      {errors !== null && <span>{valueText(Math.floor(errors))} errors in {valueText(trials)}{target}</span>}
+      {(mean !== null || upper_bound !== null) && (
+        <span class="mono">{estimateOf(mean, ci_low, ci_high, upper_bound ?? undefined)}</span>
+      )}
+      <span class="muted">{valueText(replicates)} {replicates === 1 ? "replicate" : "replicates"}</span>
+      {failed > 0 && <StateMark state="failed" word={`${failed} failed`} />}
+      {stop_reason !== undefined && <StateMark state="completed" word={ENOUGH[stop_reason] ?? stop_reason} />}
+    </span>
   );
 }
 

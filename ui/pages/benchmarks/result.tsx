@@ -3,6 +3,7 @@
 import { recordedNoEvent } from "../../../lib/contract/metric_metadata.ts";
 import { type Figure, FIGURE_TYPES } from "../../../lib/figure/types.ts";
 import { unitText } from "../../../lib/figure/unit_text.ts";
+import { numberText } from "../../../lib/figure/number_text.ts";
 import { get, messageOf, type Reply } from "../../api.ts";
 import {
   Digest,
@@ -17,23 +18,35 @@ import {
   Trouble,
   Wait,
 } from "../../parts.tsx";
-import { lazy, useState } from "../../preact.ts";
+import { lazy, useEffect, useState } from "../../preact.ts";
 import { address, place, refine } from "../../router.ts";
-import { estimateOf, valueText } from "../../runs/metrics.ts";
+import { entryOf, estimateOf, loadMetrics, valueText } from "../../runs/metrics.ts";
 import { useFetched } from "../../state/fetched.ts";
 import { saveText } from "../../state/files.ts";
+import {
+  type Aggregate,
+  aggregateOf,
+  type Axis,
+  comparisonOf,
+  entriesOf,
+  gainOf,
+  type Method,
+  type MethodGrid,
+  methodGrid,
+  type Result,
+  type Row,
+  targetsOf,
+} from "./method_grid.ts";
 
 const Chart = lazy(() => import("../../charts/chart.tsx").then(({ Chart }) => Chart), "Loading the figure");
 
-type Result = Reply<"/api/benchmarks/results/:result_id">;
-type Row = Result["recipes"][number];
-type Aggregate = Result["aggregates"][number];
 type Drawn = Reply<"/api/benchmarks/results/:result_id/figure">;
 
 const VERDICTS: Record<string, string> = { valid: "PASS", warning: "WARNING", invalid: "FAIL", running: "Verifying" };
 
 export function ResultPage({ id }: { id: string }) {
   const found = useFetched("/api/benchmarks/results/:result_id", { params: { result_id: id } });
+  useEffect(() => void loadMetrics().catch(() => {}), []);
   const [report, setReport] = useState<string | null>(null), [problem, setProblem] = useState<string | null>(null);
   if (found.value === null) {
     return (
@@ -60,6 +73,7 @@ export function ResultPage({ id }: { id: string }) {
       <a href={address("benchmarks")}>All results</a>
     </>
   );
+  const grid = methodGrid(found.value);
   const { count, completed } = found.value.rows ??
     { count: recipes.length, completed: recipes.filter((row) => row.status === "completed").length };
   return (
@@ -84,7 +98,13 @@ export function ResultPage({ id }: { id: string }) {
         ]}
       />
       <FigureSection id={id} result={found.value} />
-      <Measured result={found.value} />
+      {grid !== null && <MethodTable result={found.value} grid={grid} />}
+      {grid === null ? <Measured result={found.value} /> : (
+        <details>
+          <summary>Measured values by recipe</summary>
+          <Measured result={found.value} />
+        </details>
+      )}
       {comparisons.length > 0 && <Comparisons rows={comparisons} />}
       <Export id={id} />
       <details>
@@ -118,16 +138,124 @@ function PagedRows({ id, count }: { id: string; count: number }) {
 
 const PAGE_ROWS = 200;
 
-/** One row per recipe of a pack, whatever the number of its replicates. */
-const entriesOf = (rows: readonly Row[]): Row[] => [...new Map(rows.map((row) => [row.id, row])).values()];
-
 const BETTER = { higher_is_better: " ↑ better", lower_is_better: " ↓ better", neutral: "" };
 
+/** The table of Es/N0 by method, with the differences from the baseline, and the gain of each method at a target rate. */
+function MethodTable({ result, grid }: { result: Result; grid: MethodGrid }) {
+  const { query } = place.value, { metrics } = result.benchmark;
+  const metric = metrics.find(({ id }) => id === query.get("y")) ?? metrics[0];
+  if (metric === undefined) return null;
+  const { methods, coordinate } = grid, candidates = methods.filter(({ isBaseline }) => !isBaseline);
+  const compared = candidates.filter(({ points }) =>
+    [...points.values()].some(({ id }) => comparisonOf(result, id, metric.id) !== undefined)
+  );
+  return (
+    <Section title={`${entryOf(metric.id)?.name ?? metric.id} by ${coordinate} and method`} look="method-table">
+      <Table
+        label="Values by method"
+        rows={grid.places}
+        keyOf={String}
+        columns={[
+          [coordinate, (at) => valueText(at), "number"],
+          ...methods.map(({ name, points, isBaseline }) =>
+            [
+              <>
+                {name}
+                {isBaseline && <div class="plain muted">baseline</div>}
+              </>,
+              (at: number) => <GridCell row={points.get(at)} result={result} metric={metric.id} />,
+              "number",
+            ] as const
+          ),
+          ...compared.map(({ name, points }) =>
+            [
+              <>
+                Difference<div class="plain muted">{name}</div>
+              </>,
+              (at: number) => <GridDifference of={comparisonOf(result, points.get(at)?.id, metric.id)} />,
+              "number",
+            ] as const
+          ),
+        ]}
+      />
+      {metric.statistic === "rate" && metric.direction === "lower_is_better" && candidates.length > 0 && (
+        <Gains result={result} grid={grid} metric={metric.id} />
+      )}
+    </Section>
+  );
+}
+
+function GridCell({ row, result, metric }: { row: Row | undefined; result: Result; metric: string }) {
+  if (row === undefined) return <>–</>;
+  const of = aggregateOf(result, row.id, metric);
+  return (
+    <>
+      <Estimate row={row} id={metric} of={of} />
+      {of?.events !== undefined && <div class="small muted">{valueText(of.events)} of {valueText(of.trials)}</div>}
+    </>
+  );
+}
+
+function GridDifference({ of }: { of: Result["comparisons"][number] | undefined }) {
+  if (of === undefined) return <>–</>;
+  return (
+    <>
+      {estimateOf(of.mean_difference, of.ci_low, of.ci_high)}
+      <div class="small muted">{of.distinguishable ? "" : "not distinguishable, "}{pText(of)}</div>
+    </>
+  );
+}
+
+/** The corrected p of a comparison; constants have no test. */
+const pText = ({ p_value_holm, reason }: Result["comparisons"][number]): string =>
+  reason === "exact_constant" ? "exact" : p_value_holm === null ? "no test" : `p ${valueText(p_value_holm)}`;
+
+function Gains({ result, grid, metric }: { result: Result; grid: MethodGrid; metric: string }) {
+  const targets = targetsOf(result, grid, metric);
+  if (targets.length === 0) {
+    return (
+      <p class="muted">
+        The curves of the baseline and of the other methods have no rate in common: there is no gain to read.
+      </p>
+    );
+  }
+  const asked = Number(place.value.query.get("target")), target = targets.includes(asked) ? asked : targets[0];
+  const gain = (axis: Axis) => (method: Method) => {
+    const found = gainOf(result, grid, method, { metric, axis, target });
+    return found === null ? "–" : `${numberText(found, "unicode", 3)} dB`;
+  };
+  return (
+    <>
+      <div class="row">
+        <h3>Gain over the baseline</h3>
+        <Select
+          label="at a rate of"
+          value={String(target)}
+          options={targets.map((one) => [String(one), valueText(one)] as const)}
+          onChoose={(target) => refine({ target })}
+        />
+      </div>
+      <Table
+        look="narrow"
+        rows={grid.methods.filter(({ isBaseline }) => !isBaseline)}
+        keyOf={({ name }) => name}
+        columns={[
+          ["Method", ({ name }) => name],
+          ["Over Es/N0", gain("Es/N0"), "number"],
+          ["Over Eb/N0", gain("Eb/N0"), "number"],
+        ]}
+      />
+      <p class="small muted">
+        Read on the lines between the measured points, with the rate on a logarithmic axis; a positive gain needs less.
+        A dash: a curve does not reach the rate, or its runs do not count the bits that Eb/N0 needs.
+      </p>
+    </>
+  );
+}
+
 /** A table by recipe and metric: of the replicates with their interval where there are some, else the one value. */
-function Measured({ result: { benchmark, recipes, aggregates } }: { result: Result }) {
-  // The first is the one that is shown.
-  const aggregate = (recipe: string, metric: string) =>
-    aggregates.find((row) => row.recipe_id === recipe && row.metric === metric);
+function Measured({ result }: { result: Result }) {
+  const { benchmark, recipes } = result;
   return (
     <Section title="Measured values">
       <Table
@@ -148,7 +276,7 @@ function Measured({ result: { benchmark, recipes, aggregates } }: { result: Resu
                   {BETTER[direction]}
                 </div>
               </>,
-              (row: Row) => <Estimate row={row} id={id} of={aggregate(row.id, id)} />,
+              (row: Row) => <Estimate row={row} id={id} of={aggregateOf(result, row.id, id)} />,
               "number",
             ] as const
           ),
