@@ -213,7 +213,7 @@ const STARTER = await Deno.readTextFile(
 const REWIRED = STARTER.replace("name: image_codec_default", "name: rewired").replaceAll("tx_bit_boundary", "sent");
 
 browserTest(
-  "a template that is wired otherwise is told so and made custom; a fitting operation takes a block's place in a copy",
+  "a template that is wired otherwise is told so and made custom; a code and a codec are replaced on both sides",
   async (scene) => {
     const { page, open, allow, shot } = scene;
     allow(REFUSED);
@@ -251,15 +251,33 @@ browserTest(
     await page.getByText("No problems: the recipe is valid").waitFor();
     await page.getByRole("tab", { name: "Graph" }).click();
     await page.locator('.block[data-step="channel_encoder"]').click();
-    await page.getByRole("button", { name: /^Duplicate as custom recipe/ }).click();
-    const dialog = page.getByRole("dialog", { name: "Another operation for channel_encoder" });
-    await dialog.getByRole("button", { name: /channel\.repetition_encoder/ }).waitFor();
+    await page.getByRole("button", { name: "Code …" }).click();
+    const dialog = page.getByRole("dialog", { name: "Code of the link" });
+    await dialog.getByText(/^Now: no code\./).waitFor();
+    await dialog.getByText(/^unequal error protection: not here\. .* needs the input importance_map/).waitFor();
+    await dialog.getByRole("button", { name: /^repetition code/ }).focus();
+    await dialog.getByRole("figure", { name: "Graph with repetition code" }).getByText(/channel\.repetition_decoder/)
+      .waitFor();
     await scene.checkAccessibility();
     await shot("editor_replace");
-    await dialog.getByRole("button", { name: /channel\.repetition_encoder/ }).click();
-    await page.getByRole("tab", { name: /^image_codec_default_custom/, selected: true }).waitFor();
-    await drafted(scene, /"op":"channel\.repetition_encoder"/, "image_codec_default_custom");
+    await dialog.getByRole("button", { name: /^repetition code/ }).click();
+    // Both sides changed in this recipe, as one edit.
+    await drafted(
+      scene,
+      /"op":"channel\.repetition_encoder".*"op":"channel\.repetition_decoder"/,
+      "image_codec_default",
+    );
     await page.locator('.block[data-step="channel_encoder"][aria-pressed="true"]').waitFor();
+    await page.getByRole("status").getByText(/channel\.repetition_encoder in place of channel\.identity_encoder/)
+      .waitFor();
+    await page.getByText("No problems: the recipe is valid").waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await drafted(scene, /"op":"channel\.identity_encoder".*"op":"channel\.identity_decoder"/, "image_codec_default");
+    await page.locator('.block[data-step="sender"]').click();
+    await page.getByRole("button", { name: "Replace …" }).click();
+    await page.getByRole("dialog", { name: "Replace sender" }).getByRole("button", { name: /^model\.webp_encode/ })
+      .click();
+    await drafted(scene, /"op":"model\.webp_encode".*"op":"model\.webp_decode"/, "image_codec_default");
   },
   { files: { "recipes/rewired.yaml": REWIRED } },
 );

@@ -35,6 +35,8 @@ interface Props {
   outputs?: ReadonlyMap<string, string>;
   /** Images of outputs, by step. */
   thumbnails?: ReadonlyMap<string, string>;
+  /** Edits of the whole link. */
+  actions?: ComponentChildren;
 }
 
 const LEAST_SCALE = 0.1, LARGEST_SCALE = 3;
@@ -102,7 +104,8 @@ function useView(layout: Layout, topology: string, selected: string | null) {
   };
 }
 
-export function Graph({ recipe, selected, onSelect, onOpen, states, problems, outputs, thumbnails }: Props) {
+export function Graph(props: Props) {
+  const { recipe, selected, onSelect, onOpen, states, problems, outputs, thumbnails, actions } = props;
   const steps = stepsOf(recipe);
   // Topology alone decides the picture: typing a value never moves a block.
   const topology = JSON.stringify(steps.map(({ id, op, inputs }) => [id, op, inputs])) + contracts.value.size;
@@ -129,6 +132,7 @@ export function Graph({ recipe, selected, onSelect, onOpen, states, problems, ou
             </span>
           ))}
         </div>
+        {actions}
         {view.isCut && <Minimap layout={layout} view={shown} size={view.size} />}
         <Tools view={view} />
       </div>

@@ -20,7 +20,13 @@ const CARD: GraphFrame = {
 };
 const TYPE = 25, LETTERS = 12, LEADING = 28;
 
-export function GraphPreview({ steps }: { steps: readonly PreviewStep[] }) {
+interface Props {
+  steps: readonly PreviewStep[];
+  /** Steps with a thick frame. */
+  marked?: ReadonlySet<string>;
+}
+
+export function GraphPreview({ steps, marked }: Props) {
   const { blocks, wires, width, height } = useMemo(() => {
     const shown = steps.filter(({ op }) => !/^metrics\.|^channel\.(bit_count_match|communication_resource)/.test(op));
     const ids = new Set(shown.map(({ id }) => id));
@@ -46,7 +52,7 @@ export function GraphPreview({ steps }: { steps: readonly PreviewStep[] }) {
         const lines = shortLines(name, LETTERS, 2);
         return (
           <g key={id} transform={`translate(${box.x} ${box.y})`}>
-            <rect class="body" width={box.width} height={box.height} rx="4" />
+            <rect class={marked?.has(id) ? "body marked" : "body"} width={box.width} height={box.height} rx="4" />
             <rect class={`plane-${plane}`} width="12" height={box.height} rx="2" />
             {lines.map((line, at) => (
               <text

@@ -1,7 +1,7 @@
 /** The first page: three starting points, each one press from a figure, and a tour of five steps. */
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { ask, get, problemText } from "../api.ts";
-import { setDimension } from "../form/matrix.ts";
+import { setDimension } from "../../lib/contract/matrix_edits.ts";
 import { Page, Section, Trouble } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
 import { address, go } from "../router.ts";
@@ -104,6 +104,18 @@ export default function Start() {
           </article>
         ))}
       </div>
+      <p class="row">
+        <button
+          type="button"
+          onClick={async () => {
+            openCopy((await import("../../lib/contract/graph_edits.ts")).emptyLink());
+            go("editor");
+          }}
+        >
+          Empty link
+        </button>
+        <span class="muted">Source, channel and metric, to build a link of your own from</span>
+      </p>
       <p class="row">
         <a href={address("templates")}>All templates</a>
         <a href={address("benchmarks")}>Benchmarks with their results</a>

@@ -34,10 +34,13 @@ const ConflictDialog = lazy(() => dialogs().then(({ ConflictDialog }) => Conflic
 /** The problem of the last action, with the recipe that was shown then. */
 const trouble = signal<{ copyId: string | undefined; text: string } | null>(null);
 
+/** The changes of the last edit of the graph. */
+export const said = signal<{ copyId: string; text: string } | null>(null);
+
 /** Performs an action and shows its problem beside the recipe that is shown now. */
 export async function attempt(work: () => unknown): Promise<void> {
   const copyId = active()?.id;
-  trouble.value = null;
+  trouble.value = said.value = null;
   try {
     await work();
   } catch (error) {
@@ -94,6 +97,14 @@ export function Bar({ copy }: { copy: Copy }) {
         <p class="notice row spread" data-tone="error" role="alert">
           <span>{trouble.value.text}</span>
           <button type="button" class="quiet" aria-label="Close the message" onClick={() => trouble.value = null}>
+            ✕
+          </button>
+        </p>
+      )}
+      {said.value?.copyId === copy.id && (
+        <p class="notice row spread" role="status">
+          <span>{said.value.text}</span>
+          <button type="button" class="quiet" aria-label="Close the changes" onClick={() => said.value = null}>
             ✕
           </button>
         </p>

@@ -1,5 +1,6 @@
 // deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
 /** The selected block: contract, parameters, inputs and outputs. Loaded when a block is first selected. */
+import { removeStep, rewire, sourcesFor } from "../../lib/contract/graph_edits.ts";
 import { stepOutputKinds } from "../../lib/contract/output_kinds.ts";
 import { activeWhen, isEffective } from "../../lib/contract/schema.ts";
 import { type JsonObject, type Value } from "../../lib/contract/value.ts";
@@ -7,8 +8,8 @@ import type { Reply } from "../api.ts";
 import { choicesOf, isSelector, SELECTORS } from "../form/choices.ts";
 import { Field } from "../form/field.tsx";
 import { FACETS } from "../form/presentation.ts";
-import { bind, matrixFacts, unbind } from "../form/matrix.ts";
-import { Check, Facts, Hidden, Trouble } from "../parts.tsx";
+import { bind, matrixFacts, unbind } from "../../lib/contract/matrix_edits.ts";
+import { Check, Facts, Hidden, Select, Trouble } from "../parts.tsx";
 import { lazy, signal, useMemo, useState } from "../preact.ts";
 import { address } from "../router.ts";
 import { runtimesText } from "../runtimes.ts";
@@ -17,7 +18,9 @@ import { type Copy, edit, setParam, setUnread, type Step, stepsOf, update } from
 import { useFetched } from "../state/fetched.ts";
 import { jobOf, type Output, shapeOf, useSummary } from "../state/summaries.ts";
 
-const ReplaceDialog = lazy(() => import("./replace.tsx").then(({ ReplaceDialog }) => ReplaceDialog));
+const edits = () => import("./replace.tsx");
+const ReplaceDialog = lazy(() => edits().then(({ ReplaceDialog }) => ReplaceDialog));
+const InsertDialog = lazy(() => edits().then(({ InsertDialog }) => InsertDialog));
 
 /** Whether only modified parameters are shown. */
 const modifiedOnly = signal(false);
@@ -38,18 +41,23 @@ export default function BlockInspector({ copy, step }: { copy: Copy; step: Step 
       {contract === undefined
         ? <p class="notice" data-tone="error">No operation of this name is known here.</p>
         : <p class="muted">{contract.description ?? ""}</p>}
+      <Edits copy={copy} stepId={step.id} />
       <Parameters copy={copy} step={step} index={index} contract={contract} />
       <h3>Inputs</h3>
       <Ports
         ports={{ ...contract?.input_kinds, ...contract?.optional_input_kinds }}
         wired={step.inputs}
         onFollow={(id) => update(copy.id, { selected: id })}
+        sources={(port) => sourcesFor(copy.recipe, step.id, port, contracts.value)}
+        optional={Object.keys(contract?.optional_input_kinds ?? {})}
+        onChoose={async (port, from) =>
+          (await edits()).perform(copy, rewire(copy.recipe, { step: step.id, port, from }, contracts.value))}
       />
       <h3>Outputs</h3>
       {Object.entries(kinds).map(([port, kind]) => (
         <OutputView key={`${summary?.run_id} ${port}`} port={port} kind={kind} facts={measured?.outputs[port]} />
       ))}
-      {contract !== undefined && <ContractFacts copy={copy} stepId={step.id} contract={contract} />}
+      {contract !== undefined && <ContractFacts contract={contract} />}
     </>
   );
 }
@@ -145,12 +153,30 @@ function Parameters({ copy, step, index, contract }: ParametersProps) {
   }
 }
 
-function ContractFacts({ copy, stepId, contract }: { copy: Copy; stepId: string; contract: Contract }) {
-  const [replacing, setReplacing] = useState<string | null>(null);
+/** Replaces or removes the block, or inserts one after it. */
+function Edits({ copy, stepId }: { copy: Copy; stepId: string }) {
+  const [open, setOpen] = useState<{ stepId: string; edit: "replace" | "insert" } | null>(null);
+  const close = () => setOpen(null), shown = open?.stepId === stepId ? open.edit : null;
+  return (
+    <p class="row">
+      <button type="button" class="small" onClick={() => setOpen({ stepId, edit: "replace" })}>Replace …</button>
+      <button type="button" class="small" onClick={() => setOpen({ stepId, edit: "insert" })}>Insert after …</button>
+      <button
+        type="button"
+        class="small"
+        onClick={async () => (await edits()).perform(copy, removeStep(copy.recipe, stepId, contracts.value))}
+      >
+        Remove
+      </button>
+      {shown === "replace" && <ReplaceDialog copy={copy} stepId={stepId} onClose={close} />}
+      {shown === "insert" && <InsertDialog copy={copy} stepId={stepId} onClose={close} />}
+    </p>
+  );
+}
+
+function ContractFacts({ contract }: { contract: Contract }) {
   return (
     <>
-      <button type="button" class="small" onClick={() => setReplacing(stepId)}>Duplicate as custom recipe …</button>
-      {replacing === stepId && <ReplaceDialog copy={copy} stepId={stepId} onClose={() => setReplacing(null)} />}
       <h3>Contract</h3>
       <Facts
         of={[
@@ -180,25 +206,46 @@ const defaults = (properties: { [name: string]: JsonObject }): JsonObject =>
     ),
   );
 
-function Ports(
-  { ports, wired, onFollow }: {
-    ports: { [port: string]: string[] };
-    wired: { [port: string]: string };
-    onFollow(id: string): void;
-  },
-) {
+interface PortsProps {
+  ports: { [port: string]: string[] };
+  wired: { [port: string]: string };
+  onFollow(id: string): void;
+  /** The outputs that a port can read. */
+  sources(port: string): string[];
+  optional: readonly string[];
+  onChoose(port: string, from: string | null): void;
+}
+
+function Ports({ ports, wired, onFollow, sources, optional, onChoose }: PortsProps) {
   if (Object.keys(ports).length === 0) return <p class="muted">None</p>;
+  const choicesOf = (port: string) => {
+    const from = wired[port], found = sources(port);
+    return [
+      ...(from === undefined || optional.includes(port) ? [["", "not wired"] as const] : []),
+      ...[...new Set(from === undefined ? found : [from, ...found])].map((one) => [one, one] as const),
+    ];
+  };
   return (
     <Facts
       of={Object.entries(ports).map(([port, kinds]) => [
         <span class="mono" title={kinds.join(", ")}>{port}</span>,
-        wired[port] === undefined
-          ? <span class="muted">not wired</span>
-          : (
-            <button type="button" class="quiet mono" onClick={() => onFollow(wired[port].split(".")[0])}>
-              {wired[port]}
+        <span class="row">
+          <Select
+            label={<Hidden>Source of {port}</Hidden>}
+            value={wired[port] ?? ""}
+            options={choicesOf(port)}
+            onChoose={(from) => onChoose(port, from === "" ? null : from)}
+          />
+          {wired[port] !== undefined && (
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => onFollow(wired[port].split(".")[0])}
+            >
+              Show<Hidden>{wired[port]}</Hidden>
             </button>
-          ),
+          )}
+        </span>,
       ])}
     />
   );

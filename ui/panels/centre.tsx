@@ -1,10 +1,10 @@
 /** The middle of the editor: the graph, or the recipe as text, as a matrix, as specifications. */
 import { Graph } from "../graph/graph.tsx";
 import { useThumbnails } from "../graph/use_thumbnails.ts";
-import { matrixFacts } from "../form/matrix.ts";
+import { matrixFacts } from "../../lib/contract/matrix_edits.ts";
 import { isGeneric } from "../form/presentation.ts";
 import { Tabs } from "../parts.tsx";
-import { lazy } from "../preact.ts";
+import { lazy, useState } from "../preact.ts";
 import { CENTRE_VIEWS, type CentreView, centreView } from "../state/centre_view.ts";
 import { type Copy, update } from "../state/copies.ts";
 import type { Stale } from "../state/ran.ts";
@@ -13,10 +13,22 @@ import { jobOf, shapeOf, useSummary } from "../state/summaries.ts";
 import { focusField } from "./focus_field.ts";
 import { TaskForm } from "./task_form.tsx";
 
+const CodeDialog = lazy(() => import("./replace.tsx").then(({ CodeDialog }) => CodeDialog));
 const Matrix = lazy(() => import("./matrix.tsx").then(({ Matrix }) => Matrix), "Loading the view");
 const Raw = lazy(() => import("./raw.tsx").then(({ Raw }) => Raw), "Loading the view");
 const StaleLine = lazy(() => import("./stale.tsx").then(({ StaleLine }) => StaleLine), "Comparing the recipe");
 const Specs = lazy(() => import("./specs.tsx").then(({ Specs }) => Specs), "Loading the view");
+
+/** Opens the choice of the link's code. */
+function CodeButton({ copy }: { copy: Copy }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class="quiet small" onClick={() => setOpen(true)}>Code …</button>
+      {open && <CodeDialog copy={copy} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
 
 interface Props {
   copy: Copy;
@@ -67,6 +79,7 @@ export function Centre({ copy, problems, states, stale }: Props) {
             problems={problems}
             outputs={outputs}
             thumbnails={thumbnails}
+            actions={<CodeButton copy={copy} />}
             onSelect={(id) => update(copy.id, { selected: id })}
             onOpen={() => focusField(".inspector input, .inspector select")}
           />

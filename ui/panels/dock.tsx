@@ -1,6 +1,6 @@
 /** Below the recipe: problems, the latest run, the plan, the log. */
 import { connection, type Diagnostic } from "../api.ts";
-import { asCustom } from "../form/custom.ts";
+import { asCustom } from "../../lib/contract/matrix_edits.ts";
 import { Tabs, toneOf } from "../parts.tsx";
 import { lazy, useEffect, useRef, useState } from "../preact.ts";
 import { type Copy, edit, stepsOf, textOf, unreadOf, update, validate } from "../state/copies.ts";

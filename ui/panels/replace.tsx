@@ -1,57 +1,152 @@
-/** Another operation in place of a block, in a new recipe: a template keeps its topology. */
-import { fittingOperations, lostBindings, withOperation } from "../form/replacement.ts";
-import { Dialog } from "../parts.tsx";
-import { useState } from "../preact.ts";
+/** Edits of the graph, chosen from a list: the changes and the new graph of each are shown before it is made. */
+import type { Edit } from "../../lib/contract/graph_draft.ts";
+import { type Choice, codeChoices, insertions, replacements } from "../../lib/contract/graph_edits.ts";
+import { GraphPreview } from "../graph/preview.tsx";
+import { Check, Dialog } from "../parts.tsx";
+import { type ComponentChildren, useMemo, useState } from "../preact.ts";
 import { contracts } from "../state/contracts.ts";
-import { type Copy, openCopy, stepsOf, update } from "../state/copies.ts";
+import { type Copy, edit, stepsOf, update } from "../state/copies.ts";
+import { attempt, said } from "./bar.tsx";
 
-export function ReplaceDialog({ copy, stepId, onClose }: { copy: Copy; stepId: string; onClose(): void }) {
-  const [filter, setFilter] = useState("");
-  const fitting = fittingOperations(stepsOf(copy.recipe), stepId, contracts.value);
-  const shown = fitting.filter(({ id, name, description }) =>
-    `${id} ${name} ${description ?? ""}`.toLowerCase().includes(filter.toLowerCase())
-  );
+/** Makes an edit, as one step of the history, and says what it changed. */
+export function perform(copy: Copy, made: Edit): void {
+  attempt(() => {
+    if ("refused" in made) throw new Error(made.refused);
+    edit(copy.id, made.recipe);
+    update(copy.id, { selected: made.selected === "" ? null : made.selected });
+    said.value = { copyId: copy.id, text: made.changes.join(" · ") };
+  });
+}
+
+interface Props {
+  copy: Copy;
+  onClose(): void;
+}
+
+/** The code of the link, or of a selected step: encoder and decoder change together. */
+export function CodeDialog({ copy, onClose }: Props) {
+  const codes = useMemo(() => codesOf(copy), [copy.recipe, copy.selected]);
   return (
-    <Dialog title={`Another operation for ${stepId}`} onClose={onClose}>
-      <p>
-        The ports of these operations fit the wires of{" "}
-        <span class="mono">{stepId}</span>. The choice opens a copy with the profile custom; this recipe does not
-        change.
-      </p>
-      {fitting.length === 0 ? <p class="empty">No other operation fits.</p> : (
-        <>
-          <label class="hidden-text" for="operation-filter">Filter operations</label>
-          <input
-            id="operation-filter"
-            class="wide"
-            placeholder="Filter operations"
-            value={filter}
-            onInput={(event) => setFilter(event.currentTarget.value)}
-          />
-          {shown.length === 0 && <p class="empty">No operation matches.</p>}
-          <ul class="choices">
-            {shown.map((contract) => (
-              <li key={contract.id}>
+    <Choices
+      copy={copy}
+      title="Code of the link"
+      lead={codes === null
+        ? "The recipe has no modulator and no link of bits."
+        : `Now: ${codes.present}. A choice replaces encoder, decoder and the wire between them.`}
+      choices={codes?.choices ?? []}
+      onClose={onClose}
+    />
+  );
+}
+
+const codesOf = ({ recipe, selected }: Copy) =>
+  codeChoices(recipe, stepsOf(recipe).some(({ id }) => id === selected) ? selected : null, contracts.value);
+
+export function ReplaceDialog({ copy, stepId, onClose }: Props & { stepId: string }) {
+  const choices = useMemo(() => replacements(copy.recipe, stepId, contracts.value), [copy.recipe]);
+  return (
+    <Choices
+      copy={copy}
+      title={`Replace ${stepId}`}
+      lead="A codec is replaced on both sides. Parameters are kept where the new operation has them."
+      choices={choices}
+      onClose={onClose}
+    />
+  );
+}
+
+export function InsertDialog({ copy, stepId, onClose }: Props & { stepId: string }) {
+  const [any, setAny] = useState(false);
+  const choices = useMemo(() => insertions(copy.recipe, stepId, contracts.value, any), [copy.recipe, any]);
+  return (
+    <Choices
+      copy={copy}
+      title={`Insert after ${stepId}`}
+      lead="An encoder comes with its decoder at the other end of the link."
+      choices={choices}
+      onClose={onClose}
+    >
+      <Check
+        label="All operations, also those whose inputs are wired later"
+        look="small"
+        checked={any}
+        onChange={setAny}
+      />
+    </Choices>
+  );
+}
+
+interface ChoicesProps extends Props {
+  title: string;
+  lead: string;
+  choices: readonly Choice[];
+  children?: ComponentChildren;
+}
+
+function Choices({ copy, title, lead, choices, onClose, children }: ChoicesProps) {
+  const [filter, setFilter] = useState(""), [pointed, setPointed] = useState<Choice | null>(null);
+  const describe = (name: string) => contracts.value.get(name)?.description ?? contracts.value.get(name)?.name ?? "";
+  const shown = choices.filter(({ name }) => `${name} ${describe(name)}`.toLowerCase().includes(filter.toLowerCase()));
+  const seen = pointed !== null && shown.includes(pointed) ? pointed : shown.find(({ edit }) => "recipe" in edit);
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{lead}</p>
+      {seen !== undefined && <Preview copy={copy} of={seen} />}
+      <label class="hidden-text" for="choice-filter">Filter the choices</label>
+      <input
+        id="choice-filter"
+        class="wide"
+        placeholder="Filter"
+        value={filter}
+        onInput={(event) => setFilter(event.currentTarget.value)}
+      />
+      {children}
+      {shown.length === 0 && <p class="empty">{choices.length === 0 ? "No operation fits." : "No choice matches."}</p>}
+      <ul class="choices">
+        {shown.map((choice) => (
+          <li key={choice.name}>
+            {"refused" in choice.edit
+              ? (
+                <p class="choice muted">
+                  {choice.name}: not here. {choice.edit.refused}
+                </p>
+              )
+              : (
                 <button
                   type="button"
                   class="choice"
+                  onFocus={() => setPointed(choice)}
+                  onPointerEnter={() => setPointed(choice)}
                   onClick={() => {
-                    const made = openCopy(withOperation(copy.recipe, stepId, contract));
-                    update(made.id, { selected: stepId });
+                    perform(copy, choice.edit);
                     onClose();
                   }}
                 >
-                  <span class="mono">{contract.id}</span>
-                  <span class="muted clip">{contract.description ?? contract.name}</span>
-                  {lostBindings(copy.recipe, stepId, contract).map(({ param, dimension }) => (
-                    <span key={param} class="tag" data-tone="warn">removes {param}, swept by {dimension}</span>
-                  ))}
+                  <span class="mono">{choice.name}</span>
+                  <span class="muted clip">{describe(choice.name)}</span>
                 </button>
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+              )}
+          </li>
+        ))}
+      </ul>
     </Dialog>
+  );
+}
+
+/** The graph after an edit, with new and replaced steps marked, and the changes. */
+function Preview({ copy, of: { name, edit } }: { copy: Copy; of: Choice }) {
+  const { recipe, changes } = edit as Extract<Edit, { recipe: unknown }>;
+  const steps = useMemo(() =>
+    stepsOf(recipe).map((step) => ({
+      ...step,
+      name: contracts.value.get(step.op)?.name ?? step.op,
+    })), [recipe]);
+  const before = new Map(stepsOf(copy.recipe).map(({ id, op }) => [id, op]));
+  const marked = new Set(steps.filter(({ id, op }) => before.get(id) !== op).map(({ id }) => id));
+  return (
+    <figure class="edit-preview" aria-label={`Graph with ${name}`}>
+      <GraphPreview steps={steps} marked={marked} />
+      <figcaption class="small muted">{changes.join(" · ")}</figcaption>
+    </figure>
   );
 }

@@ -1,6 +1,6 @@
 /** The command line that runs what the editor shows. */
 import { commandOf, CopyCommand } from "../copy_command.tsx";
-import { hasMatrix } from "../form/matrix.ts";
+import { hasMatrix } from "../../lib/contract/matrix_edits.ts";
 import { type Copy, fileOf, isUnsaved, nameOf } from "../state/copies.ts";
 import { planCache, workers } from "../state/settings.ts";
 

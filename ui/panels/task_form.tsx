@@ -2,7 +2,8 @@
 import type { JsonObject, Value } from "../../lib/contract/value.ts";
 import { schemaTypes } from "../../lib/contract/schema_types.ts";
 import { Control } from "../form/control.tsx";
-import { bind, freeDimension, matrixFacts, sweptValues } from "../form/matrix.ts";
+import { bind, matrixFacts } from "../../lib/contract/matrix_edits.ts";
+import { freeDimension, sweptValues } from "../form/matrix.ts";
 import { entriesOf } from "../form/presentation.ts";
 import { useEffect } from "../preact.ts";
 import { contracts } from "../state/contracts.ts";

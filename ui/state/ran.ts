@@ -1,7 +1,7 @@
 /** The recipe that a job ran: a result belongs to it, and the recipe of a copy may have changed since. */
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { get } from "../api.ts";
-import { hasMatrix } from "../form/matrix.ts";
+import { hasMatrix } from "../../lib/contract/matrix_edits.ts";
 import { resultForm } from "../form/result_form.ts";
 import { centreView } from "./centre_view.ts";
 import { type Copy, nameOf } from "./copies.ts";

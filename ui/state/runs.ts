@@ -1,7 +1,7 @@
 /** Runs of working copies: starting them, and the state of every step as its events come. */
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { get, post } from "../api.ts";
-import { hasMatrix } from "../form/matrix.ts";
+import { hasMatrix } from "../../lib/contract/matrix_edits.ts";
 import { signal } from "../preact.ts";
 import { announce } from "./announce.ts";
 import { centreView } from "./centre_view.ts";

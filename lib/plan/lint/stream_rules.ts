@@ -2,18 +2,9 @@
  * Mistakes in bit streams: decoders that do not match their encoder, error rates between streams of different length,
  * and redundancy counted twice or at the wrong stage.
  */
+import { DECODERS, ENCODERS, TRANSFORMS } from "../../contract/transforms.ts";
 import { toNumber } from "../../contract/value.ts";
-import {
-  DECODERS,
-  describeStream,
-  ENCODERS,
-  isCode,
-  sameKinds,
-  sameSource,
-  type Stream,
-  top,
-  TRANSFORMS,
-} from "./streams.ts";
+import { describeStream, isCode, sameKinds, sameSource, type Stream, top } from "./streams.ts";
 import { type Finding, inputOf, type LintStep, type LintView, opOf, paramOf, type Rule } from "./view.ts";
 
 const COMPARED: readonly { op: string; reference: string; candidate: string }[] = [

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { canonicalJson } from "../../../lib/contract/json.ts";
 import { float, type JsonObject, type Value } from "../../../lib/contract/value.ts";
-import { bind, matrixFacts, readValues, setDimension, unbind, writtenValues } from "../../../ui/form/matrix.ts";
+import { bind, matrixFacts, setDimension, unbind } from "../../../lib/contract/matrix_edits.ts";
+import { readValues, writtenValues } from "../../../ui/form/matrix.ts";
 
 const RECIPE: JsonObject = { name: "link", metadata: { seed: 1 }, steps: [{ id: "chan", op: "wireless.channel" }] };
 const values = (text: string, ...types: string[]) => {

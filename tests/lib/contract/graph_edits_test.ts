@@ -1,0 +1,301 @@
+/** Edits of the graph, on the shipped recipes: edited recipes are planned, with the errors of lint. */
+import assert from "node:assert/strict";
+import type { Edit, EditContracts } from "../../../lib/contract/graph_draft.ts";
+import {
+  codeChoices,
+  emptyLink,
+  insertions,
+  insertStep,
+  removeStep,
+  replacements,
+  rewire,
+  sourcesFor,
+} from "../../../lib/contract/graph_edits.ts";
+import { asCustom, matrixFacts } from "../../../lib/contract/matrix_edits.ts";
+import { CODES, WORDS } from "../../../lib/contract/transforms.ts";
+import { isObject, type JsonObject } from "../../../lib/contract/value.ts";
+import { lintRecipe } from "../../../lib/plan/lint.ts";
+import { planRecipe } from "../../../lib/plan/planner.ts";
+import { compileRecipe } from "../../../lib/recipe/compile.ts";
+import { readRecipeText } from "../../../lib/recipe/read.ts";
+import { createRegistry } from "../../../ops/registry.ts";
+
+const registry = await createRegistry();
+const CONTRACTS: EditContracts = new Map(registry.contracts().map((contract) => [contract.id, contract]));
+const RECIPES = new URL("../../../recipes/", import.meta.url);
+const recipeOf = (name: string): JsonObject =>
+  readRecipeText(Deno.readTextFileSync(new URL(`${name}.yaml`, RECIPES)), { file: name }).value as JsonObject;
+const namesIn = (folder: string): string[] =>
+  [...Deno.readDirSync(new URL(`./${folder}`, RECIPES))].filter(({ name }) => name.endsWith(".yaml"))
+    .map(({ name }) => folder + name.slice(0, -".yaml".length)).sort();
+
+const stepsOf = (recipe: JsonObject) =>
+  recipe.steps as (JsonObject & { id: string; op: string; inputs?: JsonObject })[];
+const stepOf = (recipe: JsonObject, id: string) => stepsOf(recipe).find((step) => step.id === id)!;
+const inputsOf = (recipe: JsonObject, id: string) => stepOf(recipe, id).inputs;
+
+function done(edit: Edit | undefined): JsonObject {
+  assert.ok(edit !== undefined && "recipe" in edit, JSON.stringify(edit));
+  return edit.recipe;
+}
+const reasonOf = (edit: Edit) => "refused" in edit ? edit.refused : assert.fail("The edit was made");
+
+/** Plans a recipe. @throws AssertionError for errors of lint or of the plan */
+async function planned(recipe: JsonObject, title: string): Promise<void> {
+  const compilation = compileRecipe(recipe, { mode: "strict", registry });
+  const { issues } = lintRecipe(compilation, { registry, strict: true });
+  assert.deepEqual(issues.filter(({ severity }) => severity === "error"), [], title);
+  const result = await planRecipe(compilation, { registry, usePlanCache: false });
+  assert.equal(result.status, "planned", `${title}: ${JSON.stringify(result.diagnostics)}`);
+}
+
+/** Codes that cannot take the place of the one of a step, with the reason. */
+const REFUSED: { [place: string]: { [code: string]: RegExp } } = {
+  // Only soft values are interleaved back, and only the turbo decoder gives soft values of its payload too.
+  "bit_transport_concatenated outer_encoder": {
+    "no code": /identity_decoder takes .* at coded_bits; outer_deinterleaver.llr is channel.llr/,
+    "repetition code": /repetition_decoder takes .* at coded_bits; outer_deinterleaver.llr is channel.llr/,
+  },
+  "bit_transport_concatenated encoder": {
+    "no code": /identity_encoder takes .* at bits; outer_interleaver.coded_bits is channel.coded_bits/,
+    "repetition code": /repetition_encoder takes .* at bits/,
+    "LDPC code": /nr_ldpc_encoder takes .* at bits/,
+    "polar code": /nr_polar_encoder takes .* at bits/,
+    "Reed-Solomon code": /outer_deinterleaver needs channel.llr.numpy in place of decoder.payload_llr/,
+    "BCH code": /outer_deinterleaver needs channel.llr.numpy in place of decoder.payload_llr/,
+    "unequal error protection": /unequal_error_protection takes .* at bits/,
+  },
+  "bit_transport_convolutional encoder": {
+    "no code": /identity_decoder takes .* at coded_bits; descrambler.llr is channel.llr/,
+    "repetition code": /repetition_decoder takes .* at coded_bits; descrambler.llr is channel.llr/,
+  },
+};
+
+for (const name of namesIn("").filter((name) => name.startsWith("bit_transport_"))) {
+  Deno.test(`${name}: every code takes the place of every other one`, async () => {
+    const recipe = recipeOf(name);
+    const encoders = stepsOf(recipe).filter(({ op }) => op.endsWith("encoder")).map(({ id }) => id);
+    assert.ok(encoders.length > 0);
+    for (const encoder of encoders) {
+      const { present, choices } = codeChoices(recipe, encoder, CONTRACTS)!;
+      assert.deepEqual(
+        [present, ...choices.map(({ name }) => name)].sort(),
+        ["no code", ...CODES.map((kind) => WORDS[kind])].sort(),
+      );
+      const refused = {
+        "unequal error protection": /needs the input importance_map, and no earlier step gives it/,
+        ...REFUSED[`${name} ${encoder}`],
+      };
+      for (const { name: code, edit } of choices) {
+        const reason = refused[code as keyof typeof refused];
+        if (reason !== undefined) assert.match(reasonOf(edit), reason, `${encoder} ${code}`);
+        else await planned(done(edit), `${encoder} ${code}`);
+      }
+    }
+  });
+}
+
+Deno.test("a code that is changed and changed back has its wires again", () => {
+  for (const name of ["bit_transport_awgn", "bit_transport_bch", "bit_transport_nr_ldpc_tdl", "bit_transport_turbo"]) {
+    const recipe = recipeOf(name), id = stepsOf(recipe).find(({ op }) => op.endsWith("encoder"))!.id;
+    const { present, choices } = codeChoices(recipe, id, CONTRACTS)!;
+    for (const { name: code, edit } of choices.filter(({ edit }) => "recipe" in edit)) {
+      const back = codeChoices(done(edit), id, CONTRACTS)!;
+      assert.equal(back.present, code);
+      const again = done(back.choices.find(({ name }) => name === present)!.edit);
+      const wires = (one: JsonObject) => stepsOf(one).map(({ id, op, inputs }) => ({ id, op, inputs }));
+      assert.deepEqual(wires(again), wires(recipe), `${name} ${code}`);
+    }
+  }
+});
+
+Deno.test("a code of hard decisions and one of soft values change the wire of the decoder", () => {
+  const layered = recipeOf("bit_transport_awgn");
+  const to = (recipe: JsonObject, code: string) =>
+    done(codeChoices(recipe, "channel_decoder", CONTRACTS)!.choices.find(({ name }) => name === code)!.edit);
+  const soft = to(layered, "LDPC code");
+  assert.deepEqual(inputsOf(soft, "channel_decoder"), { llr: "demodulator.llr" });
+  assert.equal(stepOf(soft, "channel_encoder").op, "channel.nr_ldpc_encoder");
+  // The boundary of received bits is in front of a decoder of hard decisions.
+  assert.deepEqual(inputsOf(to(soft, "repetition code"), "channel_decoder"), { coded_bits: "rx_bit_boundary.bits" });
+});
+
+Deno.test("the empty link is planned, and each code comes into it with its decoder", async () => {
+  const link = emptyLink();
+  await planned(link, "empty link");
+  const { present, choices } = codeChoices(link, null, CONTRACTS)!;
+  assert.equal(present, "no code");
+  for (const { name, edit } of choices) {
+    if (name === "unequal error protection") {
+      assert.match(reasonOf(edit), /needs the input importance_map/);
+      continue;
+    }
+    const coded = done(edit), [, encoder] = stepsOf(coded);
+    await planned(coded, name);
+    const decoder = stepsOf(coded).find(({ op }) => op.endsWith("decoder"))!;
+    assert.deepEqual(inputsOf(coded, "bit_errors"), { reference: "data.bits", candidate: `${decoder.id}.bits` });
+    assert.deepEqual(inputsOf(coded, "modulator"), { bits: `${encoder.id}.coded_bits` });
+    // Either side takes both away.
+    for (const id of [encoder.id, decoder.id]) {
+      assert.deepEqual(done(removeStep(coded, id, CONTRACTS)).steps, link.steps, `${name} without ${id}`);
+    }
+  }
+});
+
+Deno.test("an interleaver goes between encoder and modulator, and its inverse in front of the decoder", async () => {
+  const recipe = recipeOf("bit_transport_bch");
+  const mixed = done(insertStep(recipe, "encoder", "channel.block_interleaver", CONTRACTS));
+  await planned(mixed, "interleaver");
+  assert.deepEqual(inputsOf(mixed, "modulator"), { bits: "block_interleaver.coded_bits" });
+  assert.deepEqual(inputsOf(mixed, "block_deinterleaver"), { llr: "demodulator.llr" });
+  assert.deepEqual(inputsOf(mixed, "decoder"), { llr: "block_deinterleaver.llr" });
+  // Decisions in front of the inverse are compared with the interleaved bits.
+  assert.deepEqual(inputsOf(mixed, "coded_errors"), {
+    reference: "block_interleaver.coded_bits",
+    candidate: "demodulator.bits",
+  });
+  const without = done(removeStep(mixed, "block_deinterleaver", CONTRACTS));
+  assert.deepEqual(without.steps, recipe.steps);
+});
+
+Deno.test("an operation of the wire's kind goes into it, and a measurement reads beside its readers", async () => {
+  const link = emptyLink();
+  const loud = done(insertStep(link, "modulator", "hardware.power_amplifier", CONTRACTS));
+  await planned(loud, "amplifier");
+  assert.deepEqual(inputsOf(loud, "channel"), { symbols: "power_amplifier.signal" });
+  const measured = done(insertStep(link, "demodulator", "metrics.block_error_rate", CONTRACTS));
+  await planned(measured, "block errors");
+  assert.deepEqual(inputsOf(measured, "block_error_rate"), { candidate: "demodulator.bits", reference: "data.bits" });
+  assert.deepEqual(stepsOf(measured).filter(({ id }) => id !== "block_error_rate"), stepsOf(link));
+  const names = insertions(link, "demodulator", CONTRACTS).map(({ name }) => name);
+  assert.ok(names.includes("metrics.mutual_information"));
+  // An inverse comes with its encoder; an equaliser needs an estimate.
+  assert.ok(!names.includes("channel.turbo_decoder") && !names.includes("demodulation.ofdm_equalize"));
+});
+
+Deno.test("each insertion that is offered after a step of the empty link has a source of an accepted kind for each input", () => {
+  const link = emptyLink();
+  let count = 0;
+  for (const { id } of stepsOf(link)) {
+    for (const { name, edit } of insertions(link, id, CONTRACTS)) {
+      const { diagnostics } = compileRecipe(done(edit), { mode: "strict", registry });
+      assert.deepEqual(diagnostics.filter(({ code }) => code.startsWith("input_")), [], `${name} after ${id}`);
+      count++;
+    }
+  }
+  assert.ok(count > 100, `${count} insertions`);
+});
+
+Deno.test("a removed step gives its readers its source, and a needed one stays", () => {
+  const layered = recipeOf("bit_transport_awgn");
+  const bare = done(removeStep(layered, "payload_bit_boundary", CONTRACTS));
+  assert.deepEqual(inputsOf(bare, "channel_encoder"), { bits: "data.bits" });
+  // The rate was counted at the boundary.
+  assert.equal((bare.metadata as JsonObject).rate_count_fixed_point, "data.bits");
+  const profile = { id: "custom", version: 1, based_on: { id: "layered_digital", version: 1 } };
+  assert.deepEqual(bare.execution_profile, profile);
+  assert.deepEqual(asCustom({ execution_profile: "layered_digital" }).execution_profile, profile);
+  assert.match(
+    reasonOf(removeStep(layered, "modulator", CONTRACTS)),
+    /^wireless_channel needs channel.symbols.complex_numpy in place of modulator.symbols$/,
+  );
+  assert.equal(stepsOf(done(removeStep(layered, "evaluation", CONTRACTS))).length, stepsOf(layered).length - 1);
+});
+
+Deno.test("bindings of a parameter that is gone go with it, and are named", () => {
+  const link = recipeOf("bit_transport_turbo"),
+    metadata = link.metadata as JsonObject,
+    matrix = metadata.matrix as JsonObject;
+  const swept = {
+    ...link,
+    metadata: {
+      ...metadata,
+      matrix: {
+        dimensions: { ...matrix.dimensions as JsonObject, iterations: [1, 8], coded: [2048, 3072] },
+        step_params: {
+          ...matrix.step_params as JsonObject,
+          decoder: { iterations: { matrix: "iterations" } },
+          encoder: { coded_bits: { matrix: "coded" } },
+        },
+      },
+    },
+  };
+  const edit = codeChoices(swept, "encoder", CONTRACTS)!.choices.find(({ name }) => name === "BCH code")!.edit;
+  assert.deepEqual(matrixFacts(done(edit)).dimensions.map(({ name }) => name), ["snr_db"]);
+  assert.deepEqual("changes" in edit && edit.changes, [
+    "decoder.iterations is not swept by iterations any more",
+    "encoder.coded_bits is not swept by coded any more",
+    "encoder: channel.bch_encoder in place of channel.turbo_encoder",
+    "encoder loses coded_bits",
+    "decoder: channel.bch_decoder in place of channel.turbo_decoder",
+  ]);
+});
+
+Deno.test("a codec is replaced on both sides", async () => {
+  const recipe = recipeOf("image_jpeg_nr_ldpc_awgn"),
+    sender = stepsOf(recipe).find(({ op }) => op === "model.jpeg_encode")!;
+  const receiver = stepsOf(recipe).find(({ op }) => op === "model.jpeg_decode")!;
+  for (const { id } of [sender, receiver]) {
+    const choices = replacements(recipe, id, CONTRACTS);
+    const webp = done(choices.find(({ name }) => name === "model.webp_encode")?.edit);
+    assert.equal(stepOf(webp, receiver.id).op, "model.webp_decode");
+    await planned(webp, "webp");
+    // No half of a codec is offered.
+    assert.deepEqual(choices.filter(({ name }) => name.endsWith("decode")), []);
+  }
+});
+
+Deno.test("an estimator and an equaliser are replaced where the wires give what they need", () => {
+  const recipe = recipeOf("channel_estimation_ls_awgn");
+  const estimator = stepsOf(recipe).find(({ op }) => op === "model.ls_channel_estimator")!;
+  assert.deepEqual(
+    replacements(recipe, estimator.id, CONTRACTS).map(({ name }) => name),
+    ["model.channel_estimator_adapter"],
+  );
+});
+
+Deno.test("every link of the recipes is built from the empty one by insertions and choices of sources", () => {
+  const names = [...namesIn(""), ...namesIn("recipe_starters/")];
+  for (const name of names) {
+    const wanted = recipeOf(name);
+    let recipe = emptyLink();
+    const old = stepsOf(recipe).map(({ id }) => id), idOf = new Map<string, string>();
+    let last = old.at(-1)!;
+    const asBuilt = (from: string) => `${idOf.get(from.split(".")[0])}.${from.split(".").slice(1).join(".")}`;
+    for (const { id, op, inputs = {} } of stepsOf(wanted)) {
+      const edit = insertStep(recipe, last, op, CONTRACTS, true);
+      const before = new Set(stepsOf(recipe).map(({ id }) => id));
+      recipe = done(edit);
+      const added = stepsOf(recipe).filter((step) => !before.has(step.id));
+      const own = added.find((step) => step.op === op)!;
+      // A partner that came along is wired by its own turn in the list.
+      for (const other of added) if (other !== own) recipe = done(removeStep(recipe, other.id, CONTRACTS));
+      if (!stepsOf(recipe).some((step) => step.id === own.id)) {
+        recipe = done(insertStep(recipe, last, op, CONTRACTS, true));
+      }
+      idOf.set(id, own.id);
+      for (const [port, from] of Object.entries(inputs)) {
+        const source = asBuilt(String(from));
+        assert.ok(
+          sourcesFor(recipe, own.id, port, CONTRACTS).includes(source),
+          `${name}: ${own.id}.${port} from ${source}`,
+        );
+        recipe = done(rewire(recipe, { step: own.id, port, from: source }, CONTRACTS));
+      }
+      for (const port of Object.keys(inputsOf(recipe, own.id) ?? {})) {
+        if (inputs[port] === undefined) recipe = done(rewire(recipe, { step: own.id, port, from: null }, CONTRACTS));
+      }
+      last = own.id;
+    }
+    for (const id of old.reverse()) recipe = done(removeStep(recipe, id, CONTRACTS));
+    const shape = (one: JsonObject, as: (from: string) => string = (from) => from) =>
+      stepsOf(one).map(({ op, inputs }) => ({
+        op,
+        inputs: isObject(inputs)
+          ? Object.fromEntries(Object.entries(inputs).map(([p, from]) => [p, as(String(from))]))
+          : {},
+      }));
+    assert.deepEqual(shape(recipe), shape(wanted, asBuilt), name);
+  }
+  assert.ok(names.length > 100);
+});
