@@ -148,7 +148,7 @@ export function insertions(recipe: JsonObject, id: string, contracts: EditContra
   );
 }
 
-/** Inserts an operation after a step; see {@link insertions}. */
+/** Inserts an operation after a step; see {@link insertions}. Exported for tests. */
 export function insertStep(
   recipe: JsonObject,
   id: string,
