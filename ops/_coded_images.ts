@@ -20,7 +20,6 @@ import {
   IMAGE_PAYLOAD_METADATA,
   type ImagePayloadItem,
   imagePayloadMetadata,
-  type ImageShape,
   itemOverheadBytes,
   packImagePayload,
   PAYLOAD_KEYS,
@@ -30,7 +29,17 @@ import {
 } from "../lib/artifact/image_payload.ts";
 import type { JpegImage } from "../lib/artifact/jpeg/encoder.ts";
 import type { QualityCodec } from "../lib/artifact/within_budget.ts";
-import { BIT_METADATA, bitsArtifact, bitsOf, imagesArtifact, imagesOf, travel } from "../lib/artifact/values.ts";
+import {
+  BIT_METADATA,
+  bitsArtifact,
+  bitsOf,
+  imageForm,
+  imagesArtifact,
+  type ImageShapes,
+  imagesOf,
+  pixelsOf,
+  travel,
+} from "../lib/artifact/values.ts";
 import { unpackBits } from "../lib/numeric/array/bit_packing.ts";
 import { BITS_PER_SYMBOL } from "../lib/numeric/link/modulations.ts";
 import { quantile } from "../lib/numeric/scores/statistics.ts";
@@ -196,13 +205,14 @@ export async function encodeImages(
   encoder: ImageEncoder,
   { progress, cancellation }: Surroundings,
 ) {
-  const batch = imagesOf(input), { count, height, width, channels } = batch, { codec } = encoder;
-  const budget = budgetBytes(params, height * width);
+  const batch = imagesOf(input), { count, channels } = batch, { codec } = encoder;
+  const hasBudget = budgetBytes(params, 1) !== undefined;
   const qualities: (number | null)[] = [], items: ImagePayloadItem[] = [];
   let fileBytes = 0;
   for (let index = 0; index < count; index++) {
     cancellation.throwIfCancelled();
-    const image = jpegImageAt(batch, index);
+    const image = jpegImageAt(batch, index), { height, width } = image;
+    const budget = budgetBytes(params, height * width);
     let data: Uint8Array;
     if (budget === undefined) {
       data = await encoder.encode(image, index);
@@ -225,13 +235,13 @@ export async function encodeImages(
     ...imagePayloadMetadata(batch, codec, params.wire_format, itemByteCounts),
     image_dtype: batch.dtype,
     ...encoder.metadata,
-    ...(budget === undefined ? {} : { selected_qualities: qualities }),
+    ...(!hasBudget ? {} : { selected_qualities: qualities }),
   }, DELIVERY_KEYS);
-  const pixels = count * height * width;
+  const pixels = pixelsOf(batch);
   return {
     outputs: { bits: bitsArtifact(bits, metadata, "payload.bits") },
     metrics: {
-      ...(budget === undefined ? {} : { [`codec.${codec}.unfit_count`]: BigInt(count - selected.length) }),
+      ...(!hasBudget ? {} : { [`codec.${codec}.unfit_count`]: BigInt(count - selected.length) }),
       ...(selected.length === 0 ? {} : {
         [`codec.${codec}.selected_quality_mean`]: selected.reduce((sum, quality) => sum + quality, 0) /
           selected.length,
@@ -274,8 +284,7 @@ export async function decodeImages(
     decoded.push(image);
   }
   const dtype = metadata.image_dtype === "float32" ? "float32" : "uint8";
-  const { height, width, channels } = shape ?? commonShape(decoded as JpegImage[]);
-  const writer = new ImageBatchWriter({ count: items.length, height, width, channels, dtype });
+  const writer = new ImageBatchWriter({ ...shape ?? shapesOf(decoded as JpegImage[]), dtype });
   const black = on_error === "zeros" || on_error === "erasure";
   decoded.forEach((image, index) => {
     if (image instanceof SvcError) writer.fill(index, black ? "zeros" : "grey");
@@ -302,14 +311,14 @@ async function decodeItem(
   }
 }
 
-/** The common size of all images without it in the metadata; then every image must have arrived. */
-function commonShape(images: readonly JpegImage[]): ImageShape {
+/** The sizes of images without them in the metadata; then every image must have arrived. */
+function shapesOf(images: readonly JpegImage[]): ImageShapes {
   if (images.length === 0) {
     throw new SvcError("boundary_empty", "Cannot form a batch from a payload without images");
   }
-  const { height, width, channels } = images[0];
-  if (images.some((each) => each.height !== height || each.width !== width || each.channels !== channels)) {
-    throw new SvcError("boundary_shape_invalid", "Cannot put images of unequal sizes into one batch");
+  const [{ channels }] = images;
+  if (images.some((each) => each.channels !== channels)) {
+    throw new SvcError("boundary_shape_invalid", "Cannot put grey and colour images into one batch");
   }
-  return { height, width, channels };
+  return imageForm(images, { channels });
 }

@@ -4,7 +4,14 @@
  */
 import { type JsonObject, SvcError, type Value, z } from "./api.ts";
 import { artifactKind, IMAGES } from "../lib/contract/kinds.ts";
-import { IMAGE_METADATA, imageAt, type ImageBatch } from "../lib/artifact/values.ts";
+import {
+  emptyImages,
+  IMAGE_METADATA,
+  imageAt,
+  type ImageBatch,
+  type ImageForm,
+  oneImage,
+} from "../lib/artifact/values.ts";
 import type { JpegImage, JpegSubsampling } from "../lib/artifact/jpeg/encoder.ts";
 
 /** Parameters of the form of a JPEG stream. */
@@ -31,13 +38,12 @@ export const JPEG_ENTROPY = {
 
 /** One image of a batch with 8-bit samples. @throws SvcError `jpeg_unsupported` for images with an alpha channel */
 export function jpegImageAt(batch: ImageBatch, index: number): JpegImage {
-  const { width, height, channels } = batch;
+  const { width, height, channels, data: samples } = oneImage(batch, index);
   if (channels !== 1 && channels !== 3) {
     throw new SvcError("jpeg_unsupported", `Cannot encode images with ${channels} channels as JPEG`, {
       hint: "JPEG supports grey and RGB images; remove the alpha channel at the source",
     });
   }
-  const samples = imageAt(batch, index);
   const data = samples instanceof Uint8Array ? samples : Uint8Array.from(samples, (x) => Math.round(255 * x));
   return { width, height, channels, data };
 }
@@ -57,10 +63,8 @@ export function subsamplingOf(chosen: JpegSubsampling | "keep", metadata: JsonOb
 export class ImageBatchWriter {
   readonly batch: ImageBatch;
 
-  constructor(shape: Omit<ImageBatch, "data">) {
-    const samples = shape.count * shape.height * shape.width * shape.channels;
-    const data = shape.dtype === "float32" ? new Float32Array(samples) : new Uint8Array(samples);
-    this.batch = { ...shape, data };
+  constructor(form: ImageForm) {
+    this.batch = emptyImages(form);
   }
 
   /** Stores 8-bit samples of an image. */

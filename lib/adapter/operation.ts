@@ -8,14 +8,22 @@
  */
 import { KIND_FORMS } from "../artifact/array_form.ts";
 import { checkBits, checkFinite, checkImages } from "../artifact/boundary.ts";
+import { imageShapeMetadata, trustedShape } from "../artifact/image_payload.ts";
 import {
   bitsArtifact,
   bitsOf,
+  emptyImages,
+  imageForm,
   imagesArtifact,
   imagesOf,
   itemsOf,
+  metadataCounts,
   metadataNumber,
+  oneImage,
+  pixelsOf,
   reportResult,
+  sizeAt,
+  sourceItemCounts,
   symbolsArtifact,
   textsArtifact,
   travel,
@@ -218,114 +226,131 @@ class Coder extends Step {
   }
 
   async encode(port: CodedPort): Promise<OperationResult> {
-    const input = this.context.inputs.images;
-    const { count, height, width, channels, dtype } = this.checked(() => imagesOf(input));
-    const answer = await this.#withArray(input.array(), input.metadata, { images: count });
-    const pixels = count * height * width;
+    const input = this.context.inputs.images, batch = this.checked(() => imagesOf(input)), { count } = batch;
+    const whole = batch.sizes === undefined, answers: Coded[] = [];
+    if (whole) answers.push(await this.#withArray(input.array(), input.metadata, { images: count }));
+    else {
+      for (let index = 0; index < count; index++) {
+        const image = imagesArtifact(oneImage(batch, index), itemMetadata(input.metadata, index, count));
+        answers.push(await this.#withArray(image.array!, image.metadata, { images: 1 }));
+      }
+    }
+    const parts = answers.map((answer) => this.#coded(port, answer, whole ? count : 1));
+    const { array, counts, more } = whole ? parts[0] : joinParts(parts);
+    const stated = whole ? answers[0].metadata : statedByItem(answers);
     const about: JsonObject = {
-      image_count: count,
-      image_height: height,
-      image_width: width,
-      image_channels: channels,
-      image_dtype: dtype,
-      ...(Object.keys(answer.metadata).length === 0 ? {} : { adapter_metadata: answer.metadata }),
+      ...imageShapeMetadata(batch),
+      image_dtype: batch.dtype,
+      ...(Object.keys(stated).length === 0 ? {} : { adapter_metadata: stated }),
+      ...more,
     };
-    const beside = sideInformation(answer.metadata, count), { warnings } = beside;
-    const { metrics: timing, metadata: printed } = this.evidence(answer);
-    const metrics = { ...timing, ...beside.metrics };
-    const metadata: JsonObject = { ...printed, ...(warnings.length === 0 ? {} : { warnings }) };
-    const metadataOf = (counts: number[] | null, more: JsonObject = {}) =>
-      travel(input.metadata, { ...about, ...more, ...(counts === null ? {} : { source_item_counts: counts }) }, [
-        ...DELIVERY,
-        ...(counts === null ? ["source_item_counts"] : []),
-      ]);
+    const beside = sideInformation(stated, count), { warnings } = beside;
+    const { metrics: timing, metadata: printed } = this.evidence(together(answers));
+    const facts: JsonObject = { ...printed, ...(warnings.length === 0 ? {} : { warnings }) };
+    const metadata = travel(input.metadata, { ...about, ...(counts === null ? {} : { source_item_counts: counts }) }, [
+      ...DELIVERY,
+      ...(counts === null ? ["source_item_counts"] : []),
+    ]);
+    const elements = elementCount(array.shape), number = `codec.${CODED_UNITS[port]}_count`;
+    const rate: Metrics = port === "bits" ? { "rate.payload_bpp": elements / pixelsOf(batch) } : {};
+    const output = port === "bits"
+      ? bitsArtifact(array.data as Uint8Array, metadata, "payload.bits")
+      : port === "symbols"
+      ? symbolsArtifact(array.data as Float32Array, metadata)
+      : { array, metadata };
+    return {
+      outputs: { [port]: output },
+      metrics: { ...timing, ...beside.metrics, [number]: BigInt(elements), ...rate },
+      metadata: facts,
+    };
+  }
+
+  /** What a call of an encoder returned, in the form of the link. */
+  #coded(port: CodedPort, answer: Coded, images: number): CodedPart {
     switch (port) {
       case "bits": {
-        const bits = this.checked(() => receivedBits(answer, this.operation));
-        const counts = itemCounts(answer, bits.length, count);
-        return {
-          outputs: { bits: bitsArtifact(bits, metadataOf(counts), "payload.bits") },
-          metrics: { ...metrics, "codec.bit_count": BigInt(bits.length), "rate.payload_bpp": bits.length / pixels },
-          metadata,
-        };
+        const array = ndarray("uint8", this.checked(() => receivedBits(answer, this.operation)));
+        return { array, counts: itemCounts(answer, array.data.length, images), more: {} };
       }
       case "indices": {
         const { array, codebookSize } = checkIndices(answer);
-        const counts = itemCounts(answer, array.data.length, count);
-        return {
-          outputs: { indices: { array, metadata: metadataOf(counts, { codebook_size: codebookSize }) } },
-          metrics: { ...metrics, "codec.index_count": BigInt(array.data.length) },
-          metadata,
-        };
+        return { array, counts: itemCounts(answer, array.data.length, images), more: { codebook_size: codebookSize } };
       }
       case "latents": {
         const array = this.checked(() => finiteLatents(answer.array));
-        const counts = itemCounts(answer, array.data.length, count);
-        return {
-          outputs: { latents: { array, metadata: metadataOf(counts) } },
-          metrics: { ...metrics, "codec.latent_count": BigInt(array.data.length) },
-          metadata,
-        };
+        return { array, counts: itemCounts(answer, array.data.length, images), more: {} };
       }
       case "symbols": {
         const { symbols, shape } = this.checked(() => complexSymbols(answer.array));
-        const counts = itemCounts({ ...answer, array: { ...answer.array, shape } }, symbols.length / 2, count);
-        return {
-          outputs: { symbols: symbolsArtifact(symbols, metadataOf(counts, { symbol_shape: shape })) },
-          metrics: { ...metrics, "codec.symbol_count": BigInt(symbols.length / 2) },
-          metadata,
-        };
+        const counts = itemCounts({ ...answer, array: { ...answer.array, shape } }, symbols.length / 2, images);
+        return { array: ndarray("complex64", symbols), counts, more: { symbol_shape: shape } };
       }
     }
   }
 
   async decode(port: CodedPort): Promise<OperationResult> {
-    const input = this.context.inputs[port];
-    const answer = await this.#withArray(this.#received(input, port), this.#receivedMetadata(input, port));
-    const images = this.checked(() => checkImages(answer.array));
-    const [count, height, width, channels] = images.shape;
-    const dtype = images.dtype as "uint8" | "float32";
+    const input = this.context.inputs[port], parts = receivedParts(input, port), answers: Coded[] = [];
+    for (const part of parts) {
+      answers.push(await this.#withArray(this.#received(part, port), this.#receivedMetadata(part, port)));
+    }
+    const images = answers.map((answer) => this.checked(() => checkImages(answer.array)));
+    const [{ dtype, shape: [, , , channels] }] = images;
+    if (images.some((each) => each.dtype !== dtype || each.shape[3] !== channels)) {
+      refuseResult("its images have several types or numbers of channels", "Return all images in one form");
+    }
+    const sizes = images.flatMap(({ shape: [count, height, width] }) => Array(count).fill({ height, width }));
+    const batch = emptyImages(imageForm(sizes, { channels, dtype: dtype as "uint8" }));
+    images.reduce((at, { data }) => (batch.data.set(data as Uint8Array, at), at + data.length), 0);
     const expected = metadataNumber(input.metadata, "image_count");
-    if (expected !== undefined && expected !== count) {
+    if (expected !== undefined && expected !== batch.count) {
       refuseResult(
-        `it has ${count} images instead of ${expected}`,
+        `it has ${batch.count} images instead of ${expected}`,
         "Return one image for each encoded image",
       );
     }
-    const more: JsonObject = Object.keys(answer.metadata).length === 0 ? {} : { adapter_metadata: answer.metadata };
+    const stated = parts.length === 1 ? answers[0].metadata : statedByItem(answers);
+    const more: JsonObject = Object.keys(stated).length === 0 ? {} : { adapter_metadata: stated };
     const kept = travel(input.metadata, more, [
       ...CODED,
       ...(expected === undefined ? ["source_item_counts"] : []),
     ]);
-    const { metrics, metadata } = this.evidence(answer);
-    return {
-      outputs: {
-        images: imagesArtifact({ count, height, width, channels, dtype, data: images.data as Uint8Array }, kept),
-      },
-      metrics,
-      metadata,
-    };
+    const { metrics, metadata } = this.evidence(together(answers));
+    return { outputs: { images: imagesArtifact(batch, kept) }, metrics, metadata };
   }
 
   /** One text for each image, with its id. */
   async read(): Promise<OperationResult> {
-    const input = this.context.inputs.images;
-    const { count } = this.checked(() => imagesOf(input));
+    const input = this.context.inputs.images, batch = this.checked(() => imagesOf(input)), { count } = batch;
     const { image_ids } = input.metadata;
     const ids = Array.isArray(image_ids) && image_ids.length === count
       ? image_ids.map(String)
       : Array.from({ length: count }, (_, index) => `image_${index}`);
-    const answer = await this.#callWith(input.array(), input.metadata);
-    const given = plainJson(answer.value, "it", MAX_DOCUMENT_BYTES, MAX_EXAMPLES);
-    const { texts, metadata: about = {}, ...more } = given;
-    refuseMore(more, "Return {texts: [text, …], metadata}");
-    if (!Array.isArray(texts) || texts.length !== count) {
-      return refuseResult(`it does not have ${count} texts`, "Return one text for each image");
+    const answers: AdapterAnswer[] = [], texts: string[] = [], stated: JsonObject[] = [];
+    const read = async (images: NdArray, metadata: JsonObject, own: readonly string[]) => {
+      const answer = await this.#callWith(images, metadata);
+      const given = plainJson(answer.value, "it", MAX_DOCUMENT_BYTES, MAX_EXAMPLES);
+      const { texts: rows, metadata: about = {}, ...more } = given;
+      refuseMore(more, "Return {texts: [text, …], metadata}");
+      if (!Array.isArray(rows) || rows.length !== own.length) {
+        return refuseResult(`it does not have ${own.length} texts`, "Return one text for each image");
+      }
+      rows.forEach((text, index) => texts.push(checkedText(text, own[index])));
+      if (!isObject(about)) return refuseResult("its metadata is not a mapping");
+      answers.push(answer);
+      stated.push(about);
+    };
+    if (batch.sizes === undefined) await read(input.array(), input.metadata, ids);
+    else {
+      for (let index = 0; index < count; index++) {
+        const image = imagesArtifact(oneImage(batch, index), itemMetadata(input.metadata, index, count));
+        await read(image.array!, image.metadata, [ids[index]]);
+      }
     }
-    const rows = texts.map((text, index) => ({ id: ids[index], text: checkedText(text, ids[index]) }));
-    if (!isObject(about)) return refuseResult("its metadata is not a mapping");
+    const about = batch.sizes === undefined ? stated[0] : statedByItem(stated.map((metadata) => ({ metadata })));
+    const rows = texts.map((text, index) => ({ id: ids[index], text }));
     const shared: JsonObject = Object.keys(about).length === 0 ? {} : { adapter_metadata: about };
-    return { outputs: { texts: textsArtifact(rows, { text_ids: ids, ...shared }) }, ...this.evidence(answer) };
+    const artifact = textsArtifact(rows, { text_ids: ids, ...shared });
+    return { outputs: { texts: artifact }, ...this.evidence(together(answers)) };
   }
 
   #received(input: InputArtifact, port: string): NdArray {
@@ -346,6 +371,93 @@ class Coder extends Step {
   }
 }
 
+/** An answer with its checked array. */
+type Coded = AdapterAnswer & ReturnType<typeof arrayResult>;
+/** An array of the link, the elements of each image where they are known, and metadata for the decoder. */
+interface CodedPart {
+  array: NdArray;
+  counts: number[] | null;
+  more: JsonObject;
+}
+const CODED_UNITS = { bits: "bit", indices: "index", latents: "latent", symbols: "symbol" } as const;
+
+/** The metadata of one image: lists with an entry for each image have its entry only. */
+function itemMetadata(metadata: JsonObject, index: number, count: number): JsonObject {
+  return Object.fromEntries(
+    Object.entries(metadata).filter(([key]) => key !== "item_shapes").map(([key, value]) =>
+      Array.isArray(value) && value.length === count ? [key, [value[index]]] : [key, value]
+    ),
+  );
+}
+
+/** Metadata of the calls for single images, as one mapping. */
+function statedByItem(answers: readonly { metadata: JsonObject }[]): JsonObject {
+  return answers.some(({ metadata }) => Object.keys(metadata).length > 0)
+    ? { items: answers.map(({ metadata }) => metadata) }
+    : {};
+}
+
+/** Log and time of several calls. */
+function together(answers: readonly AdapterAnswer[]): AdapterAnswer {
+  const sum = (of: (answer: AdapterAnswer) => number) => answers.reduce((total, answer) => total + of(answer), 0);
+  return {
+    ...answers[0],
+    log: answers.flatMap(({ log }) => log),
+    dropped: sum(({ dropped }) => dropped),
+    seconds: sum(({ seconds }) => seconds),
+  };
+}
+
+/** Arrays of single images one after the other; `coded_shapes` has the shape of each. */
+function joinParts(parts: readonly CodedPart[]): CodedPart {
+  const [{ array: { dtype, data: first }, more }] = parts;
+  if (parts.some((part) => part.array.dtype !== dtype || part.more.codebook_size !== more.codebook_size)) {
+    refuseResult("its results for the images have several types or codebooks", "Return one form for every image");
+  }
+  const Data = first.constructor as Float32ArrayConstructor;
+  const data = new Data(parts.reduce((sum, { array }) => sum + array.data.length, 0));
+  parts.reduce((at, { array }) => (data.set(array.data as Float32Array, at), at + array.data.length), 0);
+  return {
+    array: ndarray(dtype, data),
+    counts: parts.map(({ array }) => elementCount(array.shape)),
+    more: {
+      ...more,
+      ...(more.symbol_shape === undefined
+        ? {}
+        : { symbol_shape: [parts.reduce((sum, { array }) => sum + elementCount(array.shape), 0)] }),
+      coded_shapes: parts.map(({ array, more }) => more.symbol_shape ?? [...array.shape]),
+    },
+  };
+}
+
+/** What a decoder receives: everything at once, or image by image where their sizes differ. */
+function receivedParts(input: InputArtifact, port: CodedPort): InputArtifact[] {
+  const { metadata } = input, shapes = trustedShape(metadata);
+  if (shapes?.sizes === undefined) return [input];
+  const array = port === "bits" ? ndarray("uint8", bitsOf(input)) : input.array();
+  const counts = sourceItemCounts(metadata, elementCount(array.shape)), stated = metadata.coded_shapes;
+  if (counts?.length !== shapes.count || !Array.isArray(stated) || stated.length !== shapes.count) {
+    throw new SvcError("boundary_count_mismatch", `Cannot find the ${shapes.count} images in the ${port}`, {
+      hint: "Wire the output of the encoder of this adapter, without padding",
+    });
+  }
+  const slots = array.data.length / elementCount(array.shape), own = metadata.adapter_metadata;
+  const items = isObject(own) && Array.isArray(own.items) ? own.items : undefined;
+  let at = 0;
+  return counts.map((count, index): InputArtifact => {
+    const data = array.data.slice(at, at += count * slots), shape = metadataCounts({ shape: stated[index] }, "shape")!;
+    const piece = ndarray(array.dtype, data, port === "symbols" ? undefined : shape);
+    const about: JsonObject = {
+      ...itemMetadata(metadata, index, shapes.count),
+      ...imageShapeMetadata({ ...shapes, ...sizeAt(shapes, index), count: 1, sizes: undefined }),
+      ...(port === "symbols" ? { symbol_shape: shape } : {}),
+      ...(items === undefined ? {} : { adapter_metadata: items[index] }),
+    };
+    for (const key of ["image_sizes", "coded_shapes"]) delete about[key];
+    return { ...input, metadata: about, array: () => piece };
+  });
+}
+
 /** Keys about earlier transmissions, which do not apply to a newly encoded artifact. */
 const DELIVERY = ["delivered", "failed_item_indices", "on_error"];
 /** Keys of the coded form, which end at the decoder. */
@@ -356,6 +468,8 @@ const CODED = [
   "image_width",
   "image_channels",
   "image_dtype",
+  "image_sizes",
+  "coded_shapes",
   "source_item_counts",
   "adapter_metadata",
 ];

@@ -70,12 +70,22 @@ export function hasForm(
  * Checks the main array of an output against the forms of its kind.
  * @throws SvcError `output_kind_mismatch`, with the forms as its hint
  */
-export function checkForm(port: string, kind: ArtifactKind, { array }: Pick<OutputArtifact, "array">): void {
-  const forms = KIND_FORMS[kind];
-  if (forms === undefined || array === undefined || hasForm(array, forms)) return;
-  const { dtype, shape } = array;
+export function checkForm(
+  port: string,
+  kind: ArtifactKind,
+  { array, items }: Pick<OutputArtifact, "array" | "items">,
+): void {
+  // An item has all axes but the first, the number of items.
+  const forms = items === undefined
+    ? KIND_FORMS[kind]
+    : kind === IMAGES
+    ? KIND_FORMS[kind].map(({ dtypes, axes }) => ({ dtypes, axes: axes.slice(1) }))
+    : [];
+  const wrong = (items ?? (array === undefined ? [] : [array])).find((each) => forms && !hasForm(each, forms));
+  if (wrong === undefined) return;
+  const { dtype, shape } = wrong;
   throw new SvcError("output_kind_mismatch", `Cannot store ${port} as ${kind}: it is ${dtype} [${shape.join(", ")}]`, {
-    hint: `Expected: ${formText(forms)}`,
+    hint: items !== undefined && kind !== IMAGES ? "Only images may differ in shape" : `Expected: ${formText(forms)}`,
   });
 }
 

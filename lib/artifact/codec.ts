@@ -1,7 +1,8 @@
 /**
  * Artifacts as files: encodes outputs of operations and decodes inputs.
  *
- * Kinds with the suffix `numpy` are NPZ files: the main array under the name of the output port, companions under their
+ * Kinds with the suffix `numpy` are NPZ files: the main array under the name of the output port (items of several shapes as
+ * `item_000000`, … with their `item_shapes`, the first of them as main array), companions under their
  * own names, and `metadata_json`, a 0-d Unicode array of canonical JSON. Kinds with the suffix `bundle` are ZIP files:
  * `bundle.json`, a document as below with the digest of every file, then the files. All others are canonical JSON and
  * one newline, with metadata under the top-level key `metadata` unless empty. The bytes depend on the contents alone.
@@ -14,6 +15,7 @@ import { type ArtifactKind, formatOfKind, jsonKindName } from "../contract/kinds
 import type { InputArtifact, OutputArtifact } from "../contract/operation.ts";
 import { cloneValue, Float, isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { type Dtype, DTYPES, elementCount, type NdArray } from "../numeric/array/ndarray.ts";
+import { holdsItems, itemName, MAXIMUM_ITEMS } from "./array_items.ts";
 import { openNpz, writeNpz } from "./npz.ts";
 import { openZip } from "./zip_read.ts";
 import { writeZip, type ZipSource } from "./zip_write.ts";
@@ -67,14 +69,20 @@ export function encodeArtifact(
 }
 
 function encodeNpz(port: string, kind: ArtifactKind, output: OutputArtifact, streamed: boolean): EncodedArtifact {
-  const { array, companions = {} } = output;
+  const { items, companions = {} } = output;
   const mismatch = (why: string) => new SvcError("output_kind_mismatch", `Cannot store ${port} as ${kind}: ${why}`);
+  if (items !== undefined && output.array !== undefined) throw mismatch("it has a main array besides its items");
+  if (items !== undefined && items.length > MAXIMUM_ITEMS) throw mismatch(`it has more than ${MAXIMUM_ITEMS} items`);
+  const main = items === undefined ? port : itemName(0), array = items === undefined ? output.array : items[0];
   if (array === undefined) throw mismatch("it has no array");
   if (output.json !== undefined) throw mismatch("it has a JSON document besides its array");
   if (port === METADATA_MEMBER) throw mismatch(`the name ${METADATA_MEMBER} is reserved`);
-  const members: Record<string, NdArray | string> = { [port]: array };
+  const members: Record<string, NdArray | string> = { [main]: array };
+  items?.forEach((item, index) => members[itemName(index)] = item);
   for (const [name, companion] of Object.entries(companions)) {
-    if (name === METADATA_MEMBER || name === port) throw mismatch(`the companion name ${name} is taken`);
+    if (name === METADATA_MEMBER || name === port || Object.hasOwn(members, name)) {
+      throw mismatch(`the companion name ${name} is taken`);
+    }
     if (!ARRAY_NAME.test(name)) throw mismatch(`${JSON.stringify(name)} is not a valid array name`);
     members[name] = companion;
   }
@@ -83,9 +91,10 @@ function encodeNpz(port: string, kind: ArtifactKind, output: OutputArtifact, str
     if (problem !== null) throw mismatch(`the array ${name} ${problem}`);
   }
   const shape = [...array.shape];
-  const { value: metadata, text } = arrayMetadata(port, array, output.metadata);
-  const bytes = writeNpz({ ...members, [METADATA_MEMBER]: text }, streamed ? port : undefined);
-  return { fileName: `${port}.npz`, bytes, metadata, array: port, dtype: array.dtype, shape };
+  const shapes: JsonObject = items === undefined ? {} : { item_shapes: items.map((item) => [...item.shape]) };
+  const { value: metadata, text } = arrayMetadata(main, array, { ...output.metadata, ...shapes });
+  const bytes = writeNpz({ ...members, [METADATA_MEMBER]: text }, streamed ? main : undefined);
+  return { fileName: `${port}.npz`, bytes, metadata, array: main, dtype: array.dtype, shape };
 }
 
 /**
@@ -258,7 +267,17 @@ function decodeNpz(kind: ArtifactKind, bytes: Uint8Array, sole: boolean): Decode
     bytes,
     metadata,
     arrayNames,
-    array(name = main, inPlace = false) {
+    array(given, inPlace = false) {
+      if (given === undefined && holdsItems([main])) {
+        throw new SvcError(
+          "boundary_shape_invalid",
+          `Cannot read the items of ${what} as one array: their sizes differ`,
+          {
+            hint: "Set crop_size at the source of images, so that all have one size",
+          },
+        );
+      }
+      const name = given ?? main;
       let array = arrays.get(name);
       if (array === undefined) {
         if (name === METADATA_MEMBER) throw new SvcError("artifact_array_missing", `Cannot read ${name} as an array`);

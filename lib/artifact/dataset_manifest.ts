@@ -56,7 +56,7 @@ export function samplePath(manifestPath: string, manifest: ImageManifest, sample
 
 /**
  * The samples of a selection, in its order.
- * @param selection sample ids, or else the name of a split
+ * @param selection sample ids, or else the name of a split; all samples without both
  * @throws SvcError `dataset_sample_unknown`, `dataset_split_unknown`
  */
 export function selectSamples(
@@ -67,6 +67,7 @@ export function selectSamples(
   let ids = selection.ids ?? [];
   if (ids.length === 0) {
     const split = selection.split ?? "";
+    if (split === "") return [...manifest.samples];
     if (!Object.hasOwn(manifest.splits, split)) {
       throw new SvcError("dataset_split_unknown", `Cannot find the split ${JSON.stringify(split)} of ${manifest.id}`, {
         hint: `Its splits are ${Object.keys(manifest.splits).join(", ")}`,

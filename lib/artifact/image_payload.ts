@@ -14,7 +14,15 @@ import { SvcError } from "../contract/error.ts";
 import { canonicalJson, parseJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { packBits } from "../numeric/array/bit_packing.ts";
-import { metadataCounts, metadataNumber, metadataText } from "./values.ts";
+import {
+  imageForm,
+  type ImageShapes,
+  type ImageSize,
+  metadataCounts,
+  metadataNumber,
+  metadataText,
+  sizeAt,
+} from "./values.ts";
 
 export type WireFormat = "safe_json_base64" | "compact_binary_v1";
 export type PayloadCodec = "jpeg" | "codeclib" | "webp" | "avif";
@@ -183,7 +191,7 @@ export const IMAGE_PAYLOAD_METADATA = {
 
 /** Metadata for the receiver; counts are in bits. */
 export function imagePayloadMetadata(
-  shape: ImageShape & { count: number },
+  shapes: ImageShapes,
   codec: PayloadCodec,
   format: WireFormat,
   itemByteCounts: readonly number[],
@@ -191,11 +199,25 @@ export function imagePayloadMetadata(
   return {
     codec,
     wire_format: format,
-    image_count: shape.count,
-    image_height: shape.height,
-    image_width: shape.width,
-    image_channels: shape.channels,
+    ...imageShapeMetadata(shapes),
     source_item_counts: itemByteCounts.map((count) => count * 8),
+  };
+}
+
+/**
+ * Metadata from which {@link trustedShape} knows images: their number and channels, height and width, and for several
+ * sizes each of them in `image_sizes`, with the largest height and width beside it.
+ */
+export function imageShapeMetadata(shapes: ImageShapes) {
+  const { count, channels, sizes } = shapes;
+  const largest = (side: keyof ImageSize) =>
+    sizes === undefined ? sizeAt(shapes, 0)[side] : sizes.reduce((most, size) => Math.max(most, size[side]), 0);
+  return {
+    image_count: count,
+    image_height: largest("height"),
+    image_width: largest("width"),
+    image_channels: channels,
+    ...(sizes === undefined ? {} : { image_sizes: sizes.map(({ height, width }) => [height, width]) }),
   };
 }
 
@@ -204,6 +226,7 @@ export const PAYLOAD_KEYS: readonly string[] = [
   "wire_format",
   "image_height",
   "image_width",
+  "image_sizes",
   "image_channels",
   "source_item_counts",
   "item_bit_counts",
@@ -227,10 +250,10 @@ export function readImagePayload(
   }
   const format = metadataText(metadata, "wire_format") as WireFormat | undefined;
   const trusted = trustedShape(metadata);
-  const shapes = trusted === undefined ? undefined : Array.from({ length: trusted.count }, (): ImageShape => {
-    const { height, width, channels } = trusted;
-    return { height, width, channels };
-  });
+  const shapes = trusted === undefined ? undefined : Array.from(
+    { length: trusted.count },
+    (_, index): ImageShape => ({ ...sizeAt(trusted, index), channels: trusted.channels }),
+  );
   const counts = metadataCounts(metadata, "item_bit_counts") ?? metadataCounts(metadata, "source_item_counts");
   const failed = new Set(metadataCounts(metadata, "failed_item_indices"));
   const lost = new SvcError("image_payload_invalid", "Cannot read an image that the link lost");
@@ -256,13 +279,18 @@ function wholeBytes(bits: Uint8Array): Uint8Array {
 }
 
 /** Number and sizes of a payload's images by its trusted metadata; undefined without them. */
-export function trustedShape(metadata: JsonObject): (ImageShape & { count: number }) | undefined {
-  const sizes = ["image_count", "image_height", "image_width", "image_channels"]
+export function trustedShape(metadata: JsonObject): ImageShapes | undefined {
+  const stated = ["image_count", "image_height", "image_width", "image_channels"]
     .map((key) => metadataNumber(metadata, key));
-  if (sizes.includes(undefined)) return undefined;
-  if (!sizes.every((size) => Number.isSafeInteger(size) && size! > 0)) {
+  if (stated.includes(undefined)) return undefined;
+  const [count, height, width, channels] = stated as number[];
+  const { image_sizes: listed } = metadata;
+  const sizes = Array.isArray(listed) ? listed.map((size) => Array.isArray(size) ? size.map(Number) : []) : undefined;
+  const possible = [...stated, ...(sizes ?? []).flat()].every((size) => Number.isSafeInteger(size) && size! > 0) &&
+    (listed === undefined || (sizes?.length === count && sizes.every(({ length }) => length === 2)));
+  if (!possible) {
     throw new SvcError("boundary_shape_invalid", "Cannot use the image sizes in the metadata of a payload");
   }
-  const [count, height, width, channels] = sizes as number[];
-  return { count, height, width, channels };
+  if (sizes === undefined) return { count, height, width, channels };
+  return imageForm(sizes.map(([height, width]) => ({ height, width })), { channels });
 }

@@ -1,11 +1,11 @@
 /** 8-bit samples of images for display, and contact sheets of several images on white. */
 import { type Image, toRgb } from "./image.ts";
 import { resizeTriangle, roundSamples } from "./image_resize.ts";
-import { imageAt, type ImageBatch } from "./values.ts";
+import { type ImageBatch, oneImage } from "./values.ts";
 
 /** One image of a batch with 8-bit samples. */
 export function pictureOf(batch: ImageBatch, index: number): Image {
-  const { width, height, channels, dtype } = batch, samples = imageAt(batch, index);
+  const { width, height, channels, dtype, data: samples } = oneImage(batch, index);
   const data = dtype === "uint8"
     ? Uint8Array.from(samples)
     : roundSamples(Float64Array.from(samples, (value) => value * 255));

@@ -6,13 +6,14 @@
  * packet layout, code parameters, padding, image shapes and text ids reach the receiver. Keys that describe the array
  * are always rewritten.
  */
-import { elementCount, type NdArray, ndarray } from "../numeric/array/ndarray.ts";
+import { type NdArray, ndarray } from "../numeric/array/ndarray.ts";
 import { SvcError } from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
 import type { Kind, MetadataFields, ReadMetadata } from "../contract/kinds.ts";
 import type { InputArtifact, OperationResult, OutputArtifact } from "../contract/operation.ts";
 import { float, isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 import { checkBits, checkImages, checkSymbols } from "./boundary.ts";
+import { holdsItems, itemName } from "./array_items.ts";
 
 /** Keys that describe the array of an artifact, not its content or origin. */
 const ARRAY_KEYS = [
@@ -28,6 +29,7 @@ const ARRAY_KEYS = [
   "symbol_count",
   "channel_use_count",
   "data_plane_backend",
+  "item_shapes",
 ];
 
 /**
@@ -265,14 +267,65 @@ export function companionsOf(input: InputArtifact): Record<string, NdArray> {
   return Object.fromEntries(others.filter((name) => name !== main).map((name) => [name, input.array(name)]));
 }
 
-/** A batch of images [count, height, width, channels], uint8 0-255 or float32 0-1. */
-export interface ImageBatch {
-  readonly count: number;
+export interface ImageSize {
   readonly height: number;
   readonly width: number;
+}
+interface ImageSamples {
+  readonly count: number;
   readonly channels: number;
   readonly dtype: "uint8" | "float32";
+  /** Samples of all images, one image after the other; uint8 0-255 or float32 0-1. */
   readonly data: Uint8Array | Float32Array;
+}
+/** Images of one size, [count, height, width, channels]. */
+export interface UniformImages extends ImageSamples, ImageSize {
+  readonly sizes?: undefined;
+}
+/** Images of several sizes, each [height, width, channels]. */
+interface MixedImages extends ImageSamples {
+  readonly sizes: readonly ImageSize[];
+}
+export type ImageBatch = UniformImages | MixedImages;
+/** Number, sizes, channels and type of images. */
+export type ImageForm = Omit<UniformImages, "data"> | Omit<MixedImages, "data">;
+/** {@link ImageForm} without the type of the samples. */
+export type ImageShapes = Omit<UniformImages, "data" | "dtype"> | Omit<MixedImages, "data" | "dtype">;
+
+/** Height and width of one image. */
+export function sizeAt(batch: ImageShapes, index: number): ImageSize {
+  const { height, width } = batch.sizes === undefined ? batch : batch.sizes[index];
+  return { height, width };
+}
+
+/** Size, channels and type of one image. */
+export function formAt(batch: ImageForm, index: number) {
+  return { ...sizeAt(batch, index), channels: batch.channels, dtype: batch.dtype };
+}
+
+/** Pixels of the first `count` images. */
+export function pixelsOf(batch: ImageShapes, count = batch.count): number {
+  if (batch.sizes === undefined) return count * batch.height * batch.width;
+  let pixels = 0;
+  for (let index = 0; index < count; index++) pixels += batch.sizes[index].height * batch.sizes[index].width;
+  return pixels;
+}
+
+/** The form of a number of images; of equal sizes it is that of a uniform batch. */
+export function imageForm<Form extends { channels: number }>(
+  sizes: readonly ImageSize[],
+  form: Form,
+): Form & ({ count: number; height: number; width: number } | { count: number; sizes: readonly ImageSize[] }) {
+  const [{ height, width }] = sizes, count = sizes.length;
+  const equal = sizes.every((size) => size.height === height && size.width === width);
+  if (equal) return { ...form, count, height, width };
+  return { ...form, count, sizes: sizes.map(({ height, width }) => ({ height, width })) };
+}
+
+/** A batch with zeros as samples. */
+export function emptyImages(form: ImageForm): ImageBatch {
+  const samples = pixelsOf(form) * form.channels;
+  return { ...form, data: form.dtype === "uint8" ? new Uint8Array(samples) : new Float32Array(samples) };
 }
 
 /**
@@ -293,15 +346,56 @@ export interface ImageBatch {
  * ```
  */
 export function imagesOf(input: InputArtifact): ImageBatch {
+  if (holdsItems(input.arrayNames.slice(0, 1))) return mixedImagesOf(input);
   const array = checkImages(input.array());
   const [count, height, width, channels] = array.shape;
   return { count, height, width, channels, dtype: array.dtype as "uint8", data: array.data as Uint8Array };
 }
 
+function mixedImagesOf(input: InputArtifact): ImageBatch {
+  const items = input.arrayNames.map((name, index) => {
+    const array = input.array(name);
+    if (name !== itemName(index) || array.shape.length !== 3) {
+      throw new SvcError("boundary_shape_invalid", `Cannot read the array ${name} as image ${index} of a batch`, {
+        hint: "Images of several sizes are the arrays item_000000, item_000001, … of [height, width, channels]",
+      });
+    }
+    return checkImages({ ...array, shape: [1, ...array.shape] });
+  });
+  const [{ dtype, shape: [, , , channels] }] = items;
+  if (items.some((item) => item.dtype !== dtype || item.shape[3] !== channels)) {
+    throw new SvcError("boundary_shape_invalid", "Cannot read images of several types or channels as one batch");
+  }
+  const sizes = items.map(({ shape: [, height, width] }) => ({ height, width }));
+  const batch = emptyImages(imageForm(sizes, { channels, dtype: dtype as "uint8" }));
+  items.forEach(({ data }, index) => imageAt(batch, index).set(data as Uint8Array));
+  return batch;
+}
+
+/** The images of an artifact, which must have one size. @throws SvcError `boundary_shape_invalid`, or as {@link imagesOf} */
+export function uniformImagesOf(input: InputArtifact): UniformImages {
+  return uniformForm(imagesOf(input));
+}
+
+/** The same form, which must have one size. @throws SvcError `boundary_shape_invalid` */
+export function uniformForm<Form extends { sizes?: readonly ImageSize[] }>(
+  form: Form,
+): Form & ImageSize & { sizes?: undefined } {
+  if (form.sizes === undefined) return form as Form & ImageSize & { sizes?: undefined };
+  throw new SvcError("boundary_shape_invalid", "Cannot use images of several sizes as one array", {
+    hint: "Set crop_size at the source, so that all images have one size",
+  });
+}
+
 /** The samples of one image of a batch, not copied. */
 export function imageAt<T extends ImageBatch>(batch: T, index: number): T["data"] {
-  const size = batch.height * batch.width * batch.channels;
-  return batch.data.subarray(index * size, (index + 1) * size);
+  const start = pixelsOf(batch, index) * batch.channels, { height, width } = sizeAt(batch, index);
+  return batch.data.subarray(start, start + height * width * batch.channels);
+}
+
+/** One image as a batch of its own, not copied. */
+export function oneImage(batch: ImageBatch, index: number): UniformImages {
+  return { count: 1, ...formAt(batch, index), data: imageAt(batch, index) };
 }
 
 /**
@@ -323,11 +417,21 @@ export function imagesArtifact<Metadata extends JsonObject>(
   batch: ImageBatch,
   metadata?: Metadata,
 ): OutputArtifact & { metadata: Metadata & { boundary_contract: string; image_count: number } } {
-  const shape = [batch.count, batch.height, batch.width, batch.channels];
-  if (elementCount(shape) !== batch.data.length) throw new RangeError("The image batch does not fill its shape");
+  if (pixelsOf(batch) * batch.channels !== batch.data.length) {
+    throw new RangeError("The image batch does not fill its shape");
+  }
+  const { count, channels, dtype } = batch;
   return {
-    array: { dtype: batch.dtype, shape, data: batch.data },
-    metadata: { ...metadata as Metadata, boundary_contract: "image.tensor", image_count: batch.count },
+    ...batch.sizes === undefined
+      ? { array: { dtype, shape: [count, batch.height, batch.width, channels], data: batch.data } }
+      : {
+        items: batch.sizes.map(({ height, width }, index) => ({
+          dtype,
+          shape: [height, width, channels],
+          data: imageAt(batch, index),
+        })),
+      },
+    metadata: { ...metadata as Metadata, boundary_contract: "image.tensor", image_count: count },
   };
 }
 

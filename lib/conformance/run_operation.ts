@@ -171,9 +171,9 @@ export async function runOperation(operation: Operation, options: RunOptions = {
   const outputs: Record<string, InputArtifact> = {};
   const kinds = outputKinds(definition.outputs, definition.outputSameKindAs, (port) => inputs[port]?.kind)!;
   for (const [port, kind] of Object.entries(kinds)) {
-    const { array } = result.outputs[port];
-    checkForm(port, kind, { array });
-    if (array !== undefined) checkContents(port, kind, array.data);
+    const { array, items } = result.outputs[port];
+    checkForm(port, kind, { array, items });
+    for (const { data } of items ?? (array === undefined ? [] : [array])) checkContents(port, kind, data);
     bytes[port] = encodeArtifact(port, kind, result.outputs[port]).bytes;
     outputs[port] = decodeArtifact(kind, bytes[port]);
   }

@@ -99,6 +99,8 @@ export interface InputArtifact {
 export interface OutputArtifact {
   /** Main array; its name in the file is the output port. */
   array?: NdArray;
+  /** Arrays of items of several shapes, in place of the main array; named `item_000000`, `item_000001`, …. */
+  items?: readonly NdArray[];
   /** Further arrays by name. */
   companions?: Record<string, NdArray>;
   json?: JsonObject;

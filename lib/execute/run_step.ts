@@ -208,7 +208,9 @@ export function writeOutput(
 ): WrittenOutput {
   const { fileName, bytes, metadata } = encodeArtifact(port, kind, output, streamed);
   checkForm(port, kind, output);
-  if (output.array !== undefined) checkContents(port, kind, output.array.data);
+  for (const { data } of output.items ?? (output.array === undefined ? [] : [output.array])) {
+    checkContents(port, kind, data);
+  }
   checkGuarantees(definition, port, metadata);
   if (staging !== null) writeNew(join(staging, fileName), bytes);
   const sha256 = staging === null ? sha256Hex(bytes) : null;

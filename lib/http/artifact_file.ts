@@ -1,4 +1,5 @@
 /** Artifact files that requests name: relative to the state directory, below the folders that hold evidence. */
+import { holdsItems, itemName } from "../artifact/array_items.ts";
 import { hashFile } from "../artifact/hash_file.ts";
 import { inside, type InsidePath, openFile, readFile } from "../artifact/inside.ts";
 import { openNpz } from "../artifact/npz.ts";
@@ -108,6 +109,15 @@ export function readArray(file: ArtifactFile, name: string | undefined): { name:
     });
   }
   return { name: chosen, array: array(chosen) };
+}
+
+/** The array of an image and its index there: images of several sizes are an array each. */
+export function imagePlace(
+  file: ArtifactFile,
+  { array, index }: { array?: string; index: number },
+): [array: NdArray, index: number] {
+  const items = array === undefined && holdsItems(readArrays(file).names);
+  return items ? [readArray(file, itemName(index)).array, 0] : [readArray(file, array).array, index];
 }
 
 export type ArtifactPreview = Awaited<ReturnType<typeof previewArtifact>>;

@@ -3,6 +3,7 @@
  * numbers, so that every pixel stays a square. The same layers give the same bytes.
  */
 import { Buffer } from "node:buffer";
+import { holdsItems, itemName } from "../artifact/array_items.ts";
 import type { DecodedArtifact } from "../artifact/codec.ts";
 import { type Image, toRgb } from "../artifact/image.ts";
 import { writePng } from "../artifact/png_encode.ts";
@@ -26,7 +27,8 @@ const WRONG = "#d51f1f";
 
 /** One image of a batch, 8-bit RGB. @throws SvcError `query_invalid` for an index beyond the batch */
 function imageAt(images: DecodedArtifact, index: number): Image {
-  return toRgb(imageOfArray(readable(() => images.array()), index));
+  const several = holdsItems(images.arrayNames);
+  return toRgb(imageOfArray(readable(() => images.array(several ? itemName(index) : undefined)), several ? 0 : index));
 }
 
 /**

@@ -9,7 +9,8 @@
 import { type InputArtifact, type JsonObject, type Metrics, SvcError, z } from "../api.ts";
 import { checkAccounting, type LinkAccounts } from "../../lib/artifact/accounting.ts";
 import { defineReport, type Report } from "../_report.ts";
-import { bitsOf, metadataCounts, metadataNumber, symbolsOf } from "../../lib/artifact/values.ts";
+import { trustedShape } from "../../lib/artifact/image_payload.ts";
+import { bitsOf, metadataCounts, metadataNumber, pixelsOf, symbolsOf } from "../../lib/artifact/values.ts";
 import { BITS, CODED_BITS, FRAMED_BITS, PAYLOAD_BITS, PAYLOAD_OR_BITS, SYMBOLS } from "../../lib/contract/kinds.ts";
 
 const ACCOUNTING_PARAMS = z.strictObject({
@@ -117,10 +118,9 @@ function mustNotShrink(stage: string, before: number, after: number, unit: strin
 
 /** Pixels of all images in the payload; rates up to the payload are those of the codec. */
 function pixelCount(metadata: JsonObject): number | undefined {
-  const [count, height, width] = ["image_count", "image_height", "image_width"].map((key) =>
-    metadataNumber(metadata, key)
-  );
-  return count === undefined || height === undefined || width === undefined ? undefined : count * height * width;
+  // Other payloads of images, such as those of adapters, may state no channels.
+  const shape = trustedShape({ image_channels: 1, ...metadata });
+  return shape === undefined ? undefined : pixelsOf(shape);
 }
 
 /** Omits a rate whose denominator is zero. */

@@ -14,7 +14,7 @@ import { IMAGES } from "../../lib/contract/kinds.ts";
 import { defineOperation, float, seedParameter, shownIn, z } from "../api.ts";
 import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
-import { imagesArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
+import { imagesArtifact, imagesOf, pixelsOf, sizeAt, travel } from "../../lib/artifact/values.ts";
 import { quantile } from "../../lib/numeric/scores/statistics.ts";
 import { notExported } from "../_backends.ts";
 import {
@@ -64,18 +64,20 @@ export default defineOperation({
     const { params, progress, cancellation } = context;
     const { bestWithin } = await import("../../lib/artifact/jpeg/within_budget.ts");
     const { metadata } = context.inputs.images;
-    const batch = imagesOf(context.inputs.images), { count, height, width } = batch;
-    const pixels = height * width;
-    const uses = Math.floor(params.channel_uses_per_pixel * height * width);
+    const batch = imagesOf(context.inputs.images), { count } = batch;
+    const uses = Array.from({ length: count }, (_, index) => {
+      const { height, width } = sizeAt(batch, index);
+      return Math.floor(params.channel_uses_per_pixel * height * width);
+    });
     const snr = 10 ** (params.snr_db / 10);
-    const budget = uses * Math.log2(1 + snr);
+    const capacity = Math.log2(1 + snr), uniform = batch.sizes === undefined;
     const gains = params.channel_model === "awgn" ? undefined : context.generator.complexNormal64(count, 1);
 
     const writer = new ImageBatchWriter(batch);
     const delivered: boolean[] = [], qualities: (number | null)[] = [];
     let sourceBits = 0;
     for (let index = 0; index < count; index++) {
-      const chosen = bestWithin(jpegImageAt(batch, index), Math.floor(budget / 8), {
+      const chosen = bestWithin(jpegImageAt(batch, index), Math.floor(uses[index] * capacity / 8), {
         ...params,
         subsampling: subsamplingOf(params.subsampling, metadata, index),
       }, () => cancellation.throwIfCancelled());
@@ -83,13 +85,14 @@ export default defineOperation({
       sourceBits += bits;
       qualities.push(chosen?.quality ?? null);
       const power = gains === undefined ? 1 : gains[2 * index] ** 2 + gains[2 * index + 1] ** 2;
-      delivered.push(chosen !== undefined && (gains === undefined || uses * Math.log2(1 + power * snr) >= bits));
+      delivered.push(chosen !== undefined && (gains === undefined || uses[index] * Math.log2(1 + power * snr) >= bits));
       if (chosen !== undefined && delivered[index]) writer.write(index, chosen.decoded.data);
       else if (params.on_outage === "image_channel_mean") writer.fill(index, channelMeans(batch, index));
       else writer.fill(index, params.on_outage === "zeros" ? "zeros" : "grey");
       progress(index + 1, count, { phase: "encode", unit: "images" });
     }
     const lost = delivered.map((arrived) => arrived ? 0 : 1);
+    const pixels = pixelsOf(batch), allUses = uses.reduce((sum, own) => sum + own, 0);
     const selected = qualities.filter((quality) => quality !== null);
     return {
       outputs: {
@@ -99,8 +102,8 @@ export default defineOperation({
             ...deliveryMetadata(delivered),
             codec: "jpeg",
             selected_qualities: qualities,
-            channel_uses_per_image: uses,
-            capacity_bits_per_image: float(budget),
+            channel_uses_per_image: uniform ? uses[0] : uses,
+            capacity_bits_per_image: uniform ? float(uses[0] * capacity) : uses.map((own) => float(own * capacity)),
           }),
         ),
       },
@@ -113,12 +116,12 @@ export default defineOperation({
         "codec.bit_count": BigInt(sourceBits),
         "codec.native_bit_count": BigInt(sourceBits),
         "codec.bytes": BigInt(sourceBits / 8),
-        "rate.native_codec_bpp": sourceBits / (pixels * count),
+        "rate.native_codec_bpp": sourceBits / pixels,
         "channel.outage_rate": delivered.filter((arrived) => !arrived).length / count,
-        "channel.uses_per_pixel": uses / pixels,
-        "channel.channel_use_count": BigInt(uses * count),
+        "channel.uses_per_pixel": allUses / pixels,
+        "channel.channel_use_count": BigInt(allUses),
         "channel.snr_db": params.snr_db,
-        "channel.awgn.capacity_bpp": budget / pixels,
+        "channel.awgn.capacity_bpp": allUses * capacity / pixels,
       },
       metadata: rateMetadata({ "channel.outage_rate": rateCounts(lost, {}, "source_item") }),
     };

@@ -25,7 +25,7 @@ import {
   z,
 } from "../api.ts";
 import { readNpy } from "../../lib/artifact/npy.ts";
-import { imageAt, imagesArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
+import { imageAt, imagesArtifact, travel, uniformForm, uniformImagesOf } from "../../lib/artifact/values.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { feedsOf, outputOf, realValues } from "../foundation/_named_tensors.ts";
 import { pretrainedParams } from "../foundation/_pretrained.ts";
@@ -78,7 +78,7 @@ export async function encodeBatch(
   code: (coded: Coded) => Float32Array,
   { facts, progress, cancellation }: Surroundings & { facts: JsonObject },
 ) {
-  const batch = imagesOf(input), { count, height, width, channels, dtype } = batch;
+  const batch = uniformImagesOf(input), { count, height, width, channels, dtype } = batch;
   const { data: planes } = planesOf(batch), session = await model.open(ENCODER), size = 3 * height * width;
   const items: Float32Array[] = [];
   let shape: Coded["shape"] | undefined;
@@ -147,7 +147,7 @@ export async function decodeBatch(
       hint: `They were made by ${JSON.stringify(stated ?? null)}, and the decoder has ${JSON.stringify(wanted)}`,
     });
   }
-  const form = formOf(input), { count, height, width } = form, lost = lostItems(input);
+  const form = uniformForm(formOf(input)), { count, height, width } = form, lost = lostItems(input);
   const array = input.array(), [items, channels, rows, columns] = array.shape, values = realValues(array);
   if (array.shape.length !== 4 || items !== count) {
     throw new SvcError("boundary_shape_invalid", `Cannot use latents [${array.shape.join(", ")}] of ${count} images`);

@@ -2,19 +2,23 @@
 import { IMAGES, INDICES } from "../../lib/contract/kinds.ts";
 import { defineOperation, type JsonObject, SvcError, z } from "../api.ts";
 import {
-  imageAt,
+  emptyImages,
   type ImageBatch,
   imagesArtifact,
+  type ImageShapes,
   imagesOf,
   metadataNumber,
   metadataText,
+  oneImage,
+  pixelsOf,
+  sizeAt,
   travel,
 } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { nearestCodeword } from "../../lib/numeric/coding/vector_quantization.ts";
 import { DELIVERY_KEYS } from "../_jpeg_images.ts";
 import { type Codebook, CODEBOOK_ID, CODEBOOK_SIZES, toyCodebook } from "./_toy_codebook.ts";
-import { trustedShape } from "../../lib/artifact/image_payload.ts";
+import { imageShapeMetadata, trustedShape } from "../../lib/artifact/image_payload.ts";
 
 /**
  * Toy VQ-VAE encoder: every patch of patch_size x patch_size pixels becomes the index of the nearest patch of a bundled
@@ -63,11 +67,13 @@ const toyVqvaeEncode = defineOperation({
   timingMetric: "encoder.inference",
   run({ inputs, params, progress, cancellation }) {
     const { codebook_size, patch_size } = params;
-    const batch = imagesOf(inputs.images), { count, height, width, channels } = batch;
-    const codebook = toyCodebook(channels, codebook_size, patch_size);
-    const rows = Math.ceil(height / patch_size), columns = Math.ceil(width / patch_size), perImage = rows * columns;
-    const indices = new Int32Array(count * perImage), patch = new Float64Array(codebook.dimension);
+    const batch = imagesOf(inputs.images), { count, channels, sizes } = batch;
+    const codebook = toyCodebook(channels, codebook_size, patch_size), grids = gridsOf(batch, patch_size);
+    const perImage = grids.map(({ rows, columns }) => rows * columns);
+    const indices = new Int32Array(perImage.reduce((sum, own) => sum + own, 0));
+    const patch = new Float64Array(codebook.dimension);
     for (let image = 0, at = 0; image < count; image++) {
+      const { rows, columns } = grids[image];
       for (let row = 0; row < rows; row++) {
         cancellation.throwIfCancelled();
         for (let column = 0; column < columns; column++) {
@@ -81,21 +87,19 @@ const toyVqvaeEncode = defineOperation({
       codebook_id: CODEBOOK_ID,
       codebook_size,
       patch_size,
-      patch_padding: { right: columns * patch_size - width, bottom: rows * patch_size - height },
-      image_count: count,
-      image_height: height,
-      image_width: width,
-      image_channels: channels,
+      patch_padding: sizes === undefined ? grids[0].padding : grids.map(({ padding }) => padding),
+      ...imageShapeMetadata(batch),
       image_dtype: batch.dtype,
-      source_item_counts: Array(count).fill(perImage),
+      source_item_counts: perImage,
     }, DELIVERY_KEYS);
+    const [{ rows, columns }] = grids, shape = sizes === undefined ? [count, rows, columns] : [indices.length];
     const bitCount = indices.length * Math.log2(codebook_size);
     return {
-      outputs: { indices: { array: ndarray("int32", indices, [count, rows, columns]), metadata } },
+      outputs: { indices: { array: ndarray("int32", indices, shape), metadata } },
       metrics: {
         "codec.index_count": BigInt(indices.length),
         "codec.native_bit_count": BigInt(bitCount),
-        "rate.native_codec_bpp": bitCount / (count * height * width),
+        "rate.native_codec_bpp": bitCount / pixelsOf(batch),
         ...usageOf(indices, codebook_size),
       },
     };
@@ -104,7 +108,7 @@ const toyVqvaeEncode = defineOperation({
 
 /** One patch with samples in 0 … 255; beyond the edges the outermost pixels are repeated. */
 function copyPatch(patch: Float64Array, batch: ImageBatch, image: number, top: number, left: number, size: number) {
-  const { height, width, channels } = batch, samples = imageAt(batch, image);
+  const { height, width, channels, data: samples } = oneImage(batch, image);
   const scale = batch.dtype === "float32" ? 255 : 1;
   for (let y = 0, to = 0; y < size; y++) {
     const line = Math.min(top + y, height - 1) * width;
@@ -113,6 +117,15 @@ function copyPatch(patch: Float64Array, batch: ImageBatch, image: number, top: n
       for (let channel = 0; channel < channels; channel++) patch[to++] = scale * samples[from + channel];
     }
   }
+}
+
+/** Rows and columns of patches of each image, and the padding of its last ones in pixels. */
+function gridsOf(shapes: ImageShapes, patchSize: number) {
+  return Array.from({ length: shapes.count }, (_, index) => {
+    const { height, width } = sizeAt(shapes, index);
+    const rows = Math.ceil(height / patchSize), columns = Math.ceil(width / patchSize);
+    return { rows, columns, padding: { right: columns * patchSize - width, bottom: rows * patchSize - height } };
+  });
 }
 
 function usageOf(indices: Int32Array, size: number) {
@@ -124,7 +137,15 @@ function usageOf(indices: Int32Array, size: number) {
 }
 
 /** Metadata that describe the indices and do not apply to the images. */
-const INDEX_KEYS = ["codebook_id", "codebook_size", "patch_size", "patch_padding", "image_dtype", "source_item_counts"];
+const INDEX_KEYS = [
+  "codebook_id",
+  "codebook_size",
+  "patch_size",
+  "patch_padding",
+  "image_dtype",
+  "image_sizes",
+  "source_item_counts",
+];
 
 /**
  * Toy VQ-VAE decoder: assembles the patches of the indices and removes the encoder's padding. Codebook, patch size,
@@ -152,19 +173,17 @@ const toyVqvaeDecode = defineOperation({
     const { metadata } = inputs.indices;
     const { size, patchSize, shape } = layoutOf(metadata);
     const codebook = toyCodebook(shape.channels, size, patchSize);
-    const rows = Math.ceil(shape.height / patchSize), columns = Math.ceil(shape.width / patchSize);
-    const indices = inputs.indices.array();
-    if (indices.data.length !== shape.count * rows * columns) {
+    const grids = gridsOf(shape, patchSize), indices = inputs.indices.array();
+    const patches = grids.reduce((sum, { rows, columns }) => sum + rows * columns, 0);
+    if (indices.data.length !== patches) {
       throw new SvcError(
         "boundary_shape_invalid",
-        `Cannot fill ${shape.count} x ${rows} x ${columns} patches with ${indices.data.length} indices`,
+        `Cannot fill the ${patches} patches of ${shape.count} images with ${indices.data.length} indices`,
       );
     }
-    const samples = shape.count * shape.height * shape.width * shape.channels;
-    const dtype = metadata.image_dtype === "float32" ? "float32" : "uint8";
-    const data = dtype === "float32" ? new Float32Array(samples) : new Uint8Array(samples);
-    const batch: ImageBatch = { ...shape, dtype, data };
+    const batch = emptyImages({ ...shape, dtype: metadata.image_dtype === "float32" ? "float32" : "uint8" });
     for (let image = 0, at = 0; image < shape.count; image++) {
+      const { rows, columns } = grids[image];
       cancellation.throwIfCancelled();
       for (let row = 0; row < rows; row++) {
         for (let column = 0; column < columns; column++, at++) {
@@ -203,7 +222,7 @@ function putPatch(
   { dimension, data }: Codebook,
   index: number,
 ) {
-  const { height, width, channels, dtype } = batch, samples = imageAt(batch, image);
+  const { height, width, channels, dtype, data: samples } = oneImage(batch, image);
   const span = Math.min(size, width - left) * channels;
   for (let y = 0; y < size && top + y < height; y++) {
     const from = index * dimension + y * size * channels;

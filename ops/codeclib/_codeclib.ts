@@ -14,13 +14,12 @@ import {
   SvcError,
   z,
 } from "../api.ts";
-import { type ImageShape, trustedShape } from "../../lib/artifact/image_payload.ts";
-import { metadataCounts } from "../../lib/artifact/values.ts";
+import { trustedShape } from "../../lib/artifact/image_payload.ts";
+import { type ImageForm, metadataCounts } from "../../lib/artifact/values.ts";
 import published from "../../lib/model/codecs.json" with { type: "json" };
 import { Codec, type Latents } from "./_codeclib_codec.ts";
 import { NETWORKS, TABLES } from "./_codeclib_tables.ts";
 import { checkDevice } from "../foundation/_pretrained.ts";
-import type { PictureForm } from "../joint_coding/_deepjscc.ts";
 
 /** Packages of the bundled codecs: up to 0.9 bit per pixel, and above. */
 const BUNDLED = {
@@ -168,7 +167,7 @@ export function checkState(codec: Codec, required: string): void {
 }
 
 /** Form of the source images of latents or a payload. */
-export function formOf({ metadata }: InputArtifact): PictureForm & ImageShape & { count: number } {
+export function formOf({ metadata }: InputArtifact): ImageForm {
   const shape = trustedShape(metadata);
   if (shape === undefined) {
     throw new SvcError("input_metadata_missing", "Cannot find the image size in the metadata", {

@@ -20,7 +20,7 @@
  */
 import { type ModelSession, sha256Hex, sha256Json, SvcError } from "../api.ts";
 import { crc32Of } from "../../lib/artifact/crc32.ts";
-import type { ImageBatch } from "../../lib/artifact/values.ts";
+import { type ImageBatch, oneImage, type UniformImages } from "../../lib/artifact/values.ts";
 import { decodeIntegers, encodeIntegers } from "../../lib/numeric/coding/frequency_table.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { RangeDecoder, RangeEncoder } from "../../lib/numeric/coding/range_coder.ts";
@@ -89,14 +89,14 @@ export class Codec {
   }
 
   async analyse(batch: ImageBatch, index: number, quality: number, padToMultiple: number): Promise<Latents> {
-    const planes = padded(planesOf(one(batch, index)), this.padding(padToMultiple));
+    const planes = padded(planesOf(oneImage(batch, index)), this.padding(padToMultiple));
     const { latents } = await this.run("analysis.onnx", { images: planes, step: stepArray(this.step(quality)) });
     const [, channels, rows, columns] = latents.shape;
     this.checkChannels(channels);
     return { data: latents.data as Float32Array, rows, columns };
   }
 
-  async synthesise(latents: Latents, quality: number, form: PictureForm): Promise<ImageBatch> {
+  async synthesise(latents: Latents, quality: number, form: PictureForm): Promise<UniformImages> {
     const feeds = { latents: this.latentArray(latents), step: stepArray(this.step(quality)) };
     const { images } = await this.run("synthesis.onnx", feeds);
     return picturesOf(images, form);
@@ -227,12 +227,6 @@ function channelsOf([channels, rows, columns]: Shape): Uint16Array {
 
 const stepArray = (step: number): NdArray => ndarray("float32", Float32Array.of(step), [1]);
 const roundUp = (value: number, multiple: number): number => Math.ceil(value / multiple) * multiple;
-
-function one(batch: ImageBatch, index: number): ImageBatch {
-  const size = batch.height * batch.width * batch.channels;
-  const data = batch.data.subarray(index * size, (index + 1) * size);
-  return { ...batch, count: 1, data } as ImageBatch;
-}
 
 /** Planes [1, 3, H, W] whose sides are multiples, the last column and row repeated. */
 function padded({ shape: [, planes, height, width], data }: NdArray, multiple: number): NdArray {

@@ -11,6 +11,7 @@ import {
 import {
   type ImagePayloadItem,
   imagePayloadMetadata,
+  imageShapeMetadata,
   packImagePayload,
   PAYLOAD_KEYS,
   readImagePayload,
@@ -19,11 +20,16 @@ import {
 import {
   bitsArtifact,
   bitsOf,
+  formAt,
   imageAt,
   type ImageBatch,
   imagesArtifact,
+  type ImageShapes,
   imagesOf,
+  pixelsOf,
+  sizeAt,
   travel,
+  uniformImagesOf,
 } from "../../lib/artifact/values.ts";
 import { unpackBits } from "../../lib/numeric/array/bit_packing.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
@@ -56,10 +62,7 @@ function madeBy(codec: Codec, batch: ImageBatch, { quality, metric, pad_to_multi
   const { tables: { model }, stateSha256 } = codec;
   return {
     [FACTS]: { model, metric, quality, pad_to_multiple, model_state_sha256: stateSha256 },
-    image_count: batch.count,
-    image_height: batch.height,
-    image_width: batch.width,
-    image_channels: batch.channels,
+    ...imageShapeMetadata(batch),
     image_dtype: batch.dtype,
   };
 }
@@ -86,7 +89,7 @@ export async function analyseBatch(
   options: Analysis & { quantize: boolean },
   surroundings: Surroundings,
 ): Promise<{ outputs: { latents: OutputArtifact } }> {
-  const batch = imagesOf(images);
+  const batch = uniformImagesOf(images);
   const items = await forEachPicture(
     batch.count,
     "analyse",
@@ -115,7 +118,7 @@ export async function synthesiseBatch(
       ? null
       : "its latents are not finite";
     if (why === null) {
-      imageAt(writer.batch, index).set((await codec.synthesise(items[index], quality, form)).data);
+      imageAt(writer.batch, index).set((await codec.synthesise(items[index], quality, formAt(form, index))).data);
     } else if (onError === "fail") {
       throw new SvcError("boundary_value_invalid", `Cannot decode image ${index}: ${why}`, {
         hint: "Set on_error: zeros to get black images instead",
@@ -166,14 +169,14 @@ export async function encodeBatch(
 
 function payload(
   coded: readonly Uint8Array[],
-  shape: Pick<ImageBatch, "count" | "height" | "width" | "channels">,
+  shape: ImageShapes,
   metadata: JsonObject,
   wireFormat: WireFormat,
 ): { outputs: { bits: OutputArtifact }; metrics: Metrics } {
-  const { count, height, width, channels } = shape;
-  const items = coded.map((data): ImagePayloadItem => ({ height, width, channels, data }));
+  const { channels } = shape;
+  const items = coded.map((data, index): ImagePayloadItem => ({ ...sizeAt(shape, index), channels, data }));
   const { bytes, itemByteCounts } = packImagePayload(items, "codeclib", wireFormat);
-  const bits = unpackBits(bytes), pixels = count * height * width;
+  const bits = unpackBits(bytes), pixels = pixelsOf(shape);
   const nativeBits = coded.reduce((sum, { length }) => sum + 8 * length, 0);
   const described = { ...metadata, ...imagePayloadMetadata(shape, "codeclib", wireFormat, itemByteCounts) };
   return {
@@ -200,7 +203,9 @@ async function latentsOfPayload(
   const items = readImagePayload(bitsOf(input), input.metadata, "codeclib");
   return await forEachPicture(form.count, "decode", surroundings, async (index) => {
     const item = items[index];
-    const latents = item instanceof SvcError ? item : await codec.decode(item.data, form, facts).catch(keep);
+    const latents = item instanceof SvcError
+      ? item
+      : await codec.decode(item.data, sizeAt(form, index), facts).catch(keep);
     if (latents instanceof SvcError && onError === "fail") throw latents;
     return latents;
   });
@@ -221,7 +226,7 @@ export async function entropyDecodeBatch(
 ): Promise<{ outputs: { latents: OutputArtifact } }> {
   const form = formOf(input), { pad_to_multiple } = factsOf(input);
   const decoded = await latentsOfPayload(codec, input, onError, surroundings);
-  const zeros = codec.zeros(form, pad_to_multiple);
+  const zeros = codec.zeros(sizeAt(form, 0), pad_to_multiple);
   const { data, shape } = joinLatents(
     decoded.map((each) => each instanceof SvcError ? zeros : each),
     codec.tables.latentChannels,
@@ -241,7 +246,7 @@ export async function decodeBatch(codec: Codec, input: InputArtifact, onError: s
   const black = onError === "zeros" || onError === "erasure";
   for (const [index, latents] of decoded.entries()) {
     if (latents instanceof SvcError) writer.fill(index, black ? "zeros" : "grey");
-    else imageAt(writer.batch, index).set((await codec.synthesise(latents, quality, form)).data);
+    else imageAt(writer.batch, index).set((await codec.synthesise(latents, quality, formAt(form, index))).data);
   }
   const delivered = decoded.map((each) => !(each instanceof SvcError));
   const kept = travel(input.metadata, { ...deliveryMetadata(delivered), on_error: onError }, [

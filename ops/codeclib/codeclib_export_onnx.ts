@@ -9,7 +9,7 @@
  */
 import { IMAGES, ONNX_BUNDLE } from "../../lib/contract/kinds.ts";
 import { defineOperation, SvcError, z } from "../api.ts";
-import { imagesOf } from "../../lib/artifact/values.ts";
+import { uniformImagesOf } from "../../lib/artifact/values.ts";
 import {
   DEVICE,
   EXPORT_SIZE,
@@ -53,7 +53,7 @@ export default defineOperation({
         });
       }
     }
-    const batch = imagesOf(inputs.images);
+    const batch = uniformImagesOf(inputs.images);
     const height = params.export_height || codec.paddedSize(batch.height, params.pad_to_multiple);
     const width = params.export_width || codec.paddedSize(batch.width, params.pad_to_multiple);
     const { stateSha256, tables: { model: name, metric, hyperReduction } } = codec;

@@ -1,10 +1,10 @@
 /** The images of a batch as rasters of three channels with samples in 0 … 255, for any stored form. */
-import { imageAt, type ImageBatch } from "../../lib/artifact/values.ts";
+import { type ImageBatch, oneImage } from "../../lib/artifact/values.ts";
 import type { RgbRaster } from "../../lib/numeric/image/plain_scene.ts";
 
 /** One image: grey is repeated, alpha is dropped, float samples in 0 … 1 are scaled and rounded. */
 export function rgbAt(batch: ImageBatch, index: number): RgbRaster & { data: Uint8Array } {
-  const { width, height, channels } = batch, samples = imageAt(batch, index);
+  const { width, height, channels, data: samples } = oneImage(batch, index);
   const scale = batch.dtype === "uint8" ? 1 : 255;
   const data = new Uint8Array(3 * width * height);
   for (let pixel = 0; pixel < width * height; pixel++) {

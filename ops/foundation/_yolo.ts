@@ -1,6 +1,6 @@
 /** Shared by both YOLO operations: parameters, and checks of the inputs and outputs of the model. */
 import { type InputArtifact, type ModelSession, type NamedModel, type Progress, SvcError, z } from "../api.ts";
-import { imageAt, imagesOf } from "../../lib/artifact/values.ts";
+import { imageAt, imagesOf, sizeAt } from "../../lib/artifact/values.ts";
 import { elementCount, type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import {
   fillLetterbox,
@@ -58,7 +58,10 @@ export async function runYolo(
   const images = imagesOf(input);
   const session = await network.open(MODEL_FILE);
   const { name, dtype, rows, width, height } = inputOf(session);
-  const letter = letterbox(images.width, images.height, width, height);
+  const letters = Array.from({ length: images.count }, (_, index) => {
+    const size = sizeAt(images, index);
+    return letterbox(size.width, size.height, width, height);
+  });
   const size = 3 * width * height, answers: YoloAnswer[] = [];
   const ids = idsOfImages(input.metadata, images.count) ??
     Array.from({ length: images.count }, (_, index) => `image_${index}`);
@@ -72,7 +75,7 @@ export async function runYolo(
         imageAt(images, start + i),
         images.channels,
         scale,
-        letter,
+        letters[start + i],
         planes.subarray(i * size, (i + 1) * size),
       );
     }
@@ -85,9 +88,9 @@ export async function runYolo(
     names = layout.names;
     for (let i = 0; i < count; i++) {
       const head = row(layout.head, i).data as ArrayLike<number>, { cells } = layout;
-      const detections = readHead(head, { ...params, cells, classes: names.length }, letter);
+      const detections = readHead(head, { ...params, cells, classes: names.length }, letters[start + i]);
       const prototypes = layout.prototypes && row(layout.prototypes, i);
-      answers.push({ id: ids[start + i], letter, detections, head, cells, prototypes });
+      answers.push({ id: ids[start + i], letter: letters[start + i], detections, head, cells, prototypes });
     }
     progress(answers.length, images.count, { phase: "detecting", unit: "images" });
   }

@@ -16,7 +16,14 @@
  */
 import { defineOperation, type InputArtifact, type NamedModel, type Progress, SvcError, z } from "../api.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { imageAt, type ImageBatch, imagesArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
+import {
+  imageAt,
+  type ImageBatch,
+  imagesArtifact,
+  travel,
+  type UniformImages,
+  uniformImagesOf,
+} from "../../lib/artifact/values.ts";
 import { DETECTIONS, detectionsOf } from "../../lib/artifact/vision.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { boxIou } from "../../lib/numeric/scores/detection.ts";
@@ -65,7 +72,7 @@ export default defineOperation({
   ],
   models: (params) => params.method === "occlusion_sensitivity" ? yoloModel(params) : [],
   async run({ inputs, params, model, progress, cancellation }) {
-    const images = imagesOf(inputs.images), { count, height, width } = images, { method, background } = params;
+    const images = uniformImagesOf(inputs.images), { count, height, width } = images, { method, background } = params;
     const maps = new Float32Array(count * height * width);
     const mapAt = (index: number) => maps.subarray(index * height * width, (index + 1) * height * width);
     if (method === "detections") {
@@ -100,7 +107,7 @@ function scaleToOne(map: Float32Array, background: number): void {
 function boxes(
   images: InputArtifact,
   input: InputArtifact,
-  { count, height, width }: ImageBatch,
+  { count, height, width }: UniformImages,
   mapAt: (index: number) => Float32Array,
 ): void {
   const items = detectionsOf(input), ids = idsOfImages(images.metadata, count);
@@ -156,7 +163,7 @@ const UNHURRIED: Progress = () => {};
 
 /** Lost share of confidence by covered cell. The network gets the whole image and its covered copies in one batch. */
 async function sensitivities(
-  images: ImageBatch,
+  images: UniformImages,
   index: number,
   network: NamedModel,
   params: { confidence: number; iou: number; cell_size: number },

@@ -7,7 +7,7 @@
  */
 import { IMAGES, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
 import { defineOperation, SvcError, z } from "../api.ts";
-import { imagesOf, travel } from "../../lib/artifact/values.ts";
+import { imagesOf, sizeAt, travel } from "../../lib/artifact/values.ts";
 import { colourName } from "../../lib/numeric/image/colour_name.ts";
 import type { RgbRaster } from "../../lib/numeric/image/plain_scene.ts";
 import { idsOfImages } from "../_image_ids.ts";
@@ -28,10 +28,12 @@ export default defineOperation({
   timingMetric: "encoder.inference",
   run({ inputs, params: { backend, grid_size } }) {
     const batch = imagesOf(inputs.images);
-    if (grid_size > Math.min(batch.width, batch.height)) {
+    const sizes = Array.from({ length: batch.count }, (_, index) => sizeAt(batch, index));
+    const small = sizes.find(({ width, height }) => grid_size > Math.min(width, height));
+    if (small !== undefined) {
       throw new SvcError(
         "boundary_shape_invalid",
-        `Cannot cut images of ${batch.width} x ${batch.height} pixels into ${grid_size} x ${grid_size} regions`,
+        `Cannot cut images of ${small.width} x ${small.height} pixels into ${grid_size} x ${grid_size} regions`,
         { hint: "Lower grid_size" },
       );
     }

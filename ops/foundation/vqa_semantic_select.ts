@@ -7,7 +7,7 @@
  */
 import { defineOperation, float, type JsonObject, SvcError, z } from "../api.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { imagesOf, travel } from "../../lib/artifact/values.ts";
+import { imagesOf, sizeAt, travel } from "../../lib/artifact/values.ts";
 import { type FoundObject, readPlainScene } from "../../lib/numeric/image/plain_scene.ts";
 import { SHAPES } from "../../lib/numeric/image/scenes.ts";
 import { DETECTIONS, PACKET, packetArtifact, QUESTIONS, questionsOf } from "../_vqa.ts";
@@ -37,7 +37,7 @@ export default defineOperation({
     const relevant = scenes.map(() => new Set<FoundObject>());
     const packet = questions.map((question) => {
       const index = indexOf(question);
-      const { answer, about } = answerByRules(question.question, scenes[index], batch);
+      const { answer, about } = answerByRules(question.question, scenes[index], sizeAt(batch, index));
       about.forEach((object) => relevant[index].add(object));
       return { id: question.id, selected_label: answer };
     });

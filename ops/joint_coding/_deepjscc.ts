@@ -6,8 +6,8 @@
  * complex symbols are in C order [image, channel, height, width]. Grey images are repeated to three channels.
  */
 import { artifactParameters, type JsonObject, SvcError, z } from "../api.ts";
-import { type ImageBatch, metadataCounts } from "../../lib/artifact/values.ts";
-import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { type ImageBatch, metadataCounts, oneImage, type UniformImages } from "../../lib/artifact/values.ts";
+import { elementCount, type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { CODER_PARAMS } from "../_external.ts";
 
 /** Images per call of a network. */
@@ -58,8 +58,14 @@ export function each(count: number, value: number): NdArray {
   return ndarray("float32", new Float32Array(count).fill(value), [count]);
 }
 
+/** The batches of a package: all images of one size in one, else each image in one of its own. */
+export function callsOf(batch: ImageBatch): UniformImages[] {
+  if (batch.sizes === undefined) return [batch];
+  return Array.from({ length: batch.count }, (_, index) => oneImage(batch, index));
+}
+
 /** Images as planes float32 [N, 3, H, W] in [0, 1]. */
-export function planesOf({ count, height, width, channels, dtype, data }: ImageBatch): NdArray {
+export function planesOf({ count, height, width, channels, dtype, data }: UniformImages): NdArray {
   if (channels !== 1 && channels !== 3) {
     throw new SvcError("boundary_shape_invalid", `Cannot encode images of ${channels} channels: 1 or 3 are supported`);
   }
@@ -86,7 +92,10 @@ export interface PictureForm {
  * planes for grey, rounded for uint8. Values outside [0, 1] are clipped.
  * @throws SvcError `artifact_output_invalid` for fewer rows or columns
  */
-export function picturesOf({ shape: [count, , rows, columns], data: planes }: NdArray, form: PictureForm): ImageBatch {
+export function picturesOf(
+  { shape: [count, , rows, columns], data: planes }: NdArray,
+  form: PictureForm,
+): UniformImages {
   const { height, width, channels, dtype } = form;
   if (rows < height || columns < width) {
     throw new SvcError(
@@ -128,21 +137,29 @@ export function joined({ shape: [count, parts, height, width], data }: NdArray):
   return symbols;
 }
 
-/** Real channels [N, 2K, h, w] of complex symbols, with the shape [N, K, h, w] in their metadata. */
-export function parted(symbols: Float32Array, metadata: JsonObject): NdArray {
-  const shape = metadataCounts(metadata, SYMBOL_SHAPE);
-  if (shape?.length !== 4 || shape.includes(0)) {
+/**
+ * Real channels [N, 2K, h, w] of complex symbols, one array a call of the encoder. Their metadata have the shape
+ * [N, K, h, w], or a list of such shapes.
+ */
+export function parted(symbols: Float32Array, metadata: JsonObject): NdArray[] {
+  const stated = metadata[SYMBOL_SHAPE], several = Array.isArray(stated) && stated.some(Array.isArray);
+  const shapes = (several ? stated : [stated ?? []]).map((shape) => metadataCounts({ shape }, "shape")!);
+  if (shapes.some((shape) => shape.length !== 4 || shape.includes(0))) {
     throw new SvcError("boundary_value_invalid", "Cannot find the shape of the symbols in the metadata", {
       hint: "Wire symbols of model.deepjscc_external_encode",
     });
   }
-  const [count, channels, height, width] = shape, half = channels * height * width;
-  if (symbols.length !== 2 * count * half) {
-    throw new SvcError(
-      "boundary_count_mismatch",
-      `Cannot fill ${count} x ${channels} x ${height} x ${width} symbols with ${symbols.length / 2}`,
-    );
+  const total = shapes.reduce((sum, shape) => sum + elementCount(shape), 0);
+  if (symbols.length !== 2 * total) {
+    const text = several ? String(total) : shapes[0].join(" x ");
+    throw new SvcError("boundary_count_mismatch", `Cannot fill ${text} symbols with ${symbols.length / 2}`);
   }
+  let at = 0;
+  return shapes.map((shape) => partedCall(symbols.subarray(at, at += 2 * elementCount(shape)), shape));
+}
+
+function partedCall(symbols: Float32Array, [count, channels, height, width]: readonly number[]): NdArray {
+  const half = channels * height * width;
   const data = new Float32Array(symbols.length);
   for (let image = 0, from = 0; image < count; image++) {
     for (let i = 0; i < half; i++) {

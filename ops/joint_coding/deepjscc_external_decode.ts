@@ -14,12 +14,21 @@
  * Source: Bourtsoulatze, Burth Kurka and Gündüz, Deep Joint Source-Channel Coding for Wireless Image Transmission, 2019.
  */
 import { artifactKind, IMAGES, RX_SYMBOLS, SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineSlot, type InputArtifact, type JsonObject, z } from "../api.ts";
+import { defineSlot, type InputArtifact, type JsonObject, SvcError, z } from "../api.ts";
 import { trustedShape } from "../../lib/artifact/image_payload.ts";
-import { IMAGE_METADATA, imagesArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
+import {
+  emptyImages,
+  formAt,
+  IMAGE_METADATA,
+  imageAt,
+  type ImageForm,
+  imagesArtifact,
+  symbolsOf,
+  travel,
+} from "../../lib/artifact/values.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { noiseVarianceOf } from "../_noise_variance.ts";
-import { DEEPJSCC_SLOT, parted, type PictureForm, picturesOf, ROWS, SYMBOL_SHAPE } from "./_deepjscc.ts";
+import { DEEPJSCC_SLOT, parted, picturesOf, ROWS, SYMBOL_SHAPE } from "./_deepjscc.ts";
 
 /** Metadata that describe the symbols and do not apply to the images. */
 const SYMBOL_KEYS = [
@@ -28,6 +37,7 @@ const SYMBOL_KEYS = [
   "channel_use_count",
   "representation",
   "image_dtype",
+  "image_sizes",
   "source_item_counts",
 ];
 
@@ -68,17 +78,28 @@ export default defineSlot({
       reconstruction: "red, green and blue in 0 to 1; clipped afterwards",
     },
     rows: ROWS,
-    async run(symbols_ri, call, { inputs: { symbols }, params }) {
-      const [count] = symbols_ri.shape;
-      const known = params.snr_db === undefined && call.takes("snr_db") ? snrOf(symbols, symbols_ri) : undefined;
-      const assumed = known?.snr ?? new Float32Array(count).fill(params.snr_db ?? 0);
-      const snr_db = ndarray("float32", assumed.map((value) => clipped(value + params.snr_offset_db)), [count]);
-      return { reconstruction: (await call({ symbols_ri, snr_db })).reconstruction, facts: known?.facts };
+    async run(calls, call, { inputs: { symbols }, params }) {
+      const known = params.snr_db === undefined && call.takes("snr_db") ? snrOf(symbols, calls) : undefined;
+      const found: NdArray[] = [];
+      for (const symbols_ri of calls) {
+        const [count] = symbols_ri.shape, first = found.length;
+        const assumed = known === undefined
+          ? new Float32Array(count).fill(params.snr_db ?? 0)
+          : known.snr.subarray(first, first + count);
+        const snr_db = ndarray("float32", assumed.map((value) => clipped(value + params.snr_offset_db)), [count]);
+        found.push((await call({ symbols_ri, snr_db })).reconstruction);
+      }
+      return { reconstructions: found, facts: known?.facts };
     },
   },
-  result({ reconstruction, facts }, _, { inputs: { symbols: { metadata } } }) {
-    const pictures = picturesOf(reconstruction, formOf(metadata, reconstruction));
-    return { outputs: { images: imagesArtifact(pictures, travel(metadata, {}, SYMBOL_KEYS)) }, metadata: facts };
+  result({ reconstructions, facts }, _, { inputs: { symbols: { metadata } } }) {
+    const form = formOf(metadata, reconstructions), batch = emptyImages(form);
+    // One call is the whole batch, several are one image each.
+    if (form.sizes === undefined) batch.data.set(picturesOf(reconstructions[0], form).data);
+    else {
+      reconstructions.forEach((each, index) => imageAt(batch, index).set(picturesOf(each, formAt(form, index)).data));
+    }
+    return { outputs: { images: imagesArtifact(batch, travel(metadata, {}, SYMBOL_KEYS)) }, metadata: facts };
   },
 });
 
@@ -86,24 +107,32 @@ export default defineSlot({
 const clipped = (snr: number) => Math.min(100, Math.max(-50, snr));
 
 /** Es/N0 in dB of each image at unit symbol power. */
-function snrOf(symbols: InputArtifact, { shape: [count, parts, rows, columns] }: NdArray) {
-  const perImage = parts / 2 * rows * columns;
-  const { variance, facts } = noiseVarianceOf(symbols, count * perImage);
-  const snr = Float32Array.from({ length: count }, (_, image) => {
+function snrOf(symbols: InputArtifact, calls: readonly NdArray[]) {
+  const counts = calls.flatMap(({ shape: [count, parts, rows, columns] }) =>
+    Array<number>(count).fill(parts / 2 * rows * columns)
+  );
+  const { variance, facts } = noiseVarianceOf(symbols, counts.reduce((sum, own) => sum + own, 0));
+  let at = 0;
+  const snr = Float32Array.from(counts, (perImage) => {
     if (typeof variance === "number") return 10 * Math.log10(1 / variance);
-    const own = variance.subarray(image * perImage, (image + 1) * perImage);
+    const own = variance.subarray(at, at += perImage);
     return 10 * Math.log10(perImage / own.reduce((sum, value) => sum + value, 0));
   });
   return { snr: snr.map(clipped), facts };
 }
 
 /** The form of the encoded images; without metadata, that of the network's output. */
-function formOf(metadata: JsonObject, { shape: [, , rows, columns] }: NdArray): PictureForm {
-  const { height, width, channels } = trustedShape(metadata) ?? { height: rows, width: columns, channels: 3 };
+function formOf(metadata: JsonObject, reconstructions: readonly NdArray[]): ImageForm {
+  const [{ shape: [count, , height, width] }] = reconstructions;
+  const shape = trustedShape(metadata) ?? { count, height, width, channels: 3 };
+  const calls = shape.sizes === undefined ? 1 : shape.count;
+  if (reconstructions.length !== calls) {
+    throw new SvcError("boundary_count_mismatch", `Cannot read ${shape.count} images from ${reconstructions.length}`);
+  }
   return {
-    height,
-    width,
-    channels: channels === 1 ? 1 : 3,
+    ...shape,
+    ...(shape.sizes === undefined ? { count } : {}),
+    channels: shape.channels === 1 ? 1 : 3,
     dtype: metadata.image_dtype === "uint8" ? "uint8" : "float32",
   };
 }

@@ -14,9 +14,11 @@
  */
 import { artifactKind, IMAGES, SYMBOLS } from "../../lib/contract/kinds.ts";
 import { defineSlot, z } from "../api.ts";
-import { imagesOf, SYMBOL_METADATA, symbolsArtifact, travel } from "../../lib/artifact/values.ts";
+import { imageShapeMetadata } from "../../lib/artifact/image_payload.ts";
+import { imagesOf, pixelsOf, SYMBOL_METADATA, symbolsArtifact, travel } from "../../lib/artifact/values.ts";
+import { elementCount, type NdArray } from "../../lib/numeric/array/ndarray.ts";
 import { DELIVERY_KEYS } from "../_jpeg_images.ts";
-import { DEEPJSCC_SLOT, each, joined, planesOf, ROWS, SYMBOL_SHAPE } from "./_deepjscc.ts";
+import { callsOf, DEEPJSCC_SLOT, each, joined, planesOf, ROWS, SYMBOL_SHAPE } from "./_deepjscc.ts";
 
 export default defineSlot({
   ...DEEPJSCC_SLOT,
@@ -51,26 +53,28 @@ export default defineSlot({
     },
     rows: ROWS,
     async run(batch, call, { params }) {
-      const snr_db = each(batch.count, params.snr_db);
-      const channel_uses_per_pixel = each(batch.count, params.channel_uses_per_pixel);
-      return (await call({ images: planesOf(batch), snr_db, channel_uses_per_pixel })).symbols_ri;
+      const found: NdArray[] = [];
+      for (const images of callsOf(batch)) {
+        const snr_db = each(images.count, params.snr_db);
+        const channel_uses_per_pixel = each(images.count, params.channel_uses_per_pixel);
+        found.push((await call({ images: planesOf(images), snr_db, channel_uses_per_pixel })).symbols_ri);
+      }
+      return found;
     },
   },
-  result(symbolsRi, { count, height, width, channels, dtype }, { inputs }) {
-    const symbols = joined(symbolsRi), perImage = symbols.length / 2 / count;
-    const [, parts, rows, columns] = symbolsRi.shape;
+  result(found, batch, { inputs }) {
+    const parts = found.map(joined), symbols = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+    parts.reduce((at, part) => (symbols.set(part, at), at + part.length), 0);
+    const shapes = found.map(({ shape: [count, real, rows, columns] }) => [count, real / 2, rows, columns]);
     const metadata = travel(inputs.images.metadata, {
-      image_count: count,
-      image_height: height,
-      image_width: width,
-      image_channels: channels,
-      image_dtype: dtype,
-      [SYMBOL_SHAPE]: [count, parts / 2, rows, columns],
-      source_item_counts: Array(count).fill(perImage),
+      ...imageShapeMetadata(batch),
+      image_dtype: batch.dtype,
+      [SYMBOL_SHAPE]: batch.sizes === undefined ? shapes[0] : shapes,
+      source_item_counts: shapes.flatMap(([count, ...own]) => Array<number>(count).fill(elementCount(own))),
     }, DELIVERY_KEYS);
     return {
       outputs: { symbols: symbolsArtifact(symbols, metadata) },
-      metrics: { "channel.uses_per_pixel": perImage / (height * width) },
+      metrics: { "channel.uses_per_pixel": symbols.length / 2 / pixelsOf(batch) },
     };
   },
 });

@@ -12,24 +12,32 @@
  */
 import { defineOperation, type InputArtifact, SvcError, z } from "../api.ts";
 import { artifactKind, IMAGES, RX_SYMBOLS, SYMBOLS } from "../../lib/contract/kinds.ts";
+import { trustedShape } from "../../lib/artifact/image_payload.ts";
 import {
+  emptyImages,
   IMAGE_METADATA,
   imageAt,
   type ImageBatch,
   imagesArtifact,
+  type ImageShapes,
+  metadataCounts,
   metadataOf,
+  sizeAt,
+  sourceItemCounts,
   symbolsOf,
   travel,
 } from "../../lib/artifact/values.ts";
-import { type LinearAnalogCode, linearAnalogCode, linearAnalogDecode } from "../../lib/numeric/coding/linear_analog.ts";
+import { type LinearAnalogCode, linearAnalogDecode } from "../../lib/numeric/coding/linear_analog.ts";
 import { notExported } from "../_backends.ts";
 import { noiseVarianceOf } from "../_noise_variance.ts";
-import { ANALOG_SYMBOLS, MAXIMUM_BLOCK_SIZE, MINIMUM_USES_PER_PIXEL } from "./_linear_analog.ts";
+import { ANALOG_SYMBOLS, codesOf, MAXIMUM_BLOCK_SIZE, MINIMUM_USES_PER_PIXEL } from "./_linear_analog.ts";
 
 /** Metadata that describe the symbols and do not apply to the images. */
 const SYMBOL_KEYS = [
   "analog_block_size",
   "analog_pilot_count",
+  "analog_pilot_counts",
+  "image_sizes",
   "analog_pixel_correlation",
   "image_dtype",
   "source_item_counts",
@@ -50,11 +58,12 @@ export default defineOperation({
   outputMetadataGuarantees: { images: { from: "symbols" } },
   timingMetric: "decoder.inference",
   run({ inputs: { symbols: input }, params, progress, cancellation }) {
-    const symbols = symbolsOf(input), { batch, code } = layoutOf(input, symbols.length / 2);
+    const symbols = symbolsOf(input), { batch, codes } = layoutOf(input, symbols.length / 2);
     const noise = noiseVarianceOf(input, symbols.length / 2);
-    for (let index = 0; index < batch.count; index++) {
+    for (let index = 0, from = 0, to = 0; index < batch.count; index++, from = to) {
       cancellation.throwIfCancelled();
-      const from = index * code.symbols, to = from + code.symbols;
+      const code = codes[index];
+      to = from + code.symbols;
       const variances = typeof noise.variance === "number" ? noise.variance : noise.variance.subarray(from, to);
       const received = symbols.subarray(2 * from, 2 * to);
       const samples = linearAnalogDecode(code, received, variances, params.coefficient_variances === "received");
@@ -73,26 +82,32 @@ export default defineOperation({
 });
 
 /** The images to fill and the code of each, from the metadata of the encoder. */
-function layoutOf(input: InputArtifact, symbolCount: number): { batch: ImageBatch; code: LinearAnalogCode } {
-  const known = metadataOf(input, ANALOG_SYMBOLS);
-  const { image_count: count, image_height: height, image_width: width, image_channels: channels } = known;
+function layoutOf(input: InputArtifact, symbolCount: number): { batch: ImageBatch; codes: LinearAnalogCode[] } {
+  const known = metadataOf(input, ANALOG_SYMBOLS), shapes = trustedShape(input.metadata)!, { channels } = shapes;
   const { analog_block_size: blockSize, analog_pilot_count: pilots, analog_pixel_correlation: correlation } = known;
-  const symbols = symbolCount / count;
-  const possible = Number.isInteger(symbols) && pilots < symbols && blockSize <= MAXIMUM_BLOCK_SIZE &&
-    (channels === 1 || channels === 3) && height * width * MINIMUM_USES_PER_PIXEL < symbols + 1 &&
-    correlation >= 0 && correlation < 1;
-  const code = possible
-    ? linearAnalogCode({ height, width, channels, blockSize, symbols, pilots, correlation })
-    : undefined;
-  if (code?.symbols !== symbols) {
+  const uniform = shapes.sizes === undefined, everyPilots = metadataCounts(input.metadata, "analog_pilot_counts");
+  const counts = uniform ? undefined : sourceItemCounts(input.metadata, symbolCount);
+  const refuse = (): never => {
     throw new SvcError(
       "boundary_count_mismatch",
-      `Cannot read ${count} images of ${height} x ${width} pixels from ${symbolCount} analog symbols`,
+      `Cannot read ${sizesText(shapes)} from ${symbolCount} analog symbols`,
       { hint: "Wire symbols of model.linear_analog_encode, without padding" },
     );
-  }
-  const dtype = known.image_dtype === "uint8" ? "uint8" : "float32";
-  const samples = count * height * width * channels;
-  const data = dtype === "uint8" ? new Uint8Array(samples) : new Float32Array(samples);
-  return { batch: { count, height, width, channels, dtype, data }, code };
+  };
+  const codes = codesOf(shapes, ({ height, width }, index) => {
+    const symbols = uniform ? symbolCount / shapes.count : counts?.[index] ?? NaN;
+    const own = uniform ? pilots : everyPilots?.[index] ?? NaN;
+    const possible = Number.isInteger(symbols) && own > 0 && own < symbols && blockSize <= MAXIMUM_BLOCK_SIZE &&
+      (channels === 1 || channels === 3) && height * width * MINIMUM_USES_PER_PIXEL < symbols + 1 &&
+      correlation >= 0 && correlation < 1;
+    return possible ? { height, width, channels, blockSize, symbols, pilots: own, correlation } : refuse();
+  });
+  const total = codes.reduce((sum, { symbols }) => sum + symbols, 0);
+  if (total !== symbolCount) return refuse();
+  return { batch: emptyImages({ ...shapes, dtype: known.image_dtype === "uint8" ? "uint8" : "float32" }), codes };
+}
+
+function sizesText(shapes: ImageShapes): string {
+  const { height, width } = sizeAt(shapes, 0);
+  return `${shapes.count} images of ${shapes.sizes === undefined ? `${height} x ${width} pixels` : "several sizes"}`;
 }

@@ -12,7 +12,8 @@
  */
 import { defineOperation, SvcError, z } from "../api.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { imageAt, imagesOf, symbolsArtifact, travel } from "../../lib/artifact/values.ts";
+import { imageShapeMetadata } from "../../lib/artifact/image_payload.ts";
+import { imageAt, imagesOf, pixelsOf, symbolsArtifact, travel } from "../../lib/artifact/values.ts";
 import {
   linearAnalogCode,
   linearAnalogEncode,
@@ -20,7 +21,7 @@ import {
 } from "../../lib/numeric/coding/linear_analog.ts";
 import { notExported } from "../_backends.ts";
 import { DELIVERY_KEYS } from "../_jpeg_images.ts";
-import { ANALOG_SYMBOLS, MAXIMUM_BLOCK_SIZE, MINIMUM_USES_PER_PIXEL } from "./_linear_analog.ts";
+import { ANALOG_SYMBOLS, codesOf, MAXIMUM_BLOCK_SIZE, MINIMUM_USES_PER_PIXEL } from "./_linear_analog.ts";
 
 const parameters = z.strictObject({
   channel_uses_per_pixel: z.number().min(MINIMUM_USES_PER_PIXEL).max(4).default(0.5)
@@ -50,43 +51,44 @@ export default defineOperation({
     return { symbols: [["complex64", count * symbols]] };
   },
   run({ inputs, params, progress, cancellation }) {
-    const batch = imagesOf(inputs.images), { count, height, width, channels, dtype } = batch;
+    const batch = imagesOf(inputs.images), { count, channels, dtype } = batch;
     if (channels !== 1 && channels !== 3) {
       throw new SvcError(
         "boundary_shape_invalid",
         `Cannot encode images of ${channels} channels: 1 or 3 are supported`,
       );
     }
-    const settings = settingsOf(params, batch);
-    if (settings.symbols < 2) {
+    const codes = codesOf(batch, (size) => {
+      const settings = settingsOf(params, { ...size, channels });
+      if (settings.symbols >= 2) return settings;
       throw new SvcError(
         "params_conflict",
-        `Cannot send an image of ${height} x ${width} pixels with ${settings.symbols} symbols`,
+        `Cannot send an image of ${size.height} x ${size.width} pixels with ${settings.symbols} symbols`,
         { hint: "A pilot and a data symbol are needed: raise channel_uses_per_pixel" },
       );
-    }
-    const code = linearAnalogCode(settings), symbols = new Float32Array(2 * count * code.symbols);
-    for (let index = 0; index < count; index++) {
+    });
+    const counts = codes.map((code) => code.symbols), total = counts.reduce((sum, own) => sum + own, 0);
+    const symbols = new Float32Array(2 * total), [first] = codes;
+    for (let index = 0, at = 0; index < count; index++) {
       cancellation.throwIfCancelled();
       const samples = imageAt(batch, index);
       const image = dtype === "uint8" ? Float64Array.from(samples, (sample) => sample / 255) : samples;
-      symbols.set(linearAnalogEncode(code, image), 2 * index * code.symbols);
+      symbols.set(linearAnalogEncode(codes[index], image), 2 * at);
+      at += counts[index];
       progress(index + 1, count, { phase: "encode", unit: "images" });
     }
     const metadata = travel(inputs.images.metadata, {
-      image_count: count,
-      image_height: height,
-      image_width: width,
-      image_channels: channels,
+      ...imageShapeMetadata(batch),
       image_dtype: dtype,
-      analog_block_size: code.blockSize,
-      analog_pilot_count: code.pilots,
-      analog_pixel_correlation: code.correlation,
-      source_item_counts: Array<number>(count).fill(code.symbols),
+      analog_block_size: first.blockSize,
+      analog_pilot_count: first.pilots,
+      ...(batch.sizes === undefined ? {} : { analog_pilot_counts: codes.map(({ pilots }) => pilots) }),
+      analog_pixel_correlation: first.correlation,
+      source_item_counts: counts,
     }, DELIVERY_KEYS);
     return {
       outputs: { symbols: symbolsArtifact(symbols, metadata) },
-      metrics: { "channel.uses_per_pixel": code.symbols / (height * width) },
+      metrics: { "channel.uses_per_pixel": total / pixelsOf(batch) },
     };
   },
 });

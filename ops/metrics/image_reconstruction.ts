@@ -8,7 +8,7 @@
  */
 import { IMAGES } from "../../lib/contract/kinds.ts";
 import { diagnostic, float, type JsonObject, z } from "../api.ts";
-import { imageAt, type ImageBatch, typedMetrics } from "../../lib/artifact/values.ts";
+import { imageAt, type ImageBatch, oneImage, typedMetrics } from "../../lib/artifact/values.ts";
 import {
   gradientDeviation,
   isGmsdDefined,
@@ -38,9 +38,9 @@ export default defineReport({
     const { range, exact } = psnrScale(reference, params);
 
     const scores = ids.map((_, index) => {
-      const x = imageAt(reconstruction, index), y = imageAt(reference, index);
+      const original = oneImage(reference, index), x = imageAt(reconstruction, index), y = original.data;
       const { mse, mae } = sampleErrors(x, y);
-      const { ssim, msSsim } = structuralSimilarity(x, y, reference, range);
+      const { ssim, msSsim } = structuralSimilarity(x, y, original, range);
       progress(index + 1, ids.length, { phase: "scoring", unit: "images" });
       return {
         psnr_db: mse === 0 ? exact : psnrDb(mse, range),
@@ -49,22 +49,26 @@ export default defineReport({
         exact: Number(mse === 0),
         ssim,
         ms_ssim: msSsim,
-        gmsd: isGmsdDefined(reference) ? gradientDeviation(x, y, reference, range) : null,
+        gmsd: isGmsdDefined(original) ? gradientDeviation(x, y, original, range) : null,
       };
     });
-    const mean = (key: keyof (typeof scores)[number]) =>
-      scores.reduce((sum, row) => sum + row[key]!, 0) / scores.length;
-    // All images of a batch have one size, so a measure is defined for each of them or for none.
-    const covered = scores[0].ms_ssim === null ? 0 : scores.length;
+    type Measure = keyof (typeof scores)[number];
+    // A measure may be undefined for the small images of a batch.
+    const defined = (key: Measure) => scores.flatMap((row) => row[key] === null ? [] : [row[key]]);
+    const mean = (key: Measure) => {
+      const values = defined(key);
+      return values.reduce((sum, value) => sum + value, 0) / values.length;
+    };
+    const covered = defined("ms_ssim").length;
     const metrics = {
       "quality.psnr_db": mean("psnr_db"),
       "quality.mse": mean("mse"),
       "quality.mae": mean("mae"),
       "quality.perfect_reconstruction_fraction": mean("exact"),
       "quality.exact_items": BigInt(scores.reduce((sum, { exact }) => sum + exact, 0)),
-      ...(scores[0].ssim === null ? {} : { "quality.ssim": mean("ssim") }),
+      ...(defined("ssim").length === 0 ? {} : { "quality.ssim": mean("ssim") }),
       ...(covered === 0 ? {} : { "quality.ms_ssim": mean("ms_ssim") }),
-      ...(scores[0].gmsd === null ? {} : { "quality.gmsd": mean("gmsd") }),
+      ...(defined("gmsd").length === 0 ? {} : { "quality.gmsd": mean("gmsd") }),
       "quality.ms_ssim_item_count": BigInt(covered),
       "quality.ms_ssim_skipped_count": BigInt(scores.length - covered),
     };

@@ -5,7 +5,7 @@
  * Shapes: images [n, height, width, channels], importance_map float32 [n, height, width], at least 0.
  */
 import { type ImportanceMaps, importanceOf } from "../../lib/artifact/importance.ts";
-import { imageAt, type ImageBatch, typedMetrics } from "../../lib/artifact/values.ts";
+import { imageAt, typedMetrics, uniformForm, type UniformImages } from "../../lib/artifact/values.ts";
 import { type InputArtifact, type JsonObject, SvcError, z } from "../api.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
 import { psnrDb } from "../../lib/numeric/scores/image_quality.ts";
@@ -21,7 +21,7 @@ export default defineReport({
   params: z.strictObject({ data_range: DATA_RANGE, psnr_cap_db: PSNR_CAP }),
   run({ inputs, params }) {
     const { reference, reconstruction, ids } = comparedImages(inputs.reconstruction, inputs.reference);
-    const maps = mapsOf(inputs.importance_map, reference), { range, exact } = psnrScale(reference, params);
+    const maps = mapsOf(inputs.importance_map, uniformForm(reference)), { range, exact } = psnrScale(reference, params);
     const scores = ids.map((_, index) => {
       const mse = weightedError(imageAt(reconstruction, index), imageAt(reference, index), mapAt(maps, index));
       return {
@@ -39,7 +39,7 @@ export default defineReport({
 });
 
 /** @throws SvcError `boundary_shape_invalid` for maps of other images */
-function mapsOf(input: InputArtifact, { count, height, width }: ImageBatch): ImportanceMaps {
+function mapsOf(input: InputArtifact, { count, height, width }: UniformImages): ImportanceMaps {
   const maps = importanceOf(input);
   if (maps.count === count && maps.height === height && maps.width === width) return maps;
   throw new SvcError(

@@ -11,7 +11,15 @@
 import { IMAGES } from "../../lib/contract/kinds.ts";
 import { defineOperation, seedParameter, z } from "../api.ts";
 import { gaussianBlur, roundSamples } from "../../lib/artifact/image_resize.ts";
-import { imageAt, type ImageBatch, imagesArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
+import {
+  type ImageBatch,
+  imagesArtifact,
+  imagesOf,
+  oneImage,
+  pixelsOf,
+  sizeAt,
+  travel,
+} from "../../lib/artifact/values.ts";
 import type { Generator } from "../../lib/numeric/random/random.ts";
 
 /** Annotation of a parameter that one mode reads. */
@@ -77,9 +85,10 @@ function perturb(images: ImageBatch, range: number, params: Perturbation, genera
       break;
     }
     case "blur":
-      for (let image = 0; image < images.count; image++) {
-        const raster = { ...images, data: imageAt(images, image) };
-        samples.set(gaussianBlur(raster, params.blur_radius), image * raster.data.length);
+      for (let image = 0, at = 0; image < images.count; image++) {
+        const raster = oneImage(images, image);
+        samples.set(gaussianBlur(raster, params.blur_radius), at);
+        at += raster.data.length;
       }
       break;
     case "patch_mask":
@@ -90,17 +99,19 @@ function perturb(images: ImageBatch, range: number, params: Perturbation, genera
 
 function maskPatches(
   samples: Float64Array,
-  { count, height, width, channels }: ImageBatch,
+  images: ImageBatch,
   { patch_size }: Perturbation,
   value: number,
   draws: Float64Array,
 ): void {
-  const patchHeight = Math.min(patch_size, height), patchWidth = Math.min(patch_size, width);
+  const { count, channels } = images;
   for (let image = 0; image < count; image++) {
+    const { height, width } = sizeAt(images, image), before = pixelsOf(images, image);
+    const patchHeight = Math.min(patch_size, height), patchWidth = Math.min(patch_size, width);
     const top = Math.floor(draws[2 * image] * (height - patchHeight + 1));
     const left = Math.floor(draws[2 * image + 1] * (width - patchWidth + 1));
     for (let row = top; row < top + patchHeight; row++) {
-      const start = ((image * height + row) * width + left) * channels;
+      const start = (before + row * width + left) * channels;
       samples.fill(value, start, start + patchWidth * channels);
     }
   }

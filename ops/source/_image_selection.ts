@@ -36,7 +36,7 @@ export function checkSelection(params: ImageSelection): ParameterProblem[] {
 }
 
 function checkPinned(
-  { dataset, image_ids, manifest_path, manifest_sha256, split }: ImageSelection,
+  { dataset, image_ids, manifest_path, manifest_sha256 }: ImageSelection,
 ): ParameterProblem[] {
   if (manifest_sha256 === "" || manifest_path === "") {
     const absent = manifest_path === "" ? "manifest_path" : "manifest_sha256";
@@ -47,16 +47,9 @@ function checkPinned(
     }];
   }
   const ids = parseIds(image_ids);
-  if (ids.length === 0 && split === "") {
-    return [{
-      place: ["split"],
-      message: "Cannot choose images without image_ids or a split",
-      hint: "Set one of them",
-    }];
-  }
   // The default of image_ids is the list of kodak images.
   if (dataset !== "kodak" && ids.join() === KODAK_IDS.join()) {
-    const hint = 'List its own ids, or set image_ids: "" and a split';
+    const hint = 'List its own ids, or set image_ids: "" for a split or all images';
     return [{ place: ["image_ids"], message: `Cannot find the kodak images in ${dataset}`, hint }];
   }
   return checkIds(image_ids, "image_ids");

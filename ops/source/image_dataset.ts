@@ -1,5 +1,6 @@
 /**
- * Real images as one batch, uint8 [image, height, width, channel].
+ * Real images as one batch, uint8 [image, height, width, channel], or one array [height, width, channel] an image where
+ * their sizes differ.
  *
  * Per image: decoding (EXIF orientation applied, 16-bit samples v become round(v/257)), resizing of the shorter side by
  * an antialiased triangle filter in binary64, centre crop. Grey images become RGB when the batch also holds colour.
@@ -10,7 +11,7 @@ import { IMAGES } from "../../lib/contract/kinds.ts";
 import { defineOperation, type JsonObject, sha256Hex, SvcError, z } from "../api.ts";
 import { BUNDLED_DATASETS } from "../../lib/artifact/bundled_datasets.ts";
 import { type Image, toRgb } from "../../lib/artifact/image.ts";
-import { type ImageBatch, imagesArtifact } from "../../lib/artifact/values.ts";
+import { emptyImages, imageAt, type ImageBatch, imageForm, imagesArtifact } from "../../lib/artifact/values.ts";
 import { parseIds, repeatIds } from "./_ids.ts";
 import { checkSelection, KODAK_IDS, selectImages } from "./_image_selection.ts";
 
@@ -31,9 +32,11 @@ export default defineOperation({
   params: z.strictObject({
     dataset: z.string().min(1).default("kodak").describe("id of the dataset; svc_sample_images is part of the program"),
     image_ids: z.string().default(KODAK_IDS.join(",")).describe("comma-separated ids, in this order; empty uses split"),
-    split: z.string().default("").describe("split, used if image_ids is empty"),
+    split: z.string().default("").describe("split, used if image_ids is empty; empty uses all images of the manifest"),
     resize_shorter_side: z.int().nonnegative().default(0).describe("pixels of the shorter side; 0 keeps the size"),
-    crop_size: z.int().nonnegative().default(0).describe("side of the centre crop in pixels; 0 keeps the size"),
+    crop_size: z.int().nonnegative().default(0).describe(
+      "side of the centre crop in pixels; 0 keeps the size, which may differ between images",
+    ),
     repeat_count: z.int().positive().default(1).describe("number of repetitions of the whole selection"),
     manifest_path: z.string().default("").describe("image-dataset manifest, relative to the project"),
     manifest_sha256: z.string().regex(/^([0-9a-f]{64})?$/).default("").describe("required SHA-256 of the manifest"),
@@ -102,26 +105,19 @@ async function load(
   return { id, image, sha256, subsampling: sampling === "other" ? null : sampling };
 }
 
-/** Joins images of one size to a batch. */
+/** Joins images of equal channels to a batch. */
 function batchOf(pictures: readonly Image[]): ImageBatch {
   const colour = pictures.some(({ channels }) => channels !== 1);
   const images = pictures.map((image) => colour && image.channels === 1 ? toRgb(image) : image);
-  const [{ width, height, channels }] = images;
-  const other = images.find((image) => image.width !== width || image.height !== height || image.channels !== channels);
+  const [{ channels }] = images, other = images.find((image) => image.channels !== channels);
   if (other !== undefined) {
-    const shape = (image: Image) => `${image.width} x ${image.height} x ${image.channels}`;
     throw new SvcError(
       "boundary_shape_invalid",
-      `Cannot batch images of ${shape(images[0])} and ${shape(other)} samples`,
-      {
-        hint: other.channels === channels
-          ? "Set crop_size, so that all images have one size"
-          : "Choose images that all have an alpha channel, or none",
-      },
+      `Cannot batch images of ${channels} and ${other.channels} channels`,
+      { hint: "Choose images that all have an alpha channel, or none" },
     );
   }
-  const size = width * height * channels;
-  const data = new Uint8Array(images.length * size);
-  images.forEach((image, index) => data.set(image.data, index * size));
-  return { count: images.length, height, width, channels, dtype: "uint8", data };
+  const batch = emptyImages(imageForm(images, { channels, dtype: "uint8" }));
+  images.forEach(({ data }, index) => imageAt(batch, index).set(data));
+  return batch;
 }

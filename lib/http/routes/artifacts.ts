@@ -6,7 +6,7 @@ import type { Float } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { blockOf, MAX_BLOCK_VALUES } from "../array_block.ts";
 import { imageOfArray } from "../array_image.ts";
-import { type ArtifactPreview, findArtifact, readArray } from "../artifact_file.ts";
+import { type ArtifactPreview, findArtifact, imagePlace, readArray } from "../artifact_file.ts";
 import { fileAnswer } from "../file_answer.ts";
 import { Answer, get } from "../route.ts";
 import { documentOf, refusals, reply } from "../schemas.ts";
@@ -57,7 +57,7 @@ export const artifactRoutes = [
       const file = findArtifact(session.workspace, query.path);
       const image = file.format === "png" || file.format === "jpeg"
         ? decodeImage(await readBounded(file.full, MAX_IMAGE_FILE_BYTES, file.path))
-        : imageOfArray(readArray(file, query.array).array, query.index);
+        : imageOfArray(...imagePlace(file, query));
       return new Answer(new Uint8Array(writePng(image)), { headers: { "content-type": "image/png" } });
     },
   }),

@@ -5,6 +5,11 @@ import { openWorkspace } from "../../../lib/run/workspace.ts";
 import { verifyRun } from "../../../lib/run/verify.ts";
 import { asObject, parseJson } from "../../../lib/contract/json.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
+import { decodeArtifact } from "../../../lib/artifact/codec.ts";
+import { decodeImage } from "../../../lib/artifact/image_file.ts";
+import { imagesOf } from "../../../lib/artifact/values.ts";
+import { IMAGES } from "../../../lib/contract/kinds.ts";
+import { writePictures } from "../../../lib/run/pictures.ts";
 import { withFolder, writeFolder } from "./support.ts";
 
 /** Codes every sample as one bit, and turns bits back into samples; packed, the order is told by `bit_order`. */
@@ -57,6 +62,32 @@ const recipe = (size: number, snr: number) => ({
     { id: "decode", op: "threshold.decode", inputs: { bits: "link.bits" } },
   ],
 });
+
+Deno.test("images of several sizes are one call each, and come back at their sizes", () =>
+  withFolder(async (project) => {
+    const folder = writeFolder(join(project, "threshold"), codec("packed_bytes", "little"));
+    const link = recipe(13, 12), [source, ...others] = link.steps;
+    const params = { dataset: "svc_sample_images", image_ids: "coffee,camera,chelsea", resize_shorter_side: 7 };
+    const mixed = { ...link, steps: [{ ...source, params }, ...others] };
+    const result = await run(mixed, { projectRoot: project, adapters: [{ folder }] });
+    assert.equal(result.status, "completed", JSON.stringify(result.summary.error));
+    const workspace = openWorkspace({ projectRoot: project });
+    assert.equal((await verifyRun(workspace, result.run_id)).status, "valid");
+    const images = (step: string) => {
+      const { path } = result.summary.steps.find(({ id }) => id === step)!.outputs.images;
+      return imagesOf(decodeArtifact(IMAGES, Deno.readFileSync(join(result.directory, path))));
+    };
+    const sent = images("images"), received = images("decode");
+    // 600 x 400, 512 x 512 and 451 x 300 pixels, rounded down.
+    const sizes = [10, 7, 10].map((width) => ({ height: 7, width }));
+    assert.deepEqual([sent.sizes, received.sizes], [sizes, sizes]);
+    // Without errors every sample is the threshold of the sent one.
+    assert.deepEqual(Array.from(received.data), Array.from(sent.data, (value) => value > 127 ? 255 : 0));
+    const { files } = writePictures(workspace, result.run_id, join(project, "pictures"));
+    assert.equal(files.length, 6);
+    const wide = decodeImage(Deno.readFileSync(join(project, "pictures", "chelsea.decode.png")));
+    assert.deepEqual([wide.width, wide.height], [10, 7]);
+  }));
 
 Deno.test("an adapter's operations run in a recipe", () =>
   withFolder(async (project) => {

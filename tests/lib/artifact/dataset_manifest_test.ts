@@ -164,7 +164,8 @@ Deno.test("samples are selected by ids or by split, and found from the manifest'
   assert.deepEqual(ids({ split: "test" }), ["b"]);
   assert.throws(() => ids({ ids: ["c"] }), code("dataset_sample_unknown"));
   assert.throws(() => ids({ split: "validation" }), code("dataset_split_unknown"));
-  assert.throws(() => ids({}), code("dataset_split_unknown"));
+  assert.deepEqual(ids({}), ids({ ids: [], split: "" }));
+  assert.equal(ids({}).length, set.samples.length);
   assert.throws(() => ids({ split: "constructor" }), code("dataset_split_unknown"));
   assert.equal(samplePath("data/set/manifest.json", set, set.samples[0]), "data/set/images/a.png");
   assert.equal(samplePath("manifest.json", { ...set, root: "/pictures" }, set.samples[0]), "/pictures/a.png");

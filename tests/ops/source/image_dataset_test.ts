@@ -56,12 +56,12 @@ Deno.test("a split replaces an empty list, resizing comes before cropping, repet
   assert.deepEqual(imageAt(imagesOf(train), 0), imageAt(imagesOf(train), 2));
 });
 
-Deno.test("pictures of unequal size are refused with the way out", async () => {
-  await assert.rejects(sampleImages({ image_ids: "coffee,chelsea" }), (error: { code: string; hint: string }) => {
-    assert.equal(error.code, "boundary_shape_invalid");
-    assert.match(error.hint, /crop_size/);
-    return true;
-  });
+Deno.test("images of unequal size are one batch, each with its own size", async () => {
+  const images = imagesOf(await sampleImages({ image_ids: "coffee,camera,chelsea", resize_shorter_side: 30 }));
+  assert.deepEqual(images.sizes, [{ height: 30, width: 45 }, { height: 30, width: 30 }, { height: 30, width: 45 }]);
+  assert.equal(images.channels, 3);
+  const alone = imagesOf(await sampleImages({ image_ids: "chelsea", resize_shorter_side: 30 }));
+  assert.deepEqual(imageAt(images, 2), imageAt(alone, 0));
   await refuses("boundary_shape_invalid", () => sampleImages({ image_ids: "chelsea", crop_size: 301 }));
 });
 
@@ -146,6 +146,14 @@ Deno.test("a data set of one's own is read through its pinned manifest", async (
   assert.deepEqual(outputs.images.metadata.image_ids, ["b", "a"]);
   assert.deepEqual(outputs.images.metadata.dataset, { id: "mine", version: "3" });
   assert.deepEqual([...outputs.images.array().data as Uint8Array].slice(10, 14), [20, 20, 10, 10]);
+});
+
+Deno.test("without ids and split all samples of the manifest are used, in its order", async () => {
+  const { files, params } = ownDataset();
+  const all = { ...params, split: "" };
+  assert.deepEqual(imageDataset.definition.check!({ ...all, dataset_dir: "" }, new Set()), []);
+  const { outputs } = await runOperation(imageDataset, { params: all, files });
+  assert.deepEqual(outputs.images.metadata.image_ids, ["a", "b"]);
 });
 
 Deno.test("another manifest, another picture, or another id is refused", async () => {
