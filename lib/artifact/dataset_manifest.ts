@@ -6,7 +6,7 @@ import { didYouMean } from "../contract/nearest.ts";
 import type { Value } from "../contract/value.ts";
 import { checkImageManifest, type ImageManifest, type ImageSample, summary } from "./dataset_manifest_rules.ts";
 
-export { checkManifestFiles, makeImageManifest } from "./dataset_manifest_files.ts";
+export { checkManifestFiles, makeImageManifest, type MakeManifestOptions } from "./dataset_manifest_files.ts";
 export type { ImageManifest } from "./dataset_manifest_rules.ts";
 
 /**

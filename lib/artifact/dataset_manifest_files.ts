@@ -73,13 +73,17 @@ export async function checkManifestFiles(
   return problems;
 }
 
-interface MakeManifestOptions {
+export interface MakeManifestOptions {
   /** Id of the dataset; default the name of the folder. */
   id?: string;
   /** Default "1". */
   version?: string | number;
   /** Name of the one split with all samples; default "test". */
   split?: string;
+  /** Leave out files that cannot be read. */
+  skipUnreadable?: boolean;
+  /** Receives each file that is left out, and each that has a fault. */
+  onWarning?(finding: Diagnostic): void;
 }
 
 /**
@@ -115,7 +119,10 @@ export async function makeImageManifest(folder: string, options: MakeManifestOpt
   for (const path of paths) {
     try {
       const bytes = readFile(inside(folder, path), MAX_IMAGE_FILE_BYTES);
-      const sha256 = sha256Hex(bytes), id = uniqueId(path, taken);
+      const image = decodeImage(bytes), sha256 = sha256Hex(bytes), id = uniqueId(path, taken);
+      for (const fault of image.warnings) {
+        options.onWarning?.(diagnostic("image_file_damaged", [path], `${path} has a fault: ${fault}`, WARNING));
+      }
       samples.push({
         sample_id: id,
         path,
@@ -126,13 +133,16 @@ export async function makeImageManifest(folder: string, options: MakeManifestOpt
         ancestry_ids: [id],
         transform,
         transform_fingerprint_sha256: sha256Json(transform),
-        post_transform_sha256: sha256Hex(decodeImage(bytes).data),
+        post_transform_sha256: sha256Hex(image.data),
       });
     } catch (error) {
       const code = error instanceof SvcError ? error.code : "manifest_file_missing";
-      problems.push(diagnostic(code, [path], messageOf(error)));
+      const message = `${path}: ${messageOf(error)}`, known = error instanceof SvcError;
+      if (options.skipUnreadable && known) options.onWarning?.(diagnostic(code, [path], message, WARNING));
+      else problems.push(diagnostic(code, [path], message, { hint: known ? SKIP_HINT : undefined }));
     }
   }
+  if (samples.length === 0 && problems.length === 0) refuse("it holds no readable image");
   if (problems.length > 0) refuse(summary(problems), problems);
   return {
     schema_version: 1,
@@ -144,6 +154,9 @@ export async function makeImageManifest(folder: string, options: MakeManifestOpt
     samples,
   };
 }
+
+const WARNING = { severity: "warning" } as const;
+const SKIP_HINT = "Replace the file, or leave such files out with --skip-unreadable";
 
 const IMAGE_SUFFIXES = [".png", ".jpg", ".jpeg"];
 

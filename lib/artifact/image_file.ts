@@ -21,6 +21,8 @@ export interface ImageFile extends Image {
   readonly bitDepth: number;
   /** The EXIF orientation that was applied; default 1. */
   readonly orientation: number;
+  /** Faults of the file that did not prevent its decoding, such as a missing end marker. */
+  readonly warnings: readonly string[];
 }
 
 export interface ImageLimits {
@@ -52,7 +54,7 @@ function decodePngImage(bytes: Uint8Array, maxPixels: number): ImageFile {
   const file = parsePng(bytes);
   checkPixels(file.width, file.height, maxPixels);
   const orientation = file.exif === null ? 1 : exifOrientation(file.exif);
-  return { ...orient(decodePng(file), orientation), format: "png", bitDepth: file.depth, orientation };
+  return { ...orient(decodePng(file), orientation), format: "png", bitDepth: file.depth, orientation, warnings: [] };
 }
 
 function decodeJpegImage(bytes: Uint8Array, maxPixels: number): ImageFile {
@@ -64,13 +66,14 @@ function decodeJpegImage(bytes: Uint8Array, maxPixels: number): ImageFile {
   }
   checkPixels(width, height, maxPixels);
   let image: Image;
+  const warnings: string[] = [];
   try {
-    image = decodeJpeg(bytes);
+    image = decodeJpeg(bytes, { warnings });
   } catch (error) {
     if (error instanceof SvcError) throw error;
     throw new SvcError("image_file_invalid", `Cannot read the JPEG image: ${messageOf(error)}`, { cause: error });
   }
-  return { ...orient(image, orientation), format: "jpeg", bitDepth, orientation };
+  return { ...orient(image, orientation), format: "jpeg", bitDepth, orientation, warnings };
 }
 
 /** Reads size, components and orientation from the segments before the first scan (ITU-T T.81, B.1). */

@@ -196,6 +196,7 @@ export const CODES = {
   fixed_noise_variance_missing: [1, null, "noise_mode fixed_variance has no noise_variance.", "Set noise_variance, or noise_mode to snr_at_unit_power."],
   gc_running: [1, 409, "Another garbage collection or check of the store is running.", "Wait until it has ended."],
   host_refused: [1, 403, "The server does not answer for this host name.", "Use the address that the server printed, or add the name with --allow-host."],
+  image_file_damaged: [1, null, "The image file has a fault, and was read (warning).", "Write the file again, or replace it."],
   image_file_invalid: [1, null, "The image file is damaged.", "Replace the file."],
   image_file_unsupported: [1, null, "The image file has a format that this program does not read.", "Convert it to an 8-bit PNG or JPEG."],
   image_payload_invalid: [1, null, "The received image data cannot be decoded.", "Check the decoder of this codec, or handle lost items."],

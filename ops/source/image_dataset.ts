@@ -8,7 +8,7 @@
  * is pinned by the SHA-256 of an image-dataset manifest.
  */
 import { IMAGES } from "../../lib/contract/kinds.ts";
-import { defineOperation, type JsonObject, sha256Hex, SvcError, z } from "../api.ts";
+import { defineOperation, diagnostic, type JsonObject, sha256Hex, SvcError, z } from "../api.ts";
 import { BUNDLED_DATASETS } from "../../lib/artifact/bundled_datasets.ts";
 import { type Image, toRgb } from "../../lib/artifact/image.ts";
 import { emptyImages, imageAt, type ImageBatch, imageForm, imagesArtifact } from "../../lib/artifact/values.ts";
@@ -22,7 +22,10 @@ interface LoadedImage {
   sha256: string;
   /** Chroma subsampling of a JPEG file that the codec supports; null for other files. */
   subsampling: string | null;
+  warnings: readonly string[];
 }
+
+const FAULT = { severity: "warning", hint: "Write the file again, or replace it" } as const;
 
 export default defineOperation({
   id: "source.image_dataset",
@@ -73,7 +76,13 @@ export default defineOperation({
       source_files: all.map(({ sha256 }): JsonObject => ({ sha256 })),
       jpeg_subsampling: all.map(({ subsampling }) => subsampling),
     };
-    return { outputs: { images: imagesArtifact(batchOf(all.map(({ image }) => image)), metadata) } };
+    const warnings = loaded.flatMap(({ id, warnings }) =>
+      warnings.map((fault) => diagnostic("image_file_damaged", [], `The file of ${id} has a fault: ${fault}`, FAULT))
+    );
+    return {
+      outputs: { images: imagesArtifact(batchOf(all.map(({ image }) => image)), metadata) },
+      ...(warnings.length === 0 ? {} : { metadata: { warnings: warnings as unknown as JsonObject[] } }),
+    };
   },
 });
 
@@ -102,7 +111,7 @@ async function load(
   let image: Image = decoded;
   if (resize_shorter_side > 0) image = resizeShorterSide(image, resize_shorter_side);
   if (crop_size > 0) image = centreCrop(image, crop_size);
-  return { id, image, sha256, subsampling: sampling === "other" ? null : sampling };
+  return { id, image, sha256, subsampling: sampling === "other" ? null : sampling, warnings: decoded.warnings };
 }
 
 /** Joins images of equal channels to a batch. */

@@ -1,6 +1,6 @@
 /** Datasets: those of the program, of the state directory, published ones, and manifests of images, texts and bits. */
 import { basename, dirname, extname, join, resolve } from "node:path";
-import type { ImageManifest } from "../../artifact/dataset_manifest.ts";
+import type { ImageManifest, MakeManifestOptions } from "../../artifact/dataset_manifest.ts";
 import type { TextManifest } from "../../artifact/text_manifest.ts";
 import type { MakeTextOptions } from "../../artifact/text_manifest_files.ts";
 import type { FetchDatasetOptions } from "../../fetch/datasets.ts";
@@ -36,6 +36,8 @@ export interface WrittenManifest {
   path: string;
   sha256: string;
   manifest: JsonObject;
+  /** Files that were left out or have a fault. */
+  warnings: Diagnostic[];
 }
 
 /** A manifest that was read, with its digest. */
@@ -226,17 +228,25 @@ export const data = {
       lines: flag("each line of a .txt file is a text"),
       column: text("column of a CSV file, or field of JSON Lines, with the text (default: text)", "name"),
       bits: flag("read the file as bits: .bits and .txt as lines of 0 and 1, else eight bits a byte"),
+      skip_unreadable: flag("name image files that cannot be read, and leave them out"),
       force: flag("replace an existing file"),
     },
     args: ["path"],
     cli: { usage: "<path>", without: ["split"] },
-    async run(_core, { path, out, force, bits = false, ...options }): Promise<WrittenManifest> {
+    async run(_core, { path, out, force, bits = false, skip_unreadable, ...options }): Promise<WrittenManifest> {
+      const warnings: Diagnostic[] = [];
       const folder = isFolder(path);
       out ??= folder
         ? join(path, "manifest.json")
         : join(dirname(path), `${basename(path, extname(path))}.manifest.json`);
       const elsewhere = resolve(dirname(out)) !== resolve(folder ? path : dirname(path));
-      const { manifest, files } = await describe(path, { ...options, bits: bits && !folder, inline: elsewhere });
+      const { manifest, files } = await describe(path, {
+        ...options,
+        bits: bits && !folder,
+        inline: elsewhere,
+        skipUnreadable: skip_unreadable,
+        onWarning: (finding) => warnings.push(finding),
+      });
       const { writeFileAtomic } = await import("../../artifact/write_file.ts");
       const places = [...files].map(([name, bytes]) => [join(dirname(out), name), bytes] as const);
       const taken = [out, ...places.map(([place]) => place)].find(exists);
@@ -248,7 +258,7 @@ export const data = {
       for (const [place, bytes] of places) writeFileAtomic(place, bytes);
       const text = prettyJson(manifest);
       writeFileAtomic(out, text);
-      return { path: out, sha256: sha256Hex(text), manifest };
+      return { path: out, sha256: sha256Hex(text), manifest, warnings };
     },
   }),
 
@@ -322,7 +332,7 @@ export const data = {
 /** The manifest of a file or folder, and the files that belong to it. */
 async function describe(
   path: string,
-  { bits, ...options }: MakeTextOptions & { bits: boolean },
+  { bits, ...options }: MakeTextOptions & MakeManifestOptions & { bits: boolean },
 ): Promise<{ manifest: JsonObject; files: ReadonlyMap<string, Uint8Array> }> {
   const files = new Map<string, Uint8Array>();
   const [{ holdsTexts, makeTextManifest }, { holdsBits, makeBitManifest }] = await Promise.all([

@@ -23,6 +23,7 @@ const MAXIMUM_SCANS = 256;
 /**
  * Decodes a file.
  * @param options.maximumPixels refuses larger images; default 2^28
+ * @param options.warnings receives the faults that libjpeg reads with a warning; without it such a file is damaged
  * @throws SvcError `jpeg_invalid` for a damaged or truncated file
  * @throws SvcError `jpeg_unsupported` for CMYK, other sample sizes, arithmetic and lossless coding, incomplete
  *   progressive files and too many pixels
@@ -37,8 +38,11 @@ const MAXIMUM_SCANS = 256;
  * assert.ok(data.every((sample) => sample === 128));
  * ```
  */
-export function decodeJpeg(bytes: Uint8Array, options: { maximumPixels?: number } = {}): JpegImage {
-  const markers = new MarkerReader(bytes);
+export function decodeJpeg(
+  bytes: Uint8Array,
+  options: { maximumPixels?: number; warnings?: string[] } = {},
+): JpegImage {
+  const markers = new MarkerReader(bytes, options.warnings);
   let scan = markers.nextScan();
   const frame = markers.frame;
   if (frame === undefined || scan === undefined) throw invalid("it holds no image");

@@ -2,7 +2,7 @@
 import { SvcError } from "../../contract/error.ts";
 import { type FrameGeometry, frameGeometry } from "./geometry.ts";
 import { huffmanCodes } from "./huffman.ts";
-import { type HuffmanSpec, ZIGZAG } from "./tables.ts";
+import { type HuffmanSpec, STANDARD_HUFFMAN, ZIGZAG } from "./tables.ts";
 
 export interface FrameHeader {
   readonly progressive: boolean;
@@ -44,8 +44,11 @@ export class MarkerReader {
   #jfif = false;
   #adobeTransform: number | undefined;
 
-  /** @throws SvcError `jpeg_invalid` for a file without the JPEG signature */
-  constructor(readonly bytes: Uint8Array) {
+  /**
+   * @param warnings receives the faults that libjpeg reads with a warning; without it they are refused
+   * @throws SvcError `jpeg_invalid` for a file without the JPEG signature
+   */
+  constructor(readonly bytes: Uint8Array, readonly warnings?: string[]) {
     if (bytes[0] !== 0xff || bytes[1] !== 0xd8) throw invalid("it does not start with the SOI marker");
   }
 
@@ -67,7 +70,11 @@ export class MarkerReader {
     for (;;) {
       const marker = this.#marker();
       if (marker === 0xd9) return undefined;
-      if (marker === 0x01) continue;
+      if (
+        marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7 && this.tolerates("a restart marker outside of a scan"))
+      ) {
+        continue;
+      }
       if (marker >= 0xd0 && marker <= 0xd8) throw invalid(`unexpected marker ${marker.toString(16)}`);
       const segment = this.#segment();
       if (marker === 0xda) return this.#scanHeader(segment);
@@ -83,14 +90,38 @@ export class MarkerReader {
     }
   }
 
-  #marker(): number {
-    if (this.bytes[this.position] !== 0xff) {
-      throw invalid(this.position >= this.bytes.length ? "it ends without the EOI marker" : "a marker is missing");
+  /** Whether a fault is read with a warning. */
+  tolerates(fault: string): boolean {
+    if (this.warnings === undefined) return false;
+    if (!this.warnings.includes(fault)) this.warnings.push(fault);
+    return true;
+  }
+
+  /** A Huffman table; of a file without one of this number, such as a frame of Motion JPEG, the standard one. */
+  huffmanTable(slot: number): HuffmanSpec {
+    const found = this.huffman[slot];
+    if (found !== undefined) return found;
+    const standard = STANDARD_HUFFMAN[slot];
+    if (standard !== undefined && this.tolerates("it has no Huffman tables, the standard ones are used")) {
+      return standard;
     }
-    while (this.bytes[this.position] === 0xff) this.position++;
-    const marker = this.bytes[this.position++];
-    if (marker === undefined) throw invalid("it ends without the EOI marker");
-    return marker;
+    throw invalid("a scan uses an undefined Huffman table");
+  }
+
+  #marker(): number {
+    const { bytes } = this;
+    const isMarker = (at: number) => bytes[at] === 0xff && bytes[at + 1] !== 0;
+    if (!isMarker(this.position)) {
+      if (this.position < bytes.length && !this.tolerates("bytes before a marker are skipped")) {
+        throw invalid("a marker is missing");
+      }
+      while (this.position < bytes.length && !isMarker(this.position)) this.position++;
+    }
+    while (bytes[this.position] === 0xff) this.position++;
+    const marker = bytes[this.position++];
+    if (marker !== undefined) return marker;
+    if (this.tolerates("it ends without the EOI marker")) return 0xd9;
+    throw invalid("it ends without the EOI marker");
   }
 
   #segment(): Uint8Array {

@@ -35,8 +35,8 @@ class Window {
   readonly #address: number;
 
   /** @param rowBytes most bytes that {@link ensure} asks for */
-  constructor(readonly bytes: Uint8Array, position: number, rowBytes: number, layout: Layout) {
-    this.#capacity = Math.min(2 * rowBytes + SPARE_BYTES, bytes.length - position);
+  constructor(readonly markers: MarkerReader, position: number, rowBytes: number, layout: Layout) {
+    this.#capacity = Math.min(2 * rowBytes + SPARE_BYTES, markers.bytes.length - position);
     this.#address = layout.take(this.#capacity);
     this.#start = this.#end = position;
   }
@@ -52,7 +52,7 @@ class Window {
   }
 
   #move(position: number): void {
-    const part = this.bytes.subarray(position, position + this.#capacity);
+    const part = this.markers.bytes.subarray(position, position + this.#capacity);
     memory().set(part, this.#address);
     this.#start = position;
     this.#end = position + part.length;
@@ -62,7 +62,7 @@ class Window {
   /** Provides a number of bytes, or all that are left. */
   ensure(count: number): void {
     const position = this.#position;
-    if (position + count > this.#end && this.#end < this.bytes.length) this.#move(position);
+    if (position + count > this.#end && this.#end < this.markers.bytes.length) this.#move(position);
   }
 
   /**
@@ -71,11 +71,16 @@ class Window {
    * @throws SvcError `jpeg_invalid` when the data ended before, or continue
    */
   finish(): number {
-    const { bytes } = this;
+    const { bytes } = this.markers;
     let at = this.#position;
     const more = kernels.unusedBits() >= 8;
-    if (!more && at >= bytes.length) throw invalid("it ends without a marker");
+    if (!more && at >= bytes.length) {
+      if (this.markers.tolerates("it ends without the EOI marker")) return at;
+      throw invalid("it ends without a marker");
+    }
     if (more || bytes[at] !== 0xff || bytes[at + 1] === 0) {
+      // The reader of markers skips the bytes.
+      if (this.markers.tolerates("the entropy-coded data continue after the last block")) return at;
       throw invalid("the entropy-coded data continue after the last block");
     }
     // Fill bytes may precede a marker.
@@ -86,7 +91,7 @@ class Window {
   /** Skips a restart marker. @throws SvcError `jpeg_invalid` for another marker */
   restart(number: number): void {
     const at = this.finish();
-    if (this.bytes[at + 1] !== 0xd0 + number) throw invalid(`restart marker ${number} is missing`);
+    if (this.markers.bytes[at + 1] !== 0xd0 + number) throw invalid(`restart marker ${number} is missing`);
     this.start(at + 2);
   }
 }
@@ -134,7 +139,7 @@ class ScanMemory {
     const built = new Map([...new Set(huffman.flat())].map((table) => [table, layout.take(tableBytes)]));
     const divisors = components.map(() => layout.take(4 * 64));
     const rowBytes = this.#unitBlocks * this.unitsWide * BLOCK_BYTES + AHEAD_BYTES;
-    this.window = new Window(markers.bytes, markers.position, rowBytes, layout);
+    this.window = new Window(markers, markers.position, rowBytes, layout);
     layout.reserve();
     for (const [table, address] of built) {
       if (table === undefined) continue;
@@ -209,9 +214,7 @@ class ScanMemory {
 /** The DC and the AC table of each component; undefined where the scan uses none. */
 function scanTables(markers: MarkerReader, scan: ScanHeader, needs: { dc: boolean; ac: boolean }) {
   const table = (slot: number, needed: boolean) => {
-    const found = markers.huffman[slot];
-    if (needed && found === undefined) throw invalid("a scan uses an undefined Huffman table");
-    return needed ? found : undefined;
+    return needed ? markers.huffmanTable(slot) : undefined;
   };
   return scan.components.map((_, position) => [
     table(scan.dcTables[position] * 2, needs.dc),

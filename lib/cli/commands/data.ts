@@ -69,15 +69,17 @@ const faces: Faces<typeof data> = {
       "svc data make-manifest captions.csv --column caption",
       "svc data make-manifest payload.npy",
     ],
-    json: ({ path, sha256, manifest }) => {
+    json: ({ path, sha256, manifest, warnings }) => {
       const [count, what] = contentOf(manifest);
       // A manifest of bits has no id of its own: recipes name its items.
       const named = manifest.id === undefined
         ? { item_ids: (manifest.items as JsonObject[]).map(({ id }) => id) }
         : { id: manifest.id };
-      return { schema_version: 1, path, sha256, ...named, [`${what}_count`]: count };
+      const found = warnings.length === 0 ? {} : { diagnostics: warnings };
+      return { schema_version: 1, path, sha256, ...named, [`${what}_count`]: count, ...found };
     },
-    show({ path, sha256, manifest }) {
+    show({ path, sha256, manifest, warnings }, { context }) {
+      context.findings(warnings);
       const [count, what] = contentOf(manifest);
       return `${path}\n  ${counted(count, what)}\n  manifest_sha256: ${sha256}`;
     },

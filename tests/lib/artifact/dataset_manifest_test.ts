@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { open } from "../../../mod.ts";
-import { SvcError } from "../../../lib/contract/error.ts";
+import { type Diagnostic, SvcError } from "../../../lib/contract/error.ts";
+import { encodeJpeg } from "../../../lib/artifact/jpeg/encoder.ts";
 import { sha256Hex, sha256Json } from "../../../lib/contract/hash.ts";
 import { parseJson, prettyJson } from "../../../lib/contract/json.ts";
 import { float, type JsonObject, type Value } from "../../../lib/contract/value.ts";
@@ -228,6 +229,25 @@ Deno.test("decoded samples that differ from the record are found", async () => {
     assert.deepEqual(await checkManifestFiles(made, folder), []);
     const [found] = await checkManifestFiles(made, folder, { decode: true });
     assert.equal(found.path, "$.samples[0].post_transform_sha256");
+  });
+});
+
+Deno.test("unreadable files are named and left out where this is asked for, faults of readable ones are named", async () => {
+  await inFolder(async (folder) => {
+    const warnings: Diagnostic[] = [], onWarning = (finding: Diagnostic) => warnings.push(finding);
+    const grey = { width: 8, height: 8, channels: 1 as const, data: new Uint8Array(64).fill(90) };
+    const jpeg = encodeJpeg(grey, { quality: 75, subsampling: "444" });
+    Deno.writeFileSync(join(folder, "cut.jpg"), jpeg.subarray(0, 60));
+    const skipping = { skipUnreadable: true, onWarning };
+    await assert.rejects(makeImageManifest(folder, skipping), code("dataset_manifest_invalid"));
+    Deno.writeFileSync(join(folder, "open.jpg"), jpeg.subarray(0, -2));
+    await assert.rejects(makeImageManifest(folder), code("dataset_manifest_invalid"));
+    warnings.length = 0;
+    const made = await makeImageManifest(folder, skipping);
+    assert.deepEqual(made.samples.map(({ path }) => path), ["open.jpg"]);
+    const found = warnings.map(({ code, path }) => [code, path]);
+    assert.ok(found.some(([code, path]) => code === "image_file_damaged" && path === '$["open.jpg"]'), String(found));
+    assert.ok(found.some(([code, path]) => code !== "image_file_damaged" && path === '$["cut.jpg"]'), String(found));
   });
 });
 

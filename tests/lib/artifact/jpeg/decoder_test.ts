@@ -78,6 +78,47 @@ Deno.test("a file cut anywhere is refused as damaged", () => {
   }
 });
 
+/** The position of each marker segment before the first scan. */
+function* segmentsOf(file: Uint8Array): Generator<{ marker: number; start: number; end: number }> {
+  for (let start = 2; file[start + 1] !== 0xda;) {
+    const end = start + 2 + (file[start + 2] << 8 | file[start + 3]);
+    yield { marker: file[start + 1], start, end };
+    start = end;
+  }
+}
+
+Deno.test("faults that libjpeg reads with a warning are read with one where a caller takes warnings", () => {
+  const data = Uint8Array.from({ length: 40 * 24 * 3 }, (_, at) => 128 + 100 * Math.sin(at / 31));
+  const file = encodeJpeg({ width: 40, height: 24, channels: 3, data }, { quality: 80, subsampling: "420" });
+  const whole = decodeJpeg(file), end = file.length - 2;
+  const tables = [...segmentsOf(file)].filter(({ marker }) => marker === 0xc4);
+  assert.ok(tables.length > 0);
+  const withoutTables = Uint8Array.from(
+    [...file].filter((_, at) => !tables.some((segment) => segment.start <= at && at < segment.end)),
+  );
+  const faulty: [string, Uint8Array][] = [
+    ["it ends without the EOI marker", file.subarray(0, end)],
+    ["it ends without the EOI marker", file.subarray(0, end + 1)],
+    ["it has no Huffman tables, the standard ones are used", withoutTables],
+    [
+      "the entropy-coded data continue after the last block",
+      Uint8Array.of(...file.subarray(0, end), 1, 2, 3, 0xff, 0xd9),
+    ],
+    ["bytes before a marker are skipped", Uint8Array.of(...file.subarray(0, 2), 9, 9, ...file.subarray(2))],
+  ];
+  for (const [fault, bytes] of faulty) {
+    const warnings: string[] = [];
+    assert.deepEqual(decodeJpeg(bytes, { warnings }), whole, fault);
+    assert.ok(warnings.includes(fault), `${fault}: ${warnings}`);
+    // A receiver gets damaged bytes as well, and must not take them for an image.
+    refusesWith("jpeg_invalid", bytes);
+  }
+  const sound: string[] = [];
+  decodeJpeg(file, { warnings: sound });
+  assert.deepEqual(sound, []);
+  refusesWith("jpeg_invalid", file.subarray(0, end - 40), { warnings: [] });
+});
+
 Deno.test("damaged files end in pixels or in a coded error", () => {
   let state = 1;
   const random = (limit: number) => {
