@@ -336,13 +336,13 @@ export function emptyImages(form: ImageForm): ImageBatch {
  * ```ts
  * import assert from "node:assert/strict";
  * import { ndarray } from "../numeric/array/ndarray.ts";
- * import { imagesOf } from "./values.ts";
+ * import { imagesOf, sizeAt } from "./values.ts";
  *
  * const array = ndarray("uint8", new Uint8Array(2 * 32 * 48 * 3), [2, 32, 48, 3]);
  * const kind = "image.batch.numpy";
  * const input = { kind, metadata: {}, arrayNames: ["images"], array: () => array, json: () => ({}) };
- * const { count, height, width, channels } = imagesOf(input);
- * assert.deepEqual([count, height, width, channels], [2, 32, 48, 3]);
+ * const batch = imagesOf(input);
+ * assert.deepEqual([batch.count, sizeAt(batch, 1), batch.channels], [2, { height: 32, width: 48 }, 3]);
  * ```
  */
 export function imagesOf(input: InputArtifact): ImageBatch {

@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import jpegFamily from "../../../ops/codec/jpeg.ts";
 import { decodeJpeg } from "../../../lib/artifact/jpeg/decoder.ts";
 import { encodeJpeg, type JpegImage } from "../../../lib/artifact/jpeg/encoder.ts";
-import { bitsArtifact, bitsOf, type ImageBatch, imagesArtifact, imagesOf } from "../../../lib/artifact/values.ts";
+import {
+  bitsArtifact,
+  bitsOf,
+  imagesArtifact,
+  type UniformImages,
+  uniformImagesOf,
+} from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { packBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { refuses, runOperation } from "../harness.ts";
@@ -10,7 +16,7 @@ import { refuses, runOperation } from "../harness.ts";
 const [encode, decode] = jpegFamily;
 
 /** Smooth pictures with a texture that differs from image to image. */
-function pictures(count: number, height: number, width: number, channels: number): ImageBatch {
+function pictures(count: number, height: number, width: number, channels: number): UniformImages {
   const data = new Uint8Array(count * height * width * channels);
   for (let at = 0; at < data.length; at++) {
     const pixel = Math.floor(at / channels), x = pixel % width, y = Math.floor(pixel / width);
@@ -22,7 +28,7 @@ function pictures(count: number, height: number, width: number, channels: number
 type Settings = Parameters<typeof encodeJpeg>[1];
 
 const BATCH = pictures(3, 19, 23, 3);
-const imageOf = (batch: ImageBatch, index: number): JpegImage => {
+const imageOf = (batch: UniformImages, index: number): JpegImage => {
   const size = batch.height * batch.width * batch.channels;
   const data = (batch.data as Uint8Array).slice(index * size, (index + 1) * size);
   return { width: batch.width, height: batch.height, channels: batch.channels as 1 | 3, data };
@@ -74,7 +80,7 @@ Deno.test("images come back as the codec alone gives them, in every setting", as
     for (const options of settings) {
       const { outputs: { bits } } = await encoded(BATCH, { wire_format, ...options as JsonObject });
       const { outputs: { images } } = await decoded(bitsOf(bits), bits.metadata);
-      const batch = imagesOf(images);
+      const batch = uniformImagesOf(images);
       for (let index = 0; index < 3; index++) {
         const file = encodeJpeg(imageOf(BATCH, index), { quality: 75, subsampling: "420", ...options });
         assert.deepEqual(imageOf(batch, index), decodeJpeg(file));
@@ -93,14 +99,14 @@ Deno.test("grey images stay grey and float images come back as floats", async ()
   const grey = pictures(2, 8, 9, 1);
   const { outputs: { bits } } = await encoded(grey, {}, {});
   const { outputs: { images } } = await decoded(bitsOf(bits), bits.metadata);
-  assert.equal(imagesOf(images).channels, 1);
+  assert.equal(uniformImagesOf(images).channels, 1);
 
-  const floats: ImageBatch = { ...grey, dtype: "float32", data: Float32Array.from(grey.data, (v) => v / 255) };
+  const floats: UniformImages = { ...grey, dtype: "float32", data: Float32Array.from(grey.data, (v) => v / 255) };
   const float = await encoded(floats, {}, {});
   assert.deepEqual(bitsOf(float.outputs.bits), bitsOf(bits));
-  const back = imagesOf((await decoded(bitsOf(float.outputs.bits), float.outputs.bits.metadata)).outputs.images);
+  const back = uniformImagesOf((await decoded(bitsOf(float.outputs.bits), float.outputs.bits.metadata)).outputs.images);
   assert.equal(back.dtype, "float32");
-  assert.deepEqual(back.data, Float32Array.from(imagesOf(images).data, (v) => v / 255));
+  assert.deepEqual(back.data, Float32Array.from(uniformImagesOf(images).data, (v) => v / 255));
 });
 
 Deno.test("keep takes the subsampling of the source file, 444 without one", async () => {
@@ -124,13 +130,13 @@ Deno.test("an earlier delivery says nothing about a new payload", async () => {
 Deno.test("on_error decides what becomes of a lost image", async () => {
   const { outputs: { bits } } = await encoded(BATCH, { wire_format: "compact_binary_v1" });
   const lost = { ...bits.metadata, failed_item_indices: [1] };
-  const intact = imagesOf((await decoded(bitsOf(bits), bits.metadata)).outputs.images);
+  const intact = uniformImagesOf((await decoded(bitsOf(bits), bits.metadata)).outputs.images);
   await refuses("image_payload_invalid", () => decoded(bitsOf(bits), lost));
   for (
     const [on_error, value] of [["zeros", 0], ["erasure", 0], ["gray_image", 128], ["report_outage", 128]] as const
   ) {
     const { outputs: { images } } = await decoded(bitsOf(bits), lost, { on_error });
-    const batch = imagesOf(images);
+    const batch = uniformImagesOf(images);
     assert.ok(imageOf(batch, 1).data.every((sample) => sample === value), on_error);
     assert.deepEqual(imageOf(batch, 0), imageOf(intact, 0));
     assert.deepEqual(imageOf(batch, 2), imageOf(intact, 2));
@@ -140,13 +146,13 @@ Deno.test("on_error decides what becomes of a lost image", async () => {
 });
 
 Deno.test("a lost JSON payload loses all images, and float images turn to 0.5", async () => {
-  const floats: ImageBatch = { ...BATCH, dtype: "float32", data: Float32Array.from(BATCH.data, (v) => v / 255) };
+  const floats: UniformImages = { ...BATCH, dtype: "float32", data: Float32Array.from(BATCH.data, (v) => v / 255) };
   const { outputs: { bits } } = await encoded(floats);
   const payload = bitsOf(bits).slice();
   payload[3] ^= 1;
   const { outputs: { images } } = await decoded(payload, bits.metadata, { on_error: "gray_image" });
   assert.deepEqual(images.metadata.delivered, [false, false, false]);
-  assert.ok(imagesOf(images).data.every((sample) => sample === 0.5));
+  assert.ok(uniformImagesOf(images).data.every((sample) => sample === 0.5));
 });
 
 Deno.test("damaged files and files of another size are failed images", async () => {
@@ -167,7 +173,7 @@ Deno.test("without metadata a payload explains itself, but nothing can stand for
     const { outputs: { bits } } = await encoded(BATCH, { wire_format });
     const { outputs: { images } } = await decoded(bitsOf(bits), {});
     const intact = await decoded(bitsOf(bits), bits.metadata);
-    assert.deepEqual(imagesOf(images), imagesOf(intact.outputs.images));
+    assert.deepEqual(uniformImagesOf(images), uniformImagesOf(intact.outputs.images));
     await refuses("image_payload_invalid", () => decoded(bitsOf(bits).subarray(0, -8), {}, { on_error: "zeros" }));
   }
 });
@@ -207,7 +213,7 @@ Deno.test("channel uses, modulation and code rate give the budget, and fill byte
   assert.deepEqual(full.metrics["codec.native_bytes"], open.metrics["codec.native_bytes"]);
   assert.ok(Number(full.metrics["codec.native_bytes"]) < 3 * bytes - 35, "there must be something to fill");
   const images = await Promise.all([open, full].map(async ({ outputs: { bits } }) => {
-    return imagesOf((await decoded(bitsOf(bits), bits.metadata)).outputs.images);
+    return uniformImagesOf((await decoded(bitsOf(bits), bits.metadata)).outputs.images);
   }));
   assert.deepEqual(images[0], images[1]);
 
@@ -228,8 +234,8 @@ Deno.test("the strong setting sends half the size where that is nearer to the im
   const error = async (params: JsonObject) => {
     const { outputs: { bits }, metrics } = await encoded(batch, params, {});
     const { outputs: { images } } = await decoded(bitsOf(bits), bits.metadata, { on_error: "gray_image" });
-    const received = imagesOf(images).data, { selected_qualities } = bits.metadata;
-    assert.deepEqual([imagesOf(images).height, imagesOf(images).width], [96, 120]);
+    const received = uniformImagesOf(images).data, { selected_qualities } = bits.metadata;
+    assert.deepEqual([uniformImagesOf(images).height, uniformImagesOf(images).width], [96, 120]);
     assert.equal(metrics["codec.jpeg.unfit_count"], 0n);
     const squared = (batch.data as Uint8Array).reduce((sum, sample, at) => sum + (sample - received[at]) ** 2, 0);
     return { squared, qualities: selected_qualities as number[] };
@@ -257,7 +263,7 @@ Deno.test("abbreviated streams of a given quality come back as the file of that 
     const [file, stream] = await Promise.all(["jfif", "abbreviated"].map((stream) => encoded(batch, { stream }, {})));
     assert.ok(Number(stream.metrics["codec.native_bytes"]) < Number(file.metrics["codec.native_bytes"]) / 2);
     const [first, second] = await Promise.all([file, stream].map(async ({ outputs: { bits } }) => {
-      return imagesOf((await decoded(bitsOf(bits), bits.metadata)).outputs.images);
+      return uniformImagesOf((await decoded(bitsOf(bits), bits.metadata)).outputs.images);
     }));
     assert.deepEqual(first, second);
   }

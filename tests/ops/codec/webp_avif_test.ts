@@ -1,13 +1,19 @@
 import assert from "node:assert/strict";
 import webpAvif from "../../../ops/codec/webp_avif.ts";
-import { bitsArtifact, bitsOf, type ImageBatch, imagesArtifact, imagesOf } from "../../../lib/artifact/values.ts";
+import {
+  bitsArtifact,
+  bitsOf,
+  imagesArtifact,
+  type UniformImages,
+  uniformImagesOf,
+} from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { packBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { refuses, runOperation } from "../harness.ts";
 
 const [webpEncode, webpDecode, avifEncode, avifDecode] = webpAvif;
 
-function pictures(count: number, height: number, width: number, channels: number): ImageBatch {
+function pictures(count: number, height: number, width: number, channels: number): UniformImages {
   const data = new Uint8Array(count * height * width * channels);
   for (let at = 0; at < data.length; at++) {
     const pixel = Math.floor(at / channels), x = pixel % width, y = Math.floor(pixel / width);
@@ -40,7 +46,7 @@ for (const codec of NAMES) {
     for (const quality of [10, 50, 90]) {
       const { outputs: { bits }, metrics } = await encoded(codec, { quality, ...COMPACT });
       const images = await decoded(codec, bitsOf(bits), bits.metadata);
-      results.push([Number(metrics["codec.native_bytes"]), psnrDb(imagesOf(images).data, BATCH.data)]);
+      results.push([Number(metrics["codec.native_bytes"]), psnrDb(uniformImagesOf(images).data, BATCH.data)]);
     }
     for (let at = 1; at < 3; at++) {
       assert.ok(results[at][0] > results[at - 1][0], String(results));
@@ -59,7 +65,7 @@ for (const codec of NAMES) {
       assert.ok(codec === "avif" ? saved > 250 : saved === 27 || saved === 28, `${saved}`);
       const images = await Promise.all(
         [file, short].map(async ({ outputs: { bits } }) =>
-          imagesOf(await decoded(codec, bitsOf(bits), bits.metadata)).data
+          uniformImagesOf(await decoded(codec, bitsOf(bits), bits.metadata)).data
         ),
       );
       assert.deepEqual(images[1], images[0]);
@@ -76,8 +82,8 @@ for (const codec of NAMES) {
     assert.deepEqual(bits.metadata.selected_qualities, plain.outputs.bits.metadata.selected_qualities);
     const images = await decoded(codec, bitsOf(bits), bits.metadata);
     assert.deepEqual(
-      imagesOf(images).data,
-      imagesOf(await decoded(codec, bitsOf(plain.outputs.bits), plain.outputs.bits.metadata)).data,
+      uniformImagesOf(images).data,
+      uniformImagesOf(await decoded(codec, bitsOf(plain.outputs.bits), plain.outputs.bits.metadata)).data,
     );
     assert.deepEqual(images.metadata.delivered, [true, true]);
     const [quality] = bits.metadata.selected_qualities as number[];
@@ -92,7 +98,7 @@ for (const codec of NAMES) {
       smooth.data[at] = 128 + 60 * Math.sin(at / 3 / 64 / 9) + 40 * Math.sin(at / 3 % 64 / 11)
     );
     const found = await encoded(codec, { ...COMPACT, target_bpp: 0.2, stream: "abbreviated", half_size: true }, smooth);
-    const { bits } = found.outputs, images = imagesOf(await decoded(codec, bitsOf(bits), bits.metadata));
+    const { bits } = found.outputs, images = uniformImagesOf(await decoded(codec, bitsOf(bits), bits.metadata));
     assert.equal(images.width, 64);
     assert.ok(psnrDb(images.data, smooth.data) > 22, `${psnrDb(images.data, smooth.data)}`);
 
@@ -101,7 +107,7 @@ for (const codec of NAMES) {
     const lost = none.outputs.bits;
     const grey = await decoded(codec, bitsOf(lost), lost.metadata, { on_error: "gray_image" });
     assert.deepEqual(grey.metadata.delivered, [false, false]);
-    assert.ok(imagesOf(grey).data.every((sample) => sample === 128));
+    assert.ok(uniformImagesOf(grey).data.every((sample) => sample === 128));
   });
 
   Deno.test(`${codec}: damaged bytes give an image or a loss, never another error`, async () => {

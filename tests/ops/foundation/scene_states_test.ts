@@ -8,7 +8,7 @@ import scenes from "../../../ops/source/synthetic_scenes.ts";
 import { conceptsOfImage } from "../../../ops/foundation/_concepts.ts";
 import { readSceneText, sceneFacts } from "../../../ops/foundation/_scene_facts.ts";
 import { emptyState, type SemanticState, statesArtifact, statesOf } from "../../../ops/_semantic_state.ts";
-import { imageAt, imagesArtifact, imagesOf } from "../../../lib/artifact/values.ts";
+import { imageAt, imagesArtifact, uniformImagesOf } from "../../../lib/artifact/values.ts";
 import type { InputArtifact } from "../../../lib/contract/operation.ts";
 import { textsInput } from "../inputs.ts";
 import { refuses, runOperation } from "../harness.ts";
@@ -20,7 +20,7 @@ const drawn = async (states: readonly SemanticState[], image_size = 96) =>
     .images;
 
 function conceptsAt(images: InputArtifact, index: number) {
-  const batch = imagesOf(images);
+  const batch = uniformImagesOf(images);
   return conceptsOfImage({ width: batch.width, height: batch.height, data: imageAt(batch, index) });
 }
 
@@ -105,7 +105,7 @@ Deno.test("a damaged state is drawn as far as it can be read, a lost one is grey
   const sentence: SemanticState = { ...emptyState("d"), concepts: ["rain"], source_text: "A cyan square" };
   const images = await drawn([emptyState("a"), damaged, concepts, sentence]);
   assert.deepEqual(images.metadata.failed_item_indices, [0]);
-  assert.ok(imageAt(imagesOf(images), 0).every((sample) => sample === 128));
+  assert.ok(imageAt(uniformImagesOf(images), 0).every((sample) => sample === 128));
   assert.deepEqual([...conceptsAt(images, 1).keys()].filter((concept) => concept.includes(" ")), [
     "red circle",
     "circle top",

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { writePng } from "../../../lib/artifact/png_encode.ts";
-import { imagesOf, itemsOf } from "../../../lib/artifact/values.ts";
+import { itemsOf, uniformImagesOf } from "../../../lib/artifact/values.ts";
 import { type JsonObject, toNumber } from "../../../lib/contract/value.ts";
 import { fileAccess } from "../../../lib/execute/files.ts";
 import { fillPolygon, type Point, polygonArea } from "../../../lib/numeric/image/polygon.ts";
@@ -38,7 +38,7 @@ const segment = (labels: Record<string, string>) =>
 
 Deno.test("boxes follow their letterboxed picture, classes have the names of COCO", async () => {
   const { outputs } = await detect(BOXES);
-  const { count, width, height, channels, data } = imagesOf(outputs.images);
+  const { count, width, height, channels, data } = uniformImagesOf(outputs.images);
   assert.deepEqual([count, height, width, channels], [2, 32, 32, 3]);
   // 40 x 20 becomes 32 x 16 from row 8 on, between bars of grey.
   const row = (y: number) => data[(y * 32 + 16) * 3];
