@@ -349,25 +349,33 @@ export const runs = {
   }),
 
   /**
-   * Writes the files of a bundle and `ro-crate-metadata.json`.
-   * @throws SvcError `run_not_found`, `run_still_executing`, `usage_invalid` for an occupied folder
+   * Writes the files of a bundle and `ro-crate-metadata.json`, or the metrics as a table.
+   * @throws SvcError `run_not_found`, `run_still_executing`, `usage_invalid` for an occupied folder or file
    */
-  export: call("Export a finished run as a Workflow Run RO-Crate 1.1, as a folder or a ZIP file", {
-    fields: {
-      run_id: RUN,
-      out: text("a new folder or ZIP file (default: <run>.crate or <run>.zip)", "path"),
-      format: z.enum(["ro-crate", "zip"]).default("ro-crate").describe("a folder, or the same as one ZIP file"),
-      licence: text("URL or name of the licence of the data", "licence"),
+  export: call(
+    "Export a finished run: as a Workflow Run RO-Crate 1.1, or its metrics as a table",
+    {
+      fields: {
+        run_id: RUN,
+        out: text("a new folder or file (default: <run>.crate, .zip or .parquet)", "path"),
+        format: z.enum(["ro-crate", "zip", "parquet"]).default("ro-crate").describe(
+          "a crate as a folder or ZIP file, or a Parquet file of all metrics",
+        ),
+        licence: text("URL or name of the licence of the data", "licence"),
+      },
+      args: ["run_id"],
+      cli: { usage: "<run>" },
+      async run({ workspace }, { run_id: wanted, out, licence, format }, { paths }: ByPath) {
+        const { run_id } = (await import("../../run/bundle_place.ts")).openRun(workspace, wanted, { paths });
+        const target = resolve(out ?? `${run_id}.${format === "ro-crate" ? "crate" : format}`);
+        if (format === "parquet") {
+          return await (await import("../../run/parquet.ts")).exportParquet(workspace, wanted, { out: target, paths });
+        }
+        const { exportCrate } = await import("../../run/ro_crate.ts");
+        return exportCrate(workspace, wanted, { out: target, licence, format, paths });
+      },
     },
-    args: ["run_id"],
-    cli: { usage: "<run>" },
-    async run({ workspace }, { run_id: wanted, out, licence, format }, { paths }: ByPath) {
-      const { run_id } = (await import("../../run/bundle_place.ts")).openRun(workspace, wanted, { paths });
-      const { exportCrate } = await import("../../run/ro_crate.ts");
-      const target = resolve(out ?? `${run_id}.${format === "zip" ? "zip" : "crate"}`);
-      return exportCrate(workspace, wanted, { out: target, licence, format, paths });
-    },
-  }),
+  ),
 
   /**
    * Hashes every file of a bundle again and checks the links between its documents.

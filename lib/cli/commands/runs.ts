@@ -129,8 +129,10 @@ const faces: Faces<typeof runs> = {
     examples: [
       "svc runs export 20260101T120000Z_quickstart --out crate",
       "svc runs export 20260101T120000Z_quickstart --format zip",
+      "svc runs export 20260101T120000Z_quickstart --format parquet --out metrics.parquet",
     ],
-    show: ({ directory, files }) => `crate ${directory}, ${counted(files.length, "file")}`,
+    show: ({ directory, files }, { options: { format } }) =>
+      format === "parquet" ? join(directory, files[0]) : `crate ${directory}, ${counted(files.length, "file")}`,
   },
   verify: {
     examples: [
