@@ -147,6 +147,7 @@ import sourceBitManifest from "./source/bit_manifest.ts";
 import sourceCoco from "./source/coco.ts";
 import sourceExternal from "./source/external.ts";
 import sourceImageDataset from "./source/image_dataset.ts";
+import sourceIqRecording from "./source/iq_recording.ts";
 import sourceIsacEchoScenario from "./source/isac_echo_scenario.ts";
 import sourceIsacOfdmScenario from "./source/isac_ofdm_scenario.ts";
 import sourceKodakFiles from "./source/kodak_files.ts";
@@ -217,9 +218,9 @@ const MODULES = [
   resourceProportionalFairScheduler, resourceResourceAllocationAdapter, resourceSymbolPowerAllocator,
   resourceWaterFillingPowerAllocator, sensingIsacOfdmAllocatorAdapter, sensingLeoNtnTrackingAdapter,
   sensingLocalizationAdapter, sensingRangeDopplerMap, sensingTrilaterationLocalizer, sourceAiPhy, sourceAoaScene,
-  sourceBeamformingScenario, sourceBitManifest, sourceCoco, sourceExternal, sourceImageDataset, sourceIsacEchoScenario,
-  sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget, sourceLeoNtnTrackingScenario, sourceLocalNpzImages,
-  sourceLocalization, sourceModulationFrames, sourceMuMimoScenario, sourceNearFieldXlMimoScenario,
+  sourceBeamformingScenario, sourceBitManifest, sourceCoco, sourceExternal, sourceImageDataset, sourceIqRecording,
+  sourceIsacEchoScenario, sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget, sourceLeoNtnTrackingScenario,
+  sourceLocalNpzImages, sourceLocalization, sourceModulationFrames, sourceMuMimoScenario, sourceNearFieldXlMimoScenario,
   sourceNrTransportFormat, sourceRandomBits, sourceResourceAllocationScenario, sourceRetrieval, sourceRisScenario,
   sourceSemanticArtifactsSmoke, sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqa,
   wirelessCarrierPhaseImpairment, wirelessChannel, wirelessDigitalLink, wirelessMimoOfdmChannel, wirelessMisoOfdmCsi,

@@ -11,6 +11,11 @@ export function sha256Hex(data: Uint8Array | string): Digest {
   return nodeCrypto().createHash("sha256").update(data).digest("hex") as Digest;
 }
 
+/** SHA-512 of bytes, as SigMF records it. */
+export function sha512Hex(data: Uint8Array): string {
+  return nodeCrypto().createHash("sha512").update(data).digest("hex");
+}
+
 export function sha256Json(value: Serializable): Digest {
   return sha256Hex(canonicalJson(value));
 }

@@ -17,9 +17,9 @@ interface Runtime {
 // Reading the global itself loads Node's modules, so it is read here.
 const load = <Name extends keyof BuiltinModules>(name: Name) => (globalThis as Runtime).process.getBuiltinModule(name);
 
-/** The part of `node:crypto` in use: SHA-256. */
+/** The part of `node:crypto` in use. */
 export interface CryptoBuiltins {
-  createHash(algorithm: "sha256"): Hash;
+  createHash(algorithm: "sha256" | "sha512"): Hash;
 }
 
 interface Hash {

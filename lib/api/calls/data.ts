@@ -58,6 +58,8 @@ export type DatasetImages = {
 
 /** Of a file that becomes a manifest of bits. */
 const MAX_BITS_BYTES = 2 ** 28;
+/** Of a file that is described, as of one that an operation reads. */
+const MAX_DATA_BYTES = 2 ** 30;
 
 const bundledSets = () => import("../../artifact/bundled.ts");
 const publishedSets = () => import("../../artifact/published_datasets.ts");
@@ -309,6 +311,22 @@ export const data = {
         if (error instanceof SvcError && error.diagnostics.length > 0) refuse(error.diagnostics);
         throw error;
       }
+    },
+  }),
+
+  /** Describes a file of data, with the digest that pins it. @throws SvcError `file_not_found`, `usage_invalid`, and those of the format */
+  inspect: call("Describe a recording or a file of arrays, with the digest that pins it", {
+    fields: { file: z.string() },
+    args: ["file"],
+    cli: { usage: "<file>" },
+    async run(_core, { file }): Promise<JsonObject> {
+      const { inspectData } = await import("../../artifact/data_inspect.ts");
+      return await inspectData(file, async (path) => {
+        if (!exists(path)) {
+          throw new SvcError("file_not_found", `Cannot find the file ${path}`, { hint: "Check the path" });
+        }
+        return await readBounded(await Deno.realPath(path), MAX_DATA_BYTES, path);
+      });
     },
   }),
 

@@ -349,17 +349,18 @@ export const runs = {
   }),
 
   /**
-   * Writes the files of a bundle and `ro-crate-metadata.json`, or the metrics as a table.
-   * @throws SvcError `run_not_found`, `run_still_executing`, `usage_invalid` for an occupied folder or file
+   * Writes the files of a bundle and `ro-crate-metadata.json`, or the metrics as a table, or the signals as recordings.
+   * @throws SvcError `run_not_found`, `run_still_executing`, `usage_invalid` for an occupied folder or file,
+   *   `signals_missing`
    */
   export: call(
-    "Export a finished run: as a Workflow Run RO-Crate 1.1, or its metrics as a table",
+    "Export a finished run: as a Workflow Run RO-Crate 1.1, its metrics as a table, or its signals as recordings",
     {
       fields: {
         run_id: RUN,
-        out: text("a new folder or file (default: <run>.crate, .zip or .parquet)", "path"),
-        format: z.enum(["ro-crate", "zip", "parquet"]).default("ro-crate").describe(
-          "a crate as a folder or ZIP file, or a Parquet file of all metrics",
+        out: text("a new folder or file (default: <run>.crate, .zip, .parquet or .sigmf)", "path"),
+        format: z.enum(["ro-crate", "zip", "parquet", "sigmf"]).default("ro-crate").describe(
+          "a crate as a folder or ZIP file, a Parquet file of all metrics, or a folder of SigMF recordings of symbols and waveforms",
         ),
         licence: text("URL or name of the licence of the data", "licence"),
       },
@@ -370,6 +371,9 @@ export const runs = {
         const target = resolve(out ?? `${run_id}.${format === "ro-crate" ? "crate" : format}`);
         if (format === "parquet") {
           return await (await import("../../run/parquet.ts")).exportParquet(workspace, wanted, { out: target, paths });
+        }
+        if (format === "sigmf") {
+          return (await import("../../run/sigmf.ts")).exportSigmf(workspace, wanted, { out: target, licence, paths });
         }
         const { exportCrate } = await import("../../run/ro_crate.ts");
         return exportCrate(workspace, wanted, { out: target, licence, format, paths });

@@ -84,6 +84,19 @@ const faces: Faces<typeof data> = {
       return `${path}\n  ${counted(count, what)}\n  manifest_sha256: ${sha256}`;
     },
   },
+  inspect: {
+    examples: ["svc data inspect recording.sigmf-meta", "svc data inspect channels.npz"],
+    json: (found) => ({ schema_version: 1, ...found }),
+    show: ({ path, arrays, ...facts }) =>
+      [
+        String(path),
+        ...Object.entries(facts).map(([name, value]) =>
+          `  ${name}: ${Array.isArray(value) ? value.join(", ") : value}`
+        ),
+        ...(Array.isArray(arrays) ? arrays as { name: string; dtype: string; shape: number[] }[] : [])
+          .map(({ name, dtype, shape }) => `  ${name} ${dtype} [${shape.join(", ")}]`),
+      ].join("\n"),
+  },
   checkManifest: {
     options: {
       files: flag("--no-files", "do not read the files"),

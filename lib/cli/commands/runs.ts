@@ -132,7 +132,9 @@ const faces: Faces<typeof runs> = {
       "svc runs export 20260101T120000Z_quickstart --format parquet --out metrics.parquet",
     ],
     show: ({ directory, files }, { options: { format } }) =>
-      format === "parquet" ? join(directory, files[0]) : `crate ${directory}, ${counted(files.length, "file")}`,
+      format === "parquet"
+        ? join(directory, files[0])
+        : `${format === "sigmf" ? "recordings" : "crate"} ${directory}, ${counted(files.length, "file")}`,
   },
   verify: {
     examples: [

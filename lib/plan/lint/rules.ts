@@ -1,5 +1,6 @@
 /** All lint rules, in the order of a report, and those that a run makes. */
 import { DIRECTION_RULES } from "./direction_rules.ts";
+import { FILE_RULES } from "./file_rules.ts";
 import { FLOW_RULES } from "./flow_rules.ts";
 import { LINK_RULES } from "./link_rules.ts";
 import { POWER_RULES } from "./power_rules.ts";
@@ -22,6 +23,7 @@ export const RULES: readonly Rule[] = [
   ...SIDE_CHANNEL_RULES,
   ...VALUE_RULES,
   ...FLOW_RULES,
+  ...FILE_RULES,
 ];
 
 /** The lint of links: mistakes that would give a number without meaning. */

@@ -91,5 +91,6 @@ export const MEDIA_FIXTURES = casesOf(import.meta.url, {
   files: {
     bundled: () => bundled,
     npz,
+    recording: () => ({ "r.ci16": Uint8Array.from({ length: 64 }, (_, at) => (at * 37) % 256) }),
   },
 });
