@@ -18,12 +18,17 @@ const PAGES: Record<string, () => Promise<{ default: View }>> = {
   editor: () => import("./pages/editor.tsx"),
   templates: () => import("./pages/templates.tsx"),
   runs: () => import("./pages/runs.tsx"),
+  sweeps: () => import("./pages/sweep.tsx"),
   compare: () => import("./pages/compare.tsx"),
   benchmarks: () => import("./pages/benchmarks.tsx"),
   catalog: () => import("./pages/catalog.tsx"),
   training: () => import("./pages/training.tsx"),
   system: () => import("./pages/system.tsx"),
 };
+
+const TITLES: Readonly<Record<string, string>> = { ...Object.fromEntries(VIEWS), sweeps: "Sweep" };
+/** The place in the rail of a view: a sweep is one of the runs. */
+const railOf = (view: string) => view === "sweeps" ? "runs" : view;
 
 /** Parts of views that a lost server must not take away. */
 const PARTS = [() => import("./panels/block_inspector.tsx"), () => import("./runs/detail.tsx")];
@@ -61,7 +66,9 @@ export function App() {
       <TopBar />
       <nav class="rail" aria-label="Views" ref={(box) => reveal(box)}>
         {VIEWS.map(([view, label]) => (
-          <a key={view} href={address(view)} aria-current={place.value.view === view ? "page" : undefined}>{label}</a>
+          <a key={view} href={address(view)} aria-current={railOf(place.value.view) === view ? "page" : undefined}>
+            {label}
+          </a>
         ))}
       </nav>
       <main class="main" id="main" tabIndex={-1}>
@@ -135,7 +142,7 @@ function Shown() {
   useEffect(() => {
     let wanted = true;
     setFailure(null);
-    document.title = `${VIEWS.find(([name]) => name === view)?.[1] ?? "Not found"} · svc`;
+    document.title = `${TITLES[view] ?? "Not found"} · svc`;
     if (!known) return;
     const load = PAGES[view];
     whenReachable(load).then(

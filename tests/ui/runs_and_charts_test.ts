@@ -154,6 +154,9 @@ function compared(snr: number, errors: number, change: Partial<ComparedRun> = {}
     timing: new Map<string, Value>([["mode", "sequential"], ["workers", 1]]),
     environment: new Map([["hardware.cpu", "one"]]),
     artifacts: new Map(),
+    outputs: [],
+    task: null,
+    failure: null,
     recipe,
     ...change,
   };

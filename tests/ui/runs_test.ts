@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { LONG } from "../support/long_recipe.ts";
 import { browserTest, eventually, type Scene } from "./browser.ts";
+import { post } from "./requests.ts";
 
 const recipeFile = (name: string) => Deno.readTextFileSync(new URL(`../../recipes/${name}.yaml`, import.meta.url));
 
@@ -27,17 +28,6 @@ const link = (snrDb: number, name = `link_${snrDb}`) => ({
     },
   ],
 });
-
-async function post(url: string, path: string, body: unknown): Promise<{ run_id: string; job_id: string }> {
-  const response = await fetch(url + path, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  const answer = await response.json();
-  assert.ok(response.ok, JSON.stringify(answer));
-  return answer;
-}
 
 const run = async ({ url }: Scene, recipe: unknown, execution = {}) =>
   (await post(url, "/api/recipe/run-payload", { recipe, execution })).run_id;

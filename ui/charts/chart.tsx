@@ -20,6 +20,8 @@ import { figureSentence, figureTable } from "./table.ts";
 interface Props {
   figure: Figure;
   controls?: ComponentChildren;
+  /** Whether the figure takes most of the window. */
+  tall?: boolean;
 }
 
 /** Widths of a legend entry beside its label: the line sample, and the value at the crosshair. */
@@ -35,7 +37,7 @@ interface Drawn {
 const LEAST_SQUARE = 360;
 const NOTHING_CHANGED: View = { hidden: new Set(), scale: {}, cells: "counts", zoom: null };
 
-export function Chart({ figure, controls }: Props) {
+export function Chart({ figure, controls, tall }: Props) {
   const box = useRef<HTMLDivElement>(null), width = useWidth(box), dark = useDark();
   const [view, setView] = useState(NOTHING_CHANGED), [asTable, setAsTable] = useState(false);
   const [place, setPlace] = useState<number | null>(null);
@@ -46,16 +48,17 @@ export function Chart({ figure, controls }: Props) {
     setPlace(null);
   }, [figure.title, figure.subtitle, view.scale]);
   const shown = useMemo(() => adapted(figure, view), [figure, view]);
+  const below = isLegendBelow(figure, width);
   const style = useMemo(() => {
-    const { height, ...style } = screenStyle(width, legendWidth(figure), dark);
+    const { height, ...style } = screenStyle(width, below ? 0 : legendWidth(figure), dark, tall);
     if (figure.form !== "curves" || figure.equal !== true) return { ...style, height };
     const side = Math.min(style.width, Math.max(height, LEAST_SQUARE));
     return { ...style, width: side, height: side };
-  }, [width, figure, dark]);
+  }, [width, figure, dark, tall]);
   const { drawn, problem } = useDrawn(shown, style, width);
   const table = useMemo(() => figureTable(shown), [shown]);
   return (
-    <figure class="chart" ref={box} data-narrow={isNarrow(width)}>
+    <figure class="chart" ref={box} data-narrow={isNarrow(width)} data-legend={below ? "below" : "beside"}>
       <Head figure={figure} shown={shown} style={style} csv={() => csvText(table)}>
         {view.zoom !== null && (
           <button type="button" class="quiet" onClick={() => change({ zoom: null })}>Reset zoom</button>
@@ -356,6 +359,17 @@ function legendWidth(figure: Figure): number {
   if (labels.length === 0) return figure.form === "matrix" || figure.form === "heat" ? LEGEND_SAMPLE * 2 : 0;
   const widest = Math.max(...labels.map((label) => textWidth(label, 13)));
   return Math.min(LEGEND_MOST, widest + LEGEND_VALUE + LEGEND_SAMPLE);
+}
+
+/** Series whose labels stand in a line below the plot, which then has the whole width. */
+const MOST_BELOW = 4;
+
+/** Whether the legend stands below the plot: where the container is narrow, or few series fit into a line. */
+function isLegendBelow(figure: Figure, width: number): boolean {
+  if (isNarrow(width)) return true;
+  if (figure.form !== "curves" || isLone(figure) || figure.series.length > MOST_BELOW) return false;
+  const widths = figure.series.map(({ label }) => textWidth(label, 13) + LEGEND_VALUE + LEGEND_SAMPLE);
+  return widths.reduce((sum, one) => sum + one, 0) <= width;
 }
 
 async function draw(spec: FigureSpec, style: FigureStyle): Promise<Drawn> {

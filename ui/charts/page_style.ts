@@ -6,6 +6,8 @@ import { theme } from "../state/settings.ts";
 const NARROWEST = 180;
 /** Least and largest height of a plot, and its part of the width and of the window. */
 const LOWEST = 180, HIGHEST = 520, FLAT = 0.5, OF_WINDOW = 0.45;
+/** The same of a figure that is the subject of its page. */
+const TALL = { highest: 720, flat: 0.6, ofWindow: 0.6 };
 /** Space beside the plot, for axis labels and margins. */
 const AROUND = 96;
 const NARROW = 620;
@@ -18,15 +20,17 @@ export const isNarrow = (width: number): boolean => width < NARROW;
  *
  * @param width of the container in pixels
  * @param legend width of the legend beside the plot; 0 without one
+ * @param tall whether the figure takes most of the window
  */
-export function screenStyle(width: number, legend: number, dark: boolean): FigureStyle {
+export function screenStyle(width: number, legend: number, dark: boolean, tall = false): FigureStyle {
   const narrow = isNarrow(width);
+  const { highest, flat, ofWindow } = tall ? TALL : { highest: HIGHEST, flat: FLAT, ofWindow: OF_WINDOW };
   const inner = Math.max(NARROWEST, width - AROUND - (narrow ? 0 : legend));
   const style: FigureStyle = {
     ...STYLES.svc,
     name: "page",
     width: inner,
-    height: Math.round(Math.max(LOWEST, Math.min(HIGHEST, inner * FLAT, innerHeight * OF_WINDOW))),
+    height: Math.round(Math.max(LOWEST, Math.min(highest, inner * flat, innerHeight * ofWindow))),
     legend: "none",
     font_size: narrow ? 11 : 12,
     // The page shows the title as a heading.

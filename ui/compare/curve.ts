@@ -48,9 +48,8 @@ export function curveFigure(
   }));
   const rate = entry?.statistic === "rate";
   const values = measured.flatMap(({ points }) => points.flatMap(({ y, bound }) => y ?? bound ?? []));
-  // An error rate is read in decades; a rate that stays near 1 is not.
-  const log = rate && entry?.direction === "lower_is_better" && values.length > 0 &&
-    Math.min(...values) > 0 && Math.max(...values) / Math.min(...values) > 10;
+  // An error rate is read in decades, from its first point on.
+  const log = rate && entry?.direction === "lower_is_better" && values.length > 0 && Math.min(...values) > 0;
   const counted = runs.some(({ rates }) => rates.has(metric));
   return {
     form: "curves",
@@ -91,7 +90,7 @@ const SUFFIXES: Readonly<Record<string, string>> = {
 };
 
 /** A parameter as an axis: `link.snr_db` is Es/N0 in dB. */
-function parameterAxis(name: string): { title: string; unit: string } {
+export function parameterAxis(name: string): { title: string; unit: string } {
   if (lastPart(name) === "snr_db") return { title: "Es/N0", unit: "dB" };
   const words = lastPart(name).split("_"), unit = words.length > 1 ? SUFFIXES[words.at(-1)!] : undefined;
   const said = (unit === undefined ? words : words.slice(0, -1)).map((word) =>

@@ -11,9 +11,11 @@ interface Props {
   runs: readonly ComparedRun[];
   /** Shown first; the most telling one by default. */
   metric?: string;
+  /** Whether the figure takes most of the window. */
+  tall?: boolean;
 }
 
-export default function Curves({ runs, metric }: Props) {
+export default function Curves({ runs, metric, tall }: Props) {
   const { query } = place.value;
   const chosen = (name: string, options: readonly string[]) => options.find((option) => option === query.get(name));
   const xs = varying(runs).filter(({ numeric, name }) => numeric && !isSeed(name)).map(({ name }) => name);
@@ -35,6 +37,7 @@ export default function Curves({ runs, metric }: Props) {
   return (
     <Chart
       figure={figure!}
+      tall={tall}
       controls={
         <>
           <Choice label="Over" name="x" value={x} options={xs} />

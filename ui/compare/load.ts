@@ -1,11 +1,10 @@
-/** The runs of a comparison, a few at a time, in the order that was asked for. */
-import type { JsonObject } from "../../lib/contract/value.ts";
+/** The runs of a comparison, some at a time, in the order that was asked for. */
 import { get, messageOf } from "../api.ts";
-import { json } from "../runs/fetch_artifact.ts";
 import { useEffect, useState } from "../preact.ts";
 import { type ComparedRun, comparedRun } from "./table.ts";
 
-const AT_ONCE = 4;
+/** Runs of a request. The first is small, so that something is shown soon. */
+const FIRST = 8, AT_ONCE = 64;
 
 export interface ComparedRuns {
   runs: readonly ComparedRun[];
@@ -17,28 +16,36 @@ export interface ComparedRuns {
 const known = new Map<string, ComparedRun>();
 
 export function useComparedRuns(ids: readonly string[]): ComparedRuns {
-  const [, setCount] = useState(0);
+  const key = ids.join(",");
+  const [read, setRead] = useState<{ key: string; pending: number }>({ key: "", pending: 0 });
   const [problems, setProblems] = useState<readonly string[]>([]);
   useEffect(() => {
     const stop = new AbortController(), queue = ids.filter((id) => !known.has(id));
     setProblems([]);
     const work = async () => {
-      for (let id = queue.shift(); id !== undefined && !stop.signal.aborted; id = queue.shift()) {
+      for (let size = FIRST; queue.length > 0 && !stop.signal.aborted; size = AT_ONCE) {
+        const asked = queue.splice(0, size);
+        const add = (texts: string[]) => stop.signal.aborted || setProblems((all) => [...all, ...texts]);
         try {
-          const documents = await get("/api/runs/:run_id", { params: { run_id: id }, signal: stop.signal });
-          const recipe = await json<JsonObject>(`runs/${documents.summary.run_id}/recipe.json`, stop.signal);
-          const run = comparedRun(documents, recipe);
-          // What still runs is read again next time.
-          if (run.status !== "running") known.set(id, run);
-          setCount((count) => count + 1);
+          const { runs, problems } = await get("/api/runs/documents", {
+            query: { ids: asked.join(",") },
+            signal: stop.signal,
+          });
+          for (const documents of runs) {
+            const run = comparedRun(documents);
+            // What still runs is read again next time.
+            if (run.status !== "running") known.set(run.id, run);
+          }
+          add(problems.map(({ run_id, message }) => `${run_id}: ${message}`));
         } catch (error) {
-          if (!stop.signal.aborted) setProblems((all) => [...all, `${id}: ${messageOf(error)}`]);
+          add(asked.map((id) => `${id}: ${messageOf(error)}`));
         }
+        if (!stop.signal.aborted) setRead({ key, pending: queue.length });
       }
     };
-    for (let i = 0; i < AT_ONCE; i++) work();
+    void work();
     return () => stop.abort();
-  }, [ids.join(",")]);
+  }, [key]);
   const runs = ids.flatMap((id) => known.get(id) ?? []);
-  return { runs, loading: ids.length - runs.length - problems.length, problems };
+  return { runs, loading: read.key === key ? read.pending : ids.length - runs.length, problems };
 }

@@ -4,7 +4,8 @@ import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../..
 import { recordedPooled, recordedRate } from "../../lib/contract/metric_metadata.ts";
 import type { PooledMetric } from "../../lib/numeric/scores/pooled_ratio.ts";
 import type { RateCounts } from "../../lib/numeric/scores/rate_interval.ts";
-import { artifactsOf, metricRows, type RunDocuments } from "../runs/documents.ts";
+import type { Reply } from "../api.ts";
+import { type Artifact, artifactsOf, metricRows } from "../runs/documents.ts";
 import { isVolatile } from "../runs/metrics.ts";
 
 /** The compared facts of a run. */
@@ -25,14 +26,21 @@ export interface ComparedRun {
   environment: ReadonlyMap<string, Value>;
   /** SHA-256 by `<step>.<output>`. */
   artifacts: ReadonlyMap<string, Value>;
+  outputs: readonly Artifact[];
+  /** Id of the task that the recipe is about. */
+  task: string | null;
+  /** The reason of a failure, with its step where one failed. */
+  failure: { step: string | null; message: string } | null;
   /** The effective recipe. */
   recipe: JsonObject;
   /** Digest of that recipe. */
   recipeSha256?: string;
 }
 
-/** The compared facts of a run, from its documents and its effective recipe. */
-export function comparedRun({ summary, manifest }: RunDocuments, recipe: JsonObject): ComparedRun {
+/** The compared facts of a run, from its documents. */
+export function comparedRun(
+  { summary, environment: stored, recipe, task_id: task }: Reply<"/api/runs/documents">["runs"][number],
+): ComparedRun {
   const rows = metricRows(summary);
   const reports = new Map<string, number>();
   for (const { metric } of rows) reports.set(metric, (reports.get(metric) ?? 0) + 1);
@@ -48,7 +56,7 @@ export function comparedRun({ summary, manifest }: RunDocuments, recipe: JsonObj
         return found === null ? [] : [[reports.get(metric)! > 1 ? `${id}:${metric}` : metric, found]];
       })
     );
-  const environment = isObject(manifest.environment) ? manifest.environment : {};
+  const environment = isObject(stored) ? stored : {}, outputs = artifactsOf(summary);
   const seconds = summary.completed_at_utc === null
     ? null
     : (Date.parse(summary.completed_at_utc) - Date.parse(summary.created_at_utc)) / 1000;
@@ -72,11 +80,21 @@ export function comparedRun({ summary, manifest }: RunDocuments, recipe: JsonObj
           .map(([name, value]): [string, Value] => [`${part}.${name}`, value])
       ),
     ),
-    artifacts: new Map(artifactsOf(summary).map(({ step, name, sha256 }) => [`${step}.${name}`, sha256])),
+    artifacts: new Map(outputs.map(({ step, name, sha256 }) => [`${step}.${name}`, sha256])),
+    outputs,
+    task,
+    failure: summary.error === undefined ? null : {
+      step: summary.steps.find(({ status }) => status === "failed")?.id ?? null,
+      message: summary.error,
+    },
     recipe,
     recipeSha256: typeof summary.recipe_sha256 === "string" ? summary.recipe_sha256 : undefined,
   };
 }
+
+/** The coordinates of a run in its matrix. */
+export const selectionOf = ({ recipe: { metadata } }: Pick<ComparedRun, "recipe">): { [dimension: string]: Value } =>
+  isObject(metadata) && isObject(metadata.matrix_selection) ? metadata.matrix_selection : {};
 
 /** The parameters of the steps of a recipe; the operation of a step counts as one of them. Exported for tests. */
 export function parametersOf(recipe: JsonObject): ReadonlyMap<string, Value> {

@@ -26,10 +26,10 @@ export async function* thumbnailsOf(
   }
 }
 
-/** An image of an artifact, or null where its kind has none. @throws Problem */
-async function thumbnailOf(artifact: Artifact, signal: AbortSignal): Promise<string | null> {
+/** An image of an artifact, or null where its kind has none. @param index of an image in its batch @throws Problem */
+export async function thumbnailOf(artifact: Artifact, signal: AbortSignal, index = 0): Promise<string | null> {
   const { kind, path, array, dtype, shape } = artifact;
-  if (kind === "image.batch.numpy") return await blobUrl(imageAddress(path, 0), signal);
+  if (kind === "image.batch.numpy") return await blobUrl(imageAddress(path, index), signal);
   const series = async (kind: "histogram_2d" | "histogram" | "line", points: number) =>
     await get("/api/series", { query: { path, array, kind, points, range: "robust" }, signal });
   if (dtype?.startsWith("complex") && kind.includes("symbols")) {

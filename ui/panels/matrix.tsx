@@ -323,6 +323,7 @@ function SweepLine({ job, count }: { job: Job; count: number }) {
         {failed > 0 && `, ${failed} failed`}
       </span>
       <span class="small muted">started {timeText(job.created_at_utc)}</span>
+      <a href={address("sweeps", [job.job_id])}>Open the sweep</a>
       {job.state === "incomplete" && (
         <span>The server ended during this sweep. Run matrix keeps what is completed and continues.</span>
       )}

@@ -43,7 +43,10 @@ export function Results({ copy }: { copy: Copy }) {
           : <Trouble text={reasonOf(job)} />}
         {job.state === "incomplete" && <p>The server ended during this run. Run repeats it.</p>}
         {job.kind === "matrix" && (
-          <p>The curve and the variants of this sweep are under Matrix; this is the last variant that ran.</p>
+          <p>
+            This is the last variant that ran. <a href={address("sweeps", [job.job_id])}>The sweep</a>{" "}
+            has the curve and all variants.
+          </p>
         )}
         {summary !== null && (
           <>

@@ -53,7 +53,9 @@ function ActiveJob({ job, total, canceling, onCancel }: ActiveJobProps) {
   return (
     <li class="row">
       <StateMark state={job.state} />
-      <strong>{name}</strong>
+      <strong>
+        {job.kind === "matrix" ? <a href={address("sweeps", [job.job_id])}>{name}</a> : name}
+      </strong>
       {job.kind !== "run" && <span class="tag">{job.kind}</span>}
       {job.state === "running" && (
         <>

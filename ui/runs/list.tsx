@@ -213,7 +213,7 @@ function SweepRow({ sweep, open, columns, ticked, onTick }: RowProps & { sweep: 
               <button type="button" class="quiet family" aria-expanded={open} onClick={toggle}>
                 <span aria-hidden="true">{open ? "▾" : "▸"}</span> {family}
               </button>
-              <span class="muted small">{runs.length} runs</span>
+              <a class="small" href={address("sweeps", [], { recipe: family })}>Sweep of {runs.length} runs</a>
             </>
           )}
         </div>

@@ -5,6 +5,7 @@ import { readPixels } from "../charts/read_pixels.ts";
 import { useLoaded } from "../state/fetched.ts";
 import { imageAddress } from "../state/files.ts";
 import { type Artifact, artifactsOf, type RunSummary } from "./documents.ts";
+import { imageIdsOf, imagePair, receivedSymbols } from "./received.ts";
 import { AngleView, hearingOf } from "./views/angle_view.tsx";
 import { ChannelView } from "./views/channel_view.tsx";
 import { channelsOf } from "./views/channels.ts";
@@ -22,8 +23,8 @@ const MOST_IMAGES = 4;
 
 export default function ResultFigure({ summary }: { summary: RunSummary }) {
   const artifacts = artifactsOf(summary), reports = useReports(summary, artifacts);
-  const images = artifacts.filter(({ kind }) => kind === "image.batch.numpy");
-  if (images.length > 1) return <Strip sent={images[0]} received={images.at(-1)!} />;
+  const images = imagePair(artifacts);
+  if (images !== null) return <Strip {...images} />;
   // Which figure it is depends on the reports of classifiers alone.
   if (reports === null && summary.steps.some(({ op }) => /classification/.test(op))) {
     return <p class="muted" aria-busy="true">Reading the report</p>;
@@ -39,8 +40,7 @@ export default function ResultFigure({ summary }: { summary: RunSummary }) {
   if (patterns.length > 0) return <PatternView patterns={patterns} summary={summary} />;
   const texts = artifacts.filter(({ kind }) => kind === "text.batch.json");
   if (texts.length > 1) return <Texts texts={texts} />;
-  const symbols = artifacts.filter(({ dtype, kind }) => dtype?.startsWith("complex") && /symbols/.test(kind));
-  const shown = symbols.find(({ kind }) => kind.includes("rx_symbols")) ?? symbols.at(-1);
+  const shown = receivedSymbols(artifacts);
   if (shown === undefined) return channels.length > 0 ? <ChannelView channels={channels} summary={summary} /> : null;
   return (
     <Constellation
@@ -54,13 +54,11 @@ export default function ResultFigure({ summary }: { summary: RunSummary }) {
 
 /** The first images of a run, sent above received. */
 function Strip({ sent, received }: { sent: Artifact; received: Artifact }) {
-  const ids = Array.isArray(sent.metadata.image_ids) ? sent.metadata.image_ids.map(String) : [];
-  const count = Math.min(MOST_IMAGES, ids.length || (sent.shape?.length === 4 ? sent.shape[0] : 1));
+  const ids = imageIdsOf(sent).slice(0, MOST_IMAGES);
   const { value } = useLoaded(
     (signal) =>
       Promise.all(
-        Array.from({ length: count }, (_, at) =>
-          Promise.all([sent, received].map(({ path }) => readPixels(imageAddress(path, at), signal)))),
+        ids.map((_, at) => Promise.all([sent, received].map(({ path }) => readPixels(imageAddress(path, at), signal)))),
       ),
     `${sent.path} ${received.path}`,
   );
@@ -69,8 +67,8 @@ function Strip({ sent, received }: { sent: Artifact; received: Artifact }) {
     <div class="strip">
       {value.map(([a, b], at) => (
         <div key={at}>
-          <Painted image={a} label={`${ids[at] ?? `image ${at}`}, sent`} />
-          <Painted image={b} label={`${ids[at] ?? `image ${at}`}, received`} />
+          <Painted image={a} label={`${ids[at]}, sent`} />
+          <Painted image={b} label={`${ids[at]}, received`} />
         </div>
       ))}
     </div>

@@ -4,6 +4,7 @@ import { SvcError } from "../../contract/error.ts";
 import { isObject } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { type Figure, FIGURE_TYPES } from "../../figure/types.ts";
+import type { RecipeDocument } from "../../recipe/types.ts";
 import { RUN_STATUSES, type RunManifest, type RunSummary } from "../../run/documents.ts";
 import { bundlePaths } from "../bundle_paths.ts";
 import { placesOf, routesOf } from "../call_routes.ts";
@@ -28,6 +29,9 @@ const EXTRA = [
   "metrics",
   "changed",
 ];
+
+/** Runs of one reply of their documents. */
+const MOST_RUNS = 64;
 
 const WHERE = z.string().optional().describe("only these values of a parameter or metric: channel=awgn,snr_db=6");
 
@@ -106,6 +110,52 @@ export const runRoutes = [
       const { plot, x, y, group, name, figure, runs, files } = drawn;
       const texts = Object.entries(files).filter((entry) => typeof entry[1] === "string");
       return { plot, x, y, group, name, figure, runs, files: Object.fromEntries(texts) };
+    },
+  }),
+  get("/api/runs/documents", "The documents of several runs in one reply, for figures and comparisons", {
+    query: z.strictObject({
+      ids: z.string().describe(`ids of runs, with commas; at most ${MOST_RUNS}`),
+    }),
+    replies: {
+      200: reply(
+        "The runs in the order of the ids, and the ids that cannot be read",
+        z.object({
+          runs: z.array(z.object({
+            summary: documentOf<RunSummary>(),
+            environment: documentOf<RunManifest["environment"]>(),
+            recipe: documentOf<RecipeDocument>().describe("the effective recipe"),
+            task_id: z.string().nullable(),
+          })),
+          problems: z.array(z.object({ run_id: z.string(), code: z.string(), message: z.string() })),
+        }),
+      ),
+      ...refusals(400),
+    },
+    async thread({ query, session }) {
+      const ids = query.ids.split(",").map((id) => id.trim()).filter((id) => id !== "");
+      if (ids.length === 0 || ids.length > MOST_RUNS) {
+        throw new SvcError("query_invalid", `Cannot read ${ids.length} runs at once`, {
+          hint: `Name 1 to ${MOST_RUNS} runs`,
+        });
+      }
+      const runs = [], problems = [];
+      for (const id of ids) {
+        try {
+          const { run_id, summary, manifest } = await session.runs.show(id);
+          const recipe = await session.runs.recipe(run_id);
+          const { task } = (manifest.recipe.research ?? {}) as { task?: { id?: string } };
+          runs.push({
+            summary: bundlePaths(summary, run_id),
+            environment: manifest.environment,
+            recipe,
+            task_id: task?.id ?? null,
+          });
+        } catch (error) {
+          if (!(error instanceof SvcError)) throw error;
+          problems.push({ run_id: id, code: error.code, message: error.message });
+        }
+      }
+      return { runs, problems };
     },
   }),
   ...routesOf(runs),

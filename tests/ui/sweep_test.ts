@@ -1,0 +1,106 @@
+/** A sweep in a browser: its figure, its strip, its values, and the ways to it. */
+import assert from "node:assert/strict";
+import { browserTest, type Scene } from "./browser.ts";
+import { post } from "./requests.ts";
+
+const swept = (steps: unknown[], snrDb: number[], name: string) => ({
+  name,
+  metadata: {
+    seed: 3,
+    research: { task: { id: "image_reconstruction" } },
+    matrix: { dimensions: { snr_db: snrDb }, step_params: { link: { snr_db: { matrix: "snr_db" } } } },
+  },
+  steps,
+});
+
+/** A photograph over a digital link whose decoder fails where the file is damaged. */
+const photographs = (snrDb: number[]) =>
+  swept(
+    [
+      {
+        id: "source",
+        op: "source.image_dataset",
+        params: { dataset: "svc_sample_images", image_ids: "coffee,chelsea", crop_size: 64 },
+      },
+      { id: "sender", op: "model.jpeg_encode", inputs: { images: "source.images" } },
+      { id: "modulator", op: "modulation.digital_modulate", inputs: { bits: "sender.bits" } },
+      { id: "link", op: "wireless.channel", inputs: { symbols: "modulator.symbols" } },
+      { id: "demodulator", op: "demodulation.digital_demodulate", inputs: { rx_symbols: "link.rx_symbols" } },
+      { id: "decoder", op: "channel.identity_decoder", inputs: { coded_bits: "demodulator.bits" } },
+      { id: "receiver", op: "model.jpeg_decode", inputs: { bits: "decoder.bits" }, params: { on_error: "fail" } },
+      {
+        id: "evaluation",
+        op: "metrics.image_reconstruction",
+        inputs: { reference: "source.images", reconstruction: "receiver.images" },
+      },
+    ],
+    snrDb,
+    "photographs",
+  );
+
+/** Waits for the end of a job. */
+async function ended({ url }: Scene, jobId: string): Promise<void> {
+  for (;;) {
+    const job = await (await fetch(`${url}/api/run-jobs/${jobId}/wait?timeout_seconds=30`)).json();
+    if (!/^(queued|running)$/.test(job.state)) return;
+  }
+}
+
+browserTest("a sweep has a page: curve, received images, values, and the reason of a failure", async (scene) => {
+  const { page, open, url } = scene;
+  const { job_id } = await post(url, "/api/matrix-jobs", {
+    recipe: photographs([0, 20, 24]),
+    continue_on_error: true,
+  });
+  await ended(scene, job_id);
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  await open(`#/sweeps/${job_id}`);
+  await page.getByText("2 of 3 variants completed, 1 failed").waitFor();
+  await page.getByRole("img", { name: /^PSNR over Es\/N0/ }).waitFor();
+  assert.equal(asked.filter((path) => path === "/api/runs/documents").length, 1, "one request for all runs");
+  assert.equal(asked.filter((path) => /^\/api\/runs\/\d/.test(path)).length, 0, "none for single runs");
+
+  const strip = page.getByRole("list", { name: "Received over Es/N0" });
+  await strip.getByRole("img", { name: "Received at Es/N0 24 dB" }).waitFor();
+  assert.equal(await strip.getByRole("img").count(), 2);
+  const first = await strip.getByRole("img").first().getAttribute("src");
+  await page.getByRole("combobox", { name: "Image" }).selectOption("chelsea");
+  await scene.until(`document.querySelector(".filmstrip img").src !== ${JSON.stringify(first)}`);
+
+  const values = page.getByRole("region", { name: "Values" });
+  await values.getByText("receiver", { exact: true }).waitFor();
+  await values.getByRole("button", { name: "Verify all" }).click();
+  await values.getByText("2 of 2 runs are valid").waitFor();
+  const [saved] = await Promise.all([
+    page.waitForEvent("download"),
+    values.getByRole("button", { name: "Save as CSV" }).click(),
+  ]);
+  assert.equal(saved.suggestedFilename(), "photographs.csv");
+  const rows = (await Deno.readTextFile(await saved.path())).trim().split(/\r?\n/);
+  assert.match(rows[0], /^run_id,status,snr_db,quality\.psnr_db,/);
+  assert.equal(rows.length, 4);
+  await scene.shot("sweep");
+  await scene.checkAccessibility();
+
+  await page.getByRole("button", { name: "Open as recipe" }).click();
+  await page.getByRole("tab", { name: "Matrix" }).click();
+  await page.getByRole("button", { name: "Run matrix (3)" }).waitFor();
+});
+
+browserTest(
+  "the list of runs and the editor lead to a sweep; a sweep of the command line has the same page",
+  async (scene) => {
+    const { page, open, url } = scene;
+    const { job_id } = await post(url, "/api/matrix-jobs", { recipe: photographs([20, 24]) });
+    await ended(scene, job_id);
+    await open("#/runs");
+    await page.getByRole("link", { name: "Sweep of 2 runs" }).click();
+    await page.getByText("2 of 2 variants completed").waitFor();
+    await page.getByText("the newest run of each variant").waitFor();
+    await page.getByRole("img", { name: "Received at Es/N0 20 dB" }).waitFor();
+    scene.allow(/run-jobs\/20000101T000000Z_none/);
+    await open("#/sweeps/20000101T000000Z_none");
+    await page.getByText(/Cannot find .*job/).waitFor();
+  },
+);
