@@ -82,6 +82,7 @@ Deno.test(
     assert.match((await svc(["runs", "gc"], { cwd })).stdout, /found nothing to remove/);
     const bytes = await Deno.readFile(path);
     bytes[bytes.length >> 1] ^= 1;
+    await Deno.chmod(path, 0o644);
     await Deno.writeFile(path, bytes);
     const tampered = await svc(["runs", "verify", id], { cwd });
     assert.equal(tampered.code, 6);

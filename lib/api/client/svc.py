@@ -252,7 +252,8 @@ class Client:
             process = subprocess.Popen(
                 command, cwd=self._project, encoding="utf-8", start_new_session=True,
                 stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        except FileNotFoundError as error:
+        # A folder of PATH that the user may not read refuses the search of the program.
+        except (FileNotFoundError, PermissionError) as error:
             hint = "install svc, or name it: svc.Client(program=[...], project=...)"
             raise SvcError("svc_not_found", f"cannot start {self._program[0]}: {error}", hint=hint) from None
         try:
