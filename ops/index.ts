@@ -28,6 +28,7 @@ import channelPackets from "./channel/packets.ts";
 import channelRelay from "./channel/relay.ts";
 import channelRepetition from "./channel/repetition.ts";
 import channelSerial from "./channel/serial.ts";
+import channelSmallBlock from "./channel/small_block.ts";
 import channelSymbolPowerAllocation from "./channel/symbol_power_allocation.ts";
 import channelSymbolPowerNormalize from "./channel/symbol_power_normalize.ts";
 import channelTurbo from "./channel/turbo.ts";
@@ -188,12 +189,12 @@ const MODULES = [
   antennaNearFieldEstimatorAdapter, antennaRisPhaseOptimizer, channelAccounting, channelAlgebraic,
   channelCapacityOracleDigitalLink, channelConvolutional, channelCountMatch, channelCsiFeedbackLink, channelInterleaver,
   channelJpegCapacityOracle, channelLdpc, channelNrHarqCombine, channelNrLdpcDecoder, channelNrLdpcEncoder,
-  channelNrPolar, channelPackets, channelRelay, channelRepetition, channelSerial, channelSymbolPowerAllocation,
-  channelSymbolPowerNormalize, channelTurbo, channelUnequalErrorProtection, channelUnequalErrorProtectionDecoder,
-  codecDiffusers, codecExternal, codecJpeg, codecTextEntropy, codecTextUtf8, codecToyVqvae, codecWebpAvif,
-  codeclibCodeclib, codeclibCodeclibExportOnnx, codeclibCodeclibRuntimes, demodulationConstellationDemapper,
-  demodulationDigitalDemodulate, demodulationIdentityDemodulate, demodulationMimoDetect,
-  demodulationNeuralReceiverAdapter, demodulationOfdmEqualize, demodulationOfdmPilotObservation,
+  channelNrPolar, channelPackets, channelRelay, channelRepetition, channelSerial, channelSmallBlock,
+  channelSymbolPowerAllocation, channelSymbolPowerNormalize, channelTurbo, channelUnequalErrorProtection,
+  channelUnequalErrorProtectionDecoder, codecDiffusers, codecExternal, codecJpeg, codecTextEntropy, codecTextUtf8,
+  codecToyVqvae, codecWebpAvif, codeclibCodeclib, codeclibCodeclibExportOnnx, codeclibCodeclibRuntimes,
+  demodulationConstellationDemapper, demodulationDigitalDemodulate, demodulationIdentityDemodulate,
+  demodulationMimoDetect, demodulationNeuralReceiverAdapter, demodulationOfdmEqualize, demodulationOfdmPilotObservation,
   demodulationOfdmReceive, demodulationPhaseTrackingReceiverAdapter, estimationChannelEstimatorAdapter,
   estimationCsiFeedback, estimationLsChannelEstimator, estimationModulationClassifierAdapter,
   estimationOfdmChannelEstimator, foundationClip, foundationClipRetrievalRank, foundationDiffusionStateToImage,

@@ -11,6 +11,7 @@ export type LayerKind =
   | "convolutional"
   | "turbo"
   | "table_ldpc"
+  | "small_block"
   | "reed_solomon"
   | "bch"
   | "interleaved"
@@ -73,6 +74,8 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(Object.entries
   "channel.turbo_decoder": { from: "llr", takes: "turbo", outputs: ["bits", "payload_llr"] },
   "channel.ldpc_encoder": { from: "bits", puts: "table_ldpc" },
   "channel.ldpc_decoder": { from: "llr", takes: "table_ldpc", outputs: ["bits", "payload_llr"] },
+  "channel.nr_small_block_encoder": { from: "bits", puts: "small_block" },
+  "channel.nr_small_block_decoder": { from: "llr", takes: "small_block", outputs: ["bits", "payload_llr"] },
   "channel.reed_solomon_encoder": { from: "bits", puts: "reed_solomon" },
   "channel.reed_solomon_decoder": { from: "llr", takes: "reed_solomon", outputs: ["bits"] },
   "channel.bch_encoder": { from: "bits", puts: "bch" },
@@ -106,6 +109,7 @@ export const CODES: readonly LayerKind[] = [
   "convolutional",
   "turbo",
   "table_ldpc",
+  "small_block",
   "reed_solomon",
   "bch",
   "unequal",
@@ -136,6 +140,7 @@ export const WORDS: Record<LayerKind, string> = {
   convolutional: "convolutional code",
   turbo: "turbo code",
   table_ldpc: "LDPC code of a table",
+  small_block: "small block code",
   reed_solomon: "Reed-Solomon code",
   bch: "BCH code",
   interleaved: "interleaver",

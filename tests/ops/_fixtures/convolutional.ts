@@ -3,6 +3,7 @@ import algebraic from "../../../ops/channel/algebraic.ts";
 import convolutional from "../../../ops/channel/convolutional.ts";
 import interleaving from "../../../ops/channel/interleaver.ts";
 import ldpc from "../../../ops/channel/ldpc.ts";
+import smallBlock from "../../../ops/channel/small_block.ts";
 import turbo from "../../../ops/channel/turbo.ts";
 import type { Operation } from "../../../lib/contract/operation.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
@@ -29,6 +30,7 @@ export const CONVOLUTIONAL_FIXTURES = casesOf(import.meta.url, {
     "received BCH": () => received(algebraic[2]),
     "received turbo": () => received(turbo[0], { block_bits: 40 }),
     "received LDPC": () => received(ldpc[0]),
+    "received small blocks": () => received(smallBlock[0]),
     interleaved: () => received(interleaving[0], { block_bits: 16, columns: 4 }),
     scrambled: () => received(interleaving[2]),
   },
