@@ -5,7 +5,15 @@ import { artifactKind, SYMBOLS } from "../lib/contract/kinds.ts";
 
 /** Bits per source item at the input of the modulator, kept because a symbol may contain bits of two items. */
 const ITEM_BITS = "modulated_item_bit_counts";
-const MODULATION_KEYS = ["modulation", "bits_per_symbol", "modulation_padding_bits", ITEM_BITS, "source_item_counts"];
+const MODULATION_KEYS = [
+  "modulation",
+  "bits_per_symbol",
+  "modulation_padding_bits",
+  "constellation_points",
+  "bpsk_rotation",
+  ITEM_BITS,
+  "source_item_counts",
+];
 
 export const MODULATED = artifactKind(SYMBOLS, {
   ...SYMBOL_METADATA,

@@ -2,7 +2,7 @@
  * Demapper: LLR = ln P(0|y) / P(1|y), positive for bit 0, and hard bits (1 where LLR < 0). BPSK 4 Re(y)/N0; QPSK
  * 2·sqrt(2) Re(y)/N0 and Im, both exact; 16QAM to 256QAM max-log, or exact by llr_method. N0 is the total complex noise variance, see
  * _noise_variance.ts; a power allocation scales both and may give each symbol its own number of bits, see below.
- * Padding bits of the modulator are removed.
+ * Padding bits of the modulator are removed. Symbols of a table are demapped by its points, which the modulator records.
  *
  * Shapes: rx_symbols complex64 [n] -> bits uint8 [m], llr float32 [m], m = n · bits per symbol - padding.
  *
@@ -11,8 +11,24 @@
  * Demapping under a power allocation: symbol i arrives with amplitude sqrt(p_i), so y is divided by sqrt(p_i) and N0 by
  * p_i; a symbol without power is an erasure with LLR 0. With bit loading each element has its own modulation.
  */
-import { dataPlaneParameter, defineOperation, type InputArtifact, type JsonObject, SvcError, z } from "../api.ts";
+import {
+  dataPlaneParameter,
+  defineOperation,
+  type InputArtifact,
+  isNumber,
+  type JsonObject,
+  SvcError,
+  toNumber,
+  z,
+} from "../api.ts";
 import { loadedGroups } from "../../lib/numeric/link/bit_loading.ts";
+import {
+  type BpskRotation,
+  constellationLlr,
+  MAXIMUM_WIDTH,
+  rotateBpsk,
+  tablePoints,
+} from "../../lib/numeric/link/constellation.ts";
 import {
   BITS_PER_SYMBOL,
   type Modulation,
@@ -30,7 +46,7 @@ import { BIT_LOADED, unpaddedBitCount } from "../_symbol_items.ts";
 import { demodulated, demodulatedOutputs, demodulatedStreams, INHERITED } from "./_outputs.ts";
 
 /** LLRs of symbols of one modulation, with a noise variance for each. */
-type Demap = (symbols: Float32Array, modulation: Modulation, noise: Float32Array) => Float32Array;
+type Demap = (symbols: Float32Array, modulation: string, noise: Float32Array) => Float32Array;
 
 /** The companion array of an allocation that holds the bits of each element. */
 const LOADING = "bits_per_symbol";
@@ -58,7 +74,7 @@ function loadingOf(allocation: InputArtifact | undefined, count: number): Uint8A
  */
 function allocatedLlr(
   symbols: Float32Array,
-  modulation: Modulation | Uint8Array,
+  modulation: string | Uint8Array,
   variance: number | Float32Array,
   allocation: InputArtifact,
   demap: Demap,
@@ -108,7 +124,9 @@ function loadedLlr(
   return llr;
 }
 
-const CHOICES = ["auto", ...MODULATIONS] as const;
+/** Tables without parameters; the points of others are in the metadata. */
+const TABLES = ["psk8", "psk16", "pam4", "pam8", "pi2_bpsk"] as const;
+const CHOICES = ["auto", ...MODULATIONS, ...TABLES] as const;
 const HINTS: Readonly<Record<string, string>> = {
   identity: "Use demodulation.identity_demodulate",
   constellation: "Use demodulation.constellation_demapper",
@@ -127,7 +145,9 @@ export default defineOperation({
   optionalInputs: { allocation: [POWER_ALLOCATION], channel_state: [OFDM_STATE] },
   outputs: demodulatedOutputs({}),
   params: z.strictObject({
-    modulation: z.enum(CHOICES).default("auto").describe("auto uses the modulation in the metadata"),
+    modulation: z.enum(CHOICES).default("auto").describe(
+      "auto uses the modulation in the metadata, with its points and rotation",
+    ),
     llr_method: z.enum(["auto", "max_log", "exact"]).optional()
       .describe("exact sums over all points, max_log takes the nearest; auto (default) is max_log above QPSK"),
     data_plane_backend: dataPlaneParameter(),
@@ -137,7 +157,7 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "none" },
   materializations: [
     ...CHOICES.flatMap((modulation) => executed("numpy", `numpy_${modulation}_demodulator`, { modulation })),
-    ...CHOICES.flatMap((modulation) => native(`cpp_${modulation}_demodulator`, { modulation })),
+    ...["auto", ...MODULATIONS].flatMap((modulation) => native(`cpp_${modulation}_demodulator`, { modulation })),
   ],
   outputMetadataGuarantees: INHERITED,
   twin: true,
@@ -150,13 +170,26 @@ export default defineOperation({
     allows: portableOnly,
     open({ inputs: { rx_symbols: input }, params }) {
       const { metadata, length } = input, noise = noiseVarianceOf(input, length);
-      const modulation = params.modulation === "auto" ? recordedModulation(metadata) : params.modulation;
-      const method = methodOf(params), padded = length * BITS_PER_SYMBOL[modulation];
-      let left = unpaddedBitCount(metadata, padded);
+      const mapping = mappingOf(metadata, params.modulation), method = methodOf(params);
+      let left = unpaddedBitCount(metadata, length * mapping.width), from = 0;
       return {
-        arrays: demodulatedStreams(input, left, factsOf(modulation, method, noise)),
+        arrays: demodulatedStreams(
+          input,
+          left,
+          factsOf(mapping.name, mapping.kernel && mapping.width <= 2, method, noise),
+        ),
         next({ rx_symbols }) {
-          const all = demodulateLlr(checkSymbols(rx_symbols), modulation, noise.variance, undefined, method);
+          const symbols = checkSymbols(rx_symbols);
+          const all = mapping.demap(
+            symbols,
+            from,
+            (part, name) => demodulateLlr(part, name, noise.variance, undefined, method),
+            {
+              noise: noise.variance,
+              method,
+            },
+          );
+          from += symbols.length / 2;
           const llr = all.subarray(0, left);
           left -= llr.length;
           return { llr, bits: hardBits(llr) };
@@ -171,20 +204,35 @@ export default defineOperation({
     const { metadata } = inputs.rx_symbols;
     const noise = noiseVarianceOf(inputs.rx_symbols, symbols.length / 2, inputs.channel_state);
     const loading = loadingOf(inputs.allocation, symbols.length / 2);
-    const fixed = () => params.modulation === "auto" ? recordedModulation(metadata) : params.modulation;
-    const modulation = loading ?? fixed();
-    const method = methodOf(params);
-    if (kernels.name === "cpp_native" && method === "exact" && mostBits(modulation) > 2) {
+    const mapping = loading === undefined ? mappingOf(metadata, params.modulation) : undefined;
+    const method = methodOf(params), width = mapping?.width ?? loading!.reduce((most, bits) => Math.max(most, bits), 0);
+    if (kernels.name === "cpp_native" && method === "exact" && width > 2) {
       throw new SvcError("materialization_unavailable", EXACT.message, { hint: EXACT.hint });
     }
     const demap = (part: Float32Array, modulation: Modulation, variance: number | Float32Array) =>
       kernels.demodulate(part, modulation, variance, { threads, method });
+    if (kernels.name === "cpp_native" && mapping?.kernel === false) {
+      throw new SvcError(
+        "materialization_unavailable",
+        `Cannot demap ${mapping.name} on cpp: it has no kernel for tables`,
+        {
+          hint: "Set data_plane_backend to python_numpy",
+        },
+      );
+    }
+    const mapped = (part: Float32Array, modulation: string, variance: number | Float32Array) => {
+      if (mapping?.plain === true || mapping === undefined) return demap(part, modulation as Modulation, variance);
+      return decided(
+        mapping.demap(part, 0, (own, name) => demap(own, name, variance).llr, { noise: variance, method }),
+      );
+    };
+    const name = loading ?? mapping!.name;
     const { llr: padded, bits } = inputs.allocation === undefined
-      ? demap(symbols, modulation as Modulation, noise.variance)
-      : decided(allocatedLlr(symbols, modulation, noise.variance, inputs.allocation, (...part) => demap(...part).llr));
+      ? mapped(symbols, name as string, noise.variance)
+      : decided(allocatedLlr(symbols, name, noise.variance, inputs.allocation, (...part) => mapped(...part).llr));
     const count = unpaddedBitCount(metadata, padded.length);
     const llr = count === padded.length ? padded : padded.slice(0, count);
-    const facts = factsOf(modulation, method, noise);
+    const facts = factsOf(mapping?.name ?? BIT_LOADED, mapping?.kernel !== false && width <= 2, method, noise);
     return {
       outputs: demodulated(inputs.rx_symbols, llr, facts, bits.slice(0, count), kernels),
       metadata: noise.facts,
@@ -197,25 +245,69 @@ const decided = (llr: Float32Array) => ({ llr, bits: hardBits(llr) });
 const methodOf = ({ llr_method }: { llr_method?: string }): LlrMethod => llr_method === "exact" ? "exact" : "max_log";
 
 /** What the outputs declare about the demapper. */
-const factsOf = (modulation: Modulation | Uint8Array, method: LlrMethod, { source }: NoiseVariance) => ({
-  modulation: typeof modulation === "string" ? modulation : BIT_LOADED,
-  llr_method: mostBits(modulation) <= 2 ? "exact" : method,
+const factsOf = (modulation: string, exact: boolean, method: LlrMethod, { source }: NoiseVariance) => ({
+  modulation,
+  llr_method: exact ? "exact" : method,
   noise_variance_source: source,
 });
 
-/** Maximum number of bits per symbol. */
-const mostBits = (modulation: Modulation | Uint8Array) =>
-  typeof modulation === "string"
-    ? BITS_PER_SYMBOL[modulation]
-    : modulation.reduce((most, bits) => Math.max(most, bits), 0);
-
-function recordedModulation(metadata: JsonObject): Modulation {
-  const name = metadataText(metadata, "modulation");
-  if (name !== undefined && Object.hasOwn(BITS_PER_SYMBOL, name)) return name as Modulation;
+/**
+ * The modulation of symbols with its bits per symbol and its demapper, by a `kernel` or by its points; `plain` symbols are not turned.
+ * The metadata of a table hold its points.
+ * @throws SvcError `params_conflict` without a modulation, or without the points of one
+ */
+function mappingOf(metadata: JsonObject, chosen: typeof CHOICES[number]) {
+  const recorded = metadataText(metadata, "modulation"), name = chosen === "auto" ? recorded : chosen;
   const attempt = "Cannot choose a demodulator";
-  throw name === undefined
-    ? new SvcError("params_conflict", `${attempt}: the symbols have no modulation in their metadata`, {
+  if (name === undefined) {
+    throw new SvcError("params_conflict", `${attempt}: the symbols have no modulation in their metadata`, {
       hint: "Set modulation",
-    })
-    : new SvcError("params_conflict", `${attempt} for the modulation ${name}`, { hint: HINTS[name] ?? null });
+    });
+  }
+  const turned = name === "bpsk" && metadata.bpsk_rotation === "ts38211";
+  const rotation: BpskRotation = name === "pi2_bpsk" ? "alternating" : turned ? "fixed" : "none";
+  const plain = name === "pi2_bpsk" ? "bpsk" : name as Modulation;
+  type Kernel = (symbols: Float32Array, modulation: Modulation) => Float32Array;
+  if (Object.hasOwn(BITS_PER_SYMBOL, plain)) {
+    return {
+      name,
+      width: BITS_PER_SYMBOL[plain],
+      kernel: true,
+      plain: rotation === "none",
+      demap: (symbols: Float32Array, from: number, kernel: Kernel) =>
+        kernel(rotation === "none" ? symbols : rotateBpsk(symbols.slice(), rotation, { from, back: true }), plain),
+    };
+  }
+  const points = recorded === name ? recordedPoints(metadata) : undefined;
+  const table = TABLES.find((one) => one === name);
+  const known = points ?? (table === undefined || table === "pi2_bpsk" ? undefined : tablePoints(table));
+  if (known === undefined) {
+    throw new SvcError("params_conflict", `${attempt} for the modulation ${name}`, {
+      hint: HINTS[name] ?? "Set modulation to auto behind modulation.digital_modulate, which records the points",
+    });
+  }
+  return {
+    name,
+    width: Math.log2(known.length / 2),
+    kernel: false,
+    plain: false,
+    demap: (
+      symbols: Float32Array,
+      _from: number,
+      _kernel: Kernel,
+      { noise, method }: { noise: number | Float32Array; method: LlrMethod },
+    ): Float32Array => constellationLlr(symbols, known, noise, method),
+  };
+}
+
+/** Points of the metadata, 2^K pairs. @throws SvcError `boundary_value_invalid` */
+function recordedPoints(metadata: JsonObject): Float32Array | undefined {
+  const list = metadata.constellation_points;
+  if (list === undefined) return undefined;
+  const parts = Array.isArray(list) ? list.map((part) => isNumber(part) ? toNumber(part) : NaN) : [];
+  const count = parts.length / 2;
+  if (count >= 2 && count <= 2 ** MAXIMUM_WIDTH && Number.isInteger(Math.log2(count)) && parts.every(Number.isFinite)) {
+    return Float32Array.from(parts);
+  }
+  throw new SvcError("boundary_value_invalid", "Cannot demap: the metadata constellation_points is invalid");
 }

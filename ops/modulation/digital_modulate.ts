@@ -1,11 +1,11 @@
 /**
  * Bit-to-symbol mapper: BPSK x = 1 - 2b, QPSK to 256QAM with the Gray mapping of TS 38.211 section 5.1, unit mean
- * power. `auto` takes the bits per symbol that the encoder recorded. Bits are zero-padded to a whole symbol; the demodulator removes the padding by the metadata.
+ * power; 8PSK, 16APSK and 32APSK of DVB-S2, 16PSK, PAM, pi/2-BPSK, and points of one's own. `auto` takes the bits per symbol that the encoder recorded. Bits are zero-padded to a whole symbol; the demodulator removes the padding by the metadata.
  *
  * Shapes: bits uint8 [n] -> symbols complex64 [ceil(n / bits per symbol)].
  */
 import { BITS, CODED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { dataPlaneParameter, defineOperation, isObject, type JsonObject, SvcError, z } from "../api.ts";
+import { dataPlaneParameter, defineOperation, float, isObject, type JsonObject, SvcError, z } from "../api.ts";
 import { checkBits } from "../../lib/artifact/boundary.ts";
 import { bitsOf, symbolMetadata, symbolsArtifact } from "../../lib/artifact/values.ts";
 import {
@@ -14,12 +14,23 @@ import {
   MODULATION_BY_BITS,
   MODULATIONS,
 } from "../../lib/numeric/link/modulations.ts";
-import { modulate } from "../../lib/numeric/link/modulation.ts";
+import {
+  APSK_RATES,
+  type ApskRate,
+  type BpskRotation,
+  MAXIMUM_WIDTH,
+  normalizedPoints,
+  rotateBpsk,
+  TABLE_MODULATIONS,
+  type TableModulation,
+  tablePoints,
+} from "../../lib/numeric/link/constellation.ts";
+import { mapToPoints, modulate } from "../../lib/numeric/link/modulation.ts";
 import { executed, native } from "../_backends.ts";
 import { dataPlane, portableOnly } from "../_data_plane.ts";
 import { MODULATED, modulatedMetadata } from "../_symbol_items.ts";
 
-const CHOICES = [...MODULATIONS, "auto"] as const;
+const CHOICES = [...MODULATIONS, "auto", ...TABLE_MODULATIONS, "pi2_bpsk", "custom"] as const;
 
 export default defineOperation({
   id: "modulation.digital_modulate",
@@ -29,7 +40,17 @@ export default defineOperation({
   outputs: { symbols: MODULATED },
   params: z.strictObject({
     modulation: z.enum(CHOICES).default("qpsk")
-      .describe("Gray mapping of TS 38.211: 1, 2, 4, 6 or 8 bits per symbol; auto as the encoder of the bits recorded"),
+      .describe(
+        "bpsk to qam256 and pi2_bpsk of TS 38.211, psk8 and apsk of DVB-S2, Gray labels of psk16 and pam, custom points; auto as the encoder of the bits recorded",
+      ),
+    apsk_code_rate: z.enum(APSK_RATES).optional()
+      .describe("code rate that chooses the ring ratios of apsk16 and apsk32 in DVB-S2; default 3_4"),
+    bpsk_rotation: z.enum(["none", "ts38211"]).optional().meta({ "x-svc-used-when": { modulation: "bpsk" } })
+      .describe("ts38211 turns the points of bpsk by pi/4; default none"),
+    constellation_points: z.array(z.array(z.number().min(-1e6).max(1e6)).min(2).max(2)).max(2 ** MAXIMUM_WIDTH)
+      .optional()
+      .meta({ "x-svc-used-when": { modulation: "custom" } })
+      .describe("real and imaginary part of each point by label, the first bit highest; scaled to unit mean power"),
     data_plane_backend: dataPlaneParameter(),
   }),
   differentiability: { framework: "numpy", gradient: "stop", trainable_params: false, exportable: false },
@@ -37,39 +58,105 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "none" },
   materializations: [
     ...CHOICES.flatMap((modulation) => executed("numpy", `numpy_${modulation}_modulator`, { modulation })),
-    ...CHOICES.flatMap((modulation) => native(`cpp_${modulation}_modulator`, { modulation })),
+    ...[...MODULATIONS, "auto"].flatMap((modulation) => native(`cpp_${modulation}_modulator`, { modulation })),
   ],
   outputMetadataGuarantees: { symbols: { from: "bits" } },
-  estimate({ modulation }, { bits: { bytes, shape } }) {
+  check(params) {
+    try {
+      if (params.modulation !== "auto") mappingOf({}, 0, params);
+      return [];
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      const place = params.modulation !== "custom"
+        ? "apsk_code_rate"
+        : params.constellation_points === undefined
+        ? "modulation"
+        : "constellation_points";
+      return [{ place: [place], message: error.message }];
+    }
+  },
+  estimate(params, { bits: { bytes, shape } }) {
     // The width of auto is known in the run only: bytes for one bit per symbol are the upper limit.
-    if (modulation === "auto") return { symbols: 8 * bytes };
-    const width = BITS_PER_SYMBOL[modulation];
+    if (params.modulation === "auto") return { symbols: 8 * bytes };
+    const width = mappingOf({}, 0, params).width;
     return { symbols: shape === undefined ? 8 * bytes / width : [["complex64", Math.ceil(shape[0] / width)]] };
   },
   twin: true,
   streaming: {
-    allows: portableOnly,
+    // Blocks are multiples of 24 bits, which symbols of 5 or 7 bits do not divide.
+    allows: (params) =>
+      portableOnly(params) && (params.modulation === "auto" || 24 % mappingOf({}, 0, params).width === 0),
     open({ inputs: { bits: { metadata, length: bitCount } }, params }) {
-      const { modulation, width, described } = mappingOf(metadata, bitCount, params.modulation);
+      const { width, described, map } = mappingOf(metadata, bitCount, params);
+      let from = 0;
       const length = Math.ceil(bitCount / width);
       return {
         arrays: { symbols: { dtype: "complex64", length, metadata: symbolMetadata(length, described) } },
-        next: ({ bits }) => ({ symbols: modulate(checkBits(bits), modulation) }),
+        next({ bits }) {
+          const symbols = map(checkBits(bits), { modulate, mapToPoints }, from);
+          from += symbols.length / 2;
+          return { symbols };
+        },
       };
     },
   },
   async run(context) {
     const { inputs, params, threads } = context, kernels = await dataPlane(context);
     const bits = bitsOf(inputs.bits, kernels);
-    const { modulation, described } = mappingOf(inputs.bits.metadata, bits.length, params.modulation);
-    return { outputs: { symbols: symbolsArtifact(kernels.modulate(bits, modulation, { threads }), described) } };
+    const { described, map } = mappingOf(inputs.bits.metadata, bits.length, params);
+    const own = {
+      modulate: (part: Uint8Array, name: Modulation) => kernels.modulate(part, name, { threads }),
+      mapToPoints: kernels.mapToPoints,
+    };
+    return { outputs: { symbols: symbolsArtifact(map(bits, own, 0), described) } };
   },
 });
 
-/** The chosen modulation, its bits per symbol, and what the symbols of `bitCount` bits declare. */
-function mappingOf(metadata: JsonObject, bitCount: number, chosen: typeof CHOICES[number]) {
-  const modulation = chosen === "auto" ? encodedModulation(metadata) : chosen, width = BITS_PER_SYMBOL[modulation];
-  return { modulation, width, described: modulatedMetadata(metadata, bitCount, modulation, width) };
+interface Chosen {
+  modulation: typeof CHOICES[number];
+  apsk_code_rate?: ApskRate;
+  bpsk_rotation?: "none" | "ts38211";
+  constellation_points?: number[][];
+}
+interface Mappers {
+  modulate(bits: Uint8Array, modulation: Modulation): Float32Array;
+  mapToPoints(bits: Uint8Array, points: Float32Array): Float32Array;
+}
+
+/**
+ * The chosen modulation, its bits per symbol, what the symbols of `bitCount` bits declare, and the mapper, which gets the index of the
+ * first symbol.
+ * @throws RangeError for points without a label each, or a ring ratio that does not exist
+ */
+function mappingOf(metadata: JsonObject, bitCount: number, chosen: Chosen) {
+  const name = chosen.modulation === "auto" ? encodedModulation(metadata) : chosen.modulation;
+  const points = name === "custom"
+    ? ownPoints(chosen.constellation_points ?? [])
+    : isTable(name)
+    ? tablePoints(name, chosen.apsk_code_rate)
+    : undefined;
+  const plain = name === "pi2_bpsk" ? "bpsk" : name as Modulation;
+  const width = points === undefined ? BITS_PER_SYMBOL[plain] : Math.log2(points.length / 2);
+  const turned = name === "bpsk" && chosen.bpsk_rotation === "ts38211";
+  const rotation: BpskRotation = name === "pi2_bpsk" ? "alternating" : turned ? "fixed" : "none";
+  const described = {
+    ...modulatedMetadata(metadata, bitCount, name, width),
+    ...(points === undefined ? {} : { constellation_points: Array.from(points, float) }),
+    ...(turned ? { bpsk_rotation: "ts38211" } : {}),
+  };
+  const map = (bits: Uint8Array, by: Mappers, from: number) =>
+    points === undefined ? rotateBpsk(by.modulate(bits, plain), rotation, { from }) : by.mapToPoints(bits, points);
+  return { width, described, map };
+}
+
+const isTable = (name: string): name is TableModulation => (TABLE_MODULATIONS as readonly string[]).includes(name);
+
+function ownPoints(points: readonly (readonly number[])[]): Float32Array {
+  const count = points.length;
+  if (count < 2 || !Number.isInteger(Math.log2(count))) {
+    throw new RangeError(`Cannot label ${count} points: custom needs constellation_points, a power of two of them`);
+  }
+  return normalizedPoints(points.flat());
 }
 
 /** Metadata of encoders. */

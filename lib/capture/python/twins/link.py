@@ -109,6 +109,8 @@ def digital_modulate(inputs, params, draws, network=None):
     bits, modulation = inputs["bits"], params["modulation"]
     if modulation == "auto":
         raise Unsupported("modulation auto, which an encoder records")
+    if modulation not in BITS_PER_SYMBOL or params.get("bpsk_rotation", "none") != "none":
+        raise Unsupported("constellations of tables and rotated BPSK")
     return {"symbols": modulated(bits, modulate(bits.data, modulation), modulation, BITS_PER_SYMBOL[modulation])}
 
 
@@ -484,6 +486,8 @@ def decided(signal, llr, bits=None):
 def digital_demodulate(inputs, params, draws, network=None):
     signal, allocation = inputs["rx_symbols"], inputs.get("allocation")
     modulation = signal.number("modulation") if params["modulation"] == "auto" else params["modulation"]
+    if modulation not in (*BITS_PER_SYMBOL, "bit_loaded"):
+        raise Unsupported("constellations of tables")
     y, variance = signal.data, noise_of(signal, inputs.get("channel_state"))
     exact = params.get("llr_method") == "exact"
     if allocation is None:
