@@ -54,6 +54,31 @@ Deno.test("words of every message type are the stored ones, and decode without n
   }
 });
 
+Deno.test("the exact decoder keeps the words of the readable one in their order", () => {
+  const g = Generator.seeded(17);
+  // Repetition and frozen nodes, parity checks, shortened and punctured words.
+  const codes: [MessageType, number, number, number][] = [["dci", 40, 216, -2], ["uci", 12, 40, 0], [
+    "uci",
+    100,
+    256,
+    2,
+  ]];
+  let ranks = 0;
+  for (const [messageType, payloadBits, codedBits, snrDb] of codes) {
+    const code = polarCode(messageType, payloadBits, codedBits);
+    for (const listSize of [1, 2, 8]) {
+      for (let block = 0; block < 4; block++) {
+        const { llr } = transmitted(code, snrDb, g), options = { listSize, checkNode: "exact" } as const;
+        const found = decodePolar(llr, code, options);
+        const expected = decodePolar(llr, code, options, (...given) => decodeList(...given, "exact"));
+        assert.deepEqual(found, expected);
+        ranks += found.rank;
+      }
+    }
+  }
+  assert.ok(ranks > 36, "no word but the first passed its CRC");
+});
+
 Deno.test("the kernel keeps the words of the readable decoder in their order, with and without ties", () => {
   const g = Generator.seeded(7);
   const codes: [MessageType, number, number, number][] = [

@@ -9,13 +9,13 @@
  */
 import * as kernel from "../../kernels/polar.wasm";
 import { maskedCrc, type PolarCode } from "./code.ts";
-import { type CheckNode, decodeList } from "./list_reference.ts";
+import { exactList } from "./exact_list.ts";
+import type { CheckNode } from "./list_reference.ts";
+import { FREE, FROZEN, MIXED, PARITY, REPETITION, SINGLE_CHECK } from "./node_kinds.ts";
 
 export const POLAR_DECODER = "successive_cancellation_list_float64";
 
 const SHORTENED_LLR = 1e4;
-/** Kinds of nodes in the kernel. */
-const FROZEN = 1, REPETITION = 2, FREE = 3, SINGLE_CHECK = 4, PARITY = 5, MIXED = 0;
 
 export interface PolarDecoderOptions {
   /** Paths: a power of two up to 32; 1 is successive cancellation. */
@@ -46,7 +46,7 @@ export function decodePolar(
   llr: Float32Array,
   code: PolarCode,
   { listSize, checkNode = "min_sum", rnti = 0 }: PolarDecoderOptions,
-  decode: ListDecoder = checkNode === "min_sum" ? kernelList : (...given) => decodeList(...given, "exact"),
+  decode: ListDecoder = checkNode === "min_sum" ? kernelList : (...given) => exactList(...given, nodesOf(given[1])),
 ): DecodedPolar {
   const { segments, messageBits, crcBits, sent } = code, size = messageBits - crcBits;
   const message = new Uint8Array(segments * size);

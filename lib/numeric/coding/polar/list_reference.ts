@@ -1,7 +1,7 @@
 /**
  * Successive-cancellation list decoder of polar codes, one bit at a time (Tal and Vardy, IEEE Transactions on Information Theory
  * 61, 2015; path metrics on log-likelihood ratios: Balatsoukas-Stimming, Parizi and Burg, IEEE Transactions on Signal Processing
- * 63, 2015). It decodes with exact check nodes, and the kernel of ./decoder.ts equals it for min-sum.
+ * 63, 2015). The kernel of ./decoder.ts equals it for min-sum, and ./exact_list.ts for exact check nodes.
  *
  * f = sign(a) sign(b) min(|a|, |b|), for exact check nodes plus ln(1 + e^-|a+b|) - ln(1 + e^-|a-b|); g = b + (1-2u) a. A
  * decision u against the sign of λ adds |λ| to the path metric, exact: any decision adds ln(1 + e^(-(1-2u) λ)). The paths of
@@ -27,7 +27,7 @@ interface Path {
   readonly register: number;
 }
 
-/** @returns the bits of the paths before the polar transform, smallest metric first */
+/** Exported for tests. @returns the bits of the paths before the polar transform, smallest metric first */
 export function decodeList(
   llr: Float64Array,
   { stages, positions, parityChecks }: PolarCode,
