@@ -10,11 +10,14 @@ import { BITS_ANY, LLR, OFDM_STATE, RX_SYMBOLS } from "../../lib/contract/kinds.
 import { linearToDb } from "../../lib/numeric/link/decibel.ts";
 import {
   bestScale,
+  calibratedBeta,
+  calibratedRows,
   elementCapacity,
   exponentialEffectiveSnrDb,
   informationEffectiveSnrDb,
   lostInformation,
 } from "../../lib/numeric/link/link_abstraction.ts";
+import { MCS_TABLES } from "../../lib/numeric/link/nr_transport_format.ts";
 import { type Modulation, MODULATIONS } from "../../lib/numeric/link/modulations.ts";
 import { ratioSums } from "../../lib/numeric/scores/pooled_ratio.ts";
 import { mean, quantile } from "../../lib/numeric/scores/statistics.ts";
@@ -156,7 +159,8 @@ const mutualInformation = defineReport({
 
 /**
  * The Es/N0 of an AWGN channel that a code meets as it does the equalised symbols of each unit, such as a fading block: Es/N0 of a
- * symbol is the inverse of its noise variance after equalisation.
+ * symbol is the inverse of its noise variance after equalisation. mcs_index takes the factor that NR LDPC was calibrated to at 10 %
+ * block errors (lib/numeric/data/effective_snr_betas.json, recipes/effective_snr_calibration.yaml).
  */
 const effectiveSnr = defineReport({
   id: "metrics.effective_snr",
@@ -165,13 +169,32 @@ const effectiveSnr = defineReport({
   inputs: { rx_symbols: [RX_SYMBOLS] },
   params: z.strictObject({
     method: z.enum(["eesm", "rbir"]).default("rbir").describe("exponential mapping, or mean mutual information"),
-    beta: z.number().positive().max(1000).default(1).describe(
-      "calibrated factor of Es/N0 for a modulation and code rate",
-    ),
+    beta: z.number().positive().max(1000).optional()
+      .describe("calibrated factor of Es/N0 for a modulation and code rate; default that of mcs_index, else 1"),
+    mcs_index: z.int().min(0).max(31).optional().describe("row of NR LDPC whose stored factor is used"),
+    mcs_table: z.enum(MCS_TABLES).default("table_1").describe("MCS table of mcs_index"),
     modulation: z.enum(["auto", ...MODULATIONS]).default("auto").meta({ "x-svc-used-when": { method: "rbir" } })
       .describe("constellation of the mutual information; auto uses that in the metadata"),
   }),
-  run({ inputs: { rx_symbols: received }, params: { method, beta, modulation } }): Report {
+  check({ beta, method, mcs_index, mcs_table }) {
+    if (mcs_index === undefined) return [];
+    if (beta !== undefined) {
+      return [{
+        place: ["beta"],
+        message: "Cannot use both a factor and the stored one of an MCS row",
+        hint: "Remove beta or mcs_index",
+      }];
+    }
+    return calibratedBeta(method, mcs_table, mcs_index) ? [] : [{
+      place: ["mcs_index"],
+      message: `Cannot find a factor: row ${mcs_index} of ${mcs_table} was not calibrated`,
+      hint: `Set beta, or mcs_index to one of these rows: ${calibratedRows()}`,
+    }];
+  },
+  run({ inputs: { rx_symbols: received }, params }): Report {
+    const { method, modulation, mcs_index, mcs_table } = params;
+    const row = mcs_index === undefined ? undefined : calibratedBeta(method, mcs_table, mcs_index);
+    const beta = params.beta ?? row?.beta ?? 1;
     const variances = companionsOf(received).noise_variance?.data as Float32Array | undefined;
     const count = symbolsOf(received).length / 2;
     if (variances === undefined || variances.length !== count) {
@@ -180,6 +203,11 @@ const effectiveSnr = defineReport({
       });
     }
     const used = modulation === "auto" ? metadataText(received.metadata, "modulation") : modulation;
+    if (row !== undefined && used !== undefined && used !== row.modulation) {
+      throw new SvcError("params_conflict", `Cannot map ${used} by the factor of MCS row ${mcs_index}`, {
+        hint: `The row has ${row.modulation}; set mcs_index to the row of the link, or set beta`,
+      });
+    }
     if (method === "rbir" && !(MODULATIONS as readonly string[]).includes(used ?? "")) {
       throw new SvcError("input_metadata_missing", "Cannot find the modulation of the symbols", {
         hint: "Set modulation",
@@ -202,7 +230,7 @@ const effectiveSnr = defineReport({
         "channel.least_effective_snr_db": Math.min(...values),
       },
       items: values.map((value) => ({ effective_snr_db: value })),
-      facts: { unit_count: values.length },
+      facts: { unit_count: values.length, beta },
     };
   },
 });

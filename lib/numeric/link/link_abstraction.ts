@@ -11,10 +11,11 @@
  * IEEE 802.16m evaluation methodology, 2008, 4.3; Martinez et al., "Bit-interleaved coded modulation revisited", IEEE Trans. Inf.
  * Theory 55, 2009.
  */
+import stored from "../data/effective_snr_betas.json" with { type: "json" };
 import { cholesky, gram } from "../linalg/linear_algebra.ts";
 import { dbToLinear, linearToDb } from "./decibel.ts";
 import { effectiveSnrDb } from "./link_adaptation.ts";
-import type { Modulation } from "./modulations.ts";
+import { type Modulation, MODULATION_BY_BITS } from "./modulations.ts";
 
 /** Capacity of one element in bit/s/Hz. @param g interleaved gains [rx, layer], from `at` on */
 export function elementCapacity(
@@ -48,6 +49,19 @@ export function exponentialEffectiveSnrDb(snrs: ArrayLike<number>, beta: number)
 export function informationEffectiveSnrDb(snrs: ArrayLike<number>, beta: number, modulation: Modulation): number {
   return effectiveSnrDb(modulation, Array.from(snrs, (snr) => snr / beta)) + linearToDb(beta);
 }
+
+/** The factor that NR LDPC of a row of an MCS table was calibrated to, with its modulation; undefined for other rows. */
+export function calibratedBeta(
+  method: "eesm" | "rbir",
+  table: string,
+  index: number,
+): { beta: number; modulation: Modulation } | undefined {
+  const row = stored.rows.find((one) => one.mcs_table === table && one.mcs_index === index);
+  return row && { beta: row[method].beta, modulation: MODULATION_BY_BITS[row.bits_per_symbol] };
+}
+
+/** Rows with a factor, for messages. */
+export const calibratedRows = (): string => stored.rows.map((row) => `${row.mcs_index} of ${row.mcs_table}`).join(", ");
 
 /** Sum of log2(1 + exp(-s·(1 - 2b)·L)) over bits start … end - 1. */
 export function lostInformation(

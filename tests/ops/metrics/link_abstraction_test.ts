@@ -8,7 +8,7 @@ import mimoOfdmChannel from "../../../ops/wireless/mimo_ofdm_channel.ts";
 import ofdmChannelState from "../../../ops/wireless/ofdm_channel_state.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
-import { exponentialEffectiveSnrDb } from "../../../lib/numeric/link/link_abstraction.ts";
+import { calibratedBeta, exponentialEffectiveSnrDb } from "../../../lib/numeric/link/link_abstraction.ts";
 import { bitInterleavedStatistics } from "../../../lib/numeric/link/link_adaptation.ts";
 import { Generator } from "../../../lib/numeric/random/random.ts";
 import { refuses, runOperation } from "../harness.ts";
@@ -139,6 +139,11 @@ Deno.test("effective Es/N0 of equal symbols is theirs, and of unequal ones lies 
     10 * Math.log10(-1.6 * Math.log((Math.exp(-10 / 1.6) + Math.exp(-1 / 1.6)) / 2)),
     1e-9,
   );
+  const two = Float32Array.of(0.1, 1), stored = await of(two, { method: "eesm", mcs_index: 4 });
+  near(stored, exponentialEffectiveSnrDb([10, 1], calibratedBeta("eesm", "table_1", 4)!.beta), 1e-5);
+  await refuses("params_conflict", () => of(two, { mcs_index: 4, beta: float(1) }));
+  await refuses("params_conflict", () => of(two, { mcs_index: 5 }));
+  await refuses("params_conflict", () => of(two, { mcs_index: 13 }));
   // Two units of one symbol each: the mean of their decibels.
   const units = { statistical_unit: "fading_block", statistical_unit_layout: { size: 1, total: 2 } };
   near(await of(Float32Array.of(0.1, 1), { method: "eesm" }, units), 5, 1e-5);
