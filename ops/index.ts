@@ -107,6 +107,7 @@ import metricsLocalization from "./metrics/localization.ts";
 import metricsModulationClassification from "./metrics/modulation_classification.ts";
 import metricsMuMimo from "./metrics/mu_mimo.ts";
 import metricsNearFieldFocusing from "./metrics/near_field_focusing.ts";
+import metricsNrAdaptedThroughput from "./metrics/nr_adapted_throughput.ts";
 import metricsNrLdpcOfdmDelivery from "./metrics/nr_ldpc_ofdm_delivery.ts";
 import metricsOfdmFiniteBlocklengthAllocation from "./metrics/ofdm_finite_blocklength_allocation.ts";
 import metricsOfdmPowerAllocation from "./metrics/ofdm_power_allocation.ts";
@@ -209,12 +210,12 @@ const MODULES = [
   metricsDetection, metricsEmbeddingSimilarity, metricsErrorRate, metricsExternal, metricsHarq,
   metricsImageDeliveryStatus, metricsImageReconstruction, metricsImportanceWeightedError, metricsIsacOfdm,
   metricsLeoNtnTracking, metricsLinkAbstraction, metricsLocalization, metricsModulationClassification, metricsMuMimo,
-  metricsNearFieldFocusing, metricsNrLdpcOfdmDelivery, metricsOfdmFiniteBlocklengthAllocation,
-  metricsOfdmPowerAllocation, metricsRangeDoppler, metricsResourceAllocation, metricsRetrieval, metricsRis,
-  metricsSegmentation, metricsSemanticStateFaithfulness, metricsTextCorpusScores, metricsTextSemanticSimilarity,
-  metricsVqa, modulationDigitalModulate, modulationIdentityModulate, modulationLearnedConstellation,
-  modulationOfdmPilotInsert, modulationOfdmWaveform, modulationQpskPilotModulate, noiseRepresentationIndices,
-  noiseRepresentationLatents, noiseSourceImagePerturbation, noiseSourceTextPerturbation,
+  metricsNearFieldFocusing, metricsNrAdaptedThroughput, metricsNrLdpcOfdmDelivery,
+  metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation, metricsRangeDoppler, metricsResourceAllocation,
+  metricsRetrieval, metricsRis, metricsSegmentation, metricsSemanticStateFaithfulness, metricsTextCorpusScores,
+  metricsTextSemanticSimilarity, metricsVqa, modulationDigitalModulate, modulationIdentityModulate,
+  modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform, modulationQpskPilotModulate,
+  noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation, noiseSourceTextPerturbation,
   resourceCausalCsiPowerAllocator, resourceEqualPowerAllocator, resourceNrMcsSelector,
   resourceProportionalFairScheduler, resourceResourceAllocationAdapter, resourceSymbolPowerAllocator,
   resourceWaterFillingPowerAllocator, sensingIsacOfdmAllocatorAdapter, sensingLeoNtnTrackingAdapter,

@@ -68,6 +68,15 @@ export const PHYSICAL_FIXTURES = casesOf(import.meta.url, {
     "symbols and state": () => ({ ...symbols(), channel_state: state() }),
     state: () => ({ state: state() }),
     "channel state": () => ({ channel_state: state() }),
+    slots: () => ({
+      channel_state: arrayInput(
+        "channel.ofdm_channel_state.numpy",
+        "complex64",
+        new Float32Array(2 * 2 * 280 * 12).fill(Math.SQRT1_2),
+        [2, 280, 12],
+        { noise_variance: 0.1, average_power_budget: 1 },
+      ),
+    }),
     "soft values": () => ({
       llr: {
         kind: "channel.llr.numpy",
