@@ -57,6 +57,7 @@ import estimationChannelEstimatorAdapter from "./estimation/channel_estimator_ad
 import estimationCsiFeedback from "./estimation/csi_feedback.ts";
 import estimationLsChannelEstimator from "./estimation/ls_channel_estimator.ts";
 import estimationModulationClassifierAdapter from "./estimation/modulation_classifier_adapter.ts";
+import estimationNrCodebookCsi from "./estimation/nr_codebook_csi.ts";
 import estimationOfdmChannelEstimator from "./estimation/ofdm_channel_estimator.ts";
 import foundationClip from "./foundation/clip.ts";
 import foundationClipRetrievalRank from "./foundation/clip_retrieval_rank.ts";
@@ -197,7 +198,7 @@ const MODULES = [
   demodulationConstellationDemapper, demodulationDigitalDemodulate, demodulationIdentityDemodulate,
   demodulationMimoDetect, demodulationNeuralReceiverAdapter, demodulationOfdmEqualize, demodulationOfdmPilotObservation,
   demodulationOfdmReceive, demodulationPhaseTrackingReceiverAdapter, estimationChannelEstimatorAdapter,
-  estimationCsiFeedback, estimationLsChannelEstimator, estimationModulationClassifierAdapter,
+  estimationCsiFeedback, estimationLsChannelEstimator, estimationModulationClassifierAdapter, estimationNrCodebookCsi,
   estimationOfdmChannelEstimator, foundationClip, foundationClipRetrievalRank, foundationDiffusionStateToImage,
   foundationImportanceMap, foundationKnowledgeBase, foundationLocalStateToImage, foundationSamSegment,
   foundationSemanticStateGround, foundationSemanticStatePayload, foundationSemanticStateToText,

@@ -44,6 +44,7 @@ const HEADLINES: Readonly<Record<string, (params: Params) => readonly string[]>>
   "metrics.captioning": () => ["caption.token_f1", "caption.rouge_l"],
   "metrics.vqa": main("visual_question_answering"),
   "metrics.modulation_classification": main("automatic_modulation_recognition"),
+  "model.nr_codebook_csi": () => ["csi.spectral_efficiency_bps_hz", "csi.sgcs"],
   "metrics.csi_feedback": main("csi_compression_feedback"),
   "metrics.beamforming": main("beamforming_precoding"),
   "metrics.mu_mimo": () => ["mu_mimo.sum_rate_bps_hz", "mu_mimo.min_rate_bps_hz"],

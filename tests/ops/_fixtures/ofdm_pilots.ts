@@ -80,6 +80,7 @@ export const OFDM_PILOT_FIXTURES = casesOf(import.meta.url, {
     "symbols as signal": () => ({ signal: symbols().symbols }),
     receivedWaveform,
     detection: () => detection(),
+    "four ports": async () => ({ channel_state: (await mimo({ tx_antennas: 4 })).state }),
     estimatedLayers,
     received,
     givenEstimate,
