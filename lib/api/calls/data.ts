@@ -216,7 +216,7 @@ export const data = {
 
   /**
    * Writes a manifest: of texts for .txt, JSON Lines and CSV files and folders of .txt files, of bit payloads for .npy, .bin
-   * and .bits files, of images for other folders.
+   * and .bits files, of images for other folders and for files of MNIST (IDX) and CIFAR-10, which become PNG files.
    * @throws SvcError `manifest_exists` without `force`, `text_manifest_invalid`, `dataset_manifest_invalid`,
    *   `boundary_value_invalid`, `boundary_shape_invalid`
    */
@@ -250,6 +250,7 @@ export const data = {
         onWarning: (finding) => warnings.push(finding),
       });
       const { writeFileAtomic } = await import("../../artifact/write_file.ts");
+      const { makeUserFolder } = await import("../../artifact/inside.ts");
       const places = [...files].map(([name, bytes]) => [join(dirname(out), name), bytes] as const);
       const taken = [out, ...places.map(([place]) => place)].find(exists);
       if (!force && taken !== undefined) {
@@ -257,6 +258,7 @@ export const data = {
           hint: "Add --force to replace it",
         });
       }
+      for (const folder of new Set(places.map(([place]) => dirname(place)))) makeUserFolder(folder);
       for (const [place, bytes] of places) writeFileAtomic(place, bytes);
       const text = prettyJson(manifest);
       writeFileAtomic(out, text);
@@ -357,6 +359,14 @@ async function describe(
     import("../../artifact/text_manifest_files.ts"),
     import("../../artifact/bit_manifest_file.ts"),
   ]);
+  if (exists(path) && !isFolder(path) && !bits) {
+    const { holdsImages, labelsFile, makeArchiveManifest } = await import("../../artifact/image_archive.ts");
+    if (holdsImages(path)) {
+      const read = async (file: string) => await readBounded(await Deno.realPath(file), MAX_BITS_BYTES, file);
+      const beside = labelsFile(path), labels = beside !== null && exists(beside) ? await read(beside) : undefined;
+      return makeArchiveManifest(await read(path), path, { ...options, labels });
+    }
+  }
   if (exists(path) && !isFolder(path) && (bits || holdsBits(path))) {
     const bytes = await readBounded(await Deno.realPath(path), MAX_BITS_BYTES, path);
     return makeBitManifest(bytes, basename(path), !options.inline);

@@ -62,12 +62,14 @@ const faces: Faces<typeof data> = {
   makeManifest: {
     notes:
       "A folder of PNG and JPEG files gives images; .txt, .jsonl and .csv files, and folders of .txt files, texts;\n" +
-      ".npy, .bin and .bits files bit payloads for source.bit_manifest.",
+      ".npy, .bin and .bits files bit payloads for source.bit_manifest. Files NAME-images-idx3-ubyte (MNIST) and\n" +
+      "data_batch_1.bin or test_batch.bin (CIFAR-10) become PNG files in folders by label, with their manifest.",
     examples: [
       "svc data make-manifest photos --id my_photos",
       "svc data make-manifest sentences.txt --lines",
       "svc data make-manifest captions.csv --column caption",
       "svc data make-manifest payload.npy",
+      "svc data make-manifest t10k-images-idx3-ubyte --id mnist",
     ],
     json: ({ path, sha256, manifest, warnings }) => {
       const [count, what] = contentOf(manifest);

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { open } from "../../../mod.ts";
+import { parseImageManifest } from "../../../lib/artifact/dataset_manifest.ts";
+import { holdsImages, labelsFile, makeArchiveManifest } from "../../../lib/artifact/image_archive.ts";
+import { decodeImage } from "../../../lib/artifact/image_file.ts";
+import { prettyJson } from "../../../lib/contract/json.ts";
+
+/** An IDX file of bytes. */
+function idx(sizes: number[], data: ArrayLike<number>): Uint8Array {
+  const bytes = new Uint8Array(4 + 4 * sizes.length + data.length), view = new DataView(bytes.buffer);
+  view.setUint32(0, 0x800 + sizes.length);
+  sizes.forEach((size, at) => view.setUint32(4 + 4 * at, size));
+  bytes.set(data, 4 + 4 * sizes.length);
+  return bytes;
+}
+
+const PIXELS = Uint8Array.from({ length: 2 * 3 * 4 }, (_, at) => 10 * at);
+const refuses = (bytes: Uint8Array, path: string, labels?: Uint8Array) =>
+  assert.throws(() => makeArchiveManifest(bytes, path, { labels }), { code: "dataset_manifest_invalid" });
+
+Deno.test("images of an IDX file become PNG files by label, with a valid manifest", () => {
+  const labels = idx([2], [7, 3]), path = "data/t10k-images-idx3-ubyte";
+  assert.equal(labelsFile(path), "data/t10k-labels-idx1-ubyte");
+  const { manifest, files } = makeArchiveManifest(idx([2, 3, 4], PIXELS), path, { id: "mnist", labels });
+  parseImageManifest(prettyJson(manifest));
+  assert.deepEqual([...files.keys()], ["t10k-images/7/t10k-images_00000.png", "t10k-images/3/t10k-images_00001.png"]);
+  const second = decodeImage(files.get("t10k-images/3/t10k-images_00001.png")!);
+  assert.deepEqual([second.width, second.height, second.channels], [4, 3, 1]);
+  assert.deepEqual(second.data, PIXELS.slice(12));
+  const [, plain] = makeArchiveManifest(idx([2, 3, 4], PIXELS), path, {}).files.keys();
+  assert.equal(plain, "t10k-images/t10k-images_00001.png");
+});
+
+Deno.test("planes of CIFAR-10 become interleaved RGB", () => {
+  const bytes = new Uint8Array(2 * 3073);
+  bytes[3073] = 9;
+  // Red, green and blue of the pixel in row 1, column 2 of the second image.
+  for (const [plane, value] of [11, 22, 33].entries()) bytes[3073 + 1 + plane * 1024 + 34] = value;
+  const { files } = makeArchiveManifest(bytes, "test_batch.bin", {});
+  const { width, height, data } = decodeImage(files.get("test_batch/9/test_batch_00001.png")!);
+  assert.deepEqual([width, height, [...data.subarray(3 * 34, 3 * 35)]], [32, 32, [11, 22, 33]]);
+  assert.equal(data.reduce((sum, value) => sum + value, 0), 66);
+});
+
+Deno.test("sizes that do not fit, and giants, are refused before any image is made", () => {
+  const path = "x-images-idx3-ubyte", whole = idx([2, 3, 4], PIXELS);
+  for (let length = 0; length < whole.length; length++) refuses(whole.subarray(0, length), path);
+  refuses(idx([0xffffffff, 0xffffffff, 0xffffffff], []), path);
+  refuses(idx([0, 3, 4], []), path);
+  refuses(idx([200_000, 1, 1], new Uint8Array(200_000)), path);
+  refuses(whole, path, idx([3], [1, 2, 3]));
+  refuses(idx([24], PIXELS), path);
+  refuses(new Uint8Array(3072), "data_batch_1.bin");
+  refuses(new Uint8Array(3073).fill(10), "data_batch_1.bin");
+  refuses(new Uint8Array(), "data_batch_1.bin");
+});
+
+Deno.test("one command writes the images and the manifest, which a source reads", async () => {
+  const projectRoot = Deno.makeTempDirSync();
+  try {
+    Deno.writeFileSync(join(projectRoot, "t10k-images-idx3-ubyte"), idx([2, 3, 4], PIXELS));
+    await using svc = await open({ projectRoot });
+    const path = join(projectRoot, "t10k-images-idx3-ubyte"), made = await svc.data.makeManifest(path, { id: "mnist" });
+    const { status, summary } = await svc.recipes.run({
+      name: "digits",
+      metadata: { seed: 1 },
+      steps: [{
+        id: "images",
+        op: "source.image_dataset",
+        params: {
+          dataset: "mnist",
+          image_ids: "",
+          manifest_path: "t10k-images-idx3-ubyte.manifest.json",
+          manifest_sha256: made.sha256,
+        },
+      }],
+    });
+    assert.equal(status, "completed", String(summary.error));
+    assert.deepEqual([holdsImages(path), holdsImages("data_batch_2.bin"), holdsImages("payload.bin")], [
+      true,
+      true,
+      false,
+    ]);
+  } finally {
+    Deno.removeSync(projectRoot, { recursive: true });
+  }
+});
