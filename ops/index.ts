@@ -147,6 +147,7 @@ import sourceAiPhy from "./source/ai_phy.ts";
 import sourceAoaScene from "./source/aoa_scene.ts";
 import sourceBeamformingScenario from "./source/beamforming_scenario.ts";
 import sourceBitManifest from "./source/bit_manifest.ts";
+import sourceChannelDataset from "./source/channel_dataset.ts";
 import sourceCoco from "./source/coco.ts";
 import sourceExternal from "./source/external.ts";
 import sourceImageDataset from "./source/image_dataset.ts";
@@ -221,14 +222,15 @@ const MODULES = [
   resourceProportionalFairScheduler, resourceResourceAllocationAdapter, resourceSymbolPowerAllocator,
   resourceWaterFillingPowerAllocator, sensingIsacOfdmAllocatorAdapter, sensingLeoNtnTrackingAdapter,
   sensingLocalizationAdapter, sensingRangeDopplerMap, sensingTrilaterationLocalizer, sourceAiPhy, sourceAoaScene,
-  sourceBeamformingScenario, sourceBitManifest, sourceCoco, sourceExternal, sourceImageDataset, sourceIqRecording,
-  sourceIsacEchoScenario, sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget, sourceLeoNtnTrackingScenario,
-  sourceLocalNpzImages, sourceLocalization, sourceModulationFrames, sourceMuMimoScenario, sourceNearFieldXlMimoScenario,
-  sourceNrTransportFormat, sourceRandomBits, sourceResourceAllocationScenario, sourceRetrieval, sourceRisScenario,
-  sourceSemanticArtifactsSmoke, sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqa,
-  wirelessCarrierPhaseImpairment, wirelessChannel, wirelessDigitalLink, wirelessMimoOfdmChannel, wirelessMisoOfdmCsi,
-  wirelessModulationAwgnObservation, wirelessMultipathWaveform, wirelessOfdmChannelState, wirelessOfdmDelayedCsi,
-  wirelessPilotObservation, wirelessRangeObservation, wirelessUlaArrayObservation,
+  sourceBeamformingScenario, sourceBitManifest, sourceChannelDataset, sourceCoco, sourceExternal, sourceImageDataset,
+  sourceIqRecording, sourceIsacEchoScenario, sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget,
+  sourceLeoNtnTrackingScenario, sourceLocalNpzImages, sourceLocalization, sourceModulationFrames, sourceMuMimoScenario,
+  sourceNearFieldXlMimoScenario, sourceNrTransportFormat, sourceRandomBits, sourceResourceAllocationScenario,
+  sourceRetrieval, sourceRisScenario, sourceSemanticArtifactsSmoke, sourceSyntheticScenes, sourceTaskLabelsSmoke,
+  sourceTextDataset, sourceVqa, wirelessCarrierPhaseImpairment, wirelessChannel, wirelessDigitalLink,
+  wirelessMimoOfdmChannel, wirelessMisoOfdmCsi, wirelessModulationAwgnObservation, wirelessMultipathWaveform,
+  wirelessOfdmChannelState, wirelessOfdmDelayedCsi, wirelessPilotObservation, wirelessRangeObservation,
+  wirelessUlaArrayObservation,
 ];
 const BY_ID = new Map(MODULES.flat().map((operation) => [operation.id, operation]));
 

@@ -45,7 +45,11 @@ const OPERATIONS: readonly { code: Code; steps: readonly string[]; ops: readonly
   { code: "tx_power_op_invalid", steps: POWER_STEPS, ops: TRANSMIT_POWER },
   { code: "modulator_op_invalid", steps: ["modulator"], ops: MODULATORS },
   { code: "demodulator_op_invalid", steps: ["demodulator"], ops: DEMODULATORS },
-  { code: "channel_state_op_invalid", steps: ["channel_state"], ops: ["wireless.ofdm_channel_state"] },
+  {
+    code: "channel_state_op_invalid",
+    steps: ["channel_state"],
+    ops: ["wireless.ofdm_channel_state", "source.channel_dataset"],
+  },
   { code: "csi_observation_op_invalid", steps: ["csi_observation"], ops: ["wireless.ofdm_delayed_csi"] },
   { code: "receiver_frontend_op_invalid", steps: ["receiver_frontend"], ops: ["hardware.receiver_iq_imbalance"] },
   { code: "carrier_impairment_op_invalid", steps: ["carrier_impairment"], ops: ["wireless.carrier_phase_impairment"] },

@@ -1,0 +1,214 @@
+/**
+ * Channel states from a dataset of others: frequency responses, or the gains and delays of paths as ray tracers write them.
+ *
+ *     h            complex [sample, subcarrier] or [sample, OFDM symbol, subcarrier]
+ *     a, tau       complex [sample, path] or [sample, path, OFDM symbol], and seconds, real [sample, path]
+ *     a, tau       complex [sample, receiver, receive antenna, transmitter, transmit antenna, path, OFDM symbol], and real
+ *                  [sample, receiver, transmitter, path], or of the same axes as a without OFDM symbols; one link is taken
+ *
+ * H[k] = sum over paths of a_p exp(-j2π k Δf tau_p) on the subcarriers k = -floor(F/2) … of spacing Δf. Delays below zero
+ * mark paths that do not exist. A sample is one grid of the state; one of a single OFDM symbol does not change over the
+ * grid. normalize: mean_power scales all samples by one factor, so that the mean of |H|² is 1.
+ *
+ * Shapes: state complex64 [sample, OFDM symbol, subcarrier], for wireless.channel with channel_state_mode: explicit. Data of
+ * an NPZ file, complex64, complex128, float32 or float64.
+ *
+ * Source: 3GPP TR 38.901, 7.5 and 7.6 (gains and delays of paths).
+ */
+import { artifactKind, OFDM_STATE } from "../../lib/contract/kinds.ts";
+import { defineOperation, float, sha256Hex, SvcError, z } from "../api.ts";
+import type { NpzFile } from "../../lib/artifact/npz.ts";
+import { ofdmStateArtifact } from "../../lib/artifact/ofdm_state.ts";
+import { frequencyResponse } from "../../lib/numeric/channel/delay_profile.ts";
+import type { NdArray } from "../../lib/numeric/array/ndarray.ts";
+
+/** Gains of a state, 512 MiB as complex64. */
+const MAX_GAINS = 2 ** 26;
+
+const parameters = z.strictObject({
+  dataset_path: z.string().min(1).describe("NPZ file, relative to the project"),
+  dataset_sha256: z.string().regex(/^([0-9a-f]{64})?$/).default("").describe("SHA-256 of the file"),
+  first_sample: z.int().nonnegative().default(0).describe("first sample, from 0"),
+  sample_count: z.int().nonnegative().default(0).describe("number of samples; 0: all to the end"),
+  receiver: z.int().nonnegative().default(0).describe("index of the receiver"),
+  receive_antenna: z.int().nonnegative().default(0).describe("index of its antenna"),
+  transmitter: z.int().nonnegative().default(0).describe("index of the transmitter"),
+  transmit_antenna: z.int().nonnegative().default(0).describe("index of its antenna"),
+  ofdm_fft_size: z.int().min(1).max(65536).default(16).describe("subcarriers of a grid, for gains and delays"),
+  num_ofdm_symbols: z.int().min(1).max(65536).default(4)
+    .describe("OFDM symbols of a grid, for samples of a single one"),
+  subcarrier_spacing_khz: z.number().positive().default(15).describe("subcarrier spacing in kHz"),
+  normalize: z.enum(["none", "mean_power"]).default("mean_power").describe("scale of the gains"),
+  noise_variance: z.number().positive().default(0.1).describe("N0 of a resource element: that of the wired channel"),
+  average_power_budget: z.number().positive().default(1).describe("mean transmit power of a resource element"),
+});
+type Parameters = z.output<typeof parameters>;
+
+export default defineOperation({
+  id: "source.channel_dataset",
+  name: "Channel dataset",
+  description: "Reads channel states from frequency responses, or from gains and delays of paths",
+  outputs: {
+    state: artifactKind(OFDM_STATE, { grid_count: "count", num_ofdm_symbols: "count", ofdm_fft_size: "count" }),
+  },
+  params: parameters,
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  outputMetadataGuarantees: { state: { keys: ["noise_variance", "average_power_budget", "channel_dataset"] } },
+  estimate: () => ({ state: null }),
+  check({ dataset_path }) {
+    if (/\.npz$/i.test(dataset_path)) return [];
+    return [{
+      place: ["dataset_path"],
+      message: `Cannot read ${dataset_path} as channels: it is no NPZ file`,
+      hint: "Save the arrays with numpy.savez",
+    }];
+  },
+  requires: ({ dataset_path }) => [{ kind: "file", id: dataset_path }],
+  async run({ params, files }) {
+    const { dataset_path: path } = params, bytes = await files.read(path), sha256 = sha256Hex(bytes);
+    if (params.dataset_sha256 !== "" && params.dataset_sha256 !== sha256) {
+      throw new SvcError("boundary_hash_mismatch", `Cannot use the channels ${path}: the file is not the pinned one`, {
+        hint: `Its SHA-256 is ${sha256}`,
+      });
+    }
+    const { openNpz } = await import("../../lib/artifact/npz.ts");
+    const file = openNpz(bytes, path), isResponse = file.has("h");
+    const { grids, symbols, subcarriers, h } = isResponse ? responses(file, params) : pathResponses(file, params);
+    const power = h.reduce((sum, value) => sum + value * value, 0) / (h.length / 2);
+    if (params.normalize === "mean_power" && power === 0) {
+      throw new SvcError("boundary_value_invalid", `Cannot normalise the channels ${path}: all gains are 0`, {
+        hint: "Set normalize: none, or choose other samples",
+      });
+    }
+    const scale = params.normalize === "mean_power" ? 1 / Math.sqrt(power) : 1;
+    const { noise_variance: noiseVariance, average_power_budget: averagePowerBudget } = params;
+    const gains = Float32Array.from(h, (value) => scale * value),
+      wrong = gains.findIndex((value) => !Number.isFinite(value));
+    if (wrong >= 0) {
+      throw new SvcError("boundary_non_finite", `Cannot use the channels ${path}: gain ${wrong >> 1} is not finite`);
+    }
+    const state = { grids, symbols, subcarriers, h: gains };
+    const { metadata, ...artifact } = ofdmStateArtifact({ ...state, noiseVariance, averagePowerBudget }, {
+      subcarrier_spacing_khz: float(params.subcarrier_spacing_khz),
+      channel_dataset: {
+        path,
+        sha256,
+        form: isResponse ? "frequency_response" : "paths",
+        first_sample: params.first_sample,
+        mean_power: float(power),
+      },
+    });
+    const counts = { grid_count: grids, num_ofdm_symbols: symbols, ofdm_fft_size: subcarriers };
+    return {
+      outputs: { state: { ...artifact, metadata: { ...metadata, ...counts } } },
+      metrics: { "channel.noise_variance": noiseVariance },
+    };
+  },
+});
+
+interface Responses {
+  grids: number;
+  symbols: number;
+  subcarriers: number;
+  /** Interleaved [grid, symbol, subcarrier]. */
+  h: Float64Array;
+}
+
+function refuse(name: string, array: NdArray, form: string): never {
+  const found = `${array.dtype} [${array.shape.join(", ")}]`;
+  throw new SvcError("boundary_shape_invalid", `Cannot use the array ${name} of ${found} as channels`, {
+    hint: `Expected: ${form}`,
+  });
+}
+
+/** Samples of the window, and the gains of a state, whose number is checked before they are made. */
+function emptyState(total: number, { first_sample: first, sample_count }: Parameters, size: [number, number]) {
+  const grids = sample_count === 0 ? total - first : sample_count, [symbols, subcarriers] = size;
+  if (grids <= 0 || first + grids > total) {
+    throw new SvcError("boundary_count_mismatch", `Cannot take ${grids} samples from sample ${first} of ${total}`);
+  }
+  if (grids * symbols * subcarriers > MAX_GAINS) {
+    throw new SvcError(
+      "artifact_limit_exceeded",
+      `Cannot make a state of ${grids} x ${symbols} x ${subcarriers} gains`,
+      {
+        hint: `The limit is ${MAX_GAINS}: set sample_count`,
+      },
+    );
+  }
+  return { grids, symbols, subcarriers, h: new Float64Array(2 * grids * symbols * subcarriers) };
+}
+
+/** Real and imaginary part of an element. */
+function reader({ dtype, data }: NdArray): (index: number) => [number, number] {
+  const values = data as Float64Array;
+  return dtype.startsWith("complex") ? (at) => [values[2 * at], values[2 * at + 1]] : (at) => [values[at], 0];
+}
+const isComplex = ({ dtype }: NdArray) => dtype.startsWith("complex");
+const isReal = ({ dtype }: NdArray) => dtype === "float32" || dtype === "float64";
+
+function responses(file: NpzFile, params: Parameters): Responses {
+  const array = file.array("h"), { shape } = array;
+  if (!isComplex(array) || shape.length < 2 || shape.length > 3 || shape.includes(0)) {
+    return refuse("h", array, "complex [sample, subcarrier] or [sample, OFDM symbol, subcarrier]");
+  }
+  const [total, subcarriers] = [shape[0], shape.at(-1)!], own = shape.length === 3 ? shape[1] : 1;
+  const state = emptyState(total, params, [own === 1 ? params.num_ofdm_symbols : own, subcarriers]),
+    read = reader(array);
+  for (let grid = 0, at = 0; grid < state.grids; grid++) {
+    for (let symbol = 0; symbol < state.symbols; symbol++) {
+      const row = ((params.first_sample + grid) * own + (own === 1 ? 0 : symbol)) * subcarriers;
+      for (let k = 0; k < subcarriers; k++, at += 2) state.h.set(read(row + k), at);
+    }
+  }
+  return state;
+}
+
+function pathResponses(file: NpzFile, params: Parameters): Responses {
+  const a = file.array("a"), tau = file.array("tau"), short = a.shape.length <= 3;
+  const wide = a.shape.length === 7,
+    form = "a [sample, path(, OFDM symbol)] and tau [sample, path], or a with seven axes";
+  if (!isComplex(a) || (!wide && !short) || a.shape.length < 2 || a.shape.includes(0)) return refuse("a", a, form);
+  const [total] = a.shape, paths = wide ? a.shape[5] : a.shape[1], own = wide ? a.shape[6] : a.shape[2] ?? 1;
+  const links = wide ? a.shape.slice(1, 5) : [1, 1, 1, 1];
+  const chosen = [params.receiver, params.receive_antenna, params.transmitter, params.transmit_antenna];
+  if (chosen.some((index, axis) => index >= links[axis])) {
+    throw new SvcError("boundary_count_mismatch", `Cannot take the link ${chosen.join(", ")} of ${links.join(" x ")}`, {
+      hint: "Indices are receiver, receive antenna, transmitter and transmit antenna, from 0",
+    });
+  }
+  const link = links.reduce((place, size, axis) => place * size + chosen[axis], 0);
+  const common = [total, links[0], links[2], paths], ofEach = [total, ...links, paths];
+  const isCommon = wide && tau.shape.join() === common.join();
+  const fits = isCommon || tau.shape.join() === (wide ? ofEach : [total, paths]).join();
+  if (!isReal(tau) || !fits) return refuse("tau", tau, form);
+  const linkCount = links.reduce((product, size) => product * size, 1),
+    perSample = isCommon ? links[0] * links[2] : linkCount;
+  const delayPlace = isCommon ? params.receiver * links[2] + params.transmitter : link;
+  const symbols = own === 1 ? params.num_ofdm_symbols : own;
+  const state = emptyState(total, params, [symbols, params.ofdm_fft_size]), read = reader(a);
+  const spacing = 1e3 * params.subcarrier_spacing_khz, row = 2 * params.ofdm_fft_size;
+  for (let grid = 0; grid < state.grids; grid++) {
+    const sample = params.first_sample + grid;
+    const gainsAt = (sample * linkCount + link) * paths * own;
+    const delaysAt = (sample * perSample + delayPlace) * paths;
+    const delays = Float64Array.from({ length: paths }, (_, path) => Number(tau.data[delaysAt + path]));
+    const taps = new Float64Array(2 * own * paths);
+    for (let path = 0; path < paths; path++) {
+      for (let symbol = 0; symbol < own && delays[path] >= 0; symbol++) {
+        taps.set(read(gainsAt + path * own + symbol), 2 * (symbol * paths + path));
+      }
+    }
+    const known = {
+      delays: delays.map((delay) => Math.max(0, delay)),
+      powers: new Float64Array(paths),
+      lineOfSight: false,
+    };
+    const rows = frequencyResponse(taps, known, { count: params.ofdm_fft_size, spacing });
+    for (let symbol = 0; symbol < symbols; symbol++) {
+      const from = own === 1 ? 0 : symbol * row;
+      state.h.set(rows.subarray(from, from + row), (grid * symbols + symbol) * row);
+    }
+  }
+  return state;
+}

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import channelDataset from "../../../ops/source/channel_dataset.ts";
+import channel from "../../../ops/wireless/channel.ts";
+import { writeNpz } from "../../../lib/artifact/npz.ts";
+import { sha256Hex } from "../../../lib/contract/hash.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
+import { type NdArray, ndarray } from "../../../lib/numeric/array/ndarray.ts";
+import { gaussianTail } from "../../../lib/numeric/linalg/error_function.ts";
+import { wilsonInterval } from "../../../lib/numeric/scores/statistics.ts";
+import { someBits, symbolsInput } from "../inputs.ts";
+import { refuses, runOperation } from "../harness.ts";
+
+const real = (shape: number[], values: number[]) => ndarray("float64", Float64Array.from(values), shape);
+const complex = (shape: number[], values: number[]) => ndarray("complex128", Float64Array.from(values), shape);
+
+async function read(arrays: Record<string, NdArray>, params: JsonObject = {}) {
+  const bytes = writeNpz(arrays).slice(), files = { "c.npz": bytes };
+  const given = { dataset_path: "c.npz", normalize: "none", ...params };
+  const { outputs } = await runOperation(channelDataset, { params: given, files });
+  return {
+    state: outputs.state,
+    h: outputs.state.array().data as Float32Array,
+    shape: outputs.state.array().shape,
+    bytes,
+  };
+}
+
+/** H of one path set on subcarrier k of spacing hz, by the definition. */
+function response(gains: [number, number][], delays: number[], k: number, hz: number): [number, number] {
+  return gains.reduce(([real, imaginary], [a, b], path) => {
+    const angle = -2 * Math.PI * k * hz * delays[path], c = Math.cos(angle), s = Math.sin(angle);
+    return [real + a * c - b * s, imaginary + a * s + b * c];
+  }, [0, 0]);
+}
+
+Deno.test("gains and delays give the frequency response of their definition, on subcarriers around the carrier", async () => {
+  const gains: [number, number][] = [[1, 0], [0.3, -0.4]], delays = [0, 2.5e-6];
+  const { h, shape } = await read({ a: complex([1, 2], gains.flat()), tau: real([1, 2], delays) }, {
+    ofdm_fft_size: 5,
+    num_ofdm_symbols: 2,
+    subcarrier_spacing_khz: 30.0,
+  });
+  assert.deepEqual(shape, [1, 2, 5]);
+  for (let at = 0; at < 10; at++) {
+    const [real, imaginary] = response(gains, delays, at % 5 - 2, 30e3);
+    assert.ok(Math.hypot(h[2 * at] - real, h[2 * at + 1] - imaginary) < 1e-6, String(at));
+  }
+});
+
+Deno.test("a link of arrays with seven axes is taken by its indices, with common delays and with delays of each link", async () => {
+  // 1 sample, 2 receivers of 2 antennas, 1 transmitter of 3, 2 paths, 2 OFDM symbols.
+  const axes = [1, 2, 2, 1, 3, 2, 2], size = axes.reduce((product, length) => product * length, 1);
+  const a = complex(axes, Array.from({ length: 2 * size }, (_, at) => Math.sin(at)));
+  const chosen = { receiver: 1, receive_antenna: 0, transmit_antenna: 2 };
+  const place = (path: number, symbol: number) => ((((1 * 2 + 0) * 1 + 0) * 3 + 2) * 2 + path) * 2 + symbol;
+  const gain = (path: number, symbol: number): [number, number] => {
+    const at = 2 * place(path, symbol);
+    return [Math.sin(at), Math.sin(at + 1)];
+  };
+  const common = real([1, 2, 1, 2], [1e-6, 2e-6, 3e-6, 5e-6]);
+  const own = real(axes.slice(0, 6), Array.from({ length: size / 2 }, (_, at) => 1e-7 * at));
+  const ownAt = (path: number) => 1e-7 * ((((1 * 2 + 0) * 1 + 0) * 3 + 2) * 2 + path);
+  for (const [tau, delays] of [[common, [3e-6, 5e-6]], [own, [ownAt(0), ownAt(1)]]] as const) {
+    const { h, shape } = await read({ a, tau }, { ...chosen, ofdm_fft_size: 3 });
+    assert.deepEqual(shape, [1, 2, 3]);
+    for (let symbol = 0; symbol < 2; symbol++) {
+      for (let k = 0; k < 3; k++) {
+        const at = 2 * (symbol * 3 + k),
+          [x, y] = response([gain(0, symbol), gain(1, symbol)], [...delays], k - 1, 15e3);
+        assert.ok(Math.hypot(h[at] - x, h[at + 1] - y) < 1e-6);
+      }
+    }
+  }
+  await refuses("boundary_count_mismatch", () => read({ a, tau: common }, { transmit_antenna: 3 }));
+});
+
+Deno.test("frequency responses are passed on, cut, normalised and pinned; paths of a negative delay do not exist", async () => {
+  const h = complex([3, 2], [9, 9, 9, 9, 1, 0, 0, 2, 3, 0, 0, 0]);
+  const cut = await read({ h }, { first_sample: 1, num_ofdm_symbols: 1 });
+  assert.deepEqual([cut.shape, [...cut.h]], [[2, 1, 2], [1, 0, 0, 2, 3, 0, 0, 0]]);
+  const scaled = await read({ h }, { normalize: "mean_power" });
+  const power = scaled.h.reduce((sum, value) => sum + value * value, 0) / (scaled.h.length / 2);
+  assert.ok(Math.abs(power - 1) < 1e-6);
+  await read({ h }, { dataset_sha256: sha256Hex(cut.bytes) });
+  await refuses("boundary_hash_mismatch", () => read({ h }, { dataset_sha256: "0".repeat(64) }));
+  const { h: single } = await read({ a: complex([1, 2], [1, 0, 7, 0]), tau: real([1, 2], [0, -1]) }, {
+    ofdm_fft_size: 2,
+  });
+  assert.deepEqual([...single.subarray(0, 4)], [1, 0, 1, 0]);
+});
+
+Deno.test("QPSK over a dataset's channel has the error rate of its subcarriers", async () => {
+  // Two paths: each subcarrier has its own gain; zero forcing gives Q(sqrt(snr |H|^2)) on it.
+  const grids = 2500, gains = Array.from({ length: grids }, () => [1, 0, 0.6, 0]).flat();
+  const { state, h } = await read({
+    a: complex([grids, 2], gains),
+    tau: real([grids, 2], Array.from({ length: grids }, () => [0, 1.7e-5]).flat()),
+  }, { ofdm_fft_size: 8, num_ofdm_symbols: 4, normalize: "mean_power", noise_variance: 0.25 });
+  const bits = someBits(2 * grids * 32), sent = Float32Array.from(bits, (bit) => (1 - 2 * bit) * Math.SQRT1_2);
+  const { outputs } = await runOperation(channel, {
+    inputs: {
+      symbols: symbolsInput(sent),
+      channel_state: { kind: state.kind, array: state.array(), metadata: state.metadata },
+    },
+    params: {
+      channel: "ofdm_tdl",
+      channel_state_mode: "explicit",
+      snr_db: 10 * Math.log10(4),
+      ofdm_fft_size: 8,
+      seed: 5,
+    },
+  });
+  const received = outputs.rx_symbols.array().data as Float32Array;
+  const errors = received.reduce((sum, value, at) => sum + Number((value < 0) !== (bits[at] === 1)), 0);
+  let theory = 0;
+  for (let k = 0; k < 8; k++) theory += gaussianTail(Math.sqrt((h[2 * k] ** 2 + h[2 * k + 1] ** 2) / 0.25)) / 8;
+  const { low, high } = wilsonInterval(errors, bits.length);
+  assert.ok(errors >= 100 && low <= theory && theory <= high, `${theory} is not within ${low} … ${high}`);
+});
+
+Deno.test("arrays of other forms, windows beyond the end, and giants are refused", async () => {
+  const shape = (arrays: Record<string, NdArray>) => refuses("boundary_shape_invalid", () => read(arrays));
+  await shape({ h: real([1, 2], [1, 2]) });
+  await shape({ h: complex([2], [1, 0, 1, 0]) });
+  await shape({ h: complex([0, 2], []) });
+  await shape({ a: complex([1, 2], [1, 0, 1, 0]), tau: real([2, 1], [0, 0]) });
+  await shape({ a: complex([1, 1, 1, 2], [1, 0, 1, 0]), tau: real([1, 2], [0, 0]) });
+  await shape({ a: complex([1, 1], [1, 0]), tau: complex([1, 1], [0, 0]) });
+  await refuses("artifact_array_missing", () => read({ x: real([1], [1]) }));
+  const h = complex([1, 2], [1, 0, 1, 0]);
+  await refuses("boundary_count_mismatch", () => read({ h }, { sample_count: 2 }));
+  await refuses("boundary_count_mismatch", () => read({ h }, { first_sample: 1 }));
+  await refuses(
+    "artifact_limit_exceeded",
+    () =>
+      read({ a: complex([1, 1], [1, 0]), tau: real([1, 1], [0]) }, { ofdm_fft_size: 65536, num_ofdm_symbols: 65536 }),
+  );
+  await refuses("boundary_non_finite", () => read({ h: complex([1, 2], [1, NaN, 1, 0]) }));
+  await refuses("boundary_non_finite", () => read({ h: complex([1, 1], [1e300, 0]) }));
+  await refuses("boundary_value_invalid", () => read({ h: complex([1, 1], [0, 0]) }, { normalize: "mean_power" }));
+});
