@@ -21,8 +21,10 @@ export interface MakeTextOptions {
   id?: string;
   /** Default "1". */
   version?: string | number;
-  /** Name of the one split with all samples; default "test". */
+  /** Name of the split of samples whose row names none; default "test". */
   split?: string;
+  /** Whether each sentence is a text, cut by the rules of Unicode (UAX 29). */
+  sentences?: boolean;
   /** Whether each line that is not empty is a text; default one text a file. */
   lines?: boolean;
   /** Whether texts of .txt files stand in the manifest, for a manifest in another folder; default false. */
@@ -32,7 +34,9 @@ export interface MakeTextOptions {
 }
 
 /** A text before it has an id of its own. */
-type Found = { id: string; text: string; language?: string } | { id: string; path: string; sha256: string };
+type Found =
+  & ({ id: string; text: string; language?: string } | { id: string; path: string; sha256: string })
+  & { split?: string };
 
 /** Bytes of one file of texts, and number of all texts: each takes about 500 bytes in the manifest besides its own. */
 const MAX_TEXTS_BYTES = 64 * 2 ** 20, MAX_TEXTS = 100_000;
@@ -53,7 +57,7 @@ export function holdsTexts(path: string): boolean {
 
 /**
  * Describes texts: a .txt file or the .txt files of a folder and its subfolders, a JSON Lines file of texts or of objects,
- * or a CSV file with a header. `id` or `sample_id`, and `language`, of a row are kept.
+ * or a CSV file with a header. `id` or `sample_id`, `language` and `split` of a row are kept.
  *
  * @returns the manifest; .txt files that are one text are named by path, all other texts stand in it
  * @throws SvcError `text_manifest_invalid`
@@ -74,16 +78,18 @@ export function makeTextManifest(path: string, options: MakeTextOptions = {}): T
   } else add(/\.txt$/i.test(path) ? readText(path, basename(path), options) : readRows(path, options));
   if (found.length === 0) throw invalidTextManifest(`${path} holds no text`);
   const taken = new Map<string, number>();
-  const samples = found.map(({ id, ...rest }): TextSample => ({
-    sample_id: uniqueId(id, taken),
-    ..."text" in rest ? { sha256: sha256Hex(rest.text), ...rest } : rest,
-  }));
+  const splits: Record<string, string[]> = Object.create(null);
+  const samples = found.map(({ id, split: own = split, ...rest }): TextSample => {
+    const sample_id = uniqueId(id, taken);
+    (splits[own] ??= []).push(sample_id);
+    return { sample_id, ..."text" in rest ? { sha256: sha256Hex(rest.text), ...rest } : rest };
+  });
   return {
     schema_version: 1,
     kind: TEXT_MANIFEST_KIND,
     id: options.id ?? basename(resolve(path), folder ? "" : extname(path)),
     version,
-    splits: { [split]: samples.map(({ sample_id }) => sample_id) },
+    splits: { ...splits },
     samples,
   };
 }
@@ -120,17 +126,30 @@ function bytesOf(file: string): Uint8Array<ArrayBuffer> {
   return readFile(inside(dirname(place), basename(place)), MAX_TEXTS_BYTES);
 }
 
-function readText(file: string, path: string, { lines, inline }: MakeTextOptions): Found[] {
+function readText(file: string, path: string, { lines, inline, sentences }: MakeTextOptions): Found[] {
   const bytes = bytesOf(file), stem = basename(path, extname(path));
   if (!lines) {
     const text = checkText(bytes, path);
+    if (sentences) return sentencesOf(text, stem, file);
     return [inline ? { id: stem, text } : { id: stem, path, sha256: sha256Hex(bytes) }];
   }
-  return linesOf(bytes, file).map(({ line, number }) => ({
-    id: `${stem}_${number}`,
-    text: limited(line, file, number),
-  }));
+  return linesOf(bytes, file).flatMap(({ line, number }) => {
+    const found = { id: `${stem}_${number}`, text: limited(line, file, number) };
+    return sentences ? sentencesOf(found.text, found.id, file) : [found];
+  });
 }
+
+/** The sentences of a text, without white space around them; line breaks within one become spaces. */
+function sentencesOf(text: string, id: string, file: string): Found[] {
+  // A single line break is one of layout; a blank line ends a sentence.
+  const parts = text.split(/\r?\n[ \t]*(?:\r?\n)+/).flatMap((part) =>
+    [...SENTENCES.segment(part.replace(/\s+/g, " "))].map(({ segment }) => segment.trim()).filter((one) => one !== "")
+  );
+  if (parts.length > MAX_TEXTS) throw tooMany(file);
+  return parts.map((sentence, index) => ({ id: `${id}_${index + 1}`, text: sentence }));
+}
+
+const SENTENCES = new Intl.Segmenter("en", { granularity: "sentence" });
 
 /** The lines of a file that are not empty, counted from 1. @throws SvcError `text_manifest_invalid` for too many */
 function linesOf(bytes: Uint8Array, file: string): { line: string; number: number }[] {
@@ -161,21 +180,23 @@ function decode(bytes: Uint8Array, file: string): string {
 const limited = (text: string, file: string, row: number): string =>
   checkText(new TextEncoder().encode(text), `${file}:${row}`);
 
-function readRows(file: string, { column = "text" }: MakeTextOptions): Found[] {
+function readRows(file: string, { column = "text", sentences }: MakeTextOptions): Found[] {
   const bytes = bytesOf(file);
   const rows = /\.csv$/i.test(file) ? csvRows(decode(bytes, file), file, column) : jsonRows(bytes, file, column);
-  return rows.map(({ number, row }) => {
-    const { id, sample_id = id, language } = row,
+  return rows.flatMap(({ number, row }) => {
+    const { id, sample_id = id, language, split } = row,
       text = row[column],
       known = isInteger(sample_id) ? String(sample_id) : sample_id;
     if (typeof text !== "string") {
       throw invalidTextManifest(`row ${number} of ${file} has no text in ${column}; name its column with --column`);
     }
-    return {
+    const given = (name: string, value: unknown) => typeof value === "string" && value !== "" ? { [name]: value } : {};
+    const about = { ...given("language", language), ...given("split", split) };
+    const found = {
       id: typeof known === "string" && known !== "" ? known : `row_${number}`,
       text: limited(text, file, number),
-      ...(typeof language === "string" && language !== "" ? { language } : {}),
     };
+    return (sentences ? sentencesOf(found.text, found.id, file) : [found]).map((one) => ({ ...one, ...about }));
   });
 }
 

@@ -146,6 +146,32 @@ Deno.test("texts are selected by ids, by split, or all", () => {
 });
 
 /** An NPY file of version 1. */
+Deno.test("rows of JSON Lines and CSV files name their split, and others are in that of the option", () => {
+  const rows = [{ id: "a", text: "one", split: "train" }, { id: "b", text: "two" }, {
+    id: "c",
+    text: "three",
+    split: "train",
+  }];
+  const lines = rows.map((row) => JSON.stringify(row)).join("\n");
+  assert.deepEqual(made({ "t.jsonl": lines }, { split: "dev" }, "t.jsonl").splits, { train: ["a", "c"], dev: ["b"] });
+  const table = "id,text,split\na,one,train\nb,two,\n";
+  assert.deepEqual(made({ "t.csv": table }, {}, "t.csv").splits, { train: ["a"], test: ["b"] });
+  const odd = made({ "t.jsonl": '{"id":"a","text":"x","split":"__proto__"}' }, {}, "t.jsonl").splits;
+  assert.deepEqual(Object.entries(odd), [["__proto__", ["a"]]]);
+});
+
+Deno.test("sentences are texts, and keep language and split of their row", () => {
+  const text = "Hello there. How are\nyou?  Fine!\n\nA heading\n\nThe end";
+  const cut = made({ "t.txt": text }, { sentences: true }, "t.txt");
+  const wanted = ["Hello there.", "How are you?", "Fine!", "A heading", "The end"];
+  assert.deepEqual(cut.samples.map((sample) => (sample as { text: string }).text), wanted);
+  assert.deepEqual(cut.splits.test, [1, 2, 3, 4, 5].map((number) => `t_${number}`));
+  const row = JSON.stringify({ id: "r", text: "Ein Satz. Noch einer.", language: "de", split: "train" });
+  const rows = made({ "t.jsonl": row }, { sentences: true }, "t.jsonl");
+  assert.deepEqual(rows.splits, { train: ["r_1", "r_2"] });
+  assert.deepEqual(rows.samples.map((sample) => (sample as { language?: string }).language), ["de", "de"]);
+});
+
 function npy(descr: string, shape: string, data: Uint8Array): Uint8Array {
   const header = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${shape}), }`.padEnd(117) + "\n";
   const head = new TextEncoder().encode(header);
