@@ -7,8 +7,9 @@ import { activeJobs, jobs } from "./state/events.ts";
 import { useFetched } from "./state/fetched.ts";
 import { theme, THEMES } from "./state/settings.ts";
 import { keyboardSheet, openKeyboardSheet } from "./keyboard.ts";
-import { openPalette, Palette } from "./palette.tsx";
+import { openPalette, Palette, provideCommands } from "./palette.tsx";
 import { announcement } from "./state/announce.ts";
+import { Toast } from "./toast.tsx";
 
 const KeyboardSheet = lazy(() => import("./keyboard_sheet.tsx"));
 
@@ -46,6 +47,11 @@ async function preload(): Promise<void> {
   for (const load of [...PARTS, ...Object.values(PAGES)]) await load().catch(() => {});
 }
 
+provideCommands(() => [
+  ...THEMES.map((name) => ({ kind: "Action", text: `Theme: ${name}`, run: () => theme.value = name })),
+  { kind: "Action", text: "Keyboard shortcuts", run: openKeyboardSheet },
+]);
+
 /** A narrower window keeps the chosen view and the chosen tabs in sight. */
 const revealAll = () => document.querySelectorAll<HTMLElement>(".rail, [role=tablist]").forEach(reveal);
 
@@ -76,6 +82,7 @@ export function App() {
         <Shown />
       </main>
       <Palette />
+      <Toast />
       {keyboardSheet.value && <KeyboardSheet />}
       {tokenWanted.value && <TokenDialog />}
       <div class="live" role="status" aria-live="polite">{announcement.value}</div>

@@ -63,7 +63,12 @@ export function Palette() {
   }, [open.value]);
   const found = open.value
     ? [...providers].flatMap((provider) => provider())
-      .map((command) => ({ command, score: fit(`${command.text} ${command.detail ?? ""}`, typed) }))
+      .map((command) => ({
+        command,
+        score: command.text.toLowerCase() === typed.trim().toLowerCase()
+          ? -2
+          : fit(`${command.text} ${command.detail ?? ""}`, typed),
+      }))
       .filter((entry): entry is { command: Command; score: number } => entry.score !== null)
       .sort((a, b) => a.score - b.score).slice(0, 40)
     : [];

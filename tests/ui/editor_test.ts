@@ -146,6 +146,7 @@ browserTest("saving keeps comments, and a file that changed meanwhile is not wri
   await field(scene, "chan", "snr_db").fill("4");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("tab", { name: "link", exact: true }).waitFor();
+  await page.getByRole("region", { name: "Message" }).getByText("Saved as recipes/link.yaml").waitFor();
   assert.match(await Deno.readTextFile(path), /^# A study\n[^]*snr_db: 4\.0/);
   const theirs = (await Deno.readTextFile(path)).replace("snr_db: 4.0", "snr_db: 8.0");
   await Deno.writeTextFile(path, theirs);
@@ -316,6 +317,26 @@ browserTest("a sweep is one job that continues after a reload, drawn with interv
     ),
   },
 });
+
+browserTest("the palette performs actions; beside Run stands what it needs", async (scene) => {
+  const { page } = scene;
+  await openLink(scene);
+  const needs = page.locator(".needs");
+  await needs.getByText(/^[\d.]+ [kM]?B memory · [\d.]+ [kM]?B disk$/).waitFor();
+  const act = async (name: string) => {
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Find" }).fill(name);
+    await page.getByRole("option", { name: `Action ${name} link`, selected: true }).waitFor();
+    await page.keyboard.press("Enter");
+  };
+  await page.getByRole("button", { name: "Run", exact: true, disabled: false }).waitFor();
+  await act("Run");
+  await runState(scene, "completed").waitFor();
+  // The next run takes about as long as this one.
+  await needs.getByText(/^about [\d.]+ s · /).waitFor();
+  await act("Duplicate");
+  await page.getByRole("tab", { name: /^link_copy/, selected: true }).waitFor();
+}, { files: FILES });
 
 browserTest("a failing block is marked, and what depends on it is not started", async (scene) => {
   const { page, shot } = scene;

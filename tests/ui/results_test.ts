@@ -249,7 +249,7 @@ browserTest("a constellation of many symbols, one of them far away, keeps its pi
   const symbols = page.getByRole("region", { name: "Symbols" });
   const sentence = await eventually(async () => {
     const text = await symbols.locator("figcaption").innerText();
-    assert.match(text, /^100,000 symbols between .* lie far outside and are left out/);
+    assert.match(text, /^100\s000 symbols between .* lie far outside and are left out/);
     return text;
   });
   // Equalised Rayleigh fading has symbols in the hundreds; what is shown is where they are.
@@ -320,7 +320,7 @@ browserTest(
     const symbols = page.getByRole("region", { name: "Symbols" });
     await symbols.getByRole("combobox", { name: "Artifact" }).selectOption({ label: "detector.symbols" });
     for (let layer = 0; layer < 4; layer++) {
-      await symbols.getByRole("img", { name: new RegExp(`^detector\\.symbols, layer ${layer}\\. 3,900 symbols`) })
+      await symbols.getByRole("img", { name: new RegExp(`^detector\\.symbols, layer ${layer}\\. 3\\s900 symbols`) })
         .waitFor();
     }
     await symbols.scrollIntoViewIfNeeded();

@@ -157,9 +157,16 @@ browserTest(
   "runs in sequence: three recipes and a matrix, one after another, stopped by a failure where that was chosen",
   async (scene) => {
     const { page, open, shot } = scene;
-    page.on("dialog", (dialog) => dialog.accept());
     await open();
-    await page.getByRole("button", { name: "Close image_codec_default" }).click();
+    const closing = page.getByRole("button", { name: "Close image_codec_default" });
+    await closing.click();
+    await page.getByText("No recipe is open").waitFor();
+    // A closed recipe is brought back with its history; then it is closed for good.
+    const message = page.getByRole("region", { name: "Message" });
+    await message.getByText("Closed image_codec_default, not saved").waitFor();
+    await message.getByRole("button", { name: "Undo" }).click();
+    await message.waitFor({ state: "detached" });
+    await closing.click();
     await page.getByText("No recipe is open").waitFor();
     await scene.checkAccessibility();
     await page.getByRole("button", { name: "open a file" }).click();

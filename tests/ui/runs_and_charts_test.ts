@@ -85,7 +85,7 @@ Deno.test("the steps of a link add up to its channel uses, and what it lacks is 
   ]);
   const protection = steps.find(({ label }) => label === "Error protection")!;
   assert.equal(protection.from + protection.amount, 2048);
-  assert.match(rateSentence(steps), /0\.909 payload bits a channel use/);
+  assert.match(rateSentence(steps), /0\.9091 payload bits a channel use/);
   assert.deepEqual(rateSteps({ metrics: {} }), []);
 });
 

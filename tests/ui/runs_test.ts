@@ -88,8 +88,11 @@ browserTest("the list says what to do when there is nothing, sieves, and leads t
   await scene.checkAccessibility();
   await scene.shot("runs_sweep");
   await page.getByRole("checkbox", { name: "Choose all runs of swept" }).check();
-  page.once("dialog", (dialog) => dialog.accept());
   await page.getByRole("button", { name: "Remove …" }).click();
+  const dialog = page.getByRole("dialog", { name: /^Remove 2 runs$/ });
+  await dialog.getByText("This cannot be undone.").waitFor();
+  await dialog.getByRole("button", { name: "Remove", exact: true }).click();
+  await page.getByRole("region", { name: "Message" }).getByText(/^Removed 2 runs, .+ freed$/).waitFor();
   await page.getByRole("button", { name: "swept", exact: true }).waitFor({ state: "hidden" });
   await page.getByText("3 runs", { exact: true }).waitFor();
 

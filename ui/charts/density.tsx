@@ -1,4 +1,6 @@
 /** A constellation: the two-dimensional histogram of the symbols of an artifact. */
+import { numberText } from "../../lib/figure/number_text.ts";
+import { valueText } from "../runs/metrics.ts";
 import { useEffect, useRef, useState } from "../preact.ts";
 import { STYLES } from "../../lib/figure/style.ts";
 import type { Reply } from "../api.ts";
@@ -39,9 +41,9 @@ export function Constellation({ path, array, part, title, source }: Props) {
   const { low, high, count } = picture;
   const ticks = ticksOf(low, high), place = (at: number) => (at - low) / (high - low) * SIDE;
   const sentence = [
-    `${count.toLocaleString("en")} symbols between ${short(low)} and ${short(high)} on both axes, `,
+    `${valueText(count)} symbols between ${short(low)} and ${short(high)} on both axes, `,
     `${picture.filled} of ${CELLS * CELLS} cells hold some`,
-    picture.outside === 0 ? "." : `; ${picture.outside.toLocaleString("en")} lie far outside and are left out.`,
+    picture.outside === 0 ? "." : `; ${valueText(picture.outside)} lie far outside and are left out.`,
   ].join("");
   const name = title.replaceAll(/[^A-Za-z0-9]+/g, "-");
   return (
@@ -234,7 +236,7 @@ export const PictureFiles = (
   </>
 );
 
-export const short = (value: number) => String(Number(value.toPrecision(3)));
+export const short = (value: number) => numberText(value, "unicode", 3);
 
 /** Round tick values. */
 export function ticksOf(low: number, high: number): number[] {
@@ -252,10 +254,10 @@ function Busiest({ histogram }: { histogram: Picture }) {
     <Table
       rows={cells}
       columns={[
-        ["In phase", ({ i }) => i.toFixed(3), "number mono"],
-        ["Quadrature", ({ q }) => q.toFixed(3), "number mono"],
+        ["In phase", ({ i }) => short(i), "number mono"],
+        ["Quadrature", ({ q }) => short(q), "number mono"],
         ["Count", ({ amount }) => amount, "number mono"],
-        ["Share", ({ amount }) => `${(100 * amount / count).toPrecision(3)} %`, "number mono"],
+        ["Share", ({ amount }) => `${short(100 * amount / count)} %`, "number mono"],
       ]}
     />
   );

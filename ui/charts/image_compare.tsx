@@ -1,4 +1,5 @@
 /** Compares two images: side by side, split, alternating, or by their difference. */
+import { valueText } from "../runs/metrics.ts";
 import { Select, Toggle, Wait } from "../parts.tsx";
 import { useEffect, useRef, useState } from "../preact.ts";
 import { useLoaded } from "../state/fetched.ts";
@@ -77,7 +78,7 @@ function Quality({ a, b, left, right }: Pair & Sides) {
   if (ratio === Infinity) return <>the images are equal</>;
   return (
     <>
-      PSNR <strong data-psnr={String(ratio)}>{ratio.toFixed(2)} dB</strong> between {left.label} and {right.label}
+      PSNR <strong data-psnr={String(ratio)}>{valueText(ratio)} dB</strong> between {left.label} and {right.label}
     </>
   );
 }

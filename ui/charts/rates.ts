@@ -1,4 +1,5 @@
 /** Bits and channel uses of a link as a waterfall chart, from the accounting of a report. */
+import { valueText } from "../runs/metrics.ts";
 
 export interface RateStep {
   label: string;
@@ -51,6 +52,6 @@ export function rateSentence(steps: readonly RateStep[]): string {
   const amount = (label: string) => steps.find((step) => step.label === label)?.amount ?? 0;
   const [payload, sent, uses] = [amount("Payload"), amount("Transmitted"), amount("Channel uses")];
   if (!(payload > 0) || !(uses > 0)) return "The report has no payload.";
-  return `${payload.toLocaleString("en")} payload bits became ${sent.toLocaleString("en")} transmitted bits in ` +
-    `${uses.toLocaleString("en")} channel uses: ${(payload / uses).toPrecision(3)} payload bits a channel use.`;
+  return `${valueText(payload)} payload bits became ${valueText(sent)} transmitted bits in ` +
+    `${valueText(uses)} channel uses: ${valueText(payload / uses)} payload bits a channel use.`;
 }

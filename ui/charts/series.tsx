@@ -1,4 +1,5 @@
 /** An array as a line over its index, or as a histogram; thinned by the server. */
+import { valueText } from "../runs/metrics.ts";
 import { useState } from "../preact.ts";
 import type { CurveFigure } from "../../lib/figure/types.ts";
 import type { Reply } from "../api.ts";
@@ -59,7 +60,7 @@ function seriesFigure(
   index: string,
   source: Record<string, string>,
 ): CurveFigure {
-  const outside = Number(series.outside_count ?? 0), amount = (value: number) => value.toLocaleString("en");
+  const outside = Number(series.outside_count ?? 0), amount = valueText;
   const beyond = outside === 0 ? "" : ` · ${amount(outside)} far outside are left out`;
   const count = `${amount(Number(series.source_count))} values${beyond}`;
   const line = series.kind === "line";

@@ -1,4 +1,5 @@
 /** From source bits to channel uses, bar by bar. */
+import { valueText } from "../runs/metrics.ts";
 import { Table } from "../parts.tsx";
 import { useRef, useState } from "../preact.ts";
 import { csvText } from "./csv.ts";
@@ -39,7 +40,7 @@ export function Waterfall({ report }: { report: Record<string, unknown> }) {
               ["Step", ({ label }) => label],
               [
                 "Amount",
-                ({ kind, amount }) => `${kind === "added" ? "+" : ""}${amount.toLocaleString("en")}`,
+                ({ kind, amount }) => `${kind === "added" ? "+" : ""}${valueText(amount)}`,
                 "number mono",
               ],
               ["Unit", ({ unit }) => unit],
@@ -74,7 +75,7 @@ export function Waterfall({ report }: { report: Record<string, unknown> }) {
                     <rect class={`bar ${kind} ${unit}`} x={x} y={4} width={width} height={ROW - 8} />
                     <text x={x + width + 6} y={17} class="faint-text">
                       {kind === "added" ? "+" : ""}
-                      {amount.toLocaleString("en")}
+                      {valueText(amount)}
                       {kind === "total" ? ` ${unit}` : ""}
                     </text>
                   </g>

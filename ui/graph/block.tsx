@@ -1,4 +1,5 @@
 /** A block of the graph: its name, its state and its problems, in the detail that its scale allows. */
+import { secondsText } from "../runs/metrics.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import type { GraphBlock } from "../../lib/figure/graph/layout.ts";
 import { useEffect, useRef } from "../preact.ts";
@@ -146,8 +147,6 @@ function State(
     </g>
   );
 }
-
-const secondsText = (value: number): string => value < 1 ? `${Math.round(value * 1000)} ms` : `${value.toFixed(2)} s`;
 
 const brief = (value: unknown): string =>
   typeof value === "object" && value !== null && !("value" in value)

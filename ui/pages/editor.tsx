@@ -1,5 +1,5 @@
 /** The editor: open recipes as tabs, the outline, the graph, the inspector, and the panels below. */
-import { attempt, Bar, OpenDialog, openFiles, whyNotRun } from "../panels/bar.tsx";
+import { attempt, Bar, OpenDialog, openFiles, openSaveAs, saveNow, whyNotRun } from "../panels/bar.tsx";
 import { Centre } from "../panels/centre.tsx";
 import { focusField } from "../panels/focus_field.ts";
 import { Inspector } from "../panels/inspector.tsx";
@@ -15,15 +15,15 @@ import {
   copies,
   type Copy,
   duplicate,
+  nameOf,
   openDefault,
   redo,
-  save,
   stepsOf,
   undo,
   unreadOf,
   update,
 } from "../state/copies.ts";
-import { jobs } from "../state/events.ts";
+import { isEnded, jobs } from "../state/events.ts";
 import { announceTab } from "../state/other_tabs.ts";
 import { useStale } from "../state/ran.ts";
 import { cancelRun, catchUp, startRun, statesOf, stepStates } from "../state/runs.ts";
@@ -137,14 +137,9 @@ function command(copy: Copy, event: KeyboardEvent): boolean {
   // In a text field the undo of the browser stays.
   const key = event.key.toLowerCase(),
     typing = (event.target as Element).matches("input[type=text], textarea, .cm-content");
-  if (key === "s") attempt(() => save(copy));
+  if (key === "s") attempt(() => saveNow(copy));
   else if (key === "enter") {
-    attempt(() => {
-      if (event.shiftKey) return runInSequence(copies.value);
-      const reason = whyNotRun(copy);
-      if (reason !== null) throw new Error(`Cannot run: ${reason}`);
-      return startRun(copy);
-    });
+    attempt(() => event.shiftKey ? runInSequence(copies.value) : run(copy));
   } else if (key === "." && copy.jobId !== null) attempt(() => cancelRun(copy.jobId!));
   else if (key === "z" && !typing) event.shiftKey ? redo(copy.id) : undo(copy.id);
   else if (key === "d") duplicate(copy);
@@ -154,6 +149,28 @@ function command(copy: Copy, event: KeyboardEvent): boolean {
   return true;
 }
 
+/** @throws Error with the reason where it cannot be run */
+function run(copy: Copy): Promise<unknown> {
+  const reason = whyNotRun(copy);
+  if (reason !== null) throw new Error(`Cannot run: ${reason}`);
+  return startRun(copy);
+}
+
+/** The actions on a copy, for the palette. */
+const actions = (copy: Copy): [text: string, act: () => unknown][] => [
+  ["Run", () => run(copy)],
+  ["Run all open recipes", () => runInSequence(copies.value)],
+  ...(copy.jobId === null || isEnded(jobs.value.get(copy.jobId)?.state ?? "completed")
+    ? []
+    : [["Cancel the run", () => cancelRun(copy.jobId!)] as [string, () => unknown]]),
+  ["Save", () => saveNow(copy)],
+  ["Save as", openSaveAs],
+  ["Undo", () => undo(copy.id)],
+  ["Redo", () => redo(copy.id)],
+  ["Duplicate", () => duplicate(copy)],
+  ["Open file", openFiles],
+];
+
 /** Selects the block of the next problem. */
 function nextProblem(copy: Copy, by: 1 | -1): void {
   const ids = stepsOf(copy.recipe).map(({ id }) => id).filter((id) => problemsByStep(copy).has(id));
@@ -162,11 +179,17 @@ function nextProblem(copy: Copy, by: 1 | -1): void {
   update(copy.id, { selected: ids[at < 0 ? (by > 0 ? 0 : ids.length - 1) : (at + by + ids.length) % ids.length] });
 }
 
-/** Blocks and their parameters, for the palette. */
+/** Actions, blocks and their parameters, for the palette. */
 function commands() {
   const copy = active();
   if (copy === null) return [];
-  return stepsOf(copy.recipe).flatMap(({ id, op }) => {
+  const done = actions(copy).map(([text, act]) => ({
+    kind: "Action",
+    text,
+    detail: nameOf(copy),
+    run: () => (location.hash = address("editor"), void attempt(act)),
+  }));
+  const places = stepsOf(copy.recipe).flatMap(({ id, op }) => {
     const contract = contracts.value.get(op);
     const select = () => {
       location.hash = address("editor");
@@ -185,4 +208,5 @@ function commands() {
       })),
     ];
   });
+  return [...done, ...places];
 }

@@ -20,6 +20,11 @@ import {
   unreadOf,
 } from "../state/copies.ts";
 import { isEnded, jobs } from "../state/events.ts";
+import { hasMatrix, matrixFacts } from "../../lib/contract/matrix_edits.ts";
+import { secondsOf } from "../runs/filter.ts";
+import { bytesText, secondsText } from "../runs/metrics.ts";
+import { jobOf, useSummary } from "../state/summaries.ts";
+import { toast } from "../toast.tsx";
 import { otherTabs } from "../state/other_tabs.ts";
 import { cancelRun, startRun, stopping } from "../state/runs.ts";
 import { isRunning, runInSequence, sequence, stopSequence } from "../state/sequence.ts";
@@ -48,6 +53,13 @@ export async function attempt(work: () => unknown): Promise<void> {
   }
 }
 
+/** Saves a copy and names its file. @throws Problem */
+export async function saveNow(copy: Copy): Promise<void> {
+  await save(copy);
+  const path = copies.value.find(({ id }) => id === copy.id)?.file?.path;
+  if (conflict.value === null && path !== undefined) toast(`Saved as ${path}`);
+}
+
 const CHECKING = "Checking";
 
 export function whyNotRun(copy: Copy): string | null {
@@ -64,6 +76,7 @@ export function whyNotRun(copy: Copy): string | null {
 
 const OPEN = { files: signal(false), saveAs: signal(false) };
 export const openFiles = () => OPEN.files.value = true;
+export const openSaveAs = () => OPEN.saveAs.value = true;
 
 export function Bar({ copy }: { copy: Copy }) {
   return (
@@ -76,10 +89,7 @@ export function Bar({ copy }: { copy: Copy }) {
           type="button"
           class="quiet"
           aria-label={`Close ${nameOf(copy)}`}
-          onClick={() => {
-            // A draft that was never saved is gone with its tab.
-            if (!isUnsaved(copy) || confirm(`Close ${nameOf(copy)} without saving it?`)) closeCopy(copy.id);
-          }}
+          onClick={() => toast(`Closed ${nameOf(copy)}${isUnsaved(copy) ? ", not saved" : ""}`, closeCopy(copy.id))}
         >
           ✕
         </button>
@@ -154,8 +164,8 @@ function Tools({ copy }: { copy: Copy }) {
       <button type="button" disabled={copy.past.length === 0} onClick={() => undo(copy.id)}>Undo</button>
       <button type="button" disabled={copy.future.length === 0} onClick={() => redo(copy.id)}>Redo</button>
       <button type="button" onClick={() => duplicate(copy)}>Duplicate</button>
-      <button type="button" onClick={() => attempt(() => save(copy))}>Save</button>
-      <button type="button" onClick={() => OPEN.saveAs.value = true}>Save as</button>
+      <button type="button" onClick={() => attempt(() => saveNow(copy))}>Save</button>
+      <button type="button" onClick={openSaveAs}>Save as</button>
       <button
         type="button"
         disabled={copy.file === null}
@@ -180,6 +190,7 @@ function Tools({ copy }: { copy: Copy }) {
             onChange={(on) => of.value = on ? "on" : "off"}
           />
         ))}
+        <NeedsText copy={copy} />
         <button
           type="button"
           disabled={isRunning()}
@@ -211,6 +222,28 @@ function Tools({ copy }: { copy: Copy }) {
         )}
       </span>
     </div>
+  );
+}
+
+/** What Run will need: memory and disk space by the plan, time as the run before took it. */
+function NeedsText({ copy }: { copy: Copy }) {
+  const summary = useSummary(jobOf(copy)), needs = copy.verdict?.needs ?? null;
+  if (needs === null || needs.unknown) return null;
+  const runs = hasMatrix(copy.recipe) ? matrixFacts(copy.recipe).count : 1;
+  const seconds = summary?.status === "completed" ? secondsOf(summary) : null;
+  const parts = [
+    runs > 1 ? `${runs} runs` : null,
+    seconds === null ? null : `about ${secondsText(runs * seconds)}`,
+    `${bytesText(needs.memory_bytes)} memory`,
+    `${bytesText(runs * needs.disk_bytes)} disk`,
+  ].filter((part) => part !== null);
+  return (
+    <span
+      class="small muted needs"
+      title="Memory and disk space by the plan; time as the run before took it, one after another"
+    >
+      {parts.join(" · ")}
+    </span>
   );
 }
 

@@ -6,7 +6,7 @@ import { useState } from "../preact.ts";
 import { useFetched } from "../state/fetched.ts";
 import { saveArtifact } from "../state/files.ts";
 import { type Artifact, artifactsOf, type RunDocuments } from "./documents.ts";
-import { bytesText } from "./metrics.ts";
+import { bytesText, valueText } from "./metrics.ts";
 
 export function Artifacts({ documents: { summary } }: { documents: RunDocuments }) {
   const artifacts = artifactsOf(summary);
@@ -110,8 +110,7 @@ function Preview({ artifact: { path, sha256 } }: { artifact: Artifact }) {
 
 const cellText = (value: unknown): string =>
   Array.isArray(value) ? `(${value.map((part) => short(Number(part))).join(", ")})` : short(value);
-const short = (value: unknown): string =>
-  typeof value === "number" && !Number.isInteger(value) ? String(Number(value.toPrecision(5))) : String(value);
+const short = (value: unknown): string => typeof value === "number" ? valueText(value) : String(value);
 
 function Verify({ runId }: { runId: string }) {
   const [report, setReport] = useState<Reply<"/api/runs/:run_id/verify"> | null>(null);

@@ -51,7 +51,7 @@ export function Failure({ summary, copy }: FailureProps) {
   return (
     <div class="notice stack failure" data-tone="error" role="alert">
       <p>
-        {failed !== null && <strong>{failed} failed.</strong>} {error}
+        {failed !== null && <strong>{failed} failed.</strong>} {error}{" "}
         {code !== null && <code class="small muted">{code}</code>}
       </p>
       {remedies.length > 0 && <Diagnostics label="Findings on the failed block" items={remedies} />}

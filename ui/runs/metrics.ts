@@ -129,7 +129,7 @@ export function bytesText(bytes: number | null | undefined): string {
     value /= 1000;
     unit++;
   }
-  return `${unit === 0 ? value : value.toPrecision(3)} ${units[unit]}`;
+  return `${unit === 0 ? value : numberText(value, "unicode", 3)} ${units[unit]}`;
 }
 
 /** `2026-11-22T00:41:20.779Z` as `2026-11-22 00:41:20`. */

@@ -31,8 +31,16 @@ export interface Unread {
   sweep?: Value[];
 }
 
+/** What a run needs, as its plan estimates it. */
+export type Needs = Pick<
+  ReplyOf<"post", "/api/recipe/plan">["plan"]["resources"],
+  "memory_bytes" | "disk_bytes" | "unknown"
+>;
+
 /** The latest findings of the server on a copy. */
 export interface Verdict {
+  /** Memory and disk space of a run; of a matrix, of its first variant; null where the recipe has no plan. */
+  needs: Needs | null;
   /** Of the text that was judged. */
   text: string;
   valid: boolean;
@@ -193,12 +201,22 @@ export function duplicate(copy: Copy): void {
 
 const structuredCopy = (recipe: JsonObject) => parseJson(canonicalJson(recipe)) as JsonObject;
 
-export function closeCopy(id: string): void {
+/** Closes a copy. @returns opens it again in its place, with its history */
+export function closeCopy(id: string): () => void {
+  const closed = find(id), at = copies.value.findIndex((copy) => copy.id === id);
   checks.get(id)?.abort();
   checks.delete(id);
   deleteDraft(id);
   copies.value = copies.value.filter((copy) => copy.id !== id);
   if (activeId.value === id) activeId.value = copies.value[0]?.id ?? null;
+  return () => {
+    if (closed === undefined || find(id) !== undefined) return;
+    batch(() => {
+      copies.value = copies.value.toSpliced(at, 0, closed);
+      activeId.value = id;
+    });
+    changed(id);
+  };
 }
 
 /** A difference between two recipes. */
@@ -307,9 +325,10 @@ async function verdictOn(copy: Copy, signal: AbortSignal): Promise<Verdict> {
   try {
     const forms = await ask("/api/recipe/validate", { recipe: copy.recipe, mode: checkMode.value }, { signal });
     const { diagnostics: own } = forms.validation;
-    return { text, valid: true, diagnostics: [...own, ...await planProblems(copy.recipe, own, signal)], forms };
+    const { needs, found } = await planOf(copy.recipe, own, signal);
+    return { text, valid: true, diagnostics: [...own, ...found], forms, needs };
   } catch (error) {
-    return { text, valid: false, diagnostics: findingsOf(refusal(error)), forms: null };
+    return { text, valid: false, diagnostics: findingsOf(refusal(error)), forms: null, needs: null };
   }
 }
 
@@ -320,25 +339,27 @@ function refusal(error: unknown): Problem {
 }
 
 /**
- * Obstacles of a plan: a topology that is not its profile's, parts that this machine lacks, links that cannot work. A matrix
+ * The needs of a plan, and its obstacles: a topology that is not its profile's, parts that this machine lacks, links that cannot work. A matrix
  * is planned by all its variants.
  *
  * @param known findings that are shown already
  */
-async function planProblems(
+async function planOf(
   recipe: JsonObject,
   known: readonly Diagnostic[],
   signal: AbortSignal,
-): Promise<Diagnostic[]> {
-  let found: Diagnostic[];
+): Promise<{ needs: Needs | null; found: Diagnostic[] }> {
+  let found: Diagnostic[], needs: Needs | null = null;
   try {
-    found = (await ask("/api/recipe/plan", { recipe }, { signal })).diagnostics;
+    const { plan, diagnostics } = await ask("/api/recipe/plan", { recipe }, { signal });
+    found = diagnostics;
+    needs = plan.resources ?? null;
   } catch (error) {
     found = findingsOf(refusal(error));
   }
   const key = ({ code, pointer, message }: Diagnostic) => `${code} ${pointer} ${message}`;
   const said = new Set(known.map(key));
-  return found.filter((one) => !said.has(key(one)));
+  return { needs, found: found.filter((one) => !said.has(key(one))) };
 }
 
 function keepDraft(id: string): void {

@@ -1,5 +1,7 @@
 // deno-lint-ignore-file jsx-key -- elements in tuples of facts are not lists
 /** The training of a project: the commands that do it, the losses so far, and the way of its networks into a recipe. */
+import { numberText } from "../../../lib/figure/number_text.ts";
+import { valueText } from "../../runs/metrics.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import type { CurveFigure } from "../../../lib/figure/types.ts";
 import { messageOf } from "../../api.ts";
@@ -33,7 +35,7 @@ export function Progress({ project, target }: { project: Project; target: Target
         of={[
           [
             "Epochs",
-            curve.length === 0 ? "none yet" : `${curve.at(-1)!.epoch}, best validation loss ${best.toPrecision(4)}`,
+            curve.length === 0 ? "none yet" : `${curve.at(-1)!.epoch}, best validation loss ${valueText(best)}`,
           ],
           [
             "Checkpoint",
@@ -100,7 +102,7 @@ function Binding({ project: { path }, target }: { project: Project; target: Targ
           <span class="small" data-artifact={made.artifact_package_sha256}>
             In the store as <code>{made.id}</code>
             {made.largest_relative_difference !== null &&
-              `, equal to PyTorch within ${made.largest_relative_difference.toExponential(1)}`}
+              `, equal to PyTorch within ${numberText(made.largest_relative_difference, "unicode", 2)}`}
           </span>
           {recipe === null
             ? <span class="small muted">The recipe above has no block for it</span>

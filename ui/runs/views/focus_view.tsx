@@ -1,4 +1,5 @@
 /** Where a beam toward the estimate of a near source focuses: its gain over the plane in front of the array. */
+import { valueText } from "../metrics.ts";
 import { focusGains } from "../../charts/maps.ts";
 import { PowerMap } from "../../charts/power_map.tsx";
 import { Wait } from "../../parts.tsx";
@@ -56,7 +57,7 @@ export function FocusView({ foci: { problem, truth, estimate }, summary }: { foc
         <PowerMap
           title="Gain of the focused beam"
           sentence={`Beam of ${antennas} antennas toward the estimate (cross) of the source (circle), ` +
-            `${map.foundAt.range.toFixed(2)} m and ${map.isAt.range.toFixed(2)} m away.`}
+            `${valueText(map.foundAt.range)} m and ${valueText(map.isAt.range)} m away.`}
           source={sourceOf(summary, problem, truth, estimate)}
           cells={map.cells}
           columns={CELLS}

@@ -1,4 +1,5 @@
 /** Range-Doppler maps with true and estimated targets. */
+import { valueText } from "../metrics.ts";
 import { MARGIN, pictureFile, PictureFiles, short, SIDE, ticksOf } from "../../charts/density.tsx";
 import { paintPower } from "../../charts/power_canvas.ts";
 import {
@@ -159,8 +160,8 @@ function Places({ targets, found }: { targets: Place[]; found: Place[] }) {
       rows={rows}
       columns={[
         ["Target", ({ role }) => role],
-        ["Range (m)", ({ range }) => range.toFixed(2), "number mono"],
-        ["Velocity (m/s)", ({ velocity }) => velocity.toFixed(2), "number mono"],
+        ["Range (m)", ({ range }) => valueText(range), "number mono"],
+        ["Velocity (m/s)", ({ velocity }) => valueText(velocity), "number mono"],
       ]}
     />
   );

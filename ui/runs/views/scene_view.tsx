@@ -1,4 +1,5 @@
 /** Images with detections: boxes of the reference and of the receiver, and masks as a tint. */
+import { valueText } from "../metrics.ts";
 import { isObject, type JsonObject } from "../../../lib/contract/value.ts";
 import { numberText } from "../../../lib/figure/number_text.ts";
 import { STYLES } from "../../../lib/figure/style.ts";
@@ -130,7 +131,7 @@ function BoxTable({ rows, references }: { rows: Found[]; references: Found[] | n
           : ["Overlap (IoU)", (row) => numberText(bestOverlap(row, references), "unicode", 3), "number mono"],
         [
           "Box (pixels)",
-          ({ box }) => [box.left, box.top, box.right, box.bottom].map((value) => value.toFixed(1)).join(", "),
+          ({ box }) => [box.left, box.top, box.right, box.bottom].map((value) => valueText(value)).join(", "),
           "number mono small",
         ],
       ]}
@@ -208,7 +209,7 @@ function Overlay({ image, name, expected, found, mask }: OverlayProps) {
         />
         {kind === "found" && (
           <text x={box.left} y={Math.max(line * 7, box.top - line * 2)} font-size={line * 7} stroke-width={line * 1.6}>
-            {label} {confidence.toFixed(2)}
+            {label} {valueText(confidence)}
           </text>
         )}
       </g>

@@ -1,4 +1,5 @@
 /** Waveforms of a run: their spectra, in which distortion shows beside the band, and the distribution of their envelope. */
+import { valueText } from "../metrics.ts";
 import { Chart } from "../../charts/chart.tsx";
 import { eyeOf, INTERVALS } from "../../charts/eye.ts";
 import { PowerMap } from "../../charts/power_map.tsx";
@@ -28,7 +29,7 @@ export function WaveformView({ waveforms, summary }: { waveforms: Artifact[]; su
     }));
     const cut = value.some(({ shape }) => shape[0] > MOST_VALUES);
     const facts = {
-      subtitle: cut ? `The first ${MOST_VALUES.toLocaleString("en")} samples` : "",
+      subtitle: cut ? `The first ${valueText(MOST_VALUES)} samples` : "",
       source: sourceOf(summary, ...waveforms),
     };
     return [

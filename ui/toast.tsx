@@ -1,0 +1,46 @@
+/** A short message after an action, with the way to take it back: it stays for ten seconds, or while the pointer or focus is on it. */
+import { type ComponentChildren, signal, useEffect, useState } from "./preact.ts";
+import { announce } from "./state/announce.ts";
+
+interface Message {
+  text: ComponentChildren;
+  undo?: () => void;
+}
+
+const message = signal<Message | null>(null);
+const SHOWN_MS = 10_000;
+
+/** Shows a message in the place of the one before. @param undo takes the action back */
+export function toast(text: string, undo?: () => void): void {
+  message.value = { text, ...(undo && { undo }) };
+  announce(text);
+}
+
+const close = () => message.value = null;
+
+export function Toast() {
+  const shown = message.value, [held, setHeld] = useState(false);
+  useEffect(() => {
+    if (shown === null || held) return;
+    const timer = setTimeout(close, SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [shown, held]);
+  if (shown === null) return null;
+  const { text, undo } = shown;
+  const [hold, release] = [() => setHeld(true), () => setHeld(false)];
+  return (
+    <div
+      class="toast row"
+      role="region"
+      aria-label="Message"
+      onPointerEnter={hold}
+      onPointerLeave={release}
+      onFocusCapture={hold}
+      onBlurCapture={release}
+    >
+      <span>{text}</span>
+      {undo !== undefined && <button type="button" onClick={() => (undo(), close())}>Undo</button>}
+      <button type="button" class="quiet" aria-label="Close the message" onClick={close}>✕</button>
+    </div>
+  );
+}
