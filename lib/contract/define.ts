@@ -20,7 +20,7 @@ import type {
 import { withImportance } from "./importance.ts";
 import { RUNNER_ALIASES, RUNNERS } from "./operation.ts";
 import { parameterSchema } from "./publish_schema.ts";
-import { activeWhen, checkValue, unknownKeyword } from "./schema.ts";
+import { checkValue, shownWhen, unknownKeyword } from "./schema.ts";
 import { sha256Json } from "./hash.ts";
 import { canonicalJson, sameValue } from "./json.ts";
 import { float, isObject, type JsonObject, type Value } from "./value.ts";
@@ -164,7 +164,7 @@ function buildContract(definition: PlainDefinition): OperationContract {
       const [problem] = checkValue(node, node.default, [name]);
       if (problem) refuse(`the default of ${name} does not match its schema: ${problem.message}`);
     }
-    for (const controller of Object.keys(activeWhen(node) ?? {})) {
+    for (const controller of Object.keys(shownWhen(node) ?? {})) {
       if (!(controller in (schema.properties as JsonObject))) refuse(`${name} depends on the unknown ${controller}`);
     }
   }

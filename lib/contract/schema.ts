@@ -286,9 +286,24 @@ export function controllerValue(schema: JsonObject, controller: string, params: 
 export const conditionText = (condition: JsonObject): string =>
   Object.entries(condition).map(([key, wanted]) => `${key}=${[wanted].flat().join(" or ")}`).join(" and ");
 
+/**
+ * The condition under which a form shows a parameter: that under which it is active, or `x-svc-ui.used_when`, outside of which
+ * a value is accepted without effect.
+ */
+export function shownWhen(node: Value | undefined): JsonObject | null {
+  const own = isObject(node) && isObject(node["x-svc-ui"]) ? node["x-svc-ui"].used_when : undefined;
+  return activeWhen(node) ?? (isObject(own) ? own : null);
+}
+
 /** Whether a parameter is active: every controller of its condition has a wanted value. */
-export function isEffective(schema: JsonObject, property: string, params: JsonObject): boolean {
-  const condition = activeWhen(((schema.properties ?? {}) as JsonObject)[property]);
+export const isEffective = (schema: JsonObject, property: string, params: JsonObject): boolean =>
+  holds(schema, activeWhen(((schema.properties ?? {}) as JsonObject)[property]), params);
+
+/** Whether a form shows a parameter. */
+export const isShown = (schema: JsonObject, property: string, params: JsonObject): boolean =>
+  holds(schema, shownWhen(((schema.properties ?? {}) as JsonObject)[property]), params);
+
+function holds(schema: JsonObject, condition: JsonObject | null, params: JsonObject): boolean {
   return Object.entries(condition ?? {}).every(([controller, wanted]) => {
     const actual = controllerValue(schema, controller, params);
     return actual !== undefined && [wanted].flat().some((item) => canonicalJson(item) === canonicalJson(actual));

@@ -52,6 +52,26 @@ export const COMMON_PARAMS = {
   seed: seedParameter(),
 };
 
+/** The presets that use a parameter: forms fold it away under the others, where the lint warns of a value. */
+export const usedBy = (...channel: Preset[]) => ({ "x-svc-ui": { used_when: { channel } } });
+const OF_INTERFERENCE = usedBy("interference_awgn"),
+  OF_ANTENNAS = usedBy("mimo_flat"),
+  OF_GRID = usedBy(...OFDM_PRESETS);
+
+/** The same for an operation with a choice of presets: each parameter with those that use it. */
+export const PRESET_PARAMS = {
+  ...COMMON_PARAMS,
+  interferers: COMMON_PARAMS.interferers.meta(OF_INTERFERENCE),
+  interference_sir_db: COMMON_PARAMS.interference_sir_db.meta(OF_INTERFERENCE),
+  tx_antennas: COMMON_PARAMS.tx_antennas.meta(OF_ANTENNAS),
+  rx_antennas: COMMON_PARAMS.rx_antennas.meta(OF_ANTENNAS),
+  ofdm_fft_size: COMMON_PARAMS.ofdm_fft_size.meta(OF_GRID),
+  num_ofdm_symbols: COMMON_PARAMS.num_ofdm_symbols.meta(OF_GRID),
+  subcarrier_spacing_khz: COMMON_PARAMS.subcarrier_spacing_khz.meta(OF_GRID),
+  carrier_frequency_ghz: COMMON_PARAMS.carrier_frequency_ghz.meta(OF_GRID),
+  mobility_kmh: COMMON_PARAMS.mobility_kmh.meta(OF_GRID),
+};
+
 export type CommonParams = z.output<z.ZodObject<typeof COMMON_PARAMS>>;
 
 /**

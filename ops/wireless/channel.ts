@@ -32,13 +32,14 @@ import { oneTap } from "./_ofdm.ts";
 import {
   CHANNEL_DEFAULTS,
   checkCommon,
-  COMMON_PARAMS,
   noiseMetrics,
   OFDM_PRESETS,
+  PRESET_PARAMS,
   type PresetSettings,
   presetSettings,
   type Received,
   UNPROCESSED,
+  usedBy,
 } from "./_params.ts";
 import { OFDM_STATE, RX_SYMBOLS, SYMBOLS } from "../../lib/contract/kinds.ts";
 import {
@@ -95,25 +96,28 @@ export default defineOperation({
   optionalInputs: { channel_state: [OFDM_STATE] },
   outputs: { rx_symbols: RX_SYMBOLS },
   params: z.strictObject({
-    ...COMMON_PARAMS,
-    channel_state_mode: z.enum(["none", "explicit"]).default("none")
+    ...PRESET_PARAMS,
+    channel_state_mode: z.enum(["none", "explicit"]).default("none").meta(usedBy("ofdm_tdl"))
       .describe("explicit uses the realisation of a wired channel state"),
     fading_scope: z.enum(["symbol", "source_item"]).default(CHANNEL_DEFAULTS.fading_scope)
+      .meta(usedBy("flat_rayleigh", "mimo_flat"))
       .describe("a gain (mimo_flat: matrix) per symbol (vector), or one per source item"),
-    tdl_model: z.enum(TDL_MODELS).default(CHANNEL_DEFAULTS.tdl_model)
+    tdl_model: z.enum(TDL_MODELS).default(CHANNEL_DEFAULTS.tdl_model).meta(usedBy("ofdm_tdl", "ofdm_cdl"))
       .describe(
         "profile of TR 38.901, 7.7.2 for ofdm_tdl and 7.7.1 for ofdm_cdl, or of TS 38.101-4 with its own delays, or HST",
       ),
     ...MOTION_PARAMS,
     delay_spread_ns: z.number().nonnegative().default(CHANNEL_DEFAULTS.delay_spread_ns)
+      .meta(usedBy("ofdm_tdl", "ofdm_cdl"))
       .describe("root mean square delay spread in ns, of ofdm_tdl and ofdm_cdl"),
-    importance_scale: z.number().min(1).max(100).optional()
+    importance_scale: z.number().min(1).max(100).optional().meta(usedBy("awgn"))
       .describe("factor of the standard deviation of the noise of awgn for importance sampling; default 1, without"),
-    importance_block_symbols: z.int().min(1).max(64).optional()
+    importance_block_symbols: z.int().min(1).max(64).optional().meta(usedBy("awgn"))
       .describe(
         "symbols that share a weight of importance sampling: 1 (default) without a code, else those of a code word",
       ),
     normalize_channel: z.boolean().default(CHANNEL_DEFAULTS.normalize_channel)
+      .meta(usedBy(...OFDM_PRESETS))
       .describe("scale the power-delay profile to mean power 1"),
   }),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },

@@ -13,8 +13,8 @@ import { checkBackend, PHYLIB_PRESETS } from "./_materializations.ts";
 import {
   CHANNEL_DEFAULTS,
   checkCommon,
-  COMMON_PARAMS,
   noiseMetrics,
+  PRESET_PARAMS,
   PRESETS,
   type PresetSettings,
   presetSettings,
@@ -29,7 +29,7 @@ export default defineOperation({
   inputs: { bits: [PAYLOAD_BITS, CODED_BITS, BITS] },
   outputs: { bits: PAYLOAD_BITS },
   params: z.strictObject({
-    ...COMMON_PARAMS,
+    ...PRESET_PARAMS,
     modulation: z.enum(MODULATIONS).default("qpsk")
       .describe("Gray mapping of TS 38.211: 1, 2, 4, 6 or 8 bits per symbol"),
   }),

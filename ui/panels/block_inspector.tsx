@@ -2,7 +2,7 @@
 /** The selected block: contract, parameters, inputs and outputs. Loaded when a block is first selected. */
 import { removeStep, rewire, sourcesFor } from "../../lib/contract/graph_edits.ts";
 import { stepOutputKinds } from "../../lib/contract/output_kinds.ts";
-import { activeWhen, isEffective } from "../../lib/contract/schema.ts";
+import { isEffective, isShown, shownWhen } from "../../lib/contract/schema.ts";
 import { type JsonObject, type Value } from "../../lib/contract/value.ts";
 import type { Reply } from "../api.ts";
 import { choicesOf, isSelector, SELECTORS } from "../form/choices.ts";
@@ -86,7 +86,7 @@ function Parameters({ copy, step, index, contract }: ParametersProps) {
   const effective = copy.verdict?.forms?.effective.steps.find(({ id }) => id === step.id);
   const params = { ...(effective?.params as JsonObject ?? defaults(properties)), ...step.params };
   const findings = copy.verdict?.diagnostics ?? [];
-  const hasEffect = (name: string) => isModified(name) || isEffective(contract!.params_schema, name, params);
+  const hasEffect = (name: string) => isModified(name) || isShown(contract!.params_schema, name, params);
   const shown = names.filter((name) => modifiedOnly.value ? isModified(name) : hasEffect(name));
   const rest = shown.filter((name) => !leading.has(name));
   // Those that always have an effect come first.
@@ -194,7 +194,7 @@ function ContractFacts({ contract }: { contract: Contract }) {
 const HEADLINE: ReadonlySet<string> = new Set(FACETS.flatMap(({ params }) => params));
 
 /** The parameters whose values give this one an effect; empty for none. */
-const controllersOf = (schema: JsonObject): string => Object.keys(activeWhen(schema) ?? {}).join(", ");
+const controllersOf = (schema: JsonObject): string => Object.keys(shownWhen(schema) ?? {}).join(", ");
 
 const rank = (name: string, schema: JsonObject) =>
   isSelector(name, schema) ? SELECTORS.indexOf(name) : SELECTORS.length;
