@@ -4,16 +4,8 @@ import type { JsonObject } from "../../lib/contract/value.ts";
 import type { GraphBlock } from "../../lib/figure/graph/layout.ts";
 import { useEffect, useRef } from "../preact.ts";
 import type { StepState } from "../state/runs.ts";
-import { clip, GLYPHS, PLANES, shortLines } from "./model.ts";
-
-/** From this scale a block shows all its texts; below, its name and id in larger type. */
-export const READABLE = 0.85;
-/** Below, a state is its sign alone. */
-const TINY = 0.5;
-/** Type sizes: in full detail, and the largest that a block takes to stay readable from afar. */
-const TYPE = 13, LARGEST_TYPE = 26;
-/** The smallest readable type in pixels of the screen; widths of letters and the height of a line in parts of its size. */
-const LEAST_TYPE = 11, LETTER = 0.58, MONO = 0.62, LEADING = 1.15;
+import { GLYPHS, PLANES } from "./model.ts";
+import { blockTexts, stateSize, TINY } from "./texts.ts";
 
 interface BlockProps {
   block: GraphBlock;
@@ -23,6 +15,8 @@ interface BlockProps {
   kin: boolean;
   scale: number;
   params: JsonObject;
+  /** Its main parameter in words. */
+  headline: string | null;
   state?: StepState;
   problems: number;
   /** Address of an image of its output. */
@@ -89,22 +83,19 @@ const wordsOf = ({ block: { id, name, plane }, position, params, state, problems
 
 /** Side of a thumbnail, and its distance from the edge. */
 const THUMBNAIL = 54, INSET = 6;
+/** Width of the sign of a state, and of a state in words. */
+const SIGN = 26, STATE = 96;
 
-/** The name of the operation, the id of the step below it, and where there is space the first parameters. */
-function Texts({ block: { id, name, width, height, plane }, params, scale, thumbnail, problems }: BlockProps) {
-  const far = scale < READABLE, type = far ? Math.min(LARGEST_TYPE, Math.max(TYPE, LEAST_TYPE / scale)) : TYPE;
-  const room = width - 24 - (thumbnail === undefined ? 0 : THUMBNAIL + INSET);
-  const letters = Math.floor(room / (LETTER * type));
-  const rows = Math.max(2, Math.floor((height - 14) / (type * LEADING)));
-  const lines = shortLines(name, letters, far ? Math.min(3, rows - 1) : 2), below = 20 + lines.length * type * LEADING;
-  const sub = far ? type * 0.92 : 11, mono = Math.floor(room / (MONO * sub));
+/** The lines of a block, its image, and the number of its problems. */
+function Texts({ block: { id, name, width, height, plane }, headline, scale, thumbnail, problems, state }: BlockProps) {
+  const taken = thumbnail !== undefined ? THUMBNAIL + INSET : state !== undefined && scale < TINY ? SIGN : 0;
+  const last = problems > 0 ? width : state !== undefined && scale >= TINY ? STATE : 0;
   return (
     <>
-      {lines.map((line, index) => (
-        <text key={index} font-size={type} x="18" y={7 + type * (1 + index * LEADING)}>{line}</text>
-      ))}
-      <text class="sub" font-size={sub} x="18" y={below}>{clip(id, mono)}</text>
-      {!far && <text class="sub" font-size={sub} x="18" y={below + 14}>{clip(chosenOf(params), mono)}</text>}
+      {blockTexts({ name, id, headline }, { width, height, scale, taken, last }).map((
+        { text, size, y, sub },
+        index,
+      ) => <text key={index} class={sub ? "sub" : undefined} font-size={size} x="18" y={y}>{text}</text>)}
       {scale >= TINY && <text class="plane-letter" x="6" y="13" text-anchor="middle">{PLANES[plane]}</text>}
       {thumbnail !== undefined && (
         <image
@@ -117,7 +108,9 @@ function Texts({ block: { id, name, width, height, plane }, params, scale, thumb
         />
       )}
       {problems > 0 && (
-        <text class={far ? "state far" : "state"} x="18" y={height - 13} data-tone="error">!{problems}</text>
+        <text class="state" font-size={stateSize(scale)} x="18" y={height - 13} data-tone="error">
+          !{problems}
+        </text>
       )}
     </>
   );
@@ -140,7 +133,7 @@ function State(
       {tiny
         ? <text class="state tiny" x={width - 6} y="22" text-anchor="end">{GLYPHS[state]}</text>
         : (
-          <text class={scale < READABLE ? "state far" : "state"} x={width - 12} y={height - 13} text-anchor="end">
+          <text class="state" font-size={stateSize(scale)} x={width - 12} y={height - 13} text-anchor="end">
             {GLYPHS[state]} {state === "completed" && seconds !== null ? secondsText(seconds) : state}
           </text>
         )}

@@ -9,7 +9,9 @@ import { type ComponentChildren, signal, useEffect, useLayoutEffect, useMemo, us
 import { contracts } from "../state/contracts.ts";
 import { stepsOf } from "../state/copies.ts";
 import type { StepState } from "../state/runs.ts";
-import { Block, READABLE } from "./block.tsx";
+import { Block } from "./block.tsx";
+import { matrixFacts } from "../../lib/contract/matrix_edits.ts";
+import { headlineOf, READABLE } from "./texts.ts";
 import { graphOf, lineage, neighbour, PLANES } from "./model.ts";
 
 /** Smaller than on paper, and folded early: the page has panels at its sides. */
@@ -120,6 +122,11 @@ export function Graph(props: Props) {
     frame.current!.querySelector<SVGGElement>(`.block[data-step="${CSS.escape(target.id)}"]`)?.focus();
     return true;
   };
+  const { bindings } = matrixFacts(recipe);
+  const headlines = new Map(steps.map(({ id, op, params }) => {
+    const swept = new Set(bindings.filter(({ stepId }) => stepId === id).map(({ param }) => param.split(".")[0]));
+    return [id, headlineOf(op, contracts.value.get(op)?.params_schema ?? {}, params, swept)];
+  }));
   const kin = selected !== null && focusMode.value ? lineage(steps, selected) : null;
   return (
     <div class="graph" data-faint={kin === null ? undefined : ""}>
@@ -158,6 +165,7 @@ export function Graph(props: Props) {
                 kin={kin?.has(block.id) ?? false}
                 scale={shown.scale}
                 params={steps.find(({ id }) => id === block.id)!.params}
+                headline={headlines.get(block.id) ?? null}
                 state={states?.get(block.id)}
                 problems={problems?.get(block.id) ?? 0}
                 thumbnail={thumbnails?.get(block.id)}

@@ -45,7 +45,7 @@ export const GLYPHS = {
   running: "▶",
   completed: "✓",
   failed: "✕",
-  canceled: "⏹",
+  canceled: "■",
   interrupted: "!",
   "not started": "○",
   trained: "◆",
@@ -101,19 +101,3 @@ export function lineage(steps: readonly Step[], id: string): Set<string> {
   for (const step of steps) if (sourcesOf(steps, step.id).some((source) => below.has(source))) below.add(step.id);
   return new Set([...found, ...below]);
 }
-
-/** Words in lines of a length; longer words are cut at their end. */
-export function shortLines(text: string, most: number, lines: number): string[] {
-  const wrapped: string[] = [""];
-  for (const word of text.split(" ")) {
-    const last = wrapped.at(-1)!;
-    if (last === "") wrapped[wrapped.length - 1] = word;
-    else if (last.length + 1 + word.length <= most) wrapped[wrapped.length - 1] = `${last} ${word}`;
-    else wrapped.push(word);
-  }
-  const kept = wrapped.slice(0, lines).map((line) => clip(line, most));
-  if (wrapped.length > lines) kept[lines - 1] = clip(`${kept[lines - 1]} …`, most);
-  return kept;
-}
-
-export const clip = (text: string, most: number): string => text.length > most ? `${text.slice(0, most - 1)}…` : text;

@@ -1,7 +1,7 @@
 /** The link of a recipe as a small drawing, without its measurements. */
 import { type GraphFrame, layoutGraph } from "../../lib/figure/graph/layout.ts";
 import { useMemo } from "../preact.ts";
-import { shortLines } from "./model.ts";
+import { shortLines } from "./texts.ts";
 
 interface PreviewStep {
   id: string;

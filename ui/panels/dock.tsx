@@ -27,7 +27,11 @@ export function Dock({ copy }: { copy: Copy }) {
   }, [id, jobId, job?.state]);
   const count = (copy.verdict?.diagnostics.length ?? 0) + unreadOf(copy).length;
   return (
-    <section class="dock" aria-label="Below the graph">
+    <section
+      class="dock"
+      aria-label="Below the graph"
+      data-quiet={panel === "Problems" && count === 0 ? "" : undefined}
+    >
       <Tabs
         label="Panels"
         value={panel}

@@ -1,0 +1,54 @@
+/** The texts of a block do not touch each other, nor the state below them, at any scale; the main parameter is in words. */
+import assert from "node:assert/strict";
+import { float, type JsonObject } from "../../../lib/contract/value.ts";
+import { blockTexts, headlineOf, stateSize } from "../../../ui/graph/texts.ts";
+
+const WIDTH = 216, HEIGHT = 92;
+const NAMES = ["BER", "Hard bit-to-symbol mapper of complex constellations", "NR transport-block LDPC encode"];
+
+Deno.test("no text over text, from the smallest scale to the largest", () => {
+  for (const name of NAMES) {
+    for (let scale = 0.2; scale <= 3; scale += 0.05) {
+      for (const taken of [0, 26, 60]) {
+        const texts = { name, id: "channel_encoder_of_the_link", headline: "snr_db swept" };
+        const lines = blockTexts(texts, { width: WIDTH, height: HEIGHT, scale, taken, last: 96 });
+        assert.equal(lines.filter(({ sub }) => !sub).length >= 1, true);
+        for (const [at, { size, y, text }] of lines.entries()) {
+          // Capitals and ascenders take 0.75 of the size above the baseline, descenders a quarter of it below.
+          const above = at === 0 ? 0 : lines[at - 1].y + lines[at - 1].size / 4;
+          assert.ok(y - 0.75 * size >= above, `${text} at ${scale} is over the line before`);
+          const isLast = y === HEIGHT - 13, room = WIDTH - 18 - (isLast ? 96 : taken);
+          assert.ok(isLast || y + size / 4 <= HEIGHT - 13 - stateSize(scale), `${text} at ${scale} is over the state`);
+          assert.ok(text.length * 0.58 * size <= room, `${text} at ${scale} is too wide`);
+        }
+      }
+    }
+  }
+});
+
+Deno.test("from afar the main parameter comes before the id, which the outline has", () => {
+  const at = (scale: number) =>
+    blockTexts({ name: "BER", id: "ber", headline: "9 dB" }, { width: WIDTH, height: HEIGHT, scale, taken: 0, last: 0 })
+      .map(({ text }) => text);
+  assert.deepEqual(at(1), ["BER", "9 dB", "ber"]);
+  assert.deepEqual(at(0.6), ["BER", "9 dB"]);
+});
+
+Deno.test("the main parameter has its value with its unit, or its name, and the sweep", () => {
+  const schema: JsonObject = {
+    properties: {
+      channel: { type: "string", default: "awgn" },
+      snr_db: { type: "number", default: float(12), "x-svc-ui": { unit: "dB" } },
+    },
+  };
+  const of = (params: JsonObject, ...swept: string[]) => headlineOf("wireless.channel", schema, params, new Set(swept));
+  assert.equal(of({}), "awgn, 12.0 dB");
+  assert.equal(of({ channel: "ofdm_tdl", snr_db: float(9.5) }), "ofdm_tdl, 9.5 dB");
+  assert.equal(of({}, "snr_db"), "snr_db swept");
+  const codec = { properties: { quality: { type: "integer", default: 75 } } };
+  assert.equal(headlineOf("model.jpeg_encode", codec, {}, new Set()), "quality 75");
+  assert.equal(
+    headlineOf("metrics.bit_error_rate", { properties: { label: { default: "ber" } } }, {}, new Set()),
+    null,
+  );
+});
