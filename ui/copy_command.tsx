@@ -16,7 +16,7 @@ export function CopyCommand({ command, note }: { command: string; note?: string 
     <span class="row copy-command">
       <button
         type="button"
-        class="quiet small"
+        class="small"
         title={command}
         onClick={() => navigator.clipboard.writeText(command).then(() => setTold("copied"), () => setTold("refused"))}
       >

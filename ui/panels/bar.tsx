@@ -93,8 +93,8 @@ export function Bar({ copy }: { copy: Copy }) {
         >
           ✕
         </button>
-        <a class="small" href={address("templates")}>New from template</a>
-        <button type="button" class="quiet small" onClick={openFiles}>Open file</button>
+        <a class="button" href={address("templates")}>New from template</a>
+        <button type="button" onClick={openFiles}>Open file</button>
       </div>
       <Tools copy={copy} />
       <SequenceStrip />

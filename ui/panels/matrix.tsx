@@ -48,7 +48,6 @@ export function Matrix({ copy }: { copy: Copy }) {
           [<Hidden>Actions</Hidden>, ({ name }) => (
             <button
               type="button"
-              class="quiet"
               aria-label={`Remove the dimension ${name}`}
               onClick={() => edit(copy.id, setDimension(copy.recipe, name, null))}
             >
@@ -270,7 +269,8 @@ function variantColumns({ dimensions, metrics, active, ticked, tick }: {
     ["No.", ({ variant }) => variant.index, "number"],
     ...dimensions.map((name): Column<Row> => [
       name,
-      ({ variant }) => canonicalJson(variant.selection[name] ?? null),
+      ({ variant: { selection: { [name]: value = null } } }) =>
+        typeof value === "string" ? value : canonicalJson(value),
       "number mono",
     ]),
     ["State", ({ run }) => <VariantState run={run} active={active} />],
@@ -280,7 +280,7 @@ function variantColumns({ dimensions, metrics, active, ticked, tick }: {
         return name === undefined ? undefined : { value: compared!.metrics.get(name), rate: compared!.rates.get(name) };
       };
       return [
-        <span title={id}>{entryOf(id)?.name ?? id}{unit && ` (${unitText(unit)})`}</span>,
+        <span title={id}>{entryOf(id)?.name ?? id}{unitText(unit ?? "") && ` (${unitText(unit ?? "")})`}</span>,
         (row) => {
           const found = valueOf(row);
           return found && shownMetric(found.value, found.rate);
@@ -295,7 +295,6 @@ function variantColumns({ dimensions, metrics, active, ticked, tick }: {
       ({ variant: { recipe, index } }) => (
         <button
           type="button"
-          class="quiet"
           onClick={() => openCopy(recipe)}
         >
           Open<Hidden>variant {index}</Hidden>

@@ -99,7 +99,7 @@ export function Bulk({ rows, ticked, onClear, onChanged }: Props) {
       </form>
       <button type="button" onClick={() => consider(PRUNE)}>Prune …</button>
       <button type="button" onClick={() => consider(REMOVE)}>Remove …</button>
-      <button type="button" class="quiet" onClick={onClear}>Clear</button>
+      <button type="button" onClick={onClear}>Clear</button>
       <Trouble text={problem} />
       {asked !== null && (
         <Dialog title={`${asked.verb} ${runs}`} onClose={() => setAsked(null)}>
