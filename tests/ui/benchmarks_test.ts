@@ -86,7 +86,7 @@ browserTest(
     await page.getByText(/\d+ errors in [\d\s]+ \(40 wanted\)/).nth(5).waitFor();
     await page.getByRole("link", { name: "Open the result" }).click();
     const table = page.getByRole("group", { name: "Values by method" });
-    await table.getByRole("columnheader", { name: "QPSK baseline" }).waitFor();
+    await table.getByRole("columnheader", { name: "QPSK, baseline" }).waitFor();
     assert.equal(await table.getByRole("row").count(), 4);
     await table.getByText(/^p 0\.\d+/).first().waitFor();
     await table.getByText(/^[\d\s]+ of [\d\s]+$/).nth(5).waitFor();

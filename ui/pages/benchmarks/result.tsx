@@ -159,19 +159,14 @@ function MethodTable({ result, grid }: { result: Result; grid: MethodGrid }) {
           [coordinate, (at) => valueText(at), "number"],
           ...methods.map(({ name, points, isBaseline }) =>
             [
-              <>
-                {name}
-                {isBaseline && <div class="plain muted">baseline</div>}
-              </>,
+              isBaseline ? `${name}, baseline` : name,
               (at: number) => <GridCell row={points.get(at)} result={result} metric={metric.id} />,
               "number",
             ] as const
           ),
           ...compared.map(({ name, points }) =>
             [
-              <>
-                Difference<div class="plain muted">{name}</div>
-              </>,
+              `Difference, ${name}`,
               (at: number) => <GridDifference of={comparisonOf(result, points.get(at)?.id, metric.id)} />,
               "number",
             ] as const
