@@ -75,3 +75,8 @@ Deno.test(
     assert.match(broken.stderr, /card_invalid[^]*broken\.yaml:2/);
   }),
 );
+
+Deno.test("ops show names the cards of an operation", async () => {
+  assert.match((await svc(["ops", "show", "hardware.quantizer"])).stdout, /Validation cards\n {2}sine_quantizer\n/);
+  assert.doesNotMatch((await svc(["ops", "show", "source.random_bits"])).stdout, /Validation cards/);
+});

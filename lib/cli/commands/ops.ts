@@ -35,7 +35,11 @@ const faces: Faces<Pick<typeof system, "operations" | "operation" | "profiles">>
   operation: {
     examples: ["svc ops show wireless.channel", "svc ops show channel.crc32_check --json"],
     json: (contract) => contract,
-    show: (contract, { context }) => describeOperation(contract, context.paint),
+    async show(contract, { context, svc }) {
+      const cards = (await svc.validation.list({ operation: contract.id })).map(({ id }) => id);
+      const lines = cards.length === 0 ? [] : ["", context.paint("bold", "Validation cards"), `  ${cards.join(", ")}`];
+      return [describeOperation(contract, context.paint), ...lines].join("\n");
+    },
   },
   profiles: {
     options: { format: TABLE_FORMAT },

@@ -15,6 +15,9 @@ import { studentQuantile } from "../../numeric/scores/student_t.ts";
 import { AXIS, type CheckedPoint, curveOf, type ValidationRecord } from "../pack/card.ts";
 import type { AggregateRow, BenchmarkResult } from "../pack/types.ts";
 
+/** Degrees of freedom at which Student's quantile is the normal one. */
+const MANY = 1e6;
+
 /** Least errors behind a measured rate. */
 const LEAST_ERRORS = 100;
 
@@ -144,9 +147,11 @@ function standardError(row: AggregateRow, expected: number): number | null {
   if (row.ci_method === "wilson") return Math.sqrt(expected * (1 - expected) / Number(row.trials));
   const low = numberOf(row.ci_low), high = numberOf(row.ci_high);
   if (low === null || high === null) return null;
-  // The intervals of sums have as many degrees of freedom as units, at which the normal quantile is near; it is the limit here.
-  const freedom = row.ci_method === "student_t" ? row.n - 1 : 1e6;
-  return (high - low) / (2 * studentQuantile((1 + toNumber(row.confidence_level)) / 2, Number(freedom)));
+  // An interval of sums has its degrees of freedom from the units, which are the replicates where the row names none.
+  const freedom = row.ci_method === "gaffke"
+    ? MANY
+    : Number(row.ci_method === "student_t" ? row.n : row.units ?? row.n) - 1;
+  return (high - low) / (2 * studentQuantile((1 + toNumber(row.confidence_level)) / 2, freedom));
 }
 
 /** x' - x of the measured curve, or null where it does not cross the expected value. */

@@ -139,6 +139,15 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   const [style] = /\/static\/[^"]+\.css/.exec((await server.get("/")).text)!;
   await get(style);
   await get(style.replace("main", "other"));
+  const cards = "/api/validation/cards";
+  for (const path of [cards, `${cards}?operation=wireless.channel`, `${cards}/qam16_awgn`, `${cards}/none`]) {
+    await get(path);
+  }
+  const broken = `${server.folder}/benchmarks/validation`;
+  await Deno.mkdir(broken);
+  await Deno.writeTextFile(`${broken}/broken.yaml`, "id: broken\n");
+  for (const path of [cards, `${cards}/broken`]) await get(path);
+  await Deno.remove(broken, { recursive: true });
   for (const path of ["/api/research/catalog", "/api/execution-profiles", "/api/recipe-templates", "/api/suites"]) {
     if (ROUTES.some((route) => route.path === path)) await get(path);
   }

@@ -62,8 +62,16 @@ Deno.test("sigma of other metrics is the error behind their interval", () => {
   };
   const { deviation } = only({ metric: "hardware.sqnr_db", expected: 3 }, interval);
   assert.ok(Math.abs(deviation.sigma! - 2) < 1e-5);
-  // The normal quantile is 1.96.
-  const sums: Partial<AggregateRow> = { ...interval, ci_low: 5 - 1.959964, ci_high: 5 + 1.959964, ci_method: "log_t" };
+  // The interval of sums over four units has three degrees of freedom, 3.1824; that of Gaffke has the normal quantile.
+  const few: Partial<AggregateRow> = {
+    ...interval,
+    ci_low: 5 - 3.182446,
+    ci_high: 5 + 3.182446,
+    ci_method: "log_t",
+    units: 4,
+  };
+  assert.ok(Math.abs(only({ expected: 3 }, few).deviation.sigma! - 2) < 1e-5);
+  const sums: Partial<AggregateRow> = { ...interval, ci_low: 5 - 1.959964, ci_high: 5 + 1.959964, ci_method: "gaffke" };
   assert.ok(Math.abs(only({ expected: 3 }, sums).deviation.sigma! - 2) < 1e-4);
   const { deviation: none, within } = only({ expected: 5 }, { mean: 5.1 });
   assert.deepEqual([none.sigma, within], [null, false]);

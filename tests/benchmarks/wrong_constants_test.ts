@@ -1,0 +1,81 @@
+/** A wrong constant in a copy of the program makes the quick subset of a card differ. */
+import assert from "node:assert/strict";
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT_PATH } from "../support/paths.ts";
+
+interface Fault {
+  what: string;
+  file: string;
+  right: string;
+  wrong: string;
+  card: string;
+}
+
+const FAULTS: Fault[] = [
+  {
+    what: "a noise variance 0.3 dB too large",
+    file: "ops/wireless/_params.ts",
+    right: "dbToLinear(-snr_db)",
+    wrong: "dbToLinear(0.3 - snr_db)",
+    card: "qam16_awgn",
+  },
+  {
+    what: "soft values of twice their size",
+    file: "lib/numeric/link/modulation.ts",
+    right: "each ? -1 : 1 / Math.max",
+    wrong: "each ? -1 : 2 / Math.max",
+    card: "binary_input_capacity",
+  },
+  {
+    what: "a Rayleigh gain of mean power 1.2",
+    file: "ops/wireless/_presets.ts",
+    right: "fadingItems?.length ?? count, 1, settings",
+    wrong: "fadingItems?.length ?? count, 1.2, settings",
+    card: "bpsk_rayleigh",
+  },
+  {
+    what: "a quantiser of one bit less",
+    file: "ops/hardware/quantizer.ts",
+    right: "quantize(x, params.bits, clip)",
+    wrong: "quantize(x, params.bits - 1, clip)",
+    card: "sine_quantizer",
+  },
+];
+
+const COPIED = [
+  "deno.json",
+  "deno.lock",
+  "mod.ts",
+  "cli.ts",
+  "server.ts",
+  "lib",
+  "ops",
+  "adapters",
+  "ui",
+  "recipes",
+  "benchmarks",
+];
+
+Deno.test("a wrong constant makes a quick card differ", async (t) => {
+  const root = await Deno.makeTempDir({ prefix: "svc-wrong-" });
+  try {
+    for (const part of COPIED) cpSync(join(ROOT_PATH, part), join(root, part), { recursive: true });
+    for (const { what, file, right, wrong, card } of FAULTS) {
+      await t.step(`${what}: ${card}`, async () => {
+        const path = join(root, file), text = await Deno.readTextFile(path);
+        assert.equal(text.split(right).length, 2, `${file} has ${right} once`);
+        await Deno.writeTextFile(path, text.replace(right, wrong));
+        const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+          args: ["run", "-A", "--no-check", "--frozen", "cli.ts", "validation", "run", card, "--quick", "--json"],
+          cwd: root,
+        }).output();
+        await Deno.writeTextFile(path, text);
+        assert.equal(code, 6, new TextDecoder().decode(stderr));
+        assert.equal(JSON.parse(new TextDecoder().decode(stdout)).verdicts[0].verdict, "differs");
+      });
+    }
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
