@@ -13,7 +13,7 @@ import { compareCodePoints, prettyJson } from "../contract/json.ts";
 const DATA = ["LICENSE", "adapters", "benchmarks", "deno.json", "deno.lock", "docs", "recipes"];
 /** Files that no program reads: generators, figures of documents, and scaffolds, which are modules. */
 const LEFT_OUT =
-  /^(recipes|benchmarks|docs)\/\w+\.ts$|^recipes\/(figures|scaffolds|models\/training|models\/\w+\.ts)(\/|$)/;
+  /^(recipes|benchmarks|docs)\/\w+\.ts$|^recipes\/(figures|scaffolds|models\/training|models\/\w+\.ts)(\/|$)|^docs\/reference\/validation\//;
 const PAGE_ENTRIES = ["ui/main.tsx", "ui/events_worker.ts"];
 const PAGE_FOLDERS = ["ui/fonts", "ui/styles"];
 

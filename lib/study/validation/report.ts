@@ -2,7 +2,8 @@
 import { inside, makeUserFolder, writeFile } from "../../artifact/inside.ts";
 import { dirname, join, relative, resolve } from "node:path";
 import { SvcError } from "../../contract/error.ts";
-import { isNumber, toNumber } from "../../contract/value.ts";
+import { sameValue } from "../../contract/json.ts";
+import { isNumber, type JsonObject, toNumber } from "../../contract/value.ts";
 import { numberText } from "../../figure/number_text.ts";
 import { renderSvg } from "../../figure/render.ts";
 import { figureSpec } from "../../figure/spec.ts";
@@ -11,7 +12,7 @@ import type { CurveFigure, FigureSeries } from "../../figure/types.ts";
 import { unitText } from "../../figure/unit_text.ts";
 import { coordinatesText } from "../../recipe/variant_name.ts";
 import { findMetric } from "../../research/catalog.ts";
-import type { CheckedPoint } from "../pack/card.ts";
+import { AXIS, type CheckedPoint } from "../pack/card.ts";
 import { left, right, tableMarkdown } from "../report/table.ts";
 import type { CardFile } from "./cards.ts";
 import type { PointVerdict, Verdict } from "./verdict.ts";
@@ -105,8 +106,9 @@ function section(
   verdict: Verdict,
   figure: string | null,
 ): string {
+  const { common, own } = divided(verdict.points);
   const rows = verdict.points.map((point) => [
-    [coordinatesText(point.at), ...point.cause === undefined ? [] : [point.cause]].join(", "),
+    [coordinatesText(own(point.at)), ...point.cause === undefined ? [] : [point.cause]].join(", "),
     { written: `\`${point.metric}\`` },
     number(point.expected, 5),
     point.low === null || point.high === null
@@ -131,16 +133,32 @@ function section(
     `Access: ${reference.access}. Operations: ${operations.map((operation) => `\`${operation}\``).join(", ")}.\n`,
     ...notes === undefined ? [] : [`${notes.trim()}\n`],
     ...figure === null ? [] : [`![${title}: reference and measured points](${figure})\n`],
+    ...Object.keys(common).length === 0 ? [] : [`At all points: ${codeText(common)}.\n`],
     tableMarkdown({ columns, rows }),
   ].join("\n");
 }
 
-/** The numeric coordinate that changes along the curves; null without one. */
+const codeText = (at: JsonObject) =>
+  Object.entries(at).map((coordinate) => `\`${coordinatesText(Object.fromEntries([coordinate]))}\``).join(", ");
+
+/** The coordinates that all points share, and the other ones of a point. */
+function divided(points: readonly CheckedPoint[]) {
+  const isCommon = (name: string) => points.every(({ at }) => sameValue(at[name] ?? null, points[0].at[name] ?? null));
+  const part = (at: JsonObject, common: boolean): JsonObject =>
+    Object.fromEntries(Object.entries(at).filter(([name]) => isCommon(name) === common));
+  return {
+    common: points.length === 1 ? {} : part(points[0].at, true),
+    own: (at: JsonObject) => points.length === 1 ? at : part(at, false),
+  };
+}
+
+/** The numeric coordinate along the curves, Es/N0 where it changes; null without one. */
 function axisOf(points: readonly CheckedPoint[]): string | null {
   const names = Object.keys(points[0].at).filter((name) => points.every(({ at }) => isNumber(at[name])));
   const counts = names.map((name) => new Set(points.map(({ at }) => toNumber(at[name] as number))).size);
   const most = Math.max(1, ...counts);
-  return names.find((_, place) => most > 1 && counts[place] === most) ?? null;
+  return names.find((name, place) => AXIS.test(name) && counts[place] > 1) ??
+    names.find((_, place) => most > 1 && counts[place] === most) ?? null;
 }
 
 /** Expected values as lines, measured ones as points with their intervals; null for a card without a curve. */
@@ -148,12 +166,17 @@ function figureOf(title: string, { points, result_id, card }: Verdict): CurveFig
   const axis = axisOf(points), metrics = new Set(points.map(({ metric }) => metric));
   if (axis === null || metrics.size > 1) return null;
   const [metric] = metrics, facts = findMetric(metric);
+  const { own } = divided(points);
   const curves = Map.groupBy(points, ({ at, cause }) => {
-    const { [axis]: _, ...others } = at;
-    return [...Object.values(others).map(String), ...cause === undefined ? [] : [cause]].join(", ");
+    const { [axis]: _, ...others } = own(at);
+    const named = Object.entries(others).map(([name, value]) => [name.slice(name.lastIndexOf(".") + 1), value]);
+    return [
+      ...named.length === 0 ? [] : [coordinatesText(Object.fromEntries(named))],
+      ...cause === undefined ? [] : [cause],
+    ].join(", ");
   });
-  const series = [...curves].flatMap(([label, own]): FigureSeries[] => {
-    const sorted = own.toSorted((a, b) => xOf(a, axis) - xOf(b, axis));
+  const series = [...curves].flatMap(([label, members]): FigureSeries[] => {
+    const sorted = members.toSorted((a, b) => xOf(a, axis) - xOf(b, axis));
     const name = (what: string) => label === "" ? what : `${label}, ${what}`;
     return [
       {
