@@ -1,7 +1,9 @@
 /**
- * CSI report of NR by the Type I single-panel codebook (lib/numeric/antenna/nr_codebook.ts): rank, precoding matrix and CQI of each grid.
+ * CSI report of NR by the Type I single-panel codebook (lib/numeric/antenna/nr_codebook.ts) or the enhanced Type II codebook
+ * (nr_codebook_two.ts): rank, precoding matrix and CQI of each grid.
  *
- *     choice    rank and i1 for the band, i2 for each subband, of largest mean log2 det(I + HWWᴴHᴴ/N0) over the subcarriers
+ *     choice    type_1: rank and i1 for the band, i2 for each subband, of largest mean log2 det(I + HWWᴴHᴴ/N0) over the subcarriers;
+ *               enhanced_type_2: the rank of largest mean, for the strongest right singular vectors of each subband
  *     CQI       the largest row with an efficiency of at most the mutual information of its modulation at the effective Es/N0 of all
  *               layers and subcarriers after linear MMSE, less cqi_margin_db; 0 without one
  *     cosine    mean over subcarriers of the largest |vᴴw|/‖w‖ of a layer, v the strongest right singular vector; sgcs of its square
@@ -11,14 +13,15 @@
  * polarisation, then those of the other.
  *
  * Shapes: state complex64 [grid, subcarrier, rx, port] -> precoder complex64 [grid, subcarrier, port, layer], 0 beyond the rank;
- * companions rank and cqi int32 [grid], pmi int32 [grid, i11 i12 i13 and i2 of each subband]. Draws nothing.
+ * companions rank and cqi int32 [grid], for type_1 pmi int32 [grid, i11 i12 i13 and i2 of each subband]. Draws nothing.
  *
- * Source: TS 38.214 V17, 5.2.2.1 and 5.2.2.2.1.
+ * Source: TS 38.214 V17, 5.2.2.1, 5.2.2.2.1 and 5.2.2.2.5.
  */
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { reportResult } from "../../lib/artifact/values.ts";
 import { artifactKind, REPORT } from "../../lib/contract/kinds.ts";
-import { codebookProblem, reportBits, typeOneCodebook } from "../../lib/numeric/antenna/nr_codebook.ts";
+import { codebookProblem, type Panel, reportBits, typeOneCodebook } from "../../lib/numeric/antenna/nr_codebook.ts";
+import { MOST_SUBBANDS, reportTypeTwo, typeTwoProblem } from "../../lib/numeric/antenna/nr_codebook_two.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { cholesky, gram, inverseLower, matrixProduct } from "../../lib/numeric/linalg/linear_algebra.ts";
 import { svd } from "../../lib/numeric/linalg/svd.ts";
@@ -40,11 +43,14 @@ export default defineOperation({
   inputs: { channel_state: [MIMO_STATE] },
   outputs: { precoder: PRECODER, report: REPORT },
   params: z.strictObject({
+    codebook: z.enum(["type_1", "enhanced_type_2"]).default("type_1").describe("codebook of the precoding matrix"),
+    param_combination: z.int().min(1).max(6).default(6).meta({ "x-svc-used-when": { codebook: "enhanced_type_2" } })
+      .describe("paramCombination-r16: beams, delays and coefficients of the enhanced Type II codebook"),
     n1: z.int().min(1).max(16).default(2).describe("antennas of one polarisation in the first dimension, N1"),
     n2: z.int().min(1).max(4).default(1).describe("antennas of one polarisation in the second dimension, N2"),
     max_rank: z.int().min(1).max(4).default(2).describe("largest number of layers"),
     subband_subcarriers: z.int().min(0).max(4096).default(0)
-      .describe("subcarriers of a subband with an i2 of its own; 0 is one i2 for the band"),
+      .describe("subcarriers of a subband with a matrix of its own; 0 is one for the band"),
     cqi_table: z.enum(MCS_TABLES).default("table_1").describe("CQI table of TS 38.214 5.2.2.1"),
     cqi_margin_db: z.number().min(-10).max(20).default(0).meta({ "x-svc-ui": { unit: "dB" } })
       .describe("Es/N0 in dB that the CQI leaves for the loss of a code"),
@@ -53,8 +59,10 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "none" },
   outputMetadataGuarantees: { precoder: { keys: ["max_rank"] } },
   estimate: (_params, { channel_state: { bytes } }) => ({ precoder: bytes, report: 4096 }),
-  check({ n1, n2, max_rank }) {
-    const problem = codebookProblem({ n1, n2 }, max_rank);
+  check({ n1, n2, max_rank, codebook, param_combination }) {
+    const second = codebook === "enhanced_type_2";
+    const problem = codebookProblem({ n1, n2 }, second ? 1 : max_rank) ??
+      (second ? typeTwoProblem({ n1, n2 }, max_rank, param_combination) : undefined);
     return problem === undefined ? [] : [{ place: ["max_rank"], message: `Cannot build the codebook: ${problem}` }];
   },
   run({ inputs, params, progress }) {
@@ -75,7 +83,18 @@ export default defineOperation({
     const most = Math.min(params.max_rank, rx), size = rx * ports, subband = params.subband_subcarriers || width;
     const bands = Math.ceil(width / subband), out = new Float32Array(2 * grids * width * ports * params.max_rank);
     const ranks = new Int32Array(grids), cqis = new Int32Array(grids), pmi = new Int32Array(grids * (3 + bands));
-    const codebooks = Array.from({ length: most }, (_, i) => typeOneCodebook(panel, i + 1));
+    const first = params.codebook === "type_1";
+    if (!first && bands > MOST_SUBBANDS) {
+      throw new SvcError(
+        "params_conflict",
+        `Cannot report ${bands} subbands: the codebook has at most ${MOST_SUBBANDS}`,
+        {
+          hint: "Set subband_subcarriers higher",
+        },
+      );
+    }
+    const codebooks = first ? Array.from({ length: most }, (_, i) => typeOneCodebook(panel, i + 1)) : [];
+    const shape = { rx, ports, snr: 1 / noise, subband, bands };
     const scores = { cosines: [] as number[], squares: [] as number[], rates: [] as number[], perfect: [] as number[] };
     const bits: number[] = [];
     for (let grid = 0; grid < grids; grid++) {
@@ -83,9 +102,11 @@ export default defineOperation({
         const from = 2 * (grid * width + k) * size;
         return Float64Array.from(g.subarray(from, from + 2 * size), (value) => value * Math.sqrt(ports));
       });
-      const best = chosen(channels, codebooks, { rx, ports, snr: 1 / noise, subband, bands });
-      const { rank, group, words } = best,
-        effective = channels.map((h, k) => matrixProduct(h, words[Math.floor(k / subband)].matrix, rx, ports, rank));
+      const best = first
+        ? chosen(channels, codebooks, panel, shape)
+        : chosenTypeTwo(channels, most, panel, params.param_combination, shape);
+      const { rank, matrices } = best,
+        effective = channels.map((h, k) => matrixProduct(h, matrices[Math.floor(k / subband)], rx, ports, rank));
       ranks[grid] = rank;
       cqis[grid] = cqiOf(effective, {
         rx,
@@ -94,7 +115,7 @@ export default defineOperation({
         table: params.cqi_table,
         marginDb: params.cqi_margin_db,
       });
-      pmi.set([group.i11, group.i12, group.i13, ...words.map(({ i2 }) => i2)], grid * (3 + bands));
+      pmi.set(best.indices, grid * (3 + bands));
       scores.rates.push(best.rate / width);
       const perfect = new Float64Array(most);
       channels.forEach((h, k) => {
@@ -102,7 +123,7 @@ export default defineOperation({
         for (let r = 1; r <= most; r++) {
           for (let i = 0; i < r; i++) perfect[r - 1] += Math.log2(1 + values[i] ** 2 / (r * noise)) / width;
         }
-        const { matrix } = words[Math.floor(k / subband)];
+        const matrix = matrices[Math.floor(k / subband)];
         let cosine = 0;
         for (let layer = 0; layer < rank; layer++) {
           let real = 0, imaginary = 0;
@@ -122,8 +143,7 @@ export default defineOperation({
         scores.squares.push(cosine ** 2);
       });
       scores.perfect.push(Math.max(...perfect));
-      const own = reportBits(panel, rank);
-      bits.push(Math.ceil(Math.log2(most)) + 4 + own.band + own.subband * bands);
+      bits.push(Math.ceil(Math.log2(most)) + 4 + best.bits);
       progress(grid + 1, grids, { unit: "grids" });
     }
     const metrics: Metrics = grids === 0 ? {} : {
@@ -146,7 +166,7 @@ export default defineOperation({
           companions: {
             rank: ndarray("int32", ranks, [grids]),
             cqi: ndarray("int32", cqis, [grids]),
-            pmi: ndarray("int32", pmi, [grids, 3 + bands]),
+            ...(first ? { pmi: ndarray("int32", pmi, [grids, 3 + bands]) } : {}),
           },
           metadata: { max_rank: params.max_rank },
         },
@@ -158,33 +178,86 @@ export default defineOperation({
 
 type Codebooks = ReturnType<typeof typeOneCodebook>[];
 
+interface Shape {
+  rx: number;
+  ports: number;
+  snr: number;
+  subband: number;
+  bands: number;
+}
+
+/** A matrix for each subband, interleaved [port, layer]. */
+interface Chosen {
+  /** Sum over the subcarriers. */
+  rate: number;
+  rank: number;
+  matrices: Float64Array[];
+  bits: number;
+  /** i11, i12, i13 and i2 of each subband; empty for the enhanced Type II codebook. */
+  indices: number[];
+}
+
+function rateOf(h: Float64Array, matrix: Float64Array, rank: number, { rx, ports, snr }: Shape): number {
+  const effective = Float32Array.from(matrixProduct(h, matrix, rx, ports, rank));
+  return elementCapacity(effective, 0, { rx, layers: rank, snr });
+}
+
 /** Rank and matrices of the largest sum of log2 det over the subcarriers. */
-function chosen(
-  channels: Float64Array[],
-  codebooks: Codebooks,
-  { rx, ports, snr, subband, bands }: { rx: number; ports: number; snr: number; subband: number; bands: number },
-) {
-  let best = { rate: -1, rank: 1, group: codebooks[0][0], words: [codebooks[0][0].words[0]] };
+function chosen(channels: Float64Array[], codebooks: Codebooks, panel: Panel, shape: Shape): Chosen {
+  const { subband, bands } = shape;
+  let best: Chosen | undefined;
   codebooks.forEach((groups, index) => {
-    const rank = index + 1;
-    for (const group of groups) {
-      const rates = group.words.map(({ matrix }) => {
+    const rank = index + 1, own = reportBits(panel, rank);
+    for (const { i11, i12, i13, words: all } of groups) {
+      const rates = all.map(({ matrix }) => {
         const sums = new Float64Array(bands);
-        channels.forEach((h, k) => {
-          const effective = Float32Array.from(matrixProduct(h, matrix, rx, ports, rank));
-          sums[Math.floor(k / subband)] += elementCapacity(effective, 0, { rx, layers: rank, snr });
-        });
+        channels.forEach((h, k) => sums[Math.floor(k / subband)] += rateOf(h, matrix, rank, shape));
         return sums;
       });
       const words = Array.from(
         { length: bands },
-        (_, band) => group.words.reduce((a, b) => rates[b.i2][band] > rates[a.i2][band] ? b : a),
+        (_, band) => all.reduce((a, b) => rates[b.i2][band] > rates[a.i2][band] ? b : a),
       );
       const rate = words.reduce((sum, { i2 }, band) => sum + rates[i2][band], 0);
-      if (rate > best.rate) best = { rate, rank, group, words };
+      if (best !== undefined && rate <= best.rate) continue;
+      const indices = [i11, i12, i13, ...words.map(({ i2 }) => i2)], bits = own.band + own.subband * bands;
+      best = { rate, rank, matrices: words.map(({ matrix }) => matrix), bits, indices };
     }
   });
-  return best;
+  return best!;
+}
+
+/** Rank of the largest sum of log2 det; the vectors of a subband are the strongest right singular ones of its stacked channels. */
+function chosenTypeTwo(
+  channels: Float64Array[],
+  most: number,
+  panel: Panel,
+  combination: number,
+  shape: Shape,
+): Chosen {
+  const { rx, ports, subband, bands } = shape;
+  const strongest = Array.from({ length: bands }, (_, band) => {
+    const own = channels.slice(band * subband, (band + 1) * subband), rows = own.length * rx;
+    const stacked = new Float64Array(2 * rows * ports), columns = Math.min(rows, ports);
+    own.forEach((h, i) => stacked.set(h, 2 * i * rx * ports));
+    const { v } = svd(stacked, rows, ports);
+    return Array.from(
+      { length: most },
+      (_, layer) => Float64Array.from({ length: 2 * ports }, (_, i) => v[2 * ((i >> 1) * columns + layer) + i % 2]),
+    );
+  });
+  const all = Array.from({ length: most }, (_, index): Chosen => {
+    const rank = index + 1, layers = Array.from({ length: rank }, (_, l) => strongest.map((vectors) => vectors[l]));
+    const { vectors, bits } = reportTypeTwo(panel, layers, combination);
+    const matrices = Array.from({ length: bands }, (_, band) =>
+      Float64Array.from(
+        { length: 2 * ports * rank },
+        (_, i) => vectors[(i >> 1) % rank][band][2 * Math.floor(i / (2 * rank)) + i % 2] / Math.sqrt(rank),
+      ));
+    const rate = channels.reduce((sum, h, k) => sum + rateOf(h, matrices[Math.floor(k / subband)], rank, shape), 0);
+    return { rate, rank, matrices, bits, indices: [] };
+  });
+  return all.reduce((a, b) => b.rate > a.rate ? b : a);
 }
 
 /** CQI of effective channels [rx, layer] after linear MMSE: Es/N0 of a layer 1/[(I + snr·GᴴG)⁻¹] - 1. */

@@ -1,4 +1,4 @@
-/** The Type I codebook against the tables of TS 38.214, and reports against channels with a known answer. */
+/** The codebooks against the tables of TS 38.214, and reports against channels with a known answer. */
 import assert from "node:assert/strict";
 import nrCodebookCsi from "../../../ops/estimation/nr_codebook_csi.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
@@ -26,7 +26,8 @@ async function report(h: ArrayLike<number>, shape: number[], snrDb: number, para
     inputs: { channel_state: stateOf(h, shape, snrDb) },
     params,
   });
-  const of = (name: string) => Array.from(precoder.array(name).data as Int32Array);
+  const of = (name: string) =>
+    precoder.arrayNames.includes(name) ? Array.from(precoder.array(name).data as Int32Array) : undefined;
   return { precoder, metrics, rank: of("rank"), cqi: of("cqi"), pmi: of("pmi") };
 }
 
@@ -120,4 +121,67 @@ Deno.test("over drawn channels the codebook stays below the singular vectors, an
   assert.ok(Number(band.metrics["csi.sgcs"]) < Number(band.metrics["csi.cosine_similarity"]));
   await refuses("params_conflict", () => report(h, shape, 10, { n1: 4 }));
   await refuses("params_conflict", () => report(h, shape, 10, { n1: 8, max_rank: 3 }));
+});
+
+/** Two paths of 8 ports: beams of one rotation, with other co-phasing and delay; interleaved [subcarrier, port]. */
+function twoPaths(width: number): Float64Array {
+  const h = new Float64Array(2 * width * 8);
+  for (let k = 0; k < width; k++) {
+    // Beams 1 and 9 of 16 are orthogonal; the second path has half of the amplitude and a delay of one turn over the band.
+    for (
+      const { beam, amplitude, turn } of [{ beam: 1, amplitude: 1, turn: 0 }, {
+        beam: 9,
+        amplitude: 0.5,
+        turn: k / width,
+      }]
+    ) {
+      for (let port = 0; port < 8; port++) {
+        const angle = 2 * Math.PI * (beam * (port % 4) / 16 + turn + (port < 4 ? 0 : beam / 8)),
+          at = 2 * (k * 8 + port);
+        h[at] += amplitude * Math.cos(angle);
+        h[at + 1] -= amplitude * Math.sin(angle);
+      }
+    }
+  }
+  return h;
+}
+
+const SECOND = { n1: 4, max_rank: 1, codebook: "enhanced_type_2", subband_subcarriers: 1 };
+
+Deno.test("two paths on beams and delays of the enhanced Type II codebook are reported without loss", async () => {
+  const width = 8, found = await report(twoPaths(width), [1, width, 1, 8], 10, { ...SECOND, param_combination: 2 });
+  // Their amplitudes 1 and 1/2, co-phasings and delays are values of its tables: phases e^{j2π·k/16}, p2 = 2^{-k/2}.
+  near(found.metrics["csi.sgcs"], 1, 1e-5);
+  const first = await report(twoPaths(width), [1, width, 1, 8], 10, { n1: 4, max_rank: 1, subband_subcarriers: 1 });
+  assert.ok(Number(first.metrics["csi.sgcs"]) < 0.9, `${first.metrics["csi.sgcs"]}`);
+  // i11 2, i12 ceil(log2 C(4, 2)) = 3, one of 7 delays 3, 2·2·2 places, 4 + 7·3 for four coefficients, 2 for the strongest, CQI 4.
+  near(found.metrics["csi.report_bits"], 2 + 3 + 3 + 8 + 4 + 7 * 3 + 2 + 4);
+});
+
+Deno.test("richer combinations report drawn channels better, more so than Type I, with more bits", async () => {
+  // Correlated in frequency: four taps, so that few delays hold most of the power.
+  const grids = 10, width = 16, generator = Generator.seeded(5), h = new Float64Array(2 * grids * width * 2 * 8);
+  for (let grid = 0; grid < grids; grid++) {
+    const taps = generator.complexNormal64(4 * 16, 1 / 4);
+    for (let k = 0; k < width; k++) {
+      for (let i = 0; i < 64; i++) {
+        const turn = -2 * Math.PI * k * Math.floor(i / 16) / width, to = 2 * ((grid * width + k) * 16 + i % 16);
+        h[to] += taps[2 * i] * Math.cos(turn) - taps[2 * i + 1] * Math.sin(turn);
+        h[to + 1] += taps[2 * i] * Math.sin(turn) + taps[2 * i + 1] * Math.cos(turn);
+      }
+    }
+  }
+  const shape = [grids, width, 2, 8],
+    of = async (params: JsonObject) => {
+      const { metrics } = await report(h, shape, 10, { ...SECOND, max_rank: 2, ...params });
+      return ["csi.sgcs", "csi.spectral_efficiency_bps_hz", "csi.report_bits"].map((name) => Number(metrics[name]));
+    };
+  const one = await of({ codebook: "type_1" }),
+    low = await of({ param_combination: 1 }),
+    high = await of({ param_combination: 6 });
+  for (const [worse, better] of [[one, high], [low, high]]) {
+    worse.forEach((value, i) => assert.ok(value < better[i], `${i}: ${value} ${better[i]}`));
+  }
+  await refuses("params_conflict", () => report(h, shape, 10, { ...SECOND, n1: 4, max_rank: 3 }));
+  await refuses("params_conflict", () => report(h.slice(0, 2 * 20 * 16), [1, 20, 2, 8], 10, SECOND));
 });
