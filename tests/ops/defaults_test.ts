@@ -41,6 +41,8 @@ const REFUSED: Readonly<Record<string, readonly [code: string, reason: string]>>
   "model.deepjscc_external_decode": ["operation_failed", "training_interface is a place for code to be trained"],
   "model.deepjscc_external_encode": ["operation_failed", "training_interface is a place for code to be trained"],
   "source.bit_manifest": ["params_invalid", "manifest_path has no default"],
+  "source.channel_dataset": ["params_invalid", "dataset_path has no default"],
+  "source.iq_recording": ["params_invalid", "recording_path has no default"],
   "source.local_npz_images": ["params_invalid", "path has no default"],
   "source.coco128_detection": ["boundary_file_missing", "the dataset is fetched"],
   "source.coco8_segmentation": ["boundary_file_missing", "the dataset is fetched"],
