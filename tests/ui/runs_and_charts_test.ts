@@ -11,7 +11,8 @@ import { figureSentence, figureTable } from "../../ui/charts/table.ts";
 import { diffTexts } from "../../ui/charts/text_diff.ts";
 import { curveFigure } from "../../ui/compare/curve.ts";
 import { listed, sparkline, stateOf } from "../../ui/runs/groups.ts";
-import { importanceOf, positions } from "../../ui/compare/importance.ts";
+import { axesOf, importanceOf, positions } from "../../ui/compare/importance.ts";
+import { EBN0, methodsOf, rateNotice } from "../../ui/compare/methods.ts";
 import { pgfplots } from "../../lib/figure/pgfplots.ts";
 import { pivotCsv, pivotLatex, pivotMarkdown, pivotOf } from "../../ui/compare/pivot.ts";
 import { type ComparedRun, deltaOf, parametersOf, rowsOf, timingWarnings, varying } from "../../ui/compare/table.ts";
@@ -279,6 +280,79 @@ Deno.test("the importance of a parameter is the share of variance between its va
   assert.equal(importanceOf(points.slice(0, 2), 2), null, "Each run is a group of its own");
   assert.deepEqual(positions(["qpsk", "bpsk", "qpsk"]).at, [1, 0, 1]);
   assert.deepEqual(positions([float(0), float(5), float(20)]).at, [0, 0.25, 1]);
+});
+
+/** A run of a code at an Es/N0, with what its accounting says. */
+function coded(op: string, snr: number, rate: number, params: JsonObject = {}, name = "coded"): ComparedRun {
+  const recipe = {
+    name,
+    steps: [
+      { id: "encoder", op: `channel.${op}_encoder`, params },
+      { id: "decoder", op: `channel.${op}_decoder`, params: { label: op } },
+      { id: "link", op: "wireless.channel", params: { snr_db: float(snr), seed: snr } },
+    ],
+  } as JsonObject;
+  const base = compared(snr, 100, { recipe, name, parameters: parametersOf(recipe) });
+  const metrics: [string, Value][] = [
+    ["channel.code_rate", float(rate)],
+    ["channel.bits_per_symbol", 2],
+    ["channel.ebn0_db", float(snr - 10 * Math.log10(2 * rate))],
+  ];
+  return { ...base, id: `${op}_${snr}`, metrics: new Map([...base.metrics, ...metrics]) };
+}
+
+Deno.test("methods are named by the smallest set of parameters that tells them apart, and by the recipe where that is long", () => {
+  const labels = (runs: ComparedRun[], x = "link.snr_db") => methodsOf(runs, x).map(({ label }) => label);
+  const ldpc = { transport_block_size_bits: 16000, n_id: 1 };
+  const two = [0, 3].flatMap((snr) => [coded("nr_ldpc", snr, 0.5, ldpc), coded("turbo", snr, 0.5, { block_bits: 40 })]);
+  assert.deepEqual(labels(two), ["nr ldpc", "turbo"]);
+  assert.deepEqual(methodsOf(two, "link.snr_db").map(({ runs }) => runs.length), [2, 2]);
+  // An operation that two methods share needs one parameter more; a method without it has no word for it.
+  const three = [
+    coded("nr_ldpc", 0, 0.5, ldpc),
+    ...[3, 5].map((factor) => coded("repetition", 0, 1 / factor, { factor })),
+  ];
+  assert.deepEqual(labels(three), ["nr ldpc", "repetition, factor 3", "repetition, factor 5"]);
+  const named = three.map((run, at) => ({ ...run, name: `method_${at}` }));
+  assert.deepEqual(labels(named), ["method_0", "method_1", "method_2"]);
+  // Seeds and the swept parameter name nothing.
+  assert.deepEqual(labels([coded("turbo", 0, 0.5), coded("turbo", 3, 0.5)]), [""]);
+  const figure = curveFigure(two, "link.snr_db", "channel.ber", entryOf, (label) => label === "turbo" ? "Mine" : label);
+  assert.deepEqual(figure.series.map(({ label }) => label), ["nr ldpc", "Mine"]);
+});
+
+Deno.test("over Eb/N0 a repetition code of rate 1/3 lies 4.77 dB to the right, and different rates are said over Es/N0", () => {
+  const runs = [0, 3].flatMap((snr) => [coded("identity", snr, 1), coded("repetition", snr, 1 / 3)]);
+  const figure = curveFigure(runs, EBN0, "channel.ber", entryOf);
+  assert.equal(`${figure.x.title} (${figure.x.unit})`, "Eb/N0 (dB)");
+  const [plain, repeated] = figure.series.map(({ points }) => points.map(({ x }) => x));
+  for (const at of [0, 1]) {
+    assert.ok(Math.abs(plain[at] - ([0, 3][at] - 3.0103)) < 1e-4);
+    assert.ok(Math.abs(repeated[at] - plain[at] - 4.7712) < 1e-4);
+  }
+  const methods = methodsOf(runs, "link.snr_db");
+  assert.match(rateNotice(methods, "link.snr_db")!, /^The methods send 0\.667 to 2 information bits per symbol/);
+  assert.equal(rateNotice(methods, EBN0), null);
+  const equal = [coded("turbo", 0, 0.5), coded("nr_ldpc", 0, 0.5)];
+  assert.equal(rateNotice(methodsOf(equal, "link.snr_db"), "link.snr_db"), null);
+  const silent = equal.map((run) => ({ ...run, metrics: new Map() }));
+  assert.equal(rateNotice(methodsOf(silent, "link.snr_db"), "link.snr_db"), null, "Unknown rates are not judged");
+});
+
+Deno.test("parameters that split the runs alike are one axis, and the largest shares of variance keep theirs", () => {
+  const metrics = [1, 2, 9, 10, 1, 2, 9, 11];
+  // Name and number follow the operation; the parity explains little.
+  const points = metrics.map((metric, at) => {
+    const method = (at >> 1) % 2;
+    return { id: "", metric, level: metric, values: [["a", "b"][method], [3, 7][method], at % 2, at >> 2] };
+  });
+  const params = ["code.op", "code.size", "parity", "half"];
+  assert.deepEqual(axesOf(points, params, 8), [
+    { at: 0, name: "code.op", others: ["code.size"] },
+    { at: 2, name: "parity", others: [] },
+    { at: 3, name: "half", others: [] },
+  ]);
+  assert.deepEqual(axesOf(points, params, 1).map(({ name }) => name), ["code.op"]);
 });
 
 Deno.test("the variants of a sweep are one row, in the place of the newest, with a curve for each series", () => {

@@ -114,7 +114,7 @@ browserTest(
       await run(scene, link(5.5)),
       await run(scene, link(8.5), { parallel_workers: 2 }),
     ];
-    await open(`#/compare?runs=${ids.join(",")}`);
+    await open(`#/compare?runs=${ids.join(",")}&view=table`);
     await page.getByText("their worker counts differ").waitFor();
     await page.getByRole("rowheader", { name: "link.snr_db" }).waitFor();
     assert.equal(await page.getByRole("rowheader", { name: "data.bit_count" }).count(), 0);

@@ -34,14 +34,19 @@ export function CompareTable({ runs: all, onRemove }: { runs: readonly ComparedR
     if (part === "parameters") {
       rows.sort((a, b) => Number(isSeed(a.name)) - Number(isSeed(b.name)) || countOf(b) - countOf(a));
     }
-    return { part, label, rows: everything ? rows : rows.filter(({ differs }) => differs), count: rows.length };
+    return {
+      part,
+      label,
+      rows: everything ? rows : rows.filter(({ name, differs }) => differs && !isSeed(name)),
+      count: rows.length,
+    };
   });
   const hidden = parts.reduce((sum, { rows, count }) => sum + count - rows.length, 0);
   return (
     <div class="stack">
       <div class="row">
         <Check label="Only differences" checked={!everything} onChange={(only) => refine({ all: only ? "" : "1" })} />
-        {!everything && <span class="muted">{hidden} equal rows are not shown</span>}
+        {!everything && <span class="muted">{hidden} equal rows and seeds are not shown</span>}
       </div>
       {all.length > runs.length && (
         <p class="notice">

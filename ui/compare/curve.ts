@@ -6,16 +6,18 @@ import { isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
 import type { CurveFigure, FigurePoint, FigureSeries } from "../../lib/figure/types.ts";
 import type { ShownEstimate } from "../../lib/figure/number_text.ts";
 import type { MetricEntry } from "../runs/metrics.ts";
-import { pivotCell, valueKey } from "./pivot.ts";
-import { type ComparedRun, isSeed, varying } from "./table.ts";
+import { EBN0, lastPart, methodsOf } from "./methods.ts";
+import { pivotCell } from "./pivot.ts";
+import type { ComparedRun } from "./table.ts";
 
 type Entry = Pick<MetricEntry, "name" | "unit" | "direction" | "statistic">;
 
 /**
  * The figure of runs.
  *
- * @param x a parameter that is a number in every run
+ * @param x a parameter that is a number in every run, or the Eb/N0 of their accounting
  * @param entryOf what the catalogue says of a metric
+ * @param renamed a label of one's own for a method
  * @returns points that share series and x are one: their mean, or the rate of their counts added up
  */
 export function curveFigure(
@@ -23,24 +25,19 @@ export function curveFigure(
   x: string,
   metric: string,
   entryOf: (metric: string) => Entry | undefined,
+  renamed: (label: string) => string = (label) => label,
 ): CurveFigure {
   const entry = entryOf(metric);
-  const others = varying(runs).map(({ name }) => name).filter((name) => name !== x && !isSeed(name));
-  const groups = new Map<string, ComparedRun[]>();
-  for (const run of runs) {
-    if (!isNumber(run.parameters.get(x) ?? null) || !isNumber(run.metrics.get(metric) ?? null)) continue;
-    const label = others.map((name) => `${lastPart(name)} ${valueKey(run.parameters.get(name))}`).join(", ") ||
-      (entry?.name ?? metric);
-    groups.set(label, [...groups.get(label) ?? [], run]);
-  }
-  const measured = [...groups].map(([label, members]): FigureSeries => ({
-    label,
-    kind: "measured",
-    points: pointsOf(members, x, metric),
-  }));
-  const linked = [...groups.values()].map((members) =>
-    members.map((run) => ({ x: toNumber(run.parameters.get(x) as number), link: uncodedLink(run.recipe) }))
+  const methods = methodsOf(
+    runs.filter((run) => xOf(run, x) !== null && number(run.metrics.get(metric)) !== null),
+    x,
   );
+  const measured = methods.map(({ label, runs }): FigureSeries => ({
+    label: renamed(label) || (entry?.name ?? metric),
+    kind: "measured",
+    points: pointsOf(runs, x, metric),
+  }));
+  const linked = methods.map(({ runs }) => runs.map((run) => ({ x: xOf(run, x)!, link: uncodedLink(run.recipe) })));
   const theory = theoryCurves(metric.slice(metric.indexOf(":") + 1), linked).map(({ label, points }): FigureSeries => ({
     label,
     kind: "theory",
@@ -91,6 +88,7 @@ const SUFFIXES: Readonly<Record<string, string>> = {
 
 /** A parameter as an axis: `link.snr_db` is Es/N0 in dB. */
 export function parameterAxis(name: string): { title: string; unit: string } {
+  if (name === EBN0) return { title: "Eb/N0", unit: "dB" };
   if (lastPart(name) === "snr_db") return { title: "Es/N0", unit: "dB" };
   const words = lastPart(name).split("_"), unit = words.length > 1 ? SUFFIXES[words.at(-1)!] : undefined;
   const said = (unit === undefined ? words : words.slice(0, -1)).map((word) =>
@@ -100,13 +98,16 @@ export function parameterAxis(name: string): { title: string; unit: string } {
   return { title: text[0].toUpperCase() + text.slice(1), unit: unit ?? "" };
 }
 
-const lastPart = (name: string) => name.slice(name.lastIndexOf(".") + 1);
 const number = (value: Value | undefined): number | null => isNumber(value ?? null) ? toNumber(value as number) : null;
+
+/** The place of a run on the axis. */
+const xOf = (run: ComparedRun, x: string): number | null =>
+  number(x === EBN0 ? run.metrics.get(EBN0) : run.parameters.get(x));
 
 function pointsOf(runs: readonly ComparedRun[], x: string, metric: string): FigurePoint[] {
   const byX = new Map<number, ComparedRun[]>();
   for (const run of runs) {
-    const place = number(run.parameters.get(x))!;
+    const place = xOf(run, x)!;
     byX.set(place, [...byX.get(place) ?? [], run]);
   }
   return [...byX].sort(([a], [b]) => a - b).map(([place, members]) => ({

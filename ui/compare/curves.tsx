@@ -1,10 +1,11 @@
 /** A metric over a parameter that varied. */
 import { useMemo } from "../preact.ts";
-import { place } from "../router.ts";
+import { place, refine } from "../router.ts";
 import { Chart } from "../charts/chart.tsx";
 import { entryOf, keyMetric, metricEntries } from "../runs/metrics.ts";
 import { Choice } from "./choices.tsx";
 import { curveFigure } from "./curve.ts";
+import { EBN0, isSnr, type Method, methodsOf, rateNotice } from "./methods.ts";
 import { type ComparedRun, isSeed, numericMetrics, varying } from "./table.ts";
 
 interface Props {
@@ -20,12 +21,17 @@ export default function Curves({ runs, metric, tall }: Props) {
   const chosen = (name: string, options: readonly string[]) => options.find((option) => option === query.get(name));
   const xs = varying(runs).filter(({ numeric, name }) => numeric && !isSeed(name)).map(({ name }) => name);
   const ys = numericMetrics(runs);
-  const x = chosen("x", xs) ?? xs.at(-1) ?? "";
+  // The accounting of every run gives its Eb/N0.
+  const known = xs.some(isSnr) && runs.every(({ metrics }) => metrics.has(EBN0));
+  const x = chosen("x", known ? [...xs, EBN0] : xs) ?? xs.at(-1) ?? "";
   const y = chosen("y", ys) ?? metric ?? keyMetric(Object.fromEntries(ys.map((name) => [name, 0]))) ?? "";
+  const methods = useMemo(() => x === "" ? [] : methodsOf(runs, x), [runs, runs.length, x]);
+  const renamed = (label: string) => query.get(`label:${label}`) || label;
   const figure = useMemo(
-    () => x === "" || y === "" ? null : curveFigure(runs, x, y, entryOf),
-    [runs, runs.length, x, y, metricEntries.value],
+    () => x === "" || y === "" ? null : curveFigure(runs, x, y, entryOf, renamed),
+    [runs, runs.length, x, y, metricEntries.value, query],
   );
+  const notice = known ? rateNotice(methods, x) : null;
   if (xs.length === 0) {
     return (
       <p class="empty">
@@ -35,15 +41,41 @@ export default function Curves({ runs, metric, tall }: Props) {
     );
   }
   return (
-    <Chart
-      figure={figure!}
-      tall={tall}
-      controls={
-        <>
-          <Choice label="Over" name="x" value={x} options={xs} />
-          <Choice label="Metric" name="y" value={y} options={ys} />
-        </>
-      }
-    />
+    <>
+      {notice !== null && <p class="notice" role="note">{notice}</p>}
+      <Chart
+        figure={figure!}
+        tall={tall}
+        controls={
+          <>
+            <Choice label="Over" name="x" value={x} options={known ? [...xs, EBN0] : xs} />
+            <Choice label="Metric" name="y" value={y} options={ys} />
+          </>
+        }
+      />
+      {methods.length > 1 && <Labels methods={methods} renamed={renamed} />}
+    </>
+  );
+}
+
+/** Labels of one's own for the methods, kept in the address. */
+function Labels({ methods, renamed }: { methods: readonly Method[]; renamed(label: string): string }) {
+  return (
+    <details>
+      <summary>Labels of the methods</summary>
+      {methods.map(({ label }) => (
+        <label key={label} class="row">
+          <span class="muted">{label}</span>
+          <input
+            aria-label={`Label of ${label}`}
+            value={renamed(label)}
+            onChange={(event) => {
+              const text = event.currentTarget.value.trim();
+              refine({ [`label:${label}`]: text === label ? "" : text });
+            }}
+          />
+        </label>
+      ))}
+    </details>
   );
 }

@@ -67,6 +67,35 @@ function groupKeys(values: readonly (Value | undefined)[]): string[] {
   return numbers.map((number) => String(Math.floor(sorted.indexOf(number) / sorted.length * MOST_GROUPS)));
 }
 
+/** An axis of parallel coordinates: a parameter, with those that split the runs in the same way. */
+export interface ParameterAxis {
+  /** Of the first parameter in the points. */
+  at: number;
+  name: string;
+  others: string[];
+}
+
+/**
+ * Parameters as axes. Those that split the runs alike cannot be told apart, and are one axis; of more axes than `most`, the
+ * ones that explain the largest shares of the variance stay, in their order.
+ */
+export function axesOf(points: readonly Point[], params: readonly string[], most: number): ParameterAxis[] {
+  const axes = new Map<string, ParameterAxis>();
+  for (const [at, name] of params.entries()) {
+    const texts = points.map(({ values }) => canonicalJson(values[at] ?? null));
+    const split = texts.map((text) => texts.indexOf(text)).join();
+    const known = axes.get(split);
+    if (known === undefined) axes.set(split, { at, name, others: [] });
+    else known.others.push(name);
+  }
+  const all = [...axes.values()];
+  const kept = all.toSorted((a, b) => (importanceOf(points, b.at) ?? 0) - (importanceOf(points, a.at) ?? 0)).slice(
+    0,
+    most,
+  );
+  return all.filter((axis) => kept.includes(axis));
+}
+
 /** Positions 0 … 1 of values on an axis: numbers by size, other values evenly in the order of their texts. */
 export function positions(
   values: readonly (Value | undefined)[],

@@ -4,22 +4,29 @@ import type { BarFigure } from "../../lib/figure/types.ts";
 import { Chart } from "../charts/chart.tsx";
 import { viridis } from "../charts/density.ts";
 import { pictureFile, PictureFiles } from "../charts/density.tsx";
+import { clip } from "../graph/model.ts";
 import { Trouble } from "../parts.tsx";
 import { useMemo, useRef, useState } from "../preact.ts";
 import { address, place } from "../router.ts";
 import { entryOf, keyMetric, metricEntries, valueText } from "../runs/metrics.ts";
 import { Choice } from "./choices.tsx";
-import { importanceOf, inDecades, type Point, pointsOf, positions } from "./importance.ts";
+import { axesOf, importanceOf, inDecades, type Point, pointsOf, positions } from "./importance.ts";
 import { type ComparedRun, isSeed, numericMetrics, varying } from "./table.ts";
 
 /** Size of the drawing and distance of the outer axes from its edges. */
-const WIDTH = 960, HEIGHT = 320, SIDE = 90, TOP = 40, BOTTOM = 24;
+const WIDTH = 960, HEIGHT = 370, SIDE = 130, TOP = 90, BOTTOM = 24;
+const MOST_AXES = 8, MOST_LETTERS = 22;
 
 export default function Parallel({ runs }: { runs: readonly ComparedRun[] }) {
   const { query } = place.value, metrics = numericMetrics(runs);
   const metric = query.get("metric") ?? keyMetric(Object.fromEntries(metrics.map((name) => [name, 0]))) ?? "";
-  const params = useMemo(() => varying(runs).map(({ name }) => name).filter((name) => !isSeed(name)), [runs]);
-  const points = useMemo(() => pointsOf(runs, params, metric), [runs, params, metric]);
+  const varied = useMemo(() => varying(runs).map(({ name }) => name).filter((name) => !isSeed(name)), [runs]);
+  const [axes, points, params] = useMemo(() => {
+    const all = pointsOf(runs, varied, metric), axes = axesOf(all, varied, MOST_AXES);
+    const points = all.map((point) => ({ ...point, values: axes.map(({ at }) => point.values[at]) }));
+    return [axes, points, axes.map(({ name }) => name)];
+  }, [runs, varied, metric]);
+  const left = varied.length - axes.reduce((sum, { others }) => sum + 1 + others.length, 0);
   const bars = useMemo(() => barsOf(points, params, entryOf(metric)?.name ?? metric), [
     points,
     metricEntries.value,
@@ -31,6 +38,12 @@ export default function Parallel({ runs }: { runs: readonly ComparedRun[] }) {
         <Choice label="Metric" name="metric" value={metric} options={metrics} />
       </div>
       <Axes points={points} params={params} metric={metric} />
+      {axes.filter(({ others }) => others.length > 0).map(({ name, others }) => (
+        <p key={name} class="muted small">
+          {name} stands for {others.join(", ")} too: they split these runs in the same way and cannot be told apart.
+        </p>
+      ))}
+      {left > 0 && <p class="muted small">{left} parameters that explain less of the variance have no axis.</p>}
       {bars === null
         ? (
           <Trouble
@@ -89,9 +102,14 @@ function Axes({ points, params, metric }: { points: readonly Point[]; params: re
           {columns.map(({ ticks }, axis) => (
             <g key={axis}>
               <line class="axis-line" x1={x(axis)} x2={x(axis)} y1={y(1)} y2={y(0)} />
-              <text class="plain-text" x={x(axis)} y={TOP - 20} text-anchor="middle">{titles[axis]}</text>
+              <text class="plain-text" transform={`translate(${x(axis)} ${TOP - 14}) rotate(-24)`}>
+                <title>{params[axis] ?? name}</title>
+                {clip(titles[axis], MOST_LETTERS)}
+              </text>
               {ticks.map(([at, text]) => (
-                <text key={text} class="faint-text" x={x(axis) - 6} y={y(at) + 4} text-anchor="end">{text}</text>
+                <text key={text} class="faint-text" x={x(axis) - 6} y={y(at) + 4} text-anchor="end">
+                  {clip(text.replace(/^[a-z_]+\./, ""), MOST_LETTERS - 6)}
+                </text>
               ))}
             </g>
           ))}
@@ -109,7 +127,7 @@ function Axes({ points, params, metric }: { points: readonly Point[]; params: re
 function barsOf(points: readonly Point[], params: readonly string[], metric: string): BarFigure | null {
   const bars = params.flatMap((label, at) => {
     const value = importanceOf(points, at);
-    return value === null ? [] : [{ label, kind: "measured" as const, value, low: null, high: null }];
+    return value === null ? [] : [{ label, kind: "baseline" as const, value, low: null, high: null }];
   });
   if (bars.length === 0) return null;
   return {

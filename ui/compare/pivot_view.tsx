@@ -5,20 +5,29 @@ import { place } from "../router.ts";
 import { entryOf, keyMetric } from "../runs/metrics.ts";
 import { saveText } from "../state/files.ts";
 import { Choice } from "./choices.tsx";
+import { methodsOf } from "./methods.ts";
 import { cellText, pivotCsv, pivotLatex, pivotMarkdown, pivotOf } from "./pivot.ts";
 import { type ComparedRun, isSeed, numericMetrics, varying } from "./table.ts";
 
-export default function PivotView({ runs }: { runs: readonly ComparedRun[] }) {
+/** The parameter that a method counts as. */
+const METHOD = "method";
+
+export default function PivotView({ runs: given }: { runs: readonly ComparedRun[] }) {
   const { query } = place.value;
   const [note, setNote] = useState("");
-  const names = varying(runs).map(({ name }) => name), metrics = numericMetrics(runs);
+  const varied = varying(given).map(({ name }) => name), metrics = numericMetrics(given);
   const chosen = (name: string, fallback: string) => {
     const value = query.get(name) ?? fallback;
     return value === "-" ? "" : value;
   };
   // Seeds number repetitions: a table has their mean.
-  const plain = names.filter((name) => !isSeed(name));
-  const rows = chosen("rows", plain.at(-1) ?? ""), columns = chosen("cols", plain.at(-2) ?? "");
+  const plain = varied.filter((name) => !isSeed(name)), rows = chosen("rows", plain.at(-1) ?? "");
+  const methods = methodsOf(given, rows), several = methods.length > 1;
+  const names = several ? [METHOD, ...varied] : varied;
+  const runs = methods.flatMap(({ label, runs }) =>
+    runs.map((run) => ({ ...run, parameters: new Map([...run.parameters, [METHOD, label]]) }))
+  );
+  const columns = chosen("cols", several ? METHOD : plain.at(-2) ?? "");
   const metric = query.get("metric") ?? keyMetric(Object.fromEntries(metrics.map((name) => [name, 0]))) ?? "";
   const pivot = useMemo(() => pivotOf(runs, rows, columns, metric), [runs, runs.length, rows, columns, metric]);
   const merged = pivot.cells.flat().some((cell) => (cell?.n ?? 0) > 1);

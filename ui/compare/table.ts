@@ -65,7 +65,11 @@ export function comparedRun(
     name: summary.recipe_name,
     status: summary.status,
     parameters: parametersOf(recipe),
-    metrics: new Map(named(false)),
+    // Of the run, not of one of its steps.
+    metrics: new Map([
+      ...named(false),
+      ...Object.entries(summary.metrics ?? {}).filter(([metric]) => metric === "channel.ebn0_db") as [string, Value][],
+    ]),
     rates: new Map(recorded(recordedRate)),
     pooled: new Map(recorded(recordedPooled)),
     timing: new Map<string, Value>([

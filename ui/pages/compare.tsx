@@ -6,20 +6,27 @@ import { address, go, place, refine } from "../router.ts";
 import { CompareTable } from "../compare/compare_table.tsx";
 import { useComparedRuns } from "../compare/load.ts";
 import type { RunRow } from "../runs/filter.ts";
+import { isSeed, varying } from "../compare/table.ts";
 import { loadMetrics } from "../runs/metrics.ts";
 
 const Curves = lazy(() => import("../compare/curves.tsx"), "Loading the view");
 const Parallel = lazy(() => import("../compare/parallel.tsx"), "Loading the view");
 const PivotView = lazy(() => import("../compare/pivot_view.tsx"), "Loading the view");
 
-const VIEWS = [["table", "Table"], ["curves", "Curves"], ["pivot", "Pivot"], ["parallel", "Parameters"]] as const;
+const VIEWS = [["curves", "Curves"], ["table", "Table"], ["pivot", "Pivot"], ["parallel", "Parameters"]] as const;
 const MOST_RUNS = 256;
 
 export default function Compare() {
   const { query } = place.value;
-  const listed = query.get("runs") ?? "", view = query.get("view") ?? "table";
+  const listed = query.get("runs") ?? "", wanted = query.get("view") ?? "";
   const ids = useMemo(() => [...new Set(listed.split(",").filter(Boolean))].slice(0, MOST_RUNS), [listed]);
   const { runs, loading, problems } = useComparedRuns(ids);
+  // A sweep is read as a curve, single runs by their differences.
+  const swept = useMemo(() => varying(runs).some(({ name, numeric, count }) => numeric && count > 2 && !isSeed(name)), [
+    runs.length,
+    listed,
+  ]);
+  const view = wanted || (swept ? "curves" : "table");
   // The table names metrics and units: they are known before it is drawn, or never.
   const [named, setNamed] = useState(false), waits = loading > 0 || !named;
   useEffect(() => void loadMetrics().catch(() => {}).finally(() => setNamed(true)), []);
@@ -41,7 +48,7 @@ export default function Compare() {
                 label="Form of the comparison"
                 value={view}
                 options={VIEWS}
-                onChoose={(id) => refine({ view: id === "table" ? "" : id })}
+                onChoose={(view) => refine({ view })}
               />
               <span class="muted" role="status">
                 {loading > 0 ? `Reading ${loading}` : `${runs.length} runs`}

@@ -1,0 +1,85 @@
+/** A comparison of codes on the page: named methods, labels of one's own, Eb/N0, and axes that can be read. */
+import assert from "node:assert/strict";
+import { browserTest, eventually, type Scene } from "./browser.ts";
+
+/** A link with a code of two blocks, at two Es/N0. */
+const link = (name: string, encoder: string, decoder: string) =>
+  `schema_version: 1
+name: ${name}
+execution_profile: {id: custom, version: 1}
+metadata:
+  seed: 7
+  matrix: {dimensions: {snr_db: [0.0, 2.0, 4.0]}, step_params: {chan: {snr_db: {matrix: snr_db}}}}
+steps:
+  - {id: data, op: source.random_bits, params: {bit_count: 2000}}
+  - {id: encoder, ${encoder}, inputs: {bits: data.bits}}
+  - {id: modulator, op: modulation.digital_modulate, params: {modulation: qpsk}, inputs: {bits: encoder.coded_bits}}
+  - {id: chan, op: wireless.channel, inputs: {symbols: modulator.symbols}}
+  - {id: demodulator, op: demodulation.digital_demodulate, inputs: {rx_symbols: chan.rx_symbols}}
+  - {id: decoder, ${decoder}}
+  - {id: ber, op: metrics.bit_error_rate, inputs: {reference: data.bits, candidate: decoder.bits}}
+  - id: resources
+    op: channel.communication_resource_accounting
+    inputs: {payload_bits: data.bits, framed_bits: data.bits, coded_bits: encoder.coded_bits, symbols: modulator.symbols}
+`;
+const FILES = {
+  "recipes/plain.yaml": link(
+    "plain",
+    "op: channel.identity_encoder",
+    "op: channel.identity_decoder, inputs: {coded_bits: demodulator.bits}",
+  ),
+  "recipes/repeated.yaml": link(
+    "repeated",
+    "op: channel.repetition_encoder, params: {factor: 3}",
+    "op: channel.repetition_decoder, inputs: {coded_bits: demodulator.bits}",
+  ),
+};
+
+/** Runs all variants of a recipe of the project. */
+async function sweep({ url }: Scene, name: string): Promise<string[]> {
+  const ask = async (path: string, body?: unknown) => {
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+    const reply = await fetch(`${url}${path}`, body === undefined ? undefined : init);
+    assert.ok(reply.ok, `${path}: ${await reply.clone().text()}`);
+    return await reply.json();
+  };
+  const { recipe } = await ask(`/api/recipe?path=recipes%2F${name}.yaml`);
+  const { job_id } = await ask("/api/matrix-jobs", { recipe });
+  const job = await ask(`/api/run-jobs/${job_id}/wait?timeout_seconds=50`);
+  assert.equal(job.state, "completed");
+  const { runs } = await ask("/api/runs?limit=100");
+  return runs.filter((run: { recipe_name: string }) => run.recipe_name.startsWith(`${name}__`))
+    .map(({ run_id }: { run_id: string }) => run_id);
+}
+
+browserTest("two codes are compared by name, over Es/N0 with a notice, and over Eb/N0", async (scene) => {
+  const { page, open } = scene, runs = [...await sweep(scene, "plain"), ...await sweep(scene, "repeated")];
+  assert.equal(runs.length, 6);
+  await open(`#/compare?runs=${runs.join(",")}`);
+  // A sweep opens on its curves.
+  await page.locator(".chart-svg svg").waitFor();
+  await page.getByRole("button", { name: "Curves", pressed: true }).waitFor();
+  for (const name of ["identity", "repetition"]) await page.getByRole("button", { name, exact: true }).waitFor();
+  await page.getByRole("note").getByText(/^The methods send 0\.667 to 2 information bits per symbol/).waitFor();
+  await page.getByRole("combobox", { name: /^Over/ }).selectOption("channel.ebn0_db");
+  await page.getByRole("img", { name: /over Eb\/N0 from −3\.01 to/ }).waitFor();
+  assert.equal(await page.getByRole("note").count(), 0);
+  await page.getByText("Labels of the methods").click();
+  await page.getByLabel("Label of repetition").fill("Three copies");
+  await page.keyboard.press("Tab");
+  await page.getByRole("button", { name: "Three copies", exact: true }).waitFor();
+  await scene.checkAccessibility();
+  await scene.shot("compare_codes");
+  // The address keeps axis and label.
+  await page.reload();
+  await page.getByRole("button", { name: "Three copies", exact: true }).waitFor();
+
+  await page.getByRole("button", { name: "Pivot" }).click();
+  await page.getByRole("columnheader", { name: "repetition", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Parameters" }).click();
+  const drawing = page.getByRole("img", { name: /^6 runs over 2 parameters/ });
+  await drawing.waitFor();
+  await eventually(async () => assert.equal(await drawing.locator(".axis-line").count(), 3));
+  await page.getByText(/encoder\.op stands for .*decoder\.op.* too: they split these runs in the same way/).waitFor();
+  await scene.shot("compare_axes");
+}, { files: FILES });
