@@ -31,8 +31,15 @@ interface Pair {
   decoder: string;
 }
 
-/** The layers that both ends of a link handle together; modulations and pilots have parts of their own between. */
-const PAIRED: readonly (LayerKind | "uncoded")[] = ["uncoded", ...CODES, "packets", "interleaved", "scrambled"];
+/** The layers that both ends of a link handle together; a modulation has parts of its own between. */
+const PAIRED: readonly (LayerKind | "uncoded")[] = [
+  "uncoded",
+  ...CODES,
+  "packets",
+  "interleaved",
+  "scrambled",
+  "pilots",
+];
 
 const opsWith = (effect: "puts" | "takes", kind: string) =>
   [...TRANSFORMS.keys()].filter((op) => effectOf(op)?.[effect] === kind);
@@ -230,7 +237,7 @@ function insertPair(recipe: JsonObject, sent: string, { encoder, decoder }: Pair
     if (!draft.fits(encoder, into, sent)) refuse(`${encoder} does not take ${draft.kindOf(sent)} of ${sent}`);
     const outer = draft.add(encoder, { [into]: sent }, stepOf(sent));
     fill(draft, outer);
-    const coded = `${outer.id}.${Object.keys(draft.kindsOf(outer.id))[0]}`;
+    const coded = `${outer.id}.${(effectOf(encoder)!.outputs ?? Object.keys(draft.kindsOf(outer.id)))[0]}`;
     draft.give(readers[0], [coded]);
     const received = draft.contents().filter(([reference, { layers }]) =>
       layers.at(-1)?.step === outer.id && layers.at(-1)?.kind === takes && isReceived(draft, reference)
@@ -238,11 +245,13 @@ function insertPair(recipe: JsonObject, sent: string, { encoder, decoder }: Pair
     const taken = received.findLast((reference) => draft.fits(decoder, from, reference)) ??
       refuse(`No output behind the channel gives ${draft.accepted(decoder, from).join(" or ")} of ${sent}`);
     const inner = draft.add(decoder, { [from]: taken }, stepOf(taken));
+    help(draft, outer, inner);
     const outputs = Object.keys(draft.kindsOf(inner.id)).filter((output) => output !== "report")
       .map((output) => `${inner.id}.${output}`);
     for (const reader of draft.readersOf((reference) => received.includes(reference))) {
       const { step, port } = reader;
-      if (step === inner || Object.keys(draft.kindsOf(step.id)).some((out) => received.includes(`${step.id}.${out}`))) {
+      if (step === inner || Object.values(inner.inputs).some((from) => stepOf(from) === step.id)) continue;
+      if (Object.keys(draft.kindsOf(step.id)).some((out) => received.includes(`${step.id}.${out}`))) {
         continue;
       }
       const others = Object.entries(step.inputs).filter(([name]) => name !== port);
@@ -255,6 +264,36 @@ function insertPair(recipe: JsonObject, sent: string, { encoder, decoder }: Pair
     }
     return outer.id;
   });
+}
+
+/**
+ * Wires the other inputs of an inserted decoder: optional ones to its encoder, required ones to a step that makes them from
+ * the same content, as an estimator does for an equaliser.
+ */
+function help(draft: GraphDraft, outer: EditedStep, inner: EditedStep): void {
+  const contract = draft.contract(inner.op),
+    sent = Object.keys(draft.kindsOf(outer.id)).map((out) => `${outer.id}.${out}`);
+  for (const port of Object.keys(contract.optional_input_kinds)) {
+    const found = sent.find((reference) => draft.fits(inner.op, port, reference));
+    if (found !== undefined) inner.inputs[port] = found;
+  }
+  const content = inner.inputs[effectOf(inner.op)!.from];
+  for (const port of Object.keys(contract.input_kinds).filter((port) => inner.inputs[port] === undefined)) {
+    const accepted = draft.accepted(inner.op, port);
+    const helper = [...draft.contracts.values()].find(({ id, input_kinds, output_kinds }) =>
+      Object.values(output_kinds).some((kind) => accepted.includes(kind)) &&
+      Object.keys(input_kinds).every((name) => [content, ...sent].some((one) => draft.fits(id, name, one))) &&
+      Object.keys(input_kinds).some((name) => draft.fits(id, name, content))
+    );
+    if (helper === undefined) continue;
+    const inputs = Object.keys(helper.input_kinds).map((name) =>
+      [name, [content, ...sent].find((one) => draft.fits(helper.id, name, one))!] as const
+    );
+    const step = draft.add(helper.id, Object.fromEntries(inputs), stepOf(content));
+    const output = Object.keys(helper.output_kinds).find((name) => accepted.includes(helper.output_kinds[name]))!;
+    inner.inputs[port] = `${step.id}.${output}`;
+  }
+  fill(draft, inner);
 }
 
 /** Whether content at an output has come over a link. */
@@ -284,6 +323,11 @@ export function removeStep(recipe: JsonObject, id: string, contracts: EditContra
         if (now !== reader.reference) draft.move(reader.reference, now);
       }
       draft.drop(step.id);
+      // What only helped the other side goes with it.
+      for (const from of gone.length > 1 ? new Set(Object.values(step.inputs).map(stepOf)) : []) {
+        const unread = draft.readersOf((reference) => stepOf(reference) === from).length === 0;
+        if (unread && stepOf(source) !== from && gone.every(({ id }) => id !== from)) draft.drop(from);
+      }
       selected = source === undefined ? "" : stepOf(source);
     }
     return selected;

@@ -62,7 +62,7 @@ export function InsertDialog({ copy, stepId, onClose }: Props & { stepId: string
     <Choices
       copy={copy}
       title={`Insert after ${stepId}`}
-      lead="An encoder comes with its decoder at the other end of the link."
+      lead="An encoder comes with its decoder at the other end of the link, pilots with estimator and equaliser."
       choices={choices}
       onClose={onClose}
     >

@@ -158,6 +158,20 @@ Deno.test("an interleaver goes between encoder and modulator, and its inverse in
   assert.deepEqual(without.steps, recipe.steps);
 });
 
+Deno.test("pilots come with an estimator and an equaliser, and go with both", async () => {
+  const link = emptyLink();
+  const piloted = done(insertStep(link, "modulator", "modulation.ofdm_pilot_insert", CONTRACTS));
+  await planned(piloted, "pilots");
+  assert.deepEqual(inputsOf(piloted, "channel"), { symbols: "ofdm_pilot_insert.symbols" });
+  const heard = { rx_symbols: "channel.rx_symbols", pilot_context: "ofdm_pilot_insert.pilot_context" };
+  assert.deepEqual(inputsOf(piloted, "ofdm_channel_estimator"), heard);
+  assert.deepEqual(inputsOf(piloted, "ofdm_equalize"), { ...heard, estimate: "ofdm_channel_estimator.estimate" });
+  assert.deepEqual(inputsOf(piloted, "demodulator"), { rx_symbols: "ofdm_equalize.rx_symbols" });
+  for (const id of ["ofdm_pilot_insert", "ofdm_equalize"]) {
+    assert.deepEqual(done(removeStep(piloted, id, CONTRACTS)).steps, link.steps, id);
+  }
+});
+
 Deno.test("an operation of the wire's kind goes into it, and a measurement reads beside its readers", async () => {
   const link = emptyLink();
   const loud = done(insertStep(link, "modulator", "hardware.power_amplifier", CONTRACTS));
