@@ -4,7 +4,6 @@ import type { BarFigure } from "../../lib/figure/types.ts";
 import { Chart } from "../charts/chart.tsx";
 import { viridis } from "../charts/density.ts";
 import { pictureFile, PictureFiles } from "../charts/density.tsx";
-import { clip } from "../graph/model.ts";
 import { Trouble } from "../parts.tsx";
 import { useMemo, useRef, useState } from "../preact.ts";
 import { address, place } from "../router.ts";
@@ -16,6 +15,8 @@ import { type ComparedRun, isSeed, numericMetrics, varying } from "./table.ts";
 /** Size of the drawing and distance of the outer axes from its edges. */
 const WIDTH = 960, HEIGHT = 370, SIDE = 130, TOP = 90, BOTTOM = 24;
 const MOST_AXES = 8, MOST_LETTERS = 22;
+
+const clip = (text: string, most: number) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
 
 export default function Parallel({ runs }: { runs: readonly ComparedRun[] }) {
   const { query } = place.value, metrics = numericMetrics(runs);
