@@ -1,5 +1,5 @@
 /** A block of the graph: its name, its state and its problems, in the detail that its scale allows. */
-import { secondsText } from "../runs/metrics.ts";
+import { secondsText } from "../runs/amounts.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import type { GraphBlock } from "../../lib/figure/graph/layout.ts";
 import { useEffect, useRef } from "../preact.ts";

@@ -1,6 +1,5 @@
 /** The texts of a block: which lines it has at a scale, their sizes and baselines. No line touches another or the state below. */
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
-import { isShown } from "../../lib/contract/schema.ts";
 import { FACETS } from "../form/presentation.ts";
 
 /** From this scale a block shows all its texts; below, its name and its main parameter in larger type. */
@@ -82,12 +81,17 @@ export function headlineOf(
   swept: ReadonlySet<string>,
 ): string | null {
   const properties = (schema.properties ?? {}) as { [name: string]: JsonObject };
+  // The rules of schemas are no part of the first page: conditions on the choices of other parameters are enough here.
+  const isActive = (name: string) =>
+    Object.entries((properties[name]["x-svc-effective-when"] ?? {}) as JsonObject).every(([other, wanted]) =>
+      [wanted].flat().includes(params[other] ?? properties[other]?.default ?? null)
+    );
   const names = mainParams(op).filter((name) => properties[name] !== undefined && name !== "label");
   const varied = names.find((name) => swept.has(name));
   if (varied !== undefined) return `${varied} swept`;
   const parts = names.flatMap((name) => {
     const value = params[name] ?? properties[name].default;
-    if (value === undefined || value === "" || !isShown(schema, name, params)) return [];
+    if (value === undefined || value === "" || !isActive(name)) return [];
     if (typeof value === "string") return [value];
     const text = isObject(value) && !("value" in value) || Array.isArray(value) ? null : String(value);
     const { unit } = isObject(properties[name]["x-svc-ui"]) ? properties[name]["x-svc-ui"] : {};

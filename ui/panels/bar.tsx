@@ -20,10 +20,6 @@ import {
   unreadOf,
 } from "../state/copies.ts";
 import { isEnded, jobs } from "../state/events.ts";
-import { hasMatrix, matrixFacts } from "../../lib/contract/matrix_edits.ts";
-import { secondsOf } from "../runs/filter.ts";
-import { bytesText, secondsText } from "../runs/metrics.ts";
-import { jobOf, useSummary } from "../state/summaries.ts";
 import { toast } from "../toast.tsx";
 import { otherTabs } from "../state/other_tabs.ts";
 import { cancelRun, startRun, stopping } from "../state/runs.ts";
@@ -34,6 +30,7 @@ import { planCache, stopAfterFailure, WORKERS, workers } from "../state/settings
 const dialogs = () => import("./files.tsx");
 export const OpenDialog = lazy(() => dialogs().then(({ OpenDialog }) => OpenDialog));
 const SaveAsDialog = lazy(() => dialogs().then(({ SaveAsDialog }) => SaveAsDialog));
+const NeedsText = lazy(() => import("./needs.tsx").then(({ NeedsText }) => NeedsText));
 const ConflictDialog = lazy(() => dialogs().then(({ ConflictDialog }) => ConflictDialog));
 
 /** The problem of the last action, with the recipe that was shown then. */
@@ -222,28 +219,6 @@ function Tools({ copy }: { copy: Copy }) {
         )}
       </span>
     </div>
-  );
-}
-
-/** What Run will need: memory and disk space by the plan, time as the run before took it. */
-function NeedsText({ copy }: { copy: Copy }) {
-  const summary = useSummary(jobOf(copy)), needs = copy.verdict?.needs ?? null;
-  if (needs === null || needs.unknown) return null;
-  const runs = hasMatrix(copy.recipe) ? matrixFacts(copy.recipe).count : 1;
-  const seconds = summary?.status === "completed" ? secondsOf(summary) : null;
-  const parts = [
-    runs > 1 ? `${runs} runs` : null,
-    seconds === null ? null : `about ${secondsText(runs * seconds)}`,
-    `${bytesText(needs.memory_bytes)} memory`,
-    `${bytesText(runs * needs.disk_bytes)} disk`,
-  ].filter((part) => part !== null);
-  return (
-    <span
-      class="small muted needs"
-      title="Memory and disk space by the plan; time as the run before took it, one after another"
-    >
-      {parts.join(" · ")}
-    </span>
   );
 }
 

@@ -6,7 +6,8 @@ import { useState } from "../preact.ts";
 import { useFetched } from "../state/fetched.ts";
 import { saveArtifact } from "../state/files.ts";
 import { type Artifact, artifactsOf, type RunDocuments } from "./documents.ts";
-import { bytesText, valueText } from "./metrics.ts";
+import { bytesText } from "./amounts.ts";
+import { valueText } from "./metrics.ts";
 
 export function Artifacts({ documents: { summary } }: { documents: RunDocuments }) {
   const artifacts = artifactsOf(summary);

@@ -8,7 +8,7 @@ import { saveText } from "../state/files.ts";
 import { mark } from "../state/marks.ts";
 import { toast } from "../toast.tsx";
 import type { RunRow } from "./filter.ts";
-import { bytesText } from "./metrics.ts";
+import { bytesText } from "./amounts.ts";
 
 const MOST_COMPARED = 256;
 /** Runs that the dialog names. */

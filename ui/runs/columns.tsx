@@ -5,7 +5,8 @@ import { address } from "../router.ts";
 import { markOf } from "../state/marks.ts";
 import { metricOf, type RunRow, secondsOf } from "./filter.ts";
 import { secondsOfSweep, sparkline, stateOf, sumOf, type Sweep } from "./groups.ts";
-import { bytesText, entryOf, keyMetric, secondsText, timeText, valueText } from "./metrics.ts";
+import { bytesText, secondsText } from "./amounts.ts";
+import { entryOf, keyMetric, timeText, valueText } from "./metrics.ts";
 
 type Key = string | number | null;
 

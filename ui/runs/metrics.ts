@@ -111,26 +111,5 @@ export function estimateOf(
 export const directionText = (direction: string | undefined): string =>
   direction === "higher_is_better" ? "higher is better" : direction === "lower_is_better" ? "lower is better" : "";
 
-/** A time span: `12.3 s`, `4 min 2 s`. */
-export function secondsText(seconds: number | null): string {
-  if (seconds === null) return "–";
-  if (seconds < 60) return `${numberText(seconds, "unicode", 3)} s`;
-  const whole = Math.round(seconds), minutes = Math.floor(whole / 60);
-  if (minutes < 60) return `${minutes} min ${whole % 60} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
-/** Bytes: `1.2 MB`. */
-export function bytesText(bytes: number | null | undefined): string {
-  if (bytes === null || bytes === undefined) return "–";
-  const units = ["B", "kB", "MB", "GB"];
-  let value = bytes, unit = 0;
-  while (value >= 1000 && unit < units.length - 1) {
-    value /= 1000;
-    unit++;
-  }
-  return `${unit === 0 ? value : numberText(value, "unicode", 3)} ${units[unit]}`;
-}
-
 /** `2026-11-22T00:41:20.779Z` as `2026-11-22 00:41:20`. */
 export const timeText = (utc: string | null): string => utc === null ? "–" : utc.slice(0, 19).replace("T", " ");

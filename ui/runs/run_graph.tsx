@@ -8,7 +8,8 @@ import { useLoaded } from "../state/fetched.ts";
 import type { StepState } from "../state/runs.ts";
 import type { RunDocuments, RunSummary } from "./documents.ts";
 import { json } from "./fetch_artifact.ts";
-import { measuredText, secondsText } from "./metrics.ts";
+import { secondsText } from "./amounts.ts";
+import { measuredText } from "./metrics.ts";
 
 export default function RunGraph({ documents: { summary } }: { documents: RunDocuments }) {
   const [selected, setSelected] = useState<string | null>(null);

@@ -4,7 +4,7 @@ import { csvText } from "../charts/csv.ts";
 import { pictureFile, PictureFiles } from "../charts/density.tsx";
 import { useRef } from "../preact.ts";
 import type { RunDocuments } from "./documents.ts";
-import { secondsText } from "./metrics.ts";
+import { secondsText } from "./amounts.ts";
 
 interface Span {
   id: string;
