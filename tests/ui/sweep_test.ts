@@ -104,3 +104,16 @@ browserTest(
     await page.getByText(/Cannot find .*job/).waitFor();
   },
 );
+
+browserTest("the first page leads to the last sweep and to open recipes", async (scene) => {
+  const { page, open, url } = scene;
+  const { job_id } = await post(url, "/api/matrix-jobs", { recipe: photographs([20, 24]) });
+  await ended(scene, job_id);
+  await open("#/start");
+  const work = page.getByRole("region", { name: "Last work" });
+  await work.getByRole("img", { name: /^PSNR: / }).waitFor();
+  await scene.shot("start");
+  await work.getByRole("link", { name: "photographs" }).click();
+  await page.getByText("2 of 2 variants completed").waitFor();
+  await page.getByRole("img", { name: "Received at Es/N0 20 dB" }).waitFor();
+});

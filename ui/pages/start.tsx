@@ -1,11 +1,13 @@
 /** The first page: three starting points, each one press from a figure, and a tour of five steps. */
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { ask, get, problemText } from "../api.ts";
-import { setDimension } from "../../lib/contract/matrix_edits.ts";
+import { setDimension } from "../form/matrix.ts";
 import { Page, Section, Trouble } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
 import { address, go } from "../router.ts";
 import { copies, nameOf, openCopy, restore } from "../state/copies.ts";
+import { LastWork } from "../runs/last_work.tsx";
+import { loadMetrics } from "../runs/metrics.ts";
 import { startRun } from "../state/runs.ts";
 import { tour } from "../state/settings.ts";
 
@@ -64,7 +66,10 @@ const TOUR: readonly (readonly [title: string, text: string, view: string])[] = 
 
 export default function Start() {
   const [busy, setBusy] = useState<string | null>(null), [problem, setProblem] = useState<string | null>(null);
-  useEffect(() => void restore().catch(() => {}), []);
+  useEffect(() => {
+    restore().catch(() => {});
+    loadMetrics().catch(() => {});
+  }, []);
   const start = async (point: StartingPoint) => {
     setBusy(point.title);
     setProblem(null);
@@ -104,42 +109,32 @@ export default function Start() {
           </article>
         ))}
       </div>
-      <p class="row">
-        <button
-          type="button"
-          onClick={async () => {
-            openCopy((await import("../../lib/contract/graph_edits.ts")).emptyLink());
-            go("editor");
-          }}
+      <LastWork>
+        <p class="row">
+          <a href={address("templates")}>All templates</a>
+          <a href={address("benchmarks")}>Benchmarks with their results</a>
+          <a href={address("catalog")}>Operations and metrics</a>
+        </p>
+        <Section
+          title="Tour in five steps"
+          look="panel"
+          actions={
+            <button type="button" class="quiet" onClick={() => tour.value = tour.value === "on" ? "off" : "on"}>
+              {tour.value === "on" ? "Skip the tour" : "Show the tour"}
+            </button>
+          }
         >
-          Empty link
-        </button>
-        <span class="muted">Source, channel and metric, to build a link of your own from</span>
-      </p>
-      <p class="row">
-        <a href={address("templates")}>All templates</a>
-        <a href={address("benchmarks")}>Benchmarks with their results</a>
-        <a href={address("catalog")}>Operations and metrics</a>
-      </p>
-      <Section
-        title="Tour in five steps"
-        look="panel"
-        actions={
-          <button type="button" class="quiet" onClick={() => tour.value = tour.value === "on" ? "off" : "on"}>
-            {tour.value === "on" ? "Skip the tour" : "Show the tour"}
-          </button>
-        }
-      >
-        {tour.value === "on" && (
-          <ol class="tour">
-            {TOUR.map(([title, text, view]) => (
-              <li key={title}>
-                <a href={address(view)}>{title}</a> {text}
-              </li>
-            ))}
-          </ol>
-        )}
-      </Section>
+          {tour.value === "on" && (
+            <ol class="tour">
+              {TOUR.map(([title, text, view]) => (
+                <li key={title}>
+                  <a href={address(view)}>{title}</a> {text}
+                </li>
+              ))}
+            </ol>
+          )}
+        </Section>
+      </LastWork>
     </Page>
   );
 }
