@@ -15,7 +15,7 @@ const DATA = ["LICENSE", "adapters", "benchmarks", "deno.json", "deno.lock", "do
 const LEFT_OUT =
   /^(recipes|benchmarks|docs)\/\w+\.ts$|^recipes\/(figures|scaffolds|models\/training|models\/\w+\.ts)(\/|$)|^docs\/reference\/validation\//;
 const PAGE_ENTRIES = ["ui/main.tsx", "ui/events_worker.ts"];
-const PAGE_FOLDERS = ["ui/fonts", "ui/styles"];
+const PAGE_FOLDERS = ["ui/fonts", "ui/pictures", "ui/styles"];
 
 const root = new URL(PROGRAM_ROOT);
 

@@ -1,7 +1,9 @@
 /** The first page: three starting points, each one press from a figure, and a tour of five steps. */
 import type { JsonObject } from "../../lib/contract/value.ts";
+import type { CurveFigure } from "../../lib/figure/types.ts";
 import { ask, get, problemText } from "../api.ts";
-import { setDimension } from "../form/matrix.ts";
+import { MiniCurve } from "../charts/mini_curve.tsx";
+import { STARTING_POINTS, type StartingPoint, startingRecipe } from "../form/starting_points.ts";
 import { Page, Section, Trouble } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
 import { address, go } from "../router.ts";
@@ -10,51 +12,17 @@ import { LastWork } from "../runs/last_work.tsx";
 import { loadMetrics } from "../runs/metrics.ts";
 import { startRun } from "../state/runs.ts";
 import { tour } from "../state/settings.ts";
+import results from "./start_results.json" with { type: "json" };
 
-interface StartingPoint {
-  title: string;
-  text: string;
-  /** The link as a chain of its parts. */
-  chain: readonly string[];
-  figure: string;
-  recipe(): Promise<JsonObject>;
+/** What the cards show, of runs that were made with the program. */
+const RESULTS = results as unknown as { [id: string]: { figure: CurveFigure } };
+
+async function recipeOf(point: StartingPoint): Promise<JsonObject> {
+  const { recipe } = "template" in point.from
+    ? await ask("/api/recipe-templates/instantiate", { template_id: point.from.template })
+    : await get("/api/recipe", { query: { path: point.from.recipe } });
+  return startingRecipe(point, recipe);
 }
-
-const template = async (id: string): Promise<JsonObject> =>
-  (await ask("/api/recipe-templates/instantiate", { template_id: id })).recipe;
-
-const POINTS: readonly StartingPoint[] = [
-  {
-    title: "Bits over AWGN",
-    text: "Uncoded QPSK and 16QAM: measured bit error rates with intervals, beside the closed forms.",
-    chain: ["Random bits", "QPSK, 16QAM", "AWGN", "Hard decisions"],
-    figure: "Bit error rate over Es/N0, 10 points",
-    async recipe() {
-      const { recipe } = await get("/api/recipe", { query: { path: "recipes/qam_awgn.yaml" } });
-      const fewer = setDimension(recipe, "modulation", ["qpsk", "qam16"]);
-      return setDimension(fewer, "snr_db", [0, 3, 6, 9, 12]);
-    },
-  },
-  {
-    title: "Photographs over a digital link",
-    text: "JPEG, a repetition code and QPSK: the image is perfect above a threshold and lost below it.",
-    chain: ["Photographs", "JPEG", "Repetition, QPSK", "AWGN", "PSNR"],
-    figure: "PSNR over Es/N0, 5 points, and received photographs",
-    recipe: async () =>
-      setDimension(
-        await template("semantic_comm.image_reconstruction.protected_digital"),
-        "snr_db",
-        [0, 4, 6, 8, 10],
-      ),
-  },
-  {
-    title: "Learned joint coding",
-    text: "A trained encoder maps pixels to symbols: quality falls gently with the noise.",
-    chain: ["Photographs", "Learned encoder", "AWGN", "Learned decoder", "PSNR"],
-    figure: "PSNR over Es/N0, 5 points, and received photographs",
-    recipe: () => template("semantic_comm.image_reconstruction.deepjscc_awgn"),
-  },
-];
 
 const TOUR: readonly (readonly [title: string, text: string, view: string])[] = [
   ["Start", "Open one of the starting points above, or a template for one of 20 tasks.", "templates"],
@@ -74,7 +42,7 @@ export default function Start() {
     setBusy(point.title);
     setProblem(null);
     try {
-      const copy = openCopy(await point.recipe());
+      const copy = openCopy(await recipeOf(point));
       await startRun(copy);
       go("editor");
     } catch (error) {
@@ -95,20 +63,32 @@ export default function Start() {
       </p>
       <Trouble text={problem} />
       <div class="cards">
-        {POINTS.map((point) => (
+        {STARTING_POINTS.map((point) => (
           <article key={point.title} class="panel card" aria-label={point.title}>
             <h2>{point.title}</h2>
             <p>{point.text}</p>
             <ol class="chain" aria-label={`Parts of ${point.title}`}>
               {point.chain.map((part) => <li key={part}>{part}</li>)}
             </ol>
-            <p class="muted small">{point.figure}</p>
+            <CardResult point={point} />
             <button type="button" class="primary" disabled={busy !== null} onClick={() => start(point)}>
               {busy === point.title ? "Starting" : "Open and run"}
             </button>
           </article>
         ))}
       </div>
+      <p class="row">
+        <button
+          type="button"
+          onClick={async () => {
+            openCopy((await import("../../lib/contract/graph_edits.ts")).emptyLink());
+            go("editor");
+          }}
+        >
+          Empty link
+        </button>
+        <span class="muted">Source, channel and metric, to build a link of your own from</span>
+      </p>
       <LastWork>
         <p class="row">
           <a href={address("templates")}>All templates</a>
@@ -138,3 +118,29 @@ export default function Start() {
     </Page>
   );
 }
+
+/** The curve of a starting point, and a photograph as received at each value. */
+function CardResult({ point: { id, title } }: { point: StartingPoint }) {
+  const { figure } = RESULTS[id], strip = PICTURES[id], { x } = figure;
+  const values = [...new Set(figure.series.filter(({ kind }) => kind === "measured").flatMap(({ points }) => points))]
+    .map((point) => point.x);
+  return (
+    <>
+      <MiniCurve figure={figure} picture={`${title}: ${figure.title}, stored`} />
+      {strip !== undefined && (
+        <figure class="card-strip">
+          <img src={strip} alt={`A photograph as received at ${x.title} ${values.join(", ")} ${x.unit}`} />
+          <figcaption class="small muted">
+            {values.map((value) => <span key={value}>{value} {x.unit}</span>)}
+          </figcaption>
+        </figure>
+      )}
+    </>
+  );
+}
+
+const picture = (name: string) => new URL(`./start_${name}.jpg`, import.meta.url).href;
+const PICTURES: { readonly [id: string]: string } = {
+  photographs: picture("photographs"),
+  learned: picture("learned"),
+};

@@ -11,11 +11,14 @@ const MEDIA: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
   woff2: "font/woff2",
+  jpg: "image/jpeg",
 };
+/** Kinds that are compressed by themselves. */
+const COMPRESSED = ["woff2", "jpg"];
 /** Content codings in order of preference, with the suffix of the files that have them. */
 const CODINGS = [{ name: "br", suffix: ".br" }, { name: "gzip", suffix: ".gz" }];
 /** A file of the page: one name, no path. */
-const FILE = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.(js|css|woff2)$/;
+const FILE = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.(js|css|woff2|jpg)$/;
 
 export const pageRoutes = [
   get("/", "The dashboard", {
@@ -35,7 +38,7 @@ export const pageRoutes = [
       });
     },
   }),
-  get("/static/:digest/:file", "A script, style sheet or font of the dashboard", {
+  get("/static/:digest/:file", "A script, style sheet, font or picture of the dashboard", {
     access: "public",
     description:
       "Its address holds a digest over all files, so a browser keeps it for good. Sent with Brotli or gzip on request",
@@ -44,7 +47,9 @@ export const pageRoutes = [
       const { digest, folder } = await service.page();
       const kind = FILE.exec(params.file)?.[1];
       if (params.digest !== digest || kind === undefined) throw missing(params.file);
-      const coding = kind === "woff2" ? undefined : CODINGS.find(({ name }) => takes(headers["accept-encoding"], name));
+      const coding = COMPRESSED.includes(kind)
+        ? undefined
+        : CODINGS.find(({ name }) => takes(headers["accept-encoding"], name));
       let bytes: Uint8Array<ArrayBuffer>;
       try {
         bytes = await Deno.readFile(join(folder, params.file + (coding?.suffix ?? "")));

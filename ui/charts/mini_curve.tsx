@@ -1,0 +1,54 @@
+/** A curve in the size of a card: series with their intervals, theory dashed, values at the ends of the axes. */
+import { numberText } from "../../lib/figure/number_text.ts";
+import type { CurveFigure, FigurePoint } from "../../lib/figure/types.ts";
+
+const WIDTH = 320, HEIGHT = 120, LEFT = 54, BOTTOM = 30, TOP = 8, RIGHT = 8;
+
+/** @param picture what the curve shows, for screen readers */
+export function MiniCurve({ figure, picture }: { figure: CurveFigure; picture: string }) {
+  const { series, x, y } = figure, log = y.scale === "log";
+  const height = (value: number) => log ? Math.log10(value) : value;
+  const points = series.flatMap(({ kind, points }) => kind === "theory" ? [] : points);
+  const ys = points.flatMap(({ y, low, high, bound }) => [y, low, high, bound])
+    .filter((value): value is number => value != null && (!log || value > 0)).map(height);
+  const xs = points.map(({ x }) => x);
+  const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const across = (value: number) => LEFT + (value - left) / (right - left || 1) * (WIDTH - LEFT - RIGHT);
+  const up = (value: number) =>
+    HEIGHT - BOTTOM -
+    (Math.min(high, Math.max(low, height(value))) - low) / (high - low || 1) * (HEIGHT - TOP - BOTTOM);
+  const inside = ({ x, y }: FigurePoint): boolean =>
+    x >= left && x <= right && y !== null && (!log || y > 0) && height(y) >= low;
+  const labels = series.filter(({ kind, label }) => kind !== "theory" && label !== y.title).map(({ label }) => label);
+  const end = (value: number) => numberText(log ? 10 ** value : value, "unicode", 2);
+  return (
+    <svg class="mini-curve" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={picture}>
+      <path class="axis-line" fill="none" d={`M${LEFT},${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}`} />
+      {series.map(({ label, kind, points }, at) => (
+        <g key={label} data-series={kind === "theory" ? "theory" : at % 5 + 1}>
+          <polyline
+            points={points.filter(inside).map((point) =>
+              `${across(point.x).toFixed(1)},${up(point.y!).toFixed(1)}`
+            )
+              .join(" ")}
+          />
+          {kind !== "theory" && points.map(({ x, low, high }) =>
+            low !== null && high !== null && (!log || low > 0) && (
+              <line key={x} x1={across(x)} x2={across(x)} y1={up(low)} y2={up(high)} />
+            )
+          )}
+        </g>
+      ))}
+      <text x={LEFT - 4} y={TOP + 8} text-anchor="end">{end(high)}</text>
+      <text x={LEFT - 4} y={HEIGHT - BOTTOM} text-anchor="end">{end(low)}</text>
+      <text x={LEFT} y={HEIGHT - BOTTOM + 12}>{left}</text>
+      <text x={WIDTH - RIGHT} y={HEIGHT - BOTTOM + 12} text-anchor="end">{right}</text>
+      <text x={(LEFT + WIDTH - RIGHT) / 2} y={HEIGHT - BOTTOM + 12} text-anchor="middle">
+        {y.title} over {x.title}
+      </text>
+      <text x={(LEFT + WIDTH - RIGHT) / 2} y={HEIGHT - BOTTOM + 26} text-anchor="middle">
+        {labels.join(", ")}
+      </text>
+    </svg>
+  );
+}
