@@ -39,7 +39,7 @@ import { variantNames } from "../recipe/variant_name.ts";
 import { stepMetrics } from "../research/evaluations.ts";
 import { checkOptions } from "../run/execution.ts";
 import { type MatrixRow, type MatrixRunOptions, PointRunner } from "../run/run_matrix.ts";
-import { releasedSeed } from "./pack/seeds.ts";
+import { releasedSeed, releaseStreams } from "./pack/seeds.ts";
 
 /** Runs of a point before it counts as undecided. */
 const MAX_RUNS = 1024;
@@ -389,6 +389,7 @@ class Search {
       const isSeeded = seedNode(registry.get(step.op).operation.contract.params_schema) !== undefined;
       if (run > 0 && isSeeded && isInteger(step.params.seed)) step.params.seed = releasedSeed(step.params.seed, run);
     }
+    if (run > 0) releaseStreams(made, run);
     return made;
   }
 

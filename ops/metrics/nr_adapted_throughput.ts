@@ -32,7 +32,6 @@ export default defineReport({
   inputs: { channel_state: [OFDM_STATE] },
   params: z.strictObject({
     ...FORMAT_PARAMS,
-    prb_count: FORMAT_PARAMS.prb_count.default(6),
     report_delay_slots: z.int().min(0).max(1000).default(4).describe(
       "age of a report and of an acknowledgement in slots",
     ),

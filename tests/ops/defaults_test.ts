@@ -55,6 +55,7 @@ const REFUSED: Readonly<Record<string, readonly [code: string, reason: string]>>
 
 /** Inputs of operations whose fixtures are too small for the defaults. */
 const LARGER: typeof FIXTURES = {
+  "metrics.nr_adapted_throughput": [{ inputs: () => ({ channel_state: ofdmState([1, 280, 624]) }) }],
   "wireless.ofdm_delayed_csi": [{ inputs: () => ({ state: ofdmState([1, 32, 4]) }) }],
 };
 

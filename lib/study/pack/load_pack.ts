@@ -36,7 +36,7 @@ import { appliesTo, type Pack, type PackEntry, packOfValue, type ReadPack } from
 import { isCard, packOfCard } from "./card.ts";
 import { isRecipe, packOfRecipes, type RecipeSource, UNDECLARED } from "./recipe_pack.ts";
 import { type ReplicationOptions, settleReplication } from "./replication.ts";
-import { releasedSeed, replicateSeed } from "./seeds.ts";
+import { releasedSeed, releaseStreams, replicateSeed } from "./seeds.ts";
 import { isStudy, studyOf, studyRecipes, type StudySource } from "./study.ts";
 import { checkTier } from "./tiers.ts";
 import { MAX_AGGREGATES, type PackMetric, type PackRecord, type Replication } from "./types.ts";
@@ -300,6 +300,7 @@ export function recipeOfReplicate(
       for (const step of authoredSeeds(pack, made)) {
         step.params.seed = releasedSeed(step.params.seed as number | bigint, replicate);
       }
+      releaseStreams(made, replicate);
     }
   }
   pairSeeds(pack, made, replication === null ? null : replicate);

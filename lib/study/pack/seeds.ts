@@ -2,9 +2,10 @@
  * Seeds of a benchmark. Replicate r takes `master_seeds[r]`, else SHA-256 of `<pack id>|<pack version>|<base
  * seed>|replicate|<r>`; compared methods share a paired seed, SHA-256 of the canonical JSON of their common identity. In
  * replicates after the first an authored seed s becomes SHA-256 of `<s>|replicate|<r>`: replicates differ, and equal seeds
- * of two methods stay equal. A digest is read as one big-endian integer, modulo 2^31 - 1.
+ * of two methods stay equal. So does the name of a stream of fading, which seeds it. A digest is read as one big-endian integer, modulo 2^31 - 1.
  */
 import { sha256Hex, sha256Json } from "../../contract/hash.ts";
+import type { RecipeDocument } from "../../recipe/types.ts";
 import type { PackReplication } from "./pack.ts";
 
 const MODULUS = 2147483647n;
@@ -26,6 +27,17 @@ export function replicateSeed(
 /** The seed that replaces an authored one. @param replicate from 1 */
 export const releasedSeed = (authored: number | bigint, replicate: number): number =>
   reduce(sha256Hex(`${authored}|replicate|${replicate}`));
+
+const STREAM_LETTERS = 32;
+
+/** Gives the streams of fading that a recipe names another realisation in each replicate. @param replicate from 1 */
+export function releaseStreams({ steps }: RecipeDocument, replicate: number): void {
+  for (const { params } of steps) {
+    const { time_variation, stream } = params;
+    if (time_variation !== "doppler" || typeof stream !== "string") continue;
+    params.stream = sha256Hex(`${stream}|replicate|${replicate}`).slice(0, STREAM_LETTERS);
+  }
+}
 
 /** Common identity of the methods of a cell with the same noise. */
 export interface Pairing {

@@ -252,6 +252,22 @@ Deno.test("an authored seed counts for the first replicate; after it the stream 
   assert.deepEqual(await seedsOf(authored({ replication: { ...replication, keep_authored_seeds: true } })), [3, 3, 3]);
   assert.deepEqual(await seedsOf(twoLinks({ replication })), [null, null, null]);
 
+  // So does the name of a stream of fading, and no other parameter of that name.
+  await withPack(authored({ replication }), async ({ pack: file, projectRoot }) => {
+    const { pack, recipes: [{ recipe }], replication } = await loadBenchmarkPack(file, { projectRoot });
+    const streamOf = (params: JsonObject, replicate: number) => {
+      const [step, ...others] = recipe!.steps, named = { ...step, params: { ...step.params, ...params } };
+      return recipeOfReplicate(pack, { ...recipe!, steps: [named, ...others] }, replication, replicate).steps[0].params
+        .stream;
+    };
+    const moving = { time_variation: "doppler", stream: "link" };
+    const streams = [0, 1, 2].map((replicate) => streamOf(moving, replicate));
+    assert.equal(streams[0], "link");
+    assert.equal(new Set(streams).size, 3);
+    assert.equal(streamOf(moving, 1), streams[1]);
+    assert.equal(streamOf({ stream: "abbreviated" }, 1), "abbreviated");
+  });
+
   // Results of before say nothing: their replicates kept the seed, and verification makes their recipes again.
   await withPack(authored({ replication }), async ({ pack: file, projectRoot }) => {
     const { pack, recipes: [{ recipe }], replication } = await loadBenchmarkPack(file, { projectRoot });
