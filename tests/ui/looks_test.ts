@@ -202,6 +202,30 @@ browserTest(
     await page.emulateMedia({ colorScheme: "dark" });
     assert.match(await saved("SVG"), /<text [^>]*fill="rgb\(77, 89, 107\)"/);
     await page.emulateMedia({ colorScheme: "light" });
+    // A PNG has the fonts of the page: the drawing that the browser paints has them inside, and they change its letters.
+    await page.evaluate(`(() => {
+      const make = URL.createObjectURL;
+      globalThis.painted = [];
+      URL.createObjectURL = (blob) => {
+        if (blob.type === "image/svg+xml") painted.push(blob);
+        return make.call(URL, blob);
+      };
+    })()`);
+    assert.match(await saved("PNG"), /^.PNG/);
+    const letters = await page.evaluate(`(async () => {
+      const svg = await painted[0].text();
+      const paint = async (text) => {
+        const picture = new Image();
+        picture.src = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+        await picture.decode();
+        const canvas = new OffscreenCanvas(picture.naturalWidth, picture.naturalHeight);
+        canvas.getContext("2d").drawImage(picture, 0, 0);
+        return canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+      };
+      const [own, other] = [await paint(svg), await paint(svg.replace(/<style>@font-face.*?<\\/style>/s, ""))];
+      return own.filter((value, at) => value !== other[at]).length;
+    })()`);
+    assert.ok(Number(letters) > 500, `${letters} samples differ from those of another font`);
     await scene.checkAccessibility();
     await shot("view_polar");
 

@@ -30,9 +30,34 @@ const PNG_SCALE = 3;
 export const savePdf = async (svg: string, name: string): Promise<void> =>
   saveAs(URL.createObjectURL(await askBytes("/api/figures/pdf", { svg })), `${name}.pdf`);
 
-/** Saves a drawing as PNG. */
+/** The fonts of figures, with the letters of the second one. */
+const FONTS = [["inter.woff2", ""], ["inter_greek.woff2", "unicode-range: U+0370-03FF;"]] as const;
+let faces: Promise<string> | undefined;
+
+/** The rules of the fonts with their files inside: a picture of the browser sees no font of the page. */
+async function fontFaces(): Promise<string> {
+  const rules = await Promise.all(FONTS.map(async ([file, range]) => {
+    const reply = await send(new URL(file, import.meta.url).pathname);
+    const bytes = new Uint8Array(await reply.arrayBuffer());
+    const source = `data:font/woff2;base64,${bytes.toBase64()}`;
+    return `@font-face{font-family:"Inter";font-weight:100 900;src:url("${source}") format("woff2");${range}}`;
+  }));
+  return `<style>${rules.join("")}</style>`;
+}
+
+/** A drawing that has its fonts inside. @throws Problem */
+async function withFonts(svg: string): Promise<string> {
+  faces ??= fontFaces().catch((error) => {
+    faces = undefined;
+    throw error;
+  });
+  const rules = await faces;
+  return svg.replace(/<svg[^>]*>/, (head) => head + rules);
+}
+
+/** Saves a drawing as PNG, in the fonts of the page. @throws Problem */
 export async function savePng(svg: string, name: string): Promise<void> {
-  const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  const url = URL.createObjectURL(new Blob([await withFonts(svg)], { type: "image/svg+xml" }));
   try {
     const picture = new Image();
     picture.src = url;
