@@ -1,21 +1,39 @@
 /** The metrics of a run in one mapping, for tables. */
-import { isObject, type JsonObject } from "../contract/value.ts";
+import { recordedRate } from "../contract/metric_metadata.ts";
+import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { rateEstimate } from "../numeric/scores/rate_interval.ts";
 
 /**
  * Metrics of all steps by name, timings of steps left out. A metric of several steps has an entry `<step>:<metric>` for
  * each.
  * @param summary of the run; null where it cannot be read
  */
-export function flattenedMetrics(summary: JsonObject | null): JsonObject {
+export const flattenedMetrics = (summary: JsonObject | null): JsonObject => flattened(summary, (_, __, value) => value);
+
+/** Upper bounds at 95 % of the rates without events, under the names of {@link flattenedMetrics}. */
+export const flattenedBounds = (summary: JsonObject | null): JsonObject =>
+  flattened(summary, (step, metric) => {
+    const rate = recordedRate(isObject(step.metadata) ? step.metadata : {}, metric);
+    if (rate === null || (rate.complement ? rate.trials - rate.events : rate.events) > 0) return undefined;
+    return rateEstimate(rate, 0.95)?.bound;
+  });
+
+function flattened(
+  summary: JsonObject | null,
+  read: (step: JsonObject, metric: string, value: Value) => Value | undefined,
+): JsonObject {
   const steps = (Array.isArray(summary?.steps) ? summary.steps : []).filter(isObject);
-  const rows = steps.flatMap(({ id, metrics }) =>
-    Object.entries(isObject(metrics) ? metrics : {})
+  const rows = steps.flatMap((step) =>
+    Object.entries(isObject(step.metrics) ? step.metrics : {})
       .filter(([name]) => !name.startsWith("timing."))
-      .map(([name, value]) => ({ step: String(id), name, value }))
+      .map(([name, value]) => ({ step, name, value }))
   );
   const count = new Map<string, number>();
   for (const { name } of rows) count.set(name, (count.get(name) ?? 0) + 1);
   return Object.fromEntries(
-    rows.map(({ step, name, value }) => [count.get(name)! > 1 ? `${step}:${name}` : name, value]),
+    rows.flatMap(({ step, name, value }) => {
+      const found = read(step, name, value);
+      return found === undefined ? [] : [[count.get(name)! > 1 ? `${String(step.id)}:${name}` : name, found]];
+    }),
   );
 }

@@ -1,9 +1,10 @@
 /** The columns of the list of runs: what each shows of a run and of a sweep, and by what it sorts. */
+import { estimateText } from "../../lib/figure/number_text.ts";
 import { StateMark } from "../parts.tsx";
 import type { ComponentChildren } from "../preact.ts";
 import { address } from "../router.ts";
 import { markOf } from "../state/marks.ts";
-import { metricOf, type RunRow, secondsOf } from "./filter.ts";
+import { boundOf, metricOf, type RunRow, secondsOf } from "./filter.ts";
 import { secondsOfSweep, sparkline, stateOf, sumOf, type Sweep } from "./groups.ts";
 import { bytesText, secondsText } from "./amounts.ts";
 import { entryOf, keyMetric, timeText, valueText } from "./metrics.ts";
@@ -178,10 +179,11 @@ function metricColumn(metric: string): RunColumn {
     width: "minmax(150px, 1fr)",
     number: true,
     cell(row) {
-      const name = nameOf(row), value = valueOf(row);
+      const name = nameOf(row), value = valueOf(row), bound = name === null ? null : boundOf(row, name);
       return value === null ? DASH : (
         <>
-          {metric === "" && <span class="muted small">{shortName(name!)}</span>} {valueText(value)}
+          {metric === "" && <span class="muted small">{shortName(name!)}</span>}{" "}
+          {bound === null ? valueText(value) : estimateText({ mean: null, low: null, high: null, bound }, "unicode")}
           {unitBehind(entryOf(name!)?.unit)}
         </>
       );

@@ -119,15 +119,22 @@ export function matches(row: RunRow, { query, facts, words, after, before, metri
     });
 }
 
+/** The name under which a run has a metric: its own, one that ends with it (`ber`), or that of a step. */
+function nameIn(metrics: Record<string, unknown>, wanted: string): string | undefined {
+  if (metrics[wanted] !== undefined) return wanted;
+  return Object.keys(metrics).find((key) => key.endsWith(`:${wanted}`) || key.endsWith(`.${wanted}`));
+}
+
 /** A metric by its name, by its last part (`ber`), or by step and name; null where there is none. */
 export function metricOf(metrics: Record<string, unknown>, wanted: string): number | null {
-  const exact = metrics[wanted];
-  const name = exact !== undefined
-    ? wanted
-    : Object.keys(metrics).find((key) => key.endsWith(`:${wanted}`) || key.endsWith(`.${wanted}`));
-  if (name === undefined) return null;
-  const value = Number(metrics[name]);
+  const name = nameIn(metrics, wanted), value = name === undefined ? NaN : Number(metrics[name]);
   return Number.isNaN(value) ? null : value;
+}
+
+/** The upper bound of a rate without events; null for other metrics. */
+export function boundOf({ metrics = {}, bounds = {} }: RunRow, wanted: string): number | null {
+  const bound = bounds[nameIn(metrics, wanted) ?? ""];
+  return bound === undefined ? null : Number(bound);
 }
 
 function holds(known: number, relation: MetricCondition["relation"], value: number): boolean {
