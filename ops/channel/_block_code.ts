@@ -164,6 +164,8 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
         coded_bits_per_block: sent,
         block_count: blockCount,
         padding_bits: blockCount * size - bits.length,
+        // Its bits may be those of another code of the family, which the decoder brings back.
+        ...(isObject(inputs.bits.metadata[key]) ? { outer: inputs.bits.metadata[key] } : {}),
         ...(itemCounts === undefined ? {} : { source_item_counts: [...itemCounts] }),
       };
       const metadata = travel(inputs.bits.metadata, { [key]: record, ...itemsInBlocks(itemCounts, size, sent) }, [
@@ -194,6 +196,8 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
     return {
       code,
       blockCount,
+      /** The record of a code of this family around this one. */
+      outer: isObject(record.outer) ? record.outer : undefined,
       /** Zeros after the payload in the last message. */
       paddingBits: count("padding_bits", blockCount === 0 ? 0 : code.size - 1),
       itemCounts: metadataCounts(record, "source_item_counts") as readonly number[] | undefined,
@@ -221,7 +225,7 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
     importance: "block",
     async run({ inputs, params, progress, files }) {
       const { metadata } = inputs.llr;
-      const { code, blockCount, paddingBits, itemCounts } = await readStream(metadata, files);
+      const { code, blockCount, outer, paddingBits, itemCounts } = await readStream(metadata, files);
       const chosen = params as z.output<Choices>, { size, sent } = code;
       family.accept?.(code, chosen);
       const llr = valuesOf(inputs.llr, blockCount * sent);
@@ -244,6 +248,7 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
         ...(detects ? { failed_block_indices: passed.flatMap((one, index) => one ? [] : [index]) } : {}),
         ...(itemCounts === undefined ? {} : { source_item_counts: [...itemCounts] }),
         ...declareUnit(metadata, "transport_block", { size, total: payloadBits }),
+        ...(outer === undefined ? {} : { [key]: outer }),
       }, [key, "source_item_counts"]);
       const lost = detects
         ? lostBlocks("channel.payload_delivery_block_error_rate", passed, inputs.llr)

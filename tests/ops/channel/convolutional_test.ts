@@ -140,3 +140,19 @@ Deno.test("codes that do not exist, foreign metadata and values that cannot be d
   const foreign = { ...code, metadata: { ...code.metadata, convolutional_code: { generators: [float(1)] } } } as Coded;
   await refuses("boundary_value_invalid", () => decoded(foreign, values(code)));
 });
+
+Deno.test("a code around another one of the family: each decoder reads its own record", async () => {
+  const bits = someBits(200), outer = await coded(bits, { block_bits: 100 });
+  const outerBits = outer.array().data as Uint8Array;
+  const input = { kind: "channel.coded_bits.numpy", array: ndarray("uint8", outerBits), metadata: outer.metadata };
+  const inner = (await runOperation(encoder, {
+    inputs: { bits: input },
+    params: { generators: ["5", "7"], block_bits: 53 },
+  })).outputs.coded_bits;
+  const between = (await decoded(inner, values(inner))).payload_llr;
+  const llr = between.array().data as Float32Array;
+  assert.deepEqual(Uint8Array.from(llr, (value) => Number(value < 0)), outerBits);
+  const { bits: found } = await decoded(between, llr);
+  assert.deepEqual([...found.array().data as Uint8Array], [...bits]);
+  assert.equal("convolutional_code" in found.metadata, false);
+});
