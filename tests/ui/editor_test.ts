@@ -57,6 +57,8 @@ browserTest("edits stay sparse and typed, are marked, and are taken back to the 
   await page.locator('.block[data-step="chan"]').click();
   await field(scene, "chan", "snr_db").fill("1e-12");
   await drafted(scene, /"snr_db":1e-12/);
+  // The channel awgn does not use it: it is folded away with others.
+  await page.getByText(/^\d+ without effect under the chosen values/).click();
   await field(scene, "chan", "rx_antennas").fill("2");
   await drafted(scene, /"rx_antennas":2[,}]/);
   await field(scene, "chan", "channel").selectOption({ label: "flat_rayleigh" });

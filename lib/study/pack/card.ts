@@ -227,7 +227,7 @@ function entryOf(
   const selection = { ...given.matrix_selection as JsonObject | undefined, ...dimensions };
   return {
     id,
-    label: [coordinatesText(at), ...cause === undefined ? [] : [cause]].join(", "),
+    label: [coordinatesText(at), cause ?? ""].filter((part) => part !== "").join(", ") || card.title,
     path: of === undefined ? card.recipe! : join(dirname(card.pack!), String(of.path)),
     ...(Object.keys(selection).length === 0 ? {} : {
       matrix: { dimensions: Object.fromEntries(Object.entries(selection).map(([key, value]) => [key, [value]])) },

@@ -56,7 +56,8 @@ const PLAN = {
   },
 };
 
-const TABLE: Record<"recipes" | "runs" | "benchmarks" | "templates" | "training", Record<string, Check | string>> = {
+type Group = "recipes" | "runs" | "benchmarks" | "templates" | "training" | "validation";
+const TABLE: Record<Group, Record<string, Check | string>> = {
   recipes: {
     list: "no document",
     read: "a file; it is compiled by the other methods",
@@ -275,6 +276,28 @@ const TABLE: Record<"recipes" | "runs" | "benchmarks" | "templates" | "training"
       const learned = { dataset_capture: { ...PLAN.dataset_capture, taps: LEARNED.taps } };
       const other = await svc.training.export(RECIPE, { plan: learned, force: true });
       await needsAccelerator(svc.training.captureProject(other.out, options));
+    },
+  },
+  validation: {
+    list: "no document",
+    show: "an id",
+    report: "stored results",
+    scaffold: "a new card",
+    async run({ svc, plain, project: { projectRoot } }) {
+      const folder = join(projectRoot, "benchmarks/validation");
+      await Deno.mkdir(folder, { recursive: true });
+      const card = {
+        id: "own",
+        title: "Size of a sliced image",
+        operations: ["dct_slices.encode"],
+        reference: { kind: "closed_form", citation: "This test", location: "its card", access: "written here" },
+        recipe: "../../recipes/own.yaml",
+        points: [{ at: {}, metric: "rate.payload_bpp", expected: 1, tolerance: { absolute: 0.1 } }],
+      };
+      await Deno.writeTextFile(join(folder, "own.yaml"), JSON.stringify(card));
+      const [{ verdict }] = await plain.validation.run(["own"]);
+      assert.equal(verdict, "reproduced");
+      await assert.rejects(svc.validation.run(["own"]), { code: "benchmark_incomplete" });
     },
   },
 };
