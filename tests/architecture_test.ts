@@ -387,6 +387,7 @@ const WRITES_MARKUP: Readonly<Record<string, string>> = {
   "lib/http/overlay_image.ts": "boxes over an image",
   "lib/figure/graph/svg.ts": "graph of a recipe",
   "lib/api/calls/benchmarks.ts": "headings of tables in notebooks; titles of the program",
+  "ui/state/files.ts": "fonts of a figure; only files of the program",
   "ui/compare/pivot.ts": "comment of a LaTeX table; only values of the program",
 };
 

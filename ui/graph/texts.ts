@@ -5,7 +5,7 @@ import { FACETS } from "../form/presentation.ts";
 /** From this scale a block shows all its texts; below, its name and its main parameter in larger type. */
 export const READABLE = 0.85;
 /** Type sizes: in full detail, and the largest that a block takes to stay readable from afar. */
-const TYPE = 13, SUB = 11, LARGEST_TYPE = 22;
+const TYPE = 13, SUB = 11, LARGEST_TYPE = 23;
 /** The smallest readable type in pixels of the screen; widths of letters, and the distance of lines in parts of their size. */
 const LEAST_TYPE = 11, LETTER = 0.58, MONO = 0.62, LEADING = 1.18;
 /** Space above the first line, and below the last one for the state and its bar. */

@@ -216,6 +216,8 @@ Deno.test("every documented status is seen of its route, and no other", async ()
     if (taken.job_id) await server.get(`/api/run-jobs/${taken.job_id}/wait`);
   }
   await get("/api/runs/diff");
+  await get(`/api/runs/documents?ids=${run.run_id},nothing`);
+  await get("/api/runs/documents?ids=,");
   for (const query of ["", "?recipe=nothing", "?where=x", "?where=data.bit_count=3"]) {
     await get(`/api/runs/table${query}`);
     await get(`/api/runs/figure${query}`);

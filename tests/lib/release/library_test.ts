@@ -72,9 +72,9 @@ Deno.test("the library is one module of limited size that Node 20 can read", () 
   const { statements } = ts.createSourceFile("svc.js", module, ts.ScriptTarget.ES2022);
   assert.deepEqual(statements.filter(ts.isImportDeclaration).length, 0, "it imports nothing when it is loaded");
   assert.doesNotMatch(module, /[;{}](?:await )?using [\w$]+=/);
-  assert.ok(module.length < 2_400_000, String(module.length));
+  assert.ok(module.length < 2_520_000, String(module.length));
   const zipped = nodeZlib().gzipSync(module).length;
-  assert.ok(zipped < 800_000, String(zipped));
+  assert.ok(zipped < 845_000, String(zipped));
 });
 
 Deno.test("a module of Node that is called says that the library lacks it", async () => {
