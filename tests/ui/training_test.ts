@@ -83,7 +83,7 @@ browserTest(
     );
     await Deno.writeTextFile(join(root, "curve.csv"), "epoch,train_loss,validation_loss\n1,0.7,0.6\n2,0.5,0.45\n");
     await Deno.writeTextFile(join(root, "checkpoint.pt"), "state");
-    await project.getByText("2, best validation loss 0.4500").waitFor();
+    await project.getByText("2, best validation loss 0.45").waitFor();
     await project.locator("figure svg.marks").waitFor();
     await Deno.mkdir(join(root, "package"));
     const draft = await Deno.readTextFile(join(root, "trained_artifact.template.yaml"));
