@@ -215,7 +215,7 @@ const STARTER = await Deno.readTextFile(
 const REWIRED = STARTER.replace("name: image_codec_default", "name: rewired").replaceAll("tx_bit_boundary", "sent");
 
 browserTest(
-  "a template that is wired otherwise is told so and made custom; a code and a codec are replaced on both sides",
+  "a template that is wired otherwise gets a notice and is made custom; a code and a codec are replaced on both sides",
   async (scene) => {
     const { page, open, allow, shot } = scene;
     allow(REFUSED);

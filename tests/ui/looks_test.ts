@@ -73,7 +73,7 @@ browserTest(
     const refused = page.waitForResponse((reply) =>
       reply.url().endsWith("/api/recipe/validate") && reply.status() === 400
     );
-    // Where a check before it fails, that failure is told, not this one.
+    // A failed check before it is the one to report.
     refused.catch(() => {});
     await field(scene, "chan", "noise_mode").selectOption("fixed_variance");
     const own = page.locator(".inspector > h4 + .field", { hasText: "noise_variance" });
