@@ -151,7 +151,7 @@ function measured(shift: number, { first, second }: ReturnType<typeof cascade>) 
 const average = (values: ArrayLike<number>) =>
   Array.from(values).reduce((sum, value) => sum + value / values.length, 0);
 
-Deno.test("the error of LMMSE over frequency and time is the declared one, less than 0.9 dB above that of one step over both", () => {
+Deno.test("the error of LMMSE over frequency and time is the declared one, 0.80 dB above that of one step over both at most", () => {
   const { width, symbols, times, places, noise } = TRACKED;
   for (const shift of [0, 0.01, 0.04]) {
     const filters = cascade(shift),
@@ -167,7 +167,7 @@ Deno.test("the error of LMMSE over frequency and time is the declared one, less 
     const positions = times.flatMap((time) => places.map((place) => base * time + place));
     const whole = lmmseFilter(positions, base * symbols, both, noise).error.filter((_, i) => i % base < width);
     assert.ok(
-      declared > average(whole) * (1 - 1e-9) && declared < 10 ** 0.09 * average(whole),
+      declared > average(whole) * (1 - 1e-9) && declared < 10 ** 0.0805 * average(whole),
       `${declared} ${average(whole)}`,
     );
   }
