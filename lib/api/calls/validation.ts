@@ -129,11 +129,11 @@ export const validation = {
   scaffold: call("Write a validation card to start from", {
     fields: {
       card_id: z.string(),
-      recipe: text("recipe that measures the points (default: recipes/qam_awgn.yaml)", "file"),
+      recipe: text("recipe that measures the points, a file or a name (default: qam_awgn)", "recipe"),
     },
     args: ["card_id"],
     cli: { usage: "<id>" },
-    async run({ workspace: { projectRoot } }, { card_id, recipe = "recipes/qam_awgn.yaml" }) {
+    async run({ workspace: { projectRoot } }, { card_id, recipe = "qam_awgn" }) {
       const file = (await cards()).scaffoldCard(projectRoot, card_id, recipe);
       return { file, path: relative(projectRoot, file).replaceAll("\\", "/") };
     },

@@ -55,7 +55,7 @@ export function findCard(projectRoot: string, id: string): CardFile {
 
 /**
  * Writes a card to start from.
- * @param recipe path of the recipe, relative to the project
+ * @param recipe path of the recipe, relative to the project, or its name
  * @returns the absolute path of the file
  * @throws SvcError `usage_invalid` for an invalid id, or where the file exists
  */
@@ -70,7 +70,7 @@ export function scaffoldCard(projectRoot: string, id: string, recipe: string): s
     throw new SvcError("usage_invalid", `Cannot write ${file}: it exists`, { hint: "Choose another id" });
   }
   makeFolder(inside(projectRoot, "benchmarks", CARDS_FOLDER));
-  writeFile(inside(projectRoot, "benchmarks", CARDS_FOLDER, `${id}.yaml`), scaffold(id, join("../..", recipe)));
+  writeFile(inside(projectRoot, "benchmarks", CARDS_FOLDER, `${id}.yaml`), scaffold(id, recipe));
   return file;
 }
 
@@ -85,10 +85,10 @@ reference:
   location: chapter 4, Q(sqrt(2 Eb/N0))
   access: computed from the formula
 recipe: ${recipe}
-# snr_db is a dimension of the recipe's matrix; a parameter of a step is written as modulator.modulation.
+# modulation and snr_db are the dimensions of the recipe's matrix; a parameter of a step is written as link.snr_db.
 points:
-  - {at: {snr_db: 3.0103}, metric: channel.ber, expected: 0.0786496}
-  - {at: {snr_db: 7.0103}, metric: channel.ber, expected: 0.0125009}
+  - {at: {modulation: qpsk, snr_db: 3.0103}, metric: channel.ber, expected: 0.0786496}
+  - {at: {modulation: qpsk, snr_db: 7.0103}, metric: channel.ber, expected: 0.0125009}
 # Kinds: db, relative, absolute, sigma.
 tolerance: {sigma: 3.5, db: 0.1}
 replication: {base_seed: 23, until_errors: 1000}
