@@ -64,7 +64,9 @@ Deno.test("the metrics of a run are a Parquet table that another reader opens", 
     assert.deepEqual(Deno.readFileSync(join(projectRoot, "again.parquet")), bytes);
     await assert.rejects(exportParquet(workspace, run_id, { out }), { code: "usage_invalid" });
     // A changed report is no result.
-    Deno.writeTextFileSync(join(directory, summary.steps[3].outputs.report.path), "{}\n");
+    const damaged = join(directory, summary.steps[3].outputs.report.path);
+    Deno.chmodSync(damaged, 0o644);
+    Deno.writeTextFileSync(damaged, "{}\n");
     await assert.rejects(exportParquet(workspace, run_id, { out: join(projectRoot, "third.parquet") }), {
       code: "artifact_hash_mismatch",
     });
