@@ -58,7 +58,8 @@ export function lazy<Props extends object>(
   return (props) => {
     const [failure, setFailure] = useState<string | null>(null), [, setLoaded] = useState(loaded !== null);
     useEffect(() => {
-      if (loaded !== null) return;
+      // It may have come between this first painting and the effect, on behalf of another place.
+      if (loaded !== null) return setLoaded(true);
       whenReachable(load).then((found) => {
         loaded = "default" in found ? found.default : found;
         setLoaded(true);

@@ -122,3 +122,30 @@ browserTest("a late list of jobs, and late events of a run, take nothing back", 
   assert.ok(await page.locator('.bar [role="tab"][aria-selected="true"]').getByText("completed").isVisible());
   assert.equal(await page.locator('.block[data-state="completed"]').count(), 5);
 }, { files: FILES, axe: false });
+
+browserTest("a part that comes between a painting and its effects is shown", async (scene) => {
+  const { page } = scene, asked = Promise.withResolvers<string>(), released = Promise.withResolvers<void>();
+  await openLink(scene);
+  await page.getByText("No problems: the recipe is valid").waitFor();
+  await scene.route(/\/code-\d+\.js$/, async (route) => {
+    asked.resolve(route.request().url());
+    await released.promise;
+    await route.continue();
+  });
+  await page.getByRole("tab", { name: /^Raw JSON/ }).click();
+  const part = await asked.promise;
+  // Effects of the next painting wait until the part has come.
+  await page.evaluate(`
+    globalThis.waiting = [];
+    globalThis.own = [setTimeout, requestAnimationFrame];
+    [globalThis.setTimeout, globalThis.requestAnimationFrame] = own.map(() => (call) => waiting.push(call));
+    const view = document.querySelector('.raw-tools select');
+    view.value = "normalised";
+    view.dispatchEvent(new Event("change", { bubbles: true }));`);
+  released.resolve();
+  await page.evaluate(`import(${JSON.stringify(part)}).then(() => {
+    [globalThis.setTimeout, globalThis.requestAnimationFrame] = own;
+    waiting.forEach((call) => setTimeout(call));
+  })`);
+  await page.locator('.cm-content[aria-readonly="true"]').getByText("schema_version").first().waitFor();
+}, { files: FILES });
