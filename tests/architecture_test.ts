@@ -80,6 +80,7 @@ const INSIDE = "lib/artifact/inside.ts";
 const OWN_PATHS: Readonly<Record<string, string>> = {
   "lib/artifact/write_file.ts": "a random name beside the target, which a rename replaces",
   "lib/artifact/read_file.ts": "reads regular files up to a limit",
+  "lib/artifact/byte_source.ts": "reads regular files up to a limit, by range",
   "lib/artifact/hash_file.ts": "reads regular files, and follows no link",
   "lib/artifact/npz_blocks.ts": "makes a new file in the private folder of a step",
   "lib/artifact/bundled.ts": "file names of the program's own list",

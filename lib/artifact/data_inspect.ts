@@ -1,50 +1,78 @@
-/** What a data file holds, without its values: recordings, NPZ and NPY files. */
+/** What a data file holds, without its values: recordings, NPZ and NPY files. Only headers are read, besides the digest. */
+import { createHash } from "node:crypto";
 import { extname } from "node:path";
 import { SvcError } from "../contract/error.ts";
-import { sha256Hex } from "../contract/hash.ts";
 import { float, type JsonObject } from "../contract/value.ts";
-import { joinBytes } from "./join_bytes.ts";
+import type { ByteSource } from "./byte_source.ts";
 import { METADATA_MEMBER } from "./codec.ts";
-import { readNpy } from "./npy.ts";
+import { npyForm } from "./npy.ts";
+import { MAX_NPY_HEADER_BYTES } from "./npy_header.ts";
 import { openNpz } from "./npz.ts";
-import { META_SUFFIX, parseSigmf, RAW_SUFFIXES, rawForm, recordingFiles, sampleBytes } from "./sigmf.ts";
+import {
+  MAX_META_BYTES,
+  META_SUFFIX,
+  parseSigmf,
+  RAW_SUFFIXES,
+  rawForm,
+  recordedCount,
+  recordingFiles,
+} from "./sigmf.ts";
 
 /** Suffixes of the files that {@link inspectData} describes. */
 const KNOWN = [META_SUFFIX, ...Object.keys(RAW_SUFFIXES), ".npz", ".npy"];
+/** Of a block that is hashed, and arrays of a file. */
+const BLOCK_BYTES = 2 ** 20, MAX_ARRAYS = 1024;
 
 /**
  * Describes a file.
- * @param read reads a file as a whole
+ * @param open opens a file; the caller closes it
  * @throws SvcError `usage_invalid` for another suffix, and those of the format
  */
-export async function inspectData(path: string, read: (path: string) => Promise<Uint8Array>): Promise<JsonObject> {
+export function inspectData(path: string, open: (path: string) => ByteSource): JsonObject {
   const files = recordingFiles(path), suffix = extname(path);
   if (files.length === 1 && !KNOWN.includes(suffix)) {
     throw new SvcError("usage_invalid", `Cannot inspect ${path}`, { hint: `Known suffixes: ${KNOWN.join(", ")}` });
   }
-  const contents = await Promise.all(files.map(read));
-  const head = { path, sha256: sha256Hex(files.length === 1 ? contents[0] : joinBytes(contents)) };
-  if (suffix === ".npz") {
-    const file = openNpz(contents[0], path);
-    const arrays = file.names.filter((name) => name !== METADATA_MEMBER).map((name): JsonObject => {
-      const { dtype, shape } = file.array(name);
-      return { name, dtype, shape: [...shape] };
-    });
-    return { ...head, format: "npz", arrays };
+  const sources = files.map(open), [first] = sources, described = describe();
+  // Last: a file that is refused is not hashed.
+  return { path, sha256: digestOf(sources), ...described };
+
+  function describe(): JsonObject {
+    if (suffix === ".npz") {
+      const file = openNpz(first, path, { maxEntries: MAX_ARRAYS });
+      const names = file.names.filter((name) => name !== METADATA_MEMBER);
+      return { format: "npz", arrays: names.map((name) => arrayRow(name, file.form(name))) };
+    }
+    if (suffix === ".npy") {
+      const form = npyForm(first.at(0, MAX_NPY_HEADER_BYTES), first.size, path);
+      return { format: "npy", arrays: [arrayRow("", form)] };
+    }
+    const pair = files.length === 2;
+    // One byte more than the limit, to detect a longer document.
+    const form = pair ? parseSigmf(first.at(0, MAX_META_BYTES + 1), path) : rawForm(RAW_SUFFIXES[suffix]);
+    return {
+      format: pair ? "sigmf" : "raw",
+      datatype: form.datatype,
+      channel_count: form.channels,
+      sample_count: recordedCount(sources.at(-1)!.size, form, path),
+      sample_rate_hz: form.sampleRateHz === null ? null : float(form.sampleRateHz),
+      capture_count: form.captures.length,
+      labels: [...new Set(form.annotations.flatMap(({ label }) => label ?? []))].sort(),
+    };
   }
-  if (suffix === ".npy") {
-    const { dtype, shape } = readNpy(contents[0], path);
-    return { ...head, format: "npy", arrays: [{ name: "", dtype, shape: [...shape] }] };
+}
+
+const arrayRow = (name: string, { dtype, shape }: { dtype: string; shape: readonly number[] }): JsonObject => ({
+  name,
+  dtype,
+  shape: [...shape],
+});
+
+/** SHA-256 of files, one after another. */
+function digestOf(sources: readonly ByteSource[]): string {
+  const hash = createHash("sha256");
+  for (const source of sources) {
+    for (let at = 0; at < source.size; at += BLOCK_BYTES) hash.update(source.at(at, BLOCK_BYTES));
   }
-  const pair = files.length === 2, form = pair ? parseSigmf(contents[0], path) : rawForm(RAW_SUFFIXES[suffix]);
-  return {
-    ...head,
-    format: pair ? "sigmf" : "raw",
-    datatype: form.datatype,
-    channel_count: form.channels,
-    sample_count: contents.at(-1)!.length / sampleBytes(form),
-    sample_rate_hz: form.sampleRateHz === null ? null : float(form.sampleRateHz),
-    capture_count: form.captures.length,
-    labels: [...new Set(form.annotations.flatMap(({ label }) => label ?? []))].sort(),
-  };
+  return hash.digest("hex");
 }

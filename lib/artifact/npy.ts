@@ -37,6 +37,18 @@ export function readNpy(bytes: Uint8Array, name = "the array"): NdArray {
 }
 
 /**
+ * Type and shape of an NPY file.
+ * @param head its first bytes, with the header
+ * @param size bytes of the file, which must be those of the shape
+ * @throws SvcError as {@link readNpy}
+ */
+export function npyForm(head: Uint8Array, size: number, name: string): Pick<NpyHeader, "dtype" | "shape"> {
+  const header = parseNpyHeader(head, name);
+  checkSize(size, header, name);
+  return { dtype: header.dtype, shape: header.shape };
+}
+
+/**
  * A view of an NPY file's data, if it has the layout of memory.
  * @returns null for data that must be converted
  */
@@ -109,7 +121,12 @@ export function readNpyText(bytes: Uint8Array, name = "the text"): string {
 }
 
 function dataRegion(bytes: Uint8Array, header: NpyHeader, name: string): Uint8Array {
-  const available = bytes.length - header.dataOffset;
+  checkSize(bytes.length, header, name);
+  return bytes.subarray(header.dataOffset);
+}
+
+function checkSize(size: number, header: NpyHeader, name: string): void {
+  const available = size - header.dataOffset;
   const shape = `[${header.shape.join(", ")}]`;
   if (available < header.dataBytes) {
     throw new SvcError(
@@ -123,7 +140,6 @@ function dataRegion(bytes: Uint8Array, header: NpyHeader, name: string): Uint8Ar
       `Cannot read ${name}: ${available - header.dataBytes} bytes follow the data of its shape ${shape}`,
     );
   }
-  return bytes.subarray(header.dataOffset);
 }
 
 function swapBytes(bytes: Uint8Array, width: number): void {

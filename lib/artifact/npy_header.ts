@@ -10,6 +10,8 @@ import { type Dtype, DTYPES } from "../numeric/array/ndarray.ts";
 const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
 /** Longer headers of plain arrays are damaged or hostile. */
 const MAX_HEADER_BYTES = 1 << 16;
+/** Of magic, version, length and dictionary. */
+export const MAX_NPY_HEADER_BYTES = 12 + MAX_HEADER_BYTES;
 /** NumPy 2 has at most 64 dimensions. */
 const MAX_RANK = 64;
 /** `np.save` reserves this width for the growing axis. */

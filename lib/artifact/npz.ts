@@ -1,9 +1,10 @@
 /** NPZ files: a ZIP file with one NPY member per array, read lazily and written reproducibly (see {@link writeZip}). */
 import { Buffer } from "node:buffer";
 import { SvcError } from "../contract/error.ts";
-import { bytesOf, type NdArray } from "../numeric/array/ndarray.ts";
-import { nativeRegion, readNpy, readNpyText, viewNpy, writeNpyText } from "./npy.ts";
-import { npyHeader } from "./npy_header.ts";
+import { bytesOf, type Dtype, type NdArray } from "../numeric/array/ndarray.ts";
+import { nativeRegion, npyForm, readNpy, readNpyText, viewNpy, writeNpyText } from "./npy.ts";
+import { MAX_NPY_HEADER_BYTES, npyHeader } from "./npy_header.ts";
+import type { ByteSource } from "./byte_source.ts";
 import { openZip, type ZipEntry, type ZipLimits } from "./zip_read.ts";
 import { writeZip } from "./zip_write.ts";
 
@@ -35,6 +36,8 @@ export interface NpzFile {
   /** Names of the members without `.npy`, in the order of the file. */
   readonly names: readonly string[];
   has(name: string): boolean;
+  /** Type and shape of a member; its data are not read. @throws SvcError `artifact_array_missing`, or as {@link readNpy} */
+  form(name: string): { dtype: Dtype | "text"; shape: readonly number[] };
   /**
    * An array: a fresh copy, or a view of the file where that is asked for and possible.
    * @throws SvcError `artifact_array_missing`, or as {@link readNpy}
@@ -51,9 +54,9 @@ export interface NpzFile {
  * @param name name of the file, for messages
  * @throws SvcError `artifact_archive_invalid`, `artifact_archive_unsupported`, `artifact_limit_exceeded`
  */
-export function openNpz(bytes: Uint8Array, name = "the NPZ file", limits: ZipLimits = {}): NpzFile {
+export function openNpz(file: Uint8Array | ByteSource, name = "the NPZ file", limits: ZipLimits = {}): NpzFile {
   const entries = new Map<string, ZipEntry>();
-  for (const entry of openZip(bytes, name, limits)) {
+  for (const entry of openZip(file, name, limits)) {
     if (!entry.name.endsWith(SUFFIX)) {
       throw new SvcError(
         "artifact_archive_unsupported",
@@ -63,18 +66,23 @@ export function openNpz(bytes: Uint8Array, name = "the NPZ file", limits: ZipLim
     entries.set(entry.name.slice(0, -SUFFIX.length), entry);
   }
   const names = [...entries.keys()];
-  const contents = (member: string): Uint8Array => {
+  const entryOf = (member: string): ZipEntry => {
     const entry = entries.get(member);
     if (entry === undefined) {
       throw new SvcError("artifact_array_missing", `Cannot find the array ${member} in ${name}`, {
         hint: `It holds ${names.join(", ") || "no arrays"}`,
       });
     }
-    return entry.read();
+    return entry;
   };
+  const contents = (member: string) => entryOf(member).read();
   return {
     names,
     has: (member) => entries.has(member),
+    form(member) {
+      const entry = entryOf(member);
+      return npyForm(entry.begin(MAX_NPY_HEADER_BYTES), entry.size, `${member} of ${name}`);
+    },
     array(member, inPlace = false) {
       const bytes = contents(member), what = `${member} of ${name}`;
       return (inPlace ? viewNpy(bytes, what) : null) ?? readNpy(bytes, what);

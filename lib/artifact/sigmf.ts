@@ -42,11 +42,13 @@ export function recordingFiles(path: string): string[] {
 }
 
 /** Bytes of a sample of all channels. */
-export const sampleBytes = ({ datatype, channels }: Pick<RecordingForm, "datatype" | "channels">) =>
+const sampleBytes = ({ datatype, channels }: Pick<RecordingForm, "datatype" | "channels">) =>
   2 * COMPONENTS[datatype.slice(1).split("_")[0] as keyof typeof COMPONENTS].bytes * channels;
 
-/** Of a metadata file, and of its lists. */
-const MAX_META_BYTES = 2 ** 24, MAX_CAPTURES = 65536, MAX_ANNOTATIONS = 1_000_000;
+/** Of a metadata file. */
+export const MAX_META_BYTES = 2 ** 24;
+/** Of its lists. */
+const MAX_CAPTURES = 65536, MAX_ANNOTATIONS = 1_000_000;
 /** Samples of a result, 2 GiB as complex64. */
 const MAX_SAMPLES = 2 ** 28;
 
@@ -179,6 +181,16 @@ export function parseSigmf(bytes: Uint8Array, name: string): RecordingForm {
 }
 
 /**
+ * Number of samples in a data file of `size` bytes.
+ * @throws SvcError `recording_invalid` for a part of a sample
+ */
+export function recordedCount(size: number, form: Pick<RecordingForm, "datatype" | "channels">, name: string): number {
+  const step = sampleBytes(form);
+  if (size % step !== 0) refuse("recording_invalid", name, "its data end within a sample");
+  return size / step;
+}
+
+/**
  * Samples of one channel of a data file, interleaved (real, imaginary).
  * @param window first sample and number of samples; 0 samples are all to the end
  * @throws SvcError `recording_invalid` for another digest than core:sha512, a part of a sample, or a window beyond the end;
@@ -195,8 +207,8 @@ export function recordedSamples(
   if (channel >= channels) refuse("recording_invalid", name, `it has ${channels} channel${channels === 1 ? "" : "s"}`);
   const [kind, order = "le"] = datatype.slice(1).split("_") as [keyof typeof COMPONENTS, string?];
   const component = COMPONENTS[kind], little = order === "le", step = sampleBytes({ datatype, channels });
-  if (bytes.length % step !== 0) refuse("recording_invalid", name, "its data end within a sample");
-  const available = bytes.length / step, wanted = count === 0 ? available - first : count;
+  const available = recordedCount(bytes.length, { datatype, channels }, name),
+    wanted = count === 0 ? available - first : count;
   if (wanted <= 0 || first + wanted > available) {
     refuse("recording_invalid", name, `it has ${available} samples`, "Set first_sample and sample_count");
   }

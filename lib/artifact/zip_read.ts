@@ -7,8 +7,9 @@
  *
  * Format: PKWARE APPNOTE.TXT 6.3.10.
  */
-import { inflateRawSync } from "node:zlib";
+import { constants, inflateRawSync } from "node:zlib";
 import { messageOf, SvcError } from "../contract/error.ts";
+import { type ByteSource, memorySource, viewOf } from "./byte_source.ts";
 import { crc32Of } from "./crc32.ts";
 import {
   CENTRAL,
@@ -42,6 +43,11 @@ export interface ZipEntry {
    * @throws SvcError `artifact_archive_invalid`
    */
   read(): Uint8Array;
+  /**
+   * The first bytes of the contents, without their CRC; reads and inflates little more than is asked for.
+   * @throws SvcError `artifact_archive_invalid`
+   */
+  begin(count: number): Uint8Array;
   /** Whether contents that were read still have their CRC. */
   isIntact(): boolean;
 }
@@ -58,7 +64,7 @@ export interface ZipLimits {
  * @returns its entries in the order of the directory
  * @throws SvcError `artifact_archive_invalid`, `artifact_archive_unsupported`, `artifact_limit_exceeded`
  */
-export function openZip(bytes: Uint8Array, name = "the archive", limits: ZipLimits = {}): ZipEntry[] {
+export function openZip(file: Uint8Array | ByteSource, name = "the archive", limits: ZipLimits = {}): ZipEntry[] {
   // An error about an entry has its name, so that a caller can distinguish a bad entry from a bad file.
   const invalid: Refusal = (why, member) =>
     new SvcError(
@@ -73,8 +79,8 @@ export function openZip(bytes: Uint8Array, name = "the archive", limits: ZipLimi
       member === undefined ? {} : { extra: { member } },
     );
   const exceeded = (why: string) => new SvcError("artifact_limit_exceeded", `Cannot open ${name}: ${why}`);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const directory = findDirectory(view, invalid, unsupported);
+  const source = file instanceof Uint8Array ? memorySource(file) : file;
+  const directory = findDirectory(source, invalid, unsupported);
   const maxEntries = limits.maxEntries ?? 65536, maxExpandedBytes = limits.maxExpandedBytes ?? 2 ** 32;
   if (directory.count > maxEntries) throw exceeded(`it has ${directory.count} entries, the limit is ${maxEntries}`);
 
@@ -83,40 +89,57 @@ export function openZip(bytes: Uint8Array, name = "the archive", limits: ZipLimi
   const names = new Set<string>();
   let expanded = 0, at = directory.offset;
   for (let index = 0; index < directory.count; index++) {
-    if (at + 46 > directory.end || view.getUint32(at, true) !== CENTRAL) throw invalid("its directory is damaged");
-    const flags = view.getUint16(at + 8, true), method = view.getUint16(at + 10, true);
-    const crc = view.getUint32(at + 16, true);
-    const nameLength = view.getUint16(at + 28, true), extraLength = view.getUint16(at + 30, true);
-    const next = at + 46 + nameLength + extraLength + view.getUint16(at + 32, true);
+    if (at + 46 > directory.end) throw invalid("its directory is damaged");
+    const fixed = viewOf(source.at(at, 46));
+    if (fixed.getUint32(0, true) !== CENTRAL) throw invalid("its directory is damaged");
+    const flags = fixed.getUint16(8, true), method = fixed.getUint16(10, true), crc = fixed.getUint32(16, true);
+    const nameLength = fixed.getUint16(28, true), extraLength = fixed.getUint16(30, true);
+    const next = at + 46 + nameLength + extraLength + fixed.getUint16(32, true);
     if (next > directory.end) throw invalid("its directory is damaged");
-    const entryName = decodeName(bytes.slice(at + 46, at + 46 + nameLength), flags, invalid, unsupported);
+    const header = source.at(at, 46 + nameLength + extraLength), rawName = header.slice(46, 46 + nameLength);
+    const entryName = decodeName(rawName, flags, invalid, unsupported);
     if (names.has(entryName)) throw invalid(`it holds two entries named ${entryName}`, entryName);
     names.add(entryName);
     if (flags & ENCRYPTED) throw unsupported(`its entry ${entryName} is encrypted`, entryName);
     if (method !== STORED && method !== DEFLATED) {
       throw unsupported(`its entry ${entryName} uses method ${method}`, entryName);
     }
-    const wide = zip64Fields(view, at, at + 46 + nameLength, extraLength, invalid);
+    const wide = zip64Fields(viewOf(header), 46 + nameLength, invalid);
     if (wide.disk !== 0) throw unsupported("it spans several disks");
     if (method === STORED ? wide.size !== wide.packed : wide.size > wide.packed * MAX_DEFLATE_RATIO + 64) {
       throw invalid(`its entry ${entryName} claims ${wide.size} bytes in ${wide.packed}`, entryName);
     }
     expanded += wide.size;
     if (expanded > maxExpandedBytes) throw exceeded(`its contents exceed ${maxExpandedBytes} bytes`);
-    const from = localData(view, bytes, wide.offset, directory.offset, { at, flags, method, nameLength }, invalid);
+    const central = { flags, method, name: rawName, packed: fixed.getUint32(20, true) };
+    const from = localData(source, wide.offset, directory.offset, central, invalid);
     const to = from + wide.packed;
     if (to > directory.offset) throw invalid(`its entry ${entryName} extends beyond the file`, entryName);
     extents.push({ from: wide.offset, to });
-    const packed = bytes.subarray(from, to);
     let contents: Uint8Array | undefined;
     entries.push({
       name: entryName,
       size: wide.size,
       compressed: method === DEFLATED,
-      externalAttributes: view.getUint32(at + 38, true),
+      externalAttributes: fixed.getUint32(38, true),
+      begin(count) {
+        const wanted = Math.min(count, wide.size);
+        if (method === STORED) return source.at(from, wanted);
+        for (let given = 1024;; given *= 2) {
+          const part = source.at(from, Math.min(given, wide.packed));
+          const found = inflate(part, given * MAX_DEFLATE_RATIO + 64, entryName, invalid, constants.Z_SYNC_FLUSH);
+          if (found.length >= wanted) return found.subarray(0, wanted);
+          if (given >= wide.packed) throw invalid(`its entry ${entryName} has fewer bytes than declared`, entryName);
+        }
+      },
       read() {
         if (contents !== undefined) return contents;
-        const found = method === STORED ? packed : inflate(packed, wide.size, entryName, invalid);
+        const packed = source.at(from, wide.packed);
+        // One byte more than declared, to detect a longer stream.
+        const found = method === STORED ? packed : inflate(packed, wide.size + 1, entryName, invalid);
+        if (found.length !== wide.size) {
+          throw invalid(`its entry ${entryName} does not have the declared ${wide.size} bytes`, entryName);
+        }
         if (crc32Of(found) !== crc) throw invalid(`the CRC of its entry ${entryName} does not match`, entryName);
         return contents = found;
       },
@@ -132,18 +155,18 @@ export function openZip(bytes: Uint8Array, name = "the archive", limits: ZipLimi
   return entries;
 }
 
-function inflate(packed: Uint8Array, size: number, entryName: string, invalid: Refusal): Uint8Array {
-  let contents: Uint8Array;
+function inflate(
+  packed: Uint8Array,
+  maxOutputLength: number,
+  entryName: string,
+  invalid: Refusal,
+  finishFlush = constants.Z_FINISH,
+): Uint8Array {
   try {
-    // One byte more than declared, to detect a longer stream.
-    contents = inflateRawSync(packed as Uint8Array<ArrayBuffer>, { maxOutputLength: size + 1 });
+    return inflateRawSync(packed as Uint8Array<ArrayBuffer>, { maxOutputLength, finishFlush });
   } catch (error) {
     throw invalid(`its entry ${entryName} does not inflate (${messageOf(error)})`, entryName);
   }
-  if (contents.length !== size) {
-    throw invalid(`its entry ${entryName} does not have the declared ${size} bytes`, entryName);
-  }
-  return contents;
 }
 
 function decodeName(
@@ -168,31 +191,35 @@ function decodeName(
 
 /** Finds the central directory from the end of the file. */
 function findDirectory(
-  view: DataView,
+  source: ByteSource,
   invalid: Refusal,
   unsupported: Refusal,
 ): { offset: number; end: number; count: number } {
-  const last = view.byteLength - 22;
-  if (last < 0) throw invalid("it is too short for a ZIP file");
+  if (source.size < 22) throw invalid("it is too short for a ZIP file");
+  // The longest comment, the record before it and the zip64 locator.
+  const start = Math.max(0, source.size - 22 - 0xffff - 20), tail = viewOf(source.at(start, source.size - start));
+  const last = tail.byteLength - 22;
   let end = -1;
   for (let at = last; at >= Math.max(0, last - 0xffff); at--) {
     // The comment must end exactly at the end of the file.
-    if (view.getUint32(at, true) === END && at + 22 + view.getUint16(at + 20, true) === view.byteLength) {
+    if (tail.getUint32(at, true) === END && at + 22 + tail.getUint16(at + 20, true) === tail.byteLength) {
       end = at;
       break;
     }
   }
   if (end < 0) throw invalid("it has no ZIP directory; it may be truncated");
-  let disk = view.getUint16(end + 4, true) | view.getUint16(end + 6, true);
-  let count = view.getUint16(end + 10, true), size = view.getUint32(end + 12, true);
-  let offset = view.getUint32(end + 16, true), directoryEnd = end;
-  if (end >= 20 && view.getUint32(end - 20, true) === ZIP64_LOCATOR) {
-    const at = big(view, end - 12);
-    if (!(at + 56 <= end - 20) || view.getUint32(at, true) !== ZIP64_END) throw invalid("its zip64 record is damaged");
-    disk = view.getUint32(at + 16, true) | view.getUint32(at + 20, true);
-    count = big(view, at + 32);
-    size = big(view, at + 40);
-    offset = big(view, at + 48);
+  let disk = tail.getUint16(end + 4, true) | tail.getUint16(end + 6, true);
+  let count = tail.getUint16(end + 10, true), size = tail.getUint32(end + 12, true);
+  let offset = tail.getUint32(end + 16, true), directoryEnd = start + end;
+  if (end >= 20 && tail.getUint32(end - 20, true) === ZIP64_LOCATOR) {
+    const at = big(tail, end - 12);
+    if (!(at + 56 <= start + end - 20)) throw invalid("its zip64 record is damaged");
+    const record = viewOf(source.at(at, 56));
+    if (record.getUint32(0, true) !== ZIP64_END) throw invalid("its zip64 record is damaged");
+    disk = record.getUint32(16, true) | record.getUint32(20, true);
+    count = big(record, 32);
+    size = big(record, 40);
+    offset = big(record, 48);
     directoryEnd = at;
   }
   if (disk !== 0) throw unsupported("it spans several disks");
@@ -204,18 +231,16 @@ function findDirectory(
 /** Sizes and offset of an entry, from its zip64 field where the plain ones are saturated. */
 function zip64Fields(
   view: DataView,
-  header: number,
   extra: number,
-  extraLength: number,
   invalid: (why: string) => SvcError,
 ): { size: number; packed: number; offset: number; disk: number } {
   const fields = {
-    packed: view.getUint32(header + 20, true),
-    size: view.getUint32(header + 24, true),
-    offset: view.getUint32(header + 42, true),
-    disk: view.getUint16(header + 34, true),
+    packed: view.getUint32(20, true),
+    size: view.getUint32(24, true),
+    offset: view.getUint32(42, true),
+    disk: view.getUint16(34, true),
   };
-  const end = extra + extraLength;
+  const end = view.byteLength;
   for (let at = extra; at + 4 <= end;) {
     const length = view.getUint16(at + 2, true), body = at + 4;
     if (body + length > end) throw invalid("an extra field of its directory is damaged");
@@ -236,24 +261,23 @@ function zip64Fields(
 
 /** Checks a local header against its directory entry; returns the offset of the data. */
 function localData(
-  view: DataView,
-  bytes: Uint8Array,
+  source: ByteSource,
   offset: number,
   limit: number,
-  central: { at: number; flags: number; method: number; nameLength: number },
+  central: { flags: number; method: number; name: Uint8Array; packed: number },
   invalid: (why: string) => SvcError,
 ): number {
-  if (!(offset + 30 <= limit) || view.getUint32(offset, true) !== LOCAL) {
-    throw invalid("an entry is misplaced");
-  }
-  const flags = view.getUint16(offset + 6, true), nameLength = view.getUint16(offset + 26, true);
-  const data = offset + 30 + nameLength + view.getUint16(offset + 28, true);
-  let same = data <= limit && nameLength === central.nameLength && flags === central.flags &&
-    view.getUint16(offset + 8, true) === central.method;
-  for (let i = 0; same && i < nameLength; i++) same = bytes[offset + 30 + i] === bytes[central.at + 46 + i];
+  if (!(offset + 30 <= limit)) throw invalid("an entry is misplaced");
+  const header = source.at(offset, 30 + central.name.length), view = viewOf(header);
+  if (view.getUint32(0, true) !== LOCAL) throw invalid("an entry is misplaced");
+  const flags = view.getUint16(6, true), nameLength = view.getUint16(26, true);
+  const data = offset + 30 + nameLength + view.getUint16(28, true);
+  let same = data <= limit && nameLength === central.name.length && flags === central.flags &&
+    view.getUint16(8, true) === central.method;
+  for (let i = 0; same && i < nameLength; i++) same = header[30 + i] === central.name[i];
   if (same && !(flags & DESCRIPTOR)) {
-    const packed = view.getUint32(offset + 18, true);
-    same = packed === 0xffffffff || packed === view.getUint32(central.at + 20, true);
+    const packed = view.getUint32(18, true);
+    same = packed === 0xffffffff || packed === central.packed;
   }
   if (!same) throw invalid("an entry and the directory disagree");
   return data;

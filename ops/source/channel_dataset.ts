@@ -24,6 +24,8 @@ import type { NdArray } from "../../lib/numeric/array/ndarray.ts";
 
 /** Gains of a state, 512 MiB as complex64. */
 const MAX_GAINS = 2 ** 26;
+/** Of the arrays of a file, however they are packed. */
+const LIMITS = { maxEntries: 1024, maxExpandedBytes: 2 ** 30 };
 
 const parameters = z.strictObject({
   dataset_path: z.string().min(1).describe("NPZ file, relative to the project"),
@@ -72,7 +74,7 @@ export default defineOperation({
       });
     }
     const { openNpz } = await import("../../lib/artifact/npz.ts");
-    const file = openNpz(bytes, path), isResponse = file.has("h");
+    const file = openNpz(bytes, path, LIMITS), isResponse = file.has("h");
     const { grids, symbols, subcarriers, h } = isResponse ? responses(file, params) : pathResponses(file, params);
     const power = h.reduce((sum, value) => sum + value * value, 0) / (h.length / 2);
     if (params.normalize === "mean_power" && power === 0) {
@@ -114,8 +116,11 @@ interface Responses {
   h: Float64Array;
 }
 
-function refuse(name: string, array: NdArray, form: string): never {
-  const found = `${array.dtype} [${array.shape.join(", ")}]`;
+/** Type and shape of an array, which are checked before its values are read. */
+type Form = ReturnType<NpzFile["form"]>;
+
+function refuse(name: string, { dtype, shape }: Form, form: string): never {
+  const found = `${dtype} [${shape.join(", ")}]`;
   throw new SvcError("boundary_shape_invalid", `Cannot use the array ${name} of ${found} as channels`, {
     hint: `Expected: ${form}`,
   });
@@ -144,17 +149,17 @@ function reader({ dtype, data }: NdArray): (index: number) => [number, number] {
   const values = data as Float64Array;
   return dtype.startsWith("complex") ? (at) => [values[2 * at], values[2 * at + 1]] : (at) => [values[at], 0];
 }
-const isComplex = ({ dtype }: NdArray) => dtype.startsWith("complex");
-const isReal = ({ dtype }: NdArray) => dtype === "float32" || dtype === "float64";
+const isComplex = ({ dtype }: Form) => dtype.startsWith("complex");
+const isReal = ({ dtype }: Form) => dtype === "float32" || dtype === "float64";
 
 function responses(file: NpzFile, params: Parameters): Responses {
-  const array = file.array("h"), { shape } = array;
-  if (!isComplex(array) || shape.length < 2 || shape.length > 3 || shape.includes(0)) {
-    return refuse("h", array, "complex [sample, subcarrier] or [sample, OFDM symbol, subcarrier]");
+  const found = file.form("h"), { shape } = found;
+  if (!isComplex(found) || shape.length < 2 || shape.length > 3 || shape.includes(0)) {
+    return refuse("h", found, "complex [sample, subcarrier] or [sample, OFDM symbol, subcarrier]");
   }
   const [total, subcarriers] = [shape[0], shape.at(-1)!], own = shape.length === 3 ? shape[1] : 1;
   const state = emptyState(total, params, [own === 1 ? params.num_ofdm_symbols : own, subcarriers]),
-    read = reader(array);
+    read = reader(file.array("h"));
   for (let grid = 0, at = 0; grid < state.grids; grid++) {
     for (let symbol = 0; symbol < state.symbols; symbol++) {
       const row = ((params.first_sample + grid) * own + (own === 1 ? 0 : symbol)) * subcarriers;
@@ -165,7 +170,7 @@ function responses(file: NpzFile, params: Parameters): Responses {
 }
 
 function pathResponses(file: NpzFile, params: Parameters): Responses {
-  const a = file.array("a"), tau = file.array("tau"), short = a.shape.length <= 3;
+  const a = file.form("a"), tau = file.form("tau"), short = a.shape.length <= 3;
   const wide = a.shape.length === 7,
     form = "a [sample, path(, OFDM symbol)] and tau [sample, path], or a with seven axes";
   if (!isComplex(a) || (!wide && !short) || a.shape.length < 2 || a.shape.includes(0)) return refuse("a", a, form);
@@ -186,13 +191,15 @@ function pathResponses(file: NpzFile, params: Parameters): Responses {
     perSample = isCommon ? links[0] * links[2] : linkCount;
   const delayPlace = isCommon ? params.receiver * links[2] + params.transmitter : link;
   const symbols = own === 1 ? params.num_ofdm_symbols : own;
-  const state = emptyState(total, params, [symbols, params.ofdm_fft_size]), read = reader(a);
+  const state = emptyState(total, params, [symbols, params.ofdm_fft_size]), read = reader(file.array("a"));
+  const seconds = file.array("tau").data as Float64Array, wrong = seconds.findIndex((delay) => !Number.isFinite(delay));
+  if (wrong >= 0) throw new SvcError("boundary_non_finite", `Cannot use the array tau: delay ${wrong} is not finite`);
   const spacing = 1e3 * params.subcarrier_spacing_khz, row = 2 * params.ofdm_fft_size;
   for (let grid = 0; grid < state.grids; grid++) {
     const sample = params.first_sample + grid;
     const gainsAt = (sample * linkCount + link) * paths * own;
     const delaysAt = (sample * perSample + delayPlace) * paths;
-    const delays = Float64Array.from({ length: paths }, (_, path) => Number(tau.data[delaysAt + path]));
+    const delays = Float64Array.from({ length: paths }, (_, path) => seconds[delaysAt + path]);
     const taps = new Float64Array(2 * own * paths);
     for (let path = 0; path < paths; path++) {
       for (let symbol = 0; symbol < own && delays[path] >= 0; symbol++) {

@@ -323,12 +323,18 @@ export const data = {
     args: ["file"],
     cli: { usage: "<file>" },
     async run(_core, { file }): Promise<JsonObject> {
-      const { inspectData } = await import("../../artifact/data_inspect.ts");
-      return await inspectData(file, async (path) => {
+      const [{ inspectData }, { fileSource }] = await Promise.all([
+        import("../../artifact/data_inspect.ts"),
+        import("../../artifact/byte_source.ts"),
+      ]);
+      using opened = new DisposableStack();
+      return inspectData(file, (path) => {
         if (!exists(path)) {
           throw new SvcError("file_not_found", `Cannot find the file ${path}`, { hint: "Check the path" });
         }
-        return await readBounded(await Deno.realPath(path), MAX_DATA_BYTES, path);
+        // The user may name a link; one beside it, which the pair of a recording needs, is not followed.
+        const place = path === file ? Deno.realPathSync(path) : path;
+        return opened.use(fileSource(place, MAX_DATA_BYTES, path));
       });
     },
   }),

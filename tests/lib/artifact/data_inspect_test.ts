@@ -1,26 +1,50 @@
 import assert from "node:assert/strict";
 import { inspectData } from "../../../lib/artifact/data_inspect.ts";
 import { writeNpz } from "../../../lib/artifact/npz.ts";
+import { deflateRawSync } from "node:zlib";
+import { type ByteSource, memorySource } from "../../../lib/artifact/byte_source.ts";
+import { npyHeader } from "../../../lib/artifact/npy_header.ts";
+import { writeZip } from "../../../lib/artifact/zip_write.ts";
+import { openZip } from "../../../lib/artifact/zip_read.ts";
+import { SvcError } from "../../../lib/contract/error.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
+import { deflated } from "./_deflated_zip.ts";
+import { damage, seeded } from "./_fuzz.ts";
 
-const reader = (files: Record<string, Uint8Array>) => (path: string) => {
-  if (files[path] !== undefined) return Promise.resolve(files[path]);
-  return Promise.reject(new Error(`unexpected read of ${path}`));
-};
+const text = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+/** Opens files of memory, and notes each range that is read beyond the blocks of the digest. */
+function opener(files: Record<string, Uint8Array>, ranges: number[] = []) {
+  return (path: string): ByteSource => {
+    const bytes = files[path];
+    assert.ok(bytes !== undefined, `unexpected read of ${path}`);
+    const source = memorySource(bytes);
+    return {
+      size: source.size,
+      at(from, length) {
+        if (length !== 2 ** 20) ranges.push(length);
+        return source.at(from, length);
+      },
+    };
+  };
+}
+const inspected = (name: string, bytes: Uint8Array) => inspectData(name, opener({ [name]: bytes }));
+const refusal = (code: string) => (error: unknown) => error instanceof SvcError && error.code === code;
 
-Deno.test("recordings and arrays are described with the digest that pins them", async () => {
+const packed = (contents: Uint8Array) => deflated(deflateRawSync(contents), contents.length, contents, "x.npy");
+
+Deno.test("recordings and arrays are described with the digest that pins them", () => {
   const meta = new TextEncoder().encode(JSON.stringify({
     global: { "core:datatype": "ci16_le", "core:version": "1.2.0", "core:sample_rate": 2.5e6, "core:num_channels": 2 },
     captures: [{ "core:sample_start": 0 }],
     annotations: ["b", "a", "b"].map((label) => ({ "core:sample_start": 0, "core:label": label })),
   }));
-  const data = new Uint8Array(24), read = reader({ "x.sigmf-meta": meta, "x.sigmf-data": data, "r.cu8": data });
+  const data = new Uint8Array(24), read = opener({ "x.sigmf-meta": meta, "x.sigmf-data": data, "r.cu8": data });
   const both = sha256Hex(Uint8Array.of(...meta, ...data));
   for (const path of ["x.sigmf-meta", "x.sigmf-data"]) {
-    const { sha256, sample_count, channel_count, labels } = await inspectData(path, read);
+    const { sha256, sample_count, channel_count, labels } = inspectData(path, read);
     assert.deepEqual([sha256, sample_count, channel_count, labels], [both, 3, 2, ["a", "b"]]);
   }
-  const raw = await inspectData("r.cu8", read);
+  const raw = inspectData("r.cu8", read);
   assert.deepEqual([raw.sha256, raw.datatype, raw.sample_count, raw.sample_rate_hz], [
     sha256Hex(data),
     "cu8",
@@ -28,7 +52,77 @@ Deno.test("recordings and arrays are described with the digest that pins them", 
     null,
   ]);
   const npz = writeNpz({ a: { dtype: "complex64", shape: [2, 3], data: new Float32Array(12) } });
-  const { arrays } = await inspectData("c.npz", reader({ "c.npz": npz }));
+  const { arrays } = inspected("c.npz", npz);
   assert.deepEqual(arrays, [{ name: "a", dtype: "complex64", shape: [2, 3] }]);
-  await assert.rejects(inspectData("c.exe", read), { code: "usage_invalid" });
+  assert.throws(() => inspectData("c.exe", read), refusal("usage_invalid"));
+});
+
+Deno.test("only headers of arrays are read, stored or packed", () => {
+  const values = new Uint8Array(npyHeader("float32", [2 ** 22]).length + 2 ** 24);
+  values.set(npyHeader("float32", [2 ** 22]));
+  const expected = [{ dtype: "float32", shape: [2 ** 22] }];
+  for (
+    const [name, bytes] of [
+      ["stored.npz", writeZip([{ name: "x.npy", parts: [values] }])],
+      ["packed.npz", packed(values)],
+      ["plain.npy", values],
+    ] as const
+  ) {
+    const ranges: number[] = [], { arrays, sha256 } = inspectData(name, opener({ [name]: bytes }, ranges));
+    const forms = (arrays as { dtype: string; shape: number[] }[]).map(({ dtype, shape }) => ({ dtype, shape }));
+    assert.deepEqual([forms, sha256], [expected, sha256Hex(bytes)]);
+    assert.ok(ranges.reduce((sum, length) => sum + length, 0) < 2 ** 18, `${name}: ${ranges}`);
+  }
+  // 16 MiB of zeros in 16 KiB: no more is inflated than the first 1024 packed bytes can hold.
+  assert.ok(openZip(packed(values))[0].begin(100).buffer.byteLength <= 2 ** 21);
+});
+
+Deno.test("hostile files are refused with a code", () => {
+  const header = npyHeader("float32", [4]),
+    giant = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 2, 0, 0, 0, 0, 64);
+  const npz = (member: Uint8Array) => writeZip([{ name: "x.npy", parts: [member] }]).slice();
+  const join = (...parts: Uint8Array[]) => Uint8Array.from(parts.flatMap((part) => [...part]));
+  for (const [form, shape] of [["artifact_npy_truncated", [2 ** 40]], ["artifact_npy_invalid", [3]]] as const) {
+    const bytes = join(npyHeader("float32", shape), new Uint8Array(16));
+    assert.throws(() => inspected("a.npy", bytes), refusal(form));
+    assert.throws(() => inspected("a.npz", npz(bytes)), refusal(form));
+    assert.throws(() => inspected("a.npz", packed(bytes)), refusal(form));
+  }
+  assert.throws(() => inspected("a.npy", giant), refusal("artifact_npy_invalid"));
+  assert.throws(() => inspected("a.npz", npz(giant)), refusal("artifact_npy_invalid"));
+  const whole = npz(join(header, new Uint8Array(16)));
+  for (let length = 0; length < whole.length; length++) {
+    assert.throws(() => inspected("a.npz", whole.slice(0, length)), refusal("artifact_archive_invalid"));
+  }
+  const many = writeZip(Array.from({ length: 1025 }, (_, at) => ({ name: `${at}.npy`, parts: [header] })));
+  assert.throws(() => inspected("a.npz", many), refusal("artifact_limit_exceeded"));
+  assert.throws(() => inspected("r.ci16", new Uint8Array(6)), refusal("recording_invalid"));
+  const meta = text({ global: { "core:datatype": "cf32_le", "core:version": "1.2.0" } });
+  const pair = (meta: Uint8Array, data: Uint8Array) => () =>
+    inspectData("x.sigmf-meta", opener({ "x.sigmf-meta": meta, "x.sigmf-data": data }));
+  assert.equal(pair(meta, new Uint8Array(16))().sample_count, 2);
+  assert.throws(pair(meta, new Uint8Array(15)), refusal("recording_invalid"));
+  assert.throws(pair(new Uint8Array(2 ** 24 + 1).fill(0x20), new Uint8Array(16)), refusal("recording_invalid"));
+  assert.throws(pair(new TextEncoder().encode("[".repeat(1e6)), new Uint8Array(16)), refusal("recording_invalid"));
+});
+
+Deno.test("damaged files end in a description or in a coded error", () => {
+  const array = { dtype: "complex64", shape: [2, 3], data: new Float32Array(12) } as const, random = seeded(5);
+  const files = {
+    "a.npz": writeNpz({ a: array }).slice(),
+    "b.npz": packed(npyHeader("int8", [0])),
+    "c.npy": Uint8Array.of(...npyHeader("int8", [1]), 7),
+  };
+  for (const [name, bytes] of Object.entries(files)) {
+    let refused = 0;
+    for (let round = 0; round < 300; round++) {
+      try {
+        inspected(name, damage(bytes, random));
+      } catch (error) {
+        assert.ok(error instanceof SvcError, String(error));
+        refused++;
+      }
+    }
+    assert.ok(refused > 50, `${name}: ${refused}`);
+  }
 });

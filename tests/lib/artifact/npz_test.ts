@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { deflateRawSync } from "node:zlib";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { openNpz, writeNpz } from "../../../lib/artifact/npz.ts";
-import { crc32Of } from "../../../lib/artifact/crc32.ts";
 import { openZip } from "../../../lib/artifact/zip_read.ts";
 import { writeZip } from "../../../lib/artifact/zip_write.ts";
 import { bytesOf, ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import vectors from "../../data/npy/vectors.json" with { type: "json" };
+import { deflated } from "./_deflated_zip.ts";
 import { bytesFrom, damage, seeded } from "./_fuzz.ts";
 
 const code = (expected: string) => (error: unknown) => error instanceof SvcError && error.code === expected;
@@ -59,18 +59,6 @@ Deno.test("names that stand twice, unusable names and other members are refused"
   for (let i = 0; i < file.length; i++) if (file[i] === 0x62) file[i] = 0x61;
   assert.throws(() => openZip(file), code("artifact_archive_invalid"));
 });
-
-/** A ZIP file of one deflated entry that claims a size of our choice. */
-function deflated(packed: Uint8Array, size: number, contents: Uint8Array): Uint8Array {
-  const file = writeZip([{ name: "a.npy", parts: [packed] }]).slice();
-  const view = new DataView(file.buffer), central = 30 + 5 + packed.length;
-  for (const [method, sizes] of [[8, 14], [central + 10, central + 16]]) {
-    view.setUint16(method, 8, true);
-    view.setUint32(sizes, crc32Of(contents), true);
-    view.setUint32(sizes + 8, size, true);
-  }
-  return file;
-}
 
 Deno.test("deflated entries expand to what they declare and no further", () => {
   const contents = new Uint8Array(5_000_000), packed = deflateRawSync(contents);

@@ -8,6 +8,7 @@ import { type NdArray, ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { gaussianTail } from "../../../lib/numeric/linalg/error_function.ts";
 import { wilsonInterval } from "../../../lib/numeric/scores/statistics.ts";
 import { someBits, symbolsInput } from "../inputs.ts";
+import { deflated } from "../../lib/artifact/_deflated_zip.ts";
 import { refuses, runOperation } from "../harness.ts";
 
 const real = (shape: number[], values: number[]) => ndarray("float64", Float64Array.from(values), shape);
@@ -137,5 +138,14 @@ Deno.test("arrays of other forms, windows beyond the end, and giants are refused
   );
   await refuses("boundary_non_finite", () => read({ h: complex([1, 2], [1, NaN, 1, 0]) }));
   await refuses("boundary_non_finite", () => read({ h: complex([1, 1], [1e300, 0]) }));
+  const bomb = { "c.npz": deflated(new Uint8Array(2 ** 21), 2 ** 30 + 1, new Uint8Array(0)) };
+  await refuses(
+    "artifact_limit_exceeded",
+    () => runOperation(channelDataset, { params: { dataset_path: "c.npz" }, files: bomb }),
+  );
+  const path = complex([1, 1], [1, 0]);
+  for (const delay of [NaN, Infinity, -Infinity]) {
+    await refuses("boundary_non_finite", () => read({ a: path, tau: real([1, 1], [delay]) }));
+  }
   await refuses("boundary_value_invalid", () => read({ h: complex([1, 1], [0, 0]) }, { normalize: "mean_power" }));
 });
