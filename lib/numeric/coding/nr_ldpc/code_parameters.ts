@@ -54,7 +54,7 @@ export function codedBitCount(blockBits: number, codeRate: number, bitsPerSymbol
   return unit * Math.ceil(blockBits / (codeRate * unit) - 1e-9);
 }
 
-/** Base graph 2 for short blocks and low rates. Exported for tests. */
+/** Base graph 2 for short blocks and low rates. */
 export function chooseBaseGraph(blockBits: number, codeRate: number): BaseGraph {
   return blockBits <= 292 || (blockBits <= LARGEST_SMALL_BLOCK && codeRate <= 0.67) || codeRate <= 0.25 ? 2 : 1;
 }
@@ -63,7 +63,7 @@ export function chooseBaseGraph(blockBits: number, codeRate: number): BaseGraph 
  * Information columns that determine the lifting size: in short blocks base graph 2 fills some columns with filler
  * bits.
  */
-function sizingColumns(baseGraph: BaseGraph, bits: number): number {
+export function sizingColumns(baseGraph: BaseGraph, bits: number): number {
   if (baseGraph === 1) return 22;
   return bits > 640 ? 10 : bits > 560 ? 9 : bits > 192 ? 8 : 6;
 }

@@ -57,7 +57,7 @@ export function mostColumnBytes({ baseGraph, liftingSize }: CodeParameters): num
 }
 
 /**
- * The codeword of some information bits. Exported for tests.
+ * The codeword of some information bits.
  * @param bits informationColumns · Z of them, one per byte
  * @returns the bits of all columns
  */
