@@ -149,6 +149,7 @@ import sourceBeamformingScenario from "./source/beamforming_scenario.ts";
 import sourceBitManifest from "./source/bit_manifest.ts";
 import sourceChannelDataset from "./source/channel_dataset.ts";
 import sourceCoco from "./source/coco.ts";
+import sourceCsiDataset from "./source/csi_dataset.ts";
 import sourceExternal from "./source/external.ts";
 import sourceImageDataset from "./source/image_dataset.ts";
 import sourceIqRecording from "./source/iq_recording.ts";
@@ -222,15 +223,15 @@ const MODULES = [
   resourceProportionalFairScheduler, resourceResourceAllocationAdapter, resourceSymbolPowerAllocator,
   resourceWaterFillingPowerAllocator, sensingIsacOfdmAllocatorAdapter, sensingLeoNtnTrackingAdapter,
   sensingLocalizationAdapter, sensingRangeDopplerMap, sensingTrilaterationLocalizer, sourceAiPhy, sourceAoaScene,
-  sourceBeamformingScenario, sourceBitManifest, sourceChannelDataset, sourceCoco, sourceExternal, sourceImageDataset,
-  sourceIqRecording, sourceIsacEchoScenario, sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget,
-  sourceLeoNtnTrackingScenario, sourceLocalNpzImages, sourceLocalization, sourceModulationFrames, sourceMuMimoScenario,
-  sourceNearFieldXlMimoScenario, sourceNrTransportFormat, sourceRandomBits, sourceResourceAllocationScenario,
-  sourceRetrieval, sourceRisScenario, sourceSemanticArtifactsSmoke, sourceSyntheticScenes, sourceTaskLabelsSmoke,
-  sourceTextDataset, sourceVqa, wirelessCarrierPhaseImpairment, wirelessChannel, wirelessDigitalLink,
-  wirelessMimoOfdmChannel, wirelessMisoOfdmCsi, wirelessModulationAwgnObservation, wirelessMultipathWaveform,
-  wirelessOfdmChannelState, wirelessOfdmDelayedCsi, wirelessPilotObservation, wirelessRangeObservation,
-  wirelessUlaArrayObservation,
+  sourceBeamformingScenario, sourceBitManifest, sourceChannelDataset, sourceCoco, sourceCsiDataset, sourceExternal,
+  sourceImageDataset, sourceIqRecording, sourceIsacEchoScenario, sourceIsacOfdmScenario, sourceKodakFiles,
+  sourceLeoLinkBudget, sourceLeoNtnTrackingScenario, sourceLocalNpzImages, sourceLocalization, sourceModulationFrames,
+  sourceMuMimoScenario, sourceNearFieldXlMimoScenario, sourceNrTransportFormat, sourceRandomBits,
+  sourceResourceAllocationScenario, sourceRetrieval, sourceRisScenario, sourceSemanticArtifactsSmoke,
+  sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqa, wirelessCarrierPhaseImpairment,
+  wirelessChannel, wirelessDigitalLink, wirelessMimoOfdmChannel, wirelessMisoOfdmCsi, wirelessModulationAwgnObservation,
+  wirelessMultipathWaveform, wirelessOfdmChannelState, wirelessOfdmDelayedCsi, wirelessPilotObservation,
+  wirelessRangeObservation, wirelessUlaArrayObservation,
 ];
 const BY_ID = new Map(MODULES.flat().map((operation) => [operation.id, operation]));
 

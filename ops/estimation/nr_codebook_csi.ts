@@ -7,6 +7,7 @@
  *     CQI       the largest row with an efficiency of at most the mutual information of its modulation at the effective Es/N0 of all
  *               layers and subcarriers after linear MMSE, less cqi_margin_db; 0 without one
  *     cosine    mean over subcarriers of the largest |vᴴw|/‖w‖ of a layer, v the strongest right singular vector; sgcs of its square
+ *     bits      csi.report_bits with rank and the 4 bits of a CQI, csi.precoder_bits without the CQI
  *     perfect   spectral efficiency of the strongest right singular vectors of every subcarrier, at equal powers and the best rank
  *
  * The state must be without a precoder: a layer is an antenna port, and H = √ports·G has unit mean gain. Ports are those of one
@@ -34,6 +35,7 @@ import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { MIMO_STATE, noiseOf } from "../_ofdm_grid.ts";
 import { defineOperation, type Metrics, SvcError, z } from "../api.ts";
 
+const CQI_BITS = 4;
 const PRECODER = artifactKind("channel.nr_precoder.numpy", { max_rank: "count" });
 
 export default defineOperation({
@@ -143,7 +145,7 @@ export default defineOperation({
         scores.squares.push(cosine ** 2);
       });
       scores.perfect.push(Math.max(...perfect));
-      bits.push(Math.ceil(Math.log2(most)) + 4 + best.bits);
+      bits.push(Math.ceil(Math.log2(most)) + CQI_BITS + best.bits);
       progress(grid + 1, grids, { unit: "grids" });
     }
     const metrics: Metrics = grids === 0 ? {} : {
@@ -154,6 +156,7 @@ export default defineOperation({
       "csi.mean_rank": mean(ranks),
       "csi.mean_cqi": mean(cqis),
       "csi.report_bits": mean(bits),
+      "csi.precoder_bits": mean(bits) - CQI_BITS,
     };
     const { outputs: { report } } = reportResult("model.nr_codebook_csi", metrics, {
       facts: { grid_count: grids, ports },

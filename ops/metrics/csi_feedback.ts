@@ -5,9 +5,10 @@
  *     retention        achieved over perfect rate; the loss is their difference
  *     nmse             Σ|ĥ - h|²/Σ|h|² between channels scaled to mean power 1, row by row
  *     cosine           mean over the rows of |Σ ĥ*·h|/(‖ĥ‖·‖h‖), independent of a common phase
+ *     csi.cosine_similarity   mean over rows and subcarriers of |ĥᴴh|/(‖ĥ‖·‖h‖); csi.sgcs that of its square
  *
- * and the size of a report. Rows with a zero true channel do not count for nmse and cosine; a zero reconstruction has
- * the error 1 and the cosine 0. task.score is the retention. Values with a zero denominator are omitted.
+ * and the size of a report. Rows and subcarriers with a zero true channel do not count for nmse and cosines; a zero
+ * reconstruction has the error 1 and the cosine 0. csi.precoder_bits is the size of a quantised report. task.score is the retention. Values with a zero denominator are omitted.
  */
 import type { JsonObject, Metrics } from "../api.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
@@ -38,12 +39,18 @@ export default defineReport({
     const [rows, tx, subcarriers] = axes.map((name) => arrays.size(name));
     const { noise_variance: noiseVariance } = metadataOf(inputs.true_csi, MISO_CSI, ["noise_variance"]);
     const of = (values: Float32Array): MisoChannels => ({ rows, tx, subcarriers, values });
-    let achieved = 0, perfect = 0;
+    let achieved = 0, perfect = 0, cosines = 0, squares = 0, compared = 0;
     for (let row = 0; row < rows; row++) {
       for (let k = 0; k < subcarriers; k++) {
         const h = antennasAt(of(channel), row, k), w = antennasAt(of(weights), row, k);
         achieved += Math.log1p(beamGain(h, w) / noiseVariance) * Math.LOG2E / (rows * subcarriers);
         perfect += Math.log1p(energy(h) / noiseVariance) * Math.LOG2E / (rows * subcarriers);
+        const found = antennasAt(of(reconstruction), row, k), norms = energy(h) * energy(found);
+        const square = norms > 0 ? beamGain(h, found) / norms : 0;
+        if (energy(h) === 0) continue;
+        compared++;
+        squares += square;
+        cosines += Math.sqrt(square);
       }
     }
     const retention = perfect > 0 ? achieved / perfect : undefined;
@@ -61,6 +68,7 @@ export default defineReport({
           ? {}
           : { "csi_feedback.spectral_efficiency_retention": retention, "task.score": retention }),
         ...metrics,
+        ...(compared > 0 ? { "csi.cosine_similarity": cosines / compared, "csi.sgcs": squares / compared } : {}),
         ...reportSize(inputs.reconstruction.metadata, 2 * tx * subcarriers),
       },
       facts: { row_count: rows, tx_antennas: tx, subcarriers },
@@ -108,7 +116,9 @@ function reportSize(metadata: JsonObject, original: number): Metrics {
       "csi_feedback.feedback_dimension": dimension,
       "csi_feedback.latent_fraction": dimension / original,
       "csi_feedback.compression_factor": original / dimension,
-      ...(bits === undefined ? {} : { "csi_feedback.feedback_bits_per_sample": dimension * bits }),
+      ...(bits === undefined
+        ? {}
+        : { "csi_feedback.feedback_bits_per_sample": dimension * bits, "csi.precoder_bits": dimension * bits }),
     }),
     ...(quantisation === undefined ? {} : { "csi_feedback.quantization_mse": quantisation }),
     ...(clipped === undefined ? {} : { "csi_feedback.quantization_clipped_fraction": clipped }),

@@ -7,6 +7,8 @@
  *                   of TR 38.901 table 7.5-3, half-wavelength arrays along y, a_n = e^{jπ n sin(zenith) sin(azimuth)};
  *                   departures are coupled to arrivals by a permutation per cluster. A line of sight is one ray.
  *                   In motion a ray has the Doppler shift f_d·sin(ZoA)·cos(AoA - φ_v), φ_v the azimuth of travel
+ *     polarised     h± = (A ± B/√κ)/√(1 + 1/κ): A and B two such draws with the same angles for one vertical receive antenna and the
+ *                   pairs of transmit antennas at ±45°, κ the cross-polarisation ratio of the profile (equation 7.5-22)
  *
  * Sources: TR 38.901 V17, 7.5 and 7.7.1; TS 36.101, B.2.3; Kermoal et al., IEEE JSAC 20, 2002 (Kronecker model).
  */
@@ -143,6 +145,7 @@ function correlated(
  * Frequency responses of drawn clusters. Draws a permutation of the rays of each cluster, then uniform phases [cluster, ray]; in
  * motion then the azimuth of travel, uniform.
  * @param motion several samples in time, with the Doppler shifts of the rays; one without it
+ * @param turnedDeg degrees by which all azimuths of departure are turned
  * @returns interleaved [sample, rx, tx, subcarrier]
  */
 export function cdlResponse(
@@ -152,6 +155,7 @@ export function cdlResponse(
   { count, spacing }: { count: number; spacing: number },
   generator: Generator,
   motion?: Motion,
+  turnedDeg = 0,
 ): Float64Array {
   const { samples, interval, dopplerHz, start = 0 } = motion ?? { samples: 1, interval: 0, dopplerHz: 0 };
   const table = cdl.models[model], clusters = profile.powers.length, rays = RAY_OFFSETS.length;
@@ -170,7 +174,7 @@ export function cdlResponse(
       const turn = 2 * Math.PI * dopplerHz * Math.sin(zenith * degree) * Math.cos(azimuth * degree - travel);
       const departure = spatial(
         table.departure_zenith_deg[c] + table.departure_zenith_spread_deg * coupled,
-        table.departure_azimuth_deg[c] + table.departure_azimuth_spread_deg * coupled,
+        table.departure_azimuth_deg[c] + table.departure_azimuth_spread_deg * coupled + turnedDeg,
       );
       for (let r = 0; r < rx; r++) {
         for (let t = 0; t < tx; t++) {
@@ -185,4 +189,31 @@ export function cdlResponse(
     }
   }
   return frequencyResponse(rows, profile, { count, spacing });
+}
+
+/**
+ * Frequency responses from an array of antennas of two polarisations to one vertical antenna: those at +45°, then those at -45°. Draws
+ * as {@link cdlResponse} twice. Profiles with a line of sight are not for it.
+ * @param perPolarisation antennas of one polarisation
+ * @returns interleaved [tx, subcarrier]
+ */
+export function polarisedResponse(
+  model: ProfileModel,
+  profile: DelayProfile,
+  perPolarisation: number,
+  subcarriers: { count: number; spacing: number },
+  generator: Generator,
+  turnedDeg: number,
+): Float64Array {
+  const antennas = { tx: perPolarisation, rx: 1 };
+  const [along, across] = [0, 1].map(() =>
+    cdlResponse(model, profile, antennas, subcarriers, generator, undefined, turnedDeg)
+  );
+  const ratio = 10 ** (-cdl.models[model].cross_polarisation_ratio_db / 20), scale = 1 / Math.hypot(1, ratio);
+  const out = new Float64Array(2 * along.length);
+  along.forEach((value, i) => {
+    out[i] = scale * (value + ratio * across[i]);
+    out[along.length + i] = scale * (value - ratio * across[i]);
+  });
+  return out;
 }

@@ -1,4 +1,5 @@
 /** Conformance cases of CSI feedback. */
+import { writeNpz } from "../../../lib/artifact/npz.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { arrayInput } from "../inputs.ts";
 import { casesOf } from "./cases.ts";
@@ -28,6 +29,13 @@ export const CSI_FEEDBACK_FIXTURES = casesOf(import.meta.url, {
       true_csi: channels("csi", 3),
       reconstruction: channels("csi_reconstruction", 3.1),
       precoder: channels("precoder", 2),
+    }),
+  },
+  files: {
+    // [sample, 2 x angle x delay] of 2 angles and 3 delays.
+    delays: () => ({
+      "delays.npz": writeNpz({ HT: ndarray("float32", values(3 * 12, 2).map((value) => value / 4 + 0.5), [3, 12]) })
+        .slice(),
     }),
   },
   model: {
