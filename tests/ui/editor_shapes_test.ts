@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { browserTest, type Scene } from "./browser.ts";
-import { drafted, draftIs, field, LINK, openFile, openLink, REFUSED, replaceText } from "./editor_scene.ts";
+import { drafted, draftIs, field, LINK, openFile, openLink, REFUSED, replaceText, runOnce } from "./editor_scene.ts";
 
 /** Sixty blocks: bits, and the same link over and over. */
 const SIXTY = `schema_version: 1
@@ -92,6 +92,7 @@ browserTest("sixty blocks are drawn apart and can be read; a chain of ten folds"
   const { page, open, until, shot } = scene;
   await open();
   await openFile(scene, "sixty");
+  await page.getByRole("button", { name: "All blocks", pressed: false }).click();
   await until(`document.querySelectorAll(".graph .block").length === 60`);
   const sixty = await pictureOf(scene);
   checkPicture(sixty);
@@ -105,6 +106,7 @@ browserTest("sixty blocks are drawn apart and can be read; a chain of ten folds"
   await page.locator(".minimap").waitFor({ state: "detached" });
 
   await openFile(scene, "chain");
+  await page.getByRole("button", { name: "All blocks", pressed: true }).waitFor();
   await until(`document.querySelectorAll(".graph .block").length === 10`);
   const chain = await pictureOf(scene);
   checkPicture(chain);
@@ -112,6 +114,48 @@ browserTest("sixty blocks are drawn apart and can be read; a chain of ten folds"
   assert.ok(chain.letters >= 8, `Letters of ${chain.letters} pixels`);
   await shot("editor_chain");
 }, { files: { "recipes/sixty.yaml": SIXTY, "recipes/chain.yaml": CHAIN } });
+
+browserTest("checkpoints are dots on their wires that are walked, opened and marked like blocks", async (scene) => {
+  const { page, open, until, shot } = scene;
+  await open();
+  await openFile(scene, "chain");
+  await until(`document.querySelectorAll(".graph .block:not(.dot)").length === 7`);
+  const names = await page.locator(".graph .dot .words").allTextContents();
+  assert.deepEqual(names.map((name) => name.split(", ").slice(0, 3).join(", ")), [
+    "Bit checkpoint, payload, 2 of 10",
+    "Bit checkpoint, sent, 4 of 10",
+    "Bit checkpoint, received, 8 of 10",
+  ]);
+  const titles = await page.locator(".wire-hit title").allTextContents();
+  assert.ok(titles.some((title) => title === "data.bits to encoder.bits through payload"), titles.join("\n"));
+  // A dot is on the way of the keys, and Enter opens its parameters.
+  await page.locator('.block[data-step="encoder"]').click();
+  await page.keyboard.press("ArrowRight");
+  await page.locator('.dot[data-step="sent"][aria-pressed="true"]:focus').waitFor();
+  await page.keyboard.press("Enter");
+  await page.locator(".inspector :focus").waitFor();
+  await page.locator('.dot[data-step="sent"]').focus();
+  await page.keyboard.press("ArrowRight");
+  await page.locator('.block[data-step="modulator"][aria-pressed="true"]').waitFor();
+  await page.locator('.dot[data-step="received"]').click();
+  await page.locator('.dot[data-step="received"][aria-pressed="true"]').waitFor();
+  // It is large enough to be pressed.
+  const { width, height } = (await page.locator('.dot[data-step="received"] .dot-hit').boundingBox())!;
+  assert.ok(width >= 24 && height >= 24, `${width} x ${height}`);
+  await runOnce(scene);
+  await page.locator('.dot[data-state="completed"]').nth(2).waitFor();
+  await shot("editor_dots");
+  // The finding of a folded block is on its dot.
+  await page.locator('.dot[data-step="sent"]').click();
+  await field(scene, "sent", "expected_bit_count").fill("many");
+  await page.locator('.dot[data-step="sent"][data-problems="true"]').waitFor();
+  await page.locator(".dot .words", { hasText: /sent.*1 problems/ }).waitFor({ state: "attached" });
+  // The choice stays for the next visit.
+  await page.getByRole("button", { name: "All blocks" }).click();
+  await until(`document.querySelectorAll(".graph .block:not(.dot)").length === 10`);
+  await page.reload();
+  await until(`document.querySelectorAll(".graph .block:not(.dot)").length === 10`);
+}, { files: { "recipes/chain.yaml": CHAIN } });
 
 browserTest("twenty mixed edits, of values of any depth, are taken back to the byte and made again", async (scene) => {
   const { page } = scene;

@@ -1,14 +1,16 @@
 /** A block of the graph: its name, its state and its problems, in the detail that its scale allows. */
 import { secondsText } from "../runs/amounts.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
-import type { GraphBlock } from "../../lib/figure/graph/layout.ts";
 import { useEffect, useRef } from "../preact.ts";
 import type { StepState } from "../state/runs.ts";
+import { DOT, type Dot } from "./fold.ts";
 import { GLYPHS, PLANES } from "./model.ts";
 import { blockTexts, stateSize, TINY } from "./texts.ts";
 
 interface BlockProps {
-  block: GraphBlock;
+  block: Dot;
+  /** Whether it is drawn as a dot on a wire. */
+  folded: boolean;
   position: string;
   selected: boolean;
   reachable: boolean;
@@ -27,7 +29,8 @@ interface BlockProps {
 }
 
 export function Block(props: BlockProps) {
-  const { block: { id, x, y, width, height, plane }, selected, kin, state, problems, onSelect, onOpen, onWalk } = props;
+  const { block: { id, x, y, width, height, plane }, folded, selected, kin, state, problems } = props;
+  const { onSelect, onOpen, onWalk } = props;
   const element = useRef<SVGGElement>(null);
   useEffect(() => {
     // Focus follows the selection only where it already is among the blocks.
@@ -38,7 +41,7 @@ export function Block(props: BlockProps) {
   return (
     <g
       ref={element}
-      class={`block${kin ? " kin" : ""}`}
+      class={`block${kin ? " kin" : ""}${folded ? " dot" : ""}`}
       role="button"
       aria-pressed={selected}
       tabindex={props.reachable ? 0 : -1}
@@ -57,12 +60,35 @@ export function Block(props: BlockProps) {
     >
       {/* The accessible name of the block; the drawn texts are cut and wrapped. */}
       <text class="words">{wordsOf(props)}</text>
-      <rect class="body" width={width} height={height} rx="4" />
-      <rect class={`plane-${plane}`} width="12" height={height} rx="2" />
-      <g aria-hidden="true">
-        <Texts {...props} />
-        {state !== undefined && <State block={props.block} state={state} scale={props.scale} />}
-      </g>
+      {folded ? <Folded {...props} /> : (
+        <>
+          <rect class="body" width={width} height={height} rx="4" />
+          <rect class={`plane-${plane}`} width="12" height={height} rx="2" />
+          <g aria-hidden="true">
+            <Texts {...props} />
+            {state !== undefined && <State block={props.block} state={state} scale={props.scale} />}
+          </g>
+        </>
+      )}
+    </g>
+  );
+}
+
+/** Least radius of a dot and of the area that is pressed, in pixels of the screen. */
+const DOT_RADIUS = 5, PRESSED = 12;
+
+/** A dot with the sign of its problems or its state, and its name under the pointer. */
+function Folded({ block: { id, name }, scale, state, problems }: BlockProps) {
+  const radius = Math.max(DOT / 2, DOT_RADIUS / scale);
+  return (
+    <g aria-hidden="true" transform={`translate(${DOT / 2} ${DOT / 2})`}>
+      <circle class="body" r={radius} />
+      <text class="sign" font-size={radius * 1.5} y={radius / 2} text-anchor="middle">
+        {problems > 0 ? "!" : state === undefined ? "" : GLYPHS[state.state]}
+      </text>
+      <circle class="dot-hit" r={Math.max(radius, PRESSED / scale)}>
+        <title>{`${name}: ${id}`}</title>
+      </circle>
     </g>
   );
 }
@@ -119,7 +145,7 @@ function Texts({ block: { id, name, width, height, plane }, headline, scale, thu
 /** The progress of a step as a bar, with its state as glyph and word. */
 function State(
   { block: { width, height }, state: { state, fraction, seconds }, scale }: {
-    block: GraphBlock;
+    block: Dot;
     state: StepState;
     scale: number;
   },

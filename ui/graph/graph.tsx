@@ -4,13 +4,15 @@
  */
 import type { JsonObject } from "../../lib/contract/value.ts";
 import type { RecipeGraph } from "../../lib/figure/graph/graph.ts";
-import { type GraphBlock, type GraphFrame, layoutGraph } from "../../lib/figure/graph/layout.ts";
+import type { GraphFrame } from "../../lib/figure/graph/layout.ts";
 import { type ComponentChildren, signal, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../preact.ts";
 import { contracts } from "../state/contracts.ts";
 import { stepsOf } from "../state/copies.ts";
+import { allBlocks } from "../state/settings.ts";
 import type { StepState } from "../state/runs.ts";
 import { Block } from "./block.tsx";
 import { matrixFacts } from "../../lib/contract/matrix_edits.ts";
+import { type Dot, foldedLayout, hasHelpers, type Picture, plainLayout } from "./fold.ts";
 import { headlineOf, READABLE } from "./texts.ts";
 import { graphOf, lineage, neighbour, PLANES } from "./model.ts";
 
@@ -58,8 +60,6 @@ interface View {
   scale: number;
 }
 
-type Layout = ReturnType<typeof layoutGraph>;
-
 /** A picture in the middle of its frame, or from its beginning where it is larger. */
 const placed = (layout: Size, size: Size, scale: number): View => ({
   scale,
@@ -68,7 +68,7 @@ const placed = (layout: Size, size: Size, scale: number): View => ({
 });
 
 /** The view of a layout in a frame, with the ways to change it. */
-function useView(layout: Layout, topology: string, selected: string | null) {
+function useView(layout: Picture, topology: string, selected: string | null) {
   const frame = useRef<HTMLDivElement>(null);
   const [size, setSize] = useState<Size>({ width: 800, height: 500 }), [view, setView] = useState<View | null>(null);
   useEffect(() => {
@@ -82,7 +82,7 @@ function useView(layout: Layout, topology: string, selected: string | null) {
   const shown = view ?? placed(layout, size, Math.max(fit, FIRST_SCALE));
   useEffect(() => {
     // A block that is selected elsewhere moves into sight, no farther than necessary.
-    const block = layout.blocks.find(({ id }) => id === selected);
+    const block = [...layout.blocks, ...layout.dots].find(({ id }) => id === selected);
     if (block === undefined) return;
     const into = (from: number, length: number, room: number) =>
       from < EDGE ? EDGE - from : Math.min(0, room - EDGE - from - length);
@@ -110,11 +110,17 @@ export function Graph(props: Props) {
   const { recipe, selected, onSelect, onOpen, states, problems, outputs, thumbnails, actions } = props;
   const steps = stepsOf(recipe);
   // Topology alone decides the picture: typing a value never moves a block.
-  const topology = JSON.stringify(steps.map(({ id, op, inputs }) => [id, op, inputs])) + contracts.value.size;
-  const layout = useMemo(() => layoutGraph(graphOf(recipe), SCREEN), [topology]);
+  const topology = JSON.stringify(steps.map(({ id, op, inputs }) => [id, op, inputs])) + contracts.value.size +
+    allBlocks.value;
+  const layout = useMemo(
+    () => (allBlocks.value === "on" ? plainLayout : foldedLayout)(graphOf(recipe), SCREEN),
+    [topology],
+  );
   const view = useView(layout, topology, selected), { frame, shown } = view;
-  const walk = (from: GraphBlock, key: string): boolean => {
-    const target = neighbour(layout.blocks, steps, from, key);
+  const order = new Map(steps.map(({ id }, index) => [id, index]));
+  const blocks = [...layout.blocks, ...layout.dots].sort((a, b) => order.get(a.id)! - order.get(b.id)!);
+  const walk = (from: Dot, key: string): boolean => {
+    const target = neighbour(blocks, steps, from, key);
     if (target === null) return false;
     if (target === undefined) return true;
     onSelect(target.id);
@@ -141,7 +147,7 @@ export function Graph(props: Props) {
         </div>
         {actions}
         {view.isCut && <Minimap layout={layout} view={shown} size={view.size} />}
-        <Tools view={view} />
+        <Tools view={view} foldable={hasHelpers(steps)} />
       </div>
       <div class="graph-canvas" ref={frame}>
         <Canvas label={`Blocks of ${String(recipe.name ?? "the recipe")}`} view={view}>
@@ -150,18 +156,20 @@ export function Graph(props: Props) {
               <Wire
                 key={`${wire.edge.from_step}.${wire.edge.from_output}>${wire.edge.to_step}.${wire.edge.to_input}`}
                 wire={wire}
-                near={wire.edge.from_step === selected || wire.edge.to_step === selected}
+                selected={selected}
                 labelled={shown.scale >= READABLE}
                 outputs={outputs}
+                through={layout.through.get(wire.edge) ?? []}
               />
             ))}
-            {layout.blocks.map((block, index) => (
+            {[...layout.blocks, ...layout.dots].map((block) => (
               <Block
                 key={block.id}
                 block={block}
-                position={`${index + 1} of ${layout.blocks.length}`}
+                folded={!("row" in block)}
+                position={`${order.get(block.id)! + 1} of ${steps.length}`}
                 selected={block.id === selected}
-                reachable={block.id === (selected ?? layout.blocks[0]?.id)}
+                reachable={block.id === (selected ?? blocks[0]?.id)}
                 kin={kin?.has(block.id) ?? false}
                 scale={shown.scale}
                 params={steps.find(({ id }) => id === block.id)!.params}
@@ -236,12 +244,15 @@ function Canvas({ label, view: { shown, zoom, move, whole }, children }: {
   );
 }
 
-function Wire({ wire: { edge, points, measures, label }, near, labelled, outputs }: {
-  wire: Layout["wires"][number];
-  near: boolean;
+function Wire({ wire: { edge, points, measures, label }, through, selected, labelled, outputs }: {
+  wire: Picture["wires"][number];
+  /** Checkpoints on the wire. */
+  through: readonly string[];
+  selected: string | null;
   labelled: boolean;
   outputs?: ReadonlyMap<string, string>;
 }) {
+  const near = selected !== null && [edge.from_step, edge.to_step, ...through].includes(selected);
   const line = points.map(([x, y]) => `${x},${y}`).join(" ");
   return (
     <g>
@@ -251,25 +262,35 @@ function Wire({ wire: { edge, points, measures, label }, near, labelled, outputs
         marker-end="url(#arrow)"
       />
       <polyline class="wire-hit" points={line}>
-        <title>{wireTitle(edge, outputs)}</title>
+        <title>{wireTitle(edge, through, outputs)}</title>
       </polyline>
       {near && labelled && (
-        <text class="wire-label" x={label.x} y={label.y} text-anchor={label.anchor}>{label.text}</text>
+        // Between two blocks it is above the dots.
+        <text
+          class="wire-label"
+          x={label.x}
+          y={label.y - (label.anchor === "middle" ? 5 : 0)}
+          text-anchor={label.anchor}
+        >
+          {label.text}
+        </text>
       )}
     </g>
   );
 }
 
-/** The ports of a wire, with the shape of its array. */
+/** The ports of a wire, with its checkpoints and the shape of its array. */
 function wireTitle(
   { from_step, from_output, to_step, to_input }: RecipeGraph["edges"][number],
+  through: readonly string[],
   outputs?: ReadonlyMap<string, string>,
 ): string {
   const known = outputs?.get(`${from_step}.${from_output}`);
-  return `${from_step}.${from_output} to ${to_step}.${to_input}${known === undefined ? "" : `: ${known}`}`;
+  const by = through.length === 0 ? "" : ` through ${through.join(", ")}`;
+  return `${from_step}.${from_output} to ${to_step}.${to_input}${by}${known === undefined ? "" : `: ${known}`}`;
 }
 
-const Tools = ({ view: { zoom, whole } }: { view: Control }) => (
+const Tools = ({ view: { zoom, whole }, foldable }: { view: Control; foldable: boolean }) => (
   <div class="graph-tools" role="toolbar" aria-label="View of the graph">
     <button
       type="button"
@@ -300,11 +321,22 @@ const Tools = ({ view: { zoom, whole } }: { view: Control }) => (
     >
       Focus
     </button>
+    {foldable && (
+      <button
+        type="button"
+        class="quiet"
+        aria-pressed={allBlocks.value === "on"}
+        title="Shows checkpoints and counts as blocks, not as dots on their wires"
+        onClick={() => allBlocks.value = allBlocks.value === "on" ? "off" : "on"}
+      >
+        All blocks
+      </button>
+    )}
   </div>
 );
 
 /** The whole picture with the visible part. */
-function Minimap({ layout, view, size }: { layout: Layout; view: View; size: Size }) {
+function Minimap({ layout, view, size }: { layout: Picture; view: View; size: Size }) {
   return (
     <svg class="minimap" viewBox={`0 0 ${layout.width} ${layout.height}`} aria-hidden="true">
       {layout.blocks.map(({ id, x, y, width, height, plane }) => (

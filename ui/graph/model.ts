@@ -2,9 +2,10 @@
 import { stepOutputKinds } from "../../lib/contract/output_kinds.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import type { RecipeGraph } from "../../lib/figure/graph/graph.ts";
-import type { GraphBlock, Plane } from "../../lib/figure/graph/layout.ts";
+import type { Plane } from "../../lib/figure/graph/layout.ts";
 import { contracts } from "../state/contracts.ts";
 import { type Step, stepsOf } from "../state/copies.ts";
+import type { Dot } from "./fold.ts";
 
 /** The graph of a recipe as the layout reads it. */
 export function graphOf(recipe: JsonObject): RecipeGraph {
@@ -64,16 +65,15 @@ const sourcesOf = (steps: readonly Step[], id: string) =>
  * @returns undefined where no block lies there, null for another key
  */
 export function neighbour(
-  blocks: readonly GraphBlock[],
+  blocks: readonly Dot[],
   steps: readonly Step[],
-  from: GraphBlock,
+  from: Dot,
   key: string,
-): GraphBlock | undefined | null {
+): Dot | undefined | null {
   // A block straight ahead comes before one aside.
   const across = key === "ArrowUp" || key === "ArrowDown";
-  const distance = ({ x, y }: GraphBlock) =>
-    Math.hypot((x - from.x) * (across ? 2 : 1), (y - from.y) * (across ? 1 : 2));
-  const nearest = (wanted: (block: GraphBlock) => boolean) =>
+  const distance = ({ x, y }: Dot) => Math.hypot((x - from.x) * (across ? 2 : 1), (y - from.y) * (across ? 1 : 2));
+  const nearest = (wanted: (block: Dot) => boolean) =>
     blocks.filter((block) => block !== from && wanted(block)).sort((a, b) => distance(a) - distance(b))[0];
   switch (key) {
     case "ArrowRight":

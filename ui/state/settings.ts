@@ -22,6 +22,8 @@ export const checkMode = remembered("check-mode", "strict", ["strict", "compat"]
 export const tour = remembered("tour", "on", ["on", "off"] as const);
 /** Whether a sequence of runs ends at its first failure. */
 export const stopAfterFailure = remembered("stop-after-failure", "on", ["on", "off"] as const);
+/** Whether the graph shows checkpoints and counts as blocks too. */
+export const allBlocks = remembered("all-blocks", "off", ["on", "off"] as const);
 
 effect(() => {
   const root = document.documentElement;
