@@ -1,45 +1,8 @@
-/**
- * Numbers for readers: four significant digits, powers of ten for very small and very large values, and a mean rounded
- * to its interval. Files for programs have all digits.
- */
+/** Measured numbers for readers: a mean rounded to its interval, and bounds. Files for programs have all digits. */
 import type { NoEvent, StatisticalUnit } from "../numeric/scores/rate_interval.ts";
+import { isScaled, magnitude, type NumberForm, numberText, write } from "./digits.ts";
 
-/** Notation of powers of ten: `2.1e-4`, `2.1×10⁻⁴` or `$2.1 \times 10^{-4}$`. */
-export type NumberForm = "plain" | "unicode" | "latex";
-
-const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-
-export function superscript(exponent: number): string {
-  return String(exponent).replace("-", "⁻").replace(/\d/g, (digit) => SUPERSCRIPTS[Number(digit)]);
-}
-
-/** The exponent of the first digit: 2 for 150, -3 for 0.0015. */
-function magnitude(value: number): number {
-  return Number(value.toExponential().split("e")[1]);
-}
-
-function write(text: string, exponent: number, form: NumberForm): string {
-  if (form === "latex") return exponent === 0 ? `$${text}$` : `$${text} \\times 10^{${exponent}}$`;
-  const signed = form === "unicode" ? text.replaceAll("-", "−") : text;
-  if (exponent === 0) return signed;
-  return form === "plain" ? `${text}e${exponent}` : `${signed}×10${superscript(exponent)}`;
-}
-
-/** Whether a value is written with a power of ten. */
-const isScaled = (value: number) => value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6);
-
-/**
- * A number with at most `digits` significant digits.
- * @param value null and non-finite values become a dash
- */
-export function numberText(value: number | null, form: NumberForm = "plain", digits = 4): string {
-  if (value === null || !Number.isFinite(value)) return "–";
-  if (Number.isInteger(value) && Math.abs(value) < 1e6) return write(String(value), 0, form);
-  const rounded = Number(value.toPrecision(digits));
-  if (!isScaled(rounded)) return write(String(rounded), 0, form);
-  const [mantissa, exponent] = String(rounded.toExponential()).split("e");
-  return write(mantissa, Number(exponent), form);
-}
+export { type NumberForm, numberText, superscript } from "./digits.ts";
 
 /** The common power of ten, and the decimals of a value known to the second digit of `reach`. */
 function precision(value: number, reach: number): { exponent: number; decimals: number } {

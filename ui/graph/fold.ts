@@ -59,9 +59,11 @@ export function foldedLayout(graph: RecipeGraph, frame: GraphFrame): Picture {
     const places = folding.places.get(id)!;
     // A checkpoint is part of the link, a count is not.
     const links = CHECKPOINT.test(ops.get(id)!) ? places.filter((edge) => !wires.get(edge)!.measures) : places;
-    const room = (edge: GraphEdge) => lengthOf(wires.get(edge)!.points) / ((standing.get(edge)?.length ?? 0) + 1);
-    const widest = (links.length > 0 ? links : places).reduce((best, edge) => room(edge) > room(best) ? edge : best);
-    standing.set(widest, [...standing.get(widest) ?? [], id]);
+    const on = (edge: GraphEdge) => standing.get(edge) ?? [];
+    const freest = (links.length > 0 ? links : places).reduce((best, edge) =>
+      on(edge).length < on(best).length ? edge : best
+    );
+    standing.set(freest, [...on(freest), id]);
   }
   const dots = [...standing].flatMap(([edge, ids]) =>
     ids.map((id, at): Dot => {
@@ -107,24 +109,12 @@ function foldingOf(graph: RecipeGraph, ops: ReadonlyMap<string, string>, small: 
   return folding;
 }
 
-type Points = readonly (readonly [number, number])[];
-
-const stretches = (points: Points) =>
-  points.slice(1).map(([x, y], at) => ({ from: points[at], to: [x, y] as const })).map(({ from, to }) => ({
-    from,
-    to,
-    length: Math.abs(to[0] - from[0]) + Math.abs(to[1] - from[1]),
-  }));
-const lengthOf = (points: Points) => stretches(points).reduce((sum, { length }) => sum + length, 0);
-
 /** The point of a wire at a part of its length. */
-function pointAt(points: Points, part: number): readonly [number, number] {
-  let left = part * lengthOf(points);
-  for (const { from, to, length } of stretches(points)) {
-    if (left <= length && length > 0) {
-      return [from[0] + (to[0] - from[0]) * left / length, from[1] + (to[1] - from[1]) * left / length];
-    }
-    left -= length;
-  }
-  return points.at(-1)!;
+function pointAt(points: readonly (readonly [number, number])[], part: number): readonly [number, number] {
+  // All segments are horizontal or vertical.
+  const lengths = points.slice(1).map(([x, y], at) => Math.abs(x - points[at][0]) + Math.abs(y - points[at][1]));
+  let left = part * lengths.reduce((sum, length) => sum + length, 0), at = 0;
+  while (left > lengths[at] && at < lengths.length - 1) left -= lengths[at++];
+  const [x, y] = points[at], [toX, toY] = points[at + 1], share = left / (lengths[at] || 1);
+  return [x + (toX - x) * share, y + (toY - y) * share];
 }

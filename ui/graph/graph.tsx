@@ -5,7 +5,16 @@
 import type { JsonObject } from "../../lib/contract/value.ts";
 import type { RecipeGraph } from "../../lib/figure/graph/graph.ts";
 import type { GraphFrame } from "../../lib/figure/graph/layout.ts";
-import { type ComponentChildren, signal, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../preact.ts";
+import {
+  type ComponentChildren,
+  lazy,
+  signal,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "../preact.ts";
 import { contracts } from "../state/contracts.ts";
 import { stepsOf } from "../state/copies.ts";
 import { allBlocks } from "../state/settings.ts";
@@ -13,8 +22,11 @@ import type { StepState } from "../state/runs.ts";
 import { Block } from "./block.tsx";
 import { matrixFacts } from "../../lib/contract/matrix_edits.ts";
 import { type Dot, foldedLayout, hasHelpers, type Picture, plainLayout } from "./fold.ts";
+import type { Size, View } from "./minimap.tsx";
 import { headlineOf, READABLE } from "./texts.ts";
 import { graphOf, lineage, neighbour, PLANES } from "./model.ts";
+
+const Minimap = lazy(() => import("./minimap.tsx"));
 
 /** Smaller than on paper, and folded early: the page has panels at its sides. */
 const SCREEN: GraphFrame = {
@@ -48,17 +60,6 @@ const LEAST_SCALE = 0.1, LARGEST_SCALE = 3;
 const FIRST_SCALE = 0.36;
 /** Pixels between a block that is moved into sight and the edge. */
 const EDGE = 12;
-
-interface Size {
-  width: number;
-  height: number;
-}
-
-interface View {
-  x: number;
-  y: number;
-  scale: number;
-}
 
 /** A picture in the middle of its frame, or from its beginning where it is larger. */
 const placed = (layout: Size, size: Size, scale: number): View => ({
@@ -326,7 +327,7 @@ const Tools = ({ view: { zoom, whole }, foldable }: { view: Control; foldable: b
         type="button"
         class="quiet"
         aria-pressed={allBlocks.value === "on"}
-        title="Shows checkpoints and counts as blocks, not as dots on their wires"
+        title="Shows checkpoints and counts as blocks"
         onClick={() => allBlocks.value = allBlocks.value === "on" ? "off" : "on"}
       >
         All blocks
@@ -334,21 +335,3 @@ const Tools = ({ view: { zoom, whole }, foldable }: { view: Control; foldable: b
     )}
   </div>
 );
-
-/** The whole picture with the visible part. */
-function Minimap({ layout, view, size }: { layout: Picture; view: View; size: Size }) {
-  return (
-    <svg class="minimap" viewBox={`0 0 ${layout.width} ${layout.height}`} aria-hidden="true">
-      {layout.blocks.map(({ id, x, y, width, height, plane }) => (
-        <rect key={id} class={`plane-${plane}`} x={x} y={y} width={width} height={height} />
-      ))}
-      <rect
-        class="seen"
-        x={-view.x / view.scale}
-        y={-view.y / view.scale}
-        width={size.width / view.scale}
-        height={size.height / view.scale}
-      />
-    </svg>
-  );
-}

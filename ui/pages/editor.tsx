@@ -1,12 +1,11 @@
 /** The editor: open recipes as tabs, the outline, the graph, the inspector, and the panels below. */
-import { attempt, Bar, OpenDialog, openFiles, openSaveAs, saveNow, whyNotRun } from "../panels/bar.tsx";
+import { attempt, Bar, OpenDialog, openFiles, runNow, saveNow } from "../panels/bar.tsx";
 import { Centre } from "../panels/centre.tsx";
-import { focusField } from "../panels/focus_field.ts";
 import { Inspector } from "../panels/inspector.tsx";
 import { Outline } from "../panels/outline.tsx";
 import { Dock } from "../panels/dock.tsx";
-import { useEffect, useRef, useState } from "../preact.ts";
-import { provideCommands } from "../palette.tsx";
+import { signal, useEffect, useRef, useState, whenReachable } from "../preact.ts";
+import { type Command, provideCommands } from "../palette.tsx";
 import { address } from "../router.ts";
 import { contracts, loadContracts } from "../state/contracts.ts";
 import {
@@ -15,7 +14,6 @@ import {
   copies,
   type Copy,
   duplicate,
-  nameOf,
   openDefault,
   redo,
   stepsOf,
@@ -23,16 +21,19 @@ import {
   unreadOf,
   update,
 } from "../state/copies.ts";
-import { isEnded, jobs } from "../state/events.ts";
+import { jobs } from "../state/events.ts";
 import { announceTab } from "../state/other_tabs.ts";
 import { useStale } from "../state/ran.ts";
-import { cancelRun, catchUp, startRun, statesOf, stepStates } from "../state/runs.ts";
+import { cancelRun, catchUp, statesOf, stepStates } from "../state/runs.ts";
 import { runInSequence } from "../state/sequence.ts";
 import { divider, Splitter } from "../split.tsx";
 
 const LEFT = divider("left", 196, 120, 480),
   RIGHT = divider("right", 320, 220, 720),
   DOCK = divider("dock", 220, 60, 640);
+
+/** The commands of the palette, which come after the editor. */
+const commandsOf = signal<() => Command[]>(() => []);
 
 /** Problems by step. */
 function problemsByStep(copy: Copy): ReadonlyMap<string, number> {
@@ -57,7 +58,8 @@ export default function Editor() {
   };
   useEffect(() => {
     start();
-    const leave = announceTab(), withdraw = provideCommands(commands);
+    const leave = announceTab(), withdraw = provideCommands(() => commandsOf.value());
+    whenReachable(() => import("../panels/commands.ts")).then(({ commands }) => commandsOf.value = commands);
     return () => (leave(), withdraw());
   }, []);
   useEffect(() => {
@@ -139,7 +141,7 @@ function command(copy: Copy, event: KeyboardEvent): boolean {
     typing = (event.target as Element).matches("input[type=text], textarea, .cm-content");
   if (key === "s") attempt(() => saveNow(copy));
   else if (key === "enter") {
-    attempt(() => event.shiftKey ? runInSequence(copies.value) : run(copy));
+    attempt(() => event.shiftKey ? runInSequence(copies.value) : runNow(copy));
   } else if (key === "." && copy.jobId !== null) attempt(() => cancelRun(copy.jobId!));
   else if (key === "z" && !typing) event.shiftKey ? redo(copy.id) : undo(copy.id);
   else if (key === "d") duplicate(copy);
@@ -149,64 +151,10 @@ function command(copy: Copy, event: KeyboardEvent): boolean {
   return true;
 }
 
-/** @throws Error with the reason where it cannot be run */
-function run(copy: Copy): Promise<unknown> {
-  const reason = whyNotRun(copy);
-  if (reason !== null) throw new Error(`Cannot run: ${reason}`);
-  return startRun(copy);
-}
-
-/** The actions on a copy, for the palette. */
-const actions = (copy: Copy): [text: string, act: () => unknown][] => [
-  ["Run", () => run(copy)],
-  ["Run all open recipes", () => runInSequence(copies.value)],
-  ...(copy.jobId === null || isEnded(jobs.value.get(copy.jobId)?.state ?? "completed")
-    ? []
-    : [["Cancel the run", () => cancelRun(copy.jobId!)] as [string, () => unknown]]),
-  ["Save", () => saveNow(copy)],
-  ["Save as", openSaveAs],
-  ["Undo", () => undo(copy.id)],
-  ["Redo", () => redo(copy.id)],
-  ["Duplicate", () => duplicate(copy)],
-  ["Open file", openFiles],
-];
-
 /** Selects the block of the next problem. */
 function nextProblem(copy: Copy, by: 1 | -1): void {
   const ids = stepsOf(copy.recipe).map(({ id }) => id).filter((id) => problemsByStep(copy).has(id));
   if (ids.length === 0) return;
   const at = ids.indexOf(copy.selected ?? "");
   update(copy.id, { selected: ids[at < 0 ? (by > 0 ? 0 : ids.length - 1) : (at + by + ids.length) % ids.length] });
-}
-
-/** Actions, blocks and their parameters, for the palette. */
-function commands() {
-  const copy = active();
-  if (copy === null) return [];
-  const done = actions(copy).map(([text, act]) => ({
-    kind: "Action",
-    text,
-    detail: nameOf(copy),
-    run: () => (location.hash = address("editor"), void attempt(act)),
-  }));
-  const places = stepsOf(copy.recipe).flatMap(({ id, op }) => {
-    const contract = contracts.value.get(op);
-    const select = () => {
-      location.hash = address("editor");
-      update(copy.id, { selected: id });
-    };
-    return [
-      { kind: "Block", text: id, detail: contract?.name ?? op, run: select },
-      ...Object.keys((contract?.params_schema.properties ?? {}) as object).map((name) => ({
-        kind: "Parameter",
-        text: name,
-        detail: id,
-        run() {
-          select();
-          focusField(`#${CSS.escape(`param-${id}-${name}`)}`);
-        },
-      })),
-    ];
-  });
-  return [...done, ...places];
 }

@@ -50,6 +50,13 @@ export async function attempt(work: () => unknown): Promise<void> {
   }
 }
 
+/** @throws Error with the reason where it cannot be run */
+export function runNow(copy: Copy): Promise<unknown> {
+  const reason = whyNotRun(copy);
+  if (reason !== null) throw new Error(`Cannot run: ${reason}`);
+  return startRun(copy);
+}
+
 /** Saves a copy and names its file. @throws Problem */
 export async function saveNow(copy: Copy): Promise<void> {
   await save(copy);

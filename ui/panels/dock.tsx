@@ -1,14 +1,13 @@
 /** Below the recipe: problems, the latest run, the plan, the log. */
 import { connection, type Diagnostic } from "../api.ts";
-import { asCustom } from "../../lib/contract/matrix_edits.ts";
-import { Tabs, toneOf } from "../parts.tsx";
+import { Tabs } from "../parts.tsx";
 import { lazy, useEffect, useRef, useState } from "../preact.ts";
-import { type Copy, edit, stepsOf, textOf, unreadOf, update, validate } from "../state/copies.ts";
+import { type Copy, textOf, unreadOf, validate } from "../state/copies.ts";
 import { isEnded } from "../state/events.ts";
 import { jobOf } from "../state/summaries.ts";
 import { CheckMode } from "./check_mode.tsx";
-import { focusField } from "./focus_field.ts";
 
+const Findings = lazy(() => import("./findings.tsx"), "Loading the problems");
 const Log = lazy(() => import("./log.tsx").then(({ Log }) => Log), "Loading the panel");
 const Plan = lazy(() => import("./plan.tsx").then(({ Plan }) => Plan), "Loading the panel");
 const Results = lazy(() => import("./results.tsx").then(({ Results }) => Results), "Loading the panel");
@@ -66,60 +65,7 @@ function Problems({ copy }: { copy: Copy }) {
         : verdict !== null && !found.some(isProblem) && unread.length === 0 && (
           <p class="muted">No problems: the recipe is valid.</p>
         )}
-      <ul>
-        {unread.map(([field, { stepId, param, message }]) => (
-          <li key={field} class="row">
-            <span class="tag" data-tone="error">error</span>
-            <button type="button" class="quiet mono" onClick={() => showField(copy, stepId, param)}>
-              {stepId === "" ? param : `${stepId}.${param}`}
-            </button>
-            <span>{message}</span>
-          </li>
-        ))}
-        {found.map((one, index) => (
-          <li key={index}>
-            <Finding copy={copy} one={one} />
-          </li>
-        ))}
-      </ul>
+      {(found.length > 0 || unread.length > 0) && <Findings copy={copy} />}
     </>
-  );
-}
-
-/** Selects a block and goes to one of its fields. */
-function showField(copy: Copy, stepId: string, param: string | undefined): void {
-  update(copy.id, { selected: stepId === "" ? null : stepId });
-  const field = stepId === "" ? `recipe-${param}` : `param-${stepId}-${param}`;
-  if (param !== undefined) focusField(`#${CSS.escape(field)}`);
-}
-
-function Finding({ copy, one }: { copy: Copy; one: Diagnostic }) {
-  const match = /^\/steps\/(\d+)(?:\/params\/([^/]+))?/.exec(one.pointer ?? "");
-  const step = match === null ? undefined : stepsOf(copy.recipe)[Number(match[1])];
-  return (
-    <div class="row">
-      <span class="tag" data-tone={toneOf(one)}>{one.severity}</span>
-      {step !== undefined && (
-        <button
-          type="button"
-          class="quiet mono"
-          onClick={() => showField(copy, step.id, match?.[2])}
-        >
-          {[step.id, match?.[2]].filter(Boolean).join(".")}
-        </button>
-      )}
-      <span>{one.message} {one.hint ? <span class="muted">· {one.hint}</span> : null}</span>
-      <code class="small muted">{one.code}</code>
-      {one.code === "execution_profile_mismatch" && (
-        <button
-          type="button"
-          class="small"
-          title="Sets the profile custom, with based_on"
-          onClick={() => edit(copy.id, asCustom(copy.recipe))}
-        >
-          Make it custom
-        </button>
-      )}
-    </div>
   );
 }

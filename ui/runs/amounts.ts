@@ -1,5 +1,5 @@
 /** Spans of time and sizes for readers; apart from the metrics, whose intervals the first page does without. */
-import { numberText } from "../../lib/figure/number_text.ts";
+import { numberText } from "../../lib/figure/digits.ts";
 
 /** A time span: `12.3 s`, `4 min 2 s`. */
 export function secondsText(seconds: number | null): string {

@@ -1,0 +1,30 @@
+/** The whole graph in small, with the part that is seen. */
+import type { GraphLayout } from "../../lib/figure/graph/layout.ts";
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+export interface View {
+  x: number;
+  y: number;
+  scale: number;
+}
+
+export default function Minimap({ layout, view, size }: { layout: GraphLayout; view: View; size: Size }) {
+  return (
+    <svg class="minimap" viewBox={`0 0 ${layout.width} ${layout.height}`} aria-hidden="true">
+      {layout.blocks.map(({ id, x, y, width, height, plane }) => (
+        <rect key={id} class={`plane-${plane}`} x={x} y={y} width={width} height={height} />
+      ))}
+      <rect
+        class="seen"
+        x={-view.x / view.scale}
+        y={-view.y / view.scale}
+        width={size.width / view.scale}
+        height={size.height / view.scale}
+      />
+    </svg>
+  );
+}

@@ -1,0 +1,55 @@
+/** The actions on the present recipe, its blocks and their parameters, for the palette. */
+import type { Command } from "../palette.tsx";
+import { address } from "../router.ts";
+import { contracts } from "../state/contracts.ts";
+import { active, copies, type Copy, duplicate, nameOf, redo, stepsOf, undo, update } from "../state/copies.ts";
+import { isEnded, jobs } from "../state/events.ts";
+import { cancelRun } from "../state/runs.ts";
+import { runInSequence } from "../state/sequence.ts";
+import { attempt, openFiles, openSaveAs, runNow, saveNow } from "./bar.tsx";
+import { focusField } from "./focus_field.ts";
+
+const actions = (copy: Copy): [text: string, act: () => unknown][] => [
+  ["Run", () => runNow(copy)],
+  ["Run all open recipes", () => runInSequence(copies.value)],
+  ...(copy.jobId === null || isEnded(jobs.value.get(copy.jobId)?.state ?? "completed")
+    ? []
+    : [["Cancel the run", () => cancelRun(copy.jobId!)] as [string, () => unknown]]),
+  ["Save", () => saveNow(copy)],
+  ["Save as", openSaveAs],
+  ["Undo", () => undo(copy.id)],
+  ["Redo", () => redo(copy.id)],
+  ["Duplicate", () => duplicate(copy)],
+  ["Open file", openFiles],
+];
+
+export function commands(): Command[] {
+  const copy = active();
+  if (copy === null) return [];
+  const done = actions(copy).map(([text, act]) => ({
+    kind: "Action",
+    text,
+    detail: nameOf(copy),
+    run: () => (location.hash = address("editor"), void attempt(act)),
+  }));
+  const places = stepsOf(copy.recipe).flatMap(({ id, op }) => {
+    const contract = contracts.value.get(op);
+    const select = () => {
+      location.hash = address("editor");
+      update(copy.id, { selected: id });
+    };
+    return [
+      { kind: "Block", text: id, detail: contract?.name ?? op, run: select },
+      ...Object.keys((contract?.params_schema.properties ?? {}) as object).map((name) => ({
+        kind: "Parameter",
+        text: name,
+        detail: id,
+        run() {
+          select();
+          focusField(`#${CSS.escape(`param-${id}-${name}`)}`);
+        },
+      })),
+    ];
+  });
+  return [...done, ...places];
+}
