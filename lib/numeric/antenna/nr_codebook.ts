@@ -8,8 +8,11 @@
  *     4 layers  [v_lm v_l'm' v_lm v_l'm'; φ_n v_lm φ_n v_l'm' -φ_n v_lm -φ_n v_l'm'] / √(4P)
  *
  * with l = i11, m = i12, (l', m') = (l + k1, m + k2), i13 the row of (k1, k2), n = i2 in 0 … 3 for one layer, else 0 and 1. Two ports
- * have one i2 alone: [1; φ_n]/√2, and [1 1; φ_n -φ_n]/2. Columns are orthogonal, of squared norm 1/layers. Codebooks of 3 and 4
- * layers for 16 ports and more have another form, which is not here.
+ * have one i2 alone: [1; φ_n]/√2, and [1 1; φ_n -φ_n]/2. Columns are orthogonal, of squared norm 1/layers.
+ *
+ * 3 and 4 layers of 16 ports and more have one beam ṽ_lm = [u_m, e^{j4πl/(O1·N1)} u_m, …] of half of a polarisation, N1·N2/2, l below
+ * O1·N1/2, and θ_p = e^{jπp/4} between the halves, p = i13 in 0 … 3. Columns are [ṽ; s·θ_p ṽ; t·φ_n ṽ; s·t·φ_n θ_p ṽ] / √(layers·P) with the
+ * signs (s, t) = (+, +), (-, +), (+, -) and, of four layers, (-, -).
  *
  * Source: TS 38.214 V17, 5.2.2.2.1, tables 5.2.2.2.1-1 to 5.2.2.2.1-8.
  */
@@ -40,9 +43,14 @@ export function codebookProblem(panel: Panel, layers: number): string | undefine
     return `N1 = ${n1} and N2 = ${n2} are not in table 5.2.2.2.1-2 of TS 38.214`;
   }
   if (layers > portsOf(panel)) return `${portsOf(panel)} ports carry at most ${portsOf(panel)} layers`;
-  if (layers > 2 && portsOf(panel) >= 16) return "codebooks of 3 and 4 layers are for fewer than 16 ports";
   return undefined;
 }
+
+/** Whether beams are those of half of a polarisation. */
+const isHalved = (panel: Panel, layers: number): boolean => layers > 2 && portsOf(panel) >= 16;
+/** Values of i13 and i11 of halved beams. */
+const TURNS = 4;
+const halvedBeams = ({ n1, n2 }: Panel): number => n1 * oversampling({ n1, n2 }).o1 / 2;
 
 /** Offsets (k1, k2) of the second beam by i13, in beams. */
 function offsets({ n1, n2 }: Panel, layers: number): (readonly [number, number])[] {
@@ -72,6 +80,7 @@ export interface BeamGroup {
 
 /** All matrices of a number of layers. */
 export function typeOneCodebook(panel: Panel, layers: number): BeamGroup[] {
+  if (isHalved(panel, layers)) return halvedCodebook(panel, layers);
   const { n1, n2 } = panel, { o1, o2 } = oversampling(panel), half = n1 * n2;
   const beam = (l: number, m: number): [number, number][] =>
     Array.from({ length: half }, (_, i) => {
@@ -104,8 +113,35 @@ export function typeOneCodebook(panel: Panel, layers: number): BeamGroup[] {
   return groups;
 }
 
+function halvedCodebook(panel: Panel, layers: number): BeamGroup[] {
+  const { n1, n2 } = panel, { o1, o2 } = oversampling(panel), quarter = n1 * n2 / 2, groups: BeamGroup[] = [];
+  for (let i11 = 0; i11 < halvedBeams(panel); i11++) {
+    for (let i12 = 0; i12 < n2 * o2; i12++) {
+      for (let i13 = 0; i13 < TURNS; i13++) {
+        const words = [0, 1].map((i2): Codeword => {
+          const matrix = new Float64Array(8 * quarter * layers), scale = 1 / Math.sqrt(4 * quarter * layers);
+          for (let port = 0; port < 4 * quarter; port++) {
+            const place = port % quarter, isSecond = port % (2 * quarter) >= quarter, isCross = port >= 2 * quarter;
+            const beam = 2 * i11 * Math.floor(place / n2) / (o1 * n1) + i12 * (place % n2) / (o2 * n2);
+            const turn = 2 * Math.PI * (beam + (isSecond ? i13 / 8 : 0) + (isCross ? i2 / 4 : 0));
+            for (let layer = 0; layer < layers; layer++) {
+              const sign = (isSecond && layer % 2 === 1 ? -1 : 1) * (isCross && layer >= 2 ? -1 : 1);
+              matrix[2 * (port * layers + layer)] = sign * scale * Math.cos(turn);
+              matrix[2 * (port * layers + layer) + 1] = sign * scale * Math.sin(turn);
+            }
+          }
+          return { i2, matrix };
+        });
+        groups.push({ i11, i12, i13, words });
+      }
+    }
+  }
+  return groups;
+}
+
 /** Bits of the indices of a report: once for the band, and for each subband. */
 export function reportBits(panel: Panel, layers: number): { band: number; subband: number } {
   const { n1, n2 } = panel, { o1, o2 } = oversampling(panel), bits = (count: number) => Math.ceil(Math.log2(count));
+  if (isHalved(panel, layers)) return { band: bits(halvedBeams(panel)) + bits(n2 * o2) + bits(TURNS), subband: 1 };
   return { band: bits(n1 * o1) + bits(n2 * o2) + bits(offsets(panel, layers).length), subband: layers === 1 ? 2 : 1 };
 }

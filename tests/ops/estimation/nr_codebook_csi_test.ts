@@ -58,6 +58,10 @@ Deno.test("every matrix has orthogonal layers of equal power, the numbers of ind
     [2, 2, 4, 64 * 3],
     [3, 2, 3, 12 * 8 * 4],
     [4, 2, 2, 128 * 4],
+    // 16 ports and more: half of the values of i11, four of i13.
+    [8, 1, 3, 16 * 4],
+    [4, 2, 4, 8 * 8 * 4],
+    [6, 2, 3, 12 * 8 * 4],
   ];
   for (const [n1, n2, layers, count] of cases) {
     const groups = typeOneCodebook({ n1, n2 }, layers);
@@ -70,8 +74,25 @@ Deno.test("every matrix has orthogonal layers of equal power, the numbers of ind
   }
   assert.deepEqual(reportBits({ n1: 4, n2: 2 }, 2), { band: 4 + 3 + 2, subband: 1 });
   assert.deepEqual(reportBits({ n1: 2, n2: 1 }, 1), { band: 3, subband: 2 });
-  assert.ok(codebookProblem({ n1: 5, n2: 1 }, 1) && codebookProblem({ n1: 8, n2: 1 }, 3));
-  assert.equal(codebookProblem({ n1: 8, n2: 1 }, 2), undefined);
+  assert.deepEqual(reportBits({ n1: 4, n2: 2 }, 3), { band: 3 + 3 + 2, subband: 1 });
+  assert.ok(codebookProblem({ n1: 5, n2: 1 }, 1) && codebookProblem({ n1: 1, n2: 1 }, 3));
+  assert.equal(codebookProblem({ n1: 8, n2: 1 }, 4), undefined);
+});
+
+Deno.test("four layers of 16 ports have the columns of table 5.2.2.2.1-8", () => {
+  const groups = typeOneCodebook({ n1: 4, n2: 2 }, 4), [l, m, p, n] = [3, 5, 1, 1];
+  const { matrix } = groups.find(({ i11, i12, i13 }) => i11 === l && i12 === m && i13 === p)!.words[n];
+  // ṽ of 2 x 2 antennas: [1, u, e, e·u] with u = e^{j2πm/8} and e = e^{j4πl/16}; θ = e^{jπ/4}, φ = j. Phases in turns.
+  const v = [0, m / 8, 2 * l / 16, 2 * l / 16 + m / 8];
+  const signs = [[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]],
+    turns = [0, p / 8, n / 4, n / 4 + p / 8];
+  for (let port = 0; port < 16; port++) {
+    for (let layer = 0; layer < 4; layer++) {
+      const angle = 2 * Math.PI * (v[port % 4] + turns[port >> 2]), sign = signs[port >> 2][layer] / 8;
+      near(matrix[2 * (port * 4 + layer)], sign * Math.cos(angle), 1e-12);
+      near(matrix[2 * (port * 4 + layer) + 1], sign * Math.sin(angle), 1e-12);
+    }
+  }
 });
 
 Deno.test("a channel along a beam is reported by that beam, without loss", async () => {
@@ -120,7 +141,8 @@ Deno.test("over drawn channels the codebook stays below the singular vectors, an
   assert.deepEqual([...fine.precoder.array("pmi").shape], [grids, 7]);
   assert.ok(Number(band.metrics["csi.sgcs"]) < Number(band.metrics["csi.cosine_similarity"]));
   await refuses("params_conflict", () => report(h, shape, 10, { n1: 4 }));
-  await refuses("params_conflict", () => report(h, shape, 10, { n1: 8, max_rank: 3 }));
+  const large = Generator.seeded(4).complexNormal64(4 * 16, 1);
+  assert.deepEqual((await report(large, [1, 1, 4, 16], 30, { n1: 8, max_rank: 4 })).rank, [4]);
 });
 
 /** Two paths of 8 ports: beams of one rotation, with other co-phasing and delay; interleaved [subcarrier, port]. */
