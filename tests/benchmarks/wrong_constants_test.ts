@@ -35,6 +35,13 @@ const FAULTS: Fault[] = [
     card: "bpsk_rayleigh",
   },
   {
+    what: "a speed that is 6 % too high",
+    file: "lib/numeric/channel/delay_profile.ts",
+    right: "mobilityKmh / 3.6 *",
+    wrong: "mobilityKmh / 3.4 *",
+    card: "jakes_correlation",
+  },
+  {
     what: "a quantiser of one bit less",
     file: "ops/hardware/quantizer.ts",
     right: "quantize(x, params.bits, clip)",
