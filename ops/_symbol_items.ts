@@ -10,6 +10,7 @@ const MODULATION_KEYS = [
   "bits_per_symbol",
   "modulation_padding_bits",
   "constellation_points",
+  "point_probabilities",
   "bpsk_rotation",
   ITEM_BITS,
   "source_item_counts",

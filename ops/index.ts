@@ -17,6 +17,7 @@ import channelCapacityOracleDigitalLink from "./channel/capacity_oracle_digital_
 import channelConvolutional from "./channel/convolutional.ts";
 import channelCountMatch from "./channel/count_match.ts";
 import channelCsiFeedbackLink from "./channel/csi_feedback_link.ts";
+import channelDistributionMatch from "./channel/distribution_match.ts";
 import channelInterleaver from "./channel/interleaver.ts";
 import channelJpegCapacityOracle from "./channel/jpeg_capacity_oracle.ts";
 import channelLdpc from "./channel/ldpc.ts";
@@ -191,22 +192,22 @@ const MODULES = [
   antennaAoaEstimatorAdapter, antennaBeamformingAdapter, antennaBeampattern, antennaCsiMrtPrecoder,
   antennaMrtBeamformer, antennaMuMimoPrecoder, antennaMultiAoaEstimator, antennaMusicAoaEstimator,
   antennaNearFieldEstimatorAdapter, antennaRisPhaseOptimizer, channelAccounting, channelAlgebraic,
-  channelCapacityOracleDigitalLink, channelConvolutional, channelCountMatch, channelCsiFeedbackLink, channelInterleaver,
-  channelJpegCapacityOracle, channelLdpc, channelNrHarqCombine, channelNrLdpcDecoder, channelNrLdpcEncoder,
-  channelNrPolar, channelPackets, channelRelay, channelRepetition, channelSerial, channelSmallBlock,
-  channelSymbolPowerAllocation, channelSymbolPowerNormalize, channelTurbo, channelUnequalErrorProtection,
-  channelUnequalErrorProtectionDecoder, codecDiffusers, codecExternal, codecJpeg, codecTextEntropy, codecTextUtf8,
-  codecToyVqvae, codecWebpAvif, codeclibCodeclib, codeclibCodeclibExportOnnx, codeclibCodeclibRuntimes,
-  demodulationConstellationDemapper, demodulationDigitalDemodulate, demodulationIdentityDemodulate,
-  demodulationMimoDetect, demodulationNeuralReceiverAdapter, demodulationOfdmEqualize, demodulationOfdmPilotObservation,
-  demodulationOfdmReceive, demodulationPhaseTrackingReceiverAdapter, estimationChannelEstimatorAdapter,
-  estimationCsiFeedback, estimationLsChannelEstimator, estimationModulationClassifierAdapter, estimationNrCodebookCsi,
-  estimationOfdmChannelEstimator, foundationClip, foundationClipRetrievalRank, foundationDiffusionStateToImage,
-  foundationImportanceMap, foundationKnowledgeBase, foundationLocalStateToImage, foundationSamSegment,
-  foundationSemanticStateGround, foundationSemanticStatePayload, foundationSemanticStateToText,
-  foundationTextMaskRepair, foundationTextSemanticStateEncode, foundationVlmImageToState, foundationVqaPayload,
-  foundationVqaSemanticSelect, foundationVqaTransformersAnswer, foundationYoloDetect, foundationYoloSegment,
-  hardwareEnvelopeClip, hardwarePowerAmplifier, hardwareQuantizer, hardwareReceiverIqImbalance,
+  channelCapacityOracleDigitalLink, channelConvolutional, channelCountMatch, channelCsiFeedbackLink,
+  channelDistributionMatch, channelInterleaver, channelJpegCapacityOracle, channelLdpc, channelNrHarqCombine,
+  channelNrLdpcDecoder, channelNrLdpcEncoder, channelNrPolar, channelPackets, channelRelay, channelRepetition,
+  channelSerial, channelSmallBlock, channelSymbolPowerAllocation, channelSymbolPowerNormalize, channelTurbo,
+  channelUnequalErrorProtection, channelUnequalErrorProtectionDecoder, codecDiffusers, codecExternal, codecJpeg,
+  codecTextEntropy, codecTextUtf8, codecToyVqvae, codecWebpAvif, codeclibCodeclib, codeclibCodeclibExportOnnx,
+  codeclibCodeclibRuntimes, demodulationConstellationDemapper, demodulationDigitalDemodulate,
+  demodulationIdentityDemodulate, demodulationMimoDetect, demodulationNeuralReceiverAdapter, demodulationOfdmEqualize,
+  demodulationOfdmPilotObservation, demodulationOfdmReceive, demodulationPhaseTrackingReceiverAdapter,
+  estimationChannelEstimatorAdapter, estimationCsiFeedback, estimationLsChannelEstimator,
+  estimationModulationClassifierAdapter, estimationNrCodebookCsi, estimationOfdmChannelEstimator, foundationClip,
+  foundationClipRetrievalRank, foundationDiffusionStateToImage, foundationImportanceMap, foundationKnowledgeBase,
+  foundationLocalStateToImage, foundationSamSegment, foundationSemanticStateGround, foundationSemanticStatePayload,
+  foundationSemanticStateToText, foundationTextMaskRepair, foundationTextSemanticStateEncode, foundationVlmImageToState,
+  foundationVqaPayload, foundationVqaSemanticSelect, foundationVqaTransformersAnswer, foundationYoloDetect,
+  foundationYoloSegment, hardwareEnvelopeClip, hardwarePowerAmplifier, hardwareQuantizer, hardwareReceiverIqImbalance,
   jointCodingDeepjsccExternalDecode, jointCodingDeepjsccExternalEncode, jointCodingLinearAnalogDecode,
   jointCodingLinearAnalogEncode, jointCodingTextBartJsccDecode, jointCodingTextBartJsccEncode, metricsAoaEstimation,
   metricsBeamforming, metricsCaptioning, metricsChannelEstimation, metricsClassification, metricsCsiFeedback,

@@ -17,6 +17,7 @@ export type LayerKind =
   | "interleaved"
   | "scrambled"
   | "unequal"
+  | "distribution"
   | "symbols"
   | "pilots";
 
@@ -80,6 +81,8 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(Object.entries
   "channel.reed_solomon_decoder": { from: "llr", takes: "reed_solomon", outputs: ["bits"] },
   "channel.bch_encoder": { from: "bits", puts: "bch" },
   "channel.bch_decoder": { from: "llr", takes: "bch", outputs: ["bits"] },
+  "modulation.distribution_match": { from: "bits", puts: "distribution" },
+  "demodulation.distribution_dematch": { from: "llr", takes: "distribution", outputs: ["bits"] },
   "channel.block_interleaver": { from: "bits", puts: "interleaved" },
   "channel.block_deinterleaver": { from: "llr", takes: "interleaved" },
   "channel.scrambler": { from: "bits", puts: "scrambled" },
@@ -146,6 +149,7 @@ export const WORDS: Record<LayerKind, string> = {
   interleaved: "interleaver",
   scrambled: "scrambler",
   unequal: "unequal error protection",
+  distribution: "distribution of amplitudes",
   symbols: "modulation",
   pilots: "pilots",
 };

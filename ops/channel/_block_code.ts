@@ -11,6 +11,7 @@ import {
   isNumber,
   isObject,
   type JsonObject,
+  type Metrics,
   type Operation,
   type ParameterProblem,
   type Requirement,
@@ -43,6 +44,10 @@ export interface BlockCode {
   readonly size: number;
   readonly sent: number;
   encode(message: Uint8Array): Uint8Array;
+  /** What the encoder reports of the code. */
+  readonly metrics?: Metrics;
+  /** What the symbols of its bits need to know of the code. */
+  readonly facts?: JsonObject;
 }
 
 /** A decoded message. */
@@ -57,8 +62,9 @@ export interface DecodedMessage {
 }
 
 interface Family<Params extends z.ZodObject, Code extends BlockCode, Choices extends z.ZodObject> {
-  /** Of the operations: `channel.<id>_encoder`. */
+  /** Of the operations: `channel.<id>_encoder`, unless `ids` has those of encoder and decoder. */
   id: string;
+  ids?: readonly [string, string];
   name: string;
   /** Key of the metadata with the parameters. */
   key: string;
@@ -92,6 +98,7 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
   family: Family<Params, Code, Choices>,
 ): [Operation, Operation] {
   const { id, name, key, choices, soft, detects } = family;
+  const [encoderId, decoderId] = family.ids ?? [`channel.${id}_encoder`, `channel.${id}_decoder`];
   const made = new Map<string, Code>();
   /** Codes of the last parameters: tables of a field or an interleaver take longer than a code word. */
   const codeOf = (params: z.output<Params>, file?: Uint8Array): Code => {
@@ -116,7 +123,7 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
     }
   };
   const encoder = defineOperation({
-    id: `channel.${id}_encoder`,
+    id: encoderId,
     name: `${name} encode`,
     description: family.encoderDescription,
     inputs: { bits: [PAYLOAD_BITS, FRAMED_BITS, BITS, CODED_BITS] },
@@ -164,6 +171,7 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
         coded_bits_per_block: sent,
         block_count: blockCount,
         padding_bits: blockCount * size - bits.length,
+        ...code.facts,
         // Its bits may be those of another code of the family, which the decoder brings back.
         ...(isObject(inputs.bits.metadata[key]) ? { outer: inputs.bits.metadata[key] } : {}),
         ...(itemCounts === undefined ? {} : { source_item_counts: [...itemCounts] }),
@@ -171,7 +179,10 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
       const metadata = travel(inputs.bits.metadata, { [key]: record, ...itemsInBlocks(itemCounts, size, sent) }, [
         "source_item_counts",
       ]);
-      return { outputs: { coded_bits: { ...bitsArtifact(coded, metadata), companions: companionsOf(inputs.bits) } } };
+      return {
+        outputs: { coded_bits: { ...bitsArtifact(coded, metadata), companions: companionsOf(inputs.bits) } },
+        ...(code.metrics === undefined ? {} : { metrics: code.metrics }),
+      };
     },
   });
 
@@ -180,7 +191,7 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
     const record = metadata[key];
     if (!isObject(record)) {
       throw new SvcError("input_metadata_missing", `Cannot decode: the metadata ${key} is missing`, {
-        hint: `Put a channel.${id}_encoder step before the channel`,
+        hint: `Put a ${encoderId} step before the channel`,
       });
     }
     const unreadable = (part: string) =>
@@ -205,7 +216,7 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
   };
 
   const decoder = defineOperation({
-    id: `channel.${id}_decoder`,
+    id: decoderId,
     name: `${name} decode`,
     description: family.decoderDescription,
     inputs: { llr: [LLR] },
@@ -253,7 +264,7 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
       const lost = detects
         ? lostBlocks("channel.payload_delivery_block_error_rate", passed, inputs.llr)
         : { metrics: {}, metadata: {} };
-      const { outputs: { report }, metrics } = reportResult(`channel.${id}_decoder`, lost.metrics, {
+      const { outputs: { report }, metrics } = reportResult(decoderId, lost.metrics, {
         facts: {
           block_count: blockCount,
           payload_bits: payloadBits,

@@ -30,13 +30,15 @@ const LINEAR = notExported("torch", "full", "A fixed order or sign of soft value
 
 const INTERLEAVING = z.strictObject({
   kind: z.enum(INTERLEAVERS).default("block").describe(
-    "rows and columns, a drawn permutation, or a quadratic polynomial",
+    "rows and columns, a drawn permutation, a quadratic polynomial, or amplitudes and then their signs as symbols",
   ),
   block_bits: z.int().min(2).max(LARGEST).default(1024).describe(
     "bits that are permuted together; the last block is shorter",
   ),
-  columns: z.int().min(1).max(LARGEST).default(32).meta({ "x-svc-effective-when": { kind: "block" } })
-    .describe("bits are written row by row and read column by column"),
+  columns: z.int().min(1).max(LARGEST).default(32).meta({
+    "x-svc-effective-when": { kind: ["block", "shaped"] },
+  })
+    .describe("bits are written row by row and read column by column; shaped: bits per symbol"),
   permutation_seed: z.int().min(0).max(2 ** 31 - 1).default(1).meta({ "x-svc-effective-when": { kind: "random" } })
     .describe("seed of the permutation, the same for every run"),
   f1: z.int().min(0).max(LARGEST).default(31).meta({ "x-svc-effective-when": { kind: "qpp" } })
@@ -47,7 +49,11 @@ const INTERLEAVING = z.strictObject({
 
 function interleaverOf(params: z.output<typeof INTERLEAVING>): Interleaver {
   const { kind, block_bits: size, columns, permutation_seed: seed, f1, f2 } = params;
-  return kind === "block" ? { kind, size, columns } : kind === "random" ? { kind, size, seed } : { kind, size, f1, f2 };
+  return kind === "block" || kind === "shaped"
+    ? { kind, size, columns }
+    : kind === "random"
+    ? { kind, size, seed }
+    : { kind, size, f1, f2 };
 }
 
 /** A record of numbers and a kind in the metadata. @throws SvcError for one that is missing or unreadable */
@@ -107,7 +113,9 @@ const blockInterleaver = defineOperation({
       return [];
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      return [{ place: ["f2"], message: error.message, hint: "Take a pair of TS 36.212, table 5.1.3-3" }];
+      return params.kind === "shaped"
+        ? [{ place: ["block_bits"], message: error.message, hint: "Set block_bits to the bits of a code word" }]
+        : [{ place: ["f2"], message: error.message, hint: "Take a pair of TS 36.212, table 5.1.3-3" }];
     }
   },
   estimate: (_params, { bits: { bytes, shape = [bytes] } }) => ({ coded_bits: [["uint8", shape[0]]] }),

@@ -2,7 +2,8 @@
  * Demapper: LLR = ln P(0|y) / P(1|y), positive for bit 0, and hard bits (1 where LLR < 0). BPSK 4 Re(y)/N0; QPSK
  * 2·sqrt(2) Re(y)/N0 and Im, both exact; 16QAM to 256QAM max-log, or exact by llr_method. N0 is the total complex noise variance, see
  * _noise_variance.ts; a power allocation scales both and may give each symbol its own number of bits, see below.
- * Padding bits of the modulator are removed. Symbols of a table are demapped by its points, which the modulator records.
+ * Padding bits of the modulator are removed. Symbols of a table are demapped by its points, which the modulator records, and shaped ones
+ * also by the probabilities of their points.
  *
  * Shapes: rx_symbols complex64 [n] -> bits uint8 [m], llr float32 [m], m = n · bits per symbol - padding.
  *
@@ -19,6 +20,7 @@ import {
   type JsonObject,
   SvcError,
   toNumber,
+  type Value,
   z,
 } from "../api.ts";
 import { loadedGroups } from "../../lib/numeric/link/bit_loading.ts";
@@ -279,6 +281,7 @@ function mappingOf(metadata: JsonObject, chosen: typeof CHOICES[number]) {
     };
   }
   const points = recorded === name ? recordedPoints(metadata) : undefined;
+  const probabilities = points === undefined ? undefined : recordedProbabilities(metadata, points.length / 2);
   const table = TABLES.find((one) => one === name);
   const known = points ?? (table === undefined || table === "pi2_bpsk" ? undefined : tablePoints(table));
   if (known === undefined) {
@@ -296,18 +299,28 @@ function mappingOf(metadata: JsonObject, chosen: typeof CHOICES[number]) {
       _from: number,
       _kernel: Kernel,
       { noise, method }: { noise: number | Float32Array; method: LlrMethod },
-    ): Float32Array => constellationLlr(symbols, known, noise, method),
+    ): Float32Array => constellationLlr(symbols, known, noise, method, probabilities),
   };
 }
 
 /** Points of the metadata, 2^K pairs. @throws SvcError `boundary_value_invalid` */
 function recordedPoints(metadata: JsonObject): Float32Array | undefined {
-  const list = metadata.constellation_points;
-  if (list === undefined) return undefined;
-  const parts = Array.isArray(list) ? list.map((part) => isNumber(part) ? toNumber(part) : NaN) : [];
+  if (metadata.constellation_points === undefined) return undefined;
+  const parts = numbersOf(metadata.constellation_points);
   const count = parts.length / 2;
   if (count >= 2 && count <= 2 ** MAXIMUM_WIDTH && Number.isInteger(Math.log2(count)) && parts.every(Number.isFinite)) {
     return Float32Array.from(parts);
   }
   throw new SvcError("boundary_value_invalid", "Cannot demap: the metadata constellation_points is invalid");
 }
+
+/** Probabilities of points in the metadata. @throws SvcError `boundary_value_invalid` */
+function recordedProbabilities(metadata: JsonObject, count: number): number[] | undefined {
+  if (metadata.point_probabilities === undefined) return undefined;
+  const found = numbersOf(metadata.point_probabilities);
+  if (found.length === count && found.every((value) => value >= 0 && value <= 1)) return found;
+  throw new SvcError("boundary_value_invalid", "Cannot demap: the metadata point_probabilities is invalid");
+}
+
+const numbersOf = (list: Value): number[] =>
+  Array.isArray(list) ? list.map((part) => isNumber(part) ? toNumber(part) : NaN) : [];

@@ -1,11 +1,23 @@
 /**
  * Bit-to-symbol mapper: BPSK x = 1 - 2b, QPSK to 256QAM with the Gray mapping of TS 38.211 section 5.1, unit mean
- * power; 8PSK, 16APSK and 32APSK of DVB-S2, 16PSK, PAM, pi/2-BPSK, and points of one's own. `auto` takes the bits per symbol that the encoder recorded. Bits are zero-padded to a whole symbol; the demodulator removes the padding by the metadata.
+ * power; 8PSK, 16APSK and 32APSK of DVB-S2, 16PSK, PAM, pi/2-BPSK, and points of one's own. `auto` takes the bits per symbol that the encoder recorded, `shaped` the amplitudes of modulation.distribution_match, which leave
+ * unit mean power. Bits are zero-padded to a whole symbol; the demodulator removes the padding by the metadata.
  *
  * Shapes: bits uint8 [n] -> symbols complex64 [ceil(n / bits per symbol)].
  */
 import { BITS, CODED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { dataPlaneParameter, defineOperation, float, isObject, type JsonObject, SvcError, z } from "../api.ts";
+import {
+  dataPlaneParameter,
+  defineOperation,
+  float,
+  isNumber,
+  isObject,
+  type JsonObject,
+  SvcError,
+  toNumber,
+  type Value,
+  z,
+} from "../api.ts";
 import { checkBits } from "../../lib/artifact/boundary.ts";
 import { bitsOf, symbolMetadata, symbolsArtifact } from "../../lib/artifact/values.ts";
 import {
@@ -21,6 +33,7 @@ import {
   MAXIMUM_WIDTH,
   normalizedPoints,
   rotateBpsk,
+  shapedPoints,
   TABLE_MODULATIONS,
   type TableModulation,
   tablePoints,
@@ -30,7 +43,7 @@ import { executed, native } from "../_backends.ts";
 import { dataPlane, portableOnly } from "../_data_plane.ts";
 import { MODULATED, modulatedMetadata } from "../_symbol_items.ts";
 
-const CHOICES = [...MODULATIONS, "auto", ...TABLE_MODULATIONS, "pi2_bpsk", "custom"] as const;
+const CHOICES = [...MODULATIONS, "auto", ...TABLE_MODULATIONS, "pi2_bpsk", "custom", "shaped"] as const;
 
 export default defineOperation({
   id: "modulation.digital_modulate",
@@ -41,7 +54,7 @@ export default defineOperation({
   params: z.strictObject({
     modulation: z.enum(CHOICES).default("qpsk")
       .describe(
-        "bpsk to qam256 and pi2_bpsk of TS 38.211, psk8 and apsk of DVB-S2, Gray labels of psk16 and pam, custom points; auto as the encoder of the bits recorded",
+        "bpsk to qam256 and pi2_bpsk of TS 38.211, psk8 and apsk of DVB-S2, Gray labels of psk16 and pam, custom points; auto as the encoder of the bits recorded, shaped as modulation.distribution_match",
       ),
     apsk_code_rate: z.enum(APSK_RATES).optional()
       .describe("code rate that chooses the ring ratios of apsk16 and apsk32 in DVB-S2; default 3_4"),
@@ -63,7 +76,7 @@ export default defineOperation({
   outputMetadataGuarantees: { symbols: { from: "bits" } },
   check(params) {
     try {
-      if (params.modulation !== "auto") mappingOf({}, 0, params);
+      if (!recorded(params)) mappingOf({}, 0, params);
       return [];
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
@@ -76,16 +89,15 @@ export default defineOperation({
     }
   },
   estimate(params, { bits: { bytes, shape } }) {
-    // The width of auto is known in the run only: bytes for one bit per symbol are the upper limit.
-    if (params.modulation === "auto") return { symbols: 8 * bytes };
+    // The width is known in the run only: bytes for one bit per symbol are the upper limit.
+    if (recorded(params)) return { symbols: 8 * bytes };
     const width = mappingOf({}, 0, params).width;
     return { symbols: shape === undefined ? 8 * bytes / width : [["complex64", Math.ceil(shape[0] / width)]] };
   },
   twin: true,
   streaming: {
     // Blocks are multiples of 24 bits, which symbols of 5 or 7 bits do not divide.
-    allows: (params) =>
-      portableOnly(params) && (params.modulation === "auto" || 24 % mappingOf({}, 0, params).width === 0),
+    allows: (params) => portableOnly(params) && (recorded(params) || 24 % mappingOf({}, 0, params).width === 0),
     open({ inputs: { bits: { metadata, length: bitCount } }, params }) {
       const { width, described, map } = mappingOf(metadata, bitCount, params);
       let from = 0;
@@ -130,7 +142,10 @@ interface Mappers {
  */
 function mappingOf(metadata: JsonObject, bitCount: number, chosen: Chosen) {
   const name = chosen.modulation === "auto" ? encodedModulation(metadata) : chosen.modulation;
-  const points = name === "custom"
+  const shaped = name === "shaped" ? shapedBy(metadata) : undefined;
+  const points = shaped !== undefined
+    ? shaped.points
+    : name === "custom"
     ? ownPoints(chosen.constellation_points ?? [])
     : isTable(name)
     ? tablePoints(name, chosen.apsk_code_rate)
@@ -142,12 +157,39 @@ function mappingOf(metadata: JsonObject, bitCount: number, chosen: Chosen) {
   const described = {
     ...modulatedMetadata(metadata, bitCount, name, width),
     ...(points === undefined ? {} : { constellation_points: Array.from(points, float) }),
+    ...(shaped === undefined ? {} : { point_probabilities: shaped.probabilities.map(float) }),
     ...(turned ? { bpsk_rotation: "ts38211" } : {}),
   };
   const map = (bits: Uint8Array, by: Mappers, from: number) =>
     points === undefined ? rotateBpsk(by.modulate(bits, plain), rotation, { from }) : by.mapToPoints(bits, points);
   return { width, described, map };
 }
+
+/** Whether the metadata of the bits choose the points. */
+const recorded = ({ modulation }: Chosen) => modulation === "auto" || modulation === "shaped";
+
+/** Points by the record of a distribution. @throws SvcError `params_conflict` without it, `boundary_value_invalid` for a damaged one */
+function shapedBy(metadata: JsonObject) {
+  const record = metadata.distribution_match;
+  if (!isObject(record)) {
+    throw new SvcError("params_conflict", "Cannot choose a modulation: the bits have no distribution of amplitudes", {
+      hint: "Set modulation, or put modulation.distribution_match before the code",
+    });
+  }
+  const name = isObject(record.parameters) ? record.parameters.modulation : undefined;
+  const shares = metadataNumbers(record.amplitude_shares);
+  const modulation = MODULATIONS.find((one) => one === name);
+  if (
+    modulation === undefined || 4 * shares.length ** 2 !== 2 ** BITS_PER_SYMBOL[modulation] || !shares.every(isShare)
+  ) {
+    throw new SvcError("boundary_value_invalid", "Cannot modulate: the metadata distribution_match is invalid");
+  }
+  return shapedPoints(modulation, shares);
+}
+
+const isShare = (value: number) => value >= 0 && value <= 1;
+const metadataNumbers = (list: Value | undefined): number[] =>
+  Array.isArray(list) ? list.map((part) => isNumber(part) ? toNumber(part) : NaN) : [];
 
 const isTable = (name: string): name is TableModulation => (TABLE_MODULATIONS as readonly string[]).includes(name);
 

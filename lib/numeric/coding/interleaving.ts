@@ -4,6 +4,7 @@
  *     block    written row by row into `columns` columns, read column by column
  *     random   the permutation of NumPy's default_rng(seed)
  *     qpp      p(i) = (f1·i + f2·i²) mod K, a permutation for the pairs of TS 36.212, table 5.1.3-3
+ *     shaped   amplitudes in front, one sign bit each behind: symbols of `columns` bits as in TS 38.211, both sign bits first
  *
  * A shorter last block takes the places below its length, in the order of the permutation.
  *
@@ -13,13 +14,14 @@
 import { Generator } from "../random/random.ts";
 import { goldSequence } from "./nr_ldpc/scrambling.ts";
 
-export const INTERLEAVERS = ["block", "random", "qpp"] as const;
+export const INTERLEAVERS = ["block", "random", "qpp", "shaped"] as const;
 export type Interleaver =
   | { kind: "block"; size: number; columns: number }
+  | { kind: "shaped"; size: number; columns: number }
   | { kind: "random"; size: number; seed: number }
   | { kind: "qpp"; size: number; f1: number; f2: number };
 
-/** @throws RangeError for a polynomial that is no permutation */
+/** @throws RangeError for a polynomial that is no permutation, or a block of parts of shaped symbols */
 export function permutationOf(interleaver: Interleaver): Int32Array {
   const { size } = interleaver;
   if (interleaver.kind === "random") return Generator.seeded(interleaver.seed).permutation(size);
@@ -30,6 +32,19 @@ export function permutationOf(interleaver: Interleaver): Int32Array {
       for (let place = column; place < size; place += interleaver.columns) places[at++] = place;
     }
     return places;
+  }
+  if (interleaver.kind === "shaped") {
+    const { columns } = interleaver, label = columns / 2 - 1;
+    if (columns % 2 !== 0 || columns < 4 || size % columns !== 0) {
+      throw new RangeError(
+        `Cannot arrange ${size} bits in shaped symbols of ${columns}: columns is 4, 6 or 8, and divides them`,
+      );
+    }
+    const amplitudes = 2 * size / columns;
+    return places.map((_, i) => {
+      const amplitude = 2 * Math.floor(i / columns) + i % 2, bit = Math.floor(i % columns / 2);
+      return bit === 0 ? amplitudes * label + amplitude : amplitude * label + bit - 1;
+    });
   }
   const { f1, f2 } = interleaver, seen = new Uint8Array(size);
   for (let i = 0; i < size; i++) {

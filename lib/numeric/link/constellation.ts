@@ -4,7 +4,7 @@
  *     c_m = p_m / sqrt(mean |p|²)
  *
  * and their log-likelihood ratios, ln P(0|y)/P(1|y) from ln P(y|c_m) = -|y - c_m|²/N0: `exact` sums over all points of a bit
- * value, `max_log` takes the nearest one.
+ * value, `max_log` takes the nearest one. Points that are not equally likely add ln P(c_m).
  *
  * The tables: 8PSK, 16APSK and 32APSK of DVB-S2, whose ring ratios depend on the code rate; 16PSK with Gray labels from the angle 0 on;
  * PAM with the levels and labels of one part of 16QAM and 64QAM. BPSK of TS 38.211 is turned by pi/4, pi/2-BPSK by pi/2 more at odd
@@ -103,14 +103,37 @@ export function normalizedPoints(points: ArrayLike<number>): Float32Array<ArrayB
   return Float32Array.from(points, (part) => part * scale);
 }
 
-/** LLRs of received symbols; N0 is one for all symbols, or one per symbol. */
+/** Least probability of a point in ratios, so that one that never occurs leaves them finite. */
+const LEAST_PROBABILITY = 1e-12;
+
+/**
+ * Points of a square QAM whose amplitudes have probabilities by label, of unit mean power, and the probability of each point. Both
+ * parts of a symbol are drawn alike, their signs are equally likely.
+ */
+export function shapedPoints(modulation: Modulation, shares: readonly number[]) {
+  const points = grayPoints(modulation), bits = BITS_PER_SYMBOL[modulation], labels = labelBits(bits);
+  const probabilities = Array.from({ length: 2 ** bits }, (_, m) => {
+    const part = [0, 0];
+    for (let bit = 2; bit < bits; bit++) part[bit % 2] = 2 * part[bit % 2] + labels[m * bits + bit];
+    return shares[part[0]] * shares[part[1]] / 4;
+  });
+  const power = probabilities.reduce((sum, p, m) => sum + p * (points[2 * m] ** 2 + points[2 * m + 1] ** 2), 0);
+  return { points: points.map((part) => part / Math.sqrt(power)), probabilities };
+}
+
+/** LLRs of received symbols; N0 is one for all symbols, or one per symbol; points are equally likely without probabilities. */
 export function constellationLlr(
   symbols: Float32Array,
   points: Float32Array,
   noiseVariance: number | Float32Array,
   method: LlrMethod,
+  probabilities?: readonly number[],
 ): Float32Array<ArrayBuffer> {
   const size = points.length / 2, width = Math.log2(size), count = symbols.length / 2;
+  const surprise = Float64Array.from(
+    { length: size },
+    (_, m) => probabilities === undefined ? 0 : -Math.log(Math.max(probabilities[m], LEAST_PROBABILITY)),
+  );
   const llr = new Float32Array(count * width), distances = new Float64Array(size);
   const side = method === "exact" ? logSum : nearest;
   for (let i = 0; i < count; i++) {
@@ -118,7 +141,7 @@ export function constellationLlr(
     const precision = 1 / Math.max(variance, LEAST_NOISE_VARIANCE);
     for (let m = 0; m < size; m++) {
       distances[m] = ((symbols[2 * i] - points[2 * m]) ** 2 + (symbols[2 * i + 1] - points[2 * m + 1]) ** 2) *
-        precision;
+          precision + surprise[m];
     }
     for (let bit = 0; bit < width; bit++) {
       const mask = size >> (bit + 1);

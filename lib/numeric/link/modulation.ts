@@ -52,6 +52,9 @@ function squareLevels(bits: number): number[] {
   return [1, -1].flatMap((sign) => rest.map((level) => sign * (offset - level)));
 }
 
+/** Odd amplitudes of a part of square QAM by the label of the bits behind its sign bit. */
+export const amplitudesOf = (bits: number): number[] => squareLevels(bits + 1).slice(0, 2 ** bits);
+
 /**
  * Amplitudes of a part of the constellation by the label of its bits (first bit highest), binary64. BPSK has no
  * imaginary part.

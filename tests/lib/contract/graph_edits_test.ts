@@ -65,6 +65,15 @@ const REFUSED: { [place: string]: { [code: string]: RegExp } } = {
     "BCH code": /outer_deinterleaver needs channel.llr.numpy in place of decoder.payload_llr/,
     "unequal error protection": /unequal_error_protection takes .* at bits/,
   },
+  "bit_transport_shaped encoder": {
+    "no code": /identity_encoder takes .* at bits; matcher.coded_bits is channel.coded_bits/,
+    "repetition code": /repetition_encoder takes .* at bits/,
+    "LDPC code": /nr_ldpc_encoder takes .* at bits/,
+    "polar code": /nr_polar_encoder takes .* at bits/,
+    "Reed-Solomon code": /dematcher needs channel.llr.numpy in place of decoder.payload_llr/,
+    "BCH code": /dematcher needs channel.llr.numpy in place of decoder.payload_llr/,
+    "unequal error protection": /unequal_error_protection takes .* at bits/,
+  },
   "bit_transport_convolutional encoder": {
     "no code": /identity_decoder takes .* at coded_bits; descrambler.llr is channel.llr/,
     "repetition code": /repetition_decoder takes .* at coded_bits; descrambler.llr is channel.llr/,

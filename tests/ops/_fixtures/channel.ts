@@ -47,6 +47,12 @@ export const CHANNEL_FIXTURES = casesOf(import.meta.url, {
   inputs: {
     bits,
     pair,
+    "shaped bits": () => ({
+      bits: payloadInput(someBits(64), {
+        ...ITEMS,
+        distribution_match: { parameters: { modulation: "qam16" }, amplitude_shares: [0.25, 0.75] },
+      }),
+    }),
     "bits of indices": () => ({
       bits: payloadInput(someBits(64), { codebook_size: 9, index_shape: [4, 4] }),
     }),

@@ -1,6 +1,7 @@
 /** Conformance cases of convolutional, turbo, LDPC and algebraic codes, interleavers and scramblers. */
 import algebraic from "../../../ops/channel/algebraic.ts";
 import convolutional from "../../../ops/channel/convolutional.ts";
+import matching from "../../../ops/channel/distribution_match.ts";
 import interleaving from "../../../ops/channel/interleaver.ts";
 import ldpc from "../../../ops/channel/ldpc.ts";
 import smallBlock from "../../../ops/channel/small_block.ts";
@@ -30,6 +31,7 @@ export const CONVOLUTIONAL_FIXTURES = casesOf(import.meta.url, {
     "received BCH": () => received(algebraic[2]),
     "received turbo": () => received(turbo[0], { block_bits: 40 }),
     "received LDPC": () => received(ldpc[0]),
+    "received amplitudes": () => received(matching[0], { amplitude_count: 40 }),
     "received small blocks": () => received(smallBlock[0]),
     interleaved: () => received(interleaving[0], { block_bits: 16, columns: 4 }),
     scrambled: () => received(interleaving[2]),
