@@ -1,13 +1,13 @@
-/** What a data file holds, without its values: recordings, NPZ and NPY files. Only headers are read, besides the digest. */
+/** What a data file holds, without its values: recordings, NPY files and files of arrays. Only headers are read, besides the digest. */
 import { createHash } from "node:crypto";
 import { extname } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import { float, type JsonObject } from "../contract/value.ts";
+import { ARRAY_SUFFIXES, openArrays } from "./array_file.ts";
 import type { ByteSource } from "./byte_source.ts";
 import { METADATA_MEMBER } from "./codec.ts";
 import { npyForm } from "./npy.ts";
 import { MAX_NPY_HEADER_BYTES } from "./npy_header.ts";
-import { openNpz } from "./npz.ts";
 import {
   MAX_META_BYTES,
   META_SUFFIX,
@@ -19,29 +19,29 @@ import {
 } from "./sigmf.ts";
 
 /** Suffixes of the files that {@link inspectData} describes. */
-const KNOWN = [META_SUFFIX, ...Object.keys(RAW_SUFFIXES), ".npz", ".npy"];
-/** Of a block that is hashed, and arrays of a file. */
-const BLOCK_BYTES = 2 ** 20, MAX_ARRAYS = 1024;
+const KNOWN = [META_SUFFIX, ...Object.keys(RAW_SUFFIXES), ...ARRAY_SUFFIXES, ".npy"];
+/** Of a block that is hashed. */
+const BLOCK_BYTES = 2 ** 20;
 
 /**
  * Describes a file.
  * @param open opens a file; the caller closes it
  * @throws SvcError `usage_invalid` for another suffix, and those of the format
  */
-export function inspectData(path: string, open: (path: string) => ByteSource): JsonObject {
+export async function inspectData(path: string, open: (path: string) => ByteSource): Promise<JsonObject> {
   const files = recordingFiles(path), suffix = extname(path);
   if (files.length === 1 && !KNOWN.includes(suffix)) {
     throw new SvcError("usage_invalid", `Cannot inspect ${path}`, { hint: `Known suffixes: ${KNOWN.join(", ")}` });
   }
-  const sources = files.map(open), [first] = sources, described = describe();
+  const sources = files.map(open), [first] = sources, described = await describe();
   // Last: a file that is refused is not hashed.
   return { path, sha256: digestOf(sources), ...described };
 
-  function describe(): JsonObject {
-    if (suffix === ".npz") {
-      const file = openNpz(first, path, { maxEntries: MAX_ARRAYS });
+  async function describe(): Promise<JsonObject> {
+    if (ARRAY_SUFFIXES.includes(suffix)) {
+      using file = await openArrays(first, path);
       const names = file.names.filter((name) => name !== METADATA_MEMBER);
-      return { format: "npz", arrays: names.map((name) => arrayRow(name, file.form(name))) };
+      return { format: suffix.slice(1), arrays: names.map((name) => arrayRow(name, file.form(name))) };
     }
     if (suffix === ".npy") {
       const form = npyForm(first.at(0, MAX_NPY_HEADER_BYTES), first.size, path);

@@ -149,8 +149,12 @@ function swapBytes(bytes: Uint8Array, width: number): void {
   else if (width === 8) buffer.swap64();
 }
 
-/** Reorders elements; words are copied unchanged, so NaN payloads are kept. */
-function fortranToC(bytes: Uint8Array, shape: readonly number[], itemSize: number): Uint8Array {
+/** Reorders elements from columns first to rows first; words are copied unchanged, so NaN payloads are kept. */
+export function fortranToC(
+  bytes: Uint8Array<ArrayBuffer>,
+  shape: readonly number[],
+  itemSize: number,
+): Uint8Array<ArrayBuffer> {
   if (shape.length < 2 || bytes.length === 0) return bytes;
   const Words = itemSize === 1 ? Uint8Array : itemSize === 2 ? Uint16Array : Uint32Array;
   const words = Math.max(1, itemSize / 4);

@@ -7,10 +7,10 @@
  *
  * Format: PKWARE APPNOTE.TXT 6.3.10.
  */
-import { constants, inflateRawSync } from "node:zlib";
-import { messageOf, SvcError } from "../contract/error.ts";
+import { SvcError } from "../contract/error.ts";
 import { type ByteSource, memorySource, viewOf } from "./byte_source.ts";
 import { crc32Of } from "./crc32.ts";
+import { inflated, inflatedHead, MAX_DEFLATE_RATIO, type Packed } from "./inflate.ts";
 import {
   CENTRAL,
   DEFLATED,
@@ -27,9 +27,6 @@ import {
 
 /** Builds the error for a reason and its entry. */
 type Refusal = (why: string, member?: string) => SvcError;
-
-/** The limit of deflate expansion. */
-const MAX_DEFLATE_RATIO = 1032;
 
 export interface ZipEntry {
   readonly name: string;
@@ -116,6 +113,13 @@ export function openZip(file: Uint8Array | ByteSource, name = "the archive", lim
     const to = from + wide.packed;
     if (to > directory.offset) throw invalid(`its entry ${entryName} extends beyond the file`, entryName);
     extents.push({ from: wide.offset, to });
+    const packed: Packed = {
+      source,
+      from,
+      length: wide.packed,
+      raw: true,
+      refuse: (why) => invalid(`its entry ${entryName} ${why}`, entryName),
+    };
     let contents: Uint8Array | undefined;
     entries.push({
       name: entryName,
@@ -124,22 +128,11 @@ export function openZip(file: Uint8Array | ByteSource, name = "the archive", lim
       externalAttributes: fixed.getUint32(38, true),
       begin(count) {
         const wanted = Math.min(count, wide.size);
-        if (method === STORED) return source.at(from, wanted);
-        for (let given = 1024;; given *= 2) {
-          const part = source.at(from, Math.min(given, wide.packed));
-          const found = inflate(part, given * MAX_DEFLATE_RATIO + 64, entryName, invalid, constants.Z_SYNC_FLUSH);
-          if (found.length >= wanted) return found.subarray(0, wanted);
-          if (given >= wide.packed) throw invalid(`its entry ${entryName} has fewer bytes than declared`, entryName);
-        }
+        return method === STORED ? source.at(from, wanted) : inflatedHead(packed, wanted);
       },
       read() {
         if (contents !== undefined) return contents;
-        const packed = source.at(from, wide.packed);
-        // One byte more than declared, to detect a longer stream.
-        const found = method === STORED ? packed : inflate(packed, wide.size + 1, entryName, invalid);
-        if (found.length !== wide.size) {
-          throw invalid(`its entry ${entryName} does not have the declared ${wide.size} bytes`, entryName);
-        }
+        const found = method === STORED ? source.at(from, wide.packed) : inflated(packed, wide.size);
         if (crc32Of(found) !== crc) throw invalid(`the CRC of its entry ${entryName} does not match`, entryName);
         return contents = found;
       },
@@ -153,20 +146,6 @@ export function openZip(file: Uint8Array | ByteSource, name = "the archive", lim
     if (extents[i].from < extents[i - 1].to) throw invalid("two of its entries overlap", "");
   }
   return entries;
-}
-
-function inflate(
-  packed: Uint8Array,
-  maxOutputLength: number,
-  entryName: string,
-  invalid: Refusal,
-  finishFlush = constants.Z_FINISH,
-): Uint8Array {
-  try {
-    return inflateRawSync(packed as Uint8Array<ArrayBuffer>, { maxOutputLength, finishFlush });
-  } catch (error) {
-    throw invalid(`its entry ${entryName} does not inflate (${messageOf(error)})`, entryName);
-  }
 }
 
 function decodeName(

@@ -2,6 +2,7 @@
  * Channel states from a dataset of others: frequency responses, or the gains and delays of paths as ray tracers write them.
  *
  *     h            complex [sample, subcarrier] or [sample, OFDM symbol, subcarrier]
+ *     HT           real [sample, 2048], of COST2100: Re + 0.5, then Im + 0.5, of gains [angle 32, delay 32]; one angle is taken
  *     a, tau       complex [sample, path] or [sample, path, OFDM symbol], and seconds, real [sample, path]
  *     a, tau       complex [sample, receiver, receive antenna, transmitter, transmit antenna, path, OFDM symbol], and real
  *                  [sample, receiver, transmitter, path], or of the same axes as a without OFDM symbols; one link is taken
@@ -10,25 +11,29 @@
  * mark paths that do not exist. A sample is one grid of the state; one of a single OFDM symbol does not change over the
  * grid. normalize: mean_power scales all samples by one factor, so that the mean of |H|² is 1.
  *
- * Shapes: state complex64 [sample, OFDM symbol, subcarrier], for wireless.channel with channel_state_mode: explicit. Data of
- * an NPZ file, complex64, complex128, float32 or float64.
+ * Delay d of HT is d / (F Δf), and transmit_antenna the index of its angle.
  *
- * Source: 3GPP TR 38.901, 7.5 and 7.6 (gains and delays of paths).
+ * Shapes: state complex64 [sample, OFDM symbol, subcarrier], for wireless.channel with channel_state_mode: explicit. Data of
+ * an NPZ file or a MATLAB file of Level 5, complex64, complex128, float32 or float64. MATLAB drops trailing axes of length 1,
+ * which are put back.
+ *
+ * Source: 3GPP TR 38.901, 7.5 and 7.6 (gains and delays of paths); Wen, Shih and Jin, "Deep learning for massive MIMO CSI
+ * feedback", IEEE Wireless Communications Letters 7(5), 2018 (HT).
  */
 import { artifactKind, OFDM_STATE } from "../../lib/contract/kinds.ts";
 import { defineOperation, float, sha256Hex, SvcError, z } from "../api.ts";
-import type { NpzFile } from "../../lib/artifact/npz.ts";
+import type { ArrayFile } from "../../lib/artifact/array_file.ts";
 import { ofdmStateArtifact } from "../../lib/artifact/ofdm_state.ts";
 import { frequencyResponse } from "../../lib/numeric/channel/delay_profile.ts";
-import type { NdArray } from "../../lib/numeric/array/ndarray.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 
 /** Gains of a state, 512 MiB as complex64. */
 const MAX_GAINS = 2 ** 26;
-/** Of the arrays of a file, however they are packed. */
-const LIMITS = { maxEntries: 1024, maxExpandedBytes: 2 ** 30 };
+/** Angles and delays of HT. */
+const ANGLES = 32, DELAYS = 32;
 
 const parameters = z.strictObject({
-  dataset_path: z.string().min(1).describe("NPZ file, relative to the project"),
+  dataset_path: z.string().min(1).describe("NPZ or MATLAB file, relative to the project"),
   dataset_sha256: z.string().regex(/^([0-9a-f]{64})?$/).default("").describe("SHA-256 of the file"),
   first_sample: z.int().nonnegative().default(0).describe("first sample, from 0"),
   sample_count: z.int().nonnegative().default(0).describe("number of samples; 0: all to the end"),
@@ -58,11 +63,11 @@ export default defineOperation({
   outputMetadataGuarantees: { state: { keys: ["noise_variance", "average_power_budget", "channel_dataset"] } },
   estimate: () => ({ state: null }),
   check({ dataset_path }) {
-    if (/\.npz$/i.test(dataset_path)) return [];
+    if (/\.(npz|mat)$/i.test(dataset_path)) return [];
     return [{
       place: ["dataset_path"],
-      message: `Cannot read ${dataset_path} as channels: it is no NPZ file`,
-      hint: "Save the arrays with numpy.savez",
+      message: `Cannot read ${dataset_path} as channels: it is no file of arrays`,
+      hint: "Save the arrays with numpy.savez or scipy.io.savemat",
     }];
   },
   requires: ({ dataset_path }) => [{ kind: "file", id: dataset_path }],
@@ -73,9 +78,12 @@ export default defineOperation({
         hint: `Its SHA-256 is ${sha256}`,
       });
     }
-    const { openNpz } = await import("../../lib/artifact/npz.ts");
-    const file = openNpz(bytes, path, LIMITS), isResponse = file.has("h");
-    const { grids, symbols, subcarriers, h } = isResponse ? responses(file, params) : pathResponses(file, params);
+    const { openArrays } = await import("../../lib/artifact/array_file.ts");
+    using file = await openArrays(bytes, path);
+    const isResponse = file.has("h"), isTruncated = !isResponse && file.has("HT");
+    const { grids, symbols, subcarriers, h } = isResponse
+      ? responses(file, params)
+      : pathResponses(isTruncated ? truncated(file, params) : file, params);
     const power = h.reduce((sum, value) => sum + value * value, 0) / (h.length / 2);
     if (params.normalize === "mean_power" && power === 0) {
       throw new SvcError("boundary_value_invalid", `Cannot normalise the channels ${path}: all gains are 0`, {
@@ -95,7 +103,7 @@ export default defineOperation({
       channel_dataset: {
         path,
         sha256,
-        form: isResponse ? "frequency_response" : "paths",
+        form: isResponse ? "frequency_response" : isTruncated ? "angle_delay" : "paths",
         first_sample: params.first_sample,
         mean_power: float(power),
       },
@@ -117,7 +125,8 @@ interface Responses {
 }
 
 /** Type and shape of an array, which are checked before its values are read. */
-type Form = ReturnType<NpzFile["form"]>;
+type Form = ReturnType<ArrayFile["form"]>;
+type Arrays = Pick<ArrayFile, "form" | "array">;
 
 function refuse(name: string, { dtype, shape }: Form, form: string): never {
   const found = `${dtype} [${shape.join(", ")}]`;
@@ -152,7 +161,7 @@ function reader({ dtype, data }: NdArray): (index: number) => [number, number] {
 const isComplex = ({ dtype }: Form) => dtype.startsWith("complex");
 const isReal = ({ dtype }: Form) => dtype === "float32" || dtype === "float64";
 
-function responses(file: NpzFile, params: Parameters): Responses {
+function responses(file: Arrays, params: Parameters): Responses {
   const found = file.form("h"), { shape } = found;
   if (!isComplex(found) || shape.length < 2 || shape.length > 3 || shape.includes(0)) {
     return refuse("h", found, "complex [sample, subcarrier] or [sample, OFDM symbol, subcarrier]");
@@ -169,8 +178,14 @@ function responses(file: NpzFile, params: Parameters): Responses {
   return state;
 }
 
-function pathResponses(file: NpzFile, params: Parameters): Responses {
-  const a = file.form("a"), tau = file.form("tau"), short = a.shape.length <= 3;
+function pathResponses(file: Arrays, params: Parameters): Responses {
+  let a = file.form("a"), tau = file.form("tau");
+  if (/\.mat$/i.test(params.dataset_path) && a.shape.length > 3 && a.shape.length < 7) {
+    a = { ...a, shape: [...a.shape, 1, 1, 1].slice(0, 7) };
+    const axes = tau.shape.length <= 4 ? 4 : 6;
+    tau = { ...tau, shape: [...tau.shape, 1, 1].slice(0, axes) };
+  }
+  const short = a.shape.length <= 3;
   const wide = a.shape.length === 7,
     form = "a [sample, path(, OFDM symbol)] and tau [sample, path], or a with seven axes";
   if (!isComplex(a) || (!wide && !short) || a.shape.length < 2 || a.shape.includes(0)) return refuse("a", a, form);
@@ -218,4 +233,37 @@ function pathResponses(file: NpzFile, params: Parameters): Responses {
     }
   }
   return state;
+}
+
+/** Gains and delays of HT, as arrays of one receiver with an antenna and a transmitter of 32 angles. */
+function truncated(file: Arrays, { ofdm_fft_size, subcarrier_spacing_khz }: Parameters): Arrays {
+  const form = file.form("HT"), [total] = form.shape, gains = ANGLES * DELAYS;
+  if (!isReal(form) || form.shape.length !== 2 || form.shape[1] !== 2 * gains || total === 0) {
+    return refuse("HT", form, `real [sample, ${2 * gains}]`);
+  }
+  if (ofdm_fft_size < DELAYS) {
+    throw new SvcError("params_conflict", `Cannot use ${DELAYS} delays on ${ofdm_fft_size} subcarriers`, {
+      hint: `Set ofdm_fft_size to ${DELAYS} or more`,
+    });
+  }
+  const step = 1 / (ofdm_fft_size * 1e3 * subcarrier_spacing_khz);
+  const shapes = { a: [total, 1, 1, 1, ANGLES, DELAYS, 1], tau: [total, 1, 1, DELAYS] };
+  const make = {
+    a() {
+      const values = file.array("HT").data as Float64Array, data = new Float32Array(total * 2 * gains);
+      for (let sample = 0; sample < total; sample++) {
+        for (let at = 0; at < gains; at++) {
+          const from = sample * 2 * gains + at;
+          data.set([values[from] - 0.5, values[from + gains] - 0.5], 2 * (sample * gains + at));
+        }
+      }
+      return ndarray("complex64", data, shapes.a);
+    },
+    tau: () =>
+      ndarray("float64", Float64Array.from({ length: total * DELAYS }, (_, at) => step * (at % DELAYS)), shapes.tau),
+  };
+  return {
+    form: (name) => ({ dtype: name === "a" ? "complex64" : "float64", shape: shapes[name as keyof typeof shapes] }),
+    array: (name) => make[name as keyof typeof make](),
+  };
 }

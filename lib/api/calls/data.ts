@@ -328,7 +328,7 @@ export const data = {
         import("../../artifact/byte_source.ts"),
       ]);
       using opened = new DisposableStack();
-      return inspectData(file, (path) => {
+      return await inspectData(file, (path) => {
         if (!exists(path)) {
           throw new SvcError("file_not_found", `Cannot find the file ${path}`, { hint: "Check the path" });
         }

@@ -32,7 +32,7 @@ const refusal = (code: string) => (error: unknown) => error instanceof SvcError 
 
 const packed = (contents: Uint8Array) => deflated(deflateRawSync(contents), contents.length, contents, "x.npy");
 
-Deno.test("recordings and arrays are described with the digest that pins them", () => {
+Deno.test("recordings and arrays are described with the digest that pins them", async () => {
   const meta = new TextEncoder().encode(JSON.stringify({
     global: { "core:datatype": "ci16_le", "core:version": "1.2.0", "core:sample_rate": 2.5e6, "core:num_channels": 2 },
     captures: [{ "core:sample_start": 0 }],
@@ -41,10 +41,10 @@ Deno.test("recordings and arrays are described with the digest that pins them", 
   const data = new Uint8Array(24), read = opener({ "x.sigmf-meta": meta, "x.sigmf-data": data, "r.cu8": data });
   const both = sha256Hex(Uint8Array.of(...meta, ...data));
   for (const path of ["x.sigmf-meta", "x.sigmf-data"]) {
-    const { sha256, sample_count, channel_count, labels } = inspectData(path, read);
+    const { sha256, sample_count, channel_count, labels } = await inspectData(path, read);
     assert.deepEqual([sha256, sample_count, channel_count, labels], [both, 3, 2, ["a", "b"]]);
   }
-  const raw = inspectData("r.cu8", read);
+  const raw = await inspectData("r.cu8", read);
   assert.deepEqual([raw.sha256, raw.datatype, raw.sample_count, raw.sample_rate_hz], [
     sha256Hex(data),
     "cu8",
@@ -52,12 +52,12 @@ Deno.test("recordings and arrays are described with the digest that pins them", 
     null,
   ]);
   const npz = writeNpz({ a: { dtype: "complex64", shape: [2, 3], data: new Float32Array(12) } });
-  const { arrays } = inspected("c.npz", npz);
+  const { arrays } = await inspected("c.npz", npz);
   assert.deepEqual(arrays, [{ name: "a", dtype: "complex64", shape: [2, 3] }]);
-  assert.throws(() => inspectData("c.exe", read), refusal("usage_invalid"));
+  await assert.rejects(inspectData("c.exe", read), refusal("usage_invalid"));
 });
 
-Deno.test("only headers of arrays are read, stored or packed", () => {
+Deno.test("only headers of arrays are read, stored or packed", async () => {
   const values = new Uint8Array(npyHeader("float32", [2 ** 22]).length + 2 ** 24);
   values.set(npyHeader("float32", [2 ** 22]));
   const expected = [{ dtype: "float32", shape: [2 ** 22] }];
@@ -68,7 +68,7 @@ Deno.test("only headers of arrays are read, stored or packed", () => {
       ["plain.npy", values],
     ] as const
   ) {
-    const ranges: number[] = [], { arrays, sha256 } = inspectData(name, opener({ [name]: bytes }, ranges));
+    const ranges: number[] = [], { arrays, sha256 } = await inspectData(name, opener({ [name]: bytes }, ranges));
     const forms = (arrays as { dtype: string; shape: number[] }[]).map(({ dtype, shape }) => ({ dtype, shape }));
     assert.deepEqual([forms, sha256], [expected, sha256Hex(bytes)]);
     assert.ok(ranges.reduce((sum, length) => sum + length, 0) < 2 ** 18, `${name}: ${ranges}`);
@@ -77,36 +77,39 @@ Deno.test("only headers of arrays are read, stored or packed", () => {
   assert.ok(openZip(packed(values))[0].begin(100).buffer.byteLength <= 2 ** 21);
 });
 
-Deno.test("hostile files are refused with a code", () => {
+Deno.test("hostile files are refused with a code", async () => {
   const header = npyHeader("float32", [4]),
     giant = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 2, 0, 0, 0, 0, 64);
   const npz = (member: Uint8Array) => writeZip([{ name: "x.npy", parts: [member] }]).slice();
   const join = (...parts: Uint8Array[]) => Uint8Array.from(parts.flatMap((part) => [...part]));
   for (const [form, shape] of [["artifact_npy_truncated", [2 ** 40]], ["artifact_npy_invalid", [3]]] as const) {
     const bytes = join(npyHeader("float32", shape), new Uint8Array(16));
-    assert.throws(() => inspected("a.npy", bytes), refusal(form));
-    assert.throws(() => inspected("a.npz", npz(bytes)), refusal(form));
-    assert.throws(() => inspected("a.npz", packed(bytes)), refusal(form));
+    await assert.rejects(inspected("a.npy", bytes), refusal(form));
+    await assert.rejects(inspected("a.npz", npz(bytes)), refusal(form));
+    await assert.rejects(inspected("a.npz", packed(bytes)), refusal(form));
   }
-  assert.throws(() => inspected("a.npy", giant), refusal("artifact_npy_invalid"));
-  assert.throws(() => inspected("a.npz", npz(giant)), refusal("artifact_npy_invalid"));
+  await assert.rejects(inspected("a.npy", giant), refusal("artifact_npy_invalid"));
+  await assert.rejects(inspected("a.npz", npz(giant)), refusal("artifact_npy_invalid"));
   const whole = npz(join(header, new Uint8Array(16)));
   for (let length = 0; length < whole.length; length++) {
-    assert.throws(() => inspected("a.npz", whole.slice(0, length)), refusal("artifact_archive_invalid"));
+    await assert.rejects(inspected("a.npz", whole.slice(0, length)), refusal("artifact_archive_invalid"));
   }
   const many = writeZip(Array.from({ length: 1025 }, (_, at) => ({ name: `${at}.npy`, parts: [header] })));
-  assert.throws(() => inspected("a.npz", many), refusal("artifact_limit_exceeded"));
-  assert.throws(() => inspected("r.ci16", new Uint8Array(6)), refusal("recording_invalid"));
+  await assert.rejects(inspected("a.npz", many), refusal("artifact_limit_exceeded"));
+  await assert.rejects(inspected("r.ci16", new Uint8Array(6)), refusal("recording_invalid"));
   const meta = text({ global: { "core:datatype": "cf32_le", "core:version": "1.2.0" } });
   const pair = (meta: Uint8Array, data: Uint8Array) => () =>
     inspectData("x.sigmf-meta", opener({ "x.sigmf-meta": meta, "x.sigmf-data": data }));
-  assert.equal(pair(meta, new Uint8Array(16))().sample_count, 2);
-  assert.throws(pair(meta, new Uint8Array(15)), refusal("recording_invalid"));
-  assert.throws(pair(new Uint8Array(2 ** 24 + 1).fill(0x20), new Uint8Array(16)), refusal("recording_invalid"));
-  assert.throws(pair(new TextEncoder().encode("[".repeat(1e6)), new Uint8Array(16)), refusal("recording_invalid"));
+  assert.equal((await pair(meta, new Uint8Array(16))()).sample_count, 2);
+  await assert.rejects(pair(meta, new Uint8Array(15)), refusal("recording_invalid"));
+  await assert.rejects(pair(new Uint8Array(2 ** 24 + 1).fill(0x20), new Uint8Array(16)), refusal("recording_invalid"));
+  await assert.rejects(
+    pair(new TextEncoder().encode("[".repeat(1e6)), new Uint8Array(16)),
+    refusal("recording_invalid"),
+  );
 });
 
-Deno.test("damaged files end in a description or in a coded error", () => {
+Deno.test("damaged files end in a description or in a coded error", async () => {
   const array = { dtype: "complex64", shape: [2, 3], data: new Float32Array(12) } as const, random = seeded(5);
   const files = {
     "a.npz": writeNpz({ a: array }).slice(),
@@ -117,7 +120,7 @@ Deno.test("damaged files end in a description or in a coded error", () => {
     let refused = 0;
     for (let round = 0; round < 300; round++) {
       try {
-        inspected(name, damage(bytes, random));
+        await inspected(name, damage(bytes, random));
       } catch (error) {
         assert.ok(error instanceof SvcError, String(error));
         refused++;

@@ -8,6 +8,8 @@ import { type NdArray, ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { gaussianTail } from "../../../lib/numeric/linalg/error_function.ts";
 import { wilsonInterval } from "../../../lib/numeric/scores/statistics.ts";
 import { someBits, symbolsInput } from "../inputs.ts";
+import mat from "../../data/mat5/vectors.json" with { type: "json" };
+import { bytesFrom } from "../../lib/artifact/_fuzz.ts";
 import { deflated } from "../../lib/artifact/_deflated_zip.ts";
 import { refuses, runOperation } from "../harness.ts";
 
@@ -88,6 +90,24 @@ Deno.test("frequency responses are passed on, cut, normalised and pinned; paths 
     ofdm_fft_size: 2,
   });
   assert.deepEqual([...single.subarray(0, 4)], [1, 0, 1, 0]);
+});
+
+Deno.test("MATLAB files give the responses that NumPy computes: paths with a dropped axis, angles and delays of COST2100", async () => {
+  const read = async (text: string, params: JsonObject) => {
+    const given = { dataset_path: "c.mat", normalize: "none", num_ofdm_symbols: 1, ...params };
+    const { outputs } = await runOperation(channelDataset, { params: given, files: { "c.mat": bytesFrom(text) } });
+    return outputs.state.array();
+  };
+  const compare = ({ shape, data }: NdArray, expected: { shape: number[]; values: string }) => {
+    assert.deepEqual(shape, [expected.shape[0], 1, expected.shape[1]]);
+    const values = new Float64Array(bytesFrom(expected.values).buffer);
+    values.forEach((value, at) => assert.ok(Math.abs(value - Number(data[at])) < 1e-5, String(at)));
+  };
+  compare(await read(mat.paths, { receive_antenna: 1, ofdm_fft_size: 8 }), mat.paths_response);
+  compare(await read(mat.cost2100, { transmit_antenna: 5, ofdm_fft_size: 40 }), mat.cost2100_response);
+  await refuses("params_conflict", () => read(mat.cost2100, { ofdm_fft_size: 31 }));
+  await refuses("boundary_count_mismatch", () => read(mat.cost2100, { transmit_antenna: 32, ofdm_fft_size: 32 }));
+  await refuses("artifact_archive_invalid", () => read(mat.level_4, {}));
 });
 
 Deno.test("QPSK over a dataset's channel has the error rate of its subcarriers", async () => {
