@@ -1,23 +1,12 @@
-/** Files of named arrays: NPZ and MATLAB. */
+/** Files of named arrays: NPZ, MATLAB and HDF5. */
 import { SvcError } from "../contract/error.ts";
-import type { NdArray } from "../numeric/array/ndarray.ts";
+import type { ArrayFile, ArrayLimits } from "./array_access.ts";
 import { type ByteSource, memorySource } from "./byte_source.ts";
 
 /** Suffixes of files that {@link openArrays} opens. */
-export const ARRAY_SUFFIXES = [".npz", ".mat"];
-/** Arrays of a file, and bytes of all of them, however they are packed. */
-const MAX_ARRAYS = 1024, MAX_BYTES = 2 ** 30;
+export const ARRAY_SUFFIXES = [".npz", ".mat", ".h5", ".hdf5"];
 
-/** An open file; arrays are read on request. */
-export interface ArrayFile extends Disposable {
-  /** Names in the order of the file. */
-  readonly names: readonly string[];
-  has(name: string): boolean;
-  /** Type and shape; the values are not read. @throws SvcError `artifact_array_missing` and those of the format */
-  form(name: string): { readonly dtype: string; readonly shape: readonly number[] };
-  /** @throws SvcError `artifact_array_missing` and those of the format */
-  array(name: string): NdArray;
-}
+const LIMITS: ArrayLimits = { maxArrays: 1024, maxBytes: 2 ** 30 };
 
 /**
  * Opens a file by the suffix of its name.
@@ -28,13 +17,24 @@ export async function openArrays(file: Uint8Array | ByteSource, name: string): P
   const source = file instanceof Uint8Array ? memorySource(file) : file;
   if (/\.npz$/i.test(name)) {
     const { openNpz } = await import("./npz.ts");
-    return { ...openNpz(source, name, { maxEntries: MAX_ARRAYS, maxExpandedBytes: MAX_BYTES }), [Symbol.dispose]() {} };
+    return {
+      ...openNpz(source, name, { maxEntries: LIMITS.maxArrays, maxExpandedBytes: LIMITS.maxBytes }),
+      [Symbol.dispose]() {},
+    };
   }
-  if (/\.mat$/i.test(name)) {
+  if (/\.(mat|h5|hdf5)$/i.test(name)) {
+    if (isHdf5(source)) {
+      const { openHdf5 } = await import("./hdf5.ts");
+      return await openHdf5(source, name, LIMITS);
+    }
     const { openMat5 } = await import("./mat5.ts");
-    return openMat5(source, name, { maxArrays: MAX_ARRAYS, maxBytes: MAX_BYTES });
+    return openMat5(source, name, LIMITS);
   }
   throw new SvcError("usage_invalid", `Cannot open ${name} as arrays`, {
     hint: `Known suffixes: ${ARRAY_SUFFIXES.join(", ")}`,
   });
 }
+
+/** Whether the signature of HDF5 is at the start, or behind the 512 bytes that MATLAB writes before it. */
+const isHdf5 = (source: ByteSource) =>
+  [0, 512].some((place) => String.fromCharCode(...source.at(place, 8)) === "\x89HDF\r\n\x1a\n");

@@ -41,7 +41,10 @@ export async function inspectData(path: string, open: (path: string) => ByteSour
     if (ARRAY_SUFFIXES.includes(suffix)) {
       using file = await openArrays(first, path);
       const names = file.names.filter((name) => name !== METADATA_MEMBER);
-      return { format: suffix.slice(1), arrays: names.map((name) => arrayRow(name, file.form(name))) };
+      return {
+        format: suffix === ".h5" ? "hdf5" : suffix.slice(1),
+        arrays: names.map((name) => arrayRow(name, file.form(name))),
+      };
     }
     if (suffix === ".npy") {
       const form = npyForm(first.at(0, MAX_NPY_HEADER_BYTES), first.size, path);

@@ -9,7 +9,7 @@
  */
 import { SvcError } from "../contract/error.ts";
 import { type Dtype, DTYPES, elementCount, type NdArray, type TypedData } from "../numeric/array/ndarray.ts";
-import type { ArrayFile } from "./array_file.ts";
+import { type ArrayFile, type ArrayLimits, missingArray } from "./array_access.ts";
 import { type ByteSource, viewOf } from "./byte_source.ts";
 import { inflated, inflatedHead, MAX_DEFLATE_RATIO, type Packed } from "./inflate.ts";
 import { fortranToC } from "./npy.ts";
@@ -73,7 +73,7 @@ interface Matrix {
  * Opens a file; arrays are read on request.
  * @throws SvcError `artifact_archive_invalid`, `artifact_archive_unsupported`, `artifact_limit_exceeded`
  */
-export function openMat5(source: ByteSource, name: string, limits: { maxArrays: number; maxBytes: number }): ArrayFile {
+export function openMat5(source: ByteSource, name: string, limits: ArrayLimits): ArrayFile {
   const invalid = (why: string) => new SvcError("artifact_archive_invalid", `Cannot open ${name}: ${why}`);
   const exceeded = (why: string) => new SvcError("artifact_limit_exceeded", `Cannot open ${name}: ${why}`);
   const header = source.at(0, HEADER_BYTES);
@@ -113,9 +113,7 @@ export function openMat5(source: ByteSource, name: string, limits: { maxArrays: 
   const entryOf = (array: string) => {
     const entry = found.get(array);
     if (entry !== undefined) return entry;
-    throw new SvcError("artifact_array_missing", `Cannot find the array ${array} in ${name}`, {
-      hint: `It holds ${names.join(", ") || "no arrays"}`,
-    });
+    throw missingArray(array, name, names);
   };
   return {
     names,

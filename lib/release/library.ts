@@ -25,6 +25,9 @@ const TYPED = [
   ["npm:hono@^4.13.19/client", "hono/dist/types/client/index.d.ts"],
 ] as const;
 
+/** Packages that operations load when they run, which the library does not. */
+const LEFT_OUT = ["npm:h5wasm@^0.8.11"];
+
 async function bundle(file: string, minify: boolean): Promise<string> {
   const { success, errors, outputFiles } = await Deno.bundle({
     entrypoints: [file],
@@ -33,6 +36,7 @@ async function bundle(file: string, minify: boolean): Promise<string> {
     format: "esm",
     minify,
     write: false,
+    external: LEFT_OUT,
   });
   if (!success) throw new Error(errors.map(({ text }) => text).join("\n"));
   return new TextDecoder().decode(outputFiles![0].contents);
@@ -87,7 +91,11 @@ export async function libraryModule(): Promise<string> {
   const folder = await Deno.makeTempDir({ prefix: "svc-library-" });
   try {
     const file = join(folder, "svc.js");
-    await Deno.writeTextFile(file, lowered(await bundle(new URL(ENTRY, PROGRAM_ROOT).href, false)));
+    const whole = LEFT_OUT.reduce(
+      (text, name) => text.replaceAll(`import(${JSON.stringify(name)})`, `Promise.resolve(svcAbsent("${name}"))`),
+      await bundle(new URL(ENTRY, PROGRAM_ROOT).href, false),
+    );
+    await Deno.writeTextFile(file, lowered(whole));
     return await bundle(file, true);
   } finally {
     await Deno.remove(folder, { recursive: true });

@@ -29,6 +29,9 @@ const TEXTS: Readonly<Record<string, string>> = {
   ISC: "ISC licence: https://opensource.org/license/isc-license-txt",
 };
 
+/** Packages that refer to the text of their licence: permissive ones, of NIST and of The HDF Group. */
+const BY_TEXT: Readonly<Record<string, string>> = { h5wasm: "NIST-Software AND LicenseRef-HDF5" };
+
 /** The words by which the MIT licence differs from others. */
 const MIT_GRANT = "Permission is hereby granted, free of charge, to any person obtaining a copy";
 
@@ -61,7 +64,7 @@ async function packages(): Promise<Packed[]> {
       name,
       version,
       integrity,
-      licence: typeof license === "string" ? license : license?.type ?? told,
+      licence: BY_TEXT[name] ?? (typeof license === "string" ? license : license?.type ?? told),
       text,
     };
   }).sort((a, b) => compareCodePoints(a.key, b.key));

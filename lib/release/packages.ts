@@ -13,6 +13,7 @@ const KEPT = /(\.(js|mjs|cjs|json|wasm)|(^|\/)(licen[cs]e|notice|copying)[^/]*)$
 const FEW: Readonly<Record<string, RegExp>> = {
   "@modelcontextprotocol/core": /^(package\.json|LICENSE|dist\/.*\.mjs)$/,
   "@modelcontextprotocol/server": /^(package\.json|LICENSE|dist\/.*\.mjs)$/,
+  "h5wasm": /^(package\.json|LICENSE.*|dist\/esm\/.*\.js)$/,
   "onnxruntime-web": /^(package\.json|dist\/ort\.wasm\.bundle\.min\.mjs|dist\/ort-wasm-simd-threaded\.wasm)$/,
   "@jsquash/avif": /^(package\.json|LICENSE|codec\/(dec\/avif_dec|enc\/avif_enc)\.(js|wasm))$/,
   "@jsquash/webp": /^(package\.json|LICENSE.*|codec\/(LICENSE.*|(dec\/webp_dec|enc\/webp_enc_simd)\.(js|wasm)))$/,

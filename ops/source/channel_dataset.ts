@@ -14,7 +14,7 @@
  * Delay d of HT is d / (F Δf), and transmit_antenna the index of its angle.
  *
  * Shapes: state complex64 [sample, OFDM symbol, subcarrier], for wireless.channel with channel_state_mode: explicit. Data of
- * an NPZ file or a MATLAB file of Level 5, complex64, complex128, float32 or float64. MATLAB drops trailing axes of length 1,
+ * an NPZ, HDF5 or MATLAB file, complex64, complex128, float32 or float64. MATLAB drops trailing axes of length 1,
  * which are put back.
  *
  * Source: 3GPP TR 38.901, 7.5 and 7.6 (gains and delays of paths); Wen, Shih and Jin, "Deep learning for massive MIMO CSI
@@ -22,7 +22,7 @@
  */
 import { artifactKind, OFDM_STATE } from "../../lib/contract/kinds.ts";
 import { defineOperation, float, sha256Hex, SvcError, z } from "../api.ts";
-import type { ArrayFile } from "../../lib/artifact/array_file.ts";
+import type { ArrayFile } from "../../lib/artifact/array_access.ts";
 import { ofdmStateArtifact } from "../../lib/artifact/ofdm_state.ts";
 import { frequencyResponse } from "../../lib/numeric/channel/delay_profile.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
@@ -33,7 +33,7 @@ const MAX_GAINS = 2 ** 26;
 const ANGLES = 32, DELAYS = 32;
 
 const parameters = z.strictObject({
-  dataset_path: z.string().min(1).describe("NPZ or MATLAB file, relative to the project"),
+  dataset_path: z.string().min(1).describe("NPZ, HDF5 or MATLAB file, relative to the project"),
   dataset_sha256: z.string().regex(/^([0-9a-f]{64})?$/).default("").describe("SHA-256 of the file"),
   first_sample: z.int().nonnegative().default(0).describe("first sample, from 0"),
   sample_count: z.int().nonnegative().default(0).describe("number of samples; 0: all to the end"),
@@ -63,11 +63,11 @@ export default defineOperation({
   outputMetadataGuarantees: { state: { keys: ["noise_variance", "average_power_budget", "channel_dataset"] } },
   estimate: () => ({ state: null }),
   check({ dataset_path }) {
-    if (/\.(npz|mat)$/i.test(dataset_path)) return [];
+    if (/\.(npz|mat|h5|hdf5)$/i.test(dataset_path)) return [];
     return [{
       place: ["dataset_path"],
       message: `Cannot read ${dataset_path} as channels: it is no file of arrays`,
-      hint: "Save the arrays with numpy.savez or scipy.io.savemat",
+      hint: "Save the arrays with numpy.savez, h5py or scipy.io.savemat",
     }];
   },
   requires: ({ dataset_path }) => [{ kind: "file", id: dataset_path }],

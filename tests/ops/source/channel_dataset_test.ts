@@ -8,6 +8,7 @@ import { type NdArray, ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { gaussianTail } from "../../../lib/numeric/linalg/error_function.ts";
 import { wilsonInterval } from "../../../lib/numeric/scores/statistics.ts";
 import { someBits, symbolsInput } from "../inputs.ts";
+import hdf5 from "../../data/hdf5/vectors.json" with { type: "json" };
 import mat from "../../data/mat5/vectors.json" with { type: "json" };
 import { bytesFrom } from "../../lib/artifact/_fuzz.ts";
 import { deflated } from "../../lib/artifact/_deflated_zip.ts";
@@ -108,6 +109,14 @@ Deno.test("MATLAB files give the responses that NumPy computes: paths with a dro
   await refuses("params_conflict", () => read(mat.cost2100, { ofdm_fft_size: 31 }));
   await refuses("boundary_count_mismatch", () => read(mat.cost2100, { transmit_antenna: 32, ofdm_fft_size: 32 }));
   await refuses("artifact_archive_invalid", () => read(mat.level_4, {}));
+});
+
+Deno.test("a compressed HDF5 file of h5py gives its frequency responses", async () => {
+  const params = { dataset_path: "c.h5", normalize: "none" }, files = { "c.h5": bytesFrom(hdf5.channel) };
+  const { outputs } = await runOperation(channelDataset, { params, files });
+  const { shape, data } = outputs.state.array();
+  assert.deepEqual(shape, hdf5.h.shape);
+  assert.deepEqual(data, Float32Array.from(new Float64Array(bytesFrom(hdf5.h.values).buffer)));
 });
 
 Deno.test("QPSK over a dataset's channel has the error rate of its subcarriers", async () => {
