@@ -17,6 +17,8 @@ export interface OfdmState {
   /** OFDM symbols of a grid. */
   readonly symbols: number;
   readonly subcarriers: number;
+  /** Receive and transmit antennas, the last axes of a state of matrices. */
+  readonly antennas?: readonly [number, number];
   /** Interleaved gains. */
   readonly h: Float32Array;
   readonly noiseVariance: number;
@@ -88,7 +90,7 @@ function positive(metadata: JsonObject, key: string, attempt: string): number {
  */
 export function ofdmStateArtifact(state: OfdmState, metadata: JsonObject = {}): OutputArtifact {
   return {
-    array: ndarray("complex64", state.h, [state.grids, state.symbols, state.subcarriers]),
+    array: ndarray("complex64", state.h, [state.grids, state.symbols, state.subcarriers, ...state.antennas ?? []]),
     metadata: travel(metadata, {
       noise_variance: float(state.noiseVariance),
       average_power_budget: float(state.averagePowerBudget),

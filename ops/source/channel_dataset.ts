@@ -1,11 +1,13 @@
 /**
  * Channel states from a dataset of others: frequency responses, or the gains and delays of paths as ray tracers write them.
  *
- *     h            complex [sample, subcarrier] or [sample, OFDM symbol, subcarrier]
+ *     h            complex [sample, subcarrier], [sample, OFDM symbol, subcarrier], or [sample, OFDM symbol, subcarrier,
+ *                  receive antenna, transmit antenna]
  *     HT           real [sample, 2048], of COST2100: Re + 0.5, then Im + 0.5, of gains [angle 32, delay 32]; one angle is taken
  *     a, tau       complex [sample, path] or [sample, path, OFDM symbol], and seconds, real [sample, path]
  *     a, tau       complex [sample, receiver, receive antenna, transmitter, transmit antenna, path, OFDM symbol], and real
- *                  [sample, receiver, transmitter, path], or of the same axes as a without OFDM symbols; one link is taken
+ *                  [sample, receiver, transmitter, path], or of the same axes as a without OFDM symbols; one receiver and one
+ *                  transmitter are taken
  *
  * H[k] = sum over paths of a_p exp(-j2π k Δf tau_p) on the subcarriers k = -floor(F/2) … of spacing Δf. Delays below zero
  * mark paths that do not exist. A sample is one grid of the state; one of a single OFDM symbol does not change over the
@@ -13,8 +15,9 @@
  *
  * Delay d of HT is d / (F Δf), and transmit_antenna the index of its angle.
  *
- * Shapes: state complex64 [sample, OFDM symbol, subcarrier], for wireless.channel with channel_state_mode: explicit. Data of
- * an NPZ, HDF5 or MATLAB file, complex64, complex128, float32 or float64. MATLAB drops trailing axes of length 1,
+ * Shapes: state complex64 [sample, OFDM symbol, subcarrier] of one antenna at each end, for wireless.channel with
+ * channel_state_mode: explicit. With antennas: all it is [sample, OFDM symbol, subcarrier, receive antenna, transmit antenna],
+ * of one OFDM symbol where samples have one, for wireless.mimo_ofdm_channel. Data of an NPZ, HDF5 or MATLAB file, complex64, complex128, float32 or float64. MATLAB drops trailing axes of length 1,
  * which are put back.
  *
  * Source: 3GPP TR 38.901, 7.5 and 7.6 (gains and delays of paths); Wen, Shih and Jin, "Deep learning for massive MIMO CSI
@@ -32,15 +35,19 @@ const MAX_GAINS = 2 ** 26;
 /** Angles and delays of HT. */
 const ANGLES = 32, DELAYS = 32;
 
+const OF_LINK = { "x-svc-used-when": { antennas: ["one"] } };
+
 const parameters = z.strictObject({
   dataset_path: z.string().min(1).describe("NPZ, HDF5 or MATLAB file, relative to the project"),
   dataset_sha256: z.string().regex(/^([0-9a-f]{64})?$/).default("").describe("SHA-256 of the file"),
   first_sample: z.int().nonnegative().default(0).describe("first sample, from 0"),
   sample_count: z.int().nonnegative().default(0).describe("number of samples; 0: all to the end"),
+  antennas: z.enum(["one", "all"]).default("one")
+    .describe("one: a link, for wireless.channel; all: a matrix, for wireless.mimo_ofdm_channel"),
   receiver: z.int().nonnegative().default(0).describe("index of the receiver"),
-  receive_antenna: z.int().nonnegative().default(0).describe("index of its antenna"),
+  receive_antenna: z.int().nonnegative().default(0).meta(OF_LINK).describe("index of its antenna"),
   transmitter: z.int().nonnegative().default(0).describe("index of the transmitter"),
-  transmit_antenna: z.int().nonnegative().default(0).describe("index of its antenna"),
+  transmit_antenna: z.int().nonnegative().default(0).meta(OF_LINK).describe("index of its antenna"),
   ofdm_fft_size: z.int().min(1).max(65536).default(16).describe("subcarriers of a grid, for gains and delays"),
   num_ofdm_symbols: z.int().min(1).max(65536).default(4)
     .describe("OFDM symbols of a grid, for samples of a single one"),
@@ -81,7 +88,7 @@ export default defineOperation({
     const { openArrays } = await import("../../lib/artifact/array_file.ts");
     using file = await openArrays(bytes, path);
     const isResponse = file.has("h"), isTruncated = !isResponse && file.has("HT");
-    const { grids, symbols, subcarriers, h } = isResponse
+    const { grids, symbols, subcarriers, antennas, h } = isResponse
       ? responses(file, params)
       : pathResponses(isTruncated ? truncated(file, params) : file, params);
     const power = h.reduce((sum, value) => sum + value * value, 0) / (h.length / 2);
@@ -97,7 +104,7 @@ export default defineOperation({
     if (wrong >= 0) {
       throw new SvcError("boundary_non_finite", `Cannot use the channels ${path}: gain ${wrong >> 1} is not finite`);
     }
-    const state = { grids, symbols, subcarriers, h: gains };
+    const state = { grids, symbols, subcarriers, antennas, h: gains };
     const { metadata, ...artifact } = ofdmStateArtifact({ ...state, noiseVariance, averagePowerBudget }, {
       subcarrier_spacing_khz: float(params.subcarrier_spacing_khz),
       channel_dataset: {
@@ -120,7 +127,9 @@ interface Responses {
   grids: number;
   symbols: number;
   subcarriers: number;
-  /** Interleaved [grid, symbol, subcarrier]. */
+  /** Receive and transmit antennas of matrices; left out for a link. */
+  antennas?: [number, number];
+  /** Interleaved [grid, symbol, subcarrier], of a matrix [grid, symbol, subcarrier, receive antenna, transmit antenna]. */
   h: Float64Array;
 }
 
@@ -135,22 +144,34 @@ function refuse(name: string, { dtype, shape }: Form, form: string): never {
   });
 }
 
+/** The pairs of antennas that are read, of `rx` and `tx`. */
+function linksOf({ antennas, receive_antenna: r, transmit_antenna: t }: Parameters, rx: number, tx: number) {
+  if (antennas === "all") return Array.from({ length: rx * tx }, (_, at) => [Math.floor(at / tx), at % tx]);
+  if (r < rx && t < tx) return [[r, t]];
+  throw new SvcError("boundary_count_mismatch", `Cannot take the antennas ${r}, ${t} of ${rx} x ${tx}`, {
+    hint: "Indices are receive antenna and transmit antenna, from 0",
+  });
+}
+
 /** Samples of the window, and the gains of a state, whose number is checked before they are made. */
-function emptyState(total: number, { first_sample: first, sample_count }: Parameters, size: [number, number]) {
-  const grids = sample_count === 0 ? total - first : sample_count, [symbols, subcarriers] = size;
+function emptyState(
+  params: Parameters,
+  { total, own, subcarriers, rx, tx }: { total: number; own: number; subcarriers: number; rx: number; tx: number },
+) {
+  const { first_sample: first, sample_count, antennas } = params, isMatrix = antennas === "all";
+  const grids = sample_count === 0 ? total - first : sample_count;
+  const symbols = own === 1 && !isMatrix ? params.num_ofdm_symbols : own, links = linksOf(params, rx, tx);
   if (grids <= 0 || first + grids > total) {
     throw new SvcError("boundary_count_mismatch", `Cannot take ${grids} samples from sample ${first} of ${total}`);
   }
-  if (grids * symbols * subcarriers > MAX_GAINS) {
-    throw new SvcError(
-      "artifact_limit_exceeded",
-      `Cannot make a state of ${grids} x ${symbols} x ${subcarriers} gains`,
-      {
-        hint: `The limit is ${MAX_GAINS}: set sample_count`,
-      },
-    );
+  const count = grids * symbols * subcarriers * links.length;
+  if (count > MAX_GAINS) {
+    throw new SvcError("artifact_limit_exceeded", `Cannot make a state of ${count} gains`, {
+      hint: `The limit is ${MAX_GAINS}: set sample_count`,
+    });
   }
-  return { grids, symbols, subcarriers, h: new Float64Array(2 * grids * symbols * subcarriers) };
+  const size: [number, number] | undefined = isMatrix ? [rx, tx] : undefined;
+  return { grids, symbols, subcarriers, antennas: size, links, h: new Float64Array(2 * count) };
 }
 
 /** Real and imaginary part of an element. */
@@ -162,17 +183,26 @@ const isComplex = ({ dtype }: Form) => dtype.startsWith("complex");
 const isReal = ({ dtype }: Form) => dtype === "float32" || dtype === "float64";
 
 function responses(file: Arrays, params: Parameters): Responses {
-  const found = file.form("h"), { shape } = found;
-  if (!isComplex(found) || shape.length < 2 || shape.length > 3 || shape.includes(0)) {
-    return refuse("h", found, "complex [sample, subcarrier] or [sample, OFDM symbol, subcarrier]");
+  const found = file.form("h"), { shape } = found, [total] = shape;
+  if (!isComplex(found) || ![2, 3, 5].includes(shape.length) || shape.includes(0)) {
+    return refuse(
+      "h",
+      found,
+      "complex [sample, subcarrier], [sample, OFDM symbol, subcarrier], or the latter with antennas",
+    );
   }
-  const [total, subcarriers] = [shape[0], shape.at(-1)!], own = shape.length === 3 ? shape[1] : 1;
-  const state = emptyState(total, params, [own === 1 ? params.num_ofdm_symbols : own, subcarriers]),
-    read = reader(file.array("h"));
+  const [rx, tx] = shape.length === 5 ? shape.slice(3) : [1, 1];
+  const own = shape.length === 2 ? 1 : shape[1], subcarriers = shape.length === 2 ? shape[1] : shape[2];
+  const state = emptyState(params, { total, own, subcarriers, rx, tx }), read = reader(file.array("h"));
   for (let grid = 0, at = 0; grid < state.grids; grid++) {
     for (let symbol = 0; symbol < state.symbols; symbol++) {
       const row = ((params.first_sample + grid) * own + (own === 1 ? 0 : symbol)) * subcarriers;
-      for (let k = 0; k < subcarriers; k++, at += 2) state.h.set(read(row + k), at);
+      for (let k = 0; k < subcarriers; k++) {
+        for (const [r, t] of state.links) {
+          state.h.set(read(((row + k) * rx + r) * tx + t), at);
+          at += 2;
+        }
+      }
     }
   }
   return state;
@@ -190,46 +220,46 @@ function pathResponses(file: Arrays, params: Parameters): Responses {
     form = "a [sample, path(, OFDM symbol)] and tau [sample, path], or a with seven axes";
   if (!isComplex(a) || (!wide && !short) || a.shape.length < 2 || a.shape.includes(0)) return refuse("a", a, form);
   const [total] = a.shape, paths = wide ? a.shape[5] : a.shape[1], own = wide ? a.shape[6] : a.shape[2] ?? 1;
-  const links = wide ? a.shape.slice(1, 5) : [1, 1, 1, 1];
-  const chosen = [params.receiver, params.receive_antenna, params.transmitter, params.transmit_antenna];
-  if (chosen.some((index, axis) => index >= links[axis])) {
-    throw new SvcError("boundary_count_mismatch", `Cannot take the link ${chosen.join(", ")} of ${links.join(" x ")}`, {
-      hint: "Indices are receiver, receive antenna, transmitter and transmit antenna, from 0",
-    });
+  const [receivers, rx, transmitters, tx] = wide ? a.shape.slice(1, 5) : [1, 1, 1, 1],
+    { receiver, transmitter } = params;
+  if (receiver >= receivers || transmitter >= transmitters) {
+    throw new SvcError(
+      "boundary_count_mismatch",
+      `Cannot take receiver ${receiver} and transmitter ${transmitter} of ${receivers} and ${transmitters}`,
+    );
   }
-  const link = links.reduce((place, size, axis) => place * size + chosen[axis], 0);
-  const common = [total, links[0], links[2], paths], ofEach = [total, ...links, paths];
+  const common = [total, receivers, transmitters, paths], ofEach = a.shape.slice(0, 6);
   const isCommon = wide && tau.shape.join() === common.join();
   const fits = isCommon || tau.shape.join() === (wide ? ofEach : [total, paths]).join();
   if (!isReal(tau) || !fits) return refuse("tau", tau, form);
-  const linkCount = links.reduce((product, size) => product * size, 1),
-    perSample = isCommon ? links[0] * links[2] : linkCount;
-  const delayPlace = isCommon ? params.receiver * links[2] + params.transmitter : link;
-  const symbols = own === 1 ? params.num_ofdm_symbols : own;
-  const state = emptyState(total, params, [symbols, params.ofdm_fft_size]), read = reader(file.array("a"));
+  const state = emptyState(params, { total, own, subcarriers: params.ofdm_fft_size, rx, tx });
+  const { grids, symbols, links, h } = state, read = reader(file.array("a"));
   const seconds = file.array("tau").data as Float64Array, wrong = seconds.findIndex((delay) => !Number.isFinite(delay));
   if (wrong >= 0) throw new SvcError("boundary_non_finite", `Cannot use the array tau: delay ${wrong} is not finite`);
-  const spacing = 1e3 * params.subcarrier_spacing_khz, row = 2 * params.ofdm_fft_size;
-  for (let grid = 0; grid < state.grids; grid++) {
+  const spacing = 1e3 * params.subcarrier_spacing_khz, width = params.ofdm_fft_size;
+  for (let grid = 0; grid < grids; grid++) {
     const sample = params.first_sample + grid;
-    const gainsAt = (sample * linkCount + link) * paths * own;
-    const delaysAt = (sample * perSample + delayPlace) * paths;
-    const delays = Float64Array.from({ length: paths }, (_, path) => seconds[delaysAt + path]);
-    const taps = new Float64Array(2 * own * paths);
-    for (let path = 0; path < paths; path++) {
-      for (let symbol = 0; symbol < own && delays[path] >= 0; symbol++) {
-        taps.set(read(gainsAt + path * own + symbol), 2 * (symbol * paths + path));
+    for (const [index, [r, t]] of links.entries()) {
+      const link = (((sample * receivers + receiver) * rx + r) * transmitters + transmitter) * tx + t;
+      const delaysAt = isCommon ? (sample * receivers + receiver) * transmitters + transmitter : link;
+      const delays = seconds.slice(delaysAt * paths, (delaysAt + 1) * paths), taps = new Float64Array(2 * own * paths);
+      for (let path = 0; path < paths; path++) {
+        for (let symbol = 0; symbol < own && delays[path] >= 0; symbol++) {
+          taps.set(read((link * paths + path) * own + symbol), 2 * (symbol * paths + path));
+        }
       }
-    }
-    const known = {
-      delays: delays.map((delay) => Math.max(0, delay)),
-      powers: new Float64Array(paths),
-      lineOfSight: false,
-    };
-    const rows = frequencyResponse(taps, known, { count: params.ofdm_fft_size, spacing });
-    for (let symbol = 0; symbol < symbols; symbol++) {
-      const from = own === 1 ? 0 : symbol * row;
-      state.h.set(rows.subarray(from, from + row), (grid * symbols + symbol) * row);
+      const known = {
+        delays: Float64Array.from(delays, (delay) => Math.max(0, delay)),
+        powers: new Float64Array(paths),
+        lineOfSight: false,
+      };
+      const rows = frequencyResponse(taps, known, { count: width, spacing });
+      for (let symbol = 0; symbol < symbols; symbol++) {
+        for (let k = 0; k < width; k++) {
+          const from = 2 * ((own === 1 ? 0 : symbol) * width + k);
+          h.set(rows.subarray(from, from + 2), 2 * (((grid * symbols + symbol) * width + k) * links.length + index));
+        }
+      }
     }
   }
   return state;

@@ -175,3 +175,18 @@ export type PresetSettings = ReturnType<typeof presetSettings> & {
   sourceItems?: readonly number[];
 };
 export type OfdmSettings = PresetSettings["ofdm"];
+
+/** The problem of a channel state that is wired and not used, or used and not wired. */
+export function stateProblem(wired: boolean): ParameterProblem {
+  return wired
+    ? {
+      message: "Cannot use the wired channel state with channel_state_mode none",
+      place: ["channel_state_mode"],
+      hint: "Set channel_state_mode to explicit, or remove the edge",
+    }
+    : {
+      message: "Cannot use an explicit channel state without the input channel_state",
+      place: ["channel_state_mode"],
+      hint: "Wire channel_state, or set channel_state_mode to none",
+    };
+}

@@ -16,15 +16,7 @@
  * (lib/contract/importance.ts). The noise variance in metadata and metrics stays N0.
  */
 import { checkResourceElements, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
-import {
-  defineOperation,
-  float,
-  type InputArtifact,
-  type JsonObject,
-  type ParameterProblem,
-  SvcError,
-  z,
-} from "../api.ts";
+import { defineOperation, float, type InputArtifact, type JsonObject, SvcError, z } from "../api.ts";
 import { importanceWeights, SAMPLING, scalesNoise, WEIGHTS } from "../../lib/contract/importance.ts";
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import type { Generator } from "../../lib/numeric/random/random.ts";
@@ -38,6 +30,7 @@ import {
   type PresetSettings,
   presetSettings,
   type Received,
+  stateProblem,
   UNPROCESSED,
   usedBy,
 } from "./_params.ts";
@@ -287,20 +280,6 @@ function checkGrid(metadata: JsonObject, { ofdm: { subcarriers, symbols } }: Pre
   throw new SvcError("params_conflict", `Cannot send grids of ${grid} over grids of ${subcarriers} and ${symbols}`, {
     hint: `Set ofdm_fft_size to ${layout.subcarriers} and num_ofdm_symbols to ${layout.symbols}`,
   });
-}
-
-function stateProblem(wired: boolean): ParameterProblem {
-  return wired
-    ? {
-      message: "Cannot use the wired channel state with channel_state_mode none",
-      place: ["channel_state_mode"],
-      hint: "Set channel_state_mode to explicit, or remove the edge",
-    }
-    : {
-      message: "Cannot use an explicit channel state without the input channel_state",
-      place: ["channel_state_mode"],
-      hint: "Wire channel_state, or set channel_state_mode to none",
-    };
 }
 
 function itemsMissing(): never {

@@ -9,14 +9,27 @@
  * OFDM symbol to the next over all grids; then W is that of each OFDM symbol. W is the first L antennas
  * (none), or the L strongest right singular vectors of H_k (svd), each with a first component that is real and not negative.
  *
+ * With an explicit channel state, H is that of each grid in turn; nothing is drawn but noise. A state of several OFDM symbols
+ * has a W for each of them.
+ *
  * Shapes: symbols complex64 [n] -> rx_grid complex64 [grid, OFDM symbol, subcarrier, rx], state complex64 [grid, subcarrier, rx,
- * layer], in motion [grid, OFDM symbol, subcarrier, rx, layer]. Draws per grid: taps [tap, rx, tx] (cdl: permutation per cluster, then phases [cluster, ray]), then noise [element, rx]; in
+ * layer], in motion [grid, OFDM symbol, subcarrier, rx, layer]; channel state complex64 [grid, OFDM symbol, subcarrier, rx, tx],
+ * of one OFDM symbol when it does not change within a grid. Draws per grid: taps [tap, rx, tx] (cdl: permutation per cluster, then phases [cluster, ray]), then noise [element, rx]; in
  * motion the realisation once, then noise per grid.
  *
  * Source: Tse and Viswanath, Fundamentals of Wireless Communication, 2005, ch. 7; TR 38.901 V17, 7.7.
  */
-import { SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineOperation, float, messageOf, type ParameterProblem, seedParameter, SvcError, z } from "../api.ts";
+import { OFDM_STATE, SYMBOLS } from "../../lib/contract/kinds.ts";
+import {
+  defineOperation,
+  float,
+  type InputArtifact,
+  messageOf,
+  type ParameterProblem,
+  seedParameter,
+  SvcError,
+  z,
+} from "../api.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { symbolsOf, travel } from "../../lib/artifact/values.ts";
 import {
@@ -36,7 +49,7 @@ import { realFirst, svd } from "../../lib/numeric/linalg/svd.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { gridLayout, MIMO_RX_GRID, MIMO_STATE } from "../_ofdm_grid.ts";
 import { isMoving, MOTION_PARAMS, movingOf, profileProblems, realisationOf } from "./_motion.ts";
-import { COMMON_PARAMS, noiseMetrics, noiseProblems, noiseVariance } from "./_params.ts";
+import { COMMON_PARAMS, noiseMetrics, noiseProblems, noiseVariance, stateProblem } from "./_params.ts";
 
 const FLAT: DelayProfile = { delays: new Float64Array(1), powers: Float64Array.of(1), lineOfSight: false };
 
@@ -62,6 +75,8 @@ const PARAMS = z.strictObject({
   tx_correlation: z.number().min(0).lt(1).default(0).describe("correlation of neighbouring transmit antennas"),
   rx_correlation: z.number().min(0).lt(1).default(0).describe("correlation of neighbouring receive antennas"),
   correlation_model: z.enum(CORRELATIONS).default("exponential").describe("exponential, or a table of TS 36.101 B.2.3"),
+  channel_state_mode: z.enum(["none", "explicit"]).default("none")
+    .describe("explicit uses the realisation of a wired channel state"),
   snr_db: COMMON_PARAMS.snr_db,
   noise_mode: COMMON_PARAMS.noise_mode,
   noise_variance: COMMON_PARAMS.noise_variance,
@@ -74,6 +89,7 @@ export default defineOperation({
   name: "MIMO-OFDM channel",
   description: "Sends layers of symbols over a fading channel of several antennas, one matrix per subcarrier",
   inputs: { symbols: [SYMBOLS] },
+  optionalInputs: { channel_state: [OFDM_STATE] },
   outputs: { rx_grid: MIMO_RX_GRID, state: MIMO_STATE },
   params: PARAMS,
   ...numpyWithTwin("full", "Linear in the symbols"),
@@ -83,7 +99,10 @@ export default defineOperation({
     const grids = Math.ceil((shape?.[0] ?? bytes / 8) / (layers * width * rows));
     return {
       rx_grid: [["complex64", grids, rows, width, params.rx_antennas]],
-      state: [["complex64", grids, ...isMoving(params) ? [rows] : [], width, params.rx_antennas, layers]],
+      // A wired state has matrices of a grid or of each OFDM symbol.
+      state: params.channel_state_mode === "explicit"
+        ? null
+        : [["complex64", grids, ...isMoving(params) ? [rows] : [], width, params.rx_antennas, layers]],
     };
   },
   check: problems,
@@ -100,10 +119,12 @@ export default defineOperation({
     }
     const grids = Math.ceil(count / (perGrid * layers));
     const noise = noiseVariance(params);
-    const draw = matrices(params), moving = movingOf(params, ofdmSymbolInterval(params.subcarrier_spacing_khz));
+    const moving = movingOf(params, ofdmSymbolInterval(params.subcarrier_spacing_khz));
+    const wired = inputs.channel_state && wiredResponses(inputs.channel_state, grids, params);
+    const draw = matrices(params, wired ? () => wired.next() : drawnResponses(params), wired?.symbols);
     const realisation = moving && realisationOf(moving, generator, (motion, fading) => draw(fading, motion));
     // Gains are those of a grid, in motion those of each of its OFDM symbols.
-    const blocks = moving ? rows : 1, blockRows = rows / blocks, perBlock = 2 * width * rx * layers;
+    const blocks = moving ? rows : wired?.symbols ?? 1, blockRows = rows / blocks, perBlock = 2 * width * rx * layers;
     const state = new Float32Array(grids * blocks * perBlock), received = new Float32Array(2 * grids * perGrid * rx);
     const elements = blockRows * width;
     for (let grid = 0; grid < grids; grid++) {
@@ -133,7 +154,7 @@ export default defineOperation({
           metadata: travel(metadata, { ...facts, ...grid, ...block }, ["source_item_counts"]),
         },
         state: {
-          array: ndarray("complex64", state, [grids, ...moving ? [rows] : [], width, rx, layers]),
+          array: ndarray("complex64", state, [grids, ...blocks > 1 || moving ? [rows] : [], width, rx, layers]),
           metadata: facts,
         },
       },
@@ -142,10 +163,12 @@ export default defineOperation({
   },
 });
 
-/** Draws the effective matrices of a grid, interleaved [subcarrier, rx, layer]; in motion [sample, subcarrier, rx, layer]. */
-function matrices(params: Params): (generator: Generator, motion?: Motion) => Float64Array {
-  const { tx_antennas: tx, rx_antennas: rx, tdl_model: model, ofdm_fft_size: width } = params;
-  const layers = params.layers || tx, antennas = { tx, rx };
+/** Responses [sample, rx, tx, subcarrier] of a grid. */
+type Responses = (generator: Generator, motion?: Motion) => Float64Array;
+
+/** Responses of the channel model. */
+function drawnResponses(params: Params): Responses {
+  const { tx_antennas: tx, rx_antennas: rx, tdl_model: model, ofdm_fft_size: width } = params, antennas = { tx, rx };
   const scaling = { delaySpread: params.delay_spread_ns * 1e-9, normalise: params.normalize_channel };
   const subcarriers = { count: width, spacing: params.subcarrier_spacing_khz * 1e3 };
   const factors = correlationFactors(params.correlation_model, antennas, {
@@ -157,12 +180,58 @@ function matrices(params: Params): (generator: Generator, motion?: Motion) => Fl
     : params.channel_model === "tdl"
     ? tdlProfile(model, scaling)
     : cdlProfile(model as ProfileModel, scaling);
-  const scale = 1 / Math.sqrt(layers);
-  return (generator, motion) => {
-    const response = params.channel_model === "cdl"
+  return (generator, motion) =>
+    params.channel_model === "cdl"
       ? cdlResponse(model as ProfileModel, profile, antennas, subcarriers, generator, motion)
       : tdlResponse(profile, antennas, factors, subcarriers, generator, motion);
-    const samples = motion?.samples ?? 1, out = new Float64Array(2 * samples * width * rx * layers);
+}
+
+/**
+ * Responses of a wired state, grid after grid.
+ * @throws SvcError `boundary_shape_invalid`, `boundary_count_mismatch`, `boundary_non_finite`
+ */
+function wiredResponses(state: InputArtifact, grids: number, params: Params) {
+  const { tx_antennas: tx, rx_antennas: rx, ofdm_fft_size: width, num_ofdm_symbols: rows } = params;
+  const { dtype, shape, data } = state.array(state.arrayNames.includes("h") ? "h" : undefined);
+  const attempt = `Cannot use ${dtype} [${shape.join(", ")}] as the channel`, symbols = shape[1];
+  if (dtype !== "complex64" || shape.slice(2).join() !== [width, rx, tx].join() || ![1, rows].includes(symbols)) {
+    throw new SvcError("boundary_shape_invalid", `${attempt} of ${rows} x ${width} elements, ${rx} x ${tx} antennas`, {
+      hint: "Set antennas: all of source.channel_dataset, and the sizes of grid and arrays to those of the state",
+    });
+  }
+  if (shape[0] < grids) {
+    throw new SvcError("boundary_count_mismatch", `${attempt} of ${grids} grids`, {
+      hint: "Send fewer symbols, or more samples of the dataset",
+    });
+  }
+  const gains = data as Float32Array, size = 2 * symbols * width * rx * tx;
+  if (!gains.every(Number.isFinite)) {
+    throw new SvcError("boundary_non_finite", `${attempt}: it has gains that are not finite`);
+  }
+  let grid = 0;
+  return {
+    symbols,
+    next(): Float64Array {
+      const from = gains.subarray(grid * size, ++grid * size), response = new Float64Array(size);
+      for (let symbol = 0, at = 0; symbol < symbols; symbol++) {
+        for (let k = 0; k < width; k++) {
+          for (let link = 0; link < rx * tx; link++, at += 2) {
+            response.set(from.subarray(at, at + 2), 2 * ((symbol * rx * tx + link) * width + k));
+          }
+        }
+      }
+      return response;
+    },
+  };
+}
+
+/** Effective matrices of a grid, interleaved [subcarrier, rx, layer]; of several samples [sample, subcarrier, rx, layer]. */
+function matrices(params: Params, responses: Responses, fixed = 1): Responses {
+  const { tx_antennas: tx, rx_antennas: rx, ofdm_fft_size: width } = params, layers = params.layers || tx;
+  const scale = 1 / Math.sqrt(layers);
+  return (generator, motion) => {
+    const response = responses(generator, motion);
+    const samples = motion?.samples ?? fixed, out = new Float64Array(2 * samples * width * rx * layers);
     for (let sample = 0; sample < samples; sample++) {
       effective(
         response.subarray(2 * sample * rx * tx * width, 2 * (sample + 1) * rx * tx * width),
@@ -214,15 +283,26 @@ function precoderOf(h: Float64Array, rx: number, tx: number): Float64Array {
   return realFirst(svd(h, rx, tx).v, Math.min(rx, tx));
 }
 
-function problems(params: Params): ParameterProblem[] {
-  const found: ParameterProblem[] = [], { tx_antennas: tx, rx_antennas: rx } = params, layers = params.layers || tx;
+function problems(params: Params, connected: ReadonlySet<string>): ParameterProblem[] {
+  const wired = connected.has("channel_state"), explicit = params.channel_state_mode === "explicit";
+  const found: ParameterProblem[] = wired === explicit ? [] : [stateProblem(wired)];
+  if (explicit && isMoving(params)) {
+    found.push({
+      place: ["time_variation"],
+      message: "Cannot move an explicit channel state: it has its own motion",
+      hint: "Remove time_variation",
+    });
+  }
+  const { tx_antennas: tx, rx_antennas: rx } = params, layers = params.layers || tx;
   const most = params.precoding === "svd" ? Math.min(tx, rx) : tx;
   if (layers > most) {
     const message = `Cannot send ${layers} layers with ${tx} transmit and ${rx} receive antennas`;
     found.push({ place: ["layers"], message, hint: `Set layers to ${most} or less` });
   }
   found.push(...noiseProblems(params));
-  if (params.channel_model !== "iid") found.push(...profileProblems(params, params.channel_model === "cdl"));
+  if (params.channel_model !== "iid" && !explicit) {
+    found.push(...profileProblems(params, params.channel_model === "cdl"));
+  }
   if (params.channel_model === "tdl" && params.tdl_model === "HST" && layers > 1) {
     found.push({
       place: ["layers"],

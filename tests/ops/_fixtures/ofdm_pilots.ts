@@ -7,9 +7,10 @@ import multipathWaveform from "../../../ops/wireless/multipath_waveform.ts";
 import ofdmWaveform from "../../../ops/modulation/ofdm_waveform.ts";
 import mimoOfdmChannel from "../../../ops/wireless/mimo_ofdm_channel.ts";
 import wirelessChannel from "../../../ops/wireless/channel.ts";
+import { OFDM_STATE } from "../../../lib/contract/kinds.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { runOperation } from "../harness.ts";
-import { symbolsInput } from "../inputs.ts";
+import { arrayInput, symbolsInput } from "../inputs.ts";
 import { casesOf } from "./cases.ts";
 
 const GRID = { subcarriers: 12, num_ofdm_symbols: 3, dmrs_symbols: [1] };
@@ -35,6 +36,12 @@ async function givenEstimate() {
 }
 
 const MIMO = { ofdm_fft_size: 12, num_ofdm_symbols: 3, seed: 4, snr_db: float(15) };
+
+/** Symbols, and matrices of two by two antennas for each subcarrier of a grid, or of each of its OFDM symbols. */
+const wired = (rows = 1) => {
+  const gains = Float32Array.from({ length: 2 * rows * 12 * 4 }, (_, at) => Math.sin(at + (at >> 3)));
+  return { ...symbols(), channel_state: arrayInput(OFDM_STATE, "complex64", gains, [1, rows, 12, 2, 2]) };
+};
 
 async function mimo(params: JsonObject = {}) {
   return (await runOperation(mimoOfdmChannel, { inputs: symbols(), params: { ...MIMO, ...params } })).outputs;
@@ -79,6 +86,8 @@ export const OFDM_PILOT_FIXTURES = casesOf(import.meta.url, {
     waveformSignal,
     "symbols as signal": () => ({ signal: symbols().symbols }),
     receivedWaveform,
+    wired: () => wired(),
+    "wired in motion": () => wired(3),
     detection: () => detection(),
     "four ports": async () => ({ channel_state: (await mimo({ tx_antennas: 4 })).state }),
     estimatedLayers,

@@ -93,6 +93,35 @@ Deno.test("frequency responses are passed on, cut, normalised and pinned; paths 
   assert.deepEqual([...single.subarray(0, 4)], [1, 0, 1, 0]);
 });
 
+Deno.test("all antennas of a receiver and a transmitter give the matrices whose elements are the links", async () => {
+  // 2 samples, 2 receivers of 2 antennas, 1 transmitter of 3, 2 paths, with and without 3 OFDM symbols.
+  for (const own of [1, 3]) {
+    const axes = [2, 2, 2, 1, 3, 2, own], size = axes.reduce((product, length) => product * length, 1);
+    const a = complex(axes, Array.from({ length: 2 * size }, (_, at) => Math.sin(at)));
+    const tau = real([2, 2, 1, 2], Array.from({ length: 8 }, (_, at) => at * 1e-6));
+    const params = { receiver: 1, ofdm_fft_size: 3, num_ofdm_symbols: own };
+    const { h, shape } = await read({ a, tau }, { ...params, antennas: "all" });
+    assert.deepEqual(shape, [2, own, 3, 2, 3]);
+    for (let r = 0; r < 2; r++) {
+      for (let t = 0; t < 3; t++) {
+        const { h: link } = await read({ a, tau }, { ...params, receive_antenna: r, transmit_antenna: t });
+        for (let at = 0; at < link.length / 2; at++) {
+          const from = 2 * ((at * 2 + r) * 3 + t);
+          assert.deepEqual(h.slice(from, from + 2), link.slice(2 * at, 2 * at + 2));
+        }
+      }
+    }
+    // The same matrices as frequency responses, and their links.
+    const given = { h: complex([2, own, 3, 2, 3], [...h]) };
+    assert.deepEqual((await read(given, { antennas: "all" })).h, h);
+    const { h: one } = await read(given, { num_ofdm_symbols: own, receive_antenna: 1, transmit_antenna: 2 });
+    assert.deepEqual(one.slice(0, 2), h.slice(10, 12));
+    const { h: scaled } = await read(given, { antennas: "all", normalize: "mean_power" });
+    assert.ok(Math.abs(scaled.reduce((sum, value) => sum + value * value, 0) / (scaled.length / 2) - 1) < 1e-6);
+    await refuses("boundary_count_mismatch", () => read(given, { transmit_antenna: 3 }));
+  }
+});
+
 Deno.test("MATLAB files give the responses that NumPy computes: paths with a dropped axis, angles and delays of COST2100", async () => {
   const read = async (text: string, params: JsonObject) => {
     const given = { dataset_path: "c.mat", normalize: "none", num_ofdm_symbols: 1, ...params };

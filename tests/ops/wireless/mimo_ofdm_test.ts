@@ -9,6 +9,8 @@ import mimoOfdmChannel from "../../../ops/wireless/mimo_ofdm_channel.ts";
 import ofdmChannelEstimator from "../../../ops/estimation/ofdm_channel_estimator.ts";
 import ofdmPilotInsert from "../../../ops/modulation/ofdm_pilot_insert.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
+import { OFDM_STATE } from "../../../lib/contract/kinds.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { Generator } from "../../../lib/numeric/random/random.ts";
 import { wilsonInterval } from "../../../lib/numeric/scores/statistics.ts";
 import { type GivenInput, refuses, runOperation } from "../harness.ts";
@@ -159,4 +161,60 @@ Deno.test("too many layers, vectors and antennas, and foreign grids are refused"
   );
   const other = await send({});
   await refuses("shape_mismatch", () => decided({ rx_grid: wide.rx_grid, channel: other.channel }, {}));
+});
+
+Deno.test("an explicit state is the channel: y = H x / sqrt(L) + n on every element, constant or of each OFDM symbol", async () => {
+  const [grids, rows, width, rx, tx] = [2, 3, 4, 2, 3], bits = someBits(2 * grids * rows * width * tx);
+  const wired = (symbols: number, count = grids) => {
+    const h = new Float32Array(2 * count * symbols * width * rx * tx).map((_, at) => Math.sin(at));
+    const array = ndarray("complex64", h, [count, symbols, width, rx, tx]);
+    return { h, channel_state: { kind: OFDM_STATE, array, metadata: { noise_variance: float(1) } } };
+  };
+  const { symbols } =
+    (await runOperation(digitalModulate, { inputs: { bits: payloadInput(bits) }, params: { modulation: "qpsk" } }))
+      .outputs;
+  const x = symbols.array().data as Float32Array;
+  const params = { channel_state_mode: "explicit", ofdm_fft_size: width, num_ofdm_symbols: rows, rx_antennas: rx };
+  const run = (inputs: Record<string, GivenInput>, more: JsonObject = {}) =>
+    runOperation(mimoOfdmChannel, { inputs: { symbols, ...inputs }, params: { ...params, tx_antennas: tx, ...more } });
+  for (const own of [1, rows]) {
+    const { h, channel_state } = wired(own), { outputs } = await run({ channel_state }, { snr_db: float(120) });
+    const y = outputs.rx_grid.array().data as Float32Array;
+    assert.deepEqual(outputs.state.array().shape, [grids, ...own > 1 ? [rows] : [], width, rx, tx]);
+    for (let element = 0; element < grids * rows * width; element++) {
+      const k = element % width, row = Math.floor(element / width), grid = Math.floor(row / rows);
+      const block = own === 1 ? grid : row;
+      for (let r = 0; r < rx; r++) {
+        let real = 0, imaginary = 0;
+        for (let t = 0; t < tx; t++) {
+          const at = 2 * (((block * width + k) * rx + r) * tx + t), from = 2 * (element * tx + t);
+          real += h[at] * x[from] - h[at + 1] * x[from + 1];
+          imaginary += h[at] * x[from + 1] + h[at + 1] * x[from];
+        }
+        const to = 2 * (element * rx + r), scale = Math.sqrt(1 / tx);
+        assert.ok(Math.hypot(y[to] - scale * real, y[to + 1] - scale * imaginary) < 1e-5, `${own} ${element} ${r}`);
+      }
+    }
+    const { rx_grid, state: channel } = outputs;
+    const { bits: found } = await decided({ rx_grid, channel }, { detector: "ml" });
+    assert.deepEqual(found, [...bits]);
+  }
+  const { channel_state } = wired(1);
+  // Noise alone is drawn, as its variance says.
+  const noise = (await run({
+    channel_state: {
+      ...channel_state,
+      array: ndarray("complex64", new Float32Array(2 * 2 * width * rx * tx), [2, 1, width, rx, tx]),
+    },
+  }, { snr_db: float(0) })).outputs.rx_grid;
+  const power = (noise.array().data as Float32Array).reduce((sum, value) => sum + value * value, 0) /
+    (grids * rows * width * rx);
+  // 48 elements: the standard deviation of the mean is 0.14.
+  assert.ok(Math.abs(power - 1) < 0.6, String(power));
+  await refuses("boundary_shape_invalid", () => run({ channel_state }, { rx_antennas: 3 }));
+  await refuses("boundary_shape_invalid", () => run({ channel_state: wired(2).channel_state }));
+  await refuses("boundary_count_mismatch", () => run({ channel_state: wired(1, 1).channel_state }));
+  await refuses("params_conflict", () => run({ channel_state }, { channel_state_mode: "none" }));
+  await refuses("params_conflict", () => run({}));
+  await refuses("params_conflict", () => run({ channel_state }, { time_variation: "doppler" }));
 });

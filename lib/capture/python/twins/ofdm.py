@@ -458,14 +458,22 @@ def mimo_ofdm_channel(inputs, params, draws, network=None):
     grids = -(-len(x) // (size * rows * layers))
     taps_of = cluster_taps if params["channel_model"] == "cdl" else correlated_taps
     matrices, noise = [], []
-    for _ in range(grids):
-        delays, taps = taps_of(params, draws)
-        h = torch.einsum("prt,pk->krt", taps, rotations(delays, params).to(taps.device))
+    explicit = params["channel_state_mode"] == "explicit"
+    for grid in range(grids):
+        if explicit:
+            # [OFDM symbol, subcarrier, rx, tx]
+            h = inputs["channel_state"].data[grid].to(torch.complex128)
+        else:
+            delays, taps = taps_of(params, draws)
+            h = torch.einsum("prt,pk->krt", taps, rotations(delays, params).to(taps.device))
         matrices.append(precoded(h, layers) if params["precoding"] == "svd" else h[..., :layers])
         noise.append(draws.complex_normal([rows, size, rx], n0))
     g = (torch.stack(matrices) / layers**0.5).to(x.dtype)
     sent = functional.pad(x, [0, grids * size * rows * layers - len(x)]).reshape(grids, rows, size, layers)
-    y = torch.einsum("gkrl,gskl->gskr", g, sent) + torch.stack(noise)
+    each = g if explicit else g[:, None]
+    y = torch.einsum("gskrl,gskl->gskr", each.expand(-1, rows, -1, -1, -1), sent) + torch.stack(noise)
+    # The matrices of a grid that does not change have no axis of OFDM symbols.
+    g = g[:, 0] if explicit and g.shape[1] == 1 else g
     facts = {"noise_variance": n0, "layers": layers, "rx_antennas": rx}
     received = signal.with_(y, {}, **facts, symbol_count=len(x), ofdm_fft_size=size, num_ofdm_symbols=rows)
     received.metadata.pop("source_item_counts", None)
