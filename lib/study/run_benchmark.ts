@@ -15,7 +15,7 @@ import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { prettyJson, repeatedPart, sameValue } from "../contract/json.ts";
 import type { Registry } from "../contract/registry.ts";
-import type { JsonObject } from "../contract/value.ts";
+import { type JsonObject, toNumber } from "../contract/value.ts";
 import { executePlan } from "../execute/execute.ts";
 import { WorkerPool } from "../execute/pool.ts";
 import { createCancellation } from "../execute/cancellation.ts";
@@ -609,12 +609,11 @@ class Benchmark {
     return this.#ledger.index.statusOf(recipeId, replicate) === "completed";
   }
 
-  /** The end of a row; where replicates are adaptive, with the progress of its recipe towards its stop. */
+  /** The end of a row, with the progress of its recipe. */
   #reportEnd(loaded: LoadedRecipe, { id, replicate, run_id, status }: ResultRow, reused: boolean): void {
-    const { replication } = this.#loaded, tried = this.#tried.get(id), stopped = this.#stopped.get(id);
-    const progress = replication === null || tried === undefined
-      ? null
-      : stopProgress(tried.tally, tried.made, replication);
+    const tried = this.#tried.get(id), stopped = this.#stopped.get(id);
+    const confidence = toNumber(this.#loaded.replication?.confidence_level ?? 0.95);
+    const progress = tried === undefined ? null : stopProgress(tried.tally, tried.made, confidence);
     this.#report(loaded, replicate, "benchmark_row_completed", {
       run_id,
       status,
@@ -799,12 +798,14 @@ class Benchmark {
       this.#failed ??= { code: row.error!.code, message: `${row.id}: ${row.error!.message}` };
     }
     if (row.status === "rejected_resource_budget") this.#rejected = true;
-    if (replication === null || replication.stop_metric === null) return;
+    // Where no metric decides, the first one shows the progress.
+    const metric = replication?.stop_metric ?? metrics[0].id;
     let tried = this.#tried.get(row.id);
-    if (tried === undefined) this.#tried.set(row.id, tried = { made: 0, tally: new Tally(replication.stop_metric) });
+    if (tried === undefined) this.#tried.set(row.id, tried = { made: 0, tally: new Tally(metric) });
     tried.made++;
     const sample = sampleOf(row, metrics);
     if (sample !== null) tried.tally.add(sample);
+    if (replication === null || replication.stop_metric === null) return;
     // A shard has not all replicates: it looks at the end of a wave.
     const reason = this.#options.shard === undefined ? stopReason(tried.tally, tried.made, replication) : null;
     if (reason === null) return;

@@ -1,7 +1,9 @@
 /** Benchmarks in the page: an adaptive pack counts its errors, and its result is a table of Es/N0 by method with gains in dB. */
 import assert from "node:assert/strict";
 import { float } from "../../lib/contract/value.ts";
-import { gainOf, methodGrid, targetsOf } from "../../ui/pages/benchmarks/method_grid.ts";
+import { gainOf, methodGrid, type Row, targetsOf } from "../../ui/pages/benchmarks/method_grid.ts";
+import { liveFigure } from "../../ui/pages/benchmarks/live_figure.ts";
+import type { StopProgress } from "../../ui/state/benchmarks.ts";
 import { browserTest } from "./browser.ts";
 import { LINK, press } from "./editor_scene.ts";
 
@@ -28,7 +30,7 @@ function twoMethods() {
 }
 
 Deno.test("methods stand along Es/N0, and their gain is the distance of their curves at a rate", () => {
-  const result = twoMethods(), grid = methodGrid(result)!;
+  const result = twoMethods(), grid = methodGrid<Row>(result)!;
   assert.deepEqual([grid.coordinate, grid.places, grid.methods.map(({ name }) => name)], [
     "snr_db",
     [0, 5, 10],
@@ -47,6 +49,39 @@ Deno.test("a result without a channel condition has no such table", () => {
   const { recipes } = twoMethods();
   for (const row of recipes) row.matrix_selection = { quality: 75 };
   assert.equal(methodGrid({ recipes }), null);
+});
+
+Deno.test("the figure of a running pack has the points that are complete, in the order of the axis", () => {
+  const { recipes } = twoMethods(), grid = methodGrid<Row>({ recipes })!;
+  const progress = (replicates: number, mean: number | null, more: Partial<StopProgress> = {}): StopProgress => ({
+    replicates,
+    errors: null,
+    trials: null,
+    mean,
+    ci_low: mean && mean / 2,
+    ci_high: mean && mean * 2,
+    upper_bound: null,
+    ...more,
+  });
+  const matrix = { rows: new Map(), replicates: 10, resultId: null, ended: null };
+  const figureAt = (known: readonly [string, StopProgress][]) =>
+    liveFigure({ grid, metric: "channel.ber", entry: undefined, matrix: { ...matrix, progress: new Map(known) } });
+  assert.equal(figureAt([["plain@0", progress(9, 0.1)]]), null);
+  const figure = figureAt([
+    ["coded@5", progress(3, null, { upper_bound: 1e-4, stop_reason: "max_bits" })],
+    ["plain@5", progress(10, 0.01)],
+    ["plain@0", progress(10, 0.1)],
+    ["plain@10", progress(2, 0.001)],
+  ])!;
+  assert.deepEqual(
+    figure.series.map(({ label, kind, points }) => [label, kind, points.map(({ x, y, low }) => [x, y, low])]),
+    [["plain", "baseline", [[0, 0.1, 0.05], [5, 0.01, 0.005]]], ["coded", "measured", [[5, null, null]]]],
+  );
+  assert.deepEqual([figure.subtitle, figure.x.domain, figure.series[1].points[0].bound], [
+    "3 of 6 points complete",
+    [0, 10],
+    1e-4,
+  ]);
 });
 
 const RECIPE = LINK.replace("bit_count: 100, batch_size: 20", "bit_count: 400").replace(
@@ -80,6 +115,7 @@ browserTest(
     await page.getByRole("link", { name: "Adaptive pack" }).click();
     await page.getByText("until 40 errors or 1 000 000 trials of channel.ber, at least 10, at most 10 000").waitFor();
     await press(scene, "Run the pack");
+    await page.getByRole("region", { name: "Figure" }).getByText("6 of 6 points complete").waitFor();
     await page.getByText("enough errors").nth(5).waitFor();
     await shot("benchmark_adaptive");
     assert.equal(await page.getByText(/waiting/).count(), 0);
@@ -98,4 +134,33 @@ browserTest(
     await shot("benchmark_result");
   },
   { files: { "recipes/link.yaml": RECIPE, "benchmarks/adaptive.yaml": PACK } },
+);
+
+browserTest(
+  "a pack of fixed replicates shows its figure, and the value with interval of each recipe on the way",
+  async (scene) => {
+    const { page, open, shot } = scene;
+    await open("#/benchmarks");
+    await page.getByRole("link", { name: "Adaptive pack" }).click();
+    await press(scene, "Run the pack");
+    const figure = page.getByRole("region", { name: "Figure" });
+    await figure.getByText("6 of 6 points complete").waitFor();
+    const rows = page.getByRole("group", { name: "Recipes" }).getByRole("row");
+    await rows.filter({ hasText: /3 of 3 replicates/ }).nth(5).waitFor();
+    const first = await rows.nth(1).textContent();
+    assert.match(first!, /[1-9]\d* errors in 1\s?200\d.*(\[|±)/u, first!);
+    await shot("benchmark_fixed");
+    // Another visit reads the events again.
+    await page.reload();
+    await figure.getByText("6 of 6 points complete").waitFor();
+  },
+  {
+    files: {
+      "recipes/link.yaml": RECIPE,
+      "benchmarks/adaptive.yaml": PACK.replace(
+        /replication: .*/,
+        "replication: {base_seed: 23, replicates: 3, confidence_level: 0.95}",
+      ),
+    },
+  },
 );

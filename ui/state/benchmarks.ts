@@ -12,7 +12,7 @@ export interface Cell {
   runId: string | null;
 }
 
-/** The progress of a recipe towards its stop, where the number of its replicates is adaptive. */
+/** The progress of a recipe: the value of the metric that decides, or of the first one, over its replicates so far. */
 export interface StopProgress {
   replicates: number;
   errors: number | null;
@@ -21,7 +21,7 @@ export interface StopProgress {
   ci_low: number | null;
   ci_high: number | null;
   upper_bound: number | null;
-  /** Why it has enough. */
+  /** Why it has enough, where the number of its replicates is adaptive. */
   stop_reason?: string;
 }
 
@@ -101,16 +101,24 @@ export async function startBenchmark(path: string, options: JsonObject): Promise
   return job.job_id;
 }
 
+/** Events of a job in one reply. */
+const EVENTS = 512;
+
 /** Catches up with a job that began before this page looked. @throws Problem */
 export async function followBenchmark(jobId: string): Promise<void> {
-  const { events, ...job } = await get("/api/benchmark-jobs/:job_id", {
-    params: { job_id: jobId },
-    query: { event_limit: 500 },
-  });
-  rememberJob(job);
-  change(jobId, {});
-  for (const event of events) take(event);
-  if (isEnded(job.state)) await settle(jobId, job.state);
+  for (let after = 0;;) {
+    const { events, ...job } = await get("/api/benchmark-jobs/:job_id", {
+      params: { job_id: jobId },
+      query: { event_limit: EVENTS, after_seq: after },
+    });
+    rememberJob(job);
+    change(jobId, {});
+    for (const event of events) take(event);
+    after = job.next_event_seq;
+    if (events.length === EVENTS) continue;
+    if (isEnded(job.state)) await settle(jobId, job.state);
+    return;
+  }
 }
 
 export const cancelBenchmark = (jobId: string) =>

@@ -24,7 +24,12 @@ export const benchmarkReportRoutes = [
           pack: documentOf<JsonObject>().nullable(),
           sha256: z.string().nullable(),
           replication: documentOf<Replication>().nullable(),
-          recipes: z.array(documentOf<Pick<PackEntry, "id" | "label" | "role" | "path" | "skip_reason">>()),
+          recipes: z.array(
+            documentOf<
+              & Pick<PackEntry, "id" | "label" | "role" | "path" | "skip_reason">
+              & Pick<PackEntry["params"], "method_id" | "baseline_id" | "matrix_selection">
+            >(),
+          ),
           diagnostics: z.array(DIAGNOSTIC),
         }),
       ),
@@ -40,13 +45,18 @@ export const benchmarkReportRoutes = [
         pack: pack?.document ?? null,
         sha256: pack?.sha256 ?? null,
         replication: pack === null ? null : loaded.replication,
-        recipes: pack === null ? [] : loaded.recipes.map(({ entry: { id, label, role, path, skip_reason } }) => ({
-          id,
-          label,
-          role,
-          path,
-          skip_reason,
-        })),
+        recipes: pack === null
+          ? []
+          : loaded.recipes.map(({ entry: { id, label, role, path, skip_reason, params } }) => ({
+            id,
+            label,
+            role,
+            path,
+            skip_reason,
+            method_id: params.method_id,
+            baseline_id: params.baseline_id,
+            matrix_selection: params.matrix_selection,
+          })),
         diagnostics,
       };
     },

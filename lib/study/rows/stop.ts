@@ -8,6 +8,7 @@
  * Source: Haldane, "On a method of estimating frequencies", Biometrika 33, 1945.
  */
 import { float, type JsonObject, toNumber } from "../../contract/value.ts";
+import { findMetric } from "../../research/catalog.ts";
 import { normalQuantile } from "../../numeric/linalg/error_function.ts";
 import { effectiveEvents, pooledEstimate } from "../../numeric/scores/pooled_ratio.ts";
 import { type RateCounts, rateEstimate, standardErrorOf } from "../../numeric/scores/rate_interval.ts";
@@ -49,23 +50,42 @@ function countsOf(tally: Tally): { errors: number | null; trials: number | null 
 }
 
 /**
- * The progress of a recipe towards its stop: its replicates, its errors and trials, the rate so far, and its interval where
- * trials are independent; that of clustered trials would cost more than a short row.
+ * The progress of a recipe: its replicates, its errors and trials, the value so far, and its interval where trials or
+ * replicates are independent; that of clustered trials would cost more than a short row.
  */
-export function stopProgress(tally: Tally, made: number, { confidence_level }: Replication): JsonObject {
+export function stopProgress(tally: Tally, made: number, confidence: number): JsonObject {
   const { errors, trials } = countsOf(tally), counts = tally.rateOfAll;
-  const isCheap = counts !== null && counts.units === counts.trials;
-  const estimate = isCheap ? rateEstimate(counts, toNumber(confidence_level)) : null;
+  const found = soFar(tally, confidence), estimate = tally.isDependent ? null : found;
+  const isBound = estimate?.bound !== undefined;
   const number = (value: number | null | undefined) => value == null ? null : float(value);
   return {
     replicates: made,
     errors: number(errors),
     trials: number(trials),
-    mean: number(estimate === null ? counts && counts.events / counts.trials : estimate.mean),
-    ci_low: number(estimate?.bound === undefined ? estimate?.low : null),
-    ci_high: number(estimate?.bound === undefined ? estimate?.high : null),
+    mean: number(found === null ? counts && counts.events / counts.trials : found.mean),
+    ci_low: number(isBound ? null : estimate?.low),
+    ci_high: number(isBound ? null : estimate?.high),
     upper_bound: number(estimate?.bound),
   };
+}
+
+interface SoFar {
+  mean: number | null;
+  low: number | null;
+  high: number | null;
+  bound?: number;
+}
+
+/** The estimate from a tally; null without one, or where it is not cheap. */
+function soFar(tally: Tally, confidence: number): SoFar | null {
+  const counts = tally.rateOfAll;
+  if (counts !== null) return counts.units === counts.trials ? rateEstimate(counts, confidence) : null;
+  if (tally.n === 0) return null;
+  // The replicates of a rate without counts may differ in size.
+  if (findMetric(tally.metric)?.statistic === "rate") {
+    return { mean: tally.estimate(confidence).mean, low: null, high: null };
+  }
+  return (tally.pooled === null ? null : pooledEstimate(tally.pooled, confidence)) ?? tally.estimate(confidence);
 }
 
 function rateHalfwidth(counts: RateCounts, confidence: number, wanted: number): number | null {

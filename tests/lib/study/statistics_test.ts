@@ -159,7 +159,7 @@ Deno.test("stopping at 100 errors, the interval still covers 95 times in 100", (
 
 Deno.test("the progress towards a stop has the counts and the interval of the aggregate; of clusters the rate alone", () => {
   const samples = [counted(0, 30, 400), counted(1, 20, 400)];
-  const progress = stopProgress(tallyOf(samples), 2, { confidence_level: 0.95 } as Replication);
+  const progress = stopProgress(tallyOf(samples), 2, 0.95);
   const [{ mean, ci_low, ci_high }] = aggregated(samples);
   const expected = { replicates: 2, errors: 50, trials: 800, mean, ci_low, ci_high, upper_bound: null };
   assert.deepEqual(JSON.parse(canonicalJson(progress)), JSON.parse(canonicalJson(expected)));
@@ -172,12 +172,29 @@ Deno.test("the progress towards a stop has the counts and the interval of the ag
     failed_units: null,
     unit_sizes: [100, 100],
   } as const;
-  const ofBlocks = stopProgress(tallyOf([sample(0, blocks)]), 1, { confidence_level: 0.95 } as Replication);
+  const ofBlocks = stopProgress(tallyOf([sample(0, blocks)]), 1, 0.95);
   assert.deepEqual([ofBlocks.errors, ofBlocks.mean, ofBlocks.ci_high].map((one) => one && Number(one)), [
     2,
     0.075,
     null,
   ]);
+});
+
+Deno.test("the progress of a metric without counts has the mean and the interval of the aggregate, none of equal replicates", () => {
+  const values = [31, 34, 30.5];
+  const samples = values.map((value, replicate): Sample => ({
+    replicate,
+    values: { "quality.psnr_db": value },
+    rates: {},
+    items: {},
+  }));
+  const tally = tallyOf(samples, PSNR);
+  const [{ mean, ci_low, ci_high }] = aggregate([{ id: "link", tallies: [tally] }], 0.95);
+  const progress = stopProgress(tally, 3, 0.95);
+  assert.deepEqual([progress.mean, progress.ci_low, progress.ci_high].map(Number), [mean, ci_low, ci_high].map(Number));
+  assert.ok(Number(progress.ci_low) < 31 && Number(progress.ci_high) > 33);
+  const same = stopProgress(tallyOf(samples.map((one) => ({ ...one, independent: false as const })), PSNR), 3, 0.95);
+  assert.deepEqual([same.errors, Number(same.mean), same.ci_low], [null, Number(mean), null]);
 });
 
 Deno.test("no error at all is an upper bound, never a rate of 0", () => {

@@ -1,5 +1,5 @@
 /** The values of a metric by method along Es/N0, and the gain in dB of each method over the baseline at a target value. */
-import { isNumber, toNumber } from "../../../lib/contract/value.ts";
+import { isNumber, type JsonObject, toNumber } from "../../../lib/contract/value.ts";
 import { canonicalJson } from "../../../lib/contract/json.ts";
 import { crossingOf, type CurvePoint } from "../../../lib/numeric/scores/crossing.ts";
 import type { Reply } from "../../api.ts";
@@ -12,29 +12,36 @@ type Comparison = Result["comparisons"][number];
 /** A channel condition among the coordinates of a result. */
 const SNR = /(^|[._])(snr|esn0|ebn0)(_db)?$/;
 
-export interface Method {
+/** What places a recipe in the grid. */
+export type Placed = Pick<Row, "id" | "label" | "role" | "method_id" | "baseline_id" | "recipe_path"> & {
+  matrix_selection: JsonObject | null;
+};
+
+export interface Method<Of extends Placed = Row> {
   name: string;
   isBaseline: boolean;
   /** Its recipes by Es/N0 in dB. */
-  points: ReadonlyMap<number, Row>;
+  points: ReadonlyMap<number, Of>;
 }
 
-export interface MethodGrid {
+export interface MethodGrid<Of extends Placed = Row> {
   /** The coordinate along the rows. */
   coordinate: string;
   places: readonly number[];
-  methods: readonly Method[];
+  methods: readonly Method<Of>[];
 }
 
 /** One row per recipe of a pack, whatever the number of its replicates. */
-export const entriesOf = (rows: readonly Row[]): Row[] => [...new Map(rows.map((row) => [row.id, row])).values()];
+export const entriesOf = <Of extends Placed>(
+  rows: readonly Of[],
+): Of[] => [...new Map(rows.map((row) => [row.id, row])).values()];
 
 /** The methods of a result along its channel condition; null where it has none, or one place alone. */
-export function methodGrid({ recipes }: Pick<Result, "recipes">): MethodGrid | null {
+export function methodGrid<Of extends Placed>({ recipes }: { recipes: readonly Of[] }): MethodGrid<Of> | null {
   const rows = entriesOf(recipes);
   const coordinate = Object.keys(rows[0]?.matrix_selection ?? {}).find((name) => SNR.test(name));
   if (coordinate === undefined) return null;
-  const methods = new Map<string, { name: string; isBaseline: boolean; points: Map<number, Row> }>();
+  const methods = new Map<string, { name: string; isBaseline: boolean; points: Map<number, Of> }>();
   for (const row of rows) {
     const { [coordinate]: place, ...others } = row.matrix_selection ?? {};
     if (!isNumber(place)) return null;

@@ -3,7 +3,7 @@
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { get, messageOf, type Reply } from "../../api.ts";
 import { Check, Diagnostics, Digest, Facts, Page, Section, StateMark, Table, Trouble, Wait } from "../../parts.tsx";
-import { useEffect, useState } from "../../preact.ts";
+import { lazy, useEffect, useMemo, useState } from "../../preact.ts";
 import { address, place, refine } from "../../router.ts";
 import { estimateOf, valueText } from "../../runs/metrics.ts";
 import {
@@ -17,6 +17,9 @@ import {
 } from "../../state/benchmarks.ts";
 import { isEnded } from "../../state/events.ts";
 import { useFetched } from "../../state/fetched.ts";
+import { methodGrid } from "./method_grid.ts";
+
+const LiveChart = lazy(() => import("./live_chart.tsx"), "Loading the figure");
 
 type Pack = Reply<"/api/benchmarks/pack">;
 type Replication = NonNullable<Pack["replication"]>;
@@ -57,8 +60,25 @@ export function PackPage({ name }: { name: string }) {
         </Section>
       )}
       {status === "valid" && <RunBar name={name} matrix={matrix} jobId={jobId} onProblem={setProblem} />}
+      {jobId !== null && pack !== null && <Live of={found.value} pack={pack} matrix={matrix} />}
       <Recipes of={found.value} matrix={matrix} />
     </Page>
+  );
+}
+
+/** The figure of the run, along the channel condition of the pack. */
+function Live(
+  { of: { recipes, replication }, pack, matrix }: { of: Pack; pack: JsonObject; matrix: Matrix | undefined },
+) {
+  const grid = useMemo(
+    () => methodGrid({ recipes: recipes.map(({ path, ...recipe }) => ({ ...recipe, recipe_path: path })) }),
+    [recipes],
+  );
+  const metric = replication?.stop_metric ?? named((pack.metrics as JsonObject[])[0]);
+  return grid === null ? null : (
+    <Section title="Figure" look="live-figure">
+      <LiveChart grid={grid} matrix={matrix} metric={metric} />
+    </Section>
   );
 }
 
@@ -109,16 +129,15 @@ function Recipes({ of: { recipes, replication }, matrix }: { of: Pack; matrix: M
           )],
           ["Role", ({ skip_reason, role }) => skip_reason === null ? role : `skipped: ${skip_reason}`],
           ["File", ({ path }) => path, "mono small"],
-          matrix === undefined ? null : isAdaptive
-            ? ["Errors, live", ({ id }) => (
-              <Errors
-                of={matrix.progress.get(id)}
-                cells={matrix.rows.get(id)}
-                wanted={replication?.until_errors ?? null}
-                ended={matrix.ended !== null}
-              />
-            )]
-            : ["Replicates, live", ({ id }) => <Cells cells={matrix.rows.get(id)} replicates={matrix.replicates} />],
+          matrix === undefined ? null : [isAdaptive ? "Errors, live" : "Replicates, live", ({ id }) => (
+            <Progress
+              of={matrix.progress.get(id)}
+              cells={matrix.rows.get(id)}
+              wanted={replication?.until_errors ?? null}
+              replicates={isAdaptive ? null : matrix.replicates}
+              ended={matrix.ended !== null}
+            />
+          )],
         ]}
       />
     </Section>
@@ -190,16 +209,18 @@ const ENOUGH: Readonly<Record<string, string>> = {
   replicates: "most replicates reached",
 };
 
-interface ErrorsProps {
+interface ProgressProps {
   of: StopProgress | undefined;
   cells: ReadonlyMap<number, Cell> | undefined;
   /** Errors at which the recipe stops; null where another rule ends it. */
   wanted: number | null;
+  /** Its replicates; null where their number is adaptive. */
+  replicates: number | null;
   ended: boolean;
 }
 
-/** The errors of a recipe on the way to its stop, with the value and its interval so far. */
-function Errors({ of, cells, wanted, ended }: ErrorsProps) {
+/** A recipe on the way to its end: its errors or its replicates, with the value and its interval so far. */
+function Progress({ of, cells, wanted, replicates: all, ended }: ProgressProps) {
   const failed = [...cells?.values() ?? []].filter(({ state }) => state === "failed").length;
   if (of === undefined) {
     return (
@@ -213,36 +234,19 @@ function Errors({ of, cells, wanted, ended }: ErrorsProps) {
       {wanted !== null && errors !== null && (
         <progress aria-label="Errors so far" max={wanted} value={Math.min(errors, wanted)} />
       )}
+      {all !== null && all > 1 && <progress aria-label="Replicates so far" max={all} value={replicates} />}
       {errors !== null && <span>{valueText(Math.floor(errors))} errors in {valueText(trials)}{target}</span>}
       {(mean !== null || upper_bound !== null) && (
         <span class="mono">{estimateOf(mean, ci_low, ci_high, upper_bound ?? undefined)}</span>
       )}
-      <span class="muted">{valueText(replicates)} {replicates === 1 ? "replicate" : "replicates"}</span>
-      {failed > 0 && <StateMark state="failed" word={`${failed} failed`} />}
-      {stop_reason !== undefined && <StateMark state="completed" word={ENOUGH[stop_reason] ?? stop_reason} />}
-    </span>
-  );
-}
-
-const GLYPHS: Readonly<Record<string, string>> = {
-  waiting: "",
-  running: "●",
-  completed: "✓",
-  failed: "✕",
-  skipped: "–",
-};
-
-/** A box per replicate: waiting, running, completed, failed; the counts in words beside it. */
-function Cells({ cells, replicates }: { cells: ReadonlyMap<number, Cell> | undefined; replicates: number }) {
-  const states = Array.from({ length: replicates }, (_, index) => cells?.get(index)?.state ?? "waiting");
-  const count = (state: string) => states.filter((other) => other === state).length;
-  const words = [...new Set(states)].map((state) => `${count(state)} ${state.replaceAll("_", " ")}`).join(", ");
-  return (
-    <span class="row">
-      <span class="cells" aria-hidden="true">
-        {states.slice(0, 40).map((state, index) => <span key={index} data-state={state}>{GLYPHS[state] ?? "✕"}</span>)}
+      <span class="muted">
+        {valueText(replicates)}
+        {all !== null && all > 1 && ` of ${valueText(all)}`} {(all ?? replicates) === 1 ? "replicate" : "replicates"}
       </span>
-      <span class="small muted">{words}</span>
+      {failed > 0 && <StateMark state="failed" word={`${failed} failed`} />}
+      {stop_reason !== undefined
+        ? <StateMark state="completed" word={ENOUGH[stop_reason] ?? stop_reason} />
+        : replicates === all && failed === 0 && <StateMark state="completed" />}
     </span>
   );
 }
