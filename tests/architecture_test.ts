@@ -68,6 +68,7 @@ const GENERATORS = [
   "recipes/figures/make_digital_cliff.ts",
   "recipes/models/generate_packages.ts",
   "recipes/models/training/codec_rate_distortion.ts",
+  "recipes/models/csi-feedback-24-v1/training/export_csi.ts",
   "recipes/models/csi-feedback-64-v1/training/export_csi.ts",
   "recipes/models/training/export_scenes.ts",
   "recipes/models/deepjscc-film-v1/training/compare.ts",

@@ -43,7 +43,7 @@ const STORED: readonly [root: URL, model: string, reference: string][] = [
     const folder = "constellation-64-phase-noise-v1";
     return [MODELS, `${folder}/${half}.onnx`, `${folder}/training/reference.${half}.json`];
   }),
-  ...["deepjscc-film-v1", "csi-feedback-64-v1"].flatMap((folder) =>
+  ...["deepjscc-film-v1", "csi-feedback-24-v1", "csi-feedback-64-v1"].flatMap((folder) =>
     ["encoder", "decoder"].map((half): [URL, string, string] => [
       MODELS,
       `${folder}/${half}.onnx`,
@@ -149,6 +149,30 @@ Deno.test("trained channel reports are far better than truncated ones at equal b
     toNumber(metrics.evaluation["csi_feedback.nmse_db"] as number),
   ]));
   assert.ok(nmse.learned_artifact < nmse.truncated_angular_delay - 9, JSON.stringify(nmse));
+});
+
+Deno.test("the trained pair reports CDL channels better than Type I at fewer bits, and better with more bits", async () => {
+  const { recipes } = await session();
+  const scores = async (name: string, points: string[], step: string) => {
+    const { status, rows } = await recipes.runMatrix(await Deno.readTextFile(new URL(name, RECIPES)), { points });
+    assert.equal(status, "completed");
+    return rows.map(({ metrics }) =>
+      ["csi.sgcs", "csi.precoder_bits"].map((id) => toNumber(metrics[step][id] as number))
+    );
+  };
+  const [[low, few], [high, many]] = await scores(
+    "recipe_starters/csi_feedback_cdl.yaml",
+    ["bits_per_latent=1", "bits_per_latent=3"],
+    "evaluation",
+  );
+  const [[codebook, bits]] = await scores(
+    "csi_dataset_report.yaml",
+    ["subband_subcarriers=3"],
+    "report",
+  );
+  assert.deepEqual([few, many, bits], [24, 72, 27]);
+  // Means over 64 channels have a standard error of about 0.02; the pack csi_bits_v1 has the intervals.
+  assert.ok(low > codebook + 0.02 && high > low + 0.06, `${codebook} ${low} ${high}`);
 });
 
 // Rows of a recipe hold 64 to 384 examples, so a mean square is off by less than a third; the factors below leave room for more.
