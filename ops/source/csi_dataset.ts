@@ -15,9 +15,9 @@
  * channels, their conjugates over √A, for the codebooks. Draws per sample: the angle if its range is not 0, then the clusters.
  *
  * Sources: Wen, Shih and Jin, "Deep learning for massive MIMO CSI feedback", IEEE Wireless Commun. Lett. 7, 2018, sections II and IV,
- * and its published data; TR 38.901 V17, 7.5 and 7.7.1.
+ * and its published data, MATLAB files of Level 5; TR 38.901 V17, 7.5 and 7.7.1.
  */
-import { openNpz } from "../../lib/artifact/npz.ts";
+import type { ArrayFile } from "../../lib/artifact/array_access.ts";
 import { fromAngularDelay, toAngularDelay } from "../../lib/numeric/channel/angular_delay.ts";
 import { cdlProfile, PROFILE_MODELS } from "../../lib/numeric/channel/delay_profile.ts";
 import { cdlResponse, polarisedResponse } from "../../lib/numeric/channel/mimo_channel.ts";
@@ -60,7 +60,9 @@ const PARAMS = z.strictObject({
   polarisations: z.int().min(1).max(2).default(2).meta(OF_CDL).describe("polarisations of the antennas"),
   azimuth_range_deg: z.number().min(0).max(180).default(0).meta(OF_CDL)
     .describe("largest turn of the azimuths of departure in degrees; 0: those of the profile"),
-  dataset_path: z.string().default("").meta(OF_FILE).describe("NPZ file with HT or HF_all, relative to the project"),
+  dataset_path: z.string().default("").meta(OF_FILE).describe(
+    "NPZ, MATLAB or HDF5 file with HT or HF_all, relative to the project",
+  ),
   dataset_sha256: z.string().regex(/^([0-9a-f]{64})?$/).default("").meta(OF_FILE).describe("SHA-256 of the file"),
   first_sample: z.int().nonnegative().default(0).meta(OF_FILE).describe("first sample, from 0"),
   file_transform_size: z.int().min(1).max(65536).default(257).meta(OF_FILE)
@@ -86,7 +88,7 @@ export default defineOperation({
   async run({ params, generator, files }) {
     const { sample_count: samples, tx_antennas: tx, ofdm_fft_size: width } = params, size = 2 * tx * width;
     const { h, facts } = params.origin === "file"
-      ? read(await files.read(params.dataset_path), params)
+      ? await readFile(await files.read(params.dataset_path), params)
       : { h: drawn(params, generator), facts: { cdl_model: params.cdl_model } };
     const total = energy(h);
     if (params.delay_count > 0) truncate(h, params);
@@ -135,9 +137,9 @@ function problems(params: Params): ParameterProblem[] {
     found.push({ place: ["delay_count"], message: `Cannot keep ${params.delay_count} of ${width} delays` });
   }
   if (params.origin === "file") {
-    if (!/\.npz$/i.test(params.dataset_path)) {
-      const message = `Cannot read ${params.dataset_path || "an empty path"} as channels: it is no NPZ file`;
-      found.push({ place: ["dataset_path"], message, hint: "Save HT or HF_all with numpy.savez" });
+    if (!/\.(npz|mat|h5|hdf5)$/i.test(params.dataset_path)) {
+      const message = `Cannot read ${params.dataset_path || "an empty path"} as channels: it is no file of arrays`;
+      found.push({ place: ["dataset_path"], message, hint: "Save HT or HF_all with numpy.savez or scipy.io.savemat" });
     }
     if (width > params.file_transform_size) {
       const message = `Cannot take ${width} of ${params.file_transform_size} subcarriers`;
@@ -167,16 +169,22 @@ function drawn(params: Params, generator: Generator): Float64Array {
   return h;
 }
 
-function read(bytes: Uint8Array, params: Params) {
-  const { dataset_path: path, first_sample: first, sample_count: samples, tx_antennas: tx, ofdm_fft_size: width } =
-    params;
-  const sha256 = sha256Hex(bytes);
+async function readFile(bytes: Uint8Array, params: Params) {
+  const { dataset_path: path } = params, sha256 = sha256Hex(bytes);
   if (params.dataset_sha256 !== "" && params.dataset_sha256 !== sha256) {
     throw new SvcError("boundary_hash_mismatch", `Cannot use the channels ${path}: the file is not the pinned one`, {
       hint: `Its SHA-256 is ${sha256}`,
     });
   }
-  const file = openNpz(bytes, path), name = file.has("HT") ? "HT" : "HF_all", array = file.array(name);
+  const { openArrays } = await import("../../lib/artifact/array_file.ts");
+  using file = await openArrays(bytes, path);
+  const { h, array } = read(file, params);
+  return { h, facts: { path, sha256, array, first_sample: params.first_sample } };
+}
+
+function read(file: ArrayFile, params: Params) {
+  const { first_sample: first, sample_count: samples, tx_antennas: tx, ofdm_fft_size: width } = params;
+  const name = file.has("HT") ? "HT" : "HF_all", array = file.array(name);
   const rows = array.shape[0] ?? 0,
     row = rows === 0 ? 0 : array.shape.reduce((product, length) => product * length, 1) / rows;
   const isDelays = name === "HT",
@@ -222,7 +230,7 @@ function read(bytes: Uint8Array, params: Params) {
       });
     }
   }
-  return { h, facts: { path, sha256, array: name, first_sample: first } };
+  return { h, array: name };
 }
 
 const isComplex = ({ dtype }: NdArray) => dtype === "complex64" || dtype === "complex128";

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { writeNpz } from "../../../lib/artifact/npz.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
+import { openArrays } from "../../../lib/artifact/array_file.ts";
+import mat from "../../data/mat5/vectors.json" with { type: "json" };
 import cdl from "../../../lib/numeric/data/cdl_models.json" with { type: "json" };
 import { cdlProfile } from "../../../lib/numeric/channel/delay_profile.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
@@ -95,6 +97,18 @@ Deno.test("HF_all has the same channels as HT over the same transform", async ()
   const bytes = writeNpz({ HF_all: ndarray("complex64", frequency, [1, A * K]) }).slice();
   const direct = await drawn({ ...FILE, sample_count: 1 }, { "h.npz": bytes });
   direct.h.forEach((value, i) => near(value, fromDelays.h[i], 1e-6));
+});
+
+Deno.test("a MATLAB file that SciPy wrote has the channels of the same array as NPZ", async () => {
+  const bytes = Uint8Array.from(atob(mat.cost2100), (character) => character.charCodeAt(0));
+  using file = await openArrays(bytes, "h.mat");
+  const array = file.array("HT"), [samples] = array.shape;
+  const given = { origin: "file", tx_antennas: 32, ofdm_fft_size: 125, normalize: "none", sample_count: samples };
+  const matlab = await drawn({ ...given, dataset_path: "h.mat" }, { "h.mat": bytes });
+  const npz = await drawn({ ...given, dataset_path: "h.npz" }, { "h.npz": writeNpz({ HT: array }).slice() });
+  assert.deepEqual(matlab.shape, [samples, 32, 125]);
+  assert.deepEqual(matlab.h, npz.h);
+  assert.ok(matlab.h.some((value) => value !== 0));
 });
 
 Deno.test("files of another form, size, digest or range are refused", async () => {
