@@ -61,3 +61,25 @@ Deno.test({
     assert.match(run.text, /my_receiver\.receive/);
   }),
 });
+
+Deno.test({
+  name: "the tutorial of measured channels writes a file with NumPy and meets the error rate of Rayleigh fading",
+  ...needsPython(interpreter),
+  fn: inFolder(async (cwd) => {
+    const tutorial = await Deno.readTextFile(join(ROOT_PATH, "docs/tutorials/measured_channels.md"));
+    const env = await programs(cwd, { python3: interpreter! });
+    const bash = async (block: string) => {
+      const run = await output("bash", ["-ec", block], { cwd, env });
+      assert.ok(run.success, run.text);
+      return run.text;
+    };
+    const [start, make, perform] = codeBlocks(tutorial, "sh");
+    await bash(start);
+    await Deno.writeTextFile(join(cwd, "make_channels.py"), codeBlocks(tutorial, "python")[0]);
+    const [digest] = /\b[0-9a-f]{64}\b/.exec(await bash(make))!;
+    await Deno.writeTextFile(join(cwd, "measured.yaml"), codeBlocks(tutorial, "yaml")[0].replace("<digest>", digest));
+    const [, low, high] = /channel\.ber +\S+ \[([\d.]+), ([\d.]+)\]/.exec(await bash(perform))!;
+    const theory = (1 - Math.sqrt(5 / 6)) / 2;
+    assert.ok(Number(low) <= theory && theory <= Number(high), `${theory} is not within ${low} … ${high}`);
+  }),
+});
