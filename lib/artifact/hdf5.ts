@@ -35,10 +35,28 @@ const TYPES = [
 const library = async () => (await import("npm:h5wasm@^0.8.11")).ready;
 type Library = Awaited<ReturnType<typeof library>>;
 type Metadata = ReturnType<Library["get_dataset_metadata"]>;
+/** Operations of a stream, which the types of Emscripten leave out. */
+type Operations = { stream_ops: object };
 
+const MAX_MESSAGE_BYTES = 2 ** 16;
+let loaded: Promise<Library> | undefined;
+/** Errors of the library's last call. An exception in place of them would not free the stack of the library. */
+let messages = "";
 let opened = 0;
 /** Set by a trap, after which the state of the library is unknown. */
 let stopped = false;
+
+async function load(): Promise<Library> {
+  const found = await library(), [, , stream] = (found.FS as unknown as { streams: Operations[] }).streams;
+  stream.stream_ops = {
+    ...stream.stream_ops,
+    write(_: unknown, bytes: Int8Array, from: number, length: number): number {
+      messages = (messages + new TextDecoder().decode(bytes.slice(from, from + length))).slice(-MAX_MESSAGE_BYTES);
+      return length;
+    },
+  };
+  return found;
+}
 
 /**
  * Opens a file; arrays are read on request.
@@ -49,10 +67,10 @@ export async function openHdf5(
   name: string,
   { maxArrays, maxBytes }: ArrayLimits,
 ): Promise<ArrayFile> {
-  const hdf5 = await library(), path = `/${opened++}`;
+  const hdf5 = await (loaded ??= load()), path = `/${opened++}`;
   const exceeded = (why: string) => new SvcError("artifact_limit_exceeded", `Cannot open ${name}: ${why}`);
   hdf5.FS.writeFile(path, new Uint8Array(0));
-  const node = hdf5.FS.lookupPath(path, {}).node as unknown as { stream_ops: object };
+  const node = hdf5.FS.lookupPath(path, {}).node as unknown as Operations;
   Object.assign(node, {
     usedBytes: source.size,
     stream_ops: {
@@ -64,7 +82,6 @@ export async function openHdf5(
       },
     },
   });
-  hdf5.activate_throwing_error_handler();
   const cleanUp = new DisposableStack();
   cleanUp.defer(() => hdf5.FS.unlink(path));
   try {
@@ -129,15 +146,18 @@ export async function openHdf5(
         hint: "Start the program again",
       });
     }
+    messages = "";
     try {
-      return call();
+      const result = call();
+      if (messages === "") return result;
     } catch (error) {
       if (error instanceof SvcError) throw error;
       stopped ||= error instanceof WebAssembly.RuntimeError;
-      // The innermost of the library's calls states the reason.
-      const text = messageOf(error), why = [...text.matchAll(/\(\): (.+)$/gm)].at(-1)?.[1] ?? text.split("\n")[0];
-      throw new SvcError("artifact_archive_invalid", `Cannot open ${name}: ${why.slice(0, 200)}`);
+      messages ||= messageOf(error);
     }
+    // The innermost of the library's calls states the reason.
+    const why = [...messages.matchAll(/\(\): (.+)$/gm)].at(-1)?.[1] ?? messages.split("\n")[0];
+    throw new SvcError("artifact_archive_invalid", `Cannot open ${name}: ${why.slice(0, 200)}`);
   }
 }
 

@@ -74,8 +74,10 @@ Deno.test("truncated and damaged files are read or refused with a code, and the 
     }
   };
   for (let round = 0; round < 200; round++) await attempt(damage(whole, random));
+  // Errors of the library leave nothing on its stack.
+  for (let round = 0; round < 5000; round++) await attempt(whole.subarray(0, 3000));
   for (let length = 8; length < whole.length; length += 97) await attempt(whole.slice(0, length));
-  assert.ok(refused > 100, String(refused));
+  assert.ok(refused > 5100, String(refused));
   using file = await openArrays(whole, "a.h5");
   assert.equal(file.names.length, Object.keys(vectors.arrays).length);
 });
