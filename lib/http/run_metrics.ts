@@ -10,12 +10,19 @@ import { rateEstimate } from "../numeric/scores/rate_interval.ts";
  */
 export const flattenedMetrics = (summary: JsonObject | null): JsonObject => flattened(summary, (_, __, value) => value);
 
-/** Upper bounds at 95 % of the rates without events, under the names of {@link flattenedMetrics}. */
-export const flattenedBounds = (summary: JsonObject | null): JsonObject =>
-  flattened(summary, (step, metric) => {
+/**
+ * Intervals at 95 % of the rates, `{low, high}`, or the upper `{bound}` of one without events, under the names of
+ * {@link flattenedMetrics}. The interval of clustered trials is left out: a list of runs has no time for it.
+ */
+export const flattenedIntervals = (summary: JsonObject | null): JsonObject =>
+  flattened(summary, (step, metric): JsonObject | undefined => {
     const rate = recordedRate(isObject(step.metadata) ? step.metadata : {}, metric);
-    if (rate === null || (rate.complement ? rate.trials - rate.events : rate.events) > 0) return undefined;
-    return rateEstimate(rate, 0.95)?.bound;
+    if (rate === null) return undefined;
+    const isEvent = (rate.complement ? rate.trials - rate.events : rate.events) > 0;
+    if (isEvent && rate.units !== rate.trials) return undefined;
+    const { low, high, bound } = rateEstimate(rate, 0.95) ?? {};
+    if (bound !== undefined) return { bound };
+    return low == null || high == null ? undefined : { low, high };
   });
 
 function flattened(

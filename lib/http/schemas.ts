@@ -50,7 +50,12 @@ type BaseRunRow = Pick<
 >;
 /** Members beyond these stand in a row where `fields` asks for them. */
 export const RUN_ROW = documentOf<
-  BaseRunRow & Partial<RunRow> & { metrics?: JsonObject; bounds?: JsonObject; changed?: JsonObject; problem?: string }
+  BaseRunRow & Partial<RunRow> & {
+    metrics?: JsonObject;
+    intervals?: JsonObject;
+    changed?: JsonObject;
+    problem?: string;
+  }
 >(z.object({
   run_id: z.string(),
   status: z.enum(RUN_STATUSES),

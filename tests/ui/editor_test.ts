@@ -320,6 +320,31 @@ browserTest("a sweep is one job that continues after a reload, drawn with interv
   },
 });
 
+browserTest("the panels below fold while a sweep runs, open on demand, and tell how it ended", async (scene) => {
+  const { page } = scene;
+  await openLink(scene);
+  await page.getByRole("tab", { name: "Matrix (64)" }).click();
+  // The info on seeds would keep them open.
+  await page.getByRole("tab", { name: "Problems (1)" }).waitFor();
+  await page.getByRole("tabpanel", { name: "Problems" }).waitFor();
+  await page.getByRole("button", { name: "Run matrix (64)" }).click();
+  await page.locator(".dock[data-quiet] .dock-body[hidden]").waitFor({ state: "attached" });
+  await page.getByRole("tab", { name: "Log" }).click();
+  await page.getByRole("tabpanel", { name: "Log" }).waitFor();
+  assert.equal(await page.locator(".dock[data-quiet]").count(), 0);
+  await page.getByRole("button", { name: "Cancel sweep" }).click();
+  await page.getByRole("tabpanel", { name: "Results" }).getByText("canceled").waitFor();
+}, {
+  files: {
+    "recipes/link.yaml": LINK.replace("bit_count: 100, batch_size: 20", "bit_count: 100000, batch_size: 20").replace(
+      "ui_configured: true}",
+      "ui_configured: true, matrix: {dimensions: {snr_db: [" +
+        Array.from({ length: 64 }, (_, at) => (at / 4).toFixed(2)).join(", ") +
+        "]}, step_params: {chan: {snr_db: {matrix: snr_db}}}}}",
+    ),
+  },
+});
+
 browserTest("the palette performs actions; beside Run stands what it needs", async (scene) => {
   const { page } = scene;
   await openLink(scene);

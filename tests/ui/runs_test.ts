@@ -365,11 +365,13 @@ browserTest("a phone's width and forced colours: everything can be reached", asy
   await page.getByRole("table", { name: "Runs" }).waitFor();
 }, { viewport: { width: 390, height: 844 }, forcedColors: "active" });
 
-browserTest("no error in 40,000 bits is listed as a bound", async (scene) => {
+browserTest("a rate is listed with its interval, and no error in 40,000 bits as a bound", async (scene) => {
   const { page, open, url } = scene;
   await run(scene, link(20, "quiet"));
+  await run(scene, link(2, "noisy"));
   await open("#/runs");
+  await page.getByRole("row", { name: /noisy/ }).getByText(/ 0\.1\d+ \[0\.10\d+, 0\.1\d+\]$/).waitFor();
   await page.getByRole("row", { name: /quiet/ }).getByText("at most 7.5×10⁻⁵").waitFor();
   const [plain] = (await (await fetch(`${url}/api/runs`)).json()).runs;
-  assert.deepEqual([plain.metrics, plain.bounds], [undefined, undefined]);
+  assert.deepEqual([plain.metrics, plain.intervals], [undefined, undefined]);
 });

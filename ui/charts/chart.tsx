@@ -61,9 +61,9 @@ export function Chart({ figure, controls, tall }: Props) {
     <figure class="chart" ref={box} data-narrow={isNarrow(width)} data-legend={below ? "below" : "beside"}>
       <Head figure={figure} shown={shown} style={style} csv={() => csvText(table)}>
         {view.zoom !== null && (
-          <button type="button" class="quiet" onClick={() => change({ zoom: null })}>Reset zoom</button>
+          <button type="button" class="small" onClick={() => change({ zoom: null })}>Reset zoom</button>
         )}
-        <button type="button" class="quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
+        <button type="button" class="small" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
       </Head>
       <div class="row chart-tools">
         {controls}
@@ -159,7 +159,7 @@ function Head({ figure, shown, style, csv, children }: {
           <button
             key={label}
             type="button"
-            class="quiet"
+            class="small"
             onClick={() => void trySave(save)}
           >
             {label}

@@ -89,7 +89,7 @@ export function Legend({ figure, style, place, onToggle, onIsolate }: Props) {
         ))}
       </ul>
       {series.some(({ hidden }) => hidden) && (
-        <button type="button" class="quiet small" onClick={() => onIsolate("")}>Show all</button>
+        <button type="button" class="small" onClick={() => onIsolate("")}>Show all</button>
       )}
     </div>
   );

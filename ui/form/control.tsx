@@ -141,7 +141,7 @@ function Members({ id, schema, value, describedBy, onRead }: NestedProps & { val
           />
           <button
             type="button"
-            class="quiet small"
+            class="small"
             disabled={value[key] === undefined}
             aria-label={`Reset ${key}`}
             onClick={() => {
@@ -174,7 +174,7 @@ function Items({ id, name, schema, value, describedBy, onRead }: NestedProps & {
           />
           <button
             type="button"
-            class="quiet small"
+            class="small"
             aria-label={`Remove item ${index} of ${name}`}
             onClick={() => onRead({ value: value.toSpliced(index, 1) }, "")}
           >

@@ -96,7 +96,7 @@ export function Field(props: FieldProps) {
         {props.onSweep !== undefined && (
           <button
             type="button"
-            class="quiet small"
+            class="small"
             aria-expanded={swept ? undefined : sweeping}
             aria-label={swept ? `Release ${name} from ${dimension}` : `Sweep ${name}`}
             onClick={() => swept ? props.onRelease!() : setSweeping(!sweeping)}
@@ -106,7 +106,7 @@ export function Field(props: FieldProps) {
         )}
         <button
           type="button"
-          class="quiet small"
+          class="small"
           disabled={!modified && unread === undefined}
           aria-label={modified ? `Reset ${name} to its default` : `Reset ${name}, which has its default`}
           onClick={() => {

@@ -13,17 +13,13 @@ export function graphOf(recipe: JsonObject): RecipeGraph {
   return {
     schema_version: 1,
     recipe: String(recipe.name ?? ""),
-    nodes: steps.map(({ id, op, params }, index) => {
+    nodes: steps.map(({ id, op }, index) => {
       const contract = known.get(op);
       return {
         id,
         op,
         name: contract?.name ?? op,
-        status: contract?.status ?? "unknown",
-        inputs: contract?.input_kinds ?? {},
-        optional_inputs: contract?.optional_input_kinds ?? {},
         outputs: kinds[index] ?? contract?.output_kinds ?? {},
-        params,
       };
     }),
     edges: steps.flatMap((step) =>

@@ -3,7 +3,7 @@ import { connection, type Diagnostic } from "../api.ts";
 import { Tabs } from "../parts.tsx";
 import { lazy, useEffect, useRef, useState } from "../preact.ts";
 import { type Copy, textOf, unreadOf, validate } from "../state/copies.ts";
-import { isEnded } from "../state/events.ts";
+import { isEnded, variantRuns } from "../state/events.ts";
 import { jobOf } from "../state/summaries.ts";
 import { CheckMode } from "./check_mode.tsx";
 
@@ -17,27 +17,32 @@ const PANELS = ["Problems", "Results", "Plan", "Log"] as const;
 export function Dock({ copy }: { copy: Copy }) {
   const [panel, setPanel] = useState<typeof PANELS[number]>("Problems");
   const { id, jobId } = copy, job = jobOf(copy), ended = job !== undefined && isEnded(job.state);
+  const [opened, setOpened] = useState<string | null>(null);
+  const isSweeping = job?.kind === "matrix" && !ended;
+  const failed = isSweeping && Object.values(variantRuns(job)).some(({ status }) => status === "failed");
+  // While a sweep runs its curve has the height, until a variant fails or a panel is chosen.
+  const folded = isSweeping && !failed && opened !== jobId && copy.verdict?.valid !== false;
   const before = useRef({ id, jobId, running: false });
   // A run that ends shows its result; a recipe that has run before does not.
   useEffect(() => {
     const seen = before.current;
-    if (ended && seen.id === id && (seen.running || seen.jobId !== jobId)) setPanel("Results");
+    if (failed || ended && seen.id === id && (seen.running || seen.jobId !== jobId)) setPanel("Results");
     before.current = { id, jobId, running: job !== undefined && !ended };
-  }, [id, jobId, job?.state]);
+  }, [id, jobId, job?.state, failed]);
   const count = (copy.verdict?.diagnostics.length ?? 0) + unreadOf(copy).length;
   return (
     <section
       class="dock"
       aria-label="Below the graph"
-      data-quiet={panel === "Problems" && count === 0 ? "" : undefined}
+      data-quiet={folded || panel === "Problems" && count === 0 ? "" : undefined}
     >
       <Tabs
         label="Panels"
         value={panel}
         options={PANELS.map((name) => [name, name === "Problems" && count > 0 ? `Problems (${count})` : name] as const)}
-        onChoose={setPanel}
+        onChoose={(name) => (setPanel(name), setOpened(jobId))}
       />
-      <div class="dock-body" role="tabpanel" aria-label={panel} tabindex={0}>
+      <div class="dock-body" role="tabpanel" aria-label={panel} tabindex={0} hidden={folded}>
         {panel === "Problems" && <Problems copy={copy} />}
         {panel === "Plan" && <Plan copy={copy} />}
         {panel === "Results" && <Results copy={copy} />}

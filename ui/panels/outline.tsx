@@ -1,7 +1,7 @@
 /** The blocks of the graph as a list, for reading and for the keyboard. */
-import { layoutGraph } from "../../lib/figure/graph/layout.ts";
-import { GLYPHS, graphOf, PLANES } from "../graph/model.ts";
-import { useMemo, useState } from "../preact.ts";
+import { planeOf } from "../../lib/figure/graph/layout.ts";
+import { GLYPHS, PLANES } from "../graph/model.ts";
+import { useState } from "../preact.ts";
 import { contracts } from "../state/contracts.ts";
 import { type Copy, stepsOf, update } from "../state/copies.ts";
 import type { StepState } from "../state/runs.ts";
@@ -15,10 +15,6 @@ interface Props {
 export function Outline({ copy, problems, states }: Props) {
   const [filter, setFilter] = useState("");
   const steps = stepsOf(copy.recipe);
-  const planes = useMemo(
-    () => new Map(layoutGraph(graphOf(copy.recipe)).blocks.map((block) => [block.id, block.plane])),
-    [JSON.stringify(steps.map(({ id, op }) => [id, op])), contracts.value.size],
-  );
   const shown = steps.filter(({ id, op }) =>
     `${id} ${op} ${contracts.value.get(op)?.name ?? ""}`.toLowerCase().includes(filter.toLowerCase())
   );
@@ -40,7 +36,7 @@ export function Outline({ copy, problems, states }: Props) {
       )}
       <ol>
         {shown.map(({ id, op }) => {
-          const plane = planes.get(id) ?? "communication",
+          const plane = planeOf(op),
             state = states?.get(id)?.state,
             count = problems.get(id) ?? 0;
           return (

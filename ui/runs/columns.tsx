@@ -4,7 +4,7 @@ import { StateMark } from "../parts.tsx";
 import type { ComponentChildren } from "../preact.ts";
 import { address } from "../router.ts";
 import { markOf } from "../state/marks.ts";
-import { boundOf, metricOf, type RunRow, secondsOf } from "./filter.ts";
+import { listedEstimate, metricOf, type RunRow, secondsOf } from "./filter.ts";
 import { secondsOfSweep, sparkline, stateOf, sumOf, type Sweep } from "./groups.ts";
 import { bytesText, secondsText } from "./amounts.ts";
 import { entryOf, keyMetric, timeText, valueText } from "./metrics.ts";
@@ -179,11 +179,10 @@ function metricColumn(metric: string): RunColumn {
     width: "minmax(150px, 1fr)",
     number: true,
     cell(row) {
-      const name = nameOf(row), value = valueOf(row), bound = name === null ? null : boundOf(row, name);
-      return value === null ? DASH : (
+      const name = nameOf(row), found = name === null ? null : listedEstimate(row, name);
+      return found === null ? DASH : (
         <>
-          {metric === "" && <span class="muted small">{shortName(name!)}</span>}{" "}
-          {bound === null ? valueText(value) : estimateText({ mean: null, low: null, high: null, bound }, "unicode")}
+          {metric === "" && <span class="muted small">{shortName(name!)}</span>} {estimateText(found, "unicode")}
           {unitBehind(entryOf(name!)?.unit)}
         </>
       );

@@ -3,6 +3,8 @@
  * `tag:paper`, `is:starred` or `metric.channel.ber<1e-3`. The server applies some of them, the page applies the rest.
  */
 
+import { isObject } from "../../lib/contract/value.ts";
+import type { ShownEstimate } from "../../lib/figure/number_text.ts";
 import type { Reply } from "../api.ts";
 import { markOf } from "../state/marks.ts";
 
@@ -131,10 +133,13 @@ export function metricOf(metrics: Record<string, unknown>, wanted: string): numb
   return Number.isNaN(value) ? null : value;
 }
 
-/** The upper bound of a rate without events; null for other metrics. */
-export function boundOf({ metrics = {}, bounds = {} }: RunRow, wanted: string): number | null {
-  const bound = bounds[nameIn(metrics, wanted) ?? ""];
-  return bound === undefined ? null : Number(bound);
+/** The value of a metric with its interval, or with the bound of a rate without events; null where a run has none. */
+export function listedEstimate({ metrics = {}, intervals = {} }: RunRow, wanted: string): ShownEstimate | null {
+  const mean = metricOf(metrics, wanted);
+  if (mean === null) return null;
+  const found = intervals[nameIn(metrics, wanted) ?? ""], { low, high, bound } = isObject(found) ? found : {};
+  if (bound !== undefined) return { mean: null, low: null, high: null, bound: Number(bound) };
+  return { mean, low: low === undefined ? null : Number(low), high: high === undefined ? null : Number(high) };
 }
 
 function holds(known: number, relation: MetricCondition["relation"], value: number): boolean {

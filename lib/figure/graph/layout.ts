@@ -99,7 +99,7 @@ export function layoutGraph(graph: RecipeGraph, frame: GraphFrame = PAPER): Grap
 
 type Link = [from: number, to: number];
 
-function planeOf(op: string): Plane {
+export function planeOf(op: string): Plane {
   const group = op.split(".")[0];
   if (group === "metrics") return "measurement";
   if (group === "source" || group === "noise") return "source";

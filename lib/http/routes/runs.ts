@@ -9,7 +9,7 @@ import { RUN_STATUSES, type RunManifest, type RunSummary } from "../../run/docum
 import { bundlePaths } from "../bundle_paths.ts";
 import { placesOf, routesOf } from "../call_routes.ts";
 import { get } from "../route.ts";
-import { flattenedBounds, flattenedMetrics } from "../run_metrics.ts";
+import { flattenedIntervals, flattenedMetrics } from "../run_metrics.ts";
 import { documentOf, refusals, reply, RUN_ROW } from "../schemas.ts";
 
 /** Members that every row has. */
@@ -75,7 +75,7 @@ export const runRoutes = [
       const changed = extra.includes("changed") ? service.index.changedValues(rows, names) : [];
       const runs = rows.map((row, at) => ({
         ...Object.fromEntries(Object.entries(row).filter(([name]) => members.includes(name))),
-        ...(extra.includes("metrics") ? { metrics: metrics[at], bounds: flattenedBounds(summaries[at]) } : {}),
+        ...(extra.includes("metrics") ? { metrics: metrics[at], intervals: flattenedIntervals(summaries[at]) } : {}),
         ...(extra.includes("changed") ? { changed: changed[at] } : {}),
       }));
       return { runs, next_cursor: nextCursor };
