@@ -1,5 +1,12 @@
 /** Parameters of the power allocators, and constraints between them. */
-import { artifactParameters, LEARNED_ARTIFACT, type ParameterProblem, type Requirement, z } from "../api.ts";
+import {
+  artifactParameters,
+  type JsonObject,
+  LEARNED_ARTIFACT,
+  type ParameterProblem,
+  type Requirement,
+  z,
+} from "../api.ts";
 
 export const CHECKPOINT_FORMAT = "svc_csi_power_deepset_npz_v1";
 
@@ -18,9 +25,17 @@ export type Policy =
 const WITHOUT_STATE: readonly Policy[] = ["fixed", "snr_sigmoid"];
 const SHA256 = /^[0-9a-f]{64}$/;
 
+/** The choices that use a parameter, for forms. */
+const used = (used_when: JsonObject, more: JsonObject = {}) => ({ "x-svc-ui": { ...more, used_when } });
+const DB = { unit: "dB" };
+const SIGMOID = { policy: "snr_sigmoid" },
+  CAUSAL = { policy: ["causal_ar_water_filling", "causal_ar_box_water_filling"] },
+  BOX = { policy: "causal_ar_box_water_filling" },
+  LOADING = { transport_mode: "allocation_aware_bit_loading" },
+  CHECKPOINT = { policy: "learned_checkpoint" };
+
 const snr = (value: number, bits: string) =>
-  z.number().default(value).describe(`minimum Es/N0 in dB of an element with ${bits}`)
-    .meta({ "x-svc-ui": { unit: "dB" } });
+  z.number().default(value).describe(`minimum Es/N0 in dB of an element with ${bits}`).meta(used(LOADING, DB));
 
 export const POWER_PARAMS = {
   target_power: z.number().positive().default(1)
@@ -30,53 +45,67 @@ export const POWER_PARAMS = {
     .describe("fixed_average meets target_power; variable_average keeps powers within min_power and max_power"),
   granularity: z.enum(["global", "per_symbol", "per_subcarrier", "per_stream"]).default("global")
     .describe("scope of one power: everything, an OFDM symbol, a resource element, or a stream"),
-  stream_count: z.int().positive().default(1).describe("streams of per_stream; symbol i is of stream i mod the count"),
+  stream_count: z.int().positive().default(1).describe("streams of per_stream; symbol i is of stream i mod the count")
+    .meta(used({ granularity: "per_stream" })),
   subcarrier_count: z.int().positive().default(64)
     .describe("subcarriers of a state without a wired channel state, which has its own number"),
   min_power: z.number().nonnegative().default(0.25)
     .describe("power of snr_sigmoid at low Es/N0; lower bound of variable_average"),
   max_power: z.number().positive().default(2)
     .describe("power of snr_sigmoid at high Es/N0; upper bound of variable_average"),
-  midpoint_snr_db: z.number().default(12).describe("Es/N0 in dB halfway between min_power and max_power")
-    .meta({ "x-svc-ui": { unit: "dB" } }),
-  slope_db: z.number().positive().default(4).describe("width of the sigmoid").meta({ "x-svc-ui": { unit: "dB" } }),
-  snr_db: z.number().default(12).describe("Es/N0 in dB for snr_sigmoid without a channel state")
-    .meta({ "x-svc-ui": { unit: "dB" } }),
+  midpoint_snr_db: z.number().default(12).describe("Es/N0 in dB halfway between min_power and max_power").meta(
+    used(SIGMOID, DB),
+  ),
+  slope_db: z.number().positive().default(4).describe("width of the sigmoid").meta(used(SIGMOID, DB)),
+  snr_db: z.number().default(12).describe("Es/N0 in dB for snr_sigmoid without a channel state").meta(
+    used(SIGMOID, DB),
+  ),
   allocation_contrast: z.number().min(0).max(1).default(0.6)
-    .describe("resolution of snr_sigmoid: element, OFDM symbol or stream"),
+    .describe("resolution of snr_sigmoid: element, OFDM symbol or stream").meta(used(SIGMOID)),
   csi_gain_shrinkage: z.number().min(0).max(1).default(0.6)
-    .describe("robust_csi: weight of the mean gain against the reported one"),
+    .describe("robust_csi: weight of the mean gain against the reported one").meta(
+      used({ policy: "robust_csi_water_filling" }),
+    ),
   csi_prediction_gain_confidence: z.number().min(0).max(1).default(0.4)
-    .describe("causal_ar: weight of the predicted gain against the last reported one"),
+    .describe("causal_ar: weight of the predicted gain against the last reported one").meta(used(CAUSAL)),
   csi_prediction_horizon_ofdm_symbols: z.int().nonnegative().default(0)
-    .describe("OFDM symbols that causal_ar predicts ahead; 0 is the delay that the reports declare"),
+    .describe("OFDM symbols that causal_ar predicts ahead; 0 is the delay that the reports declare").meta(used(CAUSAL)),
   allocation_lower_power_ratio: z.number().nonnegative().default(0.1)
-    .describe("causal_ar_box: minimum power over the mean"),
+    .describe("causal_ar_box: minimum power over the mean").meta(used(BOX)),
   allocation_upper_power_ratio: z.number().positive().default(1.9).describe(
     "causal_ar_box: maximum power over the mean",
-  ),
+  ).meta(used(BOX)),
   transport_mode: z.enum(["fixed_modulation", "allocation_aware_bit_loading"]).default("fixed_modulation")
     .describe("bit loading maps the wired bits itself, as many per element as its Es/N0 supports"),
-  bit_loading_max_bits_per_symbol: z.literal([1, 2, 4, 6, 8]).default(6).describe("most bits of an element"),
+  bit_loading_max_bits_per_symbol: z.literal([1, 2, 4, 6, 8]).default(6).describe("most bits of an element").meta(
+    used(LOADING),
+  ),
   bit_loading_bpsk_min_snr_db: snr(6, "1 bit"),
   bit_loading_qpsk_min_snr_db: snr(10, "2 bits"),
   bit_loading_qam16_min_snr_db: snr(17, "4 bits"),
   bit_loading_qam64_min_snr_db: snr(23, "6 bits"),
   bit_loading_qam256_min_snr_db: z.number().optional().describe(
     "minimum Es/N0 in dB of an element with 8 bits; default 29",
-  )
-    .meta({ "x-svc-ui": { unit: "dB" } }),
-  checkpoint_path: z.string().default("").describe("NPZ file of learned_checkpoint"),
-  checkpoint_sha256: z.string().default("").describe("lower-case SHA-256 of that file"),
+  ).meta(used(LOADING, DB)),
+  checkpoint_path: z.string().default("").describe("NPZ file of learned_checkpoint").meta(used(CHECKPOINT)),
+  checkpoint_sha256: z.string().default("").describe("lower-case SHA-256 of that file").meta(used(CHECKPOINT)),
   checkpoint_format: z.enum([CHECKPOINT_FORMAT]).default(CHECKPOINT_FORMAT).describe(
     "format of the file of learned_checkpoint",
+  ).meta(used(CHECKPOINT)),
+  checkpoint_max_bytes: z.int().positive().default(67108864).describe("a larger file is refused").meta(
+    used(CHECKPOINT),
   ),
-  checkpoint_max_bytes: z.int().positive().default(67108864).describe("a larger file is refused"),
-  checkpoint_strict: z.boolean().default(true).describe("refuse members that are not in the format"),
+  checkpoint_strict: z.boolean().default(true).describe("refuse members that are not in the format").meta(
+    used(CHECKPOINT),
+  ),
   ...artifactParameters("power_policy"),
   model_batch_size: z.int().positive().default(1024)
-    .describe("maximum number of states per call of learned_artifact; does not change the result"),
-  eps: z.number().positive().default(1e-12).describe("a mean power below this is replaced by equal power"),
+    .describe("maximum number of states per call of learned_artifact; does not change the result").meta(
+      used({ policy: LEARNED_ARTIFACT }),
+    ),
+  eps: z.number().positive().default(1e-12).describe("a mean power below this is replaced by equal power").meta(
+    used(SIGMOID),
+  ),
   label: z.string().default("tx_power_allocate").describe("name of the stage in the step row"),
 };
 export type PowerParams = z.output<z.ZodObject<typeof POWER_PARAMS>> & { policy: Policy };

@@ -69,6 +69,11 @@ browserTest(
       assert.ok(idle.length > 0 && !idle.includes("snr_db"), String(idle));
       assert.equal(idle.filter((name) => shown.includes(name)).length, 0, "a parameter stands in one place");
     });
+    // A value that is the default is not modified, and can be left out.
+    const modified = (name: string) =>
+      page.locator(".field", { has: field(scene, "chan", name) }).getAttribute("data-modified");
+    assert.deepEqual([await modified("channel"), await modified("snr_db")], ["false", "true"]);
+    assert.equal(await page.getByRole("button", { name: "Reset channel to its default" }).isEnabled(), true);
     // The others stand with the parameter that gives them an effect.
     const refused = page.waitForResponse((reply) =>
       reply.url().endsWith("/api/recipe/validate") && reply.status() === 400

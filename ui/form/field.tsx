@@ -6,7 +6,7 @@
 import { canonicalJson } from "../../lib/contract/json.ts";
 import { checkValue } from "../../lib/contract/schema.ts";
 import { schemaTypes } from "../../lib/contract/schema_types.ts";
-import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
+import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../../lib/contract/value.ts";
 import type { Diagnostic } from "../api.ts";
 import { useState } from "../preact.ts";
 import type { Choice } from "./choices.ts";
@@ -37,11 +37,16 @@ export interface FieldProps {
   onRelease?(): void;
 }
 
+/** Whether an authored value is another one than the default. */
+export const isModified = (value: Value | undefined, { default: usual }: JsonObject): boolean =>
+  value !== undefined && (usual === undefined || canonicalJson(value) !== canonicalJson(usual)) &&
+  !(isNumber(value) && isNumber(usual!) && toNumber(value) === toNumber(usual));
+
 export function Field(props: FieldProps) {
   const { id, name, schema, value, effective, choices, unread, dimension, onChange, onUnread } = props;
   const [sweeping, setSweeping] = useState(false);
   const shown = value ?? schema.default as Value | undefined;
-  const modified = value !== undefined, swept = dimension != null;
+  const given = value !== undefined, modified = isModified(value, schema), swept = dimension != null;
   const unit = isObject(schema["x-svc-ui"]) ? String(schema["x-svc-ui"].unit ?? "") : "";
   const help = `${id}-help`, wrong = `${id}-error`;
   const messages = problemsOf(props);
@@ -107,8 +112,8 @@ export function Field(props: FieldProps) {
         <button
           type="button"
           class="small"
-          disabled={!modified && unread === undefined}
-          aria-label={modified ? `Reset ${name} to its default` : `Reset ${name}, which has its default`}
+          disabled={!given && unread === undefined}
+          aria-label={given ? `Reset ${name} to its default` : `Reset ${name}, which has its default`}
           onClick={() => {
             onUnread(null);
             onChange(undefined);

@@ -6,7 +6,7 @@ import { isEffective, isShown, shownWhen } from "../../lib/contract/schema.ts";
 import { type JsonObject, type Value } from "../../lib/contract/value.ts";
 import type { Reply } from "../api.ts";
 import { choicesOf, isSelector, SELECTORS } from "../form/choices.ts";
-import { Field } from "../form/field.tsx";
+import { Field, isModified } from "../form/field.tsx";
 import { FACETS } from "../form/presentation.ts";
 import { bind, matrixFacts, unbind } from "../../lib/contract/matrix_edits.ts";
 import { Check, Facts, Hidden, Select, Trouble } from "../parts.tsx";
@@ -75,19 +75,18 @@ function Parameters({ copy, step, index, contract }: ParametersProps) {
   const { bindings, dimensions } = matrixFacts(copy.recipe);
   const dimensionOf = (name: string) =>
     bindings.find(({ stepId, param }) => stepId === step.id && param.split(".")[0] === name)?.dimension ?? null;
-  const isModified = (name: string) => step.params[name] !== undefined || dimensionOf(name) !== null;
+  const isChanged = (name: string) => isModified(step.params[name], properties[name]) || dimensionOf(name) !== null;
   // Set when the block is selected, so that a field stays in its place while it is edited.
   const [names, leading] = useMemo(() => {
-    const order = (name: string) =>
-      rank(name, properties[name]) + (isModified(name) ? 0 : HEADLINE.has(name) ? 10 : 20);
+    const order = (name: string) => rank(name, properties[name]) + (isChanged(name) ? 0 : HEADLINE.has(name) ? 10 : 20);
     const names = Object.keys(properties).sort((a, b) => order(a) - order(b));
     return [names, new Set(names.filter((name) => order(name) < 20))];
   }, [copy.id, step.id, contract]);
   const effective = copy.verdict?.forms?.effective.steps.find(({ id }) => id === step.id);
   const params = { ...(effective?.params as JsonObject ?? defaults(properties)), ...step.params };
   const findings = copy.verdict?.diagnostics ?? [];
-  const hasEffect = (name: string) => isModified(name) || isShown(contract!.params_schema, name, params);
-  const shown = names.filter((name) => modifiedOnly.value ? isModified(name) : hasEffect(name));
+  const hasEffect = (name: string) => isChanged(name) || isShown(contract!.params_schema, name, params);
+  const shown = names.filter((name) => modifiedOnly.value ? isChanged(name) : hasEffect(name));
   const rest = shown.filter((name) => !leading.has(name));
   // Those that always have an effect come first.
   const groups = [...Map.groupBy(rest, (name) => controllersOf(properties[name]))]
@@ -100,7 +99,7 @@ function Parameters({ copy, step, index, contract }: ParametersProps) {
         <h3>Parameters</h3>
         <Check
           look="small"
-          label={`Modified only (${names.filter(isModified).length})`}
+          label={`Modified only (${names.filter(isChanged).length})`}
           checked={modifiedOnly.value}
           onChange={(only) => modifiedOnly.value = only}
         />

@@ -6,7 +6,8 @@ import allocator from "../../../ops/resource/symbol_power_allocator.ts";
 import wirelessChannel from "../../../ops/wireless/channel.ts";
 import { writeNpz } from "../../../lib/artifact/npz.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
-import type { JsonObject } from "../../../lib/contract/value.ts";
+import { shownWhen } from "../../../lib/contract/schema.ts";
+import { float, type JsonObject, type Value } from "../../../lib/contract/value.ts";
 import { type NdArray, ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { mean, sum, wilsonInterval } from "../../../lib/numeric/scores/statistics.ts";
 import { bitErrorRateAwgn } from "../../../lib/numeric/link/theory.ts";
@@ -63,6 +64,34 @@ Deno.test("both allocators are one, but for what a trained policy is given", asy
   assert.deepEqual(inputs(allocator), ["average_power_budget", "channel_gain", "noise_variance"]);
   assert.deepEqual(inputs(causal), ["average_power_budget", "csi_history", "noise_variance"]);
 });
+
+Deno.test("a parameter that names its policies, granularity or transport has no effect under the others", async () => {
+  const properties = causal.contract.params_schema.properties as { [name: string]: JsonObject };
+  const conditional = Object.entries(properties).flatMap(([name, schema]) => {
+    const condition = shownWhen(schema);
+    return condition === null ? [] : [{ name, schema, condition }];
+  });
+  assert.equal(conditional.length, 23);
+  const inputs = { symbols: symbolsInput(90), channel_state: ofdmState([3, 4, F]) };
+  const bytesOf = async (params: JsonObject) => (await runOperation(causal, { inputs, params })).bytes;
+  const policies = ["fixed", "snr_sigmoid", "water_filling", ...WATER];
+  for (const policy of policies) {
+    const plain: JsonObject = { policy, granularity: "per_subcarrier", transport_mode: "fixed_modulation" };
+    const reference = await bytesOf(plain);
+    for (const { name, schema, condition } of conditional) {
+      if (Object.entries(condition).every(([key, wanted]) => [wanted].flat().includes(plain[key]))) continue;
+      assert.deepEqual(await bytesOf({ ...plain, [name]: another(name, schema) }), reference, `${name} with ${policy}`);
+    }
+  }
+});
+
+/** Another value than the default of a parameter. */
+function another(name: string, { default: given, enum: choices }: JsonObject): Value {
+  if (Array.isArray(choices)) return choices.at(-1)!;
+  if (typeof given === "boolean") return !given;
+  if (typeof given === "string") return "another";
+  return /ratio|contrast|shrinkage|confidence|eps/.test(name) ? float(0.5) : Number(given ?? 0) + 3;
+}
 
 Deno.test("symbols leave times sqrt(p), and p of symbol i is that of element i", async () => {
   const channel_state = ofdmState([2, 2, F]);
