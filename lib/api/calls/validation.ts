@@ -79,6 +79,7 @@ export const validation = {
       ids: z.array(z.string()).default([]),
       operation: OPERATION,
       quick: flag("run only the quick subset, of cards that have one"),
+      resume: flag("skip cards whose stored result is of the same card, recipes and build of the program"),
       parallel_workers: WORKERS,
       parallel_points: z.int().min(1).max(32).default(1).describe("run up to N points at once (1-32)"),
     },
@@ -86,14 +87,14 @@ export const validation = {
     cli: { usage: "[ids...]", exits: "exit 6 when a card differs" },
     async run(
       core,
-      { ids, operation, quick, parallel_workers, parallel_points },
+      { ids, operation, quick, resume, parallel_workers, parallel_points },
       { cancellation = createCancellation(), onEvent, onVerdict }: Cancellable & {
         onEvent?(event: BenchmarkEvent): void;
         onVerdict?(verdict: Verdict): void;
       },
     ): Promise<Verdict[]> {
       const { runCard } = await runs(), verdicts: Verdict[] = [];
-      const means = { ...await core.means(), cancellation, onEvent, quick };
+      const means = { ...await core.means(), cancellation, onEvent, quick, resume };
       const wanted = (await chosen(core, ids, operation)).filter(({ card }) =>
         !quick || ids.length > 0 || card.quick !== undefined
       );

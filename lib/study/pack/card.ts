@@ -4,10 +4,11 @@
  * (`../validation/verdict.ts`).
  *
  * A coordinate `snr_db` is a dimension of the recipe's matrix, `decoder.iterations` a parameter of a step. With `pack`, the
- * coordinate `recipe` names an entry of it.
+ * coordinate `recipe` names an entry of it. The version of the pack is a digest of the card, its points, its pack and its recipes.
  */
 import { CsvFault, csvRecords } from "../../artifact/csv.ts";
 import { inside, readFile } from "../../artifact/inside.ts";
+import { exists } from "../../artifact/path_kind.ts";
 import { basename, dirname, join } from "node:path";
 import { documentCheck, mapping, measure, publishedSchema } from "../../contract/document.ts";
 import { type Diagnostic, diagnostic, messageOf } from "../../contract/error.ts";
@@ -173,6 +174,9 @@ export async function packOfCard(
   const source = card.pack === undefined ? null : await sourcePack(card.pack, file);
   const recipes = checked.map((one) => entryOf(one, card, source, wrong));
   if (diagnostics.length > 0) return { pack: null, diagnostics };
+  // A missing recipe is a finding of the pack.
+  const paths = [...new Set(recipes.map(({ path }) => join(dirname(file), String(path))))].filter(exists);
+  const documents = await Promise.all(paths.map(async (path) => (await readRecipeFile(path)).value));
   const metrics = [...new Set(checked.map(({ metric }) => metric))];
   const isCounted = metrics.some((metric) => findMetric(metric)?.counts !== undefined);
   const validation: ValidationRecord = { card: card.id, quick, points: checked };
@@ -180,7 +184,7 @@ export async function packOfCard(
     pack: {
       schema_version: 1,
       id: `validation_${card.id}`,
-      version: sha256Json([value, points as unknown as Value]).slice(0, 12),
+      version: sha256Json([value, points as unknown as Value, source, documents]).slice(0, 12),
       name: card.title,
       dataset: source?.dataset ?? { id: UNDECLARED },
       task: source?.task ?? { id: UNDECLARED },

@@ -1,9 +1,13 @@
 /** Runs validation cards as benchmarks, and reads their verdicts back from stored results. */
+import { inside } from "../../artifact/inside.ts";
 import { SvcError } from "../../contract/error.ts";
 import type { JsonObject } from "../../contract/value.ts";
+import { buildSha256 } from "../../plan/implementation_source.ts";
 import type { Workspace } from "../../run/workspace.ts";
 import { type CheckedPoint, packOfCard, type ValidationRecord } from "../pack/card.ts";
 import { checkPack, loadPack } from "../pack/load_pack.ts";
+import { LEDGER_FILE } from "../pack/types.ts";
+import { LedgerIndex } from "../rows/ledger.ts";
 import { listResultsFromIndex } from "../rows/result_index.ts";
 import { showBenchmarkResult } from "../rows/store.ts";
 import { type BenchmarkRunOptions, runBenchmark } from "../run_benchmark.ts";
@@ -23,14 +27,18 @@ export type CardRunOptions =
     | "onEvent"
     | "execute"
   >
-  & { quick?: boolean };
+  & { quick?: boolean; resume?: boolean };
 
 /**
- * Runs a card and judges it.
+ * Runs a card and judges it; `resume` takes a stored result of the same card, recipes and build of the program in place of a run.
  * @throws SvcError `pack_invalid` with every diagnostic, `benchmark_incomplete` when a row fails, `operation_canceled`
  */
-export async function runCard({ file, card }: CardFile, { quick, ...options }: CardRunOptions): Promise<Verdict> {
-  const { registry, readiness, workspace: { projectRoot } } = options;
+export async function runCard(cardFile: CardFile, { quick, resume, ...options }: CardRunOptions): Promise<Verdict> {
+  const { file, card } = cardFile, { registry, readiness, workspace, workspace: { projectRoot } } = options;
+  if (resume) {
+    const stored = (await storedVerdicts(workspace, [cardFile], await buildSha256())).get(card.id);
+    if (stored !== undefined && (quick || !stored.quick)) return stored;
+  }
   const loaded = await loadPack(file, { registry, projectRoot, planning: { readiness }, quick });
   checkPack(loaded, file);
   const { result } = await runBenchmark({ ...options, pack: file, loaded });
@@ -54,10 +62,16 @@ export async function pointsOf(card: CardFile): Promise<CheckedPoint[]> {
 }
 
 /**
- * The newest complete result of each card as it is now, by its id. A full result has precedence over one of the quick subset.
+ * The newest complete result of each card and its recipes as they are now, by the id of the card. A full result has precedence
+ * over one of the quick subset.
+ * @param build only results of this build of the program, a digest
  * @throws SvcError `card_invalid`
  */
-export async function storedVerdicts(workspace: Workspace, cards: readonly CardFile[]): Promise<Map<string, Verdict>> {
+export async function storedVerdicts(
+  workspace: Workspace,
+  cards: readonly CardFile[],
+  build?: string,
+): Promise<Map<string, Verdict>> {
   const results = Map.groupBy(
     listResultsFromIndex(workspace).filter(({ status }) => status === "completed"),
     ({ benchmark_id }) => benchmark_id,
@@ -67,9 +81,15 @@ export async function storedVerdicts(workspace: Workspace, cards: readonly CardF
     const { id, version } = await packNow(card, false);
     const verdictsOfCard = (results.get(id as string) ?? [])
       .filter(({ benchmark_version }) => benchmark_version === version)
-      .map(({ result_id }) => verdictOf(showBenchmarkResult(workspace, result_id).result));
+      .map(({ result_id }) => showBenchmarkResult(workspace, result_id))
+      .filter(({ directory }) => build === undefined || buildOf(directory) === build)
+      .map(({ result }) => verdictOf(result));
     const newest = verdictsOfCard.find(({ quick }) => !quick) ?? verdictsOfCard[0];
     if (newest !== undefined) verdicts.set(card.card.id, newest);
   }
   return verdicts;
 }
+
+/** Digest of the program that began a result. */
+const buildOf = (directory: string) =>
+  new LedgerIndex(inside(directory, LEDGER_FILE)).advance(1).start?.fields.build_sha256;
