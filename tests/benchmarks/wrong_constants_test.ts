@@ -48,6 +48,20 @@ const FAULTS: Fault[] = [
     wrong: "quantize(x, params.bits - 1, clip)",
     card: "sine_quantizer",
   },
+  {
+    what: "filler bits that the decoder does not know",
+    file: "lib/numeric/coding/nr_ldpc/decoder.ts",
+    right: "decoderChecks(code, rows, usedBits)",
+    wrong: "decoderChecks(code, rows, usedBits + fillerBits)",
+    card: "sionna_ldpc_512",
+  },
+  {
+    what: "a peak of 256 in place of 255",
+    file: "ops/metrics/_compared_images.ts",
+    right: "uint8: { range: 255,",
+    wrong: "uint8: { range: 256,",
+    card: "psnr_gaussian_noise",
+  },
 ];
 
 const COPIED = [
