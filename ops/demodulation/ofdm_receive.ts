@@ -4,6 +4,9 @@
  *
  *     zf   x̂ = Y/H with the gains of a wired state; ν = N0/|H|² of an element goes to the demapper
  *
+ * Symbols of transform precoding are restored by the inverse DFT over each OFDM symbol, behind the division; the noise variance of all of
+ * them is then the mean over its elements.
+ *
  * With a wired state and the transmitted grid X that travels with the waveform, ofdm.residual_interference_db is mean |Y - H X|²
  * over mean |H X|².
  *
@@ -14,11 +17,12 @@ import { defineOperation, float, type InputArtifact, type JsonObject, type Metri
 import { ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { metadataNumber, symbolsArtifact, travel } from "../../lib/artifact/values.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
-import { firstActive, ofdmElements } from "../../lib/numeric/link/ofdm_waveform.ts";
+import { firstActive, ofdmElements, precode } from "../../lib/numeric/link/ofdm_waveform.ts";
+import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { readWaveform, WAVEFORM } from "../_waveform.ts";
 
-const LAYOUT_KEYS = [...Object.keys(WAVEFORM.metadata), "symbols_per_grid"];
+const LAYOUT_KEYS = [...Object.keys(WAVEFORM.metadata), "symbols_per_grid", "transform_precoding"];
 const LEAST_GAIN = 1e-12, ERASED_VARIANCE = 1e12;
 
 export default defineOperation({
@@ -70,8 +74,11 @@ export default defineOperation({
     const h = inputs.state && gainsOf(inputs.state, rows * active), count = layout.symbolCount;
     const n0 = metadataNumber(inputs.waveform.metadata, "noise_variance"),
       noise = n0 === undefined ? undefined : n0 / oversampling;
-    const symbols = new Float32Array(2 * count), variance = new Float32Array(count), zf = params.equalize === "zf";
-    for (let i = 0; i < count; i++) {
+    const zf = params.equalize === "zf", precoded = inputs.waveform.metadata.transform_precoding === true;
+    const total = precoded ? rows * active : count,
+      symbols = new Float32Array(2 * total),
+      variance = new Float32Array(total);
+    for (let i = 0; i < total; i++) {
       const re = elements[2 * i], im = elements[2 * i + 1];
       if (!zf) {
         symbols.set([re, im], 2 * i);
@@ -81,13 +88,21 @@ export default defineOperation({
       variance[i] = power < LEAST_GAIN ? ERASED_VARIANCE : (noise ?? 0) / power;
       if (power >= LEAST_GAIN) symbols.set([(re * hr + im * hi) / power, (im * hr - re * hi) / power], 2 * i);
     }
+    if (precoded) {
+      symbols.set(precode(symbols, active, true));
+      for (let i = 0; i < total; i += active) variance.fill(mean(variance.subarray(i, i + active)), i, i + active);
+    }
     const companions: Record<string, NdArray> = zf && noise !== undefined
-      ? { noise_variance: ndarray("float32", variance) }
+      ? { noise_variance: ndarray("float32", variance.subarray(0, count)) }
       : {};
     const facts: JsonObject = noise === undefined ? {} : { noise_variance: float(noise) };
     return {
       outputs: {
-        rx_symbols: symbolsArtifact(symbols, travel(inputs.waveform.metadata, facts, LAYOUT_KEYS), companions),
+        rx_symbols: symbolsArtifact(
+          symbols.subarray(0, 2 * count),
+          travel(inputs.waveform.metadata, facts, LAYOUT_KEYS),
+          companions,
+        ),
       },
       metrics: interference(elements, h, inputs.waveform),
     };

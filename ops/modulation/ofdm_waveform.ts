@@ -1,6 +1,6 @@
 /**
  * OFDM modulator: symbols fill the active subcarriers of consecutive OFDM symbols, the last one zero-padded, and become samples
- * with a cyclic prefix: lib/numeric/link/ofdm_waveform.ts. Mean power per sample is that per element, at any oversampling.
+ * with a cyclic prefix: lib/numeric/link/ofdm_waveform.ts. With transform precoding the symbols of each OFDM symbol pass a DFT first. Mean power per sample is that per element, at any oversampling.
  *
  * Shapes: symbols complex64 [n] -> waveform complex64 [OFDM symbols · (fft_size + cp_length) · oversampling], grid complex64
  * [OFDM symbols · active subcarriers]. Unit: samples at the rate of fft_size subcarrier spacings times oversampling.
@@ -9,7 +9,7 @@ import { SYMBOLS } from "../../lib/contract/kinds.ts";
 import { defineOperation, type Metrics, type ParameterProblem, z } from "../api.ts";
 import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
-import { firstActive, ofdmSamples, paprDb } from "../../lib/numeric/link/ofdm_waveform.ts";
+import { firstActive, ofdmSamples, paprDb, precode } from "../../lib/numeric/link/ofdm_waveform.ts";
 import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { WAVEFORM } from "../_waveform.ts";
@@ -20,6 +20,8 @@ const PARAMS = z.strictObject({
   cp_length: z.int().min(0).max(8192).default(16).describe("samples of the cyclic prefix before oversampling"),
   oversampling: z.literal([1, 2, 4, 8]).default(1).describe("samples per sample of fft_size subcarriers"),
   symbols_per_grid: z.int().min(1).max(1024).default(14).describe("OFDM symbols of a grid of the channel state"),
+  transform_precoding: z.boolean().optional()
+    .describe("DFT over the symbols of each OFDM symbol, as DFT-s-OFDM of TS 38.211; default false"),
 });
 
 export default defineOperation({
@@ -61,6 +63,7 @@ export default defineOperation({
     const rows = Math.ceil(count / active), prefix = params.cp_length * oversampling, body = size * oversampling;
     const grid = new Float32Array(2 * rows * active), samples = new Float32Array(2 * rows * (prefix + body));
     grid.set(symbols);
+    if (params.transform_precoding) grid.set(precode(grid, active));
     const ratios: number[] = [], elements = new Float64Array(2 * size);
     for (let row = 0; row < rows; row++) {
       elements.set(grid.subarray(2 * row * active, 2 * (row + 1) * active), 2 * first);
@@ -83,6 +86,7 @@ export default defineOperation({
       active_subcarriers: active,
       ofdm_symbol_count: rows,
       symbols_per_grid: params.symbols_per_grid,
+      ...(params.transform_precoding ? { transform_precoding: true } : {}),
     };
     const metadata = travel(inputs.symbols.metadata, facts, ["source_item_counts"]);
     return {

@@ -3,9 +3,11 @@
  *
  *     x[n] = F^(-1/2) Σ_k X_k e^{j2π(k - F/2)n/(QF)}, n = 0 … QF - 1        Y_k = F^(-1/2)/Q Σ_n y[n] e^{-j2π(k - F/2)n/(QF)}
  *
+ * Transform precoding of M active subcarriers (DFT-s-OFDM) sends X_k = M^(-1/2) Σ_i x_i e^{-j2πik/M}.
+ *
  * The cyclic prefix repeats the last samples in front. Peak-to-average power ratios are those of a symbol without its prefix.
  *
- * Source: Goldsmith, Wireless Communications, 2005, ch. 12.
+ * Sources: Goldsmith, Wireless Communications, 2005, ch. 12; TS 38.211 V16.2.0, 6.3.1.4.
  */
 import { fft, ifft } from "../linalg/fft.ts";
 
@@ -29,6 +31,16 @@ export function ofdmElements(samples: Float64Array, oversampling: number): Float
     const bin = (k - size / 2 + length) % length;
     out[2 * k] = scale * bins[2 * bin];
     out[2 * k + 1] = scale * bins[2 * bin + 1];
+  }
+  return out;
+}
+
+/** Elements of precoded symbols, or symbols of precoded elements with `back`, one row of the grid at a time. */
+export function precode(elements: ArrayLike<number>, active: number, back = false): Float64Array {
+  const out = Float64Array.from(elements), scale = back ? Math.sqrt(active) : 1 / Math.sqrt(active);
+  for (let start = 0; start < out.length; start += 2 * active) {
+    const row = out.subarray(start, start + 2 * active);
+    row.set((back ? ifft(row) : fft(row)).map((part) => scale * part));
   }
   return out;
 }

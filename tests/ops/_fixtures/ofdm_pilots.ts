@@ -71,8 +71,8 @@ async function waveform(params: JsonObject = {}) {
   return { waveform };
 }
 
-async function receivedWaveform() {
-  return (await runOperation(multipathWaveform, { inputs: await waveform(), params: { seed: 4 } })).outputs;
+async function receivedWaveform(params: JsonObject = {}) {
+  return (await runOperation(multipathWaveform, { inputs: await waveform(params), params: { seed: 4 } })).outputs;
 }
 
 /** A waveform at the port of front ends. */
@@ -85,7 +85,8 @@ export const OFDM_PILOT_FIXTURES = casesOf(import.meta.url, {
     "oversampled waveform": () => waveform({ oversampling: 2 }),
     waveformSignal,
     "symbols as signal": () => ({ signal: symbols().symbols }),
-    receivedWaveform,
+    receivedWaveform: () => receivedWaveform(),
+    receivedPrecoded: () => receivedWaveform({ transform_precoding: true }),
     wired: () => wired(),
     "wired in motion": () => wired(3),
     detection: () => detection(),

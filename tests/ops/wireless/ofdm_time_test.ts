@@ -158,3 +158,63 @@ Deno.test("odd sizes, long prefixes, parts of samples and receivers without a st
     () => runOperation(ofdmReceive, { inputs: { waveform }, params: { equalize: "zf" } }),
   );
 });
+
+Deno.test("transform precoding is the DFT of TS 38.211, and full allocation of QPSK has a constant envelope", async () => {
+  const qpsk = (count: number) => {
+    const bits = Generator.seeded(9).integers(0, 2, 2 * count, "uint8");
+    return Float32Array.from(bits, (bit) => (1 - 2 * bit) * Math.SQRT1_2);
+  };
+  const x = qpsk(30),
+    active = 10,
+    sent = await chain(x, { fft_size: 16, active_subcarriers: active, transform_precoding: true }, {
+      taps: paths([[0, 1, 0]]),
+    });
+  const grid = sent.sent.outputs.grid.array().data as Float32Array;
+  for (let row = 0; row < 3; row++) {
+    for (let k = 0; k < active; k++) {
+      let re = 0, im = 0;
+      for (let i = 0; i < active; i++) {
+        const at = 2 * (row * active + i), angle = -2 * Math.PI * i * k / active;
+        re += x[at] * Math.cos(angle) - x[at + 1] * Math.sin(angle);
+        im += x[at] * Math.sin(angle) + x[at + 1] * Math.cos(angle);
+      }
+      const at = 2 * (row * active + k);
+      near(grid.subarray(at, at + 2), [re / Math.sqrt(active), im / Math.sqrt(active)], `element ${k}`, 1e-6);
+    }
+  }
+  near(sent.y, [...x], "symbols");
+  // The DFT and the inverse DFT over all subcarriers cancel: each sample is a symbol.
+  const full = { fft_size: 64, cp_length: 0, transform_precoding: true };
+  const { metrics } = await runOperation(ofdmWaveform, { inputs: { symbols: symbolsInput(qpsk(640)) }, params: full });
+  assert.ok(Math.abs(Number(metrics["ofdm.papr_db_max"])) < 1e-5);
+  // At fourfold oversampling the peaks between samples stay below those of OFDM.
+  const peak = async (transform_precoding: boolean) => {
+    const params = { fft_size: 128, active_subcarriers: 72, oversampling: 4, transform_precoding };
+    return Number(
+      (await runOperation(ofdmWaveform, { inputs: { symbols: symbolsInput(qpsk(72 * 500)) }, params }))
+        .metrics["ofdm.papr_db_99_percentile"],
+    );
+  };
+  const [single, multiple] = [await peak(true), await peak(false)];
+  assert.ok(multiple - single > 2, `${single} ${multiple}`);
+});
+
+Deno.test("precoded symbols over echoes return, with the mean noise of their OFDM symbol", async () => {
+  const x = symbolsInput(75).array!.data as Float32Array, taps = paths([[0, 0.8, 0], [3, 0, 0.5]]);
+  const layout = { fft_size: 16, cp_length: 4, active_subcarriers: 10, oversampling: 2 };
+  const found = await chain(x, { ...layout, transform_precoding: true }, { taps }, { equalize: "zf" });
+  near(found.y, [...x], "equalised");
+  const plain = await chain(x, layout, { taps, snr_db: float(10) }, { equalize: "zf" });
+  const precoded = await chain(x, { ...layout, transform_precoding: true }, { taps, snr_db: float(10) }, {
+    equalize: "zf",
+  });
+  const [each, shared] = [plain, precoded].map(({ found }) =>
+    found.outputs.rx_symbols.array("noise_variance").data as Float32Array
+  );
+  assert.equal(shared.length, 75);
+  // The taps rest, so that the last row, which is not full, has the noise of the first.
+  for (let i = 0; i < 75; i++) {
+    const row = each.subarray(0, 10), mean = row.reduce((sum, value) => sum + value, 0) / 10;
+    assert.ok(Math.abs(shared[i] - mean) < 1e-5 * mean, `${i} ${shared[i]} ${mean}`);
+  }
+});

@@ -23,6 +23,7 @@ WAVEFORM_KEYS = (
     "ofdm_symbol_count",
     "symbol_count",
     "symbols_per_grid",
+    "transform_precoding",
 )
 LEAST_GAIN, ERASED_VARIANCE = 1e-12, 1e12
 
@@ -308,6 +309,8 @@ def ofdm_waveform(inputs, params, draws, network=None):
         "ofdm_symbol_count": rows,
         "symbols_per_grid": params["symbols_per_grid"],
     }
+    if params.get("transform_precoding"):
+        grid, layout["transform_precoding"] = torch.fft.fft(grid, norm="ortho"), True
     bins, _ = bins_of(layout, x.device)
     spectrum = torch.zeros([rows, body], dtype=x.dtype, device=x.device).index_copy(1, bins, grid)
     own = torch.fft.ifft(spectrum) * (body / size**0.5)
@@ -370,13 +373,19 @@ def ofdm_receive(inputs, params, draws, network=None):
     bins, frequency = bins_of(signal.metadata, y.device)
     angle = 2 * torch.pi * frequency.double() * early / size
     turn = torch.polar(torch.ones_like(angle), angle).to(y.dtype)
-    elements = (torch.fft.fft(y)[:, bins] * turn / (oversampling * size**0.5)).reshape(-1)[:count]
+    elements = (torch.fft.fft(y)[:, bins] * turn / (oversampling * size**0.5)).reshape(-1)
+    precoded, active = signal.metadata.get("transform_precoding", False), signal.number("active_subcarriers")
+    elements = elements if precoded else elements[:count]
     n0, companions, facts = signal.metadata.get("noise_variance"), {}, {}
     if n0 is not None:
         facts["noise_variance"] = n0 / oversampling
     if params["equalize"] == "zf":
-        elements, variance = divided(elements, state.data.reshape(-1)[:count], facts.get("noise_variance", 0.0))
+        elements, variance = divided(elements, state.data.reshape(-1)[:len(elements)], facts.get("noise_variance", 0.0))
+        if precoded:
+            variance = variance.reshape(-1, active).mean(1).repeat_interleave(active)[:count]
         companions = {"noise_variance": variance} if facts else {}
+    if precoded:
+        elements = torch.fft.ifft(elements.reshape(-1, active), norm="ortho").reshape(-1)[:count]
     received = signal.with_(elements, companions, **facts)
     for name in WAVEFORM_KEYS:
         received.metadata.pop(name, None)
