@@ -88,6 +88,7 @@ import jointCodingLinearAnalogDecode from "./joint_coding/linear_analog_decode.t
 import jointCodingLinearAnalogEncode from "./joint_coding/linear_analog_encode.ts";
 import jointCodingTextBartJsccDecode from "./joint_coding/text_bart_jscc_decode.ts";
 import jointCodingTextBartJsccEncode from "./joint_coding/text_bart_jscc_encode.ts";
+import metricsAdjacentChannelLeakage from "./metrics/adjacent_channel_leakage.ts";
 import metricsAoaEstimation from "./metrics/aoa_estimation.ts";
 import metricsBeamforming from "./metrics/beamforming.ts";
 import metricsCaptioning from "./metrics/captioning.ts";
@@ -209,12 +210,12 @@ const MODULES = [
   foundationVqaPayload, foundationVqaSemanticSelect, foundationVqaTransformersAnswer, foundationYoloDetect,
   foundationYoloSegment, hardwareEnvelopeClip, hardwarePowerAmplifier, hardwareQuantizer, hardwareReceiverIqImbalance,
   jointCodingDeepjsccExternalDecode, jointCodingDeepjsccExternalEncode, jointCodingLinearAnalogDecode,
-  jointCodingLinearAnalogEncode, jointCodingTextBartJsccDecode, jointCodingTextBartJsccEncode, metricsAoaEstimation,
-  metricsBeamforming, metricsCaptioning, metricsChannelEstimation, metricsClassification, metricsCsiFeedback,
-  metricsDetection, metricsEmbeddingSimilarity, metricsErrorRate, metricsExternal, metricsHarq,
-  metricsImageDeliveryStatus, metricsImageReconstruction, metricsImportanceWeightedError, metricsIsacOfdm,
-  metricsLeoNtnTracking, metricsLinkAbstraction, metricsLocalization, metricsModulationClassification, metricsMuMimo,
-  metricsNearFieldFocusing, metricsNrAdaptedThroughput, metricsNrLdpcOfdmDelivery,
+  jointCodingLinearAnalogEncode, jointCodingTextBartJsccDecode, jointCodingTextBartJsccEncode,
+  metricsAdjacentChannelLeakage, metricsAoaEstimation, metricsBeamforming, metricsCaptioning, metricsChannelEstimation,
+  metricsClassification, metricsCsiFeedback, metricsDetection, metricsEmbeddingSimilarity, metricsErrorRate,
+  metricsExternal, metricsHarq, metricsImageDeliveryStatus, metricsImageReconstruction, metricsImportanceWeightedError,
+  metricsIsacOfdm, metricsLeoNtnTracking, metricsLinkAbstraction, metricsLocalization, metricsModulationClassification,
+  metricsMuMimo, metricsNearFieldFocusing, metricsNrAdaptedThroughput, metricsNrLdpcOfdmDelivery,
   metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation, metricsRangeDoppler, metricsResourceAllocation,
   metricsRetrieval, metricsRis, metricsSegmentation, metricsSemanticStateFaithfulness, metricsTextCorpusScores,
   metricsTextSemanticSimilarity, metricsVqa, modulationDigitalModulate, modulationIdentityModulate,

@@ -83,6 +83,12 @@ export const OFDM_PILOT_FIXTURES = casesOf(import.meta.url, {
     symbols,
     waveform: () => waveform(),
     "oversampled waveform": () => waveform({ oversampling: 2 }),
+    "long oversampled waveform": async () => ({
+      waveform: (await runOperation(ofdmWaveform, {
+        inputs: { symbols: symbolsInput(160) },
+        params: { ...WAVE, oversampling: 4, active_subcarriers: 10 },
+      })).outputs.waveform,
+    }),
     waveformSignal,
     "symbols as signal": () => ({ signal: symbols().symbols }),
     receivedWaveform: () => receivedWaveform(),
