@@ -35,7 +35,7 @@ def dvb(name, bits):
     parity = np.zeros(m, np.uint8)
     for i, bit in enumerate(bits):
         for address in DVB[name][i // 360].split():
-            parity[(int(address) + i % 360 * (m // 360)) % m] ^= bit
+            parity[(int(address, 36) + i % 360 * (m // 360)) % m] ^= bit
     return np.concatenate([bits, np.bitwise_xor.accumulate(parity)])
 
 def checks(name):

@@ -50,7 +50,7 @@ export function shippedCode(name: string): LdpcCode {
   if (name.startsWith(WIFI)) return codeOf(liftedChecks(baseMatrix(IEEE[name.slice(WIFI.length)]), length / 24));
   const checks = length - dimension, step = checks / GROUP, pairs: number[] = [];
   DVB[name.slice(SATELLITE.length)].forEach((row, group) => {
-    const addresses = row.split(" ").map(Number);
+    const addresses = row.split(" ").map((address) => parseInt(address, 36));
     for (let j = 0; j < GROUP; j++) {
       for (const address of addresses) pairs.push((address + j * step) % checks, group * GROUP + j);
     }
