@@ -10,7 +10,7 @@ import { csvText } from "../../ui/charts/csv.ts";
 import { figureSentence, figureTable } from "../../ui/charts/table.ts";
 import { diffTexts } from "../../ui/charts/text_diff.ts";
 import { curveFigure } from "../../ui/compare/curve.ts";
-import { listed, sparkline, stateOf } from "../../ui/runs/groups.ts";
+import { durationsOf, listed, sparkline, stateOf } from "../../ui/runs/groups.ts";
 import { axesOf, importanceOf, positions } from "../../ui/compare/importance.ts";
 import { EBN0, methodsOf, rateNotice } from "../../ui/compare/methods.ts";
 import { pgfplots } from "../../lib/figure/pgfplots.ts";
@@ -383,4 +383,17 @@ Deno.test("the variants of a sweep are one row, in the place of the newest, with
   const [qam16, qpsk] = sparkline(sweep.sweep, "channel.ber");
   assert.deepEqual(qam16.map(([x]) => x), [0, 1]);
   assert.deepEqual([...qam16.map(([, y]) => Math.round(3 * y)), ...qpsk.map(([, y]) => Math.round(3 * y))], [3, 2, 0]);
+  const { family, runs } = sweep.sweep;
+  assert.deepEqual(
+    sparkline({ family, runs: runs.toReversed() }, "channel.ber"),
+    [qam16, qpsk],
+    "in any order of rows",
+  );
+});
+
+Deno.test("a sweep is sorted by the duration of all its runs", () => {
+  const lasting = (recipe_name: string, seconds: number) =>
+    row({ recipe_name, created_at_utc: "2026-11-22T00:00:00Z", completed_at_utc: `2026-11-22T00:00:${seconds}Z` });
+  const rows = [lasting("alone", 30), lasting("link__snr_db_1", 20), lasting("link__snr_db_2", 25)];
+  assert.deepEqual(rows.map(durationsOf(rows)), [30, 45, 45]);
 });

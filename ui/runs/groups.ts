@@ -41,6 +41,13 @@ export function listed(rows: readonly RunRow[], open: ReadonlySet<string>): List
   });
 }
 
+/** The duration that places a row in a sorted list: that of its whole sweep, as the list shows it. */
+export function durationsOf(rows: readonly RunRow[]): (row: RunRow) => number | null {
+  const groups = Map.groupBy(rows, familyOf);
+  const sums = new Map([...groups].map(([family, runs]) => [family, runs.length < 2 ? null : sumOf(runs, secondsOf)]));
+  return (row) => familyOf(row) === null ? secondsOf(row) : sums.get(familyOf(row)) ?? secondsOf(row);
+}
+
 /** The state of a sweep: that of a run that needs attention, else that of all. */
 export const stateOf = ({ runs }: Sweep): RunRow["status"] =>
   (["running", "failed", "incomplete", "canceled"] as const).find((state) =>
@@ -61,7 +68,9 @@ export const secondsOfSweep = ({ runs }: Sweep): number => sumOf(runs, secondsOf
  */
 export function sparkline({ runs }: Sweep, metric: string): [x: number, y: number][][] {
   const curves = new Map<string, Map<number, number>>();
-  for (const [at, run] of runs.toReversed().entries()) {
+  // Neither the newest run of a variant nor the colours of curves depend on the order of the list.
+  const oldestFirst = runs.toSorted((a, b) => a.run_id < b.run_id ? -1 : a.run_id > b.run_id ? 1 : 0);
+  for (const [at, run] of oldestFirst.entries()) {
     const value = run.status === "completed" ? metricOf(run.metrics ?? {}, metric) : null, parts = partsOf(run);
     const x = Number(/ (\S+)$/.exec(parts.at(-1) ?? "")?.[1] ?? at), name = parts.slice(0, -1).join();
     if (value !== null) curves.set(name, (curves.get(name) ?? new Map()).set(Number.isNaN(x) ? at : x, value));
@@ -77,7 +86,7 @@ export function sparkline({ runs }: Sweep, metric: string): [x: number, y: numbe
   };
   const across = shareOf([...curves.values()].flatMap((curve) => [...curve.keys()])),
     up = shareOf(values.map(heightOf));
-  return [...curves.values()].map((curve) =>
+  return [...curves].sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0).map(([, curve]) =>
     [...curve].sort(([a], [b]) => a - b).map(([x, value]) => [across(x), up(heightOf(value))])
   );
 }

@@ -12,7 +12,7 @@ import { useRuns } from "./fetch_runs.ts";
 import { matches, parseFilter, type RunRow, sievesHere } from "./filter.ts";
 import { columnOf, type RunColumn } from "./columns.tsx";
 import { FilterBar } from "./filter_bar.tsx";
-import { listed, type Sweep } from "./groups.ts";
+import { durationsOf, listed, type Sweep } from "./groups.ts";
 import { loadMetrics, metricEntries } from "./metrics.ts";
 import { chosenColumns, ViewsBar } from "./views_bar.tsx";
 import { VirtualTable } from "./virtual.tsx";
@@ -173,7 +173,7 @@ function Heading({ name, column: { title, number, key } }: { name: string; colum
 }
 
 function sorted(rows: RunRow[], sort: string, descending: boolean, metric: string): RunRow[] {
-  const keyOf = columnOf(sort, metric)?.key ?? (() => null);
+  const keyOf = sort === "duration" ? durationsOf(rows) : columnOf(sort, metric)?.key ?? (() => null);
   const keyed = rows.map((row) => [keyOf(row), row] as const);
   // Rows without a value come last either way.
   return keyed.sort(([a], [b]) => {
