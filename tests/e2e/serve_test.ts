@@ -13,15 +13,8 @@ import { LINK, twoLinks } from "../lib/study/packs.ts";
 import { BITS, BITS_YAML } from "../lib/http/support.ts";
 import { OPTIONS, RECIPE } from "../lib/api/fixture.ts";
 import { LONG } from "../support/long_recipe.ts";
+import { endedJob } from "../support/ended_job.ts";
 import { until } from "../support/until.ts";
-
-/** The snapshot of a job that has ended. */
-async function ended(url: string, job: string) {
-  for (;;) {
-    const snapshot = await (await fetch(`${url}/api/${job}/wait`)).json();
-    if (!["queued", "running"].includes(snapshot.state)) return snapshot;
-  }
-}
 
 const post = (url: string, body: unknown) =>
   fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
@@ -186,13 +179,13 @@ Deno.test(
       assert.equal(recipe.metadata.seed, seed, filename);
     }
     for (const id of jobs) {
-      const snapshot = await ended(server.url, `run-jobs/${id}`), { state, events } = snapshot;
+      const snapshot = await endedJob(server.url, `run-jobs/${id}`), { state, events } = snapshot;
       assert.ok(["completed", "incomplete"].includes(state), `${id} ${JSON.stringify(snapshot)}`);
       assert.equal(events.at(-1).kind, `job_${state}`);
     }
     // Jobs whose acknowledgement did not arrive were kept as well, and run now.
     const { jobs: kept } = await (await fetch(`${server.url}/api/run-jobs`)).json();
-    for (const { job_id } of kept) await ended(server.url, `run-jobs/${job_id}`);
+    for (const { job_id } of kept) await endedJob(server.url, `run-jobs/${job_id}`);
     const workspace = openWorkspace({ projectRoot: folder });
     const { runs: rows } = await (await fetch(`${server.url}/api/runs?limit=500`)).json();
     const listed = new Set(rows.map(({ run_id }: { run_id: string }) => run_id));
@@ -243,12 +236,12 @@ Deno.test(
     const interrupted = await (await fetch(`${second.url}/api/${benchmark}`)).json();
     assert.deepEqual([interrupted.state, interrupted.interruption], ["incomplete", "server_restart"]);
     const snapshots = [];
-    for (const job of jobs) snapshots.push(await ended(second.url, job));
+    for (const job of jobs) snapshots.push(await endedJob(second.url, job));
     assert.deepEqual(snapshots.map(({ state }) => state), jobs.map(() => "completed"));
     const started = snapshots.map(({ started_at_utc }) => started_at_utc);
     assert.deepEqual(started, started.toSorted());
     const resumed = await submit(second.url, "benchmark-jobs", { path: "pack", resume: interrupted.resume.result_id });
-    const { state, result, events } = await ended(second.url, resumed);
+    const { state, result, events } = await endedJob(second.url, resumed);
     assert.equal(state, "completed");
     assert.deepEqual(result, interrupted.resume);
     assert.ok(events.some(({ reused }: { reused?: boolean }) => reused), "rows of the interrupted benchmark are kept");

@@ -1,5 +1,6 @@
 /** A comparison of codes on the page: named methods, labels of one's own, Eb/N0, and axes that can be read. */
 import assert from "node:assert/strict";
+import { endedJob } from "../support/ended_job.ts";
 import { browserTest, eventually, type Scene } from "./browser.ts";
 
 /** A link with a code of two blocks, at two Es/N0. */
@@ -45,7 +46,7 @@ async function sweep({ url }: Scene, name: string): Promise<string[]> {
   };
   const { recipe } = await ask(`/api/recipe?path=recipes%2F${name}.yaml`);
   const { job_id } = await ask("/api/matrix-jobs", { recipe });
-  const job = await ask(`/api/run-jobs/${job_id}/wait?timeout_seconds=50`);
+  const job = await endedJob(url, `run-jobs/${job_id}`);
   assert.equal(job.state, "completed");
   const { runs } = await ask("/api/runs?limit=100");
   return runs.filter((run: { recipe_name: string }) => run.recipe_name.startsWith(`${name}__`))

@@ -1,6 +1,7 @@
 /** What tests of the editor share: a link of a few steps, its draft in the browser's database, its bundles on the disk. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { endedJob } from "../support/ended_job.ts";
 import { eventually, type Scene } from "./browser.ts";
 
 /** A link of 2000 bits; steps stand in plan order. */
@@ -103,11 +104,8 @@ export async function runOnce(scene: Scene, state = "completed"): Promise<Awaite
   );
   await press(scene, "Run");
   const { job_id } = await (await reply).json();
-  const { run_id } = await eventually(async () => {
-    const known = await (await fetch(`${url}/api/run-jobs/${job_id}/wait?timeout_seconds=30`)).json();
-    assert.equal(known.state, state);
-    return known;
-  });
+  const { run_id, state: ended } = await endedJob(url, `run-jobs/${job_id}`);
+  assert.equal(ended, state);
   await page.getByRole("button", { name: "Run", exact: true, disabled: false }).waitFor();
   await runState(scene, state).waitFor();
   return await summaryOf(scene, run_id);

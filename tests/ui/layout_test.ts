@@ -1,5 +1,6 @@
 /** The layout of all pages: nothing wider than the window, and nothing that moves once it is painted. */
 import assert from "node:assert/strict";
+import { endedJob } from "../support/ended_job.ts";
 import { browserTest, COUNT_SHIFTS, eventually, type Scene } from "./browser.ts";
 import { FILES, LINK } from "./editor_scene.ts";
 
@@ -65,7 +66,7 @@ async function sweep({ url }: Scene): Promise<string[]> {
   const { recipe } = await ask("/api/recipe?path=recipes%2Fswept.yaml");
   const { job_id, ...refusal } = await ask("/api/matrix-jobs", { recipe });
   assert.ok(job_id, JSON.stringify(refusal));
-  const job = await ask(`/api/run-jobs/${job_id}/wait?timeout_seconds=60`);
+  const job = await endedJob(url, `run-jobs/${job_id}`);
   assert.equal(job.state, "completed", JSON.stringify(job));
   const { runs } = await ask("/api/runs");
   return runs.map(({ run_id }: { run_id: string }) => run_id);

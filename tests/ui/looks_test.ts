@@ -1,5 +1,6 @@
 /** What a run looks like in small and in full: previews, thumbnails, notes, parallel coordinates, and views of arrays. */
 import assert from "node:assert/strict";
+import { endedJob } from "../support/ended_job.ts";
 import { browserTest, eventually, type Scene } from "./browser.ts";
 import { field, LINK, openFile, openLink, runState } from "./editor_scene.ts";
 
@@ -20,7 +21,7 @@ async function runAll(scene: Scene, name: string): Promise<string[]> {
   const { recipe } = await ask(scene, `/api/recipe?path=recipes%2F${name}.yaml`);
   const swept = "matrix" in (recipe as { metadata: object }).metadata;
   const { job_id } = await ask(scene, swept ? "/api/matrix-jobs" : "/api/run-jobs", { recipe });
-  const { state } = await ask(scene, `/api/run-jobs/${job_id}/wait?timeout_seconds=60`);
+  const { state } = await endedJob(scene.url, `run-jobs/${job_id}`);
   assert.equal(state, "completed");
   const { runs } = await ask(scene, "/api/runs") as unknown as { runs: { run_id: string }[] };
   return runs.map(({ run_id }) => run_id);

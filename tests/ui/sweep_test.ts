@@ -1,6 +1,7 @@
 /** A sweep in a browser: its figure, its strip, its values, and the ways to it. */
 import assert from "node:assert/strict";
-import { browserTest, type Scene } from "./browser.ts";
+import { endedJob } from "../support/ended_job.ts";
+import { browserTest } from "./browser.ts";
 import { post } from "./requests.ts";
 
 const swept = (steps: unknown[], snrDb: number[], name: string) => ({
@@ -38,21 +39,13 @@ const photographs = (snrDb: number[]) =>
     "photographs",
   );
 
-/** Waits for the end of a job. */
-async function ended({ url }: Scene, jobId: string): Promise<void> {
-  for (;;) {
-    const job = await (await fetch(`${url}/api/run-jobs/${jobId}/wait?timeout_seconds=30`)).json();
-    if (!/^(queued|running)$/.test(job.state)) return;
-  }
-}
-
 browserTest("a sweep has a page: curve, received images, values, and the reason of a failure", async (scene) => {
   const { page, open, url } = scene;
   const { job_id } = await post(url, "/api/matrix-jobs", {
     recipe: photographs([0, 20, 24]),
     continue_on_error: true,
   });
-  await ended(scene, job_id);
+  await endedJob(url, `run-jobs/${job_id}`);
   const asked: string[] = [];
   page.on("request", (request) => asked.push(new URL(request.url()).pathname));
   await open(`#/sweeps/${job_id}`);
@@ -93,7 +86,7 @@ browserTest(
   async (scene) => {
     const { page, open, url } = scene;
     const { job_id } = await post(url, "/api/matrix-jobs", { recipe: photographs([20, 24]) });
-    await ended(scene, job_id);
+    await endedJob(url, `run-jobs/${job_id}`);
     await open("#/runs");
     await page.getByRole("link", { name: "Sweep of 2 runs" }).click();
     await page.getByText("2 of 2 variants completed").waitFor();
@@ -108,7 +101,7 @@ browserTest(
 browserTest("the first page leads to the last sweep and to open recipes", async (scene) => {
   const { page, open, url } = scene;
   const { job_id } = await post(url, "/api/matrix-jobs", { recipe: photographs([20, 24]) });
-  await ended(scene, job_id);
+  await endedJob(url, `run-jobs/${job_id}`);
   await open("#/start");
   const work = page.getByRole("region", { name: "Last work" });
   await work.getByRole("img", { name: /^PSNR: / }).waitFor();

@@ -98,6 +98,11 @@ export interface TestOptions extends Partial<ServiceOptions> {
   openDatabase?: typeof openDatabase;
 }
 
+/** Waits for the end of a job, not for a shorter time that a test asks for. */
+const WAITS = /\/wait(\?timeout_seconds=60)?$/;
+/** Waits without any news after which a job has stalled. */
+const MOST_UNCHANGED = 8;
+
 /** Removes a folder in which a run of a closed service may still write. */
 export async function removeLeft(folder: string): Promise<void> {
   await until(`nothing writes in ${folder}`, async () => {
@@ -148,11 +153,12 @@ export async function openTestServer(
     log: lines,
     request,
     get: async (path, headers = {}) => {
-      // A job may need longer than the longest wait of the route: it is asked again while it makes progress.
-      for (let before = "";;) {
+      // A job may need longer than the wait of the route: it is asked again while it makes progress.
+      for (let before = "", unchanged = 0;;) {
         const reply = await asked(await request(path, { headers }));
-        const ended = reply.status !== 200 || !path.endsWith("/wait?timeout_seconds=60") || reply.json.completed_at_utc;
-        if (ended || reply.text === before) return reply;
+        const ended = reply.status !== 200 || !WAITS.test(path) || reply.json.completed_at_utc;
+        unchanged = reply.text === before ? unchanged + 1 : 0;
+        if (ended || unchanged === MOST_UNCHANGED) return reply;
         before = reply.text;
       }
     },
