@@ -94,9 +94,10 @@ Deno.test("image_rate_distortion_v1: more bits, better pictures", async () => {
     for (const key of ["rate", "psnr", "ssim"] as const) assert.ok(curve[i][key] > curve[i - 1][key], `${key} ${i}`);
   }
   // Less rate at equal quality: AVIF than WebP, WebP and the learned codecs than JPEG.
-  const differences = new Map(rateDifferences(result).map((row) => [row.method, row]));
+  const { methods } = rateDifferences(result), differences = new Map(methods.map((row) => [row.method, row]));
   assert.deepEqual([...differences.keys()], ["webp", "avif", "svc_tiny_hyperprior", "svc_tiny_hyperprior_high"]);
-  const [webp, avif, learned, high] = [...differences.values()].map(({ difference }) => difference!);
+  const [webp, avif, learned, high] = [...differences.values()].map(({ rate }) => rate.difference!);
+  assert.ok(methods.every(({ quality: { single } }) => single?.over === "items" && single.n === 4));
   assert.ok(avif < webp && webp < learned && learned < -0.2 && high < -0.1, `${[webp, avif, learned, high]}`);
   const table = reportTables(result, "unicode").find(({ id }) => id === "rate_differences")!;
   assert.deepEqual(table.rows.map(([method, baseline]) => [method, baseline]), [

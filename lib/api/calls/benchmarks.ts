@@ -15,6 +15,7 @@ import type { ReplicationOptions } from "../../study/pack/replication.ts";
 import type { Suite } from "../../study/pack/suites.ts";
 import type { BenchmarkResult, Snapshot } from "../../study/pack/types.ts";
 import type { ResultDiff } from "../../study/report/compare_results.ts";
+import type { RateDifferences } from "../../study/report/rate_differences.ts";
 import type { BenchmarkRunOptions as PackRun, BenchmarkRunResult, ShardRunOptions } from "../../study/run_benchmark.ts";
 import type { ResultListRow } from "../../study/rows/store.ts";
 import type { BenchmarkVerification } from "../../study/verify.ts";
@@ -380,6 +381,30 @@ export const benchmarks = {
     async run(core, { a, b }) {
       const { compareResults } = await import("../../study/report/compare_results.ts");
       return compareResults((await stored(core, a)).result, (await stored(core, b)).result);
+    },
+  }),
+
+  /**
+   * BD-rate and BD-quality between the curves of a result and those of a baseline, with intervals.
+   * @throws SvcError `result_not_found`, `usage_invalid`
+   */
+  rateDifferences: call("Mean differences of rate-distortion curves from a baseline: BD-rate, BD-PSNR, intervals", {
+    fields: {
+      ...RESULT,
+      x: text("metric of the rate (default: that of the pack)", "id"),
+      y: text("metric of the quality (default: that of the pack, or quality.psnr_db)", "id"),
+      group: PLOT.group,
+      where: WHERE.describe("only recipes with this value of a metric or coordinate, or with method=<id>"),
+      baseline: BASELINE,
+    },
+    args: ["result_id"],
+    output: documentOf<RateDifferences>(),
+    refuses: [400, 404],
+    http: { route: "get /api/benchmarks/results/:result_id/rate-differences", returns: "The differences" },
+    cli: { usage: "<result>", fields: ["result_id"] },
+    async run(core, { result_id, ...request }) {
+      const { rateDifferences } = await import("../../study/report/rate_differences.ts");
+      return rateDifferences((await stored(core, result_id)).result, request);
     },
   }),
 

@@ -50,7 +50,7 @@ async function showResult(result: BenchmarkResult, directory: string, context: C
     { channelUseRemark },
     { countsOf, firstOf, recipeRows },
     { problemsOf },
-    { rateDifferences },
+    { packRateDifferences },
   ] = await Promise.all([
     import("../benchmark_table.ts"),
     import("../../study/pack/equal_uses.ts"),
@@ -61,9 +61,16 @@ async function showResult(result: BenchmarkResult, directory: string, context: C
   if (result.aggregates.length > 0) context.print(aggregateTable(result));
   const comparisons = comparisonTable(result);
   if (comparisons !== "") context.print(`\n${comparisons}`);
-  for (const { method, baseline, difference } of rateDifferences(result)) {
-    const text = difference === null ? "no common range of quality" : `${(100 * difference).toFixed(1)} %`;
-    context.print(`BD-rate  ${method} against ${baseline}: ${text}`);
+  const differences = packRateDifferences(result);
+  for (const { method, rate: { difference, single } } of differences?.methods ?? []) {
+    const percent = (value: number) => `${(100 * value).toFixed(1)} %`;
+    const text = difference === null ? "no common range of quality" : percent(difference);
+    const interval = single === null
+      ? ""
+      : `, mean of ${single.n} ${single.over} ${percent(single.mean)} (${percent(single.low)} to ${
+        percent(single.high)
+      })`;
+    context.print(`BD-rate  ${method} against ${differences!.baseline}: ${text}${interval}`);
   }
   for (const remark of [powerRemark(result), channelUseRemark(result, recipeRows(result))]) {
     if (remark !== null) context.note(remark);
@@ -150,6 +157,19 @@ const faces: Faces<typeof benchmarks> = {
     examples: ["svc benchmark verify 20260101T120000Z_ber_theory_v1"],
     show: (report, { context }) => reportText(report, context.paint),
     exit: ({ status }) => status === "invalid" ? EXIT.differs : EXIT.ok,
+  },
+  rateDifferences: {
+    examples: ["svc benchmark rate-differences 20260101T120000Z_kodak --x rate.coded_bpp --baseline jpeg"],
+    json: (found) => found,
+    async show(found) {
+      const [{ rateDifferenceTable }, { cellTexts }] = await Promise.all([
+        import("../../study/report/report_tables.ts"),
+        import("../../study/report/table.ts"),
+      ]);
+      const table = rateDifferenceTable(found, "unicode"), [titles, texts] = cellTexts(table);
+      const columns = titles.map((title, i) => ({ key: String(i), title, align: table.columns[i].align }));
+      return [formatTable(texts.map((row) => Object.fromEntries(row.entries())), columns), ...table.notes].join("\n");
+    },
   },
   compare: {
     json: (report) => report,

@@ -1,10 +1,11 @@
 /**
- * Bjøntegaard's mean difference of two rate-distortion curves as a rate (BD-rate): the logarithm of the rate is interpolated
- * over the quality by monotone piecewise cubics, and averaged over the range of quality that both curves have.
+ * Bjøntegaard's mean differences of two rate-distortion curves, by monotone piecewise cubics through quality and the logarithm
+ * of the rate.
  *
- *     BD-rate = exp(mean of ln R_candidate(q) - ln R_reference(q)) - 1
+ *     BD-rate = exp(mean of ln R_candidate(q) - ln R_reference(q)) - 1        over the quality that both curves have
+ *     BD-quality = mean of Q_candidate(ln R) - Q_reference(ln R)              over the rate that both curves have
  *
- * -0.3 means the same quality at 30 % less rate on average.
+ * A BD-rate of -0.3 means the same quality at 30 % less rate on average. BD-quality of the PSNR is known as BD-PSNR, in dB.
  *
  * Sources: Bjøntegaard, "Calculation of average PSNR differences between RD-curves", VCEG-M33, 2001; piecewise cubics instead of
  * one polynomial as in JCTVC-L1100; slopes after Fritsch and Butland, 1984, as in SciPy's PchipInterpolator.
@@ -17,39 +18,56 @@ export interface RatePoint {
 }
 
 export interface RateDifference {
-  /** Relative. */
+  /** Of the rate relative, of the quality in its unit. */
   readonly difference: number;
-  /** The common range of quality. */
+  /** The common range of quality, or of rate. */
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * The mean difference of a curve from a reference.
+ * The mean difference in rate of a curve from a reference.
  * @returns null without two points of increasing quality on each curve, or without a common range
  */
 export function bdRate(reference: readonly RatePoint[], candidate: readonly RatePoint[]): RateDifference | null {
-  const [a, b] = [reference, candidate].map(knotsOf);
+  const found = meanDifference(reference, candidate, ({ rate, quality }) => [quality, Math.log(rate)]);
+  return found && { ...found, difference: Math.expm1(found.difference) };
+}
+
+/**
+ * The mean difference in quality of a curve from a reference.
+ * @returns null without two points of increasing rate on each curve, or without a common range
+ */
+export function bdQuality(reference: readonly RatePoint[], candidate: readonly RatePoint[]): RateDifference | null {
+  const found = meanDifference(reference, candidate, ({ rate, quality }) => [Math.log(rate), quality]);
+  return found && { ...found, from: Math.exp(found.from), to: Math.exp(found.to) };
+}
+
+function meanDifference(
+  reference: readonly RatePoint[],
+  candidate: readonly RatePoint[],
+  place: (point: RatePoint) => [x: number, y: number],
+): RateDifference | null {
+  const [a, b] = [reference, candidate].map((points) => knotsOf(points, place));
   if (a === null || b === null) return null;
   const from = Math.max(a.x[0], b.x[0]), to = Math.min(a.x.at(-1)!, b.x.at(-1)!);
   if (!(to > from)) return null;
-  const mean = (integral(b, from, to) - integral(a, from, to)) / (to - from);
-  return { difference: Math.expm1(mean), from, to };
+  return { difference: (integral(b, from, to) - integral(a, from, to)) / (to - from), from, to };
 }
 
-/** Quality, logarithm of the rate, and its slope. */
+/** Places, values and slopes of the interpolant. */
 interface Knots {
   x: readonly number[];
   y: readonly number[];
   slopes: readonly number[];
 }
 
-function knotsOf(points: readonly RatePoint[]): Knots | null {
-  const sorted = points.filter(({ rate, quality }) => rate > 0 && Number.isFinite(quality))
-    .toSorted((a, b) => a.quality - b.quality);
-  const distinct = sorted.filter(({ quality }, i) => i === 0 || quality > sorted[i - 1].quality);
+function knotsOf(points: readonly RatePoint[], place: (point: RatePoint) => [x: number, y: number]): Knots | null {
+  const sorted = points.filter(({ rate, quality }) => rate > 0 && Number.isFinite(quality)).map(place)
+    .sort(([a], [b]) => a - b);
+  const distinct = sorted.filter(([x], i) => i === 0 || x > sorted[i - 1][0]);
   if (distinct.length < 2) return null;
-  const x = distinct.map(({ quality }) => quality), y = distinct.map(({ rate }) => Math.log(rate));
+  const x = distinct.map(([x]) => x), y = distinct.map(([, y]) => y);
   return { x, y, slopes: slopesOf(x, y) };
 }
 

@@ -4,8 +4,7 @@ import { SvcError } from "../../contract/error.ts";
 import { nearestName } from "../../contract/nearest.ts";
 import { isNumber, isObject } from "../../contract/value.ts";
 import { FIGURE_TYPES, type FigureType } from "../../figure/types.ts";
-import { metricFacts } from "../rows/estimates.ts";
-import { coordinatesOf } from "./report_tables.ts";
+import { coordinatesOf, metricFacts } from "../rows/estimates.ts";
 import type { BenchmarkResult } from "../pack/types.ts";
 
 const QUALITY = /^(quality|semantic|text|task|classification|faithfulness|segmentation|detection|retrieval)\./;

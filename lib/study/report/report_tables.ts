@@ -5,6 +5,7 @@ import { sameValue } from "../../contract/json.ts";
 import { coordinatesText } from "../../recipe/variant_name.ts";
 import { isNumber } from "../../contract/value.ts";
 import {
+  coordinatesOf,
   differenceOf,
   estimateOf,
   intervalsText,
@@ -17,16 +18,10 @@ import {
   UNITS,
 } from "../rows/estimates.ts";
 import { channelUseRemark } from "../pack/equal_uses.ts";
-import { rateDifferences } from "./rate_differences.ts";
+import { type CurveDifference, packRateDifferences, type RateDifferences } from "./rate_differences.ts";
 import { estimateCell, left, numberCell, type ReportTable, right, valueCell } from "./table.ts";
 import { allRows, countsOf, firstOf, recipeRows } from "../rows/stored_rows.ts";
 import { type BenchmarkResult, EXACT, type ResultRow } from "../pack/types.ts";
-
-/** Coordinates in which the recipes of a result differ, in the order of first appearance. */
-export function coordinatesOf(result: BenchmarkResult): string[] {
-  const names = new Set(recipeRows(result).flatMap((row) => Object.keys(row.matrix_selection ?? {})));
-  return [...names];
-}
 
 type NamedRecipe = Pick<ResultRow, "id" | "label" | "matrix_selection">;
 
@@ -90,22 +85,51 @@ function results(result: BenchmarkResult, form: NumberForm): ReportTable {
 }
 
 function bdRates(result: BenchmarkResult, form: NumberForm): ReportTable {
-  const differences = rateDifferences(result), [first] = differences;
-  const notes = first === undefined ? [] : [
-    `Mean difference of ${first.rateMetric} at equal ${first.qualityMetric}, by monotone cubics through the logarithm of the ` +
-    "rate (Bjøntegaard); negative is less rate than the baseline",
+  const found = packRateDifferences(result);
+  return found === null
+    ? { id: "rate_differences", title: "BD-rate", columns: [], rows: [], notes: [] }
+    : rateDifferenceTable(found, form);
+}
+
+/** Mean differences of curves from one: of the rate in percent, of the quality in its unit. */
+export function rateDifferenceTable(
+  { x, y, y_unit, baseline, confidence_level, methods }: RateDifferences,
+  form: NumberForm,
+): ReportTable {
+  const written = (value: number | null, scale: number) => numberText(value === null ? null : scale * value, form, 3);
+  const cells = ({ difference, range, single }: CurveDifference, scale: number) => [
+    numberCell(difference === null ? null : scale * difference, form, 3),
+    {
+      written: single === null
+        ? "–"
+        : `${written(single.mean, scale)} [${written(single.low, scale)}, ${
+          written(single.high, scale)
+        }], ${single.n} ${single.over}`,
+    },
+    { written: range === null ? "–" : range.map((value) => written(value, 1)).join(" – ") },
   ];
+  const level = numberText(100 * confidence_level);
   return {
     id: "rate_differences",
     title: "BD-rate",
-    columns: [left("Method"), left("Baseline"), right("BD-rate", "%"), right("Range of quality")],
-    rows: differences.map(({ method, baseline, difference, range }) => [
-      method,
-      baseline,
-      numberCell(difference === null ? null : 100 * difference, form, 3),
-      { written: range === null ? "–" : range.map((value) => numberText(value, form, 3)).join(" – ") },
-    ]),
-    notes,
+    columns: [
+      left("Method"),
+      left("Baseline"),
+      right("BD-rate", "%"),
+      left("Mean of items or replicates"),
+      right("Range of quality"),
+      right(y === "quality.psnr_db" ? "BD-PSNR" : "BD-quality", unitText(y_unit)),
+      left("Mean of items or replicates"),
+      right("Range of rate"),
+    ],
+    rows: methods.map(({ method, rate, quality }) => [method, baseline, ...cells(rate, 100), ...cells(quality, 1)]),
+    notes: [
+      `Mean differences of ${x} at equal ${y}, and of ${y} at equal ${x}, by monotone cubics over the logarithm of the rate ` +
+      "(Bjøntegaard); a negative BD-rate is less rate than the baseline",
+      ...(methods.some(({ rate, quality }) => rate.single !== null || quality.single !== null)
+        ? [`Beside it the mean of the differences of single items (images) or replicates, with its ${level} % interval`]
+        : []),
+    ],
   };
 }
 

@@ -7,9 +7,8 @@ import type { NumberForm, ShownEstimate } from "../../figure/number_text.ts";
 import { unitText } from "../../figure/unit_text.ts";
 import type { NoEvent, StatisticalUnit } from "../../numeric/scores/rate_interval.ts";
 import type { RunRow } from "../../run/store.ts";
-import { type Estimate, estimateOf, metricFacts } from "../rows/estimates.ts";
+import { coordinatesOf, type Estimate, estimateOf, metricFacts } from "../rows/estimates.ts";
 import { chosenRecipes } from "./figure/groups.ts";
-import { coordinatesOf } from "./report_tables.ts";
 import type { RunsResult } from "./runs_result.ts";
 import {
   estimateCell,

@@ -50,6 +50,12 @@ export function recipesOf(result: BenchmarkResult): ResultRow[] {
   return recipeRows(result).filter(({ id }) => !seen.has(id) && seen.add(id));
 }
 
+/** Coordinates in which the recipes of a result differ, in the order of first appearance. */
+export function coordinatesOf(result: BenchmarkResult): string[] {
+  const names = new Set(recipeRows(result).flatMap((row) => Object.keys(row.matrix_selection ?? {})));
+  return [...names];
+}
+
 /** Completed rows of recipes, replicate by replicate. */
 export function* completedRows(result: BenchmarkResult, recipes: ReadonlySet<string>): Generator<ResultRow> {
   for (const row of allRows(result)) if (row.status === "completed" && recipes.has(row.id)) yield row;

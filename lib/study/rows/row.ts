@@ -2,7 +2,9 @@
 import { messageOf, SvcError } from "../../contract/error.ts";
 import { sha256Json } from "../../contract/hash.ts";
 import { parseJson } from "../../contract/json.ts";
-import { isInteger, isNumber, isObject, type JsonObject } from "../../contract/value.ts";
+import { trustedShape } from "../../artifact/image_payload.ts";
+import { sizeAt } from "../../artifact/values.ts";
+import { float, isInteger, isNumber, isObject, type JsonObject, toNumber, type Value } from "../../contract/value.ts";
 import type { RecipeDocument } from "../../recipe/types.ts";
 import { recipeSpecs } from "../../research/specs.ts";
 import { MANIFEST_FILE, RECIPE_FILE, SUMS_FILE } from "../../run/documents.ts";
@@ -120,7 +122,7 @@ export function rowOfRun(
     row.metrics = metrics;
     if (Object.keys(metadata).length > 0) row.metric_metadata = metadata;
     row.metric_provenance = provenance;
-    const items = pack.baselines.length === 0 ? {} : itemMetrics(run, row, pack.metrics);
+    const items = comparesItems(pack) ? itemMetrics(run, row, pack.metrics) : {};
     if (Object.keys(items).length > 0) row.item_metrics = items;
     const unseeded = pack.baselines.length === 0 ? [] : unseededMetrics(pack, effective, provenance);
     if (unseeded.length > 0) row.unseeded_metrics = unseeded;
@@ -200,6 +202,12 @@ export async function runRow(
   return { row, snapshot, stored: !held.isUsed || row.status === "failed" };
 }
 
+/** Whether statistics of a pack need its items: paired differences from a baseline, or the curves of single images. */
+function comparesItems({ baselines, metadata }: Pack): boolean {
+  const { default_plot: drawn } = metadata;
+  return baselines.length > 0 || isObject(drawn) && drawn.plot === "rate-distortion";
+}
+
 /** Values of declared metrics item by item, from the report of the step that each metric comes from. */
 function itemMetrics(
   { summary: { steps }, report }: FinishedRun,
@@ -211,7 +219,11 @@ function itemMetrics(
   for (const { id } of metrics) {
     const stepId = metric_provenance[id]?.step_id;
     const step = (steps as JsonObject[]).find((step) => step.id === stepId);
-    const output = isObject(step?.outputs) ? step.outputs.report : undefined;
+    const outputs = isObject(step?.outputs) ? step.outputs : {}, output = outputs.report;
+    if (id === ITEM_RATE) {
+      const rates = payloadRates(outputs.bits);
+      if (rates !== null) found[id] = rates;
+    }
     if (!isObject(output)) continue;
     const path = String(output.path);
     const items = reports.get(path) ?? reportItems(report(path));
@@ -223,6 +235,22 @@ function itemMetrics(
     if (values.length > 0) found[id] = Object.fromEntries(values);
   }
   return found;
+}
+
+/** The rate of a payload of images that its encoder measures, and that the payload's metadata give image by image. */
+export const ITEM_RATE = "rate.payload_bpp";
+
+/** Bits of each image of a payload over its pixels; null without images of known sizes and names. */
+function payloadRates(payload: Value | undefined): Record<string, Measure> | null {
+  const metadata = isObject(payload) && isObject(payload.metadata) ? payload.metadata : {};
+  const { source_item_counts: bits, image_ids: ids } = metadata, shape = trustedShape(metadata);
+  if (!Array.isArray(bits) || !Array.isArray(ids) || shape === undefined || bits.length !== shape.count) return null;
+  const counts = bits.filter(isNumber).map(toNumber), names = ids.filter((id) => typeof id === "string");
+  if (counts.length !== shape.count || names.length !== shape.count) return null;
+  return Object.fromEntries(names.map((name, i) => {
+    const { height, width } = sizeAt(shape, i);
+    return [name, float(counts[i] / (height * width))];
+  }));
 }
 
 function reportItems(text: string | null): JsonObject[] {

@@ -181,6 +181,7 @@ const TABLE: Record<Group, Record<string, Check | string>> = {
     evidence: "an id",
     verify: "an id",
     compare: "ids",
+    rateDifferences: "an id",
     export: "an id",
     tables: "an id",
     figure: "an id",

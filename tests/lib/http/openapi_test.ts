@@ -113,7 +113,8 @@ Deno.test("every documented status is seen of its route, and no other", async ()
     "recipes/long.json": JSON.stringify(LONG),
     "recipes/endless.json": JSON.stringify({ ...LONG, name: "endless", steps: [...LONG.steps, measured] }),
     "recipes/link.json": JSON.stringify(LINK),
-    "benchmarks/tiny.json": JSON.stringify(packOf("tiny", ["link.json"])),
+    "recipes/other.json": JSON.stringify(LINK),
+    "benchmarks/tiny.json": JSON.stringify(packOf("tiny", ["link.json", "other.json"])),
     "benchmarks/long.json": JSON.stringify(packOf("long", ["endless.json"])),
     "benchmarks/wrong.json": JSON.stringify(packOf("wrong", ["nothing.json"])),
   };
@@ -315,6 +316,11 @@ Deno.test("every documented status is seen of its route, and no other", async ()
     await get(`/api/benchmarks/results/${id}`);
     await get(`/api/benchmarks/results/${id}/verify`);
     await get(`/api/benchmarks/results/${id}/export`);
+    for (const recipe of ["link.json", "none.json"]) {
+      await get(
+        `/api/benchmarks/results/${id}/rate-differences?x=channel.ber&y=channel.ber&group=recipe&baseline=${recipe}`,
+      );
+    }
     for (const query of ["plot=cdf&y=channel.ber", "plot=pie"]) {
       await get(`/api/benchmarks/results/${id}/figure?${query}`);
     }

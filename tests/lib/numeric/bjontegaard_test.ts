@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { bdRate } from "../../../lib/numeric/scores/bjontegaard.ts";
+import { bdQuality, bdRate } from "../../../lib/numeric/scores/bjontegaard.ts";
 
 const curve = (...points: [rate: number, quality: number][]) => points.map(([rate, quality]) => ({ rate, quality }));
 const A = curve([0.25, 28.1], [0.5, 31], [0.9, 33.2], [1.6, 36.4], [2.4, 38]);
@@ -20,6 +20,24 @@ Deno.test("the difference is that of SciPy's PchipInterpolator over the common r
     assert.ok(Math.abs(found.difference - difference) < 1e-12, `${found.difference}`);
     assert.deepEqual([found.from, found.to], [from, to]);
   }
+});
+
+Deno.test("the difference in quality is that of SciPy's PchipInterpolator over the logarithm of the common rates", () => {
+  const stored = [[A, B, 1.0404635447627815, 0.25, 1.9], [A, C, -0.25365057508685407, 0.3, 2], [
+    C,
+    B,
+    1.3044397927594789,
+    0.3,
+    1.9,
+  ]] as const;
+  for (const [reference, candidate, difference, from, to] of stored) {
+    const found = bdQuality(reference, candidate)!;
+    assert.ok(Math.abs(found.difference - difference) < 1e-12, `${found.difference}`);
+    assert.ok(Math.abs(found.from - from) < 1e-12 && Math.abs(found.to - to) < 1e-12);
+  }
+  const better = A.map(({ rate, quality }) => ({ rate, quality: quality + 1.5 }));
+  assert.ok(Math.abs(bdQuality(A, better)!.difference - 1.5) < 1e-12);
+  assert.equal(bdQuality(A, A.slice(0, 1)), null);
 });
 
 Deno.test("a curve at a share of the rate differs by that share, whatever the order of its points", () => {

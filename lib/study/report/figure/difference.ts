@@ -17,16 +17,23 @@ import { fixedValues } from "./groups.ts";
 import { axis, pointsOf, requireOneLine, requirePoints } from "./points.ts";
 import type { Draft, Group } from "./types.ts";
 
-/** The series that a request names as the baseline, or the only one that the pack names. @throws SvcError `usage_invalid` */
-function baselineOf(groups: readonly Group[], wanted: string | undefined): Group {
+/**
+ * The series that a request names as the baseline, or the only one that the pack names.
+ * @throws SvcError `usage_invalid`
+ */
+export function baselineOf(
+  groups: readonly Group[],
+  wanted: string | undefined,
+  isNamed = ({ kind }: Group) => kind === "baseline",
+): Group {
   const choices = groups.map(({ key }) => key).join(", ");
   if (groups.length < 2) {
-    throw new SvcError("usage_invalid", "Cannot draw differences of one series", {
+    throw new SvcError("usage_invalid", "Cannot take differences of one series", {
       hint: "Choose recipes of several methods, or separate them with --group",
     });
   }
   const found = wanted === undefined
-    ? groups.filter(({ kind }) => kind === "baseline")
+    ? groups.filter(isNamed)
     : [namesOf, distinguishingValues].map((names) => groups.filter((one) => names(one, groups).includes(wanted)))
       .find((found) => found.length > 0) ?? [];
   if (found.length === 1) return found[0];

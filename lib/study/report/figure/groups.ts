@@ -5,10 +5,9 @@ import { canonicalJson } from "../../../contract/json.ts";
 import { isNumber, toNumber, type Value } from "../../../contract/value.ts";
 import { numberText } from "../../../figure/number_text.ts";
 import { unitText } from "../../../figure/unit_text.ts";
-import { estimateOf, recipesOf } from "../../rows/estimates.ts";
+import { coordinatesOf, estimateOf, recipesOf } from "../../rows/estimates.ts";
 import { completedRow } from "../../rows/stored_rows.ts";
 import { axisFacts } from "../plot_defaults.ts";
-import { coordinatesOf } from "../report_tables.ts";
 import type { BenchmarkResult, ResultRow } from "../../pack/types.ts";
 import type { Group, PlotRequest } from "./types.ts";
 

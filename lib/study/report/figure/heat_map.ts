@@ -5,10 +5,9 @@ import { isNumber, toNumber, type Value } from "../../../contract/value.ts";
 import type { HeatFigure } from "../../../figure/types.ts";
 import { findMetric } from "../../../research/catalog.ts";
 import type { BenchmarkResult, ResultRow } from "../../pack/types.ts";
-import { estimateOf, metricFacts } from "../../rows/estimates.ts";
+import { coordinatesOf, estimateOf, metricFacts } from "../../rows/estimates.ts";
 import { lowerFirst } from "../../../contract/sentence.ts";
 import { axisFacts, metricAxis } from "../plot_defaults.ts";
-import { coordinatesOf } from "../report_tables.ts";
 import { axis } from "./points.ts";
 import type { Draft, PlotRequest } from "./types.ts";
 
