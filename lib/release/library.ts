@@ -26,7 +26,13 @@ const TYPED = [
 ] as const;
 
 /** Packages that operations load when they run, which the library does not. */
-const LEFT_OUT = ["npm:h5wasm@^0.8.11"];
+const LEFT_OUT = [
+  "npm:h5wasm@^0.8.11",
+  "npm:@jsquash/avif@2.1.1/codec/enc/avif_enc.js",
+  "npm:@jsquash/avif@2.1.1/codec/dec/avif_dec.js",
+  "npm:@jsquash/webp@1.5.0/codec/enc/webp_enc_simd.js",
+  "npm:@jsquash/webp@1.5.0/codec/dec/webp_dec.js",
+];
 
 async function bundle(file: string, minify: boolean): Promise<string> {
   const { success, errors, outputFiles } = await Deno.bundle({
