@@ -12,7 +12,7 @@ export interface Place {
 export const VIEWS = [
   ["start", "Start"],
   ["editor", "Editor"],
-  ["templates", "Templates"],
+  ["templates", "Gallery"],
   ["runs", "Runs"],
   ["compare", "Compare"],
   ["benchmarks", "Benchmarks"],

@@ -12,7 +12,7 @@ import type { MatrixExpansion } from "../recipe/expand_matrix.ts";
 import type { Compilation, CompileMode } from "../recipe/types.ts";
 import type { RecipeSpecs } from "../research/specs.ts";
 import { type Diagnostic, SvcError } from "../contract/error.ts";
-import { sha256Hex } from "../contract/hash.ts";
+import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { prettyJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import type { PreparedRun, RunOptions as RecipeRun, RunResult } from "../run/run.ts";
@@ -21,6 +21,7 @@ import type { CrossingOptions as Crossing, CrossingResult } from "../study/cross
 import type { AuthoredRecipe, RecipeInput } from "./authored_recipe.ts";
 import type { SessionCore } from "./core.ts";
 import type { RecipeFile } from "../recipe/recipe_files.ts";
+import { templateAt } from "../template/catalog.ts";
 
 /** Supplied by the session. */
 type SetBySession =
@@ -82,12 +83,13 @@ const NO_OVERVIEW = {
   execution_profile: null,
   execution_profile_report: null,
   run_readiness: null,
+  facets: null,
   status: "invalid",
 } as const;
 
 /** A recipe in a list; members that need its normal form are null where there is none. */
 export type RecipeFileRow =
-  & { id: string; path: string; place: RecipeFile["place"] }
+  & { id: string; path: string; place: RecipeFile["place"]; recipe_sha256: string | null; template: string | null }
   & (Awaited<ReturnType<Recipes["overview"]>> | typeof NO_OVERVIEW & { diagnostics: Diagnostic[] });
 
 /** Loaded on need: the YAML reader is most of the start-up of a command that reads a recipe. */
@@ -122,6 +124,7 @@ export class Recipes {
 
   async #row({ name: id, path, file, place }: RecipeFile, readiness: Readiness): Promise<RecipeFileRow | null> {
     const maybe = place === "program" || /\.json$/i.test(path);
+    const template = templateAt(path)?.id ?? null;
     try {
       const bytes = await (await reading()).recipeBytes(file, this.core.workspace.projectRoot, path);
       const sha256 = sha256Hex(bytes);
@@ -132,11 +135,12 @@ export class Recipes {
       }
       const { source, compilation } = known;
       if (maybe && !(isObject(source.value) && Object.hasOwn(source.value, "steps"))) return null;
-      return { id, path, place, ...await this.#overview(source, compilation, readiness) };
+      const recipe_sha256 = sha256Json(source.value);
+      return { id, path, place, recipe_sha256, template, ...await this.#overview(source, compilation, readiness) };
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
       if (maybe || error.code === "recipe_not_found") return null;
-      return { id, path, place, ...NO_OVERVIEW, diagnostics: error.diagnostics };
+      return { id, path, place, recipe_sha256: null, template, ...NO_OVERVIEW, diagnostics: error.diagnostics };
     }
   }
 
@@ -203,12 +207,15 @@ export class Recipes {
   }
 
   async #overview(source: AuthoredRecipe, compilation: Compilation, readiness: Readiness) {
-    const [{ inspectProfile }, { runReadiness }, { declaredTask }, { inferTask }] = await Promise.all([
-      import("../plan/profile_inspect.ts"),
-      import("../plan/run_readiness.ts"),
-      import("../research/specs.ts"),
-      import("../research/tasks.ts"),
-    ]);
+    const [{ inspectProfile }, { recipeFacets }, { runReadiness }, { declaredTask }, { inferTask }] = await Promise.all(
+      [
+        import("../plan/profile_inspect.ts"),
+        import("../plan/recipe_facets.ts"),
+        import("../plan/run_readiness.ts"),
+        import("../research/specs.ts"),
+        import("../research/tasks.ts"),
+      ],
+    );
     const { effective, normalized, status, diagnostics } = compilation;
     const form = effective ?? normalized;
     const named = isObject(source.value) && typeof source.value.name === "string" ? source.value.name : null;
@@ -226,6 +233,7 @@ export class Recipes {
       execution_profile_report: { reference, status: fit, stage_bindings, issues },
       // Requirements are read from checked parameters.
       run_readiness: effective === null ? null : runReadiness(steps, { registry, readiness }),
+      facets: effective === null ? null : recipeFacets(effective, { registry }),
       status,
       diagnostics,
     };

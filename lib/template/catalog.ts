@@ -55,3 +55,9 @@ export function findTemplate(catalog: TemplateCatalog, id: string): TemplateEntr
     hint: didYouMean(id, ids) ?? "svc template list shows the templates",
   });
 }
+
+/** The template that is made from a recipe file: from its starter, or from the project's own file of that name. */
+export const templateAt = (path: string): TemplateEntry | undefined =>
+  packagedCatalog().templates.find(({ recipe_path: own, starter_resource: starter }) =>
+    path === own || path === `recipes/${starter}`
+  );

@@ -24,12 +24,9 @@ browserTest(
     await page.getByRole("button", { name: "Skip the tour" }).click();
     await page.getByRole("button", { name: "Show the tour" }).waitFor();
     assert.ok(usable.length >= 10, String(usable.length));
-    for (const { id, recipe, run_readiness } of usable) {
+    for (const { id, label, recipe, run_readiness } of usable) {
       await open(`#/templates?q=${id}`);
-      await page.getByRole("article").filter({ has: page.getByText(id, { exact: true }) }).getByRole("button", {
-        name: "Open",
-        exact: true,
-      }).first()
+      await page.getByRole("article", { name: label, exact: true }).getByRole("button", { name: label, exact: true })
         .click();
       await until(`document.querySelectorAll(".graph .block").length === ${recipe.step_count}`);
       await page.getByRole("tab", { name: new RegExp(`^${recipe.name}`), selected: true }).waitFor();

@@ -30,10 +30,11 @@ async function runAll(scene: Scene, name: string): Promise<string[]> {
 browserTest("templates have the drawing of their link; blocks have small images of what a run gave", async (scene) => {
   const { page, open, shot } = scene;
   await open("#/templates");
-  const card = page.getByRole("article").filter({ has: page.locator("svg.graph-preview") }).first();
-  await card.waitFor();
+  await page.getByRole("button", { name: /^Details of/ }).first().click();
+  const card = page.getByRole("dialog");
   await card.locator("svg.graph-preview rect.body").nth(2).waitFor();
   await card.locator("svg.graph-preview polyline.wire").nth(1).waitFor({ state: "attached" });
+  await page.keyboard.press("Escape");
   await openLink(scene);
   assert.equal(await page.locator(".graph .block image").count(), 0);
   await page.getByRole("button", { name: "Run", exact: true, disabled: false }).click();

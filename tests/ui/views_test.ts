@@ -92,15 +92,18 @@ browserTest(
     await open("#/templates");
     const card = page.getByRole("article", { name: "Image codec over an ideal link" });
     await card.getByText("invalid", { exact: true }).waitFor();
-    await card.getByText(/recipes\/image_codec_default\.yaml/).first().waitFor();
-    assert.equal(await card.getByRole("button", { name: "Open", exact: true }).count(), 0);
-    await page.getByText(/Catalogue (degraded|invalid)/).waitFor();
+    assert.equal(await card.getByRole("img").count(), 0, "a stored result is of the shipped recipe");
+    await card.getByRole("button", { name: /^Details/ }).click();
+    await page.getByRole("dialog").getByText("recipes/image_codec_default.yaml", { exact: true }).waitFor();
+    await page.getByRole("dialog").getByText(/no\.such_operation/).first().waitFor();
+    assert.equal(await page.getByRole("dialog").getByRole("button", { name: /^Replace/ }).count(), 0);
     await shot("templates_invalid");
+    await page.keyboard.press("Escape");
     await Deno.remove(`${folder}/recipes/image_codec_default.yaml`);
     await page.getByRole("button", { name: "Refresh" }).click();
-    await card.getByText("valid", { exact: true }).waitFor();
-    await card.getByText("Details", { exact: true }).click();
-    await card.getByText("built-in").waitFor();
+    await card.getByText("invalid", { exact: true }).waitFor({ state: "detached" });
+    await card.getByRole("button", { name: /^Details/ }).click();
+    await page.getByRole("dialog").getByText("built-in").waitFor();
   },
   { files: { "recipes/image_codec_default.yaml": "name: broken\nsteps:\n  - id: data\n    op: no.such_operation\n" } },
 );
@@ -112,10 +115,10 @@ browserTest(
     const graphSays = (word: string) => `document.querySelector(".graph")?.textContent.includes("${word}") === true`;
     await until(graphSays("JPEG"));
     await open("#/templates?q=text+over");
-    const card = page.getByRole("article").filter({ has: page.getByRole("button", { name: /^Replace/ }) }).first();
-    await card.getByRole("button", { name: /^Replace/ }).click();
+    await page.getByRole("button", { name: "Details of Text over an ideal link" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: /^Replace/ }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByText(/blocks of the template replace/).waitFor();
+    await dialog.getByText(/blocks of the recipe replace/).waitFor();
     await shot("replace");
     await dialog.getByRole("button", { name: "Replace", exact: true }).click();
     await until(graphSays("UTF-8"));

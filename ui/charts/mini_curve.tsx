@@ -2,10 +2,20 @@
 import { numberText } from "../../lib/figure/number_text.ts";
 import type { CurveFigure, FigurePoint } from "../../lib/figure/types.ts";
 
-const WIDTH = 320, HEIGHT = 120, LEFT = 54, BOTTOM = 30, TOP = 8, RIGHT = 8;
+const CARD = { width: 320, height: 120, left: 54, bottom: 30, top: 8, right: 8 };
+/** Without texts. */
+const ROW: typeof CARD = { width: 72, height: 46, left: 3, bottom: 3, top: 3, right: 3 };
 
-/** @param picture what the curve shows, for screen readers */
-export function MiniCurve({ figure, picture }: { figure: CurveFigure; picture: string }) {
+interface Props {
+  figure: Pick<CurveFigure, "series" | "x" | "y">;
+  /** What the curve shows, for screen readers. */
+  picture: string;
+  /** The size of a row in a list, without texts. */
+  small?: boolean;
+}
+
+export function MiniCurve({ figure, picture, small = false }: Props) {
+  const { width: WIDTH, height: HEIGHT, left: LEFT, bottom: BOTTOM, top: TOP, right: RIGHT } = small ? ROW : CARD;
   const { series, x, y } = figure, log = y.scale === "log";
   const height = (value: number) => log ? Math.log10(value) : value;
   const points = series.flatMap(({ kind, points }) => kind === "theory" ? [] : points);
@@ -39,16 +49,20 @@ export function MiniCurve({ figure, picture }: { figure: CurveFigure; picture: s
           )}
         </g>
       ))}
-      <text x={LEFT - 4} y={TOP + 8} text-anchor="end">{end(high)}</text>
-      <text x={LEFT - 4} y={HEIGHT - BOTTOM} text-anchor="end">{end(low)}</text>
-      <text x={LEFT} y={HEIGHT - BOTTOM + 12}>{left}</text>
-      <text x={WIDTH - RIGHT} y={HEIGHT - BOTTOM + 12} text-anchor="end">{right}</text>
-      <text x={(LEFT + WIDTH - RIGHT) / 2} y={HEIGHT - BOTTOM + 12} text-anchor="middle">
-        {y.title} over {x.title}
-      </text>
-      <text x={(LEFT + WIDTH - RIGHT) / 2} y={HEIGHT - BOTTOM + 26} text-anchor="middle">
-        {labels.join(", ")}
-      </text>
+      {!small && (
+        <>
+          <text x={LEFT - 4} y={TOP + 8} text-anchor="end">{end(high)}</text>
+          <text x={LEFT - 4} y={HEIGHT - BOTTOM} text-anchor="end">{end(low)}</text>
+          <text x={LEFT} y={HEIGHT - BOTTOM + 12}>{left}</text>
+          <text x={WIDTH - RIGHT} y={HEIGHT - BOTTOM + 12} text-anchor="end">{right}</text>
+          <text x={(LEFT + WIDTH - RIGHT) / 2} y={HEIGHT - BOTTOM + 12} text-anchor="middle">
+            {y.title} over {x.title}
+          </text>
+          <text x={(LEFT + WIDTH - RIGHT) / 2} y={HEIGHT - BOTTOM + 26} text-anchor="middle">
+            {labels.join(", ")}
+          </text>
+        </>
+      )}
     </svg>
   );
 }

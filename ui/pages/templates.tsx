@@ -1,184 +1,275 @@
 // deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
-/** Templates of recipes: a gallery by task, each with the findings of its present inspection. */
+/** The gallery: templates and recipes in one list by task, with filters, search and the stored result of each. */
 import { canonicalJson } from "../../lib/contract/json.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
+import { numberText } from "../../lib/figure/number_text.ts";
+import { unitText } from "../../lib/figure/unit_text.ts";
 import { replaceWorkingCopy } from "../../lib/template/working_copy.ts";
-import { ask, messageOf, type Reply } from "../api.ts";
+import { ask, get, messageOf } from "../api.ts";
+import { MiniCurve } from "../charts/mini_curve.tsx";
 import { commandOf, CopyCommand } from "../copy_command.tsx";
-import { GraphPreview } from "../graph/preview.tsx";
 import {
-  Diagnostics,
-  Dialog,
-  Digest,
-  Facts,
-  Filters,
-  Page,
-  Section,
-  Select,
-  Shown,
-  StateMark,
-  Trouble,
-  Wait,
-} from "../parts.tsx";
+  type Card,
+  cardsOf,
+  choicesOf,
+  GROUP_TITLES,
+  groupOf,
+  matching,
+  NONE,
+  type Wanted,
+  wordsOf,
+} from "../gallery/cards.ts";
+import { figureOf, type GalleryResult, givesOf, numbersOf, resultOf } from "../gallery/results.ts";
+import { GraphPreview } from "../graph/preview.tsx";
+import { Diagnostics, Dialog, Facts, Filters, Page, Section, Select, Shown, StateMark, Trouble } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
 import { go, place, refine } from "../router.ts";
-import { active, activeId, copies, type Copy, edit, nameOf, openTemplate, restore, stepsOf } from "../state/copies.ts";
+import { contracts, loadContracts } from "../state/contracts.ts";
+import {
+  active,
+  activeId,
+  copies,
+  type Copy,
+  edit,
+  nameOf,
+  openFile,
+  openTemplate,
+  restore,
+  stepsOf,
+} from "../state/copies.ts";
 import { useFetched, useLoaded } from "../state/fetched.ts";
 
-type Catalogue = Reply<"/api/recipe-templates">;
-type TemplateRow = Catalogue["templates"][number];
+const FILTERS = ["task", "channel", "code", "learned"] as const;
 
-export default function Templates() {
-  const found = useFetched("/api/recipe-templates");
+export default function Gallery() {
+  const found = useFetched("/api/recipes"), cards = cardsOf(found.value?.recipes ?? null);
+  const [details, setDetails] = useState<Card | null>(null), [replacing, setReplacing] = useState<Card | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
   // A replacement needs the open recipes.
   useEffect(() => void restore().catch(() => {}), []);
-  return (
-    <Page title="Templates" actions={<button type="button" onClick={found.again}>Refresh</button>}>
-      {found.value === null ? <Wait of={found} what="the templates" /> : <Gallery catalogue={found.value} />}
-    </Page>
-  );
-}
-
-function Gallery({ catalogue: { status, templates } }: { catalogue: Catalogue }) {
-  const [chosen, setChosen] = useState<TemplateRow | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const wanted = place.value.query.get("show") ?? "", typed = place.value.query.get("q") ?? "";
-  const rows = templates.filter((row) =>
-    (wanted === "" || (wanted === "usable" ? row.available : row.validation.status === wanted)) &&
-    `${row.id} ${row.label} ${row.recipe?.description ?? ""}`.toLowerCase().includes(typed.toLowerCase())
-  );
-  const usable = templates.filter(({ available }) => available).length, current = active();
-  const start = async (row: TemplateRow) => {
+  const { query } = place.value, chosen = (name: string) => query.get(name) ?? "";
+  const wanted = { text: chosen("q"), ...Object.fromEntries(FILTERS.map((name) => [name, chosen(name)])) } as Wanted;
+  const shown = matching(cards, wanted), current = active();
+  const open = async (card: Card) => {
     setProblem(null);
     try {
-      await openTemplate(row.id);
+      await (opensAsTemplate(card) ? openTemplate(card.template!) : openFile(card.path));
       go("editor");
     } catch (error) {
       setProblem(messageOf(error));
     }
   };
-  return (
-    <>
-      <p class="row">
-        <StateMark state={status} word={`Catalogue ${status}`} />
-        <span class="muted">
-          {usable} of {templates.length}{" "}
-          are usable. A file of the same name in recipes/ takes the place of a built-in template.
-        </span>
-      </p>
-      <Trouble text={problem} />
-      <Filters>
-        <Select<string>
-          label="Show"
-          value={wanted}
-          options={[["", "all"], "usable", "unavailable", "invalid"]}
-          onChoose={(show) => refine({ show })}
+  const list = (of: readonly Card[], strip = false) => (
+    <div class={strip ? "gallery strip" : "gallery"}>
+      {of.map((card) => (
+        <CardRow
+          key={card.template ?? card.path}
+          card={card}
+          onOpen={() => open(card)}
+          onDetails={() => setDetails(card)}
         />
+      ))}
+    </div>
+  );
+  const own = shown.filter((card) => card.own), others = shown.filter((card) => !card.own);
+  const filter = (name: typeof FILTERS[number], label: string, options: (readonly [string, string])[]) => (
+    <Select<string>
+      label={label}
+      value={wanted[name]}
+      options={[["", "all"], ...options]}
+      onChoose={(value) =>
+        refine({ [name]: value })}
+    />
+  );
+  const same = (values: string[]) => [...values.map((value) => [value, value] as const), [NONE, "none"] as const];
+  return (
+    <Page title="Gallery" actions={<button type="button" onClick={found.again}>Refresh</button>}>
+      <Filters found={`${shown.length} of ${cards.length}`}>
+        {filter("task", "Task", GROUP_TITLES.map((title) => [title, title]))}
+        {filter("channel", "Channel", same(choicesOf(cards, "channels")))}
+        {filter("code", "Code", same(choicesOf(cards, "codes")))}
+        {filter("learned", "Networks", [["learned", "with a trained one"], ["plain", "without"]])}
       </Filters>
-      {rows.length === 0 && (
+      <Trouble text={problem ?? found.problem} />
+      {shown.length === 0 && (
         <p class="empty">
-          No template matches.{" "}
-          <button type="button" onClick={() => refine({ q: undefined, show: undefined })}>Show all</button>
+          No recipe matches.{" "}
+          <button type="button" onClick={() => refine(Object.fromEntries(["q", ...FILTERS].map((name) => [name, ""])))}>
+            Show all
+          </button>
         </p>
       )}
-      {[...new Set(rows.map(({ task_id }) => task_id))].map((task) => (
-        <Section key={task} title={task.replaceAll("_", " ")}>
-          <div class="cards">
-            {rows.filter(({ task_id }) =>
-              task_id === task
-            ).map((row) => (
-              <Card
-                key={row.id}
-                row={row}
-                current={current}
-                onStart={() => start(row)}
-                onReplace={() => setChosen(row)}
-              />
-            ))}
-          </div>
-        </Section>
-      ))}
-      {chosen !== null && current !== null && <Replace row={chosen} copy={current} onClose={() => setChosen(null)} />}
-    </>
+      {wanted.text !== "" ? list(shown) : (
+        <>
+          <Section title="Recipes of this project" look="gallery-own">
+            {own.length > 0 ? list(own, true) : (
+              <p class="muted">
+                {found.value === null ? "Reading recipes/" : "None. Save puts the open recipe into recipes/."}
+              </p>
+            )}
+          </Section>
+          {GROUP_TITLES.map((title) => {
+            const members = others.filter((card) => groupOf(card) === title);
+            return members.length > 0 && <Section key={title} title={title}>{list(members)}</Section>;
+          })}
+        </>
+      )}
+      {details !== null && (
+        <Details
+          card={details}
+          current={current}
+          onClose={() => setDetails(null)}
+          onOpen={() => open(details)}
+          onReplace={() => {
+            setReplacing(details);
+            setDetails(null);
+          }}
+        />
+      )}
+      {replacing !== null && current !== null && (
+        <Replace
+          card={replacing}
+          copy={current}
+          onClose={() => setReplacing(null)}
+        />
+      )}
+    </Page>
   );
 }
 
-interface CardProps {
-  row: TemplateRow;
-  current: Copy | null;
-  onStart(): void;
-  onReplace(): void;
+/** A broken file of the project is opened as it is, to be repaired. */
+const opensAsTemplate = ({ template, row }: Card) => template !== null && row?.status !== "invalid";
+
+const missingOf = ({ row }: Card): string =>
+  (row?.run_readiness?.missing ?? []).map((item) => String(item.name ?? item.id ?? canonicalJson(item))).join(", ");
+
+interface RowProps {
+  card: Card;
+  onOpen(): void;
+  onDetails(): void;
 }
 
-function Card({ row, current, onStart, onReplace }: CardProps) {
-  const { validation, source, recipe, run_readiness: readiness, execution_profile: profile } = row;
+function CardRow({ card, onOpen, onDetails }: RowProps) {
+  const result = resultOf(card), missing = missingOf(card);
+  const facts = [givesOf(card, result), ...card.codes, ...card.channels, card.learned && "trained network"];
   return (
-    <article class="panel card" aria-label={row.label}>
-      <div class="row spread">
-        <h3 class="plain">{row.label}</h3>
-        <span class="row">
-          {row.default && <span class="tag" data-tone="accent">default</span>}
-          {row.status !== "supported" && <span class="tag">{row.status}</span>}
-          <StateMark state={validation.status} />
+    <article class="gallery-card" aria-label={card.title}>
+      <Thumbnail card={card} result={result} />
+      <div class="gallery-text">
+        <button type="button" class="gallery-open" title={card.title} onClick={onOpen}>{card.title}</button>
+        <span class="muted clip">
+          {card.row?.status === "invalid"
+            ? <StateMark state="invalid" />
+            : missing !== ""
+            ? <StateMark state="unavailable" word={`needs ${missing}`} />
+            : facts.filter(Boolean).join(" · ")}
         </span>
       </div>
-      {recipe && <GraphPreview steps={recipe.steps} />}
-      {recipe?.description && <p>{recipe.description}</p>}
-      {validation.errors.length > 0 && <Diagnostics items={validation.errors} />}
-      {readiness && !readiness.ready && (
-        <StateMark
-          state="unavailable"
-          word={`needs ${missingOf(readiness.missing)}`}
-        />
-      )}
-      <details class="small" open={!row.available}>
-        <summary>Details</summary>
-        <Facts
-          of={[
-            ["Template", <code>{row.id}</code>],
-            ["Profile", `${profile.id} ${profile.version}`],
-            recipe && ["Steps", recipe.step_count],
-            source && [
-              "Source",
-              (
-                <>
-                  {source.kind === "packaged_builtin" ? "built-in" : "project"} <code>{source.reference}</code>{" "}
-                  <Digest text={source.digest} />
-                </>
-              ),
-            ],
-          ]}
-        />
-      </details>
-      {row.available && (
-        <div class="row">
-          <button type="button" class="primary" onClick={onStart}>Open</button>
-          {current !== null && <button type="button" onClick={onReplace}>Replace {nameOf(current)} …</button>}
-          <CopyCommand command={commandOf("template", "instantiate", row.id)} />
-        </div>
-      )}
+      <button type="button" class="quiet" aria-label={`Details of ${card.title}`} title="Details" onClick={onDetails}>
+        …
+      </button>
     </article>
   );
 }
 
-const missingOf = (missing: readonly JsonObject[]) =>
-  missing.map((item) => String(item.name ?? item.id ?? item.detail ?? canonicalJson(item))).join(", ");
+function Thumbnail({ card, result }: { card: Card; result: GalleryResult | null }) {
+  const figure = result && figureOf(result);
+  if (figure) return <MiniCurve figure={figure} small picture={`${givesOf(card, result)}, stored`} />;
+  const [, [mean = null, , , bound] = []] = result?.numbers?.[0] ?? [];
+  return (
+    <span class="gallery-number" aria-hidden="true">
+      {result === null
+        ? ""
+        : bound === undefined
+        ? numberText(mean, "unicode", 3)
+        : `≤ ${numberText(bound, "unicode", 2)}`}
+      {result !== null && <span class="small muted">{unitText(result.metric![1])}</span>}
+    </span>
+  );
+}
+
+interface DetailsProps {
+  card: Card;
+  current: Copy | null;
+  onClose(): void;
+  onOpen(): void;
+  onReplace(): void;
+}
+
+function Details({ card, current, onClose, onOpen, onReplace }: DetailsProps) {
+  const { row, template, path, title, description } = card, result = resultOf(card), missing = missingOf(card);
+  useEffect(() => void loadContracts().catch(() => {}), []);
+  const valid = row?.status !== "invalid";
+  const found = useLoaded((signal) => get("/api/recipe", { query: { path }, signal }), valid ? path : null);
+  const figure = result && figureOf(result);
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {description !== null && description !== title && <p>{description}</p>}
+      {figure && <MiniCurve figure={figure as never} picture={`${title}: ${givesOf(card, result)}, stored`} />}
+      {result?.numbers && (
+        <Facts
+          of={numbersOf(result).map(([label, text]) => [[result.metric![0], label].filter(Boolean).join(", "), text])}
+        />
+      )}
+      {row && row.diagnostics.length > 0 && <Diagnostics items={row.diagnostics} />}
+      {missing !== "" && <StateMark state="unavailable" word={`needs ${missing}`} />}
+      {valid && (
+        <Shown of={found} what="the recipe">
+          {({ recipe }) => (
+            <GraphPreview
+              steps={stepsOf(recipe).map((step) => ({ ...step, name: contracts.value.get(step.op)?.name ?? step.op }))}
+            />
+          )}
+        </Shown>
+      )}
+      <Facts
+        of={[
+          ["Gives", card.gives ?? "–"],
+          ["Task", card.task === null ? "–" : wordsOf(card.task)],
+          card.codes.length > 0 && ["Code", card.codes.join(", ")],
+          card.channels.length > 0 && ["Channel", card.channels.join(", ")],
+          [
+            "Source",
+            (
+              <>
+                {row === null || row.place === "program" ? "built-in" : "project"} <code>{path}</code>
+              </>
+            ),
+          ],
+          template !== null && ["Template", <code>{template}</code>],
+        ]}
+      />
+      <div class="row dialog-end">
+        <CopyCommand
+          command={template === null
+            ? commandOf("recipe", "run", path)
+            : commandOf("template", "instantiate", template)}
+        />
+        {current !== null && valid && <button type="button" onClick={onReplace}>Replace {nameOf(current)} …</button>}
+        <button type="button" class="primary" onClick={onOpen}>Open</button>
+      </div>
+    </Dialog>
+  );
+}
 
 const instanceOf = async (id: string, signal: AbortSignal): Promise<JsonObject> =>
   (await ask("/api/recipe-templates/instantiate", { template_id: id }, { signal })).recipe;
 
-/** The fields that stay and the steps that go when a working copy gets another template, before it is done. */
-function Replace({ row, copy, onClose }: { row: TemplateRow; copy: Copy; onClose(): void }) {
+/** The fields that stay and the steps that go when a working copy gets another recipe, before it is done. */
+function Replace({ card, copy, onClose }: { card: Card; copy: Copy; onClose(): void }) {
   const found = useLoaded(async (signal) => {
     const origin = (copy.recipe.metadata as JsonObject | undefined)?.template_provenance as JsonObject | undefined;
     const began = typeof origin?.template_id === "string"
       ? instanceOf(origin.template_id, signal).catch(() => undefined)
       : undefined;
-    const [fresh, previous] = await Promise.all([instanceOf(row.id, signal), began]);
+    const chosen = card.template !== null
+      ? instanceOf(card.template, signal)
+      : get("/api/recipe", { query: { path: card.path }, signal }).then(({ recipe }) => recipe);
+    const [fresh, previous] = await Promise.all([chosen, began]);
     const whole = (recipe: JsonObject) => ({ metadata: {}, steps: [], ...recipe }) as never;
     const next = replaceWorkingCopy(whole(copy.recipe), whole(fresh), previous && whole(previous)) as JsonObject;
     return { next, kept: keptFields(fresh, next) };
-  }, `${copy.id} ${row.id}`);
+  }, `${copy.id} ${card.path}`);
   const replace = () => {
     edit(copy.id, found.value!.next);
     if (copies.value.some(({ id }) => id === copy.id)) activeId.value = copy.id;
@@ -186,17 +277,17 @@ function Replace({ row, copy, onClose }: { row: TemplateRow; copy: Copy; onClose
     go("editor");
   };
   return (
-    <Dialog title={`Replace ${nameOf(copy)} by ${row.label}`} onClose={onClose}>
-      <Shown of={found} what="the template">
+    <Dialog title={`Replace ${nameOf(copy)} by ${card.title}`} onClose={onClose}>
+      <Shown of={found} what="the recipe">
         {({ next, kept }) => (
           <>
             <p>
-              {stepsOf(next).length} blocks of the template replace the {stepsOf(copy.recipe).length}{" "}
+              {stepsOf(next).length} blocks of the recipe replace the {stepsOf(copy.recipe).length}{" "}
               present blocks. Undo restores the recipe.
             </p>
             <h3>Kept fields</h3>
             {kept.length === 0
-              ? <p class="muted">None: every field has the value of the template</p>
+              ? <p class="muted">None: every field has the value of the recipe</p>
               : <Facts of={kept} mono="mono" />}
           </>
         )}
@@ -209,7 +300,7 @@ function Replace({ row, copy, onClose }: { row: TemplateRow; copy: Copy; onClose
   );
 }
 
-/** Identity and protocol of the author: fields in which the replaced copy differs from the template. */
+/** Identity and protocol of the author: fields in which the replaced copy differs from the new one. */
 function keptFields(fresh: JsonObject, replaced: JsonObject): [name: string, value: string][] {
   const told = (value: unknown) => typeof value === "string" ? value : canonicalJson(value as JsonObject);
   const own = (of: JsonObject, plain: JsonObject, keys: string[], prefix: string): [string, string][] =>

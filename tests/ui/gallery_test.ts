@@ -1,0 +1,119 @@
+/** The gallery: one list of templates and recipes, its filters and search, its stored results, and what it costs. */
+import assert from "node:assert/strict";
+import { cardsOf, matching, type Wanted } from "../../ui/gallery/cards.ts";
+import { figureOf, resultOf } from "../../ui/gallery/results.ts";
+import results from "../../ui/pages/gallery_results.json" with { type: "json" };
+import { browserTest, eventually } from "./browser.ts";
+
+const ALL: Wanted = { text: "", task: "", channel: "", code: "", learned: "" };
+const titles = (wanted: Partial<Wanted>) => matching(cardsOf(null), { ...ALL, ...wanted }).map(({ title }) => title);
+
+Deno.test("a search knows the words of the field, those of operations, and the words of no recipe", () => {
+  const first: Record<string, RegExp> = {
+    "turbo": /turbo code/i,
+    "polar": /polar codes/,
+    "deep jscc": /^Joint source-channel coding/,
+    "convolutional": /convolutional code/i,
+    "HARQ": /HARQ/,
+  };
+  for (const [text, expected] of Object.entries(first)) assert.match(titles({ text })[0] ?? "nothing", expected, text);
+  assert.ok(titles({ text: "BER" }).length >= 20);
+  // "ber" stands in "number" and "Kalenberg", which is no match.
+  for (const card of matching(cardsOf(null), { ...ALL, text: "ber" })) {
+    assert.ok(/bit.error|\bber/i.test(JSON.stringify(card)), card.path);
+  }
+  assert.deepEqual(titles({ text: "xylophone" }), []);
+  // The palette names a template by its id.
+  const [{ template }] = matching(cardsOf(null), { ...ALL, text: "semantic_comm.image_reconstruction.default" });
+  assert.equal(template, "semantic_comm.image_reconstruction.default");
+});
+
+Deno.test("filters narrow the list together, and each has cards", () => {
+  const cards = cardsOf(null), whole = cards.length;
+  const learned = titles({ learned: "learned" }).length, without = titles({ learned: "plain" }).length;
+  assert.ok(learned > 20 && without > 20);
+  assert.equal(learned + without, whole);
+  const ldpc = matching(cards, { ...ALL, code: "5G NR LDPC", channel: "AWGN" });
+  assert.ok(ldpc.length > 3 && ldpc.every(({ operations }) => operations.includes("channel.nr_ldpc_encoder")));
+  assert.ok(matching(cards, { ...ALL, code: "none" }).every(({ codes }) => codes.length === 0));
+});
+
+Deno.test("each stored result of a shipped recipe is of its present digest; deno task gallery makes them again", () => {
+  const cards = new Map(cardsOf(null).map((card) => [card.path, card]));
+  const stale = Object.entries(results).filter(([path, { sha256 }]) => cards.get(path)?.recipeSha256 !== sha256);
+  assert.deepEqual(stale.map(([path]) => path), [], "cards without a result of their recipe");
+  assert.ok(JSON.stringify(results).length < 60_000);
+});
+
+Deno.test("a card shows no result of another digest, and each stored curve has points", () => {
+  const [path, { sha256 }] = Object.entries(results)[0];
+  assert.equal(resultOf({ path, recipeSha256: sha256 })?.sha256, sha256);
+  assert.equal(resultOf({ path, recipeSha256: "0".repeat(64) }), null);
+  for (const [path, result] of Object.entries(results)) {
+    const figure = figureOf(result as never);
+    assert.ok(figure === null || figure.series.every(({ points }) => points.length > 0), path);
+    for (const { y, low, high } of figure?.series.flatMap(({ points }) => points) ?? []) {
+      assert.ok(y === null || low === null || high === null || (low <= y && y <= high), path);
+    }
+  }
+});
+
+browserTest("one gallery: few screens, found by word and filter, opened by one press", async (scene) => {
+  const { page, open, until, shot } = scene;
+  await open("#/templates");
+  const cards = page.getByRole("article");
+  await cards.nth(100).waitFor();
+  await page.getByRole("status").filter({ hasText: /^(\d+) of \1$/ }).waitFor();
+  await page.getByText("None. Save puts the open recipe into recipes/.").waitFor();
+  const screens = await page.evaluate(`document.getElementById("main").scrollHeight / innerHeight`);
+  assert.ok(Number(screens) <= 3, `${screens} screens`);
+  await shot("gallery");
+  await page.getByRole("searchbox", { name: "Find" }).fill("deep jscc");
+  await eventually(async () => assert.match(await cards.first().innerText(), /Joint source-channel/));
+  await page.getByRole("searchbox", { name: "Find" }).fill("");
+  await page.getByRole("combobox", { name: "Code" }).selectOption("Turbo");
+  const turbo = page.getByRole("article", { name: /turbo code/i });
+  await turbo.getByRole("img", { name: /^Bit error rate over Es\/N0, stored/ }).waitFor();
+  assert.equal(await cards.count(), 1);
+  await turbo.getByRole("button", { name: /^Details/ }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.locator("svg.graph-preview rect.body").nth(2).waitFor();
+  await dialog.getByText("recipes/bit_transport_turbo.yaml", { exact: true }).waitFor();
+  await scene.checkAccessibility();
+  await shot("gallery_details");
+  await page.keyboard.press("Escape");
+  await turbo.getByRole("button", { name: /turbo code/i }).first().click();
+  await until(`document.querySelectorAll(".graph .block").length > 3`);
+  await page.getByRole("tab", { name: /^bit_transport_turbo/, selected: true }).waitFor();
+});
+
+browserTest(
+  "recipes of the project stand first, and shipped cards are there before the server answers",
+  async (scene) => {
+    const { page, open, route } = scene;
+    const held = Promise.withResolvers<void>();
+    await open("#/system");
+    await route("**/api/recipes", async (asked) => {
+      await held.promise;
+      await asked.continue();
+    });
+    await open("#/templates");
+    await page.getByRole("article").nth(100).waitFor();
+    const own = page.getByRole("region", { name: "Recipes of this project" });
+    await own.getByText("Reading recipes/").waitFor();
+    held.resolve();
+    await own.getByRole("article", { name: "A link of my own" }).waitFor();
+  },
+  {
+    files: {
+      "recipes/mine.yaml":
+        "name: mine\ndescription: A link of my own\nsteps:\n  - { id: data, op: source.random_bits }\n",
+    },
+  },
+);
+
+browserTest("the gallery on a phone has one column and nothing beyond its edge", async ({ page, open, shot }) => {
+  await open("#/templates");
+  await page.getByText("None. Save puts the open recipe into recipes/.").waitFor();
+  await shot("gallery_phone");
+}, { viewport: { width: 390, height: 844 } });
