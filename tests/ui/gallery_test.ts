@@ -67,6 +67,11 @@ browserTest("one gallery: few screens, found by word and filter, opened by one p
   await page.getByText("None. Save puts the open recipe into recipes/.").waitFor();
   const screens = await page.evaluate(`document.getElementById("main").scrollHeight / innerHeight`);
   assert.ok(Number(screens) <= 3, `${screens} screens`);
+  // Long groups begin folded; a filter shows all that fit.
+  const images = page.getByRole("region", { name: "Images" }), whole = titles({ task: "Images" }).length;
+  assert.ok(await images.getByRole("article").count() < whole);
+  await images.getByRole("button", { name: `Show all ${whole}` }).click();
+  await eventually(async () => assert.equal(await images.getByRole("article").count(), whole));
   await shot("gallery");
   await page.getByRole("searchbox", { name: "Find" }).fill("deep jscc");
   await eventually(async () => assert.match(await cards.first().innerText(), /Joint source-channel/));

@@ -124,7 +124,7 @@ const ownCard = (row: Row): Card => ({
   learned: row.facets?.learned ?? false,
   operations: row.facets?.operations ?? [],
   row,
-  own: true,
+  own: row.place === "project",
 });
 
 export interface Wanted {

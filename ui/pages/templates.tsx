@@ -41,6 +41,9 @@ import { useFetched, useLoaded } from "../state/fetched.ts";
 
 const FILTERS = ["task", "channel", "code", "learned"] as const;
 
+/** Cards of a task that are shown at first: the page keeps its length as recipes are added. */
+const FOLDED = 20;
+
 export default function Gallery() {
   const found = useFetched("/api/recipes"), cards = cardsOf(found.value?.recipes ?? null);
   const [details, setDetails] = useState<Card | null>(null), [replacing, setReplacing] = useState<Card | null>(null);
@@ -49,6 +52,8 @@ export default function Gallery() {
   useEffect(() => void restore().catch(() => {}), []);
   const { query } = place.value, chosen = (name: string) => query.get(name) ?? "";
   const wanted = { text: chosen("q"), ...Object.fromEntries(FILTERS.map((name) => [name, chosen(name)])) } as Wanted;
+  const narrowed = FILTERS.some((name) => wanted[name] !== "");
+  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
   const shown = matching(cards, wanted), current = active();
   const open = async (card: Card) => {
     setProblem(null);
@@ -110,7 +115,23 @@ export default function Gallery() {
           </Section>
           {GROUP_TITLES.map((title) => {
             const members = others.filter((card) => groupOf(card) === title);
-            return members.length > 0 && <Section key={title} title={title}>{list(members)}</Section>;
+            const folded = narrowed || unfolded.has(title) ? members : members.slice(0, FOLDED);
+            return members.length > 0 && (
+              <Section
+                key={title}
+                title={title}
+                actions={folded.length < members.length && (
+                  <button
+                    type="button"
+                    onClick={() => setUnfolded(new Set([...unfolded, title]))}
+                  >
+                    Show all {members.length}
+                  </button>
+                )}
+              >
+                {list(folded)}
+              </Section>
+            );
           })}
         </>
       )}
