@@ -251,6 +251,8 @@ browserTest(
       await form.getByRole("button", { name: `Sweep ${param}` }).click();
     };
     await sweep("chan", "snr_db", "0:4:8");
+    // The values stand in the place of the base value, which no run uses.
+    await page.locator("output#param-chan-snr_db").getByText("0.0, 4.0, 8.0", { exact: true }).waitFor();
     await sweep("modulator", "modulation", "qpsk, qam16");
     await page.getByRole("tab", { name: "Matrix (6)" }).click();
     await page.getByText("6 variants").waitFor();
@@ -291,9 +293,13 @@ browserTest("a sweep is one job that continues after a reload, drawn with interv
   await page.getByRole("button", { name: "Run matrix (8)" }).click();
   assert.match((await posted).url(), /\/api\/matrix-jobs$/);
   await some();
+  const listed = page.waitForResponse((reply) =>
+    new URL(reply.url()).pathname === "/api/run-jobs" && reply.request().method() === "GET"
+  );
   await reopen();
-  // It runs in the server, and its progress is found again.
-  await page.getByRole("progressbar", { name: "Progress of the sweep" }).waitFor();
+  // It runs in the server, and its progress is found again, unless it has ended before the page was there.
+  const { jobs: [found] } = await (await listed).json();
+  if (found.state === "running") await page.getByRole("progressbar", { name: "Progress of the sweep" }).waitFor();
   await page.getByText("8 of 8 variants completed", { exact: true }).waitFor();
   await page.getByRole("img", { name: /Bit error rate over Es\/N0/ }).waitFor();
   const { jobs } = await (await fetch(`${url}/api/run-jobs`)).json();
@@ -312,7 +318,7 @@ browserTest("a sweep is one job that continues after a reload, drawn with interv
   await page.getByRole("img", { name: /Bit error rate over Es\/N0/ }).waitFor();
 }, {
   files: {
-    "recipes/link.yaml": LINK.replace("bit_count: 100, batch_size: 20", "bit_count: 200000, batch_size: 20").replace(
+    "recipes/link.yaml": LINK.replace("bit_count: 100, batch_size: 20", "bit_count: 600000, batch_size: 20").replace(
       "ui_configured: true}",
       "ui_configured: true, matrix: {dimensions: {snr_db: [0.0, 3.0, 6.0, 9.0, 12.0, 15.0, 18.0, 21.0]}, " +
         "step_params: {chan: {snr_db: {matrix: snr_db}}}}}",

@@ -272,6 +272,7 @@ browserTest("several values in the field of one are a sweep: typed, entered, run
   await short.press("Enter");
   await page.getByText("swept by snr_db").first().waitFor();
   await page.getByRole("tab", { name: "Matrix (4)" }).waitFor();
+  await page.locator('.block[data-step="chan"]').getByText("0 … 6 dB").waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
   await short.waitFor();
   // Leaving the field does the same, so that Run runs the sweep.

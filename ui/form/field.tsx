@@ -8,10 +8,10 @@ import { checkValue } from "../../lib/contract/schema.ts";
 import { schemaTypes } from "../../lib/contract/schema_types.ts";
 import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../../lib/contract/value.ts";
 import type { Diagnostic } from "../api.ts";
-import { useState } from "../preact.ts";
+import { useRef, useState } from "../preact.ts";
 import type { Choice } from "./choices.ts";
 import { Control } from "./control.tsx";
-import { freeDimension, sweptValues } from "./matrix.ts";
+import { freeDimension, sweptValues, writtenValues } from "./matrix.ts";
 import { written } from "./number.ts";
 import { Sweep } from "./sweep.tsx";
 
@@ -30,6 +30,8 @@ export interface FieldProps {
   unread?: { text: string; message: string; sweep?: Value[] };
   /** The matrix dimension that sets its value. */
   dimension?: string | null;
+  /** Values of that dimension. */
+  sweep?: readonly Value[];
   dimensions?: readonly string[];
   onChange(value: Value | undefined): void;
   onUnread(unread: { text: string; message: string; sweep?: Value[] } | null): void;
@@ -44,7 +46,7 @@ export const isModified = (value: Value | undefined, { default: usual }: JsonObj
 
 export function Field(props: FieldProps) {
   const { id, name, schema, value, effective, choices, unread, dimension, onChange, onUnread } = props;
-  const [sweeping, setSweeping] = useState(false);
+  const [sweeping, setSweeping] = useState(false), button = useRef<HTMLButtonElement>(null);
   const shown = value ?? schema.default as Value | undefined;
   const given = value !== undefined, modified = isModified(value, schema), swept = dimension != null;
   const unit = isObject(schema["x-svc-ui"]) ? String(schema["x-svc-ui"].unit ?? "") : "";
@@ -56,6 +58,12 @@ export function Field(props: FieldProps) {
     if (unread?.sweep === undefined) return;
     onUnread(null);
     props.onSweep!(freeDimension(name, props.dimensions ?? []), unread.sweep);
+  };
+  // The field gives way to the values: the focus goes to the button beside it, and leaving the field sweeps.
+  const sweepByKey = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || unread?.sweep === undefined) return;
+    event.preventDefault();
+    button.current?.focus();
   };
   const label = (
     <>
@@ -74,32 +82,35 @@ export function Field(props: FieldProps) {
       aria-labelledby={group ? `${id}-label` : undefined}
     >
       {group ? <div class="label" id={`${id}-label`}>{label}</div> : <label for={id}>{label}</label>}
-      <div class="control" onFocusOut={sweepTyped} onKeyDown={(event) => event.key === "Enter" && sweepTyped()}>
-        <Control
-          id={id}
-          name={name}
-          schema={schema}
-          value={shown}
-          choices={choices}
-          unread={unread?.text}
-          describedBy={`${help}${invalid ? ` ${wrong}` : ""}`}
-          invalid={invalid}
-          onRead={(read, text) => {
-            const values = "problem" in read && props.onSweep ? sweptValues(text, schemaTypes(schema)) : null;
-            if (values !== null) {
-              return onUnread({
-                text,
-                message: `Enter sweeps ${values.length} values`,
-                sweep: values,
-              });
-            }
-            if ("problem" in read) return onUnread({ text, message: read.problem });
-            onUnread(null);
-            onChange(read.value);
-          }}
-        />
+      <div class="control" onFocusOut={sweepTyped} onKeyDown={sweepByKey}>
+        {swept && props.sweep ? <output id={id} class="mono">{writtenValues(props.sweep)}</output> : (
+          <Control
+            id={id}
+            name={name}
+            schema={schema}
+            value={shown}
+            choices={choices}
+            unread={unread?.text}
+            describedBy={`${help}${invalid ? ` ${wrong}` : ""}`}
+            invalid={invalid}
+            onRead={(read, text) => {
+              const values = "problem" in read && props.onSweep ? sweptValues(text, schemaTypes(schema)) : null;
+              if (values !== null) {
+                return onUnread({
+                  text,
+                  message: `Enter sweeps ${values.length} values`,
+                  sweep: values,
+                });
+              }
+              if ("problem" in read) return onUnread({ text, message: read.problem });
+              onUnread(null);
+              onChange(read.value);
+            }}
+          />
+        )}
         {props.onSweep !== undefined && (
           <button
+            ref={button}
             type="button"
             class="small"
             aria-expanded={swept ? undefined : sweeping}

@@ -129,9 +129,15 @@ export function Graph(props: Props) {
     frame.current!.querySelector<SVGGElement>(`.block[data-step="${CSS.escape(target.id)}"]`)?.focus();
     return true;
   };
-  const { bindings } = matrixFacts(recipe);
+  const { bindings, dimensions } = matrixFacts(recipe);
   const headlines = new Map(steps.map(({ id, op, params }) => {
-    const swept = new Set(bindings.filter(({ stepId }) => stepId === id).map(({ param }) => param.split(".")[0]));
+    const swept = new Map(
+      bindings.filter(({ stepId }) => stepId === id)
+        .map(({ param, dimension }) => [
+          param.split(".")[0],
+          dimensions.find(({ name }) => name === dimension)?.values ?? [],
+        ]),
+    );
     return [id, headlineOf(op, contracts.value.get(op)?.params_schema ?? {}, params, swept)];
   }));
   const kin = selected !== null && focusMode.value ? lineage(steps, selected) : null;

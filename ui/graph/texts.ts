@@ -1,5 +1,5 @@
 /** The texts of a block: which lines it has at a scale, their sizes and baselines. No line touches another or the state below. */
-import { isObject, type JsonObject } from "../../lib/contract/value.ts";
+import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../../lib/contract/value.ts";
 import { FACETS } from "../form/presentation.ts";
 
 /** From this scale a block shows all its texts; below, its name and its main parameter in larger type. */
@@ -69,16 +69,16 @@ const mainParams = (op: string): readonly string[] =>
   FACETS.filter(({ ops }) => ops.test(op)).flatMap(({ params }) => params);
 
 /**
- * The main parameter of a block: `9 dB`, `qpsk`, `quality 75`, or `snr_db swept`; null for a block without one.
+ * The main parameter of a block: `9 dB`, `qpsk`, `quality 75`, or its sweep, `0 … 12 dB`; null for a block without one.
  *
  * @param params of the author; missing ones have their defaults
- * @param swept names of the parameters that a matrix varies
+ * @param swept values of the parameters that a matrix varies
  */
 export function headlineOf(
   op: string,
   schema: JsonObject,
   params: JsonObject,
-  swept: ReadonlySet<string>,
+  swept: ReadonlyMap<string, readonly Value[]>,
 ): string | null {
   const properties = (schema.properties ?? {}) as { [name: string]: JsonObject };
   // The rules of schemas are no part of the first page: conditions on the choices of other parameters are enough here.
@@ -88,16 +88,28 @@ export function headlineOf(
     );
   const names = mainParams(op).filter((name) => properties[name] !== undefined && name !== "label");
   const varied = names.find((name) => swept.has(name));
-  if (varied !== undefined) return `${varied} swept`;
+  if (varied !== undefined) return sweepText(varied, swept.get(varied)!, properties[varied]);
   const parts = names.flatMap((name) => {
     const value = params[name] ?? properties[name].default;
     if (value === undefined || value === "" || !isActive(name)) return [];
     if (typeof value === "string") return [value];
     const text = isObject(value) && !("value" in value) || Array.isArray(value) ? null : String(value);
-    const { unit } = isObject(properties[name]["x-svc-ui"]) ? properties[name]["x-svc-ui"] : {};
-    return text === null ? [] : [typeof unit === "string" ? `${text} ${unit}` : `${name} ${text}`];
+    return text === null ? [] : [withUnit(name, text, properties[name])];
   });
   return parts.length === 0 ? null : parts.slice(0, 2).join(", ");
+}
+
+/** A value with its unit, or after its name. */
+function withUnit(name: string, text: string, schema: JsonObject): string {
+  const { unit } = isObject(schema["x-svc-ui"]) ? schema["x-svc-ui"] : {};
+  return typeof unit === "string" ? `${text} ${unit}` : `${name} ${text}`;
+}
+
+/** The ends of swept numbers, or the swept texts themselves. */
+function sweepText(name: string, values: readonly Value[], schema: JsonObject): string {
+  const numbers = values.filter(isNumber).map(toNumber), ends = [Math.min(...numbers), Math.max(...numbers)];
+  if (numbers.length > 0) return withUnit(name, [...new Set(ends)].join(" … "), schema);
+  return values.filter((value) => typeof value === "string").join(", ") || `${name} swept`;
 }
 
 /** Words in lines of a length; longer words are cut at their end. */

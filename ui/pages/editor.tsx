@@ -1,5 +1,5 @@
 /** The editor: open recipes as tabs, the outline, the graph, the inspector, and the panels below. */
-import { attempt, Bar, OpenDialog, openFiles, runNow, saveNow } from "../panels/bar.tsx";
+import { attempt, Bar, OpenDialog, openFiles, runAll, runNow, saveNow } from "../panels/bar.tsx";
 import { Centre } from "../panels/centre.tsx";
 import { Inspector } from "../panels/inspector.tsx";
 import { Outline } from "../panels/outline.tsx";
@@ -25,7 +25,6 @@ import { jobs } from "../state/events.ts";
 import { announceTab } from "../state/other_tabs.ts";
 import { useStale } from "../state/ran.ts";
 import { cancelRun, catchUp, statesOf, stepStates } from "../state/runs.ts";
-import { runInSequence } from "../state/sequence.ts";
 import { divider, Splitter } from "../split.tsx";
 
 const LEFT = divider("left", 196, 120, 480),
@@ -141,7 +140,7 @@ function command(copy: Copy, event: KeyboardEvent): boolean {
     typing = (event.target as Element).matches("input[type=text], textarea, .cm-content");
   if (key === "s") attempt(() => saveNow(copy));
   else if (key === "enter") {
-    attempt(() => event.shiftKey ? runInSequence(copies.value) : runNow(copy));
+    attempt(() => event.shiftKey ? runAll() : runNow(copy));
   } else if (key === "." && copy.jobId !== null) attempt(() => cancelRun(copy.jobId!));
   else if (key === "z" && !typing) event.shiftKey ? redo(copy.id) : undo(copy.id);
   else if (key === "d") duplicate(copy);

@@ -1,7 +1,7 @@
 /** Above the editor: the open recipes as tabs, the actions on the present one, and the options of its runs. */
 import { connection, problemText } from "../api.ts";
 import { Check, Select } from "../parts.tsx";
-import { lazy, signal } from "../preact.ts";
+import { lazy, signal, whenReachable } from "../preact.ts";
 import { address } from "../router.ts";
 import {
   active,
@@ -23,7 +23,7 @@ import { isEnded, jobs } from "../state/events.ts";
 import { toast } from "../toast.tsx";
 import { otherTabs } from "../state/other_tabs.ts";
 import { cancelRun, startRun, stopping } from "../state/runs.ts";
-import { isRunning, runInSequence, sequence, stopSequence } from "../state/sequence.ts";
+import { isRunning, sequence, stopSequence } from "../state/sequence.ts";
 import { planCache, stopAfterFailure, WORKERS, workers } from "../state/settings.ts";
 
 /** Loaded when one of them is opened. */
@@ -56,6 +56,10 @@ export function runNow(copy: Copy): Promise<unknown> {
   if (reason !== null) throw new Error(`Cannot run: ${reason}`);
   return startRun(copy);
 }
+
+/** Runs all open recipes one after another. What runs a sequence is loaded with the first one. */
+export const runAll = async (): Promise<void> =>
+  (await whenReachable(() => import("../state/run_sequence.ts"))).runInSequence(copies.value);
 
 /** Saves a copy and names its file. @throws Problem */
 export async function saveNow(copy: Copy): Promise<void> {
@@ -199,7 +203,7 @@ function Tools({ copy }: { copy: Copy }) {
           type="button"
           disabled={isRunning()}
           title="Runs all open recipes and their variants, one after another"
-          onClick={() => attempt(() => runInSequence(copies.value))}
+          onClick={() => attempt(runAll)}
         >
           Run all
         </button>

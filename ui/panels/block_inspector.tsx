@@ -73,9 +73,15 @@ interface ParametersProps {
 function Parameters({ copy, step, index, contract }: ParametersProps) {
   const properties = (contract?.params_schema.properties ?? {}) as { [name: string]: JsonObject };
   const { bindings, dimensions } = matrixFacts(copy.recipe);
-  const dimensionOf = (name: string) =>
-    bindings.find(({ stepId, param }) => stepId === step.id && param.split(".")[0] === name)?.dimension ?? null;
+  const boundTo = (name: string) =>
+    bindings.find(({ stepId, param }) => stepId === step.id && param.split(".")[0] === name);
+  const dimensionOf = (name: string) => boundTo(name)?.dimension ?? null;
   const isChanged = (name: string) => isModified(step.params[name], properties[name]) || dimensionOf(name) !== null;
+  // A part of a value may be swept, which leaves the others.
+  const sweepOf = (name: string) => {
+    const bound = boundTo(name);
+    return bound?.param === name ? dimensions.find(({ name }) => name === bound.dimension)?.values : undefined;
+  };
   // Set when the block is selected, so that a field stays in its place while it is edited.
   const [names, leading] = useMemo(() => {
     const order = (name: string) => rank(name, properties[name]) + (isChanged(name) ? 0 : HEADLINE.has(name) ? 10 : 20);
@@ -140,6 +146,7 @@ function Parameters({ copy, step, index, contract }: ParametersProps) {
         diagnostics={findings.filter(({ pointer }) => pointer === at(name) || pointer?.startsWith(`${at(name)}/`))}
         unread={copy.unread[key]}
         dimension={dimensionOf(name)}
+        sweep={sweepOf(name)}
         dimensions={dimensions.map(({ name }) => name)}
         onChange={(value) => setParam(copy, step.id, name, value)}
         onUnread={(unread) =>

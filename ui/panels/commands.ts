@@ -2,16 +2,15 @@
 import type { Command } from "../palette.tsx";
 import { address } from "../router.ts";
 import { contracts } from "../state/contracts.ts";
-import { active, copies, type Copy, duplicate, nameOf, redo, stepsOf, undo, update } from "../state/copies.ts";
+import { active, type Copy, duplicate, nameOf, redo, stepsOf, undo, update } from "../state/copies.ts";
 import { isEnded, jobs } from "../state/events.ts";
 import { cancelRun } from "../state/runs.ts";
-import { runInSequence } from "../state/sequence.ts";
-import { attempt, openFiles, openSaveAs, runNow, saveNow } from "./bar.tsx";
+import { attempt, openFiles, openSaveAs, runAll, runNow, saveNow } from "./bar.tsx";
 import { focusField } from "./focus_field.ts";
 
 const actions = (copy: Copy): [text: string, act: () => unknown][] => [
   ["Run", () => runNow(copy)],
-  ["Run all open recipes", () => runInSequence(copies.value)],
+  ["Run all open recipes", runAll],
   ...(copy.jobId === null || isEnded(jobs.value.get(copy.jobId)?.state ?? "completed")
     ? []
     : [["Cancel the run", () => cancelRun(copy.jobId!)] as [string, () => unknown]]),

@@ -1,11 +1,7 @@
 /** Runs of the open recipes one after another, never two at once; a matrix is one run. */
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { Problem } from "../api.ts";
 import { signal } from "../preact.ts";
-import { announce } from "./announce.ts";
-import { type Copy, nameOf, setJob } from "./copies.ts";
-import { cancelRun, endOf, submit } from "./runs.ts";
-import { stopAfterFailure } from "./settings.ts";
+import { cancelRun } from "./runs.ts";
 
 /** One run of the sequence. */
 export interface Item {
@@ -25,47 +21,6 @@ export interface Sequence {
 
 export const sequence = signal<Sequence | null>(null);
 export const isRunning = () => sequence.value?.at != null;
-/** Runs copies one after another and resolves when the last has ended. */
-export async function runInSequence(copies: readonly Copy[]): Promise<void> {
-  if (isRunning() || copies.length === 0) return;
-  const items = copies.map((copy): Item => ({
-    copyId: copy.id,
-    label: nameOf(copy),
-    recipe: copy.recipe,
-    state: "waiting",
-    jobId: null,
-  }));
-  sequence.value = { items, at: 0, stopping: false };
-  announce(`${items.length} runs, one after another`);
-  for (let at = 0; at < items.length; at++) {
-    if (sequence.value!.stopping) {
-      note(at, { state: "not started" });
-      continue;
-    }
-    sequence.value = { ...sequence.value!, at };
-    const state = await runItem(at, items[at]);
-    if (state !== "completed" && stopAfterFailure.value === "on") {
-      sequence.value = { ...sequence.value!, stopping: true };
-    }
-  }
-  const completed = sequence.value!.items.filter(({ state }) => state === "completed").length;
-  sequence.value = { ...sequence.value!, at: null };
-  announce(`${completed} of ${items.length} runs completed`);
-}
-
-async function runItem(at: number, item: Item): Promise<string> {
-  try {
-    let job = await submit(item.recipe);
-    note(at, { jobId: job.job_id, state: "running" });
-    setJob(item.copyId, job.job_id);
-    job = await endOf(job.job_id);
-    note(at, { state: job.state });
-    return job.state;
-  } catch (error) {
-    note(at, { state: error instanceof Problem ? `refused: ${error.message}` : "failed" });
-    return "failed";
-  }
-}
 
 /** Cancels the present run and starts no further one. */
 export function stopSequence(): void {
@@ -74,12 +29,4 @@ export function stopSequence(): void {
   sequence.value = { ...present, stopping: true };
   const { jobId } = present.items[present.at];
   if (jobId !== null) cancelRun(jobId).catch(() => {});
-}
-
-function note(at: number, change: Partial<Item>): void {
-  const present = sequence.value!;
-  sequence.value = {
-    ...present,
-    items: present.items.map((item, index) => index === at ? { ...item, ...change } : item),
-  };
 }

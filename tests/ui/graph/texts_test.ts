@@ -1,6 +1,6 @@
 /** The texts of a block do not touch each other, nor the state below them, at any scale; the main parameter is in words. */
 import assert from "node:assert/strict";
-import { float, type JsonObject } from "../../../lib/contract/value.ts";
+import { float, type JsonObject, type Value } from "../../../lib/contract/value.ts";
 import { blockTexts, headlineOf, stateSize } from "../../../ui/graph/texts.ts";
 
 const WIDTH = 216, HEIGHT = 92;
@@ -41,14 +41,20 @@ Deno.test("the main parameter has its value with its unit, or its name, and the 
       snr_db: { type: "number", default: float(12), "x-svc-ui": { unit: "dB" } },
     },
   };
-  const of = (params: JsonObject, ...swept: string[]) => headlineOf("wireless.channel", schema, params, new Set(swept));
+  const of = (params: JsonObject, swept: { [name: string]: Value[] } = {}) =>
+    headlineOf("wireless.channel", schema, params, new Map(Object.entries(swept)));
   assert.equal(of({}), "awgn, 12.0 dB");
   assert.equal(of({ channel: "ofdm_tdl", snr_db: float(9.5) }), "ofdm_tdl, 9.5 dB");
-  assert.equal(of({}, "snr_db"), "snr_db swept");
+  // A sweep stands in the place of the base value, which no run uses.
+  assert.equal(of({ snr_db: float(9) }, { snr_db: [float(12), float(0), 3] }), "0 … 12 dB");
+  assert.equal(of({}, { snr_db: [float(3)] }), "3 dB");
+  assert.equal(of({}, { channel: ["awgn", "ofdm_tdl"] }), "awgn, ofdm_tdl");
+  assert.equal(of({}, { channel: [] }), "channel swept");
   const codec = { properties: { quality: { type: "integer", default: 75 } } };
-  assert.equal(headlineOf("model.jpeg_encode", codec, {}, new Set()), "quality 75");
+  assert.equal(headlineOf("model.jpeg_encode", codec, {}, new Map()), "quality 75");
+  assert.equal(headlineOf("model.jpeg_encode", codec, {}, new Map([["quality", [20, 90]]])), "quality 20 … 90");
   assert.equal(
-    headlineOf("metrics.bit_error_rate", { properties: { label: { default: "ber" } } }, {}, new Set()),
+    headlineOf("metrics.bit_error_rate", { properties: { label: { default: "ber" } } }, {}, new Map()),
     null,
   );
 });
