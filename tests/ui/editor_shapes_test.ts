@@ -365,8 +365,9 @@ browserTest(
     await drafted(scene, /"seed":77/, "mine");
     await page.getByRole("link", { name: "New from template" }).click();
     await page.getByRole("searchbox", { name: "Find" }).fill("text over");
-    await page.getByRole("button", { name: /^Replace mine/ }).first().click();
-    const dialog = page.getByRole("dialog");
+    await page.getByRole("button", { name: "Details of Text over an ideal link" }).click();
+    await page.getByRole("button", { name: /^Replace mine/ }).click();
+    const dialog = page.getByRole("dialog", { name: /^Replace mine/ });
     for (const kept of ["mine", "what I measure", "77"]) await dialog.getByText(kept, { exact: true }).waitFor();
     await dialog.getByRole("button", { name: "Replace", exact: true }).click();
     const replaced = JSON.parse(await drafted(scene, /^(?!.*jpeg)/, "mine"));
