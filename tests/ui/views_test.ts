@@ -138,7 +138,8 @@ browserTest(
     await page.getByText("valid", { exact: true }).waitFor();
     await page.getByRole("textbox", { name: "Replicates" }).fill("2");
     await page.getByRole("button", { name: "Run the pack" }).click();
-    await page.getByText("2 completed").first().waitFor();
+    const rows = page.getByRole("group", { name: "Recipes" }).getByRole("row");
+    await rows.filter({ hasText: /2 of 2 replicates/ }).nth(1).waitFor();
     await shot("pack");
     await page.getByRole("link", { name: "Open the result" }).click();
     await page.getByRole("heading", { name: "Measured values" }).waitFor();
