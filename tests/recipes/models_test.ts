@@ -99,15 +99,12 @@ Deno.test("models list and artifact show name the licence of a bundled model", a
 /** Folders of models that take pictures or texts; all others sit in a slot of the physical layer. */
 const NAMED_MODEL = /\/(deepjscc|svc-tiny)-[^/]+\//;
 
-/** Larger: both networks of this pair take or give 768 angle-delay values through a hidden layer. */
-const CHANNEL_REPORT = /\/csi-feedback-24-v1\//;
-
-Deno.test("slot artifacts stay below 200 kB, one pair below 320 kB, models of images and texts below 2 MiB and everything below 16 MiB together", async () => {
+Deno.test("slot artifacts stay below 200 kB, models of images and texts below 2 MiB and everything below 16 MiB together", async () => {
   let total = 0;
   for await (const { path, size } of filesOf(MODELS)) {
     total += size;
     if (!NAMED_MODEL.test(path) && path.endsWith(".onnx")) {
-      assert.ok(size < (CHANNEL_REPORT.test(path) ? 320_000 : 200_000), `${path} has ${size} bytes`);
+      assert.ok(size < 200_000, `${path} has ${size} bytes`);
     }
     if (path.endsWith(".onnx")) assert.ok(size < 2 * 2 ** 20, `${path} has ${size} bytes`);
   }

@@ -29,10 +29,10 @@ from onnx_graph import HalfGraph, halve  # noqa: E402
 from records import digest, write_components, write_curve, write_json, write_reference  # noqa: E402
 
 torch.set_num_threads(1)
-TX, SUBCARRIERS, LATENTS, HIDDEN = 16, 32, 24, 160
+TX, SUBCARRIERS, LATENTS, HIDDEN = 16, 32, 24, 80
 DELAYS = [*range(20), *range(28, 32)]
 SIZE = 2 * TX * len(DELAYS)
-STEPS, BATCH, LEARNING_RATE, EVERY = 3500, 64, 2e-3, 500
+STEPS, BATCH, LEARNING_RATE, EVERY = 5000, 64, 2e-3, 500
 BITS = (1, 2, 3, 4, 6)
 CANDIDATES = {"squared_error": {"loss": "squared_error", "seed": 41}, "sgcs": {"loss": "sgcs", "seed": 42}}
 
