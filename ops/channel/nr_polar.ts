@@ -154,6 +154,16 @@ const nrPolarEncoder = defineOperation({
 
 const BLER = "channel.payload_delivery_block_error_rate";
 
+/** Source items with a bit in a block whose CRC fails. */
+function lostItems(counts: readonly number[], size: number, passed: readonly boolean[]): number[] {
+  let end = 0;
+  return counts.flatMap((count, item) => {
+    const first = Math.floor(end / size);
+    end += count;
+    return count > 0 && passed.slice(first, Math.ceil(end / size)).includes(false) ? [item] : [];
+  });
+}
+
 /**
  * Decoder of the NR polar codes: rate recovery and CRC-aided list decoding. Of the list_size paths of smallest metric, the
  * best whose CRC holds is delivered; list_size 1 is successive cancellation. The code parameters are the metadata that
@@ -220,6 +230,9 @@ const nrPolarDecoder = defineOperation({
       decoder_implementation,
       failed_block_indices: failed,
       ...(itemCounts === undefined ? {} : { source_item_counts: [...itemCounts] }),
+      ...(itemCounts === undefined || params.on_crc_failure !== "zero_fill"
+        ? {}
+        : { failed_item_indices: lostItems(itemCounts, size, passed) }),
       ...declareUnit(metadata, "transport_block", { size, total: payloadBits }),
     }, [NR_POLAR_KEY, "source_item_counts"]);
     const lost = lostBlocks(BLER, passed, inputs.llr);

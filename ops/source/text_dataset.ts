@@ -1,14 +1,16 @@
 /**
- * Texts of the built-in set or of a text-dataset manifest, in the order of their ids; `repeat_count` repeats the whole list,
+ * Texts of a built-in set or of a text-dataset manifest, in the order of their ids; `repeat_count` repeats the whole list,
  * later rounds with ids ending in `#2`, `#3`, …. A manifest is pinned by its SHA-256, and pins each text.
+ * svc_reports are generated sentences in splits without a common sentence: _report_sentences.ts.
  */
 import { TEXTS } from "../../lib/contract/kinds.ts";
 import { defineOperation, type FileAccess, type ParameterProblem, sha256Hex, SvcError, z } from "../api.ts";
 import { type TextItem, textsArtifact } from "../../lib/artifact/values.ts";
 import { checkIds, parseIds, repeatIds } from "./_ids.ts";
+import { REPORT_SPLITS, reportSentences, type ReportSplit } from "./_report_sentences.ts";
 import { SEMANTIC_TEXT_SMOKE } from "./_semantic_text_smoke.ts";
 
-const BUILT_IN = "semantic_text_smoke";
+const BUILT_IN = "semantic_text_smoke", REPORTS = "svc_reports";
 const KNOWN = Object.keys(SEMANTIC_TEXT_SMOKE);
 const DEFAULT_IDS = KNOWN.join(",");
 
@@ -19,6 +21,7 @@ interface Selection {
   split: string;
   manifest_path: string;
   manifest_sha256: string;
+  sample_count: number;
 }
 
 export default defineOperation({
@@ -27,21 +30,37 @@ export default defineOperation({
   description: "Built-in sentences, or texts of one's own by a pinned manifest, optionally repeated",
   outputs: { texts: TEXTS },
   params: z.strictObject({
-    dataset: z.string().min(1).meta({ anyOf: [{ type: "string", enum: [BUILT_IN] }, { type: "string", minLength: 1 }] })
-      .default(BUILT_IN).describe(`${BUILT_IN} comes with the program; any other id is that of the manifest`),
+    dataset: z.string().min(1).meta({
+      anyOf: [{ type: "string", enum: [BUILT_IN, REPORTS] }, { type: "string", minLength: 1 }],
+    })
+      .default(BUILT_IN).describe(
+        `${BUILT_IN} and ${REPORTS} come with the program; any other id is that of the manifest`,
+      ),
     sample_ids: z.string().default(DEFAULT_IDS)
       .describe("comma-separated ids of built-in sentences, in this order; empty takes all"),
     text_ids: z.string().default("").describe("comma-separated ids in the manifest, in this order; empty uses split"),
-    split: z.string().default("").describe("split of the manifest; empty takes all texts"),
+    split: z.string().default("")
+      .describe(
+        `split of the manifest, empty takes all texts; of ${REPORTS} ${REPORT_SPLITS.join(", ")}, empty is test`,
+      ),
+    sample_count: z.int().min(1).max(40000).default(200).meta({ "x-svc-used-when": { dataset: REPORTS } })
+      .describe(`number of sentences of ${REPORTS}`),
     manifest_path: z.string().default("").describe("text-dataset manifest, relative to the project"),
     manifest_sha256: z.string().regex(/^([0-9a-f]{64})?$/).default("").describe("SHA-256 that the manifest must have"),
     repeat_count: z.int().positive().default(1).describe("number of repetitions of the list"),
   }),
   outputMetadataGuarantees: { texts: { keys: ["dataset", "text_ids"] } },
-  estimate: ({ manifest_path, sample_ids, repeat_count }) => ({
-    texts: manifest_path === "" ? 100 * repeat_count * (parseIds(sample_ids).length || KNOWN.length) : null,
+  estimate: ({ dataset, manifest_path, sample_ids, sample_count, repeat_count }) => ({
+    texts: manifest_path !== ""
+      ? null
+      : 100 * repeat_count * (dataset === REPORTS ? sample_count : parseIds(sample_ids).length || KNOWN.length),
   }),
-  check: (params) => params.manifest_path === "" ? checkBuiltIn(params) : checkPinned(params),
+  check: (params) =>
+    params.manifest_path !== ""
+      ? checkPinned(params)
+      : params.dataset === REPORTS
+      ? checkReports(params)
+      : checkBuiltIn(params),
   requires: ({ manifest_path }) => manifest_path === "" ? [] : [{ kind: "file", id: manifest_path }],
   async run({ params, files }) {
     const { version, items } = params.manifest_path === "" ? builtIn(params) : await fromManifest(params, files);
@@ -67,6 +86,28 @@ function checkBuiltIn({ dataset, sample_ids, text_ids, split, manifest_sha256 }:
   }];
 }
 
+function checkReports({ manifest_sha256, sample_ids, text_ids, split }: Selection): ParameterProblem[] {
+  const unused = manifest_sha256 !== ""
+    ? "manifest_sha256"
+    : sample_ids !== DEFAULT_IDS
+    ? "sample_ids"
+    : text_ids !== ""
+    ? "text_ids"
+    : null;
+  if (unused !== null) {
+    return [{
+      place: [unused],
+      message: `Cannot use ${unused} with ${REPORTS}`,
+      hint: "Choose its sentences with split and sample_count",
+    }];
+  }
+  return split === "" || REPORT_SPLITS.some((known) => known === split) ? [] : [{
+    place: ["split"],
+    message: `Cannot find the split ${split} of ${REPORTS}`,
+    hint: `Use ${REPORT_SPLITS.join(", ")}`,
+  }];
+}
+
 function checkPinned({ manifest_sha256, sample_ids, text_ids, split }: Selection): ParameterProblem[] {
   if (manifest_sha256 === "") {
     return [{
@@ -88,7 +129,12 @@ function checkPinned({ manifest_sha256, sample_ids, text_ids, split }: Selection
   return checkIds(text_ids, "text_ids");
 }
 
-function builtIn({ dataset, sample_ids }: Selection): { version: string; items: TextItem[] } {
+function builtIn({ dataset, sample_ids, split, sample_count }: Selection): { version: string; items: TextItem[] } {
+  if (dataset === REPORTS) {
+    const chosen = (split || "test") as ReportSplit;
+    const items = reportSentences(chosen, sample_count).map((text, index) => ({ id: `${chosen}_${index + 1}`, text }));
+    return { version: `${dataset}-v1`, items };
+  }
   const wanted = parseIds(sample_ids);
   const items = (wanted.length > 0 ? wanted : KNOWN).map((id) => ({ id, text: SEMANTIC_TEXT_SMOKE[id] }));
   return { version: `${dataset}-v1`, items };

@@ -1,5 +1,5 @@
 /**
- * Context model of text for arithmetic coding: the probability of the next byte given up to three bytes before it, from
+ * Context model of text for arithmetic coding: the probability of the next byte given up to six bytes before it, from
  * counts of a corpus, blended over the orders.
  *
  *     p_k(s | context) = (count(s) + d·p_(k-1)(s)) / (n + d),   p_(-1) uniform over 256 bytes and the end of the text
@@ -13,7 +13,8 @@
 import { PROBABILITY_BITS, RangeDecoder, RangeEncoder } from "./range_coder.ts";
 
 /** Symbols 0 … 255 are bytes, 256 ends a text. */
-const END = 256, SYMBOLS = 257, TOTAL = 2 ** PROBABILITY_BITS;
+export const END = 256, SYMBOLS = 257;
+const TOTAL = 2 ** PROBABILITY_BITS;
 
 interface Context {
   total: number;
@@ -33,7 +34,7 @@ export class TextModel {
 
   /**
    * @param texts of the corpus, each as it may stand alone, such as sentences
-   * @param order number of bytes that a probability depends on, 0 … 3
+   * @param order number of bytes that a probability depends on, 0 … 6
    */
   constructor(texts: readonly string[], private readonly order: number) {
     const encoder = new TextEncoder();

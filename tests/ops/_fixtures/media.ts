@@ -73,6 +73,7 @@ export const MEDIA_FIXTURES = casesOf(import.meta.url, {
     patches: () => ({ indices: patchIndices() }),
     "patches, float32": () => ({ indices: patchIndices({ image_dtype: "float32" }) }),
     texts: () => ({ texts: texts() }),
+    "texts, corpus": () => ({ texts: texts(), corpus: texts() }),
     "text payload": () => ({ bits: textPayload() }),
     zeros: () => ({
       bits: { ...bitsArtifact(new Uint8Array(64), { text_ids: ["a", "b"] }) },

@@ -148,3 +148,24 @@ Deno.test("lengths without a code are refused", () => {
     assert.throws(() => polarCode(type, payload, sent), RangeError, `${type} ${payload} ${sent}`);
   }
 });
+
+Deno.test("a block whose CRC fails loses the source items that have bits in it, and no others", async () => {
+  const counts = [30, 20, 60, 0, 50, 20], bits = someBits(180);
+  const { outputs: { coded_bits } } = await runOperation(nrPolarEncoder, {
+    inputs: { bits: payloadInput(bits, { source_item_counts: counts }) },
+    params: { message_type: "uci", payload_bits: 40, coded_bits: 216 },
+  });
+  // Blocks of 40 bits; the second, bits 40 to 79, has noise only.
+  const llr = Float32Array.from(
+    coded_bits.array().data as Uint8Array,
+    (bit, i) => i >= 216 && i < 432 ? (i % 7 - 3) / 3 : 4 - 8 * bit,
+  );
+  const lost = async (params: JsonObject) => {
+    const inputs = llrInput(llr, coded_bits.metadata);
+    return (await runOperation(nrPolarDecoder, { inputs, params })).outputs.bits.metadata;
+  };
+  const metadata = await lost({});
+  assert.deepEqual(metadata.failed_block_indices, [1]);
+  assert.deepEqual(metadata.failed_item_indices, [1, 2]);
+  assert.equal((await lost({ on_crc_failure: "keep_estimate" })).failed_item_indices, undefined);
+});

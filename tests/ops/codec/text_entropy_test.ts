@@ -68,3 +68,43 @@ Deno.test("another payload format, missing ids and a text beyond 65,536 bytes ar
   await refuses("boundary_value_invalid", () => decoded(bitsOf(bits), noIds));
   await refuses("boundary_value_invalid", () => coded(1, [{ id: "long", text: "x".repeat(65537) }]));
 });
+
+const CORPUS = textsArtifact(
+  ["the red disc lies left of the blue square.", "the blue disc lies right of the red square."].map((text, i) => ({
+    id: `c${i}`,
+    text,
+  })),
+);
+const through = async (params: JsonObject, corpus: ReturnType<typeof textsArtifact> | undefined, known = corpus) => {
+  const items = [{ id: "near", text: "the red square lies left of the blue disc." }, ...ITEMS];
+  const texts = textsArtifact(items);
+  const { outputs: { bits } } = await runOperation(encode, { inputs: { texts, ...(corpus && { corpus }) }, params });
+  const payload = { kind: "channel.payload_bits.numpy", ...bitsArtifact(bitsOf(bits), bits.metadata, "payload.bits") };
+  const { outputs } = await runOperation(decode, { inputs: { bits: payload, ...(known && { corpus: known }) } });
+  assert.deepEqual(textsOf(outputs.texts), items);
+  return (bits.metadata.source_item_counts as number[])[0];
+};
+
+Deno.test("a corpus that both ends have shortens texts like it, with either code, and any text comes back", async () => {
+  const [english, own, longer, huffman] = [
+    await through({}, undefined),
+    await through({}, CORPUS),
+    await through({ order: 6 }, CORPUS),
+    await through({ code: "huffman" }, CORPUS),
+  ];
+  assert.ok(2 * Math.max(own, longer) < english && own < huffman, `${english} ${own} ${longer} ${huffman}`);
+  // 42 characters in 8 bits each.
+  assert.ok(huffman < 8 * 42, `${huffman}`);
+});
+
+Deno.test("a payload of another corpus, or without the corpus, is refused", async () => {
+  const other = textsArtifact([{ id: "c", text: "rain." }]);
+  await refuses("boundary_value_invalid", () => through({}, CORPUS, other));
+  await refuses("boundary_value_invalid", async () => {
+    const { outputs: { bits } } = await runOperation(encode, {
+      inputs: { texts: textsArtifact(ITEMS), corpus: CORPUS },
+      params: { code: "huffman" },
+    });
+    await decoded(bitsOf(bits), bits.metadata);
+  });
+});

@@ -43,6 +43,7 @@ Deno.test("an unknown sample is refused before anything runs", async () => {
     split: "",
     manifest_path: "",
     manifest_sha256: "",
+    sample_count: 1,
     repeat_count: 1,
   }, new Set());
   assert.match(problem.hint!, /weather_report/);
@@ -100,4 +101,31 @@ Deno.test("a manifest or a text that changed, and a selection that contradicts i
   assert.deepEqual(places({ ...pinned, manifest_sha256: "" }), ["manifest_sha256"]);
   assert.deepEqual(places({ ...pinned, sample_ids: "a" }), ["sample_ids"]);
   assert.deepEqual(places({ ...pinned, text_ids: "a", split: "test" }), ["split"]);
+});
+
+Deno.test("svc_reports has different sentences of at most 20 lower-case words, and no sentence in two splits", async () => {
+  const splits = await Promise.all(["train", "validation", "test", "other"].map(async (split) => {
+    const items = await texts({ dataset: "svc_reports", split, sample_count: 400 });
+    assert.equal(items[399].id, `${split}_400`);
+    return items.map(({ text }) => text);
+  }));
+  const all = splits.flat();
+  assert.equal(new Set(all).size, 1600);
+  for (const text of all) {
+    assert.match(text, /^[a-z]+( [a-z]+){3,19}\.$/);
+    assert.doesNotMatch(text, /\ba [aeiou]/);
+  }
+  // A longer list starts with the shorter one; no split means test.
+  const short = await texts({ dataset: "svc_reports", sample_count: 5 });
+  assert.deepEqual(short.map(({ text }) => text), splits[2].slice(0, 5));
+  // The patterns of the split other are its own: their first words never start a sentence of another split.
+  assert.ok(!splits.slice(0, 3).flat().some((text) => /^(in|after the) /.test(text)));
+  assert.ok(splits[3].some((text) => /^(in|after the) /.test(text)));
+});
+
+Deno.test("choices that svc_reports does not have are refused before anything runs", async () => {
+  const choices = { split: "dev", text_ids: "test_1", sample_ids: "weather_report", manifest_sha256: "0".repeat(64) };
+  for (const [name, value] of Object.entries(choices)) {
+    await refuses("params_conflict", () => texts({ dataset: "svc_reports", [name]: value }));
+  }
 });
