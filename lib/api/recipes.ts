@@ -19,6 +19,7 @@ import type { PreparedRun, RunOptions as RecipeRun, RunResult } from "../run/run
 import type { MatrixRunOptions as MatrixRun, MatrixRunResult } from "../run/run_matrix.ts";
 import type { CrossingOptions as Crossing, CrossingResult } from "../study/crossing.ts";
 import type { AuthoredRecipe, RecipeInput } from "./authored_recipe.ts";
+import type { FileFacts, RecipeFacts } from "./recipe_facts.ts";
 import type { SessionCore } from "./core.ts";
 import type { RecipeFile } from "../recipe/recipe_files.ts";
 import { templateAt } from "../template/catalog.ts";
@@ -73,32 +74,18 @@ export interface Validation {
   diagnostics: Diagnostic[];
 }
 
-/** The overview of a recipe that has no normal form. */
-const NO_OVERVIEW = {
-  name: null,
-  description: null,
-  step_count: 0,
-  metadata: {},
-  purpose: null,
-  execution_profile: null,
-  execution_profile_report: null,
-  run_readiness: null,
-  facets: null,
-  status: "invalid",
-} as const;
-
 /** A recipe in a list; members that need its normal form are null where there is none. */
 export type RecipeFileRow =
   & { id: string; path: string; place: RecipeFile["place"]; recipe_sha256: string | null; template: string | null }
-  & (Awaited<ReturnType<Recipes["overview"]>> | typeof NO_OVERVIEW & { diagnostics: Diagnostic[] });
+  & Awaited<ReturnType<Recipes["overview"]>>;
 
 /** Loaded on need: the YAML reader is most of the start-up of a command that reads a recipe. */
 const reading = () => import("./authored_recipe.ts");
 const authored = async (recipe: RecipeInput): Promise<AuthoredRecipe> => (await reading()).authored(recipe);
 
 export class Recipes {
-  /** Listed files by path, as they were last read: most do not change from one list to the next. */
-  #listed = new Map<string, { sha256: string; source: AuthoredRecipe; compilation: Compilation }>();
+  /** Listed files by path, as they were last read: most do not change from one list to the next. No recipe has no facts. */
+  #listed = new Map<string, { sha256: string; found: FileFacts | null }>();
 
   constructor(private readonly core: SessionCore) {}
 
@@ -107,22 +94,28 @@ export class Recipes {
    * others when they have steps.
    */
   async list(): Promise<RecipeFileRow[]> {
-    const [{ recipeFiles }, { keptReadiness }] = await Promise.all([
+    const [{ recipeFiles }, { keptReadiness }, { storedFacts }] = await Promise.all([
       import("../recipe/recipe_files.ts"),
       import("../execute/readiness.ts"),
+      import("./recipe_facts.ts"),
     ]);
     const readiness = keptReadiness(await this.core.readiness());
     const files = recipeFiles(this.core.workspace.projectRoot), listed = new Set(files.map(({ file }) => file));
     for (const file of this.#listed.keys()) if (!listed.has(file)) this.#listed.delete(file);
+    const stored = files.every(({ file }) => this.#listed.has(file)) ? new Map() : await storedFacts();
     const rows: RecipeFileRow[] = [];
     for (const file of files) {
-      const row = await this.#row(file, readiness);
+      const row = await this.#row(file, stored, readiness);
       if (row !== null) rows.push(row);
     }
     return rows;
   }
 
-  async #row({ name: id, path, file, place }: RecipeFile, readiness: Readiness): Promise<RecipeFileRow | null> {
+  async #row(
+    { name: id, path, file, place }: RecipeFile,
+    stored: ReadonlyMap<string, FileFacts>,
+    readiness: Readiness,
+  ): Promise<RecipeFileRow | null> {
     const maybe = place === "program" || /\.json$/i.test(path);
     const template = templateAt(path)?.id ?? null;
     try {
@@ -130,18 +123,26 @@ export class Recipes {
       const sha256 = sha256Hex(bytes);
       let known = this.#listed.get(file);
       if (known?.sha256 !== sha256) {
-        const source = await this.#parsed(bytes, path);
-        this.#listed.set(file, known = { sha256, source, compilation: await this.compile(source) });
+        known = { sha256, found: stored.get(sha256) ?? await this.#read(bytes, path, maybe) };
+        this.#listed.set(file, known);
       }
-      const { source, compilation } = known;
-      if (maybe && !(isObject(source.value) && Object.hasOwn(source.value, "steps"))) return null;
-      const recipe_sha256 = sha256Json(source.value);
-      return { id, path, place, recipe_sha256, template, ...await this.#overview(source, compilation, readiness) };
+      if (known.found === null) return null;
+      const { recipe_sha256, facts } = known.found;
+      return { id, path, place, recipe_sha256, template, ...await this.#overview(facts, readiness) };
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
       if (maybe || error.code === "recipe_not_found") return null;
-      return { id, path, place, recipe_sha256: null, template, ...NO_OVERVIEW, diagnostics: error.diagnostics };
+      const { NO_FACTS: { needs: _, ...none } } = await import("./recipe_facts.ts");
+      const { diagnostics } = error;
+      return { id, path, place, recipe_sha256: null, template, ...none, run_readiness: null, diagnostics };
     }
+  }
+
+  /** Facts of a file that may be another document; null where it has no steps. */
+  async #read(bytes: Uint8Array, path: string, maybe: boolean): Promise<FileFacts | null> {
+    const source = await this.#parsed(bytes, path);
+    if (maybe && !(isObject(source.value) && Object.hasOwn(source.value, "steps"))) return null;
+    return { recipe_sha256: sha256Json(source.value), facts: await this.#facts(source) };
   }
 
   /**
@@ -202,41 +203,17 @@ export class Recipes {
 
   /** What a list shows of a recipe; members that need its normal form are null where there is none. */
   async overview(recipe: RecipeInput) {
-    const source = await authored(recipe);
-    return await this.#overview(source, await this.compile(source), await this.core.readiness());
+    return await this.#overview(await this.#facts(await authored(recipe)), await this.core.readiness());
   }
 
-  async #overview(source: AuthoredRecipe, compilation: Compilation, readiness: Readiness) {
-    const [{ inspectProfile }, { recipeFacets }, { runReadiness }, { declaredTask }, { inferTask }] = await Promise.all(
-      [
-        import("../plan/profile_inspect.ts"),
-        import("../plan/recipe_facets.ts"),
-        import("../plan/run_readiness.ts"),
-        import("../research/specs.ts"),
-        import("../research/tasks.ts"),
-      ],
-    );
-    const { effective, normalized, status, diagnostics } = compilation;
-    const form = effective ?? normalized;
-    const named = isObject(source.value) && typeof source.value.name === "string" ? source.value.name : null;
-    if (form === null) return { ...NO_OVERVIEW, name: named, diagnostics };
-    const { name, description, steps, metadata, execution_profile } = form;
-    const { reference, status: fit, stage_bindings, issues } = inspectProfile(execution_profile, steps);
-    const registry = await this.core.registry();
-    return {
-      name,
-      description: typeof description === "string" ? description : null,
-      step_count: steps.length,
-      metadata,
-      purpose: declaredTask(form) ?? inferTask(steps.map(({ op }) => op)),
-      execution_profile,
-      execution_profile_report: { reference, status: fit, stage_bindings, issues },
-      // Requirements are read from checked parameters.
-      run_readiness: effective === null ? null : runReadiness(steps, { registry, readiness }),
-      facets: effective === null ? null : recipeFacets(effective, { registry }),
-      status,
-      diagnostics,
-    };
+  async #facts(source: AuthoredRecipe): Promise<RecipeFacts> {
+    const [{ recipeFacts }, registry] = await Promise.all([import("./recipe_facts.ts"), this.core.registry()]);
+    return recipeFacts(source, await this.compile(source), registry);
+  }
+
+  async #overview({ needs, ...facts }: RecipeFacts, readiness: Readiness) {
+    const { unmetNeeds } = await import("../plan/run_readiness.ts"), registry = await this.core.registry();
+    return { ...facts, run_readiness: needs && unmetNeeds(needs, { registry, readiness }) };
   }
 
   /**

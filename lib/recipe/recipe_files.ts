@@ -5,8 +5,13 @@ import catalog from "../template/catalog.json" with { type: "json" };
 import { isStorageFault, systemCodeOf } from "../contract/system_error.ts";
 
 export const RECIPES_FOLDER = "recipes";
-/** Folders in it that hold other documents. */
-const NO_RECIPES = new Set(["models", "scaffolds"].map((name) => `${RECIPES_FOLDER}/${name}`));
+/** What lists show of the shipped recipes, by the digest of the file. */
+export const STORED_FACTS = `${RECIPES_FOLDER}/recipe.facts.json`;
+/** Folders and files in it that hold other documents. */
+const NO_RECIPES = new Set([
+  ...["models", "scaffolds", "recipe.schema.json"].map((name) => `${RECIPES_FOLDER}/${name}`),
+  STORED_FACTS,
+]);
 
 /** A recipe file that has a name. */
 export interface RecipeFile {

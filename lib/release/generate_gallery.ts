@@ -1,47 +1,65 @@
 /**
- * Writes `ui/gallery/cards.json`: the shipped recipes as the gallery lists them, so that the page shows them before the server
- * has read a recipe. The server's list then adds the recipes of the project and what this machine lacks.
+ * Writes what is known of the shipped recipes before one is read: `ui/gallery/cards.json`, the cards that the gallery shows
+ * before the server has read a recipe, and `recipes/recipe.facts.json`, the facts of each file that the server lists without
+ * compiling it. The server's list then adds the recipes of the project and what this machine lacks.
  *
  *     deno run -A lib/release/generate_gallery.ts [--check]
  */
-import { compareCodePoints } from "../contract/json.ts";
+import { recipeFacts } from "../api/recipe_facts.ts";
+import { sha256Json } from "../contract/hash.ts";
+import { canonicalJson } from "../contract/json.ts";
+import { isObject } from "../contract/value.ts";
 import { open } from "../../mod.ts";
+import { recipeFiles, STORED_FACTS } from "../recipe/recipe_files.ts";
 import { findMetric } from "../research/catalog.ts";
-import { findTemplate, packagedCatalog } from "../template/catalog.ts";
+import { templateAt } from "../template/catalog.ts";
 
-/** The text that `cards.json` must have: a row for each recipe. */
-async function cardsSource(): Promise<string> {
+/** The two texts: a row for each recipe. */
+async function sources(): Promise<{ [file: string]: string }> {
   const empty = await Deno.makeTempDir({ prefix: "svc-gallery-" });
   const svc = await open({ projectRoot: empty, stateDir: empty });
+  const cards: string[] = [], stored: string[] = [];
   try {
-    const listed = (await svc.recipes.list()).toSorted((a, b) => compareCodePoints(a.path, b.path));
-    const rows = await Promise.all(listed.map(async (row) => {
-      const { specs } = await svc.recipes.inspect(await svc.recipes.read(row.path));
-      const { path, name, recipe_sha256, description, purpose, template, facets } = row;
-      const entry = template === null ? null : findTemplate(packagedCatalog(), template);
-      return JSON.stringify({
+    for (const { path, file } of recipeFiles(empty)) {
+      const source = await svc.recipes.read(file, { name: path });
+      // Manifests of images are no recipes.
+      if (!(isObject(source.value) && Object.hasOwn(source.value, "steps"))) continue;
+      const { compilation, specs } = await svc.recipes.inspect(source);
+      const facts = recipeFacts(source, compilation, await svc.registry());
+      const recipe_sha256 = sha256Json(source.value), entry = templateAt(path);
+      // Findings name the file, which may be another one with these bytes.
+      if (facts.diagnostics.length === 0) {
+        stored.push(`${JSON.stringify(source.sha256)}:${canonicalJson({ recipe_sha256, facts } as never)}`);
+      }
+      const { name, description, purpose: task, facets } = facts;
+      cards.push(JSON.stringify({
         path,
         name,
         recipe_sha256,
         description,
-        task: purpose,
+        task,
         gives: findMetric(String(specs.metrics[0]?.id))?.name ?? null,
         facets,
-        template: entry && { id: entry.id, label: entry.label, default: entry.default },
-      });
-    }));
-    return `[\n${rows.join(",\n")}\n]\n`;
+        template: entry ? { id: entry.id, label: entry.label, default: entry.default } : null,
+      }));
+    }
   } finally {
     svc.close();
     await Deno.remove(empty, { recursive: true });
   }
+  return {
+    "ui/gallery/cards.json": `[\n${cards.join(",\n")}\n]\n`,
+    [STORED_FACTS]: `{\n${stored.sort().join(",\n")}\n}\n`,
+  };
 }
 
 if (import.meta.main) {
-  const path = new URL("../../ui/gallery/cards.json", import.meta.url), source = await cardsSource();
-  if (!Deno.args.includes("--check")) await Deno.writeTextFile(path, source);
-  else if (await Deno.readTextFile(path) !== source) {
-    console.error("ui/gallery/cards.json is stale: run deno run -A lib/release/generate_gallery.ts");
-    Deno.exit(1);
+  for (const [file, source] of Object.entries(await sources())) {
+    const path = new URL(`../../${file}`, import.meta.url);
+    if (!Deno.args.includes("--check")) await Deno.writeTextFile(path, source);
+    else if (await Deno.readTextFile(path) !== source) {
+      console.error(`${file} is stale: run deno run -A lib/release/generate_gallery.ts`);
+      Deno.exit(1);
+    }
   }
 }
