@@ -89,8 +89,10 @@ import jointCodingLinearAnalogEncode from "./joint_coding/linear_analog_encode.t
 import jointCodingTextBartJsccDecode from "./joint_coding/text_bart_jscc_decode.ts";
 import jointCodingTextBartJsccEncode from "./joint_coding/text_bart_jscc_encode.ts";
 import metricsAdjacentChannelLeakage from "./metrics/adjacent_channel_leakage.ts";
+import metricsAgeOfInformation from "./metrics/age_of_information.ts";
 import metricsAoaEstimation from "./metrics/aoa_estimation.ts";
 import metricsBeamforming from "./metrics/beamforming.ts";
+import metricsBertScore from "./metrics/bert_score.ts";
 import metricsCaptioning from "./metrics/captioning.ts";
 import metricsChannelEstimation from "./metrics/channel_estimation.ts";
 import metricsClassification from "./metrics/classification.ts";
@@ -114,11 +116,13 @@ import metricsNrAdaptedThroughput from "./metrics/nr_adapted_throughput.ts";
 import metricsNrLdpcOfdmDelivery from "./metrics/nr_ldpc_ofdm_delivery.ts";
 import metricsOfdmFiniteBlocklengthAllocation from "./metrics/ofdm_finite_blocklength_allocation.ts";
 import metricsOfdmPowerAllocation from "./metrics/ofdm_power_allocation.ts";
+import metricsPerceptualDistance from "./metrics/perceptual_distance.ts";
 import metricsRangeDoppler from "./metrics/range_doppler.ts";
 import metricsResourceAllocation from "./metrics/resource_allocation.ts";
 import metricsRetrieval from "./metrics/retrieval.ts";
 import metricsRis from "./metrics/ris.ts";
 import metricsSegmentation from "./metrics/segmentation.ts";
+import metricsSemanticRate from "./metrics/semantic_rate.ts";
 import metricsSemanticStateFaithfulness from "./metrics/semantic_state_faithfulness.ts";
 import metricsTextCorpusScores from "./metrics/text_corpus_scores.ts";
 import metricsTextSemanticSimilarity from "./metrics/text_semantic_similarity.ts";
@@ -211,17 +215,18 @@ const MODULES = [
   foundationYoloSegment, hardwareEnvelopeClip, hardwarePowerAmplifier, hardwareQuantizer, hardwareReceiverIqImbalance,
   jointCodingDeepjsccExternalDecode, jointCodingDeepjsccExternalEncode, jointCodingLinearAnalogDecode,
   jointCodingLinearAnalogEncode, jointCodingTextBartJsccDecode, jointCodingTextBartJsccEncode,
-  metricsAdjacentChannelLeakage, metricsAoaEstimation, metricsBeamforming, metricsCaptioning, metricsChannelEstimation,
-  metricsClassification, metricsCsiFeedback, metricsDetection, metricsEmbeddingSimilarity, metricsErrorRate,
-  metricsExternal, metricsHarq, metricsImageDeliveryStatus, metricsImageReconstruction, metricsImportanceWeightedError,
-  metricsIsacOfdm, metricsLeoNtnTracking, metricsLinkAbstraction, metricsLocalization, metricsModulationClassification,
-  metricsMuMimo, metricsNearFieldFocusing, metricsNrAdaptedThroughput, metricsNrLdpcOfdmDelivery,
-  metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation, metricsRangeDoppler, metricsResourceAllocation,
-  metricsRetrieval, metricsRis, metricsSegmentation, metricsSemanticStateFaithfulness, metricsTextCorpusScores,
-  metricsTextSemanticSimilarity, metricsVqa, modulationDigitalModulate, modulationIdentityModulate,
-  modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform, modulationQpskPilotModulate,
-  noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation, noiseSourceTextPerturbation,
-  resourceCausalCsiPowerAllocator, resourceEqualPowerAllocator, resourceNrMcsSelector,
+  metricsAdjacentChannelLeakage, metricsAgeOfInformation, metricsAoaEstimation, metricsBeamforming, metricsBertScore,
+  metricsCaptioning, metricsChannelEstimation, metricsClassification, metricsCsiFeedback, metricsDetection,
+  metricsEmbeddingSimilarity, metricsErrorRate, metricsExternal, metricsHarq, metricsImageDeliveryStatus,
+  metricsImageReconstruction, metricsImportanceWeightedError, metricsIsacOfdm, metricsLeoNtnTracking,
+  metricsLinkAbstraction, metricsLocalization, metricsModulationClassification, metricsMuMimo, metricsNearFieldFocusing,
+  metricsNrAdaptedThroughput, metricsNrLdpcOfdmDelivery, metricsOfdmFiniteBlocklengthAllocation,
+  metricsOfdmPowerAllocation, metricsPerceptualDistance, metricsRangeDoppler, metricsResourceAllocation,
+  metricsRetrieval, metricsRis, metricsSegmentation, metricsSemanticRate, metricsSemanticStateFaithfulness,
+  metricsTextCorpusScores, metricsTextSemanticSimilarity, metricsVqa, modulationDigitalModulate,
+  modulationIdentityModulate, modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform,
+  modulationQpskPilotModulate, noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation,
+  noiseSourceTextPerturbation, resourceCausalCsiPowerAllocator, resourceEqualPowerAllocator, resourceNrMcsSelector,
   resourceProportionalFairScheduler, resourceResourceAllocationAdapter, resourceSymbolPowerAllocator,
   resourceWaterFillingPowerAllocator, sensingIsacOfdmAllocatorAdapter, sensingLeoNtnTrackingAdapter,
   sensingLocalizationAdapter, sensingRangeDopplerMap, sensingTrilaterationLocalizer, sourceAiPhy, sourceAoaScene,

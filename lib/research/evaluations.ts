@@ -24,6 +24,10 @@ const HEADLINES: Readonly<Record<string, (params: Params) => readonly string[]>>
   "metrics.image_delivery_status": () => ["channel.outage_rate"],
   "metrics.image_reconstruction": main("image_reconstruction"),
   "metrics.importance_weighted_error": () => ["quality.importance_weighted_psnr_db", "quality.importance_weighted_mse"],
+  "metrics.perceptual_distance": ({ measure }) => [`quality.${text(measure, "lpips")}`],
+  "metrics.age_of_information": () => ["age.average_s", "age.peak_s"],
+  "metrics.semantic_rate": () => ["semantic.spectral_efficiency_suts_s_hz", "semantic.similarity"],
+  "metrics.bert_score": () => ["semantic.bert_score"],
   "metrics.text_semantic_similarity": main("text_semantic_similarity"),
   "metrics.semantic_state_faithfulness": () => [
     ...["concept_f1", "entity_f1", "unsupported_assertion_rate_scored", "fact_omission_rate_scored"].map((score) =>

@@ -11,7 +11,7 @@
 import { type ModelRequest, type ModelSession, type NamedModel, type Progress, SvcError, z } from "../api.ts";
 import type { TextTokenizer } from "../../lib/artifact/tokenizer.ts";
 import { MASK, maskCount } from "../_words.ts";
-import { asInput, feedsOf, GRAPHS, openGraph, outputOf, realValues } from "./_named_tensors.ts";
+import { asInput, feedsOf, GRAPHS, openGraph, outputOf, realValues, tokenizerOf } from "./_named_tensors.ts";
 
 const OF_MODEL = { "x-svc-used-when": { generator: "masked_lm" } };
 
@@ -47,9 +47,7 @@ export async function fillMasks(
   model: NamedModel,
   { topK, progress }: { topK: number; progress: Progress },
 ): Promise<string[]> {
-  const { openTokenizer } = await import("../../lib/artifact/tokenizer.ts");
-  const config = model.has("tokenizer_config.json") ? await model.read("tokenizer_config.json") : undefined;
-  const tokenizer = openTokenizer(await model.read("tokenizer.json"), config);
+  const tokenizer = await tokenizerOf(model);
   const maskToken = [tokenizer.named("mask_token"), MASK, "<mask>"]
     .find((token) => token !== undefined && tokenizer.idOf(token) !== undefined);
   if (maskToken === undefined) {

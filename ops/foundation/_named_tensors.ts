@@ -1,5 +1,6 @@
-/** Tensors of graphs of different exporters: by the first of several names, token ids in the required type. */
+/** Tensors of graphs of different exporters: by the first of several names, token ids in the required type; tokenizers. */
 import { type ModelSession, type NamedModel, SvcError } from "../api.ts";
+import type { TextTokenizer } from "../../lib/artifact/tokenizer.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 
 /** File names that exporters use for a single graph. */
@@ -10,6 +11,13 @@ export function openGraph(model: NamedModel): Promise<ModelSession> {
   const file = GRAPHS.find((name) => model.has(name));
   if (file !== undefined) return model.open(file);
   throw new SvcError("model_unavailable", `Cannot run ${String(model.record.id)}: it lacks ${GRAPHS.join(" and ")}`);
+}
+
+/** The tokenizer of a model, from tokenizer.json and, if there, tokenizer_config.json. */
+export async function tokenizerOf(model: NamedModel): Promise<TextTokenizer> {
+  const { openTokenizer } = await import("../../lib/artifact/tokenizer.ts");
+  const config = model.has("tokenizer_config.json") ? await model.read("tokenizer_config.json") : undefined;
+  return openTokenizer(await model.read("tokenizer.json"), config);
 }
 
 /** Numbers in the declared type of a graph's input. */

@@ -22,7 +22,7 @@ import {
 } from "../api.ts";
 import { type ImageBatch, imagesOf, textsOf } from "../../lib/artifact/values.ts";
 import { builtInSpace, EMBEDDINGS, embeddingsArtifact, type EmbeddingSpace } from "./_embedding_space.ts";
-import { asInput, feedsOf, outputOf, realValues } from "./_named_tensors.ts";
+import { asInput, feedsOf, outputOf, realValues, tokenizerOf } from "./_named_tensors.ts";
 import { pictureTensor, readPreprocessor } from "./_picture_tensor.ts";
 import { rgbAt } from "./_rgb_images.ts";
 import { IMAGES, TEXTS } from "../../lib/contract/kinds.ts";
@@ -71,9 +71,7 @@ function clipSpace({ record }: NamedModel, dimensions: number): EmbeddingSpace {
 
 /** Embeds texts, one row each. */
 async function clipTexts(model: NamedModel, texts: readonly string[], progress: Progress): Promise<Float32Array[]> {
-  const { openTokenizer } = await import("../../lib/artifact/tokenizer.ts");
-  const config = model.has("tokenizer_config.json") ? await model.read("tokenizer_config.json") : undefined;
-  const tokenizer = openTokenizer(await model.read(TOKENIZER), config);
+  const tokenizer = await tokenizerOf(model);
   const session = await model.open(TEXT);
   const rows: Float32Array[] = [];
   for (const text of texts) {

@@ -24,7 +24,7 @@ import { imagesOf, travel } from "../../lib/artifact/values.ts";
 import type { TextTokenizer } from "../../lib/artifact/tokenizer.ts";
 import type { NdArray } from "../../lib/numeric/array/ndarray.ts";
 import { ANSWERS, QUESTIONS, questionsOf } from "../_vqa.ts";
-import { asInput, feedsOf, GRAPHS, openGraph, outputOf, realValues } from "./_named_tensors.ts";
+import { asInput, feedsOf, GRAPHS, openGraph, outputOf, realValues, tokenizerOf } from "./_named_tensors.ts";
 import { pictureTensor, readPreprocessor } from "./_picture_tensor.ts";
 import { checkDevice, pretrainedParams } from "./_pretrained.ts";
 import { rgbAt } from "./_rgb_images.ts";
@@ -91,15 +91,13 @@ interface Answerer {
 }
 
 async function openAnswerer(model: NamedModel): Promise<Answerer> {
-  const { openTokenizer } = await import("../../lib/artifact/tokenizer.ts");
-  const tokenizerConfig = model.has("tokenizer_config.json") ? await model.read("tokenizer_config.json") : undefined;
   const config = JSON.parse(new TextDecoder().decode(await model.read("config.json")));
   if (typeof config?.id2label !== "object" || config.id2label === null) {
     throw new SvcError("model_unavailable", "Cannot answer with the model: its config.json has no answers (id2label)");
   }
   return {
     session: await openGraph(model),
-    tokenizer: openTokenizer(await model.read("tokenizer.json"), tokenizerConfig),
+    tokenizer: await tokenizerOf(model),
     preprocessor: readPreprocessor(await model.read("preprocessor_config.json")),
     labels: config.id2label,
     exclusive: config.problem_type === "single_label_classification",

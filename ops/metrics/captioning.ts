@@ -6,12 +6,11 @@
  * These are lexical measures, not semantic ones: no consensus over a corpus (CIDEr), no scene graphs (SPICE), no model.
  */
 import { CAPTIONS, TEXTS } from "../../lib/contract/kinds.ts";
-import { float, SvcError } from "../api.ts";
+import { float } from "../api.ts";
 import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
-import { checkPairedIds } from "../../lib/artifact/values.ts";
 import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { editSimilarity, rougeL, tokenF1, unigramBleu } from "../../lib/numeric/scores/text_similarity.ts";
-import { captionsOf } from "../_captions.ts";
+import { captionPairs } from "../_captions.ts";
 import { defineReport } from "../_report.ts";
 
 const SCORES: Readonly<Record<string, (candidate: string, reference: string) => number>> = {
@@ -28,29 +27,19 @@ export default defineReport({
   description: "Scores lexical similarity of captions to one or several references",
   inputs: { candidate: [TEXTS, CAPTIONS], reference: [TEXTS, CAPTIONS] },
   run({ inputs }) {
-    const candidates = captionsOf(inputs.candidate), references = captionsOf(inputs.reference);
-    checkPairedIds(candidates, references);
-    if (references.length === 0) throw new SvcError("boundary_empty", "Cannot score an empty batch of captions");
-    const several = candidates.find(({ texts }) => texts.length > 1);
-    if (several) {
-      throw new SvcError(
-        "boundary_value_invalid",
-        `Cannot score ${several.texts.length} candidate captions of ${several.id}`,
-        { hint: "Only references may have several captions" },
-      );
-    }
-    const rows = references.map(({ texts }, index) =>
+    const pairs = captionPairs(inputs.candidate, inputs.reference);
+    const rows = pairs.map(({ candidate, references }) =>
       Object.entries(SCORES).map(([id, score]) => ({
         id,
-        value: Math.max(...texts.map((text) => score(candidates[index].texts[0], text))),
+        value: Math.max(...references.map((reference) => score(candidate, reference))),
       }))
     );
     const metrics = Object.fromEntries(
       Object.keys(SCORES).map((id, at) => [id, mean(rows.map((row) => row[at].value))]),
     );
     const items = rows.map((row, index) => ({
-      id: references[index].id,
-      reference_count: references[index].texts.length,
+      id: pairs[index].id,
+      reference_count: pairs[index].references.length,
       metrics: Object.fromEntries(row.map(({ id, value }) => [id, float(value)])),
     }));
     const exact = Object.keys(SCORES).indexOf("caption.exact_match");

@@ -4,7 +4,7 @@
  * MSE and MAE are in units of the samples. The range is that of the type (255 for uint8, 1 for float32) unless
  * `data_range` is set. An exact image scores `psnr_cap_db`, or more if an inexact image of that type and shape could
  * exceed it; their number stands beside the mean. SSIM needs 11 pixels on the shorter side, MS-SSIM five scales of them; undefined values are omitted and
- * counted as skipped. Formulas and sources: lib/numeric/scores/image_quality.ts.
+ * counted as skipped. MS-SSIM in dB is the mean over the images of -10 log10(1 - MS-SSIM), at most 99 for each. Formulas and sources: lib/numeric/scores/image_quality.ts.
  */
 import { IMAGES } from "../../lib/contract/kinds.ts";
 import { diagnostic, float, type JsonObject, z } from "../api.ts";
@@ -14,6 +14,7 @@ import {
   isGmsdDefined,
   psnrDb,
   sampleErrors,
+  similarityDb,
   structuralSimilarity,
 } from "../../lib/numeric/scores/image_quality.ts";
 import { defineReport } from "../_report.ts";
@@ -49,6 +50,7 @@ export default defineReport({
         exact: Number(mse === 0),
         ssim,
         ms_ssim: msSsim,
+        ms_ssim_db: msSsim === null ? null : similarityDb(msSsim),
         gmsd: isGmsdDefined(original) ? gradientDeviation(x, y, original, range) : null,
       };
     });
@@ -67,7 +69,10 @@ export default defineReport({
       "quality.perfect_reconstruction_fraction": mean("exact"),
       "quality.exact_items": BigInt(scores.reduce((sum, { exact }) => sum + exact, 0)),
       ...(defined("ssim").length === 0 ? {} : { "quality.ssim": mean("ssim") }),
-      ...(covered === 0 ? {} : { "quality.ms_ssim": mean("ms_ssim") }),
+      ...(covered === 0 ? {} : {
+        "quality.ms_ssim": mean("ms_ssim"),
+        "quality.ms_ssim_db": mean("ms_ssim_db"),
+      }),
       ...(defined("gmsd").length === 0 ? {} : { "quality.gmsd": mean("gmsd") }),
       "quality.ms_ssim_item_count": BigInt(covered),
       "quality.ms_ssim_skipped_count": BigInt(scores.length - covered),

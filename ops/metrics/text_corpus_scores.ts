@@ -14,12 +14,12 @@
  * read. Both are omitted where no word is read.
  */
 import { CAPTIONS, PAYLOAD_OR_BITS, SYMBOLS, TEXTS } from "../../lib/contract/kinds.ts";
-import { float, SvcError, z } from "../api.ts";
-import { bitsOf, checkPairedIds, symbolsOf } from "../../lib/artifact/values.ts";
+import { float, z } from "../api.ts";
+import { bitsOf, symbolsOf } from "../../lib/artifact/values.ts";
 import * as scores from "../../lib/numeric/scores/corpus_scores.ts";
 import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { mtevalTokens, tokens } from "../../lib/numeric/scores/text_similarity.ts";
-import { captionsOf } from "../_captions.ts";
+import { captionPairs } from "../_captions.ts";
 import { defineReport } from "../_report.ts";
 
 const SPLITTERS = {
@@ -43,23 +43,14 @@ export default defineReport({
       .describe("BLEU precision of an order without a match; exponential as in NIST mteval and sacreBLEU"),
   }),
   run({ inputs, params }) {
-    const candidates = captionsOf(inputs.candidate), references = captionsOf(inputs.reference);
-    checkPairedIds(candidates, references);
-    if (references.length === 0) throw new SvcError("boundary_empty", "Cannot score an empty batch of texts");
-    const several = candidates.find(({ texts }) => texts.length > 1);
-    if (several) {
-      throw new SvcError("boundary_value_invalid", `Cannot score ${several.texts.length} candidates of ${several.id}`, {
-        hint: "Only references may have several texts",
-      });
-    }
-    const split = SPLITTERS[params.tokenization];
-    const pairs = references.map(({ texts }, index) => ({
-      candidate: split(candidates[index].texts[0]),
-      references: texts.map(split),
+    const items = captionPairs(inputs.candidate, inputs.reference), split = SPLITTERS[params.tokenization];
+    const pairs = items.map(({ candidate, references }) => ({
+      candidate: split(candidate),
+      references: references.map(split),
     }));
     const cider = pairs.length > 1 ? scores.ciderD(pairs) : undefined;
     const rows = pairs.map(({ candidate, references: wanted }, index) => {
-      const text = candidates[index].texts[0], { id, texts } = references[index];
+      const { id, candidate: text, references: texts } = items[index];
       const best = (score: (reference: readonly string[]) => number) => Math.max(...wanted.map(score));
       const chrf = texts.map((reference) => scores.chrfCounts(text, reference))
         .reduce((best, other) => scores.chrF([other]) > scores.chrF([best]) ? other : best);
@@ -97,9 +88,9 @@ export default defineReport({
       ...perWord("text.channel_uses_per_word_read", inputs.symbols && symbolsOf(inputs.symbols).length / 2, read),
       ...perWord("text.bits_per_word_read", inputs.bits && bitsOf(inputs.bits).length, read),
     };
-    const items = rows.map(({ id, means, errors, read }) => ({
+    const scored = rows.map(({ id, means, errors, read }, index) => ({
       id,
-      reference_count: references.find((reference) => reference.id === id)!.texts.length,
+      reference_count: items[index].references.length,
       metrics: Object.fromEntries([
         ...Object.entries(means),
         ...Object.entries(errors).flatMap(([metric, { errors, length }]) =>
@@ -108,7 +99,7 @@ export default defineReport({
         ...(read.of === 0 ? [] : [["text.words_read", read.count / read.of] as const]),
       ].map(([metric, value]) => [metric, float(value)])),
     }));
-    return { metrics, items };
+    return { metrics, items: scored };
   },
 });
 

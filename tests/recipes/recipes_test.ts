@@ -108,10 +108,12 @@ const FETCHED = [
   "codeclib_q3_kodak_nr_ldpc_awgn",
   "codeclib_q3_kodak_repetition_awgn",
   "image_autoencoderkl_nr_ldpc_awgn",
+  "image_perceptual_distance",
   "image_vqmodel_noise",
   "jpeg_q75_kodak_repetition_awgn",
   "image_generation_diffusion_awgn",
   "text_bart_jscc_clean",
+  "text_bert_score",
   "vqa_pretrained",
 ];
 

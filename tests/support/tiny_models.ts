@@ -107,6 +107,37 @@ export function tinyClip(): Record<string, Uint8Array> {
   };
 }
 
+/** Features of two layers: the normalised picture, and its two sums of colours. */
+export function tinyFeatures(layers: Record<string, unknown>, measure = "lpips"): Record<string, Uint8Array> {
+  const mixing = Float32Array.of(1, 1, 0, 0, 1, 1);
+  return {
+    "perceptual.json": json({ measure, layers }),
+    "model.onnx": onnxModel({
+      nodes: [
+        { op: "Identity", inputs: ["x"], outputs: ["colours"] },
+        { op: "Conv", inputs: ["x", "mixing"], outputs: ["sums"], attributes: { kernel_shape: [1, 1] } },
+      ],
+      inputs: [{ name: "x", shape: [1, 3, "h", "w"] }],
+      outputs: [{ name: "colours", shape: [1, 3, "h", "w"] }, { name: "sums", shape: [1, 2, "h", "w"] }],
+      initializers: [{ name: "mixing", data: mixing, shape: [2, 3, 1, 1] }],
+    }),
+  };
+}
+
+/** Token embeddings that are the same in every context. */
+export function tinyEmbedder(words: Record<string, readonly number[]>): Record<string, Uint8Array> {
+  const rows = [...SPECIAL.map(() => [0, 0]), ...Object.values(words)];
+  return {
+    "tokenizer.json": wordTokenizer(Object.keys(words)),
+    "model.onnx": onnxModel({
+      nodes: [gather("table", "last_hidden_state")],
+      inputs: [tokens],
+      outputs: [{ name: "last_hidden_state", shape: [1, "n", 2] }],
+      initializers: [table("table", rows)],
+    }),
+  };
+}
+
 /** A language model that knows which word follows from which words of a text: "rain" and "sun" make "wet" and "dry". */
 export function tinyMaskedLm(): Record<string, Uint8Array> {
   const words = ["wet", "dry", "rain", "sun", "##ing", "."];

@@ -77,6 +77,12 @@ export function psnrDb(mse: number, range: number): number {
 }
 
 /**
+ * A similarity of at most 1 in dB, -10 log10(1 - similarity), as image coding states MS-SSIM; at most 99, the value of equal
+ * images.
+ */
+export const similarityDb = (similarity: number): number => Math.min(99, -10 * Math.log10(1 - similarity));
+
+/**
  * The score of an exact copy: the cap, or 1 dB above the highest finite PSNR if that is greater. The highest finite
  * PSNR is that of a single sample with an error of the smallest step of its type.
  */

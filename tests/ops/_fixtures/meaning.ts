@@ -4,8 +4,8 @@ import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { paintScene } from "../../../lib/numeric/image/scenes.ts";
 import { statesArtifact } from "../../../ops/_semantic_state.ts";
-import { tinyAnswerer, tinyClip, tinyDiffusion } from "../../support/tiny_models.ts";
-import { payloadInput, textsInput } from "../inputs.ts";
+import { tinyAnswerer, tinyClip, tinyDiffusion, tinyEmbedder, tinyFeatures } from "../../support/tiny_models.ts";
+import { bitsInput, payloadInput, someBits, symbolsInput, textsInput } from "../inputs.ts";
 import { unpackBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { writePng } from "../../../lib/artifact/png_encode.ts";
 import { casesOf } from "./cases.ts";
@@ -152,6 +152,19 @@ export const MEANING_FIXTURES = casesOf(import.meta.url, {
       candidate: { kind: "task.predictions.json", ...document("task.predictions", [{ id: "a", label: "red" }]) },
       reference: { kind: "task.labels.json", ...document("task.labels", [{ id: "a", label: "blue" }]) },
     }),
+    "compared images": () => ({ reconstruction: twoPictures(), reference: twoPictures() }),
+    "embedded texts and symbols": () => ({
+      candidate: embeddingsInput({ a: [1, 0], b: [0, 1] }),
+      reference: embeddingsInput({ a: [1, 0], b: [1, 1] }),
+      texts,
+      symbols: symbolsInput(40),
+    }),
+    updates: () => ({
+      candidate: bitsInput(someBits(40).map((bit, at) => at === 10 ? 1 - bit : bit)),
+      reference: bitsInput(someBits(40)),
+      symbols: symbolsInput(40),
+    }),
+    "compared texts": () => ({ candidate: texts, reference: texts }),
     state: () => ({ state: statesInput({ a: "grey" }) }),
   },
   files: {
@@ -170,6 +183,14 @@ export const MEANING_FIXTURES = casesOf(import.meta.url, {
   models: {
     clip: { clip: tinyClip() },
     answerer: { answerer: tinyAnswerer() },
+    embedder: { embedder: tinyEmbedder({ red: [1, 0], circle: [0, 1] }) },
+    features: { features: tinyFeatures({ colours: { weights: [1, 1, 1] }, sums: { weights: [0.5, 0] } }) },
+    "dists features": {
+      features: tinyFeatures(
+        { image: { alpha: [1, 1, 1], beta: [1, 1, 1] }, sums: { alpha: [1, 0], beta: [0, 2] } },
+        "dists",
+      ),
+    },
     diffusion: { diffusion: tinyDiffusion({ prediction_type: "epsilon" }) },
   },
 });

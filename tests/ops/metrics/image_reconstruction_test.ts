@@ -37,6 +37,7 @@ Deno.test("an exact image scores above the best inexact one, or the cap where th
   assert.equal((await score(images, { psnr_cap_db: 140 }))["quality.psnr_db"], 140);
   assert.equal(exact["quality.ssim"], 1);
   assert.equal(exact["quality.ms_ssim"], 1);
+  assert.equal(exact["quality.ms_ssim_db"], 99, "the value of equal images");
   assert.equal(exact["quality.ms_ssim_item_count"], 1n);
   assert.equal(exact["quality.perfect_reconstruction_fraction"], 1);
 });
