@@ -9,21 +9,9 @@ import { CST, isMap, isSeq, Lexer, type Node, type Scalar, type YAMLMap } from "
 import { jsonText } from "./json_write.ts";
 import { readRecipeText, type TextFormat, textFormatOf } from "./read.ts";
 import { commentHolder, settleDocument } from "./yaml_comments.ts";
+import { ROOT_ORDER, STEP_ORDER } from "../contract/recipe_order.ts";
 import { readYaml } from "./yaml_reader.ts";
 import { documentText } from "./yaml_write.ts";
-
-/** The serialised order; other fields come first, in the order of the text. */
-const ROOT_ORDER = [
-  "schema_version",
-  "name",
-  "execution_profile",
-  "metadata",
-  "steps",
-  "description",
-  "suite",
-  "dataset_capture",
-];
-const STEP_ORDER = ["id", "op", "params", "inputs", "description"];
 
 /**
  * Formats a recipe's text. The result has the same value and comments; formatting it again changes nothing.

@@ -27,7 +27,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
     "#/runs?columns=state,changed,metric,task,duration,time,tags,note,digest",
   ],
   "the parts of a run and the forms of a comparison": [
-    ...["summary", "graph", "media", "artifacts", "timeline", "recipe", "plan", "provenance", "log"]
+    ...["summary", "graph", "signals", "artifacts", "timeline", "recipe", "plan", "provenance", "log"]
       .map((tab) => `#/runs/RUN/${tab}`),
     ...["table", "curves", "pivot", "parallel"].map((view) => `#/compare?runs=RUNS&view=${view}`),
   ],

@@ -184,7 +184,7 @@ browserTest(
     const { page, open, shot } = scene, view = (name: string) => page.getByRole("region", { name });
     const started = async (name: string) => {
       const run = (await runAll(scene, name)).find((id) => id.includes(name))!;
-      await open(`#/runs/${run}/media`);
+      await open(`#/runs/${run}/signals`);
     };
     await started("localization_trilateration_baseline");
     const map = view("Map").locator(".chart-svg svg");

@@ -35,7 +35,7 @@ await page.getByRole("button", { name: "Run", exact: true }).click();
 await page.locator(".strip canvas").last().waitFor();
 await keep("editor");
 
-await show(`#/runs/${learned.run_id}/media`);
+await show(`#/runs/${learned.run_id}/signals`);
 await page.getByRole("slider", { name: /^Crosshair of/ }).first().press("Home");
 for (let i = 0; i < 33; i++) await page.keyboard.press("ArrowRight");
 await keep("run");

@@ -54,7 +54,7 @@ async function saved(scene: Scene, tools: string, file: "SVG" | "CSV"): Promise<
 browserTest("channels, powers, beams and confusion matrices are drawn from what runs hold", async (scene) => {
   const { page, open } = scene;
   const shown = async (id: string) => {
-    await open(`#/runs/${id}/media`);
+    await open(`#/runs/${id}/signals`);
     await page.locator(".chart-svg svg").first().waitFor();
   };
 
@@ -157,14 +157,14 @@ browserTest("channels, powers, beams and confusion matrices are drawn from what 
 browserTest("directions, places, meaning, boxes and answers are marked as the reports say", async (scene) => {
   const { page, open } = scene;
   const aoa = await run(scene, "aoa_music_ula_baseline", -1);
-  await open(`#/runs/${aoa}/media`);
+  await open(`#/runs/${aoa}/signals`);
   await page.getByRole("img", { name: /^Angle spectrum\. 2 series/ }).waitFor();
   const errors = page.getByRole("region", { name: "Errors" });
   await errors.getByRole("img", { name: /^Angle error: .* from 0 to 1 over Angle error/ }).waitFor();
   await scene.shot("directions");
 
   const several = await run(scene, "aoa_source_order", 2);
-  await open(`#/runs/${several}/media`);
+  await open(`#/runs/${several}/signals`);
   const spectrum = page.getByRole("region", { name: "Directions" });
   await spectrum.getByRole("img", { name: /^Angle spectrum\. 2 series/ }).waitFor();
   for (const name of ["true", "estimate"]) {
@@ -174,7 +174,7 @@ browserTest("directions, places, meaning, boxes and answers are marked as the re
   await scene.shot("several directions");
 
   const stated = await run(scene, "text_semantic_state_kb_unchecked_awgn", 2);
-  await open(`#/runs/${stated}/media`);
+  await open(`#/runs/${stated}/signals`);
   const meaning = page.getByRole("region", { name: "Meaning" });
   const { items } = await reportOf(scene, stated, "metrics.semantic_state_faithfulness");
   const all = (key: string) => (items as JsonObject[]).flatMap((item) => item[key] as unknown as JsonObject[]);
@@ -202,7 +202,7 @@ browserTest("directions, places, meaning, boxes and answers are marked as the re
   await scene.shot("meaning");
 
   const seen = await run(scene, "detection_scenes_default");
-  await open(`#/runs/${seen}/media`);
+  await open(`#/runs/${seen}/signals`);
   const found = page.getByRole("region", { name: "Detections in images" });
   await found.getByRole("img", { name: "scene_0000 with 1 reference boxes and 1 detections" }).waitFor();
   await found.getByRole("slider", { name: "Image" }).press("ArrowRight");
@@ -213,7 +213,7 @@ browserTest("directions, places, meaning, boxes and answers are marked as the re
   await scene.shot("boxes");
 
   const answered = await run(scene, "vqa_goal_oriented");
-  await open(`#/runs/${answered}/media`);
+  await open(`#/runs/${answered}/signals`);
   const answers = page.getByRole("region", { name: "Questions and answers" });
   const report = await reportOf(scene, answered, "metrics.vqa");
   const total = (report.items as unknown[]).length;
@@ -243,7 +243,7 @@ browserTest("a constellation of many symbols, one of them far away, keeps its pi
   ];
   const recipe = { name: "cloud", metadata: { seed: 5 }, steps };
   const { run_id: id } = await ask<{ run_id: string }>(scene, "/api/recipe/run-payload", { recipe });
-  await open(`#/runs/${id}/media`);
+  await open(`#/runs/${id}/signals`);
   const canvas = page.locator("canvas[data-paint-ms]");
   await canvas.waitFor();
   const symbols = page.getByRole("region", { name: "Symbols" });
@@ -268,7 +268,7 @@ browserTest(
   "an importance map lies over the sender's image, stronger where it is more important",
   async (scene) => {
     const { page, open } = scene;
-    await open(`#/runs/${await run(scene, "image_importance_unequal_awgn", 5)}/media`);
+    await open(`#/runs/${await run(scene, "image_importance_unequal_awgn", 5)}/signals`);
     const panel = page.getByRole("region", { name: "Importance of pixels" });
     const canvas = panel.getByRole("img", { name: "Importance map of coffee over data.images" });
     await canvas.waitFor();
@@ -285,7 +285,7 @@ browserTest(
   "a range-Doppler map has axes in metres and metres per second, with true and estimated targets",
   async (scene) => {
     const { page, open } = scene;
-    await open(`#/runs/${await run(scene, "range_doppler_cfar")}/media`);
+    await open(`#/runs/${await run(scene, "range_doppler_cfar")}/signals`);
     const panel = page.getByRole("region", { name: "Range-Doppler map" });
     const picture = panel.getByRole("img", { name: /^Range-Doppler map\. 3 true targets \(circles\) and 3 estimates/ });
     await picture.waitFor();
@@ -310,7 +310,7 @@ browserTest(
   "links with pilots, layers and retransmissions have a grid, a constellation for each layer and a bar for each transmission",
   async (scene) => {
     const { page, open } = scene;
-    await open(`#/runs/${await run(scene, "mimo_ofdm_link", 10)}/media`);
+    await open(`#/runs/${await run(scene, "mimo_ofdm_link", 10)}/signals`);
     const grid = page.getByRole("region", { name: "Resource grid" });
     await grid.getByRole("img", {
       name:
@@ -331,7 +331,7 @@ browserTest(
     await grid.scrollIntoViewIfNeeded();
     await scene.shot("resource_grid");
 
-    await open(`#/runs/${await run(scene, "nr_harq_link", 1)}/media`);
+    await open(`#/runs/${await run(scene, "nr_harq_link", 1)}/signals`);
     const bars = page.getByRole("region", { name: "Retransmissions" });
     await bars.getByRole("img", { name: /^Blocks by delivering transmission\. 5 bars/ }).waitFor();
     await scene.shot("harq");

@@ -36,9 +36,11 @@ Deno.test("a filter is words and tokens, and names what it cannot use", () => {
   assert.equal(filter.after, "2026-11-01");
   assert.deepEqual(filter.metrics, [{ metric: "channel.ber", relation: "<", value: 1e-3 }]);
   assert.deepEqual(filter.problems, []);
-  const { problems } = parseFilter("state:done colour:red after:soon metric.ber<few");
-  assert.equal(problems.length, 4);
-  assert.match(problems[0], /states are running, completed/);
+  assert.deepEqual(parseFilter("snr_db=6 param.link.channel=awgn").query, { where: "snr_db=6,link.channel=awgn" });
+  const { problems } = parseFilter("snr_db>6 state:done colour:red after:soon metric.ber<few");
+  assert.equal(problems.length, 5);
+  assert.match(problems[0], /with = only/);
+  assert.match(problems[1], /states are running, completed/);
 });
 
 Deno.test("an empty filter keeps everything, a token sieves", () => {

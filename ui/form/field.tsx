@@ -171,7 +171,9 @@ function range(schema: JsonObject): string {
   return [from, to].filter(Boolean).join(" ");
 }
 
-function fallback({ default: value }: JsonObject): string {
+function fallback({ default: value, description }: JsonObject): string {
+  // The help names it: a seed of a step is derived unless it is set, whatever its schema holds.
+  if (/\bdefault derived\b/.test(String(description))) return "";
   if (value === undefined) return "no default";
   const text = value === null
     ? "null"

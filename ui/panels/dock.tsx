@@ -2,7 +2,7 @@
 import { connection, type Diagnostic } from "../api.ts";
 import { Tabs } from "../parts.tsx";
 import { lazy, useEffect, useRef, useState } from "../preact.ts";
-import { type Copy, textOf, unreadOf, validate } from "../state/copies.ts";
+import { type Copy, foundIn, textOf, unreadOf, validate } from "../state/copies.ts";
 import { isEnded, variantRuns } from "../state/events.ts";
 import { jobOf } from "../state/summaries.ts";
 import { CheckMode } from "./check_mode.tsx";
@@ -29,12 +29,12 @@ export function Dock({ copy }: { copy: Copy }) {
     if (failed || ended && seen.id === id && (seen.running || seen.jobId !== jobId)) setPanel("Results");
     before.current = { id, jobId, running: job !== undefined && !ended };
   }, [id, jobId, job?.state, failed]);
-  const count = (copy.verdict?.diagnostics.length ?? 0) + unreadOf(copy).length;
+  const found = foundIn(copy), unread = unreadOf(copy).length, count = found.filter(isProblem).length + unread;
   return (
     <section
       class="dock"
       aria-label="Below the graph"
-      data-quiet={folded || panel === "Problems" && count === 0 ? "" : undefined}
+      data-quiet={folded || panel === "Problems" && found.length + unread === 0 ? "" : undefined}
     >
       <Tabs
         label="Panels"
@@ -56,7 +56,7 @@ const isProblem = ({ severity }: Diagnostic) => severity !== "info";
 
 function Problems({ copy }: { copy: Copy }) {
   const { verdict } = copy, unread = unreadOf(copy);
-  const found = verdict?.diagnostics ?? [], stale = verdict !== null && verdict.text !== textOf(copy);
+  const found = foundIn(copy), stale = verdict !== null && verdict.text !== textOf(copy);
   return (
     <>
       <CheckMode onChoose={() => validate(copy.id)} />

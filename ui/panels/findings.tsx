@@ -2,7 +2,7 @@
 import type { Diagnostic } from "../api.ts";
 import { asCustom } from "../../lib/contract/matrix_edits.ts";
 import { toneOf } from "../parts.tsx";
-import { type Copy, edit, stepsOf, unreadOf, update } from "../state/copies.ts";
+import { type Copy, edit, foundIn, stepsOf, unreadOf, update } from "../state/copies.ts";
 import { focusField } from "./focus_field.ts";
 
 export default function Findings({ copy }: { copy: Copy }) {
@@ -17,7 +17,7 @@ export default function Findings({ copy }: { copy: Copy }) {
           <span>{message}</span>
         </li>
       ))}
-      {copy.verdict?.diagnostics.map((one, index) => (
+      {foundIn(copy).map((one, index) => (
         <li key={index}>
           <Finding copy={copy} one={one} />
         </li>

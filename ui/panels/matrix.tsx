@@ -1,6 +1,6 @@
 // deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
 /** The matrix of a recipe: its dimensions and their parameters, the variants, and their runs. */
-import { canonicalJson } from "../../lib/contract/json.ts";
+import { asObject, canonicalJson } from "../../lib/contract/json.ts";
 import type { JsonObject, Value } from "../../lib/contract/value.ts";
 import { unitText } from "../../lib/figure/unit_text.ts";
 import { ask } from "../api.ts";
@@ -8,19 +8,20 @@ import { useComparedRuns } from "../compare/load.ts";
 import type { ComparedRun } from "../compare/table.ts";
 import { matrixFacts, setDimension, unbind } from "../../lib/contract/matrix_edits.ts";
 import { MOST_VARIANTS, readValues, writtenValues } from "../form/matrix.ts";
-import { type Column, Diagnostics, Hidden, Shown, StateMark, Table, Trouble } from "../parts.tsx";
+import { Check, type Column, Diagnostics, Hidden, Shown, Table, Trouble } from "../parts.tsx";
 import { lazy, useEffect, useMemo, useState } from "../preact.ts";
 import { address } from "../router.ts";
 import { FailedVariants } from "../runs/failure.tsx";
-import { entryOf, loadMetrics, shownMetric, timeText } from "../runs/metrics.ts";
-import { type Copy, edit, openCopy, textOf, update } from "../state/copies.ts";
-import { isEnded, type Job, type VariantRun, variantRuns } from "../state/events.ts";
+import { entryOf, loadMetrics, shownMetric } from "../runs/metrics.ts";
+import { type Copy, edit, nameOf, openCopy, textOf, update } from "../state/copies.ts";
+import { isEnded, type VariantRun, variantRuns } from "../state/events.ts";
 import { useLoaded } from "../state/fetched.ts";
 import { sweepOf } from "../state/ran.ts";
-import { cancelRun, startRun, stopping } from "../state/runs.ts";
+import { startRun } from "../state/runs.ts";
 import { attempt, whyNotRun } from "./bar.tsx";
 import { headlineMetrics } from "./headline.ts";
 import { RunCommand } from "./run_command.tsx";
+import { SweepLine } from "./sweep_result.tsx";
 
 const VariantCurve = lazy(() => import("./variant_curve.tsx"), "Loading the figure");
 
@@ -60,12 +61,27 @@ export function Matrix({ copy }: { copy: Copy }) {
         <strong>{facts.count} {facts.count === 1 ? "variant" : "variants"}</strong>
         <span class="muted">of at most {MOST_VARIANTS}</span>
         {facts.count > MOST_VARIANTS && <span class="tag" data-tone="error">too many: shorten a dimension</span>}
+        <Check
+          label="Same noise in all variants"
+          look="small"
+          checked={isNamed(copy.recipe)}
+          onChange={(same) => edit(copy.id, withNamespace(copy.recipe, same ? nameOf(copy) : null))}
+        />
         {facts.unused.map((name) => <span key={name} class="tag" data-tone="error">no parameter uses {name}</span>)}
       </p>
       {errors.length > 0 && <Diagnostics label="Problems of the matrix" items={errors} />}
       {errors.length === 0 && <Variants copy={copy} />}
     </div>
   );
+}
+
+/** Whether variants share a namespace of seeds: seeds that derive from the master seed are then equal in all of them. */
+const isNamed = ({ metadata }: JsonObject) => String(asObject(metadata).seed_namespace ?? "").trim() !== "";
+
+/** A recipe whose variants share a namespace of seeds, or whose variants draw their own noise (null). */
+function withNamespace(recipe: JsonObject, name: string | null): JsonObject {
+  const { seed_namespace: _, ...others } = asObject(recipe.metadata);
+  return { ...recipe, metadata: name === null ? others : { ...others, seed_namespace: name } };
 }
 
 function DimensionValues({ copy, name, values }: { copy: Copy; name: string; values: Value[] }) {
@@ -302,41 +318,6 @@ function variantColumns({ dimensions, metrics, active, ticked, tick }: {
       ),
     ],
   ];
-}
-
-/** The state of a sweep, which continues on the server without this page. */
-function SweepLine({ job, count }: { job: Job; count: number }) {
-  const runs = Object.values(variantRuns(job)), active = !isEnded(job.state);
-  const completed = runs.filter(({ status }) => status === "completed").length;
-  const reused = runs.filter(({ reused }) => reused).length,
-    failed = runs.filter(({ status }) => status === "failed").length;
-  return (
-    <div class="row sweep-line">
-      <StateMark state={job.state} />
-      {active && (
-        <progress aria-label="Progress of the sweep" max={count} value={runs.length === 0 ? undefined : completed} />
-      )}
-      <span>
-        {completed} of {count} variants completed
-        {reused > 0 && `, ${reused} of them before`}
-        {failed > 0 && `, ${failed} failed`}
-      </span>
-      <span class="small muted">started {timeText(job.created_at_utc)}</span>
-      <a href={address("sweeps", [job.job_id])}>Open the sweep</a>
-      {job.state === "incomplete" && (
-        <span>The server ended during this sweep. Run matrix keeps what is completed and continues.</span>
-      )}
-      {active && (
-        <button
-          type="button"
-          disabled={stopping.value.has(job.job_id)}
-          onClick={() => attempt(() => cancelRun(job.job_id))}
-        >
-          {stopping.value.has(job.job_id) ? "Canceling after the running operation" : "Cancel sweep"}
-        </button>
-      )}
-    </div>
-  );
 }
 
 function VariantState({ run, active }: { run: VariantRun | undefined; active: boolean }) {

@@ -24,14 +24,18 @@ const REASONS: Readonly<Record<string, string>> = {
   enforce_execution_profile: "the enforcement of the profile changed",
 };
 
-/** The outcome of the plan cache for a run, with its reason. */
-export function CacheOutcome({ summary }: { summary: Summary }) {
-  const { cache } = summary.execution_plan;
-  if (cache === undefined) return null;
+/** How the latest run was planned and executed. */
+function LatestRun({ summary: { execution, execution_plan: { cache } } }: { summary: Summary }) {
+  const { mode, parallel_workers } = execution ?? {};
   return (
     <span>
-      Plan cache: <strong>{cache.outcome}</strong>, {REASONS[cache.reason] ?? cache.reason}{" "}
-      <code class="small muted">{cache.reason}</code>
+      Latest run: {mode === "parallel" ? `parallel with ${parallel_workers} workers` : String(mode)}
+      {cache !== undefined && (
+        <>
+          . Plan cache: <strong>{cache.outcome}</strong>, {REASONS[cache.reason] ?? cache.reason}{" "}
+          <code class="small muted">{cache.reason}</code>
+        </>
+      )}
     </span>
   );
 }
@@ -47,7 +51,7 @@ export function Plan({ copy }: { copy: Copy }) {
           <p class="row">
             {summary === null
               ? <span class="muted">The outcome of the plan cache is shown after a run of this recipe.</span>
-              : <CacheOutcome summary={summary} />}
+              : <LatestRun summary={summary} />}
             <RunCommand copy={copy} />
             {planCache.value === "off" && <span class="tag">the cache is off: the next run plans again</span>}
           </p>

@@ -3,6 +3,7 @@
  * the result. No file is written.
  */
 import { parseJson, prettyJson } from "../../lib/contract/json.ts";
+import { inOrder } from "../../lib/contract/recipe_order.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { ask, type Diagnostic, findingsOf, messageOf, Problem } from "../api.ts";
 import { jsonParts } from "../form/json_ranges.ts";
@@ -59,14 +60,16 @@ export function Raw({ copy }: { copy: Copy }) {
       <div class="raw-body">
         {view === "difference"
           ? <Difference verdict={verdict} />
-          : shown && <Code key={view} label={`${view} recipe`} readOnly text={prettyJson(shown)} />}
+          : shown && <Code key={view} label={`${view} recipe`} readOnly text={textFor(shown)} />}
       </div>
     </div>
   );
 }
 
+const textFor = (recipe: JsonObject) => prettyJson(inOrder(recipe));
+
 function Authored({ copy, picker }: { copy: Copy; picker: ComponentChildren }) {
-  const text = copy.rawDraft ?? prettyJson(copy.recipe), draft = copy.rawDraft !== null;
+  const text = copy.rawDraft ?? textFor(copy.recipe), draft = copy.rawDraft !== null;
   const [found, setFound] = useState<Diagnostic[]>([]), [note, setNote] = useState("");
   const { brokenAt } = jsonParts(text);
   const latest = useRef(text);
@@ -135,7 +138,7 @@ function Authored({ copy, picker }: { copy: Copy; picker: ComponentChildren }) {
           brokenAt={brokenAt}
           onChange={(next) => {
             setNote("");
-            keepRaw(copy.id, next === prettyJson(copy.recipe) ? null : next);
+            keepRaw(copy.id, next === textFor(copy.recipe) ? null : next);
           }}
         />
         {errors.length > 0 && (

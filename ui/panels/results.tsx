@@ -14,13 +14,13 @@ import type { Job } from "../state/events.ts";
 import { useLoaded } from "../state/fetched.ts";
 import { jobOf, type Summary, useSummary } from "../state/summaries.ts";
 import { headlineMetrics } from "./headline.ts";
-import { CacheOutcome } from "./plan.tsx";
 import { RunCommand } from "./run_command.tsx";
 
 const ResultFigure = lazy(() => import("../runs/result_figure.tsx"), "Loading the figure");
+const SweepResult = lazy(() => import("./sweep_result.tsx"), "Loading the sweep");
 
 export function Results({ copy }: { copy: Copy }) {
-  const job = jobOf(copy), summary = useSummary(job);
+  const job = jobOf(copy), summary = useSummary(job), isSweep = job?.kind === "matrix";
   useEffect(() => void loadMetrics().catch(() => {}), []);
   if (job === undefined) {
     return (
@@ -36,20 +36,15 @@ export function Results({ copy }: { copy: Copy }) {
   return (
     <article class="result" aria-label={`Result of ${nameOf(copy)}`}>
       <div class="stack">
-        <RunLine job={job} summary={summary} />
-        {job.kind === "matrix"
+        {!isSweep && <RunLine job={job} summary={summary} />}
+        {isSweep
           ? <FailedVariants job={job} />
           : summary?.status === "failed"
           ? <Failure summary={summary} copy={copy} />
           : <Trouble text={reasonOf(job)} />}
         {job.state === "incomplete" && <p>The server ended during this run. Run repeats it.</p>}
-        {job.kind === "matrix" && (
-          <p>
-            This is the last variant that ran. <a href={address("sweeps", [job.job_id])}>The sweep</a>{" "}
-            has the curve and all variants.
-          </p>
-        )}
-        {summary !== null && (
+        {isSweep && <SweepResult job={job} />}
+        {!isSweep && summary !== null && (
           <>
             {summary.status === "completed" && (
               <Headline
@@ -66,27 +61,18 @@ export function Results({ copy }: { copy: Copy }) {
           </>
         )}
       </div>
-      {summary?.status === "completed" && <ResultFigure key={summary.run_id} summary={summary} />}
+      {!isSweep && summary?.status === "completed" && <ResultFigure key={summary.run_id} summary={summary} />}
     </article>
   );
 }
 
 function RunLine({ job: { state, run_id }, summary }: { job: Job; summary: Summary | null }) {
-  const { mode, parallel_workers } = summary?.execution ?? {};
   return (
     <p class="row">
       <StateMark state={state} />
-      {summary === null ? run_id !== null && <a class="mono" href={address("runs", [run_id])}>{run_id}</a> : (
-        <>
-          <span class="muted">{secondsText(secondsOf(summary))}</span>
-          <span class="muted">
-            {mode === "parallel" ? `parallel with ${parallel_workers} workers` : String(mode)}
-          </span>
-          <span class="muted small">
-            <CacheOutcome summary={summary} />
-          </span>
-        </>
-      )}
+      {summary === null
+        ? run_id !== null && <a class="mono" href={address("runs", [run_id])}>{run_id}</a>
+        : <span class="muted">{secondsText(secondsOf(summary))}</span>}
     </p>
   );
 }

@@ -24,13 +24,13 @@ import { RecipeView } from "./recipe_view.tsx";
 import { Summary } from "./summary.tsx";
 import { Timeline } from "./timeline.tsx";
 
-const Media = lazy(() => import("./media.tsx"), "Loading the view");
+const Signals = lazy(() => import("./signals.tsx"), "Loading the view");
 const RunGraph = lazy(() => import("./run_graph.tsx"), "Loading the view");
 
 const PARTS: Readonly<Record<string, ComponentType<{ documents: RunDocuments }>>> = {
   Summary,
   Graph: RunGraph,
-  Media,
+  Signals,
   Artifacts,
   Timeline,
   Recipe: RecipeView,

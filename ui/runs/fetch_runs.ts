@@ -24,7 +24,10 @@ export interface Listing {
  *
  * @param refresh another number reads anew
  */
-export function useRuns(query: { status?: string; recipe_name?: string; suite?: string }, refresh: number): Listing {
+export function useRuns(
+  query: { status?: string; recipe_name?: string; suite?: string; where?: string },
+  refresh: number,
+): Listing {
   const key = JSON.stringify(query);
   const [pages, setPages] = useState<{ key: string; rows: RunRow[]; cursor: string | null } | null>(null);
   const [state, setState] = useState<Listing["state"]>("loading"),

@@ -1,6 +1,6 @@
 /**
  * The filter of the list of runs: words, and tokens such as `state:failed`, `recipe:quickstart`, `after:2026-11-01`,
- * `tag:paper`, `is:starred` or `metric.channel.ber<1e-3`. The server applies some of them, the page applies the rest.
+ * `tag:paper`, `is:starred`, `metric.channel.ber<1e-3`, `snr_db=6` or `param.link.snr_db=6`. The server applies some of them, the page applies the rest.
  */
 
 import { isObject } from "../../lib/contract/value.ts";
@@ -21,7 +21,7 @@ interface MetricCondition {
 
 export interface Filter {
   /** Parts of the query that the server answers. */
-  query: { status?: string; recipe_name?: string; suite?: string };
+  query: { status?: string; recipe_name?: string; suite?: string; where?: string };
   /** Tasks, modes and outcomes of the plan cache that a row must have. */
   facts: { task_id?: string; mode?: string; plan_cache?: string };
   /** Lower-case words that a row must hold somewhere. */
@@ -51,6 +51,13 @@ function read(part: string, filter: Filter): void {
     const value = Number(condition[3]);
     if (Number.isNaN(value)) filter.problems.push(`${part}: ${condition[3]} is not a number`);
     else filter.metrics.push({ metric: condition[1], relation: condition[2] as MetricCondition["relation"], value });
+    return;
+  }
+  const [, param, relation, wanted] = /^(?:param\.)?([A-Za-z_][\w.-]*)(<=|>=|!=|<|>|=)([^,=]+)$/.exec(part) ?? [];
+  if (param !== undefined) {
+    const { where } = filter.query;
+    if (relation === "=") filter.query.where = `${where === undefined ? "" : `${where},`}${param}=${wanted}`;
+    else filter.problems.push(`${part}: a parameter is compared with = only; a metric begins with metric.`);
     return;
   }
   const [, name, value] = /^([a-z]+):(.+)$/.exec(part) ?? [];
@@ -92,7 +99,7 @@ function read(part: string, filter: Filter): void {
       return;
     default:
       filter.problems.push(
-        `${part}: tokens are state:, recipe:, suite:, task:, mode:, cache:, tag:, is:starred, after:, before: and metric.<name>< … >`,
+        `${part}: tokens are state:, recipe:, suite:, task:, mode:, cache:, tag:, is:starred, after:, before:, metric.<name>< … > and <parameter>=`,
       );
   }
 }

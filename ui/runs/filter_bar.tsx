@@ -40,14 +40,15 @@ export function FilterBar({ text, names, metric }: { text: string; names: string
         ref={field}
         type="search"
         class="mono grow"
-        placeholder="words  state:failed  task:bit_transport  after:2026-11-01  metric.channel.ber<1e-3"
+        placeholder="words  state:failed  snr_db=6  after:2026-11-01  metric.channel.ber<1e-3"
         value={typed}
         aria-describedby="run-filter-help"
         onInput={(event) => type(event.currentTarget.value)}
       />
       <span id="run-filter-help" class="hidden-text">
         Words are searched in names, digests, tags and notes. Tokens: state, recipe, suite, task, mode, cache, tag,
-        after, before, each with a colon; is:starred; metric, a point, its name, a relation and a number.
+        after, before, each with a colon; is:starred; metric, a point, its name, a relation and a number; a parameter,
+        or its step, a point and the parameter, an equals sign and a value.
       </span>
       <label for="run-metric">Metric</label>
       <select

@@ -34,11 +34,11 @@ export function Headline({ summary, wanted }: { summary: RunSummary; wanted: rea
         const counts = countsText(summary.steps.find(({ id }) => id === step)!, name);
         return (
           <div key={name}>
-            <dt title={name}>{entry?.name ?? name}</dt>
+            <dt title={[name, directionText(entry?.direction)].filter(Boolean).join(", ")}>{entry?.name ?? name}</dt>
             <dd title={String(value)}>
               {shown} <span class="unit">{unitText(entry?.unit ?? "")}</span>
             </dd>
-            <dd class="small muted">{[counts, directionText(entry?.direction)].filter(Boolean).join(" · ")}</dd>
+            {counts !== null && <dd class="small muted">{counts}</dd>}
           </div>
         );
       })}

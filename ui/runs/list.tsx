@@ -9,7 +9,7 @@ import { density } from "../state/settings.ts";
 import { ActiveJobs } from "./active_jobs.tsx";
 import { Bulk } from "./bulk.tsx";
 import { useRuns } from "./fetch_runs.ts";
-import { matches, parseFilter, type RunRow, sievesHere } from "./filter.ts";
+import { type Filter, matches, parseFilter, type RunRow, sievesHere } from "./filter.ts";
 import { columnOf, type RunColumn } from "./columns.tsx";
 import { FilterBar } from "./filter_bar.tsx";
 import { durationsOf, listed, type Sweep } from "./groups.ts";
@@ -86,7 +86,13 @@ export function RunList() {
         : shown.length > 0
         ? <Runs rows={shown} ticked={ticked} setTicked={setTicked} more={more} />
         : state !== "failed" &&
-          <Nothing filtered={text !== ""} searching={state === "loading" || (everything && cursor !== null)} />}
+          (
+            <Nothing
+              filtered={text !== ""}
+              where={filter.query.where}
+              searching={state === "loading" || (everything && cursor !== null)}
+            />
+          )}
       <p class="muted small" role="status">
         {shown.length === rows.length ? countText(rows.length) : `${shown.length} of ${countText(rows.length)}`}
         {cursor === null ? "" : everything ? ", reading the rest" : ", more below"}
@@ -253,22 +259,27 @@ function Row({ run, variant, columns, ticked, onTick }: RowProps & { run: RunRow
 }
 
 /** The command that lists by the same filter. */
-const listCommand = ({ status, recipe_name }: { status?: string; recipe_name?: string }): string =>
+const listCommand = ({ status, recipe_name, where }: Filter["query"]): string =>
   commandOf(
     "runs",
     "list",
     ...(status === undefined ? [] : ["--status", status]),
     ...(recipe_name === undefined ? [] : ["--recipe", recipe_name]),
+    ...(where ?? "").split(",").filter(Boolean).flatMap((place) => ["--where", place]),
   );
 
 const countText = (count: number) => count === 1 ? "1 run" : `${count} runs`;
 
-function Nothing({ filtered, searching }: { filtered: boolean; searching: boolean }) {
+function Nothing(
+  { filtered, where, searching }: { filtered: boolean; where: string | undefined; searching: boolean },
+) {
   if (searching) return <p class="empty" aria-busy="true">Searching the runs</p>;
   if (filtered) {
     return (
       <p class="empty">
-        No run matches the filter. <button type="button" onClick={() => refine({ q: "" })}>Show all runs</button>
+        No run matches the filter.{where !== undefined && ` No run with ${where.replaceAll(",", " and ")} is stored.`}
+        {" "}
+        <button type="button" onClick={() => refine({ q: "" })}>Show all runs</button>
       </p>
     );
   }

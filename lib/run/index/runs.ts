@@ -40,7 +40,10 @@ export interface RunQuery {
   /** Runs of this recipe and of the variants of its matrix. */
   recipeName?: string;
   suite?: string;
-  /** Runs with these values of a parameter `<step>.<parameter>`, of a coordinate of a matrix, or of a metric. */
+  /**
+   * Runs with these values of a parameter `<step>.<parameter>`, of a coordinate of a matrix, or of a metric. A name without
+   * a point is that of a coordinate or of a parameter of any step.
+   */
   where?: Readonly<Record<string, string>>;
 }
 
@@ -132,8 +135,20 @@ export class RunIndex {
       conditions.push(sql);
       values.push(...given as (string | number)[]);
     };
-    const wanted = Object.entries(query.where ?? {}).map(([name, text]) => [name, numberOf(text) ?? text] as const);
+    const wanted: (readonly [string, string | number])[] = [];
     if (query.recipeName !== undefined) wanted.push([RECIPE, query.recipeName]);
+    for (const [name, text] of Object.entries(query.where ?? {})) {
+      const value = numberOf(text) ?? text, names = this.#namesOf(name);
+      if (names.length === 1) wanted.push([names[0], value]);
+      else {
+        where(
+          `EXISTS (SELECT 1 FROM run_values AS v WHERE v.name IN (${names.map(() => "?").join()}) AND v.value = ? ` +
+            "AND v.sort_key = runs.sort_key)",
+          ...names,
+          value,
+        );
+      }
+    }
     // The rarest value gives the order: a page reads no more than the runs that have it.
     const [first, ...others] = this.#byNumber(wanted);
     const from = first === undefined ? "runs" : "run_values AS first CROSS JOIN runs ON runs.sort_key = first.sort_key";
@@ -167,6 +182,19 @@ export class RunIndex {
     const columns = "run_id, status, effective_recipe_sha256";
     return this.database.prepare(`SELECT ${columns} FROM runs WHERE status IN (?, ?, ?) ORDER BY sort_key DESC`)
       .all(...statuses) as IndexRow[] as EndedRun[];
+  }
+
+  /** A name, and those of the same parameter of any step, as the stored runs have them. */
+  #namesOf(name: string): string[] {
+    if (name.includes(".")) return [name];
+    // Each next name is looked up in the order of the table, however many runs have it.
+    const known = this.database.prepare(
+      `WITH RECURSIVE names(name) AS (
+         SELECT min(name) FROM run_values
+         UNION ALL SELECT (SELECT min(name) FROM run_values WHERE name > names.name) FROM names WHERE name IS NOT NULL)
+       SELECT name FROM names WHERE name IS NOT NULL`,
+    ).all() as { name: string }[];
+    return [name, ...known.flatMap((one) => one.name.endsWith(`.${name}`) ? [one.name] : [])];
   }
 
   /** Values by their number of runs, counted up to a limit; the fewest first. */

@@ -67,6 +67,10 @@ Deno.test("runs are found by recipe, parameter, matrix point and metric, and the
     assert.deepEqual(await found({ where: { "data.bit_count": "8" } }), [ids[0], ids[2]]);
     assert.deepEqual(await found({ where: { bits: "16.0" }, recipeName: "sweep" }), [ids[1]]);
     assert.deepEqual(await found({ where: { bits: "16", "data.bit_count": "8" } }), []);
+    assert.deepEqual(await found({ where: { bit_count: "8" } }), [ids[0], ids[2]], "of any step");
+    assert.deepEqual(await found({ where: { bit_count: "8", bits: "8" }, recipeName: "sweep" }), [ids[0], ids[2]]);
+    assert.deepEqual(await found({ where: { bit_count: "8", bits: "16" } }), []);
+    assert.deepEqual(await found({ where: { count: "8" } }), [], "a whole name");
     assert.deepEqual(await found({ recipeName: "sweep__bits_8" }), [ids[0], ids[2]]);
     assert.deepEqual(await found({ recipeName: "swee" }), []);
     const errors = {

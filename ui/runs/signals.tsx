@@ -49,7 +49,7 @@ const VIEWED = new Set([
   "isac.range_doppler_map.numpy",
   "semantic.importance_map.numpy",
 ]);
-export default function Media({ documents: { summary } }: { documents: RunDocuments }) {
+export default function Signals({ documents: { summary } }: { documents: RunDocuments }) {
   const artifacts = useMemo(() => artifactsOf(summary), [summary]);
   const reports = useReports(summary, artifacts) ?? [];
   const of = (test: (artifact: Artifact) => boolean) => artifacts.filter(test);
@@ -77,7 +77,7 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
     delivering.length === 0 && confusion === undefined && faithful.length === 0 &&
     answers === undefined && rankings === undefined
   ) {
-    return <p class="empty">This run has no media. Its files are under Artifacts.</p>;
+    return <p class="empty">This run has no signals to show. Its files are under Artifacts.</p>;
   }
   return (
     <div class="stack">
