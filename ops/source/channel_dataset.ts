@@ -13,6 +13,11 @@
  * mark paths that do not exist. A sample is one grid of the state; one of a single OFDM symbol does not change over the
  * grid. normalize: mean_power scales all samples by one factor, so that the mean of |H|² is 1.
  *
+ * mobility_kmh moves the receiver at the speed v along the azimuth heading_deg. OFDM symbol s of a grid, at s·T, then has the gains
+ * a_p exp(j2πf_p s T) with f_p = (v f_c / c) sin θ_p cos(φ_p - heading): φ is phi_r, the azimuth of arrival in rad, and θ theta_r, the
+ * zenith of arrival, π/2 without it, each of the axes of tau. T is 1/14 ms at 15 kHz. A file without angles, or whose samples change
+ * with time already, is refused.
+ *
  * Delay d of HT is d / (F Δf), and transmit_antenna the index of its angle.
  *
  * Shapes: state complex64 [sample, OFDM symbol, subcarrier] of one antenna at each end, for wireless.channel with
@@ -27,7 +32,7 @@ import { artifactKind, OFDM_STATE } from "../../lib/contract/kinds.ts";
 import { defineOperation, float, sha256Hex, SvcError, z } from "../api.ts";
 import type { ArrayFile } from "../../lib/artifact/array_access.ts";
 import { ofdmStateArtifact } from "../../lib/artifact/ofdm_state.ts";
-import { frequencyResponse } from "../../lib/numeric/channel/delay_profile.ts";
+import { frequencyResponse, maximumDopplerHz, ofdmSymbolInterval } from "../../lib/numeric/channel/delay_profile.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 
 /** Gains of a state, 512 MiB as complex64. */
@@ -52,6 +57,11 @@ const parameters = z.strictObject({
   num_ofdm_symbols: z.int().min(1).max(65536).default(4)
     .describe("OFDM symbols of a grid, for samples of a single one"),
   subcarrier_spacing_khz: z.number().positive().default(15).describe("subcarrier spacing in kHz"),
+  mobility_kmh: z.number().nonnegative().default(0).describe(
+    "speed of the receiver in km/h; above 0 the file has phi_r",
+  ),
+  carrier_frequency_ghz: z.number().positive().default(3.5).describe("carrier frequency in GHz, for mobility_kmh"),
+  heading_deg: z.number().min(-360).max(360).default(0).describe("azimuth of the motion in degrees, for mobility_kmh"),
   normalize: z.enum(["none", "mean_power"]).default("mean_power").describe("scale of the gains"),
   noise_variance: z.number().positive().default(0.1).describe("N0 of a resource element: that of the wired channel"),
   average_power_budget: z.number().positive().default(1).describe("mean transmit power of a resource element"),
@@ -88,6 +98,11 @@ export default defineOperation({
     const { openArrays } = await import("../../lib/artifact/array_file.ts");
     using file = await openArrays(bytes, path);
     const isResponse = file.has("h"), isTruncated = !isResponse && file.has("HT");
+    if (params.mobility_kmh > 0 && (isResponse || isTruncated)) {
+      throw new SvcError("params_conflict", `Cannot move the receiver of ${path}: it holds no paths`, {
+        hint: "Remove mobility_kmh, or give gains a, delays tau and angles phi_r of paths",
+      });
+    }
     const { grids, symbols, subcarriers, antennas, h } = isResponse
       ? responses(file, params)
       : pathResponses(isTruncated ? truncated(file, params) : file, params);
@@ -107,6 +122,10 @@ export default defineOperation({
     const state = { grids, symbols, subcarriers, antennas, h: gains };
     const { metadata, ...artifact } = ofdmStateArtifact({ ...state, noiseVariance, averagePowerBudget }, {
       subcarrier_spacing_khz: float(params.subcarrier_spacing_khz),
+      ...params.mobility_kmh === 0 ? {} : {
+        ofdm_symbol_interval_s: float(ofdmSymbolInterval(params.subcarrier_spacing_khz)),
+        maximum_doppler_hz: float(maximumDopplerHz(params.mobility_kmh, params.carrier_frequency_ghz)),
+      },
       channel_dataset: {
         path,
         sha256,
@@ -135,7 +154,7 @@ interface Responses {
 
 /** Type and shape of an array, which are checked before its values are read. */
 type Form = ReturnType<ArrayFile["form"]>;
-type Arrays = Pick<ArrayFile, "form" | "array">;
+type Arrays = Pick<ArrayFile, "has" | "form" | "array">;
 
 function refuse(name: string, { dtype, shape }: Form, form: string): never {
   const found = `${dtype} [${shape.join(", ")}]`;
@@ -232,7 +251,9 @@ function pathResponses(file: Arrays, params: Parameters): Responses {
   const isCommon = wide && tau.shape.join() === common.join();
   const fits = isCommon || tau.shape.join() === (wide ? ofEach : [total, paths]).join();
   if (!isReal(tau) || !fits) return refuse("tau", tau, form);
-  const state = emptyState(params, { total, own, subcarriers: params.ofdm_fft_size, rx, tx });
+  const cycles = shiftsOf(file, params, { shape: tau.shape, own });
+  const rows = cycles === null ? own : params.num_ofdm_symbols;
+  const state = emptyState(params, { total, own: rows, subcarriers: params.ofdm_fft_size, rx, tx });
   const { grids, symbols, links, h } = state, read = reader(file.array("a"));
   const seconds = file.array("tau").data as Float64Array, wrong = seconds.findIndex((delay) => !Number.isFinite(delay));
   if (wrong >= 0) throw new SvcError("boundary_non_finite", `Cannot use the array tau: delay ${wrong} is not finite`);
@@ -242,10 +263,13 @@ function pathResponses(file: Arrays, params: Parameters): Responses {
     for (const [index, [r, t]] of links.entries()) {
       const link = (((sample * receivers + receiver) * rx + r) * transmitters + transmitter) * tx + t;
       const delaysAt = isCommon ? (sample * receivers + receiver) * transmitters + transmitter : link;
-      const delays = seconds.slice(delaysAt * paths, (delaysAt + 1) * paths), taps = new Float64Array(2 * own * paths);
+      const delays = seconds.slice(delaysAt * paths, (delaysAt + 1) * paths), taps = new Float64Array(2 * rows * paths);
       for (let path = 0; path < paths; path++) {
-        for (let symbol = 0; symbol < own && delays[path] >= 0; symbol++) {
-          taps.set(read((link * paths + path) * own + symbol), 2 * (symbol * paths + path));
+        for (let symbol = 0; symbol < rows && delays[path] >= 0; symbol++) {
+          const [real, imaginary] = read((link * paths + path) * own + (own === 1 ? 0 : symbol));
+          const angle = cycles === null ? 0 : 2 * Math.PI * symbol * cycles(delaysAt * paths + path);
+          const cosine = Math.cos(angle), sine = Math.sin(angle);
+          taps.set([real * cosine - imaginary * sine, real * sine + imaginary * cosine], 2 * (symbol * paths + path));
         }
       }
       const known = {
@@ -253,16 +277,61 @@ function pathResponses(file: Arrays, params: Parameters): Responses {
         powers: new Float64Array(paths),
         lineOfSight: false,
       };
-      const rows = frequencyResponse(taps, known, { count: width, spacing });
+      const response = frequencyResponse(taps, known, { count: width, spacing });
       for (let symbol = 0; symbol < symbols; symbol++) {
         for (let k = 0; k < width; k++) {
-          const from = 2 * ((own === 1 ? 0 : symbol) * width + k);
-          h.set(rows.subarray(from, from + 2), 2 * (((grid * symbols + symbol) * width + k) * links.length + index));
+          const from = 2 * ((rows === 1 ? 0 : symbol) * width + k);
+          h.set(
+            response.subarray(from, from + 2),
+            2 * (((grid * symbols + symbol) * width + k) * links.length + index),
+          );
         }
       }
     }
   }
   return state;
+}
+
+/** Doppler shift of a path in cycles an OFDM symbol, by its place in tau; null for a receiver that stands. */
+function shiftsOf(
+  file: Arrays,
+  params: Parameters,
+  { shape, own }: { shape: readonly number[]; own: number },
+): ((place: number) => number) | null {
+  if (params.mobility_kmh === 0) return null;
+  const attempt = `Cannot move the receiver of ${params.dataset_path}`;
+  if (own > 1) {
+    throw new SvcError("params_conflict", `${attempt}: its samples have ${own} OFDM symbols of their own`, {
+      hint: "Remove mobility_kmh",
+    });
+  }
+  if (!file.has("phi_r")) {
+    throw new SvcError("artifact_array_missing", `${attempt}: it has no azimuths of arrival phi_r`, {
+      hint: "Add phi_r in rad, of the axes of tau, or remove mobility_kmh",
+    });
+  }
+  const gains = params.num_ofdm_symbols * shape.at(-1)!;
+  if (gains > MAX_GAINS) {
+    throw new SvcError("artifact_limit_exceeded", `${attempt}: its paths have ${gains} gains over a grid`, {
+      hint: `The limit is ${MAX_GAINS}: lower num_ofdm_symbols`,
+    });
+  }
+  const anglesOf = (name: string) => {
+    const found = file.form(name), axes = shape.join(", ");
+    // MATLAB drops trailing axes of length 1.
+    if (!isReal(found) || [...found.shape, ...shape.slice(found.shape.length).map(() => 1)].join(", ") !== axes) {
+      refuse(name, found, `real [${axes}], as tau`);
+    }
+    const radians = file.array(name).data as Float64Array,
+      wrong = radians.findIndex((angle) => !Number.isFinite(angle));
+    if (wrong < 0) return radians;
+    throw new SvcError("boundary_non_finite", `Cannot use the array ${name}: angle ${wrong} is not finite`);
+  };
+  const azimuths = anglesOf("phi_r"), zeniths = file.has("theta_r") ? anglesOf("theta_r") : null;
+  const most = maximumDopplerHz(params.mobility_kmh, params.carrier_frequency_ghz) *
+    ofdmSymbolInterval(params.subcarrier_spacing_khz);
+  const heading = params.heading_deg * Math.PI / 180;
+  return (place) => most * Math.sin(zeniths?.[place] ?? Math.PI / 2) * Math.cos(azimuths[place] - heading);
 }
 
 /** Gains and delays of HT, as arrays of one receiver with an antenna and a transmitter of 32 angles. */
@@ -293,6 +362,7 @@ function truncated(file: Arrays, { ofdm_fft_size, subcarrier_spacing_khz }: Para
       ndarray("float64", Float64Array.from({ length: total * DELAYS }, (_, at) => step * (at % DELAYS)), shapes.tau),
   };
   return {
+    has: (name) => Object.hasOwn(shapes, name),
     form: (name) => ({ dtype: name === "a" ? "complex64" : "float64", shape: shapes[name as keyof typeof shapes] }),
     array: (name) => make[name as keyof typeof make](),
   };

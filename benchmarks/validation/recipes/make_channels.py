@@ -1,6 +1,6 @@
-"""Writes field_two_paths.npz and field_matrices.mat, with NumPy and SciPy.
+"""Writes field_two_paths.npz, field_matrices.mat and field_ring.npz, with NumPy and SciPy.
 
-Run: python3 make_channels.py
+Run: python3 make_channels.py. The MATLAB file has the date in its head, so that its digest changes.
 """
 import pathlib
 
@@ -26,3 +26,8 @@ def unitary(count):
 
 h = np.stack([unitary(8) @ (one[:, None] * unitary(8)) for one in values])[:, None]
 scipy.io.savemat(here / "field_matrices.mat", {"h": h.astype("c8")}, do_compression=True)
+
+# 64 waves of equal gain from equal angles around the receiver; the zenith of the second sample is 30 degrees.
+angles = 2 * np.pi * np.arange(64) / 64
+ring = {"a": np.full((2, 64), 1 / 64, "c8"), "tau": np.zeros((2, 64)), "phi_r": np.tile(angles, (2, 1))}
+np.savez_compressed(here / "field_ring.npz", **ring, theta_r=np.repeat([[np.pi / 2], [np.pi / 6]], 64, 1))

@@ -96,6 +96,7 @@ export const MEDIA_FIXTURES = casesOf(import.meta.url, {
       "c.npz": writeNpz({
         a: { dtype: "complex64", shape: [3, 2], data: Float32Array.of(1, 0, 0.5, 0.5, 0, 1, 0.2, 0, -1, 0, 0, 0.3) },
         tau: { dtype: "float32", shape: [3, 2], data: Float32Array.of(0, 1e-6, 1e-7, 2e-6, 0, 3e-6) },
+        phi_r: { dtype: "float32", shape: [3, 2], data: Float32Array.of(0, 1, 2, 3, 4, 5) },
       }).slice(),
     }),
     recording: () => ({ "r.ci16": Uint8Array.from({ length: 64 }, (_, at) => (at * 37) % 256) }),

@@ -148,6 +148,66 @@ Deno.test("a compressed HDF5 file of h5py gives its frequency responses", async 
   assert.deepEqual(data, Float32Array.from(new Float64Array(bytesFrom(hdf5.h.values).buffer)));
 });
 
+Deno.test("a moving receiver turns each path by the Doppler shift of its angle; waves from all directions give J0", async () => {
+  const moving = { mobility_kmh: 108.0, carrier_frequency_ghz: 3.5, num_ofdm_symbols: 24, ofdm_fft_size: 1 };
+  const most = 30 * 3.5e9 / 299792458, symbol = 1e-3 / 14;
+  // One path from 60 degrees azimuth and 30 degrees zenith, seen by a receiver that moves towards 90 degrees.
+  const angles = { phi_r: real([1, 1], [Math.PI / 3]), theta_r: real([1, 1], [Math.PI / 6]) };
+  const one = { a: complex([1, 1], [0, 2]), tau: real([1, 1], [0]), ...angles };
+  const line = await read(one, { ...moving, heading_deg: 90.0 });
+  const shift = most * Math.sin(Math.PI / 6) * Math.cos(Math.PI / 3 - Math.PI / 2);
+  assert.deepEqual(line.shape, [1, 24, 1]);
+  for (let s = 0; s < 24; s++) {
+    const angle = Math.PI / 2 + 2 * Math.PI * shift * s * symbol;
+    assert.ok(Math.hypot(line.h[2 * s] - 2 * Math.cos(angle), line.h[2 * s + 1] - 2 * Math.sin(angle)) < 1e-5);
+  }
+  assert.ok(Math.abs(Number(line.state.metadata.maximum_doppler_hz) - most) < 1e-9);
+  // 64 equal waves from equal angles: their mean is J0(2 pi f_d t), here by its power series.
+  const j0 = (x: number) => {
+    let sum = 1;
+    for (let k = 1, term = 1; k < 60; k++) sum += term *= -((x / 2) ** 2) / k ** 2;
+    return sum;
+  };
+  const ring = Array.from({ length: 64 }, (_, n) => 2 * Math.PI * n / 64);
+  const all = { a: complex([1, 64], ring.flatMap(() => [1 / 64, 0])), tau: real([1, 64], ring.map(() => 0)) };
+  const { h } = await read({ ...all, phi_r: real([1, 64], ring) }, { ...moving, heading_deg: 17.0 });
+  for (let s = 0; s < 24; s++) {
+    assert.ok(Math.hypot(h[2 * s] - j0(2 * Math.PI * most * s * symbol), h[2 * s + 1]) < 1e-6, String(s));
+  }
+});
+
+Deno.test("a moving receiver turns all elements of a matrix by the shifts of the paths", async () => {
+  const axes = [1, 1, 2, 1, 2, 2, 1], moving = { mobility_kmh: 90.0, num_ofdm_symbols: 3, ofdm_fft_size: 2 };
+  const a = complex(axes, Array.from({ length: 16 }, (_, at) => Math.cos(at)));
+  const arrays = { a, tau: real([1, 1, 1, 2], [0, 4e-6]), phi_r: real([1, 1, 1, 2], [0.3, 2]) };
+  const { h, shape } = await read(arrays, { ...moving, antennas: "all" });
+  assert.deepEqual(shape, [1, 3, 2, 2, 2]);
+  const turn = (angle: number) => 2 * Math.PI * 25 * 3.5e9 / 299792458 * Math.cos(angle) * 1e-3 / 14;
+  for (let at = 0; at < 24; at++) {
+    const link = at % 4, k = Math.floor(at / 4) % 2 - 1, s = Math.floor(at / 8);
+    const gains = [0.3, 2].map((angle, path): [number, number] => {
+      const from = 2 * (2 * link + path), c = Math.cos(s * turn(angle)), d = Math.sin(s * turn(angle));
+      return [Math.cos(from) * c - Math.cos(from + 1) * d, Math.cos(from) * d + Math.cos(from + 1) * c];
+    });
+    const [x, y] = response(gains, [0, 4e-6], k, 15e3);
+    assert.ok(Math.hypot(h[2 * at] - x, h[2 * at + 1] - y) < 1e-5, String(at));
+  }
+});
+
+Deno.test("a motion without angles, with angles of other axes, or over samples that move already is refused", async () => {
+  const arrays = { a: complex([1, 2], [1, 0, 1, 0]), tau: real([1, 2], [0, 1e-6]) }, moving = { mobility_kmh: 3.0 };
+  await refuses("artifact_array_missing", () => read(arrays, moving));
+  await refuses("boundary_shape_invalid", () => read({ ...arrays, phi_r: real([1, 1], [0]) }, moving));
+  await refuses("boundary_shape_invalid", () => read({ ...arrays, phi_r: real([1], [0]) }, moving));
+  await refuses("boundary_non_finite", () => read({ ...arrays, phi_r: real([1, 2], [0, NaN]) }, moving));
+  const moved = { ...arrays, a: complex([1, 2, 2], [1, 0, 1, 0, 1, 0, 1, 0]), phi_r: real([1, 2], [0, 1]) };
+  await refuses("params_conflict", () => read(moved, moving));
+  await refuses("params_conflict", () => read({ h: complex([1, 1], [1, 0]) }, moving));
+  const many = { a: complex([1, 2048], Array(4096).fill(1)), tau: real([1, 2048], Array(2048).fill(0)) };
+  const long = { ...moving, num_ofdm_symbols: 65536, ofdm_fft_size: 1 };
+  await refuses("artifact_limit_exceeded", () => read({ ...many, phi_r: real([1, 2048], Array(2048).fill(0)) }, long));
+});
+
 Deno.test("QPSK over a dataset's channel has the error rate of its subcarriers", async () => {
   // Two paths: each subcarrier has its own gain; zero forcing gives Q(sqrt(snr |H|^2)) on it.
   const grids = 2500, gains = Array.from({ length: grids }, () => [1, 0, 0.6, 0]).flat();
