@@ -124,6 +124,7 @@ import metricsRis from "./metrics/ris.ts";
 import metricsSegmentation from "./metrics/segmentation.ts";
 import metricsSemanticRate from "./metrics/semantic_rate.ts";
 import metricsSemanticStateFaithfulness from "./metrics/semantic_state_faithfulness.ts";
+import metricsSpectrum from "./metrics/spectrum.ts";
 import metricsTextCorpusScores from "./metrics/text_corpus_scores.ts";
 import metricsTextSemanticSimilarity from "./metrics/text_semantic_similarity.ts";
 import metricsVqa from "./metrics/vqa.ts";
@@ -223,7 +224,7 @@ const MODULES = [
   metricsNrAdaptedThroughput, metricsNrLdpcOfdmDelivery, metricsOfdmFiniteBlocklengthAllocation,
   metricsOfdmPowerAllocation, metricsPerceptualDistance, metricsRangeDoppler, metricsResourceAllocation,
   metricsRetrieval, metricsRis, metricsSegmentation, metricsSemanticRate, metricsSemanticStateFaithfulness,
-  metricsTextCorpusScores, metricsTextSemanticSimilarity, metricsVqa, modulationDigitalModulate,
+  metricsSpectrum, metricsTextCorpusScores, metricsTextSemanticSimilarity, metricsVqa, modulationDigitalModulate,
   modulationIdentityModulate, modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform,
   modulationQpskPilotModulate, noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation,
   noiseSourceTextPerturbation, resourceCausalCsiPowerAllocator, resourceEqualPowerAllocator, resourceNrMcsSelector,

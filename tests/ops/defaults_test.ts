@@ -13,6 +13,7 @@ import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { FIXTURES } from "./_fixtures/index.ts";
 import { ofdmState } from "./_fixtures/power.ts";
+import { symbolsInput } from "./inputs.ts";
 import { materialise, runOperation } from "./harness.ts";
 
 /** Operations whose default `model_id` is published, by the name. */
@@ -57,6 +58,7 @@ const REFUSED: Readonly<Record<string, readonly [code: string, reason: string]>>
 
 /** Inputs of operations whose fixtures are too small for the defaults. */
 const LARGER: typeof FIXTURES = {
+  "metrics.spectrum": [{ inputs: () => ({ signal: symbolsInput(256, { recording: { sample_rate_hz: 8000 } }) }) }],
   "metrics.nr_adapted_throughput": [{ inputs: () => ({ channel_state: ofdmState([1, 280, 624]) }) }],
   "wireless.ofdm_delayed_csi": [{ inputs: () => ({ state: ofdmState([1, 32, 4]) }) }],
 };
