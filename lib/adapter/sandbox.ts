@@ -11,7 +11,7 @@ import { type Code, messageOf, type SourceLocation, SvcError } from "../contract
 import { visible, visibleLine } from "../contract/escape.ts";
 import type { Cancellation } from "../contract/operation.ts";
 import type { NdArray } from "../numeric/array/ndarray.ts";
-import { canRestrictWorkers, ISOLATION_HINT } from "../onnx/isolation.ts";
+import { canRestrictWorkers, ISOLATION_HINT } from "../contract/isolation.ts";
 import { type Child, type ChildEnd, launcherReport, MemoryWatch, startChild, startFailure } from "./process/child.ts";
 import { guestUrl, WORKER_COMMAND, type WorkerPermissions } from "./process/entry.ts";
 import type { GuestMessage, HostMessage, ModelFile, WireError } from "./process/protocol.ts";

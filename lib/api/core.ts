@@ -154,7 +154,7 @@ export class SessionCore {
   }
 
   readiness(): Promise<Readiness> {
-    return this.#readiness ??= Promise.all([import("../execute/readiness.ts"), import("../onnx/isolation.ts")])
+    return this.#readiness ??= Promise.all([import("../execute/readiness.ts"), import("../contract/isolation.ts")])
       .then(async ([{ readinessOf }, { canRestrictWorkers }]) =>
         readinessOf({ ...this.workspace, sandbox: await canRestrictWorkers() })
       );

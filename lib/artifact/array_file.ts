@@ -10,10 +10,15 @@ const LIMITS: ArrayLimits = { maxArrays: 1024, maxBytes: 2 ** 30 };
 
 /**
  * Opens a file by the suffix of its name.
+ * @param wanted the arrays whose values are asked for: an HDF5 file is read at once and closed
  * @throws SvcError `usage_invalid` for another suffix, `artifact_archive_invalid`, `artifact_archive_unsupported`,
  *   `artifact_limit_exceeded`
  */
-export async function openArrays(file: Uint8Array | ByteSource, name: string): Promise<ArrayFile> {
+export async function openArrays(
+  file: Uint8Array | ByteSource,
+  name: string,
+  wanted: readonly string[],
+): Promise<ArrayFile> {
   const source = file instanceof Uint8Array ? memorySource(file) : file;
   if (/\.npz$/i.test(name)) {
     const { openNpz } = await import("./npz.ts");
@@ -24,8 +29,8 @@ export async function openArrays(file: Uint8Array | ByteSource, name: string): P
   }
   if (/\.(mat|h5|hdf5)$/i.test(name)) {
     if (isHdf5(source)) {
-      const { openHdf5 } = await import("./hdf5.ts");
-      return await openHdf5(source, name, LIMITS);
+      const { readHdf5 } = await import("./hdf5_file.ts");
+      return await readHdf5(source, name, { wanted, limits: LIMITS });
     }
     const { openMat5 } = await import("./mat5.ts");
     return openMat5(source, name, LIMITS);

@@ -3,6 +3,8 @@ import { SvcError } from "../contract/error.ts";
 
 export interface ByteSource {
   readonly size: number;
+  /** Where the file lies, for a thread that opens it again. */
+  readonly path?: string;
   /** Bytes from an offset, fewer at the end; of memory a view. */
   at(from: number, length: number): Uint8Array;
 }
@@ -34,6 +36,7 @@ export function fileSource(path: string, maxBytes: number, name = path): ByteSou
   }
   return {
     size,
+    path,
     at(from, length) {
       const bytes = new Uint8Array(Math.max(0, Math.min(length, size - from)));
       file.seekSync(from, Deno.SeekMode.Start);

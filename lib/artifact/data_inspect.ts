@@ -39,7 +39,7 @@ export async function inspectData(path: string, open: (path: string) => ByteSour
 
   async function describe(): Promise<JsonObject> {
     if (ARRAY_SUFFIXES.includes(suffix)) {
-      using file = await openArrays(first, path);
+      using file = await openArrays(first, path, []);
       const names = file.names.filter((name) => name !== METADATA_MEMBER);
       return {
         format: suffix === ".h5" ? "hdf5" : suffix.slice(1),

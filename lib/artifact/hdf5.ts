@@ -5,8 +5,9 @@
  * reverse order: arrays with its attribute MATLAB_class get their own order. Links to other files are not followed; virtual
  * arrays and other types have no values here.
  *
- * The library runs in WebAssembly with at most 2 GiB. Its file system holds nothing but the open files, read by range, and
- * devices that cannot be storage of an array.
+ * The library runs in WebAssembly with at most 2 GiB. Its file system holds nothing but the open file, read by range, and
+ * devices that cannot be storage of an array. A damaged file can stop the library for good, or keep it in a loop: the program
+ * reads each file on a thread of its own, see `hdf5_file.ts`.
  *
  * Format: The HDF Group, "HDF5 File Format Specification", version 3.0.
  */
@@ -39,14 +40,14 @@ type Metadata = ReturnType<Library["get_dataset_metadata"]>;
 type Operations = { stream_ops: object };
 
 const MAX_MESSAGE_BYTES = 2 ** 16;
-let loaded: Promise<Library> | undefined;
 /** Errors of the library's last call. An exception in place of them would not free the stack of the library. */
 let messages = "";
 let opened = 0;
 /** Set by a trap, after which the state of the library is unknown. */
 let stopped = false;
 
-async function load(): Promise<Library> {
+/** Loads the library, once a thread. */
+export async function loadHdf5(): Promise<Library> {
   const found = await library(), [, , stream] = (found.FS as unknown as { streams: Operations[] }).streams;
   stream.stream_ops = {
     ...stream.stream_ops,
@@ -59,15 +60,16 @@ async function load(): Promise<Library> {
 }
 
 /**
- * Opens a file; arrays are read on request.
- * @throws SvcError `artifact_archive_invalid`, `artifact_limit_exceeded`, `runtime_unavailable` after the library stopped
+ * Opens a file; arrays are read on request. After the library stopped, this thread opens no other file.
+ * @throws SvcError `artifact_archive_invalid`, `artifact_limit_exceeded`
  */
-export async function openHdf5(
+export function openHdf5(
+  hdf5: Library,
   source: ByteSource,
   name: string,
   { maxArrays, maxBytes }: ArrayLimits,
-): Promise<ArrayFile> {
-  const hdf5 = await (loaded ??= load()), path = `/${opened++}`;
+): ArrayFile {
+  const path = `/${opened++}`;
   const exceeded = (why: string) => new SvcError("artifact_limit_exceeded", `Cannot open ${name}: ${why}`);
   hdf5.FS.writeFile(path, new Uint8Array(0));
   const node = hdf5.FS.lookupPath(path, {}).node as unknown as Operations;
@@ -139,20 +141,29 @@ export async function openHdf5(
     throw error;
   }
 
+  function trap(): SvcError {
+    return new SvcError(
+      "artifact_archive_invalid",
+      `Cannot open ${name}: it is damaged, the HDF5 library stopped on it`,
+      {
+        hint: "Write the file again",
+      },
+    );
+  }
+
   /** A call of the library. */
   function attempt<T>(call: () => T): T {
-    if (stopped) {
-      throw new SvcError("runtime_unavailable", `Cannot open ${name}: the HDF5 library stopped on a damaged file`, {
-        hint: "Start the program again",
-      });
-    }
+    if (stopped) throw trap();
     messages = "";
     try {
       const result = call();
       if (messages === "") return result;
     } catch (error) {
       if (error instanceof SvcError) throw error;
-      stopped ||= error instanceof WebAssembly.RuntimeError;
+      if (error instanceof WebAssembly.RuntimeError) {
+        stopped = true;
+        throw trap();
+      }
       messages ||= messageOf(error);
     }
     // The innermost of the library's calls states the reason.

@@ -13,7 +13,7 @@ import { nativeExtension } from "../numeric/native/extension.ts";
 import { NATIVE_EXTENSION } from "../plan/backends.ts";
 import { isModel, resolveModel } from "../model/resolve.ts";
 import { acceleratorLack } from "../onnx/accelerator.ts";
-import { ISOLATION_HINT } from "../onnx/isolation.ts";
+import { ISOLATION_HINT } from "../contract/isolation.ts";
 import type { OnnxAccelerator } from "../onnx/session.ts";
 import type { Lacking, ModelLookup, Readiness } from "../plan/types.ts";
 import { isResolved, type ResolvedArtifact, resolveTrainedArtifact } from "../training/resolve.ts";

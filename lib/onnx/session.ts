@@ -12,7 +12,7 @@ import { sha256Hex } from "../contract/hash.ts";
 import type { Cancellation } from "../contract/operation.ts";
 import type { NdArray } from "../numeric/array/ndarray.ts";
 import { engineBinary, type EngineSession } from "./engine.ts";
-import { canRestrictWorkers, ISOLATION_HINT } from "./isolation.ts";
+import { canRestrictWorkers, ISOLATION_HINT } from "../contract/isolation.ts";
 import { type SessionLimits, sessionLimits } from "./limits.ts";
 import type { SandboxReply, SandboxRequest, SandboxValue, SessionShape } from "./sandbox_protocol.ts";
 import { misfit, ownArray, type TensorInfo, transferOf } from "./tensors.ts";

@@ -12,6 +12,7 @@ import { copyPackages, runtimeLock, writeRuntimeConfig } from "./packages.ts";
 /** Workers and modules that are named by URL, or read as text, and so in no module graph of `deno compile`. Exported for tests. */
 export const STARTED_BY_URL = [
   "lib/artifact/hash_worker.ts",
+  "lib/artifact/hdf5_worker.ts",
   "lib/execute/worker.ts",
   "lib/http/jobs/worker.ts",
   "lib/http/threads/worker.ts",

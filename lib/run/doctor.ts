@@ -6,7 +6,7 @@ import { ownExecutable, programForm, RUN_FLAG } from "../artifact/program.ts";
 import { messageOf } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { nativeExtension } from "../numeric/native/extension.ts";
-import { canRestrictWorkers, ISOLATION_HINT } from "../onnx/isolation.ts";
+import { canRestrictWorkers, ISOLATION_HINT } from "../contract/isolation.ts";
 import { networkFileSystem } from "./file_system.ts";
 import { version } from "./version.ts";
 import { memoryReserve } from "./resources.ts";

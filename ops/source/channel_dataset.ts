@@ -96,7 +96,7 @@ export default defineOperation({
       });
     }
     const { openArrays } = await import("../../lib/artifact/array_file.ts");
-    using file = await openArrays(bytes, path);
+    using file = await openArrays(bytes, path, ["h", "a", "tau", "HT", "phi_r", "theta_r"]);
     const isResponse = file.has("h"), isTruncated = !isResponse && file.has("HT");
     if (params.mobility_kmh > 0 && (isResponse || isTruncated)) {
       throw new SvcError("params_conflict", `Cannot move the receiver of ${path}: it holds no paths`, {

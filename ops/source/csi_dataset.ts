@@ -177,7 +177,7 @@ async function readFile(bytes: Uint8Array, params: Params) {
     });
   }
   const { openArrays } = await import("../../lib/artifact/array_file.ts");
-  using file = await openArrays(bytes, path);
+  using file = await openArrays(bytes, path, ["HT", "HF_all"]);
   const { h, array } = read(file, params);
   return { h, facts: { path, sha256, array, first_sample: params.first_sample } };
 }

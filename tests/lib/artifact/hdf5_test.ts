@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { openArrays } from "../../../lib/artifact/array_file.ts";
-import { type ByteSource, memorySource } from "../../../lib/artifact/byte_source.ts";
+import { fileSource, memorySource } from "../../../lib/artifact/byte_source.ts";
 import { inspectData } from "../../../lib/artifact/data_inspect.ts";
+import { loadHdf5, openHdf5 } from "../../../lib/artifact/hdf5.ts";
+import { readHdf5 } from "../../../lib/artifact/hdf5_file.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { bytesOf } from "../../../lib/numeric/array/ndarray.ts";
 import vectors from "../../data/hdf5/vectors.json" with { type: "json" };
@@ -18,7 +20,7 @@ Deno.test("files of h5py, in the formats of 1.0 and 1.14, and of MATLAB 7.3 give
       ["a.mat", vectors.matlab, vectors.matlab_arrays],
     ] as [string, string, Expected][]
   ) {
-    using file = await openArrays(bytesFrom(text), name);
+    using file = await openArrays(bytesFrom(text), name, Object.keys(arrays));
     assert.deepEqual([...file.names].sort(), Object.keys(arrays).sort());
     for (const [array, { dtype, shape, values }] of Object.entries(arrays)) {
       assert.deepEqual(file.form(array), { dtype, shape }, array);
@@ -31,7 +33,9 @@ Deno.test("files of h5py, in the formats of 1.0 and 1.14, and of MATLAB 7.3 give
 });
 
 Deno.test("texts, records, virtual arrays, giants, devices and links to other files give no values", async () => {
-  using file = await openArrays(bytesFrom(vectors.others), "a.h5");
+  using file = await openArrays(bytesFrom(vectors.others), "a.h5", [
+    ...["text", "record", "virtual", "giant", "device"],
+  ]);
   assert.deepEqual([...file.names].sort(), ["device", "giant", "record", "text", "virtual"]);
   assert.deepEqual(["text", "record"].map((name) => file.form(name).dtype), ["text", "compound"]);
   for (const name of ["text", "record", "virtual"]) {
@@ -42,42 +46,80 @@ Deno.test("texts, records, virtual arrays, giants, devices and links to other fi
 });
 
 Deno.test("inspection reads headers, not values", async () => {
-  const bytes = bytesFrom(vectors.file);
-  let read = 0;
-  const source: ByteSource = {
-    size: bytes.length,
-    at(from, length) {
-      if (length !== 2 ** 20) read += length;
-      return memorySource(bytes).at(from, length);
-    },
-  };
-  const { arrays, format } = await inspectData("x.h5", () => source);
+  const bytes = bytesFrom(vectors.file), limits = { maxArrays: 99, maxBytes: 2 ** 20 }, hdf5 = await loadHdf5();
+  const { arrays, format } = await inspectData("x.h5", () => memorySource(bytes));
   assert.equal(format, "hdf5");
   assert.deepEqual((arrays as { name: string }[]).map(({ name }) => name).sort(), Object.keys(vectors.arrays).sort());
+  let read = 0;
+  const at = (from: number, length: number) => {
+    read += length;
+    return memorySource(bytes).at(from, length);
+  };
+  const open = () => openHdf5(hdf5, { size: bytes.length, at }, "x.h5", limits);
+  using file = open();
+  for (const name of file.names) file.form(name);
   const headers = read;
-  using file = await openArrays(source, "x.h5");
-  file.array("packed");
+  using again = open();
+  again.array("packed");
   assert.ok(read - headers > headers, `${headers} of ${read}`);
 });
 
 Deno.test("truncated and damaged files are read or refused with a code, and the next file is read", async () => {
-  const random = seeded(9), whole = bytesFrom(vectors.file);
+  const random = seeded(9), whole = bytesFrom(vectors.file), hdf5 = await loadHdf5();
+  const open = (bytes: Uint8Array) =>
+    openHdf5(hdf5, memorySource(bytes), "a.h5", { maxArrays: 1024, maxBytes: 2 ** 30 });
   let refused = 0;
-  const attempt = async (bytes: Uint8Array) => {
+  const attempt = (bytes: Uint8Array) => {
     try {
-      using file = await openArrays(bytes, "a.h5");
+      using file = open(bytes);
       for (const name of file.names) file.array(name);
     } catch (error) {
       assert.ok(error instanceof SvcError, String(error));
-      assert.notEqual(error.code, "runtime_unavailable");
+      assert.doesNotMatch(error.message, /stopped/);
       refused++;
     }
   };
-  for (let round = 0; round < 200; round++) await attempt(damage(whole, random));
+  for (let round = 0; round < 200; round++) attempt(damage(whole, random));
   // Errors of the library leave nothing on its stack.
-  for (let round = 0; round < 5000; round++) await attempt(whole.subarray(0, 3000));
-  for (let length = 8; length < whole.length; length += 97) await attempt(whole.slice(0, length));
+  for (let round = 0; round < 5000; round++) attempt(whole.subarray(0, 3000));
+  for (let length = 8; length < whole.length; length += 97) attempt(whole.slice(0, length));
   assert.ok(refused > 5100, String(refused));
-  using file = await openArrays(whole, "a.h5");
+  using file = open(whole);
   assert.equal(file.names.length, Object.keys(vectors.arrays).length);
+});
+
+/** A damaged file on which the library stops. */
+const trapping = () => damage(bytesFrom(vectors.file), seeded(505168));
+
+Deno.test("a file that stops the library is refused alone: the next file of the process is read", async () => {
+  const limits = { maxArrays: 1024, maxBytes: 2 ** 30 }, wanted = Object.keys(vectors.arrays);
+  const stops = { code: "artifact_archive_invalid", message: /it is damaged, the HDF5 library stopped on it/ };
+  for (let round = 0; round < 2; round++) {
+    await assert.rejects(async () => {
+      using file = await readHdf5(memorySource(trapping()), "a.h5", { wanted, limits });
+      for (const name of wanted) if (file.has(name)) file.array(name);
+    }, stops);
+    using file = await readHdf5(memorySource(bytesFrom(vectors.file)), "a.h5", { wanted, limits });
+    assert.deepEqual(
+      wanted.map((name) => file.array(name).dtype),
+      Object.values(vectors.arrays).map(({ dtype }) => dtype),
+    );
+  }
+});
+
+Deno.test("a file of the disk is read by its thread, which ends after its time", async () => {
+  const path = await Deno.makeTempFile({ suffix: ".h5" }), limits = { maxArrays: 1024, maxBytes: 2 ** 30 };
+  try {
+    await Deno.writeFile(path, bytesFrom(vectors.file));
+    using source = fileSource(path, 2 ** 20);
+    using file = await readHdf5(source, "a.h5", { wanted: [], limits });
+    assert.deepEqual([...file.names].sort(), Object.keys(vectors.arrays).sort());
+    assert.throws(() => file.array(file.names[0]), TypeError);
+    await assert.rejects(
+      readHdf5(source, "a.h5", { wanted: [], limits, timeoutMs: 0 }),
+      code("artifact_limit_exceeded"),
+    );
+  } finally {
+    await Deno.remove(path);
+  }
 });

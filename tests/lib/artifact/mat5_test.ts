@@ -88,7 +88,7 @@ Deno.test("shapes without their numbers, giants, bombs and other versions are re
   const other = twice.slice();
   other[125] = 2;
   assert.throws(() => opened(other), code("artifact_archive_unsupported"));
-  await assert.rejects(openArrays(twice, "x.bin"), code("usage_invalid"));
+  await assert.rejects(openArrays(twice, "x.bin", []), code("usage_invalid"));
 });
 
 Deno.test("truncated and damaged files are read or refused with a code", () => {

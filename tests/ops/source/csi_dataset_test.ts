@@ -101,7 +101,7 @@ Deno.test("HF_all has the same channels as HT over the same transform", async ()
 
 Deno.test("a MATLAB file that SciPy wrote has the channels of the same array as NPZ", async () => {
   const bytes = Uint8Array.from(atob(mat.cost2100), (character) => character.charCodeAt(0));
-  using file = await openArrays(bytes, "h.mat");
+  using file = await openArrays(bytes, "h.mat", []);
   const array = file.array("HT"), [samples] = array.shape;
   const given = { origin: "file", tx_antennas: 32, ofdm_fft_size: 125, normalize: "none", sample_count: samples };
   const matlab = await drawn({ ...given, dataset_path: "h.mat" }, { "h.mat": bytes });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { canRestrictWorkers } from "../../../lib/onnx/isolation.ts";
+import { canRestrictWorkers } from "../../../lib/contract/isolation.ts";
 
 const SESSION = new URL("../../../lib/onnx/session.ts", import.meta.url).href;
 const MODEL = new URL("../../support/onnx_graphs.ts", import.meta.url).href;
