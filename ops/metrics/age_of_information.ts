@@ -34,11 +34,11 @@ export default defineReport({
     update_bits: z.int().positive().default(256).describe("bits of an update"),
     transmission_s: z.number().positive().default(1).describe("time of a transmission of an update in seconds"),
     symbol_rate_hz: z.number().nonnegative().default(0)
-      .describe("with symbols, the time of a transmission is that of its symbols; 0 uses transmission_s"),
+      .describe("symbols per second in Hz, which give the time of a transmission with symbols; 0 uses transmission_s"),
     update_period_s: z.number().nonnegative().default(0)
       .describe("time between updates in seconds; 0 sends them back to back"),
     arrival_rate_hz: z.number().nonnegative().default(0)
-      .describe("updates per second at Poisson times that are sent until they arrive; 0 for none"),
+      .describe("rate in Hz of updates at Poisson times that are sent until they arrive; 0 for none"),
   }),
   run({ inputs, params }) {
     const { update_bits: size, arrival_rate_hz: rate } = params;

@@ -25,7 +25,7 @@ export default defineReport({
   inputs: { candidate: EMBEDDINGS_ANY, reference: EMBEDDINGS_ANY, texts: [TEXTS], symbols: SYMBOLS_ANY },
   params: z.strictObject({
     units_per_word: z.number().positive().default(1).describe("semantic units of a word of the source, I/L"),
-    bandwidth_hz: z.number().positive().default(1).describe("symbols per second"),
+    bandwidth_hz: z.number().positive().default(1).describe("bandwidth in Hz, the symbols per second"),
   }),
   run({ inputs, params: { units_per_word, bandwidth_hz } }) {
     const candidate = embeddingsOf(inputs.candidate), reference = embeddingsOf(inputs.reference);
