@@ -365,6 +365,8 @@ export const CODES = {
   request_headers_too_large: [1, 431, "The headers of the request are too long.", "Send fewer or shorter headers."],
   request_malformed: [1, 400, "The request is not valid HTTP/1.1.", "Use an HTTP client."],
   request_timeout: [1, 408, "The request did not arrive in time.", "Send it again."],
+  removal_not_empty: [1, 409, "A removal cannot be undone: a run of the same id has come meanwhile.", "Remove that run or move it away, and undo again."],
+  removal_not_found: [4, 404, "No removal of this name can be undone.", "A removal with --undoable can be undone for 10 minutes, until the next one."],
   required_step_missing: [1, null, "The execution profile needs a step that the recipe lacks.", "Add the step, or declare the profile custom."],
   required_step_op_invalid: [1, null, "A step of the execution profile has an operation that it does not allow.", "Use an operation that the hint names."],
   required_step_param_invalid: [1, null, "A step of the execution profile has a parameter value that it does not allow.", "Use the value that the hint names."],

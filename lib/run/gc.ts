@@ -9,6 +9,7 @@ import { type BundleFiles, DISK, listFiles, TEMPORARY_SUFFIX } from "./files.ts"
 import { tryLockRun } from "./lock.ts";
 import { parseAge } from "./select.ts";
 import { readRunRow, removeRuns, runIds } from "./store.ts";
+import { emptyTrash, UNDO_MS } from "./trash.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Maximum time between the reservation of an id and the lock and bundle of its process. */
@@ -100,6 +101,7 @@ export function collectGarbage(
     // Releasing a lock removes its file.
     for (const name of dryRun ? [] : namesIn(workspace.locks)) withLock(name.replace(/\.lock$/, ""), () => {});
     // Those that only a removed run used count in its size.
+    if (!dryRun) emptyTrash(workspace, Date.now() - UNDO_MS, files);
     if (!dryRun) releaseContents(workspace.contents, unusedContents(workspace.contents));
     items.push(...contents, ...more(dryRun));
   } finally {

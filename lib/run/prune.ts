@@ -2,7 +2,7 @@
  * Removes artifacts of a finished bundle and keeps its documents.
  *
  * `pruned.json` names the removed files with digest and size. It is written before the first file is removed and only
- * grows, so a bundle never claims a missing file, wherever the process stops. SHA256SUMS and other documents stay.
+ * grows until files are back, so a bundle never claims a missing file, wherever the process stops. SHA256SUMS and other documents stay.
  */
 import { dirname } from "node:path";
 import { entryInside, inside, type InsidePath, makeFolder } from "../artifact/inside.ts";
@@ -106,6 +106,7 @@ export function sizeOf(path: InsidePath): number | null {
 /**
  * Removes the artifacts of steps from a finished bundle. The caller holds the lock of the run.
  * @param isKept which artifacts stay
+ * @param keptIn folder that the artifacts are moved to, from which they can be taken back; they are deleted without it
  * @returns the removed files
  */
 export function pruneBundle(
@@ -113,6 +114,7 @@ export function pruneBundle(
   runId: string,
   isKept: IsKept,
   files: BundleFiles,
+  keptIn?: InsidePath,
 ): PrunedFile[] {
   const directory = inside(workspace.runs, runId);
   const found = outputsOf(readDocument(directory, SUMMARY_FILE)).flatMap(
@@ -123,12 +125,19 @@ export function pruneBundle(
   );
   if (found.length === 0) return [];
   listPruned(workspace, runId, found, files);
-  for (const { path } of found) files.remove(inside(directory, path));
+  for (const { path } of found) {
+    if (keptIn === undefined) {
+      files.remove(inside(directory, path));
+      continue;
+    }
+    makeFolder(inside(keptIn, dirname(path)));
+    files.rename(inside(directory, path), inside(keptIn, path));
+  }
   for (const path of new Set(found.map(({ path }) => dirname(path)))) {
     const folder = inside(directory, path);
     if (entriesOf(folder).length === 0) files.remove(folder);
   }
-  releaseContents(workspace.contents, found.map(({ sha256 }) => sha256));
+  if (keptIn === undefined) releaseContents(workspace.contents, found.map(({ sha256 }) => sha256));
   touchSummary(directory);
   return found;
 }
@@ -140,12 +149,28 @@ export function listPruned(
   found: readonly PrunedFile[],
   files: BundleFiles,
 ): void {
+  const before = readPruned(inside(workspace.runs, runId))?.files ?? [];
+  writePruned(workspace, runId, new Map([...before, ...found].map((file) => [file.path, file])).values(), files);
+}
+
+/** Takes files that are in their place again out of `pruned.json`. The caller holds the lock of the run. */
+export function unlistPruned(workspace: Workspace, runId: string, files: BundleFiles): void {
   const directory = inside(workspace.runs, runId);
-  const listed = new Map([...readPruned(directory)?.files ?? [], ...found].map((file) => [file.path, file]));
+  const left = (readPruned(directory)?.files ?? []).filter(({ path }) => sizeOf(inside(directory, path)) === null);
+  if (left.length > 0) writePruned(workspace, runId, left, files);
+  else {
+    files.remove(entryInside(directory, PRUNED_FILE));
+    files.sync(directory);
+  }
+  touchSummary(directory);
+}
+
+function writePruned(workspace: Workspace, runId: string, listed: Iterable<PrunedFile>, files: BundleFiles): void {
+  const directory = inside(workspace.runs, runId);
   const document: PrunedDocument = {
     schema_version: 1,
     pruned_at_utc: new Date().toISOString(),
-    files: [...listed.values()].sort((a, b) => compareCodePoints(a.path, b.path)),
+    files: [...listed].sort((a, b) => compareCodePoints(a.path, b.path)),
   };
   const scratch = inside(workspace.transit, runId);
   makeFolder(scratch);

@@ -5,6 +5,7 @@
 import { discardEntry, entryInside, inside, type InsidePath } from "../artifact/inside.ts";
 import { entriesOf } from "../artifact/path_kind.ts";
 import { asObject } from "../contract/json.ts";
+import { systemCodeOf } from "../contract/system_error.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { stagingPaths } from "../execute/staging.ts";
 import type { PlanCacheEvidence } from "../plan/types.ts";
@@ -23,6 +24,7 @@ import {
 import { type BundleFiles, DISK, replaceFile, TEMPORARY_SUFFIX } from "./files.ts";
 import { tryLockRun } from "./lock.ts";
 import { readDocument } from "./read.ts";
+import { emptyTrash, UNDO_MS } from "./trash.ts";
 import type { Workspace } from "./workspace.ts";
 
 /**
@@ -96,7 +98,7 @@ function recordOf(directory: string, summary: SummaryDocument): RunRecord {
   };
 }
 
-/** Removes bundles in transit whose process ended. */
+/** Removes bundles in transit whose process ended, and ends removals that can no longer be taken back. */
 export function sweepTransit(workspace: Workspace, files: BundleFiles = DISK): void {
   for (const { name } of entriesOf(workspace.transit)) {
     const lock = tryLockRun(workspace, name);
@@ -107,5 +109,10 @@ export function sweepTransit(workspace: Workspace, files: BundleFiles = DISK): v
     } finally {
       lock.release();
     }
+  }
+  try {
+    emptyTrash(workspace, Date.now() - UNDO_MS, files);
+  } catch (error) {
+    if (systemCodeOf(error) === null) throw error;
   }
 }

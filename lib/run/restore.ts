@@ -70,7 +70,12 @@ export async function restoreRun(
 }
 
 /** While `pruned.json` exists, the bundle claims none of these files. */
-function putBack(directory: InsidePath, scratch: InsidePath, missing: readonly PrunedFile[], files: BundleFiles): void {
+export function putBack(
+  directory: InsidePath,
+  scratch: InsidePath,
+  missing: readonly { path: string }[],
+  files: BundleFiles,
+): void {
   const folders = new Set<string>();
   for (const { path } of missing) {
     const folder = inside(directory, dirname(path)), made = inside(scratch, path);

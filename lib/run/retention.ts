@@ -1,17 +1,20 @@
 /** Prunes and removes selected runs, with the freed bytes. */
 import { join } from "node:path";
-import { inside, type InsidePath } from "../artifact/inside.ts";
-import { entryInfo } from "../artifact/path_kind.ts";
-import type { Digest } from "../contract/names.ts";
+import { entryInside, inside, type InsidePath } from "../artifact/inside.ts";
+import { entryInfo, exists } from "../artifact/path_kind.ts";
+import { SvcError } from "../contract/error.ts";
+import { type Digest, quoted } from "../contract/names.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { contentsPath } from "../execute/contents.ts";
 import { outputsOf } from "./bundle_schema.ts";
 import { SUMMARY_FILE } from "./documents.ts";
 import { type BundleFiles, DISK, listFiles } from "./files.ts";
-import { pruneBundle } from "./prune.ts";
+import { pruneBundle, unlistPruned } from "./prune.ts";
 import { readDocument } from "./read.ts";
+import { putBack } from "./restore.ts";
 import { type RunSelection, selectRuns } from "./select.ts";
 import { lockRuns, removeRuns, type RunRow } from "./store.ts";
+import { emptyTrash, prunedFolder, removalId, removals, removedRun, runsOf } from "./trash.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Result of pruning or removing selected runs, also with `dryRun`. */
@@ -25,9 +28,26 @@ export interface RetentionReport extends JsonObject {
   freed_bytes: number;
 }
 
+/** A report of files that {@link takeBack} puts back. */
+export interface UndoableReport extends RetentionReport {
+  /** Name of the removal. */
+  removal: string;
+}
+
+/** The runs that were taken back. */
+export interface TakenBack extends JsonObject {
+  removal: string;
+  /** Removed runs that are back. */
+  runs: string[];
+  /** Runs whose artifacts are back. */
+  artifacts_of: string[];
+}
+
 export interface RetentionOptions {
   /** Whether nothing is changed; default false. */
   dryRun?: boolean;
+  /** Whether the files are kept for ten minutes, or until the next removal, for {@link takeBack}; default false. */
+  undoable?: boolean;
   files?: BundleFiles;
 }
 
@@ -38,8 +58,8 @@ export interface RetentionOptions {
 export function pruneRuns(
   workspace: Workspace,
   selection: RunSelection,
-  { dryRun = false, files = DISK }: RetentionOptions = {},
-): RetentionReport {
+  { dryRun = false, undoable = false, files = DISK }: RetentionOptions = {},
+): RetentionReport | UndoableReport {
   const rows = selectRuns(workspace, selection, "prune");
   const report = reportOf(
     workspace,
@@ -52,23 +72,67 @@ export function pruneRuns(
   if (dryRun) return report;
   const ids = report.runs.map(({ run_id }) => run_id);
   using _locks = lockRuns(workspace, ids, "prune");
-  for (const id of ids) pruneBundle(workspace, id, () => false, files);
-  return report;
+  emptyTrash(workspace, Infinity, files);
+  const removal = undoable && ids.length > 0 ? removalId() : undefined;
+  for (const id of ids) {
+    const keptIn = removal === undefined ? undefined : prunedFolder(workspace, removal, id);
+    pruneBundle(workspace, id, () => false, files, keptIn);
+  }
+  return removal === undefined ? report : { ...report, removal };
 }
 
 /** Removes the selected runs; their ids stay reserved. @throws SvcError `usage_invalid`, `run_not_found`, `run_still_executing` */
 export function removeSelected(
   workspace: Workspace,
   selection: RunSelection,
-  { dryRun = false, files = DISK }: RetentionOptions = {},
-): RetentionReport {
+  { dryRun = false, undoable = false, files = DISK }: RetentionOptions = {},
+): RetentionReport | UndoableReport {
   const rows = selectRuns(workspace, selection, "remove");
   const report = reportOf(workspace, rows, dryRun, (directory, row) => {
     const digests = new Map(row.problem === undefined ? digestsByPath(directory) : []);
     return listFiles(directory).map(({ path }) => ({ path: join(directory, path), sha256: digests.get(path) ?? null }));
   });
-  if (!dryRun) removeRuns(workspace, report.runs.map(({ run_id }) => run_id), files);
-  return report;
+  if (dryRun) return report;
+  emptyTrash(workspace, Infinity, files);
+  const ids = report.runs.map(({ run_id }) => run_id), removal = undoable && ids.length > 0 ? removalId() : undefined;
+  removeRuns(workspace, ids, files, removal);
+  return removal === undefined ? report : { ...report, removal };
+}
+
+/**
+ * Takes back a removal or a pruning whose files were kept. A process that stops on the way leaves the rest to be taken back.
+ * @param wanted name of the removal; the latest when left out
+ * @throws SvcError `removal_not_found`, `run_still_executing`, `removal_not_empty` where a run of that name came meanwhile
+ */
+export function takeBack(workspace: Workspace, wanted?: string, files: BundleFiles = DISK): TakenBack {
+  const removal = removals(workspace).findLast((name) => wanted === undefined || name === wanted);
+  if (removal === undefined) {
+    throw new SvcError(
+      "removal_not_found",
+      `Cannot find ${wanted === undefined ? "a removal" : quoted(wanted)} to undo`,
+      {
+        hint: "A removal with undo can be taken back for 10 minutes, until the next removal",
+      },
+    );
+  }
+  using _removal = lockRuns(workspace, [removal], "take back");
+  const { removed, pruned } = runsOf(workspace, removal);
+  using _locks = lockRuns(workspace, [...new Set([...removed, ...pruned])], "take back");
+  const occupied = removed.find((id) => exists(entryInside(workspace.runs, id)));
+  if (occupied !== undefined) {
+    throw new SvcError("removal_not_empty", `Cannot take back ${occupied}: a run has this id now`, {
+      hint: `Remove it, or move it away: svc runs remove ${occupied}`,
+    });
+  }
+  for (const id of removed) files.rename(removedRun(workspace, removal, id), entryInside(workspace.runs, id));
+  for (const id of pruned) {
+    const directory = inside(workspace.runs, id), kept = prunedFolder(workspace, removal, id);
+    // A restore may have made some of them again.
+    putBack(directory, kept, listFiles(kept).filter(({ path }) => !exists(inside(directory, path))), files);
+    unlistPruned(workspace, id, files);
+  }
+  files.remove(entryInside(workspace.trash, removal));
+  return { removal, runs: removed, artifacts_of: pruned };
 }
 
 const digestsByPath = (directory: InsidePath): [string, Digest][] =>

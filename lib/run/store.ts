@@ -1,5 +1,5 @@
 /** The runs of a workspace: list, look up, show and remove. The bundles are authoritative. */
-import { entryInside, inside, type InsidePath, makeFolder } from "../artifact/inside.ts";
+import { entryInside, inside, type InsidePath, makeFolder, makeFolderOf } from "../artifact/inside.ts";
 import { entriesOf, entryInfo, exists } from "../artifact/path_kind.ts";
 import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
@@ -15,6 +15,7 @@ import { digestsOf } from "./prune.ts";
 import { readDocument } from "./read.ts";
 import { settleRun, sweepTransit } from "./recover.ts";
 import { isRunId, markRemoved } from "./reservation.ts";
+import { removedRun } from "./trash.ts";
 import type { Workspace } from "./workspace.ts";
 
 export interface RunRow extends JsonObject {
@@ -209,15 +210,29 @@ export function showRun(workspace: Workspace, wanted: string): ShownRun {
 /**
  * Removes finished runs, all or none; their ids stay reserved.
  * @param wanted run ids or unique prefixes
+ * @param removal name under which they can be taken back for some time; they are deleted without it
  * @returns the full ids
  * @throws SvcError `run_not_found`, or `run_still_executing` before anything is removed
  */
-export function removeRuns(workspace: Workspace, wanted: readonly string[], files: BundleFiles = DISK): string[] {
+export function removeRuns(
+  workspace: Workspace,
+  wanted: readonly string[],
+  files: BundleFiles = DISK,
+  removal?: string,
+): string[] {
   const ids = [...new Set(wanted.map((id) => resolveRunId(workspace, id)))];
   using _locks = lockRuns(workspace, ids, "remove");
   makeFolder(workspace.transit);
   for (const id of ids) {
-    const directory = inside(workspace.runs, id), hidden = entryInside(workspace.transit, id);
+    const directory = inside(workspace.runs, id);
+    if (removal !== undefined) {
+      const kept = removedRun(workspace, removal, id);
+      makeFolderOf(kept);
+      markRemoved(workspace, id, files);
+      files.rename(directory, kept);
+      continue;
+    }
+    const hidden = entryInside(workspace.transit, id);
     const digests = digestsOf(directory);
     files.remove(hidden);
     markRemoved(workspace, id, files);

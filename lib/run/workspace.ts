@@ -26,6 +26,8 @@ export interface Workspace {
   readonly onnxAccelerator?: OnnxAccelerator;
   /** Bundles being created or removed. */
   readonly transit: InsidePath;
+  /** Removed runs and artifacts that can be taken back. */
+  readonly trash: InsidePath;
   /** A link to each distinct artifact, by its SHA-256. */
   readonly contents: InsidePath;
 }
@@ -67,6 +69,9 @@ export function openWorkspace(
     },
     get transit() {
       return inside(stateDir, "runs/.transit");
+    },
+    get trash() {
+      return inside(stateDir, "runs/.trash");
     },
     get contents() {
       return inside(stateDir, "runs/.contents");

@@ -275,7 +275,7 @@ browserTest(
     await shot("matrix");
     // The result is the sweep, and beside the graph it has the curve.
     const result = page.getByRole("tabpanel", { name: "Results" });
-    await result.getByRole("table", { name: "Values of link" }).getByRole("row").nth(6).waitFor();
+    await result.getByRole("group", { name: "Values of link" }).getByRole("row").nth(6).waitFor();
     assert.equal(await result.locator("img, svg, .sweep-line").count(), 0);
     await page.getByRole("tab", { name: "Graph", exact: true }).click();
     await result.getByText("6 of 6 variants completed").waitFor();

@@ -1,7 +1,7 @@
 /** Actions on the selected runs: compare, export, prune, remove. */
 import { post, problemText } from "../api.ts";
 import { csvText } from "../charts/csv.ts";
-import { Dialog, Trouble } from "../parts.tsx";
+import { Trouble } from "../parts.tsx";
 import { useState } from "../preact.ts";
 import { go } from "../router.ts";
 import { saveText } from "../state/files.ts";
@@ -11,29 +11,9 @@ import type { RunRow } from "./filter.ts";
 import { bytesText } from "./amounts.ts";
 
 const MOST_COMPARED = 256;
-/** Runs that the dialog names. */
-const MOST_NAMED = 12;
-
-/** A way to free space. */
-interface Reduction {
-  path: "/api/runs/prune" | "/api/runs/remove";
-  verb: string;
-  done: string;
-  effect: string;
-}
-
-const PRUNE: Reduction = {
-  path: "/api/runs/prune",
-  verb: "Prune",
-  done: "Pruned",
-  effect: "Documents and digests stay; svc runs restore makes the artifacts again.",
-};
-const REMOVE: Reduction = {
-  path: "/api/runs/remove",
-  verb: "Remove",
-  done: "Removed",
-  effect: "This cannot be undone.",
-};
+/** A way to free space, and what is said after it. */
+const PRUNE = { path: "/api/runs/prune", done: "Pruned" } as const;
+const REMOVE = { path: "/api/runs/remove", done: "Removed" } as const;
 
 interface Props {
   rows: readonly RunRow[];
@@ -46,21 +26,23 @@ interface Props {
 export function Bulk({ rows, ticked, onClear, onChanged }: Props) {
   const [problem, setProblem] = useState<string | null>(null), [tag, setTag] = useState("");
   const ids = [...ticked], runs = ids.length === 1 ? "1 run" : `${ids.length} runs`;
-  const [asked, setAsked] = useState<Reduction & { freed: string } | null>(null);
   const attempt = (work: () => Promise<void>) => {
     setProblem(null);
     work().catch((error) => setProblem(problemText(error)));
   };
-  const consider = (reduction: Reduction) =>
+  const reduce = ({ path, done }: typeof PRUNE | typeof REMOVE) =>
     attempt(async () => {
-      const { freed_bytes } = await post(reduction.path, { ids, dry_run: true });
-      setAsked({ ...reduction, freed: bytesText(Number(freed_bytes)) });
-    });
-  const reduce = ({ path, done, freed }: Reduction & { freed: string }) =>
-    attempt(async () => {
-      setAsked(null);
-      await post(path, { ids });
-      toast(`${done} ${runs}, ${freed} freed`);
+      const { size_bytes, removal } = await post(path, { ids, undoable: true });
+      const undo = async () => {
+        try {
+          await post("/api/runs/undo", { removal });
+          toast(`Put back ${runs}`);
+        } catch (error) {
+          toast(problemText(error));
+        }
+        onChanged();
+      };
+      toast(`${done} ${runs}, ${bytesText(Number(size_bytes))}`, removal === undefined ? undefined : () => void undo());
       onClear();
       onChanged();
     });
@@ -97,23 +79,12 @@ export function Bulk({ rows, ticked, onClear, onChanged }: Props) {
         <input id="bulk-tag" class="short-text" value={tag} onInput={(event) => setTag(event.currentTarget.value)} />
         <button type="submit" disabled={tag.trim() === ""}>Add</button>
       </form>
-      <button type="button" onClick={() => consider(PRUNE)}>Prune …</button>
-      <button type="button" onClick={() => consider(REMOVE)}>Remove …</button>
+      <button type="button" title="Deletes the artifacts; documents and digests stay" onClick={() => reduce(PRUNE)}>
+        Prune
+      </button>
+      <button type="button" onClick={() => reduce(REMOVE)}>Remove</button>
       <button type="button" onClick={onClear}>Clear</button>
       <Trouble text={problem} />
-      {asked !== null && (
-        <Dialog title={`${asked.verb} ${runs}`} onClose={() => setAsked(null)}>
-          <p>This frees {asked.freed}. {asked.effect}</p>
-          <ul class="mono small">
-            {ids.slice(0, MOST_NAMED).map((id) => <li key={id}>{id}</li>)}
-            {ids.length > MOST_NAMED && <li>and {ids.length - MOST_NAMED} more</li>}
-          </ul>
-          <p class="row">
-            <button type="button" class="primary" onClick={() => reduce(asked)}>{asked.verb}</button>
-            <button type="button" onClick={() => setAsked(null)}>Keep</button>
-          </p>
-        </Dialog>
-      )}
     </div>
   );
 }

@@ -16,7 +16,7 @@ import type { RunMarks } from "../../run/marks.ts";
 import type { IndexOptions } from "../../run/index/runs.ts";
 import type { ReproduceOptions, ReproductionReport } from "../../run/reproduce.ts";
 import type { RestoreReport } from "../../run/restore.ts";
-import type { RetentionReport } from "../../run/retention.ts";
+import type { RetentionReport, TakenBack } from "../../run/retention.ts";
 import type { RunDiff } from "../../run/diff.ts";
 import type { GarbageReport } from "../../run/gc.ts";
 import type { RunRow } from "../../run/store.ts";
@@ -61,8 +61,15 @@ const selectionOf = ({ ids, recipe, older_than: olderThan, larger_than: largerTh
   largerThan,
 });
 const RETENTION = documentOf<RetentionReport>(
-  z.object({ dry_run: z.boolean(), runs: z.array(OBJECT), size_bytes: z.int(), freed_bytes: z.int() }),
+  z.object({
+    dry_run: z.boolean(),
+    runs: z.array(OBJECT),
+    size_bytes: z.int(),
+    freed_bytes: z.int(),
+    removal: z.string().optional().describe("name under which the removal can be undone"),
+  }),
 );
+const UNDOABLE = flag("keep the files for 10 minutes, or until the next removal: runs undo puts them back");
 const MARKS = documentOf<RunMarks>(
   z.object({ schema_version: z.int(), runs: z.record(z.string(), OBJECT), views: z.record(z.string(), z.string()) }),
 );
@@ -473,14 +480,14 @@ export const runs = {
   prune: call(
     "Delete the artifacts of finished runs; documents and digests are kept, and restore makes the files again",
     {
-      fields: { ...SELECTION, dry_run: DRY_RUN },
+      fields: { ...SELECTION, dry_run: DRY_RUN, undoable: UNDOABLE },
       output: RETENTION,
       refuses: [400, 404, 409],
       http: { route: "post /api/runs/prune", returns: "The runs and the bytes" },
       cli: { usage: "[runs...]", fields: ["ids"] },
       tool: "destructive",
-      run: async ({ workspace }, { dry_run: dryRun, ...selection }) =>
-        (await import("../../run/retention.ts")).pruneRuns(workspace, selectionOf(selection), { dryRun }),
+      run: async ({ workspace }, { dry_run: dryRun, undoable, ...selection }) =>
+        (await import("../../run/retention.ts")).pruneRuns(workspace, selectionOf(selection), { dryRun, undoable }),
     },
   ),
 
@@ -502,14 +509,27 @@ export const runs = {
 
   /** Removes finished bundles. @throws SvcError `usage_invalid`, `run_not_found`, `run_still_executing` */
   remove: call("Delete finished runs; their ids stay reserved", {
-    fields: { ...SELECTION, dry_run: DRY_RUN },
+    fields: { ...SELECTION, dry_run: DRY_RUN, undoable: UNDOABLE },
     output: RETENTION,
     refuses: [400, 404, 409],
     http: { route: "post /api/runs/remove", returns: "The runs and the bytes" },
     cli: { usage: "[runs...]", fields: ["ids"] },
     tool: "destructive",
-    run: async ({ workspace }, { dry_run: dryRun, ...selection }) =>
-      (await import("../../run/retention.ts")).removeSelected(workspace, selectionOf(selection), { dryRun }),
+    run: async ({ workspace }, { dry_run: dryRun, undoable, ...selection }) =>
+      (await import("../../run/retention.ts")).removeSelected(workspace, selectionOf(selection), { dryRun, undoable }),
+  }),
+
+  /** Undoes `remove` or `prune` with `undoable`. @throws SvcError `removal_not_found`, `removal_not_empty`, `run_still_executing` */
+  undo: call("Put back what runs remove or runs prune took with --undoable", {
+    fields: { removal: z.string().optional().describe("name of the removal; the latest when left out") },
+    args: ["removal"],
+    output: documentOf<TakenBack>(
+      z.object({ removal: z.string(), runs: z.array(z.string()), artifacts_of: z.array(z.string()) }),
+    ),
+    refuses: [400, 404, 409],
+    http: { route: "post /api/runs/undo", returns: "The runs that are back, and those whose artifacts are" },
+    cli: { usage: "[removal]" },
+    run: async ({ workspace }, { removal }) => (await import("../../run/retention.ts")).takeBack(workspace, removal),
   }),
 
   /** Removes staging, interrupted pulls, unused reservations and evidence without a row. @throws SvcError `usage_invalid`, `gc_running` */

@@ -212,7 +212,7 @@ const faces: Faces<typeof runs> = {
   remove: {
     options: { yes: flag("--yes", "do not ask for confirmation") },
     examples: ["svc runs remove 20260101T120000Z_quickstart", "svc runs remove --older-than 30d --dry-run"],
-    async call({ options: { yes, dryRun }, context, svc }, perform) {
+    async call({ options: { yes, dryRun, undoable }, context, svc }, perform) {
       const found = await perform({ dry_run: true });
       if (dryRun || found.runs.length === 0) return found;
       const ids = found.runs.map(({ run_id }) => run_id);
@@ -220,7 +220,7 @@ const faces: Faces<typeof runs> = {
       const question = `Remove ${counted(ids.length, "run")} (${formatBytes(found.size_bytes)}): ${shown}?`;
       const refusal = `Cannot remove ${ids.length} runs without being asked`;
       return context.confirmed(yes, question, refusal)
-        ? await svc.runs.remove({ ids })
+        ? await svc.runs.remove({ ids, undoable })
         : { ...found, runs: [], files: 0, size_bytes: 0, freed_bytes: 0 };
     },
     json: (report) => ({
@@ -229,6 +229,12 @@ const faces: Faces<typeof runs> = {
       ...report,
     }),
     show: (report) => retentionText(report, "removed"),
+  },
+  undo: {
+    examples: ["svc runs remove --recipe sweep --undoable --yes", "svc runs undo"],
+    show: ({ runs, artifacts_of }) =>
+      [...runs.map((id) => `  ${id}`), ...artifacts_of.map((id) => `  ${id}: its artifacts`), ""].join("\n") +
+      `put back ${counted(runs.length + artifacts_of.length, "run")}`,
   },
   gc: {
     show({ dry_run, items, size_bytes }, { context }) {
@@ -262,12 +268,16 @@ export const runsCommands: CommandSpec[] = [
 ];
 
 /** A line for each run, and the sum. */
-function retentionText({ dry_run, runs, files, size_bytes, freed_bytes }: RetentionReport, verb: string): string {
+function retentionText(
+  { dry_run, runs, files, size_bytes, freed_bytes, removal }: RetentionReport,
+  verb: string,
+): string {
   const done = dry_run ? `would be ${verb}` : verb;
   if (runs.length === 0) return `no run ${dry_run ? "would be" : "was"} ${verb}`;
   const rows = runs.map(({ run_id, files, size_bytes }) => ({ run: run_id, files, size: formatBytes(size_bytes) }));
   const columns = ["run", right("files"), right("size")];
   const shared = freed_bytes < size_bytes ? `, ${formatBytes(freed_bytes)} of them not shared with other runs` : "";
   return `${formatTable(rows, columns)}${counted(runs.length, "run")} ${done}: ${counted(files, "file")}, ` +
-    `${formatBytes(size_bytes)}${shared}`;
+    `${formatBytes(size_bytes)}${shared}` +
+    (typeof removal !== "string" ? "" : `\nput back within 10 minutes: svc runs undo ${removal}`);
 }

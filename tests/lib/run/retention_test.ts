@@ -3,15 +3,17 @@ import { join } from "node:path";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { parseJson, prettyJson } from "../../../lib/contract/json.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
+import { storedContents } from "../../../lib/execute/contents.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
 import { type BundleFiles, listFiles } from "../../../lib/run/files.ts";
 import { collectGarbage } from "../../../lib/run/gc.ts";
 import { markRemoved, reserveRunId } from "../../../lib/run/reservation.ts";
 import { restoreRun } from "../../../lib/run/restore.ts";
-import { pruneRuns, removeSelected } from "../../../lib/run/retention.ts";
+import { pruneRuns, removeSelected, takeBack } from "../../../lib/run/retention.ts";
 import { parseAge, parseSize, selectRuns } from "../../../lib/run/select.ts";
 import { listRuns } from "../../../lib/run/store.ts";
 import { tryLockRun } from "../../../lib/run/lock.ts";
+import { emptyTrash, removals, UNDO_MS } from "../../../lib/run/trash.ts";
 import { verifyRun } from "../../../lib/run/verify.ts";
 import type { Workspace } from "../../../lib/run/workspace.ts";
 import { dyingDisk, Killed } from "../../support/faults.ts";
@@ -258,6 +260,99 @@ Deno.test("wherever a restore is killed, the bundle claims what it has and can b
       await whole(workspace, id);
     },
   ));
+
+const onlyRemoval = (workspace: Workspace): string => {
+  const [name, ...others] = removals(workspace);
+  assert.deepEqual(others, []);
+  return name;
+};
+
+Deno.test("a removal and a pruning are taken back byte for byte, until the next one or for ten minutes", () =>
+  withWorkspace(async (workspace) => {
+    const kept = await runSmall(workspace), other = await runSmall(workspace);
+    const before = contentOf(kept.directory);
+    const ids = () => listRuns(workspace).map(({ run_id }) => run_id).sort();
+    assert.throws(() => takeBack(workspace), refusedWith("removal_not_found"));
+    const report = removeSelected(workspace, { ids: [kept.run_id] }, { undoable: true });
+    assert.equal(report.removal, onlyRemoval(workspace));
+    assert.deepEqual(ids(), [other.run_id]);
+    assert.deepEqual(takeBack(workspace, String(report.removal)), {
+      removal: report.removal,
+      runs: [kept.run_id],
+      artifacts_of: [],
+    });
+    assert.deepEqual(ids(), [kept.run_id, other.run_id].sort());
+    assert.deepEqual(contentOf(kept.directory), before);
+    assert.deepEqual(removals(workspace), []);
+
+    const pruned = pruneRuns(workspace, { ids: [kept.run_id] }, { undoable: true });
+    assert.equal((await verifyRun(workspace, kept.run_id)).artifacts, "pruned");
+    // Those that a restore made meanwhile stay.
+    await restore(workspace, kept.run_id);
+    assert.deepEqual(takeBack(workspace), { removal: pruned.removal, runs: [], artifacts_of: [kept.run_id] });
+    pruneRuns(workspace, { ids: [kept.run_id] }, { undoable: true });
+    takeBack(workspace);
+    assert.deepEqual(contentOf(kept.directory), before);
+    assert.equal((await verifyRun(workspace, kept.run_id)).status, "valid");
+
+    // The next removal ends it, and so do ten minutes; files of others in that folder stay.
+    const first = String(removeSelected(workspace, { ids: [kept.run_id] }, { undoable: true }).removal);
+    Deno.mkdirSync(join(workspace.trash, "of somebody else"));
+    const second = String(pruneRuns(workspace, { ids: [other.run_id] }, { undoable: true }).removal);
+    assert.throws(() => takeBack(workspace, first), refusedWith("removal_not_found"));
+    const lock = tryLockRun(workspace, second)!;
+    assert.throws(() => takeBack(workspace), refusedWith("run_still_executing"));
+    emptyTrash(workspace);
+    lock.release();
+    assert.equal(onlyRemoval(workspace), second, "nothing ends a removal that is being taken back");
+    const old = `${String(Date.now() - UNDO_MS - 1).padStart(13, "0")}${second.slice(13)}`;
+    Deno.renameSync(join(workspace.trash, second), join(workspace.trash, old));
+    listRuns(workspace);
+    assert.deepEqual([...Deno.readDirSync(workspace.trash)].map(({ name }) => name), ["of somebody else"]);
+    collectGarbage(workspace);
+    assert.deepEqual(storedContents(workspace.contents), [], "no stored artifact outlives its runs");
+  }));
+
+Deno.test("a run that came in the place of a removed one is not replaced", () =>
+  withWorkspace(async (workspace) => {
+    const { run_id, directory } = await runSmall(workspace);
+    removeSelected(workspace, { ids: [run_id] }, { undoable: true });
+    Deno.mkdirSync(directory);
+    assert.throws(() => takeBack(workspace), refusedWith("removal_not_empty"));
+    Deno.removeSync(directory);
+    assert.deepEqual(takeBack(workspace).runs, [run_id]);
+  }));
+
+/** The run is in its place or can be taken back, and then it is the original. */
+async function nothingLost(workspace: Workspace, id: string): Promise<void> {
+  if (removals(workspace).length > 0) takeBack(workspace);
+  await whole(workspace, id);
+}
+
+const undoable = [
+  ["a removal", removeSelected],
+  ["a pruning", pruneRuns],
+] as const;
+
+for (const [name, act] of undoable) {
+  Deno.test(`wherever ${name} that can be taken back is killed, nothing is lost`, () =>
+    killEverywhere(
+      remembered,
+      (workspace, id, files) => act(workspace, { ids: [id] }, { undoable: true, files }),
+      nothingLost,
+    ));
+
+  Deno.test(`wherever taking back ${name} is killed, a second time completes it`, () =>
+    killEverywhere(
+      async (workspace) => {
+        const id = await remembered(workspace);
+        act(workspace, { ids: [id] }, { undoable: true });
+        return id;
+      },
+      (workspace, _id, files) => takeBack(workspace, undefined, files),
+      nothingLost,
+    ));
+}
 
 /** What processes that were killed leave, beside a run that is whole. */
 async function litter(workspace: Workspace): Promise<string> {
