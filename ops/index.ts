@@ -101,6 +101,7 @@ import metricsDetection from "./metrics/detection.ts";
 import metricsEmbeddingSimilarity from "./metrics/embedding_similarity.ts";
 import metricsErrorRate from "./metrics/error_rate.ts";
 import metricsExternal from "./metrics/external.ts";
+import metricsFadingStatistics from "./metrics/fading_statistics.ts";
 import metricsHarq from "./metrics/harq.ts";
 import metricsImageDeliveryStatus from "./metrics/image_delivery_status.ts";
 import metricsImageReconstruction from "./metrics/image_reconstruction.ts";
@@ -218,28 +219,28 @@ const MODULES = [
   jointCodingLinearAnalogEncode, jointCodingTextBartJsccDecode, jointCodingTextBartJsccEncode,
   metricsAdjacentChannelLeakage, metricsAgeOfInformation, metricsAoaEstimation, metricsBeamforming, metricsBertScore,
   metricsCaptioning, metricsChannelEstimation, metricsClassification, metricsCsiFeedback, metricsDetection,
-  metricsEmbeddingSimilarity, metricsErrorRate, metricsExternal, metricsHarq, metricsImageDeliveryStatus,
-  metricsImageReconstruction, metricsImportanceWeightedError, metricsIsacOfdm, metricsLeoNtnTracking,
-  metricsLinkAbstraction, metricsLocalization, metricsModulationClassification, metricsMuMimo, metricsNearFieldFocusing,
-  metricsNrAdaptedThroughput, metricsNrLdpcOfdmDelivery, metricsOfdmFiniteBlocklengthAllocation,
-  metricsOfdmPowerAllocation, metricsPerceptualDistance, metricsRangeDoppler, metricsResourceAllocation,
-  metricsRetrieval, metricsRis, metricsSegmentation, metricsSemanticRate, metricsSemanticStateFaithfulness,
-  metricsSpectrum, metricsTextCorpusScores, metricsTextSemanticSimilarity, metricsVqa, modulationDigitalModulate,
-  modulationIdentityModulate, modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform,
-  modulationQpskPilotModulate, noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation,
-  noiseSourceTextPerturbation, resourceCausalCsiPowerAllocator, resourceEqualPowerAllocator, resourceNrMcsSelector,
-  resourceProportionalFairScheduler, resourceResourceAllocationAdapter, resourceSymbolPowerAllocator,
-  resourceWaterFillingPowerAllocator, sensingIsacOfdmAllocatorAdapter, sensingLeoNtnTrackingAdapter,
-  sensingLocalizationAdapter, sensingRangeDopplerMap, sensingTrilaterationLocalizer, sourceAiPhy, sourceAoaScene,
-  sourceBeamformingScenario, sourceBitManifest, sourceChannelDataset, sourceCoco, sourceCsiDataset, sourceExternal,
-  sourceImageDataset, sourceIqRecording, sourceIsacEchoScenario, sourceIsacOfdmScenario, sourceKodakFiles,
-  sourceLeoLinkBudget, sourceLeoNtnTrackingScenario, sourceLocalNpzImages, sourceLocalization, sourceModulationFrames,
-  sourceMuMimoScenario, sourceNearFieldXlMimoScenario, sourceNrTransportFormat, sourceRandomBits,
-  sourceResourceAllocationScenario, sourceRetrieval, sourceRisScenario, sourceSemanticArtifactsSmoke,
-  sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqa, wirelessCarrierPhaseImpairment,
-  wirelessChannel, wirelessDigitalLink, wirelessMimoOfdmChannel, wirelessMisoOfdmCsi, wirelessModulationAwgnObservation,
-  wirelessMultipathWaveform, wirelessOfdmChannelState, wirelessOfdmDelayedCsi, wirelessPilotObservation,
-  wirelessRangeObservation, wirelessUlaArrayObservation,
+  metricsEmbeddingSimilarity, metricsErrorRate, metricsExternal, metricsFadingStatistics, metricsHarq,
+  metricsImageDeliveryStatus, metricsImageReconstruction, metricsImportanceWeightedError, metricsIsacOfdm,
+  metricsLeoNtnTracking, metricsLinkAbstraction, metricsLocalization, metricsModulationClassification, metricsMuMimo,
+  metricsNearFieldFocusing, metricsNrAdaptedThroughput, metricsNrLdpcOfdmDelivery,
+  metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation, metricsPerceptualDistance, metricsRangeDoppler,
+  metricsResourceAllocation, metricsRetrieval, metricsRis, metricsSegmentation, metricsSemanticRate,
+  metricsSemanticStateFaithfulness, metricsSpectrum, metricsTextCorpusScores, metricsTextSemanticSimilarity, metricsVqa,
+  modulationDigitalModulate, modulationIdentityModulate, modulationLearnedConstellation, modulationOfdmPilotInsert,
+  modulationOfdmWaveform, modulationQpskPilotModulate, noiseRepresentationIndices, noiseRepresentationLatents,
+  noiseSourceImagePerturbation, noiseSourceTextPerturbation, resourceCausalCsiPowerAllocator,
+  resourceEqualPowerAllocator, resourceNrMcsSelector, resourceProportionalFairScheduler,
+  resourceResourceAllocationAdapter, resourceSymbolPowerAllocator, resourceWaterFillingPowerAllocator,
+  sensingIsacOfdmAllocatorAdapter, sensingLeoNtnTrackingAdapter, sensingLocalizationAdapter, sensingRangeDopplerMap,
+  sensingTrilaterationLocalizer, sourceAiPhy, sourceAoaScene, sourceBeamformingScenario, sourceBitManifest,
+  sourceChannelDataset, sourceCoco, sourceCsiDataset, sourceExternal, sourceImageDataset, sourceIqRecording,
+  sourceIsacEchoScenario, sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget, sourceLeoNtnTrackingScenario,
+  sourceLocalNpzImages, sourceLocalization, sourceModulationFrames, sourceMuMimoScenario, sourceNearFieldXlMimoScenario,
+  sourceNrTransportFormat, sourceRandomBits, sourceResourceAllocationScenario, sourceRetrieval, sourceRisScenario,
+  sourceSemanticArtifactsSmoke, sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqa,
+  wirelessCarrierPhaseImpairment, wirelessChannel, wirelessDigitalLink, wirelessMimoOfdmChannel, wirelessMisoOfdmCsi,
+  wirelessModulationAwgnObservation, wirelessMultipathWaveform, wirelessOfdmChannelState, wirelessOfdmDelayedCsi,
+  wirelessPilotObservation, wirelessRangeObservation, wirelessUlaArrayObservation,
 ];
 const BY_ID = new Map(MODULES.flat().map((operation) => [operation.id, operation]));
 

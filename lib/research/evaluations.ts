@@ -18,6 +18,7 @@ const HEADLINES: Readonly<Record<string, (params: Params) => readonly string[]>>
   "metrics.block_error_rate": ({ label }) => [`channel.${text(label, "bler")}`],
   "metrics.ergodic_capacity": () => ["capacity.ergodic_bps_hz"],
   "metrics.outage_capacity": () => ["capacity.outage_probability"],
+  "metrics.fading_statistics": () => ["fading.level_crossing_rate_hz"],
   "metrics.mutual_information":
     () => ["channel.mutual_information_bits", "channel.generalised_mutual_information_bits"],
   "metrics.effective_snr": () => ["channel.effective_snr_db"],

@@ -68,6 +68,9 @@ export const PHYSICAL_FIXTURES = casesOf(import.meta.url, {
     "symbols and state": () => ({ ...symbols(), channel_state: state() }),
     state: () => ({ state: state() }),
     "channel state": () => ({ channel_state: state() }),
+    "timed state": () => ({
+      channel_state: { ...state(), metadata: { ...state().metadata, ofdm_symbol_interval_s: 1e-4 } },
+    }),
     slots: () => ({
       channel_state: arrayInput(
         "channel.ofdm_channel_state.numpy",
