@@ -42,7 +42,7 @@ export function recordingFiles(path: string): string[] {
 }
 
 /** Bytes of a sample of all channels. */
-const sampleBytes = ({ datatype, channels }: Pick<RecordingForm, "datatype" | "channels">) =>
+export const sampleBytes = ({ datatype, channels }: Pick<RecordingForm, "datatype" | "channels">) =>
   2 * COMPONENTS[datatype.slice(1).split("_")[0] as keyof typeof COMPONENTS].bytes * channels;
 
 /** Of a metadata file. */

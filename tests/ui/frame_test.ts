@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { browserTest, COUNT_SHIFTS, eventually } from "./browser.ts";
 import { LONG } from "../support/long_recipe.ts";
 
-const VIEWS = ["Gallery", "Runs", "Compare", "Benchmarks", "Catalog", "Training", "System"];
+const VIEWS = ["Gallery", "Runs", "Compare", "Benchmarks", "Data", "Catalog", "Training", "System"];
 
 browserTest("the page opens, and every view has its address and its title", async ({ page, open, until, shot }) => {
   await open();

@@ -5,6 +5,7 @@ import { artifactRoutes } from "./artifacts.ts";
 import { benchmarkReportRoutes } from "./benchmark_reports.ts";
 import { benchmarkRoutes } from "./benchmarks.ts";
 import { catalogRoutes } from "./catalog.ts";
+import { dataRoutes } from "./data.ts";
 import { figureRoutes } from "./figures.ts";
 import { jobRoutes } from "./jobs.ts";
 import { modelRoutes } from "./models.ts";
@@ -21,6 +22,7 @@ export const TYPED_ROUTES = [
   ...pageRoutes,
   ...systemRoutes,
   ...catalogRoutes,
+  ...dataRoutes,
   ...templateRoutes,
   ...recipeRoutes,
   ...jobRoutes,

@@ -153,6 +153,10 @@ Deno.test("every documented status is seen of its route, and no other", async ()
     if (ROUTES.some((route) => route.path === path)) await get(path);
   }
   for (const id of ["wireless.channel", "nothing"]) await get(`/api/ops/${id}`);
+  for (const query of ["", "?folder=none", "?folder=../x", "?folder=recipes/bits.yaml"]) {
+    await get(`/api/data/files${query}`);
+  }
+  for (const query of ["?path=recipes", "?path=none", "?path=.svc", ""]) await get(`/api/data/preview${query}`);
   await get("/api/datasets/images?dataset=svc_sample_images");
   await get("/api/datasets/images");
   await get("/api/datasets/images?dataset=nothing");
@@ -165,6 +169,9 @@ Deno.test("every documented status is seen of its route, and no other", async ()
       await get(path + query);
     }
   }
+  for (const path of ["recipes", "none", "../x"]) await post("/api/data/manifests", { path });
+  await Deno.writeTextFile(`${server.folder}/texts.txt`, "A text\n");
+  await post("/api/data/manifests", { path: "texts.txt" });
   await post("/api/recipe-templates/instantiate", { template_id: "nothing" });
   const { templates } = (await server.get("/api/recipe-templates")).json;
   const row = (available: boolean) => templates.find((item: { available: boolean }) => item.available === available);

@@ -1,0 +1,155 @@
+/**
+ * Files of the project that become data: a folder and its files, the content of one, and the manifest of either. Names with a
+ * leading dot, the state directory among them, and symbolic links are not part of it.
+ */
+import { basename, extname, join } from "node:path";
+import { fileSource } from "../artifact/byte_source.ts";
+import { ARRAY_SUFFIXES } from "../artifact/array_file.ts";
+import { inspectData } from "../artifact/data_inspect.ts";
+import { previewData, previewDocument, TEXT_SUFFIXES } from "../artifact/data_preview.ts";
+import { decodeImage } from "../artifact/image_file.ts";
+import { resizeShorterSide } from "../artifact/image_resize.ts";
+import { readFile } from "../artifact/inside.ts";
+import { isFolder } from "../artifact/path_kind.ts";
+import { writePng } from "../artifact/png_encode.ts";
+import { DATA_SUFFIX, META_SUFFIX, RAW_SUFFIXES } from "../artifact/sigmf.ts";
+import type { Session } from "../api/session.ts";
+import { messageOf, SvcError } from "../contract/error.ts";
+import { compareCodePoints } from "../contract/json.ts";
+import { quoted } from "../contract/names.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { confine } from "./confine.ts";
+
+export type DataKind = "folder" | "image" | "recording" | "arrays" | "texts" | "manifest" | "other";
+export interface DataFile extends JsonObject {
+  /** Relative to the project. */
+  path: string;
+  kind: DataKind;
+  size_bytes: number | null;
+}
+export interface DataFolder extends JsonObject {
+  folder: string;
+  files: DataFile[];
+  /** Whether there are more files than are listed. */
+  truncated: boolean;
+}
+export interface DataContents extends JsonObject {
+  path: string;
+  kind: DataKind;
+  /** As `svc data inspect` describes it; null for other files. */
+  description: JsonObject | null;
+  preview: JsonObject | null;
+}
+
+export interface MadeManifest extends JsonObject {
+  path: string;
+  sha256: string;
+  /** Of the dataset; null for bit payloads. */
+  id: string | null;
+  kind: string;
+  sample_count: number | null;
+  warnings: string[];
+}
+
+const MAX_FILES = 500, MAX_DATA_BYTES = 2 ** 30;
+const MAX_THUMBNAILS = 24, THUMBNAIL_SIDE = 72;
+/** Of an image with a thumbnail. */
+const MAX_IMAGE_BYTES = 2 ** 25, MAX_IMAGE_PIXELS = 2 ** 25;
+/** Of all images of a folder with thumbnails. */
+const MAX_FOLDER_PIXELS = 2 ** 27;
+
+function kindOf(name: string): DataKind {
+  const suffix = extname(name).toLowerCase();
+  if (/(^|\.)manifest\.json$/.test(name)) return "manifest";
+  if ([".png", ".jpg", ".jpeg"].includes(suffix)) return "image";
+  if ([META_SUFFIX, ...Object.keys(RAW_SUFFIXES)].includes(suffix)) return "recording";
+  if ([...ARRAY_SUFFIXES, ".npy"].includes(suffix)) return "arrays";
+  return TEXT_SUFFIXES.includes(suffix) ? "texts" : "other";
+}
+
+/** A path of the project without hidden parts. @throws SvcError `path_forbidden`, `not_found` */
+function placeOf({ workspace: { projectRoot } }: Session, path: string) {
+  if (path.split("/").some((part) => part.startsWith("."))) {
+    throw new SvcError("path_forbidden", `Cannot use the path ${quoted(path)}: a part of it is hidden`, {
+      hint: "Move the data to a folder without a leading dot",
+    });
+  }
+  return confine(projectRoot, path, "not_found");
+}
+
+/** Lists a folder, folders first. @throws SvcError `path_forbidden`, `not_found`, `usage_invalid` for a file */
+export function dataFolder(session: Session, folder: string): DataFolder {
+  const place = folder === "" ? session.workspace.projectRoot : placeOf(session, folder), found: DataFile[] = [];
+  if (!isFolder(place)) throw new SvcError("usage_invalid", `Cannot list ${folder}: it is a file`);
+  const below = folder === "" ? "" : `${folder}/`;
+  for (const { name, isDirectory, isFile } of Deno.readDirSync(place)) {
+    if (name.startsWith(".") || name.endsWith(DATA_SUFFIX) || !isDirectory && !isFile) continue;
+    found.push({ path: below + name, kind: isDirectory ? "folder" : kindOf(name), size_bytes: null });
+  }
+  const rank = ({ kind }: DataFile) => kind === "folder" ? 0 : 1;
+  found.sort((a, b) => rank(a) - rank(b) || compareCodePoints(a.path, b.path));
+  const files = found.slice(0, MAX_FILES).map((file) =>
+    file.kind === "folder" ? file : { ...file, size_bytes: Deno.lstatSync(join(place, basename(file.path))).size }
+  );
+  return { folder, files, truncated: found.length > MAX_FILES };
+}
+
+/** Thumbnails of the images of a folder, or the content of a file. @throws SvcError as {@link dataFolder}, and those of the format */
+export async function dataContents(session: Session, path: string): Promise<DataContents> {
+  const place = path === "" ? null : placeOf(session, path);
+  if (place === null || isFolder(place)) {
+    const images = dataFolder(session, path).files.filter(({ kind }) => kind === "image");
+    return { path, kind: "folder", description: null, preview: thumbnails(session, images) };
+  }
+  const kind = kindOf(basename(path));
+  if (kind === "image") {
+    return { path, kind, description: null, preview: thumbnails(session, [{ path, kind, size_bytes: null }]) };
+  }
+  using opened = new DisposableStack();
+  // The second file of a recording is beside the first: it is looked up in the same way.
+  const open = (file: string) => opened.use(fileSource(placeOf(session, file), MAX_DATA_BYTES, file));
+  const described = kind === "recording" || kind === "arrays" ? await inspectData(path, open) : null;
+  const preview = kind === "manifest" ? null : await previewData(path, open);
+  return { path, kind, description: described, preview: preview === null ? null : previewDocument(preview) };
+}
+
+/** Images as PNG of a short side; a file that is no image has its fault in place of one. */
+function thumbnails(session: Session, images: readonly DataFile[]): JsonObject | null {
+  if (images.length === 0) return null;
+  let left = MAX_FOLDER_PIXELS;
+  const shown: JsonObject[] = [];
+  for (const { path } of images.slice(0, MAX_THUMBNAILS)) {
+    if (left <= 0) break;
+    try {
+      const image = decodeImage(readFile(placeOf(session, path), MAX_IMAGE_BYTES), { maxPixels: MAX_IMAGE_PIXELS });
+      left -= image.width * image.height;
+      const small = Math.min(image.width, image.height) > THUMBNAIL_SIDE
+        ? resizeShorterSide(image, THUMBNAIL_SIDE)
+        : image;
+      shown.push({ path, width: image.width, height: image.height, png: writePng(small).toBase64() });
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      shown.push({ path, problem: messageOf(error) });
+    }
+  }
+  return { kind: "images", count: images.length, images: shown };
+}
+
+/** Writes the manifest of a file or folder of the project. @throws SvcError as `data.makeManifest`, `path_forbidden` */
+export async function makeDataManifest(
+  session: Session,
+  path: string,
+  skipUnreadable: boolean | undefined,
+): Promise<MadeManifest> {
+  const place = placeOf(session, path), folder = isFolder(place) ? path.split("/") : path.split("/").slice(0, -1);
+  const made = await session.data.makeManifest(place, { skipUnreadable });
+  const { manifest, warnings, sha256 } = made;
+  return {
+    path: [...folder, basename(made.path)].join("/"),
+    sha256,
+    id: typeof manifest.id === "string" ? manifest.id : null,
+    kind: String(manifest.kind),
+    sample_count: Array.isArray(manifest.samples) ? manifest.samples.length : null,
+    warnings: warnings.map(({ message }) => message),
+  };
+}

@@ -1,0 +1,55 @@
+/** Files of the project that become data: folders, their content, and manifests. */
+import { z } from "../../contract/zod.ts";
+import {
+  type DataContents,
+  dataContents,
+  type DataFolder,
+  dataFolder,
+  type MadeManifest,
+  makeDataManifest,
+} from "../data_files.ts";
+import { get, post } from "../route.ts";
+import { documentOf, OBJECT, refusals, reply } from "../schemas.ts";
+
+const PATH = z.string().describe("file or folder, relative to the project");
+
+export const dataRoutes = [
+  get("/api/data/files", "The files of a folder of the project", {
+    query: z.strictObject({
+      folder: z.string().default("").describe("relative to the project; empty for the project"),
+    }),
+    replies: {
+      200: reply(
+        "Files by name, folders first, at most 500",
+        documentOf<DataFolder>(z.object({ folder: z.string(), files: z.array(OBJECT), truncated: z.boolean() })),
+      ),
+      ...refusals(400, 403, 404),
+    },
+    thread: ({ query, session }) => dataFolder(session, query.folder),
+  }),
+  get("/api/data/preview", "What a file holds: lines, spectrum, power-delay profile, thumbnails of images", {
+    query: z.strictObject({ path: PATH }),
+    replies: {
+      200: reply(
+        "Description and preview",
+        documentOf<DataContents>(z.object({ path: z.string(), kind: z.string(), preview: OBJECT.nullable() })),
+      ),
+      ...refusals(400, 403, 404),
+    },
+    thread: ({ query, session }) => dataContents(session, query.path),
+  }),
+  post("/api/data/manifests", "Write the manifest of a file or folder of images, texts or bits", {
+    body: z.strictObject({
+      path: PATH.min(1),
+      skip_unreadable: z.boolean().optional().describe("name image files that cannot be read, and leave them out"),
+    }),
+    replies: {
+      200: reply(
+        "The manifest, with the digest that pins it",
+        documentOf<MadeManifest>(z.object({ path: z.string(), sha256: z.string(), sample_count: z.int().nullable() })),
+      ),
+      ...refusals(400, 403, 404),
+    },
+    thread: ({ body, session }) => makeDataManifest(session, body.path, body.skip_unreadable),
+  }),
+] as const;

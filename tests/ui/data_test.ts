@@ -1,0 +1,84 @@
+/** The data page: folders, thumbnails, curves, lines, a manifest with one click, and its use in the open recipe. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { browserTest, COUNT_SHIFTS, eventually, type Scene } from "./browser.ts";
+
+const SAMPLES = new URL("../../recipes/samples/", import.meta.url);
+const CHANNELS = new URL("../../benchmarks/validation/recipes/field_two_paths.npz", import.meta.url);
+const FILES = {
+  "recipes/mine.yaml":
+    "name: mine\ndescription: A link of my own\nsteps:\n  - { id: photos, op: source.image_dataset, params: { dataset: svc_sample_images, image_ids: camera } }\n",
+  "texts.jsonl": '{"text": "The first sentence"}\n{"text": "The second sentence"}\n',
+  "radio/tone.sigmf-meta": JSON.stringify({
+    global: { "core:datatype": "ci8", "core:sample_rate": 1e6, "core:version": "1.2.0" },
+    captures: [{ "core:sample_start": 0 }],
+    annotations: [],
+  }),
+};
+
+/** Images, a recording and channels of a project. */
+async function addData(folder: string): Promise<void> {
+  await Deno.mkdir(join(folder, "photos"));
+  await Deno.copyFile(new URL("camera.png", SAMPLES), join(folder, "photos/camera.png"));
+  await Deno.copyFile(CHANNELS, join(folder, "radio/channels.npz"));
+  const tone = Int8Array.from({ length: 8192 }, (_, i) => 100 * (i % 2 === 0 ? Math.cos : Math.sin)(0.5 * (i >> 1)));
+  await Deno.writeFile(join(folder, "radio/tone.sigmf-data"), new Uint8Array(tone.buffer));
+}
+
+/** Whether a field of the page has a value. */
+const holds = async ({ page }: Scene, value: string) =>
+  assert.ok(await page.evaluate(`[...document.querySelectorAll("input")].some(({ value }) => value === "${value}")`));
+
+browserTest("images of a folder become the source of the open recipe in four clicks", async (scene) => {
+  const { page, open, folder, shot } = scene;
+  await addData(folder);
+  await page.addInitScript(COUNT_SHIFTS);
+  await open("#/templates");
+  await page.getByRole("article", { name: "A link of my own" }).getByRole("button").first().click();
+  await page.locator(".graph .block").first().waitFor();
+  let clicks = 0;
+  const click = async (role: "link" | "button", name: string) => {
+    await page.getByRole(role, { name, exact: true }).click();
+    clicks++;
+  };
+  await click("link", "Data");
+  await click("link", "photos/");
+  await page.getByRole("list", { name: "Images" }).locator("img").waitFor();
+  await shot("data_images");
+  const shift = await page.evaluate("globalThis.shift") as number;
+  assert.ok(shift < 0.02, String(shift));
+  await click("button", "Make the manifest");
+  await page.getByRole("link", { name: "manifest.json" }).waitFor();
+  await click("button", "Use in mine");
+  assert.equal(clicks, 4);
+  await page.locator(".graph .block").first().waitFor();
+  const manifest = await Deno.readFile(join(folder, "photos/manifest.json"));
+  const sha256 = new Uint8Array(await crypto.subtle.digest("SHA-256", manifest)).toHex();
+  await eventually(() => holds(scene, "photos/manifest.json"));
+  await holds(scene, sha256);
+}, { files: FILES });
+
+browserTest("a recording, channels and a text are shown", async ({ page, open, folder, shot }) => {
+  await addData(folder);
+  await open("#/data/radio");
+  await page.getByRole("link", { name: "tone.sigmf-meta" }).click();
+  await page.getByRole("img", { name: "Spectrum, 512 points" }).waitFor();
+  await shot("data_spectrum");
+  await page.getByRole("link", { name: "channels.npz" }).click();
+  await page.getByRole("img", { name: /^Power-delay profile/ }).waitFor();
+  await page.getByRole("row", { name: /complex64|complex128/ }).first().waitFor();
+  await shot("data_profile");
+  await page.getByRole("link", { name: "Project" }).click();
+  await page.getByRole("link", { name: "texts.jsonl" }).click();
+  await page.getByText("The second sentence").waitFor();
+  await shot("data_lines");
+}, { files: FILES });
+
+browserTest("data fits a phone", async ({ page, open, folder, shot }) => {
+  await addData(folder);
+  await open("#/data/radio?file=radio%2Ftone.sigmf-meta");
+  await page.getByRole("img", { name: "Spectrum, 512 points" }).waitFor();
+  const [wide, there] = await page.evaluate("[document.documentElement.scrollWidth, innerWidth]") as number[];
+  assert.ok(wide <= there, `${wide} in ${there}`);
+  await shot("data_phone");
+}, { files: FILES, viewport: { width: 390, height: 844 } });
