@@ -50,6 +50,12 @@ export const KIND_FORMS: Readonly<Record<ArtifactKind, readonly ArrayForm[]>> = 
   [LATENTS]: [{ dtypes: ["float32"], axes: ["n", "…"] }],
 };
 
+/** Forms of an item, of the kinds whose items may differ in shape: all axes but the first, the number of items. */
+const ITEM_FORMS: Readonly<Record<string, readonly ArrayForm[]>> = {
+  [IMAGES]: KIND_FORMS[IMAGES].map(({ dtypes, axes }) => ({ dtypes, axes: axes.slice(1) })),
+  "semantic.importance_map.numpy": [{ dtypes: ["float32"], axes: ["height", "width"] }],
+};
+
 /**
  * Whether an array has one of the forms.
  * @param sizes known sizes of axes, by name
@@ -75,17 +81,12 @@ export function checkForm(
   kind: ArtifactKind,
   { array, items }: Pick<OutputArtifact, "array" | "items">,
 ): void {
-  // An item has all axes but the first, the number of items.
-  const forms = items === undefined
-    ? KIND_FORMS[kind]
-    : kind === IMAGES
-    ? KIND_FORMS[kind].map(({ dtypes, axes }) => ({ dtypes, axes: axes.slice(1) }))
-    : [];
+  const forms = items === undefined ? KIND_FORMS[kind] : ITEM_FORMS[kind] ?? [];
   const wrong = (items ?? (array === undefined ? [] : [array])).find((each) => forms && !hasForm(each, forms));
   if (wrong === undefined) return;
   const { dtype, shape } = wrong;
   throw new SvcError("output_kind_mismatch", `Cannot store ${port} as ${kind}: it is ${dtype} [${shape.join(", ")}]`, {
-    hint: items !== undefined && kind !== IMAGES ? "Only images may differ in shape" : `Expected: ${formText(forms)}`,
+    hint: forms.length === 0 ? "Only images and importance maps may differ in shape" : `Expected: ${formText(forms)}`,
   });
 }
 

@@ -1,20 +1,55 @@
-/** Importance maps: float32 or float64 [image, height, width], finite and at least 0. */
+/**
+ * Importance maps: float32 or float64 [image, height, width], finite and at least 0. Maps of several sizes are the arrays item_000000,
+ * item_000001, … of [height, width].
+ */
 import type { InputArtifact } from "../contract/operation.ts";
 import { SvcError } from "../contract/error.ts";
+import type { NdArray } from "../numeric/array/ndarray.ts";
+import { holdsItems, itemName } from "./array_items.ts";
 
-export interface ImportanceMaps {
-  readonly count: number;
+/** The map of one image. */
+export interface ImportanceMap {
   readonly height: number;
   readonly width: number;
   readonly data: Float32Array | Float64Array;
 }
+/** Maps of one size. */
+export interface ImportanceMaps extends ImportanceMap {
+  readonly count: number;
+}
 
 /**
- * The maps of an artifact, checked.
- * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_value_invalid`
+ * The maps of an artifact, checked, in the order of its images.
+ * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_shape_invalid`, `boundary_value_invalid`
+ */
+export function importanceMapsOf(input: InputArtifact): ImportanceMap[] {
+  if (!holdsItems(input.arrayNames.slice(0, 1))) {
+    const { count, height, width, data } = importanceOf(input), pixels = height * width;
+    return Array.from({ length: count }, (_, index) => {
+      return { height, width, data: data.subarray(index * pixels, (index + 1) * pixels) };
+    });
+  }
+  return input.arrayNames.map((name, index) => {
+    const array = input.array(name);
+    if (name !== itemName(index)) {
+      throw new SvcError("boundary_shape_invalid", `Cannot read the array ${name} as importance map ${index}`);
+    }
+    return checked({ ...array, shape: [1, ...array.shape] });
+  });
+}
+
+/**
+ * The maps of an artifact, which must have one size, checked.
+ * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_shape_invalid`, `boundary_value_invalid`
  */
 export function importanceOf(input: InputArtifact): ImportanceMaps {
-  const { dtype, shape, data } = input.array();
+  if (!holdsItems(input.arrayNames.slice(0, 1))) return checked(input.array());
+  throw new SvcError("boundary_shape_invalid", "Cannot use importance maps of several sizes as one array", {
+    hint: "Set crop_size at the source, so that all images have one size",
+  });
+}
+
+function checked({ dtype, shape, data }: NdArray): ImportanceMaps {
   if (dtype !== "float32" && dtype !== "float64") {
     throw new SvcError("boundary_dtype_invalid", `Cannot use ${dtype} values as importance: it is float32 or float64`);
   }

@@ -72,7 +72,7 @@ type Params = z.output<typeof PARAMS>;
 export default defineOperation({
   id: "channel.unequal_error_protection",
   name: "Unequal error protection",
-  description: "Codes payload bits by the importance of the image blocks that they describe, and sends the class map",
+  description: "Codes payload bits of images of one size by the importance of their blocks, and sends the class map",
   inputs: { bits: [PAYLOAD_BITS, FRAMED_BITS, BITS], importance_map: [IMPORTANCE_MAP] },
   outputs: { coded_bits: CODED_BITS, allocation: POWER_ALLOCATION },
   params: PARAMS,

@@ -46,7 +46,7 @@ const DECODER = {
 const vaeEncode = defineOperation({
   id: "model.diffusers_autoencoderkl_encode",
   name: "Images to VAE latents",
-  description: "Encodes images as continuous latents of a variational autoencoder",
+  description: "Encodes images of one size as continuous latents of a variational autoencoder",
   ...ENCODER,
   params: z.strictObject({
     ...autoencoderParams("stabilityai/sd-vae-ft-mse"),
@@ -100,7 +100,7 @@ const vaeDecode = defineOperation({
 const vqEncode = defineOperation({
   id: "model.diffusers_vqmodel_encode",
   name: "Images to VQ latents",
-  description: "Encodes images as latents that are entries of a codebook",
+  description: "Encodes images of one size as latents that are entries of a codebook",
   ...ENCODER,
   params: z.strictObject(autoencoderParams("CompVis/ldm-celebahq-256")),
   models: autoencoderModel(true),

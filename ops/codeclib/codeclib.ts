@@ -122,7 +122,7 @@ const decode = defineOperation({
 const analysisEncode = defineOperation({
   id: "model.codeclib_analysis_encode",
   name: "Learned codec analysis transform",
-  description: "Turns images into the latents of a learned image codec",
+  description: "Turns images of one size into the latents of a learned image codec",
   inputs: { images: [IMAGES] },
   outputs: { latents: LATENTS },
   params: z.strictObject({

@@ -28,7 +28,7 @@ import { NETWORKS } from "./_codeclib_tables.ts";
 export default defineOperation({
   id: "model.codeclib_export_onnx",
   name: "Convert codec to ONNX",
-  description: "Writes the networks and tables of a learned codec into a bundle",
+  description: "Writes the networks and tables of a learned codec, for images of one size, into a bundle",
   inputs: { images: [IMAGES] },
   outputs: { model: ONNX_BUNDLE },
   params: z.strictObject({

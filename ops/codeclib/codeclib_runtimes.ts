@@ -172,7 +172,7 @@ function analysisOf(runtime: RuntimeName): Operation {
   return defineOperation({
     id,
     name: `${title} codec analysis`,
-    description: described(runtime, "Turns images into latents by the networks of a bundle"),
+    description: described(runtime, "Turns images of one size into latents by the networks of a bundle"),
     inputs: { images: [IMAGES], model: [bundle] },
     outputs: { latents: LATENTS },
     params: z.strictObject({

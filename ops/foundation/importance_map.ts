@@ -10,19 +10,20 @@
  * The map is the sender's: it knows the image, not the channel. Cells have cell_size x cell_size pixels. An image without a
  * detection, or without contrast, has the same importance everywhere. Luminance: ITU-R BT.601, Y = 0.299 R + 0.587 G + 0.114 B.
  *
- * Shapes: images [N, H, W, C] -> importance_map float32 [N, H, W].
+ * Shapes: images [N, H, W, C] -> importance_map float32 [N, H, W]; images of several sizes -> items [H, W].
  *
  * Source: Zeiler and Fergus, Visualizing and Understanding Convolutional Networks, ECCV 2014, section 4.2, for occlusion.
  */
 import { defineOperation, type InputArtifact, type NamedModel, type Progress, SvcError, z } from "../api.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
 import {
-  imageAt,
   type ImageBatch,
   imagesArtifact,
+  imagesOf,
+  oneImage,
+  sizeAt,
   travel,
   type UniformImages,
-  uniformImagesOf,
 } from "../../lib/artifact/values.ts";
 import { DETECTIONS, detectionsOf } from "../../lib/artifact/vision.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
@@ -72,9 +73,12 @@ export default defineOperation({
   ],
   models: (params) => params.method === "occlusion_sensitivity" ? yoloModel(params) : [],
   async run({ inputs, params, model, progress, cancellation }) {
-    const images = uniformImagesOf(inputs.images), { count, height, width } = images, { method, background } = params;
-    const maps = new Float32Array(count * height * width);
-    const mapAt = (index: number) => maps.subarray(index * height * width, (index + 1) * height * width);
+    const images = imagesOf(inputs.images), { count, sizes } = images, { method, background } = params;
+    const maps = Array.from({ length: count }, (_, index) => {
+      const { height, width } = sizeAt(images, index);
+      return ndarray("float32", new Float32Array(height * width), [height, width]);
+    });
+    const mapAt = (index: number) => maps[index].data as Float32Array;
     if (method === "detections") {
       boxes(inputs.images, inputs.detections!, images, mapAt);
     } else {
@@ -83,8 +87,8 @@ export default defineOperation({
         cancellation.throwIfCancelled();
         const cells = network === undefined
           ? contrasts(images, index, params.cell_size)
-          : await sensitivities(images, index, network, params);
-        paintCells(mapAt(index), cells, width, params.cell_size);
+          : await sensitivities(oneImage(images, index), network, params);
+        paintCells(mapAt(index), cells, sizeAt(images, index).width, params.cell_size);
         progress(index + 1, count, { phase: "importance", unit: "images" });
       }
     }
@@ -94,7 +98,10 @@ export default defineOperation({
       "image_count",
       "source_item_counts",
     ]);
-    return { outputs: { importance_map: { array: ndarray("float32", maps, [count, height, width]), metadata } } };
+    if (sizes !== undefined) return { outputs: { importance_map: { items: maps, metadata } } };
+    const [{ shape }] = maps, joined = new Float32Array(count * shape[0] * shape[1]);
+    maps.forEach((_, index) => joined.set(mapAt(index), index * shape[0] * shape[1]));
+    return { outputs: { importance_map: { array: ndarray("float32", joined, [count, ...shape]), metadata } } };
   },
 });
 
@@ -107,15 +114,15 @@ function scaleToOne(map: Float32Array, background: number): void {
 function boxes(
   images: InputArtifact,
   input: InputArtifact,
-  { count, height, width }: UniformImages,
+  batch: ImageBatch,
   mapAt: (index: number) => Float32Array,
 ): void {
-  const items = detectionsOf(input), ids = idsOfImages(images.metadata, count);
+  const { count } = batch, items = detectionsOf(input), ids = idsOfImages(images.metadata, count);
   if (items.length !== count || ids?.some((id, index) => id !== items[index].id)) {
     throw new SvcError("pair_ids_mismatch", "Cannot take the importance from detections of other images");
   }
   items.forEach(({ detections }, index) => {
-    const map = mapAt(index);
+    const map = mapAt(index), { height, width } = sizeAt(batch, index);
     for (const { box: [left, top, right, bottom], confidence } of detections) {
       for (let y = Math.max(0, Math.floor(top)); y < Math.min(height, Math.ceil(bottom)); y++) {
         for (let x = Math.max(0, Math.floor(left)); x < Math.min(width, Math.ceil(right)); x++) {
@@ -163,13 +170,12 @@ const UNHURRIED: Progress = () => {};
 
 /** Lost share of confidence by covered cell. The network gets the whole image and its covered copies in one batch. */
 async function sensitivities(
-  images: UniformImages,
-  index: number,
+  image: UniformImages,
   network: NamedModel,
   params: { confidence: number; iou: number; cell_size: number },
 ): Promise<number[]> {
-  const { height, width, channels, dtype } = images, whole = imageAt(images, index);
-  const cells = cellsOf(images, params.cell_size), grey = dtype === "uint8" ? 128 : 0.5;
+  const { height, width, channels, dtype, data: whole } = image;
+  const cells = cellsOf(image, params.cell_size), grey = dtype === "uint8" ? 128 : 0.5;
   const copies = new (dtype === "uint8" ? Uint8Array : Float32Array)((cells.length + 1) * whole.length);
   for (let copy = 0; copy <= cells.length; copy++) copies.set(whole, copy * whole.length);
   cells.forEach(({ left, top, right, bottom }, cell) => {

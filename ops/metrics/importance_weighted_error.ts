@@ -2,10 +2,10 @@
  * Errors of reconstructed images, weighted by the importance of their pixels: MSE = sum(w e^2) / sum(w) over the samples of an
  * image, and the PSNR of it; means over the images. Equal weights give the plain scores.
  *
- * Shapes: images [n, height, width, channels], importance_map float32 [n, height, width], at least 0.
+ * Shapes: images [n, height, width, channels], importance_map float32 [n, height, width], at least 0; or items of several sizes.
  */
-import { type ImportanceMaps, importanceOf } from "../../lib/artifact/importance.ts";
-import { imageAt, typedMetrics, uniformForm, type UniformImages } from "../../lib/artifact/values.ts";
+import { type ImportanceMap, importanceMapsOf } from "../../lib/artifact/importance.ts";
+import { imageAt, type ImageBatch, sizeAt, typedMetrics } from "../../lib/artifact/values.ts";
 import { type InputArtifact, type JsonObject, SvcError, z } from "../api.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
 import { psnrDb } from "../../lib/numeric/scores/image_quality.ts";
@@ -21,9 +21,9 @@ export default defineReport({
   params: z.strictObject({ data_range: DATA_RANGE, psnr_cap_db: PSNR_CAP }),
   run({ inputs, params }) {
     const { reference, reconstruction, ids } = comparedImages(inputs.reconstruction, inputs.reference);
-    const maps = mapsOf(inputs.importance_map, uniformForm(reference)), { range, exact } = psnrScale(reference, params);
+    const maps = mapsOf(inputs.importance_map, reference), { range, exact } = psnrScale(reference, params);
     const scores = ids.map((_, index) => {
-      const mse = weightedError(imageAt(reconstruction, index), imageAt(reference, index), mapAt(maps, index));
+      const mse = weightedError(imageAt(reconstruction, index), imageAt(reference, index), maps[index].data);
       return {
         "quality.importance_weighted_mse": mse,
         "quality.importance_weighted_psnr_db": mse === 0 ? exact : psnrDb(mse, range),
@@ -39,17 +39,21 @@ export default defineReport({
 });
 
 /** @throws SvcError `boundary_shape_invalid` for maps of other images */
-function mapsOf(input: InputArtifact, { count, height, width }: UniformImages): ImportanceMaps {
-  const maps = importanceOf(input);
-  if (maps.count === count && maps.height === height && maps.width === width) return maps;
-  throw new SvcError(
-    "boundary_shape_invalid",
-    `Cannot weight ${count} images of ${width} x ${height} pixels by ${maps.count} maps of ${maps.width} x ${maps.height}`,
-  );
+function mapsOf(input: InputArtifact, images: ImageBatch): ImportanceMap[] {
+  const maps = importanceMapsOf(input);
+  if (maps.length !== images.count) {
+    throw new SvcError("boundary_shape_invalid", `Cannot weight ${images.count} images by ${maps.length} maps`);
+  }
+  maps.forEach((map, index) => {
+    const { height, width } = sizeAt(images, index);
+    if (map.height === height && map.width === width) return;
+    throw new SvcError(
+      "boundary_shape_invalid",
+      `Cannot weight image ${index} of ${width} x ${height} pixels by a map of ${map.width} x ${map.height}`,
+    );
+  });
+  return maps;
 }
-
-const mapAt = ({ data, height, width }: ImportanceMaps, index: number) =>
-  data.subarray(index * height * width, (index + 1) * height * width);
 
 /** @throws SvcError `boundary_value_invalid` for a map of zeros */
 function weightedError(x: ArrayLike<number>, y: ArrayLike<number>, weights: ArrayLike<number>): number {

@@ -1,19 +1,34 @@
 import assert from "node:assert/strict";
+import protection from "../../ops/channel/unequal_error_protection.ts";
 import jpegCapacity from "../../ops/channel/jpeg_capacity_oracle.ts";
 import jpeg from "../../ops/codec/jpeg.ts";
 import toyVqvae from "../../ops/codec/toy_vqvae.ts";
 import delivery from "../../ops/metrics/image_delivery_status.ts";
+import weightedError from "../../ops/metrics/importance_weighted_error.ts";
 import reconstruction from "../../ops/metrics/image_reconstruction.ts";
 import deepjsccDecode from "../../ops/joint_coding/deepjscc_external_decode.ts";
 import deepjsccEncode from "../../ops/joint_coding/deepjscc_external_encode.ts";
 import linearAnalogDecode from "../../ops/joint_coding/linear_analog_decode.ts";
 import linearAnalogEncode from "../../ops/joint_coding/linear_analog_encode.ts";
 import perturbation from "../../ops/noise/source_image_perturbation.ts";
+import importanceMap from "../../ops/foundation/importance_map.ts";
 import imageStates from "../../ops/foundation/vlm_image_to_state.ts";
 import type { InputArtifact, Operation, OutputArtifact } from "../../lib/contract/operation.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { emptyImages, imageAt, imageForm, imagesArtifact, imagesOf, oneImage } from "../../lib/artifact/values.ts";
+import {
+  emptyImages,
+  imageAt,
+  imageForm,
+  imagesArtifact,
+  imagesOf,
+  oneImage,
+  sizeAt,
+} from "../../lib/artifact/values.ts";
+import { importanceMapsOf } from "../../lib/artifact/importance.ts";
+import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
+import { FIXTURES } from "./_fixtures/index.ts";
 import { blockModel, LEARNED, sampleModel } from "./_fixtures/deepjscc.ts";
+import { payloadInput, someBits } from "./inputs.ts";
 import { artifactOf, type GivenInput, type Model, refuses, runOperation } from "./harness.ts";
 
 const IMAGES = "image.batch.numpy";
@@ -211,4 +226,86 @@ Deno.test("noise, blur, masks and the capacity reference work at each size", asy
   assert.equal(oracle.metrics["channel.channel_use_count"], 1754n);
   const states = await runOperation(imageStates, { inputs: { images: input() } });
   assert.equal((states.outputs.state.json().states as unknown[]).length, 3);
+});
+
+Deno.test("importance maps are those of each image, and weight its errors", async () => {
+  const params = { method: "local_contrast", cell_size: 8 };
+  const { outputs } = await runOperation(importanceMap, { inputs: { images: input() }, params });
+  const maps = importanceMapsOf(outputs.importance_map);
+  assert.deepEqual(maps.map(({ height, width }) => ({ height, width })), SIZES);
+  const other = mixedBatch();
+  for (let at = 0; at < other.data.length; at += 5) other.data[at] ^= 9;
+  const items = {
+    kind: outputs.importance_map.kind,
+    items: outputs.importance_map.arrayNames.map((name) => outputs.importance_map.array(name)),
+  };
+  const weighted = await runOperation(weightedError, {
+    inputs: { reconstruction: input(other), reference: input(), importance_map: items },
+  });
+  const scores = weighted.outputs.report.json().items as JsonObject[];
+  for (let index = 0; index < 3; index++) {
+    const single = await runOperation(importanceMap, { inputs: { images: alone(index) }, params });
+    assert.deepEqual(importanceMapsOf(single.outputs.importance_map)[0].data, maps[index].data);
+    const reconstruction = { ...alone(index), ...imagesArtifact(oneImage(other, index)) };
+    const map = { kind: items.kind, array: single.outputs.importance_map.array() };
+    const one = await runOperation(weightedError, {
+      inputs: {
+        reconstruction,
+        reference: { ...alone(index), ...imagesArtifact(oneImage(mixedBatch(), index)) },
+        importance_map: map,
+      },
+    });
+    assert.deepEqual(scores[index].metrics, (one.outputs.report.json().items as JsonObject[])[0].metrics);
+  }
+  const swapped = { ...items, items: [items.items[1], items.items[0], items.items[2]] };
+  await refuses("boundary_shape_invalid", () =>
+    runOperation(weightedError, {
+      inputs: { reconstruction: input(other), reference: input(), importance_map: swapped },
+    }));
+});
+
+/** Joins a batch of one size into one of two: its first image, and the upper part of its last. */
+function cropped(given: GivenInput): GivenInput {
+  const batch = imagesOf(artifactOf("images", IMAGES, given as OutputArtifact)), { height, width } = sizeAt(batch, 0);
+  const rows = Math.min(height - 1, 8 * Math.ceil(height / 16));
+  const mixed = emptyImages(imageForm([{ height, width }, { height: rows, width }], batch));
+  imageAt(mixed, 0).set(imageAt(batch, 0));
+  const lower = imageAt(mixed, 1);
+  lower.set(imageAt(batch, batch.count - 1).subarray(0, lower.length));
+  return {
+    kind: IMAGES,
+    ...imagesArtifact(mixed, {
+      ...given.metadata,
+      image_ids: batch.count === 2 ? given.metadata?.image_ids ?? ["a", "b"] : ["a", "b"],
+    }),
+  };
+}
+
+for (const { operation: { definition }, operation } of BUILTIN_OPERATIONS) {
+  const fixture = FIXTURES[operation.id];
+  const kinds = Object.values({ ...definition.inputs, ...definition.optionalInputs }).flat();
+  if ("skip" in fixture || !kinds.includes(IMAGES)) continue;
+  Deno.test(`${operation.id} takes images of several sizes, or states that they have one size`, async () => {
+    let tried = 0;
+    for (const { inputs, params, models, model, files } of fixture) {
+      const wired = Object.entries(await inputs?.() ?? {});
+      // Detections and maps of a case belong to its images.
+      if (wired.some(([port]) => port === "detections" || port === "importance_map")) continue;
+      const mixed = wired.map(([port, one]) => [port, one.kind === IMAGES ? cropped(one) : one]);
+      const options = { inputs: Object.fromEntries(mixed), params: params as JsonObject, models, model };
+      const run = async () => void await runOperation(operation, { ...options, files: await files?.() });
+      if (/ of one size/.test(operation.contract.description ?? "")) await refuses("boundary_shape_invalid", run);
+      else await run();
+      tried++;
+    }
+    assert.ok(tried > 0 || operation.id === "metrics.importance_weighted_error", "no case has images alone");
+  });
+}
+
+Deno.test("unequal error protection refuses importance maps of several sizes", async () => {
+  const { outputs } = await runOperation(importanceMap, { inputs: { images: input() } });
+  const { importance_map: maps } = outputs, items = maps.arrayNames.map((name) => maps.array(name));
+  const inputs = { bits: payloadInput(someBits(512)), importance_map: { kind: maps.kind, items } };
+  await refuses("boundary_shape_invalid", () => runOperation(protection, { inputs }));
+  assert.match(protection.contract.description!, / of one size/);
 });
