@@ -29,6 +29,11 @@ export interface MakeTextOptions {
   lines?: boolean;
   /** Whether texts of .txt files stand in the manifest, for a manifest in another folder; default false. */
   inline?: boolean;
+  /**
+   * File whose lines are translations of those of the file, as in Europarl: each line is a text, and a line that is empty on either
+   * side is left out. The manifest of the other file then has the same ids. The suffix of the file is its language.
+   */
+  parallel?: string;
   /** Column of a CSV file, or field of JSON Lines, that holds the text; default `text`. */
   column?: string;
 }
@@ -73,7 +78,8 @@ export function makeTextManifest(path: string, options: MakeTextOptions = {}): T
     // One by one: a call takes a limited number of arguments.
     for (const one of more) found.push(one);
   };
-  if (folder) {
+  if (options.parallel !== undefined) add(parallelLines(path, options.parallel));
+  else if (folder) {
     for (const file of textFiles(path).sort(compareCodePoints)) add(readText(join(path, file), file, options));
   } else add(/\.txt$/i.test(path) ? readText(path, basename(path), options) : readRows(path, options));
   if (found.length === 0) throw invalidTextManifest(`${path} holds no text`);
@@ -87,7 +93,7 @@ export function makeTextManifest(path: string, options: MakeTextOptions = {}): T
   return {
     schema_version: 1,
     kind: TEXT_MANIFEST_KIND,
-    id: options.id ?? basename(resolve(path), folder ? "" : extname(path)),
+    id: options.id ?? basename(resolve(path), folder || options.parallel !== undefined ? "" : extname(path)),
     version,
     splits: { ...splits },
     samples,
@@ -137,6 +143,25 @@ function readText(file: string, path: string, { lines, inline, sentences }: Make
     const found = { id: `${stem}_${number}`, text: limited(line, file, number) };
     return sentences ? sentencesOf(found.text, found.id, file) : [found];
   });
+}
+
+/** The lines of a file that are not empty in it nor in the file of their translations, with equal ids in both. */
+function parallelLines(file: string, other: string): Found[] {
+  const [lines, translations] = [file, other].map((each) => decode(bytesOf(each), each).replace(/\n$/, "").split("\n"));
+  if (lines.length !== translations.length) {
+    throw invalidTextManifest(
+      `${file} has ${lines.length} lines, and ${other} has ${translations.length}: they are no translations line by line`,
+    );
+  }
+  const language = /\.([a-z]{2,3})$/.exec(file)?.[1];
+  const found = lines.flatMap((line, index) => {
+    const text = line.trim();
+    if (text === "" || translations[index].trim() === "") return [];
+    const id = `line_${index + 1}`, about = language === undefined || language === "txt" ? {} : { language };
+    return [{ id, text: limited(text, file, index + 1), ...about }];
+  });
+  if (found.length > MAX_TEXTS) throw tooMany(file);
+  return found;
 }
 
 /** The sentences of a text, without white space around them; line breaks within one become spaces. */

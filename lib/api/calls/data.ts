@@ -229,6 +229,7 @@ export const data = {
       out: text("where to write it (default: manifest.json in the folder, or beside the file)", "file"),
       lines: flag("each line of a .txt file is a text"),
       sentences: flag("each sentence is a text"),
+      parallel: text("file of translations, line by line: lines that are empty in either file are left out", "file"),
       column: text("column of a CSV file, or field of JSON Lines, with the text (default: text)", "name"),
       bits: flag("read the file as bits: .bits and .txt as lines of 0 and 1, else eight bits a byte"),
       skip_unreadable: flag("name image files that cannot be read, and leave them out"),
@@ -239,9 +240,14 @@ export const data = {
     async run(_core, { path, out, force, bits = false, skip_unreadable, ...options }): Promise<WrittenManifest> {
       const warnings: Diagnostic[] = [];
       const folder = isFolder(path);
+      if (options.parallel !== undefined && (folder || bits || options.sentences || options.column !== undefined)) {
+        throw new SvcError("usage_invalid", "Cannot use --parallel with a folder, --bits, --sentences or --column", {
+          hint: "Name two files whose lines correspond",
+        });
+      }
       out ??= folder
         ? join(path, "manifest.json")
-        : join(dirname(path), `${basename(path, extname(path))}.manifest.json`);
+        : join(dirname(path), `${basename(path, options.parallel === undefined ? extname(path) : "")}.manifest.json`);
       const elsewhere = resolve(dirname(out)) !== resolve(folder ? path : dirname(path));
       const { manifest, files } = await describe(path, {
         ...options,
@@ -366,7 +372,7 @@ async function describe(
     import("../../artifact/text_manifest_files.ts"),
     import("../../artifact/bit_manifest_file.ts"),
   ]);
-  if (exists(path) && !isFolder(path) && !bits) {
+  if (exists(path) && !isFolder(path) && !bits && options.parallel === undefined) {
     const { holdsImages, labelsFile, makeArchiveManifest } = await import("../../artifact/image_archive.ts");
     if (holdsImages(path)) {
       const read = async (file: string) => await readBounded(await Deno.realPath(file), MAX_BITS_BYTES, file);
@@ -378,7 +384,7 @@ async function describe(
     const bytes = await readBounded(await Deno.realPath(path), MAX_BITS_BYTES, path);
     return makeBitManifest(bytes, basename(path), !options.inline);
   }
-  if (holdsTexts(path)) return { manifest: makeTextManifest(path, options), files };
+  if (holdsTexts(path) || options.parallel !== undefined) return { manifest: makeTextManifest(path, options), files };
   const { makeImageManifest } = await import("../../artifact/dataset_manifest.ts");
   return { manifest: await makeImageManifest(path, options), files };
 }

@@ -178,6 +178,34 @@ function npy(descr: string, shape: string, data: Uint8Array): Uint8Array {
   return Uint8Array.of(0x93, ...new TextEncoder().encode("NUMPY"), 1, 0, head.length, 0, ...head, ...data);
 }
 
+Deno.test("two files of translations give manifests of equal ids, without lines that are empty in either", () => {
+  const folder = Deno.makeTempDirSync(), at = (name: string) => join(folder, name);
+  try {
+    Deno.writeTextFileSync(at("ep.de-en.en"), "Resumption of the session\r\n\nThank you .\nOnly here\n");
+    Deno.writeTextFileSync(at("ep.de-en.de"), "Wiederaufnahme der Sitzungsperiode\nNur hier\nVielen Dank .\n \n");
+    const [english, german] = [["en", "de"], ["de", "en"]].map(([own, other]) =>
+      makeTextManifest(at(`ep.de-en.${own}`), { parallel: at(`ep.de-en.${other}`) })
+    );
+    assert.deepEqual(samples(english), [
+      ["line_1", { text: "Resumption of the session", language: "en" }],
+      ["line_3", { text: "Thank you .", language: "en" }],
+    ]);
+    assert.deepEqual(samples(german).map(([id]) => id), ["line_1", "line_3"]);
+    assert.deepEqual([english.id, german.id], ["ep.de-en.en", "ep.de-en.de"]);
+    Deno.writeTextFileSync(at("short.de"), "eins\n");
+    assert.throws(
+      () => makeTextManifest(at("ep.de-en.en"), { parallel: at("short.de") }),
+      refusedWith("text_manifest_invalid", /has 4 lines, and .* has 1/),
+    );
+    assert.throws(
+      () => makeTextManifest(at("ep.de-en.en"), { parallel: at("none.de") }),
+      refusedWith("file_not_found"),
+    );
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+});
+
 Deno.test("bits are read from arrays, from lines of 0 and 1, and from bytes", () => {
   const items = (bytes: Uint8Array, file: string, beside = true) => {
     const { manifest, files } = makeBitManifest(bytes, file, beside);
