@@ -54,6 +54,10 @@ const STORED: readonly [root: URL, model: string, reference: string][] = [
     const folder = `svc-tiny-${kind}-v1`;
     return [MODELS, `${folder}/model.onnx`, `${folder}/training/reference.json`];
   }),
+  ...["encoder", "decoder"].map((half): [URL, string, string] => {
+    const folder = "svc-tiny-text-transceiver-v1";
+    return [MODELS, `${folder}/${half}_model.onnx`, `${folder}/training/reference.${half}.json`];
+  }),
   ...["text", "vision"].map((side): [URL, string, string] => {
     const folder = "svc-tiny-two-tower-v1";
     return [MODELS, `${folder}/onnx/${side}_model.onnx`, `${folder}/training/reference.${side}.json`];
@@ -141,6 +145,23 @@ async function valuesAt(recipe: string, point: string, dimension: string, [step,
     toNumber(metrics[step][metric] as number),
   ]));
 }
+
+Deno.test("the trained transceiver writes nearly all words at 12 dB, and most at -3 dB, where the digital link at equal uses fails", async () => {
+  const { recipes } = await session();
+  const errors = async (name: string, snr: string) => {
+    const text = await Deno.readTextFile(new URL(name, RECIPES));
+    const short = text.replace("dataset: svc_reports}", "dataset: svc_reports, sample_count: 60}");
+    assert.notEqual(short, text);
+    const { status, rows } = await recipes.runMatrix(short, { points: [`snr_db=${snr}`] });
+    assert.equal(status, "completed");
+    return toNumber(rows[0].metrics.corpus_scores["task.wer"] as number);
+  };
+  const clean = await errors("recipe_starters/text_transceiver.yaml", "12.0");
+  const noisy = await errors("recipe_starters/text_transceiver.yaml", "-3.0");
+  const digital = await errors("text_arithmetic_polar_awgn.yaml", "-3.0");
+  // About 600 words: a standard error below 0.02.
+  assert.ok(clean < 0.03 && noisy < digital - 0.1, `${clean} ${noisy} ${digital}`);
+});
 
 Deno.test("trained channel reports are far better than truncated ones at equal bits", async () => {
   const text = await Deno.readTextFile(new URL("csi_feedback_learned.yaml", RECIPES)), { recipes } = await session();

@@ -26,7 +26,7 @@ const CATALOG = z.strictObject({ schema_version: z.literal(1), templates: z.arra
 const RECIPES = new URL("../../../recipes/", import.meta.url);
 
 Deno.test("the catalogue holds its rules: ids, orders, and one supported default for each of its tasks", () => {
-  assert.equal(templates.length, 40);
+  assert.equal(templates.length, 41);
   assert.deepEqual(CATALOG.parse(packaged), packaged);
   for (const { id, recipe_path, starter_resource } of templates) {
     assert.equal(starter_resource, recipe_path.replace("recipes/", "recipe_starters/"), id);
