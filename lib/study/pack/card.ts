@@ -13,7 +13,7 @@ import { basename, dirname, join } from "node:path";
 import { documentCheck, mapping, measure, publishedSchema } from "../../contract/document.ts";
 import { type Diagnostic, diagnostic, messageOf } from "../../contract/error.ts";
 import { sha256Json } from "../../contract/hash.ts";
-import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../../contract/value.ts";
+import { float, isNumber, isObject, type JsonObject, toNumber, type Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { readRecipeFile } from "../../recipe/read.ts";
 import { coordinatesText } from "../../recipe/variant_name.ts";
@@ -22,13 +22,16 @@ import { UNDECLARED } from "./recipe_pack.ts";
 import { scalarOf } from "./study.ts";
 
 /** Kinds of tolerance. */
-const TOLERANCES = ["db", "relative", "absolute", "sigma"] as const;
+const TOLERANCES = ["db", "margin_db", "relative", "absolute", "sigma"] as const;
 
 const text = z.string().min(1);
 const limit = (what: string) =>
   z.number().positive().optional().describe(what) as unknown as z.ZodOptional<typeof measure>;
 const tolerance = z.strictObject({
   db: limit("shift of the measured curve along the coordinate snr_db, log-linear between its points"),
+  margin_db: limit(
+    "of a requirement: the most dB by which the measured curve may have the value before its snr_db; never after it",
+  ),
   relative: limit("share of the expected value"),
   absolute: limit("in the unit of the metric"),
   sigma: limit("standard errors of the measured value"),
@@ -36,7 +39,14 @@ const tolerance = z.strictObject({
 const at = mapping.describe(
   "coordinates: snr_db is a dimension of the recipe, decoder.iterations a parameter of a step",
 );
-const point = z.strictObject({ at, metric: text, expected: measure, tolerance: tolerance.optional() });
+const point = z.strictObject({
+  at,
+  metric: text,
+  expected: measure,
+  tolerance: tolerance.optional(),
+  curve: z.array(measure).min(1).max(100).optional()
+    .describe("further values of snr_db that are measured for the shift of the point in dB"),
+});
 const positions = z.array(z.int().min(0)).min(1);
 const replication = mapping.optional().describe("as in a pack; rates stop at 100 errors when left out");
 
@@ -85,6 +95,8 @@ export interface CheckedPoint {
   metric: string;
   expected: number;
   tolerance: { [Kind in typeof TOLERANCES[number]]?: number };
+  /** Further points of its curve: snr_db and entry. */
+  curve?: [number, string][];
   /** Set for the row of a switched cause. */
   cause?: string;
 }
@@ -165,14 +177,27 @@ export async function packOfCard(
     return [base, ...switched];
   });
   for (const { index, tolerance, metric, at, ...one } of checked) {
-    if (tolerance.db === undefined) continue;
+    if (tolerance.db === undefined && tolerance.margin_db === undefined) continue;
+    if (one.curve !== undefined) continue;
     const curve = curveOf({ metric, at, ...one });
     if (checked.filter((other) => curveOf(other) === curve).length < 2) {
       wrong(["points", index], "Cannot measure a shift in dB: its curve has no other point of snr_db");
     }
   }
   const source = card.pack === undefined ? null : await sourcePack(card.pack, file);
-  const recipes = checked.map((one) => entryOf(one, card, source, wrong));
+  const measured = checked.flatMap((one) => {
+    const axis = Object.keys(one.at).find((name) => AXIS.test(name));
+    if (one.curve !== undefined && axis === undefined) {
+      wrong(["points", one.index, "curve"], "Cannot measure a curve: the point has no snr_db");
+    }
+    const others = (one.curve ?? []).map(([x, entry]) => ({
+      ...one,
+      entry,
+      at: { ...one.at, [axis ?? ""]: float(x) },
+    }));
+    return [one, ...others];
+  });
+  const recipes = measured.map((one) => entryOf(one, card, source, wrong));
   if (diagnostics.length > 0) return { pack: null, diagnostics };
   // A missing recipe is a finding of the pack.
   const paths = [...new Set(recipes.map(({ path }) => join(dirname(file), String(path))))].filter(exists);
@@ -203,10 +228,15 @@ export async function packOfCard(
   };
 }
 
-function checkedPoint({ at, metric, expected, tolerance }: Point, index: number, common: Tolerance = {}): CheckedPoint {
+function checkedPoint(point: Point, index: number, common: Tolerance = {}): CheckedPoint {
+  const { at, metric, expected, tolerance, curve } = point;
   const limits = Object.entries(tolerance ?? common).map(([kind, value]) => [kind, toNumber(value)]);
   const entry = `point_${index}`;
-  return { index, entry, at, metric, expected: toNumber(expected), tolerance: Object.fromEntries(limits) };
+  const further = curve?.map((x, place): [number, string] => [toNumber(x), `${entry}.curve_${place}`]);
+  return {
+    ...{ index, entry, at, metric, expected: toNumber(expected), tolerance: Object.fromEntries(limits) },
+    ...further === undefined ? {} : { curve: further },
+  };
 }
 
 /** The entry of a point. A coordinate with a dot is a parameter of a step, one without a dimension. */

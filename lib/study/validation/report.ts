@@ -36,7 +36,7 @@ const KINDS = {
 };
 
 const number = (value: number | null, digits = 4) => numberText(value, "unicode", digits);
-const UNIT = { db: " dB", relative: "", absolute: "", sigma: " σ" };
+const UNIT = { db: " dB", margin_db: " dB margin", relative: "", absolute: "", sigma: " σ" };
 
 /** Deviations with their tolerances: `0.02 of 0.1 dB`. */
 export function deviationText({ deviation, tolerance }: Pick<PointVerdict, "deviation" | "tolerance">): string {

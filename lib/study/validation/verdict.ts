@@ -4,9 +4,10 @@
  *     relative   |m - e| <= t |e|            absolute   |m - e| <= t
  *     sigma      |m - e| <= t s, with s = sqrt(e (1 - e) / n) of n independent trials, else the error behind the interval
  *     db         |x' - x| <= t, where the curve through the measured points has the value e at x' and the reference at x
+ *     margin  0 <= x - x' <= t, of a requirement: the curve has the value at x or before
  *
  * The curve is linear in log m over the coordinate snr_db; beyond its ends the nearest segment is extended. All tolerances of a
- * point hold. A counted rate with fewer than 100 errors is outside, except for `absolute` alone. A card is `reproduced` when all
+ * point hold. A counted rate with fewer than 100 errors is outside, except for `absolute` and a margin alone. A card is `reproduced` when all
  * points are within, `partly` when each point outside is within in its row of a switched cause, else it `differs`.
  */
 import { SvcError } from "../../contract/error.ts";
@@ -62,7 +63,13 @@ export function verdictOf(result: BenchmarkResult): Verdict {
     throw new SvcError("benchmark_incomplete", `Cannot judge the card ${validation.card}: ${why}`);
   }
   const rows = validation.points.map((point) => rowOf(result, point));
-  const points = validation.points.map((point, index) => judged(point, index, validation.points, rows));
+  const points = validation.points.map((point, index) => {
+    const further = (point.curve ?? []).map(([x, entry]): [number, number | null] => [
+      x,
+      numberOf(rowOf(result, { ...point, entry }).mean),
+    ]);
+    return judged(point, index, validation.points, { rows, further });
+  });
   const outside = points.filter(({ within, cause }) => !within && cause === undefined);
   const isExplained = ({ index }: PointVerdict) =>
     points.some((other) => other.index === index && other.cause !== undefined && other.within);
@@ -98,7 +105,7 @@ function judged(
   point: CheckedPoint,
   place: number,
   points: readonly CheckedPoint[],
-  rows: readonly AggregateRow[],
+  { rows, further }: { rows: readonly AggregateRow[]; further: readonly [number, number | null][] },
 ): PointVerdict {
   const row = rows[place], { expected, tolerance } = point;
   const measured = numberOf(row.mean);
@@ -112,20 +119,20 @@ function judged(
     const error = standardError(row, expected);
     deviation.sigma = error === null ? null : difference === 0 ? 0 : difference / error;
   }
-  if (tolerance.db !== undefined) {
+  if (tolerance.db !== undefined || tolerance.margin_db !== undefined) {
     const curve = curveOf(point);
-    deviation.db = shift(
-      point,
-      points.flatMap((other, at): [number, number][] => {
-        const value = numberOf(rows[at].mean);
-        return value === null || curveOf(other) !== curve ? [] : [[snrOf(other), value]];
-      }),
+    const own = points.flatMap((other, at): [number, number | null][] =>
+      curveOf(other) === curve ? [[snrOf(other), numberOf(rows[at].mean)]] : []
     );
+    const moved = shift(point, [...own, ...further].filter((one): one is [number, number] => one[1] !== null));
+    if (tolerance.db !== undefined) deviation.db = moved;
+    if (tolerance.margin_db !== undefined) deviation.margin_db = moved === null ? null : -moved;
   }
   const holds = Object.entries(deviation).every(([kind, value]) =>
-    value !== null && Math.abs(value) <= tolerance[kind as keyof typeof tolerance]!
+    value !== null && Math.abs(value) <= tolerance[kind as keyof typeof tolerance]! &&
+    (kind !== "margin_db" || value >= 0)
   );
-  const needsErrors = Object.keys(tolerance).some((kind) => kind !== "absolute");
+  const needsErrors = Object.keys(tolerance).some((kind) => kind !== "absolute" && kind !== "margin_db");
   return {
     ...point,
     measured,

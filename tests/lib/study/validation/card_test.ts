@@ -109,6 +109,17 @@ Deno.test("points of a pack name its entries as recipe", async () => {
   assert.match(await messages(text.replace("awgn_qpsk_uncoded", "none"), { file }), /Cannot find the entry none/);
 });
 
+Deno.test("the curve of a point adds rows at other values of snr_db, which a shift in dB takes", async () => {
+  const text = CARD.replace("expected: 0.08}", "expected: 0.08, tolerance: {margin_db: 2}, curve: [1.0, 2.0]}");
+  const { pack } = await made(text), [first] = validationOf(pack).points;
+  assert.deepEqual(first.curve, [[1, "point_0.curve_0"], [2, "point_0.curve_1"]]);
+  const rows = (pack!.recipes as JsonObject[]).map((
+    { id, params },
+  ) => [id, Number(((params as JsonObject).matrix_selection as JsonObject).snr_db)]);
+  assert.deepEqual(rows, [["point_0", 3], ["point_0.curve_0", 1], ["point_0.curve_1", 2], ["point_1", 7]]);
+  assert.match(await messages(CARD.replace("sigma: 3", "margin_db: 2")), /\$\.points\[0\] Cannot measure a shift/);
+});
+
 const shared = sharedSession({ projectRoot: ROOT_PATH });
 
 for (const { card, file } of listCards(ROOT_PATH)) {
@@ -118,7 +129,8 @@ for (const { card, file } of listCards(ROOT_PATH)) {
     assert.notEqual(card.quick, undefined);
     const known = new Set((await svc.registry()).ids());
     assert.deepEqual(card.operations.filter((operation) => !known.has(operation)), []);
-    assert.equal(pack.recipes.length, validationOf(pack.document).points.length, "one row for each point");
+    const rows = validationOf(pack.document).points.flatMap(({ entry, curve }) => [entry, ...curve ?? []]);
+    assert.equal(pack.recipes.length, rows.length, "one row for each point, and those of its curve");
   });
 }
 

@@ -122,6 +122,24 @@ Deno.test("a shift is measured along the line in log m, and the nearest segment 
   assert.deepEqual([floor.points[1].deviation.db, floor.verdict], [null, "differs"]);
 });
 
+Deno.test("a margin is the distance from the crossing to a requirement, and never negative", () => {
+  // A decade each 2 dB: 0.01 is crossed at 2 dB, with few errors at the requirement itself.
+  const judgedAt = (snr: number, rate: number) => {
+    const required = point(0, { at: { snr_db: snr }, tolerance: { margin_db: 3 }, curve: [[1, "low"], [3, "high"]] });
+    const rows = [bits(Math.round(rate * 1e7), 1e7), bits(316_228, 1e7), bits(31_623, 1e7)];
+    const { points: [judged] } = judge([
+      required,
+      point(1, { entry: "low" }),
+      point(2, { entry: "high", at: { snr_db: 3 } }),
+    ], rows);
+    return judged;
+  };
+  const met = judgedAt(4, 1e-3), missed = judgedAt(1.5, 10 ** -1.75), far = judgedAt(6, 1e-4);
+  assert.ok(Math.abs(met.deviation.margin_db! - 2) < 1e-3, `${met.deviation.margin_db}`);
+  assert.ok(Math.abs(missed.deviation.margin_db! + 0.5) < 1e-3, `${missed.deviation.margin_db}`);
+  assert.deepEqual([met.within, missed.within, far.within], [true, false, false]);
+});
+
 Deno.test("a card is reproduced partly only where a switched cause explains each point outside", () => {
   const switched = (index: number) =>
     point(index, { entry: `point_${index}.switch_0`, cause: "schedule of the decoder" });
