@@ -112,6 +112,12 @@ Deno.test("hidden paths, links, ways out of the project and damaged files are re
     assert.equal(await codeOf("one.sigmf-meta"), "path_forbidden");
     assert.equal(await codeOf("a/b.npz"), "artifact_archive_invalid");
     assert.equal(await codeOf("absent.npz"), "not_found");
+    await Deno.writeFile(join(server.folder, "a/nan.cf32"), new Uint8Array(new Float32Array(2048).fill(NaN).buffer));
+    await Deno.writeFile(join(server.folder, "a/cut.cf32"), new Uint8Array(8195));
+    for (const [name, code] of [["nan", "boundary_non_finite"], ["cut", "recording_invalid"]]) {
+      const { status, json } = await server.get(`/api/data/preview?path=a/${name}.cf32`);
+      assert.deepEqual([status, json.code], [400, code]);
+    }
     assert.ok(!(await server.get("/api/data/files?folder=a")).text.includes("link.txt"));
   } finally {
     await Deno.remove(outside, { recursive: true });
