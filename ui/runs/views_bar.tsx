@@ -1,7 +1,7 @@
 /** Above the list of runs: named views, and the columns to show. Both are in the address, so that a view can be shared. */
 import { problemText } from "../api.ts";
 import { Trouble } from "../parts.tsx";
-import { useState } from "../preact.ts";
+import { useEffect, useState } from "../preact.ts";
 import { address, place, refine } from "../router.ts";
 import { keepView, marks } from "../state/marks.ts";
 import { choosable, USUAL } from "./columns.tsx";
@@ -9,8 +9,25 @@ import { choosable, USUAL } from "./columns.tsx";
 /** Columns in the address, in their order. */
 export const chosenColumns = (): string[] => place.value.query.get("columns")?.split(",").filter(Boolean) ?? USUAL;
 
+/** Closes the menus that something outside of them is pressed or focused beside; Escape closes all, and the focus stays there. */
+function closeMenus(event: Event): void {
+  const escaped = event instanceof KeyboardEvent;
+  if (escaped && event.key !== "Escape") return;
+  for (const menu of document.querySelectorAll<HTMLDetailsElement>("details.menu[open]")) {
+    const within = menu.contains(event.target as Node);
+    if (within && !escaped) continue;
+    menu.open = false;
+    if (within) menu.querySelector("summary")!.focus();
+  }
+}
+const CLOSING = ["pointerdown", "focusin", "keydown"];
+
 export function ViewsBar({ changed, metrics }: { changed: readonly string[]; metrics: readonly string[] }) {
   const [problem, setProblem] = useState<string | null>(null), [name, setName] = useState("");
+  useEffect(() => {
+    for (const kind of CLOSING) addEventListener(kind, closeMenus);
+    return () => CLOSING.forEach((kind) => removeEventListener(kind, closeMenus));
+  }, []);
   const present = String(place.value.query), chosen = chosenColumns();
   const perform = (work: Promise<void>) => work.then(() => setProblem(null), (error) => setProblem(problemText(error)));
   const toggle = (column: string) => {
