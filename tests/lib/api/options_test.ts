@@ -154,6 +154,7 @@ const TABLE: Record<Group, Record<string, Check | string>> = {
     remove: "ids",
     select: "ids",
     prune: "ids",
+    undo: "no document",
     gc: "no document",
     marks: "no document",
     mark: "an id",

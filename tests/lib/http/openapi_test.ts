@@ -255,12 +255,16 @@ Deno.test("every documented status is seen of its route, and no other", async ()
     await post(`/api/runs/${path}`, {});
     await post(`/api/runs/${path}`, { ids: ["nothing"] });
   }
+  const workspace = openWorkspace({ projectRoot: server.folder, stateDir: `${server.folder}/.svc` });
+  for (const body of [{}, { removal: 3 }]) await post("/api/runs/undo", body);
+  const { removal } = (await post("/api/runs/prune", { ids: [run.run_id], undoable: true })).json;
+  const undoing = tryLockRun(workspace, removal)!;
+  await post("/api/runs/undo", {});
+  undoing.release();
+  await post("/api/runs/undo", { removal });
   await post("/api/runs/gc", { dry_run: true });
   await post("/api/runs/gc", { incomplete: "long" });
-  const collecting = tryLockRun(
-    openWorkspace({ projectRoot: server.folder, stateDir: `${server.folder}/.svc` }),
-    "gc",
-  )!;
+  const collecting = tryLockRun(workspace, "gc")!;
   await post("/api/runs/gc", {});
   collecting.release();
   const artifact = `runs/${run.run_id}/artifacts/data/bits.npz`, document = `runs/${run.run_id}/summary.json`;
