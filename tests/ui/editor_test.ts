@@ -379,14 +379,6 @@ browserTest("the palette performs actions; beside Run stands what it needs", asy
   await runState(scene, "completed").waitFor();
   // The next run takes about as long as this one.
   await needs.getByText(/^about [\d.]+ s · /).waitFor();
-  const exported = page.waitForEvent("download");
-  await act("Export the recipe as JSON");
-  const file = await exported;
-  assert.equal(file.suggestedFilename(), "link.json");
-  // The order of recipe files, and the recipe as it is.
-  const text = await Deno.readTextFile(await file.path());
-  assert.match(text, /^\{\n {2}"schema_version": 1,\n {2}"name": "link",/);
-  assert.deepEqual(JSON.parse(text), JSON.parse(await drafted(scene, /"name":"link"/)));
   await act("Duplicate");
   await page.getByRole("tab", { name: /^link_copy/, selected: true }).waitFor();
 }, { files: FILES });

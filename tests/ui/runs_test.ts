@@ -75,7 +75,7 @@ browserTest("the list says what to do when there is nothing, sieves, and leads t
   await page.getByRole("columnheader", { name: "Size" }).waitFor();
   await page.waitForURL(/columns=.*size/);
   // A menu closes by Escape, which leaves the focus at it, and when something else is pressed.
-  const columns = page.locator("summary", { hasText: "Columns" }), size = page.getByRole("checkbox", { name: "Size" });
+  const size = page.getByRole("checkbox", { name: "Size" });
   await page.keyboard.press("Escape");
   await size.waitFor({ state: "hidden" });
   await page.keyboard.press("Enter");

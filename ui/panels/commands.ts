@@ -1,11 +1,8 @@
 /** The actions on the present recipe, its blocks and their parameters, for the palette. */
-import { prettyJson } from "../../lib/contract/json.ts";
-import { inOrder } from "../../lib/contract/recipe_order.ts";
 import type { Command } from "../palette.tsx";
 import { address } from "../router.ts";
 import { contracts } from "../state/contracts.ts";
 import { active, type Copy, duplicate, nameOf, redo, stepsOf, undo, update } from "../state/copies.ts";
-import { saveText } from "../state/files.ts";
 import { isEnded, jobs } from "../state/events.ts";
 import { cancelRun } from "../state/runs.ts";
 import { attempt, openFiles, openSaveAs, runAll, runNow, saveNow } from "./bar.tsx";
@@ -22,10 +19,6 @@ const actions = (copy: Copy): [text: string, act: () => unknown][] => [
   ["Undo", () => undo(copy.id)],
   ["Redo", () => redo(copy.id)],
   ["Duplicate", () => duplicate(copy)],
-  [
-    "Export the recipe as JSON",
-    () => saveText(prettyJson(inOrder(copy.recipe)), `${nameOf(copy)}.json`, "application/json"),
-  ],
   ["Open file", openFiles],
 ];
 

@@ -29,12 +29,12 @@ export function Dock({ copy }: { copy: Copy }) {
     if (failed || ended && seen.id === id && (seen.running || seen.jobId !== jobId)) setPanel("Results");
     before.current = { id, jobId, running: job !== undefined && !ended };
   }, [id, jobId, job?.state, failed]);
-  const found = foundIn(copy), unread = unreadOf(copy).length, count = found.filter(isProblem).length + unread;
+  const found = foundIn(copy), count = found.filter(isProblem).length + unreadOf(copy).length;
   return (
     <section
       class="dock"
       aria-label="Below the graph"
-      data-quiet={folded || panel === "Problems" && found.length + unread === 0 ? "" : undefined}
+      data-quiet={folded || panel === "Problems" && found.length + count === 0 ? "" : undefined}
     >
       <Tabs
         label="Panels"
@@ -43,7 +43,7 @@ export function Dock({ copy }: { copy: Copy }) {
         onChoose={(name) => (setPanel(name), setOpened(jobId))}
       />
       <div class="dock-body" role="tabpanel" aria-label={panel} tabindex={0} hidden={folded}>
-        {panel === "Problems" && <Problems copy={copy} />}
+        {panel === "Problems" && <Problems copy={copy} found={found} count={count} />}
         {panel === "Plan" && <Plan copy={copy} />}
         {panel === "Results" && <Results copy={copy} />}
         {panel === "Log" && <Log key={copy.jobId} jobId={copy.jobId} />}
@@ -54,9 +54,9 @@ export function Dock({ copy }: { copy: Copy }) {
 
 const isProblem = ({ severity }: Diagnostic) => severity !== "info";
 
-function Problems({ copy }: { copy: Copy }) {
-  const { verdict } = copy, unread = unreadOf(copy);
-  const found = foundIn(copy), stale = verdict !== null && verdict.text !== textOf(copy);
+function Problems({ copy, found, count }: { copy: Copy; found: readonly Diagnostic[]; count: number }) {
+  const { verdict } = copy;
+  const stale = verdict !== null && verdict.text !== textOf(copy);
   return (
     <>
       <CheckMode onChoose={() => validate(copy.id)} />
@@ -67,10 +67,8 @@ function Problems({ copy }: { copy: Copy }) {
             Not checked: the server does not answer. The check before found {found.length} problems.
           </p>
         )
-        : verdict !== null && !found.some(isProblem) && unread.length === 0 && (
-          <p class="muted">No problems: the recipe is valid.</p>
-        )}
-      {(found.length > 0 || unread.length > 0) && <Findings copy={copy} />}
+        : verdict !== null && count === 0 && <p class="muted">No problems: the recipe is valid.</p>}
+      {found.length + count > 0 && <Findings copy={copy} />}
     </>
   );
 }

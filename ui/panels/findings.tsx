@@ -5,6 +5,10 @@ import { toneOf } from "../parts.tsx";
 import { type Copy, edit, foundIn, stepsOf, unreadOf, update } from "../state/copies.ts";
 import { focusField } from "./focus_field.ts";
 
+/** Others than these come first. */
+const GRAVITY = ["error", "warning", "info"];
+const byGravity = (a: Diagnostic, b: Diagnostic) => GRAVITY.indexOf(a.severity) - GRAVITY.indexOf(b.severity);
+
 export default function Findings({ copy }: { copy: Copy }) {
   return (
     <ul>
@@ -17,7 +21,7 @@ export default function Findings({ copy }: { copy: Copy }) {
           <span>{message}</span>
         </li>
       ))}
-      {foundIn(copy).map((one, index) => (
+      {foundIn(copy).toSorted(byGravity).map((one, index) => (
         <li key={index}>
           <Finding copy={copy} one={one} />
         </li>

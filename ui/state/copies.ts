@@ -89,12 +89,9 @@ export const isUnsaved = (copy: Copy): boolean => copy.savedText !== textOf(copy
 export const unreadOf = ({ unread }: Copy): [field: string, Unread][] =>
   Object.entries(unread).filter(([, { sweep }]) => sweep === undefined);
 
-/** The findings on a copy, the gravest first. Of seeds, the switch of the matrix tells. */
+/** The findings on a copy. Of seeds, the switch of the matrix tells. */
 export const foundIn = ({ verdict }: Copy): Diagnostic[] =>
-  (verdict?.diagnostics ?? []).filter(({ code }) => code !== "variant_seed_namespace")
-    .toSorted((a, b) => GRAVITY.indexOf(a.severity) - GRAVITY.indexOf(b.severity));
-/** Others come before. */
-const GRAVITY = ["error", "warning", "info"];
+  (verdict?.diagnostics ?? []).filter(({ code }) => code !== "variant_seed_namespace");
 
 /** Changes members of a copy, without a step in its history. */
 export function update(id: string, change: Partial<Copy>): void {
