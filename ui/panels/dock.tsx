@@ -56,18 +56,15 @@ const isProblem = ({ severity }: Diagnostic) => severity !== "info";
 
 function Problems({ copy, found, count }: { copy: Copy; found: readonly Diagnostic[]; count: number }) {
   const { verdict } = copy;
-  const stale = verdict !== null && verdict.text !== textOf(copy);
+  const said = verdict === null
+    ? "Checking"
+    : verdict.text !== textOf(copy) && connection.value === "lost"
+    ? `Not checked: the server does not answer. The check before found ${found.length} problems.`
+    : count === 0 && "No problems: the recipe is valid.";
   return (
     <>
       <CheckMode onChoose={() => validate(copy.id)} />
-      {verdict === null && <p class="muted">Checking</p>}
-      {verdict !== null && stale && connection.value === "lost"
-        ? (
-          <p class="muted">
-            Not checked: the server does not answer. The check before found {found.length} problems.
-          </p>
-        )
-        : verdict !== null && count === 0 && <p class="muted">No problems: the recipe is valid.</p>}
+      {said && <p class="muted">{said}</p>}
       {found.length + count > 0 && <Findings copy={copy} />}
     </>
   );
