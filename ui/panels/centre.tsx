@@ -16,7 +16,7 @@ import { TaskForm } from "./task_form.tsx";
 const CodeDialog = lazy(() => import("./replace.tsx").then(({ CodeDialog }) => CodeDialog));
 const Matrix = lazy(() => import("./matrix.tsx").then(({ Matrix }) => Matrix), "Loading the view");
 const Raw = lazy(() => import("./raw.tsx").then(({ Raw }) => Raw), "Loading the view");
-const StaleLine = lazy(() => import("./stale.tsx").then(({ StaleLine }) => StaleLine), "Comparing the recipe");
+const StaleLine = lazy(() => import("./stale.tsx").then(({ StaleLine }) => StaleLine), "Loading the view");
 const Specs = lazy(() => import("./specs.tsx").then(({ Specs }) => Specs), "Loading the view");
 
 /** Opens the choice of the link's code. */

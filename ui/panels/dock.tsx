@@ -7,10 +7,10 @@ import { isEnded, variantRuns } from "../state/events.ts";
 import { jobOf } from "../state/summaries.ts";
 import { CheckMode } from "./check_mode.tsx";
 
-const Findings = lazy(() => import("./findings.tsx"), "Loading the problems");
-const Log = lazy(() => import("./log.tsx").then(({ Log }) => Log), "Loading the panel");
-const Plan = lazy(() => import("./plan.tsx").then(({ Plan }) => Plan), "Loading the panel");
-const Results = lazy(() => import("./results.tsx").then(({ Results }) => Results), "Loading the panel");
+const Findings = lazy(() => import("./findings.tsx"), "Loading the view");
+const Log = lazy(() => import("./log.tsx").then(({ Log }) => Log), "Loading the view");
+const Plan = lazy(() => import("./plan.tsx").then(({ Plan }) => Plan), "Loading the view");
+const Results = lazy(() => import("./results.tsx").then(({ Results }) => Results), "Loading the view");
 
 const PANELS = ["Problems", "Results", "Plan", "Log"] as const;
 

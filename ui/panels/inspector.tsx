@@ -6,7 +6,7 @@ import { Facts } from "../parts.tsx";
 import { lazy } from "../preact.ts";
 import { type Copy, edit, setUnread, stepsOf } from "../state/copies.ts";
 
-const BlockInspector = lazy(() => import("./block_inspector.tsx"), "Loading the block");
+const BlockInspector = lazy(() => import("./block_inspector.tsx"), "Loading the view");
 
 export function Inspector({ copy }: { copy: Copy }) {
   const step = stepsOf(copy.recipe).find(({ id }) => id === copy.selected);
