@@ -93,7 +93,7 @@ Deno.test("the kernel keeps the words of the readable decoder in their order, wi
         const [words, expected] = [kernelList, decodeList].map((decode) => {
           const lists: Uint8Array[][] = [];
           const result = decodePolar(llr, code, { listSize }, (values, own, size) => {
-            lists.push(Array.from(decode(values, own, size), (word) => word.slice()));
+            lists.push(Array.from(decode(values, own, size, "min_sum"), (word) => word.slice()));
             return lists.at(-1)!;
           });
           return { result, lists };

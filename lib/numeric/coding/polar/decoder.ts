@@ -9,7 +9,6 @@
  */
 import * as kernel from "../../kernels/polar.wasm";
 import { maskedCrc, type PolarCode } from "./code.ts";
-import { exactList } from "./exact_list.ts";
 import type { CheckNode } from "./list_reference.ts";
 import { FREE, FROZEN, MIXED, PARITY, REPETITION, SINGLE_CHECK } from "./node_kinds.ts";
 
@@ -46,7 +45,7 @@ export function decodePolar(
   llr: Float32Array,
   code: PolarCode,
   { listSize, checkNode = "min_sum", rnti = 0 }: PolarDecoderOptions,
-  decode: ListDecoder = checkNode === "min_sum" ? kernelList : (...given) => exactList(...given, nodesOf(given[1])),
+  decode: ListDecoder = (...given) => kernelList(...given, checkNode),
 ): DecodedPolar {
   const { segments, messageBits, crcBits, sent } = code, size = messageBits - crcBits;
   const message = new Uint8Array(segments * size);
@@ -95,12 +94,18 @@ function crcHolds(bits: Uint8Array, code: PolarCode, rnti: number): boolean {
   return received === maskedCrc(bits.subarray(0, size), code, rnti);
 }
 
-/** The list decoder of the kernel, with min-sum check nodes. Exported for tests. */
-export function* kernelList(llr: Float64Array, code: PolarCode, listSize: number): Generator<Uint8Array> {
+/** The list decoder of the kernel. Exported for tests. */
+export function* kernelList(
+  llr: Float64Array,
+  code: PolarCode,
+  listSize: number,
+  checkNode: CheckNode,
+): Generator<Uint8Array> {
   const { motherBits, stages } = code, { buffer } = kernel.memory as WebAssembly.Memory;
   new Uint8Array(buffer, kernel.nodesOffset() as number, 2 * motherBits).set(nodesOf(code));
   new Float64Array(buffer, (kernel.llrOffset as (stages: number) => number)(stages), motherBits).set(llr);
-  const count = (kernel.decode as (stages: number, listSize: number) => number)(stages, listSize);
+  const decode = kernel.decode as (stages: number, listSize: number, exact: number) => number;
+  const count = decode(stages, listSize, Number(checkNode === "exact"));
   for (let rank = 0; rank < count; rank++) {
     const address = (kernel.word as (rank: number, stages: number) => number)(rank, stages);
     yield new Uint8Array(buffer, address, motherBits);

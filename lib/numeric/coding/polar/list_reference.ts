@@ -1,7 +1,8 @@
 /**
  * Successive-cancellation list decoder of polar codes, one bit at a time (Tal and Vardy, IEEE Transactions on Information Theory
  * 61, 2015; path metrics on log-likelihood ratios: Balatsoukas-Stimming, Parizi and Burg, IEEE Transactions on Signal Processing
- * 63, 2015). The kernel of ./decoder.ts equals it for min-sum, and ./exact_list.ts for exact check nodes.
+ * 63, 2015). The kernel of ./decoder.ts equals it for min-sum; for exact check nodes its values have the
+ * rounding of binary32, which decides nothing but near ties.
  *
  * f = sign(a) sign(b) min(|a|, |b|), for exact check nodes plus ln(1 + e^-|a+b|) - ln(1 + e^-|a-b|); g = b + (1-2u) a. A
  * decision u against the sign of λ adds |λ| to the path metric, exact: any decision adds ln(1 + e^(-(1-2u) λ)). The paths of

@@ -1,6 +1,6 @@
 /**
- * List decoder of polar codes with min-sum check nodes: the decisions of ../polar/list_reference.ts. Compiled to ../polar.wasm
- * by `deno task build:wasm`; ../polar/decoder.ts calls it.
+ * List decoder of polar codes with min-sum or exact check nodes: the decisions of ../polar/list_reference.ts, for exact check nodes but
+ * for near ties: corrections of values and metrics have the rounding of binary32. Compiled to ../polar.wasm by `deno task build:wasm`; ../polar/decoder.ts calls it.
  *
  * A node at stage s has 2^s values. Every path has a buffer for the values and for the bits of each stage; the row of a path
  * names the buffers that it uses. A fork copies rows only: all paths write a stage at the same time, and after that no path
@@ -10,8 +10,11 @@
  * all bits information, or all but the first (single parity check). The latter two fork on their bits from the least
  * magnitude on, until no fork stays (Hashemi, Condo and Gross, IEEE Transactions on Signal Processing 65, 2017). For exact sums
  * the same words stay as bit by bit, in another order. The order decides ties: after a tie the block is decoded again,
- * bit by bit.
+ * bit by bit. With exact check nodes these two are decided bit by bit, but for free bits of one path; metrics of the
+ * others are logarithms of products (./log_likelihood.ts).
  */
+import { correction, exponential, logarithm, narrow, penalty, upper } from "./log_likelihood";
+
 const MOST_PATHS: i32 = 32;
 const MOST_STAGES: i32 = 10;
 const SIGN: i64 = 0x8000000000000000;
@@ -37,6 +40,9 @@ const KEPT = memory.data(64, 16);
 const LOWER = memory.data(32 * 8, 16);
 const UPPER = memory.data(32 * 8, 16);
 const DECISIONS = memory.data(32, 16);
+const FOUR = memory.data(64, 16);
+/** What each path's decisions add beside the excess. */
+const PENALTY = memory.data(32 * 8, 16);
 const ORDER = memory.data(32, 16);
 /** Of every buffer of a node: smallest magnitudes in order, their number, and whether the parity check fails. */
 const LEAST = memory.data(32 * 64 * 8, 16);
@@ -48,6 +54,7 @@ let spare: usize = ROWS + 32 * 48;
 let count: i32 = 1;
 let size: i32 = 1;
 let bitwise: bool = false;
+let exact: bool = false;
 let tied: bool = false;
 
 export function nodesOffset(): usize {
@@ -84,8 +91,9 @@ function signs(): v128 {
 }
 
 /** Decodes the values at llrOffset(stages). @returns the number of paths, ordered by metric for word() */
-export function decode(stages: i32, listSize: i32): i32 {
+export function decode(stages: i32, listSize: i32, exactChecks: bool): i32 {
   size = listSize;
+  exact = exactChecks;
   bitwise = false;
   run(stages);
   if (tied) {
@@ -134,11 +142,12 @@ function node(stage: i32, index: i32, right: bool): void {
   if (kind == 1) return frozen(stage, right);
   if (kind == 2) return repetition(stage, index, right);
   if (kind == 5) return parity(index, right);
-  if (kind >= 3 && !bitwise) return flips(stage, kind == 4, right);
+  if (kind >= 3 && !bitwise && (!exact || (size == 1 && kind == 3))) return flips(stage, kind == 4, right);
   const half: usize = <usize>4 << stage;
   if (stage > 1 && load<u8>(NODES + 2 * index) == 1) return frozenLeft(stage, index, right);
   // Values of the left child.
-  for (let path = 0; path < count; path++) {
+  if (exact) exactChecks(stage);
+  else for (let path = 0; path < count; path++) {
     const from = valuesOf(path, stage), to = buffer(VALUES, stage - 1, path);
     if (stage == 1) {
       const a = load<f64>(from), b = load<f64>(from, 8);
@@ -185,18 +194,71 @@ function node(stage: i32, index: i32, right: bool): void {
   }
 }
 
+/** Exact values of a left child: those of min-sum with a correction of the magnitude, of four values at once, of several paths if few. */
+function exactChecks(stage: i32): void {
+  const half: usize = <usize>4 << stage, last = count - 1;
+  if (stage > 2) {
+    for (let path = 0; path < count; path++) {
+      const from = valuesOf(path, stage), to = buffer(VALUES, stage - 1, path);
+      for (let i: usize = 0; i < half; i += 32) check(from + i, from + half + i, from + i + 16, from + half + i + 16, to + i, to + i + 16);
+    }
+  } else if (stage == 2) {
+    for (let path = 0; path < count; path += 2) {
+      const other = min(path + 1, last), first = valuesOf(path, 2), second = valuesOf(other, 2);
+      check(first, first + 16, second, second + 16, buffer(VALUES, 1, path), buffer(VALUES, 1, other));
+    }
+  } else {
+    for (let path = 0; path < count; path += 4) {
+      for (let i = 0; i < 4; i++) {
+        const pair = v128.load(valuesOf(min(path + i, last), 1)), place = FOUR + (<usize>i << 3);
+        store<f64>(place, f64x2.extract_lane(pair, 0));
+        store<f64>(place, f64x2.extract_lane(pair, 1), 32);
+      }
+      check(FOUR, FOUR + 32, FOUR + 16, FOUR + 48, FOUR, FOUR + 16);
+      for (let i = 0; i < 4 && path + i < count; i++) {
+        store<f64>(buffer(VALUES, 0, path + i), load<f64>(FOUR + (<usize>i << 3)));
+      }
+    }
+  }
+  for (let path = 0; path < count; path++) store<u8>(row(path) + stage - 1, path);
+}
+
+/** Two pairs of values a and b: their exact values go to two places. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function check(a: usize, b: usize, nextA: usize, nextB: usize, to: usize, next: usize): void {
+  const a0 = v128.load(a), b0 = v128.load(b), a1 = v128.load(nextA), b1 = v128.load(nextB);
+  const x0 = f64x2.abs(a0), y0 = f64x2.abs(b0), x1 = f64x2.abs(a1), y1 = f64x2.abs(b1);
+  const least0 = f64x2.pmin(x0, y0), least1 = f64x2.pmin(x1, y1);
+  const difference = narrow(f64x2.abs(f64x2.sub(x0, y0)), f64x2.abs(f64x2.sub(x1, y1)));
+  const less = correction(narrow(least0, least1), difference);
+  // Not below zero, whose sign would count twice.
+  const value0 = f64x2.pmax(f64x2.splat(0), f64x2.sub(least0, f64x2.promote_low_f32x4(less)));
+  const value1 = f64x2.pmax(f64x2.splat(0), f64x2.sub(least1, upper(less)));
+  v128.store(to, v128.or(value0, v128.and(v128.xor(a0, b0), signs())));
+  v128.store(next, v128.or(value1, v128.and(v128.xor(a1, b1), signs())));
+}
+
 /** A node whose left child has no information bits: neither the values nor the bits of that child are stored. */
 function frozenLeft(stage: i32, index: i32, right: bool): void {
   const half: usize = <usize>4 << stage, none = f64x2.splat(0);
   for (let path = 0; path < count; path++) {
     const from = valuesOf(path, stage), to = buffer(VALUES, stage - 1, path);
-    let sum = none;
+    let sum = none, above = f64x2.splat(1), below = above;
     for (let i: usize = 0; i < half; i += 16) {
       const a = v128.load(from + i), b = v128.load(from + half + i);
-      const least = f64x2.pmin(f64x2.abs(a), f64x2.abs(b));
-      sum = f64x2.add(sum, v128.and(least, i64x2.shr_s(v128.xor(a, b), 63)));
+      const x = f64x2.abs(a), y = f64x2.abs(b), least = f64x2.pmin(x, y), differ = i64x2.shr_s(v128.xor(a, b), 63);
+      sum = f64x2.add(sum, v128.and(least, differ));
+      if (exact) {
+        // 1 + e^-f, without e^least where f is negative: (1 + e^-x) (1 + e^-y) / (1 + e^-(x + y)), or over 1 + e^-|x - y|.
+        const one = f64x2.splat(1), e = exponential(narrow(least, f64x2.sub(f64x2.pmax(x, y), least)));
+        const v = f64x2.promote_low_f32x4(e), u = upper(e), w = f64x2.mul(u, v);
+        above = f64x2.mul(above, f64x2.mul(f64x2.add(one, v), f64x2.add(one, w)));
+        below = f64x2.mul(below, f64x2.add(one, v128.bitselect(u, f64x2.mul(w, v), differ)));
+      }
       v128.store(to + i, f64x2.add(a, b));
     }
+    if (exact) sum = f64x2.add(sum, f64x2.sub(logarithm(above), logarithm(below)));
     store<f64>(row(path), metric(path) + f64x2.extract_lane(sum, 0) + f64x2.extract_lane(sum, 1), METRIC);
     store<u8>(row(path) + stage - 1, path);
   }
@@ -248,27 +310,67 @@ function fill(to: usize, stage: i32, bits: i64): void {
   for (let i: usize = 0; i < <usize>8 << stage; i += 16) v128.store(to + i, both);
 }
 
-function frozen(stage: i32, right: bool): void {
+/** For every path what both decisions of all bits of a node add: for exact check nodes Σ ln(1 + e^-|λ|). */
+function penalties(stage: i32): void {
+  const one = f64x2.splat(1);
+  if (!exact || size == 1) return memory.fill(PENALTY, 0, <usize>count << 3);
+  if (stage == 0) {
+    for (let path = 0; path < count; path += 4) {
+      for (let i = 0; i < 4; i++) {
+        store<f64>(FOUR + (<usize>i << 3), abs(load<f64>(valuesOf(min(path + i, count - 1), 0))));
+      }
+      const found = penalty(narrow(v128.load(FOUR), v128.load(FOUR, 16))), to = PENALTY + (<usize>path << 3);
+      v128.store(to, f64x2.promote_low_f32x4(found));
+      v128.store(to, upper(found), 16);
+    }
+    return;
+  }
   for (let path = 0; path < count; path++) {
-    store<f64>(row(path), metric(path) + excess(valuesOf(path, stage), stage, SIGN), METRIC);
+    const from = valuesOf(path, stage);
+    let product = one;
+    if (stage == 1) product = f64x2.add(one, f64x2.promote_low_f32x4(exponential(narrow(f64x2.abs(v128.load(from)), one))));
+    else for (let i: usize = 0; i < <usize>8 << stage; i += 32) {
+      const e = exponential(narrow(f64x2.abs(v128.load(from + i)), f64x2.abs(v128.load(from + i, 16))));
+      product = f64x2.mul(f64x2.mul(product, f64x2.add(one, f64x2.promote_low_f32x4(e))), f64x2.add(one, upper(e)));
+    }
+    const sums = logarithm(product);
+    store<f64>(PENALTY + (<usize>path << 3), f64x2.extract_lane(sums, 0) + f64x2.extract_lane(sums, 1));
+  }
+}
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function penaltyOf(path: i32): f64 {
+  return load<f64>(PENALTY + (<usize>path << 3));
+}
+
+function frozen(stage: i32, right: bool): void {
+  penalties(stage);
+  for (let path = 0; path < count; path++) {
+    const from = valuesOf(path, stage);
+    store<f64>(row(path), metric(path) + excess(from, stage, SIGN) + penaltyOf(path), METRIC);
     fill(target(path, stage, right), stage, 0);
   }
 }
 
 function parity(index: i32, right: bool): void {
+  penalties(0);
   const position = index & (index ^ (<i32>1 << (31 - clz(index))));
   for (let path = 0; path < count; path++) {
     const bit = <i64>(load<u32>(row(path), REGISTER) >> (position % 5) & 1) << 63;
-    store<f64>(row(path), metric(path) + excess(valuesOf(path, 0), 0, bit ^ SIGN), METRIC);
+    const from = valuesOf(path, 0);
+    store<f64>(row(path), metric(path) + excess(from, 0, bit ^ SIGN) + penaltyOf(path), METRIC);
     store<i64>(target(path, 0, right), bit);
   }
 }
 
 function repetition(stage: i32, index: i32, right: bool): void {
+  penalties(stage);
   for (let path = 0; path < count; path++) {
     const from = valuesOf(path, stage), to = FORKS + (<usize>path << 4);
-    store<f64>(to, metric(path) + excess(from, stage, SIGN));
-    store<f64>(to, metric(path) + excess(from, stage, 0), 8);
+    const before = metric(path) + penaltyOf(path);
+    store<f64>(to, before + excess(from, stage, SIGN));
+    store<f64>(to, before + excess(from, stage, 0), 8);
   }
   fork();
   const position = index & (index ^ (<i32>1 << (31 - clz(index))));
