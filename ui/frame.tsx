@@ -22,6 +22,7 @@ const PAGES: Record<string, () => Promise<{ default: View }>> = {
   sweeps: () => import("./pages/sweep.tsx"),
   compare: () => import("./pages/compare.tsx"),
   benchmarks: () => import("./pages/benchmarks.tsx"),
+  validation: () => import("./pages/validation.tsx"),
   data: () => import("./pages/data.tsx"),
   catalog: () => import("./pages/catalog.tsx"),
   training: () => import("./pages/training.tsx"),

@@ -13,6 +13,7 @@ const GOES: Readonly<Record<string, string>> = {
   b: "benchmarks",
   t: "templates",
   s: "system",
+  v: "validation",
 };
 let waiting = 0;
 

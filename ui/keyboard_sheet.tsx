@@ -9,7 +9,7 @@ const KEYS: [where: string, keys: [keys: string, does: string][]][] = [
     ["?", "this sheet"],
     ["/", "to the filter of the view"],
     ["g e, g r, g c, g b", "to the editor, runs, catalog, benchmarks"],
-    ["g t, g s", "to the templates, the system"],
+    ["g v, g t, g s", "to the validation cards, the templates, the system"],
     ["Esc", "closes the open dialog or menu"],
   ]],
   ["Editor", [

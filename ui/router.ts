@@ -16,6 +16,7 @@ export const VIEWS = [
   ["runs", "Runs"],
   ["compare", "Compare"],
   ["benchmarks", "Benchmarks"],
+  ["validation", "Validation"],
   ["data", "Data"],
   ["catalog", "Catalog"],
   ["training", "Training"],

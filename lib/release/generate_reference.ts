@@ -5,6 +5,7 @@
  *     deno run -A lib/release/generate_reference.ts [--check]
  */
 import { join } from "node:path/posix";
+import { fileURLToPath } from "node:url";
 import { codeRow, CODES } from "../contract/codes.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { canonicalJson, compareCodePoints, parseJson } from "../contract/json.ts";
@@ -14,6 +15,9 @@ import type { Command } from "../cli/commander.ts";
 import type { OperationContract } from "../contract/operation.ts";
 import { unavailableRows } from "../contract/unavailable_values.ts";
 import { ROUTES } from "../http/routes/index.ts";
+import { listCards } from "../study/validation/cards.ts";
+import { type JudgedCard, judgedCards } from "../study/validation/run.ts";
+import { proofText, standingOf } from "../study/validation/standing.ts";
 import { researchCatalog } from "../research/catalog.ts";
 import { PROGRAM_ROOT } from "../artifact/program.ts";
 import contracts from "../../ops/contracts.json" with { type: "text" };
@@ -56,7 +60,7 @@ function typeOf(schema: JsonObject): string {
   return String(schema.type ?? (schema.enum ? "text" : "any")).replace("string", "text");
 }
 
-function operationText(contract: OperationContract): string {
+function operationText(contract: OperationContract, cards: readonly JudgedCard[]): string {
   const { id, name, description, input_kinds, optional_input_kinds, output_kinds, params_schema } = contract;
   const same = contract.output_same_kind_as ?? {};
   const required = new Set((params_schema.required ?? []) as string[]);
@@ -83,15 +87,27 @@ function operationText(contract: OperationContract): string {
     table(["Port", "", "Kinds"], ports),
     table(["Parameter", "Type", "Default", "Limits", ""], rows),
     table(["Cannot be chosen", "Values", "Reason"], unavailable),
+    cardsText(cards),
   ].filter((part) => part !== "").join("\n");
 }
 
-function operationPages(): Map<string, string> {
+/** What the cards prove, with a link to each. */
+function cardsText(cards: readonly JudgedCard[]): string {
+  const proof = proofText(cards.map(({ latest }) => ({ latest: latest && standingOf(latest) })));
+  // The page has a section for each card with a result.
+  const names = cards.map(({ card: { id }, latest }) => latest === null ? id : `[${id}](../validation.md#${id})`);
+  return `${[proof, ...cards.length === 0 ? [] : [names.join(", ")]].join(": ")}.\n`;
+}
+
+async function operationPages(): Promise<Map<string, string>> {
+  const root = fileURLToPath(PROGRAM_ROOT), cards = await judgedCards(root, listCards(root), {});
+  const proving = (id: string) => cards.filter(({ card }) => card.operations.includes(id));
   const { operations } = parseJson(contracts) as { operations: OperationContract[] };
   const groups = Map.groupBy(operations, ({ id }) => id.split(".")[0]);
   const pages = new Map<string, string>();
   for (const [group, members] of [...groups].sort(([a], [b]) => compareCodePoints(a, b))) {
-    const body = members.sort((a, b) => compareCodePoints(a.id, b.id)).map(operationText).join("\n");
+    const body = members.sort((a, b) => compareCodePoints(a.id, b.id)).map((one) => operationText(one, proving(one.id)))
+      .join("\n");
     pages.set(
       `operations/${group}.md`,
       page(
@@ -101,10 +117,14 @@ function operationPages(): Map<string, string> {
       ),
     );
   }
-  const list = operations.map(({ id, name }) => [`[${code(id)}](${id.split(".")[0]}.md#${anchor(id)})`, cell(name)]);
+  const list = operations.map(({ id, name }) => [
+    `[${code(id)}](${id.split(".")[0]}.md#${anchor(id)})`,
+    cell(name),
+    String(proving(id).length || "none"),
+  ]);
   pages.set(
     "operations/README.md",
-    page("Operations", "All operations that a recipe can name.", table(["Id", "Name"], list)),
+    page("Operations", "All operations that a recipe can name.", table(["Id", "Name", "Validation cards"], list)),
   );
   return pages;
 }
@@ -205,7 +225,7 @@ function routesPage(): string {
 /** All pages by path under `docs/reference/`. */
 async function referencePages(): Promise<Map<string, string>> {
   return new Map([
-    ...operationPages(),
+    ...await operationPages(),
     ["metrics.md", metricsPage()],
     ["codes.md", codesPage()],
     ["commands.md", await commandsPage()],

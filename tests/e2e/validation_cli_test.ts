@@ -1,6 +1,7 @@
 /** `svc validation`, as a user runs it. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { sha256Hex } from "../../lib/contract/hash.ts";
 import { inFolder, svc } from "../support/cli.ts";
 
 Deno.test(
@@ -35,9 +36,20 @@ Deno.test(
     const report = await svc(["validation", "report", "--out", "docs/page.md", "--json"], { cwd });
     assert.deepEqual(report.json.figures, ["mine.svg"], report.stderr);
     const page = await Deno.readTextFile(join(cwd, "docs/page.md"));
+    // The result stands beside the card, and shows without the workspace.
+    const results = JSON.parse(await Deno.readTextFile(join(cwd, "benchmarks/validation/results.json"))).cards.mine;
+    assert.deepEqual([results.result_id, results.quick, results.points.length], [result_id, true, 2]);
+    const document = await Deno.readFile(join(cwd, ".svc/benchmarks", result_id, "result.json"));
+    assert.equal(results.result_sha256, sha256Hex(document));
+    const elsewhere = await svc(["--workspace", "other", "validation", "show", "mine", "--json"], { cwd });
+    assert.deepEqual({ ...elsewhere.json.latest, published: undefined }, {
+      ...run.json.verdicts[0],
+      published: undefined,
+    });
+    assert.equal(elsewhere.json.latest.published, true);
     assert.match(
       page,
-      /\| \[Bit error rate of QPSK over AWGN\]\(#mine\) \| closed form \| 2 of 2 \(quick\) \| reproduced \|/,
+      /\| \[Bit error rate of QPSK over AWGN\]\(#mine\) \| closed form \| 2 of 2 \(quick\) \| \S+ of (0\.1 dB|3\.5 σ) \| reproduced \|/,
     );
     assert.match(await Deno.readTextFile(join(cwd, "docs/validation/mine.svg")), /^<svg /);
 
@@ -67,7 +79,7 @@ Deno.test(
 Deno.test("ops show names the cards of an operation", async () => {
   assert.match(
     (await svc(["ops", "show", "hardware.quantizer"])).stdout,
-    /Validation cards\n {2}gaussian_quantizer, sine_quantizer\n/,
+    /Validation\n {2}Proved by 2 cards, largest deviation .* of .*\n {2}gaussian_quantizer, sine_quantizer\n/,
   );
-  assert.doesNotMatch((await svc(["ops", "show", "source.random_bits"])).stdout, /Validation cards/);
+  assert.match((await svc(["ops", "show", "source.random_bits"])).stdout, /Validation\n {2}No validation card\n/);
 });

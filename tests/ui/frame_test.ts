@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { browserTest, COUNT_SHIFTS, eventually } from "./browser.ts";
 import { LONG } from "../support/long_recipe.ts";
 
-const VIEWS = ["Gallery", "Runs", "Compare", "Benchmarks", "Data", "Catalog", "Training", "System"];
+const VIEWS = ["Gallery", "Runs", "Compare", "Benchmarks", "Validation", "Data", "Catalog", "Training", "System"];
 
 browserTest("the page opens, and every view has its address and its title", async ({ page, open, until, shot }) => {
   await open();
@@ -188,7 +188,17 @@ browserTest(
   async ({ page, open, route, until, kill, restart, url }) => {
     await open("#/start");
     // All views are there once the page was idle, without any input.
-    const views = ["templates", "runs", "compare", "benchmarks", "catalog", "training", "system", "editor"];
+    const views = [
+      "templates",
+      "runs",
+      "compare",
+      "benchmarks",
+      "validation",
+      "catalog",
+      "training",
+      "system",
+      "editor",
+    ];
     for (const view of views) {
       await until(`performance.getEntriesByType("resource").some(({ name }) => /\\/${view}-\\d+\\.js$/.test(name))`);
     }
@@ -241,7 +251,7 @@ browserTest("seven tabs share one stream of events, and all see a job", async ({
   for (const tab of tabs) await tab.getByRole("banner").getByText("No jobs").waitFor();
 }, { axe: false });
 
-const narrow = ["#/templates", "#/benchmarks", "#/catalog", "#/training", "#/system"];
+const narrow = ["#/templates", "#/benchmarks", "#/validation", "#/catalog", "#/training", "#/system"];
 for (
   const [name, options] of [
     ["390 pixels wide", { viewport: { width: 390, height: 844 } }],

@@ -31,9 +31,11 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
       .map((tab) => `#/runs/RUN/${tab}`),
     ...["table", "curves", "pivot", "parallel"].map((view) => `#/compare?runs=RUNS&view=${view}`),
   ],
-  "benchmarks, catalog, training and system": [
+  "benchmarks, validation, catalog, training and system": [
     "#/benchmarks",
     "#/benchmarks/pack/bit_transport%2Fber_theory_v1",
+    "#/validation",
+    "#/validation/qam16_awgn",
     "#/catalog",
     "#/catalog/operations/wireless.channel",
     ...["tasks", "datasets", "metrics", "kinds"].map((part) => `#/catalog/${part}`),

@@ -3,8 +3,10 @@ import { relative } from "node:path";
 import { z } from "../../contract/zod.ts";
 import { createCancellation } from "../../execute/cancellation.ts";
 import type { BenchmarkEvent } from "../../study/run_benchmark.ts";
-import type { CheckedPoint } from "../../study/pack/card.ts";
+import type { CurveFigure } from "../../figure/types.ts";
 import type { CardFile } from "../../study/validation/cards.ts";
+import type { JudgedCard } from "../../study/validation/run.ts";
+import { proofText, type Standing } from "../../study/validation/standing.ts";
 import type { ValidationReport } from "../../study/validation/report.ts";
 import type { Verdict } from "../../study/validation/verdict.ts";
 import { call, type Cancellable } from "../call.ts";
@@ -16,12 +18,22 @@ const OPERATION = text("only cards of this operation", "operation");
 const cards = () => import("../../study/validation/cards.ts");
 const runs = () => import("../../study/validation/run.ts");
 
-/** A card in a list. */
-type CardRow = Pick<CardFile["card"], "id" | "title" | "operations" | "reference"> & { quick: boolean };
-/** A card with its points and its newest verdict, which is null without a result. */
-export type ShownCard = { card: CardFile["card"]; file: string; points: CheckedPoint[]; latest: Verdict | null };
+/** A card in a list; `latest` is null without a result. */
+type CardRow = Pick<CardFile["card"], "id" | "title" | "operations" | "reference"> & {
+  quick: boolean;
+  latest: Standing | null;
+  /** With `figures`: its curve beside the reference, null where it has none. */
+  figure?: CurveFigure | null;
+};
+/** A card with its points, and with its newest verdict and figure, which are null without a result. */
+interface ShownCard extends Pick<JudgedCard, "card" | "file" | "points" | "latest"> {
+  standing: Standing | null;
+  /** Deviations of the points of `latest` with their tolerances, in words. */
+  deviations: string[];
+  figure: CurveFigure | null;
+}
 
-const shownCard = ({ card, points, latest }: ShownCard) => ({ card, points, latest });
+const shownCard = ({ file: _, ...shown }: ShownCard) => shown;
 
 async function chosen({ workspace: { projectRoot } }: SessionCore, ids: readonly string[], operation?: string) {
   const { findCard, listCards } = await cards();
@@ -32,20 +44,28 @@ async function chosen({ workspace: { projectRoot } }: SessionCore, ids: readonly
 export const validation = {
   /** The cards of the project and of the program. @throws SvcError `card_invalid` */
   list: call("List the validation cards", {
-    fields: { operation: OPERATION },
-    output: z.object({ cards: z.array(documentOf<CardRow>()) }),
+    fields: { operation: OPERATION, figures: flag("with the curve of each newest result") },
+    output: z.object({ cards: z.array(documentOf<CardRow>()), proof: z.string() }),
     refuses: [400],
     http: { route: "get /api/validation/cards", returns: "Cards by id" },
     cli: {},
-    publish: (rows: CardRow[]) => ({ cards: rows }),
-    async run(core, { operation }): Promise<CardRow[]> {
-      return (await chosen(core, [], operation)).map(({ card: { id, title, operations, reference, quick } }) => ({
-        id,
-        title,
-        operations,
-        reference,
-        quick: quick !== undefined,
-      }));
+    publish: (rows: CardRow[]) => ({ cards: rows, proof: proofText(rows) }),
+    async run(core, { operation, figures = false }): Promise<CardRow[]> {
+      const { judgedCards } = await runs(), { figureOf } = await import("../../study/validation/report.ts");
+      const { standingOf } = await import("../../study/validation/standing.ts");
+      const { workspace, workspace: { projectRoot } } = core, wanted = await chosen(core, [], operation);
+      return (await judgedCards(projectRoot, wanted, { workspace })).map(({ card, latest }) => {
+        const { id, title, operations, reference, quick } = card;
+        return {
+          id,
+          title,
+          operations,
+          reference,
+          quick: quick !== undefined,
+          latest: latest && standingOf(latest),
+          ...figures ? { figure: latest && figureOf(title, latest) } : {},
+        };
+      });
     },
   }),
 
@@ -59,13 +79,18 @@ export const validation = {
     cli: { usage: "<id>" },
     publish: shownCard,
     async run(core, { card_id }): Promise<ShownCard> {
-      const [found] = await chosen(core, [card_id]), { pointsOf, storedVerdicts } = await runs();
-      const verdicts = await storedVerdicts(core.workspace, [found]);
+      const { judgedCards } = await runs(), { figureOf } = await import("../../study/validation/report.ts");
+      const { deviationText, standingOf } = await import("../../study/validation/standing.ts");
+      const { workspace, workspace: { projectRoot } } = core, wanted = await chosen(core, [card_id]);
+      const [{ card, file, points, latest }] = await judgedCards(projectRoot, wanted, { workspace });
       return {
-        card: found.card,
-        file: found.file,
-        points: await pointsOf(found),
-        latest: verdicts.get(card_id) ?? null,
+        card,
+        file,
+        points,
+        latest,
+        standing: latest && standingOf(latest),
+        deviations: latest?.points.map(deviationText) ?? [],
+        figure: latest && figureOf(card.title, latest),
       };
     },
   }),
@@ -114,15 +139,20 @@ export const validation = {
     },
   }),
 
-  /** Writes the page of all cards with their newest results. @throws SvcError `result_not_found` where no card has one */
-  report: call("Write a page of all validation cards with their newest results, and their figures", {
+  /**
+   * Writes the page of all cards with their newest results, and publishes the results beside the cards of the project. @throws SvcError `result_not_found` where no card has one
+   */
+  report: call("Write a page of all validation cards with their figures, and publish their newest results", {
     fields: { out: text("file of the page (default: docs/reference/validation.md)", "file") },
     cli: {},
     async run(core, { out }): Promise<ValidationReport> {
-      const all = await chosen(core, []), { storedVerdicts } = await runs();
+      const { judgedCards, publishResults } = await runs();
       const { writeReport } = await import("../../study/validation/report.ts");
-      const file = out ?? `${core.workspace.projectRoot}/docs/reference/validation.md`;
-      return await writeReport(all, await storedVerdicts(core.workspace, all), file);
+      const { workspace, workspace: { projectRoot } } = core;
+      const all = await judgedCards(projectRoot, await chosen(core, []), { workspace, own: true });
+      const report = await writeReport(all, out ?? `${projectRoot}/docs/reference/validation.md`);
+      publishResults(workspace, all);
+      return report;
     },
   }),
 

@@ -6,6 +6,7 @@ import { didYouMean } from "../../contract/nearest.ts";
 import type { OperationContract } from "../../contract/operation.ts";
 import { unavailableRows } from "../../contract/unavailable_values.ts";
 import { isObject, type JsonObject, type Value } from "../../contract/value.ts";
+import { proofText } from "../../study/validation/standing.ts";
 import { CUSTOM_PROFILE, type Profile, profileIds, PROFILES } from "../../plan/profiles.ts";
 import { commandsOf, type Faces } from "../call_commands.ts";
 import { command, type CommandSpec, FORMAT, TABLE_FORMAT } from "../command.ts";
@@ -36,8 +37,13 @@ const faces: Faces<Pick<typeof system, "operations" | "operation" | "profiles">>
     examples: ["svc ops show wireless.channel", "svc ops show channel.crc32_check --json"],
     json: (contract) => contract,
     async show(contract, { context, svc }) {
-      const cards = (await svc.validation.list({ operation: contract.id })).map(({ id }) => id);
-      const lines = cards.length === 0 ? [] : ["", context.paint("bold", "Validation cards"), `  ${cards.join(", ")}`];
+      const cards = await svc.validation.list({ operation: contract.id });
+      const lines = [
+        "",
+        context.paint("bold", "Validation"),
+        `  ${proofText(cards)}`,
+      ];
+      if (cards.length > 0) lines.push(`  ${cards.map(({ id }) => id).join(", ")}`);
       return [describeOperation(contract, context.paint), ...lines].join("\n");
     },
   },

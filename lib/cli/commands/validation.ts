@@ -3,7 +3,7 @@ import { validation } from "../../api/calls/validation.ts";
 import { numberText } from "../../figure/number_text.ts";
 import { coordinatesText } from "../../recipe/variant_name.ts";
 import type { CheckedPoint } from "../../study/pack/card.ts";
-import { deviationText } from "../../study/validation/report.ts";
+import { deviationText, proofText } from "../../study/validation/standing.ts";
 import type { PointVerdict, Verdict } from "../../study/validation/verdict.ts";
 import { commandsOf, type Faces } from "../call_commands.ts";
 import { type CommandSpec, TABLE_FORMAT } from "../command.ts";
@@ -33,17 +33,19 @@ const faces: Faces<typeof validation> = {
   list: {
     options: { format: TABLE_FORMAT },
     examples: ["svc validation list", "svc validation list --operation wireless.channel --json"],
-    json: (cards) => ({ schema_version: 1, cards }),
+    json: (cards) => ({ schema_version: 1, cards, proof: proofText(cards) }),
     show(cards, { options: { format }, context }) {
       if (cards.length === 0) return context.note("No cards. Start one with: svc validation scaffold <id>");
       return formatTable(
-        cards.map(({ id, title, reference, quick }) => ({
+        cards.map(({ id, title, reference, quick, latest }) => ({
           card: id,
           reference: reference.kind,
           quick: quick ? "yes" : "",
+          verdict: latest?.verdict ?? "",
+          "largest deviation": latest?.largest.text ?? "",
           title,
         })),
-        ["card", "reference", "quick", "title"],
+        ["card", "reference", "quick", "verdict", "largest deviation", "title"],
         format,
       );
     },

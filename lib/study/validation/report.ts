@@ -15,7 +15,9 @@ import { findMetric } from "../../research/catalog.ts";
 import { AXIS, type CheckedPoint } from "../pack/card.ts";
 import { left, right, tableMarkdown } from "../report/table.ts";
 import type { CardFile } from "./cards.ts";
-import type { PointVerdict, Verdict } from "./verdict.ts";
+import type { JudgedCard } from "./run.ts";
+import { deviationText, standingOf } from "./standing.ts";
+import type { Verdict } from "./verdict.ts";
 
 /** The written files. */
 export interface ValidationReport {
@@ -36,31 +38,13 @@ const KINDS = {
 };
 
 const number = (value: number | null, digits = 4) => numberText(value, "unicode", digits);
-const UNIT = { db: " dB", margin_db: " dB margin", relative: "", absolute: "", sigma: " σ" };
-
-/** Deviations with their tolerances: `0.02 of 0.1 dB`. */
-export function deviationText({ deviation, tolerance }: Pick<PointVerdict, "deviation" | "tolerance">): string {
-  return Object.entries(deviation).map(([name, value]) => {
-    const kind = name as keyof typeof UNIT, limit = tolerance[kind]!;
-    const [shown, most] = kind === "relative"
-      ? [value === null ? "–" : `${number(100 * value, 3)} %`, `${number(100 * limit, 3)} %`]
-      : [number(value, 3), `${number(limit, 3)}${UNIT[kind]}`];
-    return `${shown} of ${most}`;
-  }).join("; ");
-}
-
 /**
  * Writes the page.
- * @param verdicts by the ids of their cards
  * @param file the page, a path
  */
-export async function writeReport(
-  cards: readonly CardFile[],
-  verdicts: ReadonlyMap<string, Verdict>,
-  file: string,
-): Promise<ValidationReport> {
+export async function writeReport(cards: readonly JudgedCard[], file: string): Promise<ValidationReport> {
   const path = resolve(file), folder = dirname(path);
-  const judged = cards.filter(({ card }) => verdicts.has(card.id));
+  const judged = cards.flatMap(({ card, latest }) => latest === null ? [] : [{ card, latest }]);
   if (judged.length === 0) {
     throw new SvcError("result_not_found", "Cannot write a report: no card has a result", {
       hint: "Run them first: svc validation run",
@@ -68,8 +52,8 @@ export async function writeReport(
   }
   const sections: string[] = [], figures: string[] = [];
   makeUserFolder(join(folder, "validation"));
-  for (const { card } of judged) {
-    const verdict = verdicts.get(card.id)!, figure = figureOf(card.title, verdict);
+  for (const { card, latest: verdict } of judged) {
+    const figure = figureOf(card.title, verdict);
     if (figure !== null) {
       const name = `${card.id}.svg`;
       writeFile(inside(folder, "validation", name), await renderSvg(figureSpec(figure, STYLES.svc), STYLES.svc));
@@ -77,13 +61,13 @@ export async function writeReport(
     }
     sections.push(section(card, verdict, figure === null ? null : `validation/${card.id}.svg`));
   }
-  const rows = judged.map(({ card }) => {
-    const { verdict, points, quick } = verdicts.get(card.id)!, own = points.filter(({ cause }) => cause === undefined);
-    const count = `${own.filter(({ within }) => within).length} of ${own.length}${quick ? " (quick)" : ""}`;
-    return [{ written: `[${card.title}](#${card.id})` }, KINDS[card.reference.kind], count, verdict];
+  const rows = judged.map(({ card, latest }) => {
+    const { verdict, within, points, quick, largest } = standingOf(latest);
+    const count = `${within} of ${points}${quick ? " (quick)" : ""}`;
+    return [{ written: `[${card.title}](#${card.id})` }, KINDS[card.reference.kind], count, largest.text, verdict];
   });
   const table = tableMarkdown({
-    columns: [left("Card"), left("Reference"), right("Points within"), left("Verdict")],
+    columns: [left("Card"), left("Reference"), right("Points within"), right("Largest deviation"), left("Verdict")],
     rows,
   });
   const page = `# Validation\n\n${NOTE}\n${INTRODUCTION}\n\n${table}\n${sections.join("\n")}`;
@@ -91,7 +75,7 @@ export async function writeReport(
   return {
     file: path,
     figures,
-    missing: cards.filter(({ card }) => !verdicts.has(card.id)).map(({ card }) => card.id),
+    missing: cards.filter(({ latest }) => latest === null).map(({ card }) => card.id),
   };
 }
 
@@ -162,7 +146,7 @@ function axisOf(points: readonly CheckedPoint[]): string | null {
 }
 
 /** Expected values as lines, measured ones as points with their intervals; null for a card without a curve. */
-function figureOf(title: string, { points, result_id, card }: Verdict): CurveFigure | null {
+export function figureOf(title: string, { points, result_id, card }: Verdict): CurveFigure | null {
   const axis = axisOf(points), metrics = new Set(points.map(({ metric }) => metric));
   if (axis === null || metrics.size > 1) return null;
   const [metric] = metrics, facts = findMetric(metric);

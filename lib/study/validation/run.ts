@@ -1,18 +1,20 @@
 /** Runs validation cards as benchmarks, and reads their verdicts back from stored results. */
-import { inside } from "../../artifact/inside.ts";
+import { inside, readFile } from "../../artifact/inside.ts";
 import { SvcError } from "../../contract/error.ts";
+import { sha256Hex } from "../../contract/hash.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import { buildSha256 } from "../../plan/implementation_source.ts";
 import type { Workspace } from "../../run/workspace.ts";
 import { type CheckedPoint, packOfCard, type ValidationRecord } from "../pack/card.ts";
 import { checkPack, loadPack } from "../pack/load_pack.ts";
-import { LEDGER_FILE } from "../pack/types.ts";
+import { LEDGER_FILE, MAX_RESULT_BYTES, RESULT_FILE } from "../pack/types.ts";
 import { LedgerIndex } from "../rows/ledger.ts";
 import { listResultsFromIndex } from "../rows/result_index.ts";
 import { showBenchmarkResult } from "../rows/store.ts";
 import { type BenchmarkRunOptions, runBenchmark } from "../run_benchmark.ts";
 import type { CardFile } from "./cards.ts";
-import { type Verdict, verdictOf } from "./verdict.ts";
+import { type PublishedResult, readPublished, writePublished } from "./published.ts";
+import { type Verdict, verdictFrom, verdictOf } from "./verdict.ts";
 
 export type CardRunOptions =
   & Pick<
@@ -55,10 +57,50 @@ async function packNow({ file, document }: CardFile, quick: boolean): Promise<Js
   throw new SvcError("card_invalid", `Cannot use the card ${file}`, { diagnostics });
 }
 
-/** The points of a card, each followed by its rows of switched causes. @throws SvcError `card_invalid` */
-export async function pointsOf(card: CardFile): Promise<CheckedPoint[]> {
-  const { metadata } = await packNow(card, false);
-  return ((metadata as JsonObject).validation as unknown as ValidationRecord).points;
+/** The points of a pack that is a card, each followed by its rows of switched causes. */
+const pointsOf = ({ metadata }: JsonObject): CheckedPoint[] =>
+  ((metadata as JsonObject).validation as unknown as ValidationRecord).points;
+
+/** A card as it is now, with its newest result. */
+export interface JudgedCard extends CardFile {
+  /** Of its pack: a digest of the card and its recipes. */
+  version: string;
+  points: CheckedPoint[];
+  /** Null without a result of this version. */
+  latest: Verdict | null;
+}
+
+/**
+ * Cards with the newest complete result of each and its recipes as they are now: that of the workspace, else the published one.
+ * A full result has precedence over one of the quick subset.
+ * @param workspace none for published results alone
+ * @param own published results of the project only
+ * @throws SvcError `card_invalid`
+ */
+export async function judgedCards(
+  projectRoot: string,
+  cards: readonly CardFile[],
+  { workspace, own = false }: { workspace?: Workspace; own?: boolean },
+): Promise<JudgedCard[]> {
+  const stored = workspace === undefined ? new Map<string, Verdict>() : await storedVerdicts(workspace, cards);
+  const published = readPublished(projectRoot, { own });
+  return await Promise.all(cards.map(async (card) => {
+    const { id } = card.card,
+      pack = await packNow(card, false),
+      points = pointsOf(pack),
+      version = pack.version as string;
+    const mine = stored.get(id), other = published.get(id);
+    const isTaken = other?.version === version && (mine === undefined || mine.quick && !other.quick);
+    return { ...card, version, points, latest: isTaken ? publishedVerdict(id, other, points) : mine ?? null };
+  }));
+}
+
+function publishedVerdict(card: string, { points, result_id, quick }: PublishedResult, all: CheckedPoint[]): Verdict {
+  const judged = points.flatMap((own) => {
+    const point = all.find(({ entry }) => entry === own.entry);
+    return point === undefined ? [] : [{ ...point, ...own }];
+  });
+  return { card, result_id, published: true, quick, verdict: verdictFrom(judged), points: judged };
 }
 
 /**
@@ -67,7 +109,7 @@ export async function pointsOf(card: CardFile): Promise<CheckedPoint[]> {
  * @param build only results of this build of the program, a digest
  * @throws SvcError `card_invalid`
  */
-export async function storedVerdicts(
+async function storedVerdicts(
   workspace: Workspace,
   cards: readonly CardFile[],
   build?: string,
@@ -88,6 +130,31 @@ export async function storedVerdicts(
     if (newest !== undefined) verdicts.set(card.card.id, newest);
   }
   return verdicts;
+}
+
+/** Publishes the results of cards beside those of the project that are published; results of the workspace replace them. */
+export function publishResults(workspace: Workspace, cards: readonly JudgedCard[]): void {
+  const published = readPublished(workspace.projectRoot, { own: true });
+  for (const { card: { id }, version, latest } of cards) {
+    if (latest === null || latest.published) continue;
+    const { directory } = showBenchmarkResult(workspace, latest.result_id);
+    published.set(id, {
+      version,
+      result_id: latest.result_id,
+      result_sha256: sha256Hex(readFile(inside(directory, RESULT_FILE), MAX_RESULT_BYTES)),
+      quick: latest.quick,
+      points: latest.points.map(({ entry, measured, low, high, errors, deviation, within }) => ({
+        entry,
+        measured,
+        low,
+        high,
+        errors,
+        deviation,
+        within,
+      })),
+    });
+  }
+  writePublished(workspace.projectRoot, published);
 }
 
 /** Digest of the program that began a result. */

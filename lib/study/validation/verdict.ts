@@ -38,6 +38,8 @@ export interface PointVerdict extends CheckedPoint {
 export interface Verdict {
   card: string;
   result_id: string;
+  /** Whether the result lies beside the cards (`published.ts`) and not in the workspace. */
+  published?: true;
   quick: boolean;
   verdict: "reproduced" | "partly" | "differs";
   /** Points of the card in their order, each followed by its rows of switched causes. */
@@ -70,16 +72,15 @@ export function verdictOf(result: BenchmarkResult): Verdict {
     ]);
     return judged(point, index, validation.points, { rows, further });
   });
+  return { card: validation.card, result_id, quick: validation.quick, verdict: verdictFrom(points), points };
+}
+
+/** The verdict of judged points. */
+export function verdictFrom(points: readonly PointVerdict[]): Verdict["verdict"] {
   const outside = points.filter(({ within, cause }) => !within && cause === undefined);
   const isExplained = ({ index }: PointVerdict) =>
     points.some((other) => other.index === index && other.cause !== undefined && other.within);
-  return {
-    card: validation.card,
-    result_id,
-    quick: validation.quick,
-    verdict: outside.length === 0 ? "reproduced" : outside.every(isExplained) ? "partly" : "differs",
-    points,
-  };
+  return outside.length === 0 ? "reproduced" : outside.every(isExplained) ? "partly" : "differs";
 }
 
 function rowOf({ aggregates, result_id }: BenchmarkResult, { entry, metric, index }: CheckedPoint): AggregateRow {

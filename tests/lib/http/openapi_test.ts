@@ -141,7 +141,15 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   await get(style);
   await get(style.replace("main", "other"));
   const cards = "/api/validation/cards";
-  for (const path of [cards, `${cards}?operation=wireless.channel`, `${cards}/qam16_awgn`, `${cards}/none`]) {
+  for (
+    const path of [
+      cards,
+      `${cards}?operation=wireless.channel`,
+      `${cards}?figures=true`,
+      `${cards}/qam16_awgn`,
+      `${cards}/none`,
+    ]
+  ) {
     await get(path);
   }
   const broken = `${server.folder}/benchmarks/validation`;

@@ -3,11 +3,12 @@ import { prettyJson } from "../../../lib/contract/json.ts";
 import { unavailableRows } from "../../../lib/contract/unavailable_values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { commandOf, CopyCommand } from "../../copy_command.tsx";
-import { Page, Section, StateMark, Table, Wait } from "../../parts.tsx";
+import { Page, Section, Shown, StateMark, Table, Wait } from "../../parts.tsx";
 import { address } from "../../router.ts";
 import { runtimesText } from "../../runtimes.ts";
 import type { Contract } from "../../state/contracts.ts";
 import { useFetched } from "../../state/fetched.ts";
+import { CARD_COLUMNS } from "../validation/list.tsx";
 
 export function OperationPage({ id }: { id: string }) {
   const found = useFetched("/api/ops/:operation_id", { params: { operation_id: id } });
@@ -32,6 +33,7 @@ export function OperationPage({ id }: { id: string }) {
         <Parameters contract={contract} />
         <Unavailable contract={contract} />
         <Implementations contract={contract} />
+        <Validation id={id} />
         <Section title="Document">
           <p class="small muted">
             The same as <code>svc ops show {id} --json</code>
@@ -136,6 +138,30 @@ const Implementations = ({ contract: { materializations } }: { contract: Contrac
     />
   </Section>
 );
+
+/** The cards that prove the operation; their number and largest deviation as `svc ops show` prints them. */
+function Validation({ id }: { id: string }) {
+  const found = useFetched("/api/validation/cards", { query: { operation: id } });
+  return (
+    <Section title="Validation">
+      <Shown of={found} what="the validation cards">
+        {({ cards, proof }) => (
+          <>
+            <p>{proof}</p>
+            {cards.length > 0 && (
+              <Table
+                label="Validation cards"
+                rows={cards}
+                keyOf={({ id }) => id}
+                columns={CARD_COLUMNS}
+              />
+            )}
+          </>
+        )}
+      </Shown>
+    </Section>
+  );
+}
 
 function typeText({ type, minimum, maximum, anyOf, ...rest }: JsonObject): string {
   if (Array.isArray(rest.enum)) return rest.enum.map(String).join(" | ");

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { CheckedPoint } from "../../../../lib/study/pack/card.ts";
 import type { AggregateRow, BenchmarkResult } from "../../../../lib/study/pack/types.ts";
+import { proofText, standingOf } from "../../../../lib/study/validation/standing.ts";
 import { verdictOf } from "../../../../lib/study/validation/verdict.ts";
 
 const point = (index: number, given: Partial<CheckedPoint>): CheckedPoint => ({
@@ -158,4 +159,28 @@ Deno.test("an incomplete result, or a point with several rows, has no verdict", 
     hint: /every dimension/,
   });
   assert.throws(() => judge([point(0, {})], []), { code: "card_invalid", hint: /metric that the recipe reports/ });
+});
+
+Deno.test("a standing has the largest share of a tolerance, without rows of switched causes", () => {
+  const verdict = judge(
+    [
+      point(0, { tolerance: { absolute: 0.004, relative: 0.5 } }),
+      point(1, { tolerance: { absolute: 0.01 } }),
+      point(2, { index: 1, tolerance: { absolute: 0.001 }, cause: "schedule" }),
+    ],
+    [{ mean: 0.013 }, { mean: 0.012 }, { mean: 0.02 }],
+  );
+  const standing = standingOf(verdict);
+  // Shares of 3/4, 3/5 and 1/5.
+  assert.ok(Math.abs(standing.largest.share! - 0.75) < 1e-9);
+  assert.deepEqual([standing.largest.text, standing.within, standing.points], ["0.003 of 0.004", 2, 2]);
+  const differs = standingOf(judge([point(0, { tolerance: { absolute: 0.001 } })], [{ mean: 0.012 }]));
+  assert.equal(proofText([{ latest: standing }]), "Proved by 1 card, largest deviation 0.003 of 0.004");
+  assert.equal(
+    proofText([{ latest: standing }, { latest: null }, { latest: differs }]),
+    "Proved by 2 cards, largest deviation 0.002 of 0.001; 1 card not reproduced; 1 card without a result",
+  );
+  assert.equal(proofText([{ latest: null }]), "1 card without a result");
+  // What cannot be measured is larger than everything.
+  assert.equal(standingOf(judge([point(0, {})], [{ mean: 0.01 }])).largest.text, "– of 3 σ");
 });
