@@ -2,7 +2,6 @@
 /** One validation card: its source, its figure, and each point beside its published number. */
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { numberText } from "../../../lib/figure/number_text.ts";
-import { coordinatesText } from "../../../lib/recipe/variant_name.ts";
 import type { Reply } from "../../api.ts";
 import { commandOf, CopyCommand } from "../../copy_command.tsx";
 import { Facts, Page, Section, StateMark, Table, Wait } from "../../parts.tsx";
@@ -75,7 +74,7 @@ function Result({ of: { result_id, published } }: { of: Standing }) {
 
 const placeOf = ({ at, cause }: { at: JsonObject; cause?: string }) => (
   <>
-    {coordinatesText(at)}
+    {Object.entries(at).map(([name, value]) => `${name}=${value}`).join(", ")}
     {cause !== undefined && <div class="muted">{cause}</div>}
   </>
 );
