@@ -1,12 +1,15 @@
 /** Readers of files: arrays, archives, pictures, artifacts, documents, models, packages, adapters, bundles and results. */
 import { dirname, join, relative } from "node:path";
 import { detectionsOf, rastersOf } from "../../lib/artifact/vision.ts";
+import { openArrays } from "../../lib/artifact/array_file.ts";
 import { decodeArtifact } from "../../lib/artifact/codec.ts";
 import { parseImageManifest } from "../../lib/artifact/dataset_manifest.ts";
+import { makeArchiveManifest } from "../../lib/artifact/image_archive.ts";
 import { decodeImage } from "../../lib/artifact/image_file.ts";
 import { jpegSubsampling } from "../../lib/artifact/jpeg/decoder.ts";
 import { readNpy, readNpyText } from "../../lib/artifact/npy.ts";
 import { openNpz, writeNpz } from "../../lib/artifact/npz.ts";
+import { parseSigmf, recordedSamples } from "../../lib/artifact/sigmf.ts";
 import { clipTokenizer, openTokenizer } from "../../lib/artifact/tokenizer.ts";
 import { bitsOf, imagesOf, itemsOf, symbolsOf, textsOf } from "../../lib/artifact/values.ts";
 import { readPack } from "../../lib/study/pack/pack.ts";
@@ -20,6 +23,7 @@ import { onnxProblems } from "../../lib/onnx/safety.ts";
 import { Session } from "../../lib/api/session.ts";
 import { inspectPackage } from "../../lib/training/inspect.ts";
 import { openPackage } from "../../lib/training/source.ts";
+import mat from "../data/mat5/vectors.json" with { type: "json" };
 import arrays from "../data/npy/vectors.json" with { type: "json" };
 import pictures from "../data/pictures/vectors.json" with { type: "json" };
 import { bytesFrom, damage } from "../lib/artifact/_fuzz.ts";
@@ -40,6 +44,13 @@ interface Reader {
 
 const encode = (text: string): Bytes => new TextEncoder().encode(text);
 const decode = (bytes: Bytes): string => new TextDecoder().decode(bytes.slice());
+/** Metadata of a recording with captures and annotations. */
+const SIGMF = JSON.stringify({
+  global: { "core:datatype": "ci16_le", "core:sample_rate": 1e6, "core:version": "1.2.0", "core:num_channels": 1 },
+  captures: [{ "core:sample_start": 0, "core:frequency": 1e9 }],
+  annotations: [{ "core:sample_start": 2, "core:sample_count": 3, "core:label": "qpsk" }],
+});
+
 /** A reader that refuses with a SyntaxError, for callers that add the place. */
 const syntax = (read: (text: string) => unknown) => (bytes: Bytes) => {
   try {
@@ -139,6 +150,29 @@ export async function open(folder: string): Promise<Fuzzer> {
         const file = openNpz(bytes);
         for (const name of file.names) file.array(name);
       },
+    },
+    "MATLAB file": {
+      files: [mat.plain, mat.compressed, mat.big_endian, mat.paths, mat.others].map(bytesFrom),
+      async read(bytes) {
+        using file = await openArrays(bytes, "a.mat");
+        for (const name of file.names) file.array(name);
+      },
+    },
+    "SigMF metadata": {
+      files: [encode(SIGMF)],
+      read(bytes) {
+        const form = parseSigmf(bytes, "a.sigmf-meta");
+        recordedSamples(new Uint8Array(64), form, { name: "a", channel: 0, first: 0, count: 0 });
+      },
+      text: true,
+    },
+    "IDX file": {
+      files: [Uint8Array.of(0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)],
+      read: (bytes) => makeArchiveManifest(bytes, "x-images-idx3-ubyte", {}),
+    },
+    "CIFAR-10 file": {
+      files: [new Uint8Array(2 * 3073)],
+      read: (bytes) => makeArchiveManifest(bytes, "test_batch.bin", {}),
     },
     picture: {
       files: [...pictures.pngs, ...pictures.jpegs].map(({ file }) => bytesFrom(file)),
