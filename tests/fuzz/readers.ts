@@ -154,7 +154,7 @@ export async function open(folder: string): Promise<Fuzzer> {
     "MATLAB file": {
       files: [mat.plain, mat.compressed, mat.big_endian, mat.paths, mat.others].map(bytesFrom),
       async read(bytes) {
-        using file = await openArrays(bytes, "a.mat");
+        using file = await openArrays(bytes, "a.mat", []);
         for (const name of file.names) file.array(name);
       },
     },
