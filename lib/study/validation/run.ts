@@ -1,4 +1,5 @@
 /** Runs validation cards as benchmarks, and reads their verdicts back from stored results. */
+import { dirname, join } from "node:path";
 import { inside, readFile } from "../../artifact/inside.ts";
 import { SvcError } from "../../contract/error.ts";
 import { sha256Hex } from "../../contract/hash.ts";
@@ -7,6 +8,7 @@ import { buildSha256 } from "../../plan/implementation_source.ts";
 import type { Workspace } from "../../run/workspace.ts";
 import { type CheckedPoint, packOfCard, type ValidationRecord } from "../pack/card.ts";
 import { checkPack, loadPack } from "../pack/load_pack.ts";
+import { CARDS_FOLDER } from "../pack/packs.ts";
 import { LEDGER_FILE, MAX_RESULT_BYTES, RESULT_FILE } from "../pack/types.ts";
 import { LedgerIndex } from "../rows/ledger.ts";
 import { listResultsFromIndex } from "../rows/result_index.ts";
@@ -132,10 +134,13 @@ async function storedVerdicts(
   return verdicts;
 }
 
-/** Publishes the results of cards beside those of the project that are published; results of the workspace replace them. */
+/** Publishes the results of the project's own cards beside them; results of the workspace replace those that are there. */
 export function publishResults(workspace: Workspace, cards: readonly JudgedCard[]): void {
-  const published = readPublished(workspace.projectRoot, { own: true });
-  for (const { card: { id }, version, latest } of cards) {
+  const { projectRoot } = workspace, folder = join(projectRoot, "benchmarks", CARDS_FOLDER);
+  const own = cards.filter(({ file }) => dirname(file) === folder);
+  if (own.length === 0) return;
+  const published = readPublished(projectRoot, { own: true });
+  for (const { card: { id }, version, latest } of own) {
     if (latest === null || latest.published) continue;
     const { directory } = showBenchmarkResult(workspace, latest.result_id);
     published.set(id, {
@@ -154,7 +159,7 @@ export function publishResults(workspace: Workspace, cards: readonly JudgedCard[
       })),
     });
   }
-  writePublished(workspace.projectRoot, published);
+  writePublished(projectRoot, published);
 }
 
 /** Digest of the program that began a result. */
