@@ -111,9 +111,9 @@ const FETCHED = [
   "image_perceptual_distance",
   "image_vqmodel_noise",
   "jpeg_q75_kodak_repetition_awgn",
+  "text_bert_score",
   "image_generation_diffusion_awgn",
   "text_bart_jscc_clean",
-  "text_bert_score",
   "vqa_pretrained",
 ];
 
