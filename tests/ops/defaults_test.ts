@@ -15,6 +15,7 @@ import { FIXTURES } from "./_fixtures/index.ts";
 import { ofdmState } from "./_fixtures/power.ts";
 import { symbolsInput } from "./inputs.ts";
 import { materialise, runOperation } from "./harness.ts";
+import { bitsInput, someBits } from "./inputs.ts";
 
 /** Operations whose default `model_id` is published, by the name. */
 const PUBLISHED: Readonly<Record<string, string>> = {
@@ -58,6 +59,9 @@ const REFUSED: Readonly<Record<string, readonly [code: string, reason: string]>>
 
 /** Inputs of operations whose fixtures are too small for the defaults. */
 const LARGER: typeof FIXTURES = {
+  "metrics.age_of_information": [{
+    inputs: () => ({ candidate: bitsInput(someBits(512)), reference: bitsInput(someBits(512)) }),
+  }],
   "metrics.spectrum": [{ inputs: () => ({ signal: symbolsInput(256, { recording: { sample_rate_hz: 8000 } }) }) }],
   "metrics.nr_adapted_throughput": [{ inputs: () => ({ channel_state: ofdmState([1, 280, 624]) }) }],
   "wireless.ofdm_delayed_csi": [{ inputs: () => ({ state: ofdmState([1, 32, 4]) }) }],
