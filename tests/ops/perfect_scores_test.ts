@@ -9,7 +9,7 @@ import { textsInput } from "./inputs.ts";
 
 /** Metrics that describe one side, or a comparison in which equality has no best value. */
 const DESCRIPTIONS =
-  /count|_items|entropy|exact_psnr|knowledge_fact|kb_fact_precision|kb_coverage|remaining_mask|compression|_length|preview|bits|source_|per_word/;
+  /count|_items|entropy|exact_psnr|knowledge_fact|kb_fact_precision|kb_coverage|remaining_mask|compression|_length|preview|bits|source_|per_word|^age\.(?!update_loss)|^semantic\.(spectral_efficiency|rate)_/;
 
 /**
  * Scores of texts that are not 1 for equal texts, by formula: METEOR of one chunk of m words is 1 - 0.5·(1/m)³, CIDEr-D is ten

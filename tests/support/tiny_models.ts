@@ -126,7 +126,7 @@ export function tinyFeatures(layers: Record<string, unknown>, measure = "lpips")
 
 /** Token embeddings that are the same in every context. */
 export function tinyEmbedder(words: Record<string, readonly number[]>): Record<string, Uint8Array> {
-  const rows = [...SPECIAL.map(() => [0, 0]), ...Object.values(words)];
+  const rows = [...SPECIAL.map((token) => token === "[UNK]" ? [1, 1] : [0, 0]), ...Object.values(words)];
   return {
     "tokenizer.json": wordTokenizer(Object.keys(words)),
     "model.onnx": onnxModel({
