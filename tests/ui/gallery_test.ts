@@ -77,9 +77,9 @@ browserTest("one gallery: few screens, found by word and filter, opened by one p
   await eventually(async () => assert.match(await cards.first().innerText(), /Joint source-channel/));
   await page.getByRole("searchbox", { name: "Find" }).fill("");
   await page.getByRole("combobox", { name: "Code" }).selectOption("Turbo");
-  const turbo = page.getByRole("article", { name: /turbo code/i });
+  const turbo = page.getByRole("article", { name: /^The turbo code/ });
   await turbo.getByRole("img", { name: /^Bit error rate over Es\/N0, stored/ }).waitFor();
-  assert.equal(await cards.count(), 1);
+  assert.equal(await cards.count(), 2, "bits, and the text link of the papers");
   await turbo.getByRole("button", { name: /^Details/ }).click();
   const dialog = page.getByRole("dialog");
   await dialog.locator("svg.graph-preview rect.body").nth(2).waitFor();
@@ -87,7 +87,7 @@ browserTest("one gallery: few screens, found by word and filter, opened by one p
   await scene.checkAccessibility();
   await shot("gallery_details");
   await page.keyboard.press("Escape");
-  await turbo.getByRole("button", { name: /turbo code/i }).first().click();
+  await turbo.getByRole("button", { name: /^The turbo code/ }).first().click();
   await until(`document.querySelectorAll(".graph .block").length > 3`);
   await page.getByRole("tab", { name: /^bit_transport_turbo/, selected: true }).waitFor();
 });
