@@ -111,7 +111,7 @@ export function takeBack(workspace: Workspace, wanted?: string, files: BundleFil
       "removal_not_found",
       `Cannot find ${wanted === undefined ? "a removal" : quoted(wanted)} to undo`,
       {
-        hint: "A removal with undo can be taken back for 10 minutes, until the next removal",
+        hint: "A removal with --undoable can be undone for 10 minutes, until the next one",
       },
     );
   }
