@@ -38,6 +38,9 @@ Deno.test("an exact image scores above the best inexact one, or the cap where th
   assert.equal(exact["quality.ssim"], 1);
   assert.equal(exact["quality.ms_ssim"], 1);
   assert.equal(exact["quality.ms_ssim_db"], 99, "the value of equal images");
+  const coarse = await score(batch(1, 200, (i) => texture(i) - texture(i) % 32));
+  const similarity = Number(coarse["quality.ms_ssim"]), inDb = Number(coarse["quality.ms_ssim_db"]);
+  assert.ok(similarity < 0.9999 && Math.abs(10 ** (-inDb / 10) - (1 - similarity)) < 1e-12, `${inDb} dB`);
   assert.equal(exact["quality.ms_ssim_item_count"], 1n);
   assert.equal(exact["quality.perfect_reconstruction_fraction"], 1);
 });
