@@ -13,10 +13,12 @@ import { fullLock, npmCache, packageOf } from "./packages.ts";
 
 /** Packages for tests and generators: nothing of them is in a shipped file. */
 const DEVELOPMENT = [
+  "@uwdata/flechette",
   "assemblyscript",
   "axe-core",
   "binaryen",
   "kubernetes-types",
+  "parquet-wasm",
   "playwright-core",
   "fsevents",
   "typescript",

@@ -6,7 +6,7 @@
  *     item                       text, null for the metric of a whole step
  *     metric                     id in the catalogue of metrics
  *     value                      float64
- *     count                      int64, null for a metric that is not a count; exact beyond 2^53
+ *     count                      int64, null for a metric that is not a count or beyond int64; exact beyond 2^53
  *
  * The bytes depend on the rows alone. Format: Apache Parquet 2.11 (parquet.apache.org), version 1 pages, Snappy.
  */
@@ -95,7 +95,8 @@ function itemsOf(items: Value | undefined): { id: string; metrics: JsonObject }[
 }
 
 function cellOf(value: Parameters<typeof toNumber>[0]): Pick<MetricRow, "value" | "count"> {
-  return { value: toNumber(value), count: isInteger(value) ? BigInt(value) : null };
+  const count = isInteger(value) ? BigInt(value) : null;
+  return { value: toNumber(value), count: count === null || BigInt.asIntN(64, count) !== count ? null : count };
 }
 
 async function tableOf(rows: readonly MetricRow[]): Promise<Uint8Array> {
