@@ -14,7 +14,7 @@ export interface ImportanceMap {
   readonly data: Float32Array | Float64Array;
 }
 /** Maps of one size. */
-export interface ImportanceMaps extends ImportanceMap {
+interface ImportanceMaps extends ImportanceMap {
   readonly count: number;
 }
 
@@ -24,7 +24,7 @@ export interface ImportanceMaps extends ImportanceMap {
  */
 export function importanceMapsOf(input: InputArtifact): ImportanceMap[] {
   if (!holdsItems(input.arrayNames.slice(0, 1))) {
-    const { count, height, width, data } = importanceOf(input), pixels = height * width;
+    const { count, height, width, data } = checked(input.array()), pixels = height * width;
     return Array.from({ length: count }, (_, index) => {
       return { height, width, data: data.subarray(index * pixels, (index + 1) * pixels) };
     });
@@ -35,17 +35,6 @@ export function importanceMapsOf(input: InputArtifact): ImportanceMap[] {
       throw new SvcError("boundary_shape_invalid", `Cannot read the array ${name} as importance map ${index}`);
     }
     return checked({ ...array, shape: [1, ...array.shape] });
-  });
-}
-
-/**
- * The maps of an artifact, which must have one size, checked.
- * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_shape_invalid`, `boundary_value_invalid`
- */
-export function importanceOf(input: InputArtifact): ImportanceMaps {
-  if (!holdsItems(input.arrayNames.slice(0, 1))) return checked(input.array());
-  throw new SvcError("boundary_shape_invalid", "Cannot use importance maps of several sizes as one array", {
-    hint: "Set crop_size at the source, so that all images have one size",
   });
 }
 

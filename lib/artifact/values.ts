@@ -372,21 +372,6 @@ function mixedImagesOf(input: InputArtifact): ImageBatch {
   return batch;
 }
 
-/** The images of an artifact, which must have one size. @throws SvcError `boundary_shape_invalid`, or as {@link imagesOf} */
-export function uniformImagesOf(input: InputArtifact): UniformImages {
-  return uniformForm(imagesOf(input));
-}
-
-/** The same form, which must have one size. @throws SvcError `boundary_shape_invalid` */
-export function uniformForm<Form extends { sizes?: readonly ImageSize[] }>(
-  form: Form,
-): Form & ImageSize & { sizes?: undefined } {
-  if (form.sizes === undefined) return form as Form & ImageSize & { sizes?: undefined };
-  throw new SvcError("boundary_shape_invalid", "Cannot use images of several sizes as one array", {
-    hint: "Set crop_size at the source, so that all images have one size",
-  });
-}
-
 /** The samples of one image of a batch, not copied. */
 export function imageAt<T extends ImageBatch>(batch: T, index: number): T["data"] {
   const start = pixelsOf(batch, index) * batch.channels, { height, width } = sizeAt(batch, index);

@@ -3,11 +3,20 @@
  *
  *     class map of all items | class 0 of all items | class 1 of all items | … | filler bits
  *
- * An item is divided into a grid of blocks of equal numbers of bits, and the blocks into cells of one class. The class map
- * of an item has ceil(log2(C)) bits for each cell, most significant first, and a CRC16 that detects its errors; with one
+ * An item is divided into a grid of blocks of equal numbers of bits, and the blocks into cells of one class; items may have
+ * grids of several sizes. The class map of an item has ceil(log2(C)) bits for each cell, most significant first, and a CRC16 that detects its errors; with one
  * class there is no map. The receiver knows everything but the classes.
  */
-import { float, type InputArtifact, isNumber, isObject, type JsonObject, SvcError, toNumber } from "../api.ts";
+import {
+  float,
+  type InputArtifact,
+  isNumber,
+  isObject,
+  type JsonObject,
+  SvcError,
+  toNumber,
+  type Value,
+} from "../api.ts";
 import { metadataCounts, metadataNumber } from "../../lib/artifact/values.ts";
 import { LARGEST_BLOCK, legalBlockSize } from "../../lib/numeric/coding/nr_ldpc/block_size.ts";
 import { codedBitCount, codeParameters } from "../../lib/numeric/coding/nr_ldpc/code_parameters.ts";
@@ -17,6 +26,7 @@ import { majorityBits, repeatBits } from "../../lib/numeric/coding/repetition.ts
 
 export const UNEQUAL_PROTECTION_KEY = "unequal_error_protection";
 const CRC_BITS = 16;
+const MOST_ITEMS = 2 ** 22;
 
 /** Identities of the scrambling, the defaults of channel.nr_ldpc_encoder. */
 const SCRAMBLING = { rnti: 1, id: 1, codeword: 0 } as const;
@@ -31,37 +41,65 @@ export type PartCode =
     readonly iterations: number;
   };
 
-export interface ProtectedStream {
-  readonly items: number;
-  /** Blocks of an item. */
+/** Blocks of an item. */
+export interface BlockGrid {
   readonly rows: number;
   readonly columns: number;
+  /** Cells of each class. */
+  readonly sizes: readonly number[];
+}
+
+export interface ProtectedStream {
+  /** One for each item. */
+  readonly grids: readonly BlockGrid[];
   readonly bitsPerBlock: number;
   /** Blocks along a side of a cell. */
   readonly side: number;
-  /** Cells of each class. */
-  readonly sizes: readonly number[];
+  /** Of NR LDPC one transport block for the map of each item. */
   readonly mapCode: PartCode;
   readonly classCodes: readonly PartCode[];
   readonly fillerBits: number;
 }
 
 /** Bits of the class of a cell. */
-const classWidth = ({ sizes }: ProtectedStream): number => Math.ceil(Math.log2(sizes.length));
+const classWidth = ({ sizes }: BlockGrid): number => Math.ceil(Math.log2(sizes.length));
+
+const cellsOf = ({ sizes }: BlockGrid): number => sizes.reduce((sum, size) => sum + size, 0);
 
 /** Bits of the class map of an item with its CRC; 0 with one class. */
-export const mapBits = (stream: ProtectedStream): number => {
-  const cells = stream.rows * stream.columns / stream.side ** 2;
-  return stream.sizes.length === 1 ? 0 : cells * classWidth(stream) + CRC_BITS;
-};
+export const mapBits = (grid: BlockGrid): number =>
+  grid.sizes.length === 1 ? 0 : cellsOf(grid) * classWidth(grid) + CRC_BITS;
+
+/** Payload bits of an item. */
+export const itemBits = ({ rows, columns }: BlockGrid, { bitsPerBlock }: ProtectedStream): number =>
+  rows * columns * bitsPerBlock;
 
 /** Payload bits of a class of the whole stream. */
-export const classBits = ({ items, sizes, side, bitsPerBlock }: ProtectedStream, index: number): number =>
-  items * sizes[index] * side ** 2 * bitsPerBlock;
+export const classBits = ({ grids, side, bitsPerBlock }: ProtectedStream, index: number): number =>
+  grids.reduce((sum, { sizes }) => sum + sizes[index], 0) * side ** 2 * bitsPerBlock;
+
+/** The class maps of the stream: items in a row whose maps have equal lengths are coded together. */
+export function mapParts({ grids, mapCode }: ProtectedStream): { code: PartCode; items: number; length: number }[] {
+  const parts: { code: PartCode; items: number; length: number }[] = [];
+  for (const grid of grids) {
+    const length = mapBits(grid), last = parts.at(-1);
+    if (last?.length === length) last.items++;
+    else parts.push({ code: "factor" in mapCode ? mapCode : { ...mapCode, blockBits: length }, items: 1, length });
+  }
+  return parts;
+}
+
+/** Coded bits of the class maps. */
+const mapsLength = (stream: ProtectedStream): number =>
+  mapParts(stream).reduce((sum, { code, items, length }) => sum + codedLength(code, items * length), 0);
+
+/** Coded bits of the stream without filler bits. */
+export const usedLength = (stream: ProtectedStream): number =>
+  stream.classCodes.reduce((sum, code, index) => sum + codedLength(code, classBits(stream, index)), mapsLength(stream));
 
 /** The class map of an item with its CRC. */
-export function writeMap(classes: Uint8Array, stream: ProtectedStream): Uint8Array {
-  const width = classWidth(stream), bits = new Uint8Array(mapBits(stream)), length = bits.length - CRC_BITS;
+export function writeMap(classes: Uint8Array, grid: BlockGrid): Uint8Array {
+  const width = classWidth(grid), bits = new Uint8Array(mapBits(grid)), length = bits.length - CRC_BITS;
   if (bits.length === 0) return bits;
   for (let i = 0; i < length; i++) bits[i] = classes[Math.floor(i / width)] >> (width - 1 - i % width) & 1;
   const check = crc16(bits.subarray(0, length));
@@ -70,20 +108,20 @@ export function writeMap(classes: Uint8Array, stream: ProtectedStream): Uint8Arr
 }
 
 /** The classes of a received map; null for one whose CRC fails or whose classes have other sizes. */
-export function readMap(bits: Uint8Array, stream: ProtectedStream): Uint8Array | null {
-  const cells = stream.rows * stream.columns / stream.side ** 2;
-  if (stream.sizes.length === 1) return new Uint8Array(cells);
-  const width = classWidth(stream), classes = new Uint8Array(cells);
+export function readMap(bits: Uint8Array, grid: BlockGrid): Uint8Array | null {
+  const cells = cellsOf(grid), { sizes } = grid;
+  if (sizes.length === 1) return new Uint8Array(cells);
+  const width = classWidth(grid), classes = new Uint8Array(cells);
   if (crc16(bits) !== 0) return null;
   for (let i = 0; i < cells * width; i++) {
     const cell = Math.floor(i / width);
     classes[cell] = 2 * classes[cell] + bits[i];
   }
-  return stream.sizes.every((size, index) => size === classes.filter((own) => own === index).length) ? classes : null;
+  return sizes.every((size, index) => size === classes.filter((own) => own === index).length) ? classes : null;
 }
 
 /** Payload positions of the classes of an item: bits of class c of the item are those of the listed blocks. */
-export const blocksOf = (classes: Uint8Array, { sizes, columns, side }: ProtectedStream): number[][] =>
+export const blocksOf = (classes: Uint8Array, { sizes, columns }: BlockGrid, { side }: ProtectedStream): number[][] =>
   blocksByClass(classes, sizes.length, { columns, side });
 
 function ldpcOf(code: Exclude<PartCode, { factor: number }>, length: number) {
@@ -158,8 +196,10 @@ function decideCopies(received: Uint8Array | Float32Array, factor: number): Uint
   });
 }
 
-/** The record of a stream for its receiver, without the classes. */
+/** The record of a stream for its receiver, without the classes; for grids of several sizes lists, one entry an item. */
 export function describeProtection(stream: ProtectedStream): JsonObject {
+  const { grids } = stream, [{ rows, columns, sizes }] = grids;
+  const equal = grids.every((grid) => grid.rows === rows && grid.columns === columns);
   const record = (code: PartCode): JsonObject =>
     "factor" in code ? { repetition_factor: code.factor } : {
       target_coderate: float(code.codeRate),
@@ -168,12 +208,12 @@ export function describeProtection(stream: ProtectedStream): JsonObject {
       num_bp_iter: code.iterations,
     };
   return {
-    item_count: stream.items,
-    block_rows: stream.rows,
-    block_columns: stream.columns,
+    item_count: grids.length,
+    block_rows: equal ? rows : grids.map((grid) => grid.rows),
+    block_columns: equal ? columns : grids.map((grid) => grid.columns),
     bits_per_block: stream.bitsPerBlock,
     map_cell_blocks: stream.side,
-    class_cell_counts: [...stream.sizes],
+    class_cell_counts: equal ? [...sizes] : grids.map((grid) => [...grid.sizes]),
     class_map_code: record(stream.mapCode),
     class_codes: stream.classCodes.map(record),
     filler_bits: stream.fillerBits,
@@ -209,19 +249,34 @@ export function readProtection({ metadata }: InputArtifact): ProtectedStream {
       iterations: count(value, "num_bp_iter"),
     };
   };
+  const items = count(record, "item_count", 1, MOST_ITEMS);
+  // A value for all items, or a list with one for each.
+  const each = (key: string, several: (value: Value) => boolean): JsonObject[] => {
+    const value = record[key], list = Array.isArray(value) && several(value[0]) ? value : null;
+    if (list !== null && list.length !== items) throw invalid(key);
+    return Array.from({ length: items }, (_, item) => ({ [key]: list === null ? value : list[item] }));
+  };
+  const rows = each("block_rows", isNumber), columns = each("block_columns", isNumber);
+  const grids = each("class_cell_counts", Array.isArray).map((own, item): BlockGrid => ({
+    rows: count(rows[item], "block_rows"),
+    columns: count(columns[item], "block_columns"),
+    sizes: metadataCounts(own, "class_cell_counts") ?? [],
+  }));
   const stream: ProtectedStream = {
-    items: count(record, "item_count"),
-    rows: count(record, "block_rows"),
-    columns: count(record, "block_columns"),
+    grids,
     bitsPerBlock: count(record, "bits_per_block"),
     side: count(record, "map_cell_blocks"),
-    sizes: metadataCounts(record, "class_cell_counts") ?? [],
     mapCode: code(record.class_map_code),
     classCodes: Array.isArray(record.class_codes) ? record.class_codes.map(code) : [],
     fillerBits: count(record, "filler_bits", 0),
   };
-  const { rows, columns, side, sizes } = stream, cells = sizes.reduce((sum, size) => sum + size, 0);
-  if (rows % side + columns % side > 0 || cells * side ** 2 !== rows * columns) throw invalid("class_cell_counts");
-  if (sizes.length !== stream.classCodes.length) throw invalid("class_codes");
+  const { side } = stream;
+  for (const grid of grids) {
+    const { rows, columns, sizes } = grid;
+    if (rows % side + columns % side > 0 || cellsOf(grid) * side ** 2 !== rows * columns) {
+      throw invalid("class_cell_counts");
+    }
+    if (sizes.length !== stream.classCodes.length) throw invalid("class_codes");
+  }
   return stream;
 }

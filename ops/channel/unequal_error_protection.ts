@@ -19,22 +19,26 @@
 import { BITS, CODED_BITS, FRAMED_BITS, PAYLOAD_BITS, POWER_ALLOCATION } from "../../lib/contract/kinds.ts";
 import { defineOperation, type ParameterProblem, SvcError, z } from "../api.ts";
 import { bitsArtifact, bitsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
-import { importanceOf } from "../../lib/artifact/importance.ts";
+import { joinBytes } from "../../lib/artifact/join_bytes.ts";
+import { importanceMapsOf } from "../../lib/artifact/importance.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { LARGEST_BLOCK } from "../../lib/numeric/coding/nr_ldpc/block_size.ts";
 import { cellMeans, classesOf, classSizes } from "../../lib/numeric/coding/importance_classes.ts";
 import { IMPORTANCE_MAP } from "../_importance.ts";
 import { MOST_ITERATIONS } from "./_nr_ldpc.ts";
 import {
+  type BlockGrid,
   blocksOf,
   classBits,
-  codedLength,
   describeProtection,
   encodePart,
+  itemBits,
   mapBits,
+  mapParts,
   type PartCode,
   type ProtectedStream,
   UNEQUAL_PROTECTION_KEY,
+  usedLength,
   writeMap,
 } from "./_unequal_protection.ts";
 
@@ -72,7 +76,7 @@ type Params = z.output<typeof PARAMS>;
 export default defineOperation({
   id: "channel.unequal_error_protection",
   name: "Unequal error protection",
-  description: "Codes payload bits of images of one size by the importance of their blocks, and sends the class map",
+  description: "Codes payload bits of images by the importance of their blocks, and sends the class map",
   inputs: { bits: [PAYLOAD_BITS, FRAMED_BITS, BITS], importance_map: [IMPORTANCE_MAP] },
   outputs: { coded_bits: CODED_BITS, allocation: POWER_ALLOCATION },
   params: PARAMS,
@@ -81,31 +85,36 @@ export default defineOperation({
   },
   check: checkClasses,
   async run({ inputs, params, cancellation }) {
-    const bits = bitsOf(inputs.bits), map = importanceOf(inputs.importance_map);
-    const stream = streamOf(params, bits.length, map), { items, side, bitsPerBlock, sizes } = stream;
+    const bits = bitsOf(inputs.bits), maps = importanceMapsOf(inputs.importance_map);
+    const stream = streamOf(params, bits.length, maps), { grids, side, bitsPerBlock } = stream;
     const counts = sourceItemCounts(inputs.bits.metadata, bits.length);
-    const itemBits = bits.length / items;
-    if (counts !== undefined && counts.some((count) => count !== itemBits)) {
-      throw mismatch(`source items of other lengths than ${itemBits} bits`, "Use a codec of fixed rate");
+    if (counts !== undefined && counts.join() !== grids.map((grid) => itemBits(grid, stream)).join()) {
+      throw mismatch(`source items of other lengths than ${bitsPerBlock} bits a block`, "Use a codec of fixed rate");
     }
-    const maps = new Uint8Array(items * mapBits(stream));
-    const classes = sizes.map((_, index) => new Uint8Array(classBits(stream, index)));
-    const filled = sizes.map(() => 0), pixels = map.height * map.width;
-    for (let item = 0; item < items; item++) {
+    const classMaps: Uint8Array[] = [];
+    const classes = stream.classCodes.map((_, index) => new Uint8Array(classBits(stream, index)));
+    const filled = classes.map(() => 0);
+    let first = 0;
+    for (const [item, grid] of grids.entries()) {
       cancellation.throwIfCancelled();
-      const values = map.data.subarray(item * pixels, (item + 1) * pixels);
-      const means = cellMeans(values, map.height, map.width, params.block_size * side);
-      const own = classesOf(means, sizes);
-      maps.set(writeMap(own, stream), item * mapBits(stream));
-      blocksOf(own, stream).forEach((blocks, index) => {
+      const { data, height, width } = maps[item];
+      const own = classesOf(cellMeans(data, height, width, params.block_size * side), grid.sizes);
+      classMaps.push(writeMap(own, grid));
+      blocksOf(own, grid, stream).forEach((blocks, index) => {
         for (const block of blocks) {
-          const start = item * itemBits + block * bitsPerBlock;
+          const start = first + block * bitsPerBlock;
           classes[index].set(bits.subarray(start, start + bitsPerBlock), filled[index]);
           filled[index] += bitsPerBlock;
         }
       });
+      first += itemBits(grid, stream);
     }
-    const parts = [await encodePart(stream.mapCode, maps)];
+    const codedMaps: Uint8Array[] = [];
+    let mapped = 0;
+    for (const { code, items } of mapParts(stream)) {
+      codedMaps.push(await encodePart(code, joinBytes(classMaps.slice(mapped, mapped += items))));
+    }
+    const parts: Uint8Array[] = [joinBytes(codedMaps)];
     for (const [index, own] of classes.entries()) parts.push(await encodePart(stream.classCodes[index], own));
     const used = parts.reduce((sum, part) => sum + part.length, 0);
     const coded = new Uint8Array(used + stream.fillerBits);
@@ -130,7 +139,7 @@ export default defineOperation({
         },
       },
       metrics: {
-        "channel.class_map_bit_count": BigInt(maps.length),
+        "channel.class_map_bit_count": BigInt(classMaps.reduce((sum, { length }) => sum + length, 0)),
         "channel.class_map_coded_bit_count": BigInt(parts[0].length),
         "channel.filler_bit_count": BigInt(stream.fillerBits),
         "channel.protected_bit_count": BigInt(coded.length),
@@ -156,20 +165,27 @@ function powersOf(parts: readonly Uint8Array[], length: number, { protection, ..
   return powers.map((power) => power * powers.length / sum);
 }
 
-function streamOf(params: Params, bitCount: number, map: { count: number; height: number; width: number }) {
+function streamOf(params: Params, bitCount: number, maps: readonly { height: number; width: number }[]) {
   const { block_size: size, class_map_cell: side, num_bits_per_symbol: bitsPerSymbol } = params;
-  const rows = Math.ceil(map.height / size), columns = Math.ceil(map.width / size);
-  const bitsPerBlock = bitCount / (map.count * rows * columns);
+  const grids = maps.map(({ height, width }): BlockGrid => {
+    const rows = Math.ceil(height / size), columns = Math.ceil(width / size);
+    return { rows, columns, sizes: classSizes(params.class_fractions, rows * columns / side ** 2) };
+  });
+  const bitsPerBlock = bitCount / grids.reduce((sum, { rows, columns }) => sum + rows * columns, 0);
   if (!Number.isInteger(bitsPerBlock) || bitsPerBlock === 0) {
+    const blocks = grids.map(({ rows, columns }) => `${rows} x ${columns}`).slice(0, 3).join(", ");
     throw mismatch(
-      `${bitCount} bits for ${map.count} x ${rows} x ${columns} blocks of ${size} pixels`,
+      `${bitCount} bits for ${grids.length} images of ${blocks}${
+        grids.length > 3 ? ", …" : ""
+      } blocks of ${size} pixels`,
       "Set block_size to the size of the codec's blocks, and use a codec of fixed rate",
     );
   }
-  if (rows % side + columns % side > 0) {
-    throw mismatch(`${rows} x ${columns} blocks in cells of ${side} x ${side}`, "Set class_map_cell to a divisor");
+  const odd = grids.find(({ rows, columns }) => rows % side + columns % side > 0);
+  if (odd !== undefined) {
+    const cells = `cells of ${side} x ${side}`;
+    throw mismatch(`${odd.rows} x ${odd.columns} blocks in ${cells}`, "Set class_map_cell to a divisor");
   }
-  const sizes = classSizes(params.class_fractions, rows * columns / side ** 2);
   const ldpc = (codeRate: number, blockBits: number): PartCode => ({
     codeRate,
     blockBits,
@@ -178,26 +194,20 @@ function streamOf(params: Params, bitCount: number, map: { count: number; height
   });
   const isLdpc = params.protection === "nr_ldpc";
   const stream: ProtectedStream = {
-    items: map.count,
-    rows,
-    columns,
+    grids,
     bitsPerBlock,
     side,
-    sizes,
     mapCode: { factor: params.class_map_repetition },
-    classCodes: sizes.map((_, index) =>
+    classCodes: params.class_fractions.map((_, index) =>
       isLdpc
         ? ldpc(params.code_rates[index], params.transport_block_size_bits)
         : { factor: params.protection === "power" ? 1 : params.repetition_factors[index] }
     ),
     fillerBits: 0,
   };
-  // One transport block for the map of each item.
-  const mapped = isLdpc && mapBits(stream) > 0
-    ? { ...stream, mapCode: ldpc(params.class_map_code_rate, mapBits(stream)) }
-    : stream;
-  const used = codedLength(mapped.mapCode, mapped.items * mapBits(mapped)) +
-    mapped.classCodes.reduce((sum, code, index) => sum + codedLength(code, classBits(mapped, index)), 0);
+  const largest = grids.reduce((most, grid) => Math.max(most, mapBits(grid)), 0);
+  const mapped = isLdpc && largest > 0 ? { ...stream, mapCode: ldpc(params.class_map_code_rate, largest) } : stream;
+  const used = usedLength(mapped);
   if (params.total_coded_bits === 0) return mapped;
   if (used <= params.total_coded_bits) return { ...mapped, fillerBits: params.total_coded_bits - used };
   throw new SvcError(

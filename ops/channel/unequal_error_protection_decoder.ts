@@ -17,12 +17,14 @@ import {
   classBits,
   codedLength,
   decodePart,
-  mapBits,
+  itemBits,
+  mapParts,
   type PartCode,
   type ProtectedStream,
   readMap,
   readProtection,
   UNEQUAL_PROTECTION_KEY,
+  usedLength,
 } from "./_unequal_protection.ts";
 
 export default defineOperation({
@@ -40,8 +42,8 @@ export default defineOperation({
     bits: { from: "received", keys: ["boundary_contract", "bit_count", "failed_item_indices"] },
   },
   async run({ inputs, params, threads }) {
-    const stream = readProtection(inputs.received), { items, bitsPerBlock, sizes } = stream;
-    const mapLength = mapBits(stream), received = receivedOf(inputs.received, stream);
+    const stream = readProtection(inputs.received), { grids, bitsPerBlock } = stream;
+    const received = receivedOf(inputs.received, stream);
     const options = { threads, keepEstimate: params.on_tb_crc_failure === "keep_estimate" };
     let at = 0;
     const part = (code: PartCode, length: number) => {
@@ -49,25 +51,31 @@ export default defineOperation({
       at += codedLength(code, length);
       return decodePart(code, received.subarray(start, at), length, options);
     };
-    const maps = await part(stream.mapCode, items * mapLength);
-    const classes: Awaited<typeof maps>[] = [];
+    const maps: (Uint8Array | null)[] = [];
+    for (const { code, items, length } of mapParts(stream)) {
+      const { bits, failed } = await part(code, items * length);
+      for (let item = 0; item < items; item++) {
+        const own = failed[item] ? null : bits.subarray(item * length, (item + 1) * length);
+        maps.push(own === null ? null : readMap(own, grids[maps.length]));
+      }
+    }
+    const classes: Awaited<ReturnType<typeof part>>[] = [];
     for (const [index, code] of stream.classCodes.entries()) classes.push(await part(code, classBits(stream, index)));
 
-    const itemBits = stream.rows * stream.columns * bitsPerBlock, bits = new Uint8Array(items * itemBits);
-    const lost: number[] = [];
-    for (let item = 0; item < items; item++) {
-      const own = maps.failed[item]
-        ? null
-        : readMap(maps.bits.subarray(item * mapLength, (item + 1) * mapLength), stream);
-      lost.push(own === null ? 1 : 0);
-      if (own === null) continue;
-      blocksOf(own, stream).forEach((blocks, index) => {
-        let from = item * sizes[index] * stream.side ** 2 * bitsPerBlock;
-        for (const block of blocks) {
-          bits.set(classes[index].bits.subarray(from, from + bitsPerBlock), item * itemBits + block * bitsPerBlock);
+    const bits = new Uint8Array(grids.reduce((sum, grid) => sum + itemBits(grid, stream), 0));
+    const read = classes.map(() => 0), lost = maps.map((own) => own === null ? 1 : 0);
+    let first = 0;
+    for (const [item, grid] of grids.entries()) {
+      const own = maps[item], places = own === null ? null : blocksOf(own, grid, stream);
+      for (const [index, { bits: classBits }] of classes.entries()) {
+        let from = read[index];
+        for (const block of places?.[index] ?? []) {
+          bits.set(classBits.subarray(from, from + bitsPerBlock), first + block * bitsPerBlock);
           from += bitsPerBlock;
         }
-      });
+        read[index] += grid.sizes[index] * stream.side ** 2 * bitsPerBlock;
+      }
+      first += itemBits(grid, stream);
     }
     const failed = lost.flatMap((isLost, item) => isLost ? [item] : []);
     const { metadata } = inputs.received, counts = metadataCounts(metadata, "payload_source_item_counts");
@@ -79,7 +87,7 @@ export default defineOperation({
     const blocks = classes.flatMap((one) => one.failed.map(Number));
     const blockLoss = rateCounts(blocks, metadata, "transport_block");
     const metrics: Metrics = {
-      "channel.class_map_failure_rate": failed.length / items,
+      "channel.class_map_failure_rate": failed.length / grids.length,
       ...(blocks.length === 0 ? {} : {
         "channel.payload_delivery_block_error_rate": blocks.reduce((sum, one) => sum + one, 0) / blocks.length,
       }),
@@ -97,8 +105,7 @@ export default defineOperation({
 
 /** Hard bits or log-likelihood ratios of the whole stream. */
 function receivedOf(input: InputArtifact, stream: ProtectedStream): Uint8Array | Float32Array {
-  const expected = codedLength(stream.mapCode, stream.items * mapBits(stream)) + stream.fillerBits +
-    stream.classCodes.reduce((sum, code, index) => sum + codedLength(code, classBits(stream, index)), 0);
+  const expected = usedLength(stream) + stream.fillerBits;
   if (input.kind === LLR) return valuesOf(input, expected);
   const bits = bitsOf(input);
   if (bits.length === expected) return bits;

@@ -6,6 +6,7 @@
  *     vae_decoder/model.onnx   latent_sample [1, C, h, w] -> sample [1, 3, H, W]
  *     codebook.npy             of a vector-quantised model: float32 [entry, C]
  *
+ * Images of several sizes have latents [n], one image after the other, with their shapes in the metadata `latent_shapes`.
  * Samples v in 0 … 255 become v / 127.5 - 1. Grey images are repeated to three channels, and their channels averaged again.
  * A decoder uses only latents of the files that encoded them.
  *
@@ -25,8 +26,19 @@ import {
   z,
 } from "../api.ts";
 import { readNpy } from "../../lib/artifact/npy.ts";
-import { imageAt, imagesArtifact, travel, uniformForm, uniformImagesOf } from "../../lib/artifact/values.ts";
-import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { imageShapeMetadata } from "../../lib/artifact/image_payload.ts";
+import {
+  imageAt,
+  type ImageForm,
+  imagesArtifact,
+  imagesOf,
+  metadataCounts,
+  oneImage,
+  pixelsOf,
+  sizeAt,
+  travel,
+} from "../../lib/artifact/values.ts";
+import { elementCount, type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { feedsOf, outputOf, realValues } from "../foundation/_named_tensors.ts";
 import { pretrainedParams } from "../foundation/_pretrained.ts";
 import { deliveryMetadata, ImageBatchWriter } from "../_jpeg_images.ts";
@@ -36,6 +48,8 @@ import { planesOf } from "../joint_coding/_deepjscc.ts";
 const ENCODER = "vae_encoder/model.onnx", DECODER = "vae_decoder/model.onnx", CODEBOOK = "codebook.npy";
 /** Metadata key of the model of latents. */
 const FACTS = "autoencoder";
+/** Metadata key of the shapes [C, h, w] of the latents of images of several sizes. */
+const SHAPES = "latent_shapes";
 /** Metadata of the latents, all of which a decoder needs. */
 export const LATENT_METADATA = [FACTS, "image_count", "image_height", "image_width", "image_channels"];
 
@@ -78,33 +92,36 @@ export async function encodeBatch(
   code: (coded: Coded) => Float32Array,
   { facts, progress, cancellation }: Surroundings & { facts: JsonObject },
 ) {
-  const batch = uniformImagesOf(input), { count, height, width, channels, dtype } = batch;
-  const { data: planes } = planesOf(batch), session = await model.open(ENCODER), size = 3 * height * width;
-  const items: Float32Array[] = [];
-  let shape: Coded["shape"] | undefined;
+  const batch = imagesOf(input), { count, sizes } = batch, session = await model.open(ENCODER);
+  const items: Float32Array[] = [], shapes: Coded["shape"][] = [];
   for (let index = 0; index < count; index++) {
     cancellation.throwIfCancelled();
-    const sample = (planes as Float32Array).slice(index * size, (index + 1) * size).map((value) => 2 * value - 1);
-    const coded = await analyse(session, ndarray("float32", sample, [1, 3, height, width]));
-    shape = coded.shape;
+    const { data: planes, shape } = planesOf(oneImage(batch, index));
+    const sample = (planes as Float32Array).map((value) => 2 * value - 1);
+    const coded = await analyse(session, ndarray("float32", sample, shape));
+    shapes.push(coded.shape);
     items.push(code(coded));
     progress(index + 1, count, { phase: "encode", unit: "images" });
   }
-  if (shape === undefined) throw new SvcError("boundary_empty", "Cannot encode a batch without images");
-  const [, rows, columns] = shape, data = new Float32Array(count * items[0].length);
-  items.forEach((item, index) => data.set(item, index * item.length));
+  if (items.length === 0) throw new SvcError("boundary_empty", "Cannot encode a batch without images");
+  const [shape] = shapes, data = new Float32Array(items.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const item of items) {
+    data.set(item, at);
+    at += item.length;
+  }
   const metadata = travel(input.metadata, {
     [FACTS]: factsOf(model, facts),
-    image_count: count,
-    image_height: height,
-    image_width: width,
-    image_channels: channels,
-    image_dtype: dtype,
+    ...imageShapeMetadata(batch),
+    image_dtype: batch.dtype,
+    ...(sizes === undefined ? {} : { [SHAPES]: shapes.map((own) => [...own]) }),
     source_item_counts: items.map(({ length }) => length),
   });
+  const array = ndarray("float32", data, sizes === undefined ? [count, ...shape] : [data.length]);
   return {
-    outputs: { latents: { array: ndarray("float32", data, [count, shape[0], rows, columns]), metadata } },
-    metrics: { "codec.latents_per_pixel": items[0].length / (height * width) },
+    outputs: { latents: { array, metadata } },
+    metrics: { "codec.latents_per_pixel": data.length / pixelsOf(batch) },
+    channels: shape[0],
   };
 }
 
@@ -147,20 +164,18 @@ export async function decodeBatch(
       hint: `They were made by ${JSON.stringify(stated ?? null)}, and the decoder has ${JSON.stringify(wanted)}`,
     });
   }
-  const form = uniformForm(formOf(input)), { count, height, width } = form, lost = lostItems(input);
-  const array = input.array(), [items, channels, rows, columns] = array.shape, values = realValues(array);
-  if (array.shape.length !== 4 || items !== count) {
-    throw new SvcError("boundary_shape_invalid", `Cannot use latents [${array.shape.join(", ")}] of ${count} images`);
-  }
-  const session = await model.open(DECODER), size = channels * rows * columns;
+  const form = formOf(input), { count } = form, lost = lostItems(input);
+  const array = input.array(), values = realValues(array), shapes = shapesOf(array.shape, form, input.metadata);
+  const session = await model.open(DECODER);
   const writer = new ImageBatchWriter(form), delivered: boolean[] = [];
-  for (let index = 0; index < count; index++) {
+  let at = 0;
+  for (const [index, shape] of shapes.entries()) {
     cancellation.throwIfCancelled();
-    const own = values.slice(index * size, (index + 1) * size);
+    const { height, width } = sizeAt(form, index), own = values.slice(at, at += elementCount(shape));
     const usable = !lost.has(index) && own.every(Number.isFinite);
     delivered.push(usable);
     if (usable) {
-      const latents = ndarray("float32", prepare(own, [channels, rows, columns]), [1, channels, rows, columns]);
+      const latents = ndarray("float32", prepare(own, shape), [1, ...shape]);
       const sample = outputOf(await session.run(feedsOf(session, { latent_sample: () => latents })), ["sample"]);
       if (sample.shape.join() !== [1, 3, height, width].join()) {
         throw new SvcError("model_unavailable", `Cannot use images of shape [${sample.shape.join(", ")}]`, {
@@ -171,9 +186,32 @@ export async function decodeBatch(
     } else writer.fill(index, "grey");
     progress(index + 1, count, { phase: "decode", unit: "images" });
   }
-  const removed = [FACTS, "image_height", "image_width", "image_dtype", "source_item_counts", "item_bit_counts"];
+  const removed = [
+    FACTS,
+    SHAPES,
+    "image_height",
+    "image_width",
+    "image_sizes",
+    "image_dtype",
+    "source_item_counts",
+    "item_bit_counts",
+  ];
   const metadata = travel(input.metadata, deliveryMetadata(delivered), removed);
   return { outputs: { images: imagesArtifact(writer.batch, metadata) } };
+}
+
+/** The shape of the latents of each image. */
+function shapesOf(shape: readonly number[], { count, sizes }: ImageForm, metadata: JsonObject): Coded["shape"][] {
+  const stated = metadata[SHAPES], several = sizes !== undefined;
+  const shapes = several
+    ? (Array.isArray(stated) ? stated : []).map((own) => metadataCounts({ own }, "own") ?? [])
+    : Array.from({ length: count }, () => shape.slice(1));
+  const total = shapes.reduce((sum, own) => sum + elementCount(own), 0);
+  const fits = several ? shape.length === 1 && shape[0] === total : shape[0] === count;
+  if (fits && shapes.length === count && shapes.every(({ length }) => length === 3)) {
+    return shapes as unknown as Coded["shape"][];
+  }
+  throw new SvcError("boundary_shape_invalid", `Cannot use latents [${shape.join(", ")}] of ${count} images`);
 }
 
 function finite(values: Float32Array): Float32Array {

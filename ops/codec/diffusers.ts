@@ -1,8 +1,8 @@
 /**
  * Images to latents of pretrained autoencoders, and back. Model folders and sources: _autoencoder.ts.
  *
- * Shapes: images uint8 or float32 [N, H, W, C], C = 1 or 3 -> latents float32 [N, channel, h, w] -> images of the size and
- * sample type of the source.
+ * Shapes: images uint8 or float32 [N, H, W, C], C = 1 or 3 -> latents float32 [N, channel, h, w], or [n] of images of several
+ * sizes -> images of the size and sample type of the source.
  */
 import { defineOperation, seedParameter, SvcError, z } from "../api.ts";
 import { IMAGES, LATENTS } from "../../lib/contract/kinds.ts";
@@ -46,7 +46,7 @@ const DECODER = {
 const vaeEncode = defineOperation({
   id: "model.diffusers_autoencoderkl_encode",
   name: "Images to VAE latents",
-  description: "Encodes images of one size as continuous latents of a variational autoencoder",
+  description: "Encodes images as continuous latents of a variational autoencoder",
   ...ENCODER,
   params: z.strictObject({
     ...autoencoderParams("stabilityai/sd-vae-ft-mse"),
@@ -57,7 +57,7 @@ const vaeEncode = defineOperation({
   models: autoencoderModel(false),
   async run({ inputs: { images }, params, model, generator, progress, cancellation }) {
     const factor = factorOf(params);
-    return await encodeBatch(images, model("autoencoder"), ({ data, logVariance }) => {
+    const { outputs, metrics } = await encodeBatch(images, model("autoencoder"), ({ data, logVariance }) => {
       if (params.sample_mode === "mean") return data.map((value) => value * factor);
       if (logVariance === null) {
         throw new SvcError("model_unavailable", "Cannot draw latents: the encoder gives no variances", {
@@ -70,6 +70,7 @@ const vaeEncode = defineOperation({
         return (mean + deviation * noise[i]) * factor;
       });
     }, { facts: { scaling_factor: factor }, progress, cancellation });
+    return { outputs, metrics };
   },
 });
 
@@ -100,19 +101,18 @@ const vaeDecode = defineOperation({
 const vqEncode = defineOperation({
   id: "model.diffusers_vqmodel_encode",
   name: "Images to VQ latents",
-  description: "Encodes images of one size as latents that are entries of a codebook",
+  description: "Encodes images as latents that are entries of a codebook",
   ...ENCODER,
   params: z.strictObject(autoencoderParams("CompVis/ldm-celebahq-256")),
   models: autoencoderModel(true),
   async run({ inputs: { images }, model, progress, cancellation }) {
     const autoencoder = model("autoencoder"), codebook = await readCodebook(autoencoder);
-    const { outputs, metrics } = await encodeBatch(
+    const { outputs, metrics, channels } = await encodeBatch(
       images,
       autoencoder,
       ({ data, shape }) => codebook.nearest(data, shape),
       { facts: { codebook_size: codebook.size }, progress, cancellation },
     );
-    const [, channels] = outputs.latents.array.shape;
     const bits = Math.ceil(Math.log2(codebook.size)) * metrics["codec.latents_per_pixel"] / channels;
     return { outputs, metrics: { ...metrics, "rate.native_codec_bpp": bits } };
   },

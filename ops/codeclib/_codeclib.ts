@@ -15,7 +15,8 @@ import {
   z,
 } from "../api.ts";
 import { trustedShape } from "../../lib/artifact/image_payload.ts";
-import { type ImageForm, metadataCounts } from "../../lib/artifact/values.ts";
+import { type ImageForm, metadataCounts, sizeAt } from "../../lib/artifact/values.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import published from "../../lib/model/codecs.json" with { type: "json" };
 import { Codec, type Latents } from "./_codeclib_codec.ts";
 import { NETWORKS, TABLES } from "./_codeclib_tables.ts";
@@ -49,9 +50,11 @@ export const PAD_TO_MULTIPLE = z.int().min(1).max(4096).default(64)
   .describe("sides are padded to a multiple of this, a multiple of the model's, with the last row and column");
 
 export const EXPORT_SIZE = {
-  export_height: z.int().min(0).max(16384).default(0).describe("rows of the images; 0 uses those of the padded input"),
+  export_height: z.int().min(0).max(16384).default(0).describe(
+    "rows of the images; 0 uses the most of the padded images",
+  ),
   export_width: z.int().min(0).max(16384).default(0)
-    .describe("columns of the images; 0 uses those of the padded input"),
+    .describe("columns of the images; 0 uses the most of the padded images"),
 };
 
 export const VARIABLE_RATE_PARAMS = {
@@ -177,38 +180,45 @@ export function formOf({ metadata }: InputArtifact): ImageForm {
   return { ...shape, dtype: metadata.image_dtype === "float32" ? "float32" : "uint8" };
 }
 
-/** Latents of a batch as one array float32 [N, C, H, W]. */
-export function joinLatents(items: readonly Latents[], channels: number): {
-  data: Float32Array;
-  shape: [number, number, number, number];
-} {
-  const [{ rows, columns, data: { length } }] = items;
-  const data = new Float32Array(items.length * length);
-  items.forEach((item, index) => data.set(item.data, index * length));
-  return { data, shape: [items.length, channels, rows, columns] };
+/** Latents of a batch float32 [N, C, H, W]; of images of several sizes [n], one image after the other. */
+export function joinLatents(items: readonly Latents[], channels: number, { sizes }: Pick<ImageForm, "sizes">): NdArray {
+  const data = new Float32Array(items.reduce((sum, item) => sum + item.data.length, 0));
+  let at = 0;
+  for (const item of items) {
+    data.set(item.data, at);
+    at += item.data.length;
+  }
+  const [{ rows, columns }] = items;
+  return ndarray("float32", data, sizes === undefined ? [items.length, channels, rows, columns] : [data.length]);
 }
 
 /**
  * The latents of each image.
- * @throws SvcError `boundary_shape_invalid` for arrays of another form than [image, channel, row, column]
+ * @throws SvcError `boundary_shape_invalid` for arrays of another form than {@link joinLatents} gives
  */
-export function latentsOf(input: InputArtifact, channels: number): Latents[] {
-  const { data, shape, dtype } = input.array();
-  const { count } = formOf(input);
-  if (
-    shape.length !== 4 || shape[0] !== count || shape[1] !== channels || (dtype !== "float32" && dtype !== "float64")
-  ) {
+export function latentsOf(input: InputArtifact, codec: Codec): Latents[] {
+  const { data, shape, dtype } = input.array(), channels = codec.tables.latentChannels, form = formOf(input);
+  const { count, sizes } = form, { pad_to_multiple } = factsOf(input);
+  const grids = Array.from({ length: count }, (_, index) => {
+    if (sizes === undefined) return { rows: shape[2], columns: shape[3] };
+    const { rows, columns } = codec.shapes(sizeAt(form, index), pad_to_multiple);
+    return { rows, columns };
+  });
+  const total = grids.reduce((sum, { rows, columns }) => sum + channels * rows * columns, 0);
+  const fits = sizes === undefined
+    ? shape.length === 4 && shape[0] === count && shape[1] === channels
+    : shape.length === 1 && shape[0] === total;
+  if (!fits || (dtype !== "float32" && dtype !== "float64")) {
     throw new SvcError(
       "boundary_shape_invalid",
       `Cannot use ${dtype} latents [${shape.join(", ")}] as those of ${count} images with ${channels} channels each`,
     );
   }
-  const [, , rows, columns] = shape, size = channels * rows * columns, all = Float32Array.from(data as Float32Array);
-  return Array.from({ length: count }, (_, index) => ({
-    data: all.subarray(index * size, (index + 1) * size),
-    rows,
-    columns,
-  }));
+  const all = Float32Array.from(data as Float32Array);
+  let at = 0;
+  return grids.map(({ rows, columns }) => {
+    return { data: all.subarray(at, at += channels * rows * columns), rows, columns };
+  });
 }
 
 /** Lost images, from the metadata of an earlier decoder. */

@@ -154,7 +154,7 @@ export class Codec {
   }
 
   /** Rows and columns of the latents of an image, and the shape of its hyper latents. */
-  private shapes(size: { height: number; width: number }, padToMultiple: number) {
+  shapes(size: { height: number; width: number }, padToMultiple: number) {
     const multiple = this.padding(padToMultiple), { latentReduction, hyperChannels, hyperReduction } = this.tables;
     const height = roundUp(size.height, multiple), width = roundUp(size.width, multiple);
     const shape: Shape = [hyperChannels, height / hyperReduction, width / hyperReduction];

@@ -29,10 +29,8 @@ import {
   pixelsOf,
   sizeAt,
   travel,
-  uniformImagesOf,
 } from "../../lib/artifact/values.ts";
 import { unpackBits } from "../../lib/numeric/array/bit_packing.ts";
-import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { DELIVERY_KEYS, deliveryMetadata, ImageBatchWriter } from "../_jpeg_images.ts";
 import { type CodecFacts, FACTS, factsOf, formOf, joinLatents, latentsOf, lostItems } from "./_codeclib.ts";
 import { Codec, type Latents } from "./_codeclib_codec.ts";
@@ -89,18 +87,18 @@ export async function analyseBatch(
   options: Analysis & { quantize: boolean },
   surroundings: Surroundings,
 ): Promise<{ outputs: { latents: OutputArtifact } }> {
-  const batch = uniformImagesOf(images);
+  const batch = imagesOf(images);
   const items = await forEachPicture(
     batch.count,
     "analyse",
     surroundings,
     (index) => codec.analyse(batch, index, options.quality, options.pad_to_multiple),
   );
-  const { data, shape } = joinLatents(items, codec.tables.latentChannels);
+  const array = joinLatents(items, codec.tables.latentChannels, batch), data = array.data as Float32Array;
   if (options.quantize) data.forEach((value, at) => data[at] = Math.round(value) + 0);
   const facts = { ...madeBy(codec, batch, options), latents_quantized: options.quantize };
   const metadata = travel(images.metadata, facts, DELIVERY_KEYS);
-  return { outputs: { latents: { array: ndarray("float32", data, shape), metadata } } };
+  return { outputs: { latents: { array, metadata } } };
 }
 
 export async function synthesiseBatch(
@@ -110,7 +108,7 @@ export async function synthesiseBatch(
   surroundings: Surroundings,
 ) {
   const form = formOf(input), { quality } = factsOf(input), lost = lostItems(input);
-  const items = latentsOf(input, codec.tables.latentChannels), writer = new ImageBatchWriter(form);
+  const items = latentsOf(input, codec), writer = new ImageBatchWriter(form);
   const delivered = await forEachPicture(form.count, "synthesise", surroundings, async (index) => {
     const why = lost.has(index)
       ? "it was lost in transmission"
@@ -139,7 +137,7 @@ const LATENT_KEYS = ["latents_quantized"];
 
 export async function entropyEncodeBatch(codec: Codec, input: InputArtifact, surroundings: Surroundings) {
   const form = formOf(input), facts = factsOf(input);
-  const items = latentsOf(input, codec.tables.latentChannels);
+  const items = latentsOf(input, codec);
   const coded = await forEachPicture(
     form.count,
     "encode",
@@ -226,17 +224,13 @@ export async function entropyDecodeBatch(
 ): Promise<{ outputs: { latents: OutputArtifact } }> {
   const form = formOf(input), { pad_to_multiple } = factsOf(input);
   const decoded = await latentsOfPayload(codec, input, onError, surroundings);
-  const zeros = codec.zeros(sizeAt(form, 0), pad_to_multiple);
-  const { data, shape } = joinLatents(
-    decoded.map((each) => each instanceof SvcError ? zeros : each),
-    codec.tables.latentChannels,
+  const latents = decoded.map((each, index) =>
+    each instanceof SvcError ? codec.zeros(sizeAt(form, index), pad_to_multiple) : each
   );
+  const array = joinLatents(latents, codec.tables.latentChannels, form);
   const delivered = decoded.map((each) => !(each instanceof SvcError));
-  const size = Object.fromEntries(
-    ["image_height", "image_width", "image_channels"].map((key) => [key, input.metadata[key]]),
-  );
   const metadata = travel(input.metadata, { ...deliveryMetadata(delivered), on_error: onError }, PAYLOAD_KEYS);
-  return { outputs: { latents: { array: ndarray("float32", data, shape), metadata: { ...metadata, ...size } } } };
+  return { outputs: { latents: { array, metadata: { ...metadata, ...imageShapeMetadata(form) } } } };
 }
 
 export async function decodeBatch(codec: Codec, input: InputArtifact, onError: string, surroundings: Surroundings) {

@@ -117,12 +117,13 @@ const decode = defineOperation({
  * Latents are in units of the quantisation step of the quality, so the codec rounds them to integers. quantize_latents
  * rounds them here, without subtracting the mean of the entropy coder.
  *
- * Shapes: images uint8 or float32 [N, H, W, C], C = 1 or 3 -> latents float32 [N, channel, H/16, W/16] of padded images.
+ * Shapes: images uint8 or float32 [N, H, W, C], C = 1 or 3 -> latents float32 [N, channel, H/16, W/16] of padded images;
+ * images of several sizes -> latents [n], one image after the other.
  */
 const analysisEncode = defineOperation({
   id: "model.codeclib_analysis_encode",
   name: "Learned codec analysis transform",
-  description: "Turns images of one size into the latents of a learned image codec",
+  description: "Turns images into the latents of a learned image codec",
   inputs: { images: [IMAGES] },
   outputs: { latents: LATENTS },
   params: z.strictObject({
@@ -148,7 +149,7 @@ const analysisEncode = defineOperation({
  *
  * Lost images (failed_item_indices) and latents that are not finite are failures: on_error refuses or blackens them.
  *
- * Shapes: latents float32 [N, channel, h, w] -> images [N, H, W, C] of the size and sample type of the source.
+ * Shapes: latents float32 [N, channel, h, w], or [n] of several sizes -> images [N, H, W, C] of the size and sample type of the source.
  */
 const synthesisDecode = defineOperation({
   id: "model.codeclib_synthesis_decode",
@@ -174,7 +175,7 @@ const synthesisDecode = defineOperation({
  *
  * Model, metric and quality must be those of the latents.
  *
- * Shapes: latents float32 [N, channel, h, w] -> bits, eight a byte, most significant bit first.
+ * Shapes: latents float32 [N, channel, h, w], or [n] of several sizes -> bits, eight a byte, most significant bit first.
  */
 const entropyEncode = defineOperation({
   id: "model.codeclib_entropy_encode",
@@ -212,7 +213,7 @@ const entropyEncode = defineOperation({
  * its bytes are damaged, or when they were made with other tables; on_error refuses the payload, or puts latents of
  * zero and lists the image in failed_item_indices.
  *
- * Shapes: bits -> latents float32 [N, channel, h, w].
+ * Shapes: bits -> latents float32 [N, channel, h, w], or [n] of images of several sizes.
  */
 const entropyDecode = defineOperation({
   id: "model.codeclib_entropy_decode",

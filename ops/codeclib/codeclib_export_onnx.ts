@@ -2,14 +2,15 @@
  * The networks and tables of a learned codec as a bundle, for the codeclib_onnx operations and for use elsewhere. The
  * ONNX files of the selected model are copied with checked hashes, not converted. Another opset is refused.
  *
- * The size of export is recorded, 0 means that of the padded images; the networks accept every multiple of their
- * reduction. validate_export runs an image of that size through all four networks of the bundle.
+ * The size of export is recorded, 0 means the largest height and width of the padded images; the networks accept every
+ * multiple of their reduction, so images of several sizes need one bundle. validate_export runs an image of that size through all four networks of the bundle.
  *
  * Format: ZIP of bundle.json and files/analysis.onnx, hyper_analysis.onnx, hyper_synthesis.onnx, synthesis.onnx, tables.json.
  */
 import { IMAGES, ONNX_BUNDLE } from "../../lib/contract/kinds.ts";
 import { defineOperation, SvcError, z } from "../api.ts";
-import { uniformImagesOf } from "../../lib/artifact/values.ts";
+import { imageShapeMetadata } from "../../lib/artifact/image_payload.ts";
+import { imagesOf } from "../../lib/artifact/values.ts";
 import {
   DEVICE,
   EXPORT_SIZE,
@@ -28,7 +29,7 @@ import { NETWORKS } from "./_codeclib_tables.ts";
 export default defineOperation({
   id: "model.codeclib_export_onnx",
   name: "Convert codec to ONNX",
-  description: "Writes the networks and tables of a learned codec, for images of one size, into a bundle",
+  description: "Writes the networks and tables of a learned codec into a bundle",
   inputs: { images: [IMAGES] },
   outputs: { model: ONNX_BUNDLE },
   params: z.strictObject({
@@ -53,9 +54,9 @@ export default defineOperation({
         });
       }
     }
-    const batch = uniformImagesOf(inputs.images);
-    const height = params.export_height || codec.paddedSize(batch.height, params.pad_to_multiple);
-    const width = params.export_width || codec.paddedSize(batch.width, params.pad_to_multiple);
+    const largest = imageShapeMetadata(imagesOf(inputs.images));
+    const height = params.export_height || codec.paddedSize(largest.image_height, params.pad_to_multiple);
+    const width = params.export_width || codec.paddedSize(largest.image_width, params.pad_to_multiple);
     const { stateSha256, tables: { model: name, metric, hyperReduction } } = codec;
     if (height % hyperReduction !== 0 || width % hyperReduction !== 0) {
       throw new SvcError("params_invalid", `Cannot export ${name} for images of ${height} x ${width}`, {

@@ -2,7 +2,7 @@
  * The operations on the networks of a codec in a bundle, for every runtime:
  *
  *     encode           images uint8 or float32 [N, H, W, C], C = 1 or 3 -> latents float32 [N, channel, h, w], in units of the
- *                      step, at the exported quality
+ *                      step, at the exported quality; images of several sizes -> latents [n], one image after the other
  *     decode           latents -> images of the size and sample type of the source; the bundle must be that of the codec of the
  *                      latents. Lost images (failed_item_indices) and latents that are not finite are failures
  *     entropy_encode   latents -> bits, eight a byte, most significant bit first; the container is compact_binary_v1
@@ -172,7 +172,7 @@ function analysisOf(runtime: RuntimeName): Operation {
   return defineOperation({
     id,
     name: `${title} codec analysis`,
-    description: described(runtime, "Turns images of one size into latents by the networks of a bundle"),
+    description: described(runtime, "Turns images into latents by the networks of a bundle"),
     inputs: { images: [IMAGES], model: [bundle] },
     outputs: { latents: LATENTS },
     params: z.strictObject({

@@ -1,7 +1,14 @@
 /** Small input artifacts for operation tests. */
-import type { OutputArtifact } from "../../lib/contract/operation.ts";
+import assert from "node:assert/strict";
+import type { InputArtifact, OutputArtifact } from "../../lib/contract/operation.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { bitsArtifact, symbolsArtifact, textsArtifact } from "../../lib/artifact/values.ts";
+import {
+  bitsArtifact,
+  imagesOf,
+  symbolsArtifact,
+  textsArtifact,
+  type UniformImages,
+} from "../../lib/artifact/values.ts";
 import { type Dtype, ndarray, type TypedData } from "../../lib/numeric/array/ndarray.ts";
 
 export type Described = OutputArtifact & { kind: string };
@@ -51,4 +58,11 @@ export function arrayInput(kind: string, dtype: Dtype, data: TypedData, shape: n
 export function textsInput(texts: Record<string, string>, metadata: JsonObject = {}) {
   const items = Object.entries(texts).map(([id, text]) => ({ id, text }));
   return { kind: "text.batch.json", ...textsArtifact(items, metadata) } satisfies Described;
+}
+
+/** The images of an artifact, which must have one size. */
+export function uniformImagesOf(input: InputArtifact): UniformImages {
+  const batch = imagesOf(input);
+  assert.equal(batch.sizes, undefined, "images of one size");
+  return batch as UniformImages;
 }

@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
 import protection from "../../ops/channel/unequal_error_protection.ts";
+import protectionDecode from "../../ops/channel/unequal_error_protection_decoder.ts";
+import serial from "../../ops/channel/serial.ts";
+import diffusers from "../../ops/codec/diffusers.ts";
+import codeclib from "../../ops/codeclib/codeclib.ts";
+import exportOnnx from "../../ops/codeclib/codeclib_export_onnx.ts";
+import codecRuntimes from "../../ops/codeclib/codeclib_runtimes.ts";
 import jpegCapacity from "../../ops/channel/jpeg_capacity_oracle.ts";
 import jpeg from "../../ops/codec/jpeg.ts";
 import toyVqvae from "../../ops/codec/toy_vqvae.ts";
@@ -20,11 +26,18 @@ import {
   imageAt,
   imageForm,
   imagesArtifact,
+  type ImageSize,
   imagesOf,
   oneImage,
   sizeAt,
 } from "../../lib/artifact/values.ts";
+import { holdsItems } from "../../lib/artifact/array_items.ts";
 import { importanceMapsOf } from "../../lib/artifact/importance.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { closeOnnxSessions } from "../../lib/onnx/session.ts";
+import { tinyAutoencoder } from "../support/tiny_models.ts";
+import type { ConformanceCase } from "../../lib/conformance/case.ts";
+import { MODEL, models } from "./_fixtures/codeclib.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 import { FIXTURES } from "./_fixtures/index.ts";
 import { blockModel, LEARNED, sampleModel } from "./_fixtures/deepjscc.ts";
@@ -35,8 +48,8 @@ const IMAGES = "image.batch.numpy";
 const SIZES = [{ height: 32, width: 48 }, { height: 48, width: 32 }, { height: 19, width: 23 }];
 
 /** A landscape, a portrait, and odd sides. */
-function mixedBatch(channels: 1 | 3 = 3) {
-  const batch = emptyImages(imageForm(SIZES, { channels, dtype: "uint8" }));
+function mixedBatch(channels: 1 | 3 = 3, sizes: readonly ImageSize[] = SIZES) {
+  const batch = emptyImages(imageForm(sizes, { channels, dtype: "uint8" }));
   for (let at = 0; at < batch.data.length; at++) batch.data[at] = 128 + 90 * Math.sin(at / 41) + (at * 7) % 23;
   return batch;
 }
@@ -46,13 +59,13 @@ const input = (batch = mixedBatch(), metadata: JsonObject = {}) => ({
   ...imagesArtifact(batch, { image_ids: ["a", "b", "c"].slice(0, batch.count), ...metadata }),
 });
 
-const alone = (index: number) => {
-  const { metadata, ...image } = imagesArtifact(oneImage(mixedBatch(), index), { image_ids: [["a", "b", "c"][index]] });
+const alone = (index: number, batch = mixedBatch()) => {
+  const { metadata, ...image } = imagesArtifact(oneImage(batch, index), { image_ids: [["a", "b", "c"][index]] });
   return { kind: IMAGES, ...image, metadata };
 };
 
 /** Passes an output on as the input of the next operation. */
-const given = (artifact: InputArtifact): GivenInput => {
+const given = (artifact: InputArtifact) => {
   const [main] = artifact.arrayNames;
   return { kind: artifact.kind, array: artifact.array(main), metadata: artifact.metadata };
 };
@@ -91,22 +104,46 @@ async function codesItemByItem(
   encoder: Operation,
   decoder: Operation,
   [port, decoderPort]: [string, string],
-  more: { params?: JsonObject; decoderParams?: JsonObject; models?: [Model, Model] } = {},
+  more: {
+    params?: JsonObject;
+    decoderParams?: JsonObject;
+    models?: [Model, Model];
+    named?: ConformanceCase["models"];
+    sizes?: readonly ImageSize[];
+    /** Inputs of both besides the images and the code. */
+    shared?: Record<string, GivenInput>;
+    /** Steps between encoder and decoder. */
+    between?: (sent: InputArtifact) => Promise<InputArtifact>;
+  } = {},
 ) {
+  const { sizes = SIZES, shared, named: models, between } = more, batch = mixedBatch(3, sizes);
   const coded = async (images: GivenInput) => {
     const [sender, receiver] = more.models ?? [];
-    const sent = await runOperation(encoder, { inputs: { images }, params: more.params, model: sender });
-    const wired = { ...given(sent.outputs[port]) };
-    const options = { inputs: { [decoderPort]: wired }, params: more.decoderParams, model: receiver };
+    const sent = await runOperation(encoder, {
+      inputs: { images, ...shared },
+      params: more.params,
+      model: sender,
+      models,
+    });
+    const wired = given(await between?.(sent.outputs[port]) ?? sent.outputs[port]);
+    const options = {
+      inputs: { [decoderPort]: wired, ...shared },
+      params: more.decoderParams,
+      model: receiver,
+      models,
+    };
     return { sent, images: imagesOf((await runOperation(decoder, options)).outputs.images) };
   };
-  const all = await coded(input());
-  assert.deepEqual(all.images.sizes, SIZES);
-  for (let index = 0; index < SIZES.length; index++) {
-    const single = await coded(alone(index));
+  const all = await coded(input(batch));
+  assert.deepEqual(all.images.sizes, sizes);
+  const data = (sent: InputArtifact) => sent.arrayNames.length === 0 ? [] : [...sent.array().data as Float32Array];
+  const parts: number[] = [];
+  for (let index = 0; index < sizes.length; index++) {
+    const single = await coded(alone(index, batch));
     assert.deepEqual(imageAt(all.images, index), imageAt(single.images, 0), `image ${index} of ${encoder.id}`);
+    parts.push(...data(single.sent.outputs[port]));
   }
-  return all.sent;
+  return Object.assign(all.sent, { parts, whole: data(all.sent.outputs[port]) });
 }
 
 const [jpegEncode, jpegDecode] = jpeg, [vqEncode, vqDecode] = toyVqvae;
@@ -168,6 +205,105 @@ Deno.test("the toy VQ-VAE, the linear analog code and packages of a joint coder 
     models: [watched, blockModel],
   });
   assert.deepEqual(calls.slice(0, 3), SIZES.map(({ height, width }) => [1, 3, height, width]));
+});
+
+/** Sizes with a common divisor of 8, as a network or a grid of blocks needs them. */
+const EVEN = [{ height: 32, width: 48 }, { height: 48, width: 32 }, { height: 16, width: 80 }];
+const autoencoder = { autoencoder: tinyAutoencoder() };
+
+Deno.test("autoencoders code each image at its size, as latents one after the other", async () => {
+  const [klEncode, klDecode, vqEncode, vqDecode] = diffusers;
+  for (const [encoder, decoder] of [[klEncode, klDecode], [vqEncode, vqDecode]] as const) {
+    const sent = await codesItemByItem(encoder, decoder, ["latents", "latents"], {
+      params: { model_id: "m" },
+      decoderParams: { model_id: "m" },
+      named: autoencoder,
+      sizes: EVEN,
+    });
+    assert.deepEqual(sent.whole, sent.parts);
+    const { metadata } = sent.outputs.latents;
+    assert.deepEqual(metadata.latent_shapes, EVEN.map(({ height, width }) => [3, height / 4, width / 4]));
+    assert.deepEqual(metadata.source_item_counts, EVEN.map(({ height, width }) => 3 * height * width / 16));
+    assert.equal(sent.metrics["codec.latents_per_pixel"], 3 / 16);
+  }
+  // Over a link of bits, and with another number of latents than the metadata state.
+  const [toBits, , latentsToBits, bitsToLatents] = serial;
+  assert.equal(toBits.id, "channel.indices_to_bits");
+  await codesItemByItem(klEncode, klDecode, ["latents", "latents"], {
+    params: { model_id: "m" },
+    decoderParams: { model_id: "m" },
+    named: autoencoder,
+    sizes: EVEN,
+    async between(latents) {
+      const { bits } = (await runOperation(latentsToBits, { inputs: { latents: given(latents) } })).outputs;
+      return (await runOperation(bitsToLatents, { inputs: { bits: given(bits) } })).outputs.latents;
+    },
+  });
+  const sent = await runOperation(klEncode, {
+    inputs: { images: input(mixedBatch(3, EVEN)) },
+    params: { model_id: "m" },
+    models: autoencoder,
+  });
+  const latents = given(sent.outputs.latents), metadata = { ...latents.metadata, latent_shapes: [[3, 8, 12]] };
+  await refuses("boundary_shape_invalid", () =>
+    runOperation(klDecode, {
+      inputs: { latents: { ...latents, metadata } },
+      params: { model_id: "m" },
+      models: autoencoder,
+    }));
+});
+
+Deno.test("learned codecs code each image at its size: transforms, entropy coder and bundle", async () => {
+  const [, , analyse, synthesise, entropyEncode, entropyDecode] = codeclib;
+  const params = { model: MODEL, pad_to_multiple: 32 };
+  const latents = await codesItemByItem(analyse, synthesise, ["latents", "latents"], { params, named: models });
+  assert.deepEqual(latents.whole, latents.parts);
+  const short = given(latents.outputs.latents), data = (short.array.data as Float32Array).slice(1);
+  await refuses("boundary_shape_invalid", () =>
+    runOperation(synthesise, {
+      inputs: { latents: { ...short, array: ndarray("float32", data, [data.length]) } },
+      models,
+    }));
+  await codesItemByItem(analyse, synthesise, ["latents", "latents"], {
+    params,
+    named: models,
+    async between(latents) {
+      const { bits } = (await runOperation(entropyEncode, {
+        inputs: { latents: given(latents) },
+        params: { model: MODEL },
+        models,
+      })).outputs;
+      return (await runOperation(entropyDecode, { inputs: { bits: given(bits) }, models })).outputs.latents;
+    },
+  });
+  const { model } = (await runOperation(exportOnnx, { inputs: { images: input() }, params, models })).outputs;
+  assert.deepEqual(
+    [(model.json().codec as JsonObject).export_height, (model.json().codec as JsonObject).export_width],
+    [64, 64],
+  );
+  const find = (id: string) => codecRuntimes.find((operation) => operation.id === id)!;
+  const own = await codesItemByItem(
+    find("model.codeclib_onnx_encode"),
+    find("model.codeclib_onnx_decode"),
+    ["latents", "latents"],
+    { params: { pad_to_multiple: 32 }, shared: { model } },
+  );
+  assert.deepEqual(own.whole, latents.whole);
+});
+
+Deno.test("a lost image of a learned codec has latents of its own size", async () => {
+  const [, , analyse, synthesise, entropyEncode, entropyDecode] = codeclib;
+  const run = async (operation: Operation, inputs: Record<string, GivenInput>, params: JsonObject = {}) =>
+    (await runOperation(operation, { inputs, params, models })).outputs;
+  const { latents } = await run(analyse, { images: input() }, { model: MODEL, pad_to_multiple: 32 });
+  const { bits } = await run(entropyEncode, { latents: given(latents) }, { model: MODEL });
+  const damaged = { ...given(bits), metadata: { ...bits.metadata, failed_item_indices: [1] } };
+  const received = await run(entropyDecode, { bits: damaged }, { on_error: "zeros" });
+  const { images } = await run(synthesise, { latents: given(received.latents) }, { on_error: "zeros" });
+  const batch = imagesOf(images);
+  assert.deepEqual(batch.sizes, SIZES);
+  assert.ok(imageAt(batch, 1).every((sample) => sample === 0));
+  assert.deepEqual(images.metadata.delivered, [true, false, true]);
 });
 
 Deno.test("scores are those of each image, and a measure that a small image lacks is skipped for it", async () => {
@@ -267,7 +403,7 @@ Deno.test("importance maps are those of each image, and weight its errors", asyn
 /** Joins a batch of one size into one of two: its first image, and the upper part of its last. */
 function cropped(given: GivenInput): GivenInput {
   const batch = imagesOf(artifactOf("images", IMAGES, given as OutputArtifact)), { height, width } = sizeAt(batch, 0);
-  const rows = Math.min(height - 1, 8 * Math.ceil(height / 16));
+  const rows = height === 8 ? 4 : Math.min(height - 1, 8 * Math.ceil(height / 16));
   const mixed = emptyImages(imageForm([{ height, width }, { height: rows, width }], batch));
   imageAt(mixed, 0).set(imageAt(batch, 0));
   const lower = imageAt(mixed, 1);
@@ -285,7 +421,7 @@ for (const { operation: { definition }, operation } of BUILTIN_OPERATIONS) {
   const fixture = FIXTURES[operation.id];
   const kinds = Object.values({ ...definition.inputs, ...definition.optionalInputs }).flat();
   if ("skip" in fixture || !kinds.includes(IMAGES)) continue;
-  Deno.test(`${operation.id} takes images of several sizes, or states that they have one size`, async () => {
+  Deno.test(`${operation.id} takes images of several sizes`, async () => {
     let tried = 0;
     for (const { inputs, params, models, model, files } of fixture) {
       const wired = Object.entries(await inputs?.() ?? {});
@@ -294,18 +430,73 @@ for (const { operation: { definition }, operation } of BUILTIN_OPERATIONS) {
       const mixed = wired.map(([port, one]) => [port, one.kind === IMAGES ? cropped(one) : one]);
       const options = { inputs: Object.fromEntries(mixed), params: params as JsonObject, models, model };
       const run = async () => void await runOperation(operation, { ...options, files: await files?.() });
-      if (/ of one size/.test(operation.contract.description ?? "")) await refuses("boundary_shape_invalid", run);
-      else await run();
+      await run();
       tried++;
     }
     assert.ok(tried > 0 || operation.id === "metrics.importance_weighted_error", "no case has images alone");
   });
 }
 
-Deno.test("unequal error protection refuses importance maps of several sizes", async () => {
-  const { outputs } = await runOperation(importanceMap, { inputs: { images: input() } });
-  const { importance_map: maps } = outputs, items = maps.arrayNames.map((name) => maps.array(name));
-  const inputs = { bits: payloadInput(someBits(512)), importance_map: { kind: maps.kind, items } };
-  await refuses("boundary_shape_invalid", () => runOperation(protection, { inputs }));
-  assert.match(protection.contract.description!, / of one size/);
+Deno.test.afterAll(closeOnnxSessions);
+
+Deno.test("unequal error protection gives the classes of each image, at grids of several sizes", async () => {
+  const batch = mixedBatch(3, EVEN), perBlock = 24;
+  const blocks = EVEN.map(({ height, width }) => height * width / 64);
+  const protect = async (images: GivenInput, payload: Uint8Array, counts: number[], params: JsonObject) => {
+    const { importance_map: maps } = (await runOperation(importanceMap, { inputs: { images } })).outputs;
+    const items = maps.arrayNames.map((name) => maps.array(name));
+    const map = holdsItems(maps.arrayNames) ? { items } : { array: items[0] };
+    const inputs = {
+      bits: payloadInput(payload, { source_item_counts: counts }),
+      importance_map: { kind: maps.kind, ...map },
+    };
+    return await runOperation(protection, { inputs, params });
+  };
+  const payload = someBits(perBlock * blocks.reduce((sum, own) => sum + own));
+  const counts = blocks.map((own) => own * perBlock);
+  const cases: JsonObject[] = [
+    { protection: "repetition", class_fractions: [0.2, 0.3, 0.5], repetition_factors: [5, 3, 2] },
+    { protection: "power" },
+    { protection: "nr_ldpc", transport_block_size_bits: 512 },
+    { protection: "repetition", class_fractions: [1], repetition_factors: [2] },
+  ];
+  for (const params of cases) {
+    const { outputs, metrics } = await protect(input(batch), payload, counts, params);
+    const received = given(outputs.coded_bits);
+    const soft = (flipped: readonly number[] = []): GivenInput => {
+      const bits = received.array.data as Uint8Array;
+      const values = Float32Array.from(bits, (bit, at) => (flipped.includes(at) ? -1 : 1) * (bit ? -8 : 8));
+      return {
+        kind: "channel.llr.numpy",
+        array: ndarray("float32", values, [values.length]),
+        metadata: received.metadata,
+      };
+    };
+    const decoded = await runOperation(protectionDecode, { inputs: { received: soft() } });
+    assert.deepEqual(decoded.outputs.bits.array().data, payload, String(params.protection));
+    assert.deepEqual(decoded.outputs.bits.metadata.source_item_counts, counts);
+    assert.equal(decoded.metrics["channel.class_map_failure_rate"], 0);
+    // The classes of an image are those that it gets alone: its maps and its bits of each class are the same.
+    let first = 0, coded = 0, mapped = 0n;
+    for (let index = 0; index < EVEN.length; index++) {
+      const own = payload.subarray(first, first += counts[index]);
+      const single = await protect(alone(index, batch), own, [counts[index]], params);
+      coded += Number(single.metrics["channel.protected_bit_count"]);
+      mapped += BigInt(single.metrics["channel.class_map_bit_count"] as bigint);
+    }
+    assert.equal(metrics["channel.class_map_bit_count"], mapped);
+    if (params.protection !== "nr_ldpc") assert.equal(Number(metrics["channel.protected_bit_count"]), coded);
+    if (mapped === 0n || params.protection === "nr_ldpc") continue;
+    // A damaged map of the second image loses that image alone.
+    const cells = EVEN.map(({ height, width }) => height * width / 256), width = params.class_fractions ? 2 : 1;
+    const copies = 7, start = copies * (cells[0] * width + 16);
+    assert.equal(Number(mapped), cells.reduce((sum, own) => sum + own * width + 16, 0));
+    const flipped = Array.from({ length: copies }, (_, copy) => start + copy);
+    const lost = await runOperation(protectionDecode, { inputs: { received: soft(flipped) } });
+    assert.deepEqual(lost.outputs.bits.metadata.failed_item_indices, [1]);
+    const bits = lost.outputs.bits.array().data as Uint8Array;
+    assert.deepEqual(bits.subarray(0, counts[0]), payload.subarray(0, counts[0]));
+    assert.ok(bits.subarray(counts[0], counts[0] + counts[1]).every((bit) => bit === 0));
+    assert.deepEqual(bits.subarray(counts[0] + counts[1]), payload.subarray(counts[0] + counts[1]));
+  }
 });

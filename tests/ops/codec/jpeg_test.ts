@@ -2,16 +2,11 @@ import assert from "node:assert/strict";
 import jpegFamily from "../../../ops/codec/jpeg.ts";
 import { decodeJpeg } from "../../../lib/artifact/jpeg/decoder.ts";
 import { encodeJpeg, type JpegImage } from "../../../lib/artifact/jpeg/encoder.ts";
-import {
-  bitsArtifact,
-  bitsOf,
-  imagesArtifact,
-  type UniformImages,
-  uniformImagesOf,
-} from "../../../lib/artifact/values.ts";
+import { bitsArtifact, bitsOf, imagesArtifact, type UniformImages } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { packBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { refuses, runOperation } from "../harness.ts";
+import { uniformImagesOf } from "../inputs.ts";
 
 const [encode, decode] = jpegFamily;
 

@@ -1,15 +1,10 @@
 import assert from "node:assert/strict";
 import webpAvif from "../../../ops/codec/webp_avif.ts";
-import {
-  bitsArtifact,
-  bitsOf,
-  imagesArtifact,
-  type UniformImages,
-  uniformImagesOf,
-} from "../../../lib/artifact/values.ts";
+import { bitsArtifact, bitsOf, imagesArtifact, type UniformImages } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { packBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { refuses, runOperation } from "../harness.ts";
+import { uniformImagesOf } from "../inputs.ts";
 
 const [webpEncode, webpDecode, avifEncode, avifDecode] = webpAvif;
 

@@ -8,9 +8,9 @@ import scenes from "../../../ops/source/synthetic_scenes.ts";
 import { conceptsOfImage } from "../../../ops/foundation/_concepts.ts";
 import { readSceneText, sceneFacts } from "../../../ops/foundation/_scene_facts.ts";
 import { emptyState, type SemanticState, statesArtifact, statesOf } from "../../../ops/_semantic_state.ts";
-import { imageAt, imagesArtifact, uniformImagesOf } from "../../../lib/artifact/values.ts";
+import { imageAt, imagesArtifact } from "../../../lib/artifact/values.ts";
 import type { InputArtifact } from "../../../lib/contract/operation.ts";
-import { textsInput } from "../inputs.ts";
+import { textsInput, uniformImagesOf } from "../inputs.ts";
 import { refuses, runOperation } from "../harness.ts";
 
 const source = (await runOperation(scenes, { params: { example_count: 12 }, seed: 3 })).outputs;

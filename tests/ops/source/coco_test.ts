@@ -2,12 +2,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { writePng } from "../../../lib/artifact/png_encode.ts";
-import { itemsOf, uniformImagesOf } from "../../../lib/artifact/values.ts";
+import { itemsOf } from "../../../lib/artifact/values.ts";
 import { type JsonObject, toNumber } from "../../../lib/contract/value.ts";
 import { fileAccess } from "../../../lib/execute/files.ts";
 import { fillPolygon, type Point, polygonArea } from "../../../lib/numeric/image/polygon.ts";
 import coco from "../../../ops/source/coco.ts";
 import { refuses, runOperation } from "../harness.ts";
+import { uniformImagesOf } from "../inputs.ts";
 
 const [coco8, coco128] = coco;
 
