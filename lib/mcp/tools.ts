@@ -313,6 +313,18 @@ const OWN: readonly Tool[] = [
       return { result_id, status, aggregates, comparisons };
     },
   }),
+  tool("validation_run", "Run validation cards, wait for their end, and compare each point with its published number", {
+    input: z.strictObject({
+      ids: z.array(z.string()).min(1).max(100).describe("ids of cards, as validation_list gives them"),
+      quick: z.boolean().default(true).describe("false for all points, which may take hours"),
+      parallel_points: z.int().min(1).max(32).default(1).describe("points at once"),
+    }),
+    writes: true,
+    async perform({ ids, quick, parallel_points }, { session, cancellation, onReport }) {
+      const means = { quick, parallelPoints: parallel_points, cancellation, onEvent: onReport };
+      return { verdicts: await session.validation.run(ids, means) };
+    },
+  }),
   tool("runs_reproduce", "Run the recipe of a run again and compare all artifacts", {
     input: z.strictObject({ run_id: z.string() }),
     writes: true,

@@ -173,6 +173,33 @@ Deno.test("an assistant finds operations, checks, runs and verifies a recipe, an
   }
 });
 
+Deno.test("an assistant finds the cards of an operation, reads one, and runs it beside its reference", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "svc-mcp-" });
+  try {
+    await using client = await new Client(folder).open();
+    const { cards, proof } = await client.call("validation_list", { operation: "source.leo_link_budget" });
+    const { latest, reference } = cards.find(({ id }: { id: string }) => id === "free_space_loss");
+    assert.deepEqual([latest.verdict, latest.published, reference.kind], ["reproduced", true, "closed_form"]);
+    assert.match(proof, /^Proved by \d+ cards?, largest deviation /);
+
+    const shown = await client.call("validation_show", { card_id: "free_space_loss" });
+    assert.deepEqual([shown.card.id, shown.points.length], ["free_space_loss", latest.points]);
+    assert.equal((await client.call("validation_show", { card_id: "free_space_los" })).code, "card_not_found");
+
+    const { verdicts } = await client.call("validation_run", { ids: ["free_space_loss"] });
+    assert.deepEqual(verdicts.map(({ verdict, quick }: typeof verdicts[number]) => [verdict, quick]), [
+      ["reproduced", true],
+    ]);
+    assert.equal((await client.call("results_verify", { result_id: verdicts[0].result_id })).status, "valid");
+
+    await using viewer = await new Client(folder, ["--read-only"]).open();
+    assert.equal((await viewer.call("validation_show", { card_id: "free_space_loss" })).card.id, "free_space_loss");
+    assert.equal((await viewer.call("validation_run", { ids: ["free_space_loss"] })).code, "not_found");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
 Deno.test("a sweep of a recipe's text, a view without writing tools, and a run that the client cancels", async () => {
   const folder = await Deno.makeTempDir({ prefix: "svc-mcp-" });
   try {

@@ -33,8 +33,6 @@ interface ShownCard extends Pick<JudgedCard, "card" | "file" | "points" | "lates
   figure: CurveFigure | null;
 }
 
-const shownCard = ({ file: _, ...shown }: ShownCard) => shown;
-
 async function chosen({ workspace: { projectRoot } }: SessionCore, ids: readonly string[], operation?: string) {
   const { findCard, listCards } = await cards();
   return ids.length === 0 ? listCards(projectRoot, operation) : ids.map((id) => findCard(projectRoot, id))
@@ -49,6 +47,7 @@ export const validation = {
     refuses: [400],
     http: { route: "get /api/validation/cards", returns: "Cards by id" },
     cli: {},
+    tool: true,
     publish: (rows: CardRow[]) => ({ cards: rows, proof: proofText(rows) }),
     async run(core, { operation, figures = false }): Promise<CardRow[]> {
       const { judgedCards } = await runs(), { figureOf } = await import("../../study/validation/report.ts");
@@ -77,7 +76,8 @@ export const validation = {
     refuses: [400, 404],
     http: { route: "get /api/validation/cards/:card_id", returns: "The card" },
     cli: { usage: "<id>" },
-    publish: shownCard,
+    tool: true,
+    publish: ({ file: _, ...shown }: ShownCard) => shown,
     async run(core, { card_id }): Promise<ShownCard> {
       const { judgedCards } = await runs(), { figureOf } = await import("../../study/validation/report.ts");
       const { deviationText, standingOf } = await import("../../study/validation/standing.ts");
