@@ -149,6 +149,16 @@ export const post = async <Path extends PathOf<"post">>(
   return await read(await sendOnce(path, { ...request, headers }, init)) as ReplyOf<"post", Path>;
 };
 
+/** POST bytes. @throws Problem */
+export const upload = async <Path extends PathOf<"post">>(
+  path: Path,
+  body: Blob,
+  request: Request = {},
+): Promise<ReplyOf<"post", Path>> => {
+  const headers = { "content-type": "application/octet-stream" };
+  return await read(await sendOnce(path, { ...request, headers }, { method: "POST", body })) as ReplyOf<"post", Path>;
+};
+
 /** A failed request in one line, with the errors that the server found, or all its findings where none is an error. */
 export const problemText = (error: unknown): string =>
   error instanceof Problem

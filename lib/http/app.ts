@@ -170,6 +170,7 @@ async function bodyOf(c: Context, { upload }: Route, { options }: Service): Prom
     limit: upload ?? options.jsonBodyLimit,
     timeoutMs: options.bodyTimeoutMs,
     length: c.req.header("content-length"),
+    hint: upload === undefined ? undefined : "Copy the file into the folder of the project",
   });
 }
 

@@ -12,12 +12,12 @@ import { readJson } from "../recipe/json_reader.ts";
  */
 export async function readBody(
   stream: ReadableStream<Uint8Array> | null,
-  { limit, timeoutMs, length }: { limit: number; timeoutMs: number; length?: string | null },
+  { limit, timeoutMs, length, hint }: { limit: number; timeoutMs: number; length?: string | null; hint?: string },
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (length && Number(length) > limit) {
     // The connection is closed without reading the announced body.
     await stream?.cancel().catch(() => {});
-    throw tooLarge(limit);
+    throw tooLarge(limit, hint);
   }
   if (stream === null) return new Uint8Array();
   const reader = stream.getReader();
@@ -34,7 +34,7 @@ export async function readBody(
       const { done, value } = await Promise.race([reader.read(), late.promise]);
       if (done) return joinBytes(parts);
       size += value.length;
-      if (size > limit) throw tooLarge(limit);
+      if (size > limit) throw tooLarge(limit, hint);
       parts.push(value);
     }
   } catch (error) {
@@ -45,10 +45,8 @@ export async function readBody(
   }
 }
 
-function tooLarge(limit: number): SvcError {
-  return new SvcError("body_too_large", `Cannot take a body of more than ${limit} bytes`, {
-    hint: "Name a file of the project instead, or raise --json-body-limit",
-  });
+function tooLarge(limit: number, hint = "Name a file of the project instead, or raise --json-body-limit"): SvcError {
+  return new SvcError("body_too_large", `Cannot take a body of more than ${limit} bytes`, { hint });
 }
 
 /**

@@ -10,7 +10,7 @@ import { previewData, previewDocument, TEXT_SUFFIXES } from "../artifact/data_pr
 import { decodeImage } from "../artifact/image_file.ts";
 import { resizeShorterSide } from "../artifact/image_resize.ts";
 import { readFile } from "../artifact/inside.ts";
-import { isFolder } from "../artifact/path_kind.ts";
+import { exists, isFolder } from "../artifact/path_kind.ts";
 import { writePng } from "../artifact/png_encode.ts";
 import { DATA_SUFFIX, META_SUFFIX, RAW_SUFFIXES } from "../artifact/sigmf.ts";
 import type { Session } from "../api/session.ts";
@@ -19,6 +19,7 @@ import { compareCodePoints } from "../contract/json.ts";
 import { quoted } from "../contract/names.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { confine } from "./confine.ts";
+import { UPLOADS } from "./data_upload.ts";
 
 export type DataKind = "folder" | "image" | "recording" | "arrays" | "texts" | "manifest" | "other";
 export interface DataFile extends JsonObject {
@@ -77,8 +78,11 @@ function placeOf({ workspace: { projectRoot } }: Session, path: string) {
   return confine(projectRoot, path, "not_found");
 }
 
-/** Lists a folder, folders first. @throws SvcError `path_forbidden`, `not_found`, `usage_invalid` for a file */
+/** Lists a folder, folders first; that of uploads is empty before the first one. @throws SvcError `path_forbidden`, `not_found`, `usage_invalid` for a file */
 export function dataFolder(session: Session, folder: string): DataFolder {
+  if (folder === UPLOADS && !exists(join(session.workspace.projectRoot, UPLOADS))) {
+    return { folder, files: [], truncated: false };
+  }
   const place = folder === "" ? session.workspace.projectRoot : placeOf(session, folder), found: DataFile[] = [];
   if (!isFolder(place)) throw new SvcError("usage_invalid", `Cannot list ${folder}: it is a file`);
   const below = folder === "" ? "" : `${folder}/`;

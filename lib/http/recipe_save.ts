@@ -87,7 +87,7 @@ function placeOf({ projectRoot }: Workspace, path: string): string {
 }
 
 /** Threads and processes save one after the other: no save comes between the check and the write of another. */
-async function lockSaving({ stateDir }: Workspace): Promise<Disposable> {
+export async function lockSaving({ stateDir }: Workspace): Promise<Disposable> {
   Deno.mkdirSync(stateDir, { recursive: true });
   const file = Deno.openSync(join(stateDir, ".save.lock"), { write: true, create: true });
   // Not the synchronous call, which would block the save of this thread that holds the lock.

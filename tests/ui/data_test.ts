@@ -1,5 +1,6 @@
 /** The data page: folders, thumbnails, curves, lines, a manifest with one click, and its use in the open recipe. */
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { browserTest, COUNT_SHIFTS, eventually, type Scene } from "./browser.ts";
 
@@ -57,6 +58,60 @@ browserTest("images of a folder become the source of the open recipe in four cli
   await eventually(() => holds(scene, "photos/manifest.json"));
   await holds(scene, sha256);
 }, { files: FILES });
+
+/** Drops files, as bytes by name, on the zone of the page. */
+async function drop({ page }: Scene, files: Record<string, Uint8Array>): Promise<void> {
+  const given = Object.entries(files).map(([name, bytes]) => [name, bytes.toBase64()]);
+  await page.evaluate(`(() => {
+    const transfer = new DataTransfer();
+    for (const [name, text] of ${JSON.stringify(given)}) {
+      transfer.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name));
+    }
+    const zone = document.querySelector(".drop"), on = { bubbles: true, cancelable: true, dataTransfer: transfer };
+    zone.dispatchEvent(new DragEvent("dragover", on));
+    zone.dispatchEvent(new DragEvent("drop", on));
+  })()`);
+}
+
+browserTest("dropped and chosen files are stored, shown and refused by their content", async (scene) => {
+  const { page, open, folder, shot, allow } = scene;
+  const photograph = await Deno.readFile(new URL("camera.png", SAMPLES));
+  await open("#/data");
+  await page.getByRole("button", { name: "Choose files" }).waitFor();
+  await shot("data_drop");
+  await drop(scene, { "My photo.png": photograph, "second.png": photograph });
+  const told = (text: string) => page.getByRole("region", { name: "Message" }).getByText(text).waitFor();
+  await told("2 of 2 files stored in uploads/images");
+  await page.getByRole("list", { name: "Images" }).locator("img").nth(1).waitFor();
+  assert.deepEqual(await Deno.readFile(join(folder, "uploads/images/My_photo.png")), photograph);
+  // A refusal is a status of the reply, which the browser logs.
+  allow(/status of 400/);
+  await drop(scene, { "third.png": new TextEncoder().encode("no image"), "fourth.png": photograph });
+  await told("1 of 2 files stored in uploads/images");
+  await page.getByRole("list", { name: "Images" }).locator("img").nth(2).waitFor();
+  await page.getByText(/Cannot store third\.png.*neither PNG nor JPEG/).waitFor();
+  await shot("data_drop_refused");
+  assert.deepEqual(
+    (await Array.fromAsync(Deno.readDir(join(folder, "uploads/images")))).map(({ name }) => name).sort(),
+    [
+      "My_photo.png",
+      "fourth.png",
+      "second.png",
+    ],
+  );
+  await page.getByRole("link", { name: "Project" }).click();
+  await page.locator("input[type=file]").first().setInputFiles({
+    name: "words.txt",
+    mimeType: "text/plain",
+    buffer: Buffer.from("A chosen sentence\n"),
+  });
+  await page.getByText("A chosen sentence").waitFor();
+  assert.match(page.url(), /uploads\/texts\?file=uploads%2Ftexts%2Fwords\.txt$/);
+  // Another set of images does not mix with the first one.
+  await page.getByRole("link", { name: "Project" }).click();
+  await drop(scene, { "other.png": photograph });
+  await told("1 of 1 files stored in uploads/images_2");
+});
 
 browserTest("a recording, channels and a text are shown", async ({ page, open, folder, shot }) => {
   await addData(folder);

@@ -4,6 +4,7 @@ import { replacements } from "../../lib/contract/graph_edits.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { post, problemText, type Reply, type ReplyOf } from "../api.ts";
 import { commandOf, CopyCommand } from "../copy_command.tsx";
+import { Upload } from "../data/upload.tsx";
 import { bytesText } from "../runs/amounts.ts";
 import { Digest, Facts, Page, Section, Shown, Table, Trouble } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
@@ -22,13 +23,20 @@ interface Use {
 
 export default function Data() {
   const folder = place.value.path.join("/"), chosen = place.value.query.get("file");
-  const found = useFetched("/api/data/files", { query: { folder } });
+  const found = useFetched("/api/data/files", { query: { folder } }), [turn, setTurn] = useState(0);
   useEffect(() => void restore().catch(() => {}), []);
   return (
     <Page title="Data">
       <p class="muted">
         Files of the project. Choose a file to see what it holds, or make the manifest of a folder of images or texts.
       </p>
+      <Upload
+        folder={folder}
+        again={() => {
+          found.again();
+          setTurn(turn + 1);
+        }}
+      />
       <Trail folder={folder} />
       <div class="data-columns">
         <Section title="Files">
@@ -36,7 +44,7 @@ export default function Data() {
             {({ files, truncated }) => <Files folder={folder} files={files} truncated={truncated} chosen={chosen} />}
           </Shown>
         </Section>
-        <Chosen key={chosen ?? folder} path={chosen ?? folder} again={found.again} />
+        <Chosen key={`${turn} ${chosen ?? folder}`} path={chosen ?? folder} again={found.again} />
       </div>
     </Page>
   );
@@ -63,7 +71,9 @@ function Files({ folder, files, truncated, chosen }: {
   truncated: boolean;
   chosen: string | null;
 }) {
-  if (files.length === 0) return <p class="empty">No files. Copy data into the folder of the project.</p>;
+  if (files.length === 0) {
+    return <p class="empty">No files. Drop some above, or copy data into the folder of the project.</p>;
+  }
   const name = (path: string) => path.slice(path.lastIndexOf("/") + 1), parts = folder.split("/").filter(Boolean);
   return (
     <>

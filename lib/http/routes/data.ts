@@ -8,10 +8,14 @@ import {
   type MadeManifest,
   makeDataManifest,
 } from "../data_files.ts";
-import { get, post } from "../route.ts";
+import { MAX_UPLOAD_BYTES, type StoredUpload, storeUpload } from "../data_upload.ts";
+import { Answer, get, post } from "../route.ts";
 import { documentOf, OBJECT, refusals, reply } from "../schemas.ts";
 
 const PATH = z.string().describe("file or folder, relative to the project");
+const STORED = documentOf<StoredUpload>(
+  z.object({ path: z.string(), sha256: z.string(), size_bytes: z.int(), outcome: z.enum(["stored", "present"]) }),
+);
 
 export const dataRoutes = [
   get("/api/data/files", "The files of a folder of the project", {
@@ -51,5 +55,21 @@ export const dataRoutes = [
       ...refusals(400, 403, 404),
     },
     thread: ({ body, session }) => makeDataManifest(session, body.path, body.skip_unreadable),
+  }),
+  post("/api/data/uploads", "Store a file of data in the folder uploads of the project; no file is replaced", {
+    upload: MAX_UPLOAD_BYTES,
+    query: z.strictObject({
+      folder: z.string().describe("a plain name"),
+      name: z.string().describe("of the file; its suffix names the kind that the content must have"),
+    }),
+    replies: {
+      200: reply("The folder has this file with these bytes", STORED),
+      201: reply("The file is stored", STORED),
+      ...refusals(400, 403, 409),
+    },
+    async thread({ bytes, query, session }) {
+      const stored = await storeUpload(session, { ...query, bytes });
+      return new Answer(stored, { status: stored.outcome === "stored" ? 201 : 200 });
+    },
   }),
 ] as const;

@@ -180,6 +180,11 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   for (const path of ["recipes", "none", "../x"]) await post("/api/data/manifests", { path });
   await Deno.writeTextFile(`${server.folder}/texts.txt`, "A text\n");
   await post("/api/data/manifests", { path: "texts.txt" });
+  const octets = { "content-type": "application/octet-stream" };
+  for (const text of ["one", "one", "two"]) await post("/api/data/uploads?folder=set&name=a.txt", text, octets);
+  await post("/api/data/uploads?folder=set&name=a.sh", "one", octets);
+  await Deno.symlink("recipes", `${server.folder}/uploads/linked`);
+  await post("/api/data/uploads?folder=linked&name=a.txt", "one", octets);
   await post("/api/recipe-templates/instantiate", { template_id: "nothing" });
   const { templates } = (await server.get("/api/recipe-templates")).json;
   const row = (available: boolean) => templates.find((item: { available: boolean }) => item.available === available);
@@ -383,7 +388,6 @@ Deno.test("every documented status is seen of its route, and no other", async ()
 
   await get("/api/adapters");
   for (const query of ["", "?operation=nothing"]) await get(`/api/trained-artifacts${query}`);
-  const octets = { "content-type": "application/octet-stream" };
   await post("/api/trained-artifacts/import", "no archive", octets);
   await post("/api/trained-artifacts/import?labl=x", "x", octets);
   await post("/api/trained-artifacts/import?operation=nothing", "x", octets);
