@@ -18,17 +18,18 @@ const GAP = 6;
 /**
  * A sheet with one row of images per row of the argument, each image resized to a height, columns aligned.
  * @param height of an image in pixels
+ * @param gap white pixels between images
  */
-export function imageSheet(rows: readonly (readonly (Image | null)[])[], height: number): Image {
+export function imageSheet(rows: readonly (readonly (Image | null)[])[], height: number, gap = GAP): Image {
   const tiles = rows.map((row) => row.map((image) => image === null ? null : resized(toRgb(image), height)));
   const columns = Math.max(...tiles.map((row) => row.length));
   const cell = Math.max(...tiles.flat().map((tile) => tile?.width ?? 1));
-  const width = columns * (cell + GAP) - GAP, total = rows.length * (height + GAP) - GAP;
+  const width = columns * (cell + gap) - gap, total = rows.length * (height + gap) - gap;
   const data = new Uint8Array(width * total * 3).fill(255);
   tiles.forEach((row, line) =>
     row.forEach((tile, column) => {
       for (let y = 0; tile !== null && y < height; y++) {
-        const start = ((line * (height + GAP) + y) * width + column * (cell + GAP)) * 3;
+        const start = ((line * (height + gap) + y) * width + column * (cell + gap)) * 3;
         data.set(tile.data.subarray(y * tile.width * 3, (y + 1) * tile.width * 3), start);
       }
     })

@@ -1,9 +1,11 @@
 /** The gallery: one list of templates and recipes, its filters and search, its stored results, and what it costs. */
 import assert from "node:assert/strict";
+import { decodeJpeg } from "../../lib/artifact/jpeg/decoder.ts";
 import { cardsOf, matching, type Wanted } from "../../ui/gallery/cards.ts";
-import { figureOf, resultOf } from "../../ui/gallery/results.ts";
+import { figureOf, type GalleryResult, pictureNameOf, resultOf } from "../../ui/gallery/results.ts";
 import results from "../../ui/pages/gallery_results.json" with { type: "json" };
 import { browserTest, eventually } from "./browser.ts";
+import type { Locator } from "./playwright.ts";
 
 const ALL: Wanted = { text: "", task: "", channel: "", code: "", learned: "" };
 const titles = (wanted: Partial<Wanted>) => matching(cardsOf(null), { ...ALL, ...wanted }).map(({ title }) => title);
@@ -43,6 +45,24 @@ Deno.test("each stored result of a shipped recipe is of its present digest; deno
   const stale = Object.entries(results).filter(([path, { sha256 }]) => cards.get(path)?.recipeSha256 !== sha256);
   assert.deepEqual(stale.map(([path]) => path), [], "cards without a result of their recipe");
   assert.ok(JSON.stringify(results).length < 60_000);
+});
+
+Deno.test("the stored images are those of the results, in the stated sizes, and below 400 kB together", () => {
+  const folder = new URL("../../ui/pictures/", import.meta.url);
+  const files = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name.startsWith("gallery_"));
+  const filmed = (Object.entries(results) as unknown as [string, GalleryResult][]).filter(([, { film }]) => film);
+  assert.deepEqual(files.sort(), filmed.map(([path]) => `${pictureNameOf(path)}.jpg`).sort());
+  let total = 0;
+  for (const [path, { film, series }] of filmed) {
+    const bytes = Deno.readFileSync(new URL(`${pictureNameOf(path)}.jpg`, folder)), [width, height, ...at] = film!;
+    const frame = decodeJpeg(bytes);
+    assert.deepEqual([frame.width, frame.height], [width, height], path);
+    // An image for each value of the sweep, also beyond the first point without an event.
+    const points = series?.[0][1].map(([x]) => x) ?? [];
+    assert.deepEqual(at.slice(0, points.length), points, path);
+    total += bytes.length;
+  }
+  assert.ok(filmed.length > 5 && total < 400_000, `${total} bytes`);
 });
 
 Deno.test("a card shows no result of another digest, and each stored curve has points", () => {
@@ -92,6 +112,25 @@ browserTest("one gallery: few screens, found by word and filter, opened by one p
   await page.getByRole("tab", { name: /^bit_transport_turbo/, selected: true }).waitFor();
 });
 
+const loaded = (image: Locator) =>
+  eventually(async () =>
+    assert.ok(await image.evaluate((image: HTMLImageElement) => image.complete && image.naturalWidth > 0))
+  );
+
+browserTest("the details of a link of images show an image as received at each value of its sweep", async (scene) => {
+  const { page, open, shot } = scene;
+  await open("#/templates");
+  await page.getByRole("combobox", { name: "Task" }).selectOption("Vision behind a link");
+  const card = page.getByRole("article", { name: /^Detection and segmentation behind joint/ });
+  await loaded(card.getByRole("img", { name: "An image as received, stored" }));
+  await shot("gallery_images");
+  await card.getByRole("button", { name: /^Details/ }).click();
+  const dialog = page.getByRole("dialog");
+  await loaded(dialog.getByRole("img", { name: /^An image as received at Es\/N0 .4, 0, 4, 8, 12 dB, stored$/ }));
+  await dialog.getByText("12 dB", { exact: true }).waitFor();
+  await shot("gallery_film");
+});
+
 browserTest(
   "recipes of the project stand first, and shipped cards are there before the server answers",
   async (scene) => {
@@ -117,8 +156,18 @@ browserTest(
   },
 );
 
-browserTest("the gallery on a phone has one column and nothing beyond its edge", async ({ page, open, shot }) => {
-  await open("#/templates");
-  await page.getByText("None. Save puts the open recipe into recipes/.").waitFor();
-  await shot("gallery_phone");
-}, { viewport: { width: 390, height: 844 } });
+browserTest(
+  "the gallery on a phone has one column, and loads the images that are near",
+  async ({ page, open, shot }) => {
+    const asked: string[] = [];
+    page.on("request", (request) => void (/\/gallery_/.test(request.url()) && asked.push(request.url())));
+    await open("#/templates");
+    await page.getByText("None. Save puts the open recipe into recipes/.").waitFor();
+    await shot("gallery_phone");
+    const images = page.getByRole("img", { name: "An image as received, stored" });
+    assert.ok(asked.length < await images.count(), "images far below are left");
+    await images.last().scrollIntoViewIfNeeded();
+    await loaded(images.last());
+  },
+  { viewport: { width: 390, height: 844 } },
+);

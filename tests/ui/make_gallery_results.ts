@@ -1,9 +1,17 @@
 /**
  * Makes what the cards of the gallery show: `ui/pages/gallery_results.json` with the digest of each shipped recipe and a small
- * result of it, the curve over its swept parameter or a number. `deno task gallery` runs it; recipes whose digest is unchanged
- * keep their result. Points that a card has no room for are left out; recipes that take too long here have no result.
+ * result of it, the curve over its swept parameter or a number, or the reason why there is none; and for links of images
+ * `ui/pictures/gallery_*.jpg`, the first image as received at each value. `deno task gallery` runs it. Results of an unchanged
+ * digest are kept; with part of a path, those of the recipes that it names are made again. Points that a card has no room for are
+ * left out.
  */
+import { join } from "node:path";
+import { decodeArtifact } from "../../lib/artifact/codec.ts";
+import { imageSheet, pictureOf } from "../../lib/artifact/image_sheet.ts";
+import { encodeJpeg } from "../../lib/artifact/jpeg/encoder.ts";
+import { imagesOf } from "../../lib/artifact/values.ts";
 import { sha256Json } from "../../lib/contract/hash.ts";
+import { canonicalJson } from "../../lib/contract/json.ts";
 import { matrixFacts, setDimension } from "../../lib/contract/matrix_edits.ts";
 import { isNumber, type JsonObject, toNumber, type Value } from "../../lib/contract/value.ts";
 import { createCancellation } from "../../lib/execute/cancellation.ts";
@@ -16,37 +24,49 @@ import { curveFigure } from "../../ui/compare/curve.ts";
 import { pivotCell } from "../../ui/compare/pivot.ts";
 import { type ComparedRun, comparedRun, selectionOf } from "../../ui/compare/table.ts";
 import stored from "../../ui/pages/gallery_results.json" with { type: "json" };
-import type { GalleryResult } from "../../ui/gallery/results.ts";
+import { type GalleryResult, pictureNameOf } from "../../ui/gallery/results.ts";
 
 /** Values of the swept dimension and of each other one; series in a card. */
 /** Tried with fewer points where the first number takes too long. */
 const POINTS = [6, 3], OTHERS = 3, SERIES = 3;
-const LONGEST_MS = 30_000;
+const LONGEST_MS = 300_000;
+/** Height of an image in pixels, and the quality of its JPEG file. */
+const HEIGHT = 72, QUALITY = 75;
 
-const LATE = "takes too long";
+const LATE = "it runs for more than 5 minutes";
+
+/** A small result, or the reason why there is none. */
+type Found = Omit<GalleryResult, "sha256">;
+
+const IMAGES = "image.batch.numpy";
 
 type Stored = { [path: string]: GalleryResult };
 
 const projectRoot = new URL("../..", import.meta.url).pathname;
 const [only] = Deno.args;
-const results: Stored = {};
+const known = stored as unknown as Stored, results: Stored = { ...known }, paths = new Set<string>();
 for (const { path, file } of recipeFiles(projectRoot)) {
   const recipe = (await readRecipeFile(file)).value;
   // Manifests of images are no recipes.
   if (!isRecipe(recipe)) continue;
-  const sha256 = sha256Json(recipe) as string, known = (stored as unknown as Stored)[path];
-  if (known?.sha256 === sha256 || (only !== undefined && !path.includes(only))) {
-    if (known !== undefined) results[path] = known;
-    continue;
-  }
+  const sha256 = sha256Json(recipe) as string, last = known[path];
+  paths.add(path);
+  if (only !== undefined && !path.includes(only)) continue;
+  // The data that a recipe needed may be there now.
+  if (only === undefined && last?.sha256 === sha256 && !last.none?.startsWith("needs")) continue;
   const began = performance.now();
-  let result: Omit<GalleryResult, "sha256"> | string = LATE;
-  for (const points of POINTS) if (result === LATE) result = await resultOf(recipe, points);
+  let result: Found = { none: LATE };
+  for (const points of POINTS) {
+    if (result.none === LATE) {
+      result = await withLimit((svc, limit) => resultOf(svc, { path, points, ...limit }, recipe));
+    }
+  }
+  results[path] = { sha256, ...result };
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  console.log(`${path}: ${typeof result === "string" ? result : Object.keys(result)[0]}, ${seconds} s`);
-  if (typeof result !== "string") results[path] = { sha256, ...result };
+  console.log(`${path}: ${result.none ?? Object.keys(result)}, ${seconds} s`);
   await write();
 }
+for (const path of Object.keys(results)) if (!paths.has(path)) delete results[path];
 await write();
 
 function isRecipe(value: unknown): value is JsonObject {
@@ -62,30 +82,81 @@ async function write() {
   );
 }
 
-/** A small result of a recipe, or the reason why there is none. */
-async function resultOf(whole: JsonObject, points: number): Promise<Omit<GalleryResult, "sha256"> | string> {
+interface Limit {
+  cancellation: ReturnType<typeof createCancellation>;
+  stateDir: string;
+}
+
+/** Calls with a session that is cancelled where a release has no time for it. */
+async function withLimit(body: (svc: Session, limit: Limit) => Promise<Found>): Promise<Found> {
   const stateDir = await Deno.makeTempDir({ prefix: "svc-gallery-" });
   const svc = await open({ projectRoot, stateDir });
   const cancellation = createCancellation(), late = setTimeout(() => cancellation.cancel(), LONGEST_MS);
   try {
-    const { run_readiness } = await svc.recipes.overview(whole);
-    if (run_readiness?.ready !== true) return "needs what is not here";
-    const { recipe, swept } = reduced(whole, points);
-    const ids = matrixFacts(recipe).count > 0
-      ? (await svc.recipes.runMatrix(recipe, { cancellation })).rows.map(({ run_id }) => run_id)
-      : [(await svc.recipes.run(recipe, { cancellation })).run_id];
-    const runs = await Promise.all(ids.filter((id) => id != null).map((id) => compared(svc, id)));
-    if (runs.length === 0 || runs.some(({ status }) => status !== "completed")) {
-      return cancellation.isCancelled ? LATE : "did not complete";
-    }
-    const metric = metricOf(runs);
-    if (metric === undefined) return "no headline number";
-    return swept === null ? numbersOf(runs, metric) : curvesOf(runs, swept, metric);
+    return await body(svc, { cancellation, stateDir });
   } finally {
     clearTimeout(late);
     svc.close();
     await Deno.remove(stateDir, { recursive: true });
   }
+}
+
+async function resultOf(
+  svc: Session,
+  { path, points, ...limit }: Limit & { path: string; points: number },
+  whole: JsonObject,
+): Promise<Found> {
+  const { run_readiness } = await svc.recipes.overview(whole);
+  if (run_readiness?.ready !== true) {
+    const needed = (run_readiness?.missing ?? []).map(({ kind, id }) => `the ${kind} ${id}`);
+    return { none: `needs ${needed.join(" and ")}` };
+  }
+  const { recipe, swept } = reduced(whole, points);
+  const runs = await runsOf(svc, recipe, limit);
+  if (runs === null) return { none: LATE };
+  const metric = metricOf(runs);
+  if (metric === undefined) return { none: "its runs have no headline number in common" };
+  return {
+    ...swept === null ? numbersOf(runs, metric) : curvesOf(runs, swept, metric),
+    ...await filmOf(runs, swept, limit.stateDir, pictureNameOf(path)),
+  };
+}
+
+/** All runs of a recipe; null where there was no time for them. */
+async function runsOf(svc: Session, recipe: JsonObject, { cancellation }: Limit): Promise<ComparedRun[] | null> {
+  const ids = matrixFacts(recipe).count > 0
+    ? (await svc.recipes.runMatrix(recipe, { cancellation })).rows.map(({ run_id }) => run_id)
+    : [(await svc.recipes.run(recipe, { cancellation })).run_id];
+  const runs = await Promise.all(ids.filter((id) => id != null).map((id) => compared(svc, id)));
+  if (runs.length > 0 && runs.every(({ status }) => status === "completed")) return runs;
+  if (cancellation.isCancelled) return null;
+  throw new Error(`${recipe.name}: a run did not complete`);
+}
+
+/** Writes the first image as received in each run of the first curve; nothing for links of other data. */
+async function filmOf(
+  all: readonly ComparedRun[],
+  swept: string | null,
+  stateDir: string,
+  name: string,
+): Promise<Found> {
+  const others = ({ parameters }: ComparedRun) => canonicalJson([...parameters].filter(([name]) => name !== swept));
+  const runs = swept === null ? all.slice(0, 1) : all.filter((run) => others(run) === others(all[0]));
+  const frames = runs.map(({ id, outputs, recipe }) => {
+    const sources = new Set(
+      (recipe.steps as { id: string; op: string }[]).filter(({ op }) => op.startsWith("source.")).map(({ id }) => id),
+    );
+    const received = outputs.findLast(({ kind, step }) => kind === IMAGES && !sources.has(step));
+    if (received === undefined) return null;
+    const bytes = Deno.readFileSync(join(stateDir, "runs", id, received.path));
+    return pictureOf(imagesOf(decodeArtifact(received.kind, bytes)), 0);
+  });
+  if (frames.includes(null)) return {};
+  const { width, height, data } = imageSheet([frames], HEIGHT, 0);
+  const file = encodeJpeg({ width, height, channels: 3, data }, { quality: QUALITY, subsampling: "420" });
+  await Deno.writeFile(new URL(`../../ui/pictures/${name}.jpg`, import.meta.url), file);
+  const at = swept === null ? [] : runs.map(({ parameters }) => toNumber(parameters.get(swept) as number));
+  return { film: [width, height, ...at] };
 }
 
 /** A recipe with few values of its dimensions, and the dimension that becomes the axis. */
@@ -156,7 +227,7 @@ function curvesOf(runs: readonly ComparedRun[], swept: string, metric: string) {
         }),
       ];
     }),
-  } as unknown as Omit<GalleryResult, "sha256">;
+  } as unknown as Found;
 }
 
 function numbersOf(runs: readonly ComparedRun[], metric: string) {
@@ -170,7 +241,7 @@ function numbersOf(runs: readonly ComparedRun[], metric: string) {
       ];
     }),
     metric: [entry?.name ?? metric, entry?.unit ?? ""],
-  } as unknown as Omit<GalleryResult, "sha256">;
+  } as unknown as Found;
 }
 
 function short(value: number | null): number | null {

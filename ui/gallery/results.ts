@@ -17,7 +17,15 @@ export interface GalleryResult {
   series?: readonly (readonly [label: string, points: readonly (readonly [x: number, ...Estimate])[]])[];
   metric?: readonly [name: string, unit: string];
   numbers?: readonly (readonly [label: string, Estimate])[];
+  /** The stored image: an image as received at each value of the swept parameter, from left to right, or one. */
+  film?: readonly [width: number, height: number, ...at: number[]];
+  /** Why there is neither curve nor number. */
+  none?: string;
 }
+
+/** Name of the file in `ui/pictures` with the images of a recipe. */
+export const pictureNameOf = (path: string): string =>
+  `gallery_${path.replace(/^recipes\/(recipe_starters\/)?|\.\w+$/g, "")}`;
 
 const RESULTS = stored as unknown as { readonly [path: string]: GalleryResult };
 

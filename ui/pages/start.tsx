@@ -4,6 +4,7 @@ import type { CurveFigure } from "../../lib/figure/types.ts";
 import { ask, get, problemText } from "../api.ts";
 import { MiniCurve } from "../charts/mini_curve.tsx";
 import { STARTING_POINTS, type StartingPoint, startingRecipe } from "../form/starting_points.ts";
+import { Film, pictureAt } from "../gallery/film.tsx";
 import { Page, Section, Trouble } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
 import { address, go } from "../router.ts";
@@ -128,19 +129,16 @@ function CardResult({ point: { id, title } }: { point: StartingPoint }) {
     <>
       <MiniCurve figure={figure} picture={`${title}: ${figure.title}, stored`} />
       {strip !== undefined && (
-        <figure class="card-strip">
-          <img src={strip} alt={`A photograph as received at ${x.title} ${values.join(", ")} ${x.unit}`} />
-          <figcaption class="small muted">
-            {values.map((value) => <span key={value}>{value} {x.unit}</span>)}
-          </figcaption>
-        </figure>
+        <Film
+          src={pictureAt(strip)}
+          size={[504, 96]}
+          alt={`A photograph as received at ${x.title} ${values.join(", ")} ${x.unit}`}
+          values={values.map((value) => `${value} ${x.unit}`)}
+        />
       )}
     </>
   );
 }
 
-const picture = (name: string) => new URL(`./start_${name}.jpg`, import.meta.url).href;
-const PICTURES: { readonly [id: string]: string } = {
-  photographs: picture("photographs"),
-  learned: picture("learned"),
-};
+/** Starting points of images. */
+const PICTURES: { readonly [id: string]: string } = { photographs: "start_photographs", learned: "start_learned" };

@@ -19,7 +19,8 @@ import {
   type Wanted,
   wordsOf,
 } from "../gallery/cards.ts";
-import { figureOf, type GalleryResult, givesOf, numbersOf, resultOf } from "../gallery/results.ts";
+import { Film, pictureAt } from "../gallery/film.tsx";
+import { figureOf, type GalleryResult, givesOf, numbersOf, pictureNameOf, resultOf } from "../gallery/results.ts";
 import { GraphPreview } from "../graph/preview.tsx";
 import { Diagnostics, Dialog, Facts, Filters, Page, Section, Select, Shown, StateMark, Trouble } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
@@ -172,7 +173,12 @@ interface RowProps {
 
 function CardRow({ card, onOpen, onDetails }: RowProps) {
   const result = resultOf(card), missing = missingOf(card);
-  const facts = [givesOf(card, result), ...card.codes, ...card.channels, card.learned && "trained network"];
+  const facts = [
+    result?.none ?? givesOf(card, result),
+    ...card.codes,
+    ...card.channels,
+    card.learned && "trained network",
+  ];
   return (
     <article class="gallery-card" aria-label={card.title}>
       <Thumbnail card={card} result={result} />
@@ -194,18 +200,51 @@ function CardRow({ card, onOpen, onDetails }: RowProps) {
 }
 
 function Thumbnail({ card, result }: { card: Card; result: GalleryResult | null }) {
+  if (result?.film) return <Frame of={card.path} film={result.film} />;
   const figure = result && figureOf(result);
   if (figure) return <MiniCurve figure={figure} small picture={`${givesOf(card, result)}, stored`} />;
   const [, [mean = null, , , bound] = []] = result?.numbers?.[0] ?? [];
   return (
     <span class="gallery-number" aria-hidden="true">
-      {result === null
+      {result?.metric === undefined
         ? ""
         : bound === undefined
         ? numberText(mean, "unicode", 3)
         : `≤ ${numberText(bound, "unicode", 2)}`}
-      {result !== null && <span class="small muted">{unitText(result.metric![1])}</span>}
+      {result?.metric && <span class="small muted">{unitText(result.metric[1])}</span>}
     </span>
+  );
+}
+
+/** The middle one of the images that were received. */
+function Frame({ of, film: [width, height, ...at] }: { of: string; film: NonNullable<GalleryResult["film"]> }) {
+  const frames = Math.max(1, at.length), shown = Math.floor(frames / 2);
+  return (
+    <span class="gallery-film">
+      <img
+        src={pictureAt(pictureNameOf(of))}
+        alt="An image as received, stored"
+        loading="lazy"
+        style={{ aspectRatio: `${width / frames / height}`, objectPosition: `${100 * shown / (frames - 1 || 1)}% 0` }}
+      />
+    </span>
+  );
+}
+
+/** The images of a recipe as received over its swept parameter. */
+function Received({ path, film: [width, height, ...at], result: { x } }: {
+  path: string;
+  film: NonNullable<GalleryResult["film"]>;
+  result: GalleryResult;
+}) {
+  const values = at.map((value) => numberText(value, "unicode", 3)), unit = unitText(x?.[1] ?? "");
+  return (
+    <Film
+      src={pictureAt(pictureNameOf(path))}
+      size={[width, height]}
+      alt={`An image as received${x ? ` at ${x[0]} ${values.join(", ")} ${unit}` : ""}, stored`}
+      values={values.map((value) => `${value} ${unit}`.trim())}
+    />
   );
 }
 
@@ -227,6 +266,8 @@ function Details({ card, current, onClose, onOpen, onReplace }: DetailsProps) {
     <Dialog title={title} onClose={onClose}>
       {description !== null && description !== title && <p>{description}</p>}
       {figure && <MiniCurve figure={figure as never} picture={`${title}: ${givesOf(card, result)}, stored`} />}
+      {result?.film && <Received path={path} result={result} film={result.film} />}
+      {result?.none && <p class="muted">No stored result: {result.none}</p>}
       {result?.numbers && (
         <Facts
           of={numbersOf(result).map(([label, text]) => [[result.metric![0], label].filter(Boolean).join(", "), text])}

@@ -50,7 +50,7 @@ Deno.test("the changelog has a section for each release with version and date, n
   assert.ok(headings.slice(1).every((heading) => !heading.endsWith("unreleased")));
 });
 
-Deno.test("every shipped model, adapter with models, and font states its licence", () => {
+Deno.test("every shipped model, adapter with models, font and image of the page states its licence", () => {
   const folders = [
     ...[...Deno.readDirSync(join(ROOT_PATH, "recipes/models"))].filter(({ name, isDirectory }) =>
       isDirectory && name !== "training"
@@ -63,6 +63,7 @@ Deno.test("every shipped model, adapter with models, and font states its licence
   assert.ok(folders.length > 10);
   for (const folder of folders) assert.ok(read(`${folder}/LICENSE`).length > 100, folder);
   assert.match(read("ui/fonts/INTER_LICENSE"), /SIL OPEN FONT LICENSE/i);
+  assert.match(read("ui/pictures/LICENSE"), /recipes\/photographs\/manifest\.json/);
   assert.match(read("ui/fonts/JETBRAINS_MONO_LICENSE"), /SIL OPEN FONT LICENSE/i);
 });
 
