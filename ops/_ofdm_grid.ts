@@ -1,6 +1,7 @@
 /**
  * OFDM grids with pilots. The pilot context has positions int32 [port, pilot] (element l·F + k of a grid), values complex64
- * [grid, port, pilot] and data_positions int32 [data element]; the metadata ofdm_grid travels with symbols and context.
+ * [grid, port, pilot] and data_positions int32 [data element], with phase-tracking pilots also phase_positions int32 [pilot] and
+ * phase_values complex64 [grid, pilot]; the metadata ofdm_grid travels with symbols and context.
  */
 import { arraysOf } from "../lib/artifact/arrays.ts";
 import { metadataNumber, symbolsOf } from "../lib/artifact/values.ts";
@@ -64,10 +65,17 @@ export function readContext(context: InputArtifact) {
   const dataPositions = arrays.read("int32", ["data"], "data_positions");
   const { subcarriers, symbols, grids } = layout, elements = subcarriers * symbols;
   const inside = (index: number) => index >= 0 && index < elements;
-  if (!positions.every(inside) || !dataPositions.every(inside) || arrays.size("grid") !== grids) {
+  const tracked = context.arrayNames.includes("phase_positions");
+  const phasePositions = tracked ? arrays.read("int32", ["phase_pilot"], "phase_positions") : new Int32Array();
+  const phaseValues = tracked ? arrays.read("complex64", ["grid", "phase_pilot"], "phase_values") : new Float32Array();
+  if (
+    !phasePositions.every(inside) || !positions.every(inside) || !dataPositions.every(inside) ||
+    arrays.size("grid") !== grids
+  ) {
     throw new SvcError("boundary_value_invalid", "Cannot read the pilots: they do not lie on the grids");
   }
-  return { layout, positions, values, dataPositions, ports: arrays.size("port"), pilots: arrays.size("pilot") };
+  const sizes = { ports: arrays.size("port"), pilots: arrays.size("pilot") };
+  return { layout, positions, values, dataPositions, phasePositions, phaseValues, ...sizes };
 }
 
 export type PilotContext = ReturnType<typeof readContext>;

@@ -79,6 +79,7 @@ import foundationVqaTransformersAnswer from "./foundation/vqa_transformers_answe
 import foundationYoloDetect from "./foundation/yolo_detect.ts";
 import foundationYoloSegment from "./foundation/yolo_segment.ts";
 import hardwareEnvelopeClip from "./hardware/envelope_clip.ts";
+import hardwarePhaseNoise from "./hardware/phase_noise.ts";
 import hardwarePowerAmplifier from "./hardware/power_amplifier.ts";
 import hardwareQuantizer from "./hardware/quantizer.ts";
 import hardwareReceiverIqImbalance from "./hardware/receiver_iq_imbalance.ts";
@@ -100,6 +101,7 @@ import metricsCsiFeedback from "./metrics/csi_feedback.ts";
 import metricsDetection from "./metrics/detection.ts";
 import metricsEmbeddingSimilarity from "./metrics/embedding_similarity.ts";
 import metricsErrorRate from "./metrics/error_rate.ts";
+import metricsErrorVectorMagnitude from "./metrics/error_vector_magnitude.ts";
 import metricsExternal from "./metrics/external.ts";
 import metricsFadingStatistics from "./metrics/fading_statistics.ts";
 import metricsHarq from "./metrics/harq.ts";
@@ -214,33 +216,34 @@ const MODULES = [
   foundationLocalStateToImage, foundationSamSegment, foundationSemanticStateGround, foundationSemanticStatePayload,
   foundationSemanticStateToText, foundationTextMaskRepair, foundationTextSemanticStateEncode, foundationVlmImageToState,
   foundationVqaPayload, foundationVqaSemanticSelect, foundationVqaTransformersAnswer, foundationYoloDetect,
-  foundationYoloSegment, hardwareEnvelopeClip, hardwarePowerAmplifier, hardwareQuantizer, hardwareReceiverIqImbalance,
-  jointCodingDeepjsccExternalDecode, jointCodingDeepjsccExternalEncode, jointCodingLinearAnalogDecode,
-  jointCodingLinearAnalogEncode, jointCodingTextBartJsccDecode, jointCodingTextBartJsccEncode,
-  metricsAdjacentChannelLeakage, metricsAgeOfInformation, metricsAoaEstimation, metricsBeamforming, metricsBertScore,
-  metricsCaptioning, metricsChannelEstimation, metricsClassification, metricsCsiFeedback, metricsDetection,
-  metricsEmbeddingSimilarity, metricsErrorRate, metricsExternal, metricsFadingStatistics, metricsHarq,
-  metricsImageDeliveryStatus, metricsImageReconstruction, metricsImportanceWeightedError, metricsIsacOfdm,
-  metricsLeoNtnTracking, metricsLinkAbstraction, metricsLocalization, metricsModulationClassification, metricsMuMimo,
-  metricsNearFieldFocusing, metricsNrAdaptedThroughput, metricsNrLdpcOfdmDelivery,
-  metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation, metricsPerceptualDistance, metricsRangeDoppler,
-  metricsResourceAllocation, metricsRetrieval, metricsRis, metricsSegmentation, metricsSemanticRate,
-  metricsSemanticStateFaithfulness, metricsSpectrum, metricsTextCorpusScores, metricsTextSemanticSimilarity, metricsVqa,
-  modulationDigitalModulate, modulationIdentityModulate, modulationLearnedConstellation, modulationOfdmPilotInsert,
-  modulationOfdmWaveform, modulationQpskPilotModulate, noiseRepresentationIndices, noiseRepresentationLatents,
-  noiseSourceImagePerturbation, noiseSourceTextPerturbation, resourceCausalCsiPowerAllocator,
-  resourceEqualPowerAllocator, resourceNrMcsSelector, resourceProportionalFairScheduler,
-  resourceResourceAllocationAdapter, resourceSymbolPowerAllocator, resourceWaterFillingPowerAllocator,
-  sensingIsacOfdmAllocatorAdapter, sensingLeoNtnTrackingAdapter, sensingLocalizationAdapter, sensingRangeDopplerMap,
-  sensingTrilaterationLocalizer, sourceAiPhy, sourceAoaScene, sourceBeamformingScenario, sourceBitManifest,
-  sourceChannelDataset, sourceCoco, sourceCsiDataset, sourceExternal, sourceImageDataset, sourceIqRecording,
-  sourceIsacEchoScenario, sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget, sourceLeoNtnTrackingScenario,
-  sourceLocalNpzImages, sourceLocalization, sourceModulationFrames, sourceMuMimoScenario, sourceNearFieldXlMimoScenario,
-  sourceNrTransportFormat, sourceRandomBits, sourceResourceAllocationScenario, sourceRetrieval, sourceRisScenario,
-  sourceSemanticArtifactsSmoke, sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqa,
-  wirelessCarrierPhaseImpairment, wirelessChannel, wirelessDigitalLink, wirelessMimoOfdmChannel, wirelessMisoOfdmCsi,
-  wirelessModulationAwgnObservation, wirelessMultipathWaveform, wirelessOfdmChannelState, wirelessOfdmDelayedCsi,
-  wirelessPilotObservation, wirelessRangeObservation, wirelessUlaArrayObservation,
+  foundationYoloSegment, hardwareEnvelopeClip, hardwarePhaseNoise, hardwarePowerAmplifier, hardwareQuantizer,
+  hardwareReceiverIqImbalance, jointCodingDeepjsccExternalDecode, jointCodingDeepjsccExternalEncode,
+  jointCodingLinearAnalogDecode, jointCodingLinearAnalogEncode, jointCodingTextBartJsccDecode,
+  jointCodingTextBartJsccEncode, metricsAdjacentChannelLeakage, metricsAgeOfInformation, metricsAoaEstimation,
+  metricsBeamforming, metricsBertScore, metricsCaptioning, metricsChannelEstimation, metricsClassification,
+  metricsCsiFeedback, metricsDetection, metricsEmbeddingSimilarity, metricsErrorRate, metricsErrorVectorMagnitude,
+  metricsExternal, metricsFadingStatistics, metricsHarq, metricsImageDeliveryStatus, metricsImageReconstruction,
+  metricsImportanceWeightedError, metricsIsacOfdm, metricsLeoNtnTracking, metricsLinkAbstraction, metricsLocalization,
+  metricsModulationClassification, metricsMuMimo, metricsNearFieldFocusing, metricsNrAdaptedThroughput,
+  metricsNrLdpcOfdmDelivery, metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation,
+  metricsPerceptualDistance, metricsRangeDoppler, metricsResourceAllocation, metricsRetrieval, metricsRis,
+  metricsSegmentation, metricsSemanticRate, metricsSemanticStateFaithfulness, metricsSpectrum, metricsTextCorpusScores,
+  metricsTextSemanticSimilarity, metricsVqa, modulationDigitalModulate, modulationIdentityModulate,
+  modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform, modulationQpskPilotModulate,
+  noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation, noiseSourceTextPerturbation,
+  resourceCausalCsiPowerAllocator, resourceEqualPowerAllocator, resourceNrMcsSelector,
+  resourceProportionalFairScheduler, resourceResourceAllocationAdapter, resourceSymbolPowerAllocator,
+  resourceWaterFillingPowerAllocator, sensingIsacOfdmAllocatorAdapter, sensingLeoNtnTrackingAdapter,
+  sensingLocalizationAdapter, sensingRangeDopplerMap, sensingTrilaterationLocalizer, sourceAiPhy, sourceAoaScene,
+  sourceBeamformingScenario, sourceBitManifest, sourceChannelDataset, sourceCoco, sourceCsiDataset, sourceExternal,
+  sourceImageDataset, sourceIqRecording, sourceIsacEchoScenario, sourceIsacOfdmScenario, sourceKodakFiles,
+  sourceLeoLinkBudget, sourceLeoNtnTrackingScenario, sourceLocalNpzImages, sourceLocalization, sourceModulationFrames,
+  sourceMuMimoScenario, sourceNearFieldXlMimoScenario, sourceNrTransportFormat, sourceRandomBits,
+  sourceResourceAllocationScenario, sourceRetrieval, sourceRisScenario, sourceSemanticArtifactsSmoke,
+  sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqa, wirelessCarrierPhaseImpairment,
+  wirelessChannel, wirelessDigitalLink, wirelessMimoOfdmChannel, wirelessMisoOfdmCsi, wirelessModulationAwgnObservation,
+  wirelessMultipathWaveform, wirelessOfdmChannelState, wirelessOfdmDelayedCsi, wirelessPilotObservation,
+  wirelessRangeObservation, wirelessUlaArrayObservation,
 ];
 const BY_ID = new Map(MODULES.flat().map((operation) => [operation.id, operation]));
 

@@ -58,6 +58,7 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(Object.entries
   "hardware.power_amplifier": { from: "signal" },
   "hardware.quantizer": { from: "signal" },
   "hardware.envelope_clip": { from: "signal" },
+  "hardware.phase_noise": { from: "signal" },
   "wireless.carrier_phase_impairment": { from: "rx_symbols", outputs: ["rx_symbols"] },
   "channel.packetize_crc32": { from: "bits", puts: "packets" },
   "channel.packetize_crc32.v2": { from: "bits", puts: "packets" },

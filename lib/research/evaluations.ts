@@ -65,6 +65,7 @@ const HEADLINES: Readonly<Record<string, (params: Params) => readonly string[]>>
   "metrics.ofdm_finite_blocklength_allocation": () => ["resource.finite_blocklength.expected_goodput_bps_hz"],
   "metrics.nr_ldpc_ofdm_delivery": () => ["channel.nr_ldpc_ofdm.goodput_bits_per_resource_element"],
   "metrics.adjacent_channel_leakage": () => ["ofdm.aclr_db"],
+  "metrics.error_vector_magnitude": () => ["channel.evm_percent"],
   "metrics.spectrum": () => ["spectrum.power_db", "spectrum.rms_bandwidth_hz"],
   "metrics.harq": () => ["harq.throughput_bits_per_symbol"],
   "metrics.nr_adapted_throughput": () => ["harq.throughput_bits_per_symbol"],

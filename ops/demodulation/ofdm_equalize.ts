@@ -7,8 +7,18 @@
  * x̂ and ν, so that both methods agree. Elements with |h|² below 1e-12 give x̂ = 0 and ν = 1e12. With pilot_context only data
  * symbols leave, without padding. The demapper takes ν from the companion noise_variance.
  *
+ * phase_compensation: pilots turns OFDM symbol l back by its common phase, which oscillators with phase noise change from symbol to
+ * symbol,
+ *
+ *     φ_l = arg Σ_p x̂_p x_p* / ν_p     over the pilots x_p of symbol l, phase-tracking pilots included
+ *
+ * unwrapped within a grid and linear between OFDM symbols with pilots, the nearest one's outside.
+ *
  * Shapes: rx_symbols complex64 [grid · symbol · subcarrier], estimate complex64 [grid, symbol, subcarrier, 1, 1] or a state
  * [grid, symbol, subcarrier] -> rx_symbols complex64 [n], noise_variance float32 [n].
+ *
+ * Source of the common phase: Armada, "Understanding the effects of phase noise in orthogonal frequency division multiplexing
+ * (OFDM)", IEEE Trans. Broadcast. 47(2), 2001.
  */
 import { OFDM_STATE, RX_SYMBOLS } from "../../lib/contract/kinds.ts";
 import { defineOperation, type InputArtifact, SvcError, z } from "../api.ts";
@@ -16,8 +26,17 @@ import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { resultArray } from "../../lib/numeric/array/shared_array.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { interpolatePhase, unwrap } from "../../lib/numeric/link/phase_tracking.ts";
 import { numpyWithTwin } from "../_backends.ts";
-import { CHANNEL_ESTIMATE, checkGridLength, GRID_KEY, noiseOf, PILOT_CONTEXT, readContext } from "../_ofdm_grid.ts";
+import {
+  CHANNEL_ESTIMATE,
+  checkGridLength,
+  GRID_KEY,
+  noiseOf,
+  PILOT_CONTEXT,
+  type PilotContext,
+  readContext,
+} from "../_ofdm_grid.ts";
 
 const LEAST_GAIN = 1e-12, ERASED_VARIANCE = 1e12;
 
@@ -32,16 +51,30 @@ export default defineOperation({
     method: z.enum(["zf", "mmse"]).default("mmse").describe("over one tap both give the same symbols and variances"),
     include_estimation_error: z.boolean().default(true)
       .describe("add the error variance of the estimate to the noise variance"),
+    phase_compensation: z.enum(["none", "pilots"]).optional()
+      .describe("pilots turns each OFDM symbol back by its common phase; needs pilot_context; default none"),
   }),
   ...numpyWithTwin("full", "Smooth in symbols and estimate"),
   outputMetadataGuarantees: { rx_symbols: { from: "rx_symbols", keys: ["boundary_contract", "symbol_count"] } },
   estimate: (_params, { rx_symbols: { bytes } }) => ({ rx_symbols: 1.5 * bytes }),
+  check: ({ phase_compensation }, connected) =>
+    phase_compensation === "pilots" && !connected.has("pilot_context")
+      ? [{
+        input: "pilot_context",
+        message: "Cannot compensate the common phase without pilots",
+        hint: "Wire pilot_context, or set phase_compensation to none",
+      }]
+      : [],
   run({ inputs, params }) {
     const y = symbolsOf(inputs.rx_symbols), noise = noiseOf(inputs.rx_symbols);
     const { h, error } = gainsOf(inputs.estimate, y.length / 2);
-    const kept = inputs.pilot_context === undefined ? undefined : dataElements(inputs.pilot_context, y.length / 2);
-    const count = kept?.count ?? y.length / 2, perGrid = kept?.perGrid ?? count, positions = kept?.positions;
-    const used = params.include_estimation_error ? error : undefined, perPart = positions?.length ?? count;
+    const context = inputs.pilot_context && contextOf(inputs.pilot_context, y.length / 2);
+    const used = params.include_estimation_error ? error : undefined;
+    const turns = context && params.phase_compensation === "pilots" ? commonPhases(y, h, used, noise, context) : [];
+    const { subcarriers } = context?.layout ?? { subcarriers: 1 }, positions = context?.dataPositions;
+    const count = context?.layout.dataCount ?? y.length / 2,
+      perGrid = context ? context.layout.symbols * subcarriers : count;
+    const perPart = positions?.length ?? count;
     const symbols = resultArray<Float32Array>(Float32Array, 2 * count),
       variance = resultArray<Float32Array>(Float32Array, count);
     for (let first = 0, base = 0; first < count; first += perPart, base += perGrid) {
@@ -57,9 +90,10 @@ export default defineOperation({
         symbols[2 * i] = (yr * hr + yi * hi) / power;
         symbols[2 * i + 1] = (yi * hr - yr * hi) / power;
         variance[i] = (used === undefined ? noise : noise + used[at]) / power;
+        if (turns.length > 0) turnBack(symbols, i, turns[Math.floor(at / subcarriers)]);
       }
     }
-    const metadata = travel(inputs.rx_symbols.metadata, {}, kept === undefined ? [] : [GRID_KEY]);
+    const metadata = travel(inputs.rx_symbols.metadata, {}, context === undefined ? [] : [GRID_KEY]);
     return {
       outputs: { rx_symbols: symbolsArtifact(symbols, metadata, { noise_variance: ndarray("float32", variance) }) },
     };
@@ -82,9 +116,53 @@ function gainsOf(input: InputArtifact, elements: number): { h: Float32Array; err
   return { h, ...(estimated ? { error: arrays.read("float32", shape, "error_variance") } : {}) };
 }
 
-/** Elements of a grid, those of its data symbols, and the number of data symbols of the stream, without padding. */
-function dataElements(context: InputArtifact, count: number) {
-  const { layout, dataPositions: positions } = readContext(context);
-  checkGridLength(count, layout);
-  return { perGrid: layout.symbols * layout.subcarriers, positions, count: layout.dataCount };
+/** The pilots and data of the grids. @throws SvcError `boundary_count_mismatch` for another number of elements */
+function contextOf(input: InputArtifact, count: number): PilotContext {
+  const context = readContext(input);
+  checkGridLength(count, context.layout);
+  return context;
+}
+
+/**
+ * Common phase of every OFDM symbol of all grids. Over one tap x̂ x* / ν is y h* x* over the noise, so that a tap without power
+ * counts for nothing.
+ */
+function commonPhases(
+  y: Float32Array,
+  h: Float32Array,
+  error: Float32Array | undefined,
+  noise: number,
+  context: PilotContext,
+): number[] {
+  const { layout: { symbols: rows, subcarriers, grids }, ports } = context;
+  if (ports > 1) {
+    throw new SvcError("params_conflict", `Cannot compensate a common phase from pilots of ${ports} ports`, {
+      hint: "Set port_count of modulation.ofdm_pilot_insert to 1, or phase_compensation to none",
+    });
+  }
+  const known = [[context.positions, context.values], [context.phasePositions, context.phaseValues]] as const;
+  const least = noise > 0 ? noise : 1, turns: number[] = [];
+  for (let grid = 0; grid < grids; grid++) {
+    const real = new Float64Array(rows), imaginary = new Float64Array(rows), seen = new Uint8Array(rows);
+    for (const [positions, values] of known) {
+      positions.forEach((place, p) => {
+        const at = 2 * (grid * rows * subcarriers + place), v = 2 * (grid * positions.length + p);
+        const weight = 1 / (least + (error?.[at / 2] ?? 0)), row = Math.floor(place / subcarriers);
+        const hr = h[at] * values[v] - h[at + 1] * values[v + 1], hi = h[at] * values[v + 1] + h[at + 1] * values[v];
+        real[row] += weight * (y[at] * hr + y[at + 1] * hi);
+        imaginary[row] += weight * (y[at + 1] * hr - y[at] * hi);
+        seen[row] = 1;
+      });
+    }
+    const times = Array.from(seen.keys()).filter((row) => seen[row] === 1);
+    const phases = unwrap(times.map((row) => Math.atan2(imaginary[row], real[row])));
+    turns.push(...interpolatePhase(times, phases, rows));
+  }
+  return turns;
+}
+
+function turnBack(symbols: Float32Array, i: number, phase: number): void {
+  const cosine = Math.cos(phase), sine = Math.sin(phase), re = symbols[2 * i], im = symbols[2 * i + 1];
+  symbols[2 * i] = re * cosine + im * sine;
+  symbols[2 * i + 1] = im * cosine - re * sine;
 }

@@ -11,6 +11,9 @@
  * The amplitude of pilots is 10^(pilot_power_db / 20). With several ports the stream is layer-first: the symbols of all ports
  * of an element follow each other, and each port sends its own pilots; wireless.mimo_ofdm_channel takes such a stream.
  *
+ * With ptrs_time_density one port of DM-RS has phase-tracking pilots (PT-RS) too, at the power of data: TS 38.214 6.2.3.1 for one
+ * layer. demodulation.ofdm_equalize compensates the common phase with them.
+ *
  * Shapes: symbols complex64 [n] -> symbols complex64 [grids · S · F · ports]; pilot_context: _ofdm_grid.ts. Draws (comb,
  * block): integers(0, 4, grids · pilots) of default_rng(pilot_seed); label 2·b0 + b1 is the QPSK point of these bits.
  */
@@ -20,12 +23,19 @@ import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts
 import { modulate } from "../../lib/numeric/link/modulation.ts";
 import { resultArray } from "../../lib/numeric/array/shared_array.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
-import { combOf, dmrsSubcarriers, dmrsValues } from "../../lib/numeric/channel/pilot_grid.ts";
+import {
+  combOf,
+  dmrsSubcarriers,
+  dmrsValues,
+  ptrsSubcarriers,
+  ptrsSymbols,
+} from "../../lib/numeric/channel/pilot_grid.ts";
 import { Generator } from "../../lib/numeric/random/random.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { describeGrid, GRID_KEY, PILOT_CONTEXT } from "../_ofdm_grid.ts";
 
 const OF_DMRS = { "x-svc-used-when": { pattern: "nr_dmrs_type1" } };
+const OF_PTRS = { "x-svc-used-when": { ptrs_time_density: [1, 2, 4] } };
 const OF_COMB = { "x-svc-used-when": { pattern: "comb" } };
 
 const PARAMS = z.strictObject({
@@ -40,6 +50,14 @@ const PARAMS = z.strictObject({
   n_scid: z.literal([0, 1]).default(0).meta(OF_DMRS).describe("scrambling choice of DM-RS"),
   slot: z.int().min(0).max(1_000_000).default(0).meta(OF_DMRS).describe("slot number of the first grid"),
   first_rb: z.int().min(0).max(274).default(0).meta(OF_DMRS).describe("resource block of the first subcarrier"),
+  ptrs_time_density: z.literal([1, 2, 4]).optional().meta(OF_DMRS)
+    .describe("OFDM symbols from PT-RS to PT-RS (L_PT-RS); default no PT-RS"),
+  ptrs_frequency_density: z.literal([2, 4]).optional().meta(OF_PTRS)
+    .describe("resource blocks from PT-RS to PT-RS (K_PT-RS); default 2"),
+  ptrs_element_offset: z.enum(["00", "01", "10", "11"]).optional().meta(OF_PTRS)
+    .describe("resourceElementOffset of PT-RS; default 00"),
+  ptrs_rnti: z.int().min(0).max(65535).optional().meta(OF_PTRS)
+    .describe("n_RNTI, which selects the resource blocks with PT-RS; default 0"),
   pilot_spacing: z.int().min(1).max(4096).default(4).meta(OF_COMB).describe("subcarriers from pilot to pilot"),
   pilot_offset: z.int().min(0).max(4095).default(0).meta(OF_COMB).describe("first subcarrier with a pilot"),
   pilot_power_db: z.number().min(-100).max(100).default(0).describe("power of pilots over that of data in dB")
@@ -62,7 +80,7 @@ export default defineOperation({
     pilot_context: { keys: [GRID_KEY] },
   },
   estimate(params, { symbols: { bytes, shape } }) {
-    const { perGrid, pilots, data } = sizes(params), count = shape?.[0] ?? bytes / 8;
+    const { perGrid, pilots, phase, data } = sizes(params), count = shape?.[0] ?? bytes / 8;
     const grids = Math.ceil(count / (data.length * params.port_count));
     return {
       symbols: [["complex64", grids * perGrid * params.port_count]],
@@ -70,15 +88,16 @@ export default defineOperation({
         ["int32", params.port_count, pilots[0].length],
         ["complex64", grids, params.port_count, pilots[0].length],
         ["int32", data.length],
+        ...(phase.length === 0 ? [] : [["int32", phase.length], ["complex64", grids, phase.length]] as const),
       ],
     };
   },
   check: problems,
   run({ inputs, params }) {
     const given = symbolsOf(inputs.symbols), { port_count: ports, subcarriers, num_ofdm_symbols: rows } = params;
-    const { perGrid, pilots, data } = sizes(params), room = data.length * ports, count = given.length / 2;
+    const { perGrid, pilots, phase, data } = sizes(params), room = data.length * ports, count = given.length / 2;
     const grids = Math.ceil(count / room), length = pilots[0].length;
-    const values = pilotValues(params, grids, pilots);
+    const values = pilotValues(params, grids, pilots), phaseValues = ptrsValues(params, grids, phase);
     const symbols = resultArray<Float32Array>(Float32Array, 2 * grids * perGrid * ports);
     const order = Int32Array.from(data), places = pilots.map((own) => Int32Array.from(own));
     for (let grid = 0, from = 0; grid < grids; grid++) {
@@ -94,6 +113,10 @@ export default defineOperation({
           symbols[to + 1] = values[at + 1];
         }
       });
+      phase.forEach((place, p) => {
+        const at = 2 * (grid * phase.length + p);
+        symbols.set(phaseValues.subarray(at, at + 2), 2 * (start + place));
+      });
     }
     const layout = { subcarriers, symbols: rows, grids, ports, dataCount: count };
     const record = { [GRID_KEY]: describeGrid(layout, grids * room - count) };
@@ -106,6 +129,10 @@ export default defineOperation({
           companions: {
             values: ndarray("complex64", values, [grids, ports, length]),
             data_positions: ndarray("int32", Int32Array.from(data)),
+            ...(phase.length === 0 ? {} : {
+              phase_positions: ndarray("int32", Int32Array.from(phase)),
+              phase_values: ndarray("complex64", phaseValues, [grids, phase.length]),
+            }),
           },
           metadata: record,
         },
@@ -115,7 +142,7 @@ export default defineOperation({
   },
 });
 
-/** Elements of a grid, pilots of each port in order, and data elements in order. */
+/** Elements of a grid, pilots of each port, phase-tracking pilots and data elements, each in order. */
 function sizes(params: Params) {
   const { subcarriers, num_ofdm_symbols: rows } = params, perGrid = subcarriers * rows;
   const times = [...params.dmrs_symbols].sort((a, b) => a - b);
@@ -124,16 +151,47 @@ function sizes(params: Params) {
   if (params.pattern === "nr_dmrs_type1") {
     for (let k = 0; k < subcarriers; k++) if (k % 2 < params.cdm_groups_without_data) taken.add(k);
   }
-  const data: number[] = [];
+  const data: number[] = [], phase = phasePlaces(params), tracked = new Set(phase);
   for (let at = 0; at < perGrid; at++) {
-    if (!times.includes(Math.floor(at / subcarriers)) || !taken.has(at % subcarriers)) data.push(at);
+    const free = !times.includes(Math.floor(at / subcarriers)) || !taken.has(at % subcarriers);
+    if (free && !tracked.has(at)) data.push(at);
   }
   return {
     perGrid,
     data,
+    phase,
     pilots: carriers.map((own) => times.flatMap((time) => own.map((k) => time * subcarriers + k))),
   };
 }
+
+/** Elements of PT-RS, ascending; none without ptrs_time_density. */
+function phasePlaces(params: Params): number[] {
+  if (params.pattern !== "nr_dmrs_type1" || params.ptrs_time_density === undefined) return [];
+  const { subcarriers, num_ofdm_symbols: rows } = params, offset = parseInt(params.ptrs_element_offset ?? "00", 2);
+  const carriers = ptrsSubcarriers(subcarriers, params.ptrs_frequency_density ?? 2, offset, params.ptrs_rnti ?? 0);
+  return ptrsSymbols(rows, params.dmrs_symbols, params.ptrs_time_density)
+    .flatMap((time) => carriers.map((k) => time * subcarriers + k));
+}
+
+/** Values of PT-RS, complex64 [grid, pilot]: those of the first DM-RS symbol of each slot. */
+function ptrsValues(params: Params, grids: number, places: number[]): Float32Array<ArrayBuffer> {
+  const values = new Float32Array(2 * grids * places.length), first = Math.min(...params.dmrs_symbols);
+  for (let grid = 0; grid < grids && places.length > 0; grid++) {
+    const row = dmrsValues(0, params.slot + grid, first, dmrsSettings(params));
+    places.forEach((place, p) => {
+      const k = place % params.subcarriers;
+      values.set(row.subarray(k, k + 2), 2 * (grid * places.length + p));
+    });
+  }
+  return values;
+}
+
+const dmrsSettings = (params: Params) => ({
+  subcarriers: params.subcarriers,
+  firstRb: params.first_rb,
+  nId: params.n_id,
+  nScid: params.n_scid,
+});
 
 function pilotSubcarriers({ pattern, subcarriers, pilot_spacing: step, pilot_offset: offset }: Params, port: number) {
   if (pattern === "nr_dmrs_type1") return dmrsSubcarriers(port, subcarriers);
@@ -151,12 +209,7 @@ function pilotValues(params: Params, grids: number, pilots: number[][]): Float32
   }
   const values = new Float32Array(2 * grids * pilots.length * length);
   const times = [...params.dmrs_symbols].sort((a, b) => a - b);
-  const settings = {
-    subcarriers: params.subcarriers,
-    firstRb: params.first_rb,
-    nId: params.n_id,
-    nScid: params.n_scid,
-  };
+  const settings = dmrsSettings(params);
   let at = 0;
   for (let grid = 0; grid < grids; grid++) {
     pilots.forEach((_, port) => {
@@ -193,12 +246,20 @@ function problems(params: Params): ParameterProblem[] {
       hint: "Set cdm_groups_without_data to 2",
     });
   }
+  if (dmrs && ports > 1 && params.ptrs_time_density !== undefined) {
+    const message = `Cannot put PT-RS on ${ports} ports`;
+    found.push({ place: ["ptrs_time_density"], message, hint: "Set port_count to 1, or remove ptrs_time_density" });
+  }
   if (pattern === "comb" && params.pilot_offset >= params.pilot_spacing) {
     const message = `Cannot start a comb of spacing ${params.pilot_spacing} at subcarrier ${params.pilot_offset}`;
     found.push({ place: ["pilot_offset"], message, hint: "Use an offset below the spacing" });
   }
   if (found.length === 0 && sizes(params).pilots[0].length === 0) {
     found.push({ place: ["pilot_offset"], message: "Cannot estimate a channel without a pilot" });
+  }
+  if (found.length === 0 && params.ptrs_time_density !== undefined && sizes(params).phase.length === 0) {
+    const message = "Cannot put PT-RS on a grid without an element for it";
+    found.push({ place: ["ptrs_time_density"], message, hint: "Add resource blocks, or lower the densities" });
   }
   if (found.length === 0 && sizes(params).data.length === 0) {
     found.push({ place: ["dmrs_symbols"], message: "Cannot send data on grids that are all pilots" });

@@ -8,7 +8,11 @@
  *     port p on subcarrier k = 4n + 2k' + Δ: w(k')·r(2n + k')    Δ = 0 for ports 0, 1 and 1 for ports 2, 3
  *                                                                w(1) = -1 for ports 1 and 3, else 1
  *
- * Source: TS 38.211 V17, 6.4.1.1.1 to 6.4.1.1.3 and 7.4.1.1.1, 7.4.1.1.2.
+ * PT-RS of port 0 on every L-th OFDM symbol, counted anew from each DM-RS symbol, and on one subcarrier of every K-th resource
+ * block: k = k_RE + 12·(i·K + k_RB), k_RB = n_RNTI mod K, or mod (N_RB mod K) where this is not 0. Its values on all
+ * symbols are r(m) of the first DM-RS symbol at the same subcarrier.
+ *
+ * Source: TS 38.211 V17, 6.4.1.1.1 to 6.4.1.1.3, 6.4.1.2 and 7.4.1.1.1, 7.4.1.1.2, 7.4.1.2.
  */
 import { goldSequence } from "../coding/nr_ldpc/scrambling.ts";
 
@@ -41,4 +45,28 @@ export function dmrsValues(port: number, slot: number, symbol: number, settings:
     values[2 * i + 1] = cover * (1 - 2 * bits[2 * (first + i) + 1]);
   }
   return values;
+}
+
+/** Subcarriers k_RE of port 0 by resourceElementOffset 00, 01, 10 and 11. */
+const PTRS_ELEMENTS = [0, 2, 6, 8] as const;
+
+/** OFDM symbols with PT-RS of a slot of `rows`, ascending. @param step L_PT-RS */
+export function ptrsSymbols(rows: number, dmrsSymbols: readonly number[], step: number): number[] {
+  const found: number[] = [];
+  for (let reference = 0, i = 0; reference + i * step < rows;) {
+    const last = reference + i * step, first = Math.max(last - step + 1, reference);
+    const dmrs = Math.max(...dmrsSymbols.filter((time) => first <= time && time <= last));
+    if (dmrs >= 0) [reference, i] = [dmrs, 1];
+    else found.push(reference + step * i++);
+  }
+  return found;
+}
+
+/** Subcarriers with PT-RS, ascending. @param step K_PT-RS */
+export function ptrsSubcarriers(subcarriers: number, step: number, offset: number, rnti: number): number[] {
+  const blocks = subcarriers / 12, found: number[] = [];
+  for (let block = rnti % (blocks % step || step); block < blocks; block += step) {
+    found.push(12 * block + PTRS_ELEMENTS[offset]);
+  }
+  return found;
 }

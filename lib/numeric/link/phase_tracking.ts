@@ -21,7 +21,7 @@ export interface Pilots {
   readonly values: Complex;
 }
 
-/** Moves each phase by whole turns so that no step exceeds half a turn. Exported for tests. */
+/** Moves each phase by whole turns so that no step exceeds half a turn. */
 export function unwrap(phases: ArrayLike<number>): Float64Array<ArrayBuffer> {
   const out = Float64Array.from(phases);
   for (let i = 1; i < out.length; i++) {

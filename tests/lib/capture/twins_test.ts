@@ -44,9 +44,10 @@ async function vectors(): Promise<TwinVector[]> {
     const cases = [...(Array.isArray(fixtures) ? fixtures : []) as ConformanceCase[], ...TWIN_CASES[id] ?? []];
     for (const [index, one] of cases.entries()) {
       if (one.files !== undefined || one.models !== undefined) continue;
-      // No twin moves its gains in time, or follows them.
-      const { time_variation, time_interpolation } = (one.params ?? {}) as JsonObject;
-      if (time_variation === "doppler" || time_interpolation === "wiener") continue;
+      // No twin moves its gains in time, follows them, or tracks a phase.
+      const { time_variation, time_interpolation, ptrs_time_density } = (one.params ?? {}) as JsonObject;
+      if (time_variation === "doppler" || time_interpolation === "wiener" || ptrs_time_density) continue;
+      if ((one.params as JsonObject | undefined)?.phase_compensation === "pilots") continue;
       made.push(await vectorOf(id, one.name ?? `case ${index}`, one));
     }
   }

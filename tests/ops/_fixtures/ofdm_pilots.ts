@@ -16,15 +16,15 @@ import { casesOf } from "./cases.ts";
 const GRID = { subcarriers: 12, num_ofdm_symbols: 3, dmrs_symbols: [1] };
 const symbols = () => ({ symbols: symbolsInput(30, { modulation: "qpsk", bits_per_symbol: 2 }) });
 
-async function received() {
-  const sent = (await runOperation(ofdmPilotInsert, { inputs: symbols(), params: GRID })).outputs;
+async function received(pilots: JsonObject = {}) {
+  const sent = (await runOperation(ofdmPilotInsert, { inputs: symbols(), params: { ...GRID, ...pilots } })).outputs;
   const params = { channel: "ofdm_tdl", receiver_processing: "none", ofdm_fft_size: 12, num_ofdm_symbols: 3, seed: 4 };
   const { rx_symbols } = (await runOperation(wirelessChannel, { inputs: { symbols: sent.symbols }, params })).outputs;
   return { rx_symbols, pilot_context: sent.pilot_context };
 }
 
-async function estimated() {
-  const inputs = await received();
+async function estimated(pilots: JsonObject = {}) {
+  const inputs = await received(pilots);
   return { ...inputs, estimate: (await runOperation(ofdmChannelEstimator, { inputs })).outputs.estimate };
 }
 
@@ -98,8 +98,13 @@ export const OFDM_PILOT_FIXTURES = casesOf(import.meta.url, {
     detection: () => detection(),
     "four ports": async () => ({ channel_state: (await mimo({ tx_antennas: 4 })).state }),
     estimatedLayers,
-    received,
+    received: () => received(),
     givenEstimate,
-    estimated,
+    estimated: () => estimated(),
+    tracked: () => estimated({ ptrs_time_density: 1, ptrs_frequency_density: 2 }),
+    sentAndReceived: () => ({
+      reference: symbols().symbols,
+      candidate: symbolsInput(30, {}, { kind: "channel.rx_symbols.complex_numpy" }),
+    }),
   },
 });
