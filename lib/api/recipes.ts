@@ -4,7 +4,7 @@ import { checkOptions } from "../run/execution.ts";
 import { createCancellation } from "../execute/cancellation.ts";
 import type { LintReport } from "../plan/lint.ts";
 import type { Planned, PlanResult } from "../plan/planner.ts";
-import type { Readiness } from "../plan/types.ts";
+import type { ExecutionPlan, Readiness } from "../plan/types.ts";
 import type { StepExplanation } from "../plan/explain_step.ts";
 import type { RecipeGraph } from "../figure/graph/graph.ts";
 import type { RecipeDiff } from "../recipe/diff.ts";
@@ -273,16 +273,19 @@ export class Recipes {
 
   /**
    * Plans a recipe as it runs: a matrix by all its points, whose plans are not kept.
-   * @returns the plan, of a matrix that of its first point, and the findings about all points
+   * @returns the plan, of a matrix that of its first point, the findings about all points, and the plans of all
    * @throws SvcError as {@link prepare}
    */
   async planWhole(
     recipe: RecipeInput,
     options: Pick<PlanOptions, "mode" | "strictLint"> = {},
-  ): Promise<Pick<Planned, "plan" | "cache" | "diagnostics">> {
+  ): Promise<Pick<Planned, "plan" | "cache" | "diagnostics"> & { plans: ExecutionPlan[] }> {
     const source = await authored(recipe);
     const expansion = await this.expand(source, { mode: options.mode });
-    if (expansion.canonical_matrix.source === "none") return (await this.prepare(source, options)).planned;
+    if (expansion.canonical_matrix.source === "none") {
+      const { planned } = await this.prepare(source, options);
+      return { ...planned, plans: [planned.plan] };
+    }
     const [{ planMatrix }, { lintSeverity }] = await Promise.all([
       import("../plan/plan_matrix.ts"),
       import("../plan/planner.ts"),
@@ -295,7 +298,7 @@ export class Recipes {
       return source.refuse(code, "plan", planned.diagnostics);
     }
     const { plan, cache } = planned.points[0].planned;
-    return { plan, cache, diagnostics: planned.diagnostics };
+    return { plan, cache, diagnostics: planned.diagnostics, plans: planned.points.map(({ planned }) => planned.plan) };
   }
 
   /**

@@ -367,7 +367,7 @@ browserTest("the palette performs actions; beside Run stands what it needs", asy
   const { page } = scene;
   await openLink(scene);
   const needs = page.locator(".needs");
-  await needs.getByText(/^[\d.]+ [kM]?B memory · [\d.]+ [kM]?B disk$/).waitFor();
+  await needs.getByText(/^no estimate of time · [\d.]+ [kM]?B memory · [\d.]+ [kM]?B disk$/).waitFor();
   const act = async (name: string) => {
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Find" }).fill(name);

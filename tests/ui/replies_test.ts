@@ -28,9 +28,8 @@ function held() {
 }
 
 browserTest("an answer to an older question does not replace the latest one", async (scene) => {
-  const { page, allow } = scene, strict = held();
-  allow(/status of 400/);
-  await scene.route("**/api/recipe/validate", (route) => {
+  const { page } = scene, strict = held();
+  await scene.route("**/api/recipe/check", (route) => {
     const { recipe, mode } = route.request().postDataJSON();
     return recipe.name === "link" && mode === "strict" ? strict.hold(route) : route.continue();
   });
@@ -95,7 +94,7 @@ browserTest("each view gets its answer, though the server answers no question at
   await page.getByRole("tab", { name: /Artifacts/ }).click();
   await press(scene, "Verify");
   await page.getByText(/No difference|checks|verified/i).first().waitFor();
-  for (const path of ["/api/recipe", "/api/recipe/validate", "/api/recipe/plan", "/api/recipe/diff", "/api/runs"]) {
+  for (const path of ["/api/recipe", "/api/recipe/check", "/api/recipe/plan", "/api/recipe/diff", "/api/runs"]) {
     assert.ok(lost.includes(path), `${path} was asked, and not answered at first`);
   }
 }, { files: FILES, allow: [/Failed to load resource/, /ERR_CONNECTION_RESET/] });

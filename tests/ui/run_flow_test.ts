@@ -47,6 +47,10 @@ browserTest(
     };
     // A preview of the plan puts it into the cache: without one, the run plans.
     const unplanned = { plan: { steps: [] }, cache: {}, diagnostics: [] };
+    await scene.route(
+      "**/api/recipe/check",
+      (route) => route.continue({ postData: route.request().postData()!.replace(/}$/, ',"plan":false}') }),
+    );
     await scene.route("**/api/recipe/plan", (route) => route.fulfill({ json: unplanned }));
     await openFile(scene, "link");
     await page.getByRole("tab", { name: "Plan" }).click();
@@ -61,6 +65,7 @@ browserTest(
     await runOnce(scene);
     await outcome(/Plan cache: miss, the recipe changed/);
     await page.unroute("**/api/recipe/plan");
+    await page.unroute("**/api/recipe/check");
     await field(scene, "chan", "snr_db").fill("4");
     await dock.getByRole("row", { name: /chan/ }).waitFor();
     await runOnce(scene);

@@ -1,26 +1,30 @@
 /** What Run will need, beside its button. Loaded when a recipe was checked. */
-import { hasMatrix, matrixFacts } from "../../lib/contract/matrix_edits.ts";
-import { secondsOf } from "../runs/filter.ts";
 import { bytesText, secondsText } from "../runs/amounts.ts";
-import { jobOf, useSummary } from "../state/summaries.ts";
-import type { Copy } from "../state/copies.ts";
+import { useEffect } from "../preact.ts";
+import { type Copy, validate } from "../state/copies.ts";
+import { jobOf } from "../state/summaries.ts";
 
-/** What Run will need: memory and disk space by the plan, time as the run before took it. */
+/** Memory and disk space by the plans, and time by runs before; what is not known is said. */
 export function NeedsText({ copy }: { copy: Copy }) {
-  const summary = useSummary(jobOf(copy)), needs = copy.verdict?.needs ?? null;
-  if (needs === null || needs.unknown) return null;
-  const runs = hasMatrix(copy.recipe) ? matrixFacts(copy.recipe).count : 1;
-  const seconds = summary?.status === "completed" ? secondsOf(summary) : null;
+  const needs = copy.verdict?.estimate ?? null;
+  const ran = jobOf(copy)?.state === "completed" ? copy.jobId : null;
+  // The first run of a recipe gives an estimate of the next one.
+  useEffect(() => {
+    if (ran !== null && needs?.seconds === null) validate(copy.id);
+  }, [ran]);
+  if (needs === null) return null;
+  const { runs, seconds, memory_bytes, disk_bytes } = needs;
   const parts = [
     runs > 1 ? `${runs} runs` : null,
-    seconds === null ? null : `about ${secondsText(runs * seconds)}`,
-    `${bytesText(needs.memory_bytes)} memory`,
-    `${bytesText(runs * needs.disk_bytes)} disk`,
+    seconds === null ? "no estimate of time" : `about ${secondsText(seconds)}`,
+    memory_bytes === null ? "no estimate of memory" : `${bytesText(memory_bytes)} memory`,
+    disk_bytes === null ? null : `${bytesText(disk_bytes)} disk`,
   ].filter((part) => part !== null);
   return (
     <span
       class="small muted needs"
-      title="Memory and disk space by the plan; time as the run before took it, one after another"
+      title={"Memory and disk space by the plan. Time of all runs one after another, as runs of this recipe before, in " +
+        "proportion to the size of their data. Files decide what has no estimate, or there is no run before."}
     >
       {parts.join(" · ")}
     </span>

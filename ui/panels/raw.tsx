@@ -34,13 +34,9 @@ async function judge(text: string, signal?: AbortSignal): Promise<Judgement> {
     const message = `Cannot read this as JSON: ${messageOf(error)}`;
     return { recipe: null, diagnostics: findingsOf(new Problem(0, "json_invalid", message)) };
   }
-  try {
-    const answer = await ask("/api/recipe/validate", { recipe, mode: checkMode.value }, { signal });
-    return { recipe: answer.recipe, diagnostics: answer.validation.diagnostics };
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return { recipe: null, diagnostics: findingsOf(error) };
-  }
+  const asked = { recipe, mode: checkMode.value, plan: false };
+  const { forms, diagnostics } = await ask("/api/recipe/check", asked, { signal });
+  return { recipe: forms?.recipe ?? null, diagnostics };
 }
 
 export function Raw({ copy }: { copy: Copy }) {

@@ -5,7 +5,7 @@
  */
 import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
-import { ask, type Diagnostic, findingsOf, get, getTagged, post, Problem, type ReplyOf } from "../api.ts";
+import { ask, type Diagnostic, get, getTagged, post, Problem, type ReplyOf } from "../api.ts";
 import { batch, effect, signal } from "../preact.ts";
 import { SHOWN_RECIPE } from "../router.ts";
 import { centreView } from "./centre_view.ts";
@@ -31,23 +31,11 @@ export interface Unread {
   sweep?: Value[];
 }
 
-/** What a run needs, as its plan estimates it. */
-export type Needs = Pick<
-  ReplyOf<"post", "/api/recipe/plan">["plan"]["resources"],
-  "memory_bytes" | "disk_bytes" | "unknown"
->;
-
 /** The latest findings of the server on a copy. */
-export interface Verdict {
-  /** Memory and disk space of a run; of a matrix, of its first variant; null where the recipe has no plan. */
-  needs: Needs | null;
+export interface Verdict extends Pick<ReplyOf<"post", "/api/recipe/check">, "diagnostics" | "forms" | "estimate"> {
   /** Of the text that was judged. */
   text: string;
   valid: boolean;
-  /** Of the recipe and of its plan. */
-  diagnostics: Diagnostic[];
-  /** The forms of a valid recipe. */
-  forms: ReplyOf<"post", "/api/recipe/validate"> | null;
 }
 
 export interface Copy {
@@ -323,47 +311,12 @@ export async function validate(id: string, afterMs = 0): Promise<void> {
   }
 }
 
-/** @throws what is no problem of the server */
 async function verdictOn(copy: Copy, signal: AbortSignal): Promise<Verdict> {
   const text = textOf(copy);
-  try {
-    const forms = await ask("/api/recipe/validate", { recipe: copy.recipe, mode: checkMode.value }, { signal });
-    const { diagnostics: own } = forms.validation;
-    const { needs, found } = await planOf(copy.recipe, own, signal);
-    return { text, valid: true, diagnostics: [...own, ...found], forms, needs };
-  } catch (error) {
-    return { text, valid: false, diagnostics: findingsOf(refusal(error)), forms: null, needs: null };
-  }
-}
-
-/** A refusal of the server. @throws any other error */
-function refusal(error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  throw error;
-}
-
-/**
- * The needs of a plan, and its obstacles: a topology that is not its profile's, parts that this machine lacks, links that cannot work. A matrix
- * is planned by all its variants.
- *
- * @param known findings that are shown already
- */
-async function planOf(
-  recipe: JsonObject,
-  known: readonly Diagnostic[],
-  signal: AbortSignal,
-): Promise<{ needs: Needs | null; found: Diagnostic[] }> {
-  let found: Diagnostic[], needs: Needs | null = null;
-  try {
-    const { plan, diagnostics } = await ask("/api/recipe/plan", { recipe }, { signal });
-    found = diagnostics;
-    needs = plan.resources ?? null;
-  } catch (error) {
-    found = findingsOf(refusal(error));
-  }
-  const key = ({ code, pointer, message }: Diagnostic) => `${code} ${pointer} ${message}`;
-  const said = new Set(known.map(key));
-  return { needs, found: found.filter((one) => !said.has(key(one))) };
+  const { status, ...found } = await ask("/api/recipe/check", { recipe: copy.recipe, mode: checkMode.value }, {
+    signal,
+  });
+  return { ...found, text, valid: status === "valid" };
 }
 
 function keepDraft(id: string): void {

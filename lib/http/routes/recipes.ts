@@ -1,4 +1,6 @@
 /** Recipes: files to read and save, and every view of a recipe without a run. */
+import { codeRow } from "../../contract/codes.ts";
+import { type Diagnostic, SvcError } from "../../contract/error.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import type { ExecutionPlan, PlanCacheEvidence } from "../../plan/types.ts";
@@ -6,6 +8,7 @@ import type { RecipeChange } from "../../recipe/diff.ts";
 import { expansionDocument } from "../../recipe/expand_matrix.ts";
 import type { CompileMode, RecipeDocument } from "../../recipe/types.ts";
 import { type RecipeSpecs, recipeSpecs } from "../../research/specs.ts";
+import type { RunEstimate } from "../../run/run_estimate.ts";
 import { AuthoredRecipe } from "../../api/authored_recipe.ts";
 import type { RecipeFileRow } from "../../api/recipes.ts";
 import type { Session } from "../../api/session.ts";
@@ -25,6 +28,16 @@ const VALIDATION = z.object({
   defaults_materialized: z.boolean(),
   diagnostics: z.array(DIAGNOSTIC),
 });
+const VALID = z.object({
+  status: z.enum(["valid"]),
+  recipe: documentOf<RecipeDocument>(),
+  validation: VALIDATION,
+  effective: documentOf<RecipeDocument>(),
+  specs: documentOf<RecipeSpecs>(),
+  seed_policy: documentOf<JsonObject>(),
+});
+/** Completed runs that an estimate of time reads. */
+const PAST_RUNS = 5;
 
 export const recipeRoutes = [
   get("/api/recipes", "The recipes of the project and of the program", {
@@ -88,20 +101,31 @@ export const recipeRoutes = [
     writes: false,
     body: BODY.extend({ mode: MODE.default("strict") }),
     replies: {
+      200: reply("The recipe in its forms", VALID),
+      ...refusals(400),
+    },
+    thread: ({ body, session }) => validated(session, posted(body.recipe), body.mode),
+  }),
+  post("/api/recipe/check", "The findings on a recipe in any state, its forms, and what its runs need", {
+    description: "For editors: a recipe that is refused is answered too. Nothing is written.",
+    writes: false,
+    body: BODY.extend({
+      mode: MODE.default("strict"),
+      plan: z.boolean().default(true).describe("whether a valid recipe is planned too"),
+    }),
+    replies: {
       200: reply(
-        "The recipe in its forms",
+        "What is known of the recipe",
         z.object({
-          status: z.enum(["valid"]),
-          recipe: documentOf<RecipeDocument>(),
-          validation: VALIDATION,
-          effective: documentOf<RecipeDocument>(),
-          specs: documentOf<RecipeSpecs>(),
-          seed_policy: documentOf<JsonObject>(),
+          status: z.enum(["valid", "invalid"]),
+          diagnostics: z.array(DIAGNOSTIC).describe("of the recipe and of its plan"),
+          forms: VALID.nullable(),
+          estimate: documentOf<RunEstimate>().nullable().describe("null where there is no plan"),
         }),
       ),
       ...refusals(400),
     },
-    thread: ({ body, session }) => validated(session, posted(body.recipe), body.mode),
+    thread: ({ body, session }) => checked(session, posted(body.recipe), body),
   }),
   post("/api/recipe/lint", "The findings on links, powers and rates of a recipe", {
     writes: false,
@@ -194,6 +218,39 @@ async function validated(session: Session, source: AuthoredRecipe, mode: Compile
     seed_policy,
   };
 }
+
+async function checked(session: Session, source: AuthoredRecipe, { mode, plan }: { mode: CompileMode; plan: boolean }) {
+  const forms = await orRefusal(validated(session, source, mode));
+  if (forms instanceof SvcError) {
+    return { status: "invalid", diagnostics: diagnosticsOf(forms), forms: null, estimate: null };
+  }
+  const { validation: { diagnostics: own }, recipe: { name } } = forms, valid = { status: "valid", forms };
+  if (!plan) return { ...valid, diagnostics: own, estimate: null };
+  const planned = await orRefusal(session.recipes.planWhole(source));
+  const known = new Set(own.map(keyOf));
+  const found = planned instanceof SvcError ? diagnosticsOf(planned) : planned.diagnostics;
+  const diagnostics = [...own, ...found.filter((one) => !known.has(keyOf(one)))];
+  if (planned instanceof SvcError) return { ...valid, diagnostics, estimate: null };
+  const past = await session.runs.list({ recipe: name, status: "completed", limit: PAST_RUNS });
+  const { runEstimate } = await import("../../run/run_estimate.ts");
+  return { ...valid, diagnostics, estimate: runEstimate(session.workspace, planned.plans, past) };
+}
+
+const keyOf = ({ code, pointer, message }: Diagnostic) => `${code} ${pointer} ${message}`;
+
+/** The value, or the refusal of a recipe. @throws any other error */
+async function orRefusal<T>(of: Promise<T>): Promise<T | SvcError> {
+  try {
+    return await of;
+  } catch (error) {
+    if (error instanceof SvcError && codeRow(error.code)[1] === 400) return error;
+    throw error;
+  }
+}
+
+/** The findings of a refusal: its diagnostics, or one made of the error itself. */
+const diagnosticsOf = ({ diagnostics, code, message, hint }: SvcError): Diagnostic[] =>
+  diagnostics.length > 0 ? diagnostics : [{ severity: "error", code, message, path: "$", hint }];
 
 /** @throws SvcError `matrix_invalid` where only the matrix of a recipe has problems, else `recipe_invalid` */
 async function expanded(session: Session, source: AuthoredRecipe) {

@@ -16,7 +16,7 @@ const MAX_PENDING = 64;
 const IDLE_MS = 8000;
 
 /** Commands that plan one recipe. The first thread performs them: each thread has a plan cache of its own. */
-const PLANNERS: ReadonlySet<string> = new Set(["admit", "post /api/recipe/plan"]);
+const PLANNERS: ReadonlySet<string> = new Set(["admit", "post /api/recipe/check", "post /api/recipe/plan"]);
 
 const closed = () => new SvcError("shutting_down", "Cannot answer: the server is shutting down");
 

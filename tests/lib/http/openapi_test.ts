@@ -191,7 +191,7 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   await post("/api/recipe-templates/instantiate", { template_id: row(true).id });
   await post("/api/recipe-templates/instantiate", { template_id: row(true).id, step_params: { nothing: {} } });
   await post("/api/recipe-templates/instantiate", { template_id: row(false).id });
-  for (const path of ["validate", "lint", "plan", "matrix/expand", "save"]) {
+  for (const path of ["check", "validate", "lint", "plan", "matrix/expand", "save"]) {
     await post(`/api/recipe/${path}`, { recipe });
     await post(`/api/recipe/${path}`, { recipe: { steps: 3 }, nothing: 1 });
   }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
+import type { JsonObject } from "../../../lib/contract/value.ts";
 import { readBody } from "../../../lib/http/body.ts";
 import { BITS, openTestServer } from "./support.ts";
 
@@ -199,4 +200,47 @@ Deno.test("templates, catalogues and recipes answer over HTTP as on the command 
   assert.equal(graph.nodes[0].op, "source.random_bits");
   const doctor = (await server.get("/api/doctor")).json;
   assert.ok(doctor.checks.every(({ id, status, detail }: Record<string, string>) => id && status && detail));
+});
+
+Deno.test("a check answers for a refused recipe too, and estimates time by runs of the same operations before", async () => {
+  await using server = await openTestServer();
+  const check = async (recipe: unknown, more = {}) => {
+    const reply = await server.post("/api/recipe/check", { recipe, ...more });
+    assert.equal(reply.status, 200, reply.text);
+    return reply.json;
+  };
+  const [first, ...others] = BITS.steps as JsonObject[];
+  const step = (params: JsonObject): JsonObject => ({ ...BITS, steps: [{ ...first, params }, ...others] });
+  const refused = await check(step({ bit_count: -1 }));
+  assert.deepEqual([refused.status, refused.forms, refused.estimate], ["invalid", null, null]);
+  assert.equal(refused.diagnostics[0].code, "operation_params_schema_invalid");
+  assert.equal((await check({ name: "nothing" })).status, "invalid");
+  assert.equal((await server.post("/api/recipe/check", {})).status, 400);
+
+  const recipe = step({ bit_count: 8000 }), before = (await check(recipe)).estimate;
+  assert.deepEqual([before.runs, before.seconds], [1, null], "no run tells the time");
+  assert.ok(before.memory_bytes > 0 && before.disk_bytes >= 8000, JSON.stringify(before));
+  assert.equal((await check(recipe, { plan: false })).estimate, null);
+  const { job_id } = (await server.post("/api/run-jobs", { recipe })).json;
+  assert.equal((await server.get(`/api/run-jobs/${job_id}/wait?timeout_seconds=60`)).json.state, "completed");
+  const { estimate: same } = await check(recipe), { estimate: larger } = await check(step({ bit_count: 80_000 }));
+  assert.ok(same.seconds > 0);
+  const ratio = (1 + larger.disk_bytes) / (1 + same.disk_bytes);
+  assert.ok(ratio > 5 && Math.abs(larger.seconds / same.seconds / ratio - 1) < 1e-9, JSON.stringify([same, larger]));
+  const swept = {
+    ...recipe,
+    metadata: {
+      ...(recipe.metadata as JsonObject),
+      matrix: {
+        dimensions: { bits: [8000, 16_000, 24_000] },
+        step_params: { data: { bit_count: { matrix: "bits" } } },
+      },
+    },
+  };
+  const { estimate: sweep } = await check(swept);
+  assert.equal(sweep.runs, 3);
+  assert.ok(Math.abs(sweep.disk_bytes / same.disk_bytes - 6) < 0.5 && sweep.seconds > 4 * same.seconds);
+  // Other operations have another time.
+  const other = { ...recipe, steps: [first] };
+  assert.equal((await check(other)).estimate.seconds, null);
 });
