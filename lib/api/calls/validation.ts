@@ -103,7 +103,7 @@ export const validation = {
     fields: {
       ids: z.array(z.string()).default([]),
       operation: OPERATION,
-      quick: flag("run only the quick subset, of cards that have one"),
+      quick: flag("run only the quick subset; without ids, of the fewest cards that prove every operation with one"),
       resume: flag("skip cards whose stored result is of the same card, recipes and build of the program"),
       parallel_workers: WORKERS,
       parallel_points: z.int().min(1).max(32).default(1).describe("run up to N points at once (1-32)"),
@@ -120,9 +120,9 @@ export const validation = {
     ): Promise<Verdict[]> {
       const { runCard } = await runs(), verdicts: Verdict[] = [];
       const means = { ...await core.means(), cancellation, onEvent, quick, resume };
-      const wanted = (await chosen(core, ids, operation)).filter(({ card }) =>
-        !quick || ids.length > 0 || card.quick !== undefined
-      );
+      const found = await chosen(core, ids, operation),
+        { quickCards } = await import("../../study/validation/quick_set.ts");
+      const wanted = quick && ids.length === 0 ? quickCards(core.workspace.projectRoot, found, operation) : found;
       await core.withPool(async (execute) => {
         for (const card of wanted) {
           const verdict = await runCard(card, {

@@ -26,6 +26,10 @@ const result = z.strictObject({
     deviation: z.partialRecord(z.enum(["db", "margin_db", "relative", "absolute", "sigma"]), number),
     within: z.boolean(),
   })),
+  /** Processor time of the quick subset as it was last measured, in seconds. */
+  quick_cpu_s: z.number().positive().optional(),
+  /** Wrong constants with which its quick subset differs; a test changes each one. */
+  quick_finds: z.array(z.string()).optional(),
 });
 const document = z.strictObject({ schema_version: z.literal(1), cards: z.record(z.string(), result) });
 

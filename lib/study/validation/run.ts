@@ -143,6 +143,7 @@ export function publishResults(workspace: Workspace, cards: readonly JudgedCard[
   for (const { card: { id }, version, latest } of own) {
     if (latest === null || latest.published) continue;
     const { directory } = showBenchmarkResult(workspace, latest.result_id);
+    const { quick_cpu_s, quick_finds } = published.get(id) ?? {};
     published.set(id, {
       version,
       result_id: latest.result_id,
@@ -157,6 +158,8 @@ export function publishResults(workspace: Workspace, cards: readonly JudgedCard[
         deviation,
         within,
       })),
+      ...quick_cpu_s === undefined ? {} : { quick_cpu_s },
+      ...quick_finds === undefined ? {} : { quick_finds },
     });
   }
   writePublished(projectRoot, published);
