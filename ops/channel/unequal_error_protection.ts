@@ -58,7 +58,9 @@ const PARAMS = z.strictObject({
   class_powers: z.array(z.number().positive().max(1e6)).min(1).max(MOST_CLASSES).default([2, 0.5])
     .describe("power by class, relative to each other; scaled to the mean power 1").meta(usedBy("power")),
   block_size: z.int().min(1).max(1024).default(8).describe("side in pixels of the blocks that the payload describes"),
-  class_map_cell: z.int().min(1).max(1024).default(2).describe("side of a cell of the class map in blocks"),
+  class_map_cell: z.int().min(1).max(1024).default(2).describe(
+    "side of a cell of the class map in blocks; divides the blocks along each side, as 1 does for all images",
+  ),
   class_map_repetition: z.int().min(1).max(1000).default(7)
     .describe("copies of each bit of the class map, with repetition and power"),
   class_map_code_rate: z.number().min(0.01).max(1).default(0.2).describe("target code rate of the class map")
