@@ -3,7 +3,8 @@
  * 1.02).
  *
  * Inverse transform, upsampling and colour conversion are libjpeg's defaults ("islow", "fancy"), so that pixels equal
- * those of libjpeg and libjpeg-turbo. Damaged files are refused.
+ * those of libjpeg and libjpeg-turbo. Damaged files are refused; where a caller takes warnings, faults that libjpeg reads with
+ * one are read as it does: the pixels behind the end of a cut sequential file are grey. Cut files of several scans are refused.
  * Own code: codec-libjpeg-turbo-8bit 1.2.8 cannot choose the exact DCT, jsquash is mozjpeg.
  */
 import { SvcError } from "../../contract/error.ts";

@@ -42,6 +42,8 @@ export class MarkerReader {
   /** By slot: twice the table id, plus one for AC. */
   readonly huffman: (HuffmanSpec | undefined)[] = [];
   #jfif = false;
+  /** Whether a scan was found. */
+  #scanned = false;
   #adobeTransform: number | undefined;
 
   /**
@@ -77,7 +79,11 @@ export class MarkerReader {
       }
       if (marker >= 0xd0 && marker <= 0xd8) throw invalid(`unexpected marker ${marker.toString(16)}`);
       const segment = this.#segment();
-      if (marker === 0xda) return this.#scanHeader(segment);
+      if (segment === null) return undefined;
+      if (marker === 0xda) {
+        this.#scanned = true;
+        return this.#scanHeader(segment);
+      }
       if (marker === 0xdb) this.#quantizationTables(segment);
       else if (marker === 0xc4) this.#huffmanTables(segment);
       else if (marker === 0xdd) this.#restart(segment);
@@ -124,10 +130,14 @@ export class MarkerReader {
     throw invalid("it ends without the EOI marker");
   }
 
-  #segment(): Uint8Array {
+  /** The next segment; null for one that is cut behind the first scan, where libjpeg ends the image. */
+  #segment(): Uint8Array | null {
     const start = this.position;
     const length = this.bytes[start] << 8 | this.bytes[start + 1];
-    if (!(length >= 2 && start + length <= this.bytes.length)) throw invalid("a marker segment is truncated");
+    if (!(length >= 2 && start + length <= this.bytes.length)) {
+      if (this.#scanned && this.tolerates("it ends without the EOI marker")) return null;
+      throw invalid("a marker segment is truncated");
+    }
     this.position = start + length;
     return this.bytes.subarray(start + 2, start + length);
   }

@@ -12,6 +12,9 @@ const FAILURES = [
   "a block has more coefficients than its scan",
   "a refinement adds more than one bit",
 ];
+const ENDED = 3;
+/** The fault of a sequential scan that libjpeg completes: the unit at the end gets zero bits, all others are grey. */
+const CUT = "the entropy-coded data end early, the rest of the image is grey";
 
 /** Bytes that a block takes at most, stuffing included: 64 codes of 16 bits with 15 extra bits. */
 const BLOCK_BYTES = 2 * Math.ceil(64 * (16 + 15) / 8);
@@ -88,11 +91,21 @@ class Window {
     return at;
   }
 
+  /** The place where the data ended early; null where neither the end of the image nor that of the file is there. */
+  cutAt(): number | null {
+    const { bytes } = this.markers, at = this.#position;
+    let next = at;
+    while (bytes[next] === 0xff) next++;
+    return bytes[next] === undefined || bytes[next] === 0xd9 ? at : null;
+  }
+
   /** Skips a restart marker. @throws SvcError `jpeg_invalid` for another marker */
   restart(number: number): void {
-    const at = this.finish();
-    if (this.markers.bytes[at + 1] !== 0xd0 + number) throw invalid(`restart marker ${number} is missing`);
-    this.start(at + 2);
+    const at = this.finish(), marker = this.markers.bytes[at + 1], cut = marker === undefined;
+    if (marker !== 0xd0 + number && !(cut && this.markers.tolerates(CUT))) {
+      throw invalid(`restart marker ${number} is missing`);
+    }
+    this.start(cut ? at : at + 2);
   }
 }
 
@@ -172,9 +185,10 @@ class ScanMemory {
    * Decodes all units, including restart markers.
    * @param decode a number of units from a column on
    * @param restarted called at the start of each restart interval
-   * @returns position of the marker after the scan
+   * @param cut whether data that end early are completed, as libjpeg does
+   * @returns position of the marker after the scan; null for data that end early and can be completed
    */
-  walk(decode: (column: number, units: number) => number, restarted: () => void): number {
+  walk(decode: (column: number, units: number) => number, restarted: () => void, cut = false): number | null {
     const { restartInterval } = this.markers, interval = restartInterval > 0 ? restartInterval : Infinity;
     let untilRestart = interval, restarts = 0;
     for (let row = 0; row < this.unitsHigh; row++) {
@@ -186,9 +200,15 @@ class ScanMemory {
           restarted();
           untilRestart = interval;
         }
-        const units = Math.min(this.unitsWide - column, untilRestart);
+        const units = cut ? 1 : Math.min(this.unitsWide - column, untilRestart);
         this.window.ensure(units * this.#unitBlocks * BLOCK_BYTES + AHEAD_BYTES);
         const failure = decode(column, units);
+        const end = failure === ENDED && this.target.size === 1 ? this.window.cutAt() : null;
+        if (end !== null && this.markers.tolerates(CUT)) {
+          if (!cut) return null;
+          this.#grey(row, column + 1);
+          return end;
+        }
         if (failure > 0) throw invalid(FAILURES[failure - 1]);
         column += units;
         untilRestart -= units;
@@ -196,6 +216,21 @@ class ScanMemory {
       this.#copyRow(row, "out");
     }
     return this.window.finish();
+  }
+
+  /** Fills the units from a column on, and all rows below, with the middle of the samples. */
+  #grey(row: number, column: number): void {
+    const heads = words(this.heads, HEAD * this.rows.length);
+    this.rows.forEach((address, position) => {
+      const [, stride, across, down] = heads.subarray(HEAD * position, HEAD * (position + 1));
+      for (let line = 0; line < 8 * down; line++) {
+        memory().fill(128, address + line * stride + 8 * across * column, address + (line + 1) * stride);
+      }
+    });
+    this.#copyRow(row, "out");
+    this.scan.components.forEach((index, position) => {
+      this.target.planes[index].data.fill(128, (row + 1) * 64 * this.#rowBlocks[position]);
+    });
   }
 
   #copyRow(row: number, direction: "in" | "out"): void {
@@ -238,8 +273,12 @@ export function decodeSequentialScan(
     throw invalid("a sequential scan selects a part of the coefficients");
   }
   const target = { size: 1, planes, keeps: false } as const, count = scan.components.length;
-  const task = new ScanMemory(markers, scan, target, { dc: true, ac: true, divisors });
-  return task.walk((column, units) => kernels.sequentialUnits(task.heads, count, column, units), () => {});
+  const decode = (cut: boolean) => {
+    const task = new ScanMemory(markers, scan, target, { dc: true, ac: true, divisors });
+    return task.walk((column, units) => kernels.sequentialUnits(task.heads, count, column, units), () => {}, cut);
+  };
+  // Unit by unit only where the data end early: there the place of the last unit matters.
+  return decode(false) ?? decode(true)!;
 }
 
 /** Decodes a progressive scan into the coefficients. @returns position of the marker after the scan */
@@ -263,7 +302,7 @@ export function decodeProgressiveScan(
   kernels.startBlocks();
   const position = task.walk(decode, () => {
     if (kernels.remainingBlocks() > 0) throw invalid("a run of blocks crosses a restart marker");
-  });
+  })!;
   if (kernels.remainingBlocks() > 0) throw invalid("a run of blocks continues after the last block");
   return position;
 }

@@ -116,7 +116,57 @@ Deno.test("faults that libjpeg reads with a warning are read with one where a ca
   const sound: string[] = [];
   decodeJpeg(file, { warnings: sound });
   assert.deepEqual(sound, []);
-  refusesWith("jpeg_invalid", file.subarray(0, end - 40), { warnings: [] });
+});
+
+/** SHA-256 of the pixels that libjpeg-turbo 2.1.5 makes of the first bytes of a file, by their number. */
+const CUT_FILES: Record<string, Record<number, string>> = {
+  "420": {
+    662: "3ef3040570a031324d49303e574c5d7216051c8316ec9aab5051fc53c6d1bd3b",
+    754: "53595d66fca070b515409fec9d227002c3ff1a72617e7282a2153ebcec964a53",
+    858: "7c6e6223005afa452b075de5b788df3e3458ca2fb58e91dc2a51321d0ec697df",
+  },
+  "444": {
+    668: "0a1a89dacdd31d2f9cc51ed13599c3d07b1694fd46ec96b4f02a75c9e170378d",
+    772: "e547a7945664c1acf039a1cd10d5632d48195ab23a6d782eaea3ef1f316b6a05",
+    890: "0bbfc81ffbe21c0a16fa97d5ef2be5525be904a228a14e3918f870c7ce6e8b51",
+  },
+  restart_blocks: {
+    686: "5e3c489dc9eb1ed87172a1e54fac35c0ba08d34aa89b7f34cca81231c2134fda",
+    820: "32a39a42c7404a87deef6f0a98f6ab31299ae565314910fefb70089e81d8101f",
+    973: "bb093bbb312e46924059f727c3e8b5ac523fba07b5f030c79ec7487022fa61b6",
+  },
+};
+
+Deno.test("a cut sequential file has the pixels of libjpeg: grey behind its end", () => {
+  const noisy = Uint8Array.from({ length: 40 * 24 * 3 }, (_, at) => 128 + 100 * Math.sin(at / 31) + (at * 7919) % 13);
+  const files: Record<string, Uint8Array> = { restart_blocks: variantFile("restart_blocks.jpg") };
+  for (const subsampling of ["420", "444"] as const) {
+    files[subsampling] = encodeJpeg({ width: 40, height: 24, channels: 3, data: noisy }, { quality: 80, subsampling });
+  }
+  for (const [name, cuts] of Object.entries(CUT_FILES)) {
+    for (const [length, digest] of Object.entries(cuts)) {
+      const warnings: string[] = [], cut = files[name].subarray(0, Number(length));
+      assert.equal(sha256(decodeJpeg(cut, { warnings }).data), digest, `${name} of ${length} bytes`);
+      assert.ok(warnings.includes("it ends without the EOI marker"), String(warnings));
+      refusesWith("jpeg_invalid", cut);
+    }
+  }
+  // What comes before the end is that of the whole file: rows of units above the cut.
+  const file = files["444"], whole = decodeJpeg(file).data, warnings: string[] = [];
+  const half = decodeJpeg(file.subarray(0, file.length - 150), { warnings }).data;
+  assert.deepEqual(half.subarray(0, 8 * 40 * 3), whole.subarray(0, 8 * 40 * 3));
+  assert.ok(half.subarray(-40 * 3).every((sample) => sample === 128));
+  assert.deepEqual(warnings, [
+    "the entropy-coded data end early, the rest of the image is grey",
+    "it ends without the EOI marker",
+  ]);
+  // A segment that is cut behind the scan ends the image; a second start, and a cut header, are no images for libjpeg either.
+  const end = file.length - 2;
+  assert.deepEqual(decodeJpeg(Uint8Array.of(...file.subarray(0, end), 0xff, 0xe0), { warnings }).data, whole);
+  refusesWith("jpeg_invalid", Uint8Array.of(...file.subarray(0, end), 0xff, 0xd8), { warnings: [] });
+  refusesWith("jpeg_invalid", file.subarray(0, 200), { warnings: [] });
+  refusesWith("jpeg_invalid", variantFile("successive.jpg").subarray(0, 900), { warnings: [] });
+  refusesWith("jpeg_invalid", variantFile("separate.jpg").subarray(0, 800), { warnings: [] });
 });
 
 Deno.test("damaged files end in pixels or in a coded error", () => {
