@@ -1,10 +1,15 @@
-/** What a data file holds, without its values: recordings, NPY files and files of arrays. Only headers are read, besides the digest. */
+/**
+ * What a data file holds, without its values: recordings, NPY files and files of arrays. Only headers are read, besides the digest;
+ * of channels of at most 2^24 gains, by the names of `source.channel_dataset`, also the power-delay profile of the first sample.
+ */
 import { createHash } from "node:crypto";
 import { extname } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import { float, type JsonObject } from "../contract/value.ts";
 import { ARRAY_SUFFIXES, openArrays } from "./array_file.ts";
 import type { ByteSource } from "./byte_source.ts";
+import { previewData, previewDocument } from "./data_preview.ts";
+import { elementCount } from "../numeric/array/ndarray.ts";
 import { METADATA_MEMBER } from "./codec.ts";
 import { npyForm } from "./npy.ts";
 import { MAX_NPY_HEADER_BYTES } from "./npy_header.ts";
@@ -20,6 +25,16 @@ import {
 
 /** Suffixes of the files that {@link inspectData} describes. */
 const KNOWN = [META_SUFFIX, ...Object.keys(RAW_SUFFIXES), ...ARRAY_SUFFIXES, ".npy"];
+/** Units of the arrays of channels. */
+const UNITS: Readonly<Record<string, string>> = {
+  h: "linear amplitude",
+  a: "linear amplitude",
+  tau: "s",
+  phi_r: "rad",
+  theta_r: "rad",
+};
+/** Gains that are read for a power-delay profile. */
+const MAX_GAINS = 2 ** 24;
 /** Of a block that is hashed. */
 const BLOCK_BYTES = 2 ** 20;
 
@@ -41,9 +56,16 @@ export async function inspectData(path: string, open: (path: string) => ByteSour
     if (ARRAY_SUFFIXES.includes(suffix)) {
       using file = await openArrays(first, path, []);
       const names = file.names.filter((name) => name !== METADATA_MEMBER);
+      const gains = file.has("h") ? "h" : file.has("a") && file.has("tau") ? "a" : null;
+      const known = gains !== null && elementCount(file.form(gains).shape) <= MAX_GAINS;
+      const preview = known ? await previewData(path, () => first) : null;
       return {
         format: suffix === ".h5" ? "hdf5" : suffix.slice(1),
         arrays: names.map((name) => arrayRow(name, file.form(name))),
+        ...(gains === null ? {} : {
+          units: Object.fromEntries(names.flatMap((name) => Object.hasOwn(UNITS, name) ? [[name, UNITS[name]]] : [])),
+        }),
+        ...(preview === null ? {} : { delay_profile: previewDocument(preview) }),
       };
     }
     if (suffix === ".npy") {

@@ -1,6 +1,6 @@
 /** `svc data`: datasets, and manifests of images, texts and bits. */
 import { data, type VerifiedDatasetFile } from "../../api/calls/data.ts";
-import type { JsonObject } from "../../contract/value.ts";
+import { isObject, type JsonObject, toNumber } from "../../contract/value.ts";
 import { commandsOf, type Faces, optionsFrom } from "../call_commands.ts";
 import { type CommandSpec, flag } from "../command.ts";
 import { exchangeCommands } from "../exchange.ts";
@@ -89,14 +89,18 @@ const faces: Faces<typeof data> = {
   inspect: {
     examples: ["svc data inspect recording.sigmf-meta", "svc data inspect channels.npz"],
     json: (found) => ({ schema_version: 1, ...found }),
-    show: ({ path, arrays, ...facts }) =>
+    show: ({ path, arrays, units, delay_profile, ...facts }) =>
       [
         String(path),
         ...Object.entries(facts).map(([name, value]) =>
           `  ${name}: ${Array.isArray(value) ? value.join(", ") : value}`
         ),
         ...(Array.isArray(arrays) ? arrays as { name: string; dtype: string; shape: number[] }[] : [])
-          .map(({ name, dtype, shape }) => `  ${name} ${dtype} [${shape.join(", ")}]`),
+          .map(({ name, dtype, shape }) => {
+            const unit = isObject(units) && units[name] !== undefined ? `, ${units[name]}` : "";
+            return `  ${name} ${dtype} [${shape.join(", ")}]${unit}`;
+          }),
+        ...(isObject(delay_profile) ? profileLines(delay_profile) : []),
       ].join("\n"),
   },
   checkManifest: {
@@ -137,3 +141,18 @@ export const dataCommands: CommandSpec[] = [
     pull: (svc, store, ids, options) => svc.data.pull(store, ids, options),
   }),
 ];
+
+/** Delays of a profile that are printed. */
+const SHOWN_DELAYS = 12;
+
+/** The strongest delays of a power-delay profile, by delay. */
+function profileLines({ x, x_unit, level_db }: JsonObject): string[] {
+  const levels = (level_db as number[]).map(toNumber);
+  const rows = (x as number[]).map((delay, at) => ({ delay: toNumber(delay), level: levels[at] }))
+    .sort((a, b) => b.level - a.level || a.delay - b.delay).slice(0, SHOWN_DELAYS).sort((a, b) => a.delay - b.delay);
+  const head = `  power-delay profile of the first sample, the ${rows.length} strongest of ${levels.length} delays:`;
+  return [
+    head,
+    ...rows.map(({ delay, level }) => `    ${Number(delay.toPrecision(6))} ${x_unit}  ${level.toFixed(1)} dB`),
+  ];
+}

@@ -7,6 +7,7 @@ import { npyHeader } from "../../../lib/artifact/npy_header.ts";
 import { writeZip } from "../../../lib/artifact/zip_write.ts";
 import { openZip } from "../../../lib/artifact/zip_read.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
+import { toPlain } from "../../../lib/contract/value.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { deflated } from "./_deflated_zip.ts";
 import { damage, seeded } from "./_fuzz.ts";
@@ -55,6 +56,27 @@ Deno.test("recordings and arrays are described with the digest that pins them", 
   const { arrays } = await inspected("c.npz", npz);
   assert.deepEqual(arrays, [{ name: "a", dtype: "complex64", shape: [2, 3] }]);
   await assert.rejects(inspectData("c.exe", read), refusal("usage_invalid"));
+});
+
+Deno.test("channels have units, and the power-delay profile of their first sample", async () => {
+  const a = { dtype: "complex64", shape: [2, 3], data: Float32Array.of(1, 0, 0, 0.1, 0, 0, 9, 9, 9, 9, 9, 9) } as const;
+  const tau = { dtype: "float64", shape: [2, 3], data: Float64Array.of(3e-7, 1e-7, 2e-7, 0, 0, 0) } as const;
+  const paths = await inspected("c.npz", writeNpz({ a, tau }).slice());
+  assert.deepEqual(paths.units, { a: "linear amplitude", tau: "s" });
+  const { x, x_unit, level_db } = toPlain(paths.delay_profile!) as Record<string, number[]>;
+  // The path without power is left out; 0.1 of the amplitude is 20 dB less.
+  assert.deepEqual(x.map((delay) => Math.round(delay)), [100, 300]);
+  assert.deepEqual([x_unit, level_db], ["ns", [-20, 0]]);
+  // A path of delay 3 / (F Δf) with F = 8: h[k] = exp(-j2π 3 k / 8).
+  const h = Float32Array.from({ length: 16 }, (_, at) => {
+    const phase = -2 * Math.PI * 3 * (at >> 1) / 8;
+    return at & 1 ? Math.sin(phase) : Math.cos(phase);
+  });
+  const response = await inspected("h.npz", writeNpz({ h: { dtype: "complex64", shape: [1, 8], data: h } }).slice());
+  const profile = toPlain(response.delay_profile!) as Record<string, number[]>;
+  assert.equal(profile.level_db.indexOf(0), 3);
+  assert.ok(profile.level_db.every((level, at) => at === 3 || level <= -100), String(profile.level_db));
+  assert.deepEqual(response.units, { h: "linear amplitude" });
 });
 
 Deno.test("only headers of arrays are read, stored or packed", async () => {
