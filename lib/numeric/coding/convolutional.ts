@@ -16,6 +16,7 @@
  * Sources: Viterbi, IEEE Trans. Inf. Theory 13, 1967; Bahl, Cocke, Jelinek and Raviv, IEEE Trans. Inf. Theory 20, 1974; Robertson,
  * Villebrun and Hoeher, ICC 1995; Shao, Lin and Fossorier, IEEE Trans. Commun. 51, 2003 (circular decoding).
  */
+import * as kernel from "../kernels/viterbi.wasm";
 
 export const TERMINATIONS = ["zero_tail", "tail_biting", "truncated"] as const;
 export type Termination = typeof TERMINATIONS[number];
@@ -127,7 +128,7 @@ export function decodeConvolutional(
   }
   const ends = { start: circular ? null : 0, end: termination === "zero_tail" ? 0 : null };
   const found = decoder === "viterbi"
-    ? viterbi(given, steps, code, ends)
+    ? (code.memory < 2 ? viterbi : viterbiKernel)(given, steps, code, ends)
     : (decoder === "bcjr" ? bcjr(given, steps, code, { ...ends, tail: circular ? 0 : steps - size }) : null) ??
       maxLog(given, steps, code, ends);
   return {
@@ -158,7 +159,13 @@ function firstMetrics(states: number, start: number | null): Float64Array<ArrayB
   return metrics;
 }
 
-function viterbi(llr: Float32Array, steps: number, code: ConvolutionalCode, { start, end }: Ends): DecodedBlock {
+/** Viterbi's algorithm as it is read; the kernel gives the same bits. Exported for tests. */
+export function viterbi(
+  llr: Float32Array,
+  steps: number,
+  code: ConvolutionalCode,
+  { start, end }: Ends,
+): DecodedBlock {
   const { generators, memory, outputs } = code, n = generators.length, states = 1 << memory, mask = states - 1;
   // A code without memory has one state before and after.
   const oldest = memory > 0 ? 1 : 0;
@@ -197,6 +204,16 @@ function viterbi(llr: Float32Array, steps: number, code: ConvolutionalCode, { st
     bits[step] = register >> memory;
     state = register & mask;
   }
+  return { bits, llr: Float32Array.from(bits, (bit) => 1 - 2 * bit) };
+}
+
+function viterbiKernel(llr: Float32Array, steps: number, code: ConvolutionalCode, { start, end }: Ends): DecodedBlock {
+  const { memory, outputs, generators: { length: n } } = code, at = kernel.prepare(steps, 1 << memory, n) >>> 0;
+  if (at === 0) throw new RangeError(`Cannot hold the decisions of ${steps} steps over ${2 ** memory} states`);
+  for (let register = 0; register < outputs.length; register++) kernel.setLabel(register, outputs[register]);
+  new Float32Array(kernel.memory.buffer, at, steps * n).set(llr.subarray(0, steps * n));
+  const found = kernel.decode(steps, memory, n, start ?? -1, end ?? -1) >>> 0;
+  const bits = new Uint8Array(kernel.memory.buffer, found, steps).slice();
   return { bits, llr: Float32Array.from(bits, (bit) => 1 - 2 * bit) };
 }
 

@@ -9,6 +9,7 @@
  * Sources: TS 36.212, 5.1.3.2 and 5.1.4.1; Berrou and Glavieux, IEEE Trans. Commun. 44, 1996; Vogt and Finger, Electron. Lett. 36,
  * 2000 (scaled extrinsic values of max-log).
  */
+import * as kernel from "../kernels/turbo.wasm";
 import qpp from "../data/lte_qpp.json" with { type: "json" };
 import { permutationOf } from "./interleaving.ts";
 
@@ -126,8 +127,16 @@ export interface DecodedTurbo {
   iterations: number;
 }
 
-/** @param received log-likelihood ratios of the sent bits; repeated ones add up */
-export function decodeTurbo(received: Float32Array, code: TurboCode, options: TurboOptions): DecodedTurbo {
+/**
+ * @param received log-likelihood ratios of the sent bits; repeated ones add up
+ * @param readable whether the constituents are decoded by the reference in place of its kernel, which gives the same values
+ */
+export function decodeTurbo(
+  received: Float32Array,
+  code: TurboCode,
+  options: TurboOptions,
+  readable = false,
+): DecodedTurbo {
   const { size, permutation, places } = code, length = size + 4, streams = new Float64Array(3 * length);
   for (let i = 0; i < places.length; i++) streams[places[i]] += received[i];
   const tails = Float64Array.from({ length: 4 * TAIL }, (_, index) => streams[tailPlace(index, length)]);
@@ -137,6 +146,7 @@ export function decodeTurbo(received: Float32Array, code: TurboCode, options: Tu
       streams.subarray((at + 1) * length, (at + 1) * length + size),
       tails.subarray(2 * TAIL * at, 2 * TAIL * (at + 1)),
       options.algorithm,
+      readable,
     )
   );
   const factor = options.algorithm === "max_log_map" ? options.scale : 1;
@@ -170,15 +180,16 @@ const LEAST = 1e-280;
 
 /** BCJR of one encoder, over values of its bits and parity. */
 class Constituent {
-  readonly #forward: Float64Array;
+  #forward = new Float64Array();
   readonly #end: Float64Array;
 
   constructor(
     private readonly parity: Float64Array,
     tail: Float64Array,
     private readonly algorithm: typeof TURBO_DECODERS[number],
+    private readonly readable: boolean,
   ) {
-    this.#forward = new Float64Array((parity.length + 1) * STATES);
+    if (readable) this.#forward = new Float64Array((parity.length + 1) * STATES);
     // One path leads from each state through the tail.
     this.#end = Float64Array.from({ length: STATES }, (_, from) => {
       let metric = 0, state = from;
@@ -193,7 +204,31 @@ class Constituent {
 
   /** Posterior values of the bits, from those of the bits before. */
   decode(input: Float64Array, output: Float64Array): void {
+    if (!this.readable) return this.#byKernel(input, output);
     if (this.algorithm !== "log_map" || !this.#exact(input, output)) this.#maxLog(input, output);
+  }
+
+  #byKernel(input: Float64Array, output: Float64Array): void {
+    const { parity } = this, steps = parity.length, exact = this.algorithm === "log_map";
+    if (kernel.prepare(steps) === 0) throw new RangeError(`Cannot hold the metrics of a block of ${steps} bits`);
+    const at = (offset: number, length: number) => new Float64Array(kernel.memory.buffer, offset, length);
+    const end = at(kernel.endOffset(), STATES);
+    if (exact) {
+      const most = this.#end.reduce((largest, value) => Math.max(largest, value), -Infinity);
+      const weights = at(kernel.weightsOffset(), 4 * steps);
+      for (let step = 0; step < steps; step++) branchWeights(input[step], parity[step], weights, 4 * step);
+      end.set(this.#end.map((value) => Math.exp(value - most)));
+      if (kernel.likelihoods(steps, LEAST) !== 0) {
+        const sums = at(kernel.outputOffset(), 2 * steps);
+        for (let step = 0; step < steps; step++) output[step] = Math.log(sums[2 * step] / sums[2 * step + 1]);
+        return;
+      }
+    }
+    at(kernel.inputOffset(), steps).set(input);
+    at(kernel.parityOffset(), steps).set(parity);
+    end.set(this.#end);
+    kernel.maxLog(steps);
+    output.set(at(kernel.outputOffset(), steps));
   }
 
   #maxLog(input: Float64Array, output: Float64Array): void {
@@ -267,10 +302,10 @@ class Constituent {
 }
 
 /** exp of the metric of [bit, parity], relative to the largest. */
-function branchWeights(value: number, check: number, into: Float64Array): void {
+function branchWeights(value: number, check: number, into: Float64Array, at = 0): void {
   const least = (Math.abs(value) + Math.abs(check)) / 2;
   for (let i = 0; i < 4; i++) {
-    into[i] = Math.exp(((i < 2 ? value : -value) + ((i & 1) === 0 ? check : -check)) / 2 - least);
+    into[at + i] = Math.exp(((i < 2 ? value : -value) + ((i & 1) === 0 ? check : -check)) / 2 - least);
   }
 }
 

@@ -16,6 +16,8 @@ export const KERNELS = [
   "jpeg",
   "image_quality",
   "grid",
+  "viterbi",
+  "turbo",
 ] as const;
 
 /**

@@ -6,6 +6,7 @@ import {
   convolutionalCode,
   decodeConvolutional,
   encodeConvolutional,
+  viterbi,
 } from "../../../lib/numeric/coding/convolutional.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { gaussianTail } from "../../../lib/numeric/linalg/error_function.ts";
@@ -92,6 +93,38 @@ function errors(
   }
   return wrong;
 }
+
+Deno.test("the kernel of Viterbi's algorithm decides as the reference, ties and all register lengths included", () => {
+  const generator = Generator.seeded(11);
+  for (
+    const generators of [["7", "5"], ["15", "13", "11"], ["23", "35"], ["75", "53"], ["133", "171"], ["561", "753"]]
+  ) {
+    const code = convolutionalCode(generators), n = generators.length;
+    for (const size of [1, 7, 61]) {
+      for (const integers of [false, true]) {
+        for (const termination of ["zero_tail", "truncated"] as const) {
+          const steps = size + (termination === "zero_tail" ? code.memory : 0);
+          const drawn = generator.standardNormal(steps * n);
+          // Whole numbers make equal metrics.
+          const llr = Float32Array.from(drawn, (value) => integers ? Math.round(2 * value) : 3 * value);
+          const ends = { start: 0, end: termination === "zero_tail" ? 0 : null };
+          const found = decodeConvolutional(llr, size, code, termination, "viterbi");
+          const expected = viterbi(llr, steps, code, ends);
+          assert.deepEqual(
+            found.bits,
+            expected.bits.slice(0, size),
+            `${generators} ${size} ${termination} ${integers}`,
+          );
+          assert.deepEqual(found.llr, expected.llr.slice(0, size));
+        }
+      }
+    }
+  }
+  const longest = convolutionalCode(["4335", "5723", "7777", "4001", "6543", "7001"]), size = 90;
+  const llr = Float32Array.from(generator.standardNormal((size + 11) * 6));
+  const found = decodeConvolutional(llr, size, longest, "zero_tail", "viterbi").bits;
+  assert.deepEqual(found, viterbi(llr, size + 11, longest, { start: 0, end: 0 }).bits.slice(0, size));
+});
 
 Deno.test("the error rate stays below the union bound and comes near it; BCJR errs in about as many bits", () => {
   const [rate] = errors(3.5, ["viterbi"], 1500).map((wrong) => wrong / 750_000);

@@ -92,6 +92,32 @@ Deno.test("1024 bits at rate 1/3 fail in the waterfall, and not above it", () =>
   assert.ok(failures[0] >= 5 && failures[1] === 0, failures.join(", "));
 });
 
+Deno.test("the kernel has the values of the reference to the bit, beyond the range of probabilities too", () => {
+  const generator = Generator.seeded(12);
+  for (const size of [40, 104, 512]) {
+    const code = turboCode(size, 0, 0), bits = generator.integers(0, 2, size, "uint8") as Uint8Array;
+    const sent = encodeTurbo(bits, code);
+    for (const algorithm of ["max_log_map", "log_map"] as const) {
+      // With 400 some bits have probabilities below the range of numbers; whole numbers make equal metrics.
+      for (const amplitude of [0, 0.3, 2, 400]) {
+        const noise = generator.standardNormal(sent.length);
+        const llr = Float32Array.from(sent, (bit, i) => {
+          const value = 2 * (1 - 2 * bit) + 2 * noise[i];
+          return amplitude === 0 ? Math.round(value) : amplitude * value;
+        });
+        const options = { ...EXACT, algorithm, iterations: 4 };
+        const found = decodeTurbo(llr, code, options), expected = decodeTurbo(llr, code, options, true);
+        assert.deepEqual(
+          new Uint32Array(found.llr.buffer),
+          new Uint32Array(expected.llr.buffer),
+          `${size} ${algorithm}`,
+        );
+        assert.deepEqual([found.bits, found.iterations], [expected.bits, expected.iterations]);
+      }
+    }
+  }
+});
+
 Deno.test("a stream comes back with its soft values; sizes that do not exist are refused", async () => {
   const [encoder, decoder] = operations, bits = someBits(100);
   const encode = (params: JsonObject) => runOperation(encoder, { inputs: { bits: payloadInput(bits) }, params });
