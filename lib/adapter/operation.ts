@@ -252,7 +252,11 @@ class Coder extends Step {
       ...(counts === null ? ["source_item_counts"] : []),
     ]);
     const elements = elementCount(array.shape), number = `codec.${CODED_UNITS[port]}_count`;
-    const rate: Metrics = port === "bits" ? { "rate.payload_bpp": elements / pixelsOf(batch) } : {};
+    const rate: Metrics = port === "bits"
+      ? { "rate.payload_bpp": elements / pixelsOf(batch) }
+      : port === "symbols"
+      ? { "channel.uses_per_pixel": elements / pixelsOf(batch) }
+      : {};
     const output = port === "bits"
       ? bitsArtifact(array.data as Uint8Array, metadata, "payload.bits")
       : port === "symbols"

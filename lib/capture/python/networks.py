@@ -102,12 +102,18 @@ class Constellation(torch.nn.Module):
         return self.points[(label_bits * self.weights).sum(-1).round().long()]
 
 
+def symbols_per_block(step_id):
+    """Complex symbols of 4 x 4 pixels at the channel uses per pixel that the encoder of a pair has."""
+    known = [scenario.steps[step]["params"] for step in (step_id, *BLOCKS[step_id]["partners"])]
+    return max(1, round(16 * next(params["channel_uses_per_pixel"] for params in known if "channel_uses_per_pixel" in params)))
+
+
 class ImageEncoder(torch.nn.Module):
     """Images to symbols at a quarter of their size, which must be a multiple of 4."""
 
     def __init__(self, step_id, width=32):
         super().__init__()
-        count = 2 * PARAMS[step_id]["symbol_channels"]
+        count = 2 * symbols_per_block(step_id)
         self.sizes = {"height": 16, "width": 16, "real_imag_channel": count, "symbol_height": 4, "symbol_width": 4}
         self.layers = torch.nn.Sequential(
             torch.nn.Conv2d(3, width, 5, stride=2, padding=2),
@@ -124,7 +130,7 @@ class ImageEncoder(torch.nn.Module):
 class ImageDecoder(torch.nn.Module):
     def __init__(self, step_id, width=32):
         super().__init__()
-        count = 2 * PARAMS[step_id]["symbol_channels"]
+        count = 2 * symbols_per_block(step_id)
         self.sizes = {"height": 16, "width": 16, "real_imag_channel": count, "symbol_height": 4, "symbol_width": 4}
         self.layers = torch.nn.Sequential(
             torch.nn.Conv2d(count, width, 3, padding=1),

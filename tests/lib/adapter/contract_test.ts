@@ -163,7 +163,9 @@ Deno.test("coders and tasks of every wrapped contract", () =>
     assert.deepEqual([indices.metadata.codebook_size, indices.metadata.source_item_counts], [6, [3, 3]]);
     const latents = (await call("latents", { ...batch, params: { level: 0.25, seed: 9 } })).outputs.latents;
     assert.deepEqual([...latents.array().data], [0.25, 9, 0, -1]);
-    const symbols = (await call("symbols", batch)).outputs.symbols;
+    const encoded = await call("symbols", batch), symbols = encoded.outputs.symbols;
+    // Four complex symbols for two images of 4 x 4 pixels, as the slot of trained artifacts counts them.
+    assert.equal(encoded.metrics["channel.uses_per_pixel"], 4 / 32);
     const realImag = (await call("realImag", batch)).outputs.symbols;
     assert.deepEqual([...symbols.array().data], [1, 2, 3, 4, 5, 6, 7, 8]);
     assert.deepEqual(realImag.array(), symbols.array());
