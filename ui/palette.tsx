@@ -7,6 +7,8 @@ export interface Command {
   kind: string;
   text: string;
   detail?: string;
+  /** Colour of the kind. */
+  tone?: "own";
   run(): void;
 }
 
@@ -117,7 +119,8 @@ export function Palette() {
             aria-selected={index === chosen}
             onClick={() => run(index)}
           >
-            <span class="tag">{command.kind}</span> {command.text} <span class="muted">{command.detail}</span>
+            <span class="tag" data-tone={command.tone}>{command.kind}</span> {command.text}{" "}
+            <span class="muted">{command.detail}</span>
           </li>
         ))}
       </ul>

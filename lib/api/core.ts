@@ -130,7 +130,9 @@ export class SessionCore {
     const builtIn = (parseJson(text) as { operations: OperationContract[] }).operations;
     if (!this.#hasOwnOperations()) return builtIn;
     const registry = await (this.#registry ?? this.#load(false)), known = new Set(builtIn.map(({ id }) => id));
-    const own = registry.ids().filter((id) => !known.has(id)).map((id) => registry.get(id).operation.contract);
+    const own = registry.ids().filter((id) => !known.has(id)).map((id) => (
+      { ...registry.get(id).operation.contract, own: true as const }
+    ));
     return [...builtIn, ...own].sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 

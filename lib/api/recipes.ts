@@ -90,17 +90,19 @@ export class Recipes {
   constructor(private readonly core: SessionCore) {}
 
   /**
-   * The recipes of the project and of the program, sorted by path. A file of the project counts when it is YAML or has steps,
+   * The recipes beside own operations, and those of the project and of the program, sorted by path. A file of the project counts when it is YAML or has steps,
    * others when they have steps.
    */
   async list(): Promise<RecipeFileRow[]> {
-    const [{ recipeFiles }, { keptReadiness }, { storedFacts }] = await Promise.all([
+    const [{ recipeFiles, recipesBeside }, { keptReadiness }, { storedFacts }] = await Promise.all([
       import("../recipe/recipe_files.ts"),
       import("../execute/readiness.ts"),
       import("./recipe_facts.ts"),
     ]);
     const readiness = keptReadiness(await this.core.readiness());
-    const files = recipeFiles(this.core.workspace.projectRoot), listed = new Set(files.map(({ file }) => file));
+    const { projectRoot } = this.core.workspace;
+    const files = [...recipesBeside(this.core.options(), projectRoot), ...recipeFiles(projectRoot)];
+    const listed = new Set(files.map(({ file }) => file));
     for (const file of this.#listed.keys()) if (!listed.has(file)) this.#listed.delete(file);
     const stored = files.every(({ file }) => this.#listed.has(file)) ? new Map() : await storedFacts();
     const rows: RecipeFileRow[] = [];

@@ -121,8 +121,12 @@ export function codeChoices(
 const isBitLink = (op: string) => isLink(op) && effectOf(op)?.from === "bits";
 const nameOfCode = (kind: string): string => kind === "uncoded" ? "no code" : WORDS[kind as LayerKind];
 
-/** Operations in place of a step, and codecs in place of both sides of one, those that are possible. */
-export function replacements(recipe: JsonObject, id: string, contracts: EditContracts): Choice[] {
+/**
+ * Operations in place of a step, and codecs in place of both sides of one, those that are possible.
+ *
+ * @param only the one operation that is asked for; all when left out
+ */
+export function replacements(recipe: JsonObject, id: string, contracts: EditContracts, only?: string): Choice[] {
   const draft = new GraphDraft(recipe, contracts), step = draft.step(id), sides = sidesOf(draft, id);
   const editTo = (op: string): Edit | null => {
     if (sides === null) return edited(recipe, contracts, (one) => (one.replace(one.step(id), op, false), id));
@@ -131,7 +135,9 @@ export function replacements(recipe: JsonObject, id: string, contracts: EditCont
     return replaceSides(recipe, id, { encoder: op, decoder }, contracts);
   };
   return possible(
-    [...contracts.values()].filter(({ id: op, status }) => op !== (sides?.encoder ?? step).op && status !== "planned")
+    [...contracts.values()].filter(({ id: op, status }) =>
+      op !== (sides?.encoder ?? step).op && status !== "planned" && (only === undefined || op === only)
+    )
       .flatMap(({ id: name }) => {
         const edit = editTo(name);
         return edit === null ? [] : [{ name, edit }];
@@ -155,7 +161,7 @@ export function insertions(recipe: JsonObject, id: string, contracts: EditContra
   );
 }
 
-/** Inserts an operation after a step; see {@link insertions}. Exported for tests. */
+/** Inserts an operation after a step; see {@link insertions}. */
 export function insertStep(
   recipe: JsonObject,
   id: string,

@@ -505,5 +505,7 @@ export type OperationContract = {
   entropy_info?: JsonObject;
   trained_artifact_abi?: OperationAbi;
   external_adapter?: JsonObject;
+  /** Whether the operation is the user's: of an own file or an adapter. No part of the digest of the contract. */
+  own?: true;
   training_capabilities: { built_in_fine_tuning: boolean; portable_replacement: boolean };
 };

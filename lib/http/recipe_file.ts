@@ -6,7 +6,7 @@ import { isFolder } from "../artifact/path_kind.ts";
 import { SvcError } from "../contract/error.ts";
 import type { Value } from "../contract/value.ts";
 import { AuthoredRecipe } from "../api/authored_recipe.ts";
-import { recipeRoots, RECIPES_FOLDER } from "../recipe/recipe_files.ts";
+import { recipeRoots, RECIPES_FOLDER, recipesBeside } from "../recipe/recipe_files.ts";
 import type { Session } from "../api/session.ts";
 import { checkPath, confine } from "./confine.ts";
 
@@ -22,8 +22,11 @@ export async function sourceOf(session: Session, { recipe, path }: RecipeSource)
 }
 
 /** Reads a recipe file. @throws SvcError `path_forbidden`, `recipe_not_found`, or the errors of its text */
-export async function readRecipeAt({ recipes, workspace }: Session, path: string): Promise<AuthoredRecipe> {
-  return await recipes.read(confineRecipe(recipeRoots(workspace.projectRoot), path), { name: path });
+export async function readRecipeAt(session: Session, path: string): Promise<AuthoredRecipe> {
+  const { recipes, workspace: { projectRoot } } = session;
+  // Files that the start of the server named, and no others outside recipes/.
+  const beside = recipesBeside(session.options(), projectRoot).find((file) => file.path === path);
+  return await recipes.read(beside?.file ?? confineRecipe(recipeRoots(projectRoot), path), { name: path });
 }
 
 /**

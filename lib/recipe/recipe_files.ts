@@ -1,6 +1,8 @@
 /** Recipe files: those of the project's `recipes/`, and those of the program. */
-import { isAbsolute, join } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { programFolder } from "../artifact/program.ts";
+import { isPlainFile } from "../artifact/path_kind.ts";
 import catalog from "../template/catalog.json" with { type: "json" };
 import { isStorageFault, systemCodeOf } from "../contract/system_error.ts";
 
@@ -59,6 +61,32 @@ export function recipeFiles(projectRoot: string): RecipeFile[] {
 }
 
 const nameOf = (path: string) => path.slice(RECIPES_FOLDER.length + 1).replace(RECIPE_FILE, "");
+
+/** Own operations of a session: modules, as paths or URLs, and folders of adapters. */
+export interface OwnOperations {
+  operations?: readonly string[];
+  adapters?: readonly { folder: string }[];
+}
+
+/**
+ * Recipes that stand beside own operations: `limiter.yaml` beside `limiter.ts`, and `recipe.yaml` in the folder of an adapter.
+ * Paths are relative to the project, or begin at the folder of a file elsewhere.
+ */
+export function recipesBeside({ operations = [], adapters = [] }: OwnOperations, projectRoot: string): RecipeFile[] {
+  const local = (module: string) => module.startsWith("file:") ? fileURLToPath(module) : module;
+  const beside = [
+    ...operations.filter((module) => !/^(https?|data|blob):/.test(module))
+      .map((module) => resolve(local(module)).replace(/\.\w+$/, ".yaml")),
+    ...adapters.map(({ folder }) => resolve(folder, "recipe.yaml")),
+  ];
+  return [...new Set(beside)].filter(isPlainFile).map((file) => {
+    const inside = relative(projectRoot, file).replaceAll("\\", "/");
+    const path = inside.startsWith("../") || isAbsolute(inside)
+      ? `${basename(dirname(file))}/${basename(file)}`
+      : inside;
+    return { name: path.replace(RECIPE_FILE, ""), path, file, place: "project" as const };
+  }).filter(({ path }) => !path.startsWith(`${RECIPES_FOLDER}/`));
+}
 
 /** Names that {@link locateRecipe} knows, for hints. */
 export const recipeNames = (projectRoot: string): string[] => [

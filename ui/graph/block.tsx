@@ -4,11 +4,12 @@ import type { JsonObject } from "../../lib/contract/value.ts";
 import { useEffect, useRef } from "../preact.ts";
 import type { StepState } from "../state/runs.ts";
 import { DOT, type Dot } from "./fold.ts";
-import { GLYPHS, PLANES } from "./model.ts";
+import { type Colour, GLYPHS, PLANES } from "./model.ts";
 import { blockTexts, stateSize, TINY } from "./texts.ts";
 
 interface BlockProps {
   block: Dot;
+  colour: Colour;
   /** Whether it is drawn as a dot on a wire. */
   folded: boolean;
   position: string;
@@ -29,7 +30,7 @@ interface BlockProps {
 }
 
 export function Block(props: BlockProps) {
-  const { block: { id, x, y, width, height, plane }, folded, selected, kin, state, problems } = props;
+  const { block: { id, x, y, width, height }, colour, folded, selected, kin, state, problems } = props;
   const { onSelect, onOpen, onWalk } = props;
   const element = useRef<SVGGElement>(null);
   useEffect(() => {
@@ -63,7 +64,7 @@ export function Block(props: BlockProps) {
       {folded ? <Folded {...props} /> : (
         <>
           <rect class="body" width={width} height={height} rx="4" />
-          <rect class={`plane-${plane}`} width="12" height={height} rx="2" />
+          <rect class={`plane-${colour}`} width="12" height={height} rx="2" />
           <g aria-hidden="true">
             <Texts {...props} />
             {state !== undefined && <State block={props.block} state={state} scale={props.scale} />}
@@ -96,12 +97,12 @@ function Folded({ block: { id, name }, scale, state, problems }: BlockProps) {
 const chosenOf = (params: JsonObject) =>
   Object.entries(params).slice(0, 2).map(([key, value]) => `${key} ${brief(value)}`).join(", ");
 
-const wordsOf = ({ block: { id, name, plane }, position, params, state, problems }: BlockProps): string =>
+const wordsOf = ({ block: { id, name }, colour, position, params, state, problems }: BlockProps): string =>
   [
     name,
     id,
     position,
-    `${plane} plane`,
+    colour === "own" ? "own operation" : `${colour} plane`,
     chosenOf(params),
     state?.state,
     problems === 0 ? "" : `${problems} problems`,
@@ -113,7 +114,9 @@ const THUMBNAIL = 54, INSET = 6;
 const SIGN = 26, STATE = 96;
 
 /** The lines of a block, its image, and the number of its problems. */
-function Texts({ block: { id, name, width, height, plane }, headline, scale, thumbnail, problems, state }: BlockProps) {
+function Texts(
+  { block: { id, name, width, height }, colour, headline, scale, thumbnail, problems, state }: BlockProps,
+) {
   const taken = thumbnail !== undefined ? THUMBNAIL + INSET : state !== undefined && scale < TINY ? SIGN : 0;
   const last = problems > 0 ? width : state !== undefined && scale >= TINY ? STATE : 0;
   return (
@@ -122,7 +125,7 @@ function Texts({ block: { id, name, width, height, plane }, headline, scale, thu
         { text, size, y, sub },
         index,
       ) => <text key={index} class={sub ? "sub" : undefined} font-size={size} x="18" y={y}>{text}</text>)}
-      {scale >= TINY && <text class="plane-letter" x="6" y="13" text-anchor="middle">{PLANES[plane]}</text>}
+      {scale >= TINY && <text class="plane-letter" x="6" y="13" text-anchor="middle">{PLANES[colour]}</text>}
       {thumbnail !== undefined && (
         <image
           href={thumbnail}

@@ -1,12 +1,6 @@
 /** Checkpoints, comparisons of counts and accounting as dots on the wires that they read. */
 import type { GraphEdge, RecipeGraph } from "../../lib/figure/graph/graph.ts";
-import {
-  type GraphBlock,
-  type GraphFrame,
-  type GraphLayout,
-  layoutGraph,
-  planeOf,
-} from "../../lib/figure/graph/layout.ts";
+import { type GraphBlock, type GraphFrame, type GraphLayout, layoutGraph } from "../../lib/figure/graph/layout.ts";
 
 /** Steps that change no signal and give no result of the link. */
 const HELPER = /^channel\.((bit|symbol)_(boundary|count_match)|communication_resource_accounting)/;
@@ -16,7 +10,7 @@ export const DOT = 16;
 const GUTTER = 54;
 
 /** A block without a cell of its own. */
-export type Dot = Omit<GraphBlock, "row" | "column">;
+export type Dot = Omit<GraphBlock, "plane" | "row" | "column">;
 
 export interface Picture extends GraphLayout {
   /** Folded steps, with the squares around their dots. */
@@ -78,7 +72,6 @@ export function foldedLayout(graph: RecipeGraph, frame: GraphFrame): Picture {
         id,
         op: ops.get(id)!,
         name: names.get(id)!,
-        plane: planeOf(ops.get(id)!),
         x: x - DOT / 2,
         y: y - DOT / 2,
         width: DOT,

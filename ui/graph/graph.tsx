@@ -24,7 +24,7 @@ import { matrixFacts } from "../../lib/contract/matrix_edits.ts";
 import { type Dot, foldedLayout, hasHelpers, type Picture, plainLayout } from "./fold.ts";
 import type { Size, View } from "./minimap.tsx";
 import { headlineOf, READABLE } from "./texts.ts";
-import { graphOf, lineage, neighbour, PLANES } from "./model.ts";
+import { colourOf, graphOf, lineage, neighbour, PLANES } from "./model.ts";
 
 const Minimap = lazy(() => import("./minimap.tsx"));
 
@@ -145,10 +145,10 @@ export function Graph(props: Props) {
     <div class="graph" data-faint={kin === null ? undefined : ""}>
       <div class="graph-bar">
         <div class="graph-legend" aria-hidden="true">
-          {Object.entries(PLANES).map(([plane, letter]) => (
-            <span key={plane} class="row">
-              <span class={`plane-mark plane-${plane}`}>{letter}</span>
-              {plane}
+          {Object.entries(PLANES).map(([colour, letter]) => (
+            <span key={colour} class="row">
+              <span class={`plane-mark plane-${colour}`}>{letter}</span>
+              {colour}
             </span>
           ))}
         </div>
@@ -173,6 +173,7 @@ export function Graph(props: Props) {
               <Block
                 key={block.id}
                 block={block}
+                colour={colourOf(block.op)}
                 folded={!("row" in block)}
                 position={`${order.get(block.id)! + 1} of ${steps.length}`}
                 selected={block.id === selected}

@@ -1,5 +1,6 @@
 /** The whole graph in small, with the part that is seen. */
 import type { GraphLayout } from "../../lib/figure/graph/layout.ts";
+import { contracts } from "../state/contracts.ts";
 
 export interface Size {
   width: number;
@@ -15,8 +16,15 @@ export interface View {
 export default function Minimap({ layout, view, size }: { layout: GraphLayout; view: View; size: Size }) {
   return (
     <svg class="minimap" viewBox={`0 0 ${layout.width} ${layout.height}`} aria-hidden="true">
-      {layout.blocks.map(({ id, x, y, width, height, plane }) => (
-        <rect key={id} class={`plane-${plane}`} x={x} y={y} width={width} height={height} />
+      {layout.blocks.map(({ id, op, plane, x, y, width, height }) => (
+        <rect
+          key={id}
+          class={`plane-${contracts.value.get(op)?.own ? "own" : plane}`}
+          x={x}
+          y={y}
+          width={width}
+          height={height}
+        />
       ))}
       <rect
         class="seen"

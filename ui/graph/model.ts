@@ -2,7 +2,7 @@
 import { stepOutputKinds } from "../../lib/contract/output_kinds.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import type { RecipeGraph } from "../../lib/figure/graph/graph.ts";
-import type { Plane } from "../../lib/figure/graph/layout.ts";
+import { type Plane, planeOf } from "../../lib/figure/graph/layout.ts";
 import { contracts } from "../state/contracts.ts";
 import { type Step, stepsOf } from "../state/copies.ts";
 import type { Dot } from "./fold.ts";
@@ -31,12 +31,17 @@ export function graphOf(recipe: JsonObject): RecipeGraph {
   };
 }
 
+/** Colour of a block: its plane, or that of operations of one's own, whose plane is not known. */
+export type Colour = Plane | "own";
+export const colourOf = (op: string): Colour => contracts.value.get(op)?.own ? "own" : planeOf(op);
+
 /** Letters that go with the colours. */
-export const PLANES: Readonly<Record<Plane, string>> = {
+export const PLANES: Readonly<Record<Colour, string>> = {
   source: "S",
   semantic: "M",
   communication: "C",
   measurement: "E",
+  own: "O",
 };
 export const GLYPHS = {
   running: "▶",

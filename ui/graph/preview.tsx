@@ -1,6 +1,7 @@
 /** The link of a recipe as a small drawing, without its measurements. */
 import { type GraphFrame, layoutGraph } from "../../lib/figure/graph/layout.ts";
 import { useMemo } from "../preact.ts";
+import { contracts } from "../state/contracts.ts";
 import { shortLines } from "./texts.ts";
 
 interface PreviewStep {
@@ -48,12 +49,17 @@ export function GraphPreview({ steps, marked }: Props) {
           points={points.map(([x, y]) => `${x},${y}`).join(" ")}
         />
       ))}
-      {blocks.map(({ id, name, plane, ...box }) => {
+      {blocks.map(({ id, name, op, plane, ...box }) => {
         const lines = shortLines(name, LETTERS, 2);
         return (
           <g key={id} transform={`translate(${box.x} ${box.y})`}>
             <rect class={marked?.has(id) ? "body marked" : "body"} width={box.width} height={box.height} rx="4" />
-            <rect class={`plane-${plane}`} width="12" height={box.height} rx="2" />
+            <rect
+              class={`plane-${contracts.value.get(op)?.own ? "own" : plane}`}
+              width="12"
+              height={box.height}
+              rx="2"
+            />
             {lines.map((line, at) => (
               <text
                 key={at}

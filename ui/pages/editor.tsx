@@ -19,7 +19,6 @@ import {
   stepsOf,
   undo,
   unreadOf,
-  update,
 } from "../state/copies.ts";
 import { jobs } from "../state/events.ts";
 import { announceTab } from "../state/other_tabs.ts";
@@ -34,17 +33,16 @@ const LEFT = divider("left", 196, 120, 480),
 /** The commands of the palette, which come after the editor. */
 const commandsOf = signal<() => Command[]>(() => []);
 
+const commandsPart = () => import("../panels/commands.ts");
+
 /** Problems by step. */
 function problemsByStep(copy: Copy): ReadonlyMap<string, number> {
   const steps = stepsOf(copy.recipe), found = new Map<string, number>();
+  const count = (id: string | null | undefined) => id && found.set(id, (found.get(id) ?? 0) + 1);
   for (const { step_id, pointer, severity } of copy.verdict?.diagnostics ?? []) {
-    if (severity === "info") continue;
-    const id = step_id ?? steps[Number(/^\/steps\/(\d+)/.exec(pointer ?? "")?.[1])]?.id;
-    if (id !== undefined) found.set(id, (found.get(id) ?? 0) + 1);
+    if (severity !== "info") count(step_id ?? steps[Number(/^\/steps\/(\d+)/.exec(pointer ?? "")?.[1])]?.id);
   }
-  for (const [, { stepId }] of unreadOf(copy)) {
-    if (stepId !== "") found.set(stepId, (found.get(stepId) ?? 0) + 1);
-  }
+  for (const [, { stepId }] of unreadOf(copy)) count(stepId);
   return found;
 }
 
@@ -58,7 +56,7 @@ export default function Editor() {
   useEffect(() => {
     start();
     const leave = announceTab(), withdraw = provideCommands(() => commandsOf.value());
-    whenReachable(() => import("../panels/commands.ts")).then(({ commands }) => commandsOf.value = commands);
+    whenReachable(commandsPart).then(({ commands }) => commandsOf.value = commands);
     return () => (leave(), withdraw());
   }, []);
   useEffect(() => {
@@ -95,10 +93,8 @@ export default function Editor() {
 function Desk({ copy }: { copy: Copy }) {
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const { style } = element.current!;
-    style.setProperty("--left", `${LEFT.size.value}px`);
-    style.setProperty("--right", `${RIGHT.size.value}px`);
-    style.setProperty("--dock", `${DOCK.size.value}px`);
+    element.current!.style.cssText =
+      `--left:${LEFT.size.value}px;--right:${RIGHT.size.value}px;--dock:${DOCK.size.value}px`;
   }, [LEFT.size.value, RIGHT.size.value, DOCK.size.value]);
   const { jobId } = copy, job = jobId === null ? undefined : jobs.value.get(jobId);
   useEffect(() => {
@@ -128,8 +124,9 @@ function shortcuts(event: KeyboardEvent): void {
     const chosen = copies.value[Number(event.key) - 1];
     if (chosen === undefined) return;
     activeId.value = chosen.id;
-  } else if (event.key === "F8") nextProblem(copy, event.shiftKey ? -1 : 1);
-  else if (!(event.ctrlKey || event.metaKey) || !command(copy, event)) return;
+  } else if (event.key === "F8") {
+    commandsPart().then(({ nextProblem }) => nextProblem(copy, problemsByStep(copy), event.shiftKey ? -1 : 1));
+  } else if (!(event.ctrlKey || event.metaKey) || !command(copy, event)) return;
   event.preventDefault();
 }
 
@@ -148,12 +145,4 @@ function command(copy: Copy, event: KeyboardEvent): boolean {
   else if (key === "j") document.querySelector<HTMLElement>(".dock [role=tab][aria-selected=true]")?.focus();
   else return false;
   return true;
-}
-
-/** Selects the block of the next problem. */
-function nextProblem(copy: Copy, by: 1 | -1): void {
-  const ids = stepsOf(copy.recipe).map(({ id }) => id).filter((id) => problemsByStep(copy).has(id));
-  if (ids.length === 0) return;
-  const at = ids.indexOf(copy.selected ?? "");
-  update(copy.id, { selected: ids[at < 0 ? (by > 0 ? 0 : ids.length - 1) : (at + by + ids.length) % ids.length] });
 }

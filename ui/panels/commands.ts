@@ -52,3 +52,11 @@ export function commands(): Command[] {
   });
   return [...done, ...places];
 }
+
+/** Selects the block of the next problem. */
+export function nextProblem(copy: Copy, problems: ReadonlyMap<string, number>, by: 1 | -1): void {
+  const ids = stepsOf(copy.recipe).map(({ id }) => id).filter((id) => problems.has(id));
+  if (ids.length === 0) return;
+  const at = ids.indexOf(copy.selected ?? "");
+  update(copy.id, { selected: ids[at < 0 ? (by > 0 ? 0 : ids.length - 1) : (at + by + ids.length) % ids.length] });
+}

@@ -18,6 +18,9 @@ import {
 import { useFetched } from "../state/fetched.ts";
 import { Changes } from "./changes.tsx";
 
+/** For the palette, which has no other way to this chunk. */
+export { openFile };
+
 export function OpenDialog({ onClose }: { onClose(): void }) {
   const found = useFetched("/api/recipes"), files = found.value?.recipes ?? [];
   const [filter, setFilter] = useState(""), [problem, setProblem] = useState<string | null>(null);

@@ -1,6 +1,5 @@
 /** The blocks of the graph as a list, for reading and for the keyboard. */
-import { planeOf } from "../../lib/figure/graph/layout.ts";
-import { GLYPHS, PLANES } from "../graph/model.ts";
+import { colourOf, GLYPHS, PLANES } from "../graph/model.ts";
 import { useState } from "../preact.ts";
 import { contracts } from "../state/contracts.ts";
 import { type Copy, stepsOf, update } from "../state/copies.ts";
@@ -36,7 +35,7 @@ export function Outline({ copy, problems, states }: Props) {
       )}
       <ol>
         {shown.map(({ id, op }) => {
-          const plane = planeOf(op),
+          const colour = colourOf(op),
             state = states?.get(id)?.state,
             count = problems.get(id) ?? 0;
           return (
@@ -47,7 +46,7 @@ export function Outline({ copy, problems, states }: Props) {
                 aria-current={copy.selected === id}
                 onClick={() => update(copy.id, { selected: id })}
               >
-                <span class={`plane-mark plane-${plane}`} title={plane}>{PLANES[plane]}</span>
+                <span class={`plane-mark plane-${colour}`} title={colour}>{PLANES[colour]}</span>
                 <span class="clip">
                   <span class="clip">{contracts.value.get(op)?.name ?? op}</span>
                   <span class="hidden-text">,</span>

@@ -1,11 +1,12 @@
 /** Edits of the graph, chosen from a list: the changes and the new graph of each are shown before it is made. */
 import type { Edit } from "../../lib/contract/graph_draft.ts";
-import { type Choice, codeChoices, insertions, replacements } from "../../lib/contract/graph_edits.ts";
+import { type Choice, codeChoices, insertions, insertStep, replacements } from "../../lib/contract/graph_edits.ts";
 import { GraphPreview } from "../graph/preview.tsx";
 import { Check, Dialog } from "../parts.tsx";
-import { type ComponentChildren, useMemo, useState } from "../preact.ts";
-import { contracts } from "../state/contracts.ts";
-import { type Copy, edit, stepsOf, update } from "../state/copies.ts";
+import { type ComponentChildren, useEffect, useMemo, useState } from "../preact.ts";
+import { address, go } from "../router.ts";
+import { contracts, loadContracts } from "../state/contracts.ts";
+import { active, activeId, type Copy, edit, nameOf, restore, stepsOf, update } from "../state/copies.ts";
 import { attempt, said } from "./bar.tsx";
 
 /** Makes an edit, as one step of the history, and says what it changed. */
@@ -148,5 +149,66 @@ function Preview({ copy, of: { name, edit } }: { copy: Copy; of: Choice }) {
       <GraphPreview steps={steps} marked={marked} />
       <figcaption class="small muted">{changes.join(" · ")}</figcaption>
     </figure>
+  );
+}
+
+/** An operation in the open recipe: the blocks whose place it can take, and those that it can follow. */
+export function UseOperation({ id }: { id: string }) {
+  const [choosing, setChoosing] = useState(false), [problem, setProblem] = useState<string | null>(null);
+  const copy = active();
+  useEffect(() => {
+    Promise.all([restore(), loadContracts()]).catch((error) => setProblem(error.message));
+  }, []);
+  return (
+    <>
+      {problem !== null && <span class="muted">Cannot read the open recipes: {problem}</span>}
+      {copy !== null && contracts.value.size > 0 && (
+        <button type="button" onClick={() => setChoosing(true)}>Use in {nameOf(copy)} …</button>
+      )}
+      <a href={address("templates", [], { q: id })}>Recipes with it</a>
+      {choosing && copy !== null && <Places id={id} copy={copy} onClose={() => setChoosing(false)} />}
+    </>
+  );
+}
+
+function Places({ id, copy, onClose }: { id: string; copy: Copy; onClose(): void }) {
+  const { recipe } = copy, known = contracts.value;
+  const [instead, after] = useMemo(() => {
+    const steps = stepsOf(recipe);
+    return [
+      steps.flatMap((step) => replacements(recipe, step.id, known, id).map(({ edit }) => ({ name: step.id, edit }))),
+      steps.map((step): Choice => ({ name: step.id, edit: insertStep(recipe, step.id, id, known) })),
+    ].map((choices) => choices.filter(({ edit }) => "recipe" in edit));
+  }, [recipe, id]);
+  const list = (title: string, choices: Choice[]) =>
+    choices.length > 0 && (
+      <>
+        <h3>{title}</h3>
+        <ul class="choices">
+          {choices.map(({ name, edit }) => (
+            <li key={name}>
+              <button
+                type="button"
+                class="choice"
+                onClick={() => {
+                  activeId.value = copy.id;
+                  perform(copy, edit);
+                  go("editor");
+                }}
+              >
+                <span class="mono">{name}</span>
+                <span class="muted clip">{"changes" in edit && edit.changes.join(" · ")}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      </>
+    );
+  return (
+    <Dialog title={`Use ${id} in ${nameOf(copy)}`} onClose={onClose}>
+      {instead.length + after.length === 0 && <p class="empty">The ports of no block fit.</p>}
+      {list("Replace", instead)}
+      {list("Insert after", after)}
+    </Dialog>
   );
 }

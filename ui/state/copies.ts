@@ -177,7 +177,8 @@ export async function openFile(path: string): Promise<void> {
     return;
   }
   const { document, etag } = await readFile(path);
-  openCopy(document.recipe, { path: document.path, etag });
+  // A recipe beside an own operation is saved into recipes/, as another file.
+  openCopy(document.recipe, path.startsWith("recipes/") ? { path: document.path, etag } : undefined);
 }
 
 const fromTemplate = async (templateId: string) =>

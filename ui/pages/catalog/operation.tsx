@@ -4,11 +4,15 @@ import { unavailableRows } from "../../../lib/contract/unavailable_values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { commandOf, CopyCommand } from "../../copy_command.tsx";
 import { Page, Section, Shown, StateMark, Table, Wait } from "../../parts.tsx";
+import { lazy } from "../../preact.ts";
 import { address } from "../../router.ts";
 import { runtimesText } from "../../runtimes.ts";
 import type { Contract } from "../../state/contracts.ts";
 import { useFetched } from "../../state/fetched.ts";
 import { CARD_COLUMNS } from "../validation/list.tsx";
+
+// In the chunk of the edits: what the editor loads at first stays small.
+const UseOperation = lazy(() => import("../../panels/replace.tsx").then(({ UseOperation }) => UseOperation));
 
 export function OperationPage({ id }: { id: string }) {
   const found = useFetched("/api/ops/:operation_id", { params: { operation_id: id } });
@@ -21,10 +25,18 @@ export function OperationPage({ id }: { id: string }) {
   }
   const contract = found.value, { name, description, status } = contract;
   return (
-    <Page title={name} actions={<a href={address("catalog")}>All operations</a>}>
+    <Page
+      title={name}
+      actions={
+        <>
+          {status === "implemented" && <UseOperation id={id} />}
+          <a href={address("catalog")}>All operations</a>
+        </>
+      }
+    >
       <div class="contract">
         <p class="row">
-          <code>{id}</code> <StateMark state={status} />
+          <code>{id}</code> {contract.own && <OwnMark />} <StateMark state={status} />
           {status !== "implemented" && <span class="muted">This operation cannot run yet</span>}
         </p>
         <p>{description}</p>
@@ -44,6 +56,9 @@ export function OperationPage({ id }: { id: string }) {
     </Page>
   );
 }
+
+/** Marks an operation of an own file or of an adapter. */
+export const OwnMark = () => <span class="tag" data-tone="own">own</span>;
 
 function Ports({ contract }: { contract: Contract }) {
   const { input_kinds, optional_input_kinds, output_kinds, output_same_kind_as: same = {} } = contract;

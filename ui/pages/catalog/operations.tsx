@@ -1,4 +1,5 @@
 /** All operations, filtered by words, group, status or kind of their ports. The filter is part of the address. */
+import { OwnMark } from "./operation.tsx";
 import { Filters, searchWords, Select, StateMark, Table } from "../../parts.tsx";
 import { address, place, refine } from "../../router.ts";
 import { runtimesText } from "../../runtimes.ts";
@@ -55,9 +56,9 @@ export function OperationList() {
             rows={rows}
             keyOf={({ id }) => id}
             columns={[
-              ["Operation", ({ id, name }) => (
+              ["Operation", ({ id, name, own }) => (
                 <>
-                  <a class="mono" href={address("catalog", ["operations", id])}>{id}</a>
+                  <a class="mono" href={address("catalog", ["operations", id])}>{id}</a> {own && <OwnMark />}
                   <div class="small muted">{name}</div>
                 </>
               )],
