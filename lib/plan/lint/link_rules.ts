@@ -1,6 +1,7 @@
 /** Link mistakes: differing modulations, missing noise, parameters without effect. */
 import type { Place } from "../../contract/error.ts";
 import { canonicalJson } from "../../contract/json.ts";
+import type { LayerKind } from "../../contract/transforms.ts";
 import { isNumber, toNumber, type Value } from "../../contract/value.ts";
 import { BITS_PER_SYMBOL } from "../../numeric/link/modulations.ts";
 import { unambiguous } from "../../numeric/antenna/range_doppler.ts";
@@ -13,6 +14,18 @@ const QPSK: Choices = { values: ["qpsk"], dimension: null };
 
 /** Nonlinear operations on the envelope of a waveform. */
 const DISTORTIONS = ["hardware.power_amplifier", "hardware.envelope_clip"];
+
+/** Layers behind which shaped amplitudes are no bits of the stream: codes that are not systematic, and scramblers. */
+const UNSHAPING: readonly LayerKind[] = [
+  "repetition",
+  "ldpc",
+  "polar",
+  "convolutional",
+  "turbo",
+  "small_block",
+  "unequal",
+  "scrambled",
+];
 
 /** Demodulators with their matching modulators. */
 const PAIRS: Readonly<Record<string, readonly string[]>> = {
@@ -312,6 +325,25 @@ export const LINK_RULES: readonly Rule[] = [
           }: the interleaver of TS 38.212 is defined for another modulation`,
           hint: `Set num_bits_per_symbol to ${order.values[0]}`,
           step: encoder,
+        };
+      }
+    },
+  },
+  {
+    code: "shaping_not_systematic",
+    *find(recipe) {
+      for (const step of recipe.ofOp("modulation.digital_modulate")) {
+        const layers = recipe.is(step, "modulation", "shaped") ? recipe.stream(step, "bits")?.layers ?? [] : [];
+        const matcher = layers.findIndex(({ kind }) => kind === "distribution");
+        const broken = matcher < 0 ? undefined : layers.slice(matcher + 1).find(({ kind }) => UNSHAPING.includes(kind));
+        if (broken === undefined) continue;
+        yield {
+          place: opOf(broken.step),
+          message: `${broken.step.id} does not keep the amplitudes of ${
+            layers[matcher].step.id
+          }: ${step.id} sends others`,
+          hint: "Use a systematic code that sends all its bits, such as channel.ldpc_encoder",
+          step: broken.step,
         };
       }
     },
