@@ -19,6 +19,7 @@ import { compareCodePoints } from "../contract/json.ts";
 import { quoted } from "../contract/names.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { confine } from "./confine.ts";
+import { type DataSet, readSet, type Room } from "./data_sets.ts";
 import { UPLOADS } from "./data_upload.ts";
 
 export type DataKind = "folder" | "image" | "recording" | "arrays" | "texts" | "manifest" | "other";
@@ -56,6 +57,10 @@ const MAX_FILES = 500, MAX_DATA_BYTES = 2 ** 30;
 const MAX_THUMBNAILS = 24, THUMBNAIL_SIDE = 72;
 /** Of an image with a thumbnail. */
 const MAX_IMAGE_BYTES = 2 ** 25, MAX_IMAGE_PIXELS = 2 ** 25;
+/** Folders that are searched for data, the deepest of them, files of one of them, and the sets that are listed. */
+const MAX_FOLDERS = 500, MAX_DEPTH = 6, MAX_SEARCHED = 20_000, MAX_SETS = 200;
+/** Bytes that are hashed for a list, and for one manifest. */
+const MAX_LISTED_BYTES = 2 ** 28, MAX_CHECKED_BYTES = 2 ** 32;
 /** Of all images of a folder with thumbnails. */
 const MAX_FOLDER_PIXELS = 2 ** 27;
 
@@ -79,7 +84,7 @@ function placeOf({ workspace: { projectRoot } }: Session, path: string) {
 }
 
 /** Lists a folder, folders first; that of uploads is empty before the first one. @throws SvcError `path_forbidden`, `not_found`, `usage_invalid` for a file */
-export function dataFolder(session: Session, folder: string): DataFolder {
+export function dataFolder(session: Session, folder: string, most = MAX_FILES): DataFolder {
   if (folder === UPLOADS && !exists(join(session.workspace.projectRoot, UPLOADS))) {
     return { folder, files: [], truncated: false };
   }
@@ -92,10 +97,10 @@ export function dataFolder(session: Session, folder: string): DataFolder {
   }
   const rank = ({ kind }: DataFile) => kind === "folder" ? 0 : 1;
   found.sort((a, b) => rank(a) - rank(b) || compareCodePoints(a.path, b.path));
-  const files = found.slice(0, MAX_FILES).map((file) =>
+  const files = found.slice(0, most).map((file) =>
     file.kind === "folder" ? file : { ...file, size_bytes: Deno.lstatSync(join(place, basename(file.path))).size }
   );
-  return { folder, files, truncated: found.length > MAX_FILES };
+  return { folder, files, truncated: found.length > most };
 }
 
 /** Thumbnails of the images of a folder, or the content of a file. @throws SvcError as {@link dataFolder}, and those of the format */
@@ -106,6 +111,7 @@ export async function dataContents(session: Session, path: string): Promise<Data
     return { path, kind: "folder", description: null, preview: thumbnails(session, images) };
   }
   const kind = kindOf(basename(path));
+  if (kind === "manifest") return manifestContents(session, path);
   if (kind === "image") {
     return { path, kind, description: null, preview: thumbnails(session, [{ path, kind, size_bytes: null }]) };
   }
@@ -113,8 +119,50 @@ export async function dataContents(session: Session, path: string): Promise<Data
   // The second file of a recording is beside the first: it is looked up in the same way.
   const open = (file: string) => opened.use(fileSource(placeOf(session, file), MAX_DATA_BYTES, file));
   const described = kind === "recording" || kind === "arrays" ? await inspectData(path, open) : null;
-  const preview = kind === "manifest" ? null : await previewData(path, open);
+  const preview = await previewData(path, open);
   return { path, kind, description: described, preview: preview === null ? null : previewDocument(preview) };
+}
+
+/** What a manifest names: samples, splits, thumbnails, and whether its files are unchanged. */
+function manifestContents(session: Session, path: string): DataContents {
+  const found = readSet(path, (file) => placeOf(session, file), { bytes: MAX_CHECKED_BYTES });
+  if (found === null) return { path, kind: "manifest", description: null, preview: null };
+  const { set: { path: _, ...facts }, samples, splits } = found;
+  const shown = samples.slice(0, MAX_FILES), ids = new Map(shown.map(({ id, path }) => [path, id]));
+  const files = shown.flatMap(({ path }) => path === null ? [] : [{ path, kind: "image" as const, size_bytes: null }]);
+  const preview = facts.kind === "images" ? thumbnails(session, files) : null;
+  for (const image of (preview?.images ?? []) as JsonObject[]) image.id = ids.get(String(image.path)) ?? null;
+  return {
+    path,
+    kind: "manifest",
+    description: { ...facts, splits, sample_ids: shown.map(({ id }) => id) },
+    preview: preview && { ...preview, count: samples.length },
+  };
+}
+
+/** The data of the project that sources can read: manifests with the state of their files, recordings and files of arrays. */
+export function dataSets(session: Session): { sets: DataSet[]; truncated: boolean } {
+  const sets: DataSet[] = [], room: Room = { bytes: MAX_LISTED_BYTES }, folders = [""];
+  let truncated = false;
+  for (let at = 0; at < folders.length && sets.length < MAX_SETS; at++) {
+    const { files, truncated: more } = dataFolder(session, folders[at], MAX_SEARCHED);
+    truncated ||= more;
+    for (const { path, kind } of files) {
+      if (sets.length >= MAX_SETS || folders.length >= MAX_FOLDERS) {
+        truncated = true;
+        break;
+      }
+      if (kind === "folder" && path.split("/").length <= MAX_DEPTH) folders.push(path);
+      if (kind === "manifest") {
+        const found = readSet(path, (file) => placeOf(session, file), room);
+        if (found !== null) sets.push(found.set);
+      } else if (kind === "recording" || kind === "arrays" && !path.endsWith(".npy")) {
+        const unread = { id: null, sha256: null, sample_count: null, problems: [] };
+        sets.push({ path, kind, ...unread, state: "not_checked" });
+      }
+    }
+  }
+  return { sets, truncated };
 }
 
 /** Images as PNG of a short side; a file that is no image has its fault in place of one. */

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { browserTest, COUNT_SHIFTS, eventually, type Scene } from "./browser.ts";
+import { runOnce } from "./editor_scene.ts";
 
 const SAMPLES = new URL("../../recipes/samples/", import.meta.url);
 const CHANNELS = new URL("../../benchmarks/validation/recipes/field_two_paths.npz", import.meta.url);
@@ -112,6 +113,45 @@ browserTest("dropped and chosen files are stored, shown and refused by their con
   await drop(scene, { "other.png": photograph });
   await told("1 of 1 files stored in uploads/images_2");
 });
+
+browserTest("dropped photographs become a finished run in four clicks, and no digest is typed", async (scene) => {
+  const { page, open, folder, shot } = scene;
+  const photograph = await Deno.readFile(new URL("camera.png", SAMPLES));
+  await open("#/templates");
+  await page.getByRole("article", { name: "A link of my own" }).getByRole("button").first().click();
+  await page.locator(".graph .block").first().waitFor();
+  await page.getByRole("link", { name: "Data", exact: true }).click();
+  await page.getByRole("button", { name: "Choose files" }).waitFor();
+  await drop(scene, { "first.png": photograph, "second.png": photograph, "third.png": photograph });
+  await page.getByRole("button", { name: "Make the manifest" }).click();
+  await page.getByRole("button", { name: "Use in mine" }).click();
+  await page.getByRole("button", { name: "Run", exact: true, disabled: false }).waitFor();
+  const shapeOf = (summary: Awaited<ReturnType<typeof runOnce>>) => summary.steps[0].outputs.images.metadata.shape;
+  assert.deepEqual(shapeOf(await runOnce(scene)), [3, 512, 512, 1]);
+
+  // Two of the three images, and all of them again by the list of the data of the project.
+  await page.getByRole("button", { name: "Choose images" }).click();
+  const images = page.getByRole("list", { name: "Images of the manifest" });
+  await images.locator("img").nth(2).waitFor();
+  await shot("data_ticks");
+  await images.getByRole("checkbox", { name: "second" }).click();
+  await eventually(() => holds(scene, "first,third"));
+  assert.deepEqual(shapeOf(await runOnce(scene)), [2, 512, 512, 1]);
+  await page.getByRole("button", { name: "Choose data of the project" }).click();
+  await page.getByRole("button", { name: /^images/ }).waitFor();
+  await shot("data_chooser");
+  await page.getByRole("button", { name: /^images/ }).click();
+  await eventually(async () => assert.ok(await images.getByRole("checkbox", { name: "second" }).isChecked()));
+
+  // A changed file is named on the view Data and in the catalog.
+  await Deno.copyFile(new URL("coffee.png", SAMPLES), join(folder, "uploads/images/first.png"));
+  for (const place of ["#/data", "#/catalog/datasets"]) {
+    await open(place);
+    const row = page.getByRole("group", { name: "Data of this project" }).getByRole("row", { name: /manifest\.json/ });
+    await row.getByText("uploads/images/first.png changed").waitFor();
+    await shot(`data_sets_${place.slice(2, 6)}`);
+  }
+}, { files: FILES });
 
 browserTest("a recording, channels and a text are shown", async ({ page, open, folder, shot }) => {
   await addData(folder);

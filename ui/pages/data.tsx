@@ -4,23 +4,19 @@ import { replacements } from "../../lib/contract/graph_edits.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { post, problemText, type Reply, type ReplyOf } from "../api.ts";
 import { commandOf, CopyCommand } from "../copy_command.tsx";
+import { ProjectSets, State } from "../data/sets.tsx";
 import { Upload } from "../data/upload.tsx";
+import { type DataSet, putParams, type Use, useOf } from "../data/use.ts";
 import { bytesText } from "../runs/amounts.ts";
 import { Digest, Facts, Page, Section, Shown, Table, Trouble } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
 import { address, go, place } from "../router.ts";
 import { contracts } from "../state/contracts.ts";
-import { active, type Copy, edit, nameOf, restore, stepsOf, update } from "../state/copies.ts";
+import { active, type Copy, nameOf, restore, stepsOf, update } from "../state/copies.ts";
 import { useFetched } from "../state/fetched.ts";
 
 type Contents = Reply<"/api/data/preview">;
 type File = Reply<"/api/data/files">["files"][number];
-/** What a recipe needs of a file: the source, and the parameters that name and pin it. */
-interface Use {
-  operation: string;
-  params: JsonObject;
-}
-
 export default function Data() {
   const folder = place.value.path.join("/"), chosen = place.value.query.get("file");
   const found = useFetched("/api/data/files", { query: { folder } }), [turn, setTurn] = useState(0);
@@ -46,6 +42,7 @@ export default function Data() {
         </Section>
         <Chosen key={`${turn} ${chosen ?? folder}`} path={chosen ?? folder} again={found.again} />
       </div>
+      {folder === "" && chosen === null && <ProjectSets />}
     </Page>
   );
 }
@@ -109,6 +106,9 @@ function Chosen({ path, again }: { path: string; again(): void }) {
         {(contents) => (
           <>
             <Preview preview={contents.preview} />
+            {contents.kind === "manifest" && contents.description !== null && (
+              <State set={{ path, ...contents.description } as DataSet} />
+            )}
             {contents.description != null && <Described description={contents.description} />}
             <Actions contents={contents} again={again} />
           </>
@@ -119,7 +119,8 @@ function Chosen({ path, again }: { path: string; again(): void }) {
 }
 
 function Described({ description }: { description: JsonObject }) {
-  const { sha256, arrays, path: _, ...facts } = description;
+  const { sha256, arrays, path: _, sample_ids: _ids, splits, problems: _problems, ...known } = description;
+  const facts = { ...known, ...(splits !== undefined && { splits: Object.keys(splits as JsonObject) }) };
   const shapes = Array.isArray(arrays) ? arrays as { name: string; dtype: string; shape: unknown[] }[] : [];
   return (
     <>
@@ -212,22 +213,20 @@ function Curve({ preview }: { preview: JsonObject }) {
 
 const short = (value: number) => String(Number(value.toPrecision(4)));
 
-/** Operations by the kind of a manifest. */
-const OF_MANIFEST: Readonly<Record<string, string>> = {
-  "svc.image_dataset_manifest": "source.image_dataset",
-  "svc.text_dataset_manifest": "source.text_dataset",
-};
-
 function Actions({ contents, again }: { contents: Contents; again(): void }) {
   const [made, setMade] = useState<Made | null>(null), [problem, setProblem] = useState<string | null>(null);
   const { path, kind, description, preview } = contents, sha256 = String(description?.sha256 ?? "");
-  const holds = preview?.kind === "images" || preview?.kind === "lines" || kind === "folder" && path !== "";
-  const use: Use | null = kind === "recording"
-    ? { operation: "source.iq_recording", params: { recording_path: path, recording_sha256: sha256 } }
-    : kind === "arrays" && preview !== null
-    ? { operation: "source.channel_dataset", params: { dataset_path: path, dataset_sha256: sha256 } }
-    : made !== null && Object.hasOwn(OF_MANIFEST, made.kind)
-    ? useOfManifest(made)
+  const holds = kind !== "manifest" && preview?.kind === "images" || preview?.kind === "lines" ||
+    kind === "folder" && path !== "";
+  const kindOfSet = kind === "manifest"
+    ? description?.kind as DataSet["kind"] | undefined
+    : kind === "recording" || kind === "arrays" && preview !== null
+    ? kind
+    : undefined;
+  const use = made !== null && Object.hasOwn(OF_MANIFEST, made.kind)
+    ? useOf(OF_MANIFEST[made.kind], made)
+    : kindOfSet !== undefined && sha256 !== ""
+    ? useOf(kindOfSet, { path, sha256, id: description?.id as string | null })
     : null;
   const make = () =>
     post("/api/data/manifests", { path }).then((result) => {
@@ -258,10 +257,9 @@ function Actions({ contents, again }: { contents: Contents; again(): void }) {
   );
 }
 type Made = ReplyOf<"post", "/api/data/manifests">;
-
-const useOfManifest = ({ id, kind, path, sha256 }: Made): Use => {
-  const operation = OF_MANIFEST[kind], all: JsonObject = operation === "source.image_dataset" ? { image_ids: "" } : {};
-  return { operation, params: { dataset: id ?? "", manifest_path: path, manifest_sha256: sha256, ...all } };
+const OF_MANIFEST: Readonly<Record<string, DataSet["kind"]>> = {
+  "svc.image_dataset_manifest": "images",
+  "svc.text_dataset_manifest": "texts",
 };
 
 function UseButton({ use }: { use: Use }) {
@@ -300,14 +298,7 @@ function putSource(copy: Copy, { operation, params }: Use): string | null {
     }
   }
   if (step === undefined) return `${nameOf(copy)} has no source that ${operation} can replace`;
-  const { id } = step,
-    kept = Object.fromEntries(
-      Object.entries(step.params).filter(([name]) => !["split", "image_ids", "text_ids", "sample_ids"].includes(name)),
-    );
-  const steps = (recipe.steps as JsonObject[]).map((each) =>
-    each.id === id ? { ...each, params: { ...kept, ...params } } : each
-  );
-  edit(copy.id, { ...recipe, steps });
-  update(copy.id, { selected: id });
+  putParams(copy, recipe, step.id, params);
+  update(copy.id, { selected: step.id });
   return null;
 }

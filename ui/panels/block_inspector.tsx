@@ -22,6 +22,10 @@ const edits = () => import("./replace.tsx");
 const ReplaceDialog = lazy(() => edits().then(({ ReplaceDialog }) => ReplaceDialog));
 const InsertDialog = lazy(() => edits().then(({ InsertDialog }) => InsertDialog));
 
+const Chooser = lazy(() => import("../data/chooser.tsx"));
+/** Parameters that pin data. */
+const PINS = /^(manifest|dataset|recording)_sha256$/;
+
 /** Whether only modified parameters are shown. */
 const modifiedOnly = signal(false);
 
@@ -42,6 +46,9 @@ export default function BlockInspector({ copy, step }: { copy: Copy; step: Step 
         ? <p class="notice" data-tone="error">No operation of this name is known here.</p>
         : <p class="muted">{contract.description ?? ""}</p>}
       <Edits copy={copy} stepId={step.id} />
+      {Object.keys(contract?.params_schema.properties ?? {}).some((name) => PINS.test(name)) && (
+        <Chooser key={`${copy.id} ${step.id} ${step.op}`} copy={copy} step={step} />
+      )}
       <Parameters copy={copy} step={step} index={index} contract={contract} />
       <h3>Inputs</h3>
       <Ports

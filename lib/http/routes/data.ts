@@ -5,9 +5,11 @@ import {
   dataContents,
   type DataFolder,
   dataFolder,
+  dataSets,
   type MadeManifest,
   makeDataManifest,
 } from "../data_files.ts";
+import type { DataSet } from "../data_sets.ts";
 import { MAX_UPLOAD_BYTES, type StoredUpload, storeUpload } from "../data_upload.ts";
 import { Answer, get, post } from "../route.ts";
 import { documentOf, OBJECT, refusals, reply } from "../schemas.ts";
@@ -41,6 +43,18 @@ export const dataRoutes = [
       ...refusals(400, 403, 404),
     },
     thread: ({ query, session }) => dataContents(session, query.path),
+  }),
+  get("/api/data/sets", "The data of the project that sources can read: manifests, recordings and files of arrays", {
+    replies: {
+      200: reply(
+        "Each with its state: manifests are compared with their files, up to 256 MiB of them",
+        z.object({
+          sets: z.array(documentOf<DataSet>(z.object({ path: z.string(), kind: z.string(), state: z.string() }))),
+          truncated: z.boolean(),
+        }),
+      ),
+    },
+    thread: ({ session }) => dataSets(session),
   }),
   post("/api/data/manifests", "Write the manifest of a file or folder of images, texts or bits", {
     body: z.strictObject({

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { writeNpz } from "../../../lib/artifact/npz.ts";
+import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { openTestServer } from "./support.ts";
 
@@ -119,6 +120,61 @@ Deno.test("hidden paths, links, ways out of the project and damaged files are re
       assert.deepEqual([status, json.code], [400, code]);
     }
     assert.ok(!(await server.get("/api/data/files?folder=a")).text.includes("link.txt"));
+  } finally {
+    await Deno.remove(outside, { recursive: true });
+  }
+});
+
+Deno.test("manifests of the project are listed with the state of their files, and no path of theirs leaves the project", async () => {
+  const outside = await Deno.makeTempDir();
+  try {
+    await using server = await openTestServer({
+      files: {
+        "words/a.txt": "one",
+        "words/b.txt": "two",
+        "tone.cf32": "12345678",
+        "broken/manifest.json": "{",
+        "other/x.manifest.json": '{"kind": "svc.bit_payload_manifest"}',
+        ".hidden/manifest.json": "{",
+      },
+    });
+    await Deno.mkdir(join(server.folder, "photos"));
+    for (const name of ["camera", "second"]) await Deno.copyFile(PICTURE, join(server.folder, `photos/${name}.png`));
+    for (const path of ["photos", "words"]) {
+      assert.equal((await server.post("/api/data/manifests", { path })).status, 200);
+    }
+    // deno-lint-ignore no-explicit-any -- rows of a document
+    const rows = async (): Promise<any[]> => (await server.get("/api/data/sets")).json.sets;
+    const states = async () =>
+      Object.fromEntries((await rows()).map(({ path, kind, state }) => [path, `${kind} ${state}`]));
+    assert.deepEqual(await states(), {
+      "tone.cf32": "recording not_checked",
+      "broken/manifest.json": "images unreadable",
+      "photos/manifest.json": "images unchanged",
+      "words/manifest.json": "texts unchanged",
+    });
+    const manifest = await Deno.readFile(join(server.folder, "photos/manifest.json"));
+    const row = (await rows()).find(({ path }) => path === "photos/manifest.json");
+    assert.deepEqual([row.id, row.sha256, Number(row.sample_count)], ["photos", sha256Hex(manifest), 2]);
+    const { description, preview } = (await server.get("/api/data/preview?path=photos/manifest.json")).json;
+    assert.deepEqual(preview.images.map(({ id }: { id: string }) => id), description.sample_ids);
+    assert.equal(preview.images.length, 2);
+
+    await Deno.writeTextFile(join(server.folder, "words/a.txt"), "another");
+    await Deno.remove(join(server.folder, "photos/second.png"));
+    const changed = await states();
+    assert.equal(changed["words/manifest.json"], "texts changed");
+    assert.equal(changed["photos/manifest.json"], "images changed");
+    // A file of the same bytes outside is not read: neither by a link nor by the root of the manifest.
+    await Deno.copyFile(PICTURE, join(outside, "second.png"));
+    await Deno.symlink(join(outside, "second.png"), join(server.folder, "photos/second.png"));
+    assert.equal((await states())["photos/manifest.json"], "images changed");
+    await Deno.copyFile(PICTURE, join(outside, "camera.png"));
+    const moved = { ...JSON.parse(new TextDecoder().decode(manifest)), root: outside };
+    await Deno.writeTextFile(join(server.folder, "photos/manifest.json"), JSON.stringify(moved));
+    const [leaving] = (await rows()).filter(({ path }) => path === "photos/manifest.json");
+    assert.notEqual(leaving.state, "unchanged");
+    assert.ok(!(await server.get("/api/data/preview?path=photos/manifest.json")).text.includes('"png"'));
   } finally {
     await Deno.remove(outside, { recursive: true });
   }

@@ -165,6 +165,7 @@ Deno.test("every documented status is seen of its route, and no other", async ()
     await get(`/api/data/files${query}`);
   }
   for (const query of ["?path=recipes", "?path=none", "?path=.svc", ""]) await get(`/api/data/preview${query}`);
+  await get("/api/data/sets");
   await get("/api/datasets/images?dataset=svc_sample_images");
   await get("/api/datasets/images");
   await get("/api/datasets/images?dataset=nothing");

@@ -1,6 +1,7 @@
 /** Tasks, datasets and metrics of the research catalogue. */
 import type { Reply } from "../../api.ts";
 import { type Column, Filters, searchWords, StateMark, Table } from "../../parts.tsx";
+import { ProjectSets } from "../../data/sets.tsx";
 import { Operations } from "./kinds.tsx";
 
 type Research = Reply<"/api/research/catalog">;
@@ -43,7 +44,14 @@ const METRICS: Column<Metric>[] = [
 
 export function ResearchTables({ part, research: { tasks, datasets, metrics } }: { part: string; research: Research }) {
   if (part === "tasks") return <Found label="Tasks" rows={tasks} columns={TASKS} />;
-  if (part === "datasets") return <Found label="Datasets" rows={datasets} columns={DATASETS} />;
+  if (part === "datasets") {
+    return (
+      <>
+        <ProjectSets />
+        <Found label="Datasets" rows={datasets} columns={DATASETS} />
+      </>
+    );
+  }
   if (part === "metrics") return <Found label="Metrics" rows={metrics} columns={METRICS} />;
   return <p class="empty">The catalog has no part named {part}</p>;
 }

@@ -1,0 +1,112 @@
+/**
+ * Manifests of the project: their samples, and whether the files of the samples have the recorded bytes. Paths of a manifest are
+ * those of somebody else: each is looked up as one of a request.
+ */
+import { posix } from "node:path";
+import { parseImageManifest, samplePath } from "../artifact/dataset_manifest.ts";
+import { hashFile } from "../artifact/hash_file.ts";
+import { type InsidePath, readFile } from "../artifact/inside.ts";
+import { parseTextManifest, TEXT_MANIFEST_KIND } from "../artifact/text_manifest.ts";
+import { parseJson } from "../contract/json.ts";
+import { messageOf, SvcError } from "../contract/error.ts";
+import { sha256Hex } from "../contract/hash.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
+
+export interface DataSet extends JsonObject {
+  /** Relative to the project. */
+  path: string;
+  kind: "images" | "texts" | "recording" | "arrays";
+  /** Of the manifest; null for recordings and arrays. */
+  id: string | null;
+  sha256: string | null;
+  sample_count: number | null;
+  /** `changed`: files differ from the manifest; `not_checked`: their bytes exceed what a listing reads. */
+  state: "unchanged" | "changed" | "not_checked" | "unreadable";
+  /** The first files that differ, or why the manifest cannot be read. */
+  problems: string[];
+}
+
+/** A sample and its file, null for a text in the manifest. */
+export interface SetSample {
+  id: string;
+  path: string | null;
+}
+
+const MAX_MANIFEST_BYTES = 2 ** 26, MAX_PROBLEMS = 5;
+
+/** Bytes that may still be hashed. */
+export interface Room {
+  bytes: number;
+}
+
+/**
+ * Reads a manifest of images or texts.
+ * @param place looks a path of the project up
+ * @returns null for a manifest of another kind
+ */
+export function readSet(
+  path: string,
+  place: (path: string) => InsidePath,
+  room: Room,
+): { set: DataSet; samples: SetSample[]; splits: JsonObject } | null {
+  const none = { id: null, sha256: null, sample_count: null };
+  try {
+    const bytes = readFile(place(path), MAX_MANIFEST_BYTES), sha256 = sha256Hex(bytes);
+    const document = parseJson(new TextDecoder().decode(bytes)), kind = isObject(document) ? document.kind : null;
+    if (kind !== TEXT_MANIFEST_KIND && kind !== "svc.image_dataset_manifest") return null;
+    const texts = kind === TEXT_MANIFEST_KIND;
+    const { id, splits, files } = texts ? textFiles(bytes, path) : imageFiles(bytes, path);
+    const problems: string[] = [], facts = { id, sha256, sample_count: files.length };
+    let checked = true;
+    for (const { path: file, sha256: recorded } of files) {
+      if (file === null) continue;
+      try {
+        const full = place(file), { size } = Deno.lstatSync(full);
+        if (room.bytes < size) {
+          checked = false;
+          break;
+        }
+        room.bytes -= size;
+        if (hashFile(full).sha256 !== recorded) problems.push(`${file} changed`);
+      } catch (error) {
+        if (!(error instanceof SvcError)) throw error;
+        problems.push(messageOf(error));
+      }
+    }
+    const state = problems.length > 0 ? "changed" : checked ? "unchanged" : "not_checked";
+    const set: DataSet = {
+      path,
+      kind: texts ? "texts" : "images",
+      ...facts,
+      state,
+      problems: problems.slice(0, MAX_PROBLEMS),
+    };
+    return { set, samples: files.map(({ id, path }) => ({ id, path })), splits: splits as JsonObject };
+  } catch (error) {
+    if (!(error instanceof SvcError || error instanceof SyntaxError)) throw error;
+    const set: DataSet = { path, kind: "images", ...none, state: "unreadable", problems: [messageOf(error)] };
+    return { set, samples: [], splits: {} };
+  }
+}
+
+type Files = { id: string; splits: unknown; files: (SetSample & { sha256?: string | null })[] };
+
+function imageFiles(bytes: Uint8Array, path: string): Files {
+  const manifest = parseImageManifest(bytes), { id, splits, samples } = manifest;
+  const files = samples.map((sample) => ({
+    id: sample.sample_id,
+    path: samplePath(path, manifest, sample),
+    sha256: sample.sha256,
+  }));
+  return { id, splits, files };
+}
+
+function textFiles(bytes: Uint8Array, manifestPath: string): Files {
+  const { id, splits, samples } = parseTextManifest(bytes);
+  const files = samples.map(({ sample_id, path, sha256 }) => ({
+    id: sample_id,
+    path: path === undefined ? null : posix.join(posix.dirname(manifestPath), path),
+    sha256,
+  }));
+  return { id, splits, files };
+}
