@@ -15,7 +15,7 @@ import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { prettyJson, repeatedPart, sameValue } from "../contract/json.ts";
 import type { Registry } from "../contract/registry.ts";
-import { type JsonObject, toNumber } from "../contract/value.ts";
+import type { JsonObject } from "../contract/value.ts";
 import { executePlan } from "../execute/execute.ts";
 import { WorkerPool } from "../execute/pool.ts";
 import { createCancellation } from "../execute/cancellation.ts";
@@ -45,7 +45,6 @@ import { assembleResult, type BenchmarkEnd, identityOf, type ResultHead } from "
 import { type MadeRow, runRow, skippedRow } from "./rows/row.ts";
 import { RowChecks } from "./rows/row_checks.ts";
 import { countsOf, plannedRows } from "./rows/stored_rows.ts";
-import { sampleOf } from "./pack/samples.ts";
 import {
   checkShardRows,
   checkShards,
@@ -58,9 +57,9 @@ import {
   shardResult,
   shardWorkspace,
 } from "./rows/shards.ts";
-import { stopProgress, stopReason } from "./rows/stop.ts";
+import { Progress } from "./rows/progress.ts";
+import { stopReason } from "./rows/stop.ts";
 import { benchmarkWorkspace, endFields, resolveResultId, settleResult } from "./rows/store.ts";
-import { Tally } from "./rows/tally.ts";
 import {
   type BenchmarkResult,
   LEDGER_FILE,
@@ -331,7 +330,7 @@ class Benchmark {
   #startRows: () => void = () => {};
   #synced: Promise<void> = Promise.resolve();
   /** Tried replicates of each recipe, and the statistics that decide when it stops. */
-  readonly #tried = new Map<string, { made: number; tally: Tally }>();
+  readonly #progress: Progress;
   readonly #stopped = new Map<string, StopReason>();
   #peers: ShardedRows | undefined;
   #failed: { code: string; message: string } | undefined;
@@ -349,6 +348,7 @@ class Benchmark {
     this.#parallel = checkOptions(options).parallelPoints;
     this.#sources = sources;
     this.#loaded = loaded;
+    this.#progress = new Progress(loaded.pack.metrics, loaded.replication);
     this.#places = new Map(loaded.recipes.map(({ entry }, place) => [entry.id, place]));
     this.#environment = repeatedPart(environment);
     const { workspace } = options;
@@ -611,9 +611,7 @@ class Benchmark {
 
   /** The end of a row, with the progress of its recipe. */
   #reportEnd(loaded: LoadedRecipe, { id, replicate, run_id, status }: ResultRow, reused: boolean): void {
-    const tried = this.#tried.get(id), stopped = this.#stopped.get(id);
-    const confidence = toNumber(this.#loaded.replication?.confidence_level ?? 0.95);
-    const progress = tried === undefined ? null : stopProgress(tried.tally, tried.made, confidence);
+    const progress = this.#progress.of(id), stopped = this.#stopped.get(id);
     this.#report(loaded, replicate, "benchmark_row_completed", {
       run_id,
       status,
@@ -674,7 +672,7 @@ class Benchmark {
     this.#peers ??= new ShardedRows([this.#options.workspace.stateDir, ...shard.peers ?? []]);
     this.#peers.advance();
     for (const { entry } of this.#left()) {
-      const alone = stopReason(this.#tried.get(entry.id)?.tally ?? null, replicate, replication);
+      const alone = stopReason(this.#progress.tallyOf(entry.id), replicate, replication);
       const { stopped } = this.#peers.reach(entry.id, replication, pack.metrics);
       const reason = stopped ? "errors" : alone;
       if (reason === null) continue;
@@ -793,18 +791,11 @@ class Benchmark {
 
   /** Adds a row to the statistics, and checks whether its recipe has enough replicates. */
   async #judge(row: ResultRow, replication: Replication | null): Promise<void> {
-    const { metrics } = this.#loaded.pack;
     if (row.status === "failed") {
       this.#failed ??= { code: row.error!.code, message: `${row.id}: ${row.error!.message}` };
     }
     if (row.status === "rejected_resource_budget") this.#rejected = true;
-    // Where no metric decides, the first one shows the progress.
-    const metric = replication?.stop_metric ?? metrics[0].id;
-    let tried = this.#tried.get(row.id);
-    if (tried === undefined) this.#tried.set(row.id, tried = { made: 0, tally: new Tally(metric) });
-    tried.made++;
-    const sample = sampleOf(row, metrics);
-    if (sample !== null) tried.tally.add(sample);
+    const tried = this.#progress.add(row);
     if (replication === null || replication.stop_metric === null) return;
     // A shard has not all replicates: it looks at the end of a wave.
     const reason = this.#options.shard === undefined ? stopReason(tried.tally, tried.made, replication) : null;

@@ -43,7 +43,8 @@ function change(jobId: string, next: Partial<Matrix>): void {
   matrices.value = new Map(matrices.value).set(jobId, { ...(matrices.value.get(jobId) ?? EMPTY), ...next });
 }
 
-function progressOf(given: JsonObject, reason: unknown): StopProgress {
+/** The progress of a recipe as a server sends it. @param reason why it has enough */
+export function progressOf(given: JsonObject, reason?: unknown): StopProgress {
   const number = (name: string) => isNumber(given[name]) ? toNumber(given[name]) : null;
   return {
     replicates: number("replicates") ?? 0,

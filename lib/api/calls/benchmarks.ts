@@ -7,7 +7,7 @@ import type { ExchangeOptions, PushOptions } from "../../exchange/exchange.ts";
 import { displayed, figureDisplay, htmlTable } from "../../figure/display.ts";
 import type { FigureStyle } from "../../figure/style.ts";
 import { FIGURE_TYPES, INTERVALS_OVER } from "../../figure/types.ts";
-import type { BenchmarkStatus, EngineEvent } from "../../study/engine/on_engine.ts";
+import type { BenchmarkStatus, EngineEvent, SubmittedBenchmark } from "../../study/engine/on_engine.ts";
 import { ENGINES } from "../../study/engine/types.ts";
 import type { LoadedPack, PackLoad } from "../../study/pack/load_pack.ts";
 import type { PackListRow } from "../../study/pack/packs.ts";
@@ -347,6 +347,15 @@ export const benchmarks = {
     args: ["result_id"],
     cli: { usage: "<result>" },
     run: async ({ workspace }, { result_id }) => await (await engine()).statusOf(workspace, result_id),
+  }),
+
+  /** Benchmarks on engines without a result yet, with the progress of each recipe. */
+  submitted: call("List the benchmarks on engines that have no result yet, with the progress of each recipe", {
+    output: z.object({ submitted: z.array(documentOf<SubmittedBenchmark>()) }),
+    http: { route: "get /api/benchmarks/submitted", returns: "A benchmark each, newest first" },
+    cli: {},
+    publish: (submitted: SubmittedBenchmark[]) => ({ submitted }),
+    run: async ({ workspace }) => (await engine()).submittedBenchmarks(workspace),
   }),
 
   /**

@@ -2,6 +2,8 @@
 import type { BenchmarkResult } from "../../study/pack/types.ts";
 import { refusal, SvcError } from "../../contract/error.ts";
 import { visibleLine } from "../../contract/escape.ts";
+import { isNumber, toNumber } from "../../contract/value.ts";
+import { estimateText } from "../../figure/number_text.ts";
 import { benchmarks, ENGINE, REPLICATION, ROWS } from "../../api/calls/benchmarks.ts";
 import { commandsOf, type Faces, optionsFrom } from "../call_commands.ts";
 import {
@@ -127,6 +129,35 @@ const faces: Faces<typeof benchmarks> = {
     },
   },
   status: { show: (status, { context }) => statusText(status, context) },
+  submitted: {
+    json: (submitted) => ({ schema_version: 1, submitted }),
+    show(submitted, { context }) {
+      if (submitted.length === 0) return context.note("No engine makes a result now");
+      return formatTable(
+        submitted.flatMap(({ result_id: result, engine, recipes }) =>
+          recipes.map(({ id: recipe, progress }) => {
+            const of = (name: string) => isNumber(progress[name]) ? toNumber(progress[name]) : null;
+            const [errors, bound] = [of("errors"), of("upper_bound")];
+            const value = {
+              mean: of("mean"),
+              low: of("ci_low"),
+              high: of("ci_high"),
+              ...(bound === null ? {} : { bound }),
+            };
+            return {
+              result,
+              engine,
+              recipe,
+              replicates: of("replicates"),
+              errors: errors === null ? "" : `${errors}/${of("trials")}`,
+              value: estimateText(value, "unicode"),
+            };
+          })
+        ),
+        ["result", "engine", "recipe", right("replicates"), right("errors"), right("value")],
+      );
+    },
+  },
   cancel: {
     json: (result_id) => ({ schema_version: 1, result_id, status: "canceled" }),
     show: (result_id) => `canceled  ${result_id}`,

@@ -24,7 +24,9 @@ import { rowKey } from "../rows/ledger.ts";
 import type { LoadedPack } from "../pack/load_pack.ts";
 import type { ReplicationOptions } from "../pack/replication.ts";
 import type { BenchmarkEvent } from "../run_benchmark.ts";
-import { missingRows, ShardedRows } from "../rows/shards.ts";
+import { Progress } from "../rows/progress.ts";
+import { missingRows, ShardedRows, shardMetrics } from "../rows/shards.ts";
+import { stopReason } from "../rows/stop.ts";
 import { benchmarkWorkspace, resolveResultId, showBenchmarkResult } from "../rows/store.ts";
 import {
   type BenchmarkResult,
@@ -32,6 +34,7 @@ import {
   type LedgerEvent,
   MOST_SHARDS,
   RESULT_FILE,
+  type ResultRow,
   type ResultStatus,
   type TerminalStatus,
 } from "../pack/types.ts";
@@ -324,6 +327,7 @@ class Follower {
   /** The last row of each shard. */
   readonly #last = new Map<number, string>();
   readonly #places: Map<string, number>;
+  readonly #progress: Progress;
   /** Reported ends, and when they were first seen. */
   readonly #told = new Set<string>();
   readonly #seen = new Map<string, number>();
@@ -334,6 +338,7 @@ class Follower {
     const folders = indicesOf(plan).map((index) => shardFolder(plan, index));
     this.#rows = new ShardedRows(folders, (folder, event) => this.#note(folders.indexOf(folder), event));
     this.#places = new Map(loaded.recipes.map(({ entry }, place) => [entry.id, place]));
+    this.#progress = new Progress(loaded.pack!.metrics, loaded.replication);
   }
 
   async follow(): Promise<{ result: BenchmarkResult; directory: string } | null> {
@@ -506,6 +511,8 @@ class Follower {
     const since = this.#started.get(key)?.time;
     this.#started.delete(key);
     this.#last.set(shard, name);
+    const { made, tally } = this.#progress.add(row);
+    const stop_reason = replication?.stop_metric == null ? null : stopReason(tally, made, replication);
     onEvent({
       kind: "benchmark_row_completed",
       level: status === "failed" ? "error" : status === "completed" ? "info" : "warning",
@@ -514,6 +521,8 @@ class Follower {
         ...place,
         run_id: row.run_id,
         status,
+        progress: this.#progress.of(recipe_id),
+        ...(stop_reason === null ? {} : { stop_reason }),
         ...(since === undefined ? {} : { wall_time_s: (Date.parse(time) - Date.parse(since)) / 1000 }),
         ...(this.#before && this.options.again ? { reused: true } : {}),
       },
@@ -589,6 +598,45 @@ export async function statusOf(workspace: Workspace, wanted: string): Promise<Be
     shards,
     merge: { state: merge.state, detail: merge.detail, log: log("merge") },
   };
+}
+
+/** A benchmark that an engine makes, as far as its shards have come. */
+export interface SubmittedBenchmark {
+  result_id: string;
+  engine: EngineName;
+  pack: string;
+  created_at_utc: string;
+  /** Completed rows of all shards. */
+  rows: number;
+  /** Errors at which a recipe stops; null where another rule ends it. */
+  until_errors: number | null;
+  /** Replicates of each recipe, at most where their number is adaptive. */
+  replicates: number;
+  recipes: { id: string; progress: JsonObject }[];
+}
+
+/** Benchmarks on engines without a result yet, newest first, by what their shards wrote; the engines are not asked. */
+export function submittedBenchmarks(workspace: Workspace): SubmittedBenchmark[] {
+  return submittedIds(workspace).sort().reverse().flatMap((id) => {
+    const record = findRecord(workspace, id)!, { plan, job } = record;
+    if (exists(join(job.directory, CANCELED_FILE)) || resultOf(workspace, record) !== null) return [];
+    const folders = indicesOf(plan).map((index) => shardFolder(plan, index)), ended: ResultRow[] = [];
+    const rows = new ShardedRows(folders, (_, { kind, fields }) => kind === "row_completed" && ended.push(fields.row));
+    rows.advance();
+    const replication = rows.firstStart()?.replication ?? null, metrics = shardMetrics(folders);
+    const progress = metrics === null ? null : new Progress(metrics, replication);
+    for (const row of ended) progress?.add(row);
+    return [{
+      result_id: id,
+      engine: record.engine,
+      pack: plan.pack,
+      created_at_utc: record.created_at_utc,
+      rows: rows.rowCount,
+      until_errors: replication?.until_errors ?? null,
+      replicates: replication?.replicates ?? 1,
+      recipes: progress?.all() ?? [],
+    }];
+  });
 }
 
 /** Ends the tasks of a benchmark; its rows stay. @throws SvcError `result_not_found`, `execution_invalid` */

@@ -63,6 +63,12 @@ export function shardResult(folder: string): { id: string; directory: string; in
 const shardDocument = (folder: string) =>
   trusted(folder, () => readDocument(shardResult(folder)!.directory, RESULT_FILE) as JsonObject);
 
+/** The metrics of the pack that shards make; null before the first has begun. @throws SvcError `shard_conflict` */
+export function shardMetrics(folders: readonly string[]): PackMetric[] | null {
+  const begun = folders.find((folder) => shardResult(folder) !== null);
+  return begun === undefined ? null : (shardDocument(begun).benchmark as { metrics: PackMetric[] }).metrics;
+}
+
 /**
  * Rows of earlier schema versions do not hold the failed units that statistics need.
  * @throws SvcError `result_schema_old`

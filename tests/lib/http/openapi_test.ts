@@ -336,6 +336,7 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   assert.equal(ended.state, "completed", JSON.stringify(ended.error));
   assert.ok(ended.events.some(({ kind }: { kind: string }) => kind === "benchmark_row_completed"));
   const { result_id } = ended.result;
+  await get("/api/benchmarks/submitted");
   await get("/api/benchmarks/results");
   for (const id of [result_id, "nothing"]) {
     await get(`/api/benchmarks/results/${id}`);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { open } from "../../../mod.ts";
+import { twoLinks, withPack } from "./packs.ts";
 
 Deno.test("a damaged record of a submitted benchmark is named, and never followed", async () => {
   const stateDir = await Deno.makeTempDir({ prefix: "svc-engine-" });
@@ -39,3 +40,40 @@ Deno.test("a damaged record of a submitted benchmark is named, and never followe
     await Deno.remove(stateDir, { recursive: true });
   }
 });
+
+Deno.test("a benchmark on an engine has the errors, the value and its interval of each recipe while its shards run", () =>
+  withPack(twoLinks({ replication: { replicates: 4 } }), async ({ pack, projectRoot }) => {
+    await using svc = await open({ projectRoot });
+    const { stateDir } = svc.workspace, id = "20260101T120000Z_links", directory = join(stateDir, "engine", id);
+    const record = {
+      schema_version: 1,
+      kind: "svc.engine_job",
+      result_id: id,
+      engine: "slurm",
+      created_at_utc: "2026-01-01T12:00:00.000Z",
+      job: { name: "svc", directory, cwd: projectRoot, retries: 2 },
+      plan: { program: ["svc"], pack, shards: 2, folder: join(directory, "shards"), options: [] },
+      replication: {},
+      submissions: [],
+    };
+    await Deno.mkdir(directory, { recursive: true });
+    await Deno.writeTextFile(join(directory, "job.json"), JSON.stringify(record));
+    const [begun] = await svc.benchmarks.submitted();
+    assert.deepEqual([begun.result_id, begun.engine, begun.rows, begun.recipes], [id, "slurm", 0, []]);
+
+    // Rows r = 0, 2, 4, 6 of two recipes: all replicates of the first one.
+    await svc.benchmarks.shard(pack, { shard: { index: 0, count: 2 }, out: join(directory, "shards", "0") });
+    const [half] = await svc.benchmarks.submitted();
+    assert.deepEqual([half.rows, half.replicates, half.recipes.length], [4, 4, 1]);
+    const [{ id: recipe, progress }] = half.recipes;
+    await svc.benchmarks.shard(pack, { shard: { index: 1, count: 2 }, out: join(directory, "shards", "1") });
+    assert.equal((await svc.benchmarks.submitted())[0].recipes.length, 2);
+    // The same numbers as in the result.
+    const { result } = await svc.benchmarks.merge(pack, [0, 1].map((index) => join(directory, "shards", `${index}`)));
+    const aggregate = result.aggregates.find((one) => one.recipe_id === recipe && one.metric === "channel.ber")!;
+    assert.equal(Number(progress.replicates), 4);
+    assert.ok(Number(progress.errors) > 0 && Number(progress.trials) > Number(progress.errors));
+    assert.equal(String(progress.mean), String(aggregate.mean));
+    await Deno.writeTextFile(join(directory, "canceled"), "");
+    assert.deepEqual(await svc.benchmarks.submitted(), []);
+  }));

@@ -1,17 +1,66 @@
 // deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
 /** The stored results, and the packs of the project and of the program. */
-import { Hidden, Page, Section, Shown, StateMark, Table } from "../../parts.tsx";
-import { useState } from "../../preact.ts";
+import { Hidden, Page, Section, Shown, StateMark, Table, Trouble } from "../../parts.tsx";
+import { commandOf, CopyCommand } from "../../copy_command.tsx";
+import { useEffect, useState } from "../../preact.ts";
 import { address, go } from "../../router.ts";
 import { timeText } from "../../runs/metrics.ts";
+import { progressOf } from "../../state/benchmarks.ts";
 import { useFetched } from "../../state/fetched.ts";
+import { Progress } from "./pack.tsx";
 
 export function PackList() {
   return (
     <Page title="Benchmarks">
+      <Submitted />
       <Results />
       <Packs />
     </Page>
+  );
+}
+
+const READ_AGAIN_MS = 10_000;
+
+/** Benchmarks whose shards an engine runs: their values so far. */
+function Submitted() {
+  const { value, problem, again } = useFetched("/api/benchmarks/submitted"), submitted = value?.submitted ?? [];
+  const active = submitted.length > 0;
+  useEffect(() => {
+    if (!active) return;
+    const timer = setInterval(() => document.visibilityState === "visible" && again(), READ_AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [active]);
+  if (!active) return <Trouble text={problem} />;
+  return (
+    <Section title="On engines">
+      {submitted.map(({ result_id, engine, pack, rows, replicates, until_errors, recipes }) => (
+        <div key={result_id} class="run-part">
+          <p class="row">
+            <span class="mono">{result_id}</span> {pack} on {engine}, {rows} {rows === 1 ? "row" : "rows"} completed
+            <CopyCommand command={commandOf("benchmark", "status", result_id)} />
+          </p>
+          <Table
+            label={`Progress of ${result_id}`}
+            rows={recipes}
+            keyOf={({ id }) =>
+              id}
+            columns={[
+              ["Recipe", ({ id }) =>
+                id, "mono"],
+              [until_errors === null ? "Replicates" : "Errors", ({ progress }) => (
+                <Progress
+                  of={progressOf(progress)}
+                  cells={undefined}
+                  wanted={until_errors}
+                  replicates={until_errors === null ? replicates : null}
+                  ended={false}
+                />
+              )],
+            ]}
+          />
+        </div>
+      ))}
+    </Section>
   );
 }
 

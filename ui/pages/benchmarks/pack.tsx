@@ -220,7 +220,7 @@ interface ProgressProps {
 }
 
 /** A recipe on the way to its end: its errors or its replicates, with the value and its interval so far. */
-function Progress({ of, cells, wanted, replicates: all, ended }: ProgressProps) {
+export function Progress({ of, cells, wanted, replicates: all, ended }: ProgressProps) {
   const failed = [...cells?.values() ?? []].filter(({ state }) => state === "failed").length;
   if (of === undefined) {
     return (
