@@ -266,6 +266,13 @@ browserTest("several values in the field of one are a sweep: typed, entered, run
   await page.getByText("swept by snr_db").first().waitFor();
   await page.getByRole("tab", { name: "Matrix (4)" }).waitFor();
   await page.locator('.block[data-step="chan"]').getByText("0 … 6 dB").waitFor();
+  // The swept values are typed in the same place.
+  assert.equal(await short.inputValue(), "0.0, 2.0, 4.0, 6.0");
+  await short.fill("0:4:8");
+  await short.press("Enter");
+  await page.getByRole("tab", { name: "Matrix (3)" }).waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("tab", { name: "Matrix (4)" }).waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
   await short.waitFor();
   // Leaving the field does the same, so that Run runs the sweep.

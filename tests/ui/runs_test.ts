@@ -397,7 +397,18 @@ browserTest("a phone's width and forced colours: everything can be reached", asy
   }
   await scene.shot("run_phone");
   await open("#/runs");
-  await page.getByRole("table", { name: "Runs" }).waitFor();
+  const list = page.getByRole("table", { name: "Runs" });
+  await list.getByText(/ber/).waitFor();
+  // Name, state and value are whole.
+  const cut = await list.evaluate((table) => ({
+    over: table.scrollWidth - table.clientWidth,
+    cells: [...table.querySelectorAll('.virtual-body [role="cell"]')].filter((cell) => {
+      const { left, right } = cell.getBoundingClientRect();
+      return right > innerWidth || left < 0;
+    }).length,
+    state: table.querySelector(".virtual-body .state")!.textContent,
+  }));
+  assert.deepEqual(cut, { over: 0, cells: 0, state: "✓completed" });
 }, { viewport: { width: 390, height: 844 }, forcedColors: "active" });
 
 browserTest("a rate is listed with its interval, and no error in 40,000 bits as a bound", async (scene) => {

@@ -16,6 +16,7 @@ import { fileStyle, isNarrow, screenStyle, useDark } from "./page_style.ts";
 import { PlotTools, type Zoom } from "./plot_tools.tsx";
 import { csvText } from "./csv.ts";
 import { figureSentence, figureTable } from "./table.ts";
+import { typeset } from "./typeset.tsx";
 
 interface Props {
   figure: Figure;
@@ -85,8 +86,8 @@ export function Chart({ figure, controls, tall }: Props) {
         )
         : problem === null && <p class="muted chart-wait" aria-busy="true">Drawing</p>}
       <figcaption>
-        {figure.subtitle !== "" && <span class="chart-subtitle">{`${figure.subtitle}. `}</span>}
-        {figureSentence(shown)}
+        {figure.subtitle !== "" && <span class="chart-subtitle">{typeset(`${figure.subtitle}. `)}</span>}
+        {typeset(figureSentence(shown))}
       </figcaption>
     </figure>
   );
@@ -151,7 +152,7 @@ function Head({ figure, shown, style, csv, children }: {
   }
   return (
     <div class="row spread chart-head">
-      <p class="chart-title">{figure.title}</p>
+      <p class="chart-title">{typeset(figure.title)}</p>
       <Trouble text={problem && `Cannot save the figure: ${problem}`} />
       <div class="row" role="group" aria-label={`Tools of ${figure.title}`}>
         {children}

@@ -60,7 +60,7 @@ export default function PivotView({ runs: given }: { runs: readonly ComparedRun[
           <thead>
             {columns !== "" && (
               <tr>
-                <th class="first" />
+                <td class="first" />
                 <th class="number" colSpan={pivot.columns.length}>{columns}</th>
               </tr>
             )}

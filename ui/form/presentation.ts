@@ -25,10 +25,26 @@ export const FACETS: readonly { facet: string; ops: RegExp; params: readonly str
     ops: /^channel\.(?!.*(decoder|boundary|match)).*/,
     params: ["factor", "target_coderate", "transport_block_size_bits", "packet_payload_bits"],
   },
+  // Each code has parameters of its own.
+  {
+    facet: "Coding",
+    ops: /^channel\..*_encoder$/,
+    params: [
+      "correctable_errors",
+      "field_degree",
+      "message_symbols",
+      "codeword_symbols",
+      "puncturing",
+      "block_bits",
+      "code",
+      "payload_bits",
+      "message_bits",
+      "coded_bits",
+    ],
+  },
   { facet: "Modulation", ops: /^modulation\./, params: ["modulation"] },
   { facet: "Channel", ops: /^(wireless|channel|noise)\./, params: ["channel", "snr_db"] },
   { facet: "Receiver", ops: /^(demodulation|model)\./, params: ["mode", "policy", "method"] },
-  { facet: "Metric", ops: /^metrics\./, params: ["label"] },
 ];
 
 /** Whether a recipe disables the form: `metadata.ui_configured: false`. */

@@ -302,17 +302,17 @@ const Tools = ({ view: { zoom, whole }, foldable }: { view: Control; foldable: b
   <div class="graph-tools" role="toolbar" aria-label="View of the graph">
     <button
       type="button"
-      class="quiet"
+      class="small"
       aria-label="Zoom out"
       onClick={() =>
         zoom(0.8)}
     >
       −
     </button>
-    <button type="button" class="quiet" onClick={whole}>Fit</button>
+    <button type="button" class="small" onClick={whole}>Fit</button>
     <button
       type="button"
-      class="quiet"
+      class="small"
       aria-label="Zoom in"
       onClick={() =>
         zoom(1.25)}
@@ -321,7 +321,7 @@ const Tools = ({ view: { zoom, whole }, foldable }: { view: Control; foldable: b
     </button>
     <button
       type="button"
-      class="quiet"
+      class="small"
       aria-pressed={focusMode.value}
       title="Shows the ancestors and descendants of the selected block"
       onClick={() =>
@@ -332,7 +332,7 @@ const Tools = ({ view: { zoom, whole }, foldable }: { view: Control; foldable: b
     {foldable && (
       <button
         type="button"
-        class="quiet"
+        class="small"
         aria-pressed={allBlocks.value === "on"}
         title="Shows checkpoints and counts as blocks"
         onClick={() => allBlocks.value = allBlocks.value === "on" ? "off" : "on"}

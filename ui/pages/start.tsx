@@ -100,7 +100,7 @@ export default function Start() {
           title="Tour in five steps"
           look="panel"
           actions={
-            <button type="button" class="quiet" onClick={() => tour.value = tour.value === "on" ? "off" : "on"}>
+            <button type="button" onClick={() => tour.value = tour.value === "on" ? "off" : "on"}>
               {tour.value === "on" ? "Skip the tour" : "Show the tour"}
             </button>
           }

@@ -250,7 +250,7 @@ function SequenceStrip() {
           : ""}
       </span>
       {at === null
-        ? <button type="button" class="quiet" onClick={() => sequence.value = null}>Close</button>
+        ? <button type="button" onClick={() => sequence.value = null}>Close</button>
         : <button type="button" onClick={stopSequence}>{present.stopping ? "Stopping" : "Stop"}</button>}
     </p>
   );

@@ -121,7 +121,7 @@ function Parameters({ copy, step, index, contract }: ParametersProps) {
         <p class="muted">
           {names.length === 0 ? "None" : "All have their defaults. "}
           {names.length > 0 && (
-            <button type="button" class="quiet" onClick={() => modifiedOnly.value = false}>Show all</button>
+            <button type="button" class="small" onClick={() => modifiedOnly.value = false}>Show all</button>
           )}
         </p>
       )}
@@ -252,7 +252,7 @@ function Ports({ ports, wired, onFollow, sources, optional, onChoose }: PortsPro
           {wired[port] !== undefined && (
             <button
               type="button"
-              class="quiet"
+              class="small"
               onClick={() => onFollow(wired[port].split(".")[0])}
             >
               Show<Hidden>{wired[port]}</Hidden>

@@ -7,7 +7,7 @@ import { ask } from "../api.ts";
 import { useComparedRuns } from "../compare/load.ts";
 import type { ComparedRun } from "../compare/table.ts";
 import { matrixFacts, setDimension, unbind } from "../../lib/contract/matrix_edits.ts";
-import { MOST_VARIANTS, readValues, writtenValues } from "../form/matrix.ts";
+import { MOST_VARIANTS } from "../form/matrix.ts";
 import { Check, type Column, Diagnostics, Hidden, Shown, Table, Trouble } from "../parts.tsx";
 import { lazy, useEffect, useMemo, useState } from "../preact.ts";
 import { address } from "../router.ts";
@@ -19,6 +19,7 @@ import { useLoaded } from "../state/fetched.ts";
 import { sweepOf } from "../state/ran.ts";
 import { startRun } from "../state/runs.ts";
 import { attempt, whyNotRun } from "./bar.tsx";
+import { DimensionValues } from "./dimension_values.tsx";
 import { headlineMetrics } from "./headline.ts";
 import { RunCommand } from "./run_command.tsx";
 import { SweepLine } from "./sweep_result.tsx";
@@ -44,7 +45,10 @@ export function Matrix({ copy }: { copy: Copy }) {
         keyOf={({ name }) => `${copy.id} ${name}`}
         columns={[
           ["Dimension", ({ name }) => name, "mono"],
-          ["Values", ({ name, values }) => <DimensionValues copy={copy} name={name} values={values} />],
+          [
+            "Values",
+            ({ name, values }) => <DimensionValues id={`dimension-${name}`} copy={copy} name={name} values={values} />,
+          ],
           ["Parameters", ({ name }) => <Bindings copy={copy} name={name} />],
           [<Hidden>Actions</Hidden>, ({ name }) => (
             <button
@@ -84,37 +88,6 @@ function withNamespace(recipe: JsonObject, name: string | null): JsonObject {
   return { ...recipe, metadata: name === null ? others : { ...others, seed_namespace: name } };
 }
 
-function DimensionValues({ copy, name, values }: { copy: Copy; name: string; values: Value[] }) {
-  const written = writtenValues(values);
-  // Typed text stands in for the values that it was typed over: an undo replaces it.
-  const [draft, setDraft] = useState<{ over: string; text: string; problem: string | null } | null>(null);
-  const { text, problem } = draft?.over === written ? draft : { text: written, problem: null };
-  const id = `dimension-${name}`;
-  const commit = () => {
-    const read = readValues(text, typesOf(values));
-    if ("problem" in read) return setDraft({ over: written, text, problem: read.problem });
-    setDraft(null);
-    edit(copy.id, setDimension(copy.recipe, name, read.values));
-  };
-  return (
-    <>
-      <label class="hidden-text" for={id}>Values of {name}</label>
-      <input
-        id={id}
-        class="mono wide"
-        value={text}
-        spellcheck={false}
-        aria-invalid={problem !== null}
-        aria-describedby={problem === null ? undefined : `${id}-problem`}
-        onInput={(event) => setDraft({ over: written, text: event.currentTarget.value, problem })}
-        onBlur={commit}
-        onKeyDown={(event) => event.key === "Enter" && commit()}
-      />
-      {problem !== null && <span id={`${id}-problem`} class="tag" data-tone="error">{problem}</span>}
-    </>
-  );
-}
-
 /** The parameters of a dimension. */
 function Bindings({ copy, name }: { copy: Copy; name: string }) {
   const bindings = matrixFacts(copy.recipe).bindings.filter(({ dimension }) => dimension === name);
@@ -137,21 +110,6 @@ function Bindings({ copy, name }: { copy: Copy; name: string }) {
       ))}
     </>
   );
-}
-
-/** The types that values are typed in: those that are there, so that a float stays one. */
-function typesOf(values: readonly Value[]): string[] {
-  const types = values.map((value) =>
-    typeof value === "boolean"
-      ? "boolean"
-      : typeof value === "string"
-      ? "string"
-      : Number.isInteger(value)
-      ? "integer"
-      : "number"
-  );
-  // One float makes all of them floats.
-  return types.includes("number") ? ["number"] : [...new Set(types)];
 }
 
 interface Variant {

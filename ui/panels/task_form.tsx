@@ -5,10 +5,12 @@ import { Control } from "../form/control.tsx";
 import { bind, matrixFacts } from "../../lib/contract/matrix_edits.ts";
 import { freeDimension, sweptValues } from "../form/matrix.ts";
 import { entriesOf } from "../form/presentation.ts";
-import { useEffect } from "../preact.ts";
+import { lazy, useEffect } from "../preact.ts";
 import { contracts } from "../state/contracts.ts";
 import { type Copy, edit, setParam, setUnread, stepsOf, update } from "../state/copies.ts";
 import { bindingsOf, wantBindings } from "../state/templates.ts";
+
+const DimensionValues = lazy(() => import("./dimension_values.tsx").then(({ DimensionValues }) => DimensionValues));
 
 export function TaskForm({ copy }: { copy: Copy }) {
   const steps = stepsOf(copy.recipe), { bindings, dimensions } = matrixFacts(copy.recipe);
@@ -30,17 +32,16 @@ export function TaskForm({ copy }: { copy: Copy }) {
           edit(copy.id, bind(copy.recipe, { stepId, param, dimension }, unread.sweep));
         };
         const dimension = bindings.find((one) => one.stepId === stepId && one.param.split(".")[0] === param)?.dimension;
+        const values = dimensions.find(({ name }) => name === dimension)?.values;
         return (
           <div key={id} class="short" onFocusOut={sweep} onKeyDown={(event) => event.key === "Enter" && sweep()}>
             <label for={id}>
               <span class="muted small">{facet}</span> <span class="mono">{param}</span>
             </label>
-            {dimension !== undefined || schema.type === "array" || schema.type === "object"
-              ? (
-                <button type="button" id={id} class="quiet" onClick={() => update(copy.id, { selected: stepId })}>
-                  {dimension === undefined ? "Edit" : `swept by ${dimension}`}
-                </button>
-              )
+            {values !== undefined
+              ? <DimensionValues id={id} copy={copy} name={dimension!} values={values} />
+              : schema.type === "array" || schema.type === "object"
+              ? <button type="button" id={id} onClick={() => update(copy.id, { selected: stepId })}>Edit</button>
               : (
                 <Control
                   id={id}
@@ -64,9 +65,11 @@ export function TaskForm({ copy }: { copy: Copy }) {
             <span class={unread?.sweep === undefined ? "hidden-text" : "small"} id={`${id}-where`} role="status">
               {unread?.sweep === undefined ? `of block ${stepId}` : unread.message}
             </span>
+            {values !== undefined && <span class="small muted">swept by {dimension}</span>}
           </div>
         );
       })}
+      <span class="small muted">Several values, such as 0:2:14 or 1, 3, make a sweep.</span>
     </div>
   );
 }

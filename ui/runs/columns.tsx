@@ -101,7 +101,7 @@ const COLUMNS: Readonly<Record<string, RunColumn>> = {
   },
   time: {
     title: "Created (UTC)",
-    width: "136px",
+    width: "150px",
     small: true,
     cell: ({ created_at_utc }) => <span class="mono">{timeText(created_at_utc)}</span>,
     sweep: ({ runs }) => <span class="mono">{timeText(runs[0].created_at_utc)}</span>,

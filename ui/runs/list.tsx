@@ -10,7 +10,7 @@ import { ActiveJobs } from "./active_jobs.tsx";
 import { Bulk } from "./bulk.tsx";
 import { useRuns } from "./fetch_runs.ts";
 import { type Filter, matches, parseFilter, type RunRow, sievesHere } from "./filter.ts";
-import { columnOf, type RunColumn } from "./columns.tsx";
+import { columnOf, type RunColumn, USUAL } from "./columns.tsx";
 import { FilterBar } from "./filter_bar.tsx";
 import { durationsOf, listed, type Sweep } from "./groups.ts";
 import { loadMetrics, metricEntries } from "./metrics.ts";
@@ -19,6 +19,13 @@ import { VirtualTable } from "./virtual.tsx";
 
 /** Tracks before the columns: the choice and the star. */
 const MARKS = "28px 28px";
+/** A phone shows what a run is, its state as a sign, and its value. */
+const phone = matchMedia("(max-width: 560px)");
+const ON_PHONE: Readonly<Record<string, string>> = {
+  recipe: "minmax(0, 1fr)",
+  state: "18px",
+  metric: "minmax(0, 1fr)",
+};
 
 /** The state of the list in the address. */
 function listing() {
@@ -118,7 +125,8 @@ function Runs({ rows, ticked, setTicked, more }: RunsProps) {
     setTicked(next);
   };
   const all = rows.every(({ run_id }) => ticked.has(run_id));
-  const columns = ["recipe", ...chosenColumns()].flatMap((name) => {
+  const chosen = chosenColumns(), small = phone.matches && chosen === USUAL;
+  const columns = (small ? Object.keys(ON_PHONE) : ["recipe", ...chosen]).flatMap((name) => {
     const column = columnOf(name, metric);
     return column === null ? [] : [[name, column] as const];
   });
@@ -143,7 +151,8 @@ function Runs({ rows, ticked, setTicked, more }: RunsProps) {
       label="Runs"
       count={items.length}
       rowHeight={density.value === "comfortable" ? 36 : 30}
-      columns={`${MARKS} ${columns.map(([, { width }]) => width).join(" ")}`}
+      columns={`${MARKS} ${columns.map(([name, { width }]) => small ? ON_PHONE[name] : width).join(" ")}`}
+      small={small}
       onEnd={more}
       head={head}
       row={(index) => {

@@ -6,6 +6,8 @@ interface Props {
   rowHeight: number;
   label: string;
   columns: string;
+  /** Whether all columns fit a phone. */
+  small: boolean;
   head: JSX.Element;
   row(index: number): JSX.Element;
   /** Called when the end comes in sight. */
@@ -14,7 +16,7 @@ interface Props {
 
 const BEYOND = 8;
 
-export function VirtualTable({ count, rowHeight, label, columns, head, row, onEnd }: Props) {
+export function VirtualTable({ count, rowHeight, label, columns, small, head, row, onEnd }: Props) {
   const box = useRef<HTMLDivElement>(null), body = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState({ from: 0, to: 40 });
   const look = () => {
@@ -43,7 +45,15 @@ export function VirtualTable({ count, rowHeight, label, columns, head, row, onEn
     if (to >= count - BEYOND) onEnd?.();
   }, [to, count]);
   return (
-    <div class="virtual" ref={box} role="table" aria-label={label} aria-rowcount={count + 1} onScroll={look}>
+    <div
+      class="virtual"
+      data-small={small}
+      ref={box}
+      role="table"
+      aria-label={label}
+      aria-rowcount={count + 1}
+      onScroll={look}
+    >
       <div class="virtual-head" role="rowgroup">{head}</div>
       <div class="virtual-body" role="rowgroup" ref={body}>
         {Array.from(

@@ -35,3 +35,15 @@ Deno.test("the short form of a coded link names code, modulation and Es/N0", () 
     "link.snr_db",
   ]);
 });
+
+Deno.test("the short form has parameters of every code that has some, and no name of a metric", () => {
+  const codes = operations.filter(({ id }) => /^channel\..*_encoder$/.test(id) && !/identity|passthrough/.test(id));
+  assert.ok(codes.length >= 8, String(codes.length));
+  for (const { id } of codes) {
+    const steps = [{ id: "encoder", op: id }, { id: "score", op: "metrics.bit_error_rate" }]
+      .map((step) => ({ ...step, params: {}, inputs: {} }));
+    const entries = entriesOf(steps, paramsOf);
+    assert.ok(entries.some(({ stepId, facet }) => stepId === "encoder" && facet === "Coding"), id);
+    assert.ok(entries.every(({ stepId }) => stepId === "encoder"), JSON.stringify(entries));
+  }
+});

@@ -21,6 +21,7 @@ import {
 import { lazy, useEffect, useState } from "../../preact.ts";
 import { address, place, refine } from "../../router.ts";
 import { entryOf, estimateOf, loadMetrics, valueText } from "../../runs/metrics.ts";
+import { typeset } from "../../charts/typeset.tsx";
 import { useFetched } from "../../state/fetched.ts";
 import { saveText } from "../../state/files.ts";
 import {
@@ -236,8 +237,8 @@ function Gains({ result, grid, metric }: { result: Result; grid: MethodGrid; met
         keyOf={({ name }) => name}
         columns={[
           ["Method", ({ name }) => name],
-          ["Over Es/N0", gain("Es/N0"), "number"],
-          ["Over Eb/N0", gain("Eb/N0"), "number"],
+          [typeset("Over Es/N0"), gain("Es/N0"), "number"],
+          [typeset("Over Eb/N0"), gain("Eb/N0"), "number"],
         ]}
       />
       <p class="small muted">
@@ -383,7 +384,7 @@ function DrawnFigure({ of: { figure, name, files } }: { of: Drawn }) {
           <button
             key={file}
             type="button"
-            class="quiet"
+            class="small"
             onClick={() => saveText(text, file)}
           >
             {file.slice(name.length + 1)}

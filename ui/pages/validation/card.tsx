@@ -7,6 +7,7 @@ import { commandOf, CopyCommand } from "../../copy_command.tsx";
 import { Facts, Page, Section, StateMark, Table, Wait } from "../../parts.tsx";
 import { lazy } from "../../preact.ts";
 import { address } from "../../router.ts";
+import { parameterAxis } from "../../compare/curve.ts";
 import { useFetched } from "../../state/fetched.ts";
 import { OperationLinks } from "./list.tsx";
 
@@ -43,7 +44,7 @@ export function CardPage({ id }: { id: string }) {
       <CopyCommand command={commandOf("validation", "run", id)} />
       {figure !== null && (
         <Section title="Figure">
-          <Chart figure={figure} />
+          <Chart figure={{ ...figure, x: { ...figure.x, ...parameterAxis(figure.x.title) } }} />
         </Section>
       )}
       <Points of={found.value} />
