@@ -62,7 +62,7 @@ Deno.test("the stored images are those of the results, in the stated sizes, and 
     assert.deepEqual(at.slice(0, points.length), points, path);
     total += bytes.length;
   }
-  assert.ok(filmed.length > 5 && total < 400_000, `${total} bytes`);
+  assert.ok(filmed.length >= 24 && total < 400_000, `${total} bytes`);
 });
 
 Deno.test("a card shows no result of another digest, and each stored curve has points", () => {
