@@ -26,16 +26,19 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
     "#/runs",
     "#/runs?columns=state,changed,metric,task,duration,time,tags,note,digest",
   ],
-  "the parts of a run and the forms of a comparison": [
+  "a project with runs, the parts of one, and the forms of a comparison": [
+    "#/start",
+    "#/sweeps?recipe=swept",
     ...["summary", "graph", "signals", "artifacts", "timeline", "recipe", "plan", "provenance", "log"]
       .map((tab) => `#/runs/RUN/${tab}`),
     ...["table", "curves", "pivot", "parallel"].map((view) => `#/compare?runs=RUNS&view=${view}`),
   ],
-  "benchmarks, validation, catalog, training and system": [
+  "benchmarks, validation, data, catalog, training and system": [
     "#/benchmarks",
     "#/benchmarks/pack/bit_transport%2Fber_theory_v1",
     "#/validation",
     "#/validation/qam16_awgn",
+    "#/data",
     "#/catalog",
     "#/catalog/operations/wireless.channel",
     ...["tasks", "datasets", "metrics", "kinds"].map((part) => `#/catalog/${part}`),
@@ -87,6 +90,10 @@ for (const [pages, patterns] of Object.entries(PAGES)) {
     const runs = patterns.some((pattern) => pattern.includes("RUN")) ? await sweep(scene) : [""];
     await page.addInitScript(COUNT_SHIFTS);
     await open("#/start");
+    const views = await page.evaluate("[...document.querySelectorAll('.rail a')].map(({ hash }) => hash)") as string[];
+    const checked = Object.values(PAGES).flat().map((address) => /^#\/\w+/.exec(address)![0]);
+    assert.deepEqual(views.filter((view) => !checked.includes(view)), [], "views without a check");
+    assert.ok(views.length > 10);
     for (const pattern of patterns) {
       const address = pattern.replace("RUNS", runs.join(",")).replace("RUN", runs[0]);
       for (const [name, [width, height]] of Object.entries(SIZES)) {

@@ -54,7 +54,7 @@ for (const point of STARTING_POINTS) {
     );
   });
   if (received.some((image) => image === undefined)) continue;
-  const { width, height, data } = imageSheet([received.map((image) => image!)], SIDE);
+  const { width, height, data } = imageSheet([received.map((image) => image!)], SIDE, 0);
   const file = encodeJpeg({ width, height, channels: 3, data }, { quality: 85, subsampling: "444" });
   await Deno.mkdir(new URL("../../ui/pictures/", import.meta.url), { recursive: true });
   await Deno.writeFile(new URL(`../../ui/pictures/start_${point.id}.jpg`, import.meta.url), file);

@@ -105,6 +105,7 @@ browserTest("the first page leads to the last sweep and to open recipes", async 
   await open("#/start");
   const work = page.getByRole("region", { name: "Last work" });
   await work.getByRole("img", { name: /^PSNR: / }).waitFor();
+  await work.getByRole("img", { name: "Received in photographs" }).waitFor();
   await scene.shot("start");
   await work.getByRole("link", { name: "photographs" }).click();
   await page.getByText("2 of 2 variants completed").waitFor();

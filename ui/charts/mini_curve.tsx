@@ -3,6 +3,7 @@ import { numberText } from "../../lib/figure/number_text.ts";
 import type { CurveFigure, FigurePoint } from "../../lib/figure/types.ts";
 
 const CARD = { width: 320, height: 120, left: 54, bottom: 30, top: 8, right: 8 };
+const TALL: typeof CARD = { ...CARD, height: 206 };
 /** Without texts. */
 const ROW: typeof CARD = { width: 72, height: 46, left: 3, bottom: 3, top: 3, right: 3 };
 
@@ -12,10 +13,16 @@ interface Props {
   picture: string;
   /** The size of a row in a list, without texts. */
   small?: boolean;
+  /** The height of a curve and a film. */
+  tall?: boolean;
 }
 
-export function MiniCurve({ figure, picture, small = false }: Props) {
-  const { width: WIDTH, height: HEIGHT, left: LEFT, bottom: BOTTOM, top: TOP, right: RIGHT } = small ? ROW : CARD;
+export function MiniCurve({ figure, picture, small = false, tall = false }: Props) {
+  const { width: WIDTH, height: HEIGHT, left: LEFT, bottom: BOTTOM, top: TOP, right: RIGHT } = small
+    ? ROW
+    : tall
+    ? TALL
+    : CARD;
   const { series, x, y } = figure, log = y.scale === "log";
   const height = (value: number) => log ? Math.log10(value) : value;
   const points = series.flatMap(({ kind, points }) => kind === "theory" ? [] : points);

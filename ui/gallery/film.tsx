@@ -15,7 +15,9 @@ interface Props {
 export function Film({ src, size: [width, height], alt, values }: Props) {
   return (
     <figure class="film" style={{ maxWidth: `${width * 1.5}px` }}>
-      <img src={src} width={width} height={height} alt={alt} loading="lazy" />
+      <span class="film-frames" style={{ "--frames": values.length || 1 }}>
+        <img src={src} width={width} height={height} alt={alt} loading="lazy" />
+      </span>
       {values.length > 0 && (
         <figcaption class="small muted">
           {values.map((value) => <span key={value}>{value}</span>)}

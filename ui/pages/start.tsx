@@ -127,11 +127,11 @@ function CardResult({ point: { id, title } }: { point: StartingPoint }) {
     .map((point) => point.x);
   return (
     <>
-      <MiniCurve figure={figure} picture={`${title}: ${figure.title}, stored`} />
+      <MiniCurve figure={figure} picture={`${title}: ${figure.title}, stored`} tall={strip === undefined} />
       {strip !== undefined && (
         <Film
           src={pictureAt(strip)}
-          size={[504, 96]}
+          size={[480, 96]}
           alt={`A photograph as received at ${x.title} ${values.join(", ")} ${x.unit}`}
           values={values.map((value) => `${value} ${x.unit}`)}
         />

@@ -1,7 +1,7 @@
 /** The latest work of a project: open recipes, sweeps, runs and results of benchmarks, each with what it gave. */
 import type { Reply } from "../api.ts";
 import { Section, StateMark, Trouble } from "../parts.tsx";
-import type { ComponentChildren } from "../preact.ts";
+import { type ComponentChildren, useEffect, useState } from "../preact.ts";
 import { address } from "../router.ts";
 import { activeId, copies, isUnsaved, nameOf } from "../state/copies.ts";
 import { useFetched } from "../state/fetched.ts";
@@ -22,6 +22,8 @@ interface Entry {
   state: string;
   time: string;
   shown: ComponentChildren;
+  /** The run whose image stands for it. */
+  run?: string;
 }
 
 /**
@@ -53,7 +55,15 @@ function Latest({ runs: rows, results: stored }: {
     if (!("sweep" in item)) {
       const { run_id, recipe_name, status, created_at_utc } = item.run;
       const href = address("runs", [run_id]), time = created_at_utc ?? "";
-      return { key: run_id, href, name: recipe_name ?? run_id, state: status, time, shown: metric.cell(item.run) };
+      return {
+        key: run_id,
+        href,
+        name: recipe_name ?? run_id,
+        state: status,
+        time,
+        shown: metric.cell(item.run),
+        run: run_id,
+      };
     }
     const { sweep } = item, { family, runs: [{ run_id, created_at_utc }] } = sweep;
     return {
@@ -63,6 +73,7 @@ function Latest({ runs: rows, results: stored }: {
       state: stateOf(sweep),
       time: created_at_utc ?? "",
       shown: metric.sweep!(sweep),
+      run: run_id,
     };
   });
   const results = stored.map((result): Entry => ({
@@ -74,7 +85,7 @@ function Latest({ runs: rows, results: stored }: {
     shown: `${result.completed_rows} of ${result.rows} rows`,
   }));
   const last = [...runs, ...results].sort((a, b) => a.time < b.time ? 1 : -1).slice(0, MOST);
-  const open = copies.value;
+  const open = copies.value, images = useImages(last.flatMap(({ run }) => run ?? []).join(","));
   if (last.length === 0 && open.length === 0) return null;
   return (
     <Section title="Last work" look="panel" actions={<a href={address("runs")}>All runs</a>}>
@@ -90,8 +101,11 @@ function Latest({ runs: rows, results: stored }: {
         </p>
       )}
       <ul class="last-work">
-        {last.map(({ key, href, name, state, time, shown }) => (
+        {last.map(({ key, href, name, state, time, shown, run = "" }) => (
           <li key={key}>
+            <span class="received">
+              {images.has(run) && <img src={images.get(run)} alt={`Received in ${name}`} />}
+            </span>
             <a class="clip" href={href}>{name}</a>
             <StateMark state={state} />
             <span class="mono small muted">{timeText(time)}</span>
@@ -101,4 +115,27 @@ function Latest({ runs: rows, results: stored }: {
       </ul>
     </Section>
   );
+}
+
+/** Addresses of images by run. */
+function useImages(ids: string): ReadonlyMap<string, string> {
+  const [images, setImages] = useState<ReadonlyMap<string, string>>(new Map());
+  useEffect(() => {
+    const stop = new AbortController(), made: string[] = [];
+    const load = async () => {
+      const { runPictures } = await import("./run_pictures.ts");
+      for await (const [run, url] of runPictures(ids, stop.signal)) {
+        made.push(url);
+        if (stop.signal.aborted) return URL.revokeObjectURL(url);
+        setImages((others) => new Map(others).set(run, url));
+      }
+    };
+    // The list is complete without images; a run that was removed meanwhile has none.
+    if (ids !== "") load().catch(() => {});
+    return () => {
+      stop.abort();
+      made.forEach((url) => URL.revokeObjectURL(url));
+    };
+  }, [ids]);
+  return images;
 }
