@@ -18,6 +18,7 @@ export const KERNELS = [
   "grid",
   "viterbi",
   "turbo",
+  "ldpc",
 ] as const;
 
 /**

@@ -256,6 +256,38 @@ Deno.test("a stream comes back with its soft values from a shipped code and from
     }));
 });
 
+Deno.test("the kernel of least magnitudes has the values of the reference to the bit", () => {
+  const generator = Generator.seeded(13);
+  for (const name of ["ieee80211n_648_1_2", "ieee80211n_1944_5_6"]) {
+    const code = shippedCode(name), drawn = generator.standardNormal(code.length);
+    for (const schedule of ["layered", "flooding"] as const) {
+      for (const checkRule of ["min_sum", "normalized_min_sum", "offset_min_sum"] as const) {
+        for (const [integers, earlyStop] of [[false, false], [true, false], [false, true]]) {
+          // Whole numbers make equal magnitudes, and zeros of both signs.
+          const llr = Float32Array.from(drawn, (z) => integers ? Math.round(1 + 2 * z) : 3 + 3 * z);
+          const options = { schedule, checkRule, iterations: 6, scale: 0.8, offset: 0.3, earlyStop };
+          const found = decodeLdpc(llr, code, options), expected = decodeLdpc(llr, code, options, true);
+          const what = `${name} ${schedule} ${checkRule}`;
+          assert.deepEqual(new Uint32Array(found.values.buffer), new Uint32Array(expected.values.buffer), what);
+          assert.deepEqual([found.passed, found.iterations], [expected.passed, expected.iterations], what);
+        }
+      }
+    }
+  }
+  // A check over one bit makes it certain; another one over nothing tells nothing.
+  const single = { length: 2, starts: Int32Array.of(0, 1, 3), columns: Int32Array.of(0, 0, 1) };
+  const options = {
+    schedule: "layered",
+    checkRule: "min_sum",
+    iterations: 2,
+    scale: 1,
+    offset: 0,
+    earlyStop: false,
+  } as const;
+  const llr = Float32Array.of(-1, -2);
+  assert.deepEqual(decodeLdpc(llr, single, options), decodeLdpc(llr, single, options, true));
+});
+
 Deno.test("code blocks of 5G NR come back, repeated or punctured, and parameters without a code are named", async () => {
   const [encoder, decoder] = operations, bits = someBits(250);
   for (const [message_bits, coded_bits, num_bits_per_symbol] of [[100, 120, 4], [100, 1640, 1], [125, 250, 1]]) {

@@ -16,6 +16,7 @@
  * Sources: Gallager, IRE Trans. Inf. Theory 8, 1962; Chen, Dholakia, Eleftheriou, Fossorier and Hu, IEEE Trans. Commun. 53, 2005
  * (normalised and offset min-sum); Hocevar, IEEE SiPS, 2004 (layers).
  */
+import * as kernel from "../../kernels/ldpc.wasm";
 import type { ParityChecks } from "./code.ts";
 
 export const LDPC_SCHEDULES = ["layered", "flooding"] as const;
@@ -42,8 +43,17 @@ export interface LdpcResult {
   iterations: number;
 }
 
-/** @param llr finite */
-export function decodeLdpc(llr: Float32Array, checks: ParityChecks, options: LdpcOptions): LdpcResult {
+/**
+ * @param llr finite
+ * @param readable whether least magnitudes are found by the reference in place of its kernel, which gives the same values
+ */
+export function decodeLdpc(
+  llr: Float32Array,
+  checks: ParityChecks,
+  options: LdpcOptions,
+  readable = false,
+): LdpcResult {
+  if (options.checkRule !== "sum_product" && !readable) return decodeByKernel(llr, checks, options);
   const { starts } = checks, { checkRule, earlyStop } = options, flooding = options.schedule === "flooding";
   const scale = checkRule === "normalized_min_sum" ? options.scale : 1;
   const offset = checkRule === "offset_min_sum" ? options.offset : 0;
@@ -59,6 +69,30 @@ export function decodeLdpc(llr: Float32Array, checks: ParityChecks, options: Ldp
     if (!earlyStop && !last) continue;
     const passed = checksHold(values, checks);
     if (passed && earlyStop || last) return { values, passed, iterations: iteration };
+  }
+}
+
+function decodeByKernel(llr: Float32Array, { starts, columns }: ParityChecks, options: LdpcOptions): LdpcResult {
+  const { checkRule, earlyStop, iterations } = options, layered = options.schedule === "layered" ? 1 : 0;
+  const scale = checkRule === "normalized_min_sum" ? options.scale : 1;
+  const offset = checkRule === "offset_min_sum" ? options.offset : 0;
+  if (kernel.prepare(llr.length, starts.length - 1, columns.length) === 0) {
+    throw new RangeError(`Cannot hold a code of ${columns.length} ones in its checks`);
+  }
+  const { memory } = kernel, at = (offset: number) => new Float32Array(memory.buffer, offset, llr.length);
+  new Int32Array(memory.buffer, kernel.startsOffset(), starts.length).set(starts);
+  new Int32Array(memory.buffer, kernel.columnsOffset(), columns.length).set(columns);
+  at(kernel.valuesOffset()).set(llr);
+  for (let iteration = 1;; iteration++) {
+    if (!layered) at(kernel.nextOffset()).set(llr);
+    kernel.pass(scale, offset, layered);
+    if (!layered) kernel.swap();
+    const last = iteration === iterations;
+    if (!earlyStop && !last) continue;
+    const passed = kernel.holds() !== 0;
+    if (passed && earlyStop || last) {
+      return { values: at(kernel.valuesOffset()).slice(), passed, iterations: iteration };
+    }
   }
 }
 
