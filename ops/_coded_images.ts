@@ -53,15 +53,19 @@ import {
   jpegImageAt,
 } from "./_jpeg_images.ts";
 
+/** A parameter that a budget replaces. */
+export const WITHOUT_BUDGET = { "x-svc-ui": { unused_with: ["target_bpp", "channel_uses_per_pixel"] } };
+const OF_CHANNEL_USES = { "x-svc-ui": { used_with: ["channel_uses_per_pixel"] } };
+
 /** Parameters of every encoder: budget and container. */
 export const BUDGET_PARAMS = {
   target_bpp: z.number().positive().optional()
     .describe("budget in payload bits per pixel of each image, container included"),
   channel_uses_per_pixel: z.number().positive().optional()
     .describe("budget in complex channel uses per pixel of each image, by modulation and code_rate"),
-  modulation: z.enum(["bpsk", "qpsk", "qam16", "qam64"]).default("qpsk")
+  modulation: z.enum(["bpsk", "qpsk", "qam16", "qam64"]).default("qpsk").meta(OF_CHANNEL_USES)
     .describe("modulation of the link, for channel_uses_per_pixel"),
-  code_rate: z.number().positive().max(1).default(0.5)
+  code_rate: z.number().positive().max(1).default(0.5).meta(OF_CHANNEL_USES)
     .describe("payload bits per transmitted bit, framing and padding included, for channel_uses_per_pixel"),
   fill_budget: z.boolean().default(false).describe("fill bytes make every image take the whole budget"),
   wire_format: z.enum(["safe_json_base64", "compact_binary_v1"]).default("safe_json_base64")

@@ -299,9 +299,16 @@ export function shownWhen(node: Value | undefined): JsonObject | null {
 export const isEffective = (schema: JsonObject, property: string, params: JsonObject): boolean =>
   holds(schema, activeWhen(((schema.properties ?? {}) as JsonObject)[property]), params);
 
-/** Whether a form shows a parameter. */
-export const isShown = (schema: JsonObject, property: string, params: JsonObject): boolean =>
-  holds(schema, shownWhen(((schema.properties ?? {}) as JsonObject)[property]), params);
+/**
+ * Whether a form shows a parameter: its condition holds, one of the parameters of `x-svc-ui.used_with` is set, and none of
+ * those of `x-svc-ui.unused_with`.
+ */
+export function isShown(schema: JsonObject, property: string, params: JsonObject): boolean {
+  const node = ((schema.properties ?? {}) as JsonObject)[property];
+  const { used_with, unused_with } = ((node as JsonObject)["x-svc-ui"] ?? {}) as Record<string, string[] | undefined>;
+  const isSet = (name: string) => params[name] !== undefined;
+  return holds(schema, shownWhen(node), params) && (used_with?.some(isSet) ?? true) && !unused_with?.some(isSet);
+}
 
 function holds(schema: JsonObject, condition: JsonObject | null, params: JsonObject): boolean {
   return Object.entries(condition ?? {}).every(([controller, wanted]) => {

@@ -185,7 +185,7 @@ function operationOf(slot: AnySlot): OperationDefinition<Ports, Ports, Outputs> 
       ...params,
       ...params !== undefined && "artifact_entrypoint" in params
         ? {}
-        : artifactParameters(learned.component.entrypoint),
+        : artifactParameters(learned.component.entrypoint, parameter),
     }),
     differentiability: { framework: "torch", gradient, trainable_params: true, exportable: true },
     backends: {
@@ -236,13 +236,19 @@ function operationOf(slot: AnySlot): OperationDefinition<Ports, Ports, Outputs> 
   };
 }
 
-/** The parameters of the package: last, unless a component places them among its own. */
-export function artifactParameters(entrypoint: string) {
+/**
+ * The parameters of the package: last, unless a component places them among its own. Other modes accept them without effect.
+ *
+ * @param selector parameter that chooses the mode
+ */
+export function artifactParameters(entrypoint: string, selector = "mode") {
+  const used = { "x-svc-ui": { used_when: { [selector]: LEARNED_ARTIFACT } } };
   return {
-    artifact_manifest_path: z.string().default("")
+    artifact_manifest_path: z.string().default("").meta(used)
       .describe("manifest or folder of the package in the project; empty for the store of imported packages"),
-    artifact_package_sha256: z.string().default("").describe("SHA-256 of the package that learned_artifact runs"),
-    artifact_entrypoint: z.string().default(entrypoint).describe("entry point of that package"),
+    artifact_package_sha256: z.string().default("").meta(used)
+      .describe("SHA-256 of the package that learned_artifact runs"),
+    artifact_entrypoint: z.string().default(entrypoint).meta(used).describe("entry point of that package"),
   };
 }
 

@@ -8,11 +8,12 @@ import {
   encodeImages,
   IMAGE_DECODER,
   IMAGE_ENCODER,
+  WITHOUT_BUDGET,
 } from "../_coded_images.ts";
 import { JPEG_ENTROPY, JPEG_STREAM_PARAMS, subsamplingOf } from "../_jpeg_images.ts";
 
 const parameters = z.strictObject({
-  quality: z.int().min(1).max(100).default(75)
+  quality: z.int().min(1).max(100).default(75).meta(WITHOUT_BUDGET)
     .describe("scale of the quantisation tables; 100 is finest; without effect with a budget"),
   subsampling: z.enum(["keep", "444", "422", "420"]).default("420")
     .describe("chroma subsampling; keep: that of the source file if known, else 444"),

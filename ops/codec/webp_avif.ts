@@ -11,6 +11,7 @@ import {
   IMAGE_DECODER,
   IMAGE_ENCODER,
   WEBP_ENTROPY,
+  WITHOUT_BUDGET,
 } from "../_coded_images.ts";
 
 /**
@@ -30,7 +31,8 @@ const webpEncode = defineOperation({
   description: "Encodes images as lossy WebP files and emits them as payload bits",
   ...IMAGE_ENCODER,
   params: z.strictObject({
-    quality: z.int().min(0).max(100).default(75).describe("100 is finest; without effect with a budget"),
+    quality: z.int().min(0).max(100).default(75).meta(WITHOUT_BUDGET)
+      .describe("100 is finest; without effect with a budget"),
     method: z.int().min(0).max(6).default(6).describe("effort of the encoder; 6 gives the smallest files"),
     stream: z.enum(["file", "abbreviated"]).default("file")
       .describe("abbreviated: the frame without the headers that the receiver knows, 27 bytes less"),
@@ -67,7 +69,8 @@ const avifEncode = defineOperation({
   description: "Encodes images as AVIF files and emits them as payload bits",
   ...IMAGE_ENCODER,
   params: z.strictObject({
-    quality: z.int().min(0).max(100).default(60).describe("100 is finest; without effect with a budget"),
+    quality: z.int().min(0).max(100).default(60).meta(WITHOUT_BUDGET)
+      .describe("100 is finest; without effect with a budget"),
     subsampling: z.enum(["444", "420"]).default("420").describe("chroma subsampling of colour images"),
     speed: z.int().min(0).max(10).default(6).describe("speed of the encoder; 0 gives the smallest files"),
     stream: z.enum(["file", "abbreviated"]).default("file")

@@ -18,7 +18,7 @@ export const SYMBOL_SHAPE = "symbol_shape";
 /** Common declarations of encoder and decoder. */
 export const DEEPJSCC_SLOT = {
   params: {
-    ...artifactParameters(""),
+    ...artifactParameters("", "runtime"),
     symbol_channels: z.int().positive().default(16).describe("complex channels, for learned_checkpoint"),
     checkpoint_path: z.string().default("").describe("NPZ file of the network; empty without one"),
     checkpoint_sha256: z.string().default("").describe("lower-case SHA-256 of that file"),

@@ -98,7 +98,7 @@ export const POWER_PARAMS = {
   checkpoint_strict: z.boolean().default(true).describe("refuse members that are not in the format").meta(
     used(CHECKPOINT),
   ),
-  ...artifactParameters("power_policy"),
+  ...artifactParameters("power_policy", "policy"),
   model_batch_size: z.int().positive().default(1024)
     .describe("maximum number of states per call of learned_artifact; does not change the result").meta(
       used({ policy: LEARNED_ARTIFACT }),
