@@ -198,7 +198,9 @@ function Tools({ copy }: { copy: Copy }) {
             onChange={(on) => of.value = on ? "on" : "off"}
           />
         ))}
-        <NeedsText copy={copy} />
+        <span class="needs-place">
+          <NeedsText copy={copy} />
+        </span>
         <button
           type="button"
           disabled={isRunning()}
