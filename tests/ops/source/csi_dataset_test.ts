@@ -4,6 +4,7 @@ import { writeNpz } from "../../../lib/artifact/npz.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { openArrays } from "../../../lib/artifact/array_file.ts";
+import cost2100 from "../../data/cost2100/vectors.json" with { type: "json" };
 import mat from "../../data/mat5/vectors.json" with { type: "json" };
 import cdl from "../../../lib/numeric/data/cdl_models.json" with { type: "json" };
 import { cdlProfile } from "../../../lib/numeric/channel/delay_profile.ts";
@@ -14,6 +15,8 @@ import precoder from "../../../ops/antenna/csi_mrt_precoder.ts";
 import link from "../../../ops/channel/csi_feedback_link.ts";
 import metrics from "../../../ops/metrics/csi_feedback.ts";
 import csiDataset from "../../../ops/source/csi_dataset.ts";
+import { needs } from "../../support/needs.ts";
+import { pythonWith } from "../../support/python.ts";
 import { refuses, runOperation } from "../harness.ts";
 
 const near = (found: number, expected: number, tolerance: number, what = "") =>
@@ -109,6 +112,42 @@ Deno.test("a MATLAB file that SciPy wrote has the channels of the same array as 
   assert.deepEqual(matlab.shape, [samples, 32, 125]);
   assert.deepEqual(matlab.h, npz.h);
   assert.ok(matlab.h.some((value) => value !== 0));
+});
+
+Deno.test("a COST2100 file of MATLAB 7.3 has the channels of the same array as NPZ", async () => {
+  const bytes = (text: string) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const HT = ndarray("float64", Float64Array.from(bytes(cost2100.sixteenths), (value) => value / 16), [2, 2048]);
+  const given = { origin: "file", tx_antennas: 32, ofdm_fft_size: 125, normalize: "none", sample_count: 2 };
+  const name = "DATA_Htestin.mat", files = { [name]: bytes(cost2100.version_7_3), "h.npz": writeNpz({ HT }).slice() };
+  const matlab = await drawn({ ...given, dataset_path: name }, files);
+  const npz = await drawn({ ...given, dataset_path: "h.npz" }, files);
+  assert.deepEqual(matlab.h, npz.h);
+  assert.ok(matlab.h.some((value) => Math.abs(value) > 0.1));
+});
+
+const python = await pythonWith("numpy", "scipy.io");
+Deno.test({
+  name: "COST2100 files that SciPy writes have the channels of NumPy's transforms",
+  ...needs("a Python with SciPy", python),
+  async fn() {
+    const folder = await Deno.makeTempDir();
+    try {
+      const script = new URL("../../data/cost2100/make_vectors.py", import.meta.url).pathname;
+      const { stdout, success } = await new Deno.Command(python!, { args: [script, "scipy", folder] }).output();
+      assert.ok(success);
+      const numpy = new Float32Array(stdout.slice().buffer), samples = numpy.length / (2 * 32 * 125);
+      assert.ok(numpy.some((value) => Math.abs(value) > 0.1));
+      const given = { origin: "file", tx_antennas: 32, ofdm_fft_size: 125, normalize: "none", sample_count: samples };
+      for (const name of ["DATA_Htestin.mat", "compressed.mat"]) {
+        const bytes = await Deno.readFile(`${folder}/${name}`);
+        const { h, shape } = await drawn({ ...given, dataset_path: name }, { [name]: bytes });
+        assert.deepEqual(shape, [samples, 32, 125]);
+        h.forEach((value, i) => near(value, numpy[i], 1e-6, `${name}, value ${i}`));
+      }
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
 });
 
 Deno.test("files of another form, size, digest or range are refused", async () => {
