@@ -199,8 +199,10 @@ export async function packOfCard(
   });
   const recipes = measured.map((one) => entryOf(one, card, source, wrong));
   if (diagnostics.length > 0) return { pack: null, diagnostics };
-  // A missing recipe is a finding of the pack.
-  const paths = [...new Set(recipes.map(({ path }) => join(dirname(file), String(path))))].filter(exists);
+  // A quick result counts for the version of all points. A missing recipe is a finding of the pack.
+  const named = [...points.map(({ at }) => pathOf(at, card, source)), ...recipes.map(({ path }) => path as string)];
+  const paths = [...new Set(named.flatMap((path) => path === undefined ? [] : [join(dirname(file), path)]))]
+    .filter(exists);
   const documents = await Promise.all(paths.map(async (path) => (await readRecipeFile(path)).value));
   const metrics = [...new Set(checked.map(({ metric }) => metric))];
   const isCounted = metrics.some((metric) => findMetric(metric)?.counts !== undefined);
@@ -239,6 +241,15 @@ function checkedPoint(point: Point, index: number, common: Tolerance = {}): Chec
   };
 }
 
+const namedEntry = (source: JsonObject | null, name: Value | undefined) =>
+  (source?.recipes as JsonObject[] | undefined)?.find((one) => one.id === name);
+
+/** The recipe of a point, from the folder of the card. */
+function pathOf({ recipe }: JsonObject, card: Card, source: JsonObject | null): string | undefined {
+  const of = namedEntry(source, recipe);
+  return of === undefined ? card.recipe : join(dirname(card.pack!), String(of.path));
+}
+
 /** The entry of a point. A coordinate with a dot is a parameter of a step, one without a dimension. */
 function entryOf(
   { index, entry: id, at, cause }: CheckedPoint,
@@ -247,7 +258,7 @@ function entryOf(
   wrong: (place: (string | number)[], message: string) => void,
 ): JsonObject {
   const { recipe: name, ...coordinates } = at;
-  const of = (source?.recipes as JsonObject[] | undefined)?.find((one) => one.id === name);
+  const of = namedEntry(source, name);
   if (card.pack !== undefined && of === undefined) {
     wrong(["points", index, "at"], `Cannot find the entry ${name} in ${card.pack}`);
   }
@@ -262,7 +273,7 @@ function entryOf(
   return {
     id,
     label: [coordinatesText(at), cause ?? ""].filter((part) => part !== "").join(", ") || card.title,
-    path: of === undefined ? card.recipe! : join(dirname(card.pack!), String(of.path)),
+    path: pathOf(at, card, source)!,
     ...(Object.keys(selection).length === 0 ? {} : {
       matrix: { dimensions: Object.fromEntries(Object.entries(selection).map(([key, value]) => [key, [value]])) },
     }),

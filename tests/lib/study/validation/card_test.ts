@@ -44,6 +44,17 @@ Deno.test("a point is an entry: dimensions as its matrix, parameters of steps as
   assert.deepEqual(JSON.parse(JSON.stringify(quick.replication)), { until_errors: 100, replicates: 2 });
 });
 
+Deno.test("the quick subset of every card has the version of all its points", async () => {
+  for (const { file, document, card } of listCards(ROOT_PATH)) {
+    if (card.quick === undefined) continue;
+    const [whole, quick] = [
+      await packOfCard(document, file, { quick: false }),
+      await packOfCard(document, file, { quick: true }),
+    ];
+    assert.equal(quick.pack!.version, whole.pack!.version, card.id);
+  }
+});
+
 Deno.test("a switched cause adds a row for each point that it explains", async () => {
   const { pack } = await made(`${CARD}notes: Iterations.
 switch: [{cause: more iterations, points: [1], at: {decoder.max_iterations: 40}}]

@@ -3,9 +3,9 @@
  * to step and from run to run.
  */
 import assert from "node:assert/strict";
-import { openArrays } from "../../../lib/artifact/array_file.ts";
-import type { Session } from "../../../mod.ts";
-import { sharedSession } from "../../support/session.ts";
+import { openArrays } from "../../lib/artifact/array_file.ts";
+import type { Session } from "../../mod.ts";
+import { sharedSession } from "../support/session.ts";
 
 const SLOT_S = 0.001, SLOTS = 4;
 
