@@ -61,6 +61,8 @@ export interface ArtifactRow extends JsonObject {
   /** Its place: managed store, project, program, or a path given by the user. */
   place: "store" | "project" | "program" | "elsewhere";
   path: string;
+  /** As a recipe names it: empty for the store, null elsewhere. */
+  recipe_path: string | null;
   operations: string[];
   size_bytes: number;
   imported_at_utc: string | null;
@@ -252,6 +254,7 @@ function describe(located: Located, store: ArtifactStore): ArtifactDetail {
       source_class: place === "store" ? "imported" : manifest?.source.origin ?? "imported",
       place,
       path,
+      recipe_path: place === "store" ? "" : place === "elsewhere" ? null : `recipes/models/${basename(path)}`,
       operations: manifest?.compatible_operations.map(({ operation }) => operation) ?? [],
       size_bytes: [...files.values()].reduce((sum, { size_bytes }) => sum + size_bytes, 0),
       imported_at_utc: typeof record.imported_at_utc === "string" ? record.imported_at_utc : null,

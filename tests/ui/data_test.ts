@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { browserTest, COUNT_SHIFTS, eventually, type Scene } from "./browser.ts";
-import { runOnce } from "./editor_scene.ts";
+import { openFile, runOnce } from "./editor_scene.ts";
 
 const SAMPLES = new URL("../../recipes/samples/", import.meta.url);
 const CHANNELS = new URL("../../benchmarks/validation/recipes/field_two_paths.npz", import.meta.url);
@@ -152,6 +152,35 @@ browserTest("dropped photographs become a finished run in four clicks, and no di
     await shot(`data_sets_${place.slice(2, 6)}`);
   }
 }, { files: FILES });
+
+browserTest("a trained artifact of the program is chosen for its block, and runs", async (scene) => {
+  const { page, open, shot } = scene;
+  await open();
+  await openFile(scene, "angles");
+  await page.locator('.block[data-step="estimator"]').click();
+  await page.getByRole("button", { name: "Choose a trained artifact" }).click();
+  const fitting = page.getByRole("region", { name: "Trained artifacts" });
+  await fitting.getByText("ula-aoa-estimator-v1").waitFor();
+  assert.equal(await fitting.getByText("constellation-64-phase-noise-v1").count(), 0);
+  await shot("data_artifacts");
+  await fitting.getByRole("button", { name: "Bearing estimator for strong noise" }).click();
+  await eventually(() => holds(scene, "recipes/models/ula-aoa-estimator-v1"));
+  await page.getByRole("button", { name: "Run", exact: true, disabled: false }).waitFor();
+  await runOnce(scene);
+}, {
+  files: {
+    "recipes/angles.yaml": `name: angles
+metadata: {seed: 23}
+steps:
+  - {id: data, op: source.aoa_scene, params: {example_count: 4, angle_min_deg: -60.0, angle_max_deg: 60.0}}
+  - id: observation
+    op: wireless.ula_array_observation
+    params: {antenna_count: 8, snapshot_count: 16, snr_db: 0.0}
+    inputs: {scene: data.scene}
+  - {id: estimator, op: model.aoa_estimator_adapter, inputs: {problem: observation.observation}}
+`,
+  },
+});
 
 browserTest("a recording, channels and a text are shown", async ({ page, open, folder, shot }) => {
   await addData(folder);

@@ -23,6 +23,7 @@ const ReplaceDialog = lazy(() => edits().then(({ ReplaceDialog }) => ReplaceDial
 const InsertDialog = lazy(() => edits().then(({ InsertDialog }) => InsertDialog));
 
 const Chooser = lazy(() => import("../data/chooser.tsx"));
+const ArtifactChooser = lazy(() => import("../data/artifacts.tsx"));
 /** Parameters that pin data. */
 const PINS = /^(manifest|dataset|recording)_sha256$/;
 
@@ -48,6 +49,9 @@ export default function BlockInspector({ copy, step }: { copy: Copy; step: Step 
       <Edits copy={copy} stepId={step.id} />
       {Object.keys(contract?.params_schema.properties ?? {}).some((name) => PINS.test(name)) && (
         <Chooser key={`${copy.id} ${step.id} ${step.op}`} copy={copy} step={step} />
+      )}
+      {contract?.trained_artifact_abi !== undefined && (
+        <ArtifactChooser key={`${copy.id} ${step.id} ${step.op} artifact`} copy={copy} step={step} />
       )}
       <Parameters copy={copy} step={step} index={index} contract={contract} />
       <h3>Inputs</h3>
