@@ -188,6 +188,7 @@ const TABLE: Record<Group, Record<string, Check | string>> = {
     figure: "an id",
     plot: "an id",
     publish: "an id",
+    submitted: "no document",
     suites: "no document",
     suite: "an id",
     validateSubmission: "a folder of a result, whose operations may be unknown here",
