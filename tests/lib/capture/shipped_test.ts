@@ -33,5 +33,6 @@ Deno.test("of every shipped recipe with a slot a plan is derived whose captures 
     "neural_receiver_qpsk_phase_tracking.yaml modulator",
     "neural_receiver_qpsk_phase_tracking_learned.yaml modulator",
     "ofdm_channel_estimation_learned.yaml pilot_observation",
+    "ofdm_estimators_in_motion.yaml pilot_observation",
   ]);
 });

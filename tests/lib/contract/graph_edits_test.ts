@@ -40,11 +40,12 @@ function done(edit: Edit | undefined): JsonObject {
 }
 const reasonOf = (edit: Edit) => "refused" in edit ? edit.refused : assert.fail("The edit was made");
 
-/** Plans a recipe. @throws AssertionError for errors of lint or of the plan */
-async function planned(recipe: JsonObject, title: string): Promise<void> {
+/** Plans a recipe. @throws AssertionError for other errors of lint than the found ones, and for those of the plan */
+async function planned(recipe: JsonObject, title: string, found: string[] = []): Promise<void> {
   const compilation = compileRecipe(recipe, { mode: "strict", registry });
   const { issues } = lintRecipe(compilation, { registry, strict: true });
-  assert.deepEqual(issues.filter(({ severity }) => severity === "error"), [], title);
+  const errors = issues.filter(({ severity }) => severity === "error");
+  assert.deepEqual(errors.map(({ code }) => code), found, `${title}: ${JSON.stringify(errors)}`);
   const result = await planRecipe(compilation, { registry, usePlanCache: false });
   assert.equal(result.status, "planned", `${title}: ${JSON.stringify(result.diagnostics)}`);
 }
@@ -80,6 +81,11 @@ const REFUSED: { [place: string]: { [code: string]: RegExp } } = {
   },
 };
 
+/** Codes that do not send the shaped bits in their places: lint names them where one takes the place of another code. */
+const SHAPED: Record<string, string[]> = {
+  bit_transport_shaped: ["convolutional code", "turbo code", "small block code"],
+};
+
 for (const name of namesIn("").filter((name) => name.startsWith("bit_transport_"))) {
   Deno.test(`${name}: every code takes the place of every other one`, async () => {
     const recipe = recipeOf(name);
@@ -98,7 +104,11 @@ for (const name of namesIn("").filter((name) => name.startsWith("bit_transport_"
       for (const { name: code, edit } of choices) {
         const reason = refused[code as keyof typeof refused];
         if (reason !== undefined) assert.match(reasonOf(edit), reason, `${encoder} ${code}`);
-        else await planned(done(edit), `${encoder} ${code}`);
+        else {await planned(
+            done(edit),
+            `${encoder} ${code}`,
+            SHAPED[name]?.includes(code) ? ["shaping_not_systematic"] : [],
+          );}
       }
     }
   });
