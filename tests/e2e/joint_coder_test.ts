@@ -71,7 +71,7 @@ Deno.test({
   }),
 });
 
-/** A text with a placeholder replaced that it has so many times. */
+/** Replaces a placeholder in a text, which must have it `times` times. */
 function filled(text: string, placeholder: string, value: string, times = 1): string {
   assert.equal(text.split(placeholder).length, times + 1, placeholder);
   return text.replaceAll(placeholder, value);

@@ -26,8 +26,7 @@ import { type ComparedRun, comparedRun, selectionOf } from "../../ui/compare/tab
 import stored from "../../ui/pages/gallery_results.json" with { type: "json" };
 import { type GalleryResult, pictureNameOf } from "../../ui/gallery/results.ts";
 
-/** Values of the swept dimension and of each other one; series in a card. */
-/** Tried with fewer points where the first number takes too long. */
+/** Values of the swept dimension, fewer where the first number takes too long; values of each other one; series in a card. */
 const POINTS = [6, 3], OTHERS = 3, SERIES = 3;
 const LONGEST_MS = 300_000;
 /** Height of an image in pixels, and the quality of its JPEG file. */
