@@ -8,7 +8,7 @@ import { parseJson } from "../contract/json.ts";
 import type { Registry } from "../contract/registry.ts";
 import { isObject } from "../contract/value.ts";
 import { inspectProfile } from "../plan/profile_inspect.ts";
-import { recipeFacets } from "../plan/recipe_facets.ts";
+import { type RecipeFacets, recipeFacets } from "../plan/recipe_facets.ts";
 import { runNeeds } from "../plan/run_readiness.ts";
 import { STORED_FACTS } from "../recipe/recipe_files.ts";
 import type { Compilation } from "../recipe/types.ts";
@@ -48,7 +48,7 @@ export function recipeFacts(source: AuthoredRecipe, compilation: Compilation, re
     execution_profile_report: { reference, status: fit, stage_bindings, issues },
     // Requirements are read from checked parameters.
     needs: effective === null ? null : runNeeds(steps, registry),
-    facets: effective === null ? null : recipeFacets(effective, { registry }),
+    facets: effective === null ? null : recipeFacets(effective, { registry }) satisfies RecipeFacets,
     status,
     diagnostics,
   };

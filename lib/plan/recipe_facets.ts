@@ -5,7 +5,7 @@ import { LEARNED_ARTIFACT } from "../contract/slot.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import { modelRequests } from "./models.ts";
 
-interface RecipeFacets {
+export interface RecipeFacets {
   /** Presets of the channel and other operations of the medium; empty without one. */
   channels: string[];
   /** Families of channel codes: `nr_ldpc`, `turbo`. */

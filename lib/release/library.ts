@@ -146,7 +146,16 @@ async function declarations(): Promise<Map<string, string>> {
       },
     );
     const written = new Map<string, string>();
-    program.emit(undefined, (path, text) => written.set(path.replace(/^\/+/, ""), text), undefined, true);
+    const { diagnostics } = program.emit(
+      undefined,
+      (path, text) => written.set(path.replace(/^\/+/, ""), text),
+      undefined,
+      true,
+    );
+    const problems = diagnostics.map(({ file, messageText }) =>
+      `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`
+    );
+    if (problems.length > 0) throw new Error(problems.join("\n"));
     return reachedFrom(ENTRY.replace(/\.ts$/, ".d.ts"), written);
   } finally {
     await Deno.remove(folder, { recursive: true });

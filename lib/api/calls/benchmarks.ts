@@ -13,7 +13,7 @@ import type { LoadedPack, PackLoad } from "../../study/pack/load_pack.ts";
 import type { PackListRow } from "../../study/pack/packs.ts";
 import type { ReplicationOptions } from "../../study/pack/replication.ts";
 import type { Suite } from "../../study/pack/suites.ts";
-import type { BenchmarkResult, Snapshot } from "../../study/pack/types.ts";
+import type { ResultDocument, Snapshot } from "../../study/pack/types.ts";
 import type { ResultDiff } from "../../study/report/compare_results.ts";
 import type { RateDifferences } from "../../study/report/rate_differences.ts";
 import type { BenchmarkRunOptions as PackRun, BenchmarkRunResult, ShardRunOptions } from "../../study/run_benchmark.ts";
@@ -164,7 +164,7 @@ async function stored({ workspace }: SessionCore, id: string) {
 }
 
 /** A result over HTTP, whole or with a page of its rows. */
-type ShownResult = BenchmarkResult & { page?: { count: number; next_rows_after: number | null } };
+type ShownResult = ResultDocument & { page?: { count: number; next_rows_after: number | null } };
 
 export const benchmarks = {
   /** The packs of the project and of the program; `path` is relative to the project, null for a pack of the program. */

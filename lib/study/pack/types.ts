@@ -371,7 +371,9 @@ const benchmarkResult = z.object({
   /** Digest of rows and statistics without what differs between machines; see `view.ts`. Not in schema version 1. */
   view_sha256: sha256.optional(),
 });
-export type BenchmarkResult = z.infer<typeof benchmarkResult> & {
+/** The document of a result, as it is stored and sent. */
+export type ResultDocument = z.infer<typeof benchmarkResult>;
+export type BenchmarkResult = ResultDocument & {
   readonly [STORED_ROWS]?: () => Iterable<ResultRow>;
 };
 
