@@ -8,7 +8,9 @@
  * A layout is relative to its stream. It is scaled to the length of another stream, so that it stays valid after
  * modulators and codes.
  */
+import { type RatioSums, ratioSums } from "../numeric/scores/pooled_ratio.ts";
 import { RateCounter, type RateCounts, type StatisticalUnit } from "../numeric/scores/rate_interval.ts";
+import { sum } from "../numeric/scores/statistics.ts";
 import { isNumber, isObject, type JsonObject, toNumber } from "../contract/value.ts";
 import { metadataCounts } from "./values.ts";
 
@@ -16,6 +18,9 @@ import { metadataCounts } from "./values.ts";
 export type UnitLayout = { size: number; total: number } | { counts: readonly number[] };
 
 const UNIT = "statistical_unit", LAYOUT = "statistical_unit_layout";
+
+/** The keys of a unit, which do not travel to an output with units of its own. */
+export const UNIT_KEYS = [UNIT, LAYOUT] as const;
 
 function unitCount(layout: UnitLayout): number {
   return "counts" in layout ? layout.counts.length : Math.ceil(layout.total / layout.size);
@@ -91,6 +96,26 @@ export function unitSizes(metadata: JsonObject, length: number): number[] | null
   const ends = [...unitEnds(layout, length)];
   return ends.map((end, unit) => end - (ends[unit - 1] ?? 0));
 }
+
+/**
+ * Sums over the units of a stream, for the interval of a ratio: parts of one unit, such as the grids of a realisation in motion, are
+ * not independent.
+ * @param values of consecutive parts of equal length
+ * @returns the values where no larger unit is declared
+ */
+export function unitSums(values: readonly number[], metadata: JsonObject): number[] {
+  const layout = layoutOf(metadata);
+  if (layout === null || unitCount(layout) >= values.length) return [...values];
+  let start = 0;
+  return [...unitEnds(layout, values.length)].map((end) => sum(values.slice(start, start = end)));
+}
+
+/** The sums of a ratio of values of consecutive parts, over the units of their stream. @param denominators 1 for each part when left out */
+export const unitRatio = (
+  metadata: JsonObject,
+  numerators: readonly number[],
+  denominators = numerators.map(() => 1),
+): RatioSums => ratioSums(unitSums(numerators, metadata), unitSums(denominators, metadata));
 
 /** The share of trials without an event. */
 export const successes = (counts: RateCounts): RateCounts => ({ ...counts, complement: true });

@@ -24,6 +24,7 @@ import {
   type InputArtifact,
   isNumber,
   isObject,
+  type JsonObject,
   type ParameterProblem,
   SvcError,
   toNumber,
@@ -31,6 +32,7 @@ import {
 } from "../api.ts";
 import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
+import { unitRatio } from "../../lib/artifact/statistical_unit.ts";
 import { type PilotRows, spreadGrid, type TimeShares } from "../../lib/numeric/channel/grid_kernel.ts";
 import {
   DOPPLER_SPECTRA,
@@ -52,7 +54,7 @@ import {
   timeFilter,
   uniformCorrelation,
 } from "../../lib/numeric/channel/grid_estimation.ts";
-import { type PooledMetric, ratioSums } from "../../lib/numeric/scores/pooled_ratio.ts";
+import type { PooledMetric } from "../../lib/numeric/scores/pooled_ratio.ts";
 import { resultArray } from "../../lib/numeric/array/shared_array.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { numpyWithTwin } from "../_backends.ts";
@@ -177,7 +179,7 @@ export default defineOperation({
     }
     const pooled: Record<string, PooledMetric> = truth === undefined || ports > 1
       ? {}
-      : { "channel_estimation.nmse": normalisedError(h, truth, grids) };
+      : { "channel_estimation.nmse": normalisedError(h, truth, grids, inputs.rx_symbols.metadata) };
     return {
       outputs: {
         estimate: {
@@ -198,8 +200,9 @@ function truthOf(input: InputArtifact, elements: number): Float32Array | undefin
   return arraysOf(input).read("complex64", [elements], "channel_gain");
 }
 
-function normalisedError(h: Float32Array, truth: Float32Array, grids: number): PooledMetric {
-  const errors = new Float64Array(grids), powers = new Float64Array(grids), size = h.length / grids;
+/** The error over the units of the received stream: grids, or in motion all grids, whose gains are correlated. */
+function normalisedError(h: Float32Array, truth: Float32Array, grids: number, metadata: JsonObject): PooledMetric {
+  const errors = new Array<number>(grids), powers = new Array<number>(grids), size = h.length / grids;
   for (let grid = 0; grid < grids; grid++) {
     let error = 0, power = 0;
     for (let i = grid * size; i < (grid + 1) * size; i++) {
@@ -210,7 +213,7 @@ function normalisedError(h: Float32Array, truth: Float32Array, grids: number): P
     errors[grid] = error;
     powers[grid] = power;
   }
-  return { reduction: "ratio_of_sums", sums: ratioSums(errors, powers) };
+  return { reduction: "ratio_of_sums", sums: unitRatio(metadata, errors, powers) };
 }
 
 /** Gains of a grid, and the variance of their error. */

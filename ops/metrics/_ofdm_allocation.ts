@@ -1,9 +1,10 @@
 /** An allocation with its channel state, and its scores; formulas: ofdm_power_allocation.ts. */
 import { checkResourceElements, type OfdmState, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
-import { type InputArtifact, type Metrics, SvcError } from "../api.ts";
+import { unitRatio } from "../../lib/artifact/statistical_unit.ts";
+import { type InputArtifact, type JsonObject, type Metrics, SvcError } from "../api.ts";
 import { powers } from "../../lib/numeric/linalg/complex.ts";
 import { linearToDb } from "../../lib/numeric/link/decibel.ts";
-import { type PooledMetric, ratioSums } from "../../lib/numeric/scores/pooled_ratio.ts";
+import type { PooledMetric } from "../../lib/numeric/scores/pooled_ratio.ts";
 import { mean, quantile, standardDeviation, sum } from "../../lib/numeric/scores/statistics.ts";
 import { noiseFloors, waterFill, waterFillingResidual } from "../../lib/numeric/link/water_filling.ts";
 
@@ -110,10 +111,11 @@ function jain(rates: Float64Array): number {
   return squares === 0 ? 1 : sum(rates) ** 2 / (rates.length * squares);
 }
 
-/** Distance of the powers and their rate from water-filling. */
+/** Distance of the powers and their rate from water-filling. @param metadata with the unit of the states, default each */
 export function oracleMetrics(
   allocated: Allocated,
   efficiency: number,
+  metadata: JsonObject = {},
 ): { pooled: Record<string, PooledMetric>; metrics: Metrics } {
   const { state, states, subcarriers, power, gain } = allocated;
   const budget = state.averagePowerBudget * subcarriers;
@@ -128,7 +130,7 @@ export function oracleMetrics(
   const squares = rowsOf(allocated, power.map((p, i) => (p - best[i]) ** 2)).map(sum);
   const rmse = (scale: number): PooledMetric => ({
     reduction: "root_mean_square",
-    sums: ratioSums(squares.map((square) => square / scale ** 2), new Float64Array(states).fill(subcarriers)),
+    sums: unitRatio(metadata, squares.map((square) => square / scale ** 2), squares.map(() => subcarriers)),
   });
   const metrics = {
     "resource.water_filling_oracle_spectral_efficiency_bps_hz": oracle,

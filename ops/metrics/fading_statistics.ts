@@ -7,7 +7,8 @@
  * Both count inside of a grid only, so grids need not follow each other. For Rayleigh fading of Jakes' spectrum they are near to
  * sqrt(2π)·f_d·ρ·exp(-ρ²) and (exp(ρ²) - 1)/(ρ·f_d·sqrt(2π)). Two crossings within T are missed: take f_d·T well below ρ.
  *
- * Units are grids, in batches that all have a fade. Grids in motion are correlated: intervals then need several runs.
+ * Units are grids, or realisations in motion of several grids, in batches that all have a fade: intervals of one realisation need
+ * several runs.
  *
  * Shapes: state complex64 [grid, OFDM symbol, subcarrier], or of matrices [grid, OFDM symbol, subcarrier, rx, layer] -> report.
  *
@@ -16,6 +17,7 @@
  */
 import { type InputArtifact, SvcError, z } from "../api.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
+import { unitSums } from "../../lib/artifact/statistical_unit.ts";
 import { metadataNumber } from "../../lib/artifact/values.ts";
 import { OFDM_STATE } from "../../lib/contract/kinds.ts";
 import { ratioSums } from "../../lib/numeric/scores/pooled_ratio.ts";
@@ -25,8 +27,9 @@ import { defineReport } from "../_report.ts";
 /** Most batches of grids. */
 const BATCHES = 50;
 
-/** Counts of a grid. */
+/** Counts of some grids. */
 interface Fades {
+  grids: number;
   falls: number;
   below: number;
 }
@@ -62,7 +65,10 @@ export default defineReport({
           level: power * 10 ** (level_db / 10),
         }),
     );
-    const units = batchesOf(fades), falls = units.map((unit) => unit.falls), sizes = units.map((unit) => unit.grids);
+    const [allFalls, allBelow, allGrids] = (["falls", "below", "grids"] as const)
+      .map((part) => unitSums(fades.map((grid) => grid[part]), state.metadata));
+    const units = batchesOf(allFalls.map((falls, unit) => ({ falls, below: allBelow[unit], grids: allGrids[unit] })));
+    const falls = units.map((unit) => unit.falls), sizes = units.map((unit) => unit.grids);
     const time = gains * (symbols - 1) * interval, below = units.map((unit) => unit.below / (gains * symbols));
     return {
       metrics: { "fading.level_crossing_count": BigInt(falls.reduce((sum, count) => sum + count)) },
@@ -103,18 +109,18 @@ function fadesOf(g: Float32Array, { gains, level }: { gains: number; level: numb
     below++;
     if (at >= gains && !isBelow(at - gains)) falls++;
   }
-  return { falls, below };
+  return { grids: 1, falls, below };
 }
 
-/** Sums over neighbouring grids; a unit without a fade has no duration, so batches grow until each has one. */
-function batchesOf(fades: readonly Fades[]): (Fades & { grids: number })[] {
+/** Sums over neighbouring units; a unit without a fade has no duration, so batches grow until each has one. */
+function batchesOf(fades: readonly Fades[]): Fades[] {
   for (let count = Math.min(BATCHES, fades.length);; count = count >> 1) {
     const units = Array.from({ length: count }, (_, unit) => {
       const part = fades.slice(Math.floor(unit * fades.length / count), Math.floor((unit + 1) * fades.length / count));
       return {
         falls: part.reduce((sum, { falls }) => sum + falls, 0),
         below: part.reduce((sum, { below }) => sum + below, 0),
-        grids: part.length,
+        grids: part.reduce((sum, { grids }) => sum + grids, 0),
       };
     });
     if (count === 1 || units.every(({ falls }) => falls > 0)) return units;

@@ -4,7 +4,7 @@
  */
 import { diagnostic, type InputArtifact, type JsonObject, SvcError, z } from "../api.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
-import { rateCounts, unitSizes } from "../../lib/artifact/statistical_unit.ts";
+import { rateCounts, unitRatio, unitSizes } from "../../lib/artifact/statistical_unit.ts";
 import { bitsOf, companionsOf, metadataText, symbolsOf } from "../../lib/artifact/values.ts";
 import { BITS_ANY, LLR, OFDM_STATE, RX_SYMBOLS } from "../../lib/contract/kinds.ts";
 import { linearToDb } from "../../lib/numeric/link/decibel.ts";
@@ -48,8 +48,8 @@ function blockCapacities(state: InputArtifact): { capacities: number[]; snrDb: n
 const STATE = { channel_state: [OFDM_STATE, MIMO_STATE] } as const;
 
 /**
- * The mean over the grids of a state, one unit each, of the mean capacity of their resource elements, with equal power on the layers
- * and no knowledge at the transmitter. Grids in motion are correlated: intervals then need several runs.
+ * The mean over the grids of a state of the mean capacity of their resource elements, with equal power on the layers and no knowledge
+ * at the transmitter. Units are grids; those of a realisation in motion are one unit, so that intervals need several runs.
  */
 const ergodicCapacity = defineReport({
   id: "metrics.ergodic_capacity",
@@ -60,9 +60,12 @@ const ergodicCapacity = defineReport({
     const { capacities, snrDb } = blockCapacities(inputs.channel_state);
     return {
       metrics: { "channel.snr_db": snrDb },
-      pooled: capacities.length === 0
-        ? {}
-        : { "capacity.ergodic_bps_hz": { reduction: "ratio_of_sums", sums: ratioSums(capacities) } },
+      pooled: capacities.length === 0 ? {} : {
+        "capacity.ergodic_bps_hz": {
+          reduction: "ratio_of_sums",
+          sums: unitRatio(inputs.channel_state.metadata, capacities),
+        },
+      },
       facts: { grid_count: capacities.length },
     };
   },
@@ -101,7 +104,7 @@ const outageCapacity = defineReport({
         ...(enough ? { "capacity.outage_bps_hz": quantile(Float64Array.from(capacities), share) } : {}),
         "channel.snr_db": snrDb,
       },
-      rates: { "capacity.outage_probability": rateCounts(failed, {}, "fading_block") },
+      rates: { "capacity.outage_probability": rateCounts(failed, inputs.channel_state.metadata, "fading_block") },
       facts: { rate_bps_hz: rate, outage_probability: share },
       ...(enough ? {} : { metadata: { warnings: [warning as unknown as JsonObject] } }),
     };

@@ -9,12 +9,13 @@
  * Values with a zero denominator are omitted.
  */
 import { OFDM_STATE, POWER_ALLOCATION } from "../../lib/contract/kinds.ts";
-import { type InputArtifact, type Metrics, SvcError, z } from "../api.ts";
+import { unitRatio } from "../../lib/artifact/statistical_unit.ts";
+import { type InputArtifact, type JsonObject, type Metrics, SvcError, z } from "../api.ts";
 import { type OfdmState, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { metadataNumber } from "../../lib/artifact/values.ts";
 import { linearToDb } from "../../lib/numeric/link/decibel.ts";
 import { normalApproximationErrorRate, parallelAwgn } from "../../lib/numeric/link/finite_blocklength.ts";
-import { type PooledMetric, ratioSums } from "../../lib/numeric/scores/pooled_ratio.ts";
+import type { PooledMetric } from "../../lib/numeric/scores/pooled_ratio.ts";
 import { mean, quantile, sum } from "../../lib/numeric/scores/statistics.ts";
 import { allocatedState, rowOf } from "./_ofdm_allocation.ts";
 import { defineReport } from "../_report.ts";
@@ -45,7 +46,11 @@ export default defineReport({
     }
     const goodputs = failures.map((failure) => rate * (1 - failure));
     const name = (part: string) => `resource.finite_blocklength.${part}`;
-    const { pooled, metrics } = knowledgeMetrics(ofdmStateOf(inputs.transmitter_csi), state);
+    const { pooled, metrics } = knowledgeMetrics(
+      ofdmStateOf(inputs.transmitter_csi),
+      state,
+      inputs.actual_state.metadata,
+    );
     return {
       pooled,
       metrics: {
@@ -78,6 +83,7 @@ function ageMetrics({ metadata }: InputArtifact): Metrics {
 function knowledgeMetrics(
   reported: OfdmState,
   actual: OfdmState,
+  metadata: JsonObject,
 ): { pooled: Record<string, PooledMetric>; metrics: Metrics } {
   if (reported.grids !== actual.grids || reported.subcarriers !== actual.subcarriers) {
     throw new SvcError(
@@ -98,11 +104,12 @@ function knowledgeMetrics(
   }
   const gainCorrelation = pearson(gains(told), gains(met));
   const name = (part: string) => `resource.csi.observed_actual_${part}`;
-  // A grid is a realisation of the channel.
+  // A grid is a realisation of the channel, unless the state declares a larger one.
   const own = (h: Float64Array, grid: number) =>
     h.subarray(grid * h.length / actual.grids, (grid + 1) * h.length / actual.grids);
   const errors = told.map((part, i) => part - met[i]), grids = Array.from({ length: actual.grids }, (_, grid) => grid);
-  const sums = ratioSums(grids.map((grid) => power(own(errors, grid))), grids.map((grid) => power(own(met, grid))));
+  const powers = (h: Float64Array) => grids.map((grid) => power(own(h, grid)));
+  const sums = unitRatio(metadata, powers(errors), powers(met));
   const metrics = {
     ...(toldPower > 0 && metPower > 0
       ? {

@@ -17,6 +17,7 @@
  */
 import { BITS, OFDM_STATE, PAYLOAD_BITS, POWER_ALLOCATION, SYMBOLS } from "../../lib/contract/kinds.ts";
 import { type InputArtifact, type Metrics, type ParameterProblem, z } from "../api.ts";
+import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { bitsOf, metadataText, symbolsOf } from "../../lib/artifact/values.ts";
 import { energy } from "../../lib/numeric/linalg/complex.ts";
 import { mean } from "../../lib/numeric/scores/statistics.ts";
@@ -64,7 +65,10 @@ export default defineReport({
     const rates = shannonRates(allocated);
     const efficiency = mean(rates);
     const target = params.outage_target_spectral_efficiency_bps_hz;
-    const { pooled, metrics } = oracleMetrics(allocated, efficiency);
+    // The OFDM symbols of a grid are one realisation, unless the state declares a larger one.
+    const { metadata } = inputs.state, grid = { size: allocated.state.symbols, total: allocated.states };
+    const unit = { ...metadata, ...declareUnit(metadata, "fading_block", grid) };
+    const { pooled, metrics } = oracleMetrics(allocated, efficiency, unit);
     return {
       pooled,
       metrics: {

@@ -24,6 +24,7 @@ import {
   defineOperation,
   float,
   type InputArtifact,
+  type JsonObject,
   messageOf,
   type ParameterProblem,
   seedParameter,
@@ -144,18 +145,19 @@ export default defineOperation({
     const facts = { noise_variance: float(noise), layers, rx_antennas: rx };
     const grid = { symbol_count: count, ofdm_fft_size: width, num_ofdm_symbols: rows };
     // All symbols of a grid have the same matrices; in motion those of the whole stream are correlated.
-    const block = moving?.passing && params.channel_model === "tdl"
-      ? {}
-      : declareUnit(metadata, "fading_block", { size: moving ? count : perGrid * layers, total: count });
+    const fadingBlock = (declared: JsonObject) =>
+      moving?.passing && params.channel_model === "tdl"
+        ? {}
+        : declareUnit(declared, "fading_block", { size: moving ? count : perGrid * layers, total: count });
     return {
       outputs: {
         rx_grid: {
           array: ndarray("complex64", received, [grids, rows, width, rx]),
-          metadata: travel(metadata, { ...facts, ...grid, ...block }, ["source_item_counts"]),
+          metadata: travel(metadata, { ...facts, ...grid, ...fadingBlock(metadata) }, ["source_item_counts"]),
         },
         state: {
           array: ndarray("complex64", state, [grids, ...blocks > 1 || moving ? [rows] : [], width, rx, layers]),
-          metadata: facts,
+          metadata: moving ? { ...facts, ...fadingBlock({}) } : facts,
         },
       },
       metrics: noiseMetrics(params, noise),

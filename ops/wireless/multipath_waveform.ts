@@ -13,7 +13,7 @@
  * Source: Goldsmith, Wireless Communications, 2005, ch. 3 and 12.
  */
 import { OFDM_STATE } from "../../lib/contract/kinds.ts";
-import { defineOperation, float, type ParameterProblem, seedParameter, shownIn, z } from "../api.ts";
+import { defineOperation, float, type JsonObject, type ParameterProblem, seedParameter, shownIn, z } from "../api.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { ofdmStateArtifact } from "../../lib/artifact/ofdm_state.ts";
 import { companionsOf, metadataNumber } from "../../lib/artifact/values.ts";
@@ -110,9 +110,8 @@ export default defineOperation({
     const symbols = rows % wanted === 0 ? wanted : rows;
     // Drawn gains are those of the whole waveform; given ones and the tap of HST do not fade.
     const whole = { size: layout.symbolCount, total: layout.symbolCount };
-    const block = params.taps.length > 0 || params.tdl_model === "HST"
-      ? {}
-      : declareUnit(inputs.waveform.metadata, "fading_block", whole);
+    const fadingBlock = (declared: JsonObject) =>
+      params.taps.length > 0 || params.tdl_model === "HST" ? {} : declareUnit(declared, "fading_block", whole);
     return {
       outputs: {
         waveform: {
@@ -127,7 +126,7 @@ export default defineOperation({
             ofdm_symbol_count: rows,
             symbol_count: layout.symbolCount,
             noise_variance: float(sampleNoise),
-            ...block,
+            ...fadingBlock(inputs.waveform.metadata),
           },
         },
         state: ofdmStateArtifact({
@@ -137,7 +136,7 @@ export default defineOperation({
           h,
           noiseVariance: noise,
           averagePowerBudget: 1,
-        }, {}),
+        }, fadingBlock({})),
       },
       metrics: {
         "channel.noise_variance": noise,

@@ -9,6 +9,7 @@
 import { OFDM_STATE, SYMBOLS } from "../../lib/contract/kinds.ts";
 import { defineOperation, float, seedParameter, z } from "../api.ts";
 import { ofdmStateArtifact } from "../../lib/artifact/ofdm_state.ts";
+import { UNIT_KEYS } from "../../lib/artifact/statistical_unit.ts";
 import { companionsOf, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import {
   frequencyResponse,
@@ -91,7 +92,7 @@ export default defineOperation({
       noiseVariance: params.noise_variance,
       averagePowerBudget: params.average_power_budget,
     }, {
-      ...metadata,
+      ...travel(metadata, {}, UNIT_KEYS),
       tdl_model: params.tdl_model,
       delay_spread_ns: float(params.delay_spread_ns),
       normalize_channel: params.normalize_channel,

@@ -1,6 +1,6 @@
 /** Units of streams: the largest declared one, scaled to the stream at hand, and the counts that a step records. */
 import assert from "node:assert/strict";
-import { declareUnit, rateCounts } from "../../../lib/artifact/statistical_unit.ts";
+import { declareUnit, rateCounts, unitSums } from "../../../lib/artifact/statistical_unit.ts";
 import { rateMetadata, recordedRate } from "../../../lib/contract/metric_metadata.ts";
 import { countRate } from "../../../lib/numeric/scores/rate_interval.ts";
 
@@ -35,6 +35,15 @@ Deno.test("where nothing larger is declared, each trial is its own unit", () => 
   assert.deepEqual(rateCounts(failed, {}, "packet"), countRate(failed, "packet"));
   const smaller = declareUnit({}, "fading_block", { size: 1, total: 300 });
   assert.deepEqual(rateCounts(failed, smaller, "packet"), countRate(failed, "packet"));
+});
+
+Deno.test("values of parts are added over the units that hold them", () => {
+  const values = [1, 2, 3, 4, 5];
+  assert.deepEqual(unitSums(values, {}), values);
+  assert.deepEqual(unitSums(values, declareUnit({}, "fading_block", { size: 10, total: 10 })), [15]);
+  assert.deepEqual(unitSums(values, declareUnit({}, "fading_block", { size: 40, total: 100 })), [3, 7, 5]);
+  assert.deepEqual(unitSums(values, declareUnit({}, "packet", { counts: [30, 0, 20] })), [6, 0, 9]);
+  assert.deepEqual(unitSums(values, declareUnit({}, "fading_block", { size: 1, total: 100 })), values);
 });
 
 Deno.test("recorded counts are read as they were written", () => {

@@ -10,6 +10,7 @@ import ofdmPilotInsert from "../../../ops/modulation/ofdm_pilot_insert.ts";
 import ofdmChannelEstimator from "../../../ops/estimation/ofdm_channel_estimator.ts";
 import wirelessChannel from "../../../ops/wireless/channel.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
+import { recordedPooled } from "../../../lib/contract/metric_metadata.ts";
 import type { InputArtifact } from "../../../lib/contract/operation.ts";
 import {
   dopplerCorrelation,
@@ -344,6 +345,20 @@ Deno.test("without tracking, a moving channel has the error floor of its correla
   }
   const wrong = await tracked([2, 11], { ...wiener, assumed_doppler_hz: float(0) }, 20);
   assert.ok(wrong.error > 5 * known.error && wrong.error > 5 * wrong.declared, `${wrong.error} ${known.error}`);
+});
+
+Deno.test("the error of estimates has one unit for a realisation in motion, else one for each grid or larger unit", async () => {
+  const bits = someBits(4000), moving = { time_variation: "doppler", mobility_kmh: float(120) };
+  const sums = async (channel: JsonObject) => {
+    const { metadata, metrics } = (await link(bits, { channel })).estimated;
+    const pooled = recordedPooled({ metric_metadata: metadata.metric_metadata }, "channel_estimation.nmse")!.sums;
+    assert.ok(Math.abs(pooled.numerator / pooled.denominator / Number(metrics["channel_estimation.nmse"]) - 1) < 1e-12);
+    return pooled;
+  };
+  const still = await sums({}), driven = await sums(moving);
+  assert.ok(still.units > 10, String(still.units));
+  assert.equal(driven.units, 1);
+  assert.ok(Math.abs(driven.numerator_squared / driven.numerator ** 2 - 1) < 1e-12);
 });
 
 Deno.test("wiener needs LMMSE and a Doppler shift", async () => {

@@ -3,9 +3,13 @@ import assert from "node:assert/strict";
 import digitalDemodulate from "../../../ops/demodulation/digital_demodulate.ts";
 import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
 import operations from "../../../ops/metrics/link_abstraction.ts";
+import fadingStatistics from "../../../ops/metrics/fading_statistics.ts";
 import wirelessChannel from "../../../ops/wireless/channel.ts";
 import mimoOfdmChannel from "../../../ops/wireless/mimo_ofdm_channel.ts";
 import ofdmChannelState from "../../../ops/wireless/ofdm_channel_state.ts";
+import { declareUnit } from "../../../lib/artifact/statistical_unit.ts";
+import { recordedPooled, recordedRate } from "../../../lib/contract/metric_metadata.ts";
+import type { InputArtifact } from "../../../lib/contract/operation.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { calibratedBeta, exponentialEffectiveSnrDb } from "../../../lib/numeric/link/link_abstraction.ts";
@@ -56,6 +60,38 @@ Deno.test("ergodic capacity of Rayleigh fading, and of 2 x 2 antennas, is Telata
     const telatar = exponentialMean((x) => (1 + (1 - x) ** 2) * Math.log2(1 + 5 * x));
     near(found.metrics["capacity.ergodic_bps_hz"], telatar, 0.12);
   }
+});
+
+Deno.test("grids of a realisation in motion are one unit of capacities and fades; those of a static channel one each", async () => {
+  const params = { channel_model: "tdl", ofdm_fft_size: 4, num_ofdm_symbols: 14, tx_antennas: 1, rx_antennas: 1 };
+  const symbols = symbolsInput(4 * 14 * 30);
+  const unitsOf = async (state: InputArtifact) => {
+    const [ergodic, outage, fades] = await Promise.all(
+      [ergodicCapacity, outageCapacity, fadingStatistics].map((operation) =>
+        runOperation(operation, {
+          inputs: { channel_state: state },
+          params: operation === fadingStatistics ? { level_db: float(0), symbol_interval_s: float(1e-4) } : {},
+        })
+      ),
+    );
+    return [
+      recordedPooled(ergodic.metadata, "capacity.ergodic_bps_hz")!.sums.units,
+      recordedRate(outage.metadata, "capacity.outage_probability")!.units,
+      recordedPooled(fades.metadata, "fading.below_level_fraction")!.sums.units,
+    ];
+  };
+  const driven = { ...params, time_variation: "doppler", mobility_kmh: float(100) };
+  const { state } = (await runOperation(mimoOfdmChannel, { inputs: { symbols }, params: driven })).outputs;
+  assert.deepEqual(await unitsOf(state), [1, 1, 1]);
+  // Each grid of a frozen state is a realisation of its own, whatever unit the symbols have.
+  const items = symbolsInput(4 * 14 * 30, declareUnit({}, "packet", { size: 840, total: 1680 }));
+  const frozen = (await runOperation(ofdmChannelState, {
+    inputs: { symbols: items },
+    params: { ofdm_fft_size: 4, num_ofdm_symbols: 14, mobility_kmh: float(500) },
+  })).outputs.state;
+  const [ergodic, outage, fades] = await unitsOf(frozen);
+  assert.deepEqual([ergodic, outage], [30, 30]);
+  assert.ok(fades > 1);
 });
 
 Deno.test("outage of Rayleigh fading is 1 - exp(-(2^R - 1)/snr), and few grids give no outage capacity", async () => {

@@ -4,6 +4,7 @@ import delivery from "../../../ops/metrics/nr_ldpc_ofdm_delivery.ts";
 import finite from "../../../ops/metrics/ofdm_finite_blocklength_allocation.ts";
 import scores from "../../../ops/metrics/ofdm_power_allocation.ts";
 import allocator from "../../../ops/resource/symbol_power_allocator.ts";
+import { recordedPooled } from "../../../lib/contract/metric_metadata.ts";
 import type { Metrics, Operation } from "../../../lib/contract/operation.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { Generator } from "../../../lib/numeric/random/random.ts";
@@ -90,6 +91,9 @@ Deno.test("water-filling scores as its own oracle; equal power does not", async 
   const equal = await measure(scores, { state: channel_state, allocation: fixed.outputs.allocation });
   assert.ok(equal.resource("water_filling_optimality_gap_bps_hz") > 0.01);
   assert.ok(equal.resource("water_filling_kkt_normalized_residual") > 0.01);
+  // Three grids of four OFDM symbols, which share a realisation.
+  const record = recordedPooled(equal.json as JsonObject, "resource.water_filling_power_rmse");
+  assert.deepEqual([record!.sums.units, record!.sums.denominator], [3, 192]);
 });
 
 /** The exponential integral E1(x) for x < 2: Abramowitz and Stegun, 5.1.11. */
