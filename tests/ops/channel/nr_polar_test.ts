@@ -56,27 +56,35 @@ Deno.test("words of every message type are the stored ones, and decode without n
 
 Deno.test("the exact decoder keeps the words of the readable one in their order", () => {
   const g = Generator.seeded(17);
-  // Repetition and frozen nodes, parity checks, shortened and punctured words.
-  const codes: [MessageType, number, number, number][] = [["dci", 40, 216, -2], ["uci", 12, 40, 0], [
-    "uci",
-    100,
-    256,
-    2,
-  ]];
+  // Repetition and frozen nodes, parity checks, shortened and punctured words; free and checked nodes that are decided at once.
+  const codes: [MessageType, number, number, number, number][] = [
+    ...[["dci", 40, 216, -2, 4], ["uci", 12, 40, 0, 4], ["uci", 100, 256, 2, 4], ["uci", 110, 128, 6, 12]],
+    ...[["uci", 110, 128, 9, 12], ["uci", 200, 256, 7, 3]],
+  ] as [MessageType, number, number, number, number][];
   let ranks = 0;
-  for (const [messageType, payloadBits, codedBits, snrDb] of codes) {
+  for (const [messageType, payloadBits, codedBits, snrDb, blocks] of codes) {
     const code = polarCode(messageType, payloadBits, codedBits);
-    for (const listSize of [1, 2, 8]) {
-      for (let block = 0; block < 4; block++) {
+    for (const listSize of [1, 2, 8, 32]) {
+      for (let block = 0; block < blocks; block++) {
         const { llr } = transmitted(code, snrDb, g), options = { listSize, checkNode: "exact" } as const;
-        const found = decodePolar(llr, code, options);
-        const expected = decodePolar(llr, code, options, (...given) => decodeList(...given, "exact"));
-        assert.deepEqual(found, expected);
-        ranks += found.rank;
+        const [found, expected] = [kernelList, decodeList].map((decode) => {
+          const lists: Uint8Array[][] = [];
+          const result = decodePolar(llr, code, options, (values, own, size) => {
+            lists.push(Array.from(decode(values, own, size, "exact"), (word) => word.slice()));
+            return lists.at(-1)!;
+          });
+          return { result, lists };
+        });
+        assert.deepEqual(
+          found,
+          expected,
+          `${messageType} ${payloadBits}/${codedBits}, list ${listSize}, block ${block}`,
+        );
+        ranks += found.result.rank;
       }
     }
   }
-  assert.ok(ranks > 36, "no word but the first passed its CRC");
+  assert.ok(ranks > 4 * (3 * 4 + 2 * 12 + 3), "no word but the first passed its CRC");
 });
 
 Deno.test("the kernel keeps the words of the readable decoder in their order, with and without ties", () => {

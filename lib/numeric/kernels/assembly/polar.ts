@@ -10,8 +10,8 @@
  * all bits information, or all but the first (single parity check). The latter two fork on their bits from the least
  * magnitude on, until no fork stays (Hashemi, Condo and Gross, IEEE Transactions on Signal Processing 65, 2017). For exact sums
  * the same words stay as bit by bit, in another order. The order decides ties: after a tie the block is decoded again,
- * bit by bit. With exact check nodes these two are decided bit by bit, but for free bits of one path; metrics of the
- * others are logarithms of products (./log_likelihood.ts).
+ * bit by bit. With exact check nodes these two are decided at once where no other word can stay, else bit by bit; metrics are
+ * logarithms of products (./log_likelihood.ts).
  */
 import { correction, exponential, logarithm, narrow, penalty, upper } from "./log_likelihood";
 
@@ -41,6 +41,12 @@ const LOWER = memory.data(32 * 8, 16);
 const UPPER = memory.data(32 * 8, 16);
 const DECISIONS = memory.data(32, 16);
 const FOUR = memory.data(64, 16);
+/**
+ * Rows before a node, and of each path its least magnitude m, e^-m, with e = e^(m - |λ|) the sums of e and of products of two less what is
+ * kept, Σ e, and whether the decisions are kept.
+ */
+const SAVED = memory.data(32 * 48, 16);
+const SPECTRA = memory.data(32 * 64, 16);
 /** What each path's decisions add beside the excess. */
 const PENALTY = memory.data(32 * 8, 16);
 const ORDER = memory.data(32, 16);
@@ -48,6 +54,11 @@ const ORDER = memory.data(32, 16);
 const LEAST = memory.data(32 * 64 * 8, 16);
 const KNOWN = memory.data(32, 16);
 const ODD = memory.data(32, 16);
+
+/** Forks of a path beyond which words are decided bit by bit. */
+const PROVEN_RANKS: i32 = 3;
+/** 0.0861 ln 2, and a margin for binary32. */
+const LN_ERROR: f64 = 0.0601;
 
 let rows: usize = ROWS;
 let spare: usize = ROWS + 32 * 48;
@@ -142,7 +153,13 @@ function node(stage: i32, index: i32, right: bool): void {
   if (kind == 1) return frozen(stage, right);
   if (kind == 2) return repetition(stage, index, right);
   if (kind == 5) return parity(index, right);
-  if (kind >= 3 && !bitwise && (!exact || (size == 1 && kind == 3))) return flips(stage, kind == 4, right);
+  if (kind >= 3 && !bitwise) {
+    if (!exact || (size == 1 && kind == 3)) {
+      search(stage, kind == 4, 64);
+      return write(stage, kind == 4, right);
+    }
+    if (provenFlips(stage, kind == 4, right)) return;
+  }
   const half: usize = <usize>4 << stage;
   if (stage > 1 && load<u8>(NODES + 2 * index) == 1) return frozenLeft(stage, index, right);
   // Values of the left child.
@@ -488,8 +505,12 @@ function moveRows(): void {
   spare = old;
 }
 
-/** Decides a node of free bits, or with a single parity check: the bit of least magnitude then makes the check hold. */
-function flips(stage: i32, check: bool, right: bool): void {
+/**
+ * Chooses the words of a node of free bits, or with a single parity check: the bit of least magnitude then makes the check hold.
+ * @param most last rank that may fork
+ * @returns whether no further rank would
+ */
+function search(stage: i32, check: bool, most: i32): bool {
   const length = min<i32>(1 << stage, 64);
   for (let path = 0; path < count; path++) {
     store<u8>(KNOWN + path, 0);
@@ -506,12 +527,18 @@ function flips(stage: i32, check: bool, right: bool): void {
       store<f64>(FORKS + (<usize>path << 4), metric(path));
       store<f64>(FORKS + (<usize>path << 4), metric(path) + cost, 8);
     }
-    if (!fork()) break;
+    if (!fork()) return true;
+    if (rank >= most) return false;
     for (let path = 0; path < count; path++) {
       const mask = load<u64>(row(path), REGISTER) | <u64>load<u8>(DECISIONS + path) << rank;
       store<u64>(row(path), mask, REGISTER);
     }
   }
+  return true;
+}
+
+/** Writes the bits of the words that search() has chosen. */
+function write(stage: i32, check: bool, right: bool): void {
   for (let path = 0; path < count; path++) {
     const own = load<u8>(row(path) + stage), from = buffer(VALUES, stage, own), to = target(path, stage, right);
     for (let i: usize = 0; i < <usize>8 << stage; i += 16) v128.store(to + i, v128.and(v128.load(from + i), signs()));
@@ -520,6 +547,96 @@ function flips(stage: i32, check: bool, right: bool): void {
       flip(from, to, stage, least(own, <i32>ctz(mask), from, stage));
     }
   }
+}
+
+/**
+ * Words of a node with exact check nodes, as search() chooses them, if bit by bit the same words stay. They do if all words
+ * that a path drops have together a larger metric than every kept word, since every beginning of a dropped word then has too.
+ *
+ * Words that flip one, two or three decisions of a path have at most the probabilities E, (E² - Σ e^-2|λ|) / 2 and E³ / 6, with
+ * E = Σ e^-|λ|. Those with more flips have less than the factor Π 1 / (1 + e^-|λ|) of all takes off for E < 2. A check leaves the
+ * odd or the even numbers of flips.
+ * @returns whether the node is decided; if not, nothing has changed
+ */
+function provenFlips(stage: i32, check: bool, right: bool): bool {
+  // Of few bits, and for a list that is not full, it seldom succeeds.
+  if (count < size || stage < 3) return false;
+  const before = count, beforeTied = tied;
+  memory.copy(SAVED, rows, <usize>count * ROW);
+  for (let path = 0; path < count; path++) spectrum(path, stage);
+  let worst = search(stage, check, PROVEN_RANKS) ? -Infinity : Infinity;
+  for (let path = 0; path < count; path++) {
+    const own = load<u8>(row(path) + stage), to = SPECTRA + (<usize>own << 6), mask = load<u64>(row(path), REGISTER);
+    const first = check && flipped(path, own), flips = <i32>popcnt(mask) + <i32>first;
+    worst = max(worst, metric(path));
+    if (flips == 0) store<u8>(to, 1, 48);
+    else if (flips <= 2) {
+      let product = first ? 1.0 : scaled(own, <i32>ctz(mask), to);
+      if (flips == 2) product *= scaled(own, 63 - <i32>clz(mask), to);
+      const place = to + (flips == 1 ? 16 : 24);
+      store<f64>(place, load<f64>(place) - product);
+    }
+  }
+  for (let own = 0; own < before; own++) {
+    const from = SPECTRA + (<usize>own << 6), m = load<f64>(from), s = load<f64>(from, 8), sum = load<f64>(from, 32);
+    const one = load<f64>(from, 16), two = load<f64>(from, 24), odd = check && <bool>load<u8>(ODD + own);
+    let bound = load<f64>(SAVED + <usize>own * ROW, METRIC);
+    if (s * sum < 2 && (odd || load<u8>(from, 48))) {
+      const slack = 1e-14 * sum * sum, three = s * s * sum * sum * sum / 6;
+      if (odd) bound += m - lnAtMost(one + three + slack);
+      else if (check) bound += 2 * m - lnAtMost(two + three * sum / 4 + slack);
+      else bound += m - lnAtMost(one + s * two + three + slack);
+    }
+    if (bound > worst) continue;
+    memory.copy(rows, SAVED, <usize>before * ROW);
+    count = before;
+    tied = beforeTied;
+    return false;
+  }
+  write(stage, check, right);
+  return true;
+}
+
+/** Stores the sums of a path in SPECTRA, and adds Σ ln(1 + e^-|λ|) to its metric. */
+function spectrum(path: i32, stage: i32): void {
+  const from = valuesOf(path, stage), to = SPECTRA + (<usize>path << 6), one = f64x2.splat(1), end: usize = <usize>8 << stage;
+  let least = f64x2.splat(Infinity);
+  for (let i: usize = 0; i < end; i += 16) least = f64x2.pmin(least, f64x2.abs(v128.load(from + i)));
+  const m = min(f64x2.extract_lane(least, 0), f64x2.extract_lane(least, 1)), base = f64x2.splat(m);
+  const s = <f64>f32x4.extract_lane(exponential(f32x4.splat(<f32>m)), 0), scale = f64x2.splat(s);
+  let sum = f64x2.splat(0), squares = sum, product = one;
+  for (let i: usize = 0; i < end; i += 32) {
+    const a = f64x2.sub(f64x2.abs(v128.load(from + i)), base), b = f64x2.sub(f64x2.abs(v128.load(from + i, 16)), base);
+    const e = exponential(narrow(a, b));
+    const low = f64x2.promote_low_f32x4(e), high = upper(e);
+    sum = f64x2.add(sum, f64x2.add(low, high));
+    squares = f64x2.add(squares, f64x2.add(f64x2.mul(low, low), f64x2.mul(high, high)));
+    product = f64x2.mul(product, f64x2.mul(f64x2.add(one, f64x2.mul(scale, low)), f64x2.add(one, f64x2.mul(scale, high))));
+  }
+  const total = f64x2.extract_lane(sum, 0) + f64x2.extract_lane(sum, 1);
+  const added = logarithm(product);
+  store<f64>(to, m);
+  store<f64>(to, s, 8);
+  store<f64>(to, total, 16);
+  store<f64>(to, (total * total - f64x2.extract_lane(squares, 0) - f64x2.extract_lane(squares, 1)) / 2, 24);
+  store<f64>(to, total, 32);
+  store<u8>(to, 0, 48);
+  store<f64>(row(path), metric(path) + f64x2.extract_lane(added, 0) + f64x2.extract_lane(added, 1), METRIC);
+}
+
+/** e^(m - |λ|) of a rank of a buffer whose magnitudes search() has asked for, rounded as in spectrum(). */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function scaled(own: i32, rank: i32, sums: usize): f64 {
+  const over = load<f64>(LEAST + (<usize>own << 9) + (<usize>rank << 3)) - load<f64>(sums);
+  return <f64>f32x4.extract_lane(exponential(f32x4.splat(<f32>over)), 0);
+}
+
+/** ln x or at most LN_ERROR more, for a normal x: the logarithm is concave between powers of two, by at most 0.0861 in bits. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function lnAtMost(x: f64): f64 {
+  return <f64>(reinterpret<i64>(x) - (<i64>1023 << 52)) * (Math.LN2 / 4503599627370496.0) + LN_ERROR;
 }
 
 /** Whether the bit of least magnitude of a checked node is flipped. */
