@@ -5,7 +5,7 @@
  */
 import { arraysOf } from "../lib/artifact/arrays.ts";
 import { metadataOf, travel } from "../lib/artifact/values.ts";
-import { type InputArtifact, type JsonObject, SvcError, z } from "./api.ts";
+import { type InputArtifact, type JsonObject, SvcError, usedWhen, z } from "./api.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import { ndarray } from "../lib/numeric/array/ndarray.ts";
 
@@ -33,7 +33,8 @@ export const FEEDBACK_ROWS = 256;
 /** Common declarations of encoder and decoder. */
 export const FEEDBACK_SLOT = {
   params: {
-    feedback_dimension: z.int().positive().default(64).describe("real latents of a report; identity sends all"),
+    feedback_dimension: z.int().positive().default(64).describe("real latents of a report; identity sends all")
+      .meta(usedWhen({ runtime: ["truncated_angular_delay", "learned_artifact"] })),
   },
   formats: { artifact: "npz", tensor: "float32", checkpoint: "onnx" },
   gradient: "full",

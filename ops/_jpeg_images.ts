@@ -17,7 +17,7 @@ import type { JpegImage, JpegSubsampling } from "../lib/artifact/jpeg/encoder.ts
 /** Parameters of the form of a JPEG stream. */
 export const JPEG_STREAM_PARAMS = {
   optimize: z.boolean().default(false).describe("Huffman tables fitted to each image; of files")
-    .meta({ "x-svc-used-when": { stream: "jfif" } }),
+    .meta({ "x-svc-used-when": { stream: "jfif" }, "x-svc-ui": { used_when: { progressive: false } } }),
   progressive: z.boolean().default(false).describe("progressive scans, always with fitted tables; of files")
     .meta({ "x-svc-used-when": { stream: "jfif" } }),
   stream: z.enum(["jfif", "abbreviated"]).default("jfif").describe(

@@ -4,6 +4,7 @@
  */
 import { defineOperation as define } from "../lib/contract/define.ts";
 import type { Operation, OperationDefinition, Outputs, Ports, RunContext } from "../lib/contract/operation.ts";
+import type { JsonObject } from "../lib/contract/value.ts";
 import type { z } from "../lib/contract/zod.ts";
 
 export { z } from "../lib/contract/zod.ts";
@@ -69,3 +70,6 @@ export type Surroundings = Pick<RunContext<Ports, Ports, z.ZodObject>, "progress
 
 /** Metadata of a parameter: the unit that is shown beside its field. */
 export const shownIn = (unit: string) => ({ "x-svc-ui": { unit } });
+
+/** Metadata of a parameter: the choices that use it. Others accept it without effect, and a form folds it away. */
+export const usedWhen = (used_when: JsonObject, more: JsonObject = {}) => ({ "x-svc-ui": { ...more, used_when } });

@@ -14,6 +14,7 @@ import { Float, float, isNumber, isObject, type JsonObject, toNumber, toPlain, t
 /**
  * The seed parameter of an operation: any non-negative integer; the compiler always sets a value.
  * @param fallback default; without it an unset seed derives from the master seed of the recipe
+ * @param used_when values of other parameters under which anything is drawn; always without it
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -25,9 +26,9 @@ import { Float, float, isNumber, isObject, type JsonObject, toNumber, toPlain, t
  * assert.equal(params.safeParse({ snr_db: 6, seed: -1 }).success, false);
  * ```
  */
-export function seedParameter(fallback?: number) {
+export function seedParameter(fallback?: number, used_when?: JsonObject) {
   const seed = z.int().nonnegative().describe("seed of this step's random stream; default derived from the master seed")
-    .meta({ "x-svc-ui": { control: "seed" } });
+    .meta({ "x-svc-ui": { control: "seed", ...(used_when && { used_when }) } });
   return fallback === undefined ? seed.optional() : seed.default(fallback);
 }
 
@@ -287,12 +288,13 @@ export const conditionText = (condition: JsonObject): string =>
   Object.entries(condition).map(([key, wanted]) => `${key}=${[wanted].flat().join(" or ")}`).join(" and ");
 
 /**
- * The condition under which a form shows a parameter: that under which it is active, or `x-svc-ui.used_when`, outside of which
+ * The condition under which a form shows a parameter: that under which it is active, and `x-svc-ui.used_when`, outside of which
  * a value is accepted without effect.
  */
 export function shownWhen(node: Value | undefined): JsonObject | null {
   const own = isObject(node) && isObject(node["x-svc-ui"]) ? node["x-svc-ui"].used_when : undefined;
-  return activeWhen(node) ?? (isObject(own) ? own : null);
+  const active = activeWhen(node);
+  return isObject(own) ? { ...active, ...own } : active;
 }
 
 /** Whether a parameter is active: every controller of its condition has a wanted value. */
@@ -300,14 +302,16 @@ export const isEffective = (schema: JsonObject, property: string, params: JsonOb
   holds(schema, activeWhen(((schema.properties ?? {}) as JsonObject)[property]), params);
 
 /**
- * Whether a form shows a parameter: its condition holds, one of the parameters of `x-svc-ui.used_with` is set, and none of
- * those of `x-svc-ui.unused_with`.
+ * Whether a form shows a parameter: its condition holds, all parameters of the condition are shown, one of the parameters of
+ * `x-svc-ui.used_with` is set, and none of those of `x-svc-ui.unused_with`.
  */
 export function isShown(schema: JsonObject, property: string, params: JsonObject): boolean {
   const node = ((schema.properties ?? {}) as JsonObject)[property];
   const { used_with, unused_with } = ((node as JsonObject)["x-svc-ui"] ?? {}) as Record<string, string[] | undefined>;
   const isSet = (name: string) => params[name] !== undefined;
-  return holds(schema, shownWhen(node), params) && (used_with?.some(isSet) ?? true) && !unused_with?.some(isSet);
+  const condition = shownWhen(node);
+  return holds(schema, condition, params) && (used_with?.some(isSet) ?? true) && !unused_with?.some(isSet) &&
+    Object.keys(condition ?? {}).every((controller) => isShown(schema, controller, params));
 }
 
 function holds(schema: JsonObject, condition: JsonObject | null, params: JsonObject): boolean {

@@ -9,7 +9,7 @@
  *
  * Shapes: problem complex64 [example, antenna, snapshot] -> estimate float64 [example], degrees.
  */
-import { defineSlot, float, type JsonObject, LEARNED_ARTIFACT, z } from "../api.ts";
+import { defineSlot, float, type JsonObject, LEARNED_ARTIFACT, usedWhen, z } from "../api.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import {
   AOA_ESTIMATE,
@@ -29,7 +29,7 @@ export default defineSlot({
   outputs: { estimate: AOA_ESTIMATE },
   params: {
     grid_step_deg: z.number().min(0.001).max(90).default(0.25).describe("angular step of the spectra")
-      .meta({ "x-svc-ui": { unit: "degree" } }),
+      .meta(usedWhen({ mode: ["music", "bartlett_reference"] }, { unit: "degree" })),
   },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
   inputMetadataRequirements: { problem: { all_of: ["element_spacing_wavelengths"] } },

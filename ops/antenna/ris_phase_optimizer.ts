@@ -32,7 +32,7 @@ export default defineOperation({
     phase_bits: z.int().min(0).max(8).default(0).describe("bits of a phase; 0 for continuous phases"),
     iterations: z.int().positive().max(10_000).default(20).describe("updates of the phases")
       .meta({ "x-svc-used-when": { mode: "alternating" } }),
-    seed: seedParameter(),
+    seed: seedParameter(undefined, { mode: "random" }),
   }),
   differentiability: notExported("torch", "stop", "Closed-form phases of a given channel; quantised ones are discrete"),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },

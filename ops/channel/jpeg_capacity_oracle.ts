@@ -39,7 +39,7 @@ const parameters = z.strictObject({
   ...JPEG_STREAM_PARAMS,
   on_outage: z.enum(["gray_image", "zeros", "image_channel_mean"]).default("gray_image")
     .describe("substitute of a lost image; image_channel_mean: the mean of each channel"),
-  seed: seedParameter(),
+  seed: seedParameter(undefined, { channel_model: "slow_rayleigh" }),
 });
 
 export default defineOperation({

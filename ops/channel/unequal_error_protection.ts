@@ -17,7 +17,7 @@
  * Source: Masnick and Wolf, On linear unequal error protection codes, IEEE Trans. Inf. Theory 13(4), 1967.
  */
 import { BITS, CODED_BITS, FRAMED_BITS, PAYLOAD_BITS, POWER_ALLOCATION } from "../../lib/contract/kinds.ts";
-import { defineOperation, type ParameterProblem, SvcError, z } from "../api.ts";
+import { defineOperation, type ParameterProblem, SvcError, usedWhen, z } from "../api.ts";
 import { bitsArtifact, bitsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
 import { joinBytes } from "../../lib/artifact/join_bytes.ts";
 import { importanceMapsOf } from "../../lib/artifact/importance.ts";
@@ -62,7 +62,8 @@ const PARAMS = z.strictObject({
     "side of a cell of the class map in blocks; divides the blocks along each side, as 1 does for all images",
   ),
   class_map_repetition: z.int().min(1).max(1000).default(7)
-    .describe("copies of each bit of the class map, with repetition and power"),
+    .describe("copies of each bit of the class map, with repetition and power")
+    .meta(usedWhen({ protection: ["repetition", "power"] })),
   class_map_code_rate: z.number().min(0.01).max(1).default(0.2).describe("target code rate of the class map")
     .meta(usedBy("nr_ldpc")),
   transport_block_size_bits: z.int().min(1).max(LARGEST_BLOCK).default(4096)

@@ -23,6 +23,7 @@ import {
   sha256Json,
   type Surroundings,
   SvcError,
+  usedWhen,
   z,
 } from "../api.ts";
 import { readNpy } from "../../lib/artifact/npy.ts";
@@ -236,7 +237,8 @@ function store(target: Uint8Array | Float32Array, planes: Float32Array, channels
 /** Parameters of the scaling of latents to about unit variance. */
 export const SCALING = {
   scale_latents: z.boolean().default(true).describe("latents times scaling_factor, as diffusion models take them"),
-  scaling_factor: z.number().positive().default(0.18215).describe("one over the standard deviation of the latents"),
+  scaling_factor: z.number().positive().default(0.18215).describe("one over the standard deviation of the latents")
+    .meta(usedWhen({ scale_latents: true })),
 };
 
 export const factorOf = ({ scale_latents, scaling_factor }: { scale_latents: boolean; scaling_factor: number }) =>

@@ -52,7 +52,7 @@ const vaeEncode = defineOperation({
     ...autoencoderParams("stabilityai/sd-vae-ft-mse"),
     sample_mode: z.enum(["mean", "sample"]).default("mean").describe("the mean of the latents, or a draw"),
     ...SCALING,
-    seed: seedParameter(0),
+    seed: seedParameter(0, { sample_mode: "sample" }),
   }),
   models: autoencoderModel(false),
   async run({ inputs: { images }, params, model, generator, progress, cancellation }) {

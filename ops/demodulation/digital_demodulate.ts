@@ -20,6 +20,7 @@ import {
   type JsonObject,
   SvcError,
   toNumber,
+  usedWhen,
   type Value,
   z,
 } from "../api.ts";
@@ -129,6 +130,8 @@ function loadedLlr(
 /** Tables without parameters; the points of others are in the metadata. */
 const TABLES = ["psk8", "psk16", "pam4", "pam8", "pi2_bpsk"] as const;
 const CHOICES = ["auto", ...MODULATIONS, ...TABLES] as const;
+/** Modulations with more than a bit on an axis; with one, the nearest points are all points. */
+const SEVERAL_BITS = CHOICES.filter((modulation) => !["bpsk", "pi2_bpsk", "qpsk"].includes(modulation));
 const HINTS: Readonly<Record<string, string>> = {
   identity: "Use demodulation.identity_demodulate",
   constellation: "Use demodulation.constellation_demapper",
@@ -150,7 +153,7 @@ export default defineOperation({
     modulation: z.enum(CHOICES).default("auto").describe(
       "auto uses the modulation in the metadata, with its points and rotation",
     ),
-    llr_method: z.enum(["auto", "max_log", "exact"]).optional()
+    llr_method: z.enum(["auto", "max_log", "exact"]).optional().meta(usedWhen({ modulation: SEVERAL_BITS }))
       .describe("exact sums over all points, max_log takes the nearest; auto (default) is max_log above QPSK"),
     data_plane_backend: dataPlaneParameter(),
   }),

@@ -28,6 +28,7 @@ import {
   type ParameterProblem,
   SvcError,
   toNumber,
+  usedWhen,
   z,
 } from "../api.ts";
 import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadata.ts";
@@ -92,7 +93,8 @@ const PARAMS = z.strictObject({
     .describe("rms delay spread in ns"),
   maximum_delay_ns: z.number().nonnegative().default(2000).meta(profileOf("uniform")).describe("largest delay in ns"),
   tdl_model: z.enum(PROFILE_MODELS).default("A").meta(profileOf("tdl")).describe("profile of TR 38.901 7.7.2"),
-  subcarrier_spacing_khz: z.number().positive().default(15).describe("subcarrier spacing in kHz"),
+  subcarrier_spacing_khz: z.number().positive().default(15).describe("subcarrier spacing in kHz")
+    .meta(usedWhen({ method: "lmmse" })),
   given_error_variance: z.number().nonnegative().optional().meta({ "x-svc-used-when": { method: "given" } })
     .describe("error variance of a pilot_estimate that has none of its own"),
 });

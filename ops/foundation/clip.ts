@@ -18,6 +18,7 @@ import {
   type Progress,
   sha256Json,
   SvcError,
+  usedWhen,
   z,
 } from "../api.ts";
 import { type ImageBatch, imagesOf, textsOf } from "../../lib/artifact/values.ts";
@@ -193,7 +194,8 @@ const clipTextEmbed = defineOperation({
     backend: z.enum(["local_semantic", "local_hash", "transformers_clip"]).default("local_semantic").describe(
       "space of the embeddings: hashed concepts, hashed words, or a CLIP model",
     ),
-    dimensions: z.int().min(1).max(65536).default(128).describe("size of an embedding; images must use the same"),
+    dimensions: z.int().min(1).max(65536).default(128).describe("size of an embedding; images must use the same")
+      .meta(usedWhen({ backend: ["local_semantic", "local_hash"] })),
     ...pretrainedParams(CLIP_MODEL, { when: { backend: "transformers_clip" }, bundled: BUNDLED }),
   }),
   outputMetadataGuarantees: { embeddings: { keys: ["embedding_ids", "embedding_space"], from: "texts" } },

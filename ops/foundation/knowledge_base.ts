@@ -14,6 +14,7 @@ import {
   type ParameterProblem,
   parseJson,
   sha256Json,
+  usedWhen,
   type Value,
   z,
 } from "../api.ts";
@@ -31,11 +32,12 @@ export default defineOperation({
     facts_json: z.string().default("").describe(
       "JSON list of facts, {subject, predicate, object} or [subject, predicate, object]: the content of inline_json, " +
         "appended to semantic_text_smoke_kb",
-    ),
+    ).meta(usedWhen({ kb_id: ["semantic_text_smoke_kb", "inline_json"] })),
     kb_id: z.enum(["semantic_text_smoke_kb", "empty", "inline_json"]).default("semantic_text_smoke_kb").describe(
       "built-in knowledge base, an empty one, or the facts of inline_json",
     ),
-    max_builtin_concepts: z.int().nonnegative().default(12).describe("number of built-in concepts, with their facts"),
+    max_builtin_concepts: z.int().nonnegative().default(12).describe("number of built-in concepts, with their facts")
+      .meta(usedWhen({ kb_id: "semantic_text_smoke_kb" })),
   }),
   outputMetadataGuarantees: { kb: { keys: ["knowledge_base"] } },
   check({ kb_id, facts_json }) {

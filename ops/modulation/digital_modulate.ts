@@ -15,6 +15,7 @@ import {
   type JsonObject,
   SvcError,
   toNumber,
+  usedWhen,
   type Value,
   z,
 } from "../api.ts";
@@ -56,7 +57,7 @@ export default defineOperation({
       .describe(
         "bpsk to qam256 and pi2_bpsk of TS 38.211, psk8 and apsk of DVB-S2, Gray labels of psk16 and pam, custom points; auto as the encoder of the bits recorded, shaped as modulation.distribution_match",
       ),
-    apsk_code_rate: z.enum(APSK_RATES).optional()
+    apsk_code_rate: z.enum(APSK_RATES).optional().meta(usedWhen({ modulation: ["apsk16", "apsk32"] }))
       .describe("code rate that chooses the ring ratios of apsk16 and apsk32 in DVB-S2; default 3_4"),
     bpsk_rotation: z.enum(["none", "ts38211"]).optional().meta({ "x-svc-used-when": { modulation: "bpsk" } })
       .describe("ts38211 turns the points of bpsk by pi/4; default none"),

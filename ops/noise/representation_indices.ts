@@ -25,7 +25,7 @@ export default defineOperation({
       .describe("substitute index"),
     burst_length: z.int().positive().default(64).meta({ "x-svc-used-when": { mode: "burst" } })
       .describe("length of a burst in indices"),
-    seed: seedParameter(0),
+    seed: seedParameter(0, { mode: ["dropout", "random_replace", "burst"] }),
   }),
   outputMetadataGuarantees: { indices: { from: "indices", keys: ["representation_noise"] } },
   run({ inputs, params, generator }) {

@@ -21,7 +21,7 @@ export default defineOperation({
       .describe("probability of a latent to be dropped"),
     sigma: z.number().nonnegative().default(0.05).meta({ "x-svc-used-when": { mode: "gaussian" } })
       .describe("standard deviation of the added noise, in latent units"),
-    seed: seedParameter(0),
+    seed: seedParameter(0, { mode: ["gaussian", "dropout"] }),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   equivalence: { type: "statistical", reason: "Implementations share the distribution and the seed policy" },

@@ -44,7 +44,7 @@ export default defineOperation({
       .describe("side of the masked square in pixels"),
     mask_value: z.number().min(0).max(1).default(0).meta(usedBy("patch_mask"))
       .describe("value of masked samples, as a fraction of the range"),
-    seed: seedParameter(0),
+    seed: seedParameter(0, { mode: ["gaussian", "patch_mask", "salt_pepper"] }),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   equivalence: { type: "statistical", reason: "Implementations share the distribution and the seed policy" },

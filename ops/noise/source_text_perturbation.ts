@@ -24,7 +24,7 @@ export default defineOperation({
       .describe("probability of a word to be dropped or masked"),
     mask_token: z.string().default("[MASK]").meta({ "x-svc-used-when": { mode: "mask_words" } })
       .describe("substitute of a masked word"),
-    seed: seedParameter(0),
+    seed: seedParameter(0, { mode: ["drop_words", "mask_words", "shuffle_words"] }),
   }),
   outputMetadataGuarantees: { texts: { from: "texts", keys: ["source_noise"] } },
   run({ inputs, params, generator }) {

@@ -12,7 +12,7 @@
  *
  * Shapes: state complex64 [grid, OFDM symbol, subcarrier]. Units: Es/N0 of a resource element in dB.
  */
-import { defineOperation, float, type InputArtifact, type ParameterProblem, SvcError, z } from "../api.ts";
+import { defineOperation, float, type InputArtifact, type ParameterProblem, SvcError, usedWhen, z } from "../api.ts";
 import { OFDM_STATE, REPORT } from "../../lib/contract/kinds.ts";
 import { ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { reportResult } from "../../lib/artifact/values.ts";
@@ -47,12 +47,12 @@ export default defineOperation({
       .meta({ "x-svc-ui": { unit: "dB" } }),
     target_bler: z.number().gt(0).lt(1).default(0.1).describe("largest predicted block error rate"),
     snr_margin_db: z.number().default(0.6).describe("loss in dB of the code against the normal approximation")
-      .meta({ "x-svc-ui": { unit: "dB" } }),
+      .meta(usedWhen({ policy: ["normal_approximation", "cqi_efficiency"] }, { unit: "dB" })),
     policy: z.enum(["normal_approximation", "cqi_efficiency", "threshold_table"]).default("normal_approximation")
       .describe("rule that chooses the row"),
     thresholds_db: z.array(z.number().min(-200).max(200)).default([]).describe(
       "threshold_table: smallest Es/N0 in dB of each row",
-    ),
+    ).meta(usedWhen({ policy: "threshold_table" })),
   }),
   equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
   formats: { artifact: "json", tensor: "none" },

@@ -1,5 +1,5 @@
 /** Channels and pilots for channel estimation. */
-import { defineOperation, float, seedParameter, shownIn, z } from "../api.ts";
+import { defineOperation, float, seedParameter, shownIn, usedWhen, z } from "../api.ts";
 import {
   frequencyResponse,
   maximumDopplerHz,
@@ -25,6 +25,7 @@ import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 
 const FLAT: readonly string[] = ["pilot_awgn", "flat_siso"];
+const OF_PROFILES = usedWhen({ scenario: ["mimo_ofdm", "mimo_ofdm_3gpp_tdl"] });
 
 /**
  * Channels for estimation, of mean power 1 per antenna pair, independent between examples and pairs:
@@ -51,16 +52,24 @@ const aiPhyChannelRealization = defineOperation({
     rx_antennas: z.int().positive().default(1).describe("receive antennas"),
     tx_antennas: z.int().positive().default(1).describe("transmit antennas"),
     subcarriers: z.int().positive().default(1).describe("subcarriers of a realisation"),
-    channel_tap_count: z.int().positive().default(4).describe("taps of the synthetic profile of mimo_ofdm"),
-    tdl_model: z.enum(PROFILE_MODELS).default("C").describe("profile of TR 38.901 7.7.2"),
+    channel_tap_count: z.int().positive().default(4).describe("taps of the synthetic profile of mimo_ofdm")
+      .meta(usedWhen({ scenario: ["mimo_ofdm_pilot", "mimo_ofdm"] })),
+    tdl_model: z.enum(PROFILE_MODELS).default("C").describe("profile of TR 38.901 7.7.2")
+      .meta(OF_PROFILES),
     delay_spread_ns: z.number().nonnegative().default(300)
-      .describe("root mean square delay spread in ns, of the TDL profiles"),
-    normalize_channel: z.boolean().default(true).describe("scale the TDL profile to mean power 1"),
-    subcarrier_spacing_khz: z.number().positive().default(30).describe("subcarrier spacing in kHz"),
-    carrier_frequency_ghz: z.number().positive().default(3.5).describe("carrier frequency in GHz"),
-    mobility_kmh: z.number().nonnegative().default(30).describe("speed of the receiver in km/h"),
+      .describe("root mean square delay spread in ns, of the TDL profiles")
+      .meta(OF_PROFILES),
+    normalize_channel: z.boolean().default(true).describe("scale the TDL profile to mean power 1")
+      .meta(OF_PROFILES),
+    subcarrier_spacing_khz: z.number().positive().default(30).describe("subcarrier spacing in kHz")
+      .meta(OF_PROFILES),
+    carrier_frequency_ghz: z.number().positive().default(3.5).describe("carrier frequency in GHz")
+      .meta(OF_PROFILES),
+    mobility_kmh: z.number().nonnegative().default(30).describe("speed of the receiver in km/h")
+      .meta(OF_PROFILES),
     wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto")
-      .describe("auto is numpy, the portable backend"),
+      .describe("auto is numpy, the portable backend")
+      .meta(usedWhen({ scenario: "mimo_ofdm" })),
     seed: seedParameter(0),
   }),
   backends: {
@@ -135,7 +144,7 @@ const aiPhyPilotPattern = defineOperation({
     subcarriers: z.int().positive().default(1).describe("subcarriers of the pattern"),
     pilot_spacing: z.int().positive().default(4).meta({ "x-svc-used-when": { scenario: "comb" } })
       .describe("spacing of an antenna's pilots in subcarriers"),
-    seed: seedParameter(0),
+    seed: seedParameter(0, { scenario: "comb" }),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },
   equivalence: { type: "behavioral" },

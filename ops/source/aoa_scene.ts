@@ -6,7 +6,16 @@
  * Shapes: scene float64 [example], or [example, source] for more than one source. Draws: uniform angles [example]; for
  * more than one source uniform angles [source] per example, repeated until the separation holds.
  */
-import { defineOperation, float, type ParameterProblem, seedParameter, shownIn, SvcError, z } from "../api.ts";
+import {
+  defineOperation,
+  float,
+  type ParameterProblem,
+  seedParameter,
+  shownIn,
+  SvcError,
+  usedWhen,
+  z,
+} from "../api.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import type { Generator } from "../../lib/numeric/random/random.ts";
 import { AOA_SCENE } from "../_aoa.ts";
@@ -31,14 +40,15 @@ const PARAMS = z.strictObject({
   source_count: z.int().min(1).max(MOST_SOURCES).optional()
     .describe("sources of an example; default 1, or the number of source_angles_deg"),
   minimum_separation_deg: z.number().min(0).max(180).optional()
-    .describe("least distance of drawn sources in degrees; default 10").meta(shownIn("degree")),
+    .describe("least distance of drawn sources in degrees; default 10")
+    .meta(usedWhen({ angle_mode: "random_uniform" }, { unit: "degree" })),
   source_angles_deg: z.array(z.number().min(-90).max(90)).max(MOST_SOURCES).optional()
     .describe("angles of all sources in degrees, instead of drawn ones; default none"),
   source_correlation: z.number().min(0).max(1).optional()
     .describe("correlation coefficient of each pair of signals, 1 for coherent sources; default 0"),
   source_powers_db: z.array(z.number().min(-200).max(200)).max(MOST_SOURCES).optional()
     .describe("power of each source in dB above snr_db of the array; default 0"),
-  seed: seedParameter(0),
+  seed: seedParameter(0, { angle_mode: "random_uniform" }),
 });
 type Params = z.output<typeof PARAMS>;
 

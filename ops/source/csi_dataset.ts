@@ -67,7 +67,7 @@ const PARAMS = z.strictObject({
   first_sample: z.int().nonnegative().default(0).meta(OF_FILE).describe("first sample, from 0"),
   file_transform_size: z.int().min(1).max(65536).default(257).meta(OF_FILE)
     .describe("subcarriers of the transform behind HT, N"),
-  seed: seedParameter(),
+  seed: seedParameter(undefined, { origin: "cdl" }),
 });
 type Params = z.output<typeof PARAMS>;
 

@@ -31,7 +31,7 @@ const localizationGeometry = defineOperation({
       .describe("positions drawn uniformly, or given"),
     target_x_m: z.number().default(10).describe("x of every target").meta(FIXED),
     target_y_m: z.number().default(10).describe("y of every target").meta(FIXED),
-    seed: seedParameter(0),
+    seed: seedParameter(0, { position_mode: "random_uniform" }),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },
   formats: { artifact: "npz", tensor: "torch.Tensor" },

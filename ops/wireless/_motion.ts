@@ -2,7 +2,7 @@
  * Gains that move in time: one continuous realisation over a stream, evaluated at start_time_s and later. Slots of one stream
  * continue each other: they name the same stream, and each starts where the one before it ended.
  */
-import { type ParameterProblem, z } from "../api.ts";
+import { type ParameterProblem, usedWhen, z } from "../api.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
 import {
   DOPPLER_SPECTRA,
@@ -15,7 +15,9 @@ import { Generator } from "../../lib/numeric/random/random.ts";
 
 /** Marks a parameter that only a motion uses. */
 export const IN_MOTION = { "x-svc-effective-when": { time_variation: "doppler" } };
-const OF_TRAIN = { ...IN_MOTION, "x-svc-used-when": { tdl_model: "HST" }, "x-svc-ui": { unit: "m" } };
+/** Marks the delay spread: other profiles have delays of their own. */
+export const OF_DELAY_SPREAD = usedWhen({ tdl_model: [...PROFILE_MODELS] });
+const OF_TRAIN = { ...IN_MOTION, ...usedWhen({ tdl_model: "HST" }, { unit: "m" }) };
 
 export const MOTION_PARAMS = {
   time_variation: z.enum(["static", "doppler"]).optional()

@@ -100,6 +100,7 @@ export default defineOperation({
         "profile of TR 38.901, 7.7.2 for ofdm_tdl and 7.7.1 for ofdm_cdl, or of TS 38.101-4 with its own delays, or HST",
       ),
     ...MOTION_PARAMS,
+    time_variation: MOTION_PARAMS.time_variation.meta(usedBy(...OFDM_PRESETS)),
     delay_spread_ns: z.number().nonnegative().default(CHANNEL_DEFAULTS.delay_spread_ns)
       .meta(usedBy("ofdm_tdl", "ofdm_cdl"))
       .describe("root mean square delay spread in ns, of ofdm_tdl and ofdm_cdl"),

@@ -29,6 +29,7 @@ import {
   type ParameterProblem,
   seedParameter,
   SvcError,
+  usedWhen,
   z,
 } from "../api.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
@@ -49,21 +50,26 @@ import type { Generator } from "../../lib/numeric/random/random.ts";
 import { realFirst, svd } from "../../lib/numeric/linalg/svd.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { gridLayout, MIMO_RX_GRID, MIMO_STATE } from "../_ofdm_grid.ts";
-import { isMoving, MOTION_PARAMS, movingOf, profileProblems, realisationOf } from "./_motion.ts";
+import { isMoving, MOTION_PARAMS, movingOf, OF_DELAY_SPREAD, profileProblems, realisationOf } from "./_motion.ts";
 import { COMMON_PARAMS, noiseMetrics, noiseProblems, noiseVariance, stateProblem } from "./_params.ts";
 
 const FLAT: DelayProfile = { delays: new Float64Array(1), powers: Float64Array.of(1), lineOfSight: false };
 
+const OF_EXPONENTIAL = usedWhen({ correlation_model: "exponential" });
 const OF_PROFILES = { "x-svc-used-when": { channel_model: ["tdl", "cdl"] } };
+
+const OF_MOTION = usedWhen({ time_variation: "doppler" });
 
 const PARAMS = z.strictObject({
   channel_model: z.enum(["iid", "tdl", "cdl"]).default("tdl").describe("iid: flat; tdl, cdl: profiles of TR 38.901"),
   tdl_model: z.enum(TDL_MODELS).default("A").meta(OF_PROFILES)
     .describe("profile of TR 38.901, 7.7.2 for tdl and 7.7.1 for cdl, or of TS 38.101-4 with its own delays, or HST"),
-  delay_spread_ns: z.number().nonnegative().default(100).meta(OF_PROFILES).describe("rms delay spread in ns"),
-  carrier_frequency_ghz: COMMON_PARAMS.carrier_frequency_ghz,
-  mobility_kmh: COMMON_PARAMS.mobility_kmh,
+  delay_spread_ns: z.number().nonnegative().default(100)
+    .meta({ ...OF_PROFILES, ...OF_DELAY_SPREAD }).describe("rms delay spread in ns"),
+  carrier_frequency_ghz: COMMON_PARAMS.carrier_frequency_ghz.meta(OF_MOTION),
+  mobility_kmh: COMMON_PARAMS.mobility_kmh.meta(OF_MOTION),
   ...MOTION_PARAMS,
+  doppler_spectrum: MOTION_PARAMS.doppler_spectrum.meta(usedWhen({ channel_model: ["iid", "tdl"] })),
   subcarrier_spacing_khz: z.number().positive().default(15).describe("subcarrier spacing in kHz"),
   ofdm_fft_size: COMMON_PARAMS.ofdm_fft_size,
   num_ofdm_symbols: COMMON_PARAMS.num_ofdm_symbols,
@@ -73,8 +79,10 @@ const PARAMS = z.strictObject({
   rx_antennas: z.int().min(1).max(16).default(2).describe("receive antennas"),
   layers: z.int().min(0).max(16).default(0).describe("layers of symbols; 0 is one per transmit antenna"),
   precoding: z.enum(["none", "svd"]).default("none").describe("svd sends along the strongest singular vectors"),
-  tx_correlation: z.number().min(0).lt(1).default(0).describe("correlation of neighbouring transmit antennas"),
-  rx_correlation: z.number().min(0).lt(1).default(0).describe("correlation of neighbouring receive antennas"),
+  tx_correlation: z.number().min(0).lt(1).default(0).describe("correlation of neighbouring transmit antennas")
+    .meta(OF_EXPONENTIAL),
+  rx_correlation: z.number().min(0).lt(1).default(0).describe("correlation of neighbouring receive antennas")
+    .meta(OF_EXPONENTIAL),
   correlation_model: z.enum(CORRELATIONS).default("exponential").describe("exponential, or a table of TS 36.101 B.2.3"),
   channel_state_mode: z.enum(["none", "explicit"]).default("none")
     .describe("explicit uses the realisation of a wired channel state"),

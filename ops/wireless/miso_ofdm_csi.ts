@@ -12,7 +12,7 @@
  * 10^(-downlink_snr_db/10). Draws: phylib random() for the angles [sample, tx, tap, 20], then for the phases; numpy taps
  * [sample, tx, tap], complex.
  */
-import { defineOperation, float, seedParameter, shownIn, z } from "../api.ts";
+import { defineOperation, float, seedParameter, shownIn, usedWhen, z } from "../api.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import {
   exponentialProfile,
@@ -28,6 +28,8 @@ import { cholesky, zeros } from "../../lib/numeric/linalg/linear_algebra.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { MISO_CSI } from "../_csi_feedback.ts";
 
+const OF_PROFILES = usedWhen({ wireless_backend: "phylib" });
+
 export default defineOperation({
   id: "wireless.miso_ofdm_csi",
   name: "Spatially correlated MISO-OFDM CSI",
@@ -39,13 +41,18 @@ export default defineOperation({
     tx_correlation_coefficient: z.number().min(0).lt(1).default(0.7).describe("ρ between neighbouring antennas"),
     ofdm_fft_size: z.int().positive().default(32).describe("subcarriers"),
     num_ofdm_symbols: z.int().positive().default(1).describe("OFDM symbols of a realisation, consecutive rows"),
-    subcarrier_spacing_khz: z.number().positive().default(30).describe("subcarrier spacing in kHz"),
-    carrier_frequency_ghz: z.number().positive().default(3.5).describe("carrier frequency in GHz"),
-    mobility_kmh: z.number().nonnegative().default(0).describe("speed of the receiver in km/h"),
-    tdl_model: z.enum(PROFILE_MODELS).default("A").describe("profile of TR 38.901 7.7.2, for phylib"),
-    delay_spread_ns: z.number().nonnegative().default(100).describe("root mean square delay spread in ns"),
-    normalize_channel: z.boolean().default(true).describe("scale the power-delay profile to mean power 1"),
-    channel_tap_count: z.int().positive().default(6).describe("taps of the synthetic profile, for numpy"),
+    subcarrier_spacing_khz: z.number().positive().default(30).describe("subcarrier spacing in kHz").meta(OF_PROFILES),
+    carrier_frequency_ghz: z.number().positive().default(3.5).describe("carrier frequency in GHz")
+      .meta(OF_PROFILES),
+    mobility_kmh: z.number().nonnegative().default(0).describe("speed of the receiver in km/h").meta(OF_PROFILES),
+    tdl_model: z.enum(PROFILE_MODELS).default("A").describe("profile of TR 38.901 7.7.2, for phylib")
+      .meta(OF_PROFILES),
+    delay_spread_ns: z.number().nonnegative().default(100).describe("root mean square delay spread in ns")
+      .meta(OF_PROFILES),
+    normalize_channel: z.boolean().default(true).describe("scale the power-delay profile to mean power 1")
+      .meta(OF_PROFILES),
+    channel_tap_count: z.int().positive().default(6).describe("taps of the synthetic profile, for numpy")
+      .meta(usedWhen({ wireless_backend: "numpy" })),
     downlink_snr_db: z.number().default(10).describe("Es/N0 in dB of the downlink pilots at one antenna")
       .meta(shownIn("dB")),
     wireless_backend: z.enum(["phylib", "numpy"]).default("phylib")

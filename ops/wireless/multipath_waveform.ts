@@ -13,7 +13,16 @@
  * Source: Goldsmith, Wireless Communications, 2005, ch. 3 and 12.
  */
 import { OFDM_STATE } from "../../lib/contract/kinds.ts";
-import { defineOperation, float, type JsonObject, type ParameterProblem, seedParameter, shownIn, z } from "../api.ts";
+import {
+  defineOperation,
+  float,
+  type JsonObject,
+  type ParameterProblem,
+  seedParameter,
+  shownIn,
+  usedWhen,
+  z,
+} from "../api.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { ofdmStateArtifact } from "../../lib/artifact/ofdm_state.ts";
 import { companionsOf, metadataNumber } from "../../lib/artifact/values.ts";
@@ -27,7 +36,15 @@ import type { Generator } from "../../lib/numeric/random/random.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 import { readWaveform, WAVEFORM } from "../_waveform.ts";
-import { IN_MOTION, isMoving, MOTION_PARAMS, movingOf, profileProblems, realisationOf } from "./_motion.ts";
+import {
+  IN_MOTION,
+  isMoving,
+  MOTION_PARAMS,
+  movingOf,
+  OF_DELAY_SPREAD,
+  profileProblems,
+  realisationOf,
+} from "./_motion.ts";
 import { COMMON_PARAMS } from "./_params.ts";
 
 const LONGEST_DELAY = 100_000;
@@ -38,12 +55,15 @@ const PARAMS = z.strictObject({
   channel_model: z.enum(["tdl"]).default("tdl").describe("model of drawn paths"),
   tdl_model: z.enum(TDL_MODELS).default("A")
     .describe("profile of TR 38.901 7.7.2, or of TS 38.101-4 with its own delays, or HST"),
-  delay_spread_ns: z.number().nonnegative().default(100).describe("rms delay spread in ns"),
+  delay_spread_ns: z.number().nonnegative().default(100).describe("rms delay spread in ns").meta(OF_DELAY_SPREAD),
   sample_rate_mhz: z.number().positive().default(15.36)
     .describe("samples per microsecond, oversampling included, in MHz"),
   carrier_frequency_ghz: COMMON_PARAMS.carrier_frequency_ghz.meta(IN_MOTION),
-  mobility_kmh: z.number().nonnegative().optional().describe("speed of the receiver in km/h; default 3 in motion"),
+  mobility_kmh: z.number().nonnegative().optional().describe("speed of the receiver in km/h; default 3 in motion")
+    .meta(usedWhen({ time_variation: "doppler" })),
   ...MOTION_PARAMS,
+  doppler_spectrum: MOTION_PARAMS.doppler_spectrum
+    .meta(usedWhen({ tdl_model: TDL_MODELS.filter((model) => model !== "HST") })),
   carrier_frequency_offset_subcarriers: z.number().min(-1e4).max(1e4).default(0)
     .describe("carrier frequency offset, a fraction of the subcarrier spacing"),
   timing_offset_samples: z.int().min(-LONGEST_DELAY).max(LONGEST_DELAY).default(0)

@@ -13,7 +13,7 @@
  * Draws: the error [grid, history, subcarrier].
  */
 import { OFDM_STATE } from "../../lib/contract/kinds.ts";
-import { defineOperation, float, seedParameter, shownIn, SvcError, z } from "../api.ts";
+import { defineOperation, float, seedParameter, shownIn, SvcError, usedWhen, z } from "../api.ts";
 import { type OfdmState, ofdmStateArtifact, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { meanPower } from "../../lib/numeric/linalg/complex.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
@@ -27,6 +27,8 @@ const KEYS = [
   "feedback_delay_ofdm_symbols",
   "allocation_ofdm_symbols",
 ];
+
+const WITH_ERROR = { add_estimation_noise: true };
 
 export default defineOperation({
   id: "wireless.ofdm_delayed_csi",
@@ -42,9 +44,9 @@ export default defineOperation({
     add_estimation_noise: z.boolean().default(true)
       .describe("whether the reported channel has an error of csi_estimation_snr_db"),
     csi_estimation_snr_db: z.number().default(20).describe("ratio of channel power to estimation error power")
-      .meta(shownIn("dB")),
+      .meta(usedWhen(WITH_ERROR, { unit: "dB" })),
     capture_temporal_stride: z.int().positive().default(1).describe("interval of symbols in dataset capture"),
-    seed: seedParameter(),
+    seed: seedParameter(undefined, WITH_ERROR),
   }),
   equivalence: { type: "behavioral" },
   formats: { artifact: "npz", tensor: "none" },

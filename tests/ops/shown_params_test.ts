@@ -38,6 +38,18 @@ Deno.test("conditions of forms name parameters of the operation, and values that
   assert.deepEqual(wrong, []);
 });
 
+Deno.test("a parameter is folded with the one that its condition names", () => {
+  const estimator = contracts.find(({ id }) => id === "model.ofdm_channel_estimator")!.params_schema;
+  const shown = (params: JsonObject) =>
+    ["delay_profile", "delay_spread_ns", "tdl_model", "maximum_delay_ns"].filter((name) =>
+      isShown(estimator, name, params)
+    );
+  assert.deepEqual(shown({ method: "least_squares" }), []);
+  assert.deepEqual(shown({ method: "lmmse" }), ["delay_profile", "delay_spread_ns"]);
+  assert.deepEqual(shown({ method: "lmmse", delay_profile: "uniform" }), ["delay_profile", "maximum_delay_ns"]);
+  assert.deepEqual(shown({ method: "lmmse", delay_profile: "tdl" }), ["delay_profile", "delay_spread_ns", "tdl_model"]);
+});
+
 Deno.test("the parameters of a trained artifact are folded unless the operation runs one", () => {
   const slots = contracts.filter(({ trained_artifact_abi }) => trained_artifact_abi !== undefined);
   assert.ok(slots.length >= 18, String(slots.length));

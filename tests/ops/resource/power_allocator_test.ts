@@ -71,8 +71,8 @@ Deno.test("a parameter that names its policies, granularity or transport has no 
     const condition = shownWhen(schema);
     return condition === null ? [] : [{ name, schema, condition }];
   });
-  // 23 of its own, and the three of a trained artifact.
-  assert.equal(conditional.length, 23 + 3);
+  // 26 of its own, and the three of a trained artifact.
+  assert.equal(conditional.length, 26 + 3);
   const inputs = { symbols: symbolsInput(90), channel_state: ofdmState([3, 4, F]) };
   const bytesOf = async (params: JsonObject) => (await runOperation(causal, { inputs, params })).bytes;
   const policies = ["fixed", "snr_sigmoid", "water_filling", ...WATER];
