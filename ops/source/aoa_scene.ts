@@ -6,16 +6,7 @@
  * Shapes: scene float64 [example], or [example, source] for more than one source. Draws: uniform angles [example]; for
  * more than one source uniform angles [source] per example, repeated until the separation holds.
  */
-import {
-  defineOperation,
-  float,
-  type ParameterProblem,
-  seedParameter,
-  shownIn,
-  SvcError,
-  usedWhen,
-  z,
-} from "../api.ts";
+import { defineOperation, float, type ParameterProblem, seedParameter, SvcError, usedWhen, z } from "../api.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import type { Generator } from "../../lib/numeric/random/random.ts";
 import { AOA_SCENE } from "../_aoa.ts";

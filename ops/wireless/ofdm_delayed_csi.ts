@@ -13,7 +13,7 @@
  * Draws: the error [grid, history, subcarrier].
  */
 import { OFDM_STATE } from "../../lib/contract/kinds.ts";
-import { defineOperation, float, seedParameter, shownIn, SvcError, usedWhen, z } from "../api.ts";
+import { defineOperation, float, seedParameter, SvcError, usedWhen, z } from "../api.ts";
 import { type OfdmState, ofdmStateArtifact, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { meanPower } from "../../lib/numeric/linalg/complex.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
