@@ -4,16 +4,19 @@ import convolutional from "../../../ops/channel/convolutional.ts";
 import matching from "../../../ops/channel/distribution_match.ts";
 import interleaving from "../../../ops/channel/interleaver.ts";
 import ldpc from "../../../ops/channel/ldpc.ts";
+import ordering from "../../../ops/channel/symbol_interleaver.ts";
 import smallBlock from "../../../ops/channel/small_block.ts";
 import turbo from "../../../ops/channel/turbo.ts";
 import type { Operation } from "../../../lib/contract/operation.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { runOperation } from "../harness.ts";
-import { payloadInput, someBits } from "../inputs.ts";
+import { payloadInput, someBits, symbolsInput } from "../inputs.ts";
 import { casesOf } from "./cases.ts";
 
 const payload = () => ({ bits: payloadInput(someBits(100), { source_item_counts: [60, 40] }) });
+
+const symbols = () => ({ symbols: symbolsInput(20, { source_item_counts: [12, 8] }) });
 
 /** Soft values of what an operation makes of the payload. */
 async function received(operation: Operation, params: JsonObject = {}) {
@@ -35,5 +38,10 @@ export const CONVOLUTIONAL_FIXTURES = casesOf(import.meta.url, {
     "received small blocks": () => received(smallBlock[0]),
     interleaved: () => received(interleaving[0], { block_bits: 16, columns: 4 }),
     scrambled: () => received(interleaving[2]),
+    symbols,
+    "interleaved symbols": async () => {
+      const { symbols: { metadata, ...sent } } = (await runOperation(ordering[0], { inputs: symbols() })).outputs;
+      return { rx_symbols: symbolsInput(sent.array().data as Float32Array, metadata) };
+    },
   },
 });
