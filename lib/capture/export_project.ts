@@ -49,6 +49,7 @@ const PYTHON: Record<string, () => Promise<{ default: string }>> = {
 const TWINS: Record<string, () => Promise<{ default: unknown }>> = {
   "twins/__init__.py": () => import("./python/twins/__init__.py", { with: { type: "text" } }),
   "twins/core.py": () => import("./python/twins/core.py", { with: { type: "text" } }),
+  "twins/fading.py": () => import("./python/twins/fading.py", { with: { type: "text" } }),
   "twins/link.py": () => import("./python/twins/link.py", { with: { type: "text" } }),
   "twins/ofdm.py": () => import("./python/twins/ofdm.py", { with: { type: "text" } }),
   "twins/images.py": () => import("./python/twins/images.py", { with: { type: "text" } }),

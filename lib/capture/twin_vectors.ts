@@ -86,6 +86,8 @@ function recordingGenerator(source: Generator): { generator: Generator; draws: D
       keep("complex_normal", ndarray("complex128", noise, [symbols.length / 2]));
       return Float32Array.from(symbols, (value, i) => value + noise[i]);
     },
+    // A copy repeats values that the operation draws, and is not recorded.
+    copy: () => source.copy(),
     standardNormal: (count: number) => real("normal", source.standardNormal(count)),
     normal: (mean: number, std: number, count: number) => real("normal", source.normal(mean, std, count)),
     uniform: (low: number, high: number, count: number) => real("uniform", source.uniform(low, high, count)),

@@ -11,11 +11,10 @@ function coverage({ contract }: Operation): MaterializationRow[] {
   return contract.materializations.filter(({ runner }) => runner === "differentiable_export");
 }
 
-/** Parameters with values that no twin has: scaled noise, gains that move in time, filters that follow them, and phase tracking. */
+/** Parameters with values that no twin has: scaled noise, a named realisation of a motion, and phase tracking. */
 const unlike = (params: JsonObject): string[] => [
   ...scalesNoise(params) ? ["importance_scale"] : [],
-  ...params.time_variation === "doppler" ? ["time_variation"] : [],
-  ...params.time_interpolation === "wiener" ? ["time_interpolation"] : [],
+  ...params.time_variation === "doppler" && params.stream !== undefined ? ["stream"] : [],
   ...params.ptrs_time_density !== undefined ? ["ptrs_time_density"] : [],
   ...params.phase_compensation === "pilots" ? ["phase_compensation"] : [],
 ];

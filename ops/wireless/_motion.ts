@@ -77,11 +77,10 @@ export function realisationOf<T>(
   draw: (motion: Motion, generator: Generator) => T,
 ): (first: number, samples: number) => T {
   const named = stream === undefined ? undefined : Generator.seeded(BigInt(`0x${sha256Hex(stream).slice(0, 32)}`));
-  const fading = Generator.copyOf(named ?? generator);
+  const fading = (named ?? generator).copy();
   // The step's own generator draws the noise next: it goes past the values of the fading.
   if (named === undefined) draw({ ...moving, samples: 1 }, generator);
-  return (first, samples) =>
-    draw({ ...moving, start: moving.start + first * moving.interval, samples }, Generator.copyOf(fading));
+  return (first, samples) => draw({ ...moving, start: moving.start + first * moving.interval, samples }, fading.copy());
 }
 
 /** Conflicts of the profile of a tapped delay line, or of clusters. */

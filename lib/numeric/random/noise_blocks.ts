@@ -19,7 +19,7 @@ export class NoiseBlocks {
   constructor(generator: Generator, count: number, variance: number) {
     this.#scale = partScale(variance);
     this.#real = generator;
-    this.#imaginary = Generator.copyOf(generator);
+    this.#imaginary = generator.copy();
     this.#imaginary.skipNormal(count);
   }
 

@@ -143,9 +143,9 @@ export class Generator {
     return new Generator(Uint8Array.from(state));
   }
 
-  /** A generator that continues as another one does. */
-  static copyOf(generator: Generator): Generator {
-    return Generator.fromState(generator.#state);
+  /** A generator that continues as this one does. */
+  copy(): Generator {
+    return Generator.fromState(this.#state);
   }
 
   /**

@@ -53,10 +53,10 @@ const CHANNEL = { ofdm_fft_size: 12, num_ofdm_symbols: 5, snr_db: float(15), see
 const someSymbols = (count: number) => symbolsInput(count, { modulation: "qpsk", bits_per_symbol: 2 });
 
 /** Two slots with pilots over a selective channel, or their two layers on three antennas. */
-async function received(params: JsonObject = {}, layers = 1) {
+async function received(params: JsonObject = {}, layers = 1, motion: JsonObject = {}) {
   const given = { inputs: { symbols: someSymbols(50 * layers) }, params: { ...SLOT, ...params, port_count: layers } };
   const { symbols, pilot_context } = (await runOperation(ofdmPilotInsert, given)).outputs;
-  const flat = { ...CHANNEL, channel: "ofdm_tdl", receiver_processing: "none" };
+  const flat = { ...CHANNEL, channel: "ofdm_tdl", receiver_processing: "none", ...motion };
   const { outputs } = layers === 1
     ? await runOperation(wirelessChannel, { inputs: { symbols }, params: flat })
     : await runOperation(mimoOfdmChannel, { inputs: { symbols }, params: { ...CHANNEL, rx_antennas: 3 } });
@@ -125,6 +125,7 @@ export const TWIN_CASES = casesOf(import.meta.url, {
     phylibProblem,
     "received on a comb": () => received({ pattern: "comb", pilot_power_db: float(3) }),
     received: () => received(),
+    "received in motion": () => received({}, 1, { time_variation: "doppler", mobility_kmh: float(300) }),
     "received of two layers": () => received({}, 2),
     "given by least_squares": () => givenEstimate("least_squares"),
     "given by linear_mmse_reference": () => givenEstimate("linear_mmse_reference"),

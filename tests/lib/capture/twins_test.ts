@@ -44,9 +44,9 @@ async function vectors(): Promise<TwinVector[]> {
     const cases = [...(Array.isArray(fixtures) ? fixtures : []) as ConformanceCase[], ...TWIN_CASES[id] ?? []];
     for (const [index, one] of cases.entries()) {
       if (one.files !== undefined || one.models !== undefined) continue;
-      // No twin moves its gains in time, follows them, or tracks a phase.
-      const { time_variation, time_interpolation, ptrs_time_density } = (one.params ?? {}) as JsonObject;
-      if (time_variation === "doppler" || time_interpolation === "wiener" || ptrs_time_density) continue;
+      // No twin has a named realisation of a motion, or tracks a phase.
+      const { stream, ptrs_time_density } = (one.params ?? {}) as JsonObject;
+      if (stream || ptrs_time_density) continue;
       if ((one.params as JsonObject | undefined)?.phase_compensation === "pilots") continue;
       made.push(await vectorOf(id, one.name ?? `case ${index}`, one));
     }
@@ -82,6 +82,14 @@ Deno.test("a twin covers the parameters of its vectors", async () => {
     !hasTwin(registry.get(operation).operation, params)
   );
   assert.deepEqual(uncovered.map(({ operation, name }) => [operation, name]), []);
+});
+
+Deno.test("a motion has a twin, one realisation under a name has none", () => {
+  const { operation } = registry.get("wireless.channel"), moving = { channel: "ofdm_tdl", time_variation: "doppler" };
+  const params = materialise(operation.contract.params_schema, moving);
+  assert.ok(hasTwin(operation, params));
+  const named = materialise(operation.contract.params_schema, { ...moving, stream: "uplink" });
+  assert.equal(hasTwin(operation, named), false);
 });
 
 Deno.test("a twin exists in Python exactly where an operation declares one", () => {

@@ -21,7 +21,7 @@ Deno.test("values that are skipped leave the generator as if they were drawn", (
   drawn.standardNormal(10_001);
   skipped.skipNormal(10_001);
   assert.deepEqual(skipped.standardNormal(5), drawn.standardNormal(5));
-  const copy = Generator.copyOf(skipped);
+  const copy = skipped.copy();
   assert.deepEqual(copy.random(3), skipped.random(3));
 });
 

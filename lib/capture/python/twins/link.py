@@ -3,9 +3,7 @@
 Noise is circularly symmetric with total variance N0 per symbol. LLR = ln P(0|y)/P(1|y): positive for bit 0.
 """
 
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -25,11 +23,11 @@ from .core import (
     straight_through,
     twin,
 )
+from .fading import cluster_taps, doppler_of, is_moving, moving_taps, profile, symbol_times
 
 BITS_PER_SYMBOL = {"bpsk": 1, "qpsk": 2, "qam16": 4, "qam64": 6, "qam256": 8}
 LEAST_NOISE_VARIANCE = 1e-12
 LARGEST_FLOAT32 = torch.finfo(torch.float32).max
-DATA = Path(__file__).resolve().parent / "data"
 
 
 # Bits and boundaries
@@ -192,23 +190,6 @@ def symbol_power_normalize(inputs, params, draws, network=None):
 # Channels
 
 
-def profile(params):
-    """Delays in s, mean powers and line of sight of the taps of TR 38.901."""
-    preset, spread = params["channel"], params.get("delay_spread_ns", 100) * 1e-9
-    table, model = ("cdl" if preset == "ofdm_cdl" else "tdl"), params.get("tdl_model", "A")
-    if preset == "urban_micro":
-        frequency = torch.tensor(1 + params["carrier_frequency_ghz"], dtype=torch.float64)
-        model, spread = "C", float(10 ** (-0.24 * torch.log10(frequency) - 6.83))
-    entry = json.loads((DATA / f"{table}_models.json").read_text(encoding="utf-8"))["models"][model]
-    # A profile of TS 38.101-4 has delays of its own.
-    spread = entry["delay_spread_ns"] * 1e-9 if "delay_spread_ns" in entry else spread
-    powers = from_db(torch.tensor(entry["powers_db"], dtype=torch.float64)).unbind()
-    powers = torch.stack(powers)
-    if params.get("normalize_channel", True):
-        powers = powers / powers.sum()
-    return torch.tensor(entry["delays"], dtype=torch.float64) * spread, powers, entry["line_of_sight"]
-
-
 def rotations(delays, params):
     """exp(-j 2 pi (k - F//2) df tau_l) [tap, subcarrier]"""
     count = params["ofdm_fft_size"]
@@ -218,12 +199,20 @@ def rotations(delays, params):
 
 
 def grid_responses(params, grids, draws):
-    """H [grid, subcarrier] of static taps, H_k = sum over l of h_l exp(-j 2 pi (k - F//2) df tau_l)."""
+    """H [grid, OFDM symbol or 1, subcarrier], H_k = sum over l of h_l exp(-j 2 pi (k - F//2) df tau_l); 1 at rest."""
     delays, powers, line_of_sight = profile(params)
+    if is_moving(params):
+        rows = params["num_ofdm_symbols"]
+        times = symbol_times(params, grids * rows)
+        if params["channel"] == "ofdm_cdl":
+            taps = cluster_taps({**params, "rx_antennas": 1, "tx_antennas": 1}, draws, times)[1][:, :, 0, 0]
+        else:
+            taps = moving_taps(params, draws, len(powers), line_of_sight, 1, times)[0] * torch.sqrt(powers).to(draws.device)
+        return (taps @ rotations(delays, params).to(taps.device)).reshape(grids, rows, -1)
     taps = draws.complex_normal([grids, len(powers)]).to(torch.complex128)
     if line_of_sight:
         taps = torch.cat([taps[:, :1] / taps[:, :1].abs(), taps[:, 1:]], 1)
-    return taps * torch.sqrt(powers).to(taps.device) @ rotations(delays, params).to(taps.device)
+    return (taps * torch.sqrt(powers).to(taps.device) @ rotations(delays, params).to(taps.device))[:, None]
 
 
 def one_tap(x, gain, noise, variance):
@@ -302,7 +291,7 @@ def ofdm(x, params, signal, draws, n0):
         shadow = per_item(10 ** (-7.82 * draws.normal([len(items)]) / 20), items)
     response = grid_responses(params, grids, draws).to(x.dtype)
     noise = draws.complex_normal([grids * symbols * size], n0)[: len(x)]
-    gain = response[:, None, :].expand(grids, symbols, size).reshape(-1)[: len(x)]
+    gain = response.expand(grids, symbols, size).reshape(-1)[: len(x)]
     gain = gain if shadow is None else gain * shadow
     if params["receiver_processing"] == "none":
         return gain * x + noise, {"channel_gain": gain}, n0
@@ -332,7 +321,9 @@ def wireless_channel(inputs, params, draws, network=None):
     else:
         y, added, total = PRESETS[params["channel"]](signal.data, params, signal, draws, n0)
     kept = {k: v for k, v in signal.companions.items() if k not in ("noise_variance", "channel_gain")}
-    return {"rx_symbols": signal.with_(y, {**kept, **added}, noise_variance=total)}
+    changes = state is not None or is_moving(params)
+    record = {"maximum_doppler_hz": doppler_of(params) if changes else 0.0}
+    return {"rx_symbols": signal.with_(y, {**kept, **added}, noise_variance=total, wireless_channel=record)}
 
 
 @twin("wireless.carrier_phase_impairment")

@@ -4,7 +4,6 @@ A grid has F subcarriers and S OFDM symbols; element k of symbol l has the index
 frequency (k - F/2)/F of the sampling rate before oversampling.
 """
 
-import json
 from functools import lru_cache
 
 import numpy as np
@@ -12,7 +11,8 @@ import torch
 import torch.nn.functional as functional
 
 from .core import Signal, from_db, noise_variance_of, power, twin
-from .link import BITS_PER_SYMBOL, DATA, decided, demodulate, label_bits, modulate, profile, rotations
+from .fading import cluster_taps, is_moving, moving_taps, profile, symbol_times, times_of
+from .link import BITS_PER_SYMBOL, decided, demodulate, label_bits, modulate, rotations
 
 GRID_KEY = "ofdm_grid"
 WAVEFORM_KEYS = (
@@ -198,13 +198,46 @@ def in_time(rows, times, layout, params):
     return torch.einsum("st,gtkr->gskr", between.to(device=rows.device, dtype=rows.dtype), rows)
 
 
-def port_estimate(y, context, port, noise, params):
-    """Gains [grid, symbol, subcarrier, rx] and error variance [subcarrier] of a port; y is [grid, element, rx].
+def time_correlation(received, params):
+    """Correlation of a gain at distances in OFDM symbols, for the known Doppler shift or the assumed one."""
+    shift = params.get("assumed_doppler_hz")
+    if shift is None:
+        record = received.number("wireless_channel")
+        shift = 0.0 if record.get("doppler_model") == "block_static" else record["maximum_doppler_hz"]
+    interval = 1e-3 / 14 * 15 / params["subcarrier_spacing_khz"]
+    turn = 2 * torch.pi * shift * interval
+    if params["assumed_spectrum"] == "flat":
+        return lambda distance: torch.sinc(turn * distance / torch.pi)
+    return lambda distance: torch.special.bessel_j0(turn * distance)
+
+
+def time_filter(weights, before, times, count, correlation, noise):
+    """LMMSE over time after a filter over frequency: weights [subcarrier, symbol, row], error variance [symbol, subcarrier]."""
+    variance, times = max(noise, 1e-10), torch.tensor(times, dtype=torch.float64)
+    strength, kept = power(weights).sum(-1), 1 - before
+    wanted = kept - variance * strength
+    known = wanted > 0
+    safe = torch.where(known, wanted, torch.ones_like(wanted))
+    own = correlation((times[:, None] - times).abs())
+    cross = correlation((torch.arange(count, dtype=torch.float64)[:, None] - times).abs())
+    loading = torch.clamp(variance * strength / safe, min=1e-10)
+    loaded = own + loading[:, None, None] * torch.eye(len(times), dtype=torch.float64)
+    filters = torch.linalg.solve(loaded, cross.mT.expand(len(loading), -1, -1)).mT
+    left = (1 - (filters * cross).sum(-1)).clamp(min=0)
+    error = (1 - (kept**2 / safe)[:, None] * (1 - left)).clamp(min=0)
+    filters = torch.where(known[:, None, None], (kept / safe)[:, None, None] * filters, torch.zeros_like(filters))
+    return filters, torch.where(known[:, None], error, torch.ones_like(error)).mT
+
+
+def port_estimate(y, context, port, noise, params, tracking=None):
+    """Gains [grid, symbol, subcarrier, rx] and error variance [subcarrier], or [symbol, subcarrier] with tracking, of a port.
+
+    y is [grid, element, rx].
 
     Filters are those of the pilots' power as it is: no gradient reaches the pilots through them.
     """
     layout = context.number(GRID_KEY)
-    size, rows, error = layout["subcarriers"], [], None
+    size, rows, error, first = layout["subcarriers"], [], None, None
     pilots, variance = pilot_rows(y, context, port, noise)
     for _, places, values in pilots:
         if params["method"] == "lmmse":
@@ -213,9 +246,16 @@ def port_estimate(y, context, port, noise, params):
             weights, own_error = lmmse_filter(places, size, assumed, variance)
         else:
             weights, own_error = interpolation(places, size), torch.full([size], variance, dtype=torch.float64)
-        error = own_error if error is None else error
+        if error is None:
+            error, first = own_error, weights
         rows.append(torch.einsum("kp,gpr->gkr", weights.to(device=y.device, dtype=y.dtype), values))
-    return in_time(torch.stack(rows, 1), [time for time, _, _ in pilots], layout, params), error
+    rows, times = torch.stack(rows, 1), [time for time, _, _ in pilots]
+    if tracking is None:
+        return in_time(rows, times, layout, params), error
+    if any(places != pilots[0][1] for _, places, _ in pilots):
+        raise ValueError("cannot filter over time: pilots lie on other subcarriers from time to time")
+    between, error = time_filter(first, error, times, layout["num_ofdm_symbols"], tracking, variance)
+    return torch.einsum("kst,gtkr->gskr", between.to(device=y.device, dtype=y.dtype), rows), error
 
 
 def given_estimate(given, y, context, noise, params):
@@ -244,7 +284,8 @@ def ofdm_channel_estimator(inputs, params, draws, network=None):
         h, error = given_estimate(inputs["pilot_estimate"], y, context, noise, params)
         companions = {"error_variance": error[..., None].expand(grids, rows, -1, -1)}
         return {"estimate": Signal(h[..., None], facts, companions)}
-    ports = [port_estimate(y, context, port, noise, params) for port in range(len(context.data))]
+    tracking = time_correlation(received, params) if params["time_interpolation"] == "wiener" else None
+    ports = [port_estimate(y, context, port, noise, params, tracking) for port in range(len(context.data))]
     error = torch.stack([own.to(device=y.device, dtype=y.real.dtype) for _, own in ports], -1)
     companions = {"error_variance": error.expand(grids, rows, -1, -1)}
     return {"estimate": Signal(torch.stack([h for h, _ in ports], -1), facts, companions)}
@@ -334,6 +375,14 @@ def paths_of(params, draws):
     return places, gains * torch.sqrt(powers).to(gains.device)
 
 
+def moving_paths(params, draws, count):
+    """Delays in samples, and gains complex128 [sample, path] of paths in motion."""
+    rate = params["sample_rate_mhz"] * 1e6
+    delays, powers, line_of_sight = profile({**params, "channel": "ofdm_tdl"})
+    gains = moving_taps(params, draws, len(powers), line_of_sight, 1, times_of(params, count, 1 / rate))[0]
+    return torch.floor(delays * rate + 0.5).long().tolist(), gains * torch.sqrt(powers).to(gains.device)
+
+
 def delayed(x, by):
     """x[n - by], zero outside, of the length of x."""
     by = max(-len(x), min(by, len(x)))
@@ -344,19 +393,26 @@ def delayed(x, by):
 def multipath_waveform(inputs, params, draws, network=None):
     signal, n0 = inputs["waveform"], from_db(-params["snr_db"])
     x, oversampling, rows = signal.data, signal.number("oversampling"), signal.number("ofdm_symbol_count")
-    delays, gains = paths_of(params, draws)
-    faded = sum(gain.to(x.dtype) * delayed(x, delay) for delay, gain in zip(delays, gains))
     body = signal.number("fft_size") * oversampling
+    if is_moving(params):
+        delays, own = moving_paths(params, draws, len(x))
+        faded = sum(gain.to(x.dtype) * delayed(x, delay) for delay, gain in zip(delays, own.unbind(-1)))
+        # A receiver of an OFDM symbol sees the mean of each path without the prefix.
+        gains = own.reshape(rows, -1, len(delays))[:, -body:].mean(1)
+    else:
+        delays, gains = paths_of(params, draws)
+        faded = sum(gain.to(x.dtype) * delayed(x, delay) for delay, gain in zip(delays, gains))
+        gains = gains.expand(rows, -1)
     turns = params["carrier_frequency_offset_subcarriers"] / body * torch.arange(len(x), dtype=torch.float64, device=x.device)
     carrier = torch.polar(torch.ones_like(turns), 2 * torch.pi * turns).to(x.dtype)
     y = delayed(faded, params["timing_offset_samples"]) * carrier + draws.complex_normal(x.shape, n0 * oversampling)
     _, frequency = bins_of(signal.metadata, x.device)
     angle = -2 * torch.pi * frequency.double() * torch.tensor(delays, device=x.device)[:, None] / body
-    response = (gains[:, None] * torch.polar(torch.ones_like(angle), angle)).sum(0).to(x.dtype)
+    response = (gains @ torch.polar(torch.ones_like(angle), angle)).to(x.dtype)
     wanted = signal.metadata.get("symbols_per_grid", rows)
     symbols = wanted if wanted and rows % wanted == 0 else rows
     facts = {"noise_variance": n0, "average_power_budget": 1.0}
-    h = response.expand(rows, -1).reshape(-1, symbols, len(response))
+    h = response.reshape(-1, symbols, response.shape[1])
     return {"waveform": signal.with_(y, noise_variance=n0 * oversampling), "state": Signal(h, facts)}
 
 
@@ -394,8 +450,6 @@ def ofdm_receive(inputs, params, draws, network=None):
 
 # Several antennas
 
-#: Offsets of the rays of a cluster in units of its spread, TR 38.901, table 7.5-3
-RAY_OFFSETS = [0.0447, 0.1413, 0.2492, 0.3715, 0.5129, 0.6797, 0.8844, 1.1481, 1.5195, 2.1551]
 TS36101 = {"ts36101_low": (0.0, 0.0), "ts36101_medium": (0.3, 0.9), "ts36101_high": (0.9, 0.9)}
 
 
@@ -409,46 +463,23 @@ def correlation_factor(params, side, count):
     return torch.linalg.cholesky(rho**exponent)
 
 
-def correlated_taps(params, draws):
-    """Delays, and taps complex128 [tap, rx, tx] of a tapped delay line, or of one tap of power 1."""
+def correlated_taps(params, draws, times=None):
+    """Delays, and taps complex128 [time, tap, rx, tx] of a tapped delay line, or of one tap of power 1; one time at rest."""
     tx, rx = params["tx_antennas"], params["rx_antennas"]
     delays, powers, line_of_sight = torch.zeros(1), torch.ones(1), False
     if params["channel_model"] == "tdl":
         delays, powers, line_of_sight = profile({**params, "channel": "ofdm_tdl"})
-    drawn = draws.complex_normal([len(powers), rx, tx]).to(torch.complex128)
+    if times is None:
+        drawn = draws.complex_normal([1, len(powers), rx, tx]).to(torch.complex128)
+    else:
+        pairs = moving_taps(params, draws, len(powers), line_of_sight, rx * tx, times)
+        drawn = pairs.movedim(0, -1).reshape(len(times), len(powers), rx, tx)
     factors = [correlation_factor(params, side, count).to(drawn) for side, count in enumerate((tx, rx))]
     taps = factors[1] @ drawn @ factors[0].mT
     if line_of_sight:
-        taps = torch.cat([(drawn[:1, :1, :1] / drawn[:1, :1, :1].abs()).expand(1, rx, tx), taps[1:]])
+        sight = drawn[:, :1, :1, :1]
+        taps = torch.cat([(sight / sight.abs()).expand(-1, -1, rx, tx), taps[:, 1:]], 1)
     return delays, taps * torch.sqrt(powers).to(taps)[:, None, None]
-
-
-def cluster_taps(params, draws):
-    """Delays, and taps complex128 [cluster, rx, tx] of the rays of CDL clusters on half-wavelength arrays."""
-    table = json.loads((DATA / "cdl_models.json").read_text(encoding="utf-8"))["models"][params["tdl_model"]]
-    delays, powers, line_of_sight = profile({**params, "channel": "ofdm_cdl"})
-    offsets = torch.tensor([sign * offset for offset in RAY_OFFSETS for sign in (1, -1)], dtype=torch.float64)
-    rays = len(offsets)
-    coupling = torch.stack([draws.permutation(rays) for _ in powers]).cpu()
-    phases = draws.uniform([len(powers), rays], 0, 2 * torch.pi).double().cpu()
-    arrival, departure = offsets.expand(len(powers), -1), offsets[coupling]
-    amplitude = torch.sqrt(powers / rays)[:, None].repeat(1, rays)
-    if line_of_sight:
-        # The line of sight is one ray, without an offset.
-        first = torch.arange(len(powers))[:, None] == 0
-        arrival, departure = arrival.masked_fill(first, 0), departure.masked_fill(first, 0)
-        amplitude[0] = torch.sqrt(powers[0]) * (torch.arange(rays) == 0)
-
-    def step(side, offset):
-        """Phase from antenna to antenna, pi sin(zenith) sin(azimuth) [cluster, ray]"""
-        angle = lambda name: torch.deg2rad(torch.tensor(table[f"{side}_{name}_deg"], dtype=torch.float64)[:, None]
-                                           + table[f"{side}_{name}_spread_deg"] * offset)
-        return torch.pi * torch.sin(angle("zenith")) * torch.sin(angle("azimuth"))
-
-    r, t = torch.arange(params["rx_antennas"])[:, None, None], torch.arange(params["tx_antennas"])[:, None]
-    own = lambda values: values[:, None, None]
-    turn = own(phases) + r * own(step("arrival", arrival)) + t * own(step("departure", departure))
-    return delays, torch.polar(own(amplitude).expand_as(turn), turn).sum(-1).to(draws.device)
 
 
 def precoded(h, layers):
@@ -460,29 +491,35 @@ def precoded(h, layers):
 
 @twin("wireless.mimo_ofdm_channel")
 def mimo_ofdm_channel(inputs, params, draws, network=None):
-    """Layers y = H W x / sqrt(layers) + n, one matrix for each grid and subcarrier."""
+    """Layers y = H W x / sqrt(layers) + n, one matrix for each grid and subcarrier; in motion one for each OFDM symbol too."""
     signal, n0 = inputs["symbols"], noise_variance_of(params)
     x, size, rows, rx = signal.data, params["ofdm_fft_size"], params["num_ofdm_symbols"], params["rx_antennas"]
     layers = params["layers"] or params["tx_antennas"]
     grids = -(-len(x) // (size * rows * layers))
     taps_of = cluster_taps if params["channel_model"] == "cdl" else correlated_taps
     matrices, noise = [], []
-    explicit = params["channel_state_mode"] == "explicit"
+    explicit, moving = params["channel_state_mode"] == "explicit", is_moving(params)
+
+    def responses(times=None):
+        """[time, subcarrier, rx, tx]"""
+        delays, taps = taps_of(params, draws, times)
+        return torch.einsum("sprt,pk->skrt", taps, rotations(delays, params).to(taps.device))
+
+    # A motion is one realisation over all grids.
+    whole = responses(symbol_times(params, grids * rows)) if moving else None
     for grid in range(grids):
         if explicit:
             # [OFDM symbol, subcarrier, rx, tx]
             h = inputs["channel_state"].data[grid].to(torch.complex128)
         else:
-            delays, taps = taps_of(params, draws)
-            h = torch.einsum("prt,pk->krt", taps, rotations(delays, params).to(taps.device))
+            h = whole[grid * rows:(grid + 1) * rows] if moving else responses()
         matrices.append(precoded(h, layers) if params["precoding"] == "svd" else h[..., :layers])
         noise.append(draws.complex_normal([rows, size, rx], n0))
     g = (torch.stack(matrices) / layers**0.5).to(x.dtype)
     sent = functional.pad(x, [0, grids * size * rows * layers - len(x)]).reshape(grids, rows, size, layers)
-    each = g if explicit else g[:, None]
-    y = torch.einsum("gskrl,gskl->gskr", each.expand(-1, rows, -1, -1, -1), sent) + torch.stack(noise)
+    y = torch.einsum("gskrl,gskl->gskr", g.expand(-1, rows, -1, -1, -1), sent) + torch.stack(noise)
     # The matrices of a grid that does not change have no axis of OFDM symbols.
-    g = g[:, 0] if explicit and g.shape[1] == 1 else g
+    g = g[:, 0] if g.shape[1] == 1 and not moving else g
     facts = {"noise_variance": n0, "layers": layers, "rx_antennas": rx}
     received = signal.with_(y, {}, **facts, symbol_count=len(x), ofdm_fft_size=size, num_ofdm_symbols=rows)
     received.metadata.pop("source_item_counts", None)
