@@ -10,14 +10,14 @@ import { sha256Hex } from "../contract/hash.ts";
 import { parseJson } from "../contract/json.ts";
 import { didYouMean, Suggestions } from "../contract/nearest.ts";
 import { digest, documentCheck, publishedSchema } from "../contract/document.ts";
-import type { JsonObject } from "../contract/value.ts";
+import type { JsonObject, Value } from "../contract/value.ts";
 import { isPlainPath, splits, summary, version } from "./dataset_manifest_rules.ts";
 import { z } from "../contract/zod.ts";
 
 export const TEXT_MANIFEST_KIND = "svc.text_dataset_manifest";
 
 /** Largest text in bytes of UTF-8. */
-const MAX_TEXT_BYTES = 1 << 20;
+export const MAX_TEXT_BYTES = 1 << 20;
 
 const name = z.string().min(1);
 const sample = z.strictObject({
@@ -44,6 +44,12 @@ const checkForm = documentCheck(manifest, "text_manifest_invalid");
 /** What `svc schema text-manifest` prints. */
 export const textManifestSchema = (): JsonObject => publishedSchema("svc text-dataset manifest", manifest);
 
+/** The language of a file of translations, its suffix: `en` of `europarl-v7.de-en.en`. */
+export function languageOf(file: string): string | undefined {
+  const suffix = /\.([a-z]{2,3})$/.exec(file)?.[1];
+  return suffix === "txt" ? undefined : suffix;
+}
+
 /** The error of a manifest that cannot be used. */
 export function invalidTextManifest(why: string, diagnostics: Diagnostic[] = []): SvcError {
   return new SvcError("text_manifest_invalid", `Cannot use the text-dataset manifest: ${why}`, {
@@ -53,19 +59,25 @@ export function invalidTextManifest(why: string, diagnostics: Diagnostic[] = [])
 }
 
 /**
- * Reads a manifest.
+ * Reads a manifest of texts alone. Exported for tests.
  *
  * @param bytes UTF-8 JSON
  * @returns the manifest, valid by all rules; texts in it have their digests
  * @throws SvcError `text_manifest_invalid` with all problems
  */
-export function parseTextManifest(bytes: Uint8Array): TextManifest {
-  let document;
+export const parseTextManifest = (bytes: Uint8Array): TextManifest => checkTextManifest(textDocument(bytes));
+
+/** The JSON of a manifest of texts. @throws SvcError `text_manifest_invalid` */
+export function textDocument(bytes: Uint8Array): Value {
   try {
-    document = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes.slice()));
+    return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes.slice()));
   } catch (error) {
     throw invalidTextManifest(messageOf(error));
   }
+}
+
+/** As {@link parseTextManifest}, of its JSON. */
+export function checkTextManifest(document: Value): TextManifest {
   const problems = checkForm(document);
   if (problems.length === 0) problems.push(...checkRules(document as unknown as TextManifest));
   if (problems.length > 0) throw invalidTextManifest(summary(problems), problems);
@@ -160,5 +172,9 @@ export async function textOfSample(
   read: (path: string) => Promise<Uint8Array>,
 ): Promise<string> {
   if (text !== undefined) return text;
-  return checkText(await read(posix.join(posix.dirname(manifestPath), path!)), sample_id, sha256);
+  return checkText(await read(besideManifest(manifestPath, path!)), sample_id, sha256);
 }
+
+/** A path of a manifest, as one of the project. */
+export const besideManifest = (manifestPath: string, path: string): string =>
+  posix.join(posix.dirname(manifestPath), path);

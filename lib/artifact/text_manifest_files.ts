@@ -11,6 +11,7 @@ import { isPlainPath } from "./dataset_manifest_rules.ts";
 import {
   checkText,
   invalidTextManifest,
+  languageOf,
   TEXT_MANIFEST_KIND,
   type TextManifest,
   type TextSample,
@@ -153,11 +154,11 @@ function parallelLines(file: string, other: string): Found[] {
       `${file} has ${lines.length} lines, and ${other} has ${translations.length}: they are no translations line by line`,
     );
   }
-  const language = /\.([a-z]{2,3})$/.exec(file)?.[1];
+  const language = languageOf(file);
   const found = lines.flatMap((line, index) => {
     const text = line.trim();
     if (text === "" || translations[index].trim() === "") return [];
-    const id = `line_${index + 1}`, about = language === undefined || language === "txt" ? {} : { language };
+    const id = `line_${index + 1}`, about = language === undefined ? {} : { language };
     return [{ id, text: limited(text, file, index + 1), ...about }];
   });
   if (found.length > MAX_TEXTS) throw tooMany(file);
@@ -191,7 +192,9 @@ function linesOf(bytes: Uint8Array, file: string): { line: string; number: numbe
 }
 
 const tooMany = (file: string) =>
-  invalidTextManifest(`${file} holds more than ${MAX_TEXTS} texts; make several manifests`);
+  invalidTextManifest(
+    `${file} holds more than ${MAX_TEXTS} texts; name ranges of its lines with --line-ranges, or make several manifests`,
+  );
 
 /** The text of a file, whose parts have limits of their own. */
 function decode(bytes: Uint8Array, file: string): string {

@@ -167,7 +167,7 @@ export async function recordTwin(
     params: plainParams(params),
     generator,
     ...UNWATCHED,
-    files: { read: absent, list: absent, bundled: absent },
+    files: { read: absent, blocks: absent, list: absent, bundled: absent },
     learned: {
       record: {},
       takes: () => true,

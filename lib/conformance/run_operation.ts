@@ -243,5 +243,9 @@ function fileAccess(files: Record<string, Uint8Array | string> | FileAccess): Fi
     const names = inside.map((path) => path.slice(folder.length + 1)).filter((name) => !name.includes("/"));
     return Promise.resolve(names.sort());
   };
-  return { read, list, bundled: (dataset, path) => read(`${dataset}/${path}`) };
+  const blocks = async function* (path: string) {
+    const bytes = await read(path), size = 2 ** 20;
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  };
+  return { read, blocks, list, bundled: (dataset, path) => read(`${dataset}/${path}`) };
 }

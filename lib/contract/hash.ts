@@ -11,6 +11,12 @@ export function sha256Hex(data: Uint8Array | string): Digest {
   return nodeCrypto().createHash("sha256").update(data).digest("hex") as Digest;
 }
 
+/** The digest of bytes that come in blocks. */
+export function sha256Stream(): { update(block: Uint8Array): void; digest(): Digest } {
+  const hash = nodeCrypto().createHash("sha256");
+  return { update: (block) => void hash.update(block), digest: () => hash.digest("hex") as Digest };
+}
+
 /** SHA-512 of bytes, as SigMF records it. */
 export function sha512Hex(data: Uint8Array): string {
   return nodeCrypto().createHash("sha512").update(data).digest("hex");

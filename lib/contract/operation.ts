@@ -154,6 +154,8 @@ export const UNWATCHED = checkpoints(() => {}, { isCancelled: false, throwIfCanc
 export interface FileAccess {
   /** @throws SvcError for a path that leaves the project, is a symlink, or does not exist */
   read(path: string): Promise<Uint8Array>;
+  /** As `read`, in blocks of at most 1 MiB, for files of any size. */
+  blocks(path: string): AsyncIterable<Uint8Array>;
   /**
    * The names of the regular files of a folder, by code point, without links and folders.
    * @throws SvcError for a path that leaves the project, is a symlink, or does not exist

@@ -2,11 +2,11 @@
  * Manifests of the project: their samples, and whether the files of the samples have the recorded bytes. Paths of a manifest are
  * those of somebody else: each is looked up as one of a request.
  */
-import { posix } from "node:path";
 import { parseImageManifest, samplePath } from "../artifact/dataset_manifest.ts";
 import { hashFile } from "../artifact/hash_file.ts";
 import { type InsidePath, readFile } from "../artifact/inside.ts";
-import { parseTextManifest, TEXT_MANIFEST_KIND } from "../artifact/text_manifest.ts";
+import { isLines, lineCount, LINES_MANIFEST_KIND, parseTexts } from "../artifact/text_lines.ts";
+import { besideManifest, TEXT_MANIFEST_KIND } from "../artifact/text_manifest.ts";
 import { parseJson } from "../contract/json.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
@@ -53,10 +53,10 @@ export function readSet(
   try {
     const bytes = readFile(place(path), MAX_MANIFEST_BYTES), sha256 = sha256Hex(bytes);
     const document = parseJson(new TextDecoder().decode(bytes)), kind = isObject(document) ? document.kind : null;
-    if (kind !== TEXT_MANIFEST_KIND && kind !== "svc.image_dataset_manifest") return null;
-    const texts = kind === TEXT_MANIFEST_KIND;
-    const { id, splits, files } = texts ? textFiles(bytes, path) : imageFiles(bytes, path);
-    const problems: string[] = [], facts = { id, sha256, sample_count: files.length };
+    const texts = kind === TEXT_MANIFEST_KIND || kind === LINES_MANIFEST_KIND;
+    if (!texts && kind !== "svc.image_dataset_manifest") return null;
+    const { id, splits, files, sample_count = files.length } = texts ? textFiles(bytes, path) : imageFiles(bytes, path);
+    const problems: string[] = [], facts = { id, sha256, sample_count };
     let checked = true;
     for (const { path: file, sha256: recorded } of files) {
       if (file === null) continue;
@@ -81,7 +81,11 @@ export function readSet(
       state,
       problems: problems.slice(0, MAX_PROBLEMS),
     };
-    return { set, samples: files.map(({ id, path }) => ({ id, path })), splits: splits as JsonObject };
+    return {
+      set,
+      samples: sample_count === files.length ? files.map(({ id, path }) => ({ id, path })) : [],
+      splits: splits as JsonObject,
+    };
   } catch (error) {
     if (!(error instanceof SvcError || error instanceof SyntaxError)) throw error;
     const set: DataSet = { path, kind: "images", ...none, state: "unreadable", problems: [messageOf(error)] };
@@ -89,7 +93,13 @@ export function readSet(
   }
 }
 
-type Files = { id: string; splits: unknown; files: (SetSample & { sha256?: string | null })[] };
+type Files = {
+  id: string;
+  splits: unknown;
+  files: (SetSample & { sha256?: string | null })[];
+  /** Where it is not the number of files. */
+  sample_count?: number;
+};
 
 function imageFiles(bytes: Uint8Array, path: string): Files {
   const manifest = parseImageManifest(bytes), { id, splits, samples } = manifest;
@@ -102,10 +112,15 @@ function imageFiles(bytes: Uint8Array, path: string): Files {
 }
 
 function textFiles(bytes: Uint8Array, manifestPath: string): Files {
-  const { id, splits, samples } = parseTextManifest(bytes);
+  const manifest = parseTexts(bytes), { id, splits } = manifest;
+  if (isLines(manifest)) {
+    const path = besideManifest(manifestPath, manifest.path);
+    return { id, splits, files: [{ id: path, path, sha256: manifest.sha256 }], sample_count: lineCount(manifest) };
+  }
+  const { samples } = manifest;
   const files = samples.map(({ sample_id, path, sha256 }) => ({
     id: sample_id,
-    path: path === undefined ? null : posix.join(posix.dirname(manifestPath), path),
+    path: path === undefined ? null : besideManifest(manifestPath, path),
     sha256,
   }));
   return { id, splits, files };

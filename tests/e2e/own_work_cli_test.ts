@@ -213,6 +213,35 @@ steps:
     assert.deepEqual(await textsOf("captions.csv", "--column", "caption"), quoted);
     assert.deepEqual(await textsOf("notes"), TEXTS);
 
+    const lines = (language: string) =>
+      Array.from({ length: 60 }, (_, at) => at % 7 === 3 ? "" : `${at + 1} ${language}`);
+    for (const language of ["en", "de"]) {
+      await Deno.writeTextFile(join(cwd, `ep.${language}`), lines(language).join("\n"));
+    }
+    const pinned = async (own: string, other: string) =>
+      await done(cwd, "data", "make-manifest", `ep.${own}`, "--parallel", `ep.${other}`, "--line-ranges");
+    for (const [own, other] of [["en", "de"], ["de", "en"]]) assert.equal((await pinned(own, other)).text_count, 51);
+    const checked = await done(cwd, "data", "validate-manifest", "ep.en.manifest.json");
+    assert.deepEqual([checked.sample_count, checked.splits], [51, { test: 51 }]);
+    const drawn = async (language: string) => {
+      const text = await Deno.readTextFile(join(cwd, "texts.yaml"));
+      const { sha256 } = await done(cwd, "data", "validate-manifest", `ep.${language}.manifest.json`, "--no-files");
+      const params =
+        `{dataset: ep.${language}, manifest_path: ep.${language}.manifest.json, manifest_sha256: ${sha256}, ` +
+        "draw_count: 20, draw_seed: 3}";
+      await Deno.writeTextFile(join(cwd, "texts.yaml"), text.replace(/params: .*/, `params: ${params}`));
+      const { run_id } = await done(cwd, "recipe", "run", "texts.yaml");
+      const batch = JSON.parse(await Deno.readTextFile(join(cwd, ".svc/runs", run_id, "artifacts/data/texts.json")));
+      return batch.items.map(({ text }: { text: string }) => text.split(" "));
+    };
+    const english = await drawn("en");
+    assert.deepEqual(await drawn("de"), english.map(([number]: string[]) => [number, "de"]));
+    await Deno.writeTextFile(join(cwd, "ep.de"), "changed");
+    const { code: refused, json: why } = await svc(["data", "validate-manifest", "ep.de.manifest.json", "--json"], {
+      cwd,
+    });
+    assert.deepEqual([refused === 0, why.code], [false, "boundary_hash_mismatch"]);
+
     await Deno.writeFile(join(cwd, "latin.txt"), new Uint8Array([71, 114, 246, 223, 101]));
     await Deno.writeTextFile(join(cwd, "long.txt"), "x".repeat(2 ** 20 + 1));
     for (const args of [["captions.csv", "--column", "text", "--force"], ["latin.txt"], ["long.txt"]]) {

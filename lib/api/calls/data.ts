@@ -2,6 +2,8 @@
 import { basename, dirname, extname, join, resolve } from "node:path";
 import type { ImageManifest, MakeManifestOptions } from "../../artifact/dataset_manifest.ts";
 import type { TextManifest } from "../../artifact/text_manifest.ts";
+import type { MakeLinesOptions } from "../../artifact/text_lines_file.ts";
+import type { TextLinesManifest } from "../../artifact/text_lines.ts";
 import type { MakeTextOptions } from "../../artifact/text_manifest_files.ts";
 import type { FetchDatasetOptions } from "../../fetch/datasets.ts";
 import type { ExchangeOptions, ExchangeReport, PushOptions } from "../../exchange/exchange.ts";
@@ -42,7 +44,7 @@ export interface WrittenManifest {
 
 /** A manifest that was read, with its digest. */
 export interface CheckedManifest {
-  manifest: ImageManifest | TextManifest;
+  manifest: ImageManifest | TextManifest | TextLinesManifest;
   sha256: string;
   /** What does not keep it from being used. */
   warnings: Diagnostic[];
@@ -229,6 +231,8 @@ export const data = {
       out: text("where to write it (default: manifest.json in the folder, or beside the file)", "file"),
       lines: flag("each line of a .txt file is a text"),
       sentences: flag("each sentence is a text"),
+      line_ranges: flag("name ranges of lines of the file in place of their texts: for files of any size"),
+      splits: text("lines of each split, with --line-ranges: train:1-1900000,test:1900001-", "name:lines"),
       parallel: text("file of translations, line by line: lines that are empty in either file are left out", "file"),
       column: text("column of a CSV file, or field of JSON Lines, with the text (default: text)", "name"),
       bits: flag("read the file as bits: .bits and .txt as lines of 0 and 1, else eight bits a byte"),
@@ -244,6 +248,9 @@ export const data = {
         throw new SvcError("usage_invalid", "Cannot use --parallel with a folder, --bits, --sentences or --column", {
           hint: "Name two files whose lines correspond",
         });
+      }
+      if (!options.line_ranges && options.splits !== undefined) {
+        throw new SvcError("usage_invalid", "Cannot use --splits without --line-ranges");
       }
       out ??= folder
         ? join(path, "manifest.json")
@@ -288,13 +295,14 @@ export const data = {
     async run(_core, { file, files, decode }): Promise<CheckedManifest> {
       const { checkManifestFiles, parseImageManifest } = await import("../../artifact/dataset_manifest.ts");
       const { checkImageManifest } = await import("../../artifact/dataset_manifest_rules.ts");
-      const { parseTextManifest, TEXT_MANIFEST_KIND, textOfSample } = await import("../../artifact/text_manifest.ts");
+      const { TEXT_MANIFEST_KIND, textOfSample } = await import("../../artifact/text_manifest.ts");
+      const { isLines, LINES_MANIFEST_KIND, parseTexts } = await import("../../artifact/text_lines.ts");
       const { attachLocations } = await import("../../recipe/positions.ts");
       const { readJson } = await import("../../recipe/json_reader.ts");
       const bytes = await readManifest(file);
       // The recipe reader keeps lines and columns; it also rejects repeated keys.
       const { locate, value } = readJson(new TextDecoder().decode(bytes), file);
-      const texts = isObject(value) && value.kind === TEXT_MANIFEST_KIND;
+      const texts = isObject(value) && (value.kind === TEXT_MANIFEST_KIND || value.kind === LINES_MANIFEST_KIND);
       const refuse = (found: Diagnostic[]): never => {
         const [code, what]: [Code, string] = texts
           ? ["text_manifest_invalid", "text"]
@@ -305,9 +313,13 @@ export const data = {
       };
       try {
         if (texts) {
-          const manifest = parseTextManifest(bytes);
-          for (const sample of files ? manifest.samples : []) {
-            await textOfSample(sample, file, (path) => readManifest(path));
+          const manifest = parseTexts(bytes);
+          if (isLines(manifest)) {
+            if (files) (await import("../../artifact/text_lines_file.ts")).checkLinesFile(manifest, dirname(file));
+          } else {
+            for (const sample of files ? manifest.samples : []) {
+              await textOfSample(sample, file, (path) => readManifest(path));
+            }
           }
           return { manifest, sha256: sha256Hex(bytes), warnings: [] };
         }
@@ -365,9 +377,24 @@ export const data = {
 /** The manifest of a file or folder, and the files that belong to it. */
 async function describe(
   path: string,
-  { bits, ...options }: MakeTextOptions & MakeManifestOptions & { bits: boolean },
+  { bits, line_ranges, ...options }: MakeTextOptions & MakeLinesOptions & MakeManifestOptions & {
+    bits: boolean;
+    line_ranges?: boolean;
+  },
 ): Promise<{ manifest: JsonObject; files: ReadonlyMap<string, Uint8Array> }> {
   const files = new Map<string, Uint8Array>();
+  if (line_ranges) {
+    if (isFolder(path) || bits || options.sentences || options.column !== undefined || options.inline) {
+      throw new SvcError(
+        "usage_invalid",
+        "Cannot use --line-ranges for anything but one text file, beside its manifest",
+        {
+          hint: "Leave out --bits, --sentences, --column, and an --out in another folder",
+        },
+      );
+    }
+    return { manifest: (await import("../../artifact/text_lines_file.ts")).makeLinesManifest(path, options), files };
+  }
   const [{ holdsTexts, makeTextManifest }, { holdsBits, makeBitManifest }] = await Promise.all([
     import("../../artifact/text_manifest_files.ts"),
     import("../../artifact/bit_manifest_file.ts"),

@@ -14,7 +14,15 @@ import { documentOf, OBJECT } from "../documents.ts";
 import { flag, text } from "../fields.ts";
 
 /** Kinds of files with a published JSON Schema. */
-export const SCHEMAS = ["recipe", "pack", "manifest", "text-manifest", "trained-artifact", "validation-card"] as const;
+export const SCHEMAS = [
+  "recipe",
+  "pack",
+  "manifest",
+  "text-manifest",
+  "text-lines-manifest",
+  "trained-artifact",
+  "validation-card",
+] as const;
 export type SchemaName = typeof SCHEMAS[number];
 
 const CONTRACT = documentOf<OperationContract>(z.object({ id: z.string(), name: z.string(), status: z.string() }));
@@ -31,6 +39,8 @@ async function schemaOf(core: SessionCore, name: SchemaName): Promise<JsonObject
       return (await import("../../artifact/dataset_manifest_rules.ts")).imageManifestSchema();
     case "text-manifest":
       return (await import("../../artifact/text_manifest.ts")).textManifestSchema();
+    case "text-lines-manifest":
+      return (await import("../../artifact/text_lines.ts")).textLinesSchema();
     case "trained-artifact":
       return (await import("../../training/types.ts")).trainedArtifactSchema();
     case "validation-card":

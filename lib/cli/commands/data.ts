@@ -1,5 +1,6 @@
 /** `svc data`: datasets, and manifests of images, texts and bits. */
 import { data, type VerifiedDatasetFile } from "../../api/calls/data.ts";
+import { lineCount, LINES_MANIFEST_KIND, linesIn, type TextLinesManifest } from "../../artifact/text_lines.ts";
 import { isObject, type JsonObject, toNumber } from "../../contract/value.ts";
 import { commandsOf, type Faces, optionsFrom } from "../call_commands.ts";
 import { type CommandSpec, flag } from "../command.ts";
@@ -10,10 +11,20 @@ import { formatBytes, formatTable, right } from "../table.ts";
 import { counted } from "./recipe.ts";
 
 /** Number and kind of what a manifest lists. */
-function contentOf({ kind, samples, items }: JsonObject): [number, "image" | "text" | "payload"] {
+function contentOf(manifest: JsonObject): [number, "image" | "text" | "payload"] {
+  const { kind, samples, items } = manifest;
   if (Array.isArray(items)) return [items.length, "payload"];
+  if (kind === LINES_MANIFEST_KIND) return [lineCount(manifest as unknown as TextLinesManifest), "text"];
   return [(samples as unknown[]).length, kind === "svc.text_dataset_manifest" ? "text" : "image"];
 }
+
+const splitSizes = (manifest: JsonObject): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(manifest.splits as Record<string, unknown[]>).map(([name, members]) => [
+      name,
+      manifest.kind === LINES_MANIFEST_KIND ? linesIn(members as number[][]) : members.length,
+    ]),
+  );
 
 const areSound = (files: readonly VerifiedDatasetFile[]): boolean =>
   files.every(({ status }) => status === "ok" || status === "not_fetched");
@@ -67,6 +78,7 @@ const faces: Faces<typeof data> = {
     examples: [
       "svc data make-manifest photos --id my_photos",
       "svc data make-manifest sentences.txt --lines",
+      "svc data make-manifest europarl-v7.de-en.en --parallel europarl-v7.de-en.de --line-ranges",
       "svc data make-manifest captions.csv --column caption",
       "svc data make-manifest payload.npy",
       "svc data make-manifest t10k-images-idx3-ubyte --id mnist",
@@ -120,15 +132,15 @@ const faces: Faces<typeof data> = {
       id: manifest.id,
       version: manifest.version,
       sha256,
-      sample_count: manifest.samples.length,
-      splits: Object.fromEntries(Object.entries(manifest.splits).map(([name, ids]) => [name, ids.length])),
+      sample_count: contentOf(manifest)[0],
+      splits: splitSizes(manifest),
       files_checked: files,
       diagnostics: warnings,
     }),
-    show({ manifest: { id, samples, splits }, sha256, warnings }, { context }) {
+    show({ manifest, sha256, warnings }, { context }) {
       context.findings(warnings);
-      const counts = Object.entries(splits).map(([name, ids]) => `${name} ${ids.length}`).join(", ");
-      return `${context.paint("green", "valid")}  ${id}: ${samples.length} samples (${counts})\n` +
+      const counts = Object.entries(splitSizes(manifest)).map(([name, count]) => `${name} ${count}`).join(", ");
+      return `${context.paint("green", "valid")}  ${manifest.id}: ${contentOf(manifest)[0]} samples (${counts})\n` +
         `  manifest_sha256: ${sha256}`;
     },
   },

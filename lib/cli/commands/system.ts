@@ -22,6 +22,10 @@ const ABOUT_SCHEMA: Record<SchemaName, { summary: string; notes?: string; exampl
   },
   pack: { summary: "benchmark packs", example: "svc schema pack > benchmarks/pack.schema.json" },
   manifest: { summary: "image-dataset manifests", example: "svc schema manifest" },
+  "text-lines-manifest": {
+    summary: "manifests of lines of a text file",
+    example: "svc schema text-lines-manifest",
+  },
   "text-manifest": { summary: "text-dataset manifests", example: "svc schema text-manifest" },
   "trained-artifact": {
     summary: "trained_artifact.yaml, the manifest of a trained-artifact package",

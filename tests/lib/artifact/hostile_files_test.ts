@@ -21,6 +21,8 @@ import { npyHeader } from "../../../lib/artifact/npy_header.ts";
 import { openNpz } from "../../../lib/artifact/npz.ts";
 import { writePng } from "../../../lib/artifact/png_encode.ts";
 import { parseSigmf } from "../../../lib/artifact/sigmf.ts";
+import { parseTexts } from "../../../lib/artifact/text_lines.ts";
+import { makeLinesManifest } from "../../../lib/artifact/text_lines_file.ts";
 import { parseTextManifest } from "../../../lib/artifact/text_manifest.ts";
 import { makeTextManifest } from "../../../lib/artifact/text_manifest_files.ts";
 import { openZip } from "../../../lib/artifact/zip_read.ts";
@@ -111,6 +113,17 @@ const textManifest = {
   version: "1",
   splits: { test: ["a"] },
   samples: [{ sample_id: "a", text: "x", sha256: sha256Hex("x") }],
+};
+const linesManifest = {
+  schema_version: 1,
+  kind: "svc.text_lines_manifest",
+  id: "t",
+  version: "1",
+  path: "t.txt",
+  sha256: sha256Hex("x"),
+  size_bytes: 1,
+  line_count: 1,
+  splits: { test: [[1, 1]] },
 };
 const sigmf = (global: object, more: object = {}) =>
   text(JSON.stringify({ global: { "core:datatype": "cf32_le", "core:version": "1.2.0", ...global }, ...more }));
@@ -237,6 +250,23 @@ const READERS: Record<string, Row> = {
     giant: [text(long), text("a\n".repeat(100_001)), Uint8Array.of(0x61, 0xff)],
     bomb: [],
   },
+  "lines of a corpus": {
+    read: onDisk("a.en", makeLinesManifest),
+    sound: text("a\nb\n"),
+    open: true,
+    giant: [text(long), text("a\n\n".repeat(100_001)), Uint8Array.of(0x61, 0x0a, 0xff)],
+    bomb: [],
+  },
+  "manifest of lines": {
+    read: parseTexts,
+    sound: text(JSON.stringify(linesManifest)),
+    giant: [
+      text(JSON.stringify({ ...linesManifest, line_count: 2 ** 31 })),
+      text(JSON.stringify({ ...linesManifest, splits: { test: [[1, 3]] } })),
+      text("[".repeat(1_000_000)),
+    ],
+    bomb: [],
+  },
   bits: {
     read: (content) => makeBitManifest(content, "a.npy", true),
     sound: bytes(npyHeader("uint8", [1, 4]), [0, 1, 1, 0]),
@@ -303,6 +333,8 @@ Deno.test("no source reads through a link that leads out of the project, whereve
       text(JSON.stringify({ ...textManifest, samples: [{ sample_id: "a", path, sha256: sha256Hex("x") }] }));
     put("texts.json", manifest("t.txt"));
     put("texts2.json", manifest("folder/t.txt"));
+    put("lines.json", text(JSON.stringify(linesManifest)));
+    put("lines2.json", text(JSON.stringify({ ...linesManifest, path: "folder/t.txt" })));
     await using session = await open({ projectRoot });
     const texts = (name: string) => ({
       dataset: "t",
@@ -312,6 +344,8 @@ Deno.test("no source reads through a link that leads out of the project, whereve
     const sources: [string, Record<string, string>][] = [
       ["source.text_dataset", texts("texts.json")],
       ["source.text_dataset", texts("texts2.json")],
+      ["source.text_dataset", texts("lines.json")],
+      ["source.text_dataset", texts("lines2.json")],
       ...["a.npz", "a.h5", "a.mat", "folder/a.npz"].map((dataset_path): [string, Record<string, string>] => {
         return ["source.channel_dataset", { dataset_path }];
       }),

@@ -1,8 +1,11 @@
 /** Files of the project as data: folders, previews with known answers, manifests, and paths that are refused. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { makeLinesManifest } from "../../../lib/artifact/text_lines_file.ts";
 import { writeNpz } from "../../../lib/artifact/npz.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
+import { prettyJson } from "../../../lib/contract/json.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { openTestServer } from "./support.ts";
 
@@ -143,11 +146,15 @@ Deno.test("manifests of the project are listed with the state of their files, an
     for (const path of ["photos", "words"]) {
       assert.equal((await server.post("/api/data/manifests", { path })).status, 200);
     }
+    await Deno.writeTextFile(join(server.folder, "corpus.en"), "one\n\ntwo\n");
+    const lines = prettyJson(makeLinesManifest(join(server.folder, "corpus.en")) as unknown as JsonObject);
+    await Deno.writeTextFile(join(server.folder, "corpus.en.manifest.json"), lines);
     // deno-lint-ignore no-explicit-any -- rows of a document
     const rows = async (): Promise<any[]> => (await server.get("/api/data/sets")).json.sets;
     const states = async () =>
       Object.fromEntries((await rows()).map(({ path, kind, state }) => [path, `${kind} ${state}`]));
     assert.deepEqual(await states(), {
+      "corpus.en.manifest.json": "texts unchanged",
       "tone.cf32": "recording not_checked",
       "broken/manifest.json": "images unreadable",
       "photos/manifest.json": "images unchanged",
@@ -160,10 +167,15 @@ Deno.test("manifests of the project are listed with the state of their files, an
     assert.deepEqual(preview.images.map(({ id }: { id: string }) => id), description.sample_ids);
     assert.equal(preview.images.length, 2);
 
+    const corpus = (await rows()).find(({ path }) => path === "corpus.en.manifest.json");
+    assert.deepEqual([corpus.id, corpus.sha256, Number(corpus.sample_count)], ["corpus.en", sha256Hex(lines), 2]);
+
     await Deno.writeTextFile(join(server.folder, "words/a.txt"), "another");
+    await Deno.writeTextFile(join(server.folder, "corpus.en"), "one\n\nTwo\n");
     await Deno.remove(join(server.folder, "photos/second.png"));
     const changed = await states();
     assert.equal(changed["words/manifest.json"], "texts changed");
+    assert.equal(changed["corpus.en.manifest.json"], "texts changed");
     assert.equal(changed["photos/manifest.json"], "images changed");
     // A file of the same bytes outside is not read: neither by a link nor by the root of the manifest.
     await Deno.copyFile(PICTURE, join(outside, "second.png"));

@@ -1,4 +1,5 @@
 /** Conformance cases of the operations on images and texts, and of noise on sources and representations. */
+import assert from "node:assert/strict";
 import type { FileAccess } from "../../../lib/contract/operation.ts";
 import { readBundledFile } from "../../../lib/artifact/bundled.ts";
 import { writeNpz } from "../../../lib/artifact/npz.ts";
@@ -58,6 +59,7 @@ const latents = () =>
 
 const bundled: FileAccess = {
   read: (path) => Promise.reject(new Error(`unexpected read of ${path}`)),
+  blocks: (path) => assert.fail(`unexpected read of ${path}`),
   list: (path) => Promise.reject(new Error(`unexpected listing of ${path}`)),
   bundled: (dataset, path) => readBundledFile(dataset, path, { stateDir: "/nonexistent" }),
 };

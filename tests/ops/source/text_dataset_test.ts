@@ -101,6 +101,75 @@ Deno.test("a manifest or a text that changed, and a selection that contradicts i
   assert.deepEqual(places({ ...pinned, manifest_sha256: "" }), ["manifest_sha256"]);
   assert.deepEqual(places({ ...pinned, sample_ids: "a" }), ["sample_ids"]);
   assert.deepEqual(places({ ...pinned, text_ids: "a", split: "test" }), ["split"]);
+  assert.deepEqual(places({ ...pinned, draw_count: 1, draw_seed: 3 }), []);
+  assert.deepEqual(places({ ...pinned, draw_seed: 3 }), ["draw_seed"]);
+  assert.deepEqual(places({ draw_count: 1 }), ["draw_count"]);
+  assert.deepEqual(places({ dataset: "svc_reports", draw_seed: 3 }), ["draw_seed"]);
+});
+
+const LINES = 1000;
+/** Two files of translations, of which line 500 is empty, with their manifests. */
+const corpus = (
+  language: string,
+  content = Array.from({ length: LINES }, (_, at) => at === 499 ? "" : `${language} ${at + 1}`),
+) => {
+  const text = content.join("\n") + "\n",
+    manifest = canonicalJson({
+      schema_version: 1,
+      kind: "svc.text_lines_manifest",
+      id: language,
+      version: "1",
+      path: `ep.${language}`,
+      sha256: sha256Hex(text),
+      size_bytes: text.length,
+      line_count: LINES,
+      splits: { train: [[1, 499], [501, 800]], test: [[801, LINES]] },
+    });
+  return { text, manifest };
+};
+const drawn = (language: string, params: JsonObject = {}, file?: string) => {
+  const { text, manifest } = corpus(language);
+  return runOperation(textDataset, {
+    params: { dataset: language, manifest_path: "c/m.json", manifest_sha256: sha256Hex(manifest), ...params },
+    files: { "c/m.json": manifest, [`c/ep.${language}`]: file ?? text },
+  });
+};
+
+Deno.test("lines of a pinned file are taken by split, by ids, or drawn, the same of two files with one seed", async () => {
+  const of = async (...given: Parameters<typeof drawn>) => textsOf((await drawn(...given)).outputs.texts);
+  const test = await of("en", { split: "test" });
+  assert.deepEqual([test.length, test[0], test[199].id], [200, { id: "line_801", text: "en 801" }, "line_1000"]);
+  assert.equal((await of("en")).length, LINES - 1);
+  assert.deepEqual((await of("en", { text_ids: "line_7,line_3" })).map(({ text }) => text), ["en 7", "en 3"]);
+  const ids = async (...given: Parameters<typeof drawn>) => (await of(...given)).map(({ id }) => id).join();
+  const one = await of("en", { split: "train", draw_count: 50 });
+  const numbers = one.map(({ id }) => Number(id.slice(5)));
+  assert.deepEqual(numbers, [...new Set(numbers)].sort((a, b) => a - b));
+  assert.ok(numbers.length === 50 && numbers.at(-1)! <= 800 && !numbers.includes(500));
+  const draw = { split: "train", draw_count: 50 };
+  assert.equal(await ids("en", draw), await ids("en", { ...draw, draw_seed: 0 }));
+  assert.equal(await ids("en", { ...draw, draw_seed: 7 }), await ids("de", { ...draw, draw_seed: 7 }));
+  assert.notEqual(await ids("en", { ...draw, draw_seed: 7 }), await ids("en", draw));
+  // Every line is drawn as often as any other: 10 of 200 lines, 400 times, are 20 each on average.
+  const times = new Map<string, number>();
+  for (let draw_seed = 0; draw_seed < 400; draw_seed++) {
+    for (const { id } of await of("en", { split: "test", draw_count: 10, draw_seed })) {
+      times.set(id, (times.get(id) ?? 0) + 1);
+    }
+  }
+  const chiSquared = [...times.values()].reduce((sum, n) => sum + (n - 20) ** 2 / 20, 0) + 20 * (200 - times.size);
+  // 199 degrees of freedom less the 5 % of a draw without repetition: the mean is 189, six standard deviations are 117.
+  assert.ok(chiSquared > 72 && chiSquared < 306, `chi-squared ${chiSquared}`);
+});
+
+Deno.test("texts of a manifest are drawn as lines are, and a draw of more than there are is refused", async () => {
+  const { texts } = (await own({ draw_count: 1, draw_seed: 7 })).outputs;
+  assert.equal(textsOf(texts).length, 1);
+  await refuses("params_conflict", () => own({ draw_count: 3 }));
+  await refuses("params_conflict", () => drawn("en", { split: "test", draw_count: 201 }));
+  await refuses("boundary_hash_mismatch", () => drawn("en", { split: "test" }, "another\n"));
+  await refuses("dataset_sample_unknown", () => drawn("en", { text_ids: "line_500" }));
+  await refuses("dataset_split_unknown", () => drawn("en", { split: "dev" }));
 });
 
 Deno.test("svc_reports has different sentences of at most 20 lower-case words, and no sentence in two splits", async () => {
