@@ -55,6 +55,10 @@ const STORED: readonly [root: URL, model: string, reference: string][] = [
     return [MODELS, `${folder}/model.onnx`, `${folder}/training/reference.json`];
   }),
   ...["encoder", "decoder"].map((half): [URL, string, string] => {
+    const folder = "svc-tiny-scene-features-v1", file = half === "decoder" ? "decoder_model" : half;
+    return [MODELS, `${folder}/${file}.onnx`, `${folder}/training/reference.${half}.json`];
+  }),
+  ...["encoder", "decoder"].map((half): [URL, string, string] => {
     const folder = "svc-tiny-text-transceiver-v1";
     return [MODELS, `${folder}/${half}_model.onnx`, `${folder}/training/reference.${half}.json`];
   }),

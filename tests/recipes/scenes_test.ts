@@ -70,6 +70,19 @@ Deno.test("JPEG at capacity keeps more shapes than joint coding, also at low SNR
   assert.ok(smooth.f1 > 0.75 && smooth.f1 < joint.f1 && smooth.miou < joint.miou, JSON.stringify(smooth));
 });
 
+Deno.test("features in 8 channel uses name the shape where a picture of 1,032 uses is lost, and are level with it where it arrives", async () => {
+  const { recipes } = await session();
+  const accuracies = async (name: string) => {
+    const { status, rows } = await recipes.runMatrix(await recipe(name), { points: ["snr_db=-3.0", "snr_db=6.0"] });
+    assert.equal(status, "completed");
+    return rows.map(({ metrics }) => toNumber(metrics.evaluation["task.accuracy"] as number));
+  };
+  const features = await accuracies("scenes_features_awgn");
+  const pictures = await accuracies("scenes_classification_jpeg_awgn");
+  assert.ok(features[0] > pictures[0] + 0.2, `${features} ${pictures}`);
+  assert.ok(Math.min(features[1], pictures[1]) > 0.8, `${features} ${pictures}`);
+});
+
 Deno.test("the templates of detection and segmentation score what they are for", async () => {
   for (const [name, metric] of [["detection", F1], ["segmentation", MIOU]]) {
     const { status, summary } = await (await session()).recipes.run(

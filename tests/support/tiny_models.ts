@@ -138,6 +138,19 @@ export function tinyEmbedder(words: Record<string, readonly number[]>): Record<s
   };
 }
 
+/** A classifier of four features: its logits are the first, the sum of the second and the third, and the fourth. */
+export function tinyClassifier(labels: readonly string[] = ["a", "b", "c"]): Record<string, Uint8Array> {
+  return {
+    "config.json": json({ id2label: Object.fromEntries(labels.map((label, id) => [id, label])) }),
+    "decoder_model.onnx": onnxModel({
+      nodes: [{ op: "MatMul", inputs: ["features", "table"], outputs: ["logits"] }],
+      inputs: [{ name: "features", shape: ["n", 4] }],
+      outputs: [{ name: "logits", shape: ["n", 3] }],
+      initializers: [table("table", [[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1]])],
+    }),
+  };
+}
+
 /** A language model that knows which word follows from which words of a text: "rain" and "sun" make "wet" and "dry". */
 export function tinyMaskedLm(): Record<string, Uint8Array> {
   const words = ["wet", "dry", "rain", "sun", "##ing", "."];

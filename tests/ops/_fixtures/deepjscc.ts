@@ -54,6 +54,10 @@ export const DEEPJSCC_FIXTURES = casesOf(import.meta.url, {
     "grey images": () => ({ images: pictures(1, "float32") }),
     "symbols with a size": () => ({ symbols: received(size) }),
     symbols: () => ({ symbols: received() }),
+    features: () => ({ symbols: symbolsInput(16, { source_item_counts: [8, 8] }) }),
+  },
+  models: {
+    classifier: { classifier: new URL("../../../recipes/models/svc-tiny-scene-features-v1", import.meta.url).pathname },
   },
   model: {
     sampleModel,
