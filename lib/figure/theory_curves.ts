@@ -7,12 +7,13 @@ import { isNumber, isObject, type JsonObject, toNumber } from "../contract/value
 import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../numeric/link/theory.ts";
 import { BITS_PER_SYMBOL, type Modulation } from "../numeric/link/modulations.ts";
 
-const NAMES: Readonly<Record<string, string>> = {
+/** Modulations as figures name them. */
+export const MODULATION_NAMES: Readonly<Record<string, string>> = {
   bpsk: "BPSK",
   qpsk: "QPSK",
-  qam16: "16-QAM",
-  qam64: "64-QAM",
-  qam256: "256-QAM",
+  qam16: "16QAM",
+  qam64: "64QAM",
+  qam256: "256QAM",
 } satisfies Record<Modulation, string>;
 
 /** Operations that do not change bit errors, and decide symbol by symbol. */
@@ -70,7 +71,7 @@ export function uncodedLink(recipe: JsonObject | null): UncodedLink | null {
   const plain = (channel.channel === "awgn" || channel.channel === "flat_rayleigh") &&
     channel.noise_mode === "snr_at_unit_power" && channel.receiver_processing === "matched" &&
     channel.channel_state_mode === "none" && isNumber(channel.snr_db);
-  if (!plain || typeof modulation !== "string" || !(modulation in NAMES)) return null;
+  if (!plain || typeof modulation !== "string" || !(modulation in MODULATION_NAMES)) return null;
   return {
     modulation: modulation as Modulation,
     channel: channel.channel as UncodedLink["channel"],
@@ -115,7 +116,7 @@ export function theoryCurves(
   const low = Math.min(...xs), high = Math.max(...xs);
   const curves = new Map<string, TheoryCurve>();
   for (const { modulation, channel, index, offset } of known) {
-    const label = `Theory: ${NAMES[modulation]}, ${channel === "awgn" ? "AWGN" : "Rayleigh"}`;
+    const label = `Theory: ${MODULATION_NAMES[modulation]}, ${channel === "awgn" ? "AWGN" : "Rayleigh"}`;
     curves.get(label)?.series.push(index);
     if (curves.has(label) || !(high > low)) continue;
     const rate = channel === "awgn" ? bitErrorRateAwgn : bitErrorRateRayleigh;

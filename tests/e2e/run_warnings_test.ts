@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { inFolder, svc } from "../support/cli.ts";
 import { openTestServer } from "../lib/http/support.ts";
 
-/** 16-QAM read as QPSK: the error rate covers half of the bits. AWGN has no delay spread. The second rate compares a stream with itself. */
+/** 16QAM read as QPSK: the error rate covers half of the bits. AWGN has no delay spread. The second rate compares a stream with itself. */
 const MISTAKES = `name: mistakes
 metadata: {seed: 23}
 steps:

@@ -47,6 +47,28 @@ Deno.test("each stored result of a shipped recipe is of its present digest; deno
   assert.ok(JSON.stringify(results).length < 60_000);
 });
 
+Deno.test("each card has a result of its recipe, or a reason why there is none", () => {
+  const reasons = /^(needs the (dataset|model) \S+( and the (dataset|model) \S+)*|it runs for more than \d+ minutes)$/;
+  for (const card of cardsOf(null)) {
+    const result = resultOf(card);
+    assert.ok(result !== null, `${card.path}: run deno task gallery`);
+    const given = [result.series, result.numbers].filter((one) => one !== undefined && one.length > 0);
+    if (result.none === undefined) assert.equal(given.length, 1, card.path);
+    else {
+      assert.match(result.none, reasons, card.path);
+      assert.equal(given.length, 0, card.path);
+    }
+  }
+});
+
+Deno.test("each link that gives images with a quality has images, and labels are words", () => {
+  for (const [path, result] of Object.entries(results) as unknown as [string, GalleryResult][]) {
+    if (result.y?.[0] === "PSNR" || result.metric?.[0] === "PSNR") assert.ok(result.film, `${path} has no images`);
+    const labels = [...result.series ?? [], ...result.numbers ?? []].map(([label]) => label);
+    for (const label of labels) assert.doesNotMatch(label, /_|\b(true|false)\b|\bqam\d/, path);
+  }
+});
+
 Deno.test("the stored images are those of the results, in the stated sizes, and below 400 kB together", () => {
   const folder = new URL("../../ui/pictures/", import.meta.url);
   const files = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name.startsWith("gallery_"));

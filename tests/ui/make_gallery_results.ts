@@ -21,6 +21,8 @@ import { findMetric } from "../../lib/research/catalog.ts";
 import { evaluatedMetrics } from "../../lib/research/evaluations.ts";
 import { open, type Session } from "../../mod.ts";
 import { curveFigure } from "../../ui/compare/curve.ts";
+import { labelOf } from "../../ui/compare/methods.ts";
+import { spoken } from "../../ui/compare/parameter_axis.ts";
 import { pivotCell } from "../../ui/compare/pivot.ts";
 import { type ComparedRun, comparedRun, selectionOf } from "../../ui/compare/table.ts";
 import stored from "../../ui/pages/gallery_results.json" with { type: "json" };
@@ -113,10 +115,10 @@ async function resultOf(
   const { recipe, swept } = reduced(whole, points);
   const runs = await runsOf(svc, recipe, limit);
   if (runs === null) return { none: LATE };
-  const metric = metricOf(runs);
-  if (metric === undefined) return { none: "its runs have no headline number in common" };
+  const metrics = metricsOf(runs);
+  if (metrics.length === 0) return { none: "its runs have no headline number in common" };
   return {
-    ...swept === null ? numbersOf(runs, metric) : curvesOf(runs, swept, metric),
+    ...swept === null ? numbersOf(runs, metrics[0]) : curvesOf(runs, swept, metrics),
     ...await filmOf(runs, swept, limit.stateDir, pictureNameOf(path)),
   };
 }
@@ -187,11 +189,16 @@ async function compared(svc: Session, id: string): Promise<ComparedRun> {
   return { ...run, parameters: new Map(Object.entries(selectionOf(run))) };
 }
 
-/** The first headline metric that differs between the runs, else the first that they have. */
-function metricOf(runs: readonly ComparedRun[]): string | undefined {
-  const wanted = evaluatedMetrics(runs[0].recipe as never).filter((metric) =>
-    runs.every(({ metrics }) => isNumber(metrics.get(metric) ?? null))
-  );
+/** The first headline metric that differs between the runs, else the first that they have; where steps report it, of each step. */
+function metricsOf(runs: readonly ComparedRun[]): string[] {
+  const evaluated = evaluatedMetrics(runs[0].recipe as never);
+  const common = (metric: string) => runs.every(({ metrics }) => isNumber(metrics.get(metric) ?? null));
+  const wanted = evaluated.filter(common);
+  if (wanted.length === 0) {
+    const reported = [...runs[0].metrics.keys()].filter((metric) => metric.includes(":") && common(metric));
+    const first = evaluated.find((metric) => reported.some((one) => nameIn(one) === metric));
+    return reported.filter((one) => nameIn(one) === first).slice(0, SERIES);
+  }
   // Links of pictures and texts count bits too: the score of what was sent comes first, then errors of the payload.
   const rank = (metric: string) =>
     !metric.startsWith("channel.")
@@ -206,18 +213,32 @@ function metricOf(runs: readonly ComparedRun[]): string | undefined {
   const ranked = wanted.toSorted((a, b) => rank(a) - rank(b));
   const differs = (metric: string) =>
     new Set(runs.map(({ metrics }) => toNumber(metrics.get(metric) as number))).size > 1;
-  return ranked.find(differs) ?? ranked[0];
+  return [ranked.find(differs) ?? ranked[0]];
 }
 
-function curvesOf(runs: readonly ComparedRun[], swept: string, metric: string) {
-  const { x, y, series } = curveFigure(runs, swept, metric, (metric) => findMetric(metric) as never);
+/** The metric that a step reports as `step:metric`. */
+function nameIn(metric: string): string {
+  return metric.slice(metric.indexOf(":") + 1);
+}
+
+/** The curves of a metric; of a metric that several steps report, the curve of each step. */
+function curvesOf(runs: readonly ComparedRun[], swept: string, metrics: readonly string[]) {
+  const figures = metrics.map((metric) =>
+    curveFigure(runs, swept, metric, (metric) => findMetric(nameIn(metric)) as never)
+  );
+  const [{ x, y }] = figures;
+  const drawn = figures.flatMap(({ series }, at) =>
+    series.filter(({ kind }) => kind === "measured").map(({ label, points }) => ({
+      label: metrics.length === 1 ? label : spoken(metrics[at].split(":")[0].replace(/_scores$/, "")),
+      points,
+    }))
+  );
   return {
     x: [x.title, x.unit],
     y: [y.title, y.unit, y.scale],
-    series: series.filter(({ kind }) => kind === "measured").map(({ label, points }) => {
-      // Of points without an event, one shows where they begin.
-      const empty = points.findIndex(({ bound }) => bound !== undefined);
-      const shown = empty < 0 ? points : points.slice(0, empty + 1);
+    series: drawn.map(({ label, points }) => {
+      // Of the last points without an event, one shows where they begin.
+      const shown = points.slice(0, points.findLastIndex(({ bound }) => bound === undefined) + 2);
       return [
         label,
         shown.map(({ x, y, low, high, bound }) => {
@@ -235,7 +256,7 @@ function numbersOf(runs: readonly ComparedRun[], metric: string) {
     numbers: runs.slice(0, SERIES).map((run) => {
       const { mean, low, high, bound } = pivotCell([run], metric)!;
       return [
-        [...run.parameters].map(([name, value]) => `${name.replaceAll("_", " ")} ${String(value)}`).join(", "),
+        labelOf(run.parameters, [...run.parameters.keys()]),
         [short(mean), short(low), short(high), ...bound === undefined ? [] : [short(bound)]],
       ];
     }),

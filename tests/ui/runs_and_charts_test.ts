@@ -12,7 +12,8 @@ import { diffTexts } from "../../ui/charts/text_diff.ts";
 import { curveFigure } from "../../ui/compare/curve.ts";
 import { durationsOf, listed, sparkline, stateOf } from "../../ui/runs/groups.ts";
 import { axesOf, importanceOf, positions } from "../../ui/compare/importance.ts";
-import { EBN0, methodsOf, rateNotice } from "../../ui/compare/methods.ts";
+import { methodsOf, rateNotice } from "../../ui/compare/methods.ts";
+import { EBN0 } from "../../ui/compare/parameter_axis.ts";
 import { pgfplots } from "../../lib/figure/pgfplots.ts";
 import { pivotCsv, pivotLatex, pivotMarkdown, pivotOf } from "../../ui/compare/pivot.ts";
 import { type ComparedRun, deltaOf, parametersOf, rowsOf, timingWarnings, varying } from "../../ui/compare/table.ts";
@@ -307,20 +308,35 @@ Deno.test("methods are named by the smallest set of parameters that tells them a
   const labels = (runs: ComparedRun[], x = "link.snr_db") => methodsOf(runs, x).map(({ label }) => label);
   const ldpc = { transport_block_size_bits: 16000, n_id: 1 };
   const two = [0, 3].flatMap((snr) => [coded("nr_ldpc", snr, 0.5, ldpc), coded("turbo", snr, 0.5, { block_bits: 40 })]);
-  assert.deepEqual(labels(two), ["nr ldpc", "turbo"]);
+  assert.deepEqual(labels(two), ["NR LDPC", "turbo"]);
   assert.deepEqual(methodsOf(two, "link.snr_db").map(({ runs }) => runs.length), [2, 2]);
   // An operation that two methods share needs one parameter more; a method without it has no word for it.
   const three = [
     coded("nr_ldpc", 0, 0.5, ldpc),
     ...[3, 5].map((factor) => coded("repetition", 0, 1 / factor, { factor })),
   ];
-  assert.deepEqual(labels(three), ["nr ldpc", "repetition, factor 3", "repetition, factor 5"]);
+  assert.deepEqual(labels(three), ["NR LDPC", "repetition, factor 3", "repetition, factor 5"]);
   const named = three.map((run, at) => ({ ...run, name: `method_${at}` }));
   assert.deepEqual(labels(named), ["method_0", "method_1", "method_2"]);
+  // A modulation, a choice and a switch are words; a number has the name and unit of its parameter.
+  const words = (params: JsonObject[]) => labels(params.map((one) => coded("turbo", 0, 0.5, one)));
+  assert.deepEqual(words([{ modulation: "qpsk" }, { modulation: "qam16" }]), ["QPSK", "16QAM"]);
+  assert.deepEqual(words([{ estimator: "linear_mmse" }, { estimator: "learned_artifact" }]), [
+    "linear MMSE",
+    "trained network",
+  ]);
+  assert.deepEqual(words([{ transform_precoding: true }, { transform_precoding: false }]), [
+    "transform precoding",
+    "no transform precoding",
+  ]);
+  assert.deepEqual(words([{ delay_spread_ns: 30 }, { delay_spread_ns: 300 }]), [
+    "delay spread 30 ns",
+    "delay spread 300 ns",
+  ]);
   // Seeds and the swept parameter name nothing.
   assert.deepEqual(labels([coded("turbo", 0, 0.5), coded("turbo", 3, 0.5)]), [""]);
   const figure = curveFigure(two, "link.snr_db", "channel.ber", entryOf, (label) => label === "turbo" ? "Mine" : label);
-  assert.deepEqual(figure.series.map(({ label }) => label), ["nr ldpc", "Mine"]);
+  assert.deepEqual(figure.series.map(({ label }) => label), ["NR LDPC", "Mine"]);
 });
 
 Deno.test("over Eb/N0 a repetition code of rate 1/3 lies 4.77 dB to the right, and different rates are said over Es/N0", () => {

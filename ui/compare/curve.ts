@@ -6,7 +6,8 @@ import { isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
 import type { CurveFigure, FigurePoint, FigureSeries } from "../../lib/figure/types.ts";
 import type { ShownEstimate } from "../../lib/figure/number_text.ts";
 import type { MetricEntry } from "../runs/metrics.ts";
-import { EBN0, lastPart, methodsOf } from "./methods.ts";
+import { methodsOf } from "./methods.ts";
+import { EBN0, parameterAxis } from "./parameter_axis.ts";
 import { pivotCell } from "./pivot.ts";
 import type { ComparedRun } from "./table.ts";
 
@@ -73,29 +74,6 @@ function sourceOf(runs: readonly ComparedRun[]): Record<string, string> {
   return ids.length <= 8
     ? { run_ids: ids.join(" "), recipe_sha256: runs.map(({ recipeSha256 }) => recipeSha256 ?? "").join(" ").trim() }
     : { first_run_id: ids[0], last_run_id: ids.at(-1)!, run_count: String(ids.length) };
-}
-
-/** Units that names of parameters end with. */
-const SUFFIXES: Readonly<Record<string, string>> = {
-  db: "dB",
-  deg: "°",
-  ghz: "GHz",
-  khz: "kHz",
-  kmh: "km/h",
-  m: "m",
-  ns: "ns",
-};
-
-/** A parameter as an axis: `link.snr_db` is Es/N0 in dB. */
-export function parameterAxis(name: string): { title: string; unit: string } {
-  if (name === EBN0) return { title: "Eb/N0", unit: "dB" };
-  if (lastPart(name) === "snr_db") return { title: "Es/N0", unit: "dB" };
-  const words = lastPart(name).split("_"), unit = words.length > 1 ? SUFFIXES[words.at(-1)!] : undefined;
-  const said = (unit === undefined ? words : words.slice(0, -1)).map((word) =>
-    /^(snr|sir|csi|llr|crc)$/.test(word) ? word.toUpperCase() : word
-  );
-  const text = said.join(" ");
-  return { title: text[0].toUpperCase() + text.slice(1), unit: unit ?? "" };
 }
 
 const number = (value: Value | undefined): number | null => isNumber(value ?? null) ? toNumber(value as number) : null;

@@ -5,7 +5,8 @@ import { Chart } from "../charts/chart.tsx";
 import { entryOf, keyMetric, metricEntries } from "../runs/metrics.ts";
 import { Choice } from "./choices.tsx";
 import { curveFigure } from "./curve.ts";
-import { EBN0, isSnr, type Method, methodsOf, rateNotice } from "./methods.ts";
+import { isSnr, type Method, methodsOf, rateNotice } from "./methods.ts";
+import { EBN0 } from "./parameter_axis.ts";
 import { type ComparedRun, isSeed, numericMetrics, varying } from "./table.ts";
 
 interface Props {

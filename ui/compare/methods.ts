@@ -1,10 +1,11 @@
 /** The methods of a comparison: runs that differ only in the swept parameter and in seeds, with a short name each. */
 import type { Value } from "../../lib/contract/value.ts";
+import { lowerFirst } from "../../lib/contract/sentence.ts";
+import { MODULATION_NAMES } from "../../lib/figure/theory_curves.ts";
+import { EBN0, lastPart, parameterAxis, spoken } from "./parameter_axis.ts";
 import { valueKey } from "./pivot.ts";
 import { type ComparedRun, isSeed, varying } from "./table.ts";
 
-/** Name of the Eb/N0 of a run, which its accounting gives. */
-export const EBN0 = "channel.ebn0_db";
 /** A parameter that is the Es/N0 of a link. */
 export const isSnr = (name: string): boolean => /(^|\.)snr_db$/.test(name);
 
@@ -47,14 +48,22 @@ const place = (order: readonly string[], name: string) => order.includes(name) ?
 const keyOf = (values: ReadonlyMap<string, Value>, names: readonly string[]) =>
   JSON.stringify(names.map((name) => valueKey(values.get(name))));
 
-/** Values with their names; an operation speaks for itself, and a missing parameter has no word. */
-const labelOf = (values: ReadonlyMap<string, Value>, names: readonly string[]): string =>
-  names.filter((name) => values.has(name)).map((name) => {
-    const text = valueKey(values.get(name)), last = lastPart(name);
-    return last === "op" ? lastPart(text).replace(/_?(en|de)coder?$/, "").replaceAll("_", " ") : `${last} ${text}`;
-  }).join(", ");
+/** Values in words; a missing parameter has none. Exported for tests. */
+export const labelOf = (values: ReadonlyMap<string, Value>, names: readonly string[]): string =>
+  names.filter((name) => values.has(name)).map((name) => wordsOf(name, values.get(name)!)).join(", ");
 
-export const lastPart = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
+/** An operation, a modulation and a text speak for themselves; numbers and switches need the name of their parameter. */
+function wordsOf(name: string, value: Value): string {
+  const last = lastPart(name), { title, unit } = parameterAxis(name);
+  if (last === "op") return spoken(lastPart(String(value)).replace(/_?(en|de)coder?$/, ""));
+  if (last === "modulation") return MODULATION_NAMES[String(value)] ?? valueKey(value);
+  const parameter = lowerFirst(title);
+  if (value === false || value === "none") return `no ${parameter}`;
+  if (value === true) return parameter;
+  if (value === "learned_artifact") return "trained network";
+  if (typeof value === "string" && /^[a-z]\w*$/.test(value)) return spoken(value);
+  return `${parameter} ${valueKey(value)} ${unit}`.trim();
+}
 
 /** The first smallest set of names that suffices; beyond three names, one that no name can leave. */
 function smallestSet(names: readonly string[], suffices: (set: string[]) => boolean): string[] | undefined {

@@ -1,7 +1,7 @@
 /** What a link received at each value of a swept parameter: an image, or the symbols. */
 import { unitText } from "../../lib/figure/unit_text.ts";
 import { isNumber, toNumber } from "../../lib/contract/value.ts";
-import { parameterAxis } from "../compare/curve.ts";
+import { parameterAxis } from "../compare/parameter_axis.ts";
 import { valueKey } from "../compare/pivot.ts";
 import { type ComparedRun, numericMetrics, varying } from "../compare/table.ts";
 import { thumbnailOf } from "../graph/thumbnails.ts";

@@ -99,7 +99,7 @@ Deno.test("intervals over items average the replicates of an item first", () => 
 Deno.test("theory stands beside a link that it is about, and beside no other", () => {
   assert.deepEqual(labels(curves(ERRORS, {}, EVIDENCE)).slice(3), [
     "Theory: QPSK, AWGN",
-    "Theory: 16-QAM, AWGN",
+    "Theory: 16QAM, AWGN",
     "Theory: QPSK, Rayleigh",
   ]);
   const markersOnly = curves(ERRORS, {}, EVIDENCE).series.filter(({ joined }) => joined === false);

@@ -1,7 +1,7 @@
 /** The figure of a running pack: the points that are complete, with their intervals. */
 import { unitText } from "../../../lib/figure/unit_text.ts";
 import type { CurveFigure, FigureSeries } from "../../../lib/figure/types.ts";
-import { parameterAxis } from "../../compare/curve.ts";
+import { parameterAxis } from "../../compare/parameter_axis.ts";
 import type { MetricEntry } from "../../runs/metrics.ts";
 import type { Matrix, StopProgress } from "../../state/benchmarks.ts";
 import type { MethodGrid, Placed } from "./method_grid.ts";

@@ -7,7 +7,7 @@ import { commandOf, CopyCommand } from "../../copy_command.tsx";
 import { Facts, Page, Section, StateMark, Table, Wait } from "../../parts.tsx";
 import { lazy } from "../../preact.ts";
 import { address } from "../../router.ts";
-import { parameterAxis } from "../../compare/curve.ts";
+import { parameterAxis } from "../../compare/parameter_axis.ts";
 import { useFetched } from "../../state/fetched.ts";
 import { OperationLinks } from "./list.tsx";
 
