@@ -86,7 +86,6 @@ import hardwareQuantizer from "./hardware/quantizer.ts";
 import hardwareReceiverIqImbalance from "./hardware/receiver_iq_imbalance.ts";
 import jointCodingDeepjsccExternalDecode from "./joint_coding/deepjscc_external_decode.ts";
 import jointCodingDeepjsccExternalEncode from "./joint_coding/deepjscc_external_encode.ts";
-import jointCodingFeatureClassify from "./joint_coding/feature_classify.ts";
 import jointCodingLinearAnalogDecode from "./joint_coding/linear_analog_decode.ts";
 import jointCodingLinearAnalogEncode from "./joint_coding/linear_analog_encode.ts";
 import jointCodingTextBartJsccDecode from "./joint_coding/text_bart_jscc_decode.ts";
@@ -156,6 +155,7 @@ import sensingLocalizationAdapter from "./sensing/localization_adapter.ts";
 import sensingRangeDopplerMap from "./sensing/range_doppler_map.ts";
 import sensingTrilaterationLocalizer from "./sensing/trilateration_localizer.ts";
 import sourceAiPhy from "./source/ai_phy.ts";
+import sourceAnswerFile from "./source/answer_file.ts";
 import sourceAoaScene from "./source/aoa_scene.ts";
 import sourceBeamformingScenario from "./source/beamforming_scenario.ts";
 import sourceBitManifest from "./source/bit_manifest.ts";
@@ -220,33 +220,33 @@ const MODULES = [
   foundationTextMaskRepair, foundationTextSemanticStateEncode, foundationVlmImageToState, foundationVqaPayload,
   foundationVqaSemanticSelect, foundationVqaTransformersAnswer, foundationYoloDetect, foundationYoloSegment,
   hardwareEnvelopeClip, hardwarePhaseNoise, hardwarePowerAmplifier, hardwareQuantizer, hardwareReceiverIqImbalance,
-  jointCodingDeepjsccExternalDecode, jointCodingDeepjsccExternalEncode, jointCodingFeatureClassify,
-  jointCodingLinearAnalogDecode, jointCodingLinearAnalogEncode, jointCodingTextBartJsccDecode,
-  jointCodingTextBartJsccEncode, metricsAdjacentChannelLeakage, metricsAgeOfInformation, metricsAoaEstimation,
-  metricsBeamforming, metricsBertScore, metricsCaptioning, metricsChannelEstimation, metricsClassification,
-  metricsCsiFeedback, metricsDetection, metricsEmbeddingSimilarity, metricsErrorRate, metricsErrorVectorMagnitude,
-  metricsExternal, metricsFadingStatistics, metricsHarq, metricsImageDeliveryStatus, metricsImageReconstruction,
-  metricsImportanceWeightedError, metricsIsacOfdm, metricsLeoNtnTracking, metricsLinkAbstraction, metricsLocalization,
-  metricsModulationClassification, metricsMuMimo, metricsNearFieldFocusing, metricsNrAdaptedThroughput,
-  metricsNrLdpcOfdmDelivery, metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation,
-  metricsPerceptualDistance, metricsRangeDoppler, metricsResourceAllocation, metricsRetrieval, metricsRis,
-  metricsSegmentation, metricsSemanticRate, metricsSemanticStateFaithfulness, metricsSpectrum, metricsTextCorpusScores,
-  metricsTextSemanticSimilarity, metricsVqa, modulationDigitalModulate, modulationIdentityModulate,
-  modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform, modulationQpskPilotModulate,
-  noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation, noiseSourceTextPerturbation,
-  resourceCausalCsiPowerAllocator, resourceEqualPowerAllocator, resourceNrMcsSelector,
-  resourceProportionalFairScheduler, resourceResourceAllocationAdapter, resourceSymbolPowerAllocator,
-  resourceWaterFillingPowerAllocator, sensingIsacOfdmAllocatorAdapter, sensingLeoNtnTrackingAdapter,
-  sensingLocalizationAdapter, sensingRangeDopplerMap, sensingTrilaterationLocalizer, sourceAiPhy, sourceAoaScene,
-  sourceBeamformingScenario, sourceBitManifest, sourceChannelDataset, sourceCoco, sourceCsiDataset, sourceExternal,
-  sourceImageDataset, sourceIqRecording, sourceIsacEchoScenario, sourceIsacOfdmScenario, sourceKodakFiles,
-  sourceLeoLinkBudget, sourceLeoNtnTrackingScenario, sourceLocalNpzImages, sourceLocalization, sourceModulationFrames,
-  sourceMuMimoScenario, sourceNearFieldXlMimoScenario, sourceNrTransportFormat, sourceRandomBits,
-  sourceResourceAllocationScenario, sourceRetrieval, sourceRisScenario, sourceSemanticArtifactsSmoke,
-  sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqa, wirelessCarrierPhaseImpairment,
-  wirelessChannel, wirelessDigitalLink, wirelessMimoOfdmChannel, wirelessMisoOfdmCsi, wirelessModulationAwgnObservation,
-  wirelessMultipathWaveform, wirelessOfdmChannelState, wirelessOfdmDelayedCsi, wirelessPilotObservation,
-  wirelessRangeObservation, wirelessUlaArrayObservation,
+  jointCodingDeepjsccExternalDecode, jointCodingDeepjsccExternalEncode, jointCodingLinearAnalogDecode,
+  jointCodingLinearAnalogEncode, jointCodingTextBartJsccDecode, jointCodingTextBartJsccEncode,
+  metricsAdjacentChannelLeakage, metricsAgeOfInformation, metricsAoaEstimation, metricsBeamforming, metricsBertScore,
+  metricsCaptioning, metricsChannelEstimation, metricsClassification, metricsCsiFeedback, metricsDetection,
+  metricsEmbeddingSimilarity, metricsErrorRate, metricsErrorVectorMagnitude, metricsExternal, metricsFadingStatistics,
+  metricsHarq, metricsImageDeliveryStatus, metricsImageReconstruction, metricsImportanceWeightedError, metricsIsacOfdm,
+  metricsLeoNtnTracking, metricsLinkAbstraction, metricsLocalization, metricsModulationClassification, metricsMuMimo,
+  metricsNearFieldFocusing, metricsNrAdaptedThroughput, metricsNrLdpcOfdmDelivery,
+  metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation, metricsPerceptualDistance, metricsRangeDoppler,
+  metricsResourceAllocation, metricsRetrieval, metricsRis, metricsSegmentation, metricsSemanticRate,
+  metricsSemanticStateFaithfulness, metricsSpectrum, metricsTextCorpusScores, metricsTextSemanticSimilarity, metricsVqa,
+  modulationDigitalModulate, modulationIdentityModulate, modulationLearnedConstellation, modulationOfdmPilotInsert,
+  modulationOfdmWaveform, modulationQpskPilotModulate, noiseRepresentationIndices, noiseRepresentationLatents,
+  noiseSourceImagePerturbation, noiseSourceTextPerturbation, resourceCausalCsiPowerAllocator,
+  resourceEqualPowerAllocator, resourceNrMcsSelector, resourceProportionalFairScheduler,
+  resourceResourceAllocationAdapter, resourceSymbolPowerAllocator, resourceWaterFillingPowerAllocator,
+  sensingIsacOfdmAllocatorAdapter, sensingLeoNtnTrackingAdapter, sensingLocalizationAdapter, sensingRangeDopplerMap,
+  sensingTrilaterationLocalizer, sourceAiPhy, sourceAnswerFile, sourceAoaScene, sourceBeamformingScenario,
+  sourceBitManifest, sourceChannelDataset, sourceCoco, sourceCsiDataset, sourceExternal, sourceImageDataset,
+  sourceIqRecording, sourceIsacEchoScenario, sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget,
+  sourceLeoNtnTrackingScenario, sourceLocalNpzImages, sourceLocalization, sourceModulationFrames, sourceMuMimoScenario,
+  sourceNearFieldXlMimoScenario, sourceNrTransportFormat, sourceRandomBits, sourceResourceAllocationScenario,
+  sourceRetrieval, sourceRisScenario, sourceSemanticArtifactsSmoke, sourceSyntheticScenes, sourceTaskLabelsSmoke,
+  sourceTextDataset, sourceVqa, wirelessCarrierPhaseImpairment, wirelessChannel, wirelessDigitalLink,
+  wirelessMimoOfdmChannel, wirelessMisoOfdmCsi, wirelessModulationAwgnObservation, wirelessMultipathWaveform,
+  wirelessOfdmChannelState, wirelessOfdmDelayedCsi, wirelessPilotObservation, wirelessRangeObservation,
+  wirelessUlaArrayObservation,
 ];
 const BY_ID = new Map(MODULES.flat().map((operation) => [operation.id, operation]));
 

@@ -44,6 +44,7 @@ const REFUSED: Readonly<Record<string, readonly [code: string, reason: string]>>
   "model.deepjscc_external_encode": ["operation_failed", "training_interface is a place for code to be trained"],
   "metrics.bert_score": ["params_invalid", "model_id has no default"],
   "metrics.perceptual_distance": ["params_invalid", "model_id has no default"],
+  "source.answer_file": ["params_invalid", "answers_path has no default"],
   "source.bit_manifest": ["params_invalid", "manifest_path has no default"],
   "source.channel_dataset": ["params_invalid", "dataset_path has no default"],
   "source.iq_recording": ["params_invalid", "recording_path has no default"],

@@ -68,6 +68,13 @@ const npz = () => ({
   "a.npz": writeNpz({ images: { dtype: "uint8", shape: [1, 3, 4, 1], data: new Uint8Array(12).fill(9) } }).slice(),
 });
 
+const ANSWERS = canonicalJson({
+  schema_version: 1,
+  kind: "svc.answers",
+  captions: [{ id: "a", candidate: "a cat", references: ["a cat sits", "one cat"] }],
+  labels: [{ id: "a", candidate: "cat", reference: "dog" }],
+});
+
 export const MEDIA_FIXTURES = casesOf(import.meta.url, {
   inputs: {
     images: () => ({ images: images() }),
@@ -101,6 +108,7 @@ export const MEDIA_FIXTURES = casesOf(import.meta.url, {
         phi_r: { dtype: "float32", shape: [3, 2], data: Float32Array.of(0, 1, 2, 3, 4, 5) },
       }).slice(),
     }),
+    answers: () => ({ "answers.json": ANSWERS }),
     recording: () => ({ "r.ci16": Uint8Array.from({ length: 64 }, (_, at) => (at * 37) % 256) }),
   },
 });
