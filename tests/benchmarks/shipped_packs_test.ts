@@ -308,14 +308,15 @@ type Entry = {
   params: { step_params?: Record<string, JsonObject> };
 };
 
-/** Digital rows of each pack of photographs, and whether the sender knows the Es/N0 of the channel. */
+/** Digital rows of each pack of photographs, whether the sender knows the Es/N0 of the channel, blocks and uses per pixel of an image. */
 const DIGITAL = {
-  adaptive_digital_vs_semantic_awgn_v1: [15, true],
-  slow_fading_images_v1: [15, false],
-  wrong_snr_images_v1: [3, false],
+  adaptive_digital_vs_semantic_awgn_v1: [15, true, 4, 0.5],
+  image_tokens_v1: [6, true, 1, 0.1875],
+  slow_fading_images_v1: [15, false, 4, 0.5],
+  wrong_snr_images_v1: [3, false, 4, 0.5],
 } as const;
 
-for (const [name, [expected, adapted]] of Object.entries(DIGITAL)) {
+for (const [name, [expected, adapted, blocks, uses]] of Object.entries(DIGITAL)) {
   Deno.test(`${name}: the sender's budget is that of the transport blocks chosen for Es/N0`, async () => {
     const file = PACKS.find((pack) => pack.name.endsWith(name))!.file;
     const { recipes } = parseYaml(await Deno.readTextFile(file)) as { recipes: Entry[] };
@@ -326,11 +327,11 @@ for (const [name, [expected, adapted]] of Object.entries(DIGITAL)) {
       if (adapted) assert.deepEqual(selector.snr_db, wireless_channel.snr_db, id);
       const { outputs, metrics } = await runOperation(mcsSelector, { params: selector });
       const { transport_block_size_bits, n_re } = outputs.format.json();
-      // Four blocks with the header of a packet each; 256 by 256 pixels at half a channel use.
+      // Blocks with the header of a packet each; 256 by 256 pixels.
       const bits = Number(transport_block_size_bits) - 128;
       assert.equal(Number(packetizer.packet_payload_bits), bits, id);
-      assert.equal(Number(sender.target_bpp) * 65536, 4 * bits, id);
-      assert.ok(Math.abs(4 * Number(n_re) / 65536 - 0.5) < 0.001);
+      assert.equal(Number(sender.target_bpp) * 65536, blocks * bits, id);
+      assert.ok(Math.abs(blocks * Number(n_re) / 65536 - uses) < 0.001);
       assert.ok(Number(metrics!["nr.predicted_bler"]) <= 0.001, id);
       rows++;
     }
