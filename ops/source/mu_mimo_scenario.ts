@@ -8,19 +8,26 @@
  * g_k is uniform in dB within ±path_gain_spread_db/2; a user keeps it in all examples. With an error the problem holds h + e, e ~ CN(0, csi_error_variance),
  * and h as true_channel.
  *
+ * Examples are independent, or with time_variation doppler successive slots of users in motion: each entry of an iid channel, each b of a
+ * clustered one, is a sum of sinusoids of Jakes' spectrum (lib/numeric/channel/delay_profile.ts), and a user keeps its θ.
+ *
  * Draws: h as complex [example, user, rx, tx]; clustered: integers(0, 3) [example, user], normal angles [example, user],
- * complex gains [example, user, rx]; then uniform user gains [user], then e.
+ * complex gains [example, user, rx]; then uniform user gains [user], then e. In motion integers and angles are [user], and the complex
+ * values are drawn as random(): angles [user, rx, tx or 1, 20], then phases.
  *
  * Shapes: problem complex64 [example, user, rx, tx].
  */
 import { defineOperation, float, seedParameter, z } from "../api.ts";
 import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
+import { maximumDopplerHz, movingTaps } from "../../lib/numeric/channel/delay_profile.ts";
 import { steeringVector } from "../../lib/numeric/antenna/array_response.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import type { Generator } from "../../lib/numeric/random/random.ts";
 import { MU_MIMO_PROBLEM, TRUE_CHANNEL } from "../_mu_mimo.ts";
 
 const HOTSPOTS_DEG = [-40, 0, 35], SPREAD_DEG = 5;
+const IN_MOTION = { "x-svc-effective-when": { time_variation: "doppler" } };
+const FLAT = { delays: Float64Array.of(0), powers: Float64Array.of(1), lineOfSight: false };
 const dB = { "x-svc-ui": { unit: "dB" } };
 
 export default defineOperation({
@@ -39,6 +46,14 @@ export default defineOperation({
       .describe("range of the users' mean gains in dB, the same in all examples").meta(dB),
     csi_error_variance: z.number().nonnegative().default(0)
       .describe("variance of the error of each known channel entry, linear"),
+    time_variation: z.enum(["independent", "doppler"]).default("independent")
+      .describe("independent examples, or successive slots of users in motion"),
+    mobility_kmh: z.number().nonnegative().default(3).meta({ ...IN_MOTION, "x-svc-ui": { unit: "km/h" } })
+      .describe("speed of the users in km/h"),
+    carrier_frequency_ghz: z.number().positive().default(3.5).meta({ ...IN_MOTION, "x-svc-ui": { unit: "GHz" } })
+      .describe("carrier frequency in GHz"),
+    slot_interval_ms: z.number().positive().default(1).meta({ ...IN_MOTION, "x-svc-ui": { unit: "ms" } })
+      .describe("time from one example to the next in ms"),
     total_power: z.number().positive().default(1).describe("power budget of the base station, linear"),
     example_count: z.int().positive().default(32).describe("number of channel realisations"),
     seed: seedParameter(),
@@ -52,10 +67,13 @@ export default defineOperation({
   },
   run({ params, generator }) {
     const { example_count: examples, users, rx_antennas: rx, tx_antennas: tx } = params;
-    const count = examples * users, shape = [examples, users, rx, tx];
+    const shape = [examples, users, rx, tx], moving = params.time_variation === "doppler";
+    /** Complex gains of variance 1, [example, user, link]. */
+    const gainsOf = (links: number) =>
+      moving ? movingGains(users * links, params, generator) : generator.complexNormal64(examples * users * links, 1);
     const channels = params.channel_model === "clustered_ula"
-      ? clustered(count, rx, tx, generator)
-      : generator.complexNormal64(count * rx * tx, 1);
+      ? clustered(shape, moving ? users : examples * users, gainsOf, generator)
+      : gainsOf(rx * tx);
     const half = params.path_gain_spread_db / 2, gains = generator.uniform(-half, half, users);
     for (let i = 0; i < channels.length; i++) {
       channels[i] *= Math.sqrt(dbToLinear(gains[Math.floor(i / (2 * rx * tx)) % users]));
@@ -87,13 +105,47 @@ export default defineOperation({
   },
 });
 
-/** Channels of rank one, b·a(θ)ᴴ, [user, rx, tx]. */
-function clustered(users: number, rx: number, tx: number, generator: Generator): Float64Array {
-  const hotspots = generator.integers(0, HOTSPOTS_DEG.length, users, "int64") as BigInt64Array;
-  const spread = generator.standardNormal(users) as Float64Array, gains = generator.complexNormal64(users * rx, 1);
-  const channels = new Float64Array(2 * users * rx * tx);
-  for (let user = 0; user < users; user++) {
-    const a = steeringVector(HOTSPOTS_DEG[Number(hotspots[user])] + SPREAD_DEG * spread[user], tx, 0.5);
+/** Gains of successive slots, [example, link]. */
+function movingGains(
+  links: number,
+  { example_count: samples, mobility_kmh, carrier_frequency_ghz, slot_interval_ms }: Motion,
+  generator: Generator,
+): Float64Array {
+  const motion = {
+    dopplerHz: maximumDopplerHz(mobility_kmh, carrier_frequency_ghz),
+    interval: slot_interval_ms * 1e-3,
+    samples,
+  };
+  const drawn = movingTaps(FLAT, links, motion, generator), gains = new Float64Array(drawn.length);
+  for (let link = 0; link < links; link++) {
+    for (let sample = 0; sample < samples; sample++) {
+      const from = 2 * (link * samples + sample);
+      gains.set(drawn.subarray(from, from + 2), 2 * (sample * links + link));
+    }
+  }
+  return gains;
+}
+
+interface Motion {
+  example_count: number;
+  mobility_kmh: number;
+  carrier_frequency_ghz: number;
+  slot_interval_ms: number;
+}
+
+/** Channels of rank one, b·a(θ)ᴴ, [example, user, rx, tx]. @param places angles that are drawn: of users, or of each example too */
+function clustered(
+  [examples, users, rx, tx]: number[],
+  places: number,
+  gainsOf: (links: number) => Float64Array,
+  generator: Generator,
+): Float64Array {
+  const hotspots = generator.integers(0, HOTSPOTS_DEG.length, places, "int64") as BigInt64Array;
+  const spread = generator.standardNormal(places) as Float64Array, gains = gainsOf(rx);
+  const channels = new Float64Array(2 * examples * users * rx * tx);
+  for (let user = 0; user < examples * users; user++) {
+    const place = user % places;
+    const a = steeringVector(HOTSPOTS_DEG[Number(hotspots[place])] + SPREAD_DEG * spread[place], tx, 0.5);
     for (let row = user * rx; row < (user + 1) * rx; row++) {
       const re = gains[2 * row], im = gains[2 * row + 1];
       for (let m = 0; m < tx; m++) {

@@ -1,7 +1,7 @@
 /** Multi-user precoders, their rates and the scheduler, against stored vectors and closed forms. */
 import assert from "node:assert/strict";
 import type { GivenInput } from "../../../lib/conformance/run_operation.ts";
-import type { Float, JsonObject } from "../../../lib/contract/value.ts";
+import { type Float, float, type JsonObject } from "../../../lib/contract/value.ts";
 import { matrixProduct } from "../../../lib/numeric/linalg/linear_algebra.ts";
 import {
   blockDiagonalPrecoder,
@@ -13,6 +13,7 @@ import {
   weightedMmsePrecoder,
   zeroForcingPrecoder,
 } from "../../../lib/numeric/antenna/mu_mimo.ts";
+import { dopplerCorrelation, maximumDopplerHz } from "../../../lib/numeric/channel/delay_profile.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { energy } from "../../../lib/numeric/linalg/complex.ts";
 import { Generator } from "../../../lib/numeric/random/random.ts";
@@ -212,6 +213,49 @@ Deno.test("channels are those of NumPy's stream in the order of the contract", a
   const a = steeringVector([-40, 0, 35][Number(hotspots[1])] + 5 * spread[1], 3, 0.5);
   const own = (clustered.array().data as Float32Array).subarray(6);
   near(own.subarray(4), [b[2] * a[4] + b[3] * a[5], b[3] * a[4] - b[2] * a[5]], 1e-6, "steering");
+});
+
+Deno.test("slots of users in motion are correlated by J0, and a clustered user keeps its direction", async () => {
+  const motion = { time_variation: "doppler", mobility_kmh: float(30), slot_interval_ms: float(2) };
+  const rho = dopplerCorrelation("jakes", maximumDopplerHz(30, 3.5), 2e-3);
+  const params = { example_count: 2, users: 64, tx_antennas: 64, seed: 5, ...motion };
+  const h = (await runOperation(scenario, { params })).outputs.problem.array().data as Float32Array;
+  let [real, imaginary, power] = [0, 0, 0];
+  for (let i = 0; i < h.length / 2; i += 2) {
+    const [a, b, c, d] = [h[i], h[i + 1], h[i + h.length / 2], h[i + h.length / 2 + 1]];
+    real += a * c + b * d;
+    imaginary += a * d - b * c;
+    power += (a * a + b * b + c * c + d * d) / 2;
+  }
+  // 4096 links: a standard error of about 0.01.
+  assert.ok(Math.abs(real / power - rho) < 0.05 && Math.abs(imaginary / power) < 0.05, `${real / power} ${rho}`);
+  const clustered = await runOperation(scenario, {
+    params: { ...params, users: 3, tx_antennas: 2, channel_model: "clustered_ula" },
+  });
+  const g = clustered.outputs.problem.array().data as Float32Array;
+  for (let user = 0; user < 3; user++) {
+    const phases = [0, 1].map((slot) => {
+      const [a, b, c, d] = g.subarray(4 * (3 * slot + user), 4 * (3 * slot + user + 1));
+      return Math.atan2(a * d - b * c, a * c + b * d);
+    });
+    assert.ok(Math.abs(Math.sin((phases[0] - phases[1]) / 2)) < 1e-4, String(phases));
+  }
+});
+
+Deno.test("proportional fairness gains from users in motion, and nothing over users at rest", async () => {
+  const gain = async (mobility_kmh: number) => {
+    const motion = { time_variation: "doppler", mobility_kmh: float(mobility_kmh) };
+    const params = { example_count: 600, users: 8, tx_antennas: 1, snr_db: float(0), seed: 11, ...motion };
+    const { problem } = (await runOperation(scenario, { params })).outputs;
+    const rate = async (policy: string) =>
+      Number(
+        (await runOperation(scheduler, { inputs: { rates: problem }, params: { policy, window: float(50) } }))
+          .metrics["schedule.sum_rate_bps_hz"],
+      );
+    return await rate("proportional_fair") / await rate("round_robin");
+  };
+  const [resting, moving] = [await gain(0), await gain(60)];
+  assert.ok(Math.abs(resting - 1) < 0.03 && moving > 1.4, `${resting} ${moving}`);
 });
 
 Deno.test("an error of the known channel costs zero forcing its rate at high SNR", async () => {
