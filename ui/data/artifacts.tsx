@@ -1,11 +1,16 @@
-/** Trained artifacts that fit the trainable component of the selected block: one click fills place, digest and entry point. */
+/**
+ * Trained artifacts that fit the trainable component of the selected block, where one click fills place, digest and entry point;
+ * and the places of a trained artifact in the open recipe.
+ */
 import type { JsonObject } from "../../lib/contract/value.ts";
+import type { Edit } from "../../lib/contract/graph_draft.ts";
 import type { Reply } from "../api.ts";
-import { Shown, StateMark } from "../parts.tsx";
+import { Places, Use } from "../panels/replace.tsx";
+import { Diagnostics, Digest, Shown, StateMark, Table } from "../parts.tsx";
 import { useState } from "../preact.ts";
 import { address } from "../router.ts";
 import { contracts } from "../state/contracts.ts";
-import { type Copy, edit, type Step } from "../state/copies.ts";
+import { type Copy, edit, nameOf, type Step, stepsOf } from "../state/copies.ts";
 import { useFetched } from "../state/fetched.ts";
 
 type Artifact = Reply<"/api/trained-artifacts">["artifacts"][number];
@@ -55,6 +60,67 @@ export default function ArtifactChooser({ copy, step }: { copy: Copy; step: Step
         </Shown>
       )}
     </section>
+  );
+}
+
+/** Trained artifacts with their state, and their use in the open recipe. */
+export const ArtifactTable = ({ artifacts }: { artifacts: readonly Artifact[] }) => (
+  <Table
+    label="Trained artifacts"
+    rows={artifacts}
+    columns={[
+      ["Artifact", (artifact) => (
+        <>
+          {artifact.name} <div class="mono small muted">{artifact.id}</div>
+          {isUsable(artifact) && (
+            <div class="row small">
+              <UseArtifact artifact={artifact} />
+            </div>
+          )}
+        </>
+      )],
+      ["State", ({ status, diagnostics }) => (
+        <>
+          <StateMark state={status} />
+          {diagnostics.length > 0 && <Diagnostics items={diagnostics} />}
+        </>
+      )],
+      ["Trainable component of", ({ operations }) => operations.join(", "), "mono small"],
+      ["From", (artifact) => `${artifact.place}, ${artifact.source_class.replaceAll("_", " ")}`],
+      ["SHA-256", ({ package_sha256 }) => <Digest text={package_sha256} />],
+    ]}
+  />
+);
+
+/** Whether a recipe can name the artifact. */
+const isUsable = ({ recipe_path, package_sha256, status, operations }: Artifact): boolean =>
+  recipe_path !== null && Boolean(package_sha256) && status !== "invalid" && operations.length > 0;
+
+/** A trained artifact in the open recipe: the blocks that can run it, and the places of its operation. */
+function UseArtifact({ artifact }: { artifact: Artifact }) {
+  const [id] = artifact.operations, title = artifact.label ?? artifact.name;
+  const complete = (edit: Edit): Edit =>
+    "refused" in edit ? edit : {
+      ...edit,
+      recipe: withArtifact(edit.recipe, edit.selected, artifact),
+      changes: [...edit.changes, `${edit.selected} runs ${title}`],
+    };
+  return (
+    <Use id={id}>
+      {(copy, onClose) => (
+        <Places
+          id={id}
+          title={`Use ${title} in ${nameOf(copy)}`}
+          copy={copy}
+          first={stepsOf(copy.recipe).filter(({ op }) => artifact.operations.includes(op)).map((step) => ({
+            name: step.id,
+            edit: complete({ recipe: copy.recipe, selected: step.id, changes: [] }),
+          }))}
+          complete={complete}
+          onClose={onClose}
+        />
+      )}
+    </Use>
   );
 }
 

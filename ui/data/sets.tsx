@@ -1,6 +1,6 @@
 /** The data of the project that sources can read, with the state of their files. */
 import { Section, Shown, StateMark, Table } from "../parts.tsx";
-import { address } from "../router.ts";
+import { address, place } from "../router.ts";
 import { useFetched } from "../state/fetched.ts";
 import type { DataSet } from "./use.ts";
 
@@ -14,7 +14,11 @@ export function ProjectSets() {
             {sets.length === 0
               ? (
                 <p class="empty">
-                  None. Drop files on the view <a href={address("data")}>Data</a>, and make their manifest.
+                  None. {place.value.view === "data" ? "Drop files above" : (
+                    <>
+                      Drop files on the view <a href={address("data")}>Data</a>
+                    </>
+                  )}, and make their manifest.
                 </p>
               )
               : (

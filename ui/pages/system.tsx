@@ -2,11 +2,16 @@
 /** The machine and this browser: the checks of `svc doctor`, jobs, adapters, trained artifacts, settings, licences. */
 import { commandOf, CopyCommand } from "../copy_command.tsx";
 import { openKeyboardSheet } from "../keyboard.ts";
-import { Diagnostics, Digest, Facts, Page, Section, Select, Shown, StateMark, Table } from "../parts.tsx";
+import { Digest, Facts, Page, Section, Select, Shown, StateMark, Table } from "../parts.tsx";
 import { timeText } from "../runs/metrics.ts";
 import { activeJobs, jobs } from "../state/events.ts";
+import { lazy } from "../preact.ts";
+import { address } from "../router.ts";
 import { useFetched } from "../state/fetched.ts";
 import { DENSITIES, density, theme, THEMES } from "../state/settings.ts";
+
+const UseOperation = lazy(() => import("../panels/replace.tsx").then(({ UseOperation }) => UseOperation));
+const ArtifactTable = lazy(() => import("../data/artifacts.tsx").then(({ ArtifactTable }) => ArtifactTable));
 
 export default function System() {
   return (
@@ -101,10 +106,9 @@ function Adapters() {
                   ["Language", ({ python }) =>
                     python === null ? "TypeScript" : ["Python", ...python.requires].join(", "), "small"],
                   ["Operations", ({ operations }) =>
-                    operations.map(({ id }) =>
-                      id
-                    ).join(", "), "mono small"],
-                  ["Requested", (adapter) => grantsText(adapter.permissions_requested), "small"],
+                    operations.map(({ id }) => <OperationUse key={id} id={id} />)],
+                  ["Requested", (adapter) =>
+                    grantsText(adapter.permissions_requested), "small"],
                   ["Granted", (adapter) => grantsText(adapter.permissions_granted), "small"],
                   ["SHA-256", ({ folder_sha256 }) => <Digest text={folder_sha256} />],
                 ]}
@@ -115,33 +119,21 @@ function Adapters() {
   );
 }
 
+const OperationUse = ({ id }: { id: string }) => (
+  <div class="row small">
+    <a class="mono" href={address("catalog", ["operations", id])}>{id}</a>
+    <UseOperation id={id} />
+  </div>
+);
+
 function Artifacts() {
   return (
     <Section title="Trained artifacts">
       <Shown of={useFetched("/api/trained-artifacts")} what="the artifacts">
         {({ artifacts }) =>
-          artifacts.length === 0 ? <p class="muted">No trained artifact is installed</p> : (
-            <Table
-              label="Trained artifacts"
-              rows={artifacts}
-              columns={[
-                ["Artifact", ({ name, id }) => (
-                  <>
-                    {name} <div class="mono small muted">{id}</div>
-                  </>
-                )],
-                ["State", ({ status, diagnostics }) => (
-                  <>
-                    <StateMark state={status} />
-                    {diagnostics.length > 0 && <Diagnostics items={diagnostics} />}
-                  </>
-                )],
-                ["Trainable component of", ({ operations }) => operations.join(", "), "mono small"],
-                ["From", (artifact) => `${artifact.place}, ${artifact.source_class.replaceAll("_", " ")}`],
-                ["SHA-256", ({ package_sha256 }) => <Digest text={package_sha256} />],
-              ]}
-            />
-          )}
+          artifacts.length === 0
+            ? <p class="muted">No trained artifact is installed</p>
+            : <ArtifactTable artifacts={artifacts} />}
       </Shown>
     </Section>
   );

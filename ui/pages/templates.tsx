@@ -295,6 +295,8 @@ function Details({ card, current, onClose, onOpen, onReplace }: DetailsProps) {
             (
               <>
                 {row === null || row.place === "program" ? "built-in" : "project"} <code>{path}</code>
+                {!path.startsWith("recipes/") &&
+                  ". Save makes a copy in recipes/: the digest of an adapter covers the files beside it"}
               </>
             ),
           ],

@@ -18,6 +18,9 @@ import {
 import { useFetched } from "../state/fetched.ts";
 import { Changes } from "./changes.tsx";
 
+/** Whether a recipe stands beside own code: the digest of an adapter covers its files, so that Save leaves them alone. */
+const isBeside = ({ path }: { path: string }): boolean => !path.startsWith("recipes/");
+
 /** For the palette, which has no other way to this chunk. */
 export { openFile };
 
@@ -57,6 +60,7 @@ export function OpenDialog({ onClose }: { onClose(): void }) {
             <button type="button" class="choice" onClick={() => open(file.path)}>
               <span class="mono">{file.path}</span>
               {file.place === "program" && <span class="tag">program</span>}
+              {isBeside(file) && <span class="tag">Save makes a copy in recipes/</span>}
               <span class="tag" data-tone={file.status === "valid" ? "ok" : "error"}>{file.status}</span>
               <span class="muted clip">{file.description ?? file.diagnostics[0]?.message ?? ""}</span>
             </button>

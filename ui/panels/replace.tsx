@@ -153,7 +153,21 @@ function Preview({ copy, of: { name, edit } }: { copy: Copy; of: Choice }) {
 }
 
 /** An operation in the open recipe: the blocks whose place it can take, and those that it can follow. */
-export function UseOperation({ id }: { id: string }) {
+export const UseOperation = ({ id }: { id: string }) => (
+  <Use id={id}>
+    {(copy, onClose) => <Places id={id} title={`Use ${id} in ${nameOf(copy)}`} copy={copy} onClose={onClose} />}
+  </Use>
+);
+
+interface UseProps {
+  /** Of the operation whose recipes are listed. */
+  id: string;
+  /** The dialog of the open recipe. */
+  children(copy: Copy, onClose: () => void): ComponentChildren;
+}
+
+/** A dialog on the open recipe, and the recipes with an operation. */
+export function Use({ id, children }: UseProps) {
   const [choosing, setChoosing] = useState(false), [problem, setProblem] = useState<string | null>(null);
   const copy = active();
   useEffect(() => {
@@ -166,24 +180,37 @@ export function UseOperation({ id }: { id: string }) {
         <button type="button" onClick={() => setChoosing(true)}>Use in {nameOf(copy)} …</button>
       )}
       <a href={address("templates", [], { q: id })}>Recipes with it</a>
-      {choosing && copy !== null && <Places id={id} copy={copy} onClose={() => setChoosing(false)} />}
+      {choosing && copy !== null && children(copy, () => setChoosing(false))}
     </>
   );
 }
 
-function Places({ id, copy, onClose }: { id: string; copy: Copy; onClose(): void }) {
+interface PlacesProps extends Props {
+  /** Of the operation that takes a place. */
+  id: string;
+  title: string;
+  /** Edits that need no other block, before those that do. */
+  first?: Choice[];
+  /** Completes an edit that brings the operation. */
+  complete?(edit: Edit): Edit;
+}
+
+/** The places of an operation in a recipe: each choice is made at once, and opens the editor. */
+export function Places({ id, title, copy, first = [], complete = (edit) => edit, onClose }: PlacesProps) {
   const { recipe } = copy, known = contracts.value;
   const [instead, after] = useMemo(() => {
     const steps = stepsOf(recipe);
     return [
       steps.flatMap((step) => replacements(recipe, step.id, known, id).map(({ edit }) => ({ name: step.id, edit }))),
       steps.map((step): Choice => ({ name: step.id, edit: insertStep(recipe, step.id, id, known) })),
-    ].map((choices) => choices.filter(({ edit }) => "recipe" in edit));
+    ].map((choices) =>
+      choices.filter(({ edit }) => "recipe" in edit).map(({ name, edit }) => ({ name, edit: complete(edit) }))
+    );
   }, [recipe, id]);
-  const list = (title: string, choices: Choice[]) =>
+  const list = (heading: string, choices: Choice[]) =>
     choices.length > 0 && (
       <>
-        <h3>{title}</h3>
+        <h3>{heading}</h3>
         <ul class="choices">
           {choices.map(({ name, edit }) => (
             <li key={name}>
@@ -205,8 +232,9 @@ function Places({ id, copy, onClose }: { id: string; copy: Copy; onClose(): void
       </>
     );
   return (
-    <Dialog title={`Use ${id} in ${nameOf(copy)}`} onClose={onClose}>
-      {instead.length + after.length === 0 && <p class="empty">The ports of no block fit.</p>}
+    <Dialog title={title} onClose={onClose}>
+      {first.length + instead.length + after.length === 0 && <p class="empty">The ports of no block fit.</p>}
+      {list("Blocks that run it", first)}
       {list("Replace", instead)}
       {list("Insert after", after)}
     </Dialog>

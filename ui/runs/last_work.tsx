@@ -107,9 +107,9 @@ function Latest({ runs: rows, results: stored }: {
               {images.has(run) && <img src={images.get(run)} alt={`Received in ${name}`} />}
             </span>
             <a class="clip" href={href}>{name}</a>
+            <span>{shown}</span>
             <StateMark state={state} />
             <span class="mono small muted">{timeText(time)}</span>
-            <span class="shown">{shown}</span>
           </li>
         ))}
       </ul>

@@ -13,6 +13,7 @@ import { CARD_COLUMNS } from "../validation/list.tsx";
 
 // In the chunk of the edits: what the editor loads at first stays small.
 const UseOperation = lazy(() => import("../../panels/replace.tsx").then(({ UseOperation }) => UseOperation));
+const ArtifactTable = lazy(() => import("../../data/artifacts.tsx").then(({ ArtifactTable }) => ArtifactTable));
 
 export function OperationPage({ id }: { id: string }) {
   const found = useFetched("/api/ops/:operation_id", { params: { operation_id: id } });
@@ -45,6 +46,7 @@ export function OperationPage({ id }: { id: string }) {
         <Parameters contract={contract} />
         <Unavailable contract={contract} />
         <Implementations contract={contract} />
+        {contract.trained_artifact_abi !== undefined && <Artifacts id={id} />}
         <Validation id={id} />
         <Section title="Document">
           <p class="small muted">
@@ -153,6 +155,20 @@ const Implementations = ({ contract: { materializations } }: { contract: Contrac
     />
   </Section>
 );
+
+function Artifacts({ id }: { id: string }) {
+  const found = useFetched("/api/trained-artifacts", { query: { operation: id } });
+  return (
+    <Section title="Trained artifacts">
+      <Shown of={found} what="the artifacts">
+        {({ artifacts }) =>
+          artifacts.length === 0
+            ? <p class="muted">None fits. A training project makes one, svc artifact import installs one.</p>
+            : <ArtifactTable artifacts={artifacts} />}
+      </Shown>
+    </Section>
+  );
+}
 
 /** The cards that prove the operation; their number and largest deviation as `svc ops show` prints them. */
 function Validation({ id }: { id: string }) {
