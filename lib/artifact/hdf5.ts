@@ -39,6 +39,8 @@ type Metadata = ReturnType<Library["get_dataset_metadata"]>;
 /** Operations of a stream, which the types of Emscripten leave out. */
 type Operations = { stream_ops: object };
 
+/** Buffers of a chunk in a chain of filters, and what the memory of the library grows by beside them, at most. */
+const FILTER_BUFFERS = 4, FREE_GROWTH = 2 ** 25;
 const MAX_MESSAGE_BYTES = 2 ** 16;
 /** Errors of the library's last call. An exception in place of them would not free the stack of the library. */
 let messages = "";
@@ -98,7 +100,8 @@ export function openHdf5(
       const metadata = attempt(() => hdf5.get_dataset_metadata(file, array));
       const isMatlab = attempt(() => hdf5.get_attribute_names(file, array)).includes(MATLAB_CLASS);
       const stored = metadata.shape ?? [], shape = isMatlab ? stored.toReversed() : stored, dtype = dtypeOf(metadata);
-      if (!(elementCount(shape) * metadata.size <= maxBytes)) {
+      const largest = Math.max(elementCount(shape), elementCount(metadata.chunks ?? []));
+      if (!(largest * metadata.size <= maxBytes)) {
         throw exceeded(`its array ${array} of [${shape.join(", ")}] exceeds ${maxBytes} bytes`);
       }
       return { metadata, isMatlab, shape, dtype };
@@ -120,12 +123,17 @@ export function openHdf5(
         const bytes = new Uint8Array(new ArrayBuffer(size));
         attempt(() => {
           // The library rejects an empty block.
-          const place = hdf5._malloc(Math.max(1, size));
+          const before = hdf5.HEAPU8.length, place = hdf5._malloc(Math.max(1, size));
           if (place === 0) throw exceeded(`its array ${array} exceeds the memory of the HDF5 library`);
           try {
             // The library converts to little-endian.
             const status = hdf5.get_dataset_data(file, array, null, null, null, BigInt(place));
             if (status < 0) throw new Error(`the array ${array} is damaged`);
+            // A chunk is inflated whole, whatever it declares.
+            const chunk = elementCount(metadata.chunks ?? []) * metadata.size;
+            if (hdf5.HEAPU8.length - before > FILTER_BUFFERS * Math.max(size, chunk) + FREE_GROWTH) {
+              throw new Error(`chunks of the array ${array} hold more than they declare`);
+            }
             bytes.set(hdf5.HEAPU8.subarray(place, place + size));
           } finally {
             hdf5._free(place);

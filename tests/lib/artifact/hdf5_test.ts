@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { deflateSync } from "node:zlib";
 import { openArrays } from "../../../lib/artifact/array_file.ts";
-import { fileSource, memorySource } from "../../../lib/artifact/byte_source.ts";
+import { fileSource, memorySource, viewOf } from "../../../lib/artifact/byte_source.ts";
 import { inspectData } from "../../../lib/artifact/data_inspect.ts";
 import { loadHdf5, openHdf5 } from "../../../lib/artifact/hdf5.ts";
 import { readHdf5 } from "../../../lib/artifact/hdf5_file.ts";
@@ -122,4 +123,30 @@ Deno.test("a file of the disk is read by its thread, which ends after its time",
   } finally {
     await Deno.remove(path);
   }
+});
+
+Deno.test("a chunk of 16 bytes that inflates to 64 MiB is refused, and the same chunk as declared is read", async () => {
+  const { FS } = await loadHdf5(), { File } = await import("npm:h5wasm@^0.8.11");
+  const bomb = new Uint8Array(deflateSync(new Uint8Array(2 ** 26))), values = Float32Array.of(1, 2, 3, 4);
+  const written = new File("bomb.h5", "w");
+  written.create_dataset({ name: "packed", data: bomb, shape: [bomb.length] });
+  written.create_dataset({ name: "x", data: values, shape: [4], chunks: [4], compression: 9 });
+  written.flush();
+  const content = FS.readFile("bomb.h5").slice(), view = viewOf(content);
+  const placeOf = (part: Uint8Array) =>
+    content.findIndex((_, at) => part.every((byte: number, i: number) => content[at + i] === byte));
+  // A node of chunks: after 24 bytes the size of the first chunk, a mask of filters, its place on two axes, and its address.
+  const node = placeOf(new TextEncoder().encode("TREE\u0001")), packed = placeOf(bomb.subarray(0, 64));
+  assert.ok(node > 0 && packed > 0);
+  const read = async () => {
+    using file = await openArrays(content.slice(), "a.h5", ["x"]);
+    return file.array("x").data;
+  };
+  assert.deepEqual(await read(), values);
+  view.setUint32(node + 24, bomb.length, true);
+  view.setBigUint64(node + 48, BigInt(packed), true);
+  await assert.rejects(read(), {
+    code: "artifact_archive_invalid",
+    message: /chunks of the array x hold more than they/,
+  });
 });
