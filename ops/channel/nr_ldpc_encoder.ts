@@ -8,7 +8,7 @@
  * Shapes: bits uint8 [n] -> coded_bits uint8 [blocks · G].
  */
 import { BITS, CODED_BITS, FRAMED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation, SvcError, z } from "../api.ts";
+import { defineOperation, SvcError, usedWhen, z } from "../api.ts";
 import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
 import { LARGEST_BLOCK, legalBlockSize } from "../../lib/numeric/coding/nr_ldpc/block_size.ts";
 import {
@@ -51,7 +51,8 @@ export default defineOperation({
     channel_type: z.enum(["PUSCH", "PDSCH"]).default("PUSCH").describe("shared channel, for scrambling"),
     n_rnti: z.int().min(0).max(65535).default(1).describe("radio network temporary identifier, for scrambling"),
     n_id: z.int().min(0).max(1023).default(1).describe("scrambling identity"),
-    codeword_index: z.literal([0, 1]).default(0).describe("codeword of PDSCH, for scrambling; PUSCH has one"),
+    codeword_index: z.literal([0, 1]).default(0).describe("codeword of PDSCH, for scrambling; PUSCH has one")
+      .meta(usedWhen({ channel_type: "PDSCH" })),
     redundancy_version: z.int().min(0).max(3).optional()
       .describe("redundancy version of a transmission, 0 to 3; default 0"),
     tbs_lbrm_bits: z.int().min(0).max(LARGEST_BLOCK).optional()

@@ -29,7 +29,8 @@ const PARAMS = z.strictObject({
   angle_max_deg: angleParameter(60, "random_uniform").describe("largest angle from broadside in degrees"),
   source_angle_deg: angleParameter(0, "fixed").describe("angle in degrees; 0 is broadside"),
   source_count: z.int().min(1).max(MOST_SOURCES).optional()
-    .describe("sources of an example; default 1, or the number of source_angles_deg"),
+    .describe("sources of an example; default 1, or the number of source_angles_deg")
+    .meta(usedWhen({ angle_mode: "random_uniform" })),
   minimum_separation_deg: z.number().min(0).max(180).optional()
     .describe("least distance of drawn sources in degrees; default 10")
     .meta(usedWhen({ angle_mode: "random_uniform" }, { unit: "degree" })),

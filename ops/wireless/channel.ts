@@ -16,7 +16,7 @@
  * (lib/contract/importance.ts). The noise variance in metadata and metrics stays N0.
  */
 import { checkResourceElements, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
-import { defineOperation, float, type InputArtifact, type JsonObject, SvcError, z } from "../api.ts";
+import { defineOperation, float, type InputArtifact, type JsonObject, SvcError, usedWhen, z } from "../api.ts";
 import { importanceWeights, SAMPLING, scalesNoise, WEIGHTS } from "../../lib/contract/importance.ts";
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import type { Generator } from "../../lib/numeric/random/random.ts";
@@ -43,7 +43,7 @@ import {
   symbolsOf,
   travel,
 } from "../../lib/artifact/values.ts";
-import { TDL_MODELS } from "../../lib/numeric/channel/delay_profile.ts";
+import { PROFILE_MODELS, TDL_MODELS } from "../../lib/numeric/channel/delay_profile.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { NoiseBlocks } from "../../lib/numeric/random/noise_blocks.ts";
 import { dataPlane, portableOnly } from "../_data_plane.ts";
@@ -100,9 +100,10 @@ export default defineOperation({
         "profile of TR 38.901, 7.7.2 for ofdm_tdl and 7.7.1 for ofdm_cdl, or of TS 38.101-4 with its own delays, or HST",
       ),
     ...MOTION_PARAMS,
+    doppler_spectrum: MOTION_PARAMS.doppler_spectrum.meta(usedBy("ofdm_tdl", "urban_micro")),
     time_variation: MOTION_PARAMS.time_variation.meta(usedBy(...OFDM_PRESETS)),
     delay_spread_ns: z.number().nonnegative().default(CHANNEL_DEFAULTS.delay_spread_ns)
-      .meta(usedBy("ofdm_tdl", "ofdm_cdl"))
+      .meta(usedWhen({ channel: ["ofdm_tdl", "ofdm_cdl"], tdl_model: [...PROFILE_MODELS] }))
       .describe("root mean square delay spread in ns, of ofdm_tdl and ofdm_cdl"),
     importance_scale: z.number().min(1).max(100).optional().meta(usedBy("awgn"))
       .describe("factor of the standard deviation of the noise of awgn for importance sampling; default 1, without"),
