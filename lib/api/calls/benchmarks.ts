@@ -7,7 +7,12 @@ import type { ExchangeOptions, PushOptions } from "../../exchange/exchange.ts";
 import { displayed, figureDisplay, htmlTable } from "../../figure/display.ts";
 import type { FigureStyle } from "../../figure/style.ts";
 import { FIGURE_TYPES, INTERVALS_OVER } from "../../figure/types.ts";
-import type { BenchmarkStatus, EngineEvent, SubmittedBenchmark } from "../../study/engine/on_engine.ts";
+import type {
+  BenchmarkStatus,
+  DamagedBenchmark,
+  EngineEvent,
+  SubmittedBenchmark,
+} from "../../study/engine/on_engine.ts";
 import { ENGINES } from "../../study/engine/types.ts";
 import type { LoadedPack, PackLoad } from "../../study/pack/load_pack.ts";
 import type { PackListRow } from "../../study/pack/packs.ts";
@@ -351,10 +356,13 @@ export const benchmarks = {
 
   /** Benchmarks on engines without a result yet, with the progress of each recipe. */
   submitted: call("List the benchmarks on engines that have no result yet, with the progress of each recipe", {
-    output: z.object({ submitted: z.array(documentOf<SubmittedBenchmark>()) }),
-    http: { route: "get /api/benchmarks/submitted", returns: "A benchmark each, newest first" },
+    output: z.object({ submitted: z.array(documentOf<SubmittedBenchmark | DamagedBenchmark>()) }),
+    http: {
+      route: "get /api/benchmarks/submitted",
+      returns: "A benchmark each, newest first; one with a damaged record has `problem` instead of progress",
+    },
     cli: {},
-    publish: (submitted: SubmittedBenchmark[]) => ({ submitted }),
+    publish: (submitted: (SubmittedBenchmark | DamagedBenchmark)[]) => ({ submitted }),
     run: async ({ workspace }) => (await engine()).submittedBenchmarks(workspace),
   }),
 

@@ -134,8 +134,10 @@ const faces: Faces<typeof benchmarks> = {
     show(submitted, { context }) {
       if (submitted.length === 0) return context.note("No engine makes a result now");
       return formatTable(
-        submitted.flatMap(({ result_id: result, engine, recipes }) =>
-          recipes.map(({ id: recipe, progress }) => {
+        submitted.flatMap((one): Record<string, string | number | null>[] => {
+          const { result_id: result } = one;
+          if ("problem" in one) return [{ result, value: `cannot be read: ${one.problem}` }];
+          return one.recipes.map(({ id: recipe, progress }) => {
             const of = (name: string) => isNumber(progress[name]) ? toNumber(progress[name]) : null;
             const [errors, bound] = [of("errors"), of("upper_bound")];
             const value = {
@@ -146,14 +148,14 @@ const faces: Faces<typeof benchmarks> = {
             };
             return {
               result,
-              engine,
+              engine: one.engine,
               recipe,
               replicates: of("replicates"),
               errors: errors === null ? "" : `${errors}/${of("trials")}`,
               value: estimateText(value, "unicode"),
             };
-          })
-        ),
+          });
+        }),
         ["result", "engine", "recipe", right("replicates"), right("errors"), right("value")],
       );
     },

@@ -64,7 +64,7 @@ function* wrongDecoders(recipe: LintView): Iterable<Finding> {
       if (last?.kind === takes || stream.layers.some(({ kind }) => kind === takes)) continue;
       yield {
         place: inputOf(step, port),
-        message: `Cannot decode with ${op} a code that ${describeStream(stream)} does not have`,
+        message: `Cannot decode ${describeStream(stream)} with ${op}: it has another code or none`,
         hint: last && isCode(last) ? `Use the decoder of ${last.step.op}` : "Use the decoder of the encoder",
         step,
       };

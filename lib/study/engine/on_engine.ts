@@ -615,10 +615,23 @@ export interface SubmittedBenchmark {
   recipes: { id: string; progress: JsonObject }[];
 }
 
+/** A benchmark whose record cannot be read: the other ones are listed. */
+export interface DamagedBenchmark {
+  result_id: string;
+  problem: string;
+}
+
 /** Benchmarks on engines without a result yet, newest first, by what their shards wrote; the engines are not asked. */
-export function submittedBenchmarks(workspace: Workspace): SubmittedBenchmark[] {
-  return submittedIds(workspace).sort().reverse().flatMap((id) => {
-    const record = findRecord(workspace, id)!, { plan, job } = record;
+export function submittedBenchmarks(workspace: Workspace): (SubmittedBenchmark | DamagedBenchmark)[] {
+  return submittedIds(workspace).sort().reverse().flatMap((id): (SubmittedBenchmark | DamagedBenchmark)[] => {
+    let record: EngineRecord;
+    try {
+      record = findRecord(workspace, id)!;
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      return [{ result_id: id, problem: error.message }];
+    }
+    const { plan, job } = record;
     if (exists(join(job.directory, CANCELED_FILE)) || resultOf(workspace, record) !== null) return [];
     const folders = indicesOf(plan).map((index) => shardFolder(plan, index)), ended: ResultRow[] = [];
     const rows = new ShardedRows(folders, (_, { kind, fields }) => kind === "row_completed" && ended.push(fields.row));

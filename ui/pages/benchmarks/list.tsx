@@ -1,5 +1,6 @@
 // deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
 /** The stored results, and the packs of the project and of the program. */
+import type { SubmittedBenchmark } from "../../../lib/study/engine/on_engine.ts";
 import { Hidden, Page, Section, Shown, StateMark, Table, Trouble } from "../../parts.tsx";
 import { commandOf, CopyCommand } from "../../copy_command.tsx";
 import { useEffect, useState } from "../../preact.ts";
@@ -33,34 +34,47 @@ function Submitted() {
   if (!active) return <Trouble text={problem} />;
   return (
     <Section title="On engines">
-      {submitted.map(({ result_id, engine, pack, rows, replicates, until_errors, recipes }) => (
-        <div key={result_id} class="run-part">
-          <p class="row">
-            <span class="mono">{result_id}</span> {pack} on {engine}, {rows} {rows === 1 ? "row" : "rows"} completed
-            <CopyCommand command={commandOf("benchmark", "status", result_id)} />
-          </p>
-          <Table
-            label={`Progress of ${result_id}`}
-            rows={recipes}
-            keyOf={({ id }) =>
-              id}
-            columns={[
-              ["Recipe", ({ id }) =>
-                id, "mono"],
-              [until_errors === null ? "Replicates" : "Errors", ({ progress }) => (
-                <Progress
-                  of={progressOf(progress)}
-                  cells={undefined}
-                  wanted={until_errors}
-                  replicates={until_errors === null ? replicates : null}
-                  ended={false}
-                />
-              )],
-            ]}
-          />
-        </div>
-      ))}
+      {submitted.map((one) =>
+        "problem" in one
+          ? (
+            <p key={one.result_id} class="notice" data-tone="error">
+              <span class="mono">{one.result_id}</span>: {one.problem}
+            </p>
+          )
+          : <OnEngine key={one.result_id} of={one} />
+      )}
     </Section>
+  );
+}
+
+/** A benchmark on an engine: the progress and the value of each recipe. */
+function OnEngine({ of: { result_id, engine, pack, rows, replicates, until_errors, recipes } }: {
+  of: SubmittedBenchmark;
+}) {
+  return (
+    <div class="run-part">
+      <p class="row">
+        <span class="mono">{result_id}</span> {pack} on {engine}, {rows} {rows === 1 ? "row" : "rows"} completed
+        <CopyCommand command={commandOf("benchmark", "status", result_id)} />
+      </p>
+      <Table
+        label={`Progress of ${result_id}`}
+        rows={recipes}
+        keyOf={({ id }) => id}
+        columns={[
+          ["Recipe", ({ id }) => id, "mono"],
+          [until_errors === null ? "Replicates" : "Errors", ({ progress }) => (
+            <Progress
+              of={progressOf(progress)}
+              cells={undefined}
+              wanted={until_errors}
+              replicates={until_errors === null ? replicates : null}
+              ended={false}
+            />
+          )],
+        ]}
+      />
+    </div>
   );
 }
 
