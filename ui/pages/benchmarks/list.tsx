@@ -1,6 +1,6 @@
 // deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
 /** The stored results, and the packs of the project and of the program. */
-import type { SubmittedBenchmark } from "../../../lib/study/engine/on_engine.ts";
+import type { Reply } from "../../api.ts";
 import { Hidden, Page, Section, Shown, StateMark, Table, Trouble } from "../../parts.tsx";
 import { commandOf, CopyCommand } from "../../copy_command.tsx";
 import { useEffect, useState } from "../../preact.ts";
@@ -49,7 +49,7 @@ function Submitted() {
 
 /** A benchmark on an engine: the progress and the value of each recipe. */
 function OnEngine({ of: { result_id, engine, pack, rows, replicates, until_errors, recipes } }: {
-  of: SubmittedBenchmark;
+  of: Exclude<Reply<"/api/benchmarks/submitted">["submitted"][number], { problem: string }>;
 }) {
   return (
     <div class="run-part">
