@@ -19,8 +19,11 @@ const HEADLINES: Readonly<Record<string, (params: Params) => readonly string[]>>
   "metrics.ergodic_capacity": () => ["capacity.ergodic_bps_hz"],
   "metrics.outage_capacity": () => ["capacity.outage_probability"],
   "metrics.fading_statistics": () => ["fading.level_crossing_rate_hz"],
-  "metrics.mutual_information":
-    () => ["channel.mutual_information_bits", "channel.generalised_mutual_information_bits"],
+  "metrics.mutual_information": ({ capacity_gap }) => [
+    "channel.mutual_information_bits",
+    "channel.generalised_mutual_information_bits",
+    ...capacity_gap === true ? ["channel.achievable_rate_bits", "channel.capacity_gap_db"] : [],
+  ],
   "metrics.effective_snr": () => ["channel.effective_snr_db"],
   "metrics.image_delivery_status": () => ["channel.outage_rate"],
   "metrics.image_reconstruction": main("image_reconstruction"),

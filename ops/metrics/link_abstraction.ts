@@ -2,7 +2,17 @@
  * What channels that were drawn carry, without running a code over them: ergodic and outage capacity, mutual information of soft
  * values, and effective Es/N0. Formulas and sources: lib/numeric/link/link_abstraction.ts.
  */
-import { diagnostic, type InputArtifact, type JsonObject, SvcError, z } from "../api.ts";
+import {
+  diagnostic,
+  type InputArtifact,
+  isNumber,
+  isObject,
+  type JsonObject,
+  type Metrics,
+  SvcError,
+  toNumber,
+  z,
+} from "../api.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { rateCounts, unitRatio, unitSizes } from "../../lib/artifact/statistical_unit.ts";
 import { bitsOf, companionsOf, metadataText, symbolsOf } from "../../lib/artifact/values.ts";
@@ -18,7 +28,7 @@ import {
   lostInformation,
 } from "../../lib/numeric/link/link_abstraction.ts";
 import { MCS_TABLES } from "../../lib/numeric/link/nr_transport_format.ts";
-import { type Modulation, MODULATIONS } from "../../lib/numeric/link/modulations.ts";
+import { BITS_PER_SYMBOL, type Modulation, MODULATIONS } from "../../lib/numeric/link/modulations.ts";
 import { ratioSums } from "../../lib/numeric/scores/pooled_ratio.ts";
 import { mean, quantile } from "../../lib/numeric/scores/statistics.ts";
 import { MIMO_STATE, noiseOf } from "../_ofdm_grid.ts";
@@ -117,13 +127,25 @@ const BATCHES = 200;
 /**
  * Information that LLRs carry about the sent bits: as they are, and at their best scale (generalised mutual information). Units are
  * those of the stream, else batches of equal size.
+ *
+ * capacity_gap takes a symbol X of m bits B_i and Es/N0 = 1/N0 from the record of the demodulator. A decoder of single bits achieves
+ *
+ *     R = H(X) - Σ_i H(B_i | L_i)        gap = Es/N0 - (2^R - 1), both in dB,
+ *
+ * with H(X) = m, or for shaped amplitudes A of both parts 2 H(A) + 2. The capacity of AWGN is R at the second term.
+ *
+ * Source of the rate: Böcherer, Steiner and Schulte, IEEE Trans. Commun. 63(12), 2015.
  */
 const mutualInformation = defineReport({
   id: "metrics.mutual_information",
   name: "Mutual information of soft values",
   description: "Bits of information in each log-likelihood ratio, as it is and at the best scale",
   inputs: { llr: [LLR], reference: BITS_ANY },
-  run({ inputs }): Report {
+  params: z.strictObject({
+    capacity_gap: z.boolean().optional()
+      .describe("report the achievable rate of a symbol and its gap to the capacity of AWGN; default false"),
+  }),
+  run({ inputs, params }): Report {
     const { dtype, data } = inputs.llr.array(), bits = bitsOf(inputs.reference);
     if (dtype !== "float32") {
       throw new SvcError("boundary_dtype_invalid", `Cannot read ${dtype}: log-likelihood ratios are float32`);
@@ -150,7 +172,10 @@ const mutualInformation = defineReport({
     };
     const scale = bestScale(bits, llr);
     return {
-      metrics: { "channel.llr_best_scale": scale },
+      metrics: {
+        "channel.llr_best_scale": scale,
+        ...(params.capacity_gap ? capacityGap(inputs.llr, lostInformation(bits, llr, 1) / bits.length) : {}),
+      },
       pooled: {
         "channel.mutual_information_bits": { reduction: "ratio_of_sums", sums: informed(1) },
         "channel.generalised_mutual_information_bits": { reduction: "ratio_of_sums", sums: informed(scale) },
@@ -159,6 +184,37 @@ const mutualInformation = defineReport({
     };
   },
 });
+
+/** Achievable rate of a symbol and its gap to capacity. @param lost bits of information that a soft value lacks */
+function capacityGap(input: InputArtifact, lost: number): Metrics {
+  const noise = noiseOf(input),
+    name = metadataText(input.metadata, "modulation"),
+    record = input.metadata.distribution_match;
+  const shares = isObject(record) && Array.isArray(record.amplitude_shares)
+    ? record.amplitude_shares.filter(isNumber).map(toNumber)
+    : [];
+  const uniform = MODULATIONS.find((one) => one === name);
+  if (uniform === undefined && (name !== "shaped" || shares.length === 0)) {
+    throw new SvcError(
+      "input_metadata_missing",
+      "Cannot find the rate of a symbol: the soft values have no known modulation",
+      {
+        hint: "Wire llr of demodulation.digital_demodulate behind BPSK, square QAM or shaped symbols",
+      },
+    );
+  }
+  const bits = uniform === undefined ? 2 + 2 * Math.log2(shares.length) : BITS_PER_SYMBOL[uniform];
+  const entropy = uniform === undefined
+    ? 2 - 2 * shares.reduce((sum, share) => sum + (share > 0 ? share * Math.log2(share) : 0), 0)
+    : bits;
+  const rate = entropy - bits * lost;
+  // Rounding leaves soft values without information a rate about 1e-16.
+  if (!(rate > 1e-9 && noise > 0)) return { "channel.achievable_rate_bits": rate };
+  return {
+    "channel.achievable_rate_bits": rate,
+    "channel.capacity_gap_db": linearToDb(1 / noise) - linearToDb(2 ** rate - 1),
+  };
+}
 
 /**
  * The Es/N0 of an AWGN channel that a code meets as it does the equalised symbols of each unit, such as a fading block: Es/N0 of a

@@ -87,6 +87,14 @@ export const PHYSICAL_FIXTURES = casesOf(import.meta.url, {
       },
       reference: payloadInput(someBits(64)),
     }),
+    "soft values of symbols": () => ({
+      llr: {
+        kind: "channel.llr.numpy",
+        array: ndarray("float32", Float32Array.from(someBits(64), (bit) => 3 - 5 * bit)),
+        metadata: { ...QPSK, noise_variance: 0.1 },
+      },
+      reference: payloadInput(someBits(64)),
+    }),
     "equalised symbols": () => ({
       rx_symbols: {
         ...symbolsInput(32, { ...QPSK, ...ITEMS }, RX),

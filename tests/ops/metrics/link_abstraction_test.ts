@@ -188,3 +188,31 @@ Deno.test("effective Es/N0 of equal symbols is theirs, and of unequal ones lies 
     () => runOperation(effectiveSnr, { inputs: { rx_symbols: symbolsInput(4, { modulation: "qpsk" }, RX) } }),
   );
 });
+
+Deno.test("the gap to capacity is that of the rate: the entropy of a symbol less what its soft values lack", async () => {
+  const count = 2000, bits = Uint8Array.from({ length: count }, (_, i) => i * i % 7 % 2);
+  const of = (magnitude: number, metadata: JsonObject) => {
+    const llr = ndarray("float32", Float32Array.from(bits, (bit) => bit === 0 ? magnitude : -magnitude));
+    const inputs = { llr: { kind: "channel.llr.numpy", array: llr, metadata }, reference: payloadInput(bits) };
+    return runOperation(mutualInformation, { inputs, params: { capacity_gap: true } });
+  };
+  const noise_variance = float(0.1);
+  // Certain bits: R = H(X). 4 bits need 10 log10(15) dB of the 10 dB.
+  const sixteen = (await of(100, { modulation: "qam16", noise_variance })).metrics;
+  near(sixteen["channel.achievable_rate_bits"], 4, 1e-12);
+  near(sixteen["channel.capacity_gap_db"], 10 - 10 * Math.log10(15), 1e-9);
+  // Amplitudes of 64QAM with H(A) = 1.75 bits, and two signs.
+  const amplitude_shares = [0.5, 0.25, 0.125, 0.125].map(float), shaped = { distribution_match: { amplitude_shares } };
+  const metadata = { modulation: "shaped", noise_variance, ...shaped };
+  near((await of(100, metadata)).metrics["channel.achievable_rate_bits"], 5.5, 1e-12);
+  // A value of ln 3 lacks log2(4 / 3) bits: six of them a symbol.
+  const unsure = (await of(Math.log(3), metadata)).metrics, rate = 5.5 - 6 * Math.log2(4 / 3);
+  near(unsure["channel.achievable_rate_bits"], rate, 1e-6);
+  near(unsure["channel.capacity_gap_db"], 10 - 10 * Math.log10(2 ** rate - 1), 1e-5);
+  // Soft values without information have no gap.
+  const none = (await of(0, { modulation: "qpsk", noise_variance })).metrics;
+  near(none["channel.achievable_rate_bits"], 0, 1e-12);
+  assert.ok(!("channel.capacity_gap_db" in none));
+  await refuses("input_metadata_missing", () => of(1, { modulation: "qpsk" }));
+  await refuses("input_metadata_missing", () => of(1, { modulation: "shaped", noise_variance }));
+});
