@@ -16,6 +16,7 @@ const unlike = (params: JsonObject): string[] => [
   ...scalesNoise(params) ? ["importance_scale"] : [],
   ...params.time_variation === "doppler" && params.stream !== undefined ? ["stream"] : [],
   ...params.ptrs_time_density !== undefined ? ["ptrs_time_density"] : [],
+  ...params.ptrs_groups !== undefined ? ["ptrs_groups"] : [],
   ...params.phase_compensation === "pilots" ? ["phase_compensation"] : [],
 ];
 

@@ -7,6 +7,12 @@
  * Symbols of transform precoding are restored by the inverse DFT over each OFDM symbol, behind the division; the noise variance of all of
  * them is then the mean over its elements.
  *
+ * Phase-tracking pilots p_m of transform precoding leave. phase_compensation: pilots turns each symbol back by a phase,
+ *
+ *     φ_g = arg Σ_m x̂_m p_m*     over the pilots of group g,
+ *
+ * unwrapped and linear between the middles of groups, cyclic prefixes between OFDM symbols included, the nearest one's outside.
+ *
  * With a wired state and the transmitted grid X that travels with the waveform, ofdm.residual_interference_db is mean |Y - H X|²
  * over mean |H X|².
  *
@@ -19,10 +25,12 @@ import { metadataNumber, symbolsArtifact, travel } from "../../lib/artifact/valu
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { firstActive, ofdmElements, precode } from "../../lib/numeric/link/ofdm_waveform.ts";
 import { mean } from "../../lib/numeric/scores/statistics.ts";
+import { interpolatePhase, unwrap } from "../../lib/numeric/link/phase_tracking.ts";
 import { numpyWithTwin } from "../_backends.ts";
+import { hasRoom, PTRS_KEY, ptrsOf, readPtrs } from "../_precoded_ptrs.ts";
 import { readWaveform, WAVEFORM } from "../_waveform.ts";
 
-const LAYOUT_KEYS = [...Object.keys(WAVEFORM.metadata), "symbols_per_grid", "transform_precoding"];
+const LAYOUT_KEYS = [...Object.keys(WAVEFORM.metadata), "symbols_per_grid", "transform_precoding", PTRS_KEY];
 const LEAST_GAIN = 1e-12, ERASED_VARIANCE = 1e12;
 
 export default defineOperation({
@@ -36,6 +44,8 @@ export default defineOperation({
     receiver_cp_offset: z.int().min(0).max(8192).default(0)
       .describe("samples by which the window starts inside the prefix"),
     equalize: z.enum(["none", "zf"]).default("none").describe("zf divides by the gains of the wired state"),
+    phase_compensation: z.enum(["none", "pilots"]).optional()
+      .describe("pilots turns symbols back by the phase of ptrs_groups of modulation.ofdm_waveform; default none"),
   }),
   ...numpyWithTwin("full", "A linear map"),
   outputMetadataGuarantees: { rx_symbols: { from: "waveform", keys: ["boundary_contract", "symbol_count"] } },
@@ -75,6 +85,16 @@ export default defineOperation({
     const n0 = metadataNumber(inputs.waveform.metadata, "noise_variance"),
       noise = n0 === undefined ? undefined : n0 / oversampling;
     const zf = params.equalize === "zf", precoded = inputs.waveform.metadata.transform_precoding === true;
+    const tracked = readPtrs(inputs.waveform.metadata);
+    if (params.phase_compensation === "pilots" && tracked === undefined) {
+      throw new SvcError(
+        "input_metadata_missing",
+        "Cannot compensate the phase: the waveform has no phase-tracking pilots",
+        {
+          hint: "Set ptrs_groups of modulation.ofdm_waveform",
+        },
+      );
+    }
     const total = precoded ? rows * active : count,
       symbols = new Float32Array(2 * total),
       variance = new Float32Array(total);
@@ -91,6 +111,33 @@ export default defineOperation({
     if (precoded) {
       symbols.set(precode(symbols, active, true));
       for (let i = 0; i < total; i += active) variance.fill(mean(variance.subarray(i, i + active)), i, i + active);
+    }
+    if (tracked !== undefined) {
+      if (!precoded || !hasRoom(active, tracked)) {
+        throw new SvcError(
+          "boundary_value_invalid",
+          `Cannot find pilots: the metadata ${PTRS_KEY} does not fit the waveform`,
+        );
+      }
+      const { at, places, values } = ptrsOf(active, tracked);
+      if (params.phase_compensation === "pilots") {
+        turnBack(symbols, {
+          active,
+          rows,
+          gap: Math.round(active * cpLength / size),
+          at,
+          values,
+          samples: tracked.samples,
+        });
+      }
+      const isPilot = new Uint8Array(active);
+      for (const place of places) isPilot[place] = 1;
+      let next = 0;
+      for (let i = 0; i < total && next < count; i++) {
+        if (isPilot[i % active] === 1 && at(Math.floor(i / active)).length > 0) continue;
+        symbols.copyWithin(2 * next, 2 * i, 2 * i + 2);
+        variance[next++] = variance[i];
+      }
     }
     const companions: Record<string, NdArray> = zf && noise !== undefined
       ? { noise_variance: ndarray("float32", variance.subarray(0, count)) }
@@ -128,4 +175,41 @@ function interference(y: Float64Array, h: Float32Array | undefined, waveform: In
     power += re * re + im * im;
   }
   return error > 0 && power > 0 ? { "ofdm.residual_interference_db": 10 * Math.log10(error / power) } : {};
+}
+
+interface Tracked {
+  active: number;
+  rows: number;
+  /** Symbols that fit into a cyclic prefix. */
+  gap: number;
+  /** Pilots of a group. */
+  samples: number;
+  at: (row: number) => readonly number[];
+  values: (row: number) => Float64Array;
+}
+
+/** Turns all symbols back by the phases of their groups of pilots. */
+function turnBack(symbols: Float32Array, { active, rows, gap, samples, at, values }: Tracked): void {
+  const times: number[] = [], phases: number[] = [], step = active + gap;
+  for (let row = 0; row < rows; row++) {
+    const places = at(row), pilots = values(row), start = 2 * row * active;
+    for (let first = 0; first < places.length; first += samples) {
+      let re = 0, im = 0, middle = 0;
+      for (let p = first; p < first + samples; p++) {
+        const y = start + 2 * places[p], [pr, pi] = pilots.subarray(2 * p, 2 * p + 2);
+        re += symbols[y] * pr + symbols[y + 1] * pi;
+        im += symbols[y + 1] * pr - symbols[y] * pi;
+        middle += places[p] / samples;
+      }
+      times.push(row * step + middle);
+      phases.push(Math.atan2(im, re));
+    }
+  }
+  const all = interpolatePhase(times, unwrap(phases), rows * step);
+  for (let i = 0; i < rows * active; i++) {
+    const phase = all[Math.floor(i / active) * step + i % active], cosine = Math.cos(phase), sine = Math.sin(phase);
+    const re = symbols[2 * i], im = symbols[2 * i + 1];
+    symbols[2 * i] = re * cosine + im * sine;
+    symbols[2 * i + 1] = im * cosine - re * sine;
+  }
 }

@@ -12,6 +12,12 @@
  * block: k = k_RE + 12·(i·K + k_RB), k_RB = n_RNTI mod K, or mod (N_RB mod K) where this is not 0. Its values on all
  * symbols are r(m) of the first DM-RS symbol at the same subcarrier.
  *
+ * With transform precoding of M subcarriers PT-RS lies between the M symbols before the DFT, in G groups of N samples: with N = 2 around
+ * (2g + 1)·M/(2G), with N = 4 at the first and the last symbols and in the middle of the G-th parts between. With c of c_init as above, of the
+ * first OFDM symbol of a slot with PT-RS, n_scid = 0, and a Walsh sequence w of n_RNTI mod N,
+ *
+ *     r_m(gN + k) = w(k)·exp(jπ/2·(m mod 2))·(1 + j)/sqrt(2)·(1 - 2c(gN + k))        on symbol m
+ *
  * Source: TS 38.211 V17, 6.4.1.1.1 to 6.4.1.1.3, 6.4.1.2 and 7.4.1.1.1, 7.4.1.1.2, 7.4.1.2.
  */
 import { goldSequence } from "../coding/nr_ldpc/scrambling.ts";
@@ -69,4 +75,45 @@ export function ptrsSubcarriers(subcarriers: number, step: number, offset: numbe
     found.push(12 * block + PTRS_ELEMENTS[offset]);
   }
   return found;
+}
+
+/** PT-RS of transform precoding. */
+export interface PrecodedPtrs {
+  /** 2, 4, or 8 with 4 samples. */
+  readonly groups: number;
+  /** Samples of a group, 2 or 4. */
+  readonly samples: number;
+  /** OFDM symbols from PT-RS to PT-RS. */
+  readonly step: number;
+  readonly nId: number;
+  readonly rnti: number;
+}
+
+/** Symbols with PT-RS among the M before transform precoding, group after group. */
+export function precodedPtrsPlaces(active: number, { groups, samples }: PrecodedPtrs): number[] {
+  return Array.from({ length: groups * samples }, (_, i) => {
+    const group = Math.floor(i / samples), k = i % samples;
+    if (samples === 2) return Math.floor((2 * group + 1) * active / (2 * groups)) + k - 1;
+    if (group === 0) return k;
+    if (group === groups - 1) return active - samples + k;
+    return Math.floor(group * active / groups) + Math.floor(active / (2 * groups)) + k - 2;
+  });
+}
+
+/** Values of PT-RS at its places, interleaved, unit power. @param symbol the first OFDM symbol of the slot with PT-RS */
+export function precodedPtrsValues(
+  places: readonly number[],
+  { samples, nId, rnti }: PrecodedPtrs,
+  slot: number,
+  symbol: number,
+): Float64Array {
+  const seed = (BigInt(2 ** 17) * BigInt(14 * slot + symbol + 1) * BigInt(2 * nId + 1) + BigInt(2 * nId)) % (1n << 31n);
+  const bits = goldSequence(Number(seed), places.length), values = new Float64Array(2 * places.length);
+  places.forEach((place, i) => {
+    // Walsh's sequences by the parity of common bits.
+    const common = i % samples & rnti % samples, turned = place % 2;
+    const sign = (common === 1 || common === 2 ? -1 : 1) * (1 - 2 * bits[i]) * Math.SQRT1_2;
+    values.set([turned === 0 ? sign : -sign, sign], 2 * i);
+  });
+  return values;
 }

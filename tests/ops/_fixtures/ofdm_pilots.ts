@@ -93,6 +93,9 @@ export const OFDM_PILOT_FIXTURES = casesOf(import.meta.url, {
     "symbols as signal": () => ({ signal: symbols().symbols }),
     receivedWaveform: () => receivedWaveform(),
     receivedPrecoded: () => receivedWaveform({ transform_precoding: true }),
+    trackedWaveform: async () => ({
+      waveform: (await receivedWaveform({ transform_precoding: true, ptrs_groups: 2 })).waveform,
+    }),
     wired: () => wired(),
     "wired in motion": () => wired(3),
     detection: () => detection(),
