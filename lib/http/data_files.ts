@@ -5,6 +5,7 @@
 import { basename, extname, join } from "node:path";
 import { fileSource } from "../artifact/byte_source.ts";
 import { ARRAY_SUFFIXES } from "../artifact/array_file.ts";
+import { hashFile } from "../artifact/hash_file.ts";
 import { inspectData } from "../artifact/data_inspect.ts";
 import { previewData, previewDocument, TEXT_SUFFIXES } from "../artifact/data_preview.ts";
 import { decodeImage } from "../artifact/image_file.ts";
@@ -22,7 +23,7 @@ import { confine } from "./confine.ts";
 import { type DataSet, readSet, type Room } from "./data_sets.ts";
 import { UPLOADS } from "./data_upload.ts";
 
-export type DataKind = "folder" | "image" | "recording" | "arrays" | "texts" | "manifest" | "other";
+export type DataKind = "folder" | "image" | "recording" | "arrays" | "texts" | "code" | "manifest" | "other";
 export interface DataFile extends JsonObject {
   /** Relative to the project. */
   path: string;
@@ -70,6 +71,7 @@ function kindOf(name: string): DataKind {
   if ([".png", ".jpg", ".jpeg"].includes(suffix)) return "image";
   if ([META_SUFFIX, ...Object.keys(RAW_SUFFIXES)].includes(suffix)) return "recording";
   if ([...ARRAY_SUFFIXES, ".npy"].includes(suffix)) return "arrays";
+  if ([".alist", ".qc"].includes(suffix)) return "code";
   return TEXT_SUFFIXES.includes(suffix) ? "texts" : "other";
 }
 
@@ -115,6 +117,10 @@ export async function dataContents(session: Session, path: string): Promise<Data
   if (kind === "image") {
     return { path, kind, description: null, preview: thumbnails(session, [{ path, kind, size_bytes: null }]) };
   }
+  if (kind === "code") {
+    const { sha256, size_bytes } = hashFile(placeOf(session, path), MAX_DATA_BYTES);
+    return { path, kind, description: { path, sha256, size_bytes }, preview: null };
+  }
   using opened = new DisposableStack();
   // The second file of a recording is beside the first: it is looked up in the same way.
   const open = (file: string) => opened.use(fileSource(placeOf(session, file), MAX_DATA_BYTES, file));
@@ -156,7 +162,7 @@ export function dataSets(session: Session): { sets: DataSet[]; truncated: boolea
       if (kind === "manifest") {
         const found = readSet(path, (file) => placeOf(session, file), room);
         if (found !== null) sets.push(found.set);
-      } else if (kind === "recording" || kind === "arrays" && !path.endsWith(".npy")) {
+      } else if (kind === "recording" || kind === "code" || kind === "arrays" && !path.endsWith(".npy")) {
         const unread = { id: null, sha256: null, sample_count: null, problems: [] };
         sets.push({ path, kind, ...unread, state: "not_checked" });
       }

@@ -15,8 +15,8 @@ import { isObject, type JsonObject } from "../contract/value.ts";
 export interface DataSet extends JsonObject {
   /** Relative to the project. */
   path: string;
-  kind: "images" | "texts" | "recording" | "arrays";
-  /** Of the manifest; null for recordings and arrays. */
+  kind: "images" | "texts" | "bits" | "recording" | "arrays" | "code";
+  /** Of the manifest; null where it has none, and for other files. */
   id: string | null;
   sha256: string | null;
   sample_count: number | null;
@@ -53,34 +53,15 @@ export function readSet(
   try {
     const bytes = readFile(place(path), MAX_MANIFEST_BYTES), sha256 = sha256Hex(bytes);
     const document = parseJson(new TextDecoder().decode(bytes)), kind = isObject(document) ? document.kind : null;
+    if (kind === "svc.bit_payload_manifest") {
+      return bitSet(path, { sha256, document: document as JsonObject, place, room });
+    }
     const texts = kind === TEXT_MANIFEST_KIND || kind === LINES_MANIFEST_KIND;
     if (!texts && kind !== "svc.image_dataset_manifest") return null;
     const { id, splits, files, sample_count = files.length } = texts ? textFiles(bytes, path) : imageFiles(bytes, path);
     const problems: string[] = [], facts = { id, sha256, sample_count };
-    let checked = true;
-    for (const { path: file, sha256: recorded } of files) {
-      if (file === null) continue;
-      try {
-        const full = place(file), { size } = Deno.lstatSync(full);
-        if (room.bytes < size) {
-          checked = false;
-          break;
-        }
-        room.bytes -= size;
-        if (hashFile(full).sha256 !== recorded) problems.push(`${file} changed`);
-      } catch (error) {
-        if (!(error instanceof SvcError)) throw error;
-        problems.push(messageOf(error));
-      }
-    }
-    const state = problems.length > 0 ? "changed" : checked ? "unchanged" : "not_checked";
-    const set: DataSet = {
-      path,
-      kind: texts ? "texts" : "images",
-      ...facts,
-      state,
-      problems: problems.slice(0, MAX_PROBLEMS),
-    };
+    const checked = checkFiles(files, { place, room, problems });
+    const set: DataSet = { path, kind: texts ? "texts" : "images", ...facts, ...stateOf(problems, checked) };
     return {
       set,
       samples: sample_count === files.length ? files.map(({ id, path }) => ({ id, path })) : [],
@@ -91,6 +72,50 @@ export function readSet(
     const set: DataSet = { path, kind: "images", ...none, state: "unreadable", problems: [messageOf(error)] };
     return { set, samples: [], splits: {} };
   }
+}
+
+interface Check {
+  place(path: string): InsidePath;
+  room: Room;
+  problems: string[];
+}
+
+/** Compares files with their digests. @returns whether there was room for all of them */
+function checkFiles(files: Files["files"], { place, room, problems }: Check): boolean {
+  for (const { path: file, sha256: recorded } of files) {
+    if (file === null) continue;
+    try {
+      const full = place(file), { size } = Deno.lstatSync(full);
+      if (room.bytes < size) return false;
+      room.bytes -= size;
+      if (hashFile(full).sha256 !== recorded) problems.push(`${file} changed`);
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      problems.push(messageOf(error));
+    }
+  }
+  return true;
+}
+
+const stateOf = (problems: readonly string[], checked: boolean): Pick<DataSet, "state" | "problems"> => ({
+  state: problems.length > 0 ? "changed" : checked ? "unchanged" : "not_checked",
+  problems: problems.slice(0, MAX_PROBLEMS),
+});
+
+/** A manifest of bit payloads: of its items only those in files of their own can change. */
+function bitSet(
+  path: string,
+  { sha256, document, ...check }: Omit<Check, "problems"> & { sha256: string; document: JsonObject },
+): NonNullable<ReturnType<typeof readSet>> {
+  const items = (Array.isArray(document.items) ? document.items : []).filter(isObject), problems: string[] = [];
+  const files = items.map((item) => ({
+    id: String(item.id),
+    path: typeof item.path === "string" ? besideManifest(path, item.path) : null,
+    sha256: String(item.sha256),
+  }));
+  const checked = checkFiles(files, { ...check, problems });
+  const facts = { id: null, sha256, sample_count: files.length };
+  return { set: { path, kind: "bits", ...facts, ...stateOf(problems, checked) }, samples: [], splits: {} };
 }
 
 type Files = {

@@ -22,7 +22,7 @@ import { STORE_NAME, storeFolder } from "./resolve.ts";
 import { openPackage, type PackageSource } from "./source.ts";
 import { stage } from "./transit.ts";
 import { tryNetworks } from "./try_networks.ts";
-import { madeFor, type SourceClass } from "./types.ts";
+import { madeFor, type SourceClass, type TrainedManifest } from "./types.ts";
 
 /** Where artifacts are kept, and which operations they are compared with. */
 export interface ArtifactStore {
@@ -64,6 +64,10 @@ export interface ArtifactRow extends JsonObject {
   /** As a recipe names it: empty for the store, null elsewhere. */
   recipe_path: string | null;
   operations: string[];
+  /** Values of parameters that each of the operations must have, by the operation; several rows are alternatives. */
+  conditions: Record<string, JsonObject[]>;
+  /** The data of its training, in words. */
+  trained_for: string | null;
   size_bytes: number;
   imported_at_utc: string | null;
   publication: "ready" | "blocked" | null;
@@ -256,12 +260,20 @@ function describe(located: Located, store: ArtifactStore): ArtifactDetail {
       path,
       recipe_path: place === "store" ? "" : place === "elsewhere" ? null : `recipes/models/${basename(path)}`,
       operations: manifest?.compatible_operations.map(({ operation }) => operation) ?? [],
+      conditions: conditionsOf(manifest),
+      trained_for: typeof manifest?.training?.data === "string" ? manifest.training.data : null,
       size_bytes: [...files.values()].reduce((sum, { size_bytes }) => sum + size_bytes, 0),
       imported_at_utc: typeof record.imported_at_utc === "string" ? record.imported_at_utc : null,
       publication: readiness?.status ?? null,
       diagnostics: inspected.diagnostics,
     },
   };
+}
+
+function conditionsOf(manifest: TrainedManifest | null): Record<string, JsonObject[]> {
+  const rows = manifest?.compatible_operations ?? [];
+  const groups = Map.groupBy(rows, ({ operation }) => operation);
+  return Object.fromEntries([...groups].map(([operation, own]) => [operation, own.map(({ params }) => params ?? {})]));
 }
 
 function broken(error: SvcError): InspectedPackage {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
+import { ROOT_PATH } from "../support/paths.ts";
 import { browserTest, COUNT_SHIFTS, eventually, type Scene } from "./browser.ts";
 import { openFile, runOnce } from "./editor_scene.ts";
 
@@ -161,6 +162,7 @@ browserTest("a trained artifact of the program is chosen for its block, and runs
   await page.getByRole("button", { name: "Choose a trained artifact" }).click();
   const fitting = page.getByRole("region", { name: "Trained artifacts" });
   await fitting.getByText("ula-aoa-estimator-v1").waitFor();
+  await fitting.getByText(/^Trained for simulated by the script: source\.aoa_scene from -60 to 60 degrees/).waitFor();
   assert.equal(await fitting.getByText("constellation-64-phase-noise-v1").count(), 0);
   await shot("data_artifacts");
   await fitting.getByRole("button", { name: "Bearing estimator for strong noise" }).click();
@@ -181,6 +183,79 @@ steps:
 `,
   },
 });
+
+/** Of the byte a5. */
+const FRAME_SHA256 = "6922e93e3827642ce4b883c756b31abf80036649d3614bf5fcb3adda43b8ea32";
+const LINK = `
+  - {id: modulator, op: modulation.digital_modulate, params: {modulation: qpsk}, inputs: {bits: encoder.coded_bits}}
+  - {id: air, op: wireless.channel, params: {channel: awgn, snr_db: 8.0}, inputs: {symbols: modulator.symbols}}
+`;
+
+browserTest(
+  "bits, a code and an adapter are chosen for their blocks in two clicks each, without a typed digest",
+  async (scene) => {
+    const { page, open, folder, shot, until } = scene;
+    await open();
+    await openFile(scene, "chosen");
+    let clicks = 0;
+    const click = async (name: string | RegExp) => {
+      await page.getByRole("button", { name, exact: true }).click();
+      clicks++;
+    };
+    const digestOf = async (file: string) =>
+      new Uint8Array(await crypto.subtle.digest("SHA-256", await Deno.readFile(join(folder, file)))).toHex();
+    for (const [block, file] of [["data", "frames.manifest.json"], ["encoder", "codes/short.alist"]]) {
+      await page.locator(`.block[data-step="${block}"]`).click();
+      await click("Choose data of the project");
+      await click(new RegExp(`^${file}`));
+      await eventually(() => holds(scene, file));
+      const digest = await digestOf(file);
+      await eventually(() => holds(scene, digest));
+    }
+    await shot("data_code");
+    assert.equal(clicks, 4);
+    const { steps } = await runOnce(scene);
+    assert.equal(steps[0].outputs.bits.metadata.manifest_sha256, await digestOf("frames.manifest.json"));
+
+    await openFile(scene, "photographs");
+    await page.locator('.block[data-step="sender"]').click();
+    clicks = 0;
+    await click("Choose an adapter");
+    const adapters = page.getByRole("region", { name: "Adapters" });
+    await adapters.getByText(/^dct_slices\.encode, dct-slices /).waitFor();
+    await shot("data_adapters");
+    await adapters.getByRole("button").nth(1).click();
+    clicks++;
+    assert.equal(clicks, 2);
+    await until(`document.body.textContent.includes("Sliced transform codec, encoder, sender, ")`);
+    await until(`document.body.textContent.includes("Sliced transform codec, decoder, receiver, ")`);
+  },
+  {
+    serve: { globals: ["--adapter", join(ROOT_PATH, "adapters/dct_slices")] },
+    files: {
+      "frames.manifest.json": JSON.stringify({
+        schema_version: 1,
+        kind: "svc.bit_payload_manifest",
+        items: [{ id: "a", bit_count: 8, bits_hex: "a5", sha256: FRAME_SHA256 }],
+        selections: {},
+      }),
+      // A repetition of one bit: three checks of two bits each.
+      "codes/short.alist": "4 3\n2 2\n1 2 2 1\n2 2 2\n1 0\n1 2\n2 3\n3 0\n1 2\n2 3\n3 4\n",
+      "recipes/chosen.yaml": `name: chosen
+steps:
+  - {id: data, op: source.bit_manifest, params: {manifest_path: none.json, manifest_sha256: "${"0".repeat(64)}"}}
+  - {id: encoder, op: channel.ldpc_encoder, inputs: {bits: data.bits}}${LINK}`,
+      "recipes/photographs.yaml": `name: photographs
+steps:
+  - {id: data, op: source.image_dataset, params: {dataset: svc_sample_images, image_ids: camera, crop_size: 64}}
+  - {id: sender, op: model.jpeg_encode, inputs: {images: data.images}}
+  - {id: encoder, op: channel.identity_encoder, inputs: {bits: sender.bits}}${LINK}  - {id: demodulator, op: demodulation.digital_demodulate, inputs: {rx_symbols: air.rx_symbols}}
+  - {id: decoder, op: channel.identity_decoder, inputs: {coded_bits: demodulator.bits}}
+  - {id: receiver, op: model.jpeg_decode, inputs: {bits: decoder.bits}}
+`,
+    },
+  },
+);
 
 browserTest("a recording, channels and a text are shown", async ({ page, open, folder, shot }) => {
   await addData(folder);

@@ -2,11 +2,12 @@
  * Trained artifacts that fit the trainable component of the selected block, where one click fills place, digest and entry point;
  * and the places of a trained artifact in the open recipe.
  */
+import { sameValue } from "../../lib/contract/json.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import type { Edit } from "../../lib/contract/graph_draft.ts";
 import type { Reply } from "../api.ts";
 import { Places, Use } from "../panels/replace.tsx";
-import { Diagnostics, Digest, Shown, StateMark, Table } from "../parts.tsx";
+import { Diagnostics, Digest, Shown, StateMark, Table, Trouble } from "../parts.tsx";
 import { useState } from "../preact.ts";
 import { address } from "../router.ts";
 import { contracts } from "../state/contracts.ts";
@@ -51,6 +52,8 @@ export default function ArtifactChooser({ copy, step }: { copy: Copy; step: Step
                         {artifact.label ?? artifact.name}
                       </button>
                       <span class="small muted">{artifact.id}, {artifact.place}</span>
+                      {artifact.trained_for !== null && <p class="small">Trained for {artifact.trained_for}</p>}
+                      <Trouble tone="warn" text={mismatch(step, artifact)} />
                       {artifact.status === "invalid" && <StateMark state="failed" word="invalid" />}
                     </li>
                   ))}
@@ -122,6 +125,23 @@ function UseArtifact({ artifact }: { artifact: Artifact }) {
       )}
     </Use>
   );
+}
+
+/** Parameters of the step that the artifact was not made for: it is then refused; null where all match. */
+function mismatch(step: Step, { conditions }: Artifact): string | null {
+  const contract = contracts.value.get(step.op), fixed = contract?.trained_artifact_abi?.binding_params ?? {};
+  const properties = (contract?.params_schema.properties ?? {}) as { [name: string]: JsonObject };
+  const differences = (conditions[step.op] ?? []).map((wanted) =>
+    Object.entries(wanted as JsonObject).filter(([name, value]) =>
+      !Object.hasOwn(fixed, name) && !sameValue(step.params[name] ?? properties[name]?.default, value)
+    )
+  );
+  if (differences.length === 0 || differences.some((found) => found.length === 0)) return null;
+  const [first] = differences.sort((a, b) => a.length - b.length);
+  const text = (value: unknown) => typeof value === "string" ? value : JSON.stringify(value) ?? "unset";
+  return first.map(([name, value]) =>
+    `Made for ${name} ${text(value)}, and this block has ${text(step.params[name] ?? properties[name]?.default)}`
+  ).join("; ");
 }
 
 /** The recipe whose step runs the artifact, and with it the other half of a pair: an encoder has the decoder of its package. */

@@ -1,6 +1,7 @@
 /** Data of the project as parameters of a source: the path, and the digest that pins it. */
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { get, type Reply } from "../api.ts";
+import { contracts } from "../state/contracts.ts";
 import { type Copy, edit } from "../state/copies.ts";
 
 export type DataSet = Reply<"/api/data/sets">["sets"][number];
@@ -18,10 +19,16 @@ const KINDS: Readonly<Record<string, DataSet["kind"]>> = {
   "source.iq_recording": "recording",
   "source.channel_dataset": "arrays",
   "source.csi_dataset": "arrays",
+  "source.bit_manifest": "bits",
+  "channel.ldpc_encoder": "code",
 };
-export const kindRead = (operation: string): DataSet["kind"] | undefined => KINDS[operation];
+/** Whether an operation reads an NPZ file of a network. */
+const readsCheckpoint = (operation: string) =>
+  Object.hasOwn(contracts.value.get(operation)?.params_schema.properties as JsonObject ?? {}, "checkpoint_sha256");
+export const kindRead = (operation: string): DataSet["kind"] | undefined =>
+  KINDS[operation] ?? (readsCheckpoint(operation) ? "arrays" : undefined);
 /** Parameters that select among samples of other data. */
-const SELECTION = ["split", "image_ids", "text_ids", "sample_ids"];
+const SELECTION = ["split", "image_ids", "text_ids", "sample_ids", "item_ids", "selection"];
 
 /** The use of data whose digest is known. @param operation the usual one of the kind where it is left out */
 export function useOf(
@@ -29,7 +36,13 @@ export function useOf(
   { path, id, sha256 }: Named,
   operation = Object.keys(KINDS).find((name) => KINDS[name] === kind)!,
 ): Use {
-  const params: JsonObject = kind === "recording"
+  const params: JsonObject = readsCheckpoint(operation)
+    ? { checkpoint_path: path, checkpoint_sha256: sha256 }
+    : kind === "bits"
+    ? { manifest_path: path, manifest_sha256: sha256 }
+    : kind === "code"
+    ? { code_path: path, code_sha256: sha256 }
+    : kind === "recording"
     ? { recording_path: path, recording_sha256: sha256 }
     : kind === "arrays"
     ? { dataset_path: path, dataset_sha256: sha256, ...(operation === "source.csi_dataset" && { origin: "file" }) }

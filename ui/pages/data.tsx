@@ -220,7 +220,7 @@ function Actions({ contents, again }: { contents: Contents; again(): void }) {
     kind === "folder" && path !== "";
   const kindOfSet = kind === "manifest"
     ? description?.kind as DataSet["kind"] | undefined
-    : kind === "recording" || kind === "arrays" && preview !== null
+    : kind === "recording" || kind === "code" || kind === "arrays" && preview !== null
     ? kind
     : undefined;
   const use = made !== null && Object.hasOwn(OF_MANIFEST, made.kind)
@@ -260,6 +260,7 @@ type Made = ReplyOf<"post", "/api/data/manifests">;
 const OF_MANIFEST: Readonly<Record<string, DataSet["kind"]>> = {
   "svc.image_dataset_manifest": "images",
   "svc.text_dataset_manifest": "texts",
+  "svc.bit_payload_manifest": "bits",
 };
 
 function UseButton({ use }: { use: Use }) {

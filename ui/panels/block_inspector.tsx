@@ -23,9 +23,11 @@ const ReplaceDialog = lazy(() => edits().then(({ ReplaceDialog }) => ReplaceDial
 const InsertDialog = lazy(() => edits().then(({ InsertDialog }) => InsertDialog));
 
 const Chooser = lazy(() => import("../data/chooser.tsx"));
+const AdapterChooser = lazy(() => import("../data/adapters.tsx"));
+const isOfAdapter = ({ external_adapter }: Contract) => external_adapter !== undefined;
 const ArtifactChooser = lazy(() => import("../data/artifacts.tsx"));
 /** Parameters that pin data. */
-const PINS = /^(manifest|dataset|recording)_sha256$/;
+const PINS = /^(manifest|dataset|recording|code|checkpoint)_sha256$/;
 
 /** Whether only modified parameters are shown. */
 const modifiedOnly = signal(false);
@@ -52,6 +54,9 @@ export default function BlockInspector({ copy, step }: { copy: Copy; step: Step 
       )}
       {contract?.trained_artifact_abi !== undefined && (
         <ArtifactChooser key={`${copy.id} ${step.id} ${step.op} artifact`} copy={copy} step={step} />
+      )}
+      {[...contracts.value.values()].some(isOfAdapter) && (
+        <AdapterChooser key={`${copy.id} ${step.id} ${step.op} adapter`} copy={copy} step={step} />
       )}
       <Parameters copy={copy} step={step} index={index} contract={contract} />
       <h3>Inputs</h3>

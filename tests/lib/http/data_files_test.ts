@@ -137,7 +137,9 @@ Deno.test("manifests of the project are listed with the state of their files, an
         "words/b.txt": "two",
         "tone.cf32": "12345678",
         "broken/manifest.json": "{",
-        "other/x.manifest.json": '{"kind": "svc.bit_payload_manifest"}',
+        "other/x.manifest.json":
+          '{"kind": "svc.bit_payload_manifest", "items": [{"id": "a", "path": "a.bin", "sha256": "0"}]}',
+        "other/code.alist": "x",
         ".hidden/manifest.json": "{",
       },
     });
@@ -159,6 +161,8 @@ Deno.test("manifests of the project are listed with the state of their files, an
       "broken/manifest.json": "images unreadable",
       "photos/manifest.json": "images unchanged",
       "words/manifest.json": "texts unchanged",
+      "other/code.alist": "code not_checked",
+      "other/x.manifest.json": "bits changed",
     });
     const manifest = await Deno.readFile(join(server.folder, "photos/manifest.json"));
     const row = (await rows()).find(({ path }) => path === "photos/manifest.json");
@@ -169,6 +173,9 @@ Deno.test("manifests of the project are listed with the state of their files, an
 
     const corpus = (await rows()).find(({ path }) => path === "corpus.en.manifest.json");
     assert.deepEqual([corpus.id, corpus.sha256, Number(corpus.sample_count)], ["corpus.en", sha256Hex(lines), 2]);
+
+    const code = (await server.get("/api/data/preview?path=other/code.alist")).json;
+    assert.deepEqual([code.kind, code.description.sha256], ["code", sha256Hex("x")]);
 
     await Deno.writeTextFile(join(server.folder, "words/a.txt"), "another");
     await Deno.writeTextFile(join(server.folder, "corpus.en"), "one\n\nTwo\n");
