@@ -51,6 +51,7 @@ async function photograph(id: string): Promise<InputArtifact> {
   const folder = new URL("../../../recipes/samples/", import.meta.url);
   const files = {
     read: () => Promise.reject(new Error("nothing else is read")),
+    blocks: () => assert.fail("nothing else is read"),
     list: () => Promise.reject(new Error("nothing is listed")),
     bundled: (_id: string, path: string) => Deno.readFile(new URL(path, folder)),
   };

@@ -11,6 +11,7 @@ import { refuses, runOperation } from "../harness.ts";
 
 const BUNDLED: FileAccess = {
   read: (path) => Promise.reject(new Error(`unexpected read of ${path}`)),
+  blocks: (path) => assert.fail(`unexpected read of ${path}`),
   list: (path) => Promise.reject(new Error(`unexpected listing of ${path}`)),
   bundled: (dataset, path) => readBundledFile(dataset, path, { stateDir: "/nonexistent" }),
 };
