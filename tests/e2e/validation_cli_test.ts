@@ -76,6 +76,22 @@ Deno.test(
   }),
 );
 
+Deno.test(
+  "validation: a card whose data are not here is listed as such, is left out of a run of many, and names them when it is asked for",
+  inFolder(async (cwd) => {
+    const id = "compressai_kodak_webp", needs = "the 24 pictures of Kodak: svc data fetch kodak";
+    const operation = ["--operation", "model.webp_decode"];
+    assert.match((await svc(["validation", "list", ...operation], { cwd })).stdout, RegExp(`${id} .* needs data `));
+    assert.match((await svc(["validation", "show", id], { cwd })).stdout, RegExp(`needs: ${needs}\n`));
+    const many = await svc(["validation", "run", ...operation], { cwd });
+    assert.deepEqual([many.code, many.stderr], [0, `${id} is left out: it needs ${needs}\n`]);
+    assert.match(many.stdout, /^0 cards/);
+    const one = await svc(["validation", "run", id], { cwd });
+    assert.equal(one.code, 5);
+    assert.match(one.stderr, /dataset_unavailable[^]*svc data fetch kodak/);
+  }),
+);
+
 Deno.test("ops show names the cards of an operation", async () => {
   assert.match(
     (await svc(["ops", "show", "hardware.quantizer"])).stdout,

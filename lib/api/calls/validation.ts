@@ -19,7 +19,7 @@ const cards = () => import("../../study/validation/cards.ts");
 const runs = () => import("../../study/validation/run.ts");
 
 /** A card in a list; `latest` is null without a result. */
-type CardRow = Pick<CardFile["card"], "id" | "title" | "operations" | "reference"> & {
+type CardRow = Pick<CardFile["card"], "id" | "title" | "operations" | "reference" | "needs"> & {
   quick: boolean;
   latest: Standing | null;
   /** With `figures`: its curve beside the reference, null where it has none. */
@@ -54,12 +54,13 @@ export const validation = {
       const { standingOf } = await import("../../study/validation/standing.ts");
       const { workspace, workspace: { projectRoot } } = core, wanted = await chosen(core, [], operation);
       return (await judgedCards(projectRoot, wanted, { workspace })).map(({ card, latest }) => {
-        const { id, title, operations, reference, quick } = card;
+        const { id, title, operations, reference, quick, needs } = card;
         return {
           id,
           title,
           operations,
           reference,
+          ...needs === undefined ? {} : { needs },
           quick: quick !== undefined,
           latest: latest && standingOf(latest),
           ...figures ? { figure: latest && figureOf(title, latest) } : {},
@@ -96,7 +97,7 @@ export const validation = {
   }),
 
   /**
-   * Runs cards as benchmarks and judges them, all without ids.
+   * Runs cards as benchmarks and judges them. Without ids all, but for those whose `needs` are not here.
    * @throws SvcError `card_not_found`, `pack_invalid`, `benchmark_incomplete`
    */
   run: call("Run validation cards and compare each point with its published number", {
@@ -113,18 +114,23 @@ export const validation = {
     async run(
       core,
       { ids, operation, quick, resume, parallel_workers, parallel_points },
-      { cancellation = createCancellation(), onEvent, onVerdict }: Cancellable & {
+      { cancellation = createCancellation(), onEvent, onVerdict, onLeftOut }: Cancellable & {
         onEvent?(event: BenchmarkEvent): void;
         onVerdict?(verdict: Verdict): void;
+        onLeftOut?(card: CardFile["card"]): void;
       },
     ): Promise<Verdict[]> {
-      const { runCard } = await runs(), verdicts: Verdict[] = [];
+      const { lacksNeeds, runCard } = await runs(), verdicts: Verdict[] = [];
       const means = { ...await core.means(), cancellation, onEvent, quick, resume };
       const found = await chosen(core, ids, operation),
         { quickCards } = await import("../../study/validation/quick_set.ts");
       const wanted = quick && ids.length === 0 ? quickCards(core.workspace.projectRoot, found, operation) : found;
       await core.withPool(async (execute) => {
         for (const card of wanted) {
+          if (ids.length === 0 && await lacksNeeds(card, means)) {
+            onLeftOut?.(card.card);
+            continue;
+          }
           const verdict = await runCard(card, {
             ...means,
             execute,

@@ -37,11 +37,11 @@ const faces: Faces<typeof validation> = {
     show(cards, { options: { format }, context }) {
       if (cards.length === 0) return context.note("No cards. Start one with: svc validation scaffold <id>");
       return formatTable(
-        cards.map(({ id, title, reference, quick, latest }) => ({
+        cards.map(({ id, title, reference, quick, latest, needs }) => ({
           card: id,
           reference: reference.kind,
           quick: quick ? "yes" : "",
-          verdict: latest?.verdict ?? "",
+          verdict: latest?.verdict ?? (needs === undefined ? "" : "needs data"),
           "largest deviation": latest?.largest.text ?? "",
           title,
         })),
@@ -60,6 +60,7 @@ const faces: Faces<typeof validation> = {
       context.print(`  access: ${access}`);
       context.print(`  operations: ${card.operations.join(", ")}`);
       context.print(`  file: ${context.shownPath(file)}`);
+      if (card.needs !== undefined) context.print(`  needs: ${card.needs.trim()}`);
       if (card.notes !== undefined) context.print(`  notes: ${card.notes.trim().replaceAll("\n", " ")}`);
       context.print("");
       if (latest !== null) return verdictText(latest, context);
@@ -77,6 +78,7 @@ const faces: Faces<typeof validation> = {
     ],
     cancellable: true,
     means: ({ context }) => ({
+      onLeftOut: ({ id, needs }) => context.note(`${id} is left out: it needs ${needs}`),
       onVerdict: (verdict) => context.json ? undefined : context.print(`${verdictText(verdict, context)}\n`),
     }),
     json: (verdicts) => ({ schema_version: 1, verdicts }),

@@ -74,6 +74,10 @@ const card = z.strictObject({
     points: positions.describe("places of the points that it explains"),
     at: at.describe("coordinates that are set in addition"),
   })).optional(),
+  needs: text.optional()
+    .describe(
+      "data that the program does not have, and how they are got; a run of all cards leaves this one out without them",
+    ),
   notes: text.optional(),
 });
 export type Card = z.infer<typeof card>;

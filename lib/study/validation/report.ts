@@ -86,7 +86,7 @@ const INTRODUCTION = "Each card has one published curve, table or closed form, a
   "Repeat a card with `svc validation run <id>`.";
 
 function section(
-  { id, title, operations, reference, notes }: CardFile["card"],
+  { id, title, operations, reference, needs, notes }: CardFile["card"],
   verdict: Verdict,
   figure: string | null,
 ): string {
@@ -115,6 +115,7 @@ function section(
       verdict.quick ? " (quick subset)" : ""
     }.** ${reference.citation}, ${reference.location}. ` +
     `Access: ${reference.access}. Operations: ${operations.map((operation) => `\`${operation}\``).join(", ")}.\n`,
+    ...needs === undefined ? [] : [`Needs ${needs}.\n`],
     ...notes === undefined ? [] : [`${notes.trim()}\n`],
     ...figure === null ? [] : [`![${title}: reference and measured points](${figure})\n`],
     ...Object.keys(common).length === 0 ? [] : [`At all points: ${codeText(common)}.\n`],

@@ -38,18 +38,35 @@ export type CardRunOptions =
  * @throws SvcError `pack_invalid` with every diagnostic, `benchmark_incomplete` when a row fails, `operation_canceled`
  */
 export async function runCard(cardFile: CardFile, { quick, resume, ...options }: CardRunOptions): Promise<Verdict> {
-  const { file, card } = cardFile, { registry, readiness, workspace, workspace: { projectRoot } } = options;
+  const { file, card } = cardFile, { workspace } = options;
   if (resume) {
     const stored = (await storedVerdicts(workspace, [cardFile], await buildSha256())).get(card.id);
     if (stored !== undefined && (quick || !stored.quick)) return stored;
   }
-  const loaded = await loadPack(file, { registry, projectRoot, planning: { readiness }, quick });
+  const loaded = await loadCard(cardFile, { ...options, quick });
   checkPack(loaded, file);
   const { result } = await runBenchmark({ ...options, pack: file, loaded });
   if (options.cancellation.isCancelled) {
     throw new SvcError("operation_canceled", `Cannot judge ${card.id}: the command was canceled`);
   }
   return verdictOf(result);
+}
+
+const loadCard = (
+  { file }: CardFile,
+  { registry, readiness, workspace: { projectRoot }, quick }: Pick<
+    CardRunOptions,
+    "registry" | "readiness" | "workspace" | "quick"
+  >,
+) => loadPack(file, { registry, projectRoot, planning: { readiness }, quick });
+
+/** Whether a card states needs, and its datasets are not here. */
+export async function lacksNeeds(
+  cardFile: CardFile,
+  options: Pick<CardRunOptions, "registry" | "readiness" | "workspace">,
+): Promise<boolean> {
+  if (cardFile.card.needs === undefined) return false;
+  return (await loadCard(cardFile, options)).diagnostics.some(({ code }) => code === "dataset_unavailable");
 }
 
 /** The pack of a card as it is now. @throws SvcError `card_invalid` with every problem */

@@ -37,6 +37,7 @@ export function CardPage({ id }: { id: string }) {
           standing !== null && ["Result", <Result of={standing} />],
           ["Source", `${citation}, ${location}`],
           ["Access", access],
+          card.needs !== undefined && ["Needs", card.needs],
           card.notes !== undefined && ["Notes", card.notes],
           ["Operations", <OperationLinks ids={card.operations} />],
         ]}

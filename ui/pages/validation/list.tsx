@@ -11,7 +11,8 @@ import { useFetched } from "../../state/fetched.ts";
 export type CardRow = Reply<"/api/validation/cards">["cards"][number];
 
 const NO_RESULT = "no result";
-const verdictOf = ({ latest }: Pick<CardRow, "latest">): string => latest?.verdict ?? NO_RESULT;
+const verdictOf = ({ latest, needs }: Pick<CardRow, "latest" | "needs">): string =>
+  latest?.verdict ?? (needs === undefined ? NO_RESULT : "needs data");
 
 const CHOICES: readonly [name: string, label: string, valuesOf: (card: CardRow) => string[]][] = [
   ["verdict", "Verdict", (card) => [verdictOf(card)]],
