@@ -116,6 +116,9 @@ async function runsOnce(operation: Operation, { name, value }: Choice): Promise<
 }
 
 /** Further parameters that a value needs. */
-const MORE: Record<string, JsonObject> = { "metric=ms-ssim": { model: "mbt2018" } };
+const MORE: Record<string, JsonObject> = {
+  "metric=ms-ssim": { model: "mbt2018" },
+  "ptrs_groups=8": { fft_size: 64 },
+};
 
 Deno.test.afterAll(closeOnnxSessions);

@@ -141,8 +141,14 @@ shared.test("contracts that adapters wrap are refused by themselves, with the wa
   }
 });
 
-/** Sources of data that the user brings, in a form of their own; their tests write small folders of it. */
-const LOCAL_DATA = ["source.flickr8k_retrieval", "source.kodak_files", "source.vqa_manifest", "source.vqa_small_hf"];
+/** Sources of data that the user brings, in a form of their own; their tests write small folders of it. A validation card runs the answers. */
+const LOCAL_DATA = [
+  "source.answer_file",
+  "source.flickr8k_retrieval",
+  "source.kodak_files",
+  "source.vqa_manifest",
+  "source.vqa_small_hf",
+];
 /** Codecs whose runtime is not part of the program: planning is refused with the reason where it is missing. */
 const WITHOUT_RUNTIME = BUILTIN_OPERATIONS.map(({ operation: { id } }) => id)
   .filter((id) => /^model\.codeclib_(export_aoti$|aoti_|openvino_|onnx_cpp_)/.test(id));

@@ -28,11 +28,13 @@ Deno.test("of every shipped recipe with a slot a plan is derived whose captures 
     }
   }
   assert.ok(trainable >= 15, String(trainable));
-  // Frames follow the source items of their bits, and the rows of an observation the pilots: both are known in the run.
+  // Frames follow the source items of their bits, the rows of an observation the pilots, and the bits of JPEG the
+  // pictures: they are known in the run.
   assert.deepEqual([...new Set(open)].sort(), [
     "neural_receiver_qpsk_phase_tracking.yaml modulator",
     "neural_receiver_qpsk_phase_tracking_learned.yaml modulator",
     "ofdm_channel_estimation_learned.yaml pilot_observation",
     "ofdm_estimators_in_motion.yaml pilot_observation",
+    "scenes_classification_jpeg_awgn.yaml demodulator",
   ]);
 });

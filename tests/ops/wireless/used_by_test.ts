@@ -23,7 +23,7 @@ Deno.test("parameters of other presets change no received symbol", async () => {
     const presets = shownWhen(schema)?.channel;
     return presets === undefined ? [] : [{ name, schema, presets: [presets].flat() }];
   });
-  assert.equal(conditional.length, 16);
+  assert.equal(conditional.length, 18);
   const received = async (preset: string, params: JsonObject = {}) => {
     const { outputs } = await runOperation(channel, {
       inputs: { symbols: symbolsInput(2 * SYMBOLS) },
