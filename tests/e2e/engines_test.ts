@@ -28,7 +28,8 @@ function available(...names: string[]): boolean {
 
 /**
  * A folder with the recipe and a program named svc; the environment that finds it. Where it is asked for a shard, it leaves
- * its process id in `pid.<shard>`, and waits as long as there is a file `hold.<shard>`.
+ * its process id in `pid.<shard>`, and waits as long as there is a file `hold.<shard>`. With a file `slow.<shard>` it is stopped
+ * five sixths of the time, so that there is time to kill it between its rows.
  */
 async function project(cwd: string): Promise<Record<string, string>> {
   const bin = join(cwd, "bin"), program = [Deno.execPath(), ...CLI_ARGS].map((word) => `'${word}'`).join(" ");
@@ -38,6 +39,9 @@ case "$*" in *--index*)
   index=$(echo "$*" | sed 's/.*--index \\([0-9]*\\).*/\\1/')
   echo $$ > ${cwd}/new.$$ && mv ${cwd}/new.$$ ${cwd}/pid.$index
   while [ -e ${cwd}/hold.$index ]; do sleep 0.1; done
+  if [ -e ${cwd}/slow.$index ]; then
+    while kill -0 $$; do kill -STOP $$; sleep 0.15; kill -CONT $$; sleep 0.03; done >/dev/null 2>&1 </dev/null &
+  fi
 esac
 exec ${program} "$@"
 `;
@@ -70,13 +74,14 @@ function onEngine(cwd: string, env: Record<string, string>, engine: readonly str
       assert.equal(code, 0, stderr);
       return /running {2}(\S+):/.exec(stdout)![1];
     },
-    /** Kills the process of a shard that has rows, and not all. */
+    /** Kills the process of a shard that has rows, and not all; it has a file `slow.<shard>`. */
     async kill(id: string, index: number): Promise<void> {
       await until(
         `shard ${index} has rows`,
         () => (shardResult(shard(id, index))?.index.advance().rowCount ?? 0) > 0,
       );
       Deno.kill(pidOf(cwd, index), "SIGKILL");
+      await Deno.remove(join(cwd, `slow.${index}`));
     },
   };
 }
@@ -193,6 +198,7 @@ Deno.test({
       ) await assert.rejects(resumed(options), { code: "benchmark_resume_mismatch", message });
       await assert.rejects(resumed({ sbatch: "--partition=none" }), { code: "engine_job_failed" });
 
+      await Deno.writeTextFile(join(cwd, "slow.0"), "");
       await Deno.remove(join(cwd, "hold.0"));
       // The canceled task 0 has left its own.
       for (const index of [0, 1, 2]) await Deno.remove(join(cwd, `pid.${index}`));
@@ -298,6 +304,7 @@ Deno.test({
     assert.deepEqual([code, status], [130, "running"]);
     assert.ok(lives(pidOf(cwd, 0)));
 
+    await Deno.writeTextFile(join(cwd, "slow.0"), "");
     await Deno.remove(join(cwd, "hold.0"));
     await engine.kill(id, 0);
     const followed = await engine.run("--resume", id);

@@ -139,9 +139,7 @@ function* assumedVariance(recipe: LintView): Iterable<Finding> {
   }));
   for (const { step } of demodulations(recipe)) {
     if (!read.has(step) || Object.hasOwn(step.inputs, "channel_state")) continue;
-    // Both give each symbol its noise variance.
-    const gives = ["wireless.channel", "demodulation.ofdm_equalize"];
-    if (passes(recipe, step, ({ op }) => gives.includes(op))) continue;
+    if (passes(recipe, step, ({ op }) => op === "wireless.channel" || op === "demodulation.ofdm_equalize")) continue;
     yield {
       place: inputOf(step, "rx_symbols"),
       message: `${step.id} uses the noise variance 1: its symbols carry no value from a noisy channel`,
