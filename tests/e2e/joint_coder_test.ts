@@ -71,7 +71,7 @@ Deno.test({
   }),
 });
 
-/** Replaces a placeholder in a text, which must have it `times` times. */
+/** Replaces every occurrence of a placeholder. @throws AssertionError unless the text has it `times` times */
 function filled(text: string, placeholder: string, value: string, times = 1): string {
   assert.equal(text.split(placeholder).length, times + 1, placeholder);
   return text.replaceAll(placeholder, value);

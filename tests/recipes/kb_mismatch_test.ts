@@ -1,7 +1,7 @@
 /** A knowledge base of the receiver other than the sender's: what its facts restore, and what false ones assert. */
 import assert from "node:assert/strict";
 import { sharedSession } from "../support/session.ts";
-import { toNumber } from "../../lib/contract/value.ts";
+import { type JsonObject, toNumber } from "../../lib/contract/value.ts";
 import { parseYaml } from "../../lib/contract/yaml.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 
@@ -9,10 +9,13 @@ const { session } = sharedSession({ projectRoot: ROOT_PATH });
 const read = (path: string) => Deno.readTextFile(new URL(`../../${path}`, import.meta.url));
 const STEP = "  - id: receiver_knowledge\n    op: foundation.knowledge_base\n";
 
+interface Pack {
+  recipes: { id: string; params: { step_params?: Record<string, JsonObject> } }[];
+}
+
 Deno.test("a shared base restores facts, half of it fewer, none no fact, and false facts are asserted", async () => {
   const text = await read("recipes/text_semantic_kb_mismatch.yaml"), { recipes } = await session();
-  // deno-lint-ignore no-explicit-any
-  const pack = parseYaml(await read("benchmarks/semantic_comm/kb_mismatch_v1.yaml")) as any;
+  const pack = parseYaml(await read("benchmarks/semantic_comm/kb_mismatch_v1.yaml")) as unknown as Pack;
   const scores: Record<string, { f1: number; unsupported: number }> = {};
   assert.ok(text.includes(STEP));
   for (const { id, params: { step_params } } of pack.recipes) {
