@@ -3,6 +3,7 @@ import type { Diagnostic } from "./api.ts";
 import { type ComponentChildren, Fragment, type JSX, useLayoutEffect, useRef, useState } from "./preact.ts";
 import { place, refine } from "./router.ts";
 import type { Loaded } from "./state/fetched.ts";
+import { Sign } from "./sign.tsx";
 
 /** A view with a heading. */
 export function Page(
@@ -357,11 +358,20 @@ export function StateMark({ state, word }: { state: string; word?: string }) {
     (/fail|exhausted|timed_out|reject/.test(state) ? ["✕", "error"] : ["·", "muted"]);
   return (
     <span class="state" data-tone={tone}>
-      <span aria-hidden="true">{glyph}</span>
+      <span aria-hidden="true">
+        <Sign of={glyph} />
+      </span>
       <span>{word ?? state.replaceAll("_", " ")}</span>
     </span>
   );
 }
+
+/** A button with the sign of closing or removing, whose label says what. */
+export const Close = ({ label, onClick }: { label: string; onClick(): void }) => (
+  <button type="button" class="quiet" aria-label={label} onClick={onClick}>
+    <Sign of="✕" />
+  </button>
+);
 
 /** A dialog of the browser: focus goes in and comes back, Escape closes it. */
 export function Dialog({ title, onClose, children }: { title: string; onClose(): void; children: ComponentChildren }) {
@@ -388,9 +398,7 @@ export function Dialog({ title, onClose, children }: { title: string; onClose():
     >
       <div class="row spread">
         <h2>{title}</h2>
-        <button type="button" class="quiet" aria-label={`Close ${title}`} onClick={onClose}>
-          ✕
-        </button>
+        <Close label={`Close ${title}`} onClick={onClose} />
       </div>
       {children}
     </dialog>

@@ -1,6 +1,7 @@
 /** A short message after an action, with the way to take it back: it stays for ten seconds, or while the pointer or focus is on it. */
 import { type ComponentChildren, signal, useEffect, useState } from "./preact.ts";
 import { announce } from "./state/announce.ts";
+import { Close } from "./parts.tsx";
 
 interface Message {
   text: ComponentChildren;
@@ -40,7 +41,7 @@ export function Toast() {
     >
       <span>{text}</span>
       {undo !== undefined && <button type="button" onClick={() => (undo(), close())}>Undo</button>}
-      <button type="button" class="quiet" aria-label="Close the message" onClick={close}>✕</button>
+      <Close label="Close the message" onClick={close} />
     </div>
   );
 }

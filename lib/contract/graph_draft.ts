@@ -208,10 +208,10 @@ export class GraphDraft {
   /**
    * Another operation in a step: its inputs take the wires of the same name, or the same content in an accepted form; its
    * readers take the output of the same name, or the first of an accepted kind.
-   * @param whole whether the other side is replaced too: parameters of one code mean something else in another, and
-   *   measurements without a source are removed. Otherwise the operation must do the same to its content
+   * @param how whole: the other side is replaced too, and measurements without a source are removed; otherwise the operation
+   *   must do the same to its content. keep: parameters that the new operation takes stay
    */
-  replace(step: EditedStep, op: string, whole: boolean): void {
+  replace(step: EditedStep, op: string, { whole = false, keep }: { whole?: boolean; keep: boolean }): void {
     if (!whole) this.#checkSameEffect(step, op);
     const contract = this.contract(op), content = effectOf(step.op)?.from, before = this.kindsOf(step.id);
     const measures = onlyReports(before);
@@ -233,7 +233,7 @@ export class GraphDraft {
     if (wired.length > 0 && Object.keys(inputs).length === 0) refuse(`${op} reads no input of ${step.id}`);
     const properties = propertiesOf(contract);
     const params = Object.entries(step.params).filter(([name, value]) =>
-      !whole && properties[name] !== undefined && checkValue(properties[name], value, [name]).length === 0
+      keep && properties[name] !== undefined && checkValue(properties[name], value, [name]).length === 0
     );
     Object.assign(step, { op, inputs, params: Object.fromEntries(params) });
     const kinds = this.kindsOf(step.id);

@@ -83,8 +83,10 @@ function replaceSides(recipe: JsonObject, id: string, { encoder, decoder }: Pair
   return edited(recipe, contracts, (draft) => {
     const sides = sidesOf(draft, id)!;
     const isEncoder = sides.encoder.id === id;
-    draft.replace(sides.encoder, encoder, true);
-    for (const step of sides.decoders) draft.replace(step, decoder, true);
+    // Parameters of one code mean something else in another; those of codecs have one meaning: quality, budget, on_error.
+    const how = { whole: true, keep: sides.layer === undefined };
+    draft.replace(sides.encoder, encoder, how);
+    for (const step of sides.decoders) draft.replace(step, decoder, how);
     return isEncoder ? sides.encoder.id : sides.decoders[0].id;
   });
 }
@@ -129,7 +131,7 @@ const nameOfCode = (kind: string): string => kind === "uncoded" ? "no code" : WO
 export function replacements(recipe: JsonObject, id: string, contracts: EditContracts, only?: string): Choice[] {
   const draft = new GraphDraft(recipe, contracts), step = draft.step(id), sides = sidesOf(draft, id);
   const editTo = (op: string): Edit | null => {
-    if (sides === null) return edited(recipe, contracts, (one) => (one.replace(one.step(id), op, false), id));
+    if (sides === null) return edited(recipe, contracts, (one) => (one.replace(one.step(id), op, { keep: true }), id));
     const decoder = codecDecoder(op);
     if (sides.layer !== undefined || decoder === op || !contracts.has(decoder)) return null;
     return replaceSides(recipe, id, { encoder: op, decoder }, contracts);

@@ -128,7 +128,7 @@ browserTest("the editor says all it says with forced colours and without motion"
     const block = document.querySelector('.block[data-step="chan"]');
     const width = (id) => parseFloat(getComputedStyle(document.querySelector(id + " rect.body")).strokeWidth);
     return {
-      glyph: block.querySelector(".step-state").textContent.includes("✓"),
+      glyph: block.querySelector('.step-state [data-sign="✓"]') !== null,
       wider: width('.block[data-step="chan"]') > width('.block[data-step="data"]'),
       visible: getComputedStyle(block.querySelector("rect.body")).stroke !== getComputedStyle(block.querySelector("rect.body")).fill,
       moving: document.getAnimations().length,

@@ -259,7 +259,7 @@ browserTest(
     await page.getByRole("cell", { name: "metrics.bit_error_rate" }).waitFor();
     await page.getByRole("tab", { name: "Provenance" }).click();
     await page.getByRole("button", { name: "Reproduce" }).click();
-    await page.getByText("✓ identical").waitFor();
+    await page.getByText("identical", { exact: true }).waitFor();
     await scene.checkAccessibility();
     await page.getByRole("tab", { name: "Log" }).click();
     await page.waitForURL(/\/log$/);
@@ -276,9 +276,9 @@ browserTest("artifacts: the file that is saved has its digest, and tampering is 
   const id = await run(scene, link(6.5));
   await open(`#/runs/${id}/artifacts`);
   await page.getByRole("button", { name: /^Preview\s*of data\.bits/ }).click();
-  await page.getByText("✓ equal").waitFor();
+  await page.getByText("equal", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Verify" }).click();
-  await page.getByText("✓ valid").waitFor();
+  await page.getByText("valid", { exact: true }).waitFor();
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("button", { name: /^Download\s*data\.bits/ }).click(),
@@ -408,7 +408,7 @@ browserTest("a phone's width and forced colours: everything can be reached", asy
     }).length,
     state: table.querySelector(".virtual-body .state")!.textContent,
   }));
-  assert.deepEqual(cut, { over: 0, cells: 0, state: "✓completed" });
+  assert.deepEqual(cut, { over: 0, cells: 0, state: "completed" });
 }, { viewport: { width: 390, height: 844 }, forcedColors: "active" });
 
 browserTest("a rate is listed with its interval, and no error in 40,000 bits as a bound", async (scene) => {

@@ -11,6 +11,7 @@ import { Changes } from "../panels/changes.tsx";
 import { Check, Hidden, Shown, StateMark } from "../parts.tsx";
 import { useFetched } from "../state/fetched.ts";
 import { type ComparedRun, type CompareRow, deltaOf, isSeed, type Part, rowsOf, timingWarnings } from "./table.ts";
+import { Sign } from "../sign.tsx";
 
 const PARTS: readonly [Part, string][] = [
   ["parameters", "Parameters"],
@@ -174,7 +175,15 @@ const Documents = ({ a, b }: { a: string; b: string }) => (
   <Shown of={useFetched("/api/runs/diff", { query: { a, b } })} what="the differences">
     {(diff) => (
       <section class="panel" aria-label="Documents">
-        <h2>{diff.equal ? "✓ Recipe, plan, metrics and artifacts are equal" : "Differences of the documents"}</h2>
+        <h2>
+          {diff.equal
+            ? (
+              <>
+                <Sign of="✓" /> Recipe, plan, metrics and artifacts are equal
+              </>
+            )
+            : "Differences of the documents"}
+        </h2>
         {(["recipe", "plan", "environment"] as const).map((part) => (
           <details key={part}>
             <summary>{part}: {diff[part].length} {diff[part].length === 1 ? "difference" : "differences"}</summary>

@@ -5,6 +5,7 @@ import { isObject, type JsonObject, type Value } from "../../lib/contract/value.
 import { type JSX, useLayoutEffect, useState } from "../preact.ts";
 import type { Choice } from "./choices.ts";
 import { type Read, readFloat, readInteger, written } from "./number.ts";
+import { Sign } from "../sign.tsx";
 
 interface ControlProps {
   id: string;
@@ -149,7 +150,7 @@ function Members({ id, schema, value, describedBy, onRead }: NestedProps & { val
               onRead({ value: others }, "");
             }}
           >
-            ✕
+            <Sign of="✕" />
           </button>
         </span>
       ))}
@@ -178,7 +179,7 @@ function Items({ id, name, schema, value, describedBy, onRead }: NestedProps & {
             aria-label={`Remove item ${index} of ${name}`}
             onClick={() => onRead({ value: value.toSpliced(index, 1) }, "")}
           >
-            ✕
+            <Sign of="✕" />
           </button>
         </span>
       ))}

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../lib/contract/value.ts";
 import { useEffect, useRef } from "../preact.ts";
 import type { StepState } from "../state/runs.ts";
 import { DOT, type Dot } from "./fold.ts";
+import { DrawnSign } from "../sign.tsx";
 import { type Colour, GLYPHS, PLANES } from "./model.ts";
 import { blockTexts, stateSize, TINY } from "./texts.ts";
 
@@ -84,9 +85,9 @@ function Folded({ block: { id, name }, scale, state, problems }: BlockProps) {
   return (
     <g aria-hidden="true" transform={`translate(${DOT / 2} ${DOT / 2})`}>
       <circle class="body" r={radius} />
-      <text class="sign" font-size={radius * 1.5} y={radius / 2} text-anchor="middle">
-        {problems > 0 ? "!" : state === undefined ? "" : GLYPHS[state.state]}
-      </text>
+      {problems > 0
+        ? <text class="sign" font-size={radius * 1.5} y={radius / 2} text-anchor="middle">!</text>
+        : state !== undefined && <DrawnSign of={GLYPHS[state.state]} x={-radius / 2} y={radius / 2} size={radius} />}
       <circle class="dot-hit" r={Math.max(radius, PRESSED / scale)}>
         <title>{`${name}: ${id}`}</title>
       </circle>
@@ -145,6 +146,9 @@ function Texts(
   );
 }
 
+/** Height of the sign of a block too small for words; width of a letter over the size of the type, at most. */
+const TINY_SIGN = 18, WIDTH = 0.58;
+
 /** The progress of a step as a bar, with its state as glyph and word. */
 function State(
   { block: { width, height }, state: { state, fraction, seconds }, scale }: {
@@ -154,18 +158,23 @@ function State(
   },
 ) {
   const tiny = scale < TINY, bar = tiny ? 9 : 4, y = height - 5 - bar;
+  const size = stateSize(scale), word = state === "completed" && seconds !== null ? secondsText(seconds) : state;
   const done = (width - 30) * (fraction ?? (state === "running" ? 0.5 : 1));
   return (
     <g class="step-state" data-state={state}>
       <rect class="bar" x="18" y={y} width={width - 30} height={bar} rx="2" />
       <rect class="bar-done" x="18" y={y} width={done} height={bar} rx="2" />
-      {tiny
-        ? <text class="state tiny" x={width - 6} y="22" text-anchor="end">{GLYPHS[state]}</text>
-        : (
-          <text class="state" font-size={stateSize(scale)} x={width - 12} y={height - 13} text-anchor="end">
-            {GLYPHS[state]} {state === "completed" && seconds !== null ? secondsText(seconds) : state}
-          </text>
-        )}
+      {tiny ? <DrawnSign of={GLYPHS[state]} x={width - 6 - TINY_SIGN} y={22} size={TINY_SIGN} /> : (
+        <>
+          <DrawnSign
+            of={GLYPHS[state]}
+            x={width - 12 - size * (word.length + 2) * WIDTH}
+            y={height - 13}
+            size={size * 0.8}
+          />
+          <text class="state" font-size={size} x={width - 12} y={height - 13} text-anchor="end">{word}</text>
+        </>
+      )}
     </g>
   );
 }

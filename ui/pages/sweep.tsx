@@ -15,6 +15,7 @@ import { openCopy } from "../state/copies.ts";
 import { isEnded, type Job, jobs, rememberJob, variantRuns } from "../state/events.ts";
 import { useFetched, useLoaded } from "../state/fetched.ts";
 import { cancelRun, stopping } from "../state/runs.ts";
+import { Sign } from "../sign.tsx";
 
 const Curves = lazy(() => import("../compare/curves.tsx"), "Loading the figure");
 const Filmstrip = lazy(() => import("../runs/filmstrip.tsx"), "Loading the strip");
@@ -232,13 +233,13 @@ function Verified({ ids }: { ids: readonly string[] }) {
   return (
     <>
       <span role="status" class="small">
-        {asked !== key
-          ? ""
-          : problem ?? (value === null
-            ? `${valid} of ${ids.length} verified`
-            : value.length === 0
-            ? `✓ ${ids.length} of ${ids.length} runs are valid`
-            : `${valid} of ${ids.length} runs are valid. ${value.join(". ")}`)}
+        {asked !== key ? "" : problem ?? (value === null ? `${valid} of ${ids.length} verified` : value.length === 0
+          ? (
+            <>
+              <Sign of="✓" /> {ids.length} of {ids.length} runs are valid
+            </>
+          )
+          : `${valid} of ${ids.length} runs are valid. ${value.join(". ")}`)}
       </span>
       <button type="button" disabled={asked === key && value === null} onClick={() => setAsked(key)}>Verify all</button>
     </>

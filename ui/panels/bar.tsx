@@ -1,6 +1,6 @@
 /** Above the editor: the open recipes as tabs, the actions on the present one, and the options of its runs. */
 import { connection, problemText } from "../api.ts";
-import { Check, Select } from "../parts.tsx";
+import { Check, Close, Select } from "../parts.tsx";
 import { lazy, signal, whenReachable } from "../preact.ts";
 import { address } from "../router.ts";
 import {
@@ -93,14 +93,10 @@ export function Bar({ copy }: { copy: Copy }) {
         <div role="tablist" aria-label="Open recipes" class="row">
           {copies.value.map((other) => <RecipeTab key={other.id} copy={other} selected={other.id === copy.id} />)}
         </div>
-        <button
-          type="button"
-          class="quiet"
-          aria-label={`Close ${nameOf(copy)}`}
+        <Close
+          label={`Close ${nameOf(copy)}`}
           onClick={() => toast(`Closed ${nameOf(copy)}${isUnsaved(copy) ? ", not saved" : ""}`, closeCopy(copy.id))}
-        >
-          ✕
-        </button>
+        />
         <a class="button" href={address("templates")}>New from template</a>
         <button type="button" onClick={openFiles}>Open file</button>
       </div>
@@ -114,17 +110,13 @@ export function Bar({ copy }: { copy: Copy }) {
       {trouble.value?.copyId === copy.id && (
         <p class="notice row spread" data-tone="error" role="alert">
           <span>{trouble.value.text}</span>
-          <button type="button" class="quiet" aria-label="Close the message" onClick={() => trouble.value = null}>
-            ✕
-          </button>
+          <Close label="Close the message" onClick={() => trouble.value = null} />
         </p>
       )}
       {said.value?.copyId === copy.id && (
         <p class="notice row spread" role="status">
           <span>{said.value.text}</span>
-          <button type="button" class="quiet" aria-label="Close the changes" onClick={() => said.value = null}>
-            ✕
-          </button>
+          <Close label="Close the changes" onClick={() => said.value = null} />
         </p>
       )}
       {OPEN.files.value && <OpenDialog onClose={() => OPEN.files.value = false} />}

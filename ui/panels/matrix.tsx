@@ -8,7 +8,7 @@ import { useComparedRuns } from "../compare/load.ts";
 import type { ComparedRun } from "../compare/table.ts";
 import { matrixFacts, setDimension, unbind } from "../../lib/contract/matrix_edits.ts";
 import { MOST_VARIANTS } from "../form/matrix.ts";
-import { Check, type Column, Diagnostics, Hidden, Shown, Table, Trouble } from "../parts.tsx";
+import { Check, Close, type Column, Diagnostics, Hidden, Shown, Table, Trouble } from "../parts.tsx";
 import { lazy, useEffect, useMemo, useState } from "../preact.ts";
 import { address } from "../router.ts";
 import { FailedVariants } from "../runs/failure.tsx";
@@ -98,14 +98,10 @@ function Bindings({ copy, name }: { copy: Copy; name: string }) {
           <button type="button" class="quiet mono" onClick={() => update(copy.id, { selected: stepId })}>
             {stepId}.{param}
           </button>
-          <button
-            type="button"
-            class="quiet"
-            aria-label={`Release ${stepId}.${param} from ${name}`}
+          <Close
+            label={`Release ${stepId}.${param} from ${name}`}
             onClick={() => edit(copy.id, unbind(copy.recipe, stepId, param.split(".")[0]))}
-          >
-            ✕
-          </button>
+          />
         </span>
       ))}
     </>

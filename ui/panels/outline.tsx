@@ -4,6 +4,7 @@ import { useState } from "../preact.ts";
 import { contracts } from "../state/contracts.ts";
 import { type Copy, stepsOf, update } from "../state/copies.ts";
 import type { StepState } from "../state/runs.ts";
+import { Sign } from "../sign.tsx";
 
 interface Props {
   copy: Copy;
@@ -60,7 +61,7 @@ export function Outline({ copy, problems, states }: Props) {
                 )}
                 {state !== undefined && (
                   <span class="state" data-tone={state === "completed" ? "ok" : state === "failed" ? "error" : "busy"}>
-                    {GLYPHS[state]}
+                    <Sign of={GLYPHS[state]} />
                     <span class="hidden-text">{state}</span>
                   </span>
                 )}

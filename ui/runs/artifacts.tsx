@@ -8,6 +8,7 @@ import { saveArtifact } from "../state/files.ts";
 import { type Artifact, artifactsOf, type RunDocuments } from "./documents.ts";
 import { bytesText } from "./amounts.ts";
 import { valueText } from "./metrics.ts";
+import { Sign } from "../sign.tsx";
 
 export function Artifacts({ documents: { summary } }: { documents: RunDocuments }) {
   const artifacts = artifactsOf(summary);
@@ -87,8 +88,16 @@ function Preview({ artifact: { path, sha256 } }: { artifact: Artifact }) {
                 (
                   <span class="mono">
                     {file.sha256} {file.sha256 === sha256
-                      ? <span class="state" data-tone="ok">✓ equal</span>
-                      : <span class="state" data-tone="error">✕ differs</span>}
+                      ? (
+                        <span class="state" data-tone="ok">
+                          <Sign of="✓" /> equal
+                        </span>
+                      )
+                      : (
+                        <span class="state" data-tone="error">
+                          <Sign of="✕" /> differs
+                        </span>
+                      )}
                   </span>
                 ),
               ],
@@ -140,7 +149,7 @@ function Verify({ runId }: { runId: string }) {
             class="notice"
             data-tone={report.status === "invalid" ? "error" : report.status === "warning" ? "warn" : undefined}
           >
-            <strong>{report.status === "valid" ? "✓ valid" : report.status}</strong>: {done} checks of{" "}
+            {report.status === "valid" && <Sign of="✓" />} <strong>{report.status}</strong>: {done} checks of{" "}
             {report.checks.length} kinds{wrong.length > 0 ? `, ${wrong.length} findings` : ", all passed"}
           </p>
         )}

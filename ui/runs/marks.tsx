@@ -1,6 +1,6 @@
 /** The star, the tags and the note of a run. */
 import { problemText } from "../api.ts";
-import { TextField, Trouble } from "../parts.tsx";
+import { Close, TextField, Trouble } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
 import { loadMarks, mark, markOf } from "../state/marks.ts";
 
@@ -27,14 +27,7 @@ export function RunMarks({ runId }: { runId: string }) {
       {tags.map((one) => (
         <span key={one} class="tag row">
           {one}
-          <button
-            type="button"
-            class="quiet"
-            aria-label={`Remove the tag ${one}`}
-            onClick={() => change({ remove_tags: [one] })}
-          >
-            ✕
-          </button>
+          <Close label={`Remove the tag ${one}`} onClick={() => change({ remove_tags: [one] })} />
         </span>
       ))}
       <form

@@ -8,6 +8,7 @@ import { isEnded, jobs, rememberJob } from "../state/events.ts";
 import { execution } from "../state/runs.ts";
 import type { RunDocuments } from "./documents.ts";
 import { Seeds } from "./seeds.tsx";
+import { Sign } from "../sign.tsx";
 
 export function Provenance({ documents: { summary, manifest } }: { documents: RunDocuments }) {
   const environment = object(manifest.environment), seeds = object(summary.seed_policy);
@@ -117,8 +118,10 @@ function Reproduce({ runId, executing }: { runId: string; executing: boolean }) 
         {report !== null && (
           <div class="notice" data-tone={report.status === "identical" ? undefined : "error"}>
             <p>
-              <strong>{report.status === "identical" ? "✓ identical" : `✕ ${report.status}`}</strong>:{" "}
-              {report.artifacts.length - count(report.artifacts)} of {report.artifacts.length} artifacts and{" "}
+              <strong>
+                <Sign of={report.status === "identical" ? "✓" : "✕"} /> {report.status}
+              </strong>: {report.artifacts.length - count(report.artifacts)} of {report.artifacts.length} artifacts and
+              {" "}
               {report.metrics.length - count(report.metrics)} of {report.metrics.length} metrics agree;{" "}
               {report.plan_differences.length} differences of the plan, {report.environment_differences.length}{" "}
               of the environment.

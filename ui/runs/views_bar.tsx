@@ -1,6 +1,6 @@
 /** Above the list of runs: named views, and the columns to show. Both are in the address, so that a view can be shared. */
 import { problemText } from "../api.ts";
-import { Trouble } from "../parts.tsx";
+import { Close, Trouble } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
 import { address, place, refine } from "../router.ts";
 import { keepView, marks } from "../state/marks.ts";
@@ -47,14 +47,7 @@ export function ViewsBar({ changed, metrics }: { changed: readonly string[]; met
             >
               {name}
             </a>
-            <button
-              type="button"
-              class="quiet"
-              aria-label={`Remove the view ${name}`}
-              onClick={() => perform(keepView(name, null))}
-            >
-              ✕
-            </button>
+            <Close label={`Remove the view ${name}`} onClick={() => perform(keepView(name, null))} />
           </span>
         ))}
       </nav>

@@ -272,6 +272,8 @@ Deno.test("a codec is replaced on both sides", async () => {
     const choices = replacements(recipe, id, CONTRACTS);
     const webp = done(choices.find(({ name }) => name === "model.webp_encode")?.edit);
     assert.equal(stepOf(webp, receiver.id).op, "model.webp_decode");
+    assert.deepEqual(stepOf(webp, sender.id).params, { quality: 75, wire_format: "compact_binary_v1" });
+    assert.deepEqual(stepOf(webp, receiver.id).params, { on_error: "gray_image" });
     await planned(webp, "webp");
     // No half of a codec is offered.
     assert.deepEqual(choices.filter(({ name }) => name.endsWith("decode")), []);

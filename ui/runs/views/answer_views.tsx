@@ -9,6 +9,7 @@ import { Pager } from "../../pager.tsx";
 import { Check, type Column, Hidden, Table, Wait } from "../../parts.tsx";
 import { ViewPanel } from "./parts.tsx";
 import type { Report } from "./report_views.tsx";
+import { Sign } from "../../sign.tsx";
 
 /** Rows of a page, and ids of a ranking. */
 const SHOWN = 25, RANKS = 5;
@@ -46,8 +47,16 @@ export function AnswerView({ report, questions }: { report: Report; questions: A
               ["Expected", ({ reference }) => String(reference)],
               ["Verdict", ({ correct }) =>
                 correct === true
-                  ? <span class="state" data-tone="ok">✓ right</span>
-                  : <span class="state" data-tone="error">✕ wrong</span>],
+                  ? (
+                    <span class="state" data-tone="ok">
+                      <Sign of="✓" /> right
+                    </span>
+                  )
+                  : (
+                    <span class="state" data-tone="error">
+                      <Sign of="✕" /> wrong
+                    </span>
+                  )],
             ]}
           />
         )}
@@ -82,7 +91,8 @@ export function RankingView({ rankings, texts }: { rankings: Artifact; texts: Ar
   return (
     <ViewPanel title="Rankings">
       <p>
-        For {first} of {rows.length} queries the first result is relevant, marked ✓. Numbers are similarities.
+        For {first} of {rows.length} queries the first result is relevant, marked{" "}
+        <Sign of="✓" />. Numbers are similarities.
       </p>
       <Pager items={rows} size={SHOWN} what="Queries">
         {(shown) => (
@@ -126,7 +136,8 @@ function Ranked({ of: { ids, relevant, scores }, at }: { of: Ranking; at: number
       {relevant.has(id)
         ? (
           <strong>
-            ✓<Hidden>relevant:</Hidden> {id}
+            <Sign of="✓" />
+            <Hidden>relevant:</Hidden> {id}
           </strong>
         )
         : id ?? ""}
