@@ -1,7 +1,8 @@
 /**
  * Writes what is known of the shipped recipes before one is read: `ui/gallery/cards.json`, the cards that the gallery shows
  * before the server has read a recipe, and `recipes/recipe.facts.json`, the facts of each file that the server lists without
- * compiling it. The server's list then adds the recipes of the project and what this machine lacks.
+ * compiling it. The server's list then adds the recipes of the project and what this machine lacks. `ui/gallery/proof.json`
+ * has the published verdicts of the validation cards in numbers, and some of their curves.
  *
  *     deno run -A lib/release/generate_gallery.ts [--check]
  */
@@ -12,13 +13,46 @@ import { isObject } from "../contract/value.ts";
 import { open } from "../../mod.ts";
 import { recipeFiles, STORED_FACTS } from "../recipe/recipe_files.ts";
 import { findMetric } from "../research/catalog.ts";
+import { listCards } from "../study/validation/cards.ts";
+import { figureOf } from "../study/validation/report.ts";
+import { judgedCards } from "../study/validation/run.ts";
+import { standingOf } from "../study/validation/standing.ts";
 import { templateAt } from "../template/catalog.ts";
 
-/** The two texts: a row for each recipe. */
+/** Validation cards whose curves the first page shows. */
+const SHOWN_CARDS = ["aff3ct_qam_rayleigh", "maunder_broadcast_channel", "libjpeg_quality"];
+
+/** The verdicts of all validation cards as published with the program, and the curves of some. */
+async function proof(projectRoot: string): Promise<string> {
+  const all = await judgedCards(projectRoot, listCards(projectRoot), {});
+  const count = (names: readonly string[]) =>
+    Object.fromEntries(Object.entries(Object.groupBy(names, (name) => name)).map(([name, own]) => [name, own!.length]));
+  const shown = all.flatMap(({ card: { id, title, reference: { citation } }, latest }) => {
+    if (latest === null || !SHOWN_CARDS.includes(id)) return [];
+    const { x, y, series } = figureOf(title, latest)!, { points, within, largest } = standingOf(latest);
+    const named = series.map((one) => ({
+      ...one,
+      label: one.label.replace(/, measured$/, "").replaceAll(/[_=]/g, " "),
+    }));
+    return [{ id, title, citation, points, within, largest: largest.text, figure: { x, y, series: named } }];
+  });
+  return JSON.stringify(
+    {
+      cards: all.length,
+      kinds: count(all.map(({ card }) => card.reference.kind)),
+      verdicts: count(all.flatMap(({ latest }) => latest?.verdict ?? [])),
+      shown,
+    },
+    (_, value) => typeof value === "number" ? Number(value.toPrecision(5)) : value,
+    1,
+  );
+}
+
+/** The texts: a row for each recipe, and the proof. */
 async function sources(): Promise<{ [file: string]: string }> {
   const empty = await Deno.makeTempDir({ prefix: "svc-gallery-" });
   const svc = await open({ projectRoot: empty, stateDir: empty });
-  const cards: string[] = [], stored: string[] = [];
+  const cards: string[] = [], stored: string[] = [], proved = await proof(empty);
   try {
     for (const { path, file } of recipeFiles(empty)) {
       const source = await svc.recipes.read(file, { name: path });
@@ -49,6 +83,7 @@ async function sources(): Promise<{ [file: string]: string }> {
   }
   return {
     "ui/gallery/cards.json": `[\n${cards.join(",\n")}\n]\n`,
+    "ui/gallery/proof.json": `${proved}\n`,
     [STORED_FACTS]: `{\n${stored.sort().join(",\n")}\n}\n`,
   };
 }

@@ -79,3 +79,28 @@ browserTest(
   },
   { files: { "benchmarks/validation/own.yaml": CARD, "recipes/link.yaml": LINK } },
 );
+
+browserTest(
+  "the first page counts the cards of the program, shows curves of some, and leads to them",
+  async (scene) => {
+    const { page, open, url, shot, checkAccessibility } = scene;
+    const { cards } = await (await fetch(`${url}/api/validation/cards`)).json();
+    const reproduced = cards.filter(({ latest }: { latest: { verdict: string } | null }) =>
+      latest?.verdict === "reproduced"
+    );
+    await open("#/start");
+    const proof = page.getByRole("region", { name: "Validation" });
+    await proof.getByText(`${reproduced.length} of ${cards.length}`, { exact: true }).waitFor();
+    assert.equal(await proof.getByRole("article").count(), 3);
+    for (const curve of await proof.getByRole("img").all()) assert.ok(await curve.locator("circle").count() > 2);
+    await checkAccessibility();
+    await shot("start_proof");
+    const first = proof.getByRole("article").first().getByRole("link"), title = await first.innerText();
+    await first.click();
+    await page.getByRole("heading", { level: 1, name: title }).waitFor();
+    await page.getByText(/^\d+ of \d+ points within, largest deviation|published with the card/).first().waitFor();
+    await open("#/start");
+    await proof.getByRole("link", { name: "All validation cards" }).click();
+    await page.locator('[data-card="aff3ct_qam_rayleigh"]').waitFor();
+  },
+);

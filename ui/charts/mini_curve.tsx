@@ -41,14 +41,23 @@ export function MiniCurve({ figure, picture, small = false, tall = false }: Prop
   return (
     <svg class="mini-curve" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={picture}>
       <path class="axis-line" fill="none" d={`M${LEFT},${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}`} />
-      {series.map(({ label, kind, points }, at) => (
+      {series.map(({ label, kind, points, joined = true }, at) => (
         <g key={label} data-series={kind === "theory" ? "theory" : at % 5 + 1}>
-          <polyline
-            points={points.filter(inside).map((point) =>
-              `${across(point.x).toFixed(1)},${up(point.y!).toFixed(1)}`
+          {joined
+            ? (
+              <polyline
+                points={points.filter(inside).map((point) => `${across(point.x).toFixed(1)},${up(point.y!).toFixed(1)}`)
+                  .join(" ")}
+              />
             )
-              .join(" ")}
-          />
+            : points.filter(inside).map((point) => (
+              <circle
+                key={point.x}
+                cx={across(point.x)}
+                cy={up(point.y!)}
+                r="2"
+              />
+            ))}
           {kind !== "theory" && points.map(({ x, low, high }) =>
             low !== null && high !== null && (!log || low > 0) && (
               <line key={x} x1={across(x)} x2={across(x)} y1={up(low)} y2={up(high)} />

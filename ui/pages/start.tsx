@@ -5,6 +5,7 @@ import { ask, get, problemText } from "../api.ts";
 import { MiniCurve } from "../charts/mini_curve.tsx";
 import { STARTING_POINTS, type StartingPoint, startingRecipe } from "../form/starting_points.ts";
 import { Film, pictureAt } from "../gallery/film.tsx";
+import { Proof } from "../gallery/proof.tsx";
 import { Page, Section, Trouble } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
 import { address, go } from "../router.ts";
@@ -96,6 +97,7 @@ export default function Start() {
           <a href={address("benchmarks")}>Benchmarks with their results</a>
           <a href={address("catalog")}>Operations and metrics</a>
         </p>
+        <Proof />
         <Section
           title="Tour in five steps"
           look="panel"
