@@ -67,7 +67,10 @@ const HEADLINES: Readonly<Record<string, (params: Params) => readonly string[]>>
   "metrics.ofdm_power_allocation": () => ["resource.theoretical_shannon_spectral_efficiency_bps_hz"],
   "metrics.ofdm_finite_blocklength_allocation": () => ["resource.finite_blocklength.expected_goodput_bps_hz"],
   "metrics.nr_ldpc_ofdm_delivery": () => ["channel.nr_ldpc_ofdm.goodput_bits_per_resource_element"],
-  "metrics.adjacent_channel_leakage": () => ["ofdm.aclr_db"],
+  "metrics.adjacent_channel_leakage": ({ mask }) =>
+    Array.isArray(mask)
+      ? ["ofdm.out_of_band_db", "ofdm.mask_margin_db", "ofdm.aclr_db"]
+      : ["ofdm.aclr_db", "ofdm.out_of_band_db"],
   "metrics.error_vector_magnitude": () => ["channel.evm_percent"],
   "metrics.spectrum": () => ["spectrum.power_db", "spectrum.rms_bandwidth_hz"],
   "metrics.harq": () => ["harq.throughput_bits_per_symbol"],

@@ -85,7 +85,7 @@ export const OFDM_PILOT_FIXTURES = casesOf(import.meta.url, {
     "oversampled waveform": () => waveform({ oversampling: 2 }),
     "long oversampled waveform": async () => ({
       waveform: (await runOperation(ofdmWaveform, {
-        inputs: { symbols: symbolsInput(160) },
+        inputs: { symbols: symbolsInput(640) },
         params: { ...WAVE, oversampling: 4, active_subcarriers: 10 },
       })).outputs.waveform,
     }),

@@ -1,7 +1,7 @@
-/** Adjacent channel leakage: tones of known powers, the spectral regrowth of a cubic amplifier, and refusals. */
+/** Adjacent channel leakage, out-of-band power and masks: tones of known powers, the spectral regrowth of a cubic amplifier, and refusals. */
 import assert from "node:assert/strict";
 import leakage from "../../../ops/metrics/adjacent_channel_leakage.ts";
-import type { JsonObject } from "../../../lib/contract/value.ts";
+import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { ifft } from "../../../lib/numeric/linalg/fft.ts";
 import { bandPower, powerSpectrum } from "../../../lib/numeric/link/spectrum.ts";
@@ -90,4 +90,58 @@ Deno.test("a channel outside of the samples, and too few samples, are refused; s
   await refuses("params_conflict", () => run(tones([[0, 1]], 3 * FFT * OVERSAMPLING)));
   const { outputs } = await run(new Float32Array(32 * FFT * OVERSAMPLING));
   assert.deepEqual(outputs.report.json().metrics, {});
+});
+
+Deno.test("out-of-band power is all power beside the channel, in the whole band of the samples", async () => {
+  const samples = tones([[3, 1], [-30, 0.01], [35, 0.1], [50, 0.1]]);
+  const { outputs } = await runOperation(leakage, { inputs: waveform(samples) });
+  const found = Number((outputs.report.json().metrics as JsonObject)["ofdm.out_of_band_db"]);
+  assert.ok(Math.abs(found - 10 * Math.log10(0.0201)) < 1e-3, `${found}`);
+});
+
+Deno.test("the margin to a mask is that of the worst bin of both sides, linear in dB between its points", async () => {
+  // One tone has 1.5 bins of Hann's window: its bin has 2/3 of its power, and a bin of the mean density 1/(4 · 24) of the power in the channel.
+  const peak = 10 * Math.log10(2 / 3 * 4 * ACTIVE), samples = tones([[3, 1], [-30.5, 0.01], [39.5, 0.1]]);
+  const margin = async (mask: number[][]) => {
+    const { outputs } = await runOperation(leakage, {
+      inputs: waveform(samples),
+      params: { mask: mask.map((point) => point.map(float)) },
+    });
+    const { metrics, items } = outputs.report.json() as { metrics: JsonObject; items: JsonObject[] };
+    assert.deepEqual(items.map((item) => Number(item.offset_subcarriers)), mask.map(([offset]) => offset));
+    return { margin: Number(metrics["ofdm.mask_margin_db"]), items };
+  };
+  // The channel is centred on -0.5: the tones lie 30 below and 40 above it.
+  const cases: [number[][], number][] = [
+    [[[20, 0], [50, 0]], 20 - peak],
+    [[[20, -10], [50, 20]], 10 + 20 - peak],
+    [[[28, 0], [32, 0]], 40 - peak],
+    [[[40, 5]], 5 + 20 - peak],
+  ];
+  for (const [mask, expected] of cases) {
+    const found = await margin(mask);
+    assert.ok(Math.abs(found.margin - expected) < 1e-3, `${JSON.stringify(mask)}: ${found.margin} ${expected}`);
+  }
+  const [point] = (await margin([[30, -3]])).items;
+  assert.ok(
+    Math.abs(Number(point.lower_db) - peak + 40) < 1e-3 && Number(point.upper_db) < -100,
+    JSON.stringify(point),
+  );
+});
+
+Deno.test("more bins narrow the window; masks that fall back or leave the samples are refused", async () => {
+  // A tone on the edge of the channel has half of its power outside of it, at any window.
+  const samples = tones([[-12.5, 1]], 64 * FFT * OVERSAMPLING), inside = tones([[-11.5, 1]], 64 * FFT * OVERSAMPLING);
+  const outside = async (given: Float32Array, bins?: number) => {
+    const params: JsonObject = bins === undefined ? {} : { bins_per_subcarrier: bins };
+    const { outputs } = await runOperation(leakage, { inputs: waveform(given), params });
+    return Number((outputs.report.json().metrics as JsonObject)["ofdm.out_of_band_db"]);
+  };
+  for (const bins of [undefined, 8, 32]) assert.ok(Math.abs(await outside(samples, bins)) < 1e-3, String(bins));
+  assert.ok(await outside(inside, 32) < -100);
+  const run = (mask: number[][]) =>
+    runOperation(leakage, { inputs: waveform(samples), params: { mask: mask.map((point) => point.map(float)) } });
+  await refuses("params_conflict", () => run([[10, 0], [10, -3]]));
+  await refuses("params_conflict", () => run([[-1, 0]]));
+  await refuses("params_conflict", () => run([[64, 0]]));
 });
