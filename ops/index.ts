@@ -192,6 +192,7 @@ import wirelessDigitalLink from "./wireless/digital_link.ts";
 import wirelessMimoOfdmChannel from "./wireless/mimo_ofdm_channel.ts";
 import wirelessMisoOfdmCsi from "./wireless/miso_ofdm_csi.ts";
 import wirelessModulationAwgnObservation from "./wireless/modulation_awgn_observation.ts";
+import wirelessModulationRecordingObservation from "./wireless/modulation_recording_observation.ts";
 import wirelessMultipathWaveform from "./wireless/multipath_waveform.ts";
 import wirelessOfdmChannelState from "./wireless/ofdm_channel_state.ts";
 import wirelessOfdmDelayedCsi from "./wireless/ofdm_delayed_csi.ts";
@@ -246,8 +247,8 @@ const MODULES = [
   sourceRandomBits, sourceResourceAllocationScenario, sourceRetrieval, sourceRisScenario, sourceSemanticArtifactsSmoke,
   sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqa, wirelessCarrierPhaseImpairment,
   wirelessChannel, wirelessDigitalLink, wirelessMimoOfdmChannel, wirelessMisoOfdmCsi, wirelessModulationAwgnObservation,
-  wirelessMultipathWaveform, wirelessOfdmChannelState, wirelessOfdmDelayedCsi, wirelessPilotObservation,
-  wirelessRangeObservation, wirelessUlaArrayObservation,
+  wirelessModulationRecordingObservation, wirelessMultipathWaveform, wirelessOfdmChannelState, wirelessOfdmDelayedCsi,
+  wirelessPilotObservation, wirelessRangeObservation, wirelessUlaArrayObservation,
 ];
 const BY_ID = new Map(MODULES.flat().map((operation) => [operation.id, operation]));
 

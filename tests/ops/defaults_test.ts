@@ -65,6 +65,19 @@ const LARGER: typeof FIXTURES = {
   }],
   "metrics.spectrum": [{ inputs: () => ({ signal: symbolsInput(256, { recording: { sample_rate_hz: 8000 } }) }) }],
   "metrics.nr_adapted_throughput": [{ inputs: () => ({ channel_state: ofdmState([1, 280, 624]) }) }],
+  "wireless.modulation_recording_observation": [{
+    inputs: () => ({
+      waveform: symbolsInput(256),
+      labels: {
+        kind: "task.labels.json",
+        json: {
+          kind: "task.labels",
+          schema_version: 1,
+          items: [{ id: "a", label: "qpsk", sample_start: 0n, sample_count: 256n }],
+        },
+      },
+    }),
+  }],
   "wireless.ofdm_delayed_csi": [{ inputs: () => ({ state: ofdmState([1, 32, 4]) }) }],
 };
 

@@ -367,7 +367,7 @@ export const runs = {
         run_id: RUN,
         out: text("a new folder or file (default: <run>.crate, .zip, .parquet or .sigmf)", "path"),
         format: z.enum(["ro-crate", "zip", "parquet", "sigmf"]).default("ro-crate").describe(
-          "a crate as a folder or ZIP file, a Parquet file of all metrics, or a folder of SigMF recordings of symbols and waveforms",
+          "a crate as a folder or ZIP file, a Parquet file of all metrics, or a folder of SigMF recordings of symbols, waveforms and frames",
         ),
         licence: text("URL or name of the licence of the data", "licence"),
       },

@@ -58,3 +58,109 @@ Deno.test("the signals of a run are recordings, which a source reads bit for bit
     Deno.removeSync(projectRoot, { recursive: true });
   }
 });
+
+/** The annotated frames of a recording, classified. */
+const RECOGNITION = [
+  {
+    id: "observation",
+    op: "wireless.modulation_recording_observation",
+    params: { samples_per_frame: 64, snr_db: 12.0 },
+    inputs: { waveform: "recording.waveform", labels: "recording.labels" },
+  },
+  {
+    id: "classifier",
+    op: "model.modulation_classifier_adapter",
+    params: { mode: "classical_likelihood" },
+    inputs: { observation: "observation.observation" },
+  },
+  {
+    id: "scores",
+    op: "metrics.modulation_classification",
+    inputs: { prediction: "classifier.prediction", truth: "observation.labels" },
+  },
+];
+
+Deno.test("frames are recordings with their modulations as annotations, which a classifier is scored by", async () => {
+  const projectRoot = Deno.makeTempDirSync();
+  try {
+    const frames = { frame_count: 30, symbols_per_frame: 64 };
+    const { run_id } = await run({
+      name: "frames",
+      metadata: { seed: 5 },
+      steps: [
+        { id: "data", op: "source.modulation_frames", params: frames },
+        {
+          id: "air",
+          op: "wireless.modulation_awgn_observation",
+          params: { snr_db_min: 12.0, snr_db_max: 12.0 },
+          inputs: { frames: "data.frames" },
+        },
+      ],
+    }, { projectRoot });
+    const workspace = openWorkspace({ projectRoot }), out = join(projectRoot, "recordings");
+    assert.equal(exportSigmf(workspace, run_id, { out }).files.length, 4);
+    const meta = JSON.parse(Deno.readTextFileSync(join(out, "air.observation.sigmf-meta")));
+    assert.equal(meta.annotations.length, 30);
+    assert.deepEqual(
+      new Set(meta.annotations.map((each: object) => Object.values(each)[2])),
+      new Set(["bpsk", "qam16", "qpsk"]),
+    );
+    const source = (recording_path: string) => ({
+      id: "recording",
+      op: "source.iq_recording",
+      params: { recording_path },
+    });
+    const scored = await run({
+      name: "scored",
+      metadata: { seed: 5 },
+      steps: [source("recordings/air.observation.sigmf-meta"), ...RECOGNITION],
+    }, { projectRoot });
+    assert.equal(scored.status, "completed", String(scored.summary.error));
+    const metrics = Object.assign({}, ...scored.summary.steps.map(({ metrics }) => metrics));
+    assert.equal(Number(metrics["modulation_recognition.frame_count"]), 30);
+    // At 12 dB, 64 symbols of these classes are not confused.
+    assert.equal(Number(metrics["modulation_recognition.accuracy"]), 1);
+    // A recording keeps its labels where it is exported again.
+    const again = join(projectRoot, "again");
+    exportSigmf(workspace, scored.run_id, { out: again });
+    const second = JSON.parse(Deno.readTextFileSync(join(again, "recording.waveform.sigmf-meta")));
+    assert.deepEqual(second.annotations, meta.annotations);
+  } finally {
+    Deno.removeSync(projectRoot, { recursive: true });
+  }
+});
+
+Deno.test("antennas of a received grid are the channels of a recording", async () => {
+  const projectRoot = Deno.makeTempDirSync();
+  try {
+    const { run_id, summary, directory } = await run({
+      ...RECIPE,
+      steps: [...RECIPE.steps.slice(0, 2), {
+        id: "air",
+        op: "wireless.mimo_ofdm_channel",
+        params: { snr_db: 20.0, rx_antennas: 3, tx_antennas: 2, layers: 2 },
+        inputs: { symbols: "modulator.symbols" },
+      }],
+    }, { projectRoot });
+    const out = join(projectRoot, "recordings");
+    exportSigmf(openWorkspace({ projectRoot }), run_id, { out });
+    const { kind, path } = summary.steps[2].outputs.rx_grid;
+    const grid = decodeArtifact(kind, Deno.readFileSync(join(directory, path))).array();
+    const read = await run({
+      name: "antenna",
+      metadata: { seed: 5 },
+      steps: [{
+        id: "recording",
+        op: "source.iq_recording",
+        params: { recording_path: "recordings/air.rx_grid.sigmf-meta", channel: 2 },
+      }],
+    }, { projectRoot });
+    const waveform = read.summary.steps[0].outputs.waveform;
+    const samples = decodeArtifact(waveform.kind, Deno.readFileSync(join(read.directory, waveform.path))).array().data;
+    const values = grid.data as Float32Array, rx = grid.shape.at(-1)!;
+    assert.equal(rx, 3);
+    assert.deepEqual(samples, values.filter((_, at) => (at >> 1) % rx === 2));
+  } finally {
+    Deno.removeSync(projectRoot, { recursive: true });
+  }
+});

@@ -23,6 +23,20 @@ export const MODULATION_FIXTURES = casesOf(import.meta.url, {
       frames: arrayInput("ai_phy.modulation_frames.numpy", "complex64", values, [FRAMES, LENGTH]),
     }),
     received,
+    recorded: () => ({
+      waveform: arrayInput("channel.rx_symbols.complex_numpy", "complex64", values, [FRAMES * LENGTH]),
+      labels: {
+        kind: "task.labels.json",
+        json: {
+          kind: "task.labels",
+          schema_version: 1,
+          items: [
+            { id: "a", label: "QPSK", sample_start: 2n, sample_count: 12n },
+            { id: "b", label: "16-QAM", sample_start: 20n, sample_count: 10n },
+          ],
+        },
+      },
+    }),
     predictions: () => ({
       prediction: { ...classes("predictions", [0n, 1n, 1n, 2n]), companions: TRAVELLING },
       truth: classes("labels", [0n, 1n, 2n, 2n]),
