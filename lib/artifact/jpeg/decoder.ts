@@ -4,7 +4,8 @@
  *
  * Inverse transform, upsampling and colour conversion are libjpeg's defaults ("islow", "fancy"), so that pixels equal
  * those of libjpeg and libjpeg-turbo. Damaged files are refused; where a caller takes warnings, faults that libjpeg reads with
- * one are read as it does: the pixels behind the end of a cut sequential file are grey. Cut files of several scans are refused.
+ * one are read as it does: behind the end of a cut file the pixels are grey, in a progressive one coarse, by the scans that came before.
+ * libjpeg also smooths blocks whose AC coefficients are not all known; here they are shown as they are.
  * Own code: codec-libjpeg-turbo-8bit 1.2.8 cannot choose the exact DCT, jsquash is mozjpeg.
  */
 import { SvcError } from "../../contract/error.ts";
@@ -17,6 +18,9 @@ import type { JpegSubsampling } from "./segments.ts";
 
 /** Default limit of decoded pixels. */
 const MAXIMUM_PIXELS = 1 << 28;
+
+/** The fault of a file without all of its scans: what they would add is left out. */
+const MISSING = "scans are missing";
 
 /** Even a short scan can visit every block; encoders write about ten scans. */
 const MAXIMUM_SCANS = 256;
@@ -121,8 +125,10 @@ class SequentialImage {
   }
 
   planes(): SamplePlane[] {
-    for (const component of this.#planes.keys()) {
-      if (this.#divisors[component] === undefined) throw invalid("a component is missing");
+    for (const [component, plane] of this.#planes.entries()) {
+      if (this.#divisors[component] !== undefined) continue;
+      if (!this.markers.tolerates(MISSING)) throw invalid("a component is missing");
+      plane.data.fill(128);
     }
     return this.#planes;
   }
@@ -159,13 +165,18 @@ class ProgressiveImage {
   }
 
   planes(): SamplePlane[] {
-    if (this.#lowest.some((bits) => bits.some((bit) => bit !== 0))) {
+    const incomplete = this.#lowest.some((bits) => bits.some((bit) => bit !== 0));
+    if (incomplete && !this.markers.tolerates(MISSING)) {
       throw new SvcError("jpeg_unsupported", "Cannot decode a progressive JPEG file with missing scans", {
         hint: "The file may be truncated; save it again",
       });
     }
     const planes = emptyPlanes(this.frame.geometry);
-    planes.forEach((plane, index) => inverse(this.#coefficients[index], this.#divisors[index], plane));
+    planes.forEach((plane, index) => {
+      // A component without a scan has no divisors yet.
+      if (this.#divisors[index] === undefined) plane.data.fill(128);
+      else inverse(this.#coefficients[index], this.#divisors[index], plane);
+    });
     return planes;
   }
 }

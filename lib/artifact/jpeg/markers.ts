@@ -24,6 +24,9 @@ export interface ScanHeader {
   readonly low: number;
 }
 
+/** The fault of a file without its end. */
+export const ENDS = "it ends without the EOI marker";
+
 export const invalid = (what: string): SvcError =>
   new SvcError("jpeg_invalid", `Cannot decode a damaged JPEG file: ${what}`);
 
@@ -126,8 +129,8 @@ export class MarkerReader {
     while (bytes[this.position] === 0xff) this.position++;
     const marker = bytes[this.position++];
     if (marker !== undefined) return marker;
-    if (this.tolerates("it ends without the EOI marker")) return 0xd9;
-    throw invalid("it ends without the EOI marker");
+    if (this.tolerates(ENDS)) return 0xd9;
+    throw invalid(ENDS);
   }
 
   /** The next segment; null for one that is cut behind the first scan, where libjpeg ends the image. */
@@ -135,7 +138,7 @@ export class MarkerReader {
     const start = this.position;
     const length = this.bytes[start] << 8 | this.bytes[start + 1];
     if (!(length >= 2 && start + length <= this.bytes.length)) {
-      if (this.#scanned && this.tolerates("it ends without the EOI marker")) return null;
+      if (this.#scanned && this.tolerates(ENDS)) return null;
       throw invalid("a marker segment is truncated");
     }
     this.position = start + length;

@@ -1,6 +1,6 @@
 /** Decodes the entropy-coded data of one scan, sequential or progressive: the units between restart markers, by rows. */
 import { kernels, Layout, memory, values, words } from "./kernel.ts";
-import { invalid, type MarkerReader, type ScanHeader } from "./markers.ts";
+import { ENDS, invalid, type MarkerReader, type ScanHeader } from "./markers.ts";
 import { ZIGZAG } from "./tables.ts";
 import type { SamplePlane } from "./pixels.ts";
 
@@ -15,6 +15,8 @@ const FAILURES = [
 const ENDED = 3;
 /** The fault of a sequential scan that libjpeg completes: the unit at the end gets zero bits, all others are grey. */
 const CUT = "the entropy-coded data end early, the rest of the image is grey";
+/** The same of a progressive scan: blocks behind the unit at the end keep what earlier scans gave. */
+const COARSE = "the entropy-coded data end early, the rest of the image is coarse";
 
 /** Bytes that a block takes at most, stuffing included: 64 codes of 16 bits with 15 extra bits. */
 const BLOCK_BYTES = 2 * Math.ceil(64 * (16 + 15) / 8);
@@ -78,7 +80,7 @@ class Window {
     let at = this.#position;
     const more = kernels.unusedBits() >= 8;
     if (!more && at >= bytes.length) {
-      if (this.markers.tolerates("it ends without the EOI marker")) return at;
+      if (this.markers.tolerates(ENDS)) return at;
       throw invalid("it ends without a marker");
     }
     if (more || bytes[at] !== 0xff || bytes[at + 1] === 0) {
@@ -102,7 +104,7 @@ class Window {
   /** Skips a restart marker. @throws SvcError `jpeg_invalid` for another marker */
   restart(number: number): void {
     const at = this.finish(), marker = this.markers.bytes[at + 1], cut = marker === undefined;
-    if (marker !== 0xd0 + number && !(cut && this.markers.tolerates(CUT))) {
+    if (marker !== 0xd0 + number && !(cut && this.markers.tolerates(ENDS))) {
       throw invalid(`restart marker ${number} is missing`);
     }
     this.start(cut ? at : at + 2);
@@ -128,6 +130,8 @@ class ScanMemory {
   readonly window: Window;
   readonly #rowBlocks: number[];
   readonly #unitBlocks: number;
+  /** Whether the data ended early. */
+  ended = false;
 
   constructor(
     readonly markers: MarkerReader,
@@ -203,10 +207,12 @@ class ScanMemory {
         const units = cut ? 1 : Math.min(this.unitsWide - column, untilRestart);
         this.window.ensure(units * this.#unitBlocks * BLOCK_BYTES + AHEAD_BYTES);
         const failure = decode(column, units);
-        const end = failure === ENDED && this.target.size === 1 ? this.window.cutAt() : null;
-        if (end !== null && this.markers.tolerates(CUT)) {
-          if (!cut) return null;
-          this.#grey(row, column + 1);
+        const end = failure === ENDED ? this.window.cutAt() : null, keeps = this.target.keeps;
+        if (end !== null && this.markers.tolerates(keeps ? COARSE : CUT)) {
+          this.ended = true;
+          if (keeps) this.#copyRow(row, "out");
+          else if (!cut) return null;
+          else this.#grey(row, column + 1);
           return end;
         }
         if (failure > 0) throw invalid(FAILURES[failure - 1]);
@@ -303,6 +309,6 @@ export function decodeProgressiveScan(
   const position = task.walk(decode, () => {
     if (kernels.remainingBlocks() > 0) throw invalid("a run of blocks crosses a restart marker");
   })!;
-  if (kernels.remainingBlocks() > 0) throw invalid("a run of blocks continues after the last block");
+  if (!task.ended && kernels.remainingBlocks() > 0) throw invalid("a run of blocks continues after the last block");
   return position;
 }
