@@ -141,9 +141,8 @@ shared.test("contracts that adapters wrap are refused by themselves, with the wa
   }
 });
 
-/** Sources of data that the user brings, in a form of their own; their tests write small folders of it. A validation card runs the answers. */
+/** Sources of data that the user brings, in a form of their own; their tests write small folders of it. */
 const LOCAL_DATA = [
-  "source.answer_file",
   "source.flickr8k_retrieval",
   "source.kodak_files",
   "source.vqa_manifest",
