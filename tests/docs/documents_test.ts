@@ -10,6 +10,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { CLI_ARGS, inFolder, svc } from "../support/cli.ts";
 import { ROOT_PATH } from "../support/paths.ts";
+import { FULL_SIZE } from "../support/reduced_sizes.ts";
 import { KEYS, testStore } from "../support/s3.ts";
 import { type Block, blocksOf } from "./blocks.ts";
 
@@ -72,8 +73,18 @@ const PROCESS = `exec ${quoted([Deno.execPath(), ...CLI_ARGS])} "$@"`;
 /** Documents whose commands are processes of their own; those of the others run in the process of `tests/support/cli.ts`. */
 const AS_PROCESSES = ["README.md"];
 
-/** Matrices that other tests run; a document runs the ends of each. */
-const SHORTENED = ["text_semantic_state_kb_awgn", "text_semantic_state_kb_unchecked_awgn"];
+/** Matrices, and their last points: a document runs the ends of each, and all points under `deno task soak shipped`. */
+const LAST_POINTS: Record<string, number> = {
+  "ai_phy.bit_transport.nr_adapted_moving_link": 9,
+  csi_dataset_report: 5,
+  fading_statistics: 5,
+  nr_codebook_csi: 11,
+  nr_pusch_row_4: 3,
+  ofdm_moving_channel: 3,
+  ofdm_wiener_tracking: 8,
+  text_semantic_state_kb_awgn: 8,
+  text_semantic_state_kb_unchecked_awgn: 8,
+};
 
 /**
  * Performs the commands of the script of a document: each connection sends its folder, the number of arguments, the
@@ -158,7 +169,10 @@ function scriptOf(found: readonly Block[]): string {
       "<digest>",
       "$(digest)",
     )
-    .replaceAll(/(?<=run-matrix )(\w+)/g, (id) => SHORTENED.includes(id) ? `${id} --points 0,8` : id)
+    .replaceAll(
+      /(?<=run-matrix )([\w.]+)(?= *(#|$))/gm,
+      (id) => !FULL_SIZE && id in LAST_POINTS ? `${id} --points 0,${LAST_POINTS[id]}` : id,
+    )
     .replaceAll("svc ui serve", "svc ui serve --port 8765").replaceAll("8765", String(freePort()))
     .replaceAll(/"(https:\/\/…|file:\/\/\/path\/to\/svc)\//g, `"${new URL("../../", import.meta.url).href}`);
 }

@@ -5,6 +5,7 @@ import { prettyJson } from "../../lib/contract/json.ts";
 import type { JsonObject, Value } from "../../lib/contract/value.ts";
 import { parseYaml } from "../../lib/contract/yaml.ts";
 import { ROOT_PATH } from "./paths.ts";
+import { reducedSizes, type Step } from "./reduced_sizes.ts";
 
 type Pack = JsonObject & { recipes: Entry[] };
 type Entry = JsonObject & {
@@ -56,13 +57,32 @@ export function reducedPack(folder: string, name: string, points: readonly numbe
   );
 }
 
-/** Writes a pack with the first and the last entry of each method, and the first and the last value of each matrix. */
-export function packOfEnds(folder: string, source: string): Promise<string> {
+/** Packs whose dataset or budget counts the items. */
+const COUNTED = ["image_tokens_v1", "text_transceiver_v1"];
+
+/** An entry whose sources give fewer items. */
+async function small(source: string, entry: Entry): Promise<Entry> {
+  const file = resolve(dirname(source), entry.path), own = entry.params?.step_params ?? {};
+  const { steps } = parseYaml(await Deno.readTextFile(file)) as object as { steps: Step[] };
+  const changed = reducedSizes(basename(file, ".yaml"), steps, own);
+  const merged = Object.entries(changed).map(([id, params]) => [id, { ...own[id], ...params }]);
+  return { ...entry, params: { ...entry.params, step_params: { ...own, ...Object.fromEntries(merged) } } };
+}
+
+/** Writes a pack with the first and the last entry of each method, the first and the last value of each matrix, and few items. */
+export async function packOfEnds(folder: string, source: string): Promise<string> {
   const ends = <T>(items: readonly T[]) => items.filter((_, index) => index === 0 || index === items.length - 1);
-  return changedPack(folder, source, (pack) => {
+  const { recipes } = parseYaml(await Deno.readTextFile(source)) as Pack;
+  const counted = COUNTED.includes(basename(source, ".yaml"));
+  const reduced = new Map(
+    await Promise.all(recipes.map(async (entry) => [entry.id, counted ? entry : await small(source, entry)] as const)),
+  );
+  return await changedPack(folder, source, (pack) => {
     const methods = Object.groupBy(pack.recipes, ({ id, params }) => String(params?.method_id ?? id));
     const kept = Object.values(methods).flatMap((entries) => ends(entries!));
-    const recipes = pack.recipes.filter((entry) => kept.includes(entry)).map((entry) => withValues(entry, ends));
+    const recipes = pack.recipes.filter((entry) => kept.includes(entry)).map(({ id }) =>
+      withValues(reduced.get(id)!, ends)
+    );
     return { ...pack, recipes };
   });
 }

@@ -44,8 +44,20 @@ export function shippedSizes(name: string): { length: number; dimension: number 
   return { length: own.startsWith("normal") ? 64800 : 16200, dimension: DVB[own].length * GROUP };
 }
 
-/** A shipped code by its name. */
+/** Shipped codes that were made last, the newest one last. */
+const made = new Map<string, LdpcCode>();
+const MOST_MADE = 4;
+
+/** A shipped code by its name. It is made once for the runs that follow each other. */
 export function shippedCode(name: string): LdpcCode {
+  const code = made.get(name) ?? madeCode(name);
+  made.delete(name);
+  made.set(name, code);
+  if (made.size > MOST_MADE) made.delete(made.keys().next().value!);
+  return code;
+}
+
+function madeCode(name: string): LdpcCode {
   const { length, dimension } = shippedSizes(name);
   if (name.startsWith(WIFI)) return codeOf(liftedChecks(baseMatrix(IEEE[name.slice(WIFI.length)]), length / 24));
   const checks = length - dimension, step = checks / GROUP, pairs: number[] = [];
