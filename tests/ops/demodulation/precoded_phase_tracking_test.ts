@@ -10,6 +10,7 @@ import { goldSequence } from "../../../lib/numeric/coding/nr_ldpc/scrambling.ts"
 import { Generator } from "../../../lib/numeric/random/random.ts";
 import { refuses, runOperation } from "../harness.ts";
 import { symbolsInput } from "../inputs.ts";
+import vectors from "../../data/physical/precoded_ptrs.json" with { type: "json" };
 
 const qpsk = (count: number) =>
   Float32Array.from(Generator.seeded(9).integers(0, 2, 2 * count, "uint8"), (bit) => (1 - 2 * bit) * Math.SQRT1_2);
@@ -41,6 +42,16 @@ Deno.test("values are pi/2-BPSK of the Gold sequence under a Walsh sequence of t
       const expected = place % 2 === 0 ? [sign, sign] : [-sign, sign];
       assert.deepEqual([...values.subarray(2 * i, 2 * i + 2)], expected, `${rnti} ${i}`);
     });
+  }
+});
+
+Deno.test("places and values are those of an independent implementation in NumPy", () => {
+  // tests/data/physical/make_precoded_ptrs.py; the signs of real and imaginary parts of values of amplitude sqrt(1/2).
+  for (const { active, places, signs, symbol, slot, n_id: nId, ...given } of vectors) {
+    const own = { ...given, step: 1, nId }, found = precodedPtrsValues(places, own, slot, symbol);
+    assert.deepEqual(precodedPtrsPlaces(active, own), places);
+    assert.equal(Array.from(found, (part) => part > 0 ? "+" : "-").join(""), signs);
+    assert.ok(found.every((part) => Math.abs(Math.abs(part) - Math.SQRT1_2) < 1e-15));
   }
 });
 
