@@ -1,7 +1,7 @@
 /**
  * OFDM grids with pilots. The pilot context has positions int32 [port, pilot] (element l·F + k of a grid), values complex64
- * [grid, port, pilot] and data_positions int32 [data element], with phase-tracking pilots also phase_positions int32 [pilot] and
- * phase_values complex64 [grid, pilot]; the metadata ofdm_grid travels with symbols and context.
+ * [grid, port, pilot] and data_positions int32 [data element], with phase-tracking pilots also phase_positions int32 [pilot],
+ * phase_values complex64 [grid, pilot] and, of several ports, phase_ports int32 [pilot]; the metadata ofdm_grid travels with symbols and context.
  */
 import { arraysOf } from "../lib/artifact/arrays.ts";
 import { metadataNumber, symbolsOf } from "../lib/artifact/values.ts";
@@ -68,14 +68,18 @@ export function readContext(context: InputArtifact) {
   const tracked = context.arrayNames.includes("phase_positions");
   const phasePositions = tracked ? arrays.read("int32", ["phase_pilot"], "phase_positions") : new Int32Array();
   const phaseValues = tracked ? arrays.read("complex64", ["grid", "phase_pilot"], "phase_values") : new Float32Array();
+  const phasePorts = context.arrayNames.includes("phase_ports")
+    ? arrays.read("int32", ["phase_pilot"], "phase_ports")
+    : new Int32Array(phasePositions.length);
   if (
-    !phasePositions.every(inside) || !positions.every(inside) || !dataPositions.every(inside) ||
+    !phasePorts.every((port) => port >= 0 && port < arrays.size("port")) || !phasePositions.every(inside) ||
+    !positions.every(inside) || !dataPositions.every(inside) ||
     arrays.size("grid") !== grids
   ) {
     throw new SvcError("boundary_value_invalid", "Cannot read the pilots: they do not lie on the grids");
   }
   const sizes = { ports: arrays.size("port"), pilots: arrays.size("pilot") };
-  return { layout, positions, values, dataPositions, phasePositions, phaseValues, ...sizes };
+  return { layout, positions, values, dataPositions, phasePositions, phaseValues, phasePorts, ...sizes };
 }
 
 export type PilotContext = ReturnType<typeof readContext>;

@@ -1,7 +1,7 @@
 /**
  * MIMO detector of OFDM grids with soft outputs: zero forcing, MMSE, MMSE with successive cancellation, maximum likelihood and
  * K-best, for a known or an estimated channel. Formulas: lib/numeric/link/mimo_detection.ts. With an estimated channel N0 grows by
- * the error variances of all layers. Bits and LLRs are in the order of transmission (layer-first symbols), without the
+ * the error variances of all layers. phase_compensation: pilots first turns each OFDM symbol back by its common phase (_common_phase.ts). Bits and LLRs are in the order of transmission (layer-first symbols), without the
  * padding of grid and modulator; with pilot_context only data elements count.
  *
  * Shapes: rx_grid complex64 [grid, OFDM symbol, subcarrier, rx], channel complex64 [grid, subcarrier, rx, layer] or an estimate
@@ -32,9 +32,11 @@ import {
   MIMO_STATE,
   noiseOf,
   PILOT_CONTEXT,
+  type PilotContext,
   readContext,
 } from "../_ofdm_grid.ts";
 import { unpaddedBitCount } from "../_symbol_items.ts";
+import { commonPhases, turnBack } from "./_common_phase.ts";
 import { demodulated, demodulatedOutputs } from "./_outputs.ts";
 
 const DETECTORS = ["zf", "mmse", "mmse_sic", "ml", "kbest"] as const;
@@ -48,6 +50,8 @@ const PARAMS = z.strictObject({
   k_best: z.int().min(1).max(65536).default(32).describe("vectors that kbest keeps")
     .meta({ "x-svc-used-when": { detector: "kbest" } }),
   include_estimation_error: z.boolean().default(true).describe("add the error variance of an estimate to the noise"),
+  phase_compensation: z.enum(["none", "pilots"]).optional()
+    .describe("pilots turns each OFDM symbol back by its common phase; needs pilot_context; default none"),
 });
 type Params = z.output<typeof PARAMS>;
 
@@ -84,11 +88,20 @@ export default defineOperation({
     return { bits: width * symbols, llr: 4 * width * symbols, symbols: (hard ? 8 : 12) * symbols };
   },
   twin: true,
+  check: ({ phase_compensation }, connected) =>
+    phase_compensation === "pilots" && !connected.has("pilot_context")
+      ? [{
+        input: "pilot_context",
+        message: "Cannot compensate the common phase without pilots",
+        hint: "Wire pilot_context, or set phase_compensation to none",
+      }]
+      : [],
   run({ inputs, params, progress }) {
     const { metadata } = inputs.rx_grid,
       modulation = modulationOf(params, metadata),
       width = BITS_PER_SYMBOL[modulation];
-    const received = readChannel(inputs.rx_grid, inputs.channel, params), { y, matrixOf, noiseAt, sizes } = received;
+    const received = readChannel(inputs.rx_grid, inputs.channel, params, inputs.pilot_context),
+      { y, matrixOf, noiseAt, sizes } = received;
     const { grids, rows, subcarriers, rx, layers } = sizes, perGrid = rows * subcarriers;
     checkDetector(params, modulation, rx, layers);
     const linear = params.detector === "zf" || params.detector === "mmse",
@@ -195,8 +208,8 @@ function detectorOf(params: Params, modulation: Modulation, rx: number, layers: 
 }
 
 /** The received grid, and the channel matrix of each element with a number that equal matrices share. */
-function readChannel(grid: InputArtifact, channel: InputArtifact, params: Params) {
-  const arrays = arraysOf(grid), y = arrays.read("complex64", ["grid", "symbol", "subcarrier", "rx"]);
+function readChannel(grid: InputArtifact, channel: InputArtifact, params: Params, pilots?: InputArtifact) {
+  const arrays = arraysOf(grid), given = arrays.read("complex64", ["grid", "symbol", "subcarrier", "rx"]);
   const estimated = channel.kind === CHANNEL_ESTIMATE.id, beside = arrays.beside(channel);
   // A state in motion has a matrix for each element, as an estimate has.
   const own = estimated || channel.array().shape.length === 5;
@@ -221,6 +234,18 @@ function readChannel(grid: InputArtifact, channel: InputArtifact, params: Params
     for (let l = 0; l < layers; l++) total += errors[index * layers + l];
     return total;
   };
+  // The matrix of an element that counts over all grids.
+  const matrixAt = (index: number) =>
+    own ? index : Math.floor(index / (rows * subcarriers)) * subcarriers + index % subcarriers;
+  const turned = params.phase_compensation === "pilots" && pilots !== undefined;
+  const y = turned ? given.slice() : given;
+  if (turned) {
+    const context = contextOf(pilots, { grids: arrays.size("grid"), rows, subcarriers, layers });
+    const least = (index: number) => noiseOfElement(index) || 1;
+    commonPhases(context, { y: given, rx, gains: g, matrixAt, noiseAt: least }).forEach((phase, row) => {
+      for (let i = row * subcarriers * rx; i < (row + 1) * subcarriers * rx; i++) turnBack(y, i, phase);
+    });
+  }
   return {
     y,
     sizes: { grids: arrays.size("grid"), rows, subcarriers, rx, layers },
@@ -266,7 +291,13 @@ function dataOrder(
     const count = metadataNumber(metadata, "symbol_count") ?? grids * rows * subcarriers * layers;
     return { order: Int32Array.from({ length: rows * subcarriers }, (_, at) => at), count };
   }
-  const { layout, dataPositions } = readContext(context);
+  const { layout, dataPositions } = contextOf(context, { grids, rows, subcarriers, layers });
+  return { order: dataPositions, count: layout.dataCount };
+}
+
+/** The pilots of a grid. @throws SvcError `shape_mismatch` for those of another one */
+function contextOf(input: InputArtifact, { grids, rows, subcarriers, layers }: Sizes): PilotContext {
+  const context = readContext(input), { layout } = context;
   if (
     layout.grids !== grids || layout.symbols !== rows || layout.subcarriers !== subcarriers || layout.ports !== layers
   ) {
@@ -274,5 +305,5 @@ function dataOrder(
       hint: "Wire the pilot_context of the symbols that were sent",
     });
   }
-  return { order: dataPositions, count: layout.dataCount };
+  return context;
 }

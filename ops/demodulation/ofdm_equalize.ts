@@ -7,18 +7,10 @@
  * x̂ and ν, so that both methods agree. Elements with |h|² below 1e-12 give x̂ = 0 and ν = 1e12. With pilot_context only data
  * symbols leave, without padding. The demapper takes ν from the companion noise_variance.
  *
- * phase_compensation: pilots turns OFDM symbol l back by its common phase, which oscillators with phase noise change from symbol to
- * symbol,
- *
- *     φ_l = arg Σ_p x̂_p x_p* / ν_p     over the pilots x_p of symbol l, phase-tracking pilots included
- *
- * unwrapped within a grid and linear between OFDM symbols with pilots, the nearest one's outside.
+ * phase_compensation: pilots turns each OFDM symbol back by its common phase (_common_phase.ts).
  *
  * Shapes: rx_symbols complex64 [grid · symbol · subcarrier], estimate complex64 [grid, symbol, subcarrier, 1, 1] or a state
  * [grid, symbol, subcarrier] -> rx_symbols complex64 [n], noise_variance float32 [n].
- *
- * Source of the common phase: Armada, "Understanding the effects of phase noise in orthogonal frequency division multiplexing
- * (OFDM)", IEEE Trans. Broadcast. 47(2), 2001.
  */
 import { OFDM_STATE, RX_SYMBOLS } from "../../lib/contract/kinds.ts";
 import { defineOperation, type InputArtifact, SvcError, z } from "../api.ts";
@@ -26,7 +18,6 @@ import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { resultArray } from "../../lib/numeric/array/shared_array.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
-import { interpolatePhase, unwrap } from "../../lib/numeric/link/phase_tracking.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import {
   CHANNEL_ESTIMATE,
@@ -37,6 +28,7 @@ import {
   type PilotContext,
   readContext,
 } from "../_ofdm_grid.ts";
+import { commonPhases, turnBack } from "./_common_phase.ts";
 
 const LEAST_GAIN = 1e-12, ERASED_VARIANCE = 1e12;
 
@@ -70,7 +62,13 @@ export default defineOperation({
     const { h, error } = gainsOf(inputs.estimate, y.length / 2);
     const context = inputs.pilot_context && contextOf(inputs.pilot_context, y.length / 2);
     const used = params.include_estimation_error ? error : undefined;
-    const turns = context && params.phase_compensation === "pilots" ? commonPhases(y, h, used, noise, context) : [];
+    const least = noise > 0 ? noise : 1;
+    const turns = context && params.phase_compensation === "pilots"
+      ? commonPhases(onePortPhase(context), {
+        ...{ y, rx: 1, gains: h, matrixAt: (element) => element },
+        noiseAt: (element) => least + (used?.[element] ?? 0),
+      })
+      : [];
     const { subcarriers } = context?.layout ?? { subcarriers: 1 }, positions = context?.dataPositions;
     const count = context?.layout.dataCount ?? y.length / 2,
       perGrid = context ? context.layout.symbols * subcarriers : count;
@@ -123,46 +121,10 @@ function contextOf(input: InputArtifact, count: number): PilotContext {
   return context;
 }
 
-/**
- * Common phase of every OFDM symbol of all grids. Over one tap x̂ x* / ν is y h* x* over the noise, so that a tap without power
- * counts for nothing.
- */
-function commonPhases(
-  y: Float32Array,
-  h: Float32Array,
-  error: Float32Array | undefined,
-  noise: number,
-  context: PilotContext,
-): number[] {
-  const { layout: { symbols: rows, subcarriers, grids }, ports } = context;
-  if (ports > 1) {
-    throw new SvcError("params_conflict", `Cannot compensate a common phase from pilots of ${ports} ports`, {
-      hint: "Set port_count of modulation.ofdm_pilot_insert to 1, or phase_compensation to none",
-    });
-  }
-  const known = [[context.positions, context.values], [context.phasePositions, context.phaseValues]] as const;
-  const least = noise > 0 ? noise : 1, turns: number[] = [];
-  for (let grid = 0; grid < grids; grid++) {
-    const real = new Float64Array(rows), imaginary = new Float64Array(rows), seen = new Uint8Array(rows);
-    for (const [positions, values] of known) {
-      positions.forEach((place, p) => {
-        const at = 2 * (grid * rows * subcarriers + place), v = 2 * (grid * positions.length + p);
-        const weight = 1 / (least + (error?.[at / 2] ?? 0)), row = Math.floor(place / subcarriers);
-        const hr = h[at] * values[v] - h[at + 1] * values[v + 1], hi = h[at] * values[v + 1] + h[at + 1] * values[v];
-        real[row] += weight * (y[at] * hr + y[at + 1] * hi);
-        imaginary[row] += weight * (y[at + 1] * hr - y[at] * hi);
-        seen[row] = 1;
-      });
-    }
-    const times = Array.from(seen.keys()).filter((row) => seen[row] === 1);
-    const phases = unwrap(times.map((row) => Math.atan2(imaginary[row], real[row])));
-    turns.push(...interpolatePhase(times, phases, rows));
-  }
-  return turns;
-}
-
-function turnBack(symbols: Float32Array, i: number, phase: number): void {
-  const cosine = Math.cos(phase), sine = Math.sin(phase), re = symbols[2 * i], im = symbols[2 * i + 1];
-  symbols[2 * i] = re * cosine + im * sine;
-  symbols[2 * i + 1] = im * cosine - re * sine;
+/** @throws SvcError `params_conflict` for pilots of several ports */
+function onePortPhase(context: PilotContext): PilotContext {
+  if (context.ports === 1) return context;
+  throw new SvcError("params_conflict", `Cannot compensate a common phase from pilots of ${context.ports} ports`, {
+    hint: "Set port_count of modulation.ofdm_pilot_insert to 1, or use demodulation.mimo_detect",
+  });
 }

@@ -7,12 +7,29 @@
  *
  * is interference between its subcarriers.
  *
- * Shapes: signal complex64 [n] -> signal complex64 [n]. Draws: normal(0, 1) per sample.
+ * All antennas of a received grid have one oscillator: each OFDM symbol of F subcarriers becomes F samples, is turned and transformed back,
+ * and the phase walks through cp_length samples before it.
+ *
+ * Shapes: signal complex64 [n] or [grid, OFDM symbol, subcarrier, rx], as it came. Draws: normal(0, 1) per sample, prefixes included.
  *
  * Source: Pollet, Van Bladel and Moeneclaey, "BER sensitivity of OFDM systems to carrier frequency offset and Wiener phase noise",
  * IEEE Trans. Commun. 43(2/3/4), 1995 (with the half width as β); Armada, IEEE Trans. Broadcast. 47(2), 2001.
  */
-import { defineOperation, float, seedParameter, z } from "../api.ts";
+import {
+  defineOperation,
+  float,
+  type InputArtifact,
+  type JsonObject,
+  type OutputArtifact,
+  seedParameter,
+  SvcError,
+  z,
+} from "../api.ts";
+import { arraysOf } from "../../lib/artifact/arrays.ts";
+import { companionsOf } from "../../lib/artifact/values.ts";
+import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { ofdmElements, ofdmSamples } from "../../lib/numeric/link/ofdm_waveform.ts";
+import { MIMO_RX_GRID } from "../_ofdm_grid.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 import { readWaveform, WAVEFORM } from "../_waveform.ts";
 import { signalWith } from "./_signal.ts";
@@ -21,11 +38,13 @@ export default defineOperation({
   id: "hardware.phase_noise",
   name: "Phase noise",
   description: "Turns the samples of a waveform by the random phase of a free-running oscillator",
-  inputs: { signal: [WAVEFORM] },
+  inputs: { signal: [WAVEFORM, MIMO_RX_GRID] },
   outputs: { signal: { sameKindAs: "signal" } },
   params: z.strictObject({
     linewidth_subcarriers: z.number().min(0).max(10).default(0.001)
       .describe("full 3 dB width of the line over the subcarrier spacing"),
+    cp_length: z.int().min(0).max(8192).optional()
+      .describe("samples of the cyclic prefix of a received grid; a waveform has its own; default 0"),
     seed: seedParameter(0),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
@@ -34,17 +53,60 @@ export default defineOperation({
   outputMetadataGuarantees: { signal: { from: "signal", keys: ["phase_noise"] } },
   estimate: (_params, { signal }) => ({ signal: sizeOfInput(signal, "complex64") }),
   run({ inputs, params, generator }) {
-    const { samples, layout } = readWaveform(inputs.signal), turned = new Float64Array(samples.length);
-    const step = Math.sqrt(2 * Math.PI * params.linewidth_subcarriers / (layout.fftSize * layout.oversampling));
-    const drawn = generator.normal(0, 1, samples.length / 2);
-    let phase = 0;
-    for (let i = 0; i < turned.length; i += 2) {
-      phase += step * drawn[i / 2];
-      const cosine = Math.cos(phase), sine = Math.sin(phase);
-      turned[i] = samples[i] * cosine - samples[i + 1] * sine;
-      turned[i + 1] = samples[i] * sine + samples[i + 1] * cosine;
+    const facts = { phase_noise: { linewidth_subcarriers: float(params.linewidth_subcarriers) } };
+    const walk = (samples: number, perSpacing: number) => {
+      const step = Math.sqrt(2 * Math.PI * params.linewidth_subcarriers / perSpacing);
+      const phases = generator.normal(0, 1, samples);
+      for (let i = 0, phase = 0; i < samples; i++) phases[i] = phase += step * phases[i];
+      return phases;
+    };
+    if (inputs.signal.kind === MIMO_RX_GRID.id) {
+      return { outputs: { signal: turnedGrid(inputs.signal, params.cp_length ?? 0, walk, facts) } };
     }
-    const facts = { linewidth_subcarriers: float(params.linewidth_subcarriers) };
-    return { outputs: { signal: signalWith(inputs.signal, turned, { phase_noise: facts }) } };
+    const { samples, layout } = readWaveform(inputs.signal), turned = Float64Array.from(samples);
+    turn(turned, walk(samples.length / 2, layout.fftSize * layout.oversampling));
+    return { outputs: { signal: signalWith(inputs.signal, turned, facts) } };
   },
 });
+
+/** Turns samples by phases, in place. */
+function turn(samples: Float64Array, phases: ArrayLike<number>): void {
+  for (let i = 0; i < samples.length; i += 2) {
+    const cosine = Math.cos(phases[i / 2]), sine = Math.sin(phases[i / 2]), re = samples[i], im = samples[i + 1];
+    samples[i] = re * cosine - im * sine;
+    samples[i + 1] = re * sine + im * cosine;
+  }
+}
+
+/** A received grid whose OFDM symbols are turned as samples, all antennas alike. */
+function turnedGrid(
+  signal: InputArtifact,
+  prefix: number,
+  walk: (samples: number, perSpacing: number) => Float64Array,
+  facts: JsonObject,
+): OutputArtifact {
+  const arrays = arraysOf(signal), given = arrays.read("complex64", ["grid", "symbol", "subcarrier", "rx"]);
+  const width = arrays.size("subcarrier"), rx = arrays.size("rx"), rows = arrays.size("grid") * arrays.size("symbol");
+  if (width % 2 !== 0) {
+    throw new SvcError("params_conflict", `Cannot centre a carrier on ${width} subcarriers`, {
+      hint: "Use an even number of subcarriers",
+    });
+  }
+  const phases = walk(rows * (width + prefix), width), turned = new Float32Array(given.length);
+  for (let row = 0; row < rows; row++) {
+    const own = phases.subarray(row * (width + prefix) + prefix, (row + 1) * (width + prefix));
+    for (let antenna = 0; antenna < rx; antenna++) {
+      const place = (k: number) => 2 * ((row * width + k) * rx + antenna), elements = new Float64Array(2 * width);
+      for (let k = 0; k < width; k++) elements.set(given.subarray(place(k), place(k) + 2), 2 * k);
+      const samples = Float64Array.from(ofdmSamples(elements, 1));
+      turn(samples, own);
+      const back = ofdmElements(samples, 1);
+      for (let k = 0; k < width; k++) turned.set(back.subarray(2 * k, 2 * k + 2), place(k));
+    }
+  }
+  return {
+    array: ndarray("complex64", turned, signal.array().shape),
+    companions: companionsOf(signal),
+    metadata: { ...signal.metadata, ...facts },
+  };
+}

@@ -11,8 +11,9 @@
  * The amplitude of pilots is 10^(pilot_power_db / 20). With several ports the stream is layer-first: the symbols of all ports
  * of an element follow each other, and each port sends its own pilots; wireless.mimo_ofdm_channel takes such a stream.
  *
- * With ptrs_time_density one port of DM-RS has phase-tracking pilots (PT-RS) too, at the power of data: TS 38.214 6.2.3.1 for one
- * layer. demodulation.ofdm_equalize compensates the common phase with them.
+ * With ptrs_time_density the layers of the DM-RS ports ptrs_ports have phase-tracking pilots (PT-RS) too, each at the subcarriers of its port;
+ * the other layers are silent there. ptrs_power_db is 0 for one layer, and 3 for two layers of which one has them (TS 38.214, 4.1 and
+ * 6.2.3.1). demodulation.ofdm_equalize and demodulation.mimo_detect compensate the common phase with them.
  *
  * Shapes: symbols complex64 [n] -> symbols complex64 [grids · S · F · ports]; pilot_context: _ofdm_grid.ts. Draws (comb,
  * block): integers(0, 4, grids · pilots) of default_rng(pilot_seed); label 2·b0 + b1 is the QPSK point of these bits.
@@ -58,6 +59,10 @@ const PARAMS = z.strictObject({
     .describe("resourceElementOffset of PT-RS; default 00"),
   ptrs_rnti: z.int().min(0).max(65535).optional().meta(OF_PTRS)
     .describe("n_RNTI, which selects the resource blocks with PT-RS; default 0"),
+  ptrs_ports: z.array(z.int().min(0).max(3)).min(1).max(2).optional().meta(OF_PTRS)
+    .describe("DM-RS ports whose layers have PT-RS, where the other layers are silent; default 0"),
+  ptrs_power_db: z.number().min(-100).max(100).optional().meta({ ...OF_PTRS, ...shownIn("dB") })
+    .describe("power of PT-RS over that of data of a layer in dB; default 0"),
   pilot_spacing: z.int().min(1).max(4096).default(4).meta(OF_COMB).describe("subcarriers from pilot to pilot"),
   pilot_offset: z.int().min(0).max(4095).default(0).meta(OF_COMB).describe("first subcarrier with a pilot"),
   pilot_power_db: z.number().min(-100).max(100).default(0).describe("power of pilots over that of data in dB")
@@ -89,6 +94,7 @@ export default defineOperation({
         ["complex64", grids, params.port_count, pilots[0].length],
         ["int32", data.length],
         ...(phase.length === 0 ? [] : [["int32", phase.length], ["complex64", grids, phase.length]] as const),
+        ...(phase.length === 0 || params.port_count === 1 ? [] : [["int32", phase.length]] as const),
       ],
     };
   },
@@ -113,9 +119,9 @@ export default defineOperation({
           symbols[to + 1] = values[at + 1];
         }
       });
-      phase.forEach((place, p) => {
+      phase.forEach(({ place, port }, p) => {
         const at = 2 * (grid * phase.length + p);
-        symbols.set(phaseValues.subarray(at, at + 2), 2 * (start + place));
+        symbols.set(phaseValues.subarray(at, at + 2), 2 * ((start + place) * ports + port));
       });
     }
     const layout = { subcarriers, symbols: rows, grids, ports, dataCount: count };
@@ -130,7 +136,8 @@ export default defineOperation({
             values: ndarray("complex64", values, [grids, ports, length]),
             data_positions: ndarray("int32", Int32Array.from(data)),
             ...(phase.length === 0 ? {} : {
-              phase_positions: ndarray("int32", Int32Array.from(phase)),
+              phase_positions: ndarray("int32", Int32Array.from(phase, ({ place }) => place)),
+              ...(ports === 1 ? {} : { phase_ports: ndarray("int32", Int32Array.from(phase, ({ port }) => port)) }),
               phase_values: ndarray("complex64", phaseValues, [grids, phase.length]),
             }),
           },
@@ -151,7 +158,7 @@ function sizes(params: Params) {
   if (params.pattern === "nr_dmrs_type1") {
     for (let k = 0; k < subcarriers; k++) if (k % 2 < params.cdm_groups_without_data) taken.add(k);
   }
-  const data: number[] = [], phase = phasePlaces(params), tracked = new Set(phase);
+  const data: number[] = [], phase = phasePlaces(params), tracked = new Set(phase.map(({ place }) => place));
   for (let at = 0; at < perGrid; at++) {
     const free = !times.includes(Math.floor(at / subcarriers)) || !taken.has(at % subcarriers);
     if (free && !tracked.has(at)) data.push(at);
@@ -164,23 +171,32 @@ function sizes(params: Params) {
   };
 }
 
-/** Elements of PT-RS, ascending; none without ptrs_time_density. */
-function phasePlaces(params: Params): number[] {
-  if (params.pattern !== "nr_dmrs_type1" || params.ptrs_time_density === undefined) return [];
-  const { subcarriers, num_ofdm_symbols: rows } = params, offset = parseInt(params.ptrs_element_offset ?? "00", 2);
-  const carriers = ptrsSubcarriers(subcarriers, params.ptrs_frequency_density ?? 2, offset, params.ptrs_rnti ?? 0);
-  return ptrsSymbols(rows, params.dmrs_symbols, params.ptrs_time_density)
-    .flatMap((time) => carriers.map((k) => time * subcarriers + k));
+interface PhasePilot {
+  place: number;
+  port: number;
 }
 
-/** Values of PT-RS, complex64 [grid, pilot]: those of the first DM-RS symbol of each slot. */
-function ptrsValues(params: Params, grids: number, places: number[]): Float32Array<ArrayBuffer> {
-  const values = new Float32Array(2 * grids * places.length), first = Math.min(...params.dmrs_symbols);
-  for (let grid = 0; grid < grids && places.length > 0; grid++) {
-    const row = dmrsValues(0, params.slot + grid, first, dmrsSettings(params));
-    places.forEach((place, p) => {
-      const k = place % params.subcarriers;
-      values.set(row.subarray(k, k + 2), 2 * (grid * places.length + p));
+/** Elements of PT-RS, ascending for each port; none without ptrs_time_density. */
+function phasePlaces(params: Params): PhasePilot[] {
+  if (params.pattern !== "nr_dmrs_type1" || params.ptrs_time_density === undefined) return [];
+  const { subcarriers, num_ofdm_symbols: rows, ptrs_frequency_density: step = 2, ptrs_rnti: rnti = 0 } = params;
+  const offset = parseInt(params.ptrs_element_offset ?? "00", 2);
+  const times = ptrsSymbols(rows, params.dmrs_symbols, params.ptrs_time_density);
+  return (params.ptrs_ports ?? [0]).flatMap((port) => {
+    const carriers = ptrsSubcarriers(subcarriers, { step, offset, rnti, port });
+    return times.flatMap((time) => carriers.map((k) => ({ place: time * subcarriers + k, port })));
+  });
+}
+
+/** Values of PT-RS, complex64 [grid, pilot]: those of the first DM-RS symbol of each slot, without the cover of its port. */
+function ptrsValues(params: Params, grids: number, pilots: PhasePilot[]): Float32Array<ArrayBuffer> {
+  const values = new Float32Array(2 * grids * pilots.length), first = Math.min(...params.dmrs_symbols);
+  const amplitude = 10 ** ((params.ptrs_power_db ?? 0) / 20);
+  for (let grid = 0; grid < grids && pilots.length > 0; grid++) {
+    const row = dmrsValues(0, params.slot + grid, first, dmrsSettings(params)).map((part) => amplitude * part);
+    pilots.forEach(({ place }, p) => {
+      const pair = place % params.subcarriers & ~1;
+      values.set(row.subarray(pair, pair + 2), 2 * (grid * pilots.length + p));
     });
   }
   return values;
@@ -246,9 +262,10 @@ function problems(params: Params): ParameterProblem[] {
       hint: "Set cdm_groups_without_data to 2",
     });
   }
-  if (dmrs && ports > 1 && params.ptrs_time_density !== undefined) {
-    const message = `Cannot put PT-RS on ${ports} ports`;
-    found.push({ place: ["ptrs_time_density"], message, hint: "Set port_count to 1, or remove ptrs_time_density" });
+  const { ptrs_ports: tracked = [] } = params;
+  if (tracked.some((port, i) => port >= ports || tracked.indexOf(port) < i)) {
+    const message = `Cannot put PT-RS on the ports ${tracked.join(", ")} of ${ports}`;
+    found.push({ place: ["ptrs_ports"], message, hint: `Use each of 0 to ${ports - 1} at most once` });
   }
   if (pattern === "comb" && params.pilot_offset >= params.pilot_spacing) {
     const message = `Cannot start a comb of spacing ${params.pilot_spacing} at subcarrier ${params.pilot_offset}`;

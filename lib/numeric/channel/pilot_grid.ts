@@ -8,9 +8,9 @@
  *     port p on subcarrier k = 4n + 2k' + Δ: w(k')·r(2n + k')    Δ = 0 for ports 0, 1 and 1 for ports 2, 3
  *                                                                w(1) = -1 for ports 1 and 3, else 1
  *
- * PT-RS of port 0 on every L-th OFDM symbol, counted anew from each DM-RS symbol, and on one subcarrier of every K-th resource
+ * PT-RS of the layer of a DM-RS port on every L-th OFDM symbol, counted anew from each DM-RS symbol, and on one subcarrier of every K-th resource
  * block: k = k_RE + 12·(i·K + k_RB), k_RB = n_RNTI mod K, or mod (N_RB mod K) where this is not 0. Its values on all
- * symbols are r(m) of the first DM-RS symbol at the same subcarrier.
+ * symbols are r(m) of the first DM-RS symbol at the same subcarrier, without w. k_RE follows from port and offset.
  *
  * With transform precoding of M subcarriers PT-RS lies between the M symbols before the DFT, in G groups of N samples: with N = 2 around
  * (2g + 1)·M/(2G), with N = 4 at the first and the last symbols and in the middle of the G-th parts between. With c of c_init as above, of the
@@ -53,8 +53,8 @@ export function dmrsValues(port: number, slot: number, symbol: number, settings:
   return values;
 }
 
-/** Subcarriers k_RE of port 0 by resourceElementOffset 00, 01, 10 and 11. */
-const PTRS_ELEMENTS = [0, 2, 6, 8] as const;
+/** Subcarriers k_RE of DM-RS ports 0 to 3 by resourceElementOffset 00, 01, 10 and 11. */
+const PTRS_ELEMENTS = [[0, 2, 6, 8], [2, 4, 8, 10], [1, 3, 7, 9], [3, 5, 9, 11]] as const;
 
 /** OFDM symbols with PT-RS of a slot of `rows`, ascending. @param step L_PT-RS */
 export function ptrsSymbols(rows: number, dmrsSymbols: readonly number[], step: number): number[] {
@@ -68,11 +68,14 @@ export function ptrsSymbols(rows: number, dmrsSymbols: readonly number[], step: 
   return found;
 }
 
-/** Subcarriers with PT-RS, ascending. @param step K_PT-RS */
-export function ptrsSubcarriers(subcarriers: number, step: number, offset: number, rnti: number): number[] {
+/** Subcarriers with PT-RS of the layer of a DM-RS port, ascending. */
+export function ptrsSubcarriers(
+  subcarriers: number,
+  { step, offset, rnti, port }: { /** K_PT-RS. */ step: number; offset: number; rnti: number; port: number },
+): number[] {
   const blocks = subcarriers / 12, found: number[] = [];
   for (let block = rnti % (blocks % step || step); block < blocks; block += step) {
-    found.push(12 * block + PTRS_ELEMENTS[offset]);
+    found.push(12 * block + PTRS_ELEMENTS[port][offset]);
   }
   return found;
 }

@@ -53,8 +53,9 @@ async function detection(params: JsonObject = {}) {
 }
 
 /** Two layers with pilots, and the estimate of their channel. */
-async function estimatedLayers() {
-  const sent = (await runOperation(ofdmPilotInsert, { inputs: symbols(), params: { ...GRID, port_count: 2 } })).outputs;
+async function estimatedLayers(pilots: JsonObject = {}) {
+  const params = { ...GRID, port_count: 2, ...pilots };
+  const sent = (await runOperation(ofdmPilotInsert, { inputs: symbols(), params })).outputs;
   const inputs = { symbols: sent.symbols };
   const { rx_grid } = (await runOperation(mimoOfdmChannel, { inputs, params: MIMO })).outputs;
   const pilot_context = sent.pilot_context;
@@ -100,7 +101,9 @@ export const OFDM_PILOT_FIXTURES = casesOf(import.meta.url, {
     "wired in motion": () => wired(3),
     detection: () => detection(),
     "four ports": async () => ({ channel_state: (await mimo({ tx_antennas: 4 })).state }),
-    estimatedLayers,
+    estimatedLayers: () => estimatedLayers(),
+    trackedLayers: () => estimatedLayers({ ptrs_time_density: 1, ptrs_ports: [0, 1] }),
+    receivedGrid: async () => ({ signal: (await mimo()).rx_grid }),
     received: () => received(),
     givenEstimate,
     estimated: () => estimated(),

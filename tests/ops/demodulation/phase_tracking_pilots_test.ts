@@ -1,11 +1,13 @@
 /** Phase-tracking pilots: places and values, the common phase that they remove, and the interference that phase noise leaves. */
 import assert from "node:assert/strict";
 import ofdmEqualize from "../../../ops/demodulation/ofdm_equalize.ts";
+import mimoDetect from "../../../ops/demodulation/mimo_detect.ts";
 import ofdmReceive from "../../../ops/demodulation/ofdm_receive.ts";
 import phaseNoise from "../../../ops/hardware/phase_noise.ts";
 import errorVectorMagnitude from "../../../ops/metrics/error_vector_magnitude.ts";
 import ofdmPilotInsert from "../../../ops/modulation/ofdm_pilot_insert.ts";
 import ofdmWaveform from "../../../ops/modulation/ofdm_waveform.ts";
+import { MIMO_RX_GRID, MIMO_STATE } from "../../../ops/_ofdm_grid.ts";
 import { OFDM_STATE } from "../../../lib/contract/kinds.ts";
 import type { InputArtifact } from "../../../lib/contract/operation.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
@@ -179,8 +181,118 @@ Deno.test("the error vector magnitude of a known error is its share", async () =
   await refuses("boundary_value_invalid", () => runOperation(errorVectorMagnitude, { inputs: silent }));
 });
 
-Deno.test("PT-RS on several ports, without room, and compensation without pilots are refused", async () => {
-  await refuses("params_conflict", () => insert(10, { port_count: 2, ptrs_time_density: 1 }));
+Deno.test("PT-RS lies on the layers of its ports, at the subcarriers and with the DM-RS values of each", async () => {
+  // TS 38.211 table 6.4.1.2.2.1-1, type 1, worked by hand.
+  const columns = [[0, 2, 6, 8], [2, 4, 8, 10], [1, 3, 7, 9], [3, 5, 9, 11]];
+  for (const [port, own] of columns.entries()) {
+    for (const [index, offset] of ["00", "01", "10", "11"].entries()) {
+      const { pilot_context, symbols } = await insert(3000, {
+        subcarriers: 48,
+        port_count: 4,
+        n_id: 3,
+        ptrs_time_density: 1,
+        ptrs_element_offset: offset,
+        ptrs_ports: [port],
+        ptrs_power_db: float(3),
+      });
+      const places = pilot_context.array("phase_positions").data as Int32Array;
+      const carriers = places.map((place) => place % 48);
+      assert.deepEqual([...new Set(carriers)], [own[index], own[index] + 24]);
+      assert.deepEqual([...new Set(pilot_context.array("phase_ports").data as Int32Array)], [port]);
+      // DM-RS of the port on the same subcarriers of its first symbol, w(1) = -1 of ports 1 and 3 taken back.
+      const dmrs = pilot_context.array().data as Int32Array, length = pilot_context.array().shape[1];
+      const known = complex(pilot_context, "values"), values = complex(pilot_context, "phase_values");
+      const grids = values.length / 2 / places.length, data = pilot_context.array("data_positions").data as Int32Array;
+      const x = complex(symbols);
+      for (let grid = 0; grid < grids; grid++) {
+        places.forEach((place, p) => {
+          const k = carriers[p], at = dmrs.subarray(port * length, (port + 1) * length).indexOf(2 * 48 + k);
+          const cover = port % 2 === 1 && (k >> 1) % 2 === 1 ? -1 : 1, v = 2 * ((grid * 4 + port) * length + at);
+          for (const part of [0, 1]) {
+            const value = values[2 * (grid * places.length + p) + part];
+            assert.ok(Math.abs(value - cover * 10 ** (3 / 20) * known[v + part]) < 1e-6, `${port} ${offset} ${p}`);
+            for (let layer = 0; layer < 4; layer++) {
+              const sent = x[2 * ((grid * 14 * 48 + place) * 4 + layer) + part];
+              assert.equal(sent, layer === port ? value : 0);
+            }
+          }
+        });
+      }
+      assert.ok(!places.some((place) => data.includes(place)));
+    }
+  }
+});
+
+/** Largest error of the data of two layers behind known matrices, with OFDM symbols turned by phases. */
+async function detected(pilots: JsonObject, phases: (row: number) => number, phase_compensation: string) {
+  const sent = await insert(1200, { subcarriers: 24, port_count: 2, ...pilots }), x = complex(sent.symbols);
+  const elements = x.length / 4, y = new Float32Array(4 * elements), grids = elements / 24 / 14;
+  const gains = Float32Array.from({ length: grids * 24 * 8 }, (_, at) => Math.sin(1.7 * at + (at >> 3)));
+  for (let at = 0; at < elements; at++) {
+    const phase = phases(Math.floor(at / 24)), matrix = 8 * (Math.floor(at / 24 / 14) * 24 + at % 24);
+    for (let r = 0; r < 2; r++) {
+      let re = 0, im = 0;
+      for (let l = 0; l < 2; l++) {
+        const [hr, hi] = gains.subarray(matrix + 4 * r + 2 * l), [xr, xi] = x.subarray(4 * at + 2 * l);
+        re += hr * xr - hi * xi;
+        im += hr * xi + hi * xr;
+      }
+      y[4 * at + 2 * r] = re * Math.cos(phase) - im * Math.sin(phase);
+      y[4 * at + 2 * r + 1] = re * Math.sin(phase) + im * Math.cos(phase);
+    }
+  }
+  const facts = { noise_variance: float(1e-9), layers: 2n, rx_antennas: 2n }, count = BigInt(2 * elements);
+  const grid = { ...sent.symbols.metadata, symbol_count: count, ofdm_fft_size: 24n, num_ofdm_symbols: 14n };
+  const inputs = {
+    rx_grid: arrayInput(MIMO_RX_GRID.id, "complex64", y, [grids, 14, 24, 2], { ...grid, ...facts, modulation: "qpsk" }),
+    channel: arrayInput(MIMO_STATE.id, "complex64", gains, [grids, 24, 2, 2], facts),
+    pilot_context: sent.pilot_context,
+  };
+  const { outputs } = await runOperation(mimoDetect, { inputs, params: { detector: "zf", phase_compensation } });
+  const found = complex(outputs.symbols), reference = qpsk(1200);
+  assert.equal(found.length, reference.length);
+  return Math.max(...reference.map((value, i) => Math.abs(value - found[i])));
+}
+
+Deno.test("pilots of one or of two of two layers remove a rotation of each OFDM symbol that all antennas share", async () => {
+  const phases = (row: number) => 2.5 * Math.sin(0.9 * row) + 0.6 * row;
+  for (const ptrs_ports of [[0], [1], [0, 1]]) {
+    const pilots = { ptrs_time_density: 1, ptrs_ports };
+    const worst = await detected(pilots, phases, "pilots");
+    assert.ok(worst < 1e-3, `${ptrs_ports}: ${worst}`);
+    assert.ok(await detected(pilots, phases, "none") > 1);
+  }
+  // Without PT-RS the DM-RS symbols of both layers have the phase: a constant one is that of all symbols.
+  assert.ok(await detected({}, () => 1.2, "pilots") < 1e-3);
+});
+
+Deno.test("the grid of an antenna has the phase noise of its waveform, and all antennas have one oscillator", async () => {
+  const width = 24, rows = 28, x = qpsk(width * rows), noise = { linewidth_subcarriers: float(0.02), seed: 5 };
+  const { waveform } = (await runOperation(ofdmWaveform, {
+    inputs: { symbols: symbolsInput(x) },
+    params: { fft_size: width, cp_length: 4 },
+  })).outputs;
+  const { signal } = (await runOperation(phaseNoise, { inputs: { signal: waveform }, params: noise })).outputs;
+  const expected = complex((await runOperation(ofdmReceive, { inputs: { waveform: signal } })).outputs.rx_symbols);
+  const both = Float32Array.from({ length: 2 * x.length }, (_, i) => (i & 2 ? -0.5 : 1) * x[(i >> 2) * 2 + (i & 1)]);
+  const grid = arrayInput(MIMO_RX_GRID.id, "complex64", both, [2, 14, width, 2], {
+    ...{ noise_variance: float(0.1), layers: 1n, rx_antennas: 2n, ofdm_fft_size: 24n, num_ofdm_symbols: 14n },
+    symbol_count: BigInt(x.length / 2),
+  });
+  const turnedBy = async (params: JsonObject) =>
+    complex((await runOperation(phaseNoise, { inputs: { signal: grid }, params })).outputs.signal);
+  const found = await turnedBy({ ...noise, cp_length: 4 });
+  expected.forEach((value, i) => {
+    const at = (i >> 1) * 4 + (i & 1);
+    assert.ok(Math.abs(found[at] - value) < 1e-5 && Math.abs(found[at + 2] + 0.5 * value) < 1e-5, String(i));
+  });
+  const other = await turnedBy(noise);
+  assert.ok(found.some((value, i) => Math.abs(value - other[i]) > 0.01));
+});
+
+Deno.test("PT-RS on ports that are not there, without room, and compensation without pilots are refused", async () => {
+  await refuses("params_conflict", () => insert(10, { port_count: 2, ptrs_time_density: 1, ptrs_ports: [2] }));
+  await refuses("params_conflict", () => insert(10, { port_count: 2, ptrs_time_density: 1, ptrs_ports: [1, 1] }));
   await refuses("params_conflict", () => insert(10, { num_ofdm_symbols: 2, dmrs_symbols: [0], ptrs_time_density: 4 }));
   const rx_symbols = symbolsInput(12, { noise_variance: 0.1 }, RX);
   const estimate = arrayInput(OFDM_STATE, "complex64", new Float32Array(24).fill(1), [1, 1, 12], {
