@@ -1,12 +1,14 @@
 /**
  * Every reader of data against every kind of attack, as one table: files cut anywhere, headers that declare more than the file holds,
- * data that inflate beyond what they declare, and links that lead out of the project. Each is refused with a code; a cut file may also
- * be read, where a format has no length.
+ * data that inflate beyond what they declare, files of another type, and links that lead out of the project. Each is refused with a
+ * code; a cut file may also be read, where a format has no length. The readers are those that the sources export: a new one without a
+ * row, and a new source with a path without a link, fail.
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { deflateRawSync, deflateSync } from "node:zlib";
 import { open } from "../../../mod.ts";
+import { decodeArtifact } from "../../../lib/artifact/codec.ts";
 import { openArrays } from "../../../lib/artifact/array_file.ts";
 import { makeBitManifest } from "../../../lib/artifact/bit_manifest_file.ts";
 import { viewOf } from "../../../lib/artifact/byte_source.ts";
@@ -18,7 +20,7 @@ import { joinBytes } from "../../../lib/artifact/join_bytes.ts";
 import { encodeJpeg } from "../../../lib/artifact/jpeg/encoder.ts";
 import { readNpy } from "../../../lib/artifact/npy.ts";
 import { npyHeader } from "../../../lib/artifact/npy_header.ts";
-import { openNpz } from "../../../lib/artifact/npz.ts";
+import { openNpz, writeNpz } from "../../../lib/artifact/npz.ts";
 import { writePng } from "../../../lib/artifact/png_encode.ts";
 import { parseSigmf } from "../../../lib/artifact/sigmf.ts";
 import { parseTexts } from "../../../lib/artifact/text_lines.ts";
@@ -29,6 +31,9 @@ import { openZip } from "../../../lib/artifact/zip_read.ts";
 import { writeZip } from "../../../lib/artifact/zip_write.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
+import { BUILTIN_OPERATIONS } from "../../../ops/index.ts";
+import { ROOT_PATH } from "../../support/paths.ts";
 import hdf5 from "../../data/hdf5/vectors.json" with { type: "json" };
 import mat5 from "../../data/mat5/vectors.json" with { type: "json" };
 import { deflated } from "./_deflated_zip.ts";
@@ -38,6 +43,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
 type Read = (bytes: Bytes) => unknown;
 
 interface Row {
+  /** The exported functions that the row reads by. */
+  of: string[];
   read: Read;
   /** A file that is read. */
   sound: Bytes;
@@ -143,12 +150,14 @@ const zipped = (...given: Parameters<typeof deflated>) => deflated(...given).sli
 
 const READERS: Record<string, Row> = {
   PNG: {
+    of: ["decodeImage", "parsePng", "decodePng"],
     read: (content) => decodeImage(content),
     sound: png,
     giant: [pngOf(2 ** 30), pngOf(4096), edited(png, 33, 0x7f, 0xff, 0xff, 0xff)],
     bomb: [withData(zlibZeros)],
   },
   JPEG: {
+    of: ["decodeImage", "decodeJpeg", "decodeSequentialScan", "decodeProgressiveScan"],
     read: (content) => decodeImage(content),
     sound: jpeg,
     // A cut file is read with a warning, as libjpeg does.
@@ -157,6 +166,7 @@ const READERS: Record<string, Row> = {
     bomb: [],
   },
   NPY: {
+    of: ["readNpy", "parseNpyHeader"],
     read: (content) => readNpy(content),
     sound: array([4]),
     giant: [
@@ -168,6 +178,7 @@ const READERS: Record<string, Row> = {
     bomb: [],
   },
   NPZ: {
+    of: ["openNpz"],
     read(content) {
       const file = openNpz(content);
       for (const name of file.names) file.array(name);
@@ -181,6 +192,7 @@ const READERS: Record<string, Row> = {
     ],
   },
   ZIP: {
+    of: ["openZip"],
     read(content) {
       for (const entry of openZip(content, "a.zip", { maxExpandedBytes: 2 ** 22, maxEntries: 4 })) entry.read();
     },
@@ -192,6 +204,7 @@ const READERS: Record<string, Row> = {
     bomb: [zipped(packedZeros, 2 ** 20, zeros)],
   },
   HDF5: {
+    of: ["openArrays", "openHdf5", "readHdf5"],
     read: allArrays("a.h5", Object.keys(hdf5.arrays)),
     sound: hdf,
     // Each file is read by a thread of its own.
@@ -202,12 +215,14 @@ const READERS: Record<string, Row> = {
     bomb: [],
   },
   MATLAB: {
+    of: ["openArrays", "openMat5"],
     read: allArrays("a.mat", Object.keys(mat5.arrays)),
     sound: mat,
     giant: [matOf(2 ** 31), matOf(zlibZeros.length + 1)],
     bomb: [matOf(zlibZeros.length)],
   },
   SigMF: {
+    of: ["parseSigmf"],
     read: (content) => parseSigmf(content, "a.sigmf-meta"),
     sound: sigmf({}),
     giant: [
@@ -219,18 +234,21 @@ const READERS: Record<string, Row> = {
     bomb: [],
   },
   IDX: {
+    of: ["makeArchiveManifest"],
     read: (content) => makeArchiveManifest(content, "x-images-idx3-ubyte", {}),
     sound: idx([0, 0, 0, 2], 12),
     giant: [idx([0x7f, 0xff, 0xff, 0xff], 12), idx([0, 0, 0, 3], 12), idx([0, 1, 0x86, 0xa1], 12)],
     bomb: [],
   },
   "CIFAR-10": {
+    of: ["makeArchiveManifest"],
     read: (content) => makeArchiveManifest(content, "test_batch.bin", {}),
     sound: new Uint8Array(3073),
     giant: [new Uint8Array(3074)],
     bomb: [],
   },
   "JSON Lines": {
+    of: ["makeTextManifest"],
     read: onDisk("a.jsonl", makeTextManifest),
     sound: text('"a"\n{"text": "b"}\n'),
     open: true,
@@ -238,6 +256,7 @@ const READERS: Record<string, Row> = {
     bomb: [],
   },
   CSV: {
+    of: ["makeTextManifest"],
     read: onDisk("a.csv", makeTextManifest),
     sound: text("id,text\n1,a\n"),
     open: true,
@@ -245,6 +264,7 @@ const READERS: Record<string, Row> = {
     bomb: [],
   },
   "text lines": {
+    of: ["makeTextManifest"],
     read: onDisk("a.txt", (path) => makeTextManifest(path, { lines: true })),
     sound: text("a\nb\n"),
     open: true,
@@ -252,6 +272,7 @@ const READERS: Record<string, Row> = {
     bomb: [],
   },
   "lines of a corpus": {
+    of: ["makeLinesManifest"],
     read: onDisk("a.en", makeLinesManifest),
     sound: text("a\nb\n"),
     open: true,
@@ -259,6 +280,7 @@ const READERS: Record<string, Row> = {
     bomb: [],
   },
   "manifest of lines": {
+    of: ["parseTexts"],
     read: parseTexts,
     sound: text(JSON.stringify(linesManifest)),
     giant: [
@@ -269,12 +291,14 @@ const READERS: Record<string, Row> = {
     bomb: [],
   },
   bits: {
+    of: ["makeBitManifest"],
     read: (content) => makeBitManifest(content, "a.npy", true),
     sound: bytes(npyHeader("uint8", [1, 4]), [0, 1, 1, 0]),
     giant: [bytes(npyHeader("uint8", [1, 2 ** 40]), [0, 1, 1, 0])],
     bomb: [],
   },
   "text manifest": {
+    of: ["parseTextManifest"],
     read: parseTextManifest,
     sound: text(JSON.stringify(textManifest)),
     giant: [
@@ -283,13 +307,75 @@ const READERS: Record<string, Row> = {
     ],
     bomb: [],
   },
+  artifact: {
+    of: ["decodeArtifact"],
+    read: (content) => decodeArtifact("channel.symbols.complex_numpy", content).array(),
+    sound: writeNpz({ main: ndarray("complex64", new Float32Array(8), [4]), metadata_json: '{"array":"main"}' })
+      .slice(),
+    giant: [npz(array([2 ** 40]))],
+    bomb: [zipped(packedZeros, 2 ** 31, zeros)],
+  },
   "image manifest": {
+    of: ["parseImageManifest"],
     read: (content) => parseImageManifest(content),
     sound: text("{}"),
     giant: [text("[".repeat(1_000_000)), text(JSON.stringify({ samples: [image] }))],
     bomb: [],
   },
 };
+
+/** Exported functions with the name of a reader that no row has, and why. */
+const OTHERS: Record<string, string> = {
+  ...Object.fromEntries(
+    ["decodeAvif", "decodeJpegStream", "decodeWebp", "readImagePayload"]
+      .map((name) => [name, "reads what a link delivers, which has its own tests"]),
+  ),
+  ...Object.fromEntries(
+    ["openFile", "readBounded", "readBundledFile", "readFile", "readLines", "readText"]
+      .map((name) => [name, "gives bytes or lines of a file to a reader"]),
+  ),
+  makeImageManifest: "reads a folder, each file by decodeImage",
+  openTokenizer: "reads a file of a model; tests/fuzz/readers.ts",
+  readNpyText: "reads a member of the program's own files; tests/fuzz/readers.ts",
+};
+
+Deno.test("each exported reader has a row, or a reason", () => {
+  const found = new Set<string>();
+  for (const folder of ["lib/artifact", "lib/artifact/jpeg"]) {
+    for (const { name, isFile } of Deno.readDirSync(join(ROOT_PATH, folder))) {
+      if (!isFile || !/(?<!\.d)\.ts$/.test(name)) continue;
+      const source = Deno.readTextFileSync(join(ROOT_PATH, folder, name));
+      const exported =
+        /^export (?:async )?(?:function |const )((?:read|parse|open|decode)[A-Z]\w*|make\w+Manifest)\b/gm;
+      for (const [, reader] of source.matchAll(exported)) found.add(reader);
+    }
+  }
+  const rows = Object.values(READERS).flatMap(({ of }) => of);
+  assert.deepEqual([...found].sort(), [...new Set([...rows, ...Object.keys(OTHERS)])].sort());
+});
+
+/** UTF-8 of any content is lines. */
+const TEXTS = ["SigMF", "IDX", "CIFAR-10"];
+/** Sound files of other formats that a reader takes: images have one reader, NPZ is ZIP, bits are an array, and lines have no type. */
+const ALSO: Record<string, string[]> = {
+  PNG: ["JPEG"],
+  JPEG: ["PNG"],
+  ZIP: ["NPZ"],
+  artifact: ["NPZ"],
+  bits: ["NPY"],
+  "text lines": TEXTS,
+  "lines of a corpus": TEXTS,
+};
+
+Deno.test("a file of another type is refused with a code", async () => {
+  const taken: Record<string, string[]> = {};
+  for (const [name, { read }] of Object.entries(READERS)) {
+    for (const wrong of ["PNG", "JPEG", "NPY", "NPZ", "HDF5", "MATLAB", "SigMF", "IDX", "CIFAR-10"]) {
+      if (wrong !== name && !await refusedBy(read, READERS[wrong].sound)) (taken[name] ??= []).push(wrong);
+    }
+  }
+  assert.deepEqual(taken, ALSO);
+});
 
 /** Whether a reader refuses with a code; any other error is a defect. */
 async function refusedBy(read: Read, content: Bytes): Promise<boolean> {
@@ -325,6 +411,7 @@ Deno.test("no source reads through a link that leads out of the project, whereve
     secret("a.npz", npz(array([1, 4])));
     secret("a.h5", hdf);
     secret("a.mat", mat);
+    secret("a.json", text("{}"));
     secret("r.cf32", new Uint8Array(64));
     secret("r.sigmf-meta", sigmf({ "core:sample_rate": 1 }));
     secret("r.sigmf-data", new Uint8Array(64));
@@ -342,7 +429,18 @@ Deno.test("no source reads through a link that leads out of the project, whereve
       manifest_path: name,
       manifest_sha256: sha256Hex(Deno.readFileSync(join(projectRoot, name))),
     });
+    const emptyDigest = sha256Hex("{}");
     const sources: [string, Record<string, string>][] = [
+      ...["a.json", "folder/a.json"].flatMap((path): [string, Record<string, string>][] => [
+        ["source.answer_file", { answers_path: path, answers_sha256: emptyDigest }],
+        ["source.bit_manifest", { manifest_path: path, manifest_sha256: emptyDigest }],
+        ["source.image_dataset", { dataset: "t", image_ids: "", manifest_path: path, manifest_sha256: emptyDigest }],
+        ["source.vqa_manifest", { manifest_path: path }],
+      ]),
+      ...["a.npz", "folder/a.npz"].flatMap((path): [string, Record<string, string>][] => [
+        ["source.local_npz_images", { path }],
+        ["source.csi_dataset", { origin: "file", dataset_path: path }],
+      ]),
       ["source.text_dataset", texts("texts.json")],
       ["source.text_dataset", texts("texts2.json")],
       ["source.text_dataset", texts("lines.json")],
@@ -354,6 +452,11 @@ Deno.test("no source reads through a link that leads out of the project, whereve
         return ["source.iq_recording", { recording_path }];
       }),
     ];
+    const withPath = BUILTIN_OPERATIONS.map(({ operation }) => operation).filter(({ id, contract }) =>
+      /^source\.(?!external_)/.test(id) &&
+      Object.keys(contract.params_schema.properties ?? {}).some((name) => /path$/.test(name))
+    );
+    assert.deepEqual([...new Set(sources.map(([op]) => op))].sort(), withPath.map(({ id }) => id).sort());
     for (const [op, params] of sources) {
       const recipe = { name: "linked", metadata: { seed: 1 }, steps: [{ id: "source", op, params }] };
       const where = `${op} ${JSON.stringify(params)}`;
