@@ -52,7 +52,8 @@ const ROUNDING = 1e-12;
 /**
  * The one way to show a measured number: value, interval or bound, and unit, to the second digit of half the interval:
  * `28.23 ± 0.04 dB`, `0.158 [0.153, 0.164]` for an interval that is not symmetric, and for a rate without events the text of
- * {@link boundText}, or `at most 0.031` where its units are not known.
+ * {@link boundText}, or `at most 0.031` where its units are not known. An interval far wider than its value does not round it
+ * to nothing: value and ends have two digits each, `0.0035 [8.9e-5, 0.49]`.
  * @param unit as it is printed; empty for none
  */
 export function estimateText(estimate: ShownEstimate | null, form: NumberForm = "plain", unit = ""): string {
@@ -64,9 +65,13 @@ export function estimateText(estimate: ShownEstimate | null, form: NumberForm = 
   if (mean === null) return "–";
   const reach = low === null || high === null ? NaN : (high - low) / 2;
   if (!(reach > ROUNDING * Math.abs(mean)) || !Number.isFinite(reach)) return numberText(mean, form) + behind;
+  const symmetric = Math.abs((high! + low!) / 2 - mean) <= 1e-9 * reach;
+  if (!symmetric && mean !== 0 && Math.abs(mean) < 10 ** magnitude(reach)) {
+    const [value, from, to] = [mean, low!, high!].map((one) => numberText(one, form, 2));
+    return `${value} [${from}, ${to}]${behind}`;
+  }
   const { exponent, decimals } = precision(mean, reach);
   const digits = (value: number) => (value / 10 ** exponent).toFixed(decimals);
-  const symmetric = Math.abs((high! + low!) / 2 - mean) <= 1e-9 * reach;
   const sign = { plain: " +/- ", unicode: " ± ", latex: " \\pm " }[form];
   const text = symmetric ? [mean, reach].map(digits).join(sign) : `${digits(mean)} [${digits(low!)}, ${digits(high!)}]`;
   return write(symmetric && exponent !== 0 ? `(${text})` : text, exponent, form) + behind;

@@ -170,7 +170,7 @@ browserTest("a server with a token is asked for it once", async ({ page, open, c
 browserTest(
   "a lost server is told, what is shown stays, and the page comes back by itself",
   async ({ page, open, kill, restart }) => {
-    await open("#/catalog");
+    await open("#/catalog?q=bit_boundary");
     await page.getByRole("link", { name: "channel.bit_boundary" }).waitFor();
     await kill();
     await page.getByText("The server does not answer").waitFor();
@@ -264,7 +264,7 @@ for (
   browserTest(`the views can be used ${name}`, async ({ page, open, checkAccessibility, shot }) => {
     for (const view of narrow) {
       await open(view);
-      await page.locator("#main table, #main article").first().waitFor();
+      await page.locator("#main table:visible, #main article, #main summary").first().waitFor();
       await eventually(async () => {
         const [wide, there] = await page.evaluate("[document.documentElement.scrollWidth, innerWidth]") as number[];
         assert.ok(wide <= there, `${view} is ${wide} wide in ${there}`);

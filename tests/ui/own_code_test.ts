@@ -93,6 +93,7 @@ browserTest(
     await page.getByRole("article").first().getByRole("button").first().click();
     await page.locator(".block").first().waitFor();
     await open("#/system");
+    await page.getByText(/^\d+ trained artifacts$/).click();
     const row = page.getByRole("group", { name: "Trained artifacts" }).getByRole("row", {
       name: /ula-aoa-estimator-v1/,
     });

@@ -1,4 +1,7 @@
-/** A curve in the size of a card: series with their intervals, theory dashed, values at the ends of the axes. */
+/**
+ * A curve in the size of a card: series over their intervals, theory dashed, values at the ends of the axes. The axis holds
+ * all values; intervals widen it by at most the span of the values, and are cut at its ends.
+ */
 import { numberText } from "../../lib/figure/number_text.ts";
 import type { CurveFigure, FigurePoint } from "../../lib/figure/types.ts";
 
@@ -24,12 +27,17 @@ export function MiniCurve({ figure, picture, small = false, tall = false }: Prop
     ? TALL
     : CARD;
   const { series, x, y } = figure, log = y.scale === "log";
-  const height = (value: number) => log ? Math.log10(value) : value;
+  const height = (value: number) => log ? Math.log10(Math.max(0, value)) : value;
   const points = series.flatMap(({ kind, points }) => kind === "theory" ? [] : points);
-  const ys = points.flatMap(({ y, low, high, bound }) => [y, low, high, bound])
-    .filter((value): value is number => value != null && (!log || value > 0)).map(height);
+  const heights = (values: (number | null | undefined)[]) =>
+    values.filter((value): value is number => value != null && (!log || value > 0)).map(height);
+  const ys = heights(points.flatMap(({ y, bound }) => [y, bound]));
+  const ends = heights(points.flatMap(({ low, high }) => [low, high]));
   const xs = points.map(({ x }) => x);
-  const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const [left, right, least, most] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  // Equal values leave the axis to their intervals.
+  const span = (most - least) / 2 || Infinity;
+  const low = Math.max(least - span, Math.min(least, ...ends)), high = Math.min(most + span, Math.max(most, ...ends));
   const across = (value: number) => LEFT + (value - left) / (right - left || 1) * (WIDTH - LEFT - RIGHT);
   const up = (value: number) =>
     HEIGHT - BOTTOM -
@@ -43,6 +51,11 @@ export function MiniCurve({ figure, picture, small = false, tall = false }: Prop
       <path class="axis-line" fill="none" d={`M${LEFT},${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}`} />
       {series.map(({ label, kind, points, joined = true }, at) => (
         <g key={label} data-series={kind === "theory" ? "theory" : at % 5 + 1}>
+          {kind !== "theory" && points.map(({ x, low, high }) =>
+            low !== null && high !== null && (!log || high > 0) && (
+              <line key={x} x1={across(x)} x2={across(x)} y1={up(low)} y2={up(high)} />
+            )
+          )}
           {joined
             ? (
               <polyline
@@ -58,11 +71,6 @@ export function MiniCurve({ figure, picture, small = false, tall = false }: Prop
                 r="2"
               />
             ))}
-          {kind !== "theory" && points.map(({ x, low, high }) =>
-            low !== null && high !== null && (!log || low > 0) && (
-              <line key={x} x1={across(x)} x2={across(x)} y1={up(low)} y2={up(high)} />
-            )
-          )}
         </g>
       ))}
       {!small && (

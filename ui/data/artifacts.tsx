@@ -88,12 +88,35 @@ export const ArtifactTable = ({ artifacts }: { artifacts: readonly Artifact[] })
           {diagnostics.length > 0 && <Diagnostics items={diagnostics} />}
         </>
       )],
-      ["Trainable component of", ({ operations }) => operations.join(", "), "mono small"],
+      ["Used by", (artifact) => <Users of={artifact} />, "small"],
       ["From", (artifact) => `${artifact.place}, ${artifact.source_class.replaceAll("_", " ")}`],
       ["SHA-256", ({ package_sha256 }) => <Digest text={package_sha256} />],
     ]}
   />
 );
+
+/** The operations that run an artifact: in their trainable component, or by the name of the network. */
+function Users({ of: { id, operations } }: { of: Artifact }) {
+  if (operations.length > 0) return <span class="mono">{operations.join(", ")}</span>;
+  // The table beside it reads them, and says where it cannot.
+  if (contracts.value.size === 0) return <>–</>;
+  const name = id.replace(/-v\d+$/, "").replaceAll("-", "_");
+  const users = [...contracts.value.values()].filter(({ params_schema }) => {
+    const text = JSON.stringify(params_schema);
+    return text.includes(id) || text.includes(`"${name}"`);
+  });
+  return users.length > 0
+    ? (
+      <>
+        <span class="mono">{users.map(({ id }) => id).join(", ")}</span>, by name
+      </>
+    )
+    : (
+      <>
+        No trainable component: recipes name it. <a href={address("templates", [], { q: id })}>Recipes with it</a>
+      </>
+    );
+}
 
 /** Whether a recipe can name the artifact. */
 const isUsable = ({ recipe_path, package_sha256, status, operations }: Artifact): boolean =>

@@ -40,7 +40,9 @@ export default function Data() {
             {({ files, truncated }) => <Files folder={folder} files={files} truncated={truncated} chosen={chosen} />}
           </Shown>
         </Section>
-        <Chosen key={`${turn} ${chosen ?? folder}`} path={chosen ?? folder} again={found.again} />
+        {(chosen ?? folder) !== "" && (
+          <Chosen key={`${turn} ${chosen ?? folder}`} path={chosen ?? folder} again={found.again} />
+        )}
       </div>
       {folder === "" && chosen === null && <ProjectSets />}
     </Page>
@@ -101,7 +103,7 @@ function Files({ folder, files, truncated, chosen }: {
 function Chosen({ path, again }: { path: string; again(): void }) {
   const found = useFetched("/api/data/preview", { query: { path } });
   return (
-    <Section title={path === "" ? "Project" : path}>
+    <Section title={path}>
       <Shown of={found} what="the content">
         {(contents) => (
           <>

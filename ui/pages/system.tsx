@@ -1,6 +1,7 @@
 // deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
 /** The machine and this browser: the checks of `svc doctor`, jobs, adapters, trained artifacts, settings, licences. */
 import { commandOf, CopyCommand } from "../copy_command.tsx";
+import { Fold } from "../folded_rows.tsx";
 import { openKeyboardSheet } from "../keyboard.ts";
 import { Digest, Facts, Page, Section, Select, Shown, StateMark, Table } from "../parts.tsx";
 import { timeText } from "../runs/metrics.ts";
@@ -35,7 +36,7 @@ function Doctor() {
     </>
   );
   return (
-    <Section title="Doctor" actions={actions}>
+    <Section title="Doctor" look="doctor" actions={actions}>
       <Shown of={found} what="the machine">
         {({ checks }) => (
           <Table
@@ -133,7 +134,11 @@ function Artifacts() {
         {({ artifacts }) =>
           artifacts.length === 0
             ? <p class="muted">No trained artifact is installed</p>
-            : <ArtifactTable artifacts={artifacts} />}
+            : (
+              <Fold count={artifacts.length} what="trained artifacts">
+                <ArtifactTable artifacts={artifacts} />
+              </Fold>
+            )}
       </Shown>
     </Section>
   );

@@ -48,7 +48,7 @@ const COLUMNS: Readonly<Record<string, RunColumn>> = {
   },
   changed: {
     title: "Changed parameters",
-    width: "minmax(140px, 2fr)",
+    width: "minmax(110px, 1.4fr)",
     small: true,
     // In a sweep the name of the variant has them.
     cell: (row, variant) =>
@@ -58,7 +58,7 @@ const COLUMNS: Readonly<Record<string, RunColumn>> = {
   },
   task: {
     title: "Task",
-    width: "minmax(110px, 1fr)",
+    width: "minmax(130px, 1fr)",
     cell: ({ task_id }) => task_id?.replaceAll("_", " ") ?? DASH,
     hint: ({ task_id }) => task_id ?? "",
     sweep: ({ runs: [{ task_id }] }) => task_id?.replaceAll("_", " ") ?? DASH,
@@ -128,7 +128,7 @@ const COLUMNS: Readonly<Record<string, RunColumn>> = {
 /** The run by its recipe, or by its name in its sweep. */
 const NAME: RunColumn = {
   title: "Run of recipe",
-  width: "minmax(230px, 3fr)",
+  width: "minmax(270px, 3fr)",
   cell: (row, variant) => (
     <>
       <a class={variant && "variant"} href={address("runs", [row.run_id])}>
@@ -175,19 +175,22 @@ function metricColumn(metric: string): RunColumn {
     return name === null ? null : metricOf(row.metrics ?? {}, name);
   };
   return {
-    title: metric === "" ? "Headline metric" : entryOf(metric)?.name ?? metric,
-    width: "minmax(150px, 1fr)",
+    title: metric === "" ? "Headline metric" : titleOf(metric),
+    width: "minmax(170px, 1.4fr)",
     number: true,
     cell(row) {
       const name = nameOf(row), found = name === null ? null : listedEstimate(row, name);
       return found === null ? DASH : (
         <>
-          {metric === "" && <span class="muted small">{shortName(name!)}</span>} {estimateText(found, "unicode")}
+          {metric === "" && <span class="muted small">{titleOf(name!)}</span>} {estimateText(found, "unicode")}
           {unitBehind(entryOf(name!)?.unit)}
         </>
       );
     },
-    hint: (row) => nameOf(row) ?? "",
+    hint(row) {
+      const name = nameOf(row), found = name === null ? null : listedEstimate(row, name);
+      return found === null ? "" : `${titleOf(name!)} ${estimateText(found, "unicode")} (${name})`;
+    },
     sweep: (sweep) => <Sparkline sweep={sweep} name={nameOf(sweep.runs[0])} />,
     key: valueOf,
   };
@@ -198,8 +201,8 @@ function Sparkline({ sweep, name }: { sweep: Sweep; name: string | null }) {
   const values = sweep.runs.flatMap(({ metrics }) => metricOf(metrics ?? {}, name) ?? []);
   const span = values.length === 0 ? "" : `${valueText(Math.min(...values))} to ${valueText(Math.max(...values))}`;
   return (
-    <svg class="sparkline" viewBox="-3 -3 126 26" role="img" aria-label={`${entryOf(name)?.name ?? name}: ${span}`}>
-      <title>{`${name} ${span}`}</title>
+    <svg class="sparkline" viewBox="-3 -3 126 26" role="img" aria-label={`${titleOf(name)}: ${span}`}>
+      <title>{`${titleOf(name)} ${span}`}</title>
       {sparkline(sweep, name).map((points, at) => (
         <polyline
           key={at}
@@ -218,4 +221,4 @@ function modeText({ mode, parallel_workers }: RunRow): string {
 /** Shares need no unit. */
 const unitBehind = (unit = "") => ["", "fraction", "ratio"].includes(unit) ? "" : ` ${unit}`;
 
-const shortName = (metric: string) => metric.slice(metric.lastIndexOf(".") + 1);
+const titleOf = (metric: string) => entryOf(metric)?.name ?? metric.slice(metric.lastIndexOf(".") + 1);

@@ -19,13 +19,9 @@ import { VirtualTable } from "./virtual.tsx";
 
 /** Tracks before the columns: the choice and the star. */
 const MARKS = "28px 28px";
-/** A phone shows what a run is, its state as a sign, and its value. */
+/** A phone shows what a run is in a first line, and its state and value in a second one. */
 const phone = matchMedia("(max-width: 560px)");
-const ON_PHONE: Readonly<Record<string, string>> = {
-  recipe: "minmax(0, 1fr)",
-  state: "18px",
-  metric: "minmax(0, 1fr)",
-};
+const ON_PHONE = ["recipe", "state", "metric"], PHONE_TRACKS = "minmax(90px, auto) minmax(0, 1fr)", PHONE_ROW = 54;
 
 /** The state of the list in the address. */
 function listing() {
@@ -126,7 +122,7 @@ function Runs({ rows, ticked, setTicked, more }: RunsProps) {
   };
   const all = rows.every(({ run_id }) => ticked.has(run_id));
   const chosen = chosenColumns(), small = phone.matches && chosen === USUAL;
-  const columns = (small ? Object.keys(ON_PHONE) : ["recipe", ...chosen]).flatMap((name) => {
+  const columns = (small ? ON_PHONE : ["recipe", ...chosen]).flatMap((name) => {
     const column = columnOf(name, metric);
     return column === null ? [] : [[name, column] as const];
   });
@@ -150,8 +146,8 @@ function Runs({ rows, ticked, setTicked, more }: RunsProps) {
     <VirtualTable
       label="Runs"
       count={items.length}
-      rowHeight={density.value === "comfortable" ? 36 : 30}
-      columns={`${MARKS} ${columns.map(([name, { width }]) => small ? ON_PHONE[name] : width).join(" ")}`}
+      rowHeight={small ? PHONE_ROW : density.value === "comfortable" ? 36 : 30}
+      columns={`${MARKS} ${small ? PHONE_TRACKS : columns.map(([, { width }]) => width).join(" ")}`}
       small={small}
       onEnd={more}
       head={head}
@@ -228,7 +224,9 @@ function SweepRow({ sweep, open, columns, ticked, onTick }: RowProps & { sweep: 
               <button type="button" class="quiet family" aria-expanded={open} onClick={toggle}>
                 <span aria-hidden="true">{open ? "▾" : "▸"}</span> {family}
               </button>
-              <a class="small" href={address("sweeps", [], { recipe: family })}>Sweep of {runs.length} runs</a>
+              <a class="small" href={address("sweeps", [], { recipe: family })}>
+                <span class="sweep-word">Sweep of</span> {runs.length} runs
+              </a>
             </>
           )}
         </div>

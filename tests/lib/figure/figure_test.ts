@@ -233,6 +233,9 @@ Deno.test("numbers for readers keep what matters", () => {
   assert.equal(around(28.232363030473, 2e-15, "latex", "dB"), "$28.23$ dB");
   assert.equal(shown(6.8e-4, 4.25e-4, 1.09e-3, "unicode"), "6.8 [4.3, 10.9]×10⁻⁴");
   assert.equal(shown(0.1575, 0.153, 0.1621, "latex"), "$0.1575 [0.1530, 0.1621]$");
+  // An interval far wider than its value.
+  assert.equal(shown(7.75e-6, 0, 0.4875, "unicode"), "7.8×10⁻⁶ [0, 0.49]");
+  assert.equal(shown(0.0035, 8.9e-5, 0.488, "plain"), "0.0035 [8.9e-5, 0.49]");
   const silent = { mean: null, low: null, high: null, bound: 7.5e-4 };
   assert.deepEqual(
     (["plain", "unicode", "latex"] as const).map((form) => estimateText(silent, form)),

@@ -1,6 +1,7 @@
 // deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
 /** The stored results, and the packs of the project and of the program. */
 import type { Reply } from "../../api.ts";
+import { FoldedRows } from "../../folded_rows.tsx";
 import { Hidden, Page, Section, Shown, StateMark, Table, Trouble } from "../../parts.tsx";
 import { commandOf, CopyCommand } from "../../copy_command.tsx";
 import { useEffect, useState } from "../../preact.ts";
@@ -78,15 +79,21 @@ function OnEngine({ of: { result_id, engine, pack, rows, replicates, until_error
   );
 }
 
+const OWN = "packs of this project";
+
 function Packs() {
   return (
     <Section title="Packs">
       <Shown of={useFetched("/api/benchmarks/packs")} what="the packs">
         {({ packs }) =>
           packs.length === 0 ? <p class="empty">No packs. Put a pack into benchmarks/</p> : (
-            <Table
+            <FoldedRows
               label="Packs"
               rows={packs}
+              total={packs.length}
+              keyOf={({ name }) => name}
+              groupOf={({ path, suite }) => path === null ? suite ?? "other" : OWN}
+              first={OWN}
               columns={[
                 ["Pack", ({ name, title, problem }) => (
                   <>

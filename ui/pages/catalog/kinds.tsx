@@ -1,5 +1,6 @@
 /** Kinds of artifacts: the operations that produce a kind, and those that read it. */
-import { Filters, searchWords, Table } from "../../parts.tsx";
+import { FoldedRows } from "../../folded_rows.tsx";
+import { Filters, searchWords } from "../../parts.tsx";
 import { address } from "../../router.ts";
 import { type Contract, contracts } from "../../state/contracts.ts";
 
@@ -26,9 +27,11 @@ export function Kinds() {
     <>
       <Filters found={`${rows.length} of ${kinds.size}`} />
       {rows.length === 0 ? <p class="empty">No kind matches</p> : (
-        <Table
+        <FoldedRows
           label="Kinds"
           rows={rows}
+          total={kinds.size}
+          groupOf={([kind]) => kind.split(".")[0]}
           columns={[
             ["Kind", ([kind]) => kind, "mono"],
             ["Output of", ([, { makers }]) => <Operations ids={makers} />],

@@ -7,6 +7,7 @@ import { Page, Section, Shown, StateMark, Table, Wait } from "../../parts.tsx";
 import { lazy } from "../../preact.ts";
 import { address } from "../../router.ts";
 import { runtimesText } from "../../runtimes.ts";
+import { Fold } from "../../folded_rows.tsx";
 import type { Contract } from "../../state/contracts.ts";
 import { useFetched } from "../../state/fetched.ts";
 import { CARD_COLUMNS } from "../validation/list.tsx";
@@ -100,6 +101,7 @@ function Ports({ contract }: { contract: Contract }) {
 }
 
 function Parameters({ contract: { params_schema } }: { contract: Contract }) {
+  const needed = Array.isArray(params_schema.required) ? params_schema.required : [];
   const rows = Object.entries((params_schema.properties ?? {}) as Record<string, JsonObject>);
   return (
     <Section title="Parameters">
@@ -112,7 +114,8 @@ function Parameters({ contract: { params_schema } }: { contract: Contract }) {
             ["Type", ([, schema]) => typeText(schema), "mono small"],
             [
               "Default",
-              ([, { default: value }]) => value === undefined ? "required" : prettyJson(value).trim(),
+              ([name, { default: value }]) =>
+                value !== undefined ? prettyJson(value).trim() : needed.includes(name) ? "required" : "–",
               "mono small",
             ],
             ["Description", ([, { description }]) => String(description ?? "")],
@@ -142,17 +145,19 @@ function Unavailable({ contract }: { contract: Contract }) {
 
 const Implementations = ({ contract: { materializations } }: { contract: Contract }) => (
   <Section title="Implementations">
-    <Table
-      label="Implementations"
-      rows={materializations}
-      columns={[
-        ["Runner", ({ runner }) => runner, "mono"],
-        ["Runs in", ({ backend }) => runtimesText([backend]), "", ({ backend }) => backend],
-        ["Implementation", ({ implementation }) => implementation, "mono"],
-        ["Status", ({ status }) => <StateMark state={status} />],
-        ["Notes", ({ notes }) => notes],
-      ]}
-    />
+    <Fold count={materializations.length} what="implementations">
+      <Table
+        label="Implementations"
+        rows={materializations}
+        columns={[
+          ["Runner", ({ runner }) => runner, "mono"],
+          ["Runs in", ({ backend }) => runtimesText([backend]), "", ({ backend }) => backend],
+          ["Implementation", ({ implementation }) => implementation, "mono"],
+          ["Status", ({ status }) => <StateMark state={status} />],
+          ["Notes", ({ notes }) => notes],
+        ]}
+      />
+    </Fold>
   </Section>
 );
 
@@ -180,12 +185,9 @@ function Validation({ id }: { id: string }) {
           <>
             <p>{proof}</p>
             {cards.length > 0 && (
-              <Table
-                label="Validation cards"
-                rows={cards}
-                keyOf={({ id }) => id}
-                columns={CARD_COLUMNS}
-              />
+              <Fold count={cards.length} what="validation cards">
+                <Table label="Validation cards" rows={cards} keyOf={({ id }) => id} columns={CARD_COLUMNS} />
+              </Fold>
             )}
           </>
         )}

@@ -1,6 +1,7 @@
 /** All operations, filtered by words, group, status or kind of their ports. The filter is part of the address. */
 import { OwnMark } from "./operation.tsx";
-import { Filters, searchWords, Select, StateMark, Table } from "../../parts.tsx";
+import { FoldedRows } from "../../folded_rows.tsx";
+import { Filters, searchWords, Select, StateMark } from "../../parts.tsx";
 import { address, place, refine } from "../../router.ts";
 import { runtimesText } from "../../runtimes.ts";
 import { type Contract, contracts } from "../../state/contracts.ts";
@@ -51,9 +52,11 @@ export function OperationList() {
           </p>
         )
         : (
-          <Table
+          <FoldedRows
             label="Operations"
             rows={rows}
+            total={all.length}
+            groupOf={({ id }) => id.split(".")[0]}
             keyOf={({ id }) => id}
             columns={[
               ["Operation", ({ id, name, own }) => (

@@ -1,6 +1,7 @@
 /** Tasks, datasets and metrics of the research catalogue. */
 import type { Reply } from "../../api.ts";
 import { type Column, Filters, searchWords, StateMark, Table } from "../../parts.tsx";
+import { FoldedRows } from "../../folded_rows.tsx";
 import { ProjectSets } from "../../data/sets.tsx";
 import { Operations } from "./kinds.tsx";
 
@@ -36,9 +37,9 @@ const METRICS: Column<Metric>[] = [
   ["Unit", ({ unit }) => unit],
   [
     "Better",
-    ({ direction }) => ({ higher_is_better: "↑ higher", lower_is_better: "↓ lower", neutral: "–" })[direction],
+    ({ direction }) =>
+      ({ higher_is_better: "↑\u00a0higher", lower_is_better: "↓\u00a0lower", neutral: "–" })[direction],
   ],
-  ["Family", ({ family }) => family],
   ["Statistic", ({ statistic }) => statistic],
 ];
 
@@ -52,12 +53,26 @@ export function ResearchTables({ part, research: { tasks, datasets, metrics } }:
       </>
     );
   }
-  if (part === "metrics") return <Found label="Metrics" rows={metrics} columns={METRICS} />;
+  if (part === "metrics") {
+    return (
+      <Found
+        label="Metrics"
+        rows={metrics}
+        columns={METRICS}
+        groupOf={({ family }) => family}
+      />
+    );
+  }
   return <p class="empty">The catalog has no part named {part}</p>;
 }
 
 function Found<Row extends { id: string }>(
-  { label, rows, columns }: { label: string; rows: readonly Row[]; columns: Column<Row>[] },
+  { label, rows, columns, groupOf }: {
+    label: string;
+    rows: readonly Row[];
+    columns: Column<Row>[];
+    groupOf?(row: Row): string;
+  },
 ) {
   const words = searchWords();
   const shown = rows.filter((row) => {
@@ -67,7 +82,18 @@ function Found<Row extends { id: string }>(
   return (
     <>
       <Filters found={`${shown.length} of ${rows.length}`} />
-      <Table label={label} rows={shown} keyOf={({ id }) => id} columns={columns} />
+      {groupOf === undefined
+        ? <Table label={label} rows={shown} keyOf={({ id }) => id} columns={columns} />
+        : (
+          <FoldedRows
+            label={label}
+            rows={shown}
+            total={rows.length}
+            keyOf={({ id }) => id}
+            columns={columns}
+            groupOf={groupOf}
+          />
+        )}
     </>
   );
 }
