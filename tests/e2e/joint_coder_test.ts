@@ -13,7 +13,7 @@ import { needsPython, pythonWith } from "../support/python.ts";
 
 const python = await pythonWith("torch", "numpy");
 /** Updates of the training here, few of the tutorial's: the test compares two forms of one network, not its quality. */
-const STEPS = 40;
+const STEPS = 8;
 
 Deno.test({
   name: "the tutorial: a PyTorch joint coder as an adapter and as ONNX gives the same numbers in one pack",

@@ -35,7 +35,7 @@ class Draws {
 
   /** Successes in n trials, by the gaps between them. */
   binomial(n: number, p: number): number {
-    const gap = () => Math.floor(Math.log1p(-this.uniform()) / Math.log1p(-p));
+    const decay = Math.log1p(-p), gap = () => Math.floor(Math.log1p(-this.uniform()) / decay);
     let count = 0;
     for (let at = gap(); at < n; at += 1 + gap()) count++;
     return count;

@@ -11,14 +11,27 @@ import { compile } from "../../../lib/release/compile.ts";
 import { ROOT_PATH } from "../../support/paths.ts";
 import { walk } from "./walk.ts";
 
-/** Makes the walk with a program. @throws AssertionError with the command that failed and what it printed */
+/**
+ * Makes the walk with a program whose home, `home` in a folder, is empty at its first start.
+ * @throws AssertionError with the command that failed and what it printed
+ * @returns the folder of the project
+ */
+export async function checkProgramIn(
+  root: string,
+  program: string,
+  { env = {}, adapter = join(ROOT_PATH, "adapters/dct_slices") }: { env?: Record<string, string>; adapter?: string } =
+    {},
+): Promise<string> {
+  const home = join(root, "home");
+  await Deno.mkdir(home, { recursive: true });
+  return await walk({ command: [program], env: { HOME: home, USERPROFILE: home, ...env }, adapter }, root);
+}
+
+/** Makes the walk with a program in a folder of its own. @throws AssertionError as `checkProgramIn` */
 export async function checkProgram(program: string): Promise<void> {
   const root = await Deno.makeTempDir({ prefix: "svc-check-" });
   try {
-    const home = join(root, "home");
-    await Deno.mkdir(home);
-    const env = { HOME: home, USERPROFILE: home };
-    await walk({ command: [program], env, adapter: join(ROOT_PATH, "adapters/dct_slices") }, root);
+    await checkProgramIn(root, program);
   } finally {
     await Deno.remove(root, { recursive: true });
   }
