@@ -51,7 +51,7 @@ async function peer() {
 const megabits = (value: number) => `${value.toFixed(2)} Mbit/s`;
 const kernels = {
   viterbi: rate(ROUNDS, () => decodeConvolutional(convolved, SIZE, code, "zero_tail", "viterbi")),
-  turbo: rate(sized(10, 1), () => decodeTurbo(values, turbo, options)),
+  turbo: rate(ROUNDS, () => decodeTurbo(values, turbo, options)),
 };
 const readable = {
   viterbi: rate(sized(5, 1), () => viterbi(convolved, SIZE + code.memory, code, { start: 0, end: 0 })),
