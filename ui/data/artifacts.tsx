@@ -155,9 +155,11 @@ function mismatch(step: Step, { conditions }: Artifact): string | null {
   const contract = contracts.value.get(step.op), fixed = contract?.trained_artifact_abi?.binding_params ?? {};
   const properties = (contract?.params_schema.properties ?? {}) as { [name: string]: JsonObject };
   const differences = (conditions[step.op] ?? []).map((wanted) =>
-    Object.entries(wanted as JsonObject).filter(([name, value]) =>
-      !Object.hasOwn(fixed, name) && !sameValue(step.params[name] ?? properties[name]?.default, value)
-    )
+    Object.entries(wanted as JsonObject).filter(([name, value]) => {
+      // The choice sets bound parameters: a default is no wish of the author, nor is another mode.
+      const bound = Object.hasOwn(fixed, name) && (value === "learned_artifact" || step.params[name] === undefined);
+      return !bound && !sameValue(step.params[name] ?? properties[name]?.default, value);
+    })
   );
   if (differences.length === 0 || differences.some((found) => found.length === 0)) return null;
   const [first] = differences.sort((a, b) => a.length - b.length);
