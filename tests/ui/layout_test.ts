@@ -123,3 +123,38 @@ for (const [pages, patterns] of Object.entries(PAGES)) {
     assert.deepEqual(wrong, []);
   }, { files: { ...FILES, "recipes/swept.yaml": SWEPT } });
 }
+
+const IMAGES = Deno.readTextFileSync(
+  new URL("../../recipes/recipe_starters/image_codec_default.yaml", import.meta.url),
+);
+
+browserTest("images of a run come into places that are kept for them", async (scene) => {
+  const { page, until, url } = scene;
+  const ask = async (path: string, body?: unknown) =>
+    await (await fetch(url + path, {
+      ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+      headers: { "content-type": "application/json" },
+    })).json();
+  const { recipe } = await ask("/api/recipe?path=recipes%2Fimages.yaml");
+  const { job_id } = await ask("/api/run-jobs", { recipe });
+  const { run_id, state } = await endedJob(url, `run-jobs/${job_id}`);
+  assert.equal(state, "completed");
+  await page.addInitScript(COUNT_SHIFTS);
+  // The images come after the metrics are painted.
+  const { promise: painted, resolve: release } = Promise.withResolvers<void>();
+  await scene.route(/\/api\/image/, async (route) => {
+    await painted;
+    await route.continue();
+  });
+  await page.goto(`${url}/#/runs/${run_id}`);
+  await page.locator(".strip canvas").first().waitFor();
+  await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+  assert.equal(await page.getByRole("img", { name: /, received$/ }).count(), 0);
+  release();
+  await page.getByRole("img", { name: /, received$/ }).nth(3).waitFor();
+  await until(`document.querySelector("#main [aria-busy=true]") === null`);
+  assert.ok(
+    await page.evaluate("globalThis.shift") as number < 0.02,
+    String(await page.evaluate("globalThis.moved.join('; ')")),
+  );
+}, { files: { "recipes/images.yaml": IMAGES }, axe: false });

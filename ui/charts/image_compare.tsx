@@ -176,13 +176,18 @@ function joined(a: ImageData, b: ImageData, split: number): ImageData {
 export function Painted({ image, label }: { image: ImageData; label: string }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
-    canvas.current!.width = image.width;
-    canvas.current!.height = image.height;
     canvas.current!.getContext("2d")!.putImageData(image, 0, 0);
   }, [image]);
   return (
     <div class="painted">
-      <canvas ref={canvas} role="img" aria-label={label} class={image.width < 160 ? "pixelated" : undefined} />
+      <canvas
+        ref={canvas}
+        width={image.width}
+        height={image.height}
+        role="img"
+        aria-label={label}
+        class={image.width < 160 ? "pixelated" : undefined}
+      />
       <span class="small muted">{label}</span>
     </div>
   );

@@ -52,6 +52,23 @@ export default function ResultFigure({ summary }: { summary: RunSummary }) {
   );
 }
 
+/** The place of images of a shape, so that nothing moves when they come. */
+function Waiting({ shape, count }: { shape: unknown; count: number }) {
+  if (!Array.isArray(shape) || shape.length !== 4) return <p class="muted" aria-busy="true">Reading the images</p>;
+  const [, height, width] = shape.map(Number);
+  const blank = (label: string) => (
+    <div class="painted">
+      <canvas width={width} height={height} aria-hidden="true" />
+      <span class="small muted">{label}</span>
+    </div>
+  );
+  return (
+    <div class="strip" aria-busy="true">
+      {Array.from({ length: count }, (_, at) => <div key={at}>{blank("Reading")}{blank("the images")}</div>)}
+    </div>
+  );
+}
+
 /** The first images of a run, sent above received. */
 function Strip({ sent, received }: { sent: Artifact; received: Artifact }) {
   const ids = imageIdsOf(sent).slice(0, MOST_IMAGES);
@@ -62,7 +79,7 @@ function Strip({ sent, received }: { sent: Artifact; received: Artifact }) {
       ),
     `${sent.path} ${received.path}`,
   );
-  if (value === null) return <p class="muted" aria-busy="true">Reading the images</p>;
+  if (value === null) return <Waiting shape={sent.metadata.shape} count={ids.length} />;
   return (
     <div class="strip">
       {value.map(([a, b], at) => (
