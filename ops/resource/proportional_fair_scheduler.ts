@@ -7,6 +7,11 @@
  * the next user is the one of largest priority with |h_iᴴh_j| <= 0.5·‖h_i‖‖h_j‖ to all chosen before (round_robin takes the
  * users in turn), and the group is served by zero forcing with equal powers. Channels are those that the transmitter knows.
  *
+ * With report_delay_slots d, users of slot t are chosen by the rates of slot t - d, and precoders are those of the channels of slot
+ * t - d, over the channels of slot t. transmitted_rate channel: they get the rate that the channel of slot t carries, by ideal
+ * adaptation; report: the rate log2(1 + SINR/b) of a report log2(1 + SINR) is sent, b = report_backoff_db, and lost where the channel
+ * carries less. The first d slots serve no user and count in no mean.
+ *
  * Shapes: rates float64 [slot, user], or problem complex64 [example, user, rx, tx] -> decision int32 [slot, group], -1 for a
  * free place.
  */
@@ -17,12 +22,14 @@ import { reportResult } from "../../lib/artifact/values.ts";
 import {
   type Downlink,
   jainIndex,
+  singleUserPrecoder,
   singleUserRate,
   userRates,
   zeroForcingPrecoder,
 } from "../../lib/numeric/antenna/mu_mimo.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { type Cell, schedule } from "../../lib/numeric/link/scheduling.ts";
+import { dbToLinear } from "../../lib/numeric/link/decibel.ts";
 import { sum } from "../../lib/numeric/scores/statistics.ts";
 import { notExported } from "../_backends.ts";
 import { MU_MIMO_PROBLEM, MU_MIMO_RATES, muMimoProblemOf, SCHEDULE } from "../_mu_mimo.ts";
@@ -47,6 +54,17 @@ export default defineOperation({
     group_size: z.int().min(1).max(64).default(1).describe("users of a slot at most"),
     fairness_exponent: z.number().nonnegative().default(1)
       .describe("exponent of the average rate; 0 ignores fairness").meta(averaged),
+    report_delay_slots: z.int().min(0).max(10_000).default(0).describe(
+      "slots from a report to the slot that it serves",
+    ),
+    transmitted_rate: z.enum(["channel", "report"]).default("channel")
+      .describe(
+        "rate that the channel of the slot carries, or that of the report, lost where the channel carries less",
+      ),
+    report_backoff_db: z.number().nonnegative().default(0).meta({
+      "x-svc-used-when": { transmitted_rate: "report" },
+      "x-svc-ui": { unit: "dB" },
+    }).describe("by how much the rate of a late report is lowered in dB of its SINR"),
   }),
   differentiability: notExported("torch", "none", "Choices of users have no gradient"),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
@@ -56,9 +74,10 @@ export default defineOperation({
     shape === undefined ? {} : { decision: [["int32", shape[0], group]] },
   run({ inputs, params }) {
     const { policy, window, initial_average: initialAverage, group_size: group, fairness_exponent: exponent } = params;
-    const cell = inputs.rates.kind === MU_MIMO_PROBLEM.id
-      ? cellOfChannels(inputs.rates, group)
-      : cellOfRates(inputs.rates, group);
+    const cell = aged(
+      inputs.rates.kind === MU_MIMO_PROBLEM.id ? cellOfChannels(inputs.rates, group) : cellOfRates(inputs.rates, group),
+      params,
+    );
     const { chosen, throughput, averages } = schedule(cell, { policy, window, initialAverage, exponent });
     const { slots, users } = cell, jain = jainIndex(throughput), served = new Array<number>(users).fill(0);
     for (const user of chosen) if (user >= 0) served[user]++;
@@ -73,6 +92,7 @@ export default defineOperation({
         user_rates_bps_hz: Array.from(throughput, float),
         final_average_bps_hz: Array.from(averages, float),
         served_slot_count: served,
+        report_delay_slots: params.report_delay_slots,
       },
     });
     return {
@@ -88,7 +108,49 @@ export default defineOperation({
   },
 });
 
-function cellOfRates(input: InputArtifact, group: number): Cell {
+/** Rates of a slot: those that a report of it promises, and those that it carries when another slot was reported. */
+interface Slots extends Omit<Cell, "served"> {
+  carried(slot: number, members: readonly number[], reported: number): ArrayLike<number>;
+}
+
+/** The cell whose reports are late. @throws SvcError `params_conflict` where no slot has a report */
+function aged(
+  { carried, ...cell }: Slots,
+  { report_delay_slots: delay, transmitted_rate, report_backoff_db }: Ageing,
+): Cell {
+  if (delay >= cell.slots) {
+    throw new SvcError("params_conflict", `Cannot schedule ${cell.slots} slots by reports of ${delay} slots before`, {
+      hint: "Set report_delay_slots below the number of slots",
+    });
+  }
+  const { alone, compatible } = cell;
+  return {
+    ...cell,
+    firstSlot: delay,
+    alone: (slot, user) => alone(slot - delay, user),
+    compatible: compatible && ((slot, first, second) => compatible(slot - delay, first, second)),
+    served(slot, members) {
+      const rates = carried(slot, members, slot - delay);
+      if (delay === 0 || transmitted_rate === "channel") return rates;
+      return Array.from(carried(slot - delay, members, slot - delay), (rate, i) => {
+        const sent = lowered(rate, report_backoff_db);
+        return sent <= rates[i] ? sent : 0;
+      });
+    },
+  };
+}
+
+interface Ageing {
+  report_delay_slots: number;
+  transmitted_rate: "channel" | "report";
+  report_backoff_db: number;
+}
+
+/** log2(1 + SINR/b) of a rate log2(1 + SINR). */
+const lowered = (rate: number, backoffDb: number): number =>
+  backoffDb === 0 ? rate : Math.log1p(Math.expm1(rate * Math.LN2) * dbToLinear(-backoffDb)) * Math.LOG2E;
+
+function cellOfRates(input: InputArtifact, group: number): Slots {
   if (group > 1) {
     throw new SvcError("params_conflict", `Cannot serve groups of ${group} users without their channels`, {
       hint: "Wire the problem to rates, or set group_size to 1",
@@ -99,10 +161,10 @@ function cellOfRates(input: InputArtifact, group: number): Cell {
     throw new SvcError("boundary_value_invalid", "Cannot schedule by a negative rate");
   }
   const alone = (slot: number, user: number) => rates[slot * users + user];
-  return { slots: arrays.size("slot"), users, group, alone, served: (slot, [user]) => [alone(slot, user)] };
+  return { slots: arrays.size("slot"), users, group, alone, carried: (slot, [user]) => [alone(slot, user)] };
 }
 
-function cellOfChannels(input: InputArtifact, group: number): Cell {
+function cellOfChannels(input: InputArtifact, group: number): Slots {
   const { examples, users, rx, tx, link } = muMimoProblemOf(input);
   if (group > 1 && rx > 1) {
     throw new SvcError("params_conflict", `Cannot serve groups of users with ${rx} antennas`, {
@@ -117,20 +179,32 @@ function cellOfChannels(input: InputArtifact, group: number): Cell {
   const links = Array.from({ length: examples }, (_, slot) => link(slot));
   const rates = links.map((one) => Float64Array.from({ length: users }, (_, user) => singleUserRate(one, user)));
   const alone = (slot: number, user: number) => rates[slot][user];
-  if (group === 1) return { slots: examples, users, group, alone, served: (slot, [user]) => [alone(slot, user)] };
+  const cell = { slots: examples, users, group, alone };
+  if (group === 1) {
+    return {
+      ...cell,
+      carried(slot, [user], reported) {
+        if (slot === reported) return [alone(slot, user)];
+        const { w, streams } = singleUserPrecoder(links[reported], user);
+        return userRates(membersOf(links[slot], [user]), w, streams).rates;
+      },
+    };
+  }
   return {
-    slots: examples,
-    users,
-    group,
-    alone,
+    ...cell,
     compatible: (slot, first, second) => correlation(links[slot], first, second) <= SEMI_ORTHOGONAL,
-    served: (slot, members) => {
-      const h = new Float64Array(2 * tx * members.length);
-      members.forEach((user, row) => h.set(links[slot].h.subarray(2 * user * tx, 2 * (user + 1) * tx), 2 * row * tx));
-      const part = { ...links[slot], h, users: members.length };
-      return userRates(part, zeroForcingPrecoder(part, "equal"), members.length).rates;
+    carried(slot, members, reported) {
+      const w = zeroForcingPrecoder(membersOf(links[reported], members), "equal");
+      return userRates(membersOf(links[slot], members), w, members.length).rates;
     },
   };
+}
+
+/** The link of some users only, in their order. */
+function membersOf(link: Downlink, members: readonly number[]): Downlink {
+  const size = 2 * link.rx * link.tx, h = new Float64Array(size * members.length);
+  members.forEach((user, place) => h.set(link.h.subarray(user * size, (user + 1) * size), place * size));
+  return { ...link, h, users: members.length };
 }
 
 /** |h_iᴴh_j|/(‖h_i‖‖h_j‖); 0 for a channel of zeros. */

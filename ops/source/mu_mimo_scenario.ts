@@ -9,11 +9,11 @@
  * and h as true_channel.
  *
  * Examples are independent, or with time_variation doppler successive slots of users in motion: each entry of an iid channel, each b of a
- * clustered one, is a sum of sinusoids of Jakes' spectrum (lib/numeric/channel/delay_profile.ts), and a user keeps its θ.
+ * clustered one, is 8 sums of sinusoids of Jakes' spectrum (lib/numeric/channel/delay_profile.ts), and a user keeps its θ.
  *
  * Draws: h as complex [example, user, rx, tx]; clustered: integers(0, 3) [example, user], normal angles [example, user],
  * complex gains [example, user, rx]; then uniform user gains [user], then e. In motion integers and angles are [user], and the complex
- * values are drawn as random(): angles [user, rx, tx or 1, 20], then phases.
+ * values are drawn as random(), a [user, rx, tx or 1] at a time: angles [8, 20], then phases.
  *
  * Shapes: problem complex64 [example, user, rx, tx].
  */
@@ -27,7 +27,9 @@ import { MU_MIMO_PROBLEM, TRUE_CHANNEL } from "../_mu_mimo.ts";
 
 const HOTSPOTS_DEG = [-40, 0, 35], SPREAD_DEG = 5;
 const IN_MOTION = { "x-svc-effective-when": { time_variation: "doppler" } };
-const FLAT = { delays: Float64Array.of(0), powers: Float64Array.of(1), lineOfSight: false };
+/** Sums of sinusoids that make an entry. One sum of 20 has gains |h|² of correlation J0² - 1/20, eight have J0² - 1/160. */
+const SUMS = 8;
+const FLAT = { delays: new Float64Array(SUMS), powers: new Float64Array(SUMS).fill(1 / SUMS), lineOfSight: false };
 const dB = { "x-svc-ui": { unit: "dB" } };
 
 export default defineOperation({
@@ -116,12 +118,11 @@ function movingGains(
     interval: slot_interval_ms * 1e-3,
     samples,
   };
-  const drawn = movingTaps(FLAT, links, motion, generator), gains = new Float64Array(drawn.length);
+  const gains = new Float64Array(2 * links * samples);
   for (let link = 0; link < links; link++) {
-    for (let sample = 0; sample < samples; sample++) {
-      const from = 2 * (link * samples + sample);
-      gains.set(drawn.subarray(from, from + 2), 2 * (sample * links + link));
-    }
+    movingTaps(FLAT, 1, motion, generator).forEach((value, i) => {
+      gains[2 * (Math.floor(i / (2 * SUMS)) * links + link) + i % 2] += value;
+    });
   }
   return gains;
 }

@@ -265,9 +265,21 @@ export function jainIndex(shares: ArrayLike<number>): number | undefined {
   return squares > 0 ? sum * sum / (shares.length * squares) : undefined;
 }
 
+/** Singular values squared of one user's channel, its right singular vectors tx × rank, and the powers by water-filling. */
+function singleUserStreams({ h, rx, tx, noise, power }: Downlink, user: number) {
+  const { values, v } = svd(h.slice(2 * user * rx * tx, 2 * (user + 1) * rx * tx), rx, tx);
+  const gains = values.map((value) => value * value);
+  return { gains, v, powers: waterFill(noiseFloors(gains, noise), power) };
+}
+
 /** The rate of one user served alone with the whole power: water-filling over its singular values. */
-export function singleUserRate({ h, rx, tx, noise, power }: Downlink, user: number): number {
-  const { values } = svd(h.slice(2 * user * rx * tx, 2 * (user + 1) * rx * tx), rx, tx);
-  const gains = values.map((value) => value * value), powers = waterFill(noiseFloors(gains, noise), power);
-  return powers.reduce((rate, own, i) => rate + Math.log1p(own * gains[i] / noise) * Math.LOG2E, 0);
+export function singleUserRate(link: Downlink, user: number): number {
+  const { gains, powers } = singleUserStreams(link, user);
+  return powers.reduce((rate, own, i) => rate + Math.log1p(own * gains[i] / link.noise) * Math.LOG2E, 0);
+}
+
+/** The precoder of one user served alone with the whole power. @returns W, tx × streams */
+export function singleUserPrecoder(link: Downlink, user: number): { w: ComplexMatrix; streams: number } {
+  const { v, powers } = singleUserStreams(link, user);
+  return { w: scaleColumns(v, powers.length, (stream) => Math.sqrt(powers[stream])), streams: powers.length };
 }

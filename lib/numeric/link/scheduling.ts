@@ -15,11 +15,13 @@ export interface Cell {
   readonly slots: number;
   readonly users: number;
   readonly group: number;
-  /** Rate of a user served alone. */
+  /** The first slot for which the scheduler has a report; those before serve no user and count in no mean. Default 0. */
+  readonly firstSlot?: number;
+  /** Rate of a user served alone, as reported. */
   alone(slot: number, user: number): number;
   /** Whether two users may share a slot. Default all may. */
   compatible?(slot: number, first: number, second: number): boolean;
-  /** Rates of a group, in its order. */
+  /** Rates that a group gets, in its order. */
   served(slot: number, members: readonly number[]): ArrayLike<number>;
 }
 
@@ -34,7 +36,7 @@ export interface Fairness {
 export interface Schedule {
   /** Users of each slot in the order of their choice, [slot, group]. */
   readonly chosen: Int32Array<ArrayBuffer>;
-  /** Mean rate of each user over all slots. */
+  /** Mean rate of each user over the slots from the first report on. */
   readonly throughput: Float64Array<ArrayBuffer>;
   /** Averages after the last slot. */
   readonly averages: Float64Array<ArrayBuffer>;
@@ -42,10 +44,10 @@ export interface Schedule {
 
 /** Serves all slots in order. Of equal priorities the lowest user comes first; round_robin takes the users in turn. */
 export function schedule(cell: Cell, { policy, window, initialAverage, exponent }: Fairness): Schedule {
-  const { slots, users, group } = cell;
+  const { slots, users, group, firstSlot = 0 } = cell;
   const chosen = new Int32Array(slots * group).fill(FREE), averages = new Float64Array(users).fill(initialAverage);
   const throughput = new Float64Array(users);
-  for (let slot = 0; slot < slots; slot++) {
+  for (let slot = firstSlot; slot < slots; slot++) {
     const members = policy === "round_robin"
       ? Array.from({ length: group }, (_, place) => (slot * group + place) % users)
       : greedy(
@@ -57,7 +59,7 @@ export function schedule(cell: Cell, { policy, window, initialAverage, exponent 
     const rates = new Float64Array(users), served = cell.served(slot, members);
     members.forEach((user, place) => rates[user] = served[place]);
     for (let user = 0; user < users; user++) {
-      throughput[user] += rates[user] / slots;
+      throughput[user] += rates[user] / (slots - firstSlot);
       averages[user] = (1 - 1 / window) * averages[user] + rates[user] / window;
     }
   }

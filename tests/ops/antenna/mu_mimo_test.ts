@@ -306,6 +306,72 @@ Deno.test("policies: the largest rate, the users in turn, fairness by the expone
   assert.deepEqual([0, 1, 2].map((user) => fair.filter((one) => one === user).length).sort(), [3, 3, 4]);
 });
 
+Deno.test("reports of slots before choose the users, and what was sent by them is lost where the channel carries less", async () => {
+  const rates = arrayInput("ai_phy.mu_mimo_rates.numpy", "float64", Float64Array.of(4, 1, 1, 3, 6, 2, 5, 8), [4, 2], {
+    slot_count: 4,
+    user_count: 2,
+  });
+  const run = async (params: JsonObject) => {
+    const { outputs, metrics } = await runOperation(scheduler, {
+      inputs: { rates },
+      params: { policy: "max_rate", ...params },
+    });
+    const report = outputs.report.json() as Record<string, (number | Float)[]>;
+    return {
+      chosen: Array.from(outputs.decision.array().data as Int32Array),
+      rates: report.user_rates_bps_hz.map(Number),
+      sum: Number(metrics["schedule.sum_rate_bps_hz"]),
+    };
+  };
+  const none = { chosen: [0, 1, 0, 1], rates: [10 / 4, 11 / 4], sum: 21 / 4 };
+  assert.deepEqual(await run({}), none);
+  assert.deepEqual(await run({ report_delay_slots: 0, transmitted_rate: "report" }), none);
+  // Slot 0 has no report; slots 1 to 3 serve users 0, 1, 0, whose channels carry 1, 2 and 5 of the 4, 3 and 6 that were reported.
+  const late = { report_delay_slots: 1 };
+  assert.deepEqual(await run(late), { chosen: [-1, 0, 1, 0], rates: [2, 2 / 3], sum: 2 + 2 / 3 });
+  assert.deepEqual(await run({ ...late, transmitted_rate: "report" }), {
+    chosen: [-1, 0, 1, 0],
+    rates: [0, 0],
+    sum: 0,
+  });
+  // Slots 2 and 3 serve users 0 and 1, whose channels carry 6 and 8 of the 4 and 3 that were reported.
+  assert.deepEqual((await run({ report_delay_slots: 2, transmitted_rate: "report" })).rates, [2, 1.5]);
+  // A rate of 4 = log2(1 + 15) becomes log2(1 + 15/15) = 1, which the channel of slot 1 carries; 3 = log2(1 + 7) and 6 become less than 2 and 5.
+  const lowered = await run({ ...late, transmitted_rate: "report", report_backoff_db: float(10 * Math.log10(15)) });
+  near(lowered.rates, [(1 + Math.log2(1 + 63 / 15)) / 3, Math.log2(1 + 7 / 15) / 3], 1e-12, "lowered");
+  await refuses("params_conflict", () => run({ report_delay_slots: 4 }));
+});
+
+Deno.test("late reports cost nothing at rest, and at speed the beam and the zeros of the precoder", async () => {
+  const found = async (mobility_kmh: number, scene: JsonObject, params: JsonObject) => {
+    const { problem } = (await runOperation(scenario, {
+      params: {
+        example_count: 300,
+        users: 4,
+        tx_antennas: 4,
+        snr_db: float(20),
+        time_variation: "doppler",
+        mobility_kmh: float(mobility_kmh),
+        seed: 5,
+        ...scene,
+      },
+    })).outputs;
+    const { metrics } = await runOperation(scheduler, {
+      inputs: { rates: problem },
+      params: { policy: "round_robin", ...params },
+    });
+    return Number(metrics["schedule.sum_rate_bps_hz"]);
+  };
+  for (const [scene, params] of [[{}, { group_size: 4 }], [{ rx_antennas: 2 }, {}]] as [JsonObject, JsonObject][]) {
+    const late = { ...params, report_delay_slots: 4 };
+    const [resting, restingLate] = [await found(0, scene, params), await found(0, scene, late)];
+    assert.ok(Math.abs(resting - restingLate) < 1e-6 * resting, `${resting} ${restingLate}`);
+    const [moving, movingLate] = [await found(30, scene, params), await found(30, scene, late)];
+    assert.ok(movingLate < 0.9 * moving, `${moving} ${movingLate}`);
+    assert.ok(await found(30, scene, { ...late, transmitted_rate: "report" }) < movingLate);
+  }
+});
+
 Deno.test("groups hold nearly orthogonal users served by zero forcing", async () => {
   // Users 0 and 1 are parallel, user 2 is orthogonal to both.
   const h = Float32Array.of(2, 0, 0, 0, 1.5, 0, 0, 0, 0, 0, 1, 0);
