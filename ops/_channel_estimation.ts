@@ -7,7 +7,15 @@
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
-import { float, type InputArtifact, type JsonObject, type ParameterProblem, SvcError } from "./api.ts";
+import {
+  float,
+  type InputArtifact,
+  isNumber,
+  type JsonObject,
+  type ParameterProblem,
+  SvcError,
+  toNumber,
+} from "./api.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import {
   applyMmse,
@@ -59,6 +67,8 @@ export interface PilotProblem extends ChannelSizes {
   /** Subcarriers of the pilots of each antenna. */
   positions: number[][];
   noiseVariance: number;
+  /** OFDM symbols of an example, one after another on the axis of the subcarriers. */
+  ofdmSymbols: number;
 }
 
 /** @throws SvcError with a boundary code for an artifact of another form */
@@ -80,6 +90,7 @@ export function pilotProblemOf(input: InputArtifact): PilotProblem {
     pilots,
     positions,
     noiseVariance,
+    ofdmSymbols: isNumber(input.metadata.ofdm_symbols) ? toNumber(input.metadata.ofdm_symbols) : 1,
   };
 }
 
@@ -110,7 +121,9 @@ export function trueChannel(arrays: NamedArrays): Float32Array {
 }
 
 /** Least-squares estimates of a problem: at the pilots, and interpolated; [example, rx, tx, subcarrier]. */
-export function leastSquaresOf({ received, pilots, positions, subcarriers }: Omit<PilotProblem, "noiseVariance">) {
+export function leastSquaresOf(
+  { received, pilots, positions, subcarriers }: Omit<PilotProblem, "noiseVariance" | "ofdmSymbols">,
+) {
   const sparse = pilotLeastSquares(received, pilots, positions, subcarriers);
   return { sparse, full: interpolatePilots(sparse, positions, subcarriers) };
 }

@@ -11,7 +11,7 @@
  * Formulas: lib/numeric/channel/channel_estimation.ts. No mode receives the true channel. The error variance is N0/|x|² for least
  * squares, the posterior one for linear MMSE (metadata expected_mse: its mean), and that of the artifact, if it gives one.
  * demodulation.ofdm_pilot_observation makes the problem from a received OFDM link, and model.ofdm_channel_estimator takes the
- * estimate back.
+ * estimate back. An example of whole grids has its OFDM symbols one after another on the axis of the subcarriers, for artifacts alone.
  *
  * Shapes: problem complex64 [example, rx, subcarrier] -> estimate complex64 [example, rx, tx, subcarrier], companion
  * error_variance float32 of the same shape.
@@ -63,12 +63,15 @@ export default defineSlot({
   modes: {
     least_squares: {
       implementation: "least_squares",
-      run: (problem): Estimate => ({ estimate: leastSquaresOf(problem).full, errors: pilotErrors(problem) }),
+      run: (problem): Estimate => ({
+        estimate: leastSquaresOf(ofOneSymbol(problem)).full,
+        errors: pilotErrors(problem),
+      }),
     },
     linear_mmse_reference: {
       implementation: "linear_mmse_reference",
       run(problem, { params: { lmmse_assumed_tap_count } }) {
-        const { estimate, errors } = linearMmseOf(problem, lmmse_assumed_tap_count);
+        const { estimate, errors } = linearMmseOf(ofOneSymbol(problem), lmmse_assumed_tap_count);
         return { estimate, errors, facts: { lmmse_assumed_tap_count, expected_mse: float(mean(errors)) } };
       },
     },
@@ -118,6 +121,14 @@ export default defineSlot({
     return { outputs: { estimate: channelArtifact(estimate, problem, { estimator: label, ...facts }, variance) } };
   },
 });
+
+/** @throws SvcError `params_conflict` for whole grids: a line over their resource elements has no meaning */
+function ofOneSymbol(problem: PilotProblem): PilotProblem {
+  if (problem.ofdmSymbols === 1) return problem;
+  throw new SvcError("params_conflict", `Cannot interpolate over the ${problem.ofdmSymbols} OFDM symbols of a grid`, {
+    hint: "Set example of demodulation.ofdm_pilot_observation to ofdm_symbol, or mode to learned_artifact",
+  });
+}
 
 /** N0/|x|² of each antenna by its first pilot, [tx, subcarrier]. */
 function pilotErrors({ pilots, positions, subcarriers, noiseVariance }: PilotProblem): number[] {

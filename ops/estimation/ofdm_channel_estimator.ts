@@ -170,7 +170,7 @@ export default defineOperation({
         }
         spreadGrid(rows, h.subarray(grid * size, (grid + 1) * size));
         for (let symbol = 0; symbol < symbols; symbol++) {
-          if (symbol === 0 || tracking !== undefined) {
+          if (symbol === 0 || estimators.some(({ times }) => times.length === symbols)) {
             estimators.forEach(({ error }, port) => {
               for (let k = 0; k < subcarriers; k++) ownErrors[k * ports + port] = error(grid, k, symbol);
             });
@@ -318,11 +318,14 @@ function filterBlocks({ layout: { grids, subcarriers } }: PilotContext, { rx }: 
   };
 }
 
-/** The estimates of all OFDM symbols with pilots by another operation, in the order of demodulation.ofdm_pilot_observation. */
+/** The estimates of all OFDM symbols with pilots, or of whole grids, by another operation, in the order of demodulation.ofdm_pilot_observation. */
 function givenEstimator(context: PilotContext, received: Received, given: InputArtifact, params: Params): Estimator {
-  const { layout: { subcarriers, grids } } = context, { rx } = received, rows = pilotRows(context, 0, received).rows;
-  const shape = [grids * rows.length, rx, 1, subcarriers], arrays = arraysOf(given);
-  const h = arrays.read("complex64", shape), size = rx * subcarriers;
+  const { layout: { subcarriers, symbols, grids } } = context, { rx } = received, arrays = arraysOf(given);
+  const pilotTimes = pilotRows(context, 0, received).rows.map(({ time }) => time), elements = symbols * subcarriers;
+  const h = arrays.read("complex64", ["example", "rx", "tx", "place"]), whole = arrays.size("place") === elements;
+  const times = whole ? Array.from({ length: symbols }, (_, symbol) => symbol) : pilotTimes;
+  const shape = whole ? [grids, rx, 1, elements] : [grids * times.length, rx, 1, subcarriers];
+  arrays.read("complex64", shape);
   const declared = given.arrayNames.includes("error_variance")
     ? arrays.read("float32", shape, "error_variance")
     : undefined;
@@ -331,20 +334,26 @@ function givenEstimator(context: PilotContext, received: Received, given: InputA
       hint: "Set given_error_variance; 0 takes the estimate as exact",
     });
   }
+  /** Place of a row of subcarriers in the given arrays. */
+  const place = (grid: number, antenna: number, row: number) =>
+    whole
+      ? ((grid * rx + antenna) * symbols + row) * subcarriers
+      : ((grid * times.length + row) * rx + antenna) * subcarriers;
   return {
-    times: rows.map(({ time }) => time),
-    error(grid, subcarrier) {
+    times,
+    error(grid, subcarrier, symbol) {
       if (declared === undefined) return params.given_error_variance!;
+      const rows = whole ? [symbol] : times.keys().toArray();
       let sum = 0;
-      for (let i = 0; i < rows.length * rx; i++) {
-        sum += declared[grid * rows.length * size + i * subcarriers + subcarrier];
+      for (const row of rows) {
+        for (let antenna = 0; antenna < rx; antenna++) sum += declared[place(grid, antenna, row) + subcarrier];
       }
       return sum / (rows.length * rx);
     },
     gains(grid, antenna) {
-      const estimates = new Float64Array(2 * rows.length * subcarriers);
-      rows.forEach((_, row) => {
-        const from = 2 * ((grid * rows.length + row) * size + antenna * subcarriers);
+      const estimates = new Float64Array(2 * times.length * subcarriers);
+      times.forEach((_, row) => {
+        const from = 2 * place(grid, antenna, row);
         estimates.set(h.subarray(from, from + 2 * subcarriers), 2 * row * subcarriers);
       });
       return estimates;

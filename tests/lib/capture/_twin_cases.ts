@@ -134,6 +134,18 @@ export const TWIN_CASES = casesOf(import.meta.url, {
       const array = estimate.array();
       return { ...inputs, pilot_estimate: arrayInput(kind, "complex64", array.data, [...array.shape], metadata) };
     },
+    "given of whole grids": async () => {
+      const { rx_symbols, pilot_context, pilot_estimate: { kind } } = await givenEstimate("least_squares");
+      const [grids, symbols, subcarriers, rx] = rx_symbols.array().shape, count = grids * rx * symbols * subcarriers;
+      const values = Float32Array.from({ length: 2 * count }, (_, i) => Math.sin(i + (i >> 4)));
+      const estimate = arrayInput(kind, "complex64", values, [grids, rx, 1, symbols * subcarriers], {
+        example_count: grids,
+        estimator: "given",
+      });
+      const variances = Float32Array.from({ length: count }, (_, i) => 0.1 + 0.05 * Math.cos(i));
+      const companion = ndarray("float32", variances, [grids, rx, 1, symbols * subcarriers]);
+      return { rx_symbols, pilot_context, pilot_estimate: { ...estimate, companions: { error_variance: companion } } };
+    },
     "received on three antennas": async () => {
       const { rx_symbols, pilot_context } = await givenEstimate("least_squares");
       return { rx_symbols, pilot_context };

@@ -22,7 +22,7 @@ import { Generator } from "../../../lib/numeric/random/random.ts";
 import { bitErrorRateRayleigh } from "../../../lib/numeric/link/theory.ts";
 import type { RunOptions } from "../../../lib/conformance/run_operation.ts";
 import { refuses, runOperation } from "../harness.ts";
-import { payloadInput, someBits, symbolsInput } from "../inputs.ts";
+import { arrayInput, payloadInput, someBits, symbolsInput } from "../inputs.ts";
 
 const GRID = { subcarriers: 24, num_ofdm_symbols: 7 };
 
@@ -369,4 +369,45 @@ Deno.test("wiener needs LMMSE and a Doppler shift", async () => {
   const inputs = { rx_symbols, pilot_context: sent.pilot_context };
   await refuses("input_metadata_missing", () => runOperation(ofdmChannelEstimator, { inputs, params }));
   await runOperation(ofdmChannelEstimator, { inputs, params: { ...params, assumed_doppler_hz: float(10) } });
+});
+
+Deno.test("whole grids hold the pilots of all OFDM symbols in place, and their given estimate comes back as the gains of the grid", async () => {
+  const { symbols, pilot_context } = await insert(400, { dmrs_symbols: [1, 5] });
+  const channel = { channel: "ofdm_tdl", receiver_processing: "none", ofdm_fft_size: 24, num_ofdm_symbols: 7, seed: 5 };
+  const { rx_symbols } = (await runOperation(wirelessChannel, { inputs: { symbols }, params: channel })).outputs;
+  const inputs = { rx_symbols, pilot_context };
+  const observed = async (params: JsonObject = {}) =>
+    (await runOperation(ofdmPilotObservation, { inputs, params })).outputs.observation;
+  const whole = await observed({ example: "grid" }), rows = await observed();
+  const [grids, rx, size] = whole.array().shape, y = whole.array().data as Float32Array;
+  assert.deepEqual([rx, size], [1, 7 * 24]);
+  const expected = new Float32Array(2 * grids * size), each = rows.array().data as Float32Array;
+  for (let grid = 0; grid < grids; grid++) {
+    [1, 5].forEach((time, row) => {
+      const from = 2 * 24 * (2 * grid + row);
+      expected.set(each.subarray(from, from + 2 * 24), 2 * (grid * size + 24 * time));
+    });
+  }
+  assert.deepEqual(y, expected);
+  for (const mode of ["least_squares", "linear_mmse_reference"]) {
+    await refuses(
+      "params_conflict",
+      () => runOperation(channelEstimatorSlot, { inputs: { problem: whole }, params: { mode } }),
+    );
+  }
+  const values = Float32Array.from({ length: 2 * grids * size }, (_, i) => Math.cos(i));
+  const variances = Float32Array.from({ length: grids * size }, (_, i) => 0.5 + 0.4 * Math.sin(i));
+  const pilot_estimate = {
+    ...arrayInput("ai_phy.channel_estimate.numpy", "complex64", values, [grids, 1, 1, size], {
+      example_count: grids,
+      estimator: "given",
+    }),
+    companions: { error_variance: ndarray("float32", variances, [grids, 1, 1, size]) },
+  };
+  const { estimate } = (await runOperation(ofdmChannelEstimator, {
+    inputs: { ...inputs, pilot_estimate },
+    params: { method: "given" },
+  })).outputs;
+  assert.deepEqual(estimate.array().data, values);
+  assert.deepEqual(estimate.array("error_variance").data, variances);
 });

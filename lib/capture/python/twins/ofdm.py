@@ -169,17 +169,31 @@ def pilot_rows(y, context, port, noise):
 
 @twin("demodulation.ofdm_pilot_observation")
 def ofdm_pilot_observation(inputs, params, draws, network=None):
-    """The pilots of one port as a problem of channel estimation, an OFDM symbol with pilots an example."""
+    """The pilots of one port as a problem of channel estimation, an OFDM symbol with pilots or a grid an example."""
     received, context = inputs["rx_symbols"], inputs["pilot_context"]
     y = element_grid(received, context)
     rows, variance = pilot_rows(y, context, 0, received.number("noise_variance"))
     size, at = context.number(GRID_KEY)["subcarriers"], torch.tensor(rows[0][1]).long()
+    if params["example"] == "grid":
+        return {"observation": grid_observation(y, rows, variance, size)}
     grids = torch.zeros([len(y), len(rows), y.shape[-1], size], dtype=y.dtype, device=y.device)
     grids[..., at] = torch.stack([values.mT for _, _, values in rows], 1)
     pilots = torch.zeros([1, size], dtype=y.dtype, device=y.device)
     pilots[:, at] = 1
     facts = {"noise_variance": variance, "pilot_density": len(at) / size}
     return {"observation": Signal(grids.flatten(0, 1), facts, {"pilots": pilots})}
+
+
+def grid_observation(y, rows, variance, size):
+    """Pilots of whole grids [grid, rx, symbol * subcarrier]."""
+    data = torch.zeros_like(y.mT)
+    pilots = torch.zeros([1, y.shape[1]], dtype=y.dtype, device=y.device)
+    for time, places, values in rows:
+        at = time * size + torch.tensor(places).long()
+        data[..., at] = values.mT
+        pilots[:, at] = 1
+    facts = {"noise_variance": variance, "pilot_density": (pilots != 0).double().mean().item(), "ofdm_symbols": y.shape[1] // size}
+    return Signal(data, facts, {"pilots": pilots})
 
 
 def element_grid(received, context):
@@ -259,7 +273,14 @@ def port_estimate(y, context, port, noise, params, tracking=None):
 
 
 def given_estimate(given, y, context, noise, params):
-    """Gains [grid, symbol, subcarrier, rx] of the estimates of a slot, and their error variance [grid, 1, subcarrier]."""
+    """Gains [grid, symbol, subcarrier, rx] of the estimates of a slot, and their error variance [grid, 1 or symbol, subcarrier]."""
+    layout = context.number(GRID_KEY)
+    if given.data.shape[-1] == y.shape[1]:
+        rows = (layout["num_ofdm_symbols"], layout["subcarriers"])
+        h = given.data[:, :, 0].unflatten(-1, rows).permute(0, 2, 3, 1)
+        if "error_variance" in given.companions:
+            return h, given.companions["error_variance"][:, :, 0].unflatten(-1, rows).mean(1)
+        return h, torch.full_like(h[..., 0].real, params["given_error_variance"])
     times = [time for time, _, _ in pilot_rows(y, context, 0, noise)[0]]
     by_grid = lambda values: values[:, :, 0].reshape(len(y), len(times), *values.shape[1:2], values.shape[3])
     h = by_grid(given.data)
