@@ -398,7 +398,7 @@ browserTest("a phone's width and forced colours: everything can be reached", asy
   await scene.shot("run_phone");
   await open("#/runs");
   const list = page.getByRole("table", { name: "Runs" });
-  await list.getByText(/ber/).waitFor();
+  await list.getByText(/Bit error rate/).waitFor();
   // Name, state and value are whole.
   const cut = await list.evaluate((table) => ({
     over: table.scrollWidth - table.clientWidth,
