@@ -34,6 +34,7 @@ Deno.test("of every shipped recipe with a slot a plan is derived whose captures 
     "neural_receiver_qpsk_phase_tracking.yaml modulator",
     "neural_receiver_qpsk_phase_tracking_learned.yaml modulator",
     "ofdm_channel_estimation_learned.yaml pilot_observation",
+    "ofdm_channel_tracking_learned.yaml pilot_observation",
     "ofdm_estimators_in_motion.yaml pilot_observation",
     "scenes_classification_jpeg_awgn.yaml demodulator",
   ]);
