@@ -71,7 +71,7 @@ Deno.test({
   }),
 });
 
-/** Replaces every occurrence of a placeholder. @throws AssertionError unless the text has it `times` times */
+/** Replaces a placeholder everywhere in a text. @throws AssertionError if it does not occur exactly `times` times */
 function filled(text: string, placeholder: string, value: string, times = 1): string {
   assert.equal(text.split(placeholder).length, times + 1, placeholder);
   return text.replaceAll(placeholder, value);
