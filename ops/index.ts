@@ -196,6 +196,7 @@ import wirelessModulationRecordingObservation from "./wireless/modulation_record
 import wirelessMultipathWaveform from "./wireless/multipath_waveform.ts";
 import wirelessOfdmChannelState from "./wireless/ofdm_channel_state.ts";
 import wirelessOfdmDelayedCsi from "./wireless/ofdm_delayed_csi.ts";
+import wirelessOfdmRecordingObservation from "./wireless/ofdm_recording_observation.ts";
 import wirelessPilotObservation from "./wireless/pilot_observation.ts";
 import wirelessRangeObservation from "./wireless/range_observation.ts";
 import wirelessUlaArrayObservation from "./wireless/ula_array_observation.ts";
@@ -248,7 +249,7 @@ const MODULES = [
   sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqa, wirelessCarrierPhaseImpairment,
   wirelessChannel, wirelessDigitalLink, wirelessMimoOfdmChannel, wirelessMisoOfdmCsi, wirelessModulationAwgnObservation,
   wirelessModulationRecordingObservation, wirelessMultipathWaveform, wirelessOfdmChannelState, wirelessOfdmDelayedCsi,
-  wirelessPilotObservation, wirelessRangeObservation, wirelessUlaArrayObservation,
+  wirelessOfdmRecordingObservation, wirelessPilotObservation, wirelessRangeObservation, wirelessUlaArrayObservation,
 ];
 const BY_ID = new Map(MODULES.flat().map((operation) => [operation.id, operation]));
 

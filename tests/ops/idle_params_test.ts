@@ -76,6 +76,9 @@ const EXCEPTIONS: Record<string, Record<string, string>> = {
     "wireless_backend: channel=interference_awgn,ofdm_tdl,ofdm_cdl,urban_micro":
       "phylib is refused there, and auto is numpy",
   },
+  "wireless.ofdm_recording_observation": {
+    "symbols_per_grid: ptrs_time_density=1": "all OFDM symbols have pilots; the receiver takes their values by grid",
+  },
   "wireless.digital_link": {
     "receiver_processing: channel=awgn,interference_awgn": "chooses an implementation; without a gain both are equal",
   },

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { run } from "../../../mod.ts";
 import { decodeArtifact } from "../../../lib/artifact/codec.ts";
 import { exportSigmf } from "../../../lib/run/sigmf.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
 import { openWorkspace } from "../../../lib/run/workspace.ts";
 
 const RECIPE = {
@@ -160,6 +161,97 @@ Deno.test("antennas of a received grid are the channels of a recording", async (
     const values = grid.data as Float32Array, rx = grid.shape.at(-1)!;
     assert.equal(rx, 3);
     assert.deepEqual(samples, values.filter((_, at) => (at >> 1) % rx === 2));
+  } finally {
+    Deno.removeSync(projectRoot, { recursive: true });
+  }
+});
+
+/** Pilots in OFDM symbols, and the receiver of their waveform. */
+const PILOTS = [
+  { id: "data", op: "source.random_bits", params: { bit_count: 3000 } },
+  {
+    id: "modulator",
+    op: "modulation.digital_modulate",
+    params: { modulation: "qam16" },
+    inputs: { bits: "data.bits" },
+  },
+  {
+    id: "pilots",
+    op: "modulation.ofdm_pilot_insert",
+    params: { subcarriers: 72, dmrs_symbols: [2n, 11n] },
+    inputs: { symbols: "modulator.symbols" },
+  },
+];
+const LAYOUT = { fft_size: 128, active_subcarriers: 72, oversampling: 2 };
+const receiverOf = (waveform: string): JsonObject[] => [
+  { id: "receiver", op: "demodulation.ofdm_receive", inputs: { waveform } },
+  {
+    id: "estimator",
+    op: "model.ofdm_channel_estimator",
+    params: { method: "least_squares" },
+    inputs: { rx_symbols: "receiver.rx_symbols", pilot_context: "pilots.pilot_context" },
+  },
+  {
+    id: "equalizer",
+    op: "demodulation.ofdm_equalize",
+    inputs: {
+      rx_symbols: "receiver.rx_symbols",
+      estimate: "estimator.estimate",
+      pilot_context: "pilots.pilot_context",
+    },
+  },
+  {
+    id: "demodulator",
+    op: "demodulation.digital_demodulate",
+    params: { modulation: "qam16" },
+    inputs: { rx_symbols: "equalizer.rx_symbols" },
+  },
+  {
+    id: "scores",
+    op: "metrics.bit_error_rate",
+    inputs: { reference: "data.bits", candidate: "demodulator.bits" },
+  },
+];
+
+Deno.test("an OFDM waveform is a recording, whose receiver finds the bits that it finds without a file", async () => {
+  const projectRoot = Deno.makeTempDirSync(), metadata = { seed: 5, seed_namespace: "sent" };
+  const perform = async (name: string, steps: JsonObject[]) => {
+    const done = await run({ name, metadata, steps: [...PILOTS, ...steps] }, { projectRoot });
+    assert.equal(done.status, "completed", String(done.summary.error));
+    const { path, kind } = done.summary.steps.find(({ id }) => id === "demodulator")!.outputs.bits;
+    const metrics = Object.assign({}, ...done.summary.steps.map(({ metrics }) => metrics));
+    const bits = decodeArtifact(kind, Deno.readFileSync(join(done.directory, path))).array().data;
+    return { run_id: done.run_id, bits, ber: Number(metrics["channel.ber"]) };
+  };
+  try {
+    const sent = await perform("sent", [
+      { id: "ofdm", op: "modulation.ofdm_waveform", params: LAYOUT, inputs: { symbols: "pilots.symbols" } },
+      {
+        id: "multipath",
+        op: "wireless.multipath_waveform",
+        params: { snr_db: 14.0, sample_rate_mhz: 3.84 },
+        inputs: { waveform: "ofdm.waveform" },
+      },
+      ...receiverOf("multipath.waveform"),
+    ]);
+    exportSigmf(openWorkspace({ projectRoot }), sent.run_id, { out: join(projectRoot, "recordings") });
+    const recorded = await perform("recorded", [
+      {
+        id: "recording",
+        op: "source.iq_recording",
+        params: { recording_path: "recordings/multipath.waveform.sigmf-meta" },
+      },
+      {
+        id: "observation",
+        op: "wireless.ofdm_recording_observation",
+        params: { ...LAYOUT, noise_variance: 2 * 10 ** -1.4 },
+        inputs: { waveform: "recording.waveform" },
+      },
+      ...receiverOf("observation.waveform"),
+    ]);
+    assert.ok(sent.ber > 0 && sent.ber < 0.3, String(sent.ber));
+    assert.deepEqual(recorded.bits, sent.bits);
+    assert.equal(recorded.ber, sent.ber);
   } finally {
     Deno.removeSync(projectRoot, { recursive: true });
   }

@@ -90,6 +90,7 @@ export const OFDM_PILOT_FIXTURES = casesOf(import.meta.url, {
         params: { ...WAVE, oversampling: 4, active_subcarriers: 10 },
       })).outputs.waveform,
     }),
+    recording: () => ({ waveform: symbolsInput(700, {}, { kind: "channel.rx_symbols.complex_numpy" }) }),
     waveformSignal,
     "symbols as signal": () => ({ signal: symbols().symbols }),
     receivedWaveform: () => receivedWaveform(),
