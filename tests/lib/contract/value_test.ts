@@ -8,7 +8,7 @@ import {
   sameValue,
 } from "../../../lib/contract/json.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
-import { Float, float, formatFloat, integer, isFloat, isInteger } from "../../../lib/contract/value.ts";
+import { Float, float, formatFloat, integer, isFloat, isInteger, type Value } from "../../../lib/contract/value.ts";
 import { tables } from "../../support/tables.ts";
 
 const DATA = tables(import.meta.url);
@@ -53,6 +53,53 @@ Deno.test("integers and floats stay apart through text and back", () => {
   assert.equal(integer("9007199254740993"), 9007199254740993n);
   assert.ok(isFloat(float(6)) && isFloat(-0) && !isFloat(6) && isInteger(6) && !isInteger(6.5));
   assert.ok(!sameValue(6, float(6)) && sameValue({ a: 1, b: 2 }, { b: 2, a: 1 }) && !sameValue(undefined, null));
+});
+
+/** What `JSON.parse` reads, with the tokens of numbers, or null for a text that is no JSON. */
+function referenceJson(text: string): Value | null {
+  const typed = (_key: string, value: unknown, { source }: { source?: string }) => {
+    if (typeof value !== "number") return value;
+    return /[.eE]/.test(source!) ? float(value) : integer(source!);
+  };
+  try {
+    return JSON.parse(text, typed as never) as Value;
+  } catch {
+    return null;
+  }
+}
+
+Deno.test("the reader reads and refuses as JSON.parse, with typed numbers", () => {
+  const read = (text: string) => {
+    try {
+      return parseJson(text);
+    } catch (error) {
+      assert.ok(error instanceof SyntaxError, text);
+      return null;
+    }
+  };
+  const texts = DATA.JSON_TEXTS as string[];
+  assert.ok(texts.filter((text) => referenceJson(text) === null).length > 20);
+  for (const text of texts) assert.deepStrictEqual(read(text), referenceJson(text), text);
+  // Every text of one changed, removed or inserted character.
+  const document = '{"a": [-1.50e+2, 0, -0, "\\u00e9\\n"], "__proto__": {"1": true, "a": null}, "a": false}';
+  let valid = 0;
+  for (let at = 0; at <= document.length; at++) {
+    for (const inserted of ["", ...'{}[],:"\\0-+.e \n\u0001\u00a0é']) {
+      for (const removed of [0, 1]) {
+        const text = document.slice(0, at) + inserted + document.slice(at + removed);
+        const value = referenceJson(text);
+        if (value !== null) valid++;
+        assert.deepStrictEqual(read(text), value, text);
+      }
+    }
+  }
+  assert.ok(valid > 300, String(valid));
+  const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+  assert.equal(canonicalJson(parseJson(nested(2000))), nested(2000));
+  assert.throws(() => parseJson(nested(2001)), /nested this deep/);
+  assert.throws(() => parseJson("[1e309]"), /beyond 1.8e308/);
+  assert.throws(() => parseJson('["\\ud800"]'), /lone surrogate/);
+  assert.deepEqual(parseJson('{"\\ud800": "\\udc00"}', { repair: true }), { "\ufffd": "\ufffd" });
 });
 
 Deno.test("a part whose text is kept is written as any other, at every indent", () => {
