@@ -83,3 +83,57 @@ Deno.test({
     assert.ok(Number(low) <= theory && theory <= Number(high), `${theory} is not within ${low} … ${high}`);
   }),
 });
+
+/** Gains and delays of the axes that Sionna RT documents, their files, and the responses of receiver 1 by their definition. */
+const TRACED = `
+import numpy as np
+from save_paths import save_paths
+
+rng = np.random.default_rng(3)
+shape = (2, 2, 1, 4, 5, 3)  # receiver, receive antenna, transmitter, transmit antenna, path, time
+a = (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype("c8")
+forms = {"complex": a, "parts": (a.real, a.imag)}
+for array, delays in {"synthetic": (2, 1, 5), "antennas": shape[:5]}.items():
+    tau = (1e-6 * rng.random(delays)).astype("f4")
+    tau[..., 4] = -1
+    for form, gains in forms.items():
+        save_paths(f"{array}_{form}.npz", gains, tau, phi_r=tau)
+    each = tau[1] if tau.ndim == 5 else np.broadcast_to(tau[1][None, :, None], (2, 1, 4, 5))
+    k = np.arange(8) - 4
+    phases = np.exp(-2j * np.pi * 15e3 * k * each[:, 0, :, :4, None].astype("f8"))
+    h = np.einsum("rtpn,rtpk->nkrt", a[1, :, 0, :, :4], phases)
+    np.save(f"{array}.npy", h)
+`;
+const COMPARE_TRACED = `
+import glob, numpy as np
+for array in ("synthetic", "antennas"):
+    h = np.load(f"{array}.npy")
+    for form in ("complex", "parts"):
+        [path] = glob.glob(f".svc/runs/*_{array}_{form}/**/*state*.npz", recursive=True)
+        with np.load(path) as file:
+            states = [file[name] for name in file.files if file[name].dtype == np.complex64]
+        assert len(states) == 1 and states[0].shape == (1, *h.shape), states[0].shape
+        assert np.abs(states[0][0] - h).max() < 1e-5, np.abs(states[0][0] - h).max()
+print("equal")
+`;
+
+Deno.test({
+  name: "the script of the tutorial writes paths of both forms of arrays and gains, whose responses are those of NumPy",
+  ...needsPython(interpreter),
+  fn: inFolder(async (cwd) => {
+    const tutorial = await Deno.readTextFile(join(ROOT_PATH, "docs/tutorials/measured_channels.md"));
+    await Deno.writeTextFile(join(cwd, "save_paths.py"), codeBlocks(tutorial, "python")[1]);
+    const made = await output(interpreter!, ["-c", TRACED], { cwd }), env = await programs(cwd);
+    assert.ok(made.success, made.text);
+    for (const name of ["synthetic_complex", "synthetic_parts", "antennas_complex", "antennas_parts"]) {
+      const params = { dataset_path: `${name}.npz`, receiver: 1, antennas: "all", ofdm_fft_size: 8, normalize: "none" };
+      const recipe = { schema_version: 1, name, metadata: { seed: 1 } };
+      const steps = [{ id: "channel", op: "source.channel_dataset", params }];
+      await Deno.writeTextFile(join(cwd, `${name}.json`), JSON.stringify({ ...recipe, steps }));
+      const run = await output("svc", ["recipe", "run", `${name}.json`], { cwd, env });
+      assert.ok(run.success, run.text);
+    }
+    const compared = await output(interpreter!, ["-c", COMPARE_TRACED], { cwd });
+    assert.equal(compared.text.trim(), "equal");
+  }),
+});
