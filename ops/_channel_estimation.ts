@@ -120,6 +120,14 @@ export function trueChannel(arrays: NamedArrays): Float32Array {
   return arrays.read("complex64", ["example", "rx", "tx", "subcarrier"], companion);
 }
 
+/** @throws SvcError `params_conflict` for whole grids: a line over their resource elements has no meaning */
+export function ofOneSymbol(problem: PilotProblem): PilotProblem {
+  if (problem.ofdmSymbols === 1) return problem;
+  throw new SvcError("params_conflict", `Cannot interpolate over the ${problem.ofdmSymbols} OFDM symbols of a grid`, {
+    hint: "Set example of demodulation.ofdm_pilot_observation to ofdm_symbol, or estimate by a trained artifact",
+  });
+}
+
 /** Least-squares estimates of a problem: at the pilots, and interpolated; [example, rx, tx, subcarrier]. */
 export function leastSquaresOf(
   { received, pilots, positions, subcarriers }: Omit<PilotProblem, "noiseVariance" | "ofdmSymbols">,

@@ -27,6 +27,7 @@ import {
   leastSquaresOf,
   linearMmseOf,
   noisePerExample,
+  ofOneSymbol,
   pilotMask,
   type PilotProblem,
   pilotProblemOf,
@@ -121,14 +122,6 @@ export default defineSlot({
     return { outputs: { estimate: channelArtifact(estimate, problem, { estimator: label, ...facts }, variance) } };
   },
 });
-
-/** @throws SvcError `params_conflict` for whole grids: a line over their resource elements has no meaning */
-function ofOneSymbol(problem: PilotProblem): PilotProblem {
-  if (problem.ofdmSymbols === 1) return problem;
-  throw new SvcError("params_conflict", `Cannot interpolate over the ${problem.ofdmSymbols} OFDM symbols of a grid`, {
-    hint: "Set example of demodulation.ofdm_pilot_observation to ofdm_symbol, or mode to learned_artifact",
-  });
-}
 
 /** N0/|x|² of each antenna by its first pilot, [tx, subcarrier]. */
 function pilotErrors({ pilots, positions, subcarriers, noiseVariance }: PilotProblem): number[] {

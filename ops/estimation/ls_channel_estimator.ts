@@ -10,6 +10,7 @@ import {
   CHANNEL_PROBLEM,
   channelArtifact,
   leastSquaresOf,
+  ofOneSymbol,
   pilotProblemOf,
 } from "../_channel_estimation.ts";
 
@@ -26,7 +27,7 @@ export default defineOperation({
   inputMetadataRequirements: { problem: { all_of: ["noise_variance"] } },
   twin: true,
   run({ inputs }) {
-    const problem = pilotProblemOf(inputs.problem);
+    const problem = ofOneSymbol(pilotProblemOf(inputs.problem));
     const estimate = channelArtifact(leastSquaresOf(problem).full, problem, { estimator: "least_squares" });
     return { outputs: { estimate } };
   },

@@ -127,6 +127,24 @@ export const VALUE_RULES: readonly Rule[] = [
     },
   },
   {
+    // The estimators refuse it as well, for problems of other steps.
+    code: "params_conflict",
+    *find(recipe) {
+      for (const step of recipe.ofOp("model.ls_channel_estimator", "model.channel_estimator_adapter")) {
+        const from = recipe.source(step, "problem")?.step;
+        if (from?.op !== "demodulation.ofdm_pilot_observation" || !recipe.takes(from, "example", "grid")) continue;
+        if (recipe.is(step, "mode", "learned_artifact")) continue;
+        yield {
+          place: recipe.chosen(from, "example") ? paramOf(from, "example") : opOf(from),
+          message:
+            `Cannot estimate with ${step.id} from the whole grids of ${from.id}: it interpolates over one OFDM symbol`,
+          hint: `Set example of ${from.id} to ofdm_symbol, or estimate by a trained artifact`,
+          step,
+        };
+      }
+    },
+  },
+  {
     code: "matched_before_estimator",
     severity: "warning",
     onRun: true,

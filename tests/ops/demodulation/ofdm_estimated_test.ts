@@ -4,6 +4,7 @@ import ofdmEqualize from "../../../ops/demodulation/ofdm_equalize.ts";
 import neuralReceiver from "../../../ops/demodulation/neural_receiver_adapter.ts";
 import ofdmPilotObservation from "../../../ops/demodulation/ofdm_pilot_observation.ts";
 import channelEstimatorSlot from "../../../ops/estimation/channel_estimator_adapter.ts";
+import lsChannelEstimator from "../../../ops/estimation/ls_channel_estimator.ts";
 import digitalDemodulate from "../../../ops/demodulation/digital_demodulate.ts";
 import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
 import ofdmPilotInsert from "../../../ops/modulation/ofdm_pilot_insert.ts";
@@ -11,7 +12,7 @@ import ofdmChannelEstimator from "../../../ops/estimation/ofdm_channel_estimator
 import wirelessChannel from "../../../ops/wireless/channel.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { recordedPooled } from "../../../lib/contract/metric_metadata.ts";
-import type { InputArtifact } from "../../../lib/contract/operation.ts";
+import type { InputArtifact, Operation } from "../../../lib/contract/operation.ts";
 import {
   dopplerCorrelation,
   maximumDopplerHz,
@@ -389,11 +390,14 @@ Deno.test("whole grids hold the pilots of all OFDM symbols in place, and their g
     });
   }
   assert.deepEqual(y, expected);
-  for (const mode of ["least_squares", "linear_mmse_reference"]) {
-    await refuses(
-      "params_conflict",
-      () => runOperation(channelEstimatorSlot, { inputs: { problem: whole }, params: { mode } }),
-    );
+  const linear: { operation: Operation; params: JsonObject }[] = [
+    { operation: channelEstimatorSlot, params: { mode: "least_squares" } },
+    { operation: channelEstimatorSlot, params: { mode: "linear_mmse_reference" } },
+    { operation: lsChannelEstimator, params: {} },
+  ];
+  for (const { operation, params } of linear) {
+    await refuses("params_conflict", () => runOperation(operation, { inputs: { problem: whole }, params }));
+    await runOperation(operation, { inputs: { problem: rows }, params });
   }
   const values = Float32Array.from({ length: 2 * grids * size }, (_, i) => Math.cos(i));
   const variances = Float32Array.from({ length: grids * size }, (_, i) => 0.5 + 0.4 * Math.sin(i));
