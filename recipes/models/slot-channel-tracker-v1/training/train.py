@@ -21,7 +21,7 @@ models", IEEE Trans. Signal Process. 70, 2022; of the product over frequency and
 "Two-dimensional pilot-symbol-aided channel estimation by Wiener filtering", ICASSP 1997.
 
     PYTHONPATH=<torch> python3 recipes/models/slot-channel-tracker-v1/training/train.py            # writes the files beside it
-    PYTHONPATH=<torch> python3 recipes/models/slot-channel-tracker-v1/training/train.py --again    # another seed, fewer steps: second_run.json
+    PYTHONPATH=<torch> python3 recipes/models/slot-channel-tracker-v1/training/train.py --again    # another seed: second_run.json
 """
 
 import json
@@ -41,7 +41,7 @@ from selection import fit, keep, select  # noqa: E402
 
 torch.set_num_threads(1)
 SEEDS = {"training": 105, "validation": 106, "evaluation": 107}
-AGAIN, STEPS_AGAIN = 108, 200
+AGAIN = 108
 STEPS, BATCH, LEARNING_RATE = 800, 64, 4e-2
 RX, SYMBOLS, SUBCARRIERS, SPACING_HZ = 1, 14, 72, 30e3
 INTERVAL = 15 / 14 / SPACING_HZ
@@ -294,7 +294,7 @@ def objective_on(population):
     return lambda model: float(np.mean([np.log10(nmse(estimated(model, d, with_variance=False)[0], d["channel"])) for d in population]))
 
 
-def train(seed, steps=STEPS):
+def train(seed):
     rng = np.random.default_rng(seed)
 
     def loss(model):
@@ -307,7 +307,7 @@ def train(seed, steps=STEPS):
 
     def trained(name, configuration, curve):
         torch.manual_seed(seed)
-        return fit(name, Mixture(**configuration), loss, watched, curve, steps=steps, rate=LEARNING_RATE, every=100)
+        return fit(name, Mixture(**configuration), loss, watched, curve, steps=STEPS, rate=LEARNING_RATE, every=100)
 
     return trained
 
@@ -393,9 +393,11 @@ def on_grid(values, times, at):
 
 def main(arguments):
     if arguments == ["--again"]:
-        model = train(AGAIN, STEPS_AGAIN)("mixture_8x6", CANDIDATES["mixture_8x6"], []).eval()
-        write_json(HERE / "second_run.json", {"training_seed": AGAIN, "steps": STEPS_AGAIN,
-                                              "candidates": {"mixture_8x6": objective_on(held_out(200))(model)}})
+        model = train(AGAIN)("mixture_8x6", CANDIDATES["mixture_8x6"], []).eval()
+        objective = objective_on(held_out(200))(model)
+        matrix = [{k: row[k] for k in ("snr_db", "profile", "doppler_hz", "examples", "learned")} for row in evaluate(model)]
+        write_json(HERE / "second_run.json", {"training_seed": AGAIN, "steps": STEPS, "candidates": {"mixture_8x6": objective},
+                                              "matrix": matrix})
         return
     population = held_out(200)
     trained = train(SEEDS["training"])
