@@ -25,7 +25,7 @@ export const MOTION_PARAMS = {
       "static (default): gains constant within a block; doppler: gains that move at mobility_kmh without a break",
     ),
   doppler_spectrum: z.enum(DOPPLER_SPECTRA).default("jakes").meta(IN_MOTION)
-    .describe("spectrum of a tap: jakes for waves from all directions, or flat; cdl has that of its rays"),
+    .describe("spectrum of the 20 waves of a tap: jakes for all directions, or flat; cdl has that of its rays"),
   start_time_s: z.number().min(0).max(1e6).default(0).meta({ ...IN_MOTION, "x-svc-ui": { unit: "s" } })
     .describe("time of the first sample in s"),
   stream: z.string().min(1).max(200).optional().meta(IN_MOTION)

@@ -10,7 +10,8 @@
  *     g_l(t) = sqrt(1/N)·Σ_n exp(j(2π·f_d·t·cos α_n + φ_n)),  α_n = 2π(n + u_n)/N,  φ_n = 2π·v_n,
  *
  * so that E[g(t)·g*(0)] = J0(2π·f_d·t) exactly; a line-of-sight tap is the sinusoid n = 0 alone, with α_0 = π/4. A flat
- * spectrum has cos α_n = 2(n + u_n)/N - 1, so that the correlation is sin(2π·f_d·t)/(2π·f_d·t).
+ * spectrum has cos α_n = 2(n + u_n)/N - 1, so that the correlation is sin(2π·f_d·t)/(2π·f_d·t). A finite sum is not quite normal:
+ * the gain |h|² of taps of powers P_l, of sum 1, has E|h|⁴ = 2 - ΣP_l²/N in place of 2, and the correlation J0² - ΣP_l²/N.
  *
  * HST, the single tap of a high-speed train, does not fade. The train passes sites D_s apart at a track distance D_min. With
  * x = v·t mod 2D_s and the distance u = D_s/2 - x for x <= D_s, else u = x - 3D_s/2, the shift is

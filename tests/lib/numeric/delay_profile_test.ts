@@ -185,6 +185,27 @@ Deno.test("moving taps have Jakes' autocorrelation, J0(2π·f_d·t)", () => {
   }
 });
 
+Deno.test("the gain of a moving channel has the fourth moment 2 - Σ P²/20, and at a zero of J0 the correlation -Σ P²/20", () => {
+  // 2π·f_d·t is the first zero of J0.
+  const motion = { dopplerHz: 2.404825557695773 / (2 * Math.PI), interval: 1, samples: 2 };
+  for (const [powers, rows] of [[[1], 150_000], [[0.8, 0.2], 100_000]] as const) {
+    const profile = { delays: new Float64Array(powers.length), powers: Float64Array.from(powers), lineOfSight: false };
+    const taps = movingTaps(profile, rows, motion, Generator.seeded(20));
+    const h = frequencyResponse(taps, profile, { count: 1, spacing: 1 });
+    let fourth = 0, product = 0;
+    for (let row = 0; row < rows; row++) {
+      const [now, later] = [4 * row, 4 * row + 2].map((at) => h[at] ** 2 + h[at + 1] ** 2);
+      fourth += now ** 2 / rows;
+      product += now * later / rows;
+    }
+    const share = powers.reduce((sum, power) => sum + power ** 2, 0) / 20;
+    // Of exponential gains the variance of the square is 4! - 2², that of the product of two 2² - 1.
+    near(fourth, 2 - share, 4 * Math.sqrt(20 / rows));
+    near(product, 1 - share, 4 * Math.sqrt(3 / rows));
+    assert.ok(powers.length > 1 || product < 1 - 4 * Math.sqrt(3 / rows));
+  }
+});
+
 Deno.test("a moving line of sight turns at f_d·cos(π/4) and keeps its modulus; standing taps do not move", () => {
   const profile = tdlProfile("D", UNIT), count = profile.powers.length, samples = 5;
   const motion = { dopplerHz: 100, interval: 1e-3, samples };
