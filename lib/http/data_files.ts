@@ -184,7 +184,7 @@ function thumbnails(session: Session, images: readonly DataFile[]): JsonObject |
       const small = Math.min(image.width, image.height) > THUMBNAIL_SIDE
         ? resizeShorterSide(image, THUMBNAIL_SIDE)
         : image;
-      shown.push({ path, width: image.width, height: image.height, png: writePng(small).toBase64() });
+      shown.push({ path, width: image.width, height: image.height, png: writePng(small, 1).toBase64() });
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
       shown.push({ path, problem: messageOf(error) });

@@ -143,7 +143,7 @@ const LINE = 22, FONT = 13;
 
 async function render(image: Image, scale: number, drawn: string, legend: readonly LegendEntry[]): Promise<Uint8Array> {
   const width = image.width * scale, height = image.height * scale;
-  const png = Buffer.from(writePng(enlarged(image, scale))).toString("base64");
+  const png = Buffer.from(writePng(enlarged(image, scale), 1)).toString("base64");
   // Entries go to further lines where one is full.
   let x = 4, y = height + 16, lines = legend.length > 0 ? 1 : 0;
   const entries = legend.map(({ colour, text }) => {

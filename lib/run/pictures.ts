@@ -87,7 +87,7 @@ export function writeStrip(workspace: Workspace, wanted: string): string | null 
   if (batches.length < 2) return null;
   makeFolder(inside(workspace.stateDir, "pictures"));
   const path = inside(workspace.stateDir, "pictures", `${run.run_id}.png`);
-  writeFile(path, writePng(stripOf(batches)));
+  writeFile(path, writePng(stripOf(batches), 1));
   return path;
 }
 

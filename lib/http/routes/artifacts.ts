@@ -58,7 +58,7 @@ export const artifactRoutes = [
       const image = file.format === "png" || file.format === "jpeg"
         ? decodeImage(await readBounded(file.full, MAX_IMAGE_FILE_BYTES, file.path))
         : imageOfArray(...imagePlace(file, query));
-      return new Answer(new Uint8Array(writePng(image)), { headers: { "content-type": "image/png" } });
+      return new Answer(new Uint8Array(writePng(image, 1)), { headers: { "content-type": "image/png" } });
     },
   }),
   get("/api/series", "An array reduced for a plot", {
