@@ -16,7 +16,6 @@ export function CopyCommand({ command, note }: { command: string; note?: string 
     <span class="row copy-command">
       <button
         type="button"
-        class="small"
         title={command}
         onClick={() => navigator.clipboard.writeText(command).then(() => setTold("copied"), () => setTold("refused"))}
       >

@@ -48,7 +48,7 @@ export async function whenReachable<T>(load: () => Promise<T>): Promise<T> {
 /**
  * A component that is loaded when it is first shown, and shown at once from then on.
  *
- * @param waiting shown meanwhile
+ * @param waiting shown meanwhile; an empty one only tells that something follows
  */
 export function lazy<Props extends object>(
   load: () => Promise<{ default: ComponentType<Props> } | ComponentType<Props>>,
@@ -67,6 +67,7 @@ export function lazy<Props extends object>(
     }, []);
     if (loaded !== null) return h(loaded, props);
     if (failure !== null) return h("p", { class: "notice", "data-tone": "error", role: "alert" }, failure);
-    return waiting === undefined ? null : h("p", { class: "empty", "aria-busy": "true" }, waiting);
+    if (waiting === undefined) return null;
+    return h(waiting === "" ? "span" : "p", { class: "empty", "aria-busy": "true" }, waiting);
   };
 }

@@ -28,7 +28,11 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   ],
   "a project with runs, the parts of one, and the forms of a comparison": [
     "#/start",
+    "#/templates",
+    "#/editor",
     "#/sweeps?recipe=swept",
+    "#/benchmarks/result/RESULT",
+    "#/catalog/operations/wireless.channel",
     ...["summary", "graph", "signals", "artifacts", "timeline", "recipe", "plan", "provenance", "log"]
       .map((tab) => `#/runs/RUN/${tab}`),
     ...["table", "curves", "pivot", "parallel"].map((view) => `#/compare?runs=RUNS&view=${view}`),
@@ -57,12 +61,16 @@ const TOO_WIDE = `(() => {
     .slice(-4).map((one) => one.tagName + "." + one.className + " " + one.textContent.slice(0, 30)).join("; ") || "?";
 })()`;
 
+/** Whether nothing is read any more; own recipes come beside the shipped ones, and what a run needs comes after the check. */
+const QUIET = `document.querySelector("#main [aria-busy=true]") === null &&
+  !/Reading recipes|^Checking$/m.test(document.getElementById("main").innerText)`;
+
 /** Chosen views and tabs beyond the right edge. */
 const CUT = `[...document.querySelectorAll(".rail [aria-current], [role=tab][aria-selected=true]")]
   .filter((one) => one.getBoundingClientRect().right > innerWidth + 1).map((one) => one.textContent).join()`;
 
-/** Sweeps a recipe of the project, and answers with the names of its runs. */
-async function sweep({ url }: Scene): Promise<string[]> {
+/** Sweeps a recipe of the project and runs its pack, and answers with the names of the runs and of the result. */
+async function sweep({ url }: Scene): Promise<{ runs: string[]; result: string }> {
   const ask = async (path: string, body?: unknown) =>
     await (await fetch(url + path, {
       ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
@@ -74,20 +82,50 @@ async function sweep({ url }: Scene): Promise<string[]> {
   const job = await endedJob(url, `run-jobs/${job_id}`);
   assert.equal(job.state, "completed", JSON.stringify(job));
   const { runs } = await ask("/api/runs");
-  return runs.map(({ run_id }: { run_id: string }) => run_id);
+  const pack = await ask("/api/benchmark-jobs", { path: "benchmarks/two.yaml" });
+  assert.equal((await endedJob(url, `benchmark-jobs/${pack.job_id}`)).state, "completed", JSON.stringify(pack));
+  const [{ result_id }] = (await ask("/api/benchmarks/results")).results;
+  return { runs: runs.map(({ run_id }: { run_id: string }) => run_id), result: result_id };
 }
 
-const SWEPT = LINK.replace("name: link", "name: swept").replace(
+/** The accounting gives the rates of the methods, which the page tells below the figure. */
+const SWEPT = `${LINK}  - {id: coder, op: channel.identity_encoder, inputs: {bits: data.bits}}
+  - id: accounting
+    op: channel.communication_resource_accounting
+    inputs: {payload_bits: data.bits, framed_bits: data.bits, coded_bits: coder.coded_bits, symbols: modulator.symbols}
+`.replace("name: link", "name: swept").replace(
   "ui_configured: true}",
   `matrix: {
     dimensions: {snr_db: [0.0, 4.0, 8.0], scheme: [qpsk, qam16], bits: [400, 4000]},
     step_params: {chan: {snr_db: {matrix: snr_db}}, modulator: {modulation: {matrix: scheme}}, data: {bit_count: {matrix: bits}}}}}`,
 );
 
+const PACK = `schema_version: 1
+id: two
+version: "1"
+name: Two modulations
+dataset: {id: synthetic_random_bits, modality: bits, version: synthetic_random_bits-v1}
+task: {id: bit_transport, kind: transport_integrity, modality: bits}
+metrics: [channel.ber]
+baselines: [qpsk]
+replication: {base_seed: 23, replicates: 2, confidence_level: 0.95}
+metadata: {benchmark_tier: smoke, default_plot: {plot: error-rate, x: channel.snr_db, y: channel.ber}}
+recipes:
+  - {id: qpsk, label: QPSK, role: baseline, path: ../recipes/swept.yaml, matrix: inherit, params: {method_id: qpsk, matrix_selection: {scheme: qpsk, bits: 4000}}}
+  - {id: qam16, label: 16QAM, role: candidate, path: ../recipes/swept.yaml, matrix: inherit, params: {method_id: qam16, matrix_selection: {scheme: qam16, bits: 4000}}}
+`;
+
+/** More recipes than stand beside each other. */
+const OWN = Object.fromEntries(
+  Array.from({ length: 6 }, (_, at) => [`recipes/own_${at}.yaml`, LINK.replace("name: link", `name: own_${at}`)]),
+);
+
 for (const [pages, patterns] of Object.entries(PAGES)) {
   browserTest(`no page is wider than its window, or moves once it is painted: ${pages}`, async (scene) => {
     const { page, open, until, shot } = scene, wrong: string[] = [];
-    const runs = patterns.some((pattern) => pattern.includes("RUN")) ? await sweep(scene) : [""];
+    const { runs, result } = patterns.some((pattern) => /RUN|RESULT/.test(pattern))
+      ? await sweep(scene)
+      : { runs: [""], result: "" };
     await page.addInitScript(COUNT_SHIFTS);
     await open("#/start");
     const views = await page.evaluate("[...document.querySelectorAll('.rail a')].map(({ hash }) => hash)") as string[];
@@ -95,7 +133,7 @@ for (const [pages, patterns] of Object.entries(PAGES)) {
     assert.deepEqual(views.filter((view) => !checked.includes(view)), [], "views without a check");
     assert.ok(views.length > 10);
     for (const pattern of patterns) {
-      const address = pattern.replace("RUNS", runs.join(",")).replace("RUN", runs[0]);
+      const address = pattern.replace("RUNS", runs.join(",")).replace("RUN", runs[0]).replace("RESULT", result);
       for (const [name, [width, height]] of Object.entries(SIZES)) {
         await page.setViewportSize({ width, height });
         if (name in LOADED) {
@@ -103,7 +141,7 @@ for (const [pages, patterns] of Object.entries(PAGES)) {
           await page.goto("about:blank");
           await page.goto(`${scene.url}/${address}`);
           await page.locator("#main h1").first().waitFor({ state: "attached" });
-          await until(`document.querySelector("#main [aria-busy=true]") === null`);
+          await until(QUIET);
           // Figures and fonts come last.
           await page.waitForTimeout(400);
           const [shift, moved] = await page.evaluate("[globalThis.shift, globalThis.moved.join('; ')]") as [
@@ -121,7 +159,7 @@ for (const [pages, patterns] of Object.entries(PAGES)) {
       }
     }
     assert.deepEqual(wrong, []);
-  }, { files: { ...FILES, "recipes/swept.yaml": SWEPT } });
+  }, { files: { ...FILES, ...OWN, "recipes/swept.yaml": SWEPT, "benchmarks/two.yaml": PACK } });
 }
 
 const IMAGES = Deno.readTextFileSync(

@@ -318,6 +318,15 @@ Deno.test("methods are named by the smallest set of parameters that tells them a
   assert.deepEqual(labels(three), ["NR LDPC", "repetition, factor 3", "repetition, factor 5"]);
   const named = three.map((run, at) => ({ ...run, name: `method_${at}` }));
   assert.deepEqual(labels(named), ["method_0", "method_1", "method_2"]);
+  // The name of a variant has its coordinates: those of the recipe alone name a method.
+  const variants = [3, 5].flatMap((factor) =>
+    ["qpsk", "qam16"].map((modulation) => ({
+      ...coded("repetition", 0, 1 / factor, { bit_count: factor * 1000, factor, modulation }),
+      name: `swept__factor_${factor}__modulation_${modulation}__snr_db_0.0`,
+      recipe: { metadata: { matrix_selection: { factor, modulation, snr_db: float(0) } } },
+    }))
+  );
+  assert.deepEqual(labels(variants), ["QPSK, factor 3", "16QAM, factor 3", "QPSK, factor 5", "16QAM, factor 5"]);
   // A modulation, a choice and a switch are words; a number has the name and unit of its parameter.
   const words = (params: JsonObject[]) => labels(params.map((one) => coded("turbo", 0, 0.5, one)));
   assert.deepEqual(words([{ modulation: "qpsk" }, { modulation: "qam16" }]), ["QPSK", "16QAM"]);

@@ -61,10 +61,8 @@ export function Chart({ figure, controls, tall }: Props) {
   return (
     <figure class="chart" ref={box} data-narrow={isNarrow(width)} data-legend={below ? "below" : "beside"}>
       <Head figure={figure} shown={shown} style={style} csv={() => csvText(table)}>
-        {view.zoom !== null && (
-          <button type="button" class="small" onClick={() => change({ zoom: null })}>Reset zoom</button>
-        )}
-        <button type="button" class="small" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
+        {view.zoom !== null && <button type="button" onClick={() => change({ zoom: null })}>Reset zoom</button>}
+        <button type="button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
       </Head>
       <div class="row chart-tools">
         {controls}
@@ -160,7 +158,6 @@ function Head({ figure, shown, style, csv, children }: {
           <button
             key={label}
             type="button"
-            class="small"
             onClick={() => void trySave(save)}
           >
             {label}

@@ -51,7 +51,7 @@ export function Constellation({ path, array, part, title, source }: Props) {
       <div class="row spread chart-head">
         <p class="chart-title">{title}</p>
         <div class="row" role="group" aria-label={`Tools of ${title}`}>
-          <button type="button" class="small" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
+          <button type="button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
           <PictureFiles
             name={name}
             disabled={asTable}
@@ -217,17 +217,15 @@ export const PictureFiles = (
   <>
     <button
       type="button"
-      class="small"
       disabled={disabled}
       onClick={() => saveText(svg(), `${name}.svg`, "image/svg+xml")}
     >
       SVG
     </button>
-    <button type="button" class="small" disabled={disabled} onClick={() => void savePng(svg(), name)}>PNG</button>
+    <button type="button" disabled={disabled} onClick={() => void savePng(svg(), name)}>PNG</button>
     {csv !== undefined && (
       <button
         type="button"
-        class="small"
         onClick={() => saveText(csv(), `${name}.csv`, "text/csv")}
       >
         CSV

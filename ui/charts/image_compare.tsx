@@ -58,9 +58,11 @@ export function ImageCompare({ left, right, ids }: Sides & { ids: string[] }) {
         : mode === "flicker"
         ? <Flicker {...images} left={left} right={right} />
         : <Split {...images} left={left} right={right} />}
-      <figcaption>
-        {ids[index]}: {images !== null && <Quality {...images} left={left} right={right} />}
-      </figcaption>
+      {images !== null && (
+        <figcaption>
+          {ids[index]}: <Quality {...images} left={left} right={right} />
+        </figcaption>
+      )}
     </figure>
   );
 }

@@ -88,9 +88,7 @@ export function Legend({ figure, style, place, onToggle, onIsolate }: Props) {
           </li>
         ))}
       </ul>
-      {series.some(({ hidden }) => hidden) && (
-        <button type="button" class="small" onClick={() => onIsolate("")}>Show all</button>
-      )}
+      {series.some(({ hidden }) => hidden) && <button type="button" onClick={() => onIsolate("")}>Show all</button>}
     </div>
   );
 }

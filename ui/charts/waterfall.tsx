@@ -18,7 +18,7 @@ export function Waterfall({ report }: { report: Record<string, unknown> }) {
       <div class="row spread">
         <h2>From source bits to channel uses</h2>
         <div class="row" role="group" aria-label="Tools of the channel uses">
-          <button type="button" class="small" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
+          <button type="button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
           <PictureFiles
             name="channel-uses"
             disabled={asTable}

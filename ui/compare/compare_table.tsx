@@ -73,11 +73,11 @@ export function CompareTable({ runs: all, onRemove }: { runs: readonly ComparedR
                     {run === baseline
                       ? <span class="tag">baseline</span>
                       : (
-                        <button type="button" class="small" onClick={() => refine({ base: run.id })}>
+                        <button type="button" onClick={() => refine({ base: run.id })}>
                           Baseline<Hidden>{run.id}</Hidden>
                         </button>
                       )}
-                    <button type="button" class="small" onClick={() => onRemove(run.id)}>
+                    <button type="button" onClick={() => onRemove(run.id)}>
                       Remove<Hidden>{run.id}</Hidden>
                     </button>
                   </div>

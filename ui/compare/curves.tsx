@@ -42,8 +42,7 @@ export default function Curves({ runs, metric, tall }: Props) {
     );
   }
   return (
-    <>
-      {notice !== null && <p class="notice" role="note">{notice}</p>}
+    <div class="stack">
       <Chart
         figure={figure!}
         tall={tall}
@@ -54,8 +53,9 @@ export default function Curves({ runs, metric, tall }: Props) {
           </>
         }
       />
+      {notice !== null && <p class="notice" role="note">{notice}</p>}
       {methods.length > 1 && <Labels methods={methods} renamed={renamed} />}
-    </>
+    </div>
   );
 }
 

@@ -4,7 +4,7 @@ import { lowerFirst } from "../../lib/contract/sentence.ts";
 import { MODULATION_NAMES } from "../../lib/figure/theory_curves.ts";
 import { EBN0, lastPart, parameterAxis, spoken } from "./parameter_axis.ts";
 import { valueKey } from "./pivot.ts";
-import { type ComparedRun, isSeed, varying } from "./table.ts";
+import { type ComparedRun, isSeed, selectionOf, varying } from "./table.ts";
 
 /** A parameter that is the Es/N0 of a link. */
 export const isSnr = (name: string): boolean => /(^|\.)snr_db$/.test(name);
@@ -30,16 +30,17 @@ export function methodsOf(runs: readonly ComparedRun[], x: string): Method[] {
   const groups = [...Map.groupBy(runs, ({ parameters }) => keyOf(parameters, names)).values()];
   if (groups.length < 2) return groups.map((runs) => ({ label: "", runs }));
   const heads = groups.map(([{ parameters }]) => parameters);
-  // Operations name a method best; otherwise the first parameter of the recipe.
+  // Operations name a method best, then words, then the first parameter of the recipe; a length names it worst.
   const order = [...heads[0].keys()];
-  const sorted = names.toSorted((a, b) =>
-    Number(b.endsWith(".op")) - Number(a.endsWith(".op")) || place(order, a) - place(order, b)
-  );
+  const rank = (name: string) =>
+    name.endsWith(".op") ? 0 : typeof heads[0].get(name) === "string" ? 1 : /_(count|length)$/.test(name) ? 3 : 2;
+  const sorted = names.toSorted((a, b) => rank(a) - rank(b) || place(order, a) - place(order, b));
   const apart = smallestSet(sorted, (set) => {
     const labels = heads.map((values) => labelOf(values, set));
     return new Set(labels).size === labels.length && !labels.includes("");
   }) ?? sorted;
-  const recipes = groups.map(([{ name }]) => name);
+  // Of variants, the name of their recipe, without the coordinates.
+  const recipes = groups.map(([run]) => Object.keys(selectionOf(run)).length > 0 ? run.name.split("__")[0] : run.name);
   const byRecipe = apart.length > 1 && new Set(recipes).size === groups.length;
   return groups.map((runs, at) => ({ label: byRecipe ? recipes[at] : labelOf(heads[at], apart), runs }));
 }

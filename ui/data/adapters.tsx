@@ -12,7 +12,7 @@ export default function AdapterChooser({ copy, step }: { copy: Copy; step: Step 
   const [open, setOpen] = useState(false), found = useFetched(open ? "/api/adapters" : null);
   return (
     <section class="chooser" aria-label="Adapters">
-      <button type="button" class="small" aria-expanded={open} onClick={() => setOpen(!open)}>Choose an adapter</button>
+      <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>Choose an adapter</button>
       {open && (
         <Shown of={found} what="the adapters">
           {({ adapters }) => <Fitting copy={copy} step={step} adapters={adapters} onDone={() => setOpen(false)} />}

@@ -21,7 +21,7 @@ export default function ArtifactChooser({ copy, step }: { copy: Copy; step: Step
   const found = useFetched(open ? "/api/trained-artifacts" : null, { query: { operation: step.op } });
   return (
     <section class="chooser" aria-label="Trained artifacts">
-      <button type="button" class="small" aria-expanded={open} onClick={() => setOpen(!open)}>
+      <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
         Choose a trained artifact
       </button>
       {open && (

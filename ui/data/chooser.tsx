@@ -20,7 +20,7 @@ export default function Chooser({ copy, step }: Props) {
   if (kind === undefined) return null;
   return (
     <section class="chooser" aria-label="Data of the project">
-      <button type="button" class="small" aria-expanded={open} onClick={() => setOpen(!open)}>
+      <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
         Choose data of the project
       </button>
       {open && <Sets copy={copy} step={step} kind={kind} onDone={() => setOpen(false)} />}
@@ -84,7 +84,7 @@ function Images({ path, chosen, onChoose }: { path: string; chosen: string; onCh
   const found = useFetched(open ? "/api/data/preview" : null, { query: { path } });
   return (
     <>
-      <button type="button" class="small" aria-expanded={open} onClick={() => setOpen(!open)}>Choose images</button>
+      <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>Choose images</button>
       {open && (
         <Shown of={found} what="the images">
           {(contents) => <Ticks contents={contents} chosen={chosen} onChoose={onChoose} />}

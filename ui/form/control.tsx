@@ -142,7 +142,6 @@ function Members({ id, schema, value, describedBy, onRead }: NestedProps & { val
           />
           <button
             type="button"
-            class="small"
             disabled={value[key] === undefined}
             aria-label={`Reset ${key}`}
             onClick={() => {
@@ -175,7 +174,6 @@ function Items({ id, name, schema, value, describedBy, onRead }: NestedProps & {
           />
           <button
             type="button"
-            class="small"
             aria-label={`Remove item ${index} of ${name}`}
             onClick={() => onRead({ value: value.toSpliced(index, 1) }, "")}
           >

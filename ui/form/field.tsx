@@ -112,7 +112,6 @@ export function Field(props: FieldProps) {
           <button
             ref={button}
             type="button"
-            class="small"
             aria-expanded={swept ? undefined : sweeping}
             aria-label={swept ? `Release ${name} from ${dimension}` : `Sweep ${name}`}
             onClick={() => swept ? props.onRelease!() : setSweeping(!sweeping)}
@@ -122,7 +121,6 @@ export function Field(props: FieldProps) {
         )}
         <button
           type="button"
-          class="small"
           disabled={!given && unread === undefined}
           aria-label={given ? `Reset ${name} to its default` : `Reset ${name}, which has its default`}
           onClick={() => {

@@ -140,12 +140,13 @@ export function Graph(props: Props) {
     );
     return [id, headlineOf(op, contracts.value.get(op)?.params_schema ?? {}, params, swept)];
   }));
+  const colours = new Set<string>(steps.map(({ op }) => colourOf(op)));
   const kin = selected !== null && focusMode.value ? lineage(steps, selected) : null;
   return (
     <div class="graph" data-faint={kin === null ? undefined : ""}>
       <div class="graph-bar">
         <div class="graph-legend" aria-hidden="true">
-          {Object.entries(PLANES).map(([colour, letter]) => (
+          {Object.entries(PLANES).filter(([colour]) => colours.has(colour)).map(([colour, letter]) => (
             <span key={colour} class="row">
               <span class={`plane-mark plane-${colour}`}>{letter}</span>
               {colour}
@@ -302,17 +303,15 @@ const Tools = ({ view: { zoom, whole }, foldable }: { view: Control; foldable: b
   <div class="graph-tools" role="toolbar" aria-label="View of the graph">
     <button
       type="button"
-      class="small"
       aria-label="Zoom out"
       onClick={() =>
         zoom(0.8)}
     >
       −
     </button>
-    <button type="button" class="small" onClick={whole}>Fit</button>
+    <button type="button" onClick={whole}>Fit</button>
     <button
       type="button"
-      class="small"
       aria-label="Zoom in"
       onClick={() =>
         zoom(1.25)}
@@ -321,7 +320,6 @@ const Tools = ({ view: { zoom, whole }, foldable }: { view: Control; foldable: b
     </button>
     <button
       type="button"
-      class="small"
       aria-pressed={focusMode.value}
       title="Shows the ancestors and descendants of the selected block"
       onClick={() =>
@@ -332,7 +330,6 @@ const Tools = ({ view: { zoom, whole }, foldable }: { view: Control; foldable: b
     {foldable && (
       <button
         type="button"
-        class="small"
         aria-pressed={allBlocks.value === "on"}
         title="Shows checkpoints and counts as blocks"
         onClick={() => allBlocks.value = allBlocks.value === "on" ? "off" : "on"}

@@ -7,7 +7,7 @@ import { commandOf, CopyCommand } from "../copy_command.tsx";
 import { useComparedRuns } from "../compare/load.ts";
 import { selectionOf } from "../compare/table.ts";
 import { Page, Section, StateMark, Trouble, Wait } from "../parts.tsx";
-import { type JSX, lazy, useEffect, useMemo, useState } from "../preact.ts";
+import { type JSX, lazy, useEffect, useMemo, useRef, useState } from "../preact.ts";
 import { address, go, place } from "../router.ts";
 import { loadMetrics, timeText } from "../runs/metrics.ts";
 import { SweepTable } from "../runs/sweep_table.tsx";
@@ -152,7 +152,9 @@ interface Props {
 
 function Sweep({ name, points, count, state, note, actions }: Props) {
   const ids = points.flatMap(({ runId, status }) => runId === null || status === "running" ? [] : [runId]);
-  const { runs, loading, problems } = useComparedRuns(ids);
+  const { runs, loading, problems } = useComparedRuns(ids), read = useRef(false);
+  // Runs that follow one by one add points to a figure in its place.
+  read.current ||= loading === 0;
   useEffect(() => {
     document.title = `${name} · svc`;
   }, [name]);
@@ -200,7 +202,9 @@ function Sweep({ name, points, count, state, note, actions }: Props) {
         )
         : (
           <div class="stack">
-            <Curves runs={swept} tall />
+            <div aria-busy={!read.current}>
+              <Curves runs={swept} tall />
+            </div>
             <Filmstrip runs={swept} />
           </div>
         )}

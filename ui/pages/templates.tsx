@@ -65,8 +65,8 @@ export default function Gallery() {
       setProblem(messageOf(error));
     }
   };
-  const list = (of: readonly Card[], strip = false) => (
-    <div class={strip ? "gallery strip" : "gallery"}>
+  const list = (of: readonly Card[], shelf = false) => (
+    <div class={shelf ? "gallery shelf" : "gallery"}>
       {of.map((card) => (
         <CardRow
           key={card.template ?? card.path}
@@ -276,13 +276,18 @@ function Details({ card, current, onClose, onOpen, onReplace }: DetailsProps) {
       {row && row.diagnostics.length > 0 && <Diagnostics items={row.diagnostics} />}
       {missing !== "" && <StateMark state="unavailable" word={`needs ${missing}`} />}
       {valid && (
-        <Shown of={found} what="the recipe">
-          {({ recipe }) => (
-            <GraphPreview
-              steps={stepsOf(recipe).map((step) => ({ ...step, name: contracts.value.get(step.op)?.name ?? step.op }))}
-            />
-          )}
-        </Shown>
+        <div class="preview-place">
+          <Shown of={found} what="the recipe">
+            {({ recipe }) => (
+              <GraphPreview
+                steps={stepsOf(recipe).map((step) => ({
+                  ...step,
+                  name: contracts.value.get(step.op)?.name ?? step.op,
+                }))}
+              />
+            )}
+          </Shown>
+        </div>
       )}
       <Facts
         of={[

@@ -129,9 +129,7 @@ function Parameters({ copy, step, index, contract }: ParametersProps) {
       {shown.length === 0 && (
         <p class="muted">
           {names.length === 0 ? "None" : "All have their defaults. "}
-          {names.length > 0 && (
-            <button type="button" class="small" onClick={() => modifiedOnly.value = false}>Show all</button>
-          )}
+          {names.length > 0 && <button type="button" onClick={() => modifiedOnly.value = false}>Show all</button>}
         </p>
       )}
       {shown.filter((name) => leading.has(name)).map(field)}
@@ -181,11 +179,10 @@ function Edits({ copy, stepId }: { copy: Copy; stepId: string }) {
   const close = () => setOpen(null), shown = open?.stepId === stepId ? open.edit : null;
   return (
     <p class="row">
-      <button type="button" class="small" onClick={() => setOpen({ stepId, edit: "replace" })}>Replace …</button>
-      <button type="button" class="small" onClick={() => setOpen({ stepId, edit: "insert" })}>Insert after …</button>
+      <button type="button" onClick={() => setOpen({ stepId, edit: "replace" })}>Replace …</button>
+      <button type="button" onClick={() => setOpen({ stepId, edit: "insert" })}>Insert after …</button>
       <button
         type="button"
-        class="small"
         onClick={async () => (await edits()).perform(copy, removeStep(copy.recipe, stepId, contracts.value))}
       >
         Remove
@@ -261,7 +258,6 @@ function Ports({ ports, wired, onFollow, sources, optional, onChoose }: PortsPro
           {wired[port] !== undefined && (
             <button
               type="button"
-              class="small"
               onClick={() => onFollow(wired[port].split(".")[0])}
             >
               Show<Hidden>{wired[port]}</Hidden>
@@ -292,7 +288,6 @@ function OutputView({ port, kind, facts }: { port: string; kind: string; facts: 
       {facts !== undefined && value === null && problem === null && (
         <button
           type="button"
-          class="small"
           onClick={() => setWanted(true)}
         >
           First values<Hidden>of {port}</Hidden>

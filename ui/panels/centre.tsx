@@ -24,7 +24,7 @@ function CodeButton({ copy }: { copy: Copy }) {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <button type="button" class="small" onClick={() => setOpen(true)}>Code …</button>
+      <button type="button" onClick={() => setOpen(true)}>Code …</button>
       {open && <CodeDialog copy={copy} onClose={() => setOpen(false)} />}
     </>
   );

@@ -54,7 +54,7 @@ export function OpenDialog({ onClose }: { onClose(): void }) {
           {files.length === 0 ? "No files in recipes/ yet. Save puts an open recipe there." : "No file matches."}
         </p>
       )}
-      <ul class="choices">
+      <ul class="choices files">
         {shown.map((file) => (
           <li key={file.path}>
             <button type="button" class="choice" onClick={() => open(file.path)}>

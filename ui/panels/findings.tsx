@@ -57,7 +57,6 @@ function Finding({ copy, one }: { copy: Copy; one: Diagnostic }) {
       {one.code === "execution_profile_mismatch" && (
         <button
           type="button"
-          class="small"
           title="Sets the profile custom, with based_on"
           onClick={() => edit(copy.id, asCustom(copy.recipe))}
         >

@@ -31,7 +31,7 @@ export function Outline({ copy, problems, states }: Props) {
       </div>
       {shown.length === 0 && (
         <p class="empty">
-          No block matches. <button type="button" class="small" onClick={() => setFilter("")}>Show all</button>
+          No block matches. <button type="button" onClick={() => setFilter("")}>Show all</button>
         </p>
       )}
       <ol>

@@ -169,12 +169,13 @@ interface UseProps {
 /** A dialog on the open recipe, and the recipes with an operation. */
 export function Use({ id, children }: UseProps) {
   const [choosing, setChoosing] = useState(false), [problem, setProblem] = useState<string | null>(null);
-  const copy = active();
+  const [ready, setReady] = useState(false), copy = active();
   useEffect(() => {
-    Promise.all([restore(), loadContracts()]).catch((error) => setProblem(error.message));
+    Promise.all([restore(), loadContracts()]).catch((error) => setProblem(error.message)).then(() => setReady(true));
   }, []);
   return (
     <>
+      {!ready && <span aria-busy="true" />}
       {problem !== null && <span class="muted">Cannot read the open recipes: {problem}</span>}
       {copy !== null && contracts.value.size > 0 && (
         <button type="button" onClick={() => setChoosing(true)}>Use in {nameOf(copy)} …</button>

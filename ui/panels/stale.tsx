@@ -28,7 +28,6 @@ export function StaleLine({ copy, stale: { job, ran } }: { copy: Copy; stale: St
       {isEnded(job.state) && (
         <button
           type="button"
-          class="small"
           disabled={whyNotRun(copy) !== null}
           onClick={() => attempt(() => startRun(copy))}
         >
@@ -37,8 +36,8 @@ export function StaleLine({ copy, stale: { job, ran } }: { copy: Copy; stale: St
       )}
       {ran !== null && (
         <>
-          <button type="button" class="small" onClick={() => setOpen(true)}>Show changes</button>
-          <button type="button" class="small" onClick={() => edit(copy.id, ran)}>Take that version back</button>
+          <button type="button" onClick={() => setOpen(true)}>Show changes</button>
+          <button type="button" onClick={() => edit(copy.id, ran)}>Take that version back</button>
         </>
       )}
       {open && (

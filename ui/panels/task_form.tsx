@@ -39,7 +39,11 @@ export function TaskForm({ copy }: { copy: Copy }) {
               <span class="muted small">{facet}</span> <span class="mono">{param}</span>
             </label>
             {values !== undefined
-              ? <DimensionValues id={id} copy={copy} name={dimension!} values={values} />
+              ? (
+                <span class="values-place">
+                  <DimensionValues id={id} copy={copy} name={dimension!} values={values} />
+                </span>
+              )
               : schema.type === "array" || schema.type === "object"
               ? <button type="button" id={id} onClick={() => update(copy.id, { selected: stepId })}>Edit</button>
               : (

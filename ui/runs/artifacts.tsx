@@ -56,12 +56,11 @@ function Actions(
   return (
     <>
       <div class="row nowrap">
-        <button type="button" class="small" aria-expanded={open} onClick={onOpen}>
+        <button type="button" aria-expanded={open} onClick={onOpen}>
           Preview<Hidden>of {step}.{name}</Hidden>
         </button>
         <button
           type="button"
-          class="small"
           onClick={() => saveArtifact(path).catch((error) => setProblem(messageOf(error)))}
         >
           Download<Hidden>{step}.{name}</Hidden>

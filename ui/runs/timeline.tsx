@@ -6,6 +6,8 @@ import { useRef } from "../preact.ts";
 import type { RunDocuments } from "./documents.ts";
 import { secondsText } from "./amounts.ts";
 
+const phone = matchMedia("(max-width: 560px)");
+
 interface Span {
   id: string;
   start: number;
@@ -32,7 +34,7 @@ export function Timeline({ documents: { summary } }: { documents: RunDocuments }
     busy = spans.reduce((sum, { seconds }) => sum + seconds, 0);
   const longest = spans.reduce((a, b) => b.seconds > a.seconds ? b : a);
   const workers = new Set(spans.map(({ worker }) => worker)).size;
-  const row = 24, label = 190, width = 900, scale = (width - label - 80) / end;
+  const [width, label] = phone.matches ? [326, 166] : [900, 190], row = 24, scale = (width - label - 80) / end;
   return (
     <figure class="panel timeline">
       <div class="row end-tools">

@@ -376,7 +376,7 @@ function FigureSection({ id, result: { benchmark, recipes } }: { id: string; res
 
 function DrawnFigure({ of: { figure, name, files } }: { of: Drawn }) {
   return (
-    <>
+    <div class="stack">
       <Chart figure={figure as Figure} />
       <p class="row small muted">
         Files of <code>svc benchmark plot</code>
@@ -384,14 +384,13 @@ function DrawnFigure({ of: { figure, name, files } }: { of: Drawn }) {
           <button
             key={file}
             type="button"
-            class="small"
             onClick={() => saveText(text, file)}
           >
             {file.slice(name.length + 1)}
           </button>
         ))}
       </p>
-    </>
+    </div>
   );
 }
 

@@ -13,7 +13,7 @@ import { useFetched } from "../../state/fetched.ts";
 import { CARD_COLUMNS } from "../validation/list.tsx";
 
 // In the chunk of the edits: what the editor loads at first stays small.
-const UseOperation = lazy(() => import("../../panels/replace.tsx").then(({ UseOperation }) => UseOperation));
+const UseOperation = lazy(() => import("../../panels/replace.tsx").then(({ UseOperation }) => UseOperation), "");
 const ArtifactTable = lazy(() => import("../../data/artifacts.tsx").then(({ ArtifactTable }) => ArtifactTable));
 
 export function OperationPage({ id }: { id: string }) {
