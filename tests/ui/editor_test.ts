@@ -1,5 +1,6 @@
 /** The editor in a browser: selecting, editing, undoing, saving, the raw text, runs, the matrix. */
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { browserTest, eventually, watchFor } from "./browser.ts";
 import {
@@ -13,6 +14,7 @@ import {
   LINK,
   openFile,
   openLink,
+  press,
   REFUSED,
   replaceText,
   runState,
@@ -150,6 +152,17 @@ browserTest("saving keeps comments, and a file that changed meanwhile is not wri
   await page.getByRole("tab", { name: "link", exact: true }).waitFor();
   await page.getByRole("region", { name: "Message" }).getByText("Saved as recipes/link.yaml").waitFor();
   assert.match(await Deno.readTextFile(path), /^# A study\n[^]*snr_db: 4\.0/);
+  // While no block is selected: the file, its digest, and whether it has the last changes.
+  await press(scene, "Close the block, show the recipe");
+  const inspector = page.getByRole("region", { name: "Inspector" });
+  await inspector.getByText("with all changes").waitFor();
+  const digest = createHash("sha256").update(await Deno.readFile(path)).digest("hex");
+  await inspector.locator(`code[title="${digest}"]`).waitFor();
+  await page.getByRole("textbox", { name: "Description" }).fill("Of one's own");
+  await inspector.getByText("before the last changes").waitFor();
+  await press(scene, "Undo");
+  await inspector.getByText("with all changes").waitFor();
+  await page.locator('.block[data-step="chan"]').click();
   const theirs = (await Deno.readTextFile(path)).replace("snr_db: 4.0", "snr_db: 8.0");
   await Deno.writeTextFile(path, theirs);
   await field(scene, "chan", "snr_db").fill("5");

@@ -9,7 +9,7 @@ import { choicesOf, isSelector, SELECTORS } from "../form/choices.ts";
 import { Field, isModified } from "../form/field.tsx";
 import { FACETS } from "../form/presentation.ts";
 import { bind, matrixFacts, unbind } from "../../lib/contract/matrix_edits.ts";
-import { Check, Facts, Hidden, Select, Trouble } from "../parts.tsx";
+import { Check, Close, Facts, Hidden, Select, Trouble } from "../parts.tsx";
 import { lazy, signal, useMemo, useState } from "../preact.ts";
 import { address } from "../router.ts";
 import { runtimesText } from "../runtimes.ts";
@@ -40,7 +40,10 @@ export default function BlockInspector({ copy, step }: { copy: Copy; step: Step 
   const measured = summary?.steps.find(({ id }) => id === step.id);
   return (
     <>
-      <h2>{contract?.name ?? step.op}</h2>
+      <div class="row spread nowrap">
+        <h2>{contract?.name ?? step.op}</h2>
+        <Close label="Close the block, show the recipe" onClick={() => update(copy.id, { selected: null })} />
+      </div>
       <p class="mono small">
         {step.id} ·{" "}
         {contract === undefined ? step.op : <a href={address("catalog", ["operations", step.op])}>{step.op}</a>}
