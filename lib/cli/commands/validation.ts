@@ -10,6 +10,7 @@ import { type CommandSpec, TABLE_FORMAT } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../problem.ts";
 import { formatTable, right } from "../table.ts";
+import { counted } from "./recipe.ts";
 
 const number = (value: number | null) => numberText(value, "unicode");
 const place = ({ at, cause }: CheckedPoint) => [coordinatesText(at), ...cause === undefined ? [] : [cause]].join(", ");
@@ -84,7 +85,7 @@ const faces: Faces<typeof validation> = {
     json: (verdicts) => ({ schema_version: 1, verdicts }),
     show(verdicts) {
       const count = (wanted: Verdict["verdict"]) => verdicts.filter(({ verdict }) => verdict === wanted).length;
-      return `${verdicts.length} cards: ${count("reproduced")} reproduced, ${count("partly")} partly, ${
+      return `${counted(verdicts.length, "card")}: ${count("reproduced")} reproduced, ${count("partly")} partly, ${
         count("differs")
       } differ`;
     },
@@ -95,7 +96,7 @@ const faces: Faces<typeof validation> = {
     json: ({ figures, missing }) => ({ schema_version: 1, figures, missing }),
     show({ file, figures, missing }, { context }) {
       if (missing.length > 0) context.note(`Without a result: ${missing.join(", ")}`);
-      return `wrote ${context.shownPath(file)} with ${figures.length} figures`;
+      return `wrote ${context.shownPath(file)} with ${counted(figures.length, "figure")}`;
     },
   },
   scaffold: {
