@@ -1,13 +1,13 @@
 /**
  * Multipath channel on samples: linear convolution with sample-spaced paths (zero before the first sample, cut to the length of the
- * input), a timing offset, a carrier frequency offset e^{j2π·cfo·n/(F·Q)} from the first sample on, and noise. Paths are given, or drawn from a tapped delay line with delays rounded to samples,
+ * input), a timing offset, a carrier frequency offset e^{j2π·cfo·n/(F·Q)} from the first sample on, and noise. Paths are given, or drawn from a tapped delay line or clusters with delays rounded to samples,
  * floor(τ·f_s + 0.5); equal delays add. In motion the gain of a drawn path changes from sample to sample, h_l(n) at the time
  * start_time_s + n/f_s of the faded waveform, before its timing offset. Interference between symbols and carriers arises from the samples.
  *
  * The state holds the response of the paths on the active subcarriers, in motion that of their means over the useful part of each
  * OFDM symbol, complex64 [grid, OFDM symbol, subcarrier], with the noise
  * variance N0 = 10^(-snr_db/10) of an element of unit mean energy. With Q-fold oversampling a sample has the noise variance
- * Q·N0, since the receiver keeps 1/Q of the bandwidth. Draws: taps [tap] (not for given paths; in motion one
+ * Q·N0, since the receiver keeps 1/Q of the bandwidth. Draws: taps [tap], or the rays of clusters (not for given paths; in motion one
  * realisation), then noise [n].
  *
  * Source: Goldsmith, Wireless Communications, 2005, ch. 3 and 12.
@@ -28,7 +28,16 @@ import { ofdmStateArtifact } from "../../lib/artifact/ofdm_state.ts";
 import { companionsOf, metadataNumber } from "../../lib/artifact/values.ts";
 import { meanPower } from "../../lib/numeric/linalg/complex.ts";
 import { dbToLinear, linearToDb } from "../../lib/numeric/link/decibel.ts";
-import { movingTaps, staticTaps, TDL_MODELS, tdlProfile } from "../../lib/numeric/channel/delay_profile.ts";
+import {
+  cdlProfile,
+  type Motion,
+  movingTaps,
+  type ProfileModel,
+  staticTaps,
+  TDL_MODELS,
+  tdlProfile,
+} from "../../lib/numeric/channel/delay_profile.ts";
+import { cdlTaps } from "../../lib/numeric/channel/mimo_channel.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { convolve, firstActive, type Path, pathResponse } from "../../lib/numeric/link/ofdm_waveform.ts";
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
@@ -52,9 +61,10 @@ const LONGEST_DELAY = 100_000;
 const PARAMS = z.strictObject({
   taps: z.array(z.array(z.number().min(-1e5).max(1e5)).min(3).max(3)).default([])
     .describe("paths as [delay in samples, real part, imaginary part]; empty draws channel_model"),
-  channel_model: z.enum(["tdl"]).default("tdl").describe("model of drawn paths"),
+  channel_model: z.enum(["tdl", "cdl"]).default("tdl")
+    .describe("drawn paths: a tapped delay line, or clusters of rays between two antennas"),
   tdl_model: z.enum(TDL_MODELS).default("A")
-    .describe("profile of TR 38.901 7.7.2, or of TS 38.101-4 with its own delays, or HST"),
+    .describe("profile of TR 38.901, 7.7.2 for tdl and 7.7.1 for cdl, or of TS 38.101-4 with its own delays, or HST"),
   delay_spread_ns: z.number().nonnegative().default(100).describe("rms delay spread in ns").meta(OF_DELAY_SPREAD),
   sample_rate_mhz: z.number().positive().default(15.36)
     .describe("samples per microsecond, oversampling included, in MHz"),
@@ -63,7 +73,7 @@ const PARAMS = z.strictObject({
     .meta(usedWhen({ time_variation: "doppler" })),
   ...MOTION_PARAMS,
   doppler_spectrum: MOTION_PARAMS.doppler_spectrum
-    .meta(usedWhen({ tdl_model: TDL_MODELS.filter((model) => model !== "HST") })),
+    .meta(usedWhen({ channel_model: "tdl", tdl_model: TDL_MODELS.filter((model) => model !== "HST") })),
   carrier_frequency_offset_subcarriers: z.number().min(-1e4).max(1e4).default(0)
     .describe("carrier frequency offset, a fraction of the subcarrier spacing"),
   timing_offset_samples: z.int().min(-LONGEST_DELAY).max(LONGEST_DELAY).default(0)
@@ -104,7 +114,7 @@ export default defineOperation({
         hint: "Remove taps, which draws paths of channel_model, or time_variation",
       });
     }
-    if (params.taps.length === 0) problems.push(...profileProblems(params, false));
+    if (params.taps.length === 0) problems.push(...profileProblems(params, params.channel_model === "cdl"));
     return problems;
   },
   estimate: (_params, { waveform }) => ({ waveform: sizeOfInput(waveform, "complex64"), state: waveform.bytes }),
@@ -167,11 +177,27 @@ export default defineOperation({
   },
 });
 
+/** The profile of drawn paths, and their gains, interleaved [sample, path]; one sample without a motion. */
+function drawnPaths({ channel_model, tdl_model: model, delay_spread_ns }: Params) {
+  const scaled = { delaySpread: delay_spread_ns * 1e-9, normalise: true };
+  if (channel_model === "cdl") {
+    const own = model as ProfileModel, profile = cdlProfile(own, scaled);
+    const gainsOf = (generator: Generator, motion?: Motion) =>
+      cdlTaps(own, profile, { tx: 1, rx: 1 }, generator, motion);
+    return { profile, gainsOf };
+  }
+  const profile = tdlProfile(model, scaled);
+  const gainsOf = (generator: Generator, motion?: Motion) =>
+    motion === undefined ? staticTaps(profile, 1, generator) : movingTaps(profile, 1, motion, generator);
+  return { profile, gainsOf };
+}
+
 /** Given paths, or drawn ones; equal delays add. */
 function pathsOf(params: Params, generator: Generator): Path[] {
   if (params.taps.length > 0) return params.taps.map(([delay, real, imaginary]) => [delay, real, imaginary]);
-  const profile = tdlProfile(params.tdl_model, { delaySpread: params.delay_spread_ns * 1e-9, normalise: true });
-  const gains = staticTaps(profile, 1, generator), byDelay = new Map<number, [number, number]>();
+  const { profile, gainsOf } = drawnPaths(params),
+    gains = gainsOf(generator),
+    byDelay = new Map<number, [number, number]>();
   profile.delays.forEach((delay, tap) => {
     const at = Math.floor(delay * params.sample_rate_mhz * 1e6 + 0.5), [real, imaginary] = byDelay.get(at) ?? [0, 0];
     byDelay.set(at, [real + gains[2 * tap], imaginary + gains[2 * tap + 1]]);
@@ -203,9 +229,9 @@ function staticPaths(samples: Float32Array, layout: Layout, paths: Path[]): Fade
 const BLOCK = 1024;
 
 function movingPaths(samples: Float32Array, layout: Layout, params: Params, generator: Generator): Faded {
-  const profile = tdlProfile(params.tdl_model, { delaySpread: params.delay_spread_ns * 1e-9, normalise: true });
+  const { profile, gainsOf } = drawnPaths(params);
   const rate = params.sample_rate_mhz * 1e6, moving = movingOf(params, 1 / rate)!;
-  const draw = realisationOf(moving, generator, (motion, fading) => movingTaps(profile, 1, motion, fading));
+  const draw = realisationOf(moving, generator, (motion, fading) => gainsOf(fading, motion));
   const delays = Array.from(profile.delays, (delay) => Math.floor(delay * rate + 0.5)), taps = delays.length;
   const { fftSize, cpLength, oversampling, rows } = layout;
   const prefix = cpLength * oversampling, useful = fftSize * oversampling, length = prefix + useful;

@@ -142,17 +142,16 @@ function correlated(
 }
 
 /**
- * Frequency responses of drawn clusters. Draws a permutation of the rays of each cluster, then uniform phases [cluster, ray]; in
+ * Gains of drawn clusters, with their powers. Draws a permutation of the rays of each cluster, then uniform phases [cluster, ray]; in
  * motion then the azimuth of travel, uniform.
  * @param motion several samples in time, with the Doppler shifts of the rays; one without it
  * @param turnedDeg degrees by which all azimuths of departure are turned
- * @returns interleaved [sample, rx, tx, subcarrier]
+ * @returns interleaved [sample, rx, tx, cluster]
  */
-export function cdlResponse(
+export function cdlTaps(
   model: ProfileModel,
   profile: DelayProfile,
   { tx, rx }: Antennas,
-  { count, spacing }: { count: number; spacing: number },
   generator: Generator,
   motion?: Motion,
   turnedDeg = 0,
@@ -188,7 +187,21 @@ export function cdlResponse(
       }
     }
   }
-  return frequencyResponse(rows, profile, { count, spacing });
+  return rows;
+}
+
+/** Frequency responses of {@link cdlTaps}. @returns interleaved [sample, rx, tx, subcarrier] */
+export function cdlResponse(
+  model: ProfileModel,
+  profile: DelayProfile,
+  antennas: Antennas,
+  { count, spacing }: { count: number; spacing: number },
+  generator: Generator,
+  motion?: Motion,
+  turnedDeg = 0,
+): Float64Array {
+  const taps = cdlTaps(model, profile, antennas, generator, motion, turnedDeg);
+  return frequencyResponse(taps, profile, { count, spacing });
 }
 
 /**

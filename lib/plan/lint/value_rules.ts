@@ -1,7 +1,7 @@
 /** Values that contradict each other or the usual range of their unit. */
 import type { Place } from "../../contract/error.ts";
 import { isNumber, toNumber } from "../../contract/value.ts";
-import { tdlProfile } from "../../numeric/channel/delay_profile.ts";
+import { cdlProfile, PROFILE_MODELS, tdlProfile } from "../../numeric/channel/delay_profile.ts";
 import { isCode } from "./streams.ts";
 import { type LintStep, type LintView, opOf, paramOf, type Rule } from "./view.ts";
 
@@ -69,7 +69,9 @@ function lastPath(recipe: LintView, channel: LintStep): number | null {
   const model = recipe.value(channel, "tdl_model"), spread = number(recipe, channel, "delay_spread_ns");
   const rate = number(recipe, channel, "sample_rate_mhz");
   if (typeof model !== "string" || !(spread >= 0) || !(rate > 0)) return null;
-  const { delays, powers } = tdlProfile(model as "A", { delaySpread: spread * 1e-9, normalise: true });
+  const clusters = recipe.is(channel, "channel_model", "cdl") && (PROFILE_MODELS as readonly string[]).includes(model);
+  const profileOf = clusters ? cdlProfile : tdlProfile;
+  const { delays, powers } = profileOf(model as "A", { delaySpread: spread * 1e-9, normalise: true });
   // Paths 30 dB below the strongest cause less interference than the noise of any usual link.
   const strongest = Math.max(...powers);
   return Math.max(

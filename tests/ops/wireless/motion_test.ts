@@ -174,6 +174,48 @@ Deno.test("the interference between carriers of a moving waveform is that of Jak
   assert.ok(Math.abs(found / expected - 1) < 0.08, `${found} ${expected}`);
 });
 
+Deno.test("samples behind clusters have the gains of clusters over OFDM, at rest as in motion", async () => {
+  // Fourteen samples last as long as an OFDM symbol of the grid; the middle of the useful part is sample 7.5.
+  const size = 12, rows = 40, rate = 196e3, clusters = { delay_spread_ns: float(0), seed: 5 };
+  const sent = await runOperation(ofdmWaveform, {
+    inputs: { symbols: symbolsInput(size * rows) },
+    params: { fft_size: size, cp_length: 2 },
+  });
+  const stateOf = async (params: JsonObject) =>
+    (await runOperation(multipathWaveform, {
+      inputs: { waveform: sent.outputs.waveform },
+      params: { ...clusters, channel_model: "cdl", sample_rate_mhz: float(rate / 1e6), ...params },
+    })).outputs.state.array().data as Float32Array;
+  const moving = { ...MOVING, ...clusters, tdl_model: "C", mobility_kmh: float(30), stream: "clusters" };
+  const { channel: _preset, receiver_processing: _processing, ...motion } = moving;
+  const found = await stateOf(motion);
+  const expected = await gains(rows, {
+    ...moving,
+    channel: "ofdm_cdl",
+    ofdm_fft_size: 1,
+    start_time_s: float(7.5 / rate),
+  });
+  let moved = 0;
+  for (let row = 0; row < rows; row++) {
+    for (const part of [0, 1]) {
+      assert.ok(Math.abs(found[2 * row * size + part] - expected[2 * row + part]) < 1e-3, `${row}`);
+      moved = Math.max(moved, Math.abs(expected[2 * row + part] - expected[part]));
+    }
+  }
+  assert.ok(moved > 0.1);
+  const one = {
+    time_variation: "static",
+    channel_model: "cdl",
+    tx_antennas: 1,
+    rx_antennas: 1,
+    ofdm_fft_size: 1,
+    ...clusters,
+  };
+  const { state } = await mimo(new Uint8Array(4), { ...one, tdl_model: "E" });
+  const still = await stateOf({ tdl_model: "E" });
+  for (const part of [0, 1]) assert.ok(Math.abs(still[part] - (state.array().data as Float32Array)[part]) < 1e-6);
+});
+
 Deno.test("a motion without a grid, of given paths or of an explicit state is refused", async () => {
   const inputs = { symbols: symbolsInput(8) };
   await refuses("params_conflict", () => runOperation(channel, { inputs, params: { ...MOVING, channel: "awgn" } }));

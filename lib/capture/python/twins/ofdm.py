@@ -388,20 +388,24 @@ def paths_of(params, draws):
     if params["taps"]:
         delays, gains = [int(tap[0]) for tap in params["taps"]], [complex(*tap[1:]) for tap in params["taps"]]
         return delays, torch.tensor(gains, dtype=torch.complex128, device=draws.device)
-    delays, powers, line_of_sight = profile({**params, "channel": "ofdm_tdl"})
-    gains = draws.complex_normal([len(powers)]).to(torch.complex128)
-    if line_of_sight:
-        gains = torch.cat([gains[:1] / gains[:1].abs(), gains[1:]])
-    places = torch.floor(delays * params["sample_rate_mhz"] * 1e6 + 0.5).long().tolist()
-    return places, gains * torch.sqrt(powers).to(gains.device)
+    delays, gains = drawn_paths(params, draws)
+    return delays, gains[0]
 
 
-def moving_paths(params, draws, count):
-    """Delays in samples, and gains complex128 [sample, path] of paths in motion."""
-    rate = params["sample_rate_mhz"] * 1e6
+def drawn_paths(params, draws, times=None):
+    """Delays in samples, and gains complex128 [time, path] of drawn paths; one time at rest."""
     delays, powers, line_of_sight = profile({**params, "channel": "ofdm_tdl"})
-    gains = moving_taps(params, draws, len(powers), line_of_sight, 1, times_of(params, count, 1 / rate))[0]
-    return torch.floor(delays * rate + 0.5).long().tolist(), gains * torch.sqrt(powers).to(gains.device)
+    if params["channel_model"] == "cdl":
+        delays, gains = cluster_taps({**params, "rx_antennas": 1, "tx_antennas": 1}, draws, times)
+        gains = gains[:, :, 0, 0]
+    elif times is not None:
+        gains = moving_taps(params, draws, len(powers), line_of_sight, 1, times)[0] * torch.sqrt(powers).to(draws.device)
+    else:
+        gains = draws.complex_normal([len(powers)]).to(torch.complex128)
+        if line_of_sight:
+            gains = torch.cat([gains[:1] / gains[:1].abs(), gains[1:]])
+        gains = (gains * torch.sqrt(powers).to(gains.device))[None]
+    return torch.floor(delays * params["sample_rate_mhz"] * 1e6 + 0.5).long().tolist(), gains
 
 
 def delayed(x, by):
@@ -416,7 +420,7 @@ def multipath_waveform(inputs, params, draws, network=None):
     x, oversampling, rows = signal.data, signal.number("oversampling"), signal.number("ofdm_symbol_count")
     body = signal.number("fft_size") * oversampling
     if is_moving(params):
-        delays, own = moving_paths(params, draws, len(x))
+        delays, own = drawn_paths(params, draws, times_of(params, len(x), 1e-6 / params["sample_rate_mhz"]))
         faded = sum(gain.to(x.dtype) * delayed(x, delay) for delay, gain in zip(delays, own.unbind(-1)))
         # A receiver of an OFDM symbol sees the mean of each path without the prefix.
         gains = own.reshape(rows, -1, len(delays))[:, -body:].mean(1)
