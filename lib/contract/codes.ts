@@ -400,6 +400,7 @@ export const CODES = {
   server_busy: [1, 503, "The server handles too many requests of this kind.", "Try again later."],
   server_running: [5, null, "Another server uses the same state directory.", "Use that server, stop it, or choose another --workspace."],
   shape_mismatch: [1, null, "The shapes of two inputs do not fit together.", "Wire inputs of the same grid, antennas and users."],
+  shaped_columns_mismatch: [1, null, "A shaped interleaver has other columns than bits of a symbol.", "Set columns to the bits per symbol of modulation.distribution_match."],
   shaping_not_systematic: [1, null, "A code or scrambler changes the amplitudes of modulation.distribution_match.", "Use a systematic code that sends all its bits, such as channel.ldpc_encoder."],
   shard_conflict: [3, 409, "The shards belong to different benchmarks or overlap.", "Merge the shards of one benchmark."],
   shard_incomplete: [3, 409, "Rows of the benchmark are missing in the shards.", "Run the missing shards, then merge again."],

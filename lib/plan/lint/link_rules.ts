@@ -349,6 +349,27 @@ export const LINK_RULES: readonly Rule[] = [
     },
   },
   {
+    code: "shaped_columns_mismatch",
+    *find(recipe) {
+      for (const order of recipe.ofOp("channel.block_interleaver")) {
+        const layers = recipe.is(order, "kind", "shaped") ? recipe.stream(order, "bits")?.layers ?? [] : [];
+        const matcher = layers.find(({ kind }) => kind === "distribution")?.step;
+        if (matcher === undefined) continue;
+        const { values, dimension } = recipe.choices(matcher, "modulation");
+        const needed: Choices = { values: values.map((name) => WIDTHS.get(name) ?? name), dimension };
+        const wrong = differing(recipe.choices(order, "columns"), needed);
+        if (wrong === undefined) continue;
+        const bits = needed.values.join(" or ");
+        yield {
+          place: paramOf(order, "columns"),
+          message: `${order.id} arranges symbols of ${wrong} bits, those of ${matcher.id} have ${bits}`,
+          hint: `Set columns to ${bits}`,
+          step: order,
+        };
+      }
+    },
+  },
+  {
     code: "fixed_noise_variance_missing",
     replaces: ["params_conflict"],
     *find(recipe) {
