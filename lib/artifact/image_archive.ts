@@ -5,10 +5,14 @@
  *               Labels are in NAME-labels-idx1-ubyte: 0x00000801, u32 labels, then uint8.
  *     CIFAR-10  records of 3073 bytes: uint8 label 0 to 9, then red, green and blue planes of 32 x 32; data_batch_1.bin
  *
+ * IDX files may be packed by gzip, as they are published. Several files are one dataset: t10k and test_batch are its test images,
+ * the others its training images.
+ *
  * Sources: LeCun, Cortes and Burges, The MNIST database, file formats; Krizhevsky, CIFAR-10, binary version.
  */
 import { basename } from "node:path";
-import { SvcError } from "../contract/error.ts";
+import { gunzipSync } from "node:zlib";
+import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import type { JsonObject } from "../contract/value.ts";
 import type { MakeManifestOptions } from "./dataset_manifest.ts";
@@ -16,58 +20,86 @@ import type { Image } from "./image.ts";
 import { writePng } from "./png_encode.ts";
 
 const SIDE = 32, PLANE = SIDE * SIDE, RECORD = 1 + 3 * PLANE;
-/** Of one file: MNIST has 60,000 images. */
+/** Of a dataset: MNIST has 70,000 images. */
 const MAX_IMAGES = 100_000;
-const IDX_NAME = /[.-]idx3-ubyte$/, CIFAR_NAME = /^(data_batch_\d+|test_batch)\.bin$/;
+/** Of an unpacked file; the training images of MNIST have 47 MB. */
+const MAX_UNPACKED_BYTES = 2 ** 28;
+const IDX_NAME = /[.-]idx3-ubyte(\.gz)?$/, CIFAR_NAME = /^(data_batch_\d+|test_batch)\.bin$/;
 
 /** Whether a file holds images by its name. */
 export const holdsImages = (path: string) => IDX_NAME.test(path) || CIFAR_NAME.test(basename(path));
 
 /** The file of the labels of an IDX file, by the names of its publishers; null for other files. */
 export const labelsFile = (path: string): string | null =>
-  IDX_NAME.test(path) ? path.replace(/images(?=[.-]idx3-ubyte$)/, "labels").replace(/idx3(?=-ubyte$)/, "idx1") : null;
+  IDX_NAME.test(path)
+    ? path.replace(/images(?=[.-]idx3-ubyte(\.gz)?$)/, "labels").replace(/idx3(?=-ubyte(\.gz)?$)/, "idx1")
+    : null;
+
+const refusalOf = (path: string) => (why: string): never => {
+  throw new SvcError("dataset_manifest_invalid", `Cannot create a manifest of ${path}: ${why}`);
+};
+
+/** The content of a file, unpacked where its name ends in .gz. @throws SvcError `dataset_manifest_invalid` */
+export function archiveBytes(bytes: Uint8Array, path: string): Uint8Array {
+  if (!path.endsWith(".gz")) return bytes;
+  try {
+    return new Uint8Array(gunzipSync(bytes, { maxOutputLength: MAX_UNPACKED_BYTES }));
+  } catch (error) {
+    return refusalOf(path)(`it does not unpack to at most ${MAX_UNPACKED_BYTES} bytes (${messageOf(error)})`);
+  }
+}
+
+export interface ImageArchive {
+  path: string;
+  bytes: Uint8Array;
+  /** Content of {@link labelsFile}; without it the images of an IDX file have no label. */
+  labels?: Uint8Array;
+}
 
 /**
- * Images and their manifest.
- * @param labels content of {@link labelsFile}; without it the images of an IDX file have no label
+ * Images of one or several files, and their manifest.
  * @returns the manifest, and the PNG files by path, `<name>/<label>/<id>.png`, which belong beside it
  * @throws SvcError `dataset_manifest_invalid` for a file whose size does not fit its header
  */
 export function makeArchiveManifest(
-  bytes: Uint8Array,
-  path: string,
-  { id, version, split, labels }: MakeManifestOptions & { labels?: Uint8Array },
+  archives: readonly ImageArchive[],
+  { id, version, split }: MakeManifestOptions,
 ): { manifest: JsonObject; files: Map<string, Uint8Array> } {
-  const refuse = (why: string): never => {
-    throw new SvcError("dataset_manifest_invalid", `Cannot create a manifest of ${path}: ${why}`);
-  };
-  const stem = basename(path).replace(/\.bin$|[.-]idx3-ubyte$/, "");
-  const images = IDX_NAME.test(path) ? idxImages(bytes, labels, refuse) : cifarImages(bytes, refuse);
   const files = new Map<string, Uint8Array>(), transform: JsonObject = { name: "identity" };
-  const samples = images.map(({ image, label }, index): JsonObject => {
-    const own = `${stem}_${String(index).padStart(5, "0")}`, png = writePng(image), sha256 = sha256Hex(png);
-    const place = [stem, ...(label === null ? [] : [String(label)]), `${own}.png`].join("/");
-    files.set(place, png);
-    return {
-      sample_id: own,
-      path: place,
-      sha256,
-      source_id: own,
-      group_id: own,
-      source_sha256: sha256,
-      ancestry_ids: [own],
-      transform,
-      transform_fingerprint_sha256: sha256Json(transform),
-      post_transform_sha256: sha256Hex(image.data),
-    };
-  });
+  const samples: JsonObject[] = [], splits: Record<string, string[]> = {};
+  const stemOf = (path: string) => basename(path).replace(/\.bin$|[.-]idx3-ubyte(\.gz)?$/, "");
+  for (const { path, bytes, labels } of archives) {
+    const refuse = refusalOf(path), stem = stemOf(path);
+    const images = IDX_NAME.test(path) ? idxImages(bytes, labels, refuse) : cifarImages(bytes, refuse);
+    const isTest = archives.length === 1 || /^(t10k|test_batch)/.test(stem);
+    const ids = splits[split ?? (isTest ? "test" : "train")] ??= [];
+    if (samples.length + images.length > MAX_IMAGES) refuse(`there are more than ${MAX_IMAGES} images`);
+    for (const [index, { image, label }] of images.entries()) {
+      const own = `${stem}_${String(index).padStart(5, "0")}`, png = writePng(image), sha256 = sha256Hex(png);
+      const place = [stem, ...(label === null ? [] : [String(label)]), `${own}.png`].join("/");
+      files.set(place, png);
+      ids.push(own);
+      samples.push({
+        sample_id: own,
+        path: place,
+        sha256,
+        source_id: own,
+        group_id: own,
+        source_sha256: sha256,
+        ancestry_ids: [own],
+        transform,
+        transform_fingerprint_sha256: sha256Json(transform),
+        post_transform_sha256: sha256Hex(image.data),
+      });
+    }
+  }
   const manifest = {
     schema_version: 1,
     kind: "svc.image_dataset_manifest",
-    id: id ?? stem,
+    id: id ?? stemOf(archives[0].path),
     version: version ?? "1",
     root: ".",
-    splits: { [split ?? "test"]: samples.map(({ sample_id }) => sample_id) },
+    splits,
     samples,
   };
   return { manifest, files };

@@ -10,7 +10,7 @@ import { fileSource } from "../artifact/byte_source.ts";
 import { inspectData } from "../artifact/data_inspect.ts";
 import { TEXT_SUFFIXES } from "../artifact/data_preview.ts";
 import { hashFile } from "../artifact/hash_file.ts";
-import { holdsImages, labelsFile } from "../artifact/image_archive.ts";
+import { archiveBytes, holdsImages, labelsFile } from "../artifact/image_archive.ts";
 import { decodeImage } from "../artifact/image_file.ts";
 import {
   discardEntry,
@@ -166,7 +166,7 @@ function checkOf(name: string): Check {
   const suffix = extname(name);
   if ([".png", ".jpg", ".jpeg"].includes(suffix)) return checkImage;
   if (TEXT_SUFFIXES.includes(suffix)) return checkText;
-  if (holdsImages(name) || /[.-]idx1-ubyte$/.test(name)) return checkArchive;
+  if (holdsImages(name) || /[.-]idx1-ubyte(\.gz)?$/.test(name)) return checkArchive;
   if ([META_SUFFIX, DATA_SUFFIX, ...Object.keys(RAW_SUFFIXES), ...ARRAY_SUFFIXES, ".npy"].includes(suffix)) {
     return checkData;
   }
@@ -190,9 +190,10 @@ const checkText: Check = ({ bytes }) => {
   if (text.includes("\0")) throw new SvcError("upload_refused", "it has NUL characters");
 };
 
-const checkArchive: Check = ({ name, bytes }) => {
+const checkArchive: Check = ({ name, bytes: packed }) => {
+  const bytes = archiveBytes(packed, name);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const holds = labelsFile(name) === null && !/idx1-ubyte$/.test(name)
+  const holds = labelsFile(name) === null && !/idx1-ubyte(\.gz)?$/.test(name)
     ? bytes.length > 0 && bytes.length % CIFAR_RECORD === 0 &&
       Array.from({ length: bytes.length / CIFAR_RECORD }, (_, i) => bytes[CIFAR_RECORD * i]).every((at) =>
         at < CIFAR_CLASSES

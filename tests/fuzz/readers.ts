@@ -168,11 +168,11 @@ export async function open(folder: string): Promise<Fuzzer> {
     },
     "IDX file": {
       files: [Uint8Array.of(0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)],
-      read: (bytes) => makeArchiveManifest(bytes, "x-images-idx3-ubyte", {}),
+      read: (bytes) => makeArchiveManifest([{ path: "x-images-idx3-ubyte", bytes }], {}),
     },
     "CIFAR-10 file": {
       files: [new Uint8Array(2 * 3073)],
-      read: (bytes) => makeArchiveManifest(bytes, "test_batch.bin", {}),
+      read: (bytes) => makeArchiveManifest([{ path: "test_batch.bin", bytes }], {}),
     },
     picture: {
       files: [...pictures.pngs, ...pictures.jpegs].map(({ file }) => bytesFrom(file)),

@@ -1,6 +1,7 @@
 /** Datasets: those of the program, of the state directory, published ones, and manifests of images, texts and bits. */
 import { basename, dirname, extname, join, resolve } from "node:path";
 import type { ImageManifest, MakeManifestOptions } from "../../artifact/dataset_manifest.ts";
+import type { ImageArchive } from "../../artifact/image_archive.ts";
 import type { TextManifest } from "../../artifact/text_manifest.ts";
 import type { MakeLinesOptions } from "../../artifact/text_lines_file.ts";
 import type { TextLinesManifest } from "../../artifact/text_lines.ts";
@@ -264,7 +265,7 @@ export const data = {
         onWarning: (finding) => warnings.push(finding),
       });
       const { writeFileAtomic } = await import("../../artifact/write_file.ts");
-      const { makeUserFolder } = await import("../../artifact/inside.ts");
+      const { inside, makeUserFolder, writeFile } = await import("../../artifact/inside.ts");
       const places = [...files].map(([name, bytes]) => [join(dirname(out), name), bytes] as const);
       const taken = [out, ...places.map(([place]) => place)].find(exists);
       if (!force && taken !== undefined) {
@@ -273,7 +274,8 @@ export const data = {
         });
       }
       for (const folder of new Set(places.map(([place]) => dirname(place)))) makeUserFolder(folder);
-      for (const [place, bytes] of places) writeFileAtomic(place, bytes);
+      // Whole datasets have tens of thousands of images. The manifest holds their digests, and alone waits for the disk.
+      for (const [name, bytes] of files) writeFile(inside(dirname(out), name), bytes);
       const text = prettyJson(manifest);
       writeFileAtomic(out, text);
       return { path: out, sha256: sha256Hex(text), manifest, warnings };
@@ -399,13 +401,10 @@ async function describe(
     import("../../artifact/text_manifest_files.ts"),
     import("../../artifact/bit_manifest_file.ts"),
   ]);
-  if (exists(path) && !isFolder(path) && !bits && options.parallel === undefined) {
-    const { holdsImages, labelsFile, makeArchiveManifest } = await import("../../artifact/image_archive.ts");
-    if (holdsImages(path)) {
-      const read = async (file: string) => await readBounded(await Deno.realPath(file), MAX_BITS_BYTES, file);
-      const beside = labelsFile(path), labels = beside !== null && exists(beside) ? await read(beside) : undefined;
-      return makeArchiveManifest(await read(path), path, { ...options, labels });
-    }
+  const archives = exists(path) && !bits && options.parallel === undefined ? await archivesOf(path) : [];
+  if (archives.length > 0) {
+    const { makeArchiveManifest } = await import("../../artifact/image_archive.ts");
+    return makeArchiveManifest(archives, isFolder(path) ? { id: basename(resolve(path)), ...options } : options);
   }
   if (exists(path) && !isFolder(path) && (bits || holdsBits(path))) {
     const bytes = await readBounded(await Deno.realPath(path), MAX_BITS_BYTES, path);
@@ -414,6 +413,21 @@ async function describe(
   if (holdsTexts(path) || options.parallel !== undefined) return { manifest: makeTextManifest(path, options), files };
   const { makeImageManifest } = await import("../../artifact/dataset_manifest.ts");
   return { manifest: await makeImageManifest(path, options), files };
+}
+
+/** The files of images of published datasets: one, or those of a folder, of which a packed one stands behind its unpacked one. */
+async function archivesOf(path: string): Promise<ImageArchive[]> {
+  const { archiveBytes, holdsImages, labelsFile } = await import("../../artifact/image_archive.ts");
+  const read = async (file: string) =>
+    archiveBytes(await readBounded(await Deno.realPath(file), MAX_BITS_BYTES, file), file);
+  const names = isFolder(path) ? [...Deno.readDirSync(path)].map(({ name }) => join(path, name)).sort() : [path];
+  const found = names.filter((name) =>
+    holdsImages(name) && !(name.endsWith(".gz") && names.includes(name.slice(0, -3)))
+  );
+  return await Promise.all(found.map(async (file) => {
+    const beside = labelsFile(file), labels = beside !== null && exists(beside) ? await read(beside) : undefined;
+    return { path: file, bytes: await read(file), labels };
+  }));
 }
 
 /** @throws SvcError `not_found` with the nearest name */

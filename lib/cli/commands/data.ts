@@ -73,15 +73,17 @@ const faces: Faces<typeof data> = {
   makeManifest: {
     notes:
       "A folder of PNG and JPEG files gives images; .txt, .jsonl and .csv files, and folders of .txt files, texts;\n" +
-      ".npy, .bin and .bits files bit payloads for source.bit_manifest. Files NAME-images-idx3-ubyte (MNIST) and\n" +
-      "data_batch_1.bin or test_batch.bin (CIFAR-10) become PNG files in folders by label, with their manifest.",
+      ".npy, .bin and .bits files bit payloads for source.bit_manifest. Files NAME-images-idx3-ubyte (MNIST; .gz too)\n" +
+      "and data_batch_1.bin or test_batch.bin (CIFAR-10), or a folder of them, become PNG files in folders by label,\n" +
+      "with their manifest.",
     examples: [
       "svc data make-manifest photos --id my_photos",
       "svc data make-manifest sentences.txt --lines",
       "svc data make-manifest europarl-v7.de-en.en --parallel europarl-v7.de-en.de --line-ranges",
       "svc data make-manifest captions.csv --column caption",
       "svc data make-manifest payload.npy",
-      "svc data make-manifest t10k-images-idx3-ubyte --id mnist",
+      "svc data make-manifest t10k-images-idx3-ubyte.gz --id mnist",
+      "svc data make-manifest cifar-10-batches-bin --id cifar10",
     ],
     json: ({ path, sha256, manifest, warnings }) => {
       const [count, what] = contentOf(manifest);

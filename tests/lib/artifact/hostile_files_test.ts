@@ -235,14 +235,14 @@ const READERS: Record<string, Row> = {
   },
   IDX: {
     of: ["makeArchiveManifest"],
-    read: (content) => makeArchiveManifest(content, "x-images-idx3-ubyte", {}),
+    read: (content) => makeArchiveManifest([{ path: "x-images-idx3-ubyte", bytes: content }], {}),
     sound: idx([0, 0, 0, 2], 12),
     giant: [idx([0x7f, 0xff, 0xff, 0xff], 12), idx([0, 0, 0, 3], 12), idx([0, 1, 0x86, 0xa1], 12)],
     bomb: [],
   },
   "CIFAR-10": {
     of: ["makeArchiveManifest"],
-    read: (content) => makeArchiveManifest(content, "test_batch.bin", {}),
+    read: (content) => makeArchiveManifest([{ path: "test_batch.bin", bytes: content }], {}),
     sound: new Uint8Array(3073),
     giant: [new Uint8Array(3074)],
     bomb: [],
