@@ -15,6 +15,7 @@ import {
   travel,
 } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { INDEX_ASSIGNMENTS, indexAssignment, inverseAssignment } from "../../lib/numeric/coding/index_assignment.ts";
 import { nearestCodeword } from "../../lib/numeric/coding/vector_quantization.ts";
 import { DELIVERY_KEYS } from "../_jpeg_images.ts";
 import { type Codebook, CODEBOOK_ID, CODEBOOK_SIZES, toyCodebook } from "./_toy_codebook.ts";
@@ -33,6 +34,9 @@ import { imageShapeMetadata, trustedShape } from "../../lib/artifact/image_paylo
  * patch, no entropy coding. codec.codebook_perplexity is 2^H of the indices' empirical distribution, at most the size of
  * the codebook.
  *
+ * An index_assignment other than natural, the order from dark to bright, names the patches by other labels: the outputs are labels,
+ * and the decoder takes the patches back. lib/numeric/coding/index_assignment.ts has the methods.
+ *
  * Source: van den Oord, Vinyals and Kavukcuoglu, Neural Discrete Representation Learning, NeurIPS 2017, for the idea.
  */
 const toyVqvaeEncode = defineOperation({
@@ -44,6 +48,8 @@ const toyVqvaeEncode = defineOperation({
   params: z.strictObject({
     codebook_size: z.literal([...CODEBOOK_SIZES]).default(64).describe("patches of the codebook"),
     patch_size: z.int().min(1).max(64).default(8).describe("side of a patch in pixels"),
+    index_assignment: z.enum(INDEX_ASSIGNMENTS).default("natural")
+      .describe("labels of the patches, which decide what a bit error costs"),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   formats: { artifact: "npz", tensor: "none" },
@@ -66,9 +72,10 @@ const toyVqvaeEncode = defineOperation({
   },
   timingMetric: "encoder.inference",
   run({ inputs, params, progress, cancellation }) {
-    const { codebook_size, patch_size } = params;
+    const { codebook_size, patch_size, index_assignment } = params;
     const batch = imagesOf(inputs.images), { count, channels, sizes } = batch;
     const codebook = toyCodebook(channels, codebook_size, patch_size), grids = gridsOf(batch, patch_size);
+    const labels = indexAssignment(index_assignment, codebook);
     const perImage = grids.map(({ rows, columns }) => rows * columns);
     const indices = new Int32Array(perImage.reduce((sum, own) => sum + own, 0));
     const patch = new Float64Array(codebook.dimension);
@@ -78,7 +85,7 @@ const toyVqvaeEncode = defineOperation({
         cancellation.throwIfCancelled();
         for (let column = 0; column < columns; column++) {
           copyPatch(patch, batch, image, row * patch_size, column * patch_size, patch_size);
-          indices[at++] = nearestCodeword(codebook, patch).index;
+          indices[at++] = labels[nearestCodeword(codebook, patch).index];
         }
       }
       progress(image + 1, count, { phase: "quantise", unit: "images" });
@@ -90,6 +97,7 @@ const toyVqvaeEncode = defineOperation({
       patch_padding: sizes === undefined ? grids[0].padding : grids.map(({ padding }) => padding),
       ...imageShapeMetadata(batch),
       image_dtype: batch.dtype,
+      ...(index_assignment === "natural" ? {} : { index_assignment }),
       source_item_counts: perImage,
     }, DELIVERY_KEYS);
     const [{ rows, columns }] = grids, shape = sizes === undefined ? [count, rows, columns] : [indices.length];
@@ -142,6 +150,7 @@ const INDEX_KEYS = [
   "codebook_size",
   "patch_size",
   "patch_padding",
+  "index_assignment",
   "image_dtype",
   "image_sizes",
   "source_item_counts",
@@ -171,8 +180,9 @@ const toyVqvaeDecode = defineOperation({
   timingMetric: "decoder.inference",
   run({ inputs, cancellation }) {
     const { metadata } = inputs.indices;
-    const { size, patchSize, shape } = layoutOf(metadata);
+    const { size, patchSize, shape, assignment } = layoutOf(metadata);
     const codebook = toyCodebook(shape.channels, size, patchSize);
+    const words = inverseAssignment(indexAssignment(assignment, codebook));
     const grids = gridsOf(shape, patchSize), indices = inputs.indices.array();
     const patches = grids.reduce((sum, { rows, columns }) => sum + rows * columns, 0);
     if (indices.data.length !== patches) {
@@ -191,7 +201,7 @@ const toyVqvaeDecode = defineOperation({
           if (!(index >= 0 && index < size)) {
             throw new SvcError("boundary_value_invalid", `Cannot find the index ${index} in a codebook of ${size}`);
           }
-          putPatch(batch, image, row * patchSize, column * patchSize, patchSize, codebook, index);
+          putPatch(batch, image, row * patchSize, column * patchSize, patchSize, codebook, words[index]);
         }
       }
     }
@@ -203,9 +213,11 @@ const toyVqvaeDecode = defineOperation({
 function layoutOf(metadata: JsonObject) {
   const shape = trustedShape(metadata), size = metadataNumber(metadata, "codebook_size");
   const patchSize = metadataNumber(metadata, "patch_size"), id = metadataText(metadata, "codebook_id");
-  const isKnown = (CODEBOOK_SIZES as readonly unknown[]).includes(size) && (id ?? CODEBOOK_ID) === CODEBOOK_ID;
+  const assignment = INDEX_ASSIGNMENTS.find((known) => known === (metadata.index_assignment ?? "natural"));
+  const isKnown = assignment !== undefined && (CODEBOOK_SIZES as readonly unknown[]).includes(size) &&
+    (id ?? CODEBOOK_ID) === CODEBOOK_ID;
   if (shape && isKnown && patchSize !== undefined && Number.isInteger(patchSize) && patchSize >= 1 && patchSize <= 64) {
-    return { shape, size: size!, patchSize };
+    return { shape, size: size!, patchSize, assignment: assignment! };
   }
   throw new SvcError("boundary_value_invalid", "Cannot find patches and images in the metadata of the indices", {
     hint: "Wire indices of model.toy_vqvae_encode, directly or after noise and transport",

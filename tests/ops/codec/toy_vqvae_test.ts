@@ -3,6 +3,7 @@ import toyVqvae from "../../../ops/codec/toy_vqvae.ts";
 import stored from "../../../ops/codec/_toy_codebook.json" with { type: "json" };
 import { toyCodebook } from "../../../ops/codec/_toy_codebook.ts";
 import { trainToyCodebook } from "../../../ops/codec/_train_toy_codebook.ts";
+import { indexAssignment } from "../../../lib/numeric/coding/index_assignment.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
@@ -100,6 +101,20 @@ Deno.test("float pictures take the indices of 8-bit ones and come back as floats
   assert.deepEqual([...indices.array().data], [1, 20, 40, 63]);
   const { outputs } = await runOperation(decode, { inputs: { indices } });
   assert.deepEqual(outputs.images.array(), ndarray("float32", picture.data as Float32Array, [1, 8, 32, 1]));
+});
+
+Deno.test("labels of another assignment give the same picture, and are those of the patches", async () => {
+  const words = [0, 9, 22, 63, 40, 41, 17, 5], picture = mosaic(64, 8, words);
+  for (const index_assignment of ["gray", "random", "by_distance"] as const) {
+    const indices = await indicesOf(batch(picture), { index_assignment });
+    const labels = indexAssignment(index_assignment, toyCodebook(1, 64, 8));
+    assert.deepEqual([...indices.array().data], words.map((word) => labels[word]));
+    const { outputs } = await runOperation(decode, { inputs: { indices } });
+    assert.deepEqual(outputs.images.array().data, picture.data, index_assignment);
+    assert.equal(outputs.images.metadata.index_assignment, undefined);
+    const unknown = { ...indices, metadata: { ...indices.metadata, index_assignment: "another" } };
+    await refuses("boundary_value_invalid", () => runOperation(decode, { inputs: { indices: unknown } }));
+  }
 });
 
 Deno.test("the rate is that of the indices, and the use of the codebook is measured", async () => {
