@@ -230,17 +230,30 @@ export class GraphDraft {
           }`,
       );
     }
-    if (wired.length > 0 && Object.keys(inputs).length === 0) refuse(`${op} reads no input of ${step.id}`);
+    // What only helps, such as the pilots that were sent, is no content.
+    const required = this.contract(step.op).input_kinds;
+    const sources = new Set(wired.filter(([port]) => required[port] !== undefined).map(([, from]) => stepOf(from)));
+    if (sources.size > 0 && !Object.values(inputs).some((one) => whole || sources.has(stepOf(one)))) {
+      refuse(`${op} reads no input of ${step.id}`);
+    }
+    const compared = Object.entries(inputs).filter(([port]) => isReference(port)).map(([, reference]) => reference);
+    if (new Set(Object.values(inputs)).size === 1 && compared.length === 1 && Object.keys(inputs).length > 1) {
+      refuse(`${op} would compare ${compared[0]} with itself`);
+    }
     const properties = propertiesOf(contract);
     const params = Object.entries(step.params).filter(([name, value]) =>
       keep && properties[name] !== undefined && checkValue(properties[name], value, [name]).length === 0
     );
     Object.assign(step, { op, inputs, params: Object.fromEntries(params) });
     const kinds = this.kindsOf(step.id);
-    for (const reader of this.readersOf((reference) => stepOf(reference) === step.id)) {
+    const readers = this.readersOf((reference) => stepOf(reference) === step.id);
+    for (const reader of readers) {
       const wasReport = before[outputOf(reader.reference)] === REPORT;
       const outputs = Object.keys(kinds).filter((output) => (kinds[output] === REPORT) === wasReport);
       this.give(reader, [reader.reference, ...outputs.map((output) => `${step.id}.${output}`)], whole);
+    }
+    if (readers.length > 0 && readers.every(({ step: reader, port }) => reader.inputs[port] === undefined)) {
+      refuse(`no reader of ${step.id} takes an output of ${op}`);
     }
   }
 

@@ -16,6 +16,7 @@ import {
   refuse,
   stepOf,
 } from "./graph_draft.ts";
+import { matrixFacts } from "./matrix_edits.ts";
 import { CODES, effectOf, type LayerKind, TRANSFORMS, WORDS } from "./transforms.ts";
 import { float, type JsonObject } from "./value.ts";
 
@@ -145,6 +146,31 @@ export function replacements(recipe: JsonObject, id: string, contracts: EditCont
         return edit === null ? [] : [{ name, edit }];
       }),
   );
+}
+
+/** Parameters that choose the method of an operation. */
+const METHODS: readonly string[] = ["method", "detector", "policy", "mode"];
+
+/** The other methods of the operation of a step: its parameters stay, and a swept method is left to its sweep. */
+export function methodChoices(recipe: JsonObject, id: string, contracts: EditContracts): Choice[] {
+  const { op, params } = new GraphDraft(recipe, contracts).step(id);
+  const properties = (contracts.get(op)?.params_schema.properties ?? {}) as { [name: string]: JsonObject };
+  const swept = matrixFacts(recipe).bindings.filter(({ stepId }) => stepId === id).map(({ param }) => param);
+  const steps = recipe.steps as JsonObject[];
+  return METHODS.filter((name) => Array.isArray(properties[name]?.enum) && !swept.includes(name)).flatMap((name) => {
+    const present = params[name] ?? properties[name].default;
+    return (properties[name].enum as string[]).filter((value) => value !== present).map((value) => ({
+      name: `${name} ${value}`,
+      edit: {
+        recipe: {
+          ...recipe,
+          steps: steps.map((step) => step.id === id ? { ...step, params: { ...params, [name]: value } } : step),
+        },
+        changes: [`${id}.${name}: ${value} in place of ${present}`],
+        selected: id,
+      },
+    }));
+  });
 }
 
 const possible = (choices: readonly Choice[]): Choice[] =>

@@ -87,7 +87,20 @@ browserTest("codes, codecs, estimators and equalisers are replaced as a whole by
   // Estimators and equalisers of one operation: the method, of which the other parameters follow.
   await openFile(scene, "image_jpeg_ofdm");
   await select(scene, "equalizer");
-  await field(scene, "equalizer", "method").selectOption("zf");
+  await press(scene, "Replace …");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("No other operation fits. A choice changes its method.").waitFor();
+  await choose(scene, "method zf");
+  assert.equal(await field(scene, "equalizer", "method").inputValue(), '"zf"');
+  // What does not go with the other end says so, and what the server would refuse is no choice.
+  await select(scene, "modulator");
+  await press(scene, "Replace …");
+  await dialog.getByRole("button", { name: /^modulation\.identity_modulate.*Cannot read the symbols/ }).waitFor();
+  await page.keyboard.press("Escape");
+  await select(scene, "waveform");
+  await press(scene, "Replace …");
+  await dialog.getByText(/^hardware\.envelope_clip: not here\. Cannot connect amplifier\.signal/).waitFor();
+  await page.keyboard.press("Escape");
   await select(scene, "estimator");
   await field(scene, "estimator", "method").selectOption("least_squares");
   const { steps: ofdm } = await recipeOf(scene, /least_squares/, "image_jpeg_ofdm");

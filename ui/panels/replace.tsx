@@ -1,12 +1,21 @@
 /** Edits of the graph, chosen from a list: the changes and the new graph of each are shown before it is made. */
 import type { Edit } from "../../lib/contract/graph_draft.ts";
-import { type Choice, codeChoices, insertions, insertStep, replacements } from "../../lib/contract/graph_edits.ts";
+import {
+  type Choice,
+  codeChoices,
+  insertions,
+  insertStep,
+  methodChoices,
+  replacements,
+} from "../../lib/contract/graph_edits.ts";
 import { GraphPreview } from "../graph/preview.tsx";
-import { Check, Dialog } from "../parts.tsx";
+import { ask, type Diagnostic, messageOf } from "../api.ts";
+import { Check, Dialog, StateMark } from "../parts.tsx";
 import { type ComponentChildren, useEffect, useMemo, useState } from "../preact.ts";
 import { address, go } from "../router.ts";
 import { contracts, loadContracts } from "../state/contracts.ts";
 import { active, activeId, type Copy, edit, nameOf, restore, stepsOf, update } from "../state/copies.ts";
+import { checkMode } from "../state/settings.ts";
 import { attempt, said } from "./bar.tsx";
 
 /** Makes an edit, as one step of the history, and says what it changed. */
@@ -34,7 +43,7 @@ export function CodeDialog({ copy, onClose }: Props) {
       lead={codes === null
         ? "The recipe has no modulator and no link of bits."
         : `Now: ${codes.present}. A choice replaces encoder, decoder and the wire between them.`}
-      choices={codes?.choices ?? []}
+      choices={useChecked(copy, codes?.choices ?? [])}
       onClose={onClose}
     />
   );
@@ -44,13 +53,19 @@ const codesOf = ({ recipe, selected }: Copy) =>
   codeChoices(recipe, stepsOf(recipe).some(({ id }) => id === selected) ? selected : null, contracts.value);
 
 export function ReplaceDialog({ copy, stepId, onClose }: Props & { stepId: string }) {
-  const choices = useMemo(() => replacements(copy.recipe, stepId, contracts.value), [copy.recipe]);
+  const [methods, others] = useMemo(
+    () => [methodChoices, replacements].map((find) => find(copy.recipe, stepId, contracts.value)),
+    [copy.recipe],
+  );
+  const lead = others.length === 0
+    ? `No other operation fits.${methods.length > 0 ? " A choice changes its method." : ""}`
+    : "A codec is replaced on both sides. Parameters are kept where the new operation has them.";
   return (
     <Choices
       copy={copy}
       title={`Replace ${stepId}`}
-      lead="A codec is replaced on both sides. Parameters are kept where the new operation has them."
-      choices={choices}
+      lead={lead}
+      choices={useChecked(copy, [...methods, ...others])}
       onClose={onClose}
     />
   );
@@ -77,18 +92,59 @@ export function InsertDialog({ copy, stepId, onClose }: Props & { stepId: string
   );
 }
 
+/** A choice with what the server finds in its recipe and not in the present one; undefined until it has checked it. */
+type Checked = Choice & { finding?: Pick<Diagnostic, "severity" | "message"> | null };
+
+/** Checks that run side by side. */
+const AT_ONCE = 3;
+
+/** The choices as the server checks their recipes: those with warnings behind the others, and those with errors last. */
+function useChecked(copy: Copy, choices: readonly Choice[]): Checked[] {
+  const [findings, setFindings] = useState<ReadonlyMap<string, Checked["finding"]>>(new Map());
+  const known = new Set(copy.verdict?.diagnostics.map(({ message }) => message));
+  const names = choices.map(({ name }) => name).join();
+  useEffect(() => {
+    const stop = new AbortController(), open = [...choices], found = new Map<string, Checked["finding"]>();
+    const check = async () => {
+      for (let choice = open.shift(); choice !== undefined; choice = open.shift()) {
+        if ("refused" in choice.edit) continue;
+        const body = { recipe: choice.edit.recipe, mode: checkMode.value };
+        const finding = await ask("/api/recipe/check", body, { signal: stop.signal }).then(
+          ({ diagnostics }) => worstOf(diagnostics.filter(({ message }) => !known.has(message))),
+          (error) => ({ severity: "error" as const, message: messageOf(error) }),
+        );
+        if (stop.signal.aborted) return;
+        setFindings(new Map(found.set(choice.name, finding)));
+      }
+    };
+    setFindings(found);
+    for (let at = 0; at < AT_ONCE; at++) void check();
+    return () => stop.abort();
+  }, [copy.recipe, names]);
+  return choices.map((choice) => "refused" in choice.edit ? choice : { ...choice, finding: findings.get(choice.name) })
+    .sort((a, b) => rank(a) - rank(b));
+}
+
+const worstOf = (found: readonly Diagnostic[]): Diagnostic | null =>
+  found.find(({ severity }) => severity !== "warning" && severity !== "info") ??
+    found.find(({ severity }) => severity === "warning") ?? null;
+const isOut = ({ edit, finding }: Checked): boolean =>
+  "refused" in edit || (finding != null && finding.severity !== "warning");
+const rank = (choice: Checked): number => isOut(choice) ? 2 : choice.finding?.severity === "warning" ? 1 : 0;
+const isOpen = (choice: Checked): boolean => "finding" in choice && choice.finding === undefined;
+
 interface ChoicesProps extends Props {
   title: string;
   lead: string;
-  choices: readonly Choice[];
+  choices: readonly Checked[];
   children?: ComponentChildren;
 }
 
 function Choices({ copy, title, lead, choices, onClose, children }: ChoicesProps) {
-  const [filter, setFilter] = useState(""), [pointed, setPointed] = useState<Choice | null>(null);
+  const [filter, setFilter] = useState(""), [pointed, setPointed] = useState<string | null>(null);
   const describe = (name: string) => contracts.value.get(name)?.description ?? contracts.value.get(name)?.name ?? "";
   const shown = choices.filter(({ name }) => `${name} ${describe(name)}`.toLowerCase().includes(filter.toLowerCase()));
-  const seen = pointed !== null && shown.includes(pointed) ? pointed : shown.find(({ edit }) => "recipe" in edit);
+  const seen = shown.find(({ name }) => name === pointed) ?? shown.find((choice) => !isOut(choice));
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{lead}</p>
@@ -106,25 +162,28 @@ function Choices({ copy, title, lead, choices, onClose, children }: ChoicesProps
       <ul class="choices">
         {shown.map((choice) => (
           <li key={choice.name}>
-            {"refused" in choice.edit
+            {isOut(choice)
               ? (
                 <p class="choice muted">
-                  {choice.name}: not here. {choice.edit.refused}
+                  {choice.name}: not here. {"refused" in choice.edit ? choice.edit.refused : choice.finding?.message}
                 </p>
               )
               : (
                 <button
                   type="button"
                   class="choice"
-                  onFocus={() => setPointed(choice)}
-                  onPointerEnter={() => setPointed(choice)}
+                  disabled={isOpen(choice)}
+                  onFocus={() => setPointed(choice.name)}
+                  onPointerEnter={() => setPointed(choice.name)}
                   onClick={() => {
                     perform(copy, choice.edit);
                     onClose();
                   }}
                 >
                   <span class="mono">{choice.name}</span>
-                  <span class="muted clip">{describe(choice.name)}</span>
+                  {choice.finding
+                    ? <StateMark state="warning" word={choice.finding.message} />
+                    : <span class="muted clip">{describe(choice.name)}</span>}
                 </button>
               )}
           </li>
@@ -199,7 +258,7 @@ interface PlacesProps extends Props {
 /** The places of an operation in a recipe: each choice is made at once, and opens the editor. */
 export function Places({ id, title, copy, first = [], complete = (edit) => edit, onClose }: PlacesProps) {
   const { recipe } = copy, known = contracts.value;
-  const [instead, after] = useMemo(() => {
+  const [replaced, after] = useMemo(() => {
     const steps = stepsOf(recipe);
     return [
       steps.flatMap((step) => replacements(recipe, step.id, known, id).map(({ edit }) => ({ name: step.id, edit }))),
@@ -208,24 +267,28 @@ export function Places({ id, title, copy, first = [], complete = (edit) => edit,
       choices.filter(({ edit }) => "recipe" in edit).map(({ name, edit }) => ({ name, edit: complete(edit) }))
     );
   }, [recipe, id]);
-  const list = (heading: string, choices: Choice[]) =>
+  const checked = useChecked(copy, replaced), instead = checked.filter((choice) => !isOut(choice));
+  const list = (heading: string, choices: Checked[]) =>
     choices.length > 0 && (
       <>
         <h3>{heading}</h3>
         <ul class="choices">
-          {choices.map(({ name, edit }) => (
-            <li key={name}>
+          {choices.map((choice) => (
+            <li key={choice.name}>
               <button
                 type="button"
                 class="choice"
+                disabled={isOpen(choice)}
                 onClick={() => {
                   activeId.value = copy.id;
-                  perform(copy, edit);
+                  perform(copy, choice.edit);
                   go("editor");
                 }}
               >
-                <span class="mono">{name}</span>
-                <span class="muted clip">{"changes" in edit && edit.changes.join(" · ")}</span>
+                <span class="mono">{choice.name}</span>
+                {choice.finding
+                  ? <StateMark state="warning" word={choice.finding.message} />
+                  : <span class="muted clip">{"changes" in choice.edit && choice.edit.changes.join(" · ")}</span>}
               </button>
             </li>
           ))}

@@ -6,6 +6,7 @@ import {
   emptyLink,
   insertions,
   insertStep,
+  methodChoices,
   removeStep,
   replacements,
   rewire,
@@ -287,6 +288,36 @@ Deno.test("an estimator and an equaliser are replaced where the wires give what 
     replacements(recipe, estimator.id, CONTRACTS).map(({ name }) => name),
     ["model.channel_estimator_adapter"],
   );
+});
+
+Deno.test("a replacement reads the content of the step, is read, and compares nothing with itself", () => {
+  // The pilots that were sent only help the detector: blocks that would read them leave the channel out.
+  const mimo = recipeOf("nr_pusch_two_layers");
+  assert.deepEqual(replacements(mimo, "detector", CONTRACTS), []);
+  assert.deepEqual(methodChoices(mimo, "detector", CONTRACTS).map(({ name }) => name), [
+    "detector zf",
+    "detector mmse_sic",
+    "detector ml",
+    "detector kbest",
+  ]);
+  const [zero] = methodChoices(recipeOf("image_jpeg_ofdm"), "equalizer", CONTRACTS);
+  assert.deepEqual(stepOf(done(zero.edit), "equalizer").params, { method: "zf" });
+  assert.deepEqual("changes" in zero.edit && zero.edit.changes, ["equalizer.method: zf in place of mmse"]);
+  for (const name of ["nr_pusch_two_layers", "bit_transport_awgn", "nr_link_adaptation"]) {
+    const recipe = recipeOf(name);
+    for (const { id } of stepsOf(recipe)) {
+      const readers = (of: JsonObject) =>
+        stepsOf(of).filter(({ inputs = {} }) =>
+          Object.values(inputs).some((from) => String(from).startsWith(`${id}.`))
+        );
+      for (const { name: op, edit } of replacements(recipe, id, CONTRACTS)) {
+        const replaced = done(edit), { reference, ...others } = inputsOf(replaced, id) ?? {};
+        const compared = Object.values(others);
+        assert.ok(compared.length !== 1 || compared[0] !== reference, `${id} ${op}`);
+        assert.equal(readers(replaced).length > 0, readers(recipe).length > 0, `${id} ${op}`);
+      }
+    }
+  }
 });
 
 Deno.test("every link of the recipes is built from the empty one by insertions and choices of sources", () => {
