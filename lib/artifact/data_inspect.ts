@@ -46,7 +46,9 @@ const BLOCK_BYTES = 2 ** 20;
 export async function inspectData(path: string, open: (path: string) => ByteSource): Promise<JsonObject> {
   const files = recordingFiles(path), suffix = extname(path);
   if (files.length === 1 && !KNOWN.includes(suffix)) {
-    throw new SvcError("usage_invalid", `Cannot inspect ${path}`, { hint: `Known suffixes: ${KNOWN.join(", ")}` });
+    throw new SvcError("usage_invalid", `Cannot inspect ${path}: it is no recording and no file of arrays`, {
+      hint: `Known suffixes: ${KNOWN.join(", ")}. For images, texts and bits: svc data make-manifest`,
+    });
   }
   const sources = files.map(open), [first] = sources, described = await describe();
   // Last: a file that is refused is not hashed.

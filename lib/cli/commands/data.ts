@@ -164,9 +164,11 @@ function profileLines({ x, x_unit, level_db }: JsonObject): string[] {
   const levels = (level_db as number[]).map(toNumber);
   const rows = (x as number[]).map((delay, at) => ({ delay: toNumber(delay), level: levels[at] }))
     .sort((a, b) => b.level - a.level || a.delay - b.delay).slice(0, SHOWN_DELAYS).sort((a, b) => a.delay - b.delay);
+  // 3 / (F Δf) is three of the unit 1 / (F Δf).
+  const unit = String(x_unit).replace(/^1 /, "");
   const head = `  power-delay profile of the first sample, the ${rows.length} strongest of ${levels.length} delays:`;
   return [
     head,
-    ...rows.map(({ delay, level }) => `    ${Number(delay.toPrecision(6))} ${x_unit}  ${level.toFixed(1)} dB`),
+    ...rows.map(({ delay, level }) => `    ${Number(delay.toPrecision(6))} ${unit}  ${level.toFixed(1)} dB`),
   ];
 }
