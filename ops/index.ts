@@ -30,6 +30,7 @@ import channelRelay from "./channel/relay.ts";
 import channelRepetition from "./channel/repetition.ts";
 import channelSerial from "./channel/serial.ts";
 import channelSmallBlock from "./channel/small_block.ts";
+import channelSymbolCombine from "./channel/symbol_combine.ts";
 import channelSymbolInterleaver from "./channel/symbol_interleaver.ts";
 import channelSymbolPowerAllocation from "./channel/symbol_power_allocation.ts";
 import channelSymbolPowerNormalize from "./channel/symbol_power_normalize.ts";
@@ -209,10 +210,10 @@ const MODULES = [
   channelCapacityOracleDigitalLink, channelConvolutional, channelCountMatch, channelCsiFeedbackLink,
   channelDistributionMatch, channelInterleaver, channelJpegCapacityOracle, channelLdpc, channelNrHarqCombine,
   channelNrLdpcDecoder, channelNrLdpcEncoder, channelNrPolar, channelPackets, channelRelay, channelRepetition,
-  channelSerial, channelSmallBlock, channelSymbolInterleaver, channelSymbolPowerAllocation, channelSymbolPowerNormalize,
-  channelTurbo, channelUnequalErrorProtection, channelUnequalErrorProtectionDecoder, codecDiffusers, codecExternal,
-  codecJpeg, codecTextEntropy, codecTextUtf8, codecToyVqvae, codecWebpAvif, codeclibCodeclib,
-  codeclibCodeclibExportOnnx, codeclibCodeclibRuntimes, demodulationConstellationDemapper,
+  channelSerial, channelSmallBlock, channelSymbolCombine, channelSymbolInterleaver, channelSymbolPowerAllocation,
+  channelSymbolPowerNormalize, channelTurbo, channelUnequalErrorProtection, channelUnequalErrorProtectionDecoder,
+  codecDiffusers, codecExternal, codecJpeg, codecTextEntropy, codecTextUtf8, codecToyVqvae, codecWebpAvif,
+  codeclibCodeclib, codeclibCodeclibExportOnnx, codeclibCodeclibRuntimes, demodulationConstellationDemapper,
   demodulationDigitalDemodulate, demodulationIdentityDemodulate, demodulationMimoDetect,
   demodulationNeuralReceiverAdapter, demodulationOfdmEqualize, demodulationOfdmPilotObservation,
   demodulationOfdmReceive, demodulationPhaseTrackingReceiverAdapter, estimationChannelEstimatorAdapter,

@@ -80,7 +80,7 @@ Deno.test("all recipes over images run on photographs in portrait and landscape"
         });
       }
     }
-    assert.equal(count, 34);
+    assert.equal(count, 36);
   } finally {
     Deno.removeSync(projectRoot, { recursive: true });
   }

@@ -8,7 +8,7 @@ import ordering from "../../../ops/channel/symbol_interleaver.ts";
 import smallBlock from "../../../ops/channel/small_block.ts";
 import turbo from "../../../ops/channel/turbo.ts";
 import type { Operation } from "../../../lib/contract/operation.ts";
-import type { JsonObject } from "../../../lib/contract/value.ts";
+import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { runOperation } from "../harness.ts";
 import { payloadInput, someBits, symbolsInput } from "../inputs.ts";
@@ -17,6 +17,14 @@ import { casesOf } from "./cases.ts";
 const payload = () => ({ bits: payloadInput(someBits(100), { source_item_counts: [60, 40] }) });
 
 const symbols = () => ({ symbols: symbolsInput(20, { source_item_counts: [12, 8] }) });
+
+/** Received symbols of a transmission, with one noise variance or, after a fade, one a symbol. */
+const transmission = (index: number, fades = false) => ({
+  ...symbolsInput(20, { source_item_counts: [12, 8], noise_variance: float(0.1 + index) }, {
+    companions: fades ? { noise_variance: ndarray("float32", Float32Array.from({ length: 20 }, (_, i) => 1 + i)) } : {},
+  }),
+  kind: "channel.rx_symbols.complex_numpy",
+});
 
 /** Soft values of what an operation makes of the payload. */
 async function received(operation: Operation, params: JsonObject = {}) {
@@ -39,6 +47,13 @@ export const CONVOLUTIONAL_FIXTURES = casesOf(import.meta.url, {
     interleaved: () => received(interleaving[0], { block_bits: 16, columns: 4 }),
     scrambled: () => received(interleaving[2]),
     symbols,
+    "two transmissions": () => ({ rx_symbols: transmission(0), rx_symbols_2: transmission(1) }),
+    "four transmissions": () => ({
+      rx_symbols: transmission(0, true),
+      rx_symbols_2: transmission(1),
+      rx_symbols_3: transmission(2, true),
+      rx_symbols_4: transmission(3),
+    }),
     "interleaved symbols": async () => {
       const { symbols: { metadata, ...sent } } = (await runOperation(ordering[0], { inputs: symbols() })).outputs;
       return { rx_symbols: symbolsInput(sent.array().data as Float32Array, metadata) };
