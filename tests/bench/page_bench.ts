@@ -1,14 +1,16 @@
 /**
- * The page in a browser: how long until the first block stands, and from an edit to the frame that shows it, with sixty blocks.
- * Times are of this machine and mean something beside each other only.
+ * The page in a browser: how long until the first block, the first card of the gallery and the first rows of 500 runs stand, the
+ * bytes of the first load, and from an edit to the frame that shows it, with sixty blocks. Times are of this machine and mean
+ * something beside each other only.
  */
 import { join } from "node:path";
+import { endedJob } from "../support/ended_job.ts";
 import { putBuiltPage } from "../support/built_page.ts";
 import { serve } from "../support/served.ts";
 import { CHROMIUM, chromium } from "../ui/playwright.ts";
 import { median, ms, row, sized } from "./measure.ts";
 
-const EDITS = sized(30, 2), VISITS = sized(5, 1);
+const EDITS = sized(30, 2), VISITS = sized(5, 1), RUNS = sized(500, 4);
 
 const SIXTY = `schema_version: 1
 name: sixty
@@ -23,6 +25,29 @@ ${
   - {id: last, op: metrics.bit_error_rate, inputs: {reference: data.bits, candidate: demapper_0.bits}}
   - {id: more, op: channel.bit_boundary, inputs: {bits: data.bits}}
 `;
+
+/** A sweep of as many variants as half of the runs. */
+const sweep = (name: string) => ({
+  name,
+  metadata: {
+    seed: 1,
+    matrix: {
+      dimensions: { snr_db: Array.from({ length: RUNS / 2 }, (_, at) => at) },
+      step_params: { link: { snr_db: { matrix: "snr_db" } } },
+    },
+  },
+  steps: [
+    { id: "data", op: "source.random_bits", params: { bit_count: 64 } },
+    { id: "mapper", op: "modulation.digital_modulate", inputs: { bits: "data.bits" } },
+    { id: "link", op: "wireless.channel", inputs: { symbols: "mapper.symbols" } },
+    { id: "demapper", op: "demodulation.digital_demodulate", inputs: { rx_symbols: "link.rx_symbols" } },
+    { id: "ber", op: "metrics.bit_error_rate", inputs: { reference: "data.bits", candidate: "demapper.bits" } },
+  ],
+});
+
+/** Bytes of scripts and styles as they were sent, so far. */
+const SENT = `performance.getEntriesByType("resource").filter(({ name }) => /\\.(js|css)$/.test(name))
+  .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`;
 
 /** Types into a field and answers when the frame after it is painted, over and over; milliseconds. */
 const EDIT = `(async () => {
@@ -57,16 +82,52 @@ async function measurePage(): Promise<void> {
       return await context.newPage();
     };
     try {
-      const firsts: number[] = [];
-      for (let turn = 0; turn < VISITS; turn++) {
-        // A browser that keeps nothing of the page.
-        const page = await open(), began = performance.now();
-        await page.goto(`${server.url}/#/editor`);
-        await page.locator(".graph .block").first().waitFor();
-        firsts.push(performance.now() - began);
-        await page.context().close();
+      /** Milliseconds until an element of an address stands, in browsers that keep nothing of the page. */
+      const visits = async (address: string, awaited: string) => {
+        const times: number[] = [];
+        for (let turn = 0; turn < VISITS; turn++) {
+          const page = await open(), began = performance.now();
+          await page.goto(`${server.url}/${address}`);
+          await page.locator(awaited).first().waitFor();
+          times.push(performance.now() - began);
+          await page.context().close();
+        }
+        return times;
+      };
+      tell("first block in an empty browser", await visits("#/editor", ".graph .block"));
+      const lean = await open();
+      // The other views are fetched ahead when the page is idle.
+      await lean.addInitScript("globalThis.requestIdleCallback = () => 0");
+      await lean.goto(`${server.url}/#/editor`);
+      await lean.locator(".graph .block").first().waitFor();
+      const sent = Number(await lean.evaluate(SENT));
+      await lean.context().close();
+      row("scripts and styles until the first block", `${(sent / 1000).toFixed(1)} kB`, "as sent, compressed");
+      tell("first card of the gallery in an empty browser", await visits("#/templates", ".gallery-card"));
+      for (const name of ["first_half", "second_half"]) {
+        const reply = await fetch(`${server.url}/api/matrix-jobs`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ recipe: sweep(name) }),
+        });
+        const { job_id, ...refusal } = await reply.json();
+        if (job_id === undefined) throw new Error(`Cannot run the sweep: ${JSON.stringify(refusal)}`);
+        const { state } = await endedJob(server.url, `run-jobs/${job_id}`);
+        if (state !== "completed") throw new Error(`The sweep is ${state}`);
       }
-      tell("first block in an empty browser", firsts);
+      const rows = "#/runs?open=first_half,second_half";
+      tell(`first rows of ${RUNS} runs in an empty browser`, await visits(rows, ".virtual-body .virtual-row"));
+      const inside = await open(), lists: number[] = [];
+      for (let turn = 0; turn < VISITS; turn++) {
+        await inside.goto(`${server.url}/#/system`);
+        await inside.locator("#main h1").waitFor();
+        const began = performance.now();
+        await inside.evaluate(`location.hash = ${JSON.stringify(rows)}`);
+        await inside.locator(".virtual-body .virtual-row").first().waitFor();
+        lists.push(performance.now() - began);
+      }
+      await inside.context().close();
+      tell(`first rows of ${RUNS} runs in an open page`, lists);
       const page = await open();
       await page.goto(`${server.url}/#/editor`);
       await page.getByRole("button", { name: "Open file" }).click();

@@ -83,6 +83,12 @@ Deno.test("budgets: 60 KiB until the editor is there, 30 KiB of them for the edi
     assert.ok(frame.size > 5 && editor.size > 5, "the imports are found");
     assert.ok(own < 30 * 1024, `The editor has ${own} bytes`);
     assert.ok(sum(frame.values()) + own < 60 * 1024, `The first load has ${sum(frame.values()) + own} bytes`);
+    // As a browser asks for them, with the style sheet.
+    const sent = sum(
+      [...frame.keys(), ...editor.keys(), "main.css"].filter((name, at, all) => all.indexOf(name) === at)
+        .map((name) => files.get(`${name}.br`)!.length / 2),
+    );
+    assert.ok(sent < 60_000, `Scripts and styles of the first load have ${sent} bytes`);
   } finally {
     await Deno.remove(stateDir, { recursive: true });
   }
