@@ -22,11 +22,11 @@ try {
     const result = published.get(id);
     if (quick === undefined || result === undefined || Deno.args.length > 0 && !Deno.args.includes(id)) continue;
     const start = processorSeconds();
-    await svc.validation.run([id], { quick: true });
+    const [{ verdict }] = await svc.validation.run([id], { quick: true });
     const quick_cpu_s = Math.ceil(10 * (processorSeconds() - start)) / 10;
     published.set(id, { ...result, quick_cpu_s });
     writePublished(ROOT_PATH, published);
-    console.log(`${quick_cpu_s.toFixed(1)} s  ${id}`);
+    console.log(`${quick_cpu_s.toFixed(1)} s  ${id} ${verdict}`);
   }
 } finally {
   await svc.close();
