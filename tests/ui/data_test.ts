@@ -61,6 +61,21 @@ browserTest("images of a folder become the source of the open recipe in four cli
   await holds(scene, sha256);
 }, { files: FILES });
 
+browserTest("a folder with a damaged image names it, and makes its manifest without it", async (scene) => {
+  const { page, open, folder, shot, allow } = scene;
+  allow(/status of 400/);
+  await addData(folder);
+  await Deno.writeTextFile(join(folder, "photos/broken.png"), "no image");
+  await open("#/data/photos");
+  await page.getByRole("button", { name: "Make the manifest" }).click();
+  await page.getByText("broken.png: Cannot read the image: it is neither PNG nor JPEG", { exact: true }).waitFor();
+  await shot("data_unreadable");
+  await page.getByRole("button", { name: "Leave out what cannot be read" }).click();
+  await page.getByRole("link", { name: "manifest.json" }).waitFor();
+  const { samples } = JSON.parse(await Deno.readTextFile(join(folder, "photos/manifest.json")));
+  assert.deepEqual(samples.map(({ path }: { path: string }) => path), ["camera.png"]);
+}, { files: FILES });
+
 /** Drops files, as bytes by name, on the zone of the page. */
 async function drop({ page }: Scene, files: Record<string, Uint8Array>): Promise<void> {
   const given = Object.entries(files).map(([name, bytes]) => [name, bytes.toBase64()]);

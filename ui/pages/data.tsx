@@ -2,7 +2,7 @@
 /** Data of the project: folders and files, what they hold, their manifests, and their use in the open recipe. */
 import { replacements } from "../../lib/contract/graph_edits.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { post, problemText, type Reply, type ReplyOf } from "../api.ts";
+import { post, Problem, problemText, type Reply, type ReplyOf } from "../api.ts";
 import { commandOf, CopyCommand } from "../copy_command.tsx";
 import { ProjectSets, State } from "../data/sets.tsx";
 import { Upload } from "../data/upload.tsx";
@@ -216,7 +216,7 @@ function Curve({ preview }: { preview: JsonObject }) {
 const short = (value: number) => String(Number(value.toPrecision(4)));
 
 function Actions({ contents, again }: { contents: Contents; again(): void }) {
-  const [made, setMade] = useState<Made | null>(null), [problem, setProblem] = useState<string | null>(null);
+  const [made, setMade] = useState<Made | null>(null), [problem, setProblem] = useState<unknown>(null);
   const { path, kind, description, preview } = contents, sha256 = String(description?.sha256 ?? "");
   const holds = kind !== "manifest" && preview?.kind === "images" || preview?.kind === "lines" ||
     kind === "folder" && path !== "";
@@ -230,12 +230,15 @@ function Actions({ contents, again }: { contents: Contents; again(): void }) {
     : kindOfSet !== undefined && sha256 !== ""
     ? useOf(kindOfSet, { path, sha256, id: description?.id as string | null })
     : null;
-  const make = () =>
-    post("/api/data/manifests", { path }).then((result) => {
+  const make = (skip_unreadable: boolean) =>
+    post("/api/data/manifests", { path, skip_unreadable }).then((result) => {
       setMade(result);
       setProblem(null);
       again();
-    }, (error) => setProblem(problemText(error)));
+    }, setProblem);
+  const unreadable = problem instanceof Problem
+    ? problem.diagnostics.filter(({ code }) => code.startsWith("image_file_"))
+    : [];
   return (
     <>
       {made !== null && (
@@ -248,9 +251,14 @@ function Actions({ contents, again }: { contents: Contents; again(): void }) {
         />
       )}
       {made?.warnings.map((text) => <Trouble key={text} tone="warn" text={text} />)}
-      <Trouble text={problem} />
+      {unreadable.length > 0
+        ? unreadable.map(({ message }) => <Trouble key={message} text={message} />)
+        : <Trouble text={problem === null ? null : problemText(problem)} />}
       <p class="row">
-        {holds && made === null && <button type="button" onClick={make}>Make the manifest</button>}
+        {holds && made === null && <button type="button" onClick={() => make(false)}>Make the manifest</button>}
+        {unreadable.length > 0 && (
+          <button type="button" onClick={() => make(true)}>Leave out what cannot be read</button>
+        )}
         {use !== null && <UseButton use={use} />}
         {holds && <CopyCommand command={commandOf("data make-manifest", path)} />}
         {description != null && <CopyCommand command={commandOf("data inspect", path)} />}
