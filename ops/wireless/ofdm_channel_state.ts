@@ -38,7 +38,7 @@ export default defineOperation({
     num_ofdm_symbols: z.int().positive().default(4).describe("OFDM symbols of a grid"),
     subcarrier_spacing_khz: z.number().positive().default(15).describe("subcarrier spacing in kHz"),
     carrier_frequency_ghz: z.number().positive().default(3.5).describe("carrier frequency in GHz"),
-    mobility_kmh: z.number().nonnegative().default(3).describe("speed of the receiver in km/h"),
+    mobility_kmh: z.number().nonnegative().default(3).describe("receiver speed in km/h; a tap is a sum of 20 waves"),
     noise_variance: z.number().positive().default(0.1)
       .describe("N0 of a resource element; default that of the wired channel"),
     average_power_budget: z.number().positive().default(1).describe("mean transmit power of a resource element"),
