@@ -97,8 +97,15 @@ const SECTIONS = [
     ],
   },
   {
+    title: "The page in a browser",
+    has: ({ program }: Row) => program === "page",
+    about: [
+      "The times of a first visit hold the start of nothing but the page: the server runs. `deno task bench page` measures yours.",
+    ],
+  },
+  {
     title: "Kernels and parts",
-    has: ({ program }: Row) => program !== "tasks" && !CODES.includes(program),
+    has: ({ program }: Row) => !["tasks", "page"].includes(program) && !CODES.includes(program),
     about: [
       "These rows are kernels and parts of the program alone, most of them on arrays that are there. They are not rates of tasks: a",
       "task also starts, checks, writes and hashes.",
