@@ -83,6 +83,9 @@ Deno.test("budgets: 60 KiB until the editor is there, 30 KiB of them for the edi
     assert.ok(frame.size > 5 && editor.size > 5, "the imports are found");
     assert.ok(own < 30 * 1024, `The editor has ${own} bytes`);
     assert.ok(sum(frame.values()) + own < 60 * 1024, `The first load has ${sum(frame.values()) + own} bytes`);
+    const sheet = new TextDecoder().decode(Uint8Array.fromHex(files.get("main.css")!));
+    assert.doesNotMatch(sheet, /\/\*|\n|\{\}/, "comments, lines and empty rules are not sent");
+    assert.equal(sheet.split("{").length, sheet.split("}").length);
     // As a browser asks for them, with the style sheet.
     const sent = sum(
       [...frame.keys(), ...editor.keys(), "main.css"].filter((name, at, all) => all.indexOf(name) === at)
