@@ -202,7 +202,11 @@ export async function decodeBatch(
 }
 
 /** The shape of the latents of each image. */
-function shapesOf(shape: readonly number[], { count, sizes }: ImageForm, metadata: JsonObject): Coded["shape"][] {
+export function shapesOf(
+  shape: readonly number[],
+  { count, sizes }: ImageForm,
+  metadata: JsonObject,
+): Coded["shape"][] {
   const stated = metadata[SHAPES], several = sizes !== undefined;
   const shapes = several
     ? (Array.isArray(stated) ? stated : []).map((own) => metadataCounts({ own }, "own") ?? [])
@@ -247,6 +251,12 @@ export const factorOf = ({ scale_latents, scaling_factor }: { scale_latents: boo
 export interface Codebook {
   /** Replaces each vector [C] of latents [C, h, w] by the nearest entry; of several the first. */
   nearest(latents: Float32Array, shape: Coded["shape"]): Float32Array;
+  /** Index of the nearest entry of each vector [h, w]; of several the first. */
+  indicesOf(latents: Float32Array, shape: Coded["shape"]): Int32Array;
+  /** The entries of indices [h, w] as latents [C, h, w]. */
+  entriesOf(indices: ArrayLike<number | bigint>): Float32Array;
+  /** Channels of an entry. */
+  readonly depth: number;
   readonly size: number;
 }
 
@@ -259,14 +269,16 @@ export async function readCodebook(model: NamedModel): Promise<Codebook> {
       hint: "float32 [entry, channel] was expected, with finite values",
     });
   }
-  return {
+  const codebook: Codebook = {
     size,
-    nearest(latents, [channels, rows, columns]) {
+    depth,
+    nearest: (latents, shape) => codebook.entriesOf(codebook.indicesOf(latents, shape)),
+    indicesOf(latents, [channels, rows, columns]) {
       if (channels !== depth) {
         throw new SvcError("model_unavailable", `Cannot quantise ${channels} channels by entries of ${depth}`);
       }
-      const places = rows * columns, result = new Float32Array(latents.length);
-      for (let place = 0; place < places; place++) {
+      const places = rows * columns;
+      return Int32Array.from({ length: places }, (_, place) => {
         let best = 0, least = Infinity;
         for (let entry = 0; entry < size; entry++) {
           let distance = 0;
@@ -275,9 +287,20 @@ export async function readCodebook(model: NamedModel): Promise<Codebook> {
           }
           if (distance < least) [best, least] = [entry, distance];
         }
-        for (let c = 0; c < channels; c++) result[c * places + place] = entries[best * channels + c];
+        return best;
+      });
+    },
+    entriesOf(indices) {
+      const places = indices.length, result = new Float32Array(depth * places);
+      for (let place = 0; place < places; place++) {
+        const entry = Number(indices[place]);
+        if (!(entry >= 0 && entry < size)) {
+          throw new SvcError("boundary_value_invalid", `Cannot find the index ${entry} in a codebook of ${size}`);
+        }
+        for (let c = 0; c < depth; c++) result[c * places + place] = entries[entry * depth + c];
       }
       return result;
     },
   };
+  return codebook;
 }

@@ -5,7 +5,7 @@
  * sizes -> images of the size and sample type of the source.
  */
 import { defineOperation, seedParameter, SvcError, z } from "../api.ts";
-import { IMAGES, LATENTS } from "../../lib/contract/kinds.ts";
+import { IMAGES, INDICES, LATENTS } from "../../lib/contract/kinds.ts";
 import { checkDevice } from "../foundation/_pretrained.ts";
 import {
   autoencoderModel,
@@ -16,7 +16,12 @@ import {
   LATENT_METADATA,
   readCodebook,
   SCALING,
+  shapesOf,
 } from "./_autoencoder.ts";
+import { sourceItemCounts, travel } from "../../lib/artifact/values.ts";
+import { elementCount, ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { formOf } from "../codeclib/_codeclib.ts";
+import { realValues } from "../foundation/_named_tensors.ts";
 import { DELIVERED_IMAGES } from "../_jpeg_images.ts";
 
 const ENCODER = {
@@ -136,4 +141,82 @@ const vqDecode = defineOperation({
   },
 });
 
-export default [vaeEncode, vaeDecode, vqEncode, vqDecode];
+/**
+ * Latents of `model.diffusers_vqmodel_encode` to the indices of their codebook entries, the tokens of the images. Indices name the
+ * entries in the order of codebook.npy.
+ *
+ * Shapes: latents [N, C, h, w] -> indices int32 [N, h, w]; of images of several sizes [n] -> [n / C].
+ */
+const vqIndices = defineOperation({
+  id: "model.vq_latents_to_indices",
+  name: "VQ latents to indices",
+  description: "Names the codebook entry of each latent vector by its index",
+  inputs: { latents: [LATENTS] },
+  outputs: { indices: INDICES },
+  inputMetadataRequirements: { latents: { all_of: LATENT_METADATA } },
+  outputMetadataGuarantees: { indices: { from: "latents", keys: [...LATENT_METADATA, "codebook_size"] } },
+  check: checkDevice,
+  params: z.strictObject(autoencoderParams("CompVis/ldm-celebahq-256")),
+  models: autoencoderModel(true),
+  async run({ inputs: { latents: input }, model, cancellation }) {
+    const codebook = await readCodebook(model("autoencoder")), array = input.array();
+    const values = realValues(array), shapes = shapesOf(array.shape, formOf(input), input.metadata);
+    const items: Int32Array[] = [];
+    let at = 0;
+    for (const shape of shapes) {
+      cancellation.throwIfCancelled();
+      items.push(codebook.indicesOf(values.slice(at, at += elementCount(shape)), shape));
+    }
+    const indices = new Int32Array(items.flatMap((item) => [...item]));
+    const [count, , ...places] = array.shape;
+    const metadata = travel(input.metadata, {
+      codebook_size: codebook.size,
+      source_item_counts: items.map(({ length }) => length),
+    });
+    return {
+      outputs: {
+        indices: {
+          array: ndarray("int32", indices, places.length > 0 ? [count, ...places] : [indices.length]),
+          metadata,
+        },
+      },
+    };
+  },
+});
+
+/** Indices of `model.vq_latents_to_indices` to the latents that they name; the model must be that of the encoder. */
+const vqLatents = defineOperation({
+  id: "model.vq_indices_to_latents",
+  name: "Indices to VQ latents",
+  description: "Rebuilds latents from the indices of codebook entries",
+  inputs: { indices: [INDICES] },
+  outputs: { latents: LATENTS },
+  inputMetadataRequirements: { indices: { all_of: LATENT_METADATA } },
+  outputMetadataGuarantees: { latents: { from: "indices", keys: LATENT_METADATA } },
+  check: checkDevice,
+  params: z.strictObject(autoencoderParams("CompVis/ldm-celebahq-256")),
+  models: autoencoderModel(true),
+  async run({ inputs: { indices: input }, model }) {
+    const codebook = await readCodebook(model("autoencoder")), { data, shape } = input.array();
+    const counts = sourceItemCounts(input.metadata, data.length);
+    if (counts === undefined) {
+      throw new SvcError("boundary_count_mismatch", `Cannot divide ${data.length} indices among images`, {
+        hint: "Wire indices of model.vq_latents_to_indices, directly or after transport",
+      });
+    }
+    const latents = new Float32Array(codebook.depth * data.length);
+    let at = 0;
+    for (const count of counts) {
+      latents.set(codebook.entriesOf((data as Int32Array).subarray(at, at + count)), codebook.depth * at);
+      at += count;
+    }
+    const [images, ...places] = shape;
+    const metadata = travel(input.metadata, {
+      source_item_counts: counts.map((count) => codebook.depth * count),
+    }, ["codebook_size"]);
+    const form = places.length > 0 ? [images, codebook.depth, ...places] : [latents.length];
+    return { outputs: { latents: { array: ndarray("float32", latents, form), metadata } } };
+  },
+});
+
+export default [vaeEncode, vaeDecode, vqEncode, vqDecode, vqIndices, vqLatents];

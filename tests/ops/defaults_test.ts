@@ -28,6 +28,8 @@ const PUBLISHED: Readonly<Record<string, string>> = {
   "model.codeclib_encode": "bmshj2018_hyperprior",
   "model.codeclib_entropy_encode": "bmshj2018_hyperprior",
   "model.codeclib_export_onnx": "bmshj2018_hyperprior",
+  "model.vq_latents_to_indices": "CompVis/ldm-celebahq-256",
+  "model.vq_indices_to_latents": "CompVis/ldm-celebahq-256",
   "model.diffusers_autoencoderkl_decode": "stabilityai/sd-vae-ft-mse",
   "model.diffusers_autoencoderkl_encode": "stabilityai/sd-vae-ft-mse",
   "model.diffusers_vqmodel_decode": "CompVis/ldm-celebahq-256",

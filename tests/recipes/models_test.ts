@@ -63,6 +63,10 @@ const STORED: readonly [root: URL, model: string, reference: string][] = [
     const folder = "svc-tiny-text-transceiver-v1";
     return [MODELS, `${folder}/${half}_model.onnx`, `${folder}/training/reference.${half}.json`];
   }),
+  ...["encoder", "decoder"].map((half): [URL, string, string] => {
+    const folder = "svc-tiny-vqvae-v1";
+    return [MODELS, `${folder}/vae_${half}/model.onnx`, `${folder}/training/reference.${half}.json`];
+  }),
   ...["text", "vision"].map((side): [URL, string, string] => {
     const folder = "svc-tiny-two-tower-v1";
     return [MODELS, `${folder}/onnx/${side}_model.onnx`, `${folder}/training/reference.${side}.json`];

@@ -15,7 +15,7 @@ import { casesOf } from "./cases.ts";
 
 const [encode, , analysisEncode, , entropyEncode] = codeclibFamily;
 
-const [klEncode, , vqEncode] = diffusers;
+const [klEncode, , vqEncode, , vqIndices] = diffusers;
 
 export const MODEL = "svc_tiny_hyperprior";
 const shipped = (name: string) =>
@@ -78,6 +78,9 @@ export const CODECLIB_FIXTURES = casesOf(import.meta.url, {
     "blocks, float32": () => ({ images: blocks("float32") }),
     "KL code": () => coded(klEncode),
     "VQ code": () => coded(vqEncode),
+    "VQ indices": async () =>
+      (await runOperation(vqIndices, { inputs: await coded(vqEncode), params: AUTOENCODER, models: autoencoder }))
+        .outputs,
     sentences,
     "coded sentences": async () =>
       (await runOperation(textEncode, { inputs: sentences(), params: TEXT, models: text })).outputs,

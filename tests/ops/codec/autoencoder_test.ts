@@ -4,13 +4,14 @@ import diffusers from "../../../ops/codec/diffusers.ts";
 import { imagesArtifact, imagesOf } from "../../../lib/artifact/values.ts";
 import type { InputArtifact } from "../../../lib/contract/operation.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { Generator } from "../../../lib/numeric/random/random.ts";
 import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
 import { scalingModel } from "../../support/onnx_writer.ts";
 import { tinyAutoencoder } from "../../support/tiny_models.ts";
 import { refuses, runOperation } from "../harness.ts";
 
-const [klEncode, klDecode, vqEncode, vqDecode] = diffusers;
+const [klEncode, klDecode, vqEncode, vqDecode, vqIndices, vqLatents] = diffusers;
 
 const models = { autoencoder: tinyAutoencoder() };
 /** Blocks of 4 by 4 pixels in given colours, two rows of two. */
@@ -101,6 +102,25 @@ shared("vectors go to the nearest entry, at both ends", async () => {
   const images = (await runOperation(vqDecode, { inputs: { latents }, params, models })).outputs.images;
   assert.deepEqual([...imagesOf(images).data.subarray(0, 3)], [255, 0, 0]);
   await refuses("artifact_hash_mismatch", () => decode(latents));
+});
+
+shared("entries become their indices and come back", async () => {
+  const params = { model_id: "models/vq" }, images = blocks(COLOURS);
+  const { latents } = (await runOperation(vqEncode, { inputs: { images }, params, models })).outputs;
+  const { indices } = (await runOperation(vqIndices, { inputs: { latents }, params, models })).outputs;
+  const found = indices.array();
+  assert.deepEqual(found.shape, [1, 2, 2]);
+  assert.equal(indices.metadata.codebook_size, 9);
+  const back = async (data: Int32Array, metadata: JsonObject = {}) => {
+    const given = { array: ndarray("int32", data, found.shape), metadata: { ...indices.metadata, ...metadata } };
+    return (await runOperation(vqLatents, { inputs: { indices: given }, params, models })).outputs.latents;
+  };
+  const rebuilt = await back(found.data as Int32Array);
+  assert.deepEqual(rebuilt.array(), latents.array());
+  const image = (await runOperation(vqDecode, { inputs: { latents: rebuilt }, params, models })).outputs.images;
+  assert.deepEqual([...imagesOf(image).data.subarray(0, 3)], [255, 0, 0]);
+  await refuses("boundary_value_invalid", () => back(Int32Array.of(0, 1, 2, 9)));
+  await refuses("boundary_count_mismatch", () => back(found.data as Int32Array, { source_item_counts: [1] }));
 });
 
 shared("unusable graphs and codebooks are refused", async () => {
