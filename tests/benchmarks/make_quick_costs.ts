@@ -1,5 +1,5 @@
 /**
- * Measures the processor time of the quick subset of each card and writes it beside the published results, from which the quick
+ * Measures the processor time of the quick subset of each card, prints it with the verdict, and writes it beside the published results, from which the quick
  * set follows (`lib/study/validation/quick_set.ts`). Arguments are ids of cards; without them, all. It counts this process with its
  * threads, so other programs on the machine change it little.
  */
