@@ -1,4 +1,4 @@
-/** Autoencoders from folders of ONNX files, on one whose answers are known by hand. */
+/** Autoencoders from folders of ONNX files, and the indices of their codebooks, on one whose answers are known by hand. */
 import assert from "node:assert/strict";
 import diffusers from "../../../ops/codec/diffusers.ts";
 import { imagesArtifact, imagesOf } from "../../../lib/artifact/values.ts";
