@@ -1,3 +1,4 @@
+/** Labels of codewords: permutations, and what a bit error costs. */
 import assert from "node:assert/strict";
 import {
   bitErrorDistortion,
