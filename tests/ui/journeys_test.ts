@@ -78,3 +78,21 @@ browserTest("a run by keys alone, found again in the list of runs", async (scene
   await page.keyboard.press("Enter");
   await page.getByRole("main").getByRole("link", { name: /image_codec_default/ }).first().waitFor();
 }, { axe: false });
+
+browserTest("each step of the tour marks the part of the editor that it speaks of", async ({ page, url, until }) => {
+  for (
+    const [step, marked] of [
+      ["Change", `matches(".graph .block")`],
+      ["Run", `textContent === "Run"`],
+      ["Sweep", `ariaLabel.startsWith("Sweep ")`],
+    ]
+  ) {
+    await page.goto(`${url}/#/start`);
+    await page.locator(".tour").getByRole("link", { name: step, exact: true }).click();
+    await until(`document.querySelector("[data-pointed]")?.${marked} === true`);
+    assert.match(page.url(), /#\/editor$/);
+    // The next input ends the mark.
+    await page.keyboard.press("Shift");
+    assert.equal(await page.locator("[data-pointed]").count(), 0);
+  }
+});

@@ -7,13 +7,14 @@ import { STARTING_POINTS, type StartingPoint, startingRecipe } from "../form/sta
 import { Film, pictureAt } from "../gallery/film.tsx";
 import { Proof } from "../gallery/proof.tsx";
 import { Page, Section, Trouble } from "../parts.tsx";
-import { useEffect, useState } from "../preact.ts";
+import { useEffect, useState, whenReachable } from "../preact.ts";
 import { address, go } from "../router.ts";
 import { copies, nameOf, openCopy, restore } from "../state/copies.ts";
 import { LastWork } from "../runs/last_work.tsx";
 import { loadMetrics } from "../runs/metrics.ts";
 import { startRun } from "../state/runs.ts";
 import { tour } from "../state/settings.ts";
+import type { TourPart } from "./tour.ts";
 import results from "./start_results.json" with { type: "json" };
 
 /** What the cards show, of runs that were made with the program. */
@@ -111,7 +112,17 @@ export default function Start() {
             <ol class="tour">
               {TOUR.map(([title, text, view]) => (
                 <li key={title}>
-                  <a href={address(view)}>{title}</a> {text}
+                  <a
+                    href={address(view)}
+                    onClick={async (event) => {
+                      if (view !== "editor") return;
+                      event.preventDefault();
+                      (await whenReachable(() => import("./tour.ts"))).pointAt(title as TourPart);
+                    }}
+                  >
+                    {title}
+                  </a>{" "}
+                  {text}
                 </li>
               ))}
             </ol>
