@@ -63,6 +63,8 @@ function agrees(rate: number, trials: number, theory: number): void {
 /** The matrix of a recipe's text, from its key to the steps. */
 const MATRIX = /\n {2}matrix:\n[^]*?(?=\nsteps:)/;
 
+const OUTSIDE_LAYERED = ["channel.unequal_error_protection", "channel.symbol_combine"];
+
 /** Q(sqrt(snr)): bit error rate of uncoded QPSK at symbol SNR. */
 const qpskErrorRate = (snrDb: number) => gaussianTail(Math.sqrt(10 ** (snrDb / 10)));
 
@@ -87,8 +89,8 @@ shared.test("shipped recipes plan from a clean workspace, and those that send bi
     if (effective!.steps.some(({ op }) => op === "wireless.channel" || op.startsWith("channel.jpeg_"))) {
       assert.ok(effective!.metadata.rate_count_fixed_point, url.pathname);
     }
-    // The profile has the coders of the specification, and none for unequal protection.
-    const layered = sendsBits && !effective!.steps.some(({ op }) => op === "channel.unequal_error_protection");
+    // The profile has the coders of the specification, none for unequal protection, and one transmission.
+    const layered = sendsBits && !effective!.steps.some(({ op }) => OUTSIDE_LAYERED.includes(op));
     assert.equal(effective!.execution_profile.id === "layered_digital", layered, url.pathname);
     if (effective!.metadata.matrix === undefined) {
       const { diagnostics } = await clean.recipes.plan(recipe);
