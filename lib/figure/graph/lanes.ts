@@ -176,15 +176,15 @@ export function route(wires: readonly LaneWire[], cells: readonly Cell[], option
     };
   };
   const placed = ways.map(place);
-  // A label may extend beyond the first column.
-  const left = Math.min(
-    ...placed.map(({ label }) =>
-      label.x - label.text.length * LETTER_WIDTH * { start: 0, middle: 0.5, end: 1 }[label.anchor]
-    ),
-  );
-  const shift = options.labels ? Math.max(0, Math.ceil(MARGIN / 2 - left)) : 0;
+  // Labels may extend beyond the first and the last column.
+  const sides = placed.map(({ label: { text, x, anchor } }) => {
+    const reach = text.length * LETTER_WIDTH, left = x - reach * { start: 0, middle: 0.5, end: 1 }[anchor];
+    return [left, left + reach];
+  });
+  const beyond = (by: number) => options.labels ? Math.max(0, Math.ceil(MARGIN / 2 + by)) : 0;
+  const shift = beyond(Math.max(...sides.map(([left]) => -left)));
   return {
-    width: x + MARGIN + shift,
+    width: x + MARGIN + shift + beyond(Math.max(...sides.map(([, right]) => right)) - x - MARGIN),
     height,
     corner: ({ row, column }) => ({ x: xs[column] + shift, y: ys[row] }),
     wires: placed.map(({ edge, points, label }) => ({
