@@ -73,7 +73,7 @@ export function writePictures(
       files.push(name);
     }
   }
-  writeFile(inside(directory, "strip.png"), writePng(stripOf(batches)));
+  writeFile(inside(directory, "strip.png"), writePng(stripOf(batches), 1));
   return { run_id: run.run_id, directory, files, strip: "strip.png" };
 }
 
