@@ -21,6 +21,7 @@ import { MODULATION_BY_BITS } from "../../../lib/numeric/link/modulations.ts";
 import { parseYaml } from "../../../lib/contract/yaml.ts";
 import { runOperation } from "../harness.ts";
 import { payloadInput, someBits } from "../inputs.ts";
+import { needs } from "../../support/needs.ts";
 
 const STORED = new URL("../../../lib/numeric/data/effective_snr_betas.json", import.meta.url);
 const PROFILES = ["TDLA30", "TDLB100", "TDLC300"], CHANNELS = 60, BLOCKS = 200, TARGET = 0.1;
@@ -136,7 +137,7 @@ const CALIBRATED = [[4, 2], [9, 2], [13, 4], [19, 6], [25, 6]];
 
 Deno.test({
   name: "factors are calibrated on request",
-  ignore: Deno.env.get("UPDATE_BETAS") === undefined,
+  ...needs("UPDATE_BETAS=1: it writes the stored factors again", Deno.env.get("UPDATE_BETAS")),
   async fn() {
     const rows = [];
     for (const [mcs_index, bits_per_symbol] of CALIBRATED) {
