@@ -104,12 +104,15 @@ async function measurePage(): Promise<void> {
       await lean.context().close();
       row("scripts and styles until the first block", `${(sent / 1000).toFixed(1)} kB`, "as sent, compressed");
       tell("first card of the gallery in an empty browser", await visits("#/templates", ".gallery-card"));
+      // A connection that stood idle may be closed by the server just when it is used again.
+      using client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
       for (const name of ["first_half", "second_half"]) {
         const reply = await fetch(`${server.url}/api/matrix-jobs`, {
+          client,
           method: "POST",
           headers: { "content-type": "application/json" },
           body: JSON.stringify({ recipe: sweep(name) }),
-        });
+        } as RequestInit);
         const { job_id, ...refusal } = await reply.json();
         if (job_id === undefined) throw new Error(`Cannot run the sweep: ${JSON.stringify(refusal)}`);
         const { state } = await endedJob(server.url, `run-jobs/${job_id}`);
