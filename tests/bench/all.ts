@@ -147,7 +147,7 @@ function page(report: Report, load: number, before: string): string {
     "",
     ...SECTIONS.map((one) => {
       const rows = report.rows.filter(one.has);
-      return rows.length > 0 ? section(one, rows, report, load) : parts.get(one.title) ?? "";
+      return rows.length > 0 ? section(one, rows, report, load) : parts.get(one.title)?.trimEnd().concat("\n") ?? "";
     }),
   ].join("\n");
 }
