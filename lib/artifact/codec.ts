@@ -53,7 +53,7 @@ export interface DecodedArtifact extends InputArtifact {
  * Encodes an output of an operation.
  * @param port name of the output; the main array and the file are named after it
  * @param kind determines the format
- * @param streamed whether the main array has the form that is written in blocks
+ * @param streamed whether arrays have the form that is written in blocks
  * @throws SvcError `output_kind_mismatch` for an output without the form of its kind, `output_metadata_invalid` for
  *   metadata or a document that is not strict finite JSON, `artifact_limit_exceeded` beyond 4 GiB
  */
@@ -93,7 +93,7 @@ function encodeNpz(port: string, kind: ArtifactKind, output: OutputArtifact, str
   const shape = [...array.shape];
   const shapes: JsonObject = items === undefined ? {} : { item_shapes: items.map((item) => [...item.shape]) };
   const { value: metadata, text } = arrayMetadata(main, array, { ...output.metadata, ...shapes });
-  const bytes = writeNpz({ ...members, [METADATA_MEMBER]: text }, streamed ? main : undefined);
+  const bytes = writeNpz({ ...members, [METADATA_MEMBER]: text }, streamed);
   return { fileName: `${port}.npz`, bytes, metadata, array: main, dtype: array.dtype, shape };
 }
 

@@ -13,17 +13,17 @@ const SUFFIX = ".npy";
 /**
  * Writes arrays, and texts as 0-d Unicode arrays, as an NPZ file in shared memory.
  * @param members array or text by name, in any order
- * @param streamed the array in the form that is written in blocks, whose CRC follows it
+ * @param streamed whether arrays have the form that is written in blocks, whose CRC follows them
  * @throws SvcError `artifact_limit_exceeded` beyond 4 GiB, `artifact_archive_invalid` for an unusable name
  */
 export function writeNpz(
   members: Readonly<Record<string, NdArray | string>>,
-  streamed?: string,
+  streamed = false,
 ): Uint8Array<SharedArrayBuffer> {
   return writeZip(
     Object.entries(members).map(([name, member]) => ({
       name: name + SUFFIX,
-      streamed: name === streamed,
+      streamed: streamed && typeof member !== "string",
       parts: typeof member === "string"
         ? [writeNpyText(member)]
         : [npyHeader(member.dtype, member.shape), bytesOf(member)],

@@ -4,8 +4,9 @@
  * held to it by the tests, and operations of one's own by `svc operation check`.
  */
 import assert from "node:assert/strict";
+import { KIND_FORMS } from "../artifact/array_form.ts";
 import { checkBits, checkImages, checkSymbols } from "../artifact/boundary.ts";
-import { arrayMetadata, encodeArtifact } from "../artifact/codec.ts";
+import { arrayMetadata, decodeArtifact, encodeArtifact } from "../artifact/codec.ts";
 import { joinBytes } from "../artifact/join_bytes.ts";
 import { canonicalJson, sameValue } from "../contract/json.ts";
 import { formatOfKind, REPORT } from "../contract/kinds.ts";
@@ -13,7 +14,7 @@ import type { InputArtifact, Materialization, Operation, OutputSize, StreamInput
 import { outputKinds } from "../contract/output_kinds.ts";
 import { checkValue, plainParams } from "../contract/schema.ts";
 import type { JsonObject } from "../contract/value.ts";
-import { bytesOf, DTYPES, type NdArray } from "../numeric/array/ndarray.ts";
+import { bytesOf, DTYPES, elementCount, type NdArray } from "../numeric/array/ndarray.ts";
 import { Generator } from "../numeric/random/random.ts";
 import { sizeOf } from "../plan/estimate.ts";
 import { isRefusal, materialize } from "../plan/materialize.ts";
@@ -231,7 +232,8 @@ async function checkStreaming(operation: Operation, cases: readonly ConformanceC
   let streamed = 0;
   for (const item of cases) {
     const inputs = await item.inputs?.() ?? {};
-    if (Object.keys(inputs).some((port) => !(port in (operation.definition.inputs ?? {})))) continue;
+    const { inputs: required = {}, streaming } = operation.definition;
+    if (Object.keys(inputs).some((port) => !(port in required) && !streaming!.whole?.includes(port))) continue;
     const whole = await runOperation(operation, { inputs, params: item.params as JsonObject });
     const blocks = runInBlocks(operation, whole.params, inputs);
     if (blocks === null) continue;
@@ -248,24 +250,31 @@ async function checkStreaming(operation: Operation, cases: readonly ConformanceC
 
 /** The result of an operation that works in blocks; null where it does not with these parameters and inputs. */
 function runInBlocks({ definition, contract }: Operation, params: JsonObject, inputs: Record<string, GivenInput>) {
-  const plain = plainParams(params), { allows, open } = definition.streaming!;
+  const plain = plainParams(params), { allows, open, whole: read = [], companions: known = [] } = definition.streaming!;
   if (!(allows?.(plain) ?? true)) return null;
   const given = Object.entries(inputs).map(([port, input]) => {
     const { array, metadata = {}, companions = {} } = "arrayNames" in input ? outputOf(input) : input;
-    return { port, array, metadata, kind: input.kind ?? definition.inputs![port]![0], companions };
+    const kind = input.kind ?? { ...definition.inputs, ...definition.optionalInputs }[port]![0];
+    return { port, array: array!, metadata, kind, companions };
   });
-  if (given.some(({ array, companions }) => array?.shape.length !== 1 || Object.keys(companions).length > 0)) {
-    return null;
-  }
+  const parts = given.filter(({ port }) => !read.includes(port));
+  if (
+    parts.some(({ array, companions, kind }) =>
+      array === undefined || array.shape.length !== 1 && kind in KIND_FORMS ||
+      Object.keys(companions).some((name) => !known.includes(name))
+    )
+  ) return null;
   const refuse = () => assert.fail("an input that arrives in blocks was read as a whole");
-  const shown = given.map(({ port, array, metadata, kind }): [string, StreamInput] => [port, {
-    kind,
-    metadata: arrayMetadata(port, array!, metadata).value,
-    length: array!.shape[0],
-    arrayNames: [port],
-    array: refuse,
-    json: refuse,
-  }]);
+  const shown = given.map(({ port, array, metadata, kind, companions }): [string, StreamInput] => {
+    const length = elementCount(array.shape);
+    if (read.includes(port)) {
+      const { bytes } = encodeArtifact(port, kind, { array, metadata, companions });
+      return [port, Object.assign(decodeArtifact(kind, bytes), { length, shape: array.shape })];
+    }
+    const arrayNames = [port, ...Object.keys(companions)];
+    const described = arrayMetadata(port, array, metadata).value;
+    return [port, { kind, metadata: described, length, shape: array.shape, arrayNames, array: refuse, json: refuse }];
+  });
   const choice = materialize(contract, params, { runner: "benchmark_run", authored: params });
   const stream = open({
     inputs: Object.fromEntries(shown),
@@ -274,25 +283,37 @@ function runInBlocks({ definition, contract }: Operation, params: JsonObject, in
     backend: isRefusal(choice) ? contract.backends.benchmark_run[0] : choice.entry.backend,
   });
   if (stream === null) return null;
-  const lengths = given.length > 0
-    ? given.map(({ array }) => array!.shape[0])
+  const lengths = parts.length > 0
+    ? parts.map(({ array }) => elementCount(array.shape))
     : Object.values(stream.arrays).map(({ length }) => length);
-  const made = new Map<string, NdArray["data"][]>(Object.keys(stream.arrays).map((port) => [port, []]));
-  for (let at = 0; at < lengths[0]; at += BLOCK) {
-    const next = given.map(({ port, array }) => {
-      const { dtype, data } = array!, { slots } = DTYPES[dtype];
-      const block = data.subarray(slots * at, slots * (at + BLOCK));
-      return [port, { dtype, shape: [block.length / slots], data: block }] as const;
-    });
-    const blocks = stream.next(Object.fromEntries(next), Math.min(BLOCK, lengths[0] - at));
-    for (const [port, data] of Object.entries(blocks)) made.get(port)!.push(data.slice());
+  const unitOf = (i: number) => stream.unit?.[parts[i]?.port] ?? BLOCK;
+  const made = new Map<string, NdArray["data"][]>();
+  for (let block = 0; block * unitOf(0) < lengths[0]; block++) {
+    const next = parts.flatMap(({ port, array, companions }, i) =>
+      Object.entries({ [port]: array, ...prefixed(port, companions) }).map(([name, { dtype, shape, data }]) => {
+        const { slots } = DTYPES[dtype], size = slots * unitOf(i) * elementCount(shape) / lengths[i];
+        const own = data.slice(block * size, (block + 1) * size);
+        return [name, { dtype, shape: [own.length / slots], data: own }] as const;
+      })
+    );
+    const blocks = stream.next(Object.fromEntries(next), Math.min(BLOCK, lengths[0] - block * BLOCK));
+    for (const [name, data] of Object.entries(blocks)) made.set(name, [...made.get(name) ?? [], data.slice()]);
   }
   const { outputs: last, ...result } = stream.end?.() ?? {};
-  const arrays = Object.entries(stream.arrays).map(([port, { dtype, length, metadata }]) => {
-    const bytes = joinBytes(made.get(port)!.map((data) => bytesOf({ data })));
-    assert.equal(bytes.length, length * DTYPES[dtype].itemSize, port);
-    const data = DTYPES[dtype].make(bytes.buffer, 0, length * DTYPES[dtype].slots);
-    return [port, { array: { dtype, shape: [length], data }, metadata }] as const;
-  });
-  return { ...result, outputs: { ...last, ...Object.fromEntries(arrays) } };
+  const arrays = Object.entries(stream.arrays).map(
+    ([port, { dtype, length, shape = [length], companions, metadata }]) => {
+      const joined = (name: string, { dtype, shape }: Pick<NdArray, "dtype" | "shape">): NdArray => {
+        const bytes = joinBytes((made.get(name) ?? []).map((data) => bytesOf({ data }))), count = elementCount(shape);
+        assert.equal(bytes.length, count * DTYPES[dtype].itemSize, name);
+        return { dtype, shape, data: DTYPES[dtype].make(bytes.buffer, 0, count * DTYPES[dtype].slots) };
+      };
+      const beside = Object.entries(companions ?? {}).map(([name, form]) => [name, joined(`${port}.${name}`, form)]);
+      const array = joined(port, { dtype, shape: [...shape] });
+      return [port, { array, companions: Object.fromEntries(beside), metadata }] as const;
+    },
+  );
+  return { ...result, outputs: { ...stream.whole, ...last, ...Object.fromEntries(arrays) } };
 }
+
+const prefixed = (port: string, companions: Readonly<Record<string, NdArray>>) =>
+  Object.fromEntries(Object.entries(companions).map(([name, array]) => [`${port}.${name}`, array]));

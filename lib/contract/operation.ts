@@ -307,27 +307,39 @@ export interface RunContext<In extends Ports, Opt extends Ports, Params extends 
 export interface StreamInput extends InputArtifact {
   /** Number of elements. */
   readonly length: number;
+  readonly shape: readonly number[];
 }
 
-/** A one-dimensional array that is made in blocks, with its metadata as `run` returns them. */
+/** An array that is made in blocks, with its metadata as `run` returns them. */
 export interface StreamedArray {
   dtype: Dtype;
   /** Number of elements. */
   length: number;
+  /** Default one axis. */
+  shape?: readonly number[];
+  /** Further arrays of the output, which are made in blocks too. */
+  companions?: Readonly<Record<string, Pick<NdArray, "dtype" | "shape">>>;
   metadata: JsonObject;
 }
 
 /** An operation under way that works in blocks. */
 export interface OperationStream<Ports extends string = string> {
-  /** The outputs with arrays. */
+  /** The outputs that are made in blocks. */
   readonly arrays: Readonly<Record<string, StreamedArray>>;
+  /** Outputs that are complete before the first block. */
+  readonly whole?: Readonly<Record<string, OutputArtifact>>;
+  /** Elements of each input that belong together: a block has a multiple of them, except at the end. */
+  readonly unit?: Readonly<Record<string, number>>;
   /**
-   * The next block of every array. An input and its output keep their ratio of elements in every block but the last.
-   * @param blocks the next block of every input, to be read only until the next call
+   * The next block of every array, as much as the blocks of the inputs give.
+   * @param blocks the next block of every input, and as `input.companion` of its companions, to be read only until the next call
    * @param count elements that a source makes: a multiple of 24, except at the end
-   * @returns data by output, valid until the next call
+   * @returns data by output, and by `output.companion`, valid until the next call
    */
-  next(blocks: Readonly<Record<Ports, NdArray>>, count: number): Readonly<Record<string, NdArray["data"]>>;
+  next(
+    blocks: Readonly<Record<Ports, NdArray>> & Readonly<Record<string, NdArray>>,
+    count: number,
+  ): Readonly<Record<string, NdArray["data"]>>;
   /** What is known after the last block: outputs without arrays, metrics, facts for the step row. */
   end?(): Partial<OperationResult<PlainOutputs>>;
 }
@@ -336,11 +348,15 @@ export interface OperationStream<Ports extends string = string> {
 export interface Streaming<In extends Ports, Params extends z.ZodObject> {
   /** Parameters with which it can; default all. */
   allows?(params: z.output<Params>): boolean;
+  /** Inputs that it reads before the first block, optional ones included: outputs that are complete by then. */
+  whole?: readonly string[];
+  /** Companions of inputs that it reads; with others, steps run one after another. */
+  companions?: readonly string[];
   /** @returns null for inputs that need the whole arrays */
   open(
     context:
       & Pick<RunContext<In, Record<never, never>, Params>, "params" | "generator" | "backend">
-      & { readonly inputs: { readonly [K in keyof In]: StreamInput } },
+      & { readonly inputs: { readonly [K in keyof In]: StreamInput } & { readonly [port: string]: StreamInput } },
   ): OperationStream<keyof In & string> | null;
 }
 

@@ -5,14 +5,21 @@
  */
 import { join } from "node:path";
 import { checkContents, checkForm } from "../artifact/array_form.ts";
-import { arrayMetadata, METADATA_MEMBER } from "../artifact/codec.ts";
+import {
+  arrayMetadata,
+  decodeArtifact,
+  type DecodedArtifact,
+  encodeArtifact,
+  METADATA_MEMBER,
+} from "../artifact/codec.ts";
+import { joinBytes } from "../artifact/join_bytes.ts";
 import { NpzBlocks } from "../artifact/npz_blocks.ts";
 import { SvcError } from "../contract/error.ts";
 import { asObject, canonicalJson, parseJson } from "../contract/json.ts";
 import type { Operation, OperationStream, PlainDefinition, StreamedArray, StreamInput } from "../contract/operation.ts";
 import { outputKinds } from "../contract/output_kinds.ts";
 import { plainParams } from "../contract/schema.ts";
-import { type Dtype, DTYPES, type NdArray } from "../numeric/array/ndarray.ts";
+import { bytesOf, type Dtype, DTYPES, elementCount, type NdArray } from "../numeric/array/ndarray.ts";
 import { Generator } from "../numeric/random/random.ts";
 import { cancellationOf } from "./cancellation.ts";
 import type { StepTask, WrittenOutput, WrittenStep } from "./protocol.ts";
@@ -29,13 +36,56 @@ import {
 const BLOCK = 24 << 12;
 
 interface OpenArray extends StreamedArray {
+  port: string;
   kind: string;
   /** As stored. */
   metadata: StreamedArray["metadata"];
   file: NpzBlocks;
-  block: NdArray | null;
   /** Elements whose values were checked. */
   checked: number;
+}
+
+/** Elements of one array that wait for a step. */
+class Waiting {
+  readonly #dtype: Dtype;
+  #data: NdArray["data"];
+
+  /** @param name as in the blocks of a step */
+  constructor(
+    readonly name: string,
+    { dtype, shape }: Pick<NdArray, "dtype" | "shape">,
+    readonly total = elementCount(shape),
+  ) {
+    this.#dtype = dtype;
+    this.#data = DTYPES[dtype].make(new ArrayBuffer(0), 0, 0);
+  }
+
+  get count(): number {
+    return this.#data.length / DTYPES[this.#dtype].slots;
+  }
+
+  /** @param data valid until the step that makes them goes on */
+  put(data: NdArray["data"]): void {
+    if (this.#data.length === 0) {
+      this.#data = data;
+      return;
+    }
+    const kept = bytesOf({ data: this.#data }), bytes = joinBytes([kept, bytesOf({ data })]);
+    this.#data = DTYPES[this.#dtype].make(bytes.buffer, 0, this.#data.length + data.length);
+  }
+
+  /** The next elements; the rest is kept. */
+  take(count: number): NdArray {
+    const dtype = this.#dtype, data = this.#data, end = count * DTYPES[dtype].slots;
+    this.#data = data.slice(end);
+    return { dtype, shape: [count], data: end === data.length ? data : data.subarray(0, end) as typeof data };
+  }
+}
+
+/** An input of a step that arrives in blocks, with its companions. */
+interface OpenInput {
+  main: Waiting;
+  companions: readonly Waiting[];
 }
 
 interface OpenStep {
@@ -44,8 +94,11 @@ interface OpenStep {
   kinds: Readonly<Record<string, string>>;
   stream: OperationStream;
   arrays: ReadonlyMap<string, OpenArray>;
-  /** Arrays of earlier steps by input. */
-  inputs: readonly (readonly [port: string, array: OpenArray])[];
+  /** Outputs that are complete, as other steps read them. */
+  whole: ReadonlyMap<string, DecodedArtifact>;
+  inputs: readonly OpenInput[];
+  /** Where the blocks of an array go, by its name in them. */
+  readers: Map<string, Waiting[]>;
   seconds: number;
 }
 
@@ -67,7 +120,7 @@ export function runChain(
     if (step === null) return null;
     steps.push(step);
   }
-  const lengths = steps.filter(({ inputs }) => inputs.length === 0).flatMap(({ arrays }) => [...arrays.values()])
+  const lengths = steps.filter(({ task }) => task.chained.length === 0).flatMap(({ arrays }) => [...arrays.values()])
     .map(({ length }) => length);
   const [total] = lengths;
   if (lengths.some((length) => length !== total)) return null;
@@ -75,7 +128,7 @@ export function runChain(
   for (let at = 0; at < total; at += BLOCK) {
     cancellation.throwIfCancelled();
     const count = Math.min(BLOCK, total - at);
-    for (const step of steps) advance(step, count);
+    for (const step of steps) advance(step, count, at + count === total);
     const now = performance.now();
     if (now - lastReport < PROGRESS_INTERVAL_MS) continue;
     lastReport = now;
@@ -90,12 +143,33 @@ function openStep(
   before: readonly OpenStep[],
   files: DisposableStack,
 ): OpenStep | null {
-  const started = performance.now();
-  const inputs = task.chained.map(({ port, step, output }) => [port, before[step].arrays.get(output)!] as const);
-  const shown = new Map(inputs.map(([port, array]) => [port, streamInput(port, array)]));
+  const started = performance.now(), { whole: read = [], companions: known = [], open } = definition.streaming!;
+  const shown = new Map<string, StreamInput>(), inputs: OpenInput[] = [];
+  for (const { port, step, output } of task.chained) {
+    const { arrays, whole } = before[step], array = arrays.get(output), made = whole.get(output);
+    if (read.includes(port) !== (made !== undefined)) return null;
+    if (made !== undefined) {
+      const { shape } = made.array();
+      shown.set(port, Object.assign(made, { shape, length: elementCount(shape) }));
+    }
+    if (array === undefined) continue;
+    const companions = Object.entries(array.companions ?? {});
+    if (companions.some(([name]) => !known.includes(name))) return null;
+    shown.set(port, streamInput(array));
+    const wait = (name: string, form: Pick<NdArray, "dtype" | "shape">) => {
+      const own = new Waiting(port + name, form), { readers } = before[step];
+      readers.set(output + name, [...readers.get(output + name) ?? [], own]);
+      return own;
+    };
+    inputs.push({
+      main: wait("", { dtype: array.dtype, shape: [array.length] }),
+      companions: companions.map(([name, form]) => wait(`.${name}`, form)),
+    });
+  }
+  if (task.chained.length > 0 && inputs.length === 0) return null;
   checkRequiredMetadata(definition, shown);
   let generator: Generator | undefined;
-  const stream = definition.streaming!.open({
+  const stream = open({
     inputs: Object.fromEntries(shown),
     params: plainParams(asObject(parseJson(task.params))),
     get generator() {
@@ -107,48 +181,79 @@ function openStep(
   if (stream === null) return null;
   const kinds = outputKinds(definition.outputs, definition.outputSameKindAs, (port) => shown.get(port)?.kind)!;
   const arrays = Object.entries(stream.arrays).map(([port, array]): [string, OpenArray] => {
-    const { dtype, length } = array, kind = kinds[port], form = emptyArray(dtype, length);
+    const { dtype, length, shape = [length], companions } = array, kind = kinds[port];
+    const form = { dtype, shape: [...shape], data: DTYPES[dtype].make(new ArrayBuffer(0), 0, 0) };
     const { value: metadata, text } = arrayMetadata(port, form, array.metadata);
     checkForm(port, kind, { array: form });
     checkGuarantees(definition, port, metadata);
     const path = task.unwritten.includes(port) ? null : join(task.staging!, `${port}.npz`);
-    const file = files.use(new NpzBlocks(path, { name: port, dtype, length }, { [METADATA_MEMBER]: text }, task.spare));
-    return [port, { ...array, metadata, kind, file, block: null, checked: 0 }];
+    const file = files.use(
+      new NpzBlocks(path, { [port]: form, ...companions }, { [METADATA_MEMBER]: text }, task.spare),
+    );
+    return [port, { ...array, port, metadata, kind, file, checked: 0 }];
+  });
+  const whole = Object.entries(stream.whole ?? {}).map(([port, output]): [string, DecodedArtifact] => {
+    return [port, decodeArtifact(kinds[port], encodeArtifact(port, kinds[port], output).bytes)];
   });
   const seconds = (performance.now() - started) / 1000;
-  return { definition, task, kinds, stream, arrays: new Map(arrays), inputs, seconds };
+  return {
+    definition,
+    task,
+    kinds,
+    stream,
+    arrays: new Map(arrays),
+    whole: new Map(whole),
+    inputs,
+    readers: new Map(),
+    seconds,
+  };
 }
 
-const emptyArray = (dtype: Dtype, length: number): NdArray => ({
-  dtype,
-  shape: [length],
-  data: DTYPES[dtype].make(new ArrayBuffer(0), 0, 0),
-});
-
-function streamInput(port: string, { kind, metadata, length }: OpenArray): StreamInput {
+function streamInput({ port, kind, metadata, length, shape = [length], companions = {} }: OpenArray): StreamInput {
   const refuse = (): never => {
     throw new TypeError(`The input ${port} arrives in blocks`);
   };
-  return { kind, metadata, length, arrayNames: [String(metadata.array)], array: refuse, json: refuse };
+  const arrayNames = [String(metadata.array), ...Object.keys(companions)];
+  return { kind, metadata, length, shape, arrayNames, array: refuse, json: refuse };
 }
 
-/** Makes and writes the next block of a step. */
-function advance(step: OpenStep, count: number): void {
-  const started = performance.now();
-  const blocks = Object.fromEntries(step.inputs.map(([port, { block }]) => [port, block!]));
-  for (const [port, data] of Object.entries(step.stream.next(blocks, count))) {
-    const array = step.arrays.get(port)!, { dtype, kind } = array;
-    checkContents(port, kind, data, array.checked);
-    array.checked += data.length;
-    array.file.write(data);
-    array.block = { dtype, shape: [data.length / DTYPES[dtype].slots], data };
+/** Makes, writes and passes on the next block of a step. @param last whether its inputs are complete */
+function advance(step: OpenStep, count: number, last: boolean): void {
+  const started = performance.now(), blocks = step.inputs.length === 0 ? {} : nextBlocks(step, last);
+  if (blocks !== null) {
+    for (const [name, data] of Object.entries(step.stream.next(blocks, count))) {
+      const [port, companion] = name.split("."), array = step.arrays.get(port)!;
+      if (companion === undefined) {
+        checkContents(port, array.kind, data, array.checked);
+        array.checked += data.length;
+      }
+      array.file.write(companion ?? port, data);
+      for (const queue of step.readers.get(name) ?? []) queue.put(data);
+    }
   }
   step.seconds += (performance.now() - started) / 1000;
 }
 
-function finish({ definition, task, kinds, stream, arrays, seconds }: OpenStep): WrittenStep {
+/** What a step can use of its inputs; null for nothing. */
+function nextBlocks({ inputs, stream: { unit } }: OpenStep, last: boolean): Record<string, NdArray> | null {
+  const units = inputs.map(({ main }) => unit?.[main.name] ?? 1);
+  const whole = Math.min(...inputs.map(({ main }, i) => Math.floor(main.count / units[i])));
+  const counts = inputs.map(({ main }, i) => last ? main.count : whole * units[i]);
+  const blocks = inputs.flatMap(({ main, companions }, i) => [
+    [main.name, main.take(counts[i])] as const,
+    ...companions.map((own) => [own.name, own.take(counts[i] * own.total / main.total)] as const),
+  ]);
+  return counts.some((count) => count > 0) ? Object.fromEntries(blocks) : null;
+}
+
+function finish({ definition, task, kinds, stream, arrays, whole, seconds }: OpenStep): WrittenStep {
   const started = performance.now();
-  const { outputs = {}, ...record } = stream.end?.() ?? {};
+  const { outputs: made = {}, ...record } = stream.end?.() ?? {}, outputs = { ...stream.whole, ...made };
+  for (const [port, artifact] of whole) {
+    const altered = artifact.modified();
+    if (altered === null) continue;
+    throw new SvcError("input_modified", `An operation changed ${altered} of ${task.operationId}.${port}`);
+  }
   const written = Object.entries(kinds).map(([port, kind]): WrittenOutput => {
     const array = arrays.get(port);
     if (array !== undefined) {

@@ -30,7 +30,7 @@ export function chainsOf(
     const outputs = Object.keys(definition.outputs).map((port) => sizes.get(`${step.id}.${port}`)!.bytes);
     if (outputs.some((bytes) => bytes >= MAX_ARCHIVE_BYTES)) continue;
     if (streaming === undefined || !threadSafe || !(streaming.allows?.(plainParams(params)) ?? true)) continue;
-    if (Object.keys(optionalInputs).some((port) => port in step.inputs)) continue;
+    if (Object.keys(optionalInputs).some((port) => port in step.inputs && !streaming.whole?.includes(port))) continue;
     const producers = Object.values(step.inputs).map((source) => chainOf.get(source.split(".")[0]));
     if (producers.includes(undefined)) continue;
     const chain = { ids: [step.id], bytes: outputs.reduce((sum, bytes) => sum + bytes, 0) };

@@ -11,7 +11,14 @@
 import { RX_SYMBOLS } from "../../lib/contract/kinds.ts";
 import { defineOperation, type InputArtifact, type JsonObject, type Metrics, SvcError, z } from "../api.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
-import { metadataNumber, metadataText, SYMBOL_METADATA, symbolsArtifact, travel } from "../../lib/artifact/values.ts";
+import {
+  metadataNumber,
+  metadataText,
+  SYMBOL_METADATA,
+  symbolMetadata,
+  symbolsArtifact,
+  travel,
+} from "../../lib/artifact/values.ts";
 import {
   constellation,
   type Detector,
@@ -20,7 +27,7 @@ import {
   successiveDetector,
 } from "../../lib/numeric/link/mimo_detection.ts";
 import { detectGrid, separateGrid } from "../../lib/numeric/channel/grid_kernel.ts";
-import { demodulateLlr } from "../../lib/numeric/link/modulation.ts";
+import { demodulateLlr, hardBits } from "../../lib/numeric/link/modulation.ts";
 import { BITS_PER_SYMBOL, type Modulation, MODULATIONS } from "../../lib/numeric/link/modulations.ts";
 import { resultArray } from "../../lib/numeric/array/shared_array.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
@@ -37,7 +44,7 @@ import {
 } from "../_ofdm_grid.ts";
 import { unpaddedBitCount } from "../_symbol_items.ts";
 import { commonPhases, turnBack } from "./_common_phase.ts";
-import { demodulated, demodulatedOutputs } from "./_outputs.ts";
+import { demodulated, demodulatedOutputs, demodulatedStreams } from "./_outputs.ts";
 
 const DETECTORS = ["zf", "mmse", "mmse_sic", "ml", "kbest"] as const;
 /** Vectors that maximum likelihood compares at most. */
@@ -96,21 +103,98 @@ export default defineOperation({
         hint: "Wire pilot_context, or set phase_compensation to none",
       }]
       : [],
+  streaming: {
+    open({ inputs: { rx_grid: grid, channel }, params }) {
+      if (channel.kind === CHANNEL_ESTIMATE.id || channel.shape.length !== 4) return null;
+      const { metadata, shape } = grid, [grids, rows, subcarriers, rx] = shape, layers = channel.shape[3];
+      const { order, count } = dataOrder(undefined, metadata, { grids, rows, subcarriers, layers });
+      const { modulation, detect, facts } = receiverOf(params, metadata, order, rx, layers);
+      const bits = unpaddedBitCount(metadata, count * BITS_PER_SYMBOL[modulation]),
+        elements = Math.ceil(count / layers);
+      const sinr = isLinear(params) ? new MeanSinr(subcarriers * layers) : undefined;
+      const unit = { rx_grid: rows * subcarriers * rx, channel: subcarriers * rx * layers };
+      const left = { elements, symbols: count, bits };
+      return {
+        arrays: {
+          ...demodulatedStreams(grid, bits, facts),
+          symbols: {
+            dtype: "complex64",
+            length: count,
+            metadata: symbolMetadata(count, travel(metadata, {}, [GRID_KEY])),
+            ...isSoft(params) ? {} : { companions: { noise_variance: { dtype: "float32", shape: [count] } } },
+          },
+        },
+        unit,
+        next({ rx_grid: { data: y }, channel: { data: g } }) {
+          const part = y.length / 2 / unit.rx_grid;
+          const read = readChannel(
+            blockOf(grid, y, [part, rows, subcarriers, rx]),
+            blockOf(channel, g, [part, subcarriers, rx, layers]),
+            params,
+          );
+          const found = detect(read, Math.min(left.elements, part * order.length));
+          left.elements -= found.variance.length / layers;
+          sinr?.add(found.variance);
+          const symbols = found.symbols.subarray(0, 2 * left.symbols), llr = found.llr.subarray(0, left.bits);
+          const variance = found.variance.subarray(0, left.symbols);
+          left.symbols -= variance.length;
+          left.bits -= llr.length;
+          return { llr, bits: hardBits(llr), symbols, ...isSoft(params) ? {} : { "symbols.noise_variance": variance } };
+        },
+        end: () => ({ metrics: sinrMetrics(sinr) }),
+      };
+    },
+  },
   run({ inputs, params, progress }) {
-    const { metadata } = inputs.rx_grid,
-      modulation = modulationOf(params, metadata),
-      width = BITS_PER_SYMBOL[modulation];
-    const received = readChannel(inputs.rx_grid, inputs.channel, params, inputs.pilot_context),
-      { y, matrixOf, noiseAt, sizes } = received;
-    const { grids, rows, subcarriers, rx, layers } = sizes, perGrid = rows * subcarriers;
-    checkDetector(params, modulation, rx, layers);
-    const linear = params.detector === "zf" || params.detector === "mmse",
-      soft = params.detector === "ml" || params.detector === "kbest";
-    // These run over whole grids; the others detect vector by vector.
-    const points = params.detector === "ml" && params.llr_method === "max_log" ? constellation(modulation) : undefined;
-    const detector = linear || points ? undefined : detectorOf(params, modulation, rx, layers);
+    const { metadata } = inputs.rx_grid;
+    const received = readChannel(inputs.rx_grid, inputs.channel, params, inputs.pilot_context), { sizes } = received;
     const { order, count } = dataOrder(inputs.pilot_context, metadata, sizes);
-    const perData = order.length, elements = Math.ceil(count / layers);
+    const { modulation, detect, facts } = receiverOf(params, metadata, order, sizes.rx, sizes.layers);
+    const { symbols, variance, llr } = detect(
+      received,
+      Math.ceil(count / sizes.layers),
+      (grid) => progress(grid, sizes.grids, { unit: "grids" }),
+    );
+    const bits = unpaddedBitCount(metadata, count * BITS_PER_SYMBOL[modulation]);
+    const companions: Record<string, NdArray> = isSoft(params)
+      ? {}
+      : { noise_variance: ndarray("float32", firstOf(variance, count)) };
+    const sinr = isLinear(params) ? new MeanSinr(sizes.subcarriers * sizes.layers) : undefined;
+    sinr?.add(variance);
+    return {
+      outputs: {
+        ...demodulated(inputs.rx_grid, firstOf(llr, bits), facts),
+        symbols: symbolsArtifact(firstOf(symbols, 2 * count), travel(metadata, {}, [GRID_KEY]), companions),
+      },
+      metrics: sinrMetrics(sinr),
+    };
+  },
+});
+
+const isLinear = ({ detector }: Params) => detector === "zf" || detector === "mmse";
+const isSoft = ({ detector }: Params) => detector === "ml" || detector === "kbest";
+
+/** A block of an input as an artifact. */
+const blockOf = (input: InputArtifact, data: NdArray["data"], shape: number[]): InputArtifact => ({
+  ...input,
+  array: () => ndarray("complex64", data as Float32Array, shape),
+});
+
+/** The modulation of a grid, what outputs declare, and the detector of some grids in order. */
+function receiverOf(params: Params, metadata: JsonObject, order: Int32Array, rx: number, layers: number) {
+  const modulation = modulationOf(params, metadata), width = BITS_PER_SYMBOL[modulation], perData = order.length;
+  checkDetector(params, modulation, rx, layers);
+  const soft = isSoft(params);
+  // These run over whole grids; the others detect vector by vector.
+  const points = params.detector === "ml" && params.llr_method === "max_log" ? constellation(modulation) : undefined;
+  const detector = isLinear(params) || points ? undefined : detectorOf(params, modulation, rx, layers);
+  /** @param elements data elements of the grids */
+  function detect(
+    { y, matrixOf, noiseAt, gridAt, sizes }: ReturnType<typeof readChannel>,
+    elements: number,
+    done?: (grids: number) => void,
+  ) {
+    const { grids, rows, subcarriers } = sizes, perGrid = rows * subcarriers;
     const symbols = resultArray<Float32Array>(Float32Array, 2 * elements * layers);
     const variance = resultArray<Float32Array>(Float32Array, elements * layers);
     const out = { symbols, variance, llr: new Float32Array(soft ? elements * layers * width : 0) };
@@ -121,7 +205,7 @@ export default defineOperation({
       if (detector === undefined) {
         const from = grid * perData * layers, to = Math.min(from + perData * layers, elements * layers);
         if (from < to) {
-          const parts = { ...received.gridAt(grid), order: place }, found = symbols.subarray(2 * from, 2 * to);
+          const parts = { ...gridAt(grid), order: place }, found = symbols.subarray(2 * from, 2 * to);
           if (points !== undefined) {
             detectGrid(sizes, parts, { points, symbols: found, llr: out.llr.subarray(from * width, to * width) });
           } else {
@@ -142,24 +226,14 @@ export default defineOperation({
           }
         }
       }
-      progress(grid + 1, grids, { unit: "grids" });
+      done?.(grid + 1);
     }
     const llr = soft ? out.llr : demodulateLlr(symbols, modulation, variance, undefined, params.llr_method);
-    const bits = unpaddedBitCount(metadata, count * width);
-    const facts = { modulation, llr_method: params.llr_method, noise_variance_source: "per_symbol" };
-    const companions: Record<string, NdArray> = soft
-      ? {}
-      : { noise_variance: ndarray("float32", firstOf(variance, count)) };
-    const metrics: Metrics = linear ? { "mimo.mean_post_sinr_db": meanSinrDb(variance, subcarriers * layers) } : {};
-    return {
-      outputs: {
-        ...demodulated(inputs.rx_grid, firstOf(llr, bits), facts),
-        symbols: symbolsArtifact(firstOf(symbols, 2 * count), travel(metadata, {}, [GRID_KEY]), companions),
-      },
-      metrics,
-    };
-  },
-});
+    return { symbols, variance, llr };
+  }
+  const facts = { modulation, llr_method: params.llr_method, noise_variance_source: "per_symbol" };
+  return { modulation, detect, facts };
+}
 
 function modulationOf({ modulation }: Params, metadata: JsonObject): Modulation {
   const name = modulation === "auto" ? metadataText(metadata, "modulation") : modulation;
@@ -174,15 +248,36 @@ const firstOf = <T extends Float32Array>(values: T, count: number) =>
   count === values.length ? values : values.slice(0, count);
 
 /** Mean of -10·log10(ν). OFDM symbols of a grid often share the variances, so the logarithm of a place is kept. */
-function meanSinrDb(variance: Float32Array, places: number): number {
-  const last = new Float32Array(places), logarithms = new Float64Array(places).fill(-Infinity);
-  let sum = 0;
-  for (let i = 0, at = 0; i < variance.length; i++, at = at + 1 === places ? 0 : at + 1) {
-    if (variance[i] !== last[at]) logarithms[at] = Math.log10(last[at] = variance[i]);
-    sum += logarithms[at];
+class MeanSinr {
+  readonly #last: Float32Array;
+  readonly #logarithms: Float64Array;
+  #sum = 0;
+  #count = 0;
+
+  /** @param places variances of an OFDM symbol */
+  constructor(places: number) {
+    this.#last = new Float32Array(places);
+    this.#logarithms = new Float64Array(places).fill(-Infinity);
   }
-  return -10 * sum / Math.max(variance.length, 1);
+
+  /** Adds the variances of whole grids. */
+  add(variance: Float32Array): void {
+    const last = this.#last, logarithms = this.#logarithms;
+    let sum = this.#sum;
+    for (let i = 0, at = 0; i < variance.length; i++, at = at + 1 === last.length ? 0 : at + 1) {
+      if (variance[i] !== last[at]) logarithms[at] = Math.log10(last[at] = variance[i]);
+      sum += logarithms[at];
+    }
+    this.#sum = sum;
+    this.#count += variance.length;
+  }
+
+  get decibel(): number {
+    return -10 * this.#sum / Math.max(this.#count, 1);
+  }
 }
+
+const sinrMetrics = (sinr?: MeanSinr): Metrics => sinr === undefined ? {} : { "mimo.mean_post_sinr_db": sinr.decibel };
 
 /** @throws SvcError `params_conflict` for too many vectors or too few antennas */
 function checkDetector(params: Params, modulation: Modulation, rx: number, layers: number): void {

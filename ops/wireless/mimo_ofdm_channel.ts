@@ -45,7 +45,7 @@ import {
 } from "../../lib/numeric/channel/delay_profile.ts";
 import { mixGrid } from "../../lib/numeric/channel/grid_kernel.ts";
 import { cdlResponse, correlationFactors, CORRELATIONS, tdlResponse } from "../../lib/numeric/channel/mimo_channel.ts";
-import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { elementCount, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import type { Generator } from "../../lib/numeric/random/random.ts";
 import { realFirst, svd } from "../../lib/numeric/linalg/svd.ts";
 import { numpyWithTwin } from "../_backends.ts";
@@ -115,29 +115,69 @@ export default defineOperation({
     };
   },
   check: problems,
+  streaming: {
+    allows: ({ channel_state_mode }) => channel_state_mode === "none",
+    open({ inputs: { symbols: { metadata, length } }, params, generator }) {
+      const { unit, forms, metrics, send } = linkOf({ metadata, count: length }, params, generator);
+      let grid = 0;
+      return {
+        arrays: {
+          rx_grid: { dtype: "complex64", length: elementCount(forms.rx_grid.shape), ...forms.rx_grid },
+          state: { dtype: "complex64", length: elementCount(forms.state.shape), ...forms.state },
+        },
+        unit: { symbols: unit },
+        next({ symbols }) {
+          const sent = symbols.data as Float32Array, count = Math.ceil(sent.length / 2 / unit), first = grid;
+          grid += count;
+          return send(sent, first, count);
+        },
+        end: () => ({ metrics }),
+      };
+    },
+  },
   run({ inputs, params, generator, progress }) {
-    const symbols = symbolsOf(inputs.symbols), { metadata } = inputs.symbols, count = symbols.length / 2;
-    const { rx_antennas: rx, ofdm_fft_size: width, num_ofdm_symbols: rows } = params;
-    const layers = params.layers || params.tx_antennas, perGrid = width * rows;
-    const layout = gridLayout(metadata);
-    if (layout && (layout.ports !== layers || layout.subcarriers !== width || layout.symbols !== rows)) {
-      const grid = `${layout.ports} ports on ${layout.subcarriers} subcarriers and ${layout.symbols} OFDM symbols`;
-      throw new SvcError("params_conflict", `Cannot send ${grid} as ${layers} layers on ${width} and ${rows}`, {
-        hint: "Give modulation.ofdm_pilot_insert and the channel the same grid, and a port for each layer",
-      });
-    }
-    const grids = Math.ceil(count / (perGrid * layers));
-    const noise = noiseVariance(params);
-    const moving = movingOf(params, ofdmSymbolInterval(params.subcarrier_spacing_khz));
-    const wired = inputs.channel_state && wiredResponses(inputs.channel_state, grids, params);
-    const draw = matrices(params, wired ? () => wired.next() : drawnResponses(params), wired?.symbols);
-    const realisation = moving && realisationOf(moving, generator, (motion, fading) => draw(fading, motion));
-    // Gains are those of a grid, in motion those of each of its OFDM symbols.
-    const blocks = moving ? rows : wired?.symbols ?? 1, blockRows = rows / blocks, perBlock = 2 * width * rx * layers;
-    const state = new Float32Array(grids * blocks * perBlock), received = new Float32Array(2 * grids * perGrid * rx);
-    const elements = blockRows * width;
-    for (let grid = 0; grid < grids; grid++) {
-      const gains = realisation ? realisation(grid * rows, rows) : draw(generator);
+    const symbols = symbolsOf(inputs.symbols), given = { metadata: inputs.symbols.metadata, count: symbols.length / 2 };
+    const { grids, forms, metrics, send } = linkOf(given, params, generator, inputs.channel_state);
+    const { rx_grid, state } = send(symbols, 0, grids, (done) => progress(done, grids, { unit: "grids" }));
+    return {
+      outputs: {
+        rx_grid: { array: ndarray("complex64", rx_grid, forms.rx_grid.shape), metadata: forms.rx_grid.metadata },
+        state: { array: ndarray("complex64", state, forms.state.shape), metadata: forms.state.metadata },
+      },
+      metrics,
+    };
+  },
+});
+
+/** The link of a stream of symbols: its grids, symbols of a grid, forms of the outputs, and what sends grids in their order. */
+function linkOf(
+  { metadata, count }: { metadata: JsonObject; count: number },
+  params: Params,
+  generator: Generator,
+  channelState?: InputArtifact,
+) {
+  const { rx_antennas: rx, ofdm_fft_size: width, num_ofdm_symbols: rows } = params;
+  const layers = params.layers || params.tx_antennas, perGrid = width * rows, unit = perGrid * layers;
+  const layout = gridLayout(metadata);
+  if (layout && (layout.ports !== layers || layout.subcarriers !== width || layout.symbols !== rows)) {
+    const grid = `${layout.ports} ports on ${layout.subcarriers} subcarriers and ${layout.symbols} OFDM symbols`;
+    throw new SvcError("params_conflict", `Cannot send ${grid} as ${layers} layers on ${width} and ${rows}`, {
+      hint: "Give modulation.ofdm_pilot_insert and the channel the same grid, and a port for each layer",
+    });
+  }
+  const grids = Math.ceil(count / unit), noise = noiseVariance(params);
+  const moving = movingOf(params, ofdmSymbolInterval(params.subcarrier_spacing_khz));
+  const wired = channelState && wiredResponses(channelState, grids, params);
+  const draw = matrices(params, wired ? () => wired.next() : drawnResponses(params), wired?.symbols);
+  const realisation = moving && realisationOf(moving, generator, (motion, fading) => draw(fading, motion));
+  // Gains are those of a grid, in motion those of each of its OFDM symbols.
+  const blocks = moving ? rows : wired?.symbols ?? 1, blockRows = rows / blocks, perBlock = 2 * width * rx * layers;
+  const elements = blockRows * width;
+  /** Sends the symbols of some grids, of which the last one may be incomplete. */
+  function send(symbols: Float32Array, first: number, sent: number, done?: (grids: number) => void) {
+    const state = new Float32Array(sent * blocks * perBlock), received = new Float32Array(2 * sent * perGrid * rx);
+    for (let grid = 0; grid < sent; grid++) {
+      const gains = realisation ? realisation((first + grid) * rows, rows) : draw(generator);
       const drawn = generator.complexNormal64(perGrid * rx, noise);
       state.set(gains, grid * blocks * perBlock);
       for (let block = 0; block < blocks; block++) {
@@ -148,30 +188,29 @@ export default defineOperation({
           noise: drawn.subarray(2 * block * elements * rx, 2 * (block + 1) * elements * rx),
         }, received.subarray(2 * from * rx, 2 * (from + elements) * rx));
       }
-      progress(grid + 1, grids, { unit: "grids" });
+      done?.(grid + 1);
     }
-    const facts = { noise_variance: float(noise), layers, rx_antennas: rx };
-    const grid = { symbol_count: count, ofdm_fft_size: width, num_ofdm_symbols: rows };
-    // All symbols of a grid have the same matrices; in motion those of the whole stream are correlated.
-    const fadingBlock = (declared: JsonObject) =>
-      moving?.passing && params.channel_model === "tdl"
-        ? {}
-        : declareUnit(declared, "fading_block", { size: moving ? count : perGrid * layers, total: count });
-    return {
-      outputs: {
-        rx_grid: {
-          array: ndarray("complex64", received, [grids, rows, width, rx]),
-          metadata: travel(metadata, { ...facts, ...grid, ...fadingBlock(metadata) }, ["source_item_counts"]),
-        },
-        state: {
-          array: ndarray("complex64", state, [grids, ...blocks > 1 || moving ? [rows] : [], width, rx, layers]),
-          metadata: moving ? { ...facts, ...fadingBlock({}) } : facts,
-        },
-      },
-      metrics: noiseMetrics(params, noise),
-    };
-  },
-});
+    return { rx_grid: received, state };
+  }
+  const facts = { noise_variance: float(noise), layers, rx_antennas: rx };
+  const grid = { symbol_count: count, ofdm_fft_size: width, num_ofdm_symbols: rows };
+  // All symbols of a grid have the same matrices; in motion those of the whole stream are correlated.
+  const fadingBlock = (declared: JsonObject) =>
+    moving?.passing && params.channel_model === "tdl"
+      ? {}
+      : declareUnit(declared, "fading_block", { size: moving ? count : unit, total: count });
+  const forms = {
+    rx_grid: {
+      shape: [grids, rows, width, rx],
+      metadata: travel(metadata, { ...facts, ...grid, ...fadingBlock(metadata) }, ["source_item_counts"]),
+    },
+    state: {
+      shape: [grids, ...blocks > 1 || moving ? [rows] : [], width, rx, layers],
+      metadata: moving ? { ...facts, ...fadingBlock({}) } : facts,
+    },
+  };
+  return { grids, unit, forms, metrics: noiseMetrics(params, noise), send };
+}
 
 /** Responses [sample, rx, tx, subcarrier] of a grid. */
 type Responses = (generator: Generator, motion?: Motion) => Float64Array;
