@@ -127,11 +127,17 @@ function compared(snr: number, errors: number, change: Partial<ComparedRun> = {}
   const recipe: JsonObject = {
     name: "ber",
     steps: [
-      { id: "modulator", op: "modulation.digital_modulate", inputs: {}, params: { modulation: "bpsk" } },
+      { id: "data", op: "source.random_bits", inputs: {}, params: {} },
+      {
+        id: "modulator",
+        op: "modulation.digital_modulate",
+        inputs: { bits: "data.bits" },
+        params: { modulation: "bpsk" },
+      },
       {
         id: "link",
         op: "wireless.channel",
-        inputs: {},
+        inputs: { symbols: "modulator.symbols" },
         params: {
           snr_db: float(snr),
           seed,
@@ -140,6 +146,18 @@ function compared(snr: number, errors: number, change: Partial<ComparedRun> = {}
           receiver_processing: "matched",
           channel_state_mode: "none",
         },
+      },
+      {
+        id: "demodulator",
+        op: "demodulation.digital_demodulate",
+        inputs: { rx_symbols: "link.rx_symbols" },
+        params: { modulation: "auto" },
+      },
+      {
+        id: "ber",
+        op: "metrics.bit_error_rate",
+        inputs: { reference: "data.bits", candidate: "demodulator.bits" },
+        params: { label: "ber" },
       },
     ],
   };
@@ -207,7 +225,10 @@ Deno.test("curves have intervals of their counts, a bound where no error was see
   assert.deepEqual([last.y, last.bound], [null, 3e-4]);
   // BPSK at Es/N0 of 0 dB: Q(sqrt 2).
   assert.ok(Math.abs(figure.series[1].points[0].y! - 0.0786496) < 1e-6);
-  assert.match(figureSentence(figure), /1 without an error, shown as bounds; 1 theory curve/);
+  assert.match(
+    figureSentence(figure),
+    /1 without an error, shown as bounds; 1 theory curve after Cho and Yoon 2002, eq. 14-16\./,
+  );
 });
 
 Deno.test("runs that differ in their seed alone are one point", () => {

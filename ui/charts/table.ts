@@ -111,6 +111,7 @@ export function figureSentence(figure: Figure): string {
     `${figure.y.title} from ${span(ys, figure.y.unit)} over ${figure.x.title} from ${span(xs, figure.x.unit)}`,
     zero > 0 ? `; ${zero} without an error, shown as bounds` : "",
     theory > 0 ? `; ${theory} theory curve${theory === 1 ? "" : "s"}` : "",
+    theory > 0 && figure.source.theory !== undefined ? ` after ${figure.source.theory}` : "",
     ".",
   ].join("");
 }

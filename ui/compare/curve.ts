@@ -1,7 +1,7 @@
 /** Runs as points of curves: a metric over a parameter, one series for each combination of the other ones that vary. */
 import { lowerFirst } from "../../lib/contract/sentence.ts";
 import { unitText } from "../../lib/figure/unit_text.ts";
-import { theoryCurves, uncodedLink } from "../../lib/figure/theory_curves.ts";
+import { knownLink, theoryCurves, theorySource } from "../../lib/figure/theory_curves.ts";
 import { isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
 import type { CurveFigure, FigurePoint, FigureSeries } from "../../lib/figure/types.ts";
 import type { ShownEstimate } from "../../lib/figure/number_text.ts";
@@ -38,8 +38,11 @@ export function curveFigure(
     kind: "measured",
     points: pointsOf(runs, x, metric),
   }));
-  const linked = methods.map(({ runs }) => runs.map((run) => ({ x: xOf(run, x)!, link: uncodedLink(run.recipe) })));
-  const theory = theoryCurves(metric.slice(metric.indexOf(":") + 1), linked).map(({ label, points }): FigureSeries => ({
+  const linked = methods.map(({ runs }) =>
+    runs.map((run) => ({ x: xOf(run, x)!, link: knownLink(run.recipe, metric) }))
+  );
+  const closedForms = theoryCurves(linked);
+  const theory = closedForms.map(({ label, points }): FigureSeries => ({
     label,
     kind: "theory",
     points: points.map(({ x, y }) => ({ x, y, low: null, high: null })),
@@ -54,7 +57,7 @@ export function curveFigure(
     type: "error-rate",
     title: `${entry?.name ?? metric} over ${lowerFirst(parameterAxis(x).title)}`,
     subtitle: [`${runs.length} runs`, ...(counted ? ["95 % intervals"] : [])].join(" · "),
-    source: sourceOf(runs),
+    source: { ...sourceOf(runs), ...theorySource(closedForms) },
     x: { ...parameterAxis(x), scale: "linear", domain: null },
     y: {
       title: entry?.name ?? metric,

@@ -83,3 +83,42 @@ export function bitErrorRateRayleigh(modulation: Modulation, meanEsN0: number, b
     return rate + 2 * weight * q ** branches * sum;
   }, 0);
 }
+
+/**
+ * Bit error rate of a repetition code whose hard decisions are counted; an even split errs for one of the two values.
+ * @param esN0 Es/N0, linear; over Rayleigh fading, new for each symbol, its mean
+ * @param copies of each bit, in a row
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { bitErrorRateAwgn, bitErrorRateMajority } from "./theory.ts";
+ *
+ * const p = bitErrorRateAwgn("bpsk", 1);
+ * assert.ok(Math.abs(bitErrorRateMajority("bpsk", "awgn", 1, 3) / (3 * p ** 2 - 2 * p ** 3) - 1) < 1e-12);
+ * ```
+ */
+export function bitErrorRateMajority(
+  modulation: "bpsk" | "qpsk",
+  channel: "awgn" | "flat_rayleigh",
+  esN0: number,
+  copies: number,
+): number {
+  const rate = channel === "awgn" ? bitErrorRateAwgn : bitErrorRateRayleigh, p = rate(modulation, esN0);
+  const one = [1 - p, p], both = channel === "awgn" ? p ** 2 : squaredQRayleigh(esN0 / 2);
+  const pair = [1 - 2 * p + both, 2 * (p - both), both], pairs = modulation === "qpsk" ? Math.floor(copies / 2) : 0;
+  let wrong = [1];
+  for (let i = 0; i < copies - pairs; i++) wrong = convolved(wrong, i < pairs ? pair : one);
+  return wrong.reduce((sum, chance, k) => sum + chance * (2 * k > copies ? 1 : 2 * k === copies ? 1 / 2 : 0), 0);
+}
+
+/** The mean of Q²(sqrt(2·gamma)) for exponential gamma. Without the cancellation of 1/4 - mu/pi·atan(1/mu). */
+function squaredQRayleigh(mean: number): number {
+  const mu = Math.sqrt(mean / (1 + mean)), less = 1 / ((1 + mean) * (1 + mu));
+  return less / 4 - mu / Math.PI * Math.atan(less / (1 + mu));
+}
+
+function convolved(a: readonly number[], b: readonly number[]): number[] {
+  const product = new Array<number>(a.length + b.length - 1).fill(0);
+  a.forEach((x, i) => b.forEach((y, k) => product[i + k] += x * y));
+  return product;
+}

@@ -19,12 +19,15 @@ Deno.test("Eb/N0 is Es/N0 less code rate and bits per symbol", () => {
 
 Deno.test("the theory of an uncoded link stands over either axis", () => {
   const points = (offset: number) =>
-    [0, 4, 8].map((snrDb) => ({ x: snrDb - offset, link: { modulation: "qpsk", channel: "awgn", snrDb } as const }));
+    [0, 4, 8].map((snrDb) => ({
+      x: snrDb - offset,
+      link: { modulation: "qpsk", channel: "awgn", snrDb, copies: 1, majority: false } as const,
+    }));
   for (const offset of [0, 10 * Math.log10(2)]) {
-    const [{ points: [first] }] = theoryCurves("channel.ber", [points(offset)]);
+    const [{ points: [first] }] = theoryCurves([points(offset)]);
     assert.ok(Math.abs(first.y / bitErrorRateAwgn("qpsk", 1) - 1) < 1e-9);
   }
-  assert.deepEqual(theoryCurves("channel.ber", [points(1)]), []);
+  assert.deepEqual(theoryCurves([points(1)]), []);
 });
 
 Deno.test("a run with accounting records it", async () => {

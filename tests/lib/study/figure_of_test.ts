@@ -5,7 +5,6 @@ import { NO_EVIDENCE, type PlotRequest, type RowEvidence } from "../../../lib/st
 import { exportTexts } from "../../../lib/study/report/export.ts";
 import { plotFiles } from "../../../lib/study/report/plot_files.ts";
 import { publishPage } from "../../../lib/study/report/publish.ts";
-import { theoryCurves, uncodedLink } from "../../../lib/figure/theory_curves.ts";
 import type { BenchmarkResult } from "../../../lib/study/pack/types.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { asObject, parseJson } from "../../../lib/contract/json.ts";
@@ -15,7 +14,6 @@ import { pgfplots } from "../../../lib/figure/pgfplots.ts";
 import { figureSpec } from "../../../lib/figure/spec.ts";
 import { STYLES } from "../../../lib/figure/style.ts";
 import type { BarFigure, BoxFigure, CurveFigure, HeatFigure, MatrixFigure } from "../../../lib/figure/types.ts";
-import { bitErrorRateAwgn } from "../../../lib/numeric/link/theory.ts";
 import { errorRateResult, linkRecipe, LINKS, qualityResult, resultOf } from "./result_fixture.ts";
 
 const SHA = "5a".repeat(32);
@@ -113,34 +111,9 @@ Deno.test("theory stands beside a link that it is about, and beside no other", (
       return recipe;
     },
   });
-  const steps = (recipe: JsonObject) => recipe.steps as { op: string; params: JsonObject }[];
-  const never: Record<string, (recipe: JsonObject) => void> = {
-    "a code": (recipe) => steps(recipe).push({ op: "channel.nr_ldpc_encoder", params: {} }),
-    "three copies": (recipe) => steps(recipe).push({ op: "channel.repetition_encoder", params: { factor: 3 } }),
-    "an unknown operation": (recipe) => steps(recipe).push({ op: "my.operation", params: {} }),
-    "an impairment": (recipe) => steps(recipe).push({ op: "wireless.carrier_phase_impairment", params: {} }),
-    "two channels": (recipe) => steps(recipe).push(steps(recipe)[2]),
-    "another channel": (recipe) => steps(recipe)[2].params.channel = "ofdm_tdl",
-    "no equaliser": (recipe) => steps(recipe)[2].params.receiver_processing = "none",
-    "a fixed noise variance": (recipe) => steps(recipe)[2].params.noise_mode = "fixed_variance",
-    "another SNR than x": (recipe) => steps(recipe)[2].params.snr_db = float(-3),
-  };
-  for (const [what, change] of Object.entries(never)) {
-    assert.equal(curves(ERRORS, {}, changed(change)).series.length, 3, what);
-  }
-  const once = changed((recipe) => steps(recipe).push({ op: "channel.repetition_encoder", params: { factor: 1 } }));
-  assert.equal(curves(ERRORS, {}, once).series.length, 6, "each bit once is no code");
-});
-
-Deno.test("a theory curve is the closed form, for bit error rates only", () => {
-  const link = uncodedLink(linkRecipe("qpsk", "awgn", 0))!;
-  const points = [{ x: 0, link }, { x: 4, link: { ...link, snrDb: 4 } }];
-  const [curve] = theoryCurves("channel.ber", [points]);
-  const at = curve.points.find(({ x }) => x === 2)!;
-  assert.ok(Math.abs(at.y / bitErrorRateAwgn("qpsk", 10 ** 0.2) - 1) < 1e-11);
-  assert.deepEqual(theoryCurves("channel.bler", [points]), []);
-  assert.deepEqual(theoryCurves("channel.ber", [[...points, { x: 8, link: null }]]), []);
-  assert.deepEqual(theoryCurves("channel.ber", [[points[0]]]), [], "one place is no curve");
+  const modulator = (recipe: JsonObject) => (recipe.steps as { params: JsonObject }[])[1];
+  const other = changed((recipe) => modulator(recipe).params.modulation = "psk8");
+  assert.equal(curves(ERRORS, {}, other).series.length, 3, "a modulation without a closed form here");
 });
 
 Deno.test("lost images are marked where nothing came through", () => {

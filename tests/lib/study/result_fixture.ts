@@ -137,10 +137,11 @@ export function linkRecipe(modulation: string, channel: string, snrDb: number): 
   return {
     steps: [
       { id: "data", op: "source.random_bits", params: { bit_count: 1000 } },
-      { id: "modulator", op: "modulation.digital_modulate", params: { modulation } },
+      { id: "modulator", op: "modulation.digital_modulate", params: { modulation }, inputs: { bits: "data.bits" } },
       {
         id: "channel",
         op: "wireless.channel",
+        inputs: { symbols: "modulator.symbols" },
         params: {
           channel,
           snr_db: float(snrDb),
@@ -149,8 +150,18 @@ export function linkRecipe(modulation: string, channel: string, snrDb: number): 
           channel_state_mode: "none",
         },
       },
-      { id: "demodulator", op: "demodulation.digital_demodulate", params: {} },
-      { id: "ber", op: "metrics.bit_error_rate", params: {} },
+      {
+        id: "demodulator",
+        op: "demodulation.digital_demodulate",
+        params: { modulation: "auto" },
+        inputs: { rx_symbols: "channel.rx_symbols" },
+      },
+      {
+        id: "ber",
+        op: "metrics.bit_error_rate",
+        params: { label: "ber" },
+        inputs: { reference: "data.bits", candidate: "demodulator.bits" },
+      },
     ],
   };
 }

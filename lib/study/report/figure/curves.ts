@@ -1,6 +1,6 @@
 /** Values over a coordinate (error rates, quality, packet success) with closed forms and bounds. */
 import type { CurveFigure, FigurePoint, FigureSeries } from "../../../figure/types.ts";
-import { theoryCurves, uncodedLink } from "../../../figure/theory_curves.ts";
+import { knownLink, theoryCurves, theorySource } from "../../../figure/theory_curves.ts";
 import { pooledValue, rootMeanSquare } from "../../../numeric/scores/pooled_ratio.ts";
 import { mean } from "../../../numeric/scores/statistics.ts";
 import { findMetric } from "../../../research/catalog.ts";
@@ -21,11 +21,10 @@ export function curves(draft: Draft): CurveFigure {
   });
   const isLog = isLogarithmic(request.plot, request.y);
   const theory = !isLog ? [] : theoryCurves(
-    request.y,
     placed.map((points) =>
       points.map(({ recipe, point }) => ({
         x: point.x,
-        link: uncodedLink(evidence.recipe(completedRow(result, recipe.id)!)),
+        link: knownLink(evidence.recipe(completedRow(result, recipe.id)!), request.y),
       }))
     ),
   );
@@ -45,6 +44,7 @@ export function curves(draft: Draft): CurveFigure {
   const share = request.plot === "packet-success" && metricFacts(result, request.y).unit === "fraction";
   return {
     ...base,
+    source: { ...base.source, ...theorySource(theory) },
     form: "curves",
     x: axis(result, request.x),
     y: axis(result, request.y, isLog ? "log" : "linear", share ? PROBABILITY : null),
