@@ -42,7 +42,7 @@ export type { AdapterSource } from "./lib/adapter/types.ts";
 export type { RecipeInput } from "./lib/api/authored_recipe.ts";
 export type { CrossingOptions, MatrixRunOptions, PlanOptions, RunOptions, Validation } from "./lib/api/recipes.ts";
 export type { BenchmarkOptions } from "./lib/api/calls/benchmarks.ts";
-export type { CaptureOptions, ExportOptions, TrainingOptions } from "./lib/api/training.ts";
+export type { CaptureOptions, ExportOptions, TrainingOptions } from "./lib/api/calls/training.ts";
 export { createCancellation } from "./lib/execute/cancellation.ts";
 export { version } from "./lib/run/version.ts";
 

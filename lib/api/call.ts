@@ -22,6 +22,12 @@ export interface Cancellable {
   cancellation?: CancellationToken;
 }
 
+/** The origin of the fields of a call. */
+export interface Origin {
+  /** Whether they come from the network, whose paths are names below the folder of their kind. */
+  confined?: boolean;
+}
+
 /** Status codes of HTTP with which a call refuses. */
 export type RefusalStatus = 400 | 403 | 404 | 409 | 412 | 416 | 422 | 429;
 
@@ -32,6 +38,10 @@ export interface HttpFace<F extends Shape> {
   returns: string;
   /** Fields that name files of the user; the network has none. */
   without?: readonly (keyof F & string)[];
+  /** Fields with another name on the wire. In a GET the recipe has the name `path`: it is a file in recipes/. */
+  names?: { readonly [Name in keyof F]?: string };
+  /** Values of fields that are always the same over HTTP. */
+  fixed?: { readonly [Name in keyof F]?: z.input<F[Name]> };
   /** Status of the reply; 200 when left out. */
   status?: 200 | 201;
   /** Whether the reply carries an ETag. */
@@ -78,7 +88,7 @@ export interface Call<
   /** Whether assistants have it as a tool, and whether it removes or overwrites. */
   readonly tool?: true | "destructive";
   /** The document of the result for others: a JSON object without paths of this machine. */
-  publish?(result: Out): Doc;
+  publish?(result: Out): Doc | Promise<Doc>;
   run(core: SessionCore, input: z.output<z.ZodObject<F>>, means: Means): Out | Promise<Out>;
 }
 
@@ -103,7 +113,7 @@ interface Definition<
   http?: Http;
   cli?: CliFace<F>;
   tool?: true | "destructive";
-  publish?(result: Out): Doc;
+  publish?(result: Out): Doc | Promise<Doc>;
   run(core: SessionCore, input: z.output<z.ZodObject<F>>, means: Means): Out | Promise<Out>;
 }
 

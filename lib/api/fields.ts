@@ -1,6 +1,7 @@
 /** Fields of calls. The word after a description stands for the value in the help of the command line: `--older-than <age>`. */
 import { FIGURE_FORMATS } from "../figure/types.ts";
 import { z } from "../contract/zod.ts";
+import type { RecipeInput } from "./authored_recipe.ts";
 
 const words = new WeakMap<z.ZodType, string>();
 
@@ -13,6 +14,13 @@ function worded<T extends z.ZodType>(type: T, word: string): T {
 }
 
 export const flag = (description: string) => z.boolean().optional().describe(description);
+
+/** A recipe: a value in a body, the path of a file in a query, a file or `-` on the command line. */
+export type RecipeField = z.ZodType<RecipeInput, RecipeInput> & { readonly recipe: true };
+const recipe = (description: string): RecipeField =>
+  Object.assign(z.unknown().describe(description), { recipe: true }) as unknown as RecipeField;
+export const isRecipe = (type: z.ZodType): boolean => "recipe" in type;
+export const RECIPE = recipe("authored recipe; 1 and 1.0 are two values");
 
 /** A text that may be left out. */
 export const text = (description: string, word = "text") => worded(z.string().optional().describe(description), word);

@@ -9,6 +9,7 @@ import { research } from "./calls/research.ts";
 import { runs } from "./calls/runs.ts";
 import { system } from "./calls/system.ts";
 import { templates } from "./calls/templates.ts";
+import { training } from "./calls/training.ts";
 import { validation } from "./calls/validation.ts";
 
 export const NOUNS: Readonly<Record<string, Readonly<Record<string, AnyCall>>>> = {
@@ -21,5 +22,6 @@ export const NOUNS: Readonly<Record<string, Readonly<Record<string, AnyCall>>>> 
   runs,
   system,
   templates,
+  training,
   validation,
 };

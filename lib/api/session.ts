@@ -15,8 +15,8 @@ import type { research } from "./calls/research.ts";
 import type { runs } from "./calls/runs.ts";
 import type { system } from "./calls/system.ts";
 import type { templates } from "./calls/templates.ts";
+import type { training } from "./calls/training.ts";
 import type { validation } from "./calls/validation.ts";
-import { Training } from "./training.ts";
 
 /**
  * The methods of a project in groups; {@link open} makes one.
@@ -42,7 +42,7 @@ export class Session implements AsyncDisposable {
   readonly data: GroupOf<typeof data>;
   readonly models: GroupOf<typeof models>;
   readonly artifacts: GroupOf<typeof artifacts>;
-  readonly training: Training;
+  readonly training: GroupOf<typeof training>;
   readonly research: GroupOf<typeof research>;
   readonly adapters: GroupOf<typeof adapters>;
   readonly system: GroupOf<typeof system>;
@@ -57,7 +57,7 @@ export class Session implements AsyncDisposable {
     this.data = groupOf(core, "data", async () => (await import("./calls/data.ts")).data);
     this.models = groupOf(core, "models", async () => (await import("./calls/models.ts")).models);
     this.artifacts = groupOf(core, "artifacts", async () => (await import("./calls/artifacts.ts")).artifacts);
-    this.training = new Training(core);
+    this.training = groupOf(core, "training", async () => (await import("./calls/training.ts")).training);
     this.research = groupOf(core, "research", async () => (await import("./calls/research.ts")).research);
     this.adapters = groupOf(core, "adapters", async () => (await import("./calls/adapters.ts")).adapters);
     this.system = groupOf(core, "system", async () => (await import("./calls/system.ts")).system);

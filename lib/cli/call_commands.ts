@@ -1,6 +1,6 @@
 /** The commands of calls: words, arguments, options and help follow from the call; a face adds how its result is shown. */
 import { type AnyCall, type Call as ApiCall, type Camel, camel, type Shape } from "../api/call.ts";
-import { wordOf } from "../api/fields.ts";
+import { isRecipe, wordOf } from "../api/fields.ts";
 import { prettyJson } from "../contract/json.ts";
 import { jsonSchemaOf } from "../contract/publish_schema.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
@@ -36,7 +36,7 @@ interface Face<Out, Means> {
   /** Means of the call, besides cancellation and events of a call that is cancellable. */
   means?(given: Given): Partial<Means> | Promise<Partial<Means>>;
   /** Performs the call in another way, such as after a question. */
-  call?(given: Given, perform: (changes?: JsonObject) => Promise<Out>): Promise<Out>;
+  call?(given: Given, perform: (changes?: Readonly<Record<string, unknown>>) => Promise<Out>): Promise<Out>;
   json?(result: Out, given: Given): object;
   /** Prints the result for people; its JSON when left out. */
   show?(result: Out, given: Given): string | void | Promise<string | void>;
@@ -66,8 +66,8 @@ export function commandsOf<Calls extends Readonly<Record<string, AnyCall>>>(
 function commandOf(name: string, call: AnyCall, face: Face<unknown, object> = {}): CommandSpec {
   const { usage = "", fields = call.args, without = [], exits } = call.cli!;
   const options = optionsOf(call, [...fields, ...without], face.options);
-  const perform = async (given: Given, changes: JsonObject = {}) => {
-    const input = { ...inputOf(call, fields, given), ...changes };
+  const perform = async (given: Given, changes: Readonly<Record<string, unknown>> = {}) => {
+    const input = { ...await inputOf(call, fields, given), ...changes };
     const running = face.cancellable ? { cancellation: given.cancellation, onEvent: given.onEvent } : {};
     // A user may name runs by their folders; a client of the network may not.
     return await given.svc.perform(call, input, { paths: true, ...running, ...await face.means?.(given) });
@@ -140,12 +140,17 @@ function optionOf(name: string, schema: JsonObject, word: string | null): Option
 }
 
 /** The fields of a call from arguments and options. @throws SvcError `usage_invalid` */
-function inputOf(call: AnyCall, positional: readonly string[], { args, options }: Given): JsonObject {
-  const input: JsonObject = {};
+async function inputOf(
+  call: AnyCall,
+  positional: readonly string[],
+  { svc, context, args, options }: Given,
+): Promise<Record<string, unknown>> {
+  const input: Record<string, unknown> = {};
   for (const name of Object.keys(call.fields)) {
     const at = positional.indexOf(name);
     const value = at < 0 ? options[camel(name)] : args[at];
-    if (value !== undefined) input[name] = value;
+    if (value === undefined) continue;
+    input[name] = isRecipe(call.fields[name]) ? await context.recipe(svc, value, options.set) : value;
   }
   return input;
 }

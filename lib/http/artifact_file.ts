@@ -12,7 +12,7 @@ import { DTYPES, elementCount, type NdArray } from "../numeric/array/ndarray.ts"
 import { readPruned } from "../run/prune.ts";
 import type { Workspace } from "../run/workspace.ts";
 import type { Session } from "../api/session.ts";
-import { checkPath, confine } from "./confine.ts";
+import { checkPath, confine } from "../artifact/confine.ts";
 
 /** Folders of the state directory whose files are shown. */
 const FOLDERS = ["runs", "benchmarks", "dataset_captures"];

@@ -1,19 +1,30 @@
 /** The routes of calls: the path takes fields by name, GET takes the others as a query and POST as a body. */
+import { AuthoredRecipe } from "../api/authored_recipe.ts";
 import type { AnyCall, Call, HttpFace, RefusalStatus, Shape } from "../api/call.ts";
+import { isRecipe, type RecipeField } from "../api/fields.ts";
 import { SvcError } from "../contract/error.ts";
+import type { Value } from "../contract/value.ts";
 import { z } from "../contract/zod.ts";
+import { readRecipeAt } from "./recipe_file.ts";
+import type { Session } from "../api/session.ts";
 import { Answer, get, type PathParams, post, type Replies, type TypedRoute } from "./route.ts";
 import { refusals, reply } from "./schemas.ts";
 
 type TextField = z.ZodOptional<z.ZodString>;
-/** In a query, lists and values by id are texts with commas. */
+/** In a query, lists and values by id are texts with commas, and a recipe is the path of its file. */
 type QueryShape<F extends Shape> = {
-  [Name in keyof F]: F[Name] extends z.ZodOptional<z.ZodArray> | z.ZodOptional<z.ZodRecord> ? TextField : F[Name];
+  [Name in keyof F]: F[Name] extends RecipeField ? z.ZodString
+    : F[Name] extends z.ZodOptional<z.ZodArray> | z.ZodOptional<z.ZodRecord> ? TextField
+    : F[Name];
 };
-type Left<F extends Shape, Path extends string, H> = Omit<
-  F,
-  PathParams<Path> | (H extends { without: readonly (infer Name extends string)[] } ? Name : never)
->;
+type Without<H> =
+  | (H extends { without: readonly (infer Name extends string)[] } ? Name : never)
+  | (H extends { fixed: infer Fixed } ? keyof Fixed : never);
+type WireName<Name, H> = H extends { names: infer Names } ? Name extends keyof Names ? Names[Name] & string : Name
+  : Name;
+type Left<F extends Shape, Path extends string, H> = {
+  [Name in Exclude<keyof F, PathParams<Path> | Without<H>> as WireName<Name, H> & string]: F[Name];
+};
 type RepliesOf<Doc, Status extends RefusalStatus, H> =
   & {
     readonly [Code in H extends { status: infer Code extends number } ? Code : 200]: {
@@ -41,25 +52,37 @@ export function routesOf<Calls extends Readonly<Record<string, AnyCall>>>(calls:
 }
 
 function routeOf(call: AnyCall) {
-  const { route, returns, without = [], status = 200, ...how } = call.http as HttpFace<Shape>;
-  const shown = (result: unknown): object => {
-    const document = call.publish?.(result) ?? result;
-    return status === 200 ? document : new Answer(document, { status });
-  };
+  const { route, returns, without = [], names = {}, fixed = {}, status = 200, ...how } = call.http as HttpFace<Shape>;
   const [method, path] = route.split(" ");
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
   const left = Object.entries(call.fields as Shape)
-    .filter(([name]) => !inPath.includes(name) && !(without as readonly string[]).includes(name));
+    .filter(([name]) => ![...inPath, ...without, ...Object.keys(fixed)].includes(name));
+  const wire = left.map(([name, type]) => [names[name] ?? name, type] as const);
+  const perform = async (session: Session, params: object, given: Readonly<Record<string, unknown>>) => {
+    const input: Record<string, unknown> = { ...fixed, ...params };
+    for (const [at, [name, type]] of left.entries()) {
+      const value = given[wire[at][0]];
+      if (value === undefined) continue;
+      input[name] = !isRecipe(type)
+        ? value
+        : method === "get"
+        ? await readRecipeAt(session, value as string)
+        : new AuthoredRecipe(value as Value);
+    }
+    const result = await session.perform(call, input, { confined: true });
+    const document = await call.publish?.(result) ?? result;
+    return status === 200 ? document as object : new Answer(document as object, { status });
+  };
   const replies: Replies = { [status]: reply(returns, call.output), ...refusals(...call.refuses) };
   if (method === "post") {
     return post(path, call.summary, {
-      ...left.length === 0 ? {} : { body: z.strictObject(Object.fromEntries(left)) },
+      ...left.length === 0 ? {} : { body: z.strictObject(Object.fromEntries(wire)) },
       replies,
       ...how,
-      thread: async ({ params, body, session }) => shown(await session.perform(call, { ...params, ...body })),
+      thread: ({ params, body, session }) => perform(session, params, body),
     });
   }
-  const readers = left.map(([name, type]) => [name, ...queryField(type)] as const);
+  const readers = wire.map(([name, type]) => [name, ...queryField(type)] as const);
   return get(path, call.summary, {
     ...left.length === 0
       ? {}
@@ -69,14 +92,20 @@ function routeOf(call: AnyCall) {
     async thread({ params, query, session }) {
       const given: Record<string, unknown> = { ...query };
       for (const [name, , read] of readers) if (typeof given[name] === "string") given[name] = read(given[name]);
-      return shown(await session.perform(call, { ...params, ...given }));
+      return await perform(session, params, given);
     },
   });
 }
 
+/** A recipe in a query. */
+export const RECIPE_FILE = z.string().describe(
+  "in recipes/ of the project, or of the program where the project has no such file",
+);
+
 /** The type of a field in a query, and how its text is read. */
 function queryField(type: z.ZodType): [z.ZodType, (text: string) => unknown] {
   const inner = type instanceof z.ZodOptional ? type.unwrap() as z.ZodType : type;
+  if (isRecipe(type)) return [RECIPE_FILE, (given) => given];
   const text = (how: string) => z.string().optional().describe(`${type.description ?? ""}${how}`);
   if (inner instanceof z.ZodArray) return [text("; with commas"), (given) => given.split(",")];
   if (inner instanceof z.ZodRecord) return [text(": a=1,b=2"), placesOf];

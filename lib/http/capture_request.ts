@@ -5,7 +5,7 @@ import { SvcError } from "../contract/error.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
 import type { Session } from "../api/session.ts";
 import { type RecipeSource, sourceOf } from "./recipe_file.ts";
-import { CAPTURES_FOLDER, newPlace, projectFolder } from "./training_paths.ts";
+import { CAPTURES_FOLDER, newPlace } from "../capture/places.ts";
 
 /** The body of a request. */
 export type CaptureRequest = RecipeSource & {
@@ -18,27 +18,21 @@ export type CaptureRequest = RecipeSource & {
   force?: boolean;
 };
 
-/** The request of a job. */
-export type AdmittedCapture = {
-  /** Null for a project. */
-  recipe: Value;
-  /** Folder of the project relative to the state directory, or null. */
-  project: string | null;
-  training_plan: JsonObject | null;
-  split: Split;
-  samples: number;
-  /** Largest size of the arrays of the split in bytes, or null. */
-  max_bytes: number | null;
-  /** Relative to the state directory. */
+/** The request of a job: fields of `training.capture`, or with `project` of `training.captureProject`. */
+export type AdmittedCapture = JsonObject & {
+  recipe?: Value;
+  project?: string;
+  training_plan?: JsonObject;
   out: string;
-  force: boolean;
-  name: string;
 };
 
 /** Checks a request. @throws SvcError with every problem of the recipe, the plan and the configuration */
-export async function admitCapture(session: Session, request: CaptureRequest): Promise<AdmittedCapture> {
-  const { training, workspace } = session;
-  const { recipe, path, project_path, training_plan, split, samples, max_bytes = null, out, force = false } = request;
+export async function admitCapture(
+  session: Session,
+  { recipe, path, project_path, ...request }: CaptureRequest,
+): Promise<{ name: string; request: AdmittedCapture }> {
+  const { training, workspace } = session, { out, ...how } = request;
+  const { training_plan: plan, split, samples } = how;
   if ([recipe, path, project_path].filter((item) => item !== undefined).length !== 1) {
     throw new SvcError(
       "body_field_missing",
@@ -46,19 +40,11 @@ export async function admitCapture(session: Session, request: CaptureRequest): P
     );
   }
   if (project_path === undefined) {
-    const source = await sourceOf(session, request);
-    const { config, name, place } = await training.prepareCapture(source, { plan: training_plan, split, samples });
-    return {
-      recipe: source.value,
-      project: null,
-      training_plan: training_plan ?? null,
-      split: config.split,
-      samples: config.samples,
-      max_bytes,
-      out: out === undefined ? place : newPlace(workspace, CAPTURES_FOLDER, out).shown,
-      force,
-      name,
-    };
+    const source = await sourceOf(session, { recipe, path });
+    const { config, name, place } = await training.prepareCapture(source, { plan, split, samples });
+    const shown = out === undefined ? place : newPlace(workspace, CAPTURES_FOLDER, out).shown;
+    const { split: own, samples: count } = config;
+    return { name, request: { ...how, recipe: source.value, split: own, samples: count, out: shown } };
   }
   const foreign = (["training_plan", "out"] as const).find((key) => request[key] !== undefined);
   if (split === undefined) {
@@ -67,18 +53,7 @@ export async function admitCapture(session: Session, request: CaptureRequest): P
   if (foreign !== undefined) {
     throw new SvcError("body_unknown_field", `Cannot use ${foreign} with a project: its capture recipes declare it`);
   }
-  const folder = projectFolder(workspace, project_path);
-  const prepared = await training.prepareProject(folder, { split, samples });
-  const inside = (place: string) => relative(workspace.stateDir, place).split(sep).join("/");
-  return {
-    recipe: null,
-    project: inside(folder),
-    training_plan: null,
-    split,
-    samples: prepared.config.samples,
-    max_bytes,
-    out: inside(prepared.out),
-    force,
-    name: prepared.name,
-  };
+  const prepared = await training.prepareProject(project_path, { split, samples, confined: true });
+  const { name, config } = prepared, shown = relative(workspace.stateDir, prepared.out).split(sep).join("/");
+  return { name, request: { ...how, project: project_path, samples: config.samples, out: shown } };
 }

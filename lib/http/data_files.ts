@@ -19,7 +19,7 @@ import { messageOf, SvcError } from "../contract/error.ts";
 import { compareCodePoints } from "../contract/json.ts";
 import { quoted } from "../contract/names.ts";
 import type { JsonObject } from "../contract/value.ts";
-import { confine } from "./confine.ts";
+import { confine } from "../artifact/confine.ts";
 import { type DataSet, readSet, type Room } from "./data_sets.ts";
 import { UPLOADS } from "./data_upload.ts";
 

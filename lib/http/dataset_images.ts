@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import type { DatasetImages } from "../api/calls/data.ts";
 import type { Session } from "../api/session.ts";
-import { checkPath, confine } from "./confine.ts";
+import { checkPath, confine } from "../artifact/confine.ts";
 
 /**
  * Lists the images of a bundled dataset, or of a folder with an image-dataset manifest.

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { Session } from "../api/session.ts";
-import { checkPath, confine } from "./confine.ts";
+import { checkPath, confine } from "../artifact/confine.ts";
 
 const FOLDER = "benchmarks";
 

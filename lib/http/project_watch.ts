@@ -5,7 +5,7 @@ import { canonicalJson } from "../contract/json.ts";
 import type { Answer } from "./route.ts";
 import type { Service } from "./service.ts";
 import { openStream } from "./stream.ts";
-import { projectFolder } from "./training_paths.ts";
+import { projectFolder } from "../capture/places.ts";
 
 /** Between two looks. A captured split and a network come by a rename, so that time stamps of folders change with them. */
 const LOOK_MS = 500;

@@ -8,7 +8,7 @@ import type { Value } from "../contract/value.ts";
 import { AuthoredRecipe } from "../api/authored_recipe.ts";
 import { recipeRoots, RECIPES_FOLDER, recipesBeside } from "../recipe/recipe_files.ts";
 import type { Session } from "../api/session.ts";
-import { checkPath, confine } from "./confine.ts";
+import { checkPath, confine } from "../artifact/confine.ts";
 
 /** A recipe of a request: itself, or a file in `recipes/`. */
 export type RecipeSource = {

@@ -8,7 +8,7 @@ import type { Workspace } from "../run/workspace.ts";
 import type { AuthoredRecipe } from "../api/authored_recipe.ts";
 import { recipeRoots, RECIPES_FOLDER } from "../recipe/recipe_files.ts";
 import type { Session } from "../api/session.ts";
-import { checkPath } from "./confine.ts";
+import { checkPath } from "../artifact/confine.ts";
 import { confineRecipe, recipePath } from "./recipe_file.ts";
 
 export interface SaveOptions {

@@ -1,29 +1,17 @@
 /** `svc differentiable` and `svc dataset-capture`: trainable components of a recipe, and the data to train them on. */
 import { resolve } from "node:path";
+import { training } from "../../api/calls/training.ts";
 import type { CaptureResult } from "../../capture/capture.ts";
+import { SPLITS } from "../../capture/config.ts";
 import { SvcError } from "../../contract/error.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import type { Session } from "../../api/session.ts";
 import type { TrainingInspection } from "../../training/inspect_recipe.ts";
-import {
-  choice,
-  command,
-  type CommandSpec,
-  flag,
-  IGNORE_ESTIMATE,
-  LINT,
-  list,
-  parsed,
-  text,
-  whole,
-} from "../command.ts";
+import { commandsOf, type Faces, optionsFrom } from "../call_commands.ts";
+import { choice, command, type CommandSpec, flag, LINT, list, text } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../problem.ts";
 import { formatTable } from "../table.ts";
-
-const SPLITS = ["train", "validation", "test"] as const;
-const SAMPLES = whole(0, 999_999_999);
-const BYTES = whole(1, Number.MAX_SAFE_INTEGER);
 
 const PLAN = {
   plan: text("--plan <file>", "training plan, YAML or JSON"),
@@ -48,45 +36,28 @@ async function planOf(
   };
 }
 
-export const captureCommands: CommandSpec[] = [
-  command({
-    usage: "differentiable inspect <file>",
-    summary: "show trainable components, the evaluations that they affect, and whether gradients reach them",
+const faces: Faces<typeof training> = {
+  inspect: {
     options: PLAN,
     examples: [
       "svc differentiable inspect recipes/neural_receiver_qpsk_iq_learned.yaml",
       "svc differentiable inspect recipe.yaml --select receiver --objective image.mse --json",
     ],
-    call: async ({ svc, args: [file], options, context }) => {
-      const plan = await planOf(svc, options);
-      return await svc.training.inspect(await context.recipe(svc, file), { plan });
-    },
+    call: async ({ svc, options }, perform) => await perform({ plan: await planOf(svc, options) }),
     json: (inspection) => inspection,
     show: (inspection, { context }) => showInspection(context, inspection),
-  }),
-  command({
-    usage: "differentiable export <file>",
-    summary: "export a training project: capture recipes, contracts, a draft artifact manifest and a README",
+  },
+  export: {
     options: {
       ...PLAN,
       framework: choice("--framework <name>", "also write training code for this framework", ["torch"]),
-      samples: parsed("--samples <n>", "number of records over all splits (default: from the plan)", SAMPLES),
-      out: text(
-        "--out <folder>",
-        "folder of the project (default: training_projects/<recipe> of the state directory)",
-      ),
-      force: flag("--force", "replace the exported files of the project; its data and other files are kept"),
     },
     examples: [
       "svc differentiable export recipe.yaml --framework torch --out my_training",
       "svc dataset-capture run my_training            # all splits, into my_training/data/",
       "svc artifact package my_training --out my_receiver.zip",
     ],
-    async call({ svc, args: [file], options: { samples, out, force, ...options }, context }) {
-      const plan = await planOf(svc, options);
-      const place = out === undefined ? undefined : resolve(out);
-      return await svc.training.export(await context.recipe(svc, file), { plan, samples, out: place, force });
-    },
+    call: async ({ svc, options }, perform) => await perform({ plan: await planOf(svc, options) }),
     show({ id, out, files, sizes, scenario_sha256, training_plan_sha256, diagnostics }, { context }) {
       context.findings(diagnostics);
       const folder = context.shownPath(out);
@@ -98,34 +69,22 @@ export const captureCommands: CommandSpec[] = [
         `  next: svc dataset-capture run ${folder}`,
       ].join("\n");
     },
-  }),
+  },
+};
+
+const { recipe: _recipe, plan: _plan, taps: _taps, ...CAPTURE } = training.capture.fields;
+
+export const captureCommands: CommandSpec[] = [
+  ...commandsOf("training", training, faces),
   command({
     usage: "dataset-capture run <recipe-or-project>",
-    summary: "run the part of a recipe that its taps need, and capture the arrays as NumPy shards",
+    summary: training.capture.summary,
     options: {
       plan: text("--plan <file>", "training plan with the dataset_capture to use (default: that of the recipe)"),
-      split: choice("--split <split>", "split to capture (default: train; all splits of a project)", SPLITS),
       tap: list("--tap <id=step.output>", "capture this array instead of the configured ones; repeat for more"),
       wholeRuns: flag("--whole-runs", "with --tap: store the array of a run as one record of any shape"),
-      samples: parsed("--samples <n>", "number of records (default: as configured)", SAMPLES),
-      maxBytes: parsed(
-        "--max-bytes <n>",
-        "maximum size of the arrays of a split; the number of records is reduced to fit",
-        BYTES,
-      ),
-      out: text(
-        "--out <folder>",
-        "folder of the split (default: dataset_captures/<recipe>/<split> of the state directory)",
-      ),
-      force: flag("--force", "replace an earlier capture in the folder"),
-      ignoreEstimate: IGNORE_ESTIMATE,
+      ...optionsFrom(CAPTURE),
       ...LINT,
-      parallelWorkers: parsed(
-        "--parallel-workers <n>",
-        "run up to N runs at once, 1 to 32; the bytes do not depend on N",
-        whole(1, 32),
-        1,
-      ),
     },
     notes: "Without taps the inputs of the trainable components and the references of the evaluations are captured.",
     examples: [
@@ -136,21 +95,10 @@ export const captureCommands: CommandSpec[] = [
     ],
     cancellable: true,
     async call({ svc, args: [source], options, context, cancellation, onEvent }) {
-      const { samples, maxBytes, force, parallelWorkers, ignoreEstimate, lint, strictLint } = options;
-      const means = {
-        samples,
-        maxBytes,
-        force,
-        parallelWorkers,
-        ignoreEstimate,
-        lint,
-        strictLint,
-        cancellation,
-        onEvent,
-      };
+      const { plan, tap, wholeRuns, split, out, ...how } = options;
+      const means = { ...how, cancellation, onEvent };
       const isFolder = source !== "-" && await Deno.stat(source).then((info) => info.isDirectory, () => false);
       if (!isFolder) {
-        const { plan, split, tap, wholeRuns, out } = options;
         const capture = await svc.training.capture(await context.recipe(svc, source), {
           ...means,
           split,
@@ -160,21 +108,15 @@ export const captureCommands: CommandSpec[] = [
         });
         return { document: capture, captures: [capture] };
       }
-      const given = options.plan !== undefined
-        ? "--plan"
-        : options.tap.length > 0
-        ? "--tap"
-        : options.out
-        ? "--out"
-        : null;
+      const given = plan !== undefined ? "--plan" : tap.length > 0 ? "--tap" : out ? "--out" : null;
       if (given !== null) {
         throw new SvcError("usage_invalid", `Cannot use ${given} with a project: its capture recipes set it`, {
           hint: "Export the project again, or name a recipe",
         });
       }
       const captures: CaptureResult[] = [];
-      for (const split of options.split === undefined ? SPLITS : [options.split]) {
-        const result = await svc.training.captureProject(source, { ...means, split });
+      for (const one of split === undefined ? SPLITS : [split]) {
+        const result = await svc.training.captureProject(source, { ...means, split: one });
         captures.push(result);
         if (result.status !== "completed") break;
       }

@@ -10,6 +10,7 @@ import type { CancellationToken } from "../../execute/types.ts";
 import type { KeepOptions } from "../../run/prune.ts";
 import type { PreparedRun } from "../../run/run.ts";
 import { AuthoredRecipe } from "../../api/authored_recipe.ts";
+import { camelKeys } from "../../api/call.ts";
 import type { Session } from "../../api/session.ts";
 import type { AdmittedCapture } from "../capture_request.ts";
 import type { JobKind, JobOutcome, JobTask, Report } from "./types.ts";
@@ -131,24 +132,12 @@ const PERFORM: Readonly<Record<JobKind, Perform>> = {
   },
 
   async dataset_capture({ training, workspace: { stateDir } }, request, task, { cancellation, onReport }) {
-    const { recipe, project, training_plan, split, samples, max_bytes, out, force } = request as AdmittedCapture;
-    const options = {
-      split,
-      samples,
-      maxBytes: max_bytes ?? undefined,
-      force,
-      shownOut: out,
-      parallelWorkers: task.parallelWorkers,
-      cancellation,
-      onEvent: onReport,
-    };
-    const { status, out: _place, ...rest } = project !== null
-      ? await training.captureProject(join(stateDir, project), options)
-      : await training.capture(new AuthoredRecipe(recipe), {
-        ...options,
-        out: join(stateDir, out),
-        plan: training_plan ?? undefined,
-      });
+    const { recipe, project, training_plan: plan, out, ...fields } = request as AdmittedCapture;
+    const how = { shownOut: out, parallelWorkers: task.parallelWorkers, cancellation, onEvent: onReport };
+    const options = { ...camelKeys(fields), ...how };
+    const { status, out: _place, ...rest } = project !== undefined
+      ? await training.captureProject(project, { ...options, confined: true })
+      : await training.capture(new AuthoredRecipe(recipe!), { ...options, plan, out: join(stateDir, out) });
     return {
       ...OUTCOME,
       status,

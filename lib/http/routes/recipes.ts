@@ -12,14 +12,13 @@ import type { RunEstimate } from "../../run/run_estimate.ts";
 import { AuthoredRecipe } from "../../api/authored_recipe.ts";
 import type { RecipeFileRow } from "../../api/recipes.ts";
 import type { Session } from "../../api/session.ts";
+import { RECIPE_FILE } from "../call_routes.ts";
 import { readRecipeAt } from "../recipe_file.ts";
 import { saveRecipe } from "../recipe_save.ts";
 import { Answer, get, post } from "../route.ts";
 import { DIAGNOSTIC, documentOf, MODE, OBJECT, RECIPE, refusals, reply, STRICT_LINT } from "../schemas.ts";
 
-const PATH = z.strictObject({
-  path: z.string().describe("in recipes/ of the project, or of the program where the project has no such file"),
-});
+const PATH = z.strictObject({ path: RECIPE_FILE });
 const BODY = z.strictObject({ recipe: RECIPE });
 const MATRIX = z.object({ canonical_matrix: OBJECT.nullable() });
 const VALIDATION = z.object({

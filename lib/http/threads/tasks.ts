@@ -10,10 +10,9 @@ import { checkResources, readCapacity, writtenResources } from "../../run/resour
 import { stillExecuting } from "../../run/store.ts";
 import type { Session } from "../../api/session.ts";
 import { type ArtifactPreview, previewArtifact } from "../artifact_file.ts";
-import { admitCapture, type AdmittedCapture, type CaptureRequest } from "../capture_request.ts";
+import { admitCapture } from "../capture_request.ts";
 import { packFile } from "../pack_file.ts";
 import { type RecipeSource, sourceOf } from "../recipe_file.ts";
-import { projectFolder } from "../training_paths.ts";
 
 export const TASKS = {
   /**
@@ -84,12 +83,11 @@ export const TASKS = {
   },
 
   /** Checks a capture, before a job is made of it. @throws SvcError with every problem */
-  admitCapture: async (session: Session, request: CaptureRequest): Promise<AdmittedCapture> =>
-    await admitCapture(session, request),
+  admitCapture,
 
   /** A training project. @throws SvcError `path_forbidden`, `training_project_not_found` */
-  viewProject: async ({ training, workspace }: Session, { path }: { path: string }): Promise<ProjectView> =>
-    await training.project(projectFolder(workspace, path), path),
+  viewProject: async ({ training }: Session, { path }: { path: string }): Promise<ProjectView> =>
+    await training.project(path, { confined: true }),
 
   /** The beginning of an artifact file. @throws SvcError `path_forbidden`, `artifact_not_found`, `artifact_invalid` */
   preview: async (session: Session, { path }: { path: string }): Promise<ArtifactPreview> =>

@@ -250,6 +250,7 @@ const TABLE: Record<Group, Record<string, Check | string>> = {
   training: {
     project: "a folder",
     projects: "no document",
+    seal: "a folder",
     async inspect({ svc }) {
       const { boundaries } = await svc.training.inspect(RECIPE);
       assert.ok(boundaries.some(({ step_id }) => step_id === "demodulator"));

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { readBounded } from "../../../lib/artifact/read_file.ts";
 import { fileAccess } from "../../../lib/execute/files.ts";
-import { confine } from "../../../lib/http/confine.ts";
+import { confine } from "../../../lib/artifact/confine.ts";
 import { needs } from "../../support/needs.ts";
 
 const LINUX = Deno.build.os === "linux";

@@ -3,8 +3,8 @@
  * may be a symbolic link, and what it resolves to must lie in that folder. It was decoded once, by the reader of the query;
  * whatever is still encoded in it stands for itself.
  */
-import { inside, type InsidePath } from "../artifact/inside.ts";
-import { entryInfo } from "../artifact/path_kind.ts";
+import { inside, type InsidePath } from "./inside.ts";
+import { entryInfo } from "./path_kind.ts";
 import { type Code, SvcError } from "../contract/error.ts";
 import { pathProblem, quoted } from "../contract/names.ts";
 

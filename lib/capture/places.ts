@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import type { Workspace } from "../run/workspace.ts";
-import { checkPath, confine } from "./confine.ts";
+import { checkPath, confine } from "../artifact/confine.ts";
 
 export const PROJECTS_FOLDER = "training_projects";
 export const CAPTURES_FOLDER = "dataset_captures";
