@@ -1,6 +1,8 @@
 /** The noise variance of a receiver. */
 import { diagnostic, type InputArtifact, type JsonObject, SvcError } from "./api.ts";
 import { metadataNumber } from "../lib/artifact/values.ts";
+import type { StreamInput } from "../lib/contract/operation.ts";
+import type { NdArray } from "../lib/numeric/array/ndarray.ts";
 
 export interface NoiseVariance {
   /** Total complex noise variance N0: one for all symbols, or one per symbol. */
@@ -10,21 +12,36 @@ export interface NoiseVariance {
   facts: JsonObject;
 }
 
+/** Companion of symbols with the variance of each. */
+export const NOISE_VARIANCE = "noise_variance";
+
+/** Variances of symbols. @throws SvcError `boundary_dtype_invalid` */
+export function variancesOf({ dtype, data }: NdArray): Float32Array {
+  if (dtype === "float32") return data as Float32Array;
+  throw new SvcError("boundary_dtype_invalid", `Cannot use ${dtype} data as noise variances: they are float32`);
+}
+
+/** As {@link noiseVarianceOf} for symbols that arrive in blocks; variances per symbol come with them. */
+export const streamedVarianceOf = (symbols: StreamInput, count: number): NoiseVariance =>
+  symbols.arrayNames.slice(1).includes(NOISE_VARIANCE)
+    ? { variance: new Float32Array(0), source: "per_symbol", facts: {} }
+    : noiseVarianceOf(symbols, count);
+
 /**
  * The variance after equalisation if the symbols have it per symbol, else the metadata noise_variance, else that of a
  * wired channel state after one-tap equalisation (N0 / |h|² of the symbol's resource element), else 1 with a warning.
  * @throws SvcError `boundary_count_mismatch` for fewer variances than symbols
  */
 export function noiseVarianceOf(symbols: InputArtifact, count: number, state?: InputArtifact): NoiseVariance {
-  if (symbols.arrayNames.slice(1).includes("noise_variance")) {
-    const { dtype, data } = symbols.array("noise_variance");
-    if (dtype !== "float32") {
-      throw new SvcError("boundary_dtype_invalid", `Cannot use ${dtype} data as noise variances: they are float32`);
+  if (symbols.arrayNames.slice(1).includes(NOISE_VARIANCE)) {
+    const variance = variancesOf(symbols.array(NOISE_VARIANCE));
+    if (variance.length !== count) {
+      throw new SvcError(
+        "boundary_count_mismatch",
+        `Cannot use ${variance.length} noise variances for ${count} symbols`,
+      );
     }
-    if (data.length !== count) {
-      throw new SvcError("boundary_count_mismatch", `Cannot use ${data.length} noise variances for ${count} symbols`);
-    }
-    return { variance: data as Float32Array, source: "per_symbol", facts: {} };
+    return { variance, source: "per_symbol", facts: {} };
   }
   const common = metadataNumber(symbols.metadata, "noise_variance");
   if (common !== undefined) return { variance: common, source: "metadata", facts: {} };

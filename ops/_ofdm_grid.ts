@@ -86,8 +86,10 @@ export type PilotContext = ReturnType<typeof readContext>;
 
 /** Received grids, interleaved [grid, symbol, subcarrier, rx]. */
 export interface Received {
-  readonly y: Float32Array;
+  y: Float32Array;
   readonly rx: number;
+  /** Number of the first grid of `y`, where grids arrive in blocks; default 0. */
+  first?: number;
 }
 
 /** The grids of a stream of one antenna, or of several antennas. */
@@ -116,7 +118,7 @@ export function onePort(context: PilotContext): PilotContext {
  * The least-squares values of a port on each OFDM symbol with pilots. Two ports of a CDM group take the mean over a pair of
  * pilots, which needs equal gains on both.
  */
-export function pilotRows(context: PilotContext, port: number, { y, rx }: Received) {
+export function pilotRows(context: PilotContext, port: number, received: Received) {
   const { layout: { subcarriers, symbols }, positions, values, ports, pilots } = context,
     elements = symbols * subcarriers;
   const own = Array.from(positions.subarray(port * pilots, (port + 1) * pilots));
@@ -142,8 +144,9 @@ export function pilotRows(context: PilotContext, port: number, { y, rx }: Receiv
     /** Values of a row at its places, interleaved. */
     raw(grid: number, row: number, antenna: number): Float64Array {
       const { members, places } = rows[row], raw = new Float64Array(2 * places.length);
+      const { y, rx, first = 0 } = received;
       for (let i = 0; i < places.length * step; i++) {
-        const p = members[i], at = 2 * ((grid * elements + own[p]) * rx + antenna);
+        const p = members[i], at = 2 * (((grid - first) * elements + own[p]) * rx + antenna);
         const v = 2 * ((grid * ports + port) * pilots + p), to = 2 * Math.floor(i / step);
         const vr = values[v], vi = values[v + 1], scale = 1 / (step * (vr * vr + vi * vi));
         raw[to] += scale * (y[at] * vr + y[at + 1] * vi);

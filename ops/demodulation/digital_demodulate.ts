@@ -38,7 +38,14 @@ import {
   MODULATION_BY_BITS,
   MODULATIONS,
 } from "../../lib/numeric/link/modulations.ts";
-import { checkElements, type NoiseVariance, noiseVarianceOf } from "../_noise_variance.ts";
+import {
+  checkElements,
+  NOISE_VARIANCE,
+  type NoiseVariance,
+  noiseVarianceOf,
+  streamedVarianceOf,
+  variancesOf,
+} from "../_noise_variance.ts";
 import { OFDM_STATE, POWER_ALLOCATION, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
 import { checkSymbols } from "../../lib/artifact/boundary.ts";
 import { metadataText, symbolsOf } from "../../lib/artifact/values.ts";
@@ -173,8 +180,9 @@ export default defineOperation({
   importance: "symbol",
   streaming: {
     allows: portableOnly,
+    companions: [NOISE_VARIANCE, "channel_gain"],
     open({ inputs: { rx_symbols: input }, params }) {
-      const { metadata, length } = input, noise = noiseVarianceOf(input, length);
+      const { metadata, length } = input, noise = streamedVarianceOf(input, length);
       const mapping = mappingOf(metadata, params.modulation), method = methodOf(params);
       let left = unpaddedBitCount(metadata, length * mapping.width), from = 0;
       return {
@@ -183,16 +191,13 @@ export default defineOperation({
           left,
           factsOf(mapping.name, mapping.kernel && mapping.width <= 2, method, noise),
         ),
-        next({ rx_symbols }) {
-          const symbols = checkSymbols(rx_symbols);
+        next({ rx_symbols, [`rx_symbols.${NOISE_VARIANCE}`]: own }) {
+          const symbols = checkSymbols(rx_symbols), variance = own === undefined ? noise.variance : variancesOf(own);
           const all = mapping.demap(
             symbols,
             from,
-            (part, name) => demodulateLlr(part, name, noise.variance, undefined, method),
-            {
-              noise: noise.variance,
-              method,
-            },
+            (part, name) => demodulateLlr(part, name, variance, undefined, method),
+            { noise: variance, method },
           );
           from += symbols.length / 2;
           const llr = all.subarray(0, left);

@@ -15,7 +15,7 @@
 import { OFDM_STATE, RX_SYMBOLS } from "../../lib/contract/kinds.ts";
 import { defineOperation, type InputArtifact, SvcError, z } from "../api.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
-import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
+import { symbolMetadata, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { resultArray } from "../../lib/numeric/array/shared_array.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { numpyWithTwin } from "../_backends.ts";
@@ -57,6 +57,40 @@ export default defineOperation({
         hint: "Wire pilot_context, or set phase_compensation to none",
       }]
       : [],
+  streaming: {
+    allows: ({ phase_compensation }) => phase_compensation !== "pilots",
+    whole: ["pilot_context"],
+    companions: ["channel_gain", "noise_variance", "error_variance"],
+    open({ inputs: { rx_symbols, estimate, pilot_context }, params }) {
+      const noise = noiseOf(rx_symbols), context = pilot_context && contextOf(pilot_context, rx_symbols.length);
+      const estimated = estimate.kind === CHANNEL_ESTIMATE.id, counts = params.include_estimation_error && estimated;
+      if (estimate.length !== rx_symbols.length || estimated && estimate.shape.slice(3).join() !== "1,1") return null;
+      const length = context?.layout.dataCount ?? rx_symbols.length;
+      const metadata = travel(rx_symbols.metadata, {}, context === undefined ? [] : [GRID_KEY]);
+      let left = length;
+      return {
+        arrays: {
+          rx_symbols: {
+            dtype: "complex64",
+            length,
+            metadata: symbolMetadata(length, metadata),
+            companions: { noise_variance: { dtype: "float32", shape: [length] } },
+          },
+        },
+        ...context && { unit: { rx_symbols: perGrid(context), estimate: perGrid(context) } },
+        next({ rx_symbols: { data: y }, estimate: { data: h }, "estimate.error_variance": error }) {
+          const used = counts ? error.data as Float32Array : undefined;
+          const part = { y: y as Float32Array, h: h as Float32Array, noise, used };
+          const all = context === undefined
+            ? y.length / 2
+            : y.length / 2 / perGrid(context) * context.dataPositions.length;
+          const { symbols, variance } = equalised(part, Math.min(left, all), context);
+          left -= variance.length;
+          return { rx_symbols: symbols, "rx_symbols.noise_variance": variance };
+        },
+      };
+    },
+  },
   run({ inputs, params }) {
     const y = symbolsOf(inputs.rx_symbols), noise = noiseOf(inputs.rx_symbols);
     const { h, error } = gainsOf(inputs.estimate, y.length / 2);
@@ -69,34 +103,51 @@ export default defineOperation({
         noiseAt: (element) => least + (used?.[element] ?? 0),
       })
       : [];
-    const { subcarriers } = context?.layout ?? { subcarriers: 1 }, positions = context?.dataPositions;
-    const count = context?.layout.dataCount ?? y.length / 2,
-      perGrid = context ? context.layout.symbols * subcarriers : count;
-    const perPart = positions?.length ?? count;
-    const symbols = resultArray<Float32Array>(Float32Array, 2 * count),
-      variance = resultArray<Float32Array>(Float32Array, count);
-    for (let first = 0, base = 0; first < count; first += perPart, base += perGrid) {
-      const end = Math.min(first + perPart, count);
-      for (let i = first; i < end; i++) {
-        const at = base + (positions === undefined ? i : positions[i - first]);
-        const hr = h[2 * at], hi = h[2 * at + 1], power = hr * hr + hi * hi;
-        if (power < LEAST_GAIN) {
-          variance[i] = ERASED_VARIANCE;
-          continue;
-        }
-        const yr = y[2 * at], yi = y[2 * at + 1];
-        symbols[2 * i] = (yr * hr + yi * hi) / power;
-        symbols[2 * i + 1] = (yi * hr - yr * hi) / power;
-        variance[i] = (used === undefined ? noise : noise + used[at]) / power;
-        if (turns.length > 0) turnBack(symbols, i, turns[Math.floor(at / subcarriers)]);
-      }
-    }
+    const count = context?.layout.dataCount ?? y.length / 2;
+    const { symbols, variance } = equalised({ y, h, noise, used, turns }, count, context);
     const metadata = travel(inputs.rx_symbols.metadata, {}, context === undefined ? [] : [GRID_KEY]);
     return {
       outputs: { rx_symbols: symbolsArtifact(symbols, metadata, { noise_variance: ndarray("float32", variance) }) },
     };
   },
 });
+
+const perGrid = ({ layout: { symbols, subcarriers } }: PilotContext): number => symbols * subcarriers;
+
+interface EqualiserInputs {
+  y: Float32Array;
+  h: Float32Array;
+  noise: number;
+  /** Error variances that count. */
+  used: Float32Array | undefined;
+  /** Phasors of OFDM symbols. */
+  turns?: ReturnType<typeof commonPhases>;
+}
+
+/** Data symbols of grids and their variances. @param count of them */
+function equalised({ y, h, noise, used, turns = [] }: EqualiserInputs, count: number, context?: PilotContext) {
+  const { subcarriers } = context?.layout ?? { subcarriers: 1 }, positions = context?.dataPositions;
+  const size = context ? perGrid(context) : count, perPart = positions?.length ?? count;
+  const symbols = resultArray<Float32Array>(Float32Array, 2 * count),
+    variance = resultArray<Float32Array>(Float32Array, count);
+  for (let first = 0, base = 0; first < count; first += perPart, base += size) {
+    const end = Math.min(first + perPart, count);
+    for (let i = first; i < end; i++) {
+      const at = base + (positions === undefined ? i : positions[i - first]);
+      const hr = h[2 * at], hi = h[2 * at + 1], power = hr * hr + hi * hi;
+      if (power < LEAST_GAIN) {
+        variance[i] = ERASED_VARIANCE;
+        continue;
+      }
+      const yr = y[2 * at], yi = y[2 * at + 1];
+      symbols[2 * i] = (yr * hr + yi * hi) / power;
+      symbols[2 * i + 1] = (yi * hr - yr * hi) / power;
+      variance[i] = (used === undefined ? noise : noise + used[at]) / power;
+      if (turns.length > 0) turnBack(symbols, i, turns[Math.floor(at / subcarriers)]);
+    }
+  }
+  return { symbols, variance };
+}
 
 /** Gains and error variances of all elements. @throws SvcError for several antennas or another number of elements */
 function gainsOf(input: InputArtifact, elements: number): { h: Float32Array; error?: Float32Array } {

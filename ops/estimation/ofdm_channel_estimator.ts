@@ -100,6 +100,9 @@ const PARAMS = z.strictObject({
 });
 type Params = z.output<typeof PARAMS>;
 
+/** Companion of received symbols with their true gains. */
+const TRUTH = "channel_gain";
+
 export default defineOperation({
   id: "model.ofdm_channel_estimator",
   name: "OFDM channel estimator",
@@ -130,41 +133,109 @@ export default defineOperation({
     }
     return problems;
   },
+  streaming: {
+    whole: ["pilot_context"],
+    companions: [TRUTH],
+    allows: ({ method }) => method !== "given",
+    open({ inputs: { rx_symbols: input, pilot_context }, params }) {
+      const context = readContext(pilot_context), { layout: { grids, symbols, subcarriers }, ports } = context;
+      const rx = input.kind === MIMO_RX_GRID.id ? input.shape[3] : 1, elements = symbols * subcarriers;
+      if (input.length !== grids * elements * rx) return null;
+      const known = input.arrayNames.includes(TRUTH), received: Received = { y: new Float32Array(0), rx, first: 0 };
+      const { estimate, form } = estimation(context, received, known, input, params), error = new SquaredError();
+      return {
+        arrays: {
+          estimate: {
+            dtype: "complex64",
+            length: grids * elements * rx * ports,
+            shape: [grids, symbols, subcarriers, rx, ports],
+            companions: { error_variance: { dtype: "float32", shape: [grids, symbols, subcarriers, ports] } },
+            metadata: form,
+          },
+        },
+        unit: { rx_symbols: elements * rx },
+        next({ rx_symbols: { data }, [`rx_symbols.${TRUTH}`]: gains }) {
+          received.y = data as Float32Array;
+          const count = data.length / (2 * elements * rx), truth = gains?.data as Float32Array | undefined;
+          const { h, errors } = estimate(count, truth);
+          received.first! += count;
+          if (truth !== undefined && ports === 1) error.add(h, truth, count);
+          return { estimate: h, "estimate.error_variance": errors };
+        },
+        end: () => pooledOf(known && ports === 1 ? error : undefined, input.metadata),
+      };
+    },
+  },
   run({ inputs, params }) {
     const context = readContext(inputs.pilot_context), { layout, ports } = context;
-    const { grids, symbols, subcarriers } = layout, elements = symbols * subcarriers;
-    const received = receivedGrid(inputs.rx_symbols, layout), { rx } = received;
-    const noise = noiseOf(inputs.rx_symbols), truth = truthOf(inputs.rx_symbols, grids * elements);
-    const h = resultArray<Float32Array>(Float32Array, 2 * grids * elements * rx * ports);
-    const errors = resultArray<Float32Array>(Float32Array, grids * elements * ports);
-    if (params.method === "oracle") {
-      if (truth === undefined || ports > 1) {
-        throw new SvcError(
-          "params_conflict",
-          "Cannot take the true channel: no channel_gain of one port travels with the symbols",
-          { hint: "Set receiver_processing of wireless.channel to none, or another method" },
-        );
+    const { grids, symbols, subcarriers } = layout,
+      received = receivedGrid(inputs.rx_symbols, layout),
+      { rx } = received;
+    const truth = truthOf(inputs.rx_symbols, grids * symbols * subcarriers);
+    const known = truth !== undefined;
+    const { estimate, form } = estimation(context, received, known, inputs.rx_symbols, params, inputs.pilot_estimate);
+    const { h, errors } = estimate(grids, truth), error = truth && ports === 1 ? new SquaredError() : undefined;
+    error?.add(h, truth!, grids);
+    return {
+      outputs: {
+        estimate: {
+          array: ndarray("complex64", h, [grids, symbols, subcarriers, rx, ports]),
+          companions: { error_variance: ndarray("float32", errors, [grids, symbols, subcarriers, ports]) },
+          metadata: form,
+        },
+      },
+      ...pooledOf(error, inputs.rx_symbols.metadata),
+    };
+  },
+});
+
+/** What estimates the next grids of a stream, and the metadata of the estimate. @param known whether the true gains travel */
+function estimation(
+  context: PilotContext,
+  received: Received,
+  known: boolean,
+  input: InputArtifact,
+  params: Params,
+  given?: InputArtifact,
+) {
+  const { layout: { symbols, subcarriers }, ports } = context, { rx } = received, elements = symbols * subcarriers;
+  const noise = noiseOf(input), oracle = params.method === "oracle";
+  if (oracle && (!known || ports > 1)) {
+    throw new SvcError(
+      "params_conflict",
+      "Cannot take the true channel: no channel_gain of one port travels with the symbols",
+      { hint: "Set receiver_processing of wireless.channel to none, or another method" },
+    );
+  }
+  if (!oracle && context.pilots === 0) {
+    throw new SvcError("boundary_value_invalid", "Cannot estimate a channel: the pilot context has no pilot");
+  }
+  const tracking = !oracle && params.time_interpolation === "wiener" ? timeCorrelation(input, params) : undefined;
+  const estimators = Array.from(
+    { length: oracle ? 0 : ports },
+    (_, port) =>
+      params.method === "given"
+        ? givenEstimator(onePort(context), received, given!, params)
+        : portEstimator(context, port, received, noise, params, tracking),
+  );
+  const times = estimators.map(({ times }) => timeShares(times, symbols, params)), size = 2 * elements * rx * ports;
+  const ownErrors = new Float32Array(subcarriers * ports);
+  return {
+    form: { noise_variance: float(noise), method: params.method },
+    /** Estimates the grids of `received`. @param truth their true gains */
+    estimate(grids: number, truth: Float32Array | undefined) {
+      const { first = 0 } = received;
+      const h = resultArray<Float32Array>(Float32Array, grids * size);
+      const errors = resultArray<Float32Array>(Float32Array, grids * elements * ports);
+      if (oracle) {
+        h.set(truth!);
+        return { h, errors };
       }
-      h.set(truth);
-    } else {
-      if (context.pilots === 0) {
-        throw new SvcError("boundary_value_invalid", "Cannot estimate a channel: the pilot context has no pilot");
-      }
-      const tracking = params.time_interpolation === "wiener" ? timeCorrelation(inputs.rx_symbols, params) : undefined;
-      const estimators = Array.from(
-        { length: ports },
-        (_, port) =>
-          params.method === "given"
-            ? givenEstimator(onePort(context), received, inputs.pilot_estimate!, params)
-            : portEstimator(context, port, received, noise, params, tracking),
-      );
-      const times = estimators.map(({ times }) => timeShares(times, symbols, params)), size = 2 * elements * rx * ports;
-      const ownErrors = new Float32Array(subcarriers * ports);
       for (let grid = 0; grid < grids; grid++) {
         const rows: PilotRows[] = [];
         for (let antenna = 0; antenna < rx; antenna++) {
           for (let port = 0; port < ports; port++) {
-            const own = averaged(estimators[port].gains(grid, antenna), subcarriers, params);
+            const own = averaged(estimators[port].gains(first + grid, antenna), subcarriers, params);
             rows.push({ ...times[port], rows: own });
           }
         }
@@ -172,50 +243,53 @@ export default defineOperation({
         for (let symbol = 0; symbol < symbols; symbol++) {
           if (symbol === 0 || estimators.some(({ times }) => times.length === symbols)) {
             estimators.forEach(({ error }, port) => {
-              for (let k = 0; k < subcarriers; k++) ownErrors[k * ports + port] = error(grid, k, symbol);
+              for (let k = 0; k < subcarriers; k++) ownErrors[k * ports + port] = error(first + grid, k, symbol);
             });
           }
           errors.set(ownErrors, (grid * symbols + symbol) * ownErrors.length);
         }
       }
-    }
-    const pooled: Record<string, PooledMetric> = truth === undefined || ports > 1
-      ? {}
-      : { "channel_estimation.nmse": normalisedError(h, truth, grids, inputs.rx_symbols.metadata) };
-    return {
-      outputs: {
-        estimate: {
-          array: ndarray("complex64", h, [grids, symbols, subcarriers, rx, ports]),
-          companions: { error_variance: ndarray("float32", errors, [grids, symbols, subcarriers, ports]) },
-          metadata: { noise_variance: float(noise), method: params.method },
-        },
-      },
-      metrics: pooledMetrics(pooled),
-      metadata: pooledMetadata(pooled),
-    };
-  },
-});
+      return { h, errors };
+    },
+  };
+}
 
 /** The true gains of one transmit and one receive antenna, if they travel. */
 function truthOf(input: InputArtifact, elements: number): Float32Array | undefined {
-  if (!input.arrayNames.includes("channel_gain")) return undefined;
-  return arraysOf(input).read("complex64", [elements], "channel_gain");
+  if (!input.arrayNames.includes(TRUTH)) return undefined;
+  return arraysOf(input).read("complex64", [elements], TRUTH);
 }
 
-/** The error over the units of the received stream: grids, or in motion all grids, whose gains are correlated. */
-function normalisedError(h: Float32Array, truth: Float32Array, grids: number, metadata: JsonObject): PooledMetric {
-  const errors = new Array<number>(grids), powers = new Array<number>(grids), size = h.length / grids;
-  for (let grid = 0; grid < grids; grid++) {
-    let error = 0, power = 0;
-    for (let i = grid * size; i < (grid + 1) * size; i++) {
-      const difference = h[i] - truth[i], own = truth[i];
-      error += difference * difference;
-      power += own * own;
+/** Squared errors and powers of gains, by grid. */
+class SquaredError {
+  readonly errors: number[] = [];
+  readonly powers: number[] = [];
+
+  /** Adds the next grids. */
+  add(h: Float32Array, truth: Float32Array, grids: number): void {
+    const size = h.length / grids;
+    for (let grid = 0; grid < grids; grid++) {
+      let error = 0, power = 0;
+      for (let i = grid * size; i < (grid + 1) * size; i++) {
+        const difference = h[i] - truth[i], own = truth[i];
+        error += difference * difference;
+        power += own * own;
+      }
+      this.errors.push(error);
+      this.powers.push(power);
     }
-    errors[grid] = error;
-    powers[grid] = power;
   }
-  return { reduction: "ratio_of_sums", sums: unitRatio(metadata, errors, powers) };
+}
+
+/** Metrics of the error over the units of the received stream: grids, or in motion all grids, whose gains are correlated. */
+function pooledOf(error: SquaredError | undefined, metadata: JsonObject) {
+  const pooled: Record<string, PooledMetric> = error === undefined ? {} : {
+    "channel_estimation.nmse": {
+      reduction: "ratio_of_sums",
+      sums: unitRatio(metadata, error.errors, error.powers),
+    },
+  };
+  return { metrics: pooledMetrics(pooled), metadata: pooledMetadata(pooled) };
 }
 
 /** Gains of a grid, and the variance of their error. */
@@ -301,10 +375,11 @@ function timeCorrelation({ metadata }: InputArtifact, params: Params): (distance
 const FILTERED_GRIDS = 64;
 
 /** Filters the pilots of many grids at once, as they are asked for in order. */
-function filterBlocks({ layout: { grids, subcarriers } }: PilotContext, { rx }: Received, raw: RawPilots) {
+function filterBlocks({ layout: { symbols, subcarriers } }: PilotContext, received: Received, raw: RawPilots) {
   const blocks: { first: number; lines: Float64Array }[] = [];
   return (filter: PilotFilter, grid: number, row: number, antenna: number): Float64Array => {
-    const first = grid - grid % FILTERED_GRIDS, count = Math.min(FILTERED_GRIDS, grids - first);
+    const { y, rx, first: start = 0 } = received, first = grid - (grid - start) % FILTERED_GRIDS;
+    const count = Math.min(FILTERED_GRIDS, start + y.length / (2 * symbols * subcarriers * rx) - first);
     if (blocks[row]?.first !== first) {
       const values = new Float64Array(count * rx * filter.weights.length / subcarriers);
       for (let i = 0; i < count * rx; i++) {

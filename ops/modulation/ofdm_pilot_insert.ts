@@ -20,7 +20,7 @@
  */
 import { SYMBOLS } from "../../lib/contract/kinds.ts";
 import { defineOperation, type ParameterProblem, shownIn, z } from "../api.ts";
-import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
+import { symbolMetadata, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { modulate } from "../../lib/numeric/link/modulation.ts";
 import { resultArray } from "../../lib/numeric/array/shared_array.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
@@ -99,55 +99,103 @@ export default defineOperation({
     };
   },
   check: problems,
+  streaming: {
+    open({ inputs: { symbols: { metadata, length: count } }, params }) {
+      const { room, grids, gridSize, pilotContext, record, metrics, place } = placement(params, count);
+      const length = grids * gridSize / 2;
+      let grid = 0;
+      return {
+        arrays: {
+          symbols: {
+            dtype: "complex64",
+            length,
+            metadata: symbolMetadata(length, travel(metadata, record, ["source_item_counts"])),
+          },
+        },
+        whole: { pilot_context: pilotContext },
+        unit: { symbols: room },
+        next({ symbols: { data } }) {
+          const given = data as Float32Array, first = grid;
+          grid += Math.ceil(given.length / 2 / room);
+          return { symbols: place(given, first, new Float32Array(gridSize * (grid - first))) };
+        },
+        end: () => ({ metrics }),
+      };
+    },
+  },
   run({ inputs, params }) {
-    const given = symbolsOf(inputs.symbols), { port_count: ports, subcarriers, num_ofdm_symbols: rows } = params;
-    const { perGrid, pilots, phase, data } = sizes(params), room = data.length * ports, count = given.length / 2;
-    const grids = Math.ceil(count / room), length = pilots[0].length;
-    const values = pilotValues(params, grids, pilots), phaseValues = ptrsValues(params, grids, phase);
-    const symbols = resultArray<Float32Array>(Float32Array, 2 * grids * perGrid * ports);
-    const order = Int32Array.from(data), places = pilots.map((own) => Int32Array.from(own));
-    for (let grid = 0, from = 0; grid < grids; grid++) {
-      const start = grid * perGrid;
-      for (let i = 0; i < order.length && from < given.length; i++) {
-        const to = 2 * (start + order[i]) * ports, end = Math.min(from + 2 * ports, given.length);
-        for (let at = to; from < end; from++, at++) symbols[at] = given[from];
-      }
-      places.forEach((own, port) => {
-        for (let p = 0; p < length; p++) {
-          const at = 2 * ((grid * ports + port) * length + p), to = 2 * ((start + own[p]) * ports + port);
-          symbols[to] = values[at];
-          symbols[to + 1] = values[at + 1];
-        }
-      });
-      phase.forEach(({ place, port }, p) => {
-        const at = 2 * (grid * phase.length + p);
-        symbols.set(phaseValues.subarray(at, at + 2), 2 * ((start + place) * ports + port));
-      });
-    }
-    const layout = { subcarriers, symbols: rows, grids, ports, dataCount: count };
-    const record = { [GRID_KEY]: describeGrid(layout, grids * room - count) };
+    const given = symbolsOf(inputs.symbols);
+    const { grids, gridSize, pilotContext, record, metrics, place } = placement(params, given.length / 2);
+    const symbols = place(given, 0, resultArray<Float32Array>(Float32Array, grids * gridSize));
     return {
       outputs: {
         // Items of the data do not fill whole parts of the grids.
         symbols: symbolsArtifact(symbols, travel(inputs.symbols.metadata, record, ["source_item_counts"])),
-        pilot_context: {
-          array: ndarray("int32", Int32Array.from(pilots.flat()), [ports, length]),
-          companions: {
-            values: ndarray("complex64", values, [grids, ports, length]),
-            data_positions: ndarray("int32", Int32Array.from(data)),
-            ...(phase.length === 0 ? {} : {
-              phase_positions: ndarray("int32", Int32Array.from(phase, ({ place }) => place)),
-              ...(ports === 1 ? {} : { phase_ports: ndarray("int32", Int32Array.from(phase, ({ port }) => port)) }),
-              phase_values: ndarray("complex64", phaseValues, [grids, phase.length]),
-            }),
-          },
-          metadata: record,
-        },
+        pilot_context: pilotContext,
       },
-      metrics: { "pilot.density": 1 - data.length / perGrid },
+      metrics,
     };
   },
 });
+
+/** Elements that follow each other: those of data in a grid, and their place among the data. */
+interface Stretch {
+  from: number;
+  to: number;
+  length: number;
+}
+
+/** Where data and pilots of `count` symbols lie: data symbols of a grid, numbers of all grids, outputs, and what fills grids. */
+function placement(params: Params, count: number) {
+  const { port_count: ports, subcarriers, num_ofdm_symbols: rows } = params;
+  const { perGrid, pilots, phase, data } = sizes(params), room = data.length * ports;
+  const grids = Math.ceil(count / room), length = pilots[0].length;
+  const values = pilotValues(params, grids, pilots), phaseValues = ptrsValues(params, grids, phase);
+  const places = pilots.map((own) => Int32Array.from(own)), stretches: Stretch[] = [];
+  data.forEach((to, from) => {
+    const last = stretches.at(-1);
+    if (last !== undefined && last.to + last.length === to) last.length++;
+    else stretches.push({ from, to, length: 1 });
+  });
+  /** Fills grids from the one with number `first`; `out` holds zeros. */
+  function place<T extends Float32Array>(given: Float32Array, first: number, out: T): T {
+    for (let grid = 0, width = 2 * ports; width * grid * perGrid < out.length; grid++) {
+      const start = grid * perGrid, base = grid * data.length, number = first + grid;
+      for (const { from, to, length } of stretches) {
+        out.set(given.subarray(width * (base + from), width * (base + from + length)), width * (start + to));
+      }
+      places.forEach((own, port) => {
+        for (let p = 0; p < length; p++) {
+          const at = 2 * ((number * ports + port) * length + p), to = 2 * ((start + own[p]) * ports + port);
+          out[to] = values[at];
+          out[to + 1] = values[at + 1];
+        }
+      });
+      phase.forEach(({ place, port }, p) => {
+        const at = 2 * (number * phase.length + p);
+        out.set(phaseValues.subarray(at, at + 2), 2 * ((start + place) * ports + port));
+      });
+    }
+    return out;
+  }
+  const layout = { subcarriers, symbols: rows, grids, ports, dataCount: count };
+  const record = { [GRID_KEY]: describeGrid(layout, grids * room - count) };
+  const pilotContext = {
+    array: ndarray("int32", Int32Array.from(pilots.flat()), [ports, length]),
+    companions: {
+      values: ndarray("complex64", values, [grids, ports, length]),
+      data_positions: ndarray("int32", Int32Array.from(data)),
+      ...(phase.length === 0 ? {} : {
+        phase_positions: ndarray("int32", Int32Array.from(phase, ({ place }) => place)),
+        ...(ports === 1 ? {} : { phase_ports: ndarray("int32", Int32Array.from(phase, ({ port }) => port)) }),
+        phase_values: ndarray("complex64", phaseValues, [grids, phase.length]),
+      }),
+    },
+    metadata: record,
+  };
+  const metrics = { "pilot.density": 1 - data.length / perGrid };
+  return { room, gridSize: 2 * perGrid * ports, grids, pilotContext, record, metrics, place };
+}
 
 /** Elements of a grid, pilots of each port, phase-tracking pilots and data elements, each in order. */
 function sizes(params: Params) {

@@ -28,6 +28,7 @@ import {
 import { cdlResponse } from "../../lib/numeric/channel/mimo_channel.ts";
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import { resultArray } from "../../lib/numeric/array/shared_array.ts";
+import { NoiseBlocks } from "../../lib/numeric/random/noise_blocks.ts";
 import { type Generator } from "../../lib/numeric/random/random.ts";
 import { realisationOf } from "./_motion.ts";
 import type { OfdmSettings, PresetSettings, Received } from "./_params.ts";
@@ -63,6 +64,59 @@ export function ofdm(
   const noise = complexNormal64Parallel(generator, blocks.grids * rows * width, noiseVariance, { threads });
   const gainOf = (i: number) => Math.floor(i / (rows * width)) * width + i % width;
   return oneTap(symbols, noise, noiseVariance, { response, gainOf, shadowing });
+}
+
+/**
+ * The grids of a stream of `count` symbols whose taps do not move, some grids after another, with the values of {@link ofdm}.
+ * @returns the symbols of a grid, and what sends the next ones
+ */
+export function ofdmBlocks(
+  count: number,
+  preset: "ofdm_tdl" | "ofdm_cdl",
+  { noiseVariance, equalise, ofdm: settings }: PresetSettings,
+  generator: Generator,
+): { unit: number; send: (symbols: Float32Array) => Received } {
+  const { symbols: rows, subcarriers: width, spacing } = settings, perGrid = rows * width;
+  const profile = profileOf(preset, settings), lines = profile.delays.length, grids = Math.ceil(count / perGrid);
+  const taps = staticTaps(profile, grids, generator),
+    noise = new NoiseBlocks(generator, grids * perGrid, noiseVariance);
+  let grid = 0;
+  return {
+    unit: perGrid,
+    send(symbols) {
+      const first = grid;
+      grid += Math.ceil(symbols.length / 2 / perGrid);
+      const own = taps.subarray(2 * first * lines, 2 * grid * lines);
+      const response = frequencyResponse(own, profile, { count: width, spacing });
+      const drawn = noise.next(new Float64Array(2 * (grid - first) * perGrid));
+      const gainOf = (i: number) => Math.floor(i / perGrid) * width + i % width;
+      if (equalise) return oneTap(symbols, drawn, noiseVariance, { response, gainOf });
+      return fadedBlock(symbols, drawn, noiseVariance, { response, grids: grid - first, rows, width });
+    },
+  };
+}
+
+/** As {@link faded}, with noise that is drawn. */
+function fadedBlock(
+  symbols: Float32Array,
+  noise: Float64Array,
+  noiseVariance: number,
+  { response, grids, rows, width }: GridGains,
+): Received {
+  const received = new Float32Array(symbols.length), gains = new Float32Array(symbols.length);
+  for (let grid = 0, at = 0; grid < grids; grid++) {
+    for (let row = 0; row < rows; row++) {
+      for (let k = 0; k < width && at < symbols.length; k++, at += 2) {
+        const from = 2 * (grid * width + k), hr = response[from], hi = response[from + 1];
+        const xr = symbols[at], xi = symbols[at + 1];
+        received[at] = hr * xr - hi * xi + noise[at];
+        received[at + 1] = hr * xi + hi * xr + noise[at + 1];
+        gains[at] = hr;
+        gains[at + 1] = hi;
+      }
+    }
+  }
+  return { symbols: received, noiseVariance, gains };
 }
 
 /** Gains of grids, interleaved [grid, subcarrier], in motion [grid, OFDM symbol, subcarrier]. */

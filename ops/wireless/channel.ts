@@ -20,12 +20,13 @@ import { defineOperation, float, type InputArtifact, type JsonObject, SvcError, 
 import { importanceWeights, SAMPLING, scalesNoise, WEIGHTS } from "../../lib/contract/importance.ts";
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import type { Generator } from "../../lib/numeric/random/random.ts";
-import { oneTap } from "./_ofdm.ts";
+import { ofdmBlocks, oneTap } from "./_ofdm.ts";
 import {
   CHANNEL_DEFAULTS,
   checkCommon,
   noiseMetrics,
   OFDM_PRESETS,
+  type Preset,
   PRESET_PARAMS,
   type PresetSettings,
   presetSettings,
@@ -179,22 +180,40 @@ export default defineOperation({
   },
   twin: true,
   streaming: {
-    allows: (params) => params.channel === "awgn" && portableOnly(params) && !scalesNoise(params),
+    allows: (params) =>
+      params.channel === "awgn"
+        ? portableOnly(params) && !scalesNoise(params)
+        : isTapped(params) && !isMoving(params) && params.channel_state_mode === "none",
     open({ inputs: { symbols: { metadata, length } }, params, generator, backend }) {
       checkBackend(params.channel, backend);
-      const settings: PresetSettings = presetSettings(params, 1), { noiseVariance } = settings;
+      const settings: PresetSettings = presetSettings(params, 1), { noiseVariance, equalise } = settings;
+      if (isTapped(params)) checkGrid(metadata, settings);
       const record = { ...channelRecord(params, backend, noiseVariance), ...fadingUnit(metadata, length, settings) };
+      const form = { dtype: "complex64" as const, length, metadata: symbolMetadata(length, travel(metadata, record)) };
+      const end = () => ({ metrics: noiseMetrics(params, noiseVariance) });
+      // Symbols are finite: they are checked block by block when they are made.
+      if (isTapped(params)) {
+        const { unit, send } = ofdmBlocks(length, params.channel, settings, generator);
+        const [beside, dtype] = equalise
+          ? ["noise_variance", "float32"] as const
+          : ["channel_gain", "complex64"] as const;
+        return {
+          arrays: { rx_symbols: { ...form, companions: { [beside]: { dtype, shape: [length] } } } },
+          unit: { symbols: unit },
+          next({ symbols: { data } }) {
+            const { symbols, gains, effectiveVariance } = send(data as Float32Array);
+            return { rx_symbols: symbols, [`rx_symbols.${beside}`]: (effectiveVariance ?? gains)! };
+          },
+          end,
+        };
+      }
       const noise = new NoiseBlocks(generator, length, noiseVariance);
       return {
-        arrays: {
-          rx_symbols: { dtype: "complex64", length, metadata: symbolMetadata(length, travel(metadata, record)) },
+        arrays: { rx_symbols: form },
+        next({ symbols: { data } }) {
+          return { rx_symbols: noise.add(data as Float32Array, new Float32Array(data.length)) };
         },
-        next({ symbols }) {
-          // Finite: symbols are checked block by block when they are made.
-          const sent = symbols.data as Float32Array;
-          return { rx_symbols: noise.add(sent, new Float32Array(sent.length)) };
-        },
-        end: () => ({ metrics: noiseMetrics(params, noiseVariance) }),
+        end,
       };
     },
   },
@@ -235,6 +254,10 @@ export default defineOperation({
     };
   },
 });
+
+/** Whether the preset has grids of taps, and no shadowing. */
+const isTapped = <P extends { channel: Preset }>(params: P): params is P & { channel: "ofdm_tdl" | "ofdm_cdl" } =>
+  params.channel === "ofdm_tdl" || params.channel === "ofdm_cdl";
 
 /** Settings whose noise has the variance that is drawn: N0·scale². */
 function scaledNoise({ importance_scale: scale = 1 }: Sampling, settings: PresetSettings): PresetSettings {

@@ -23,6 +23,16 @@ export class NoiseBlocks {
     this.#imaginary.skipNormal(count);
   }
 
+  /** The next values, complex128 as those of `Generator.complexNormal64`. @param out receives interleaved parts */
+  next(out: Float64Array): Float64Array {
+    const values = new Float64Array(out.length / 2);
+    for (const [part, generator] of [this.#real, this.#imaginary].entries()) {
+      generator.standardNormal(values);
+      for (let i = 0, at = part; i < values.length; i++, at += 2) out[at] = this.#scale * values[i];
+    }
+    return out;
+  }
+
   /** @param symbols the next ones, interleaved complex64 */
   add<T extends Float32Array>(symbols: Float32Array, out: T): T {
     this.#real.addNormal(symbols, 0, this.#scale, out);

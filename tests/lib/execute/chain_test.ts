@@ -41,6 +41,30 @@ function gridLink(bits: number): StepSpec[] {
   ]);
 }
 
+/** A link with pilots whose channel is estimated; arrays have companions, and pilots are known before the first block. */
+function pilotLink(bits: number, receiver: string, method: string, interpolation = "linear"): StepSpec[] {
+  const pilots = { pilot_context: "pilots.pilot_context" };
+  return withDefaults([
+    ["data", "source.random_bits", {}, { bit_count: bits, seed: 5 }],
+    ["modulator", "modulation.digital_modulate", { bits: "data.bits" }, { modulation: "qpsk" }],
+    ["pilots", "modulation.ofdm_pilot_insert", { symbols: "modulator.symbols" }, {
+      ...{ subcarriers: 24, dmrs_symbols: [2, 11], cdm_groups_without_data: 1 },
+    }],
+    ["channel", "wireless.channel", { symbols: "pilots.symbols" }, {
+      ...{ channel: "ofdm_tdl", ofdm_fft_size: 24, receiver_processing: receiver, snr_db: 9.5, seed: 9 },
+    }],
+    ["estimator", "model.ofdm_channel_estimator", { rx_symbols: "channel.rx_symbols", ...pilots }, {
+      ...{ method, time_interpolation: interpolation },
+    }],
+    ["equaliser", "demodulation.ofdm_equalize", {
+      ...{ rx_symbols: "channel.rx_symbols", estimate: "estimator.estimate" },
+      ...pilots,
+    }, {}],
+    ["demodulator", "demodulation.digital_demodulate", { rx_symbols: "equaliser.rx_symbols" }, {}],
+    ["ber", "metrics.bit_error_rate", { reference: "data.bits", candidate: "demodulator.bits" }],
+  ]);
+}
+
 const CHAINED = ["data", "modulator", "channel", "demodulator", "ber"];
 const one = (...ids: string[]) => Object.fromEntries(ids.map((id) => [id, 0]));
 
@@ -79,19 +103,34 @@ for (const [modulation, items] of [["bpsk", 1], ["qpsk", 1], ["qam16", 3], ["qam
   });
 }
 
-for (const bits of [400_003, 1001]) {
-  Deno.test(`a link of ${bits} bits over grids in blocks has the rows and bytes of its steps one after another, kept or not`, async () => {
-    const steps = gridLink(bits), chains = one(...steps.map(([id]) => id)), whole = await apart(steps, chains);
+const LINKS: readonly [name: string, steps: StepSpec[]][] = [
+  ["of several antennas", gridLink(400_003)],
+  ["of several antennas, shorter than a block", gridLink(1001)],
+  ["with pilots and least squares", pilotLink(400_003, "none", "least_squares")],
+  ["with pilots and LMMSE, filtered over time", pilotLink(200_001, "none", "lmmse", "wiener")],
+  ["with pilots and true gains, shorter than a block", pilotLink(1001, "none", "oracle")],
+];
+for (const [name, steps] of LINKS) {
+  Deno.test(`a link ${name} has in blocks the rows and bytes of its steps one after another, kept or not`, async () => {
+    const chains = one(...steps.map(([id]) => id)), whole = await apart(steps, chains);
     const blocks = await execute(steps, { chains });
     assert.deepEqual(outcomeOf(blocks), outcomeOf(whole));
+    assert.equal(blocks.status, "completed");
     assert.deepEqual(warnings(blocks), []);
-    // One after another, a step starts after the end of the one before.
+    // In a chain, all steps start before the first one ends.
     assert.ok(blocks.events.findIndex(({ kind }) => kind === "step_completed") >= steps.length);
     const dropped = await execute(steps, { chains, isKept: () => false });
     assert.deepEqual(outcomeOf(dropped).rows, outcomeOf(whole).rows);
     assert.equal(dropped.status, "completed");
   });
 }
+
+Deno.test("companions that the next step does not read let the steps run one after another", async () => {
+  const steps = pilotLink(100_001, "matched", "least_squares"), chains = one(...steps.map(([id]) => id));
+  const blocks = await execute(steps, { chains });
+  assert.deepEqual(outcomeOf(blocks), outcomeOf(await apart(steps, chains)));
+  assert.equal(blocks.events.findIndex(({ kind }) => kind === "step_completed") > steps.length, true);
+});
 
 const relayed = (...params: JsonObject[]): StepSpec[] => [
   ["data", "source.random_bits", {}, { bit_count: BITS, batch_size: 1, seed: 5 }],
