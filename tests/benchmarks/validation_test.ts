@@ -1,17 +1,22 @@
 /**
- * The quick subset of every card of the quick set reproduces its reference. A card without a measured time is in the set; those that
- * are not run with `svc validation run --quick <id>`.
+ * The quick subset of every card of the quick set reproduces its reference, of cards that take little processor time or have no
+ * measured time. The dear ones run under `deno task soak whole`, and each with `svc validation run --quick <id>`.
  */
 import assert from "node:assert/strict";
 import { listCards } from "../../lib/study/validation/cards.ts";
 import { readPublished } from "../../lib/study/validation/published.ts";
 import { quickSet } from "../../lib/study/validation/quick_set.ts";
+import { FULL_SIZE } from "../support/reduced_sizes.ts";
 import { sharedSession } from "../support/session.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 
-const shared = sharedSession({ projectRoot: ROOT_PATH });
+/** Processor seconds from which a quick subset is dear. */
+const DEAR_S = 3;
 
-for (const { card: { id } } of quickSet(listCards(ROOT_PATH), readPublished(ROOT_PATH))) {
+const shared = sharedSession({ projectRoot: ROOT_PATH }), published = readPublished(ROOT_PATH);
+
+for (const { card: { id } } of quickSet(listCards(ROOT_PATH), published)) {
+  if (!FULL_SIZE && (published.get(id)?.quick_cpu_s ?? 0) > DEAR_S) continue;
   shared.test(`the quick subset of ${id} is reproduced`, async ({ validation }) => {
     const [{ verdict, quick, points }] = await validation.run([id], { quick: true });
     assert.ok(quick);

@@ -73,7 +73,7 @@ const PROCESS = `exec ${quoted([Deno.execPath(), ...CLI_ARGS])} "$@"`;
 /** Documents whose commands are processes of their own; those of the others run in the process of `tests/support/cli.ts`. */
 const AS_PROCESSES = ["README.md"];
 
-/** Matrices, and their last points: a document runs the ends of each, and all points under `deno task soak shipped`. */
+/** Matrices, and their last points: a document runs the ends of each, and all points under `deno task soak whole`. */
 const LAST_POINTS: Record<string, number> = {
   "ai_phy.bit_transport.nr_adapted_moving_link": 9,
   csi_dataset_report: 5,

@@ -18,6 +18,7 @@ import { bitsArtifact } from "../../lib/artifact/values.ts";
 import { BITS } from "../../lib/contract/kinds.ts";
 import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
+import { FULL_SIZE } from "../support/reduced_sizes.ts";
 import { FIXTURES } from "./_fixtures/index.ts";
 import { runOperation } from "./harness.ts";
 
@@ -38,6 +39,15 @@ const COSTLY: Record<string, string> = {
   "model.avif_decode": "takes tenths of a second for an image",
   "model.causal_csi_power_allocator": "has the parameters of model.symbol_power_allocator",
 };
+
+/** Operations that take long for this; `deno task soak whole` runs them. */
+const LONG = new Set([
+  "channel.ldpc_encoder",
+  "demodulation.mimo_detect",
+  "model.jpeg_encode",
+  "model.webp_encode",
+  "wireless.multipath_waveform",
+]);
 
 /** What is idle, but is shown: by operation, `parameter: selector=value,…` and the reason. */
 const EXCEPTIONS: Record<string, Record<string, string>> = {
@@ -228,6 +238,7 @@ const withDefaults = (properties: Properties, params: JsonObject) =>
 for (const { operation } of BUILTIN_OPERATIONS) {
   const { id } = operation, cases = FIXTURES[id];
   if ("skip" in cases || Object.keys(propertiesOf(operation)).length < 2 || id in COSTLY) continue;
+  if (!FULL_SIZE && LONG.has(id)) continue;
   if (!Object.values(propertiesOf(operation)).some((node) => choicesOf(node).length > 1)) continue;
   // Sessions of models stay for the next test; the end of the file closes them.
   const options = { sanitizeOps: false, sanitizeResources: false };

@@ -1,6 +1,6 @@
 /**
  * Every shipped recipe and pack that needs nothing but the repository runs to its end: one point of a recipe; of a pack the ends of
- * every curve with one replicate. Sources give few items; `deno task soak shipped` runs the full sizes. That each point of a pack loads
+ * every curve with one replicate. Sources give few items; `deno task soak whole` runs the full sizes. That each point of a pack loads
  * and plans is checked beside the packs.
  */
 import assert from "node:assert/strict";

@@ -6,14 +6,14 @@
  *     faults    commands with faults of the system below them
  *     hostile   every command on every changed document of a hostile author
  *     page      the tests of the page under named loads
- *     shipped   shipped recipes, packs and the matrices of documents at their full sizes
+ *     whole     tests that the test command runs in part: shipped recipes, packs and documents at full sizes, whole series of cases
  */
 const MODULES: Record<string, string> = {
   coverage: "./coverage.ts",
   faults: "./faults.ts",
   hostile: "./hostile.ts",
   page: "./page.ts",
-  shipped: "./shipped.ts",
+  whole: "./whole.ts",
 };
 const [first = ""] = Deno.args;
 if (!/^\d*$/.test(first) && !Object.hasOwn(MODULES, first)) {

@@ -1,6 +1,6 @@
 /**
  * Fewer items from the sources of shipped recipes, so that each recipe runs in a second or two: two photographs, a few scenes,
- * sentences, draws and slots. `deno task soak shipped` runs them at their full sizes.
+ * sentences, draws and slots. `deno task soak whole` runs them at their full sizes.
  */
 import { isNumber, type JsonObject, toNumber } from "../../lib/contract/value.ts";
 

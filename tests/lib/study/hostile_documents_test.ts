@@ -19,6 +19,7 @@ import { listFiles } from "../../../lib/run/files.ts";
 import { openWorkspace } from "../../../lib/run/workspace.ts";
 import { open } from "../../../mod.ts";
 import { leaves, type Place } from "../../support/mutations.ts";
+import { FULL_SIZE } from "../../support/reduced_sizes.ts";
 import { verifyBenchmark } from "../../support/session.ts";
 import { writeSyntheticResult } from "../../support/synthetic_result.ts";
 import { twoLinks, withPack } from "./packs.ts";
@@ -92,8 +93,8 @@ Deno.test("hostile values in any field of a result or a shard give a code, and l
         if (name !== LEDGER_FILE && place[0] === "recipes" && place[1] !== 0) continue;
         if (name === LEDGER_FILE && place[0] === 2) continue;
         const value = valueAt(document, place), values = typeof value === "string" ? TEXTS : NUMBERS;
-        // Two values a field in turn: all of them for each kind of field, over the fields.
-        for (const hostile of [values[turn % values.length], values[(turn + 2) % values.length]]) {
+        // One value a field in turn, all of them at full size: all of them for each kind of field, over the fields.
+        for (const hostile of FULL_SIZE ? values : [values[turn % values.length]]) {
           const at = `${name} ${place.join(".")} = ${canonicalJson(hostile).slice(0, 40)}`;
           Deno.writeTextFileSync(join(directory, name), textOf(replaced(document, place, hostile)));
           for (const [what, call] of Object.entries(calls)) {
@@ -114,7 +115,7 @@ Deno.test("hostile values in any field of a result or a shard give a code, and l
         turn++;
       }
     }
-    assert.ok(count > 2000, `${count} calls`);
+    assert.ok(count > 1000, `${count} calls`);
     assert.equal((await verifyBenchmark(workspace, id)).status, "valid");
   } finally {
     await Deno.remove(folder, { recursive: true });

@@ -1,7 +1,8 @@
 /**
  * Every field of a result is changed in turn: record of the pack, events and rows of the ledger, result and the documents of
  * a run. Everything else is derived again as a forger would: digests, the chain of the ledger, places of snapshots,
- * statistics and view. Verification fails, or the field is on the list of what a result does not prove.
+ * statistics and view. Verification fails, or the field is on the list of what a result does not prove. Every third field is
+ * changed; `deno task soak whole` changes all.
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -36,6 +37,8 @@ import { parseSha256Sums } from "../../../lib/run/files.ts";
 import type { Unchecked as Documents } from "../../../lib/run/verify_documents.ts";
 import { openWorkspace } from "../../../lib/run/workspace.ts";
 import { changed, forged, isListed, leaves, type Place } from "../../support/mutations.ts";
+import { FULL_SIZE } from "../../support/reduced_sizes.ts";
+import { isSampled } from "../../support/sample.ts";
 import { verifyBenchmark } from "../../support/session.ts";
 import { writeSyntheticResult } from "../../support/synthetic_result.ts";
 
@@ -192,8 +195,7 @@ Deno.test("a changed field of a result fails its verification, whatever else is 
     let count = 0;
     for (const [file, document, partOf] of parts) {
       for (const place of leaves(document)) {
-        if (isRepeated(file, place)) continue;
-        count++;
+        if (isRepeated(file, place) || !isSampled(count++, 3)) continue;
         const model = copy();
         // The change first and the rest from it, or the change of something derived last.
         assign(model, file, changed(document, place));
@@ -216,7 +218,8 @@ Deno.test("a changed field of a result fails its verification, whatever else is 
       }
     }
     assert.deepEqual(accepted, []);
-    assert.deepEqual(Object.keys(NOT_EVIDENCE).filter((pattern) => !used.has(pattern)), [], "patterns without a field");
+    const unused = Object.keys(NOT_EVIDENCE).filter((pattern) => !used.has(pattern));
+    if (FULL_SIZE) assert.deepEqual(unused, [], "patterns without a field");
     assert.ok(count > 500, `${count} fields`);
   } finally {
     await Deno.remove(folder, { recursive: true });

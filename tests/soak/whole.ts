@@ -1,0 +1,28 @@
+/**
+ * Tests that the test command runs in part, in whole: shipped recipes, packs and documents at the full sizes that the documents
+ * state, every validation card of the quick set, every case of a long series. `deno task soak whole [parts of paths]`; it exits with
+ * the code of the tests.
+ */
+import { join } from "node:path";
+import { ROOT_PATH } from "../support/paths.ts";
+
+const FILES = [
+  "tests/benchmarks/validation_test.ts",
+  "tests/docs/documents_test.ts",
+  "tests/lib/http/names_test.ts",
+  "tests/lib/http/storage_test.ts",
+  "tests/lib/numeric/coverage_test.ts",
+  "tests/lib/study/hostile_documents_test.ts",
+  "tests/lib/study/mutation_test.ts",
+  "tests/ops/idle_params_test.ts",
+  "tests/recipes/models_test.ts",
+  "tests/recipes/shipped_run_test.ts",
+];
+const [, ...asked] = Deno.args, files = asked.length > 0 ? asked : FILES.map((file) => join(ROOT_PATH, file));
+
+const { code } = await new Deno.Command(Deno.execPath(), {
+  args: ["run", "-A", "--frozen", join(ROOT_PATH, "tests/run.ts"), ...files],
+  env: { SVC_TEST_SIZE: "full" },
+  stdin: "null",
+}).spawn().status;
+Deno.exit(code);

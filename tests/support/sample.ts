@@ -1,0 +1,8 @@
+/**
+ * Long series of like cases: the test command runs an evenly spaced part of one, and `deno task soak whole` all of it. The part is
+ * fixed, so a test that passes once passes again.
+ */
+import { FULL_SIZE } from "./reduced_sizes.ts";
+
+/** Whether a case of a series runs: the first and each `step`-th after it, or every one at full size. */
+export const isSampled = (index: number, step: number): boolean => FULL_SIZE || index % step === 0;
