@@ -5,6 +5,7 @@
  *     deno task bench --json FILE [name …]  also writes the rows, the machine and the date
  *     deno task bench --page [name …]       also writes docs/reference/performance.md; with names, the sections that hold them
  *     deno task bench tasks                 whole tasks beside other programs, the rows that a user decides by
+ *     deno task bench --only OFDM tasks     tasks with this text in their names
  *     deno task bench --compare A B         what changed between two such files
  *
  * Machines differ and are shared: only rows of one run, or of runs that took turns on one machine, can be compared.
@@ -25,14 +26,17 @@ const LEAST_CHANGE = 0.05;
 const lineOf = ({ program, what, value, note }: Row): string =>
   `${program.padEnd(10)} ${what.padEnd(56)} ${value.padStart(14)}  ${note}`;
 
-async function run(wanted: readonly string[]): Promise<{ report: Report; failed: string[] }> {
+async function run(wanted: readonly string[], only: string): Promise<{ report: Report; failed: string[] }> {
   const record = await Deno.makeTempFile({ prefix: "svc-bench-", suffix: ".jsonl" });
   const failed: string[] = [];
   try {
     for (const name of wanted) {
       console.log(`\n== ${name}`);
       const args = ["run", "-A", "--frozen", new URL(`${name}_bench.ts`, import.meta.url).href];
-      const { success } = await new Deno.Command(Deno.execPath(), { args, env: { SVC_BENCH_RECORD: record } })
+      const { success } = await new Deno.Command(Deno.execPath(), {
+        args,
+        env: { SVC_BENCH_RECORD: record, SVC_BENCH_ONLY: only },
+      })
         .spawn().status;
       if (!success) failed.push(name);
     }
@@ -75,16 +79,27 @@ function comparison(before: Report, after: Report): string[] {
 /** Programs of codes other than the 5G LDPC code, which have a section of their own. */
 const CODES = ["polar", "table_ldpc", "trellis"];
 
+const overGrids = ({ program, what }: Row): boolean => program === "tasks" && /OFDM/.test(what);
+
 /** Sections of the page, each with its own date and machine. */
 const SECTIONS = [
   {
     title: "Whole tasks",
-    has: ({ program }: Row) => program === "tasks",
+    has: (row: Row) => row.program === "tasks" && !overGrids(row),
     about: [
       "Processor time of the whole command, start and evidence included: every array is kept, hashed and verified. A ratio above 1",
       "means that svc takes more than its peer. `deno task bench tasks` measures your processor.",
       "",
       "AFF3CT, Pillow, OpenCV and Snakemake are not compared here: they are not installed everywhere.",
+    ],
+  },
+  {
+    title: "Whole tasks over OFDM grids",
+    has: overGrids,
+    about: [
+      "As the tasks above, for links that run in blocks; `deno task bench --only OFDM tasks` measures your processor. The same link of a few",
+      "bits shows the time of start and documents. Parts of a point stay whatever the kernels do: its files are written, read back and",
+      "hashed, and its normal values are those of NumPy in NumPy's order, in binary64.",
     ],
   },
   {
@@ -155,7 +170,12 @@ function page(report: Report, load: number, before: string): string {
 const { values, positionals } = parseArgs({
   args: Deno.args,
   allowPositionals: true,
-  options: { json: { type: "string" }, page: { type: "boolean" }, compare: { type: "boolean" } },
+  options: {
+    json: { type: "string" },
+    page: { type: "boolean" },
+    compare: { type: "boolean" },
+    only: { type: "string", default: "" },
+  },
 });
 if (values.compare) {
   if (positionals.length !== 2) {
@@ -177,7 +197,7 @@ if (values.compare) {
     Deno.exit(2);
   }
   const load = Deno.loadavg()[0];
-  const { report, failed } = await run(positionals.length > 0 ? positionals : names);
+  const { report, failed } = await run(positionals.length > 0 ? positionals : names, values.only);
   console.log(`\n== all, ${report.date}, ${report.machine.processor}, ${report.machine.cores} cores`);
   for (const row of report.rows) console.log(lineOf(row));
   if (values.page && failed.length === 0) {

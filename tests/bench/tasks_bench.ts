@@ -5,13 +5,18 @@
  * Peers: NumPy by python3, make, and an empty Deno program. AFF3CT, Pillow, OpenCV and Snakemake are not part of it, as they
  * are no packages of every system. Noise differs, so costs are compared; the error rates of both print side by side.
  */
+import { createHash } from "node:crypto";
 import { join } from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 import tdl from "../../lib/numeric/data/tdl_models.json" with { type: "json" };
 import { addressOfCli } from "./places.ts";
-import { row, sized } from "./measure.ts";
+import { Generator } from "../../lib/numeric/random/random.ts";
+import { ms, row, sized } from "./measure.ts";
 
 const ROUNDS = sized(5, 1);
+/** SVC_BENCH_ONLY: a part of the names of tasks, which leaves out all others. */
+const ONLY = Deno.env.get("SVC_BENCH_ONLY") ?? "";
 const script = (name: string) => fileURLToPath(new URL(`tasks/${name}`, import.meta.url));
 
 interface Cost {
@@ -97,33 +102,34 @@ const python = (name: string, ...args: (string | number)[]) => () => ["python3",
 const profile = JSON.stringify(tdl.models.C);
 const matrix = (...more: string[]) => ["recipe", "run-matrix", "task.json", "--rerun", ...more];
 
-const ofdm = recipe(
-  "ofdm",
-  [
-    source(GRID_BITS),
-    mapper("qpsk"),
-    step("pilots", "modulation.ofdm_pilot_insert", {}, { symbols: "modulator.symbols" }),
-    step("wireless_channel", "wireless.channel", {
-      channel: "ofdm_tdl",
-      tdl_model: "C",
-      ofdm_fft_size: 72,
-      receiver_processing: "none",
-    }, { symbols: "pilots.symbols" }),
-    step("estimator", "model.ofdm_channel_estimator", {}, {
-      rx_symbols: "wireless_channel.rx_symbols",
-      pilot_context: "pilots.pilot_context",
-    }),
-    step("equaliser", "demodulation.ofdm_equalize", {}, {
-      rx_symbols: "wireless_channel.rx_symbols",
-      estimate: "estimator.estimate",
-      pilot_context: "pilots.pilot_context",
-    }),
-    receive("equaliser.rx_symbols"),
-    rate("demodulator.bits"),
-  ],
-  "snr_db",
-  GRID,
-);
+const ofdm = (bits: number) =>
+  recipe(
+    "ofdm",
+    [
+      source(bits),
+      mapper("qpsk"),
+      step("pilots", "modulation.ofdm_pilot_insert", {}, { symbols: "modulator.symbols" }),
+      step("wireless_channel", "wireless.channel", {
+        channel: "ofdm_tdl",
+        tdl_model: "C",
+        ofdm_fft_size: 72,
+        receiver_processing: "none",
+      }, { symbols: "pilots.symbols" }),
+      step("estimator", "model.ofdm_channel_estimator", {}, {
+        rx_symbols: "wireless_channel.rx_symbols",
+        pilot_context: "pilots.pilot_context",
+      }),
+      step("equaliser", "demodulation.ofdm_equalize", {}, {
+        rx_symbols: "wireless_channel.rx_symbols",
+        estimate: "estimator.estimate",
+        pilot_context: "pilots.pilot_context",
+      }),
+      receive("equaliser.rx_symbols"),
+      rate("demodulator.bits"),
+    ],
+    "snr_db",
+    GRID,
+  );
 
 const mimo = recipe(
   "mimo",
@@ -182,10 +188,17 @@ const TASKS: readonly Task[] = [
   },
   {
     what: `estimated OFDM link over TDL-C, ${GRID.length} x ${GRID_BITS} bits`,
-    recipe: ofdm,
+    recipe: ofdm(GRID_BITS),
     svc: matrix(),
     peer: "NumPy, complex64",
     words: python("ofdm.py", GRID_BITS, profile, ...GRID),
+  },
+  {
+    what: `estimated OFDM link over TDL-C, ${GRID.length} x 2000 bits: start and documents`,
+    recipe: ofdm(2000),
+    svc: matrix(),
+    peer: "NumPy, complex64",
+    words: python("ofdm.py", 2000, profile, ...GRID),
   },
   {
     what: `4x4 MIMO-OFDM over TDL-C, MMSE, 16QAM, ${MIMO.length} x ${MIMO_BITS} bits`,
@@ -219,12 +232,47 @@ const TASKS: readonly Task[] = [
   { what: "ops list", svc: ["ops", "list"], peer: "empty Deno program", words: () => [Deno.execPath(), "eval", "1"] },
 ];
 
+/** Bytes of the arrays of a point of the OFDM link: 34 a bit. */
+const POINT_BYTES = 34 * GRID_BITS, BLOCK_BYTES = 1 << 18;
+
+/** Parts of a point of the OFDM link: the processor time of each, least of the rounds. */
+function pointParts(folder: string): void {
+  const path = join(folder, "point"),
+    block = new Uint8Array(BLOCK_BYTES).map((_, i) => i * 31),
+    room = new Uint8Array(1 << 20);
+  const blocks = Math.ceil(POINT_BYTES / BLOCK_BYTES), generator = Generator.seeded(23n);
+  const values = Math.ceil(GRID_BITS * 1.1), normals = new Float64Array(values);
+  const timed = (what: string, body: () => void, note = "") => {
+    const times = Array.from({ length: ROUNDS }, () => {
+      const before = process.cpuUsage();
+      body();
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
+    });
+    row(`a point of the OFDM link: ${what}`, ms(Math.min(...times)), note);
+  };
+  timed(`${Math.round(POINT_BYTES / 1e6)} MB written`, () => {
+    using file = Deno.openSync(path, { write: true, create: true, truncate: true });
+    for (let i = 0; i < blocks; i++) file.writeSync(block);
+  });
+  timed("read back", () => {
+    using file = Deno.openSync(path);
+    while (file.readSync(room) !== null);
+  });
+  timed("SHA-256", () => {
+    const hash = createHash("sha256");
+    for (let i = 0; i < blocks; i++) hash.update(block);
+    hash.digest();
+  });
+  timed(`${values} normal values`, () => generator.standardNormal(normals));
+}
+
 const seconds = (value: number) => value.toFixed(value < 1 ? 3 : 2);
 const least = (costs: readonly Cost[], key: "wall" | "processor") => Math.min(...costs.map((one) => one[key]));
 
 const folder = await Deno.makeTempDir({ prefix: "svc-bench-tasks-" });
 try {
-  for (const { what, recipe, svc, peer, words, prepare } of TASKS) {
+  for (const { what, recipe, svc, peer, words, prepare } of TASKS.filter(({ what }) => what.includes(ONLY))) {
     const ours: Cost[] = [], theirs: Cost[] = [];
     const own = join(folder, "svc"), other = join(folder, "peer");
     await Deno.mkdir(own);
@@ -250,6 +298,7 @@ try {
       }`;
     row(what, `${seconds(processor)} s`, note);
   }
+  if ("OFDM".includes(ONLY)) pointParts(folder);
 } finally {
   await Deno.remove(folder, { recursive: true });
 }
