@@ -92,6 +92,9 @@ export interface Received {
   first?: number;
 }
 
+/** Whether blocks of an input have complex64 elements; the whole array of another one is refused with its error. */
+export const isComplex = ({ metadata: { dtype } }: InputArtifact): boolean => dtype === "complex64";
+
 /** The grids of a stream of one antenna, or of several antennas. */
 export function receivedGrid(input: InputArtifact, layout: GridLayout): Received {
   if (input.kind === MIMO_RX_GRID.id) {

@@ -47,40 +47,41 @@ interface OpenArray extends StreamedArray {
 
 /** Elements of one array that wait for a step. */
 class Waiting {
+  readonly total: number;
   readonly #dtype: Dtype;
-  #data: NdArray["data"];
+  /** Blocks; the last one is valid until the step that makes it goes on. */
+  #blocks: NdArray["data"][] = [];
 
   /** @param name as in the blocks of a step */
-  constructor(
-    readonly name: string,
-    { dtype, shape }: Pick<NdArray, "dtype" | "shape">,
-    readonly total = elementCount(shape),
-  ) {
+  constructor(readonly name: string, { dtype, shape }: Pick<NdArray, "dtype" | "shape">) {
     this.#dtype = dtype;
-    this.#data = DTYPES[dtype].make(new ArrayBuffer(0), 0, 0);
+    this.total = elementCount(shape);
   }
 
   get count(): number {
-    return this.#data.length / DTYPES[this.#dtype].slots;
+    return this.#blocks.reduce((sum, { length }) => sum + length, 0) / DTYPES[this.#dtype].slots;
   }
 
-  /** @param data valid until the step that makes them goes on */
-  put(data: NdArray["data"]): void {
-    if (this.#data.length === 0) {
-      this.#data = data;
-      return;
-    }
-    const kept = bytesOf({ data: this.#data }), bytes = joinBytes([kept, bytesOf({ data })]);
-    this.#data = DTYPES[this.#dtype].make(bytes.buffer, 0, this.#data.length + data.length);
+  put(block: NdArray["data"]): void {
+    this.#blocks.push(block);
   }
 
   /** The next elements; the rest is kept. */
   take(count: number): NdArray {
-    const dtype = this.#dtype, data = this.#data, end = count * DTYPES[dtype].slots;
-    this.#data = data.slice(end);
-    return { dtype, shape: [count], data: end === data.length ? data : data.subarray(0, end) as typeof data };
+    const dtype = this.#dtype, { slots, make } = DTYPES[dtype], end = count * slots, shape = [count];
+    if (count === 0) {
+      const last = this.#blocks.pop();
+      if (last !== undefined) this.#blocks.push(last.slice());
+      return { dtype, shape, data: make(new ArrayBuffer(0), 0, 0) };
+    }
+    const [first, ...more] = this.#blocks, bytes = more.length === 0 ? null : joinBytes(this.#blocks.map(bytesOfBlock));
+    const data = bytes === null ? first : make(bytes.buffer, 0, bytes.length / DTYPES[dtype].itemSize * slots);
+    this.#blocks = end === data.length ? [] : [data.slice(end)];
+    return { dtype, shape, data: data.subarray(0, end) as typeof data };
   }
 }
+
+const bytesOfBlock = (data: NdArray["data"]): Uint8Array => bytesOf({ data });
 
 /** An input of a step that arrives in blocks, with its companions. */
 interface OpenInput {

@@ -35,6 +35,7 @@ import { executed, exportable, exported } from "../_backends.ts";
 import {
   CHANNEL_ESTIMATE,
   GRID_KEY,
+  isComplex,
   MIMO_RX_GRID,
   MIMO_STATE,
   noiseOf,
@@ -105,7 +106,9 @@ export default defineOperation({
       : [],
   streaming: {
     open({ inputs: { rx_grid: grid, channel }, params }) {
-      if (channel.kind === CHANNEL_ESTIMATE.id || channel.shape.length !== 4) return null;
+      if (
+        !isComplex(grid) || !isComplex(channel) || channel.kind === CHANNEL_ESTIMATE.id || channel.shape.length !== 4
+      ) return null;
       const { metadata, shape } = grid, [grids, rows, subcarriers, rx] = shape, layers = channel.shape[3];
       const { order, count } = dataOrder(undefined, metadata, { grids, rows, subcarriers, layers });
       const { modulation, detect, facts } = receiverOf(params, metadata, order, rx, layers);

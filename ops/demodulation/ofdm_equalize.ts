@@ -23,6 +23,7 @@ import {
   CHANNEL_ESTIMATE,
   checkGridLength,
   GRID_KEY,
+  isComplex,
   noiseOf,
   PILOT_CONTEXT,
   type PilotContext,
@@ -64,7 +65,10 @@ export default defineOperation({
     open({ inputs: { rx_symbols, estimate, pilot_context }, params }) {
       const noise = noiseOf(rx_symbols), context = pilot_context && contextOf(pilot_context, rx_symbols.length);
       const estimated = estimate.kind === CHANNEL_ESTIMATE.id, counts = params.include_estimation_error && estimated;
-      if (estimate.length !== rx_symbols.length || estimated && estimate.shape.slice(3).join() !== "1,1") return null;
+      if (
+        !isComplex(rx_symbols) || !isComplex(estimate) || estimate.length !== rx_symbols.length ||
+        estimated && estimate.shape.slice(3).join() !== "1,1"
+      ) return null;
       const length = context?.layout.dataCount ?? rx_symbols.length;
       const metadata = travel(rx_symbols.metadata, {}, context === undefined ? [] : [GRID_KEY]);
       let left = length;

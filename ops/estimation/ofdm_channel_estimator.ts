@@ -62,6 +62,7 @@ import { numpyWithTwin } from "../_backends.ts";
 import { CHANNEL_ESTIMATE as SLOT_ESTIMATE } from "../_channel_estimation.ts";
 import {
   CHANNEL_ESTIMATE,
+  isComplex,
   MIMO_RX_GRID,
   noiseOf,
   onePort,
@@ -140,7 +141,7 @@ export default defineOperation({
     open({ inputs: { rx_symbols: input, pilot_context }, params }) {
       const context = readContext(pilot_context), { layout: { grids, symbols, subcarriers }, ports } = context;
       const rx = input.kind === MIMO_RX_GRID.id ? input.shape[3] : 1, elements = symbols * subcarriers;
-      if (input.length !== grids * elements * rx) return null;
+      if (!isComplex(input) || input.length !== grids * elements * rx) return null;
       const known = input.arrayNames.includes(TRUTH), received: Received = { y: new Float32Array(0), rx, first: 0 };
       const { estimate, form } = estimation(context, received, known, input, params), error = new SquaredError();
       return {

@@ -33,7 +33,7 @@ import {
 } from "../../lib/numeric/channel/pilot_grid.ts";
 import { Generator } from "../../lib/numeric/random/random.ts";
 import { numpyWithTwin } from "../_backends.ts";
-import { describeGrid, GRID_KEY, PILOT_CONTEXT } from "../_ofdm_grid.ts";
+import { describeGrid, GRID_KEY, isComplex, PILOT_CONTEXT } from "../_ofdm_grid.ts";
 
 const OF_DMRS = { "x-svc-used-when": { pattern: "nr_dmrs_type1" } };
 const OF_PTRS = { "x-svc-used-when": { ptrs_time_density: [1, 2, 4] } };
@@ -100,7 +100,9 @@ export default defineOperation({
   },
   check: problems,
   streaming: {
-    open({ inputs: { symbols: { metadata, length: count } }, params }) {
+    open({ inputs: { symbols }, params }) {
+      if (!isComplex(symbols)) return null;
+      const { metadata, length: count } = symbols;
       const { room, grids, gridSize, pilotContext, record, metrics, place } = placement(params, count);
       const length = grids * gridSize / 2;
       let grid = 0;

@@ -186,6 +186,7 @@ export default defineOperation({
         : isTapped(params) && !isMoving(params) && params.channel_state_mode === "none",
     open({ inputs: { symbols: { metadata, length } }, params, generator, backend }) {
       checkBackend(params.channel, backend);
+      if (metadata.dtype !== "complex64") return null;
       const settings: PresetSettings = presetSettings(params, 1), { noiseVariance, equalise } = settings;
       if (isTapped(params)) checkGrid(metadata, settings);
       const record = { ...channelRecord(params, backend, noiseVariance), ...fadingUnit(metadata, length, settings) };

@@ -118,6 +118,7 @@ export default defineOperation({
   streaming: {
     allows: ({ channel_state_mode }) => channel_state_mode === "none",
     open({ inputs: { symbols: { metadata, length } }, params, generator }) {
+      if (metadata.dtype !== "complex64") return null;
       const { unit, forms, metrics, send } = linkOf({ metadata, count: length }, params, generator);
       let grid = 0;
       return {

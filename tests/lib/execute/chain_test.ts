@@ -29,12 +29,12 @@ function withDefaults(steps: StepSpec[]): StepSpec[] {
 }
 
 /** A link over grids whose last one is incomplete; the blocks of its steps differ in size. */
-function gridLink(bits: number): StepSpec[] {
+function gridLink(bits: number, subcarriers = 12): StepSpec[] {
   return withDefaults([
     ["data", "source.random_bits", {}, { bit_count: bits, seed: 5 }],
     ["modulator", "modulation.digital_modulate", { bits: "data.bits" }, { modulation: "qam16" }],
     ["channel", "wireless.mimo_ofdm_channel", { symbols: "modulator.symbols" }, {
-      ...{ tdl_model: "C", tx_antennas: 2, rx_antennas: 3, ofdm_fft_size: 12, snr_db: 15, seed: 9 },
+      ...{ tdl_model: "C", tx_antennas: 2, rx_antennas: 3, ofdm_fft_size: subcarriers, snr_db: 15, seed: 9 },
     }],
     ["detector", "demodulation.mimo_detect", { rx_grid: "channel.rx_grid", channel: "channel.state" }, {}],
     ["ber", "metrics.bit_error_rate", { reference: "data.bits", candidate: "detector.bits" }],
@@ -106,6 +106,7 @@ for (const [modulation, items] of [["bpsk", 1], ["qpsk", 1], ["qam16", 3], ["qam
 const LINKS: readonly [name: string, steps: StepSpec[]][] = [
   ["of several antennas", gridLink(400_003)],
   ["of several antennas, shorter than a block", gridLink(1001)],
+  ["of several antennas, with grids longer than a block", gridLink(400_003, 2048)],
   ["with pilots and least squares", pilotLink(400_003, "none", "least_squares")],
   ["with pilots and LMMSE, filtered over time", pilotLink(200_001, "none", "lmmse", "wiener")],
   ["with pilots and true gains, shorter than a block", pilotLink(1001, "none", "oracle")],
