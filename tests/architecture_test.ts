@@ -58,7 +58,7 @@ const PAGE_MAY_USE = ["lib/contract", "lib/numeric", "lib/figure"];
 const ENTRY_POINTS = ["mod.ts", "cli.ts", "server.ts"];
 /** The library for Node and browsers; `deno task library` builds it. */
 const LIBRARY_ENTRY_POINT = "lib/library/mod.ts";
-const PAGE_ENTRY_POINTS = ["ui/main.tsx", "ui/events_worker.ts"];
+const PAGE_ENTRY_POINTS = ["ui/main.tsx", "ui/events_worker.ts", "ui/boot.ts"];
 /** Programs that write files under version control and that no task of deno.json starts. */
 const GENERATORS = [
   "ops/codec/_train_toy_codebook.ts",

@@ -17,6 +17,8 @@ import { nodeCrypto, nodeZlib } from "../lib/contract/node_builtins.ts";
 export interface BuiltPage {
   digest: string;
   folder: string;
+  /** The scripts that the frame imports at once, and by view those that it has besides. */
+  scripts: { frame: string[]; views: Record<string, string[]> };
 }
 
 /** The folder of the page's sources: this one, or its fetched copy. */
@@ -28,7 +30,7 @@ function sources(program: string | null): URL {
     hint: "Make the origin of the program reachable once, or start the server from a folder",
   });
 }
-const ENTRIES = ["main.tsx", "events_worker.ts"];
+const ENTRIES = ["main.tsx", "events_worker.ts", "boot.ts"];
 const SHEETS = ["tokens", "base", "frame", "graph", "forms", "panels", "editor", "charts", "views", "runs"];
 /** Files that are taken as they are: their folders, and the ends of their names. */
 const TAKEN = [["fonts/", ".woff2"], ["pictures/", ".jpg"]] as const;
@@ -68,7 +70,7 @@ export async function buildPage(stateDir: string, program: string | null = null)
     for (const [name, bytes] of files) await Deno.writeFile(join(folder, name), bytes);
     const digest = digestOf(files);
     await Deno.writeTextFile(join(folder, DIGEST_FILE), digest);
-    return { digest, folder };
+    return { digest, folder, scripts: scriptsOf(files) };
   } catch (error) {
     throw new SvcError("page_unavailable", `Cannot build the page: ${messageOf(error)}`, {
       hint: "The first build fetches packages; later ones work without a network",
@@ -87,11 +89,28 @@ async function builtIn(folder: string): Promise<BuiltPage | null> {
     for await (const { name } of Deno.readDir(folder)) {
       if (name !== DIGEST_FILE) files.set(name, await Deno.readFile(join(folder, name)));
     }
-    return digestOf(files) === digest ? { digest, folder } : null;
+    return digestOf(files) === digest ? { digest, folder, scripts: scriptsOf(files) } : null;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return null;
     throw error;
   }
+}
+
+/** What scripts import at once, by their texts: `import"./a.js"`, `from"./a.js"`; and a view, `runs:()=>import("./b.js")`. */
+function scriptsOf(files: Files): BuiltPage["scripts"] {
+  const textOf = (name: string) => new TextDecoder().decode(files.get(name));
+  const needs = (name: string, found = new Set<string>()) => {
+    if (found.has(name)) return found;
+    found.add(name);
+    for (const [, other] of textOf(name).matchAll(/(?:from|import)"\.\/([\w-]+\.js)"/g)) needs(other, found);
+    return found;
+  };
+  const frame = needs("main.js");
+  const views = [...textOf("main.js").matchAll(/(\w+):\(\)=>import\("\.\/([\w-]+\.js)"\)/g)];
+  return {
+    frame: [...frame],
+    views: Object.fromEntries(views.map(([, view, name]) => [view, [...needs(name).difference(frame)]])),
+  };
 }
 
 function digestOf(files: Files): string {

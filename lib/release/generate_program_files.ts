@@ -14,7 +14,7 @@ const DATA = ["LICENSE", "adapters", "benchmarks", "deno.json", "deno.lock", "do
 /** Files that no program reads: generators, figures of documents, and scaffolds, which are modules. */
 const LEFT_OUT =
   /^(recipes|benchmarks|docs)\/\w+\.ts$|^recipes\/(figures|scaffolds|models\/training|models\/\w+\.ts)(\/|$)|^docs\/reference\/validation\//;
-const PAGE_ENTRIES = ["ui/main.tsx", "ui/events_worker.ts"];
+const PAGE_ENTRIES = ["ui/main.tsx", "ui/events_worker.ts", "ui/boot.ts"];
 const PAGE_FOLDERS = ["ui/fonts", "ui/pictures", "ui/styles"];
 
 const root = new URL(PROGRAM_ROOT);

@@ -94,6 +94,8 @@ async function measurePage(): Promise<void> {
         }
         return times;
       };
+      const empty = await visits("api/health", "body");
+      tell("an empty page in an empty browser", empty);
       tell("first block in an empty browser", await visits("#/editor", ".graph .block"));
       const lean = await open();
       // The other views are fetched ahead when the page is idle.
@@ -119,7 +121,13 @@ async function measurePage(): Promise<void> {
         if (state !== "completed") throw new Error(`The sweep is ${state}`);
       }
       const rows = "#/runs?open=first_half,second_half";
-      tell(`first rows of ${RUNS} runs in an empty browser`, await visits(rows, ".virtual-body .virtual-row"));
+      const found = await visits(rows, ".virtual-body .virtual-row");
+      tell(`first rows of ${RUNS} runs in an empty browser`, found);
+      row(
+        "of these over the empty page",
+        ms(median(found) - median(empty)),
+        `${(median(found) / median(empty)).toFixed(1)} times`,
+      );
       const inside = await open(), lists: number[] = [];
       for (let turn = 0; turn < VISITS; turn++) {
         await inside.goto(`${server.url}/#/system`);

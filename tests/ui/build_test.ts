@@ -88,7 +88,7 @@ Deno.test("budgets: 60 KiB until the editor is there, 30 KiB of them for the edi
     assert.equal(sheet.split("{").length, sheet.split("}").length);
     // As a browser asks for them, with the style sheet.
     const sent = sum(
-      [...frame.keys(), ...editor.keys(), "main.css"].filter((name, at, all) => all.indexOf(name) === at)
+      [...frame.keys(), ...editor.keys(), "boot.js", "main.css"].filter((name, at, all) => all.indexOf(name) === at)
         .map((name) => files.get(`${name}.br`)!.length / 2),
     );
     assert.ok(sent < 60_000, `Scripts and styles of the first load have ${sent} bytes`);
@@ -133,4 +133,29 @@ Deno.test("scripts and styles are sent with the coding that the client takes, ea
   const font = await ask("inter.woff2", { "accept-encoding": "gzip, br" });
   assert.deepEqual([font.status, font.header("content-encoding")], [200, null]);
   for (const file of ["main.js.gz", "main.js.br", "digest"]) assert.equal((await ask(file, {})).status, 404, file);
+});
+
+Deno.test("the document names all scripts of the frame, and those of each view", async () => {
+  await using server = await openTestServer();
+  await putBuiltPage(join(server.folder, ".svc"));
+  const { text } = await server.get("/"), base = /\/static\/\w+/.exec(text)![0];
+  const ahead = [...text.matchAll(/<link rel="modulepreload" href="[^"]*\/([\w-]+\.js)">/g)].map(([, name]) => name);
+  const views = new Map([...text.matchAll(/ data-(\w+)="([\w-]+\.js[^"]*)"/g)].map(([, view, names]) => [view, names]));
+  const frame = await Deno.readTextFile(new URL("../../ui/frame.tsx", import.meta.url));
+  assert.deepEqual(
+    [...views.keys()],
+    [...frame.matchAll(/^  (\w+): \(\) => import\("\.\/pages\//gm)].map(([, view]) => view),
+  );
+  assert.ok(ahead.includes("main.js") && ahead.length > 5);
+  const importsOf = async (name: string) => {
+    const script = await (await server.request(`${base}/${name}`)).text();
+    return [...script.matchAll(/(?:from|import)\s*"\.\/([\w-]+\.js)"/g)].map(([, other]) => other);
+  };
+  for (const [view, names] of [["frame", ahead.join(" ")], ...views]) {
+    const found = names.split(" ");
+    for (const name of found) {
+      const late = (await importsOf(name)).filter((other) => !found.includes(other) && !ahead.includes(other));
+      assert.deepEqual(late, [], `${name} of ${view} imports what is not fetched beside it`);
+    }
+  }
 });
