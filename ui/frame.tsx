@@ -97,13 +97,19 @@ function TopBar() {
   const running = active.filter(({ state }) => state === "running").length;
   return (
     <header class="topbar">
-      <a class="brand" href={address("start")}>svc</a>
+      {/* Links to what the rail has too are no stops of the Tab key. */}
+      <a class="brand" href={address("start")} tabIndex={-1}>svc</a>
       <button type="button" class="search" onClick={openPalette}>
         <span>Find blocks, operations, runs …</span>
         <span class="small mono">Ctrl+K</span>
       </button>
       <div class="end">
-        <a class="state" data-tone={active.length > 0 ? "busy" : undefined} href={address("runs")}>
+        <a
+          class="state"
+          data-tone={active.length > 0 ? "busy" : undefined}
+          href={address("runs")}
+          tabIndex={active.length > 0 ? 0 : -1}
+        >
           {active.length === 0 ? "No jobs" : `${running} running, ${active.length - running} queued`}
         </a>
         <Select

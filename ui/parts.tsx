@@ -169,8 +169,8 @@ export function Toggle<T extends string>({ label, value, options, onChoose }: Na
 export function reveal(box: HTMLElement | null): void {
   const chosen = box?.querySelector("[aria-current=page], [aria-selected=true]");
   if (!box || !chosen) return;
-  const over = chosen.getBoundingClientRect().right - box.getBoundingClientRect().right;
-  if (over > 0) box.scrollLeft += over;
+  const own = chosen.getBoundingClientRect(), shown = box.getBoundingClientRect();
+  box.scrollLeft += Math.max(0, own.right - shown.right) + Math.min(0, own.left - shown.left);
 }
 
 /** Tabs: one stop among the others of the page; arrows, Home and End move within. */

@@ -144,7 +144,7 @@ Deno.test("the document names all scripts of the frame, and those of each view",
   const frame = await Deno.readTextFile(new URL("../../ui/frame.tsx", import.meta.url));
   assert.deepEqual(
     [...views.keys()],
-    [...frame.matchAll(/^  (\w+): \(\) => import\("\.\/pages\//gm)].map(([, view]) => view),
+    [...frame.matchAll(/^ {2}(\w+): \(\) => import\("\.\/pages\//gm)].map(([, view]) => view),
   );
   assert.ok(ahead.includes("main.js") && ahead.length > 5);
   const importsOf = async (name: string) => {

@@ -44,6 +44,44 @@ browserTest(
   { serve: {}, axe: false, allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE|ERR_EMPTY/] },
 );
 
+browserTest("a few presses of Tab lead to what a view is for", async ({ page, open, url }) => {
+  const inMain = "document.getElementById('main').contains(document.activeElement)";
+  const reach = async () => {
+    for (let presses = 1; presses < 40; presses++) {
+      await page.keyboard.press("Tab");
+      if (await page.evaluate(inMain)) return presses;
+    }
+    return Infinity;
+  };
+  for (const view of ["start", ...VIEWS.map((name) => name === "Gallery" ? "templates" : name.toLowerCase())]) {
+    await page.goto("about:blank");
+    await page.goto(`${url}/#/${view}`);
+    await page.locator("#main :is(button, input, select, summary, a):visible").first().waitFor();
+    const presses = await reach();
+    assert.ok(presses <= 16, `${view}: ${presses} presses of Tab through the frame`);
+    if (view === "start") assert.equal(await page.evaluate("document.activeElement.textContent"), "Open and run");
+    await page.reload();
+    await page.locator("#main :is(button, input, select, summary, a):visible").first().waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await eventually(async () => assert.equal(await page.evaluate("document.activeElement.id"), "main", view));
+    assert.equal(await reach(), 1, `${view}: the first control stands behind the link that skips the frame`);
+  }
+  await open("#/start");
+});
+
+browserTest("a narrow window keeps the view that is open in sight", async ({ open, until }) => {
+  const inSight = `(() => {
+    const { left, right } = document.querySelector(".rail [aria-current]").getBoundingClientRect();
+    return left >= 0 && right <= innerWidth;
+  })()`;
+  for (const view of ["start", "system", "compare", "training", "runs"]) {
+    await open(`#/${view}`);
+    await until(`document.querySelector(".rail [aria-current]").hash === "#/${view}"`);
+    await until(inSight);
+  }
+}, { viewport: { width: 390, height: 844 } });
+
 browserTest("system, light and dark are followed, live and over reloads", async ({ page, open }) => {
   await open("#/system");
   const grounds = () =>

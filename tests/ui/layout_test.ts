@@ -65,9 +65,9 @@ const TOO_WIDE = `(() => {
 const QUIET = `document.querySelector("#main [aria-busy=true]") === null &&
   !/Reading recipes|^Checking$/m.test(document.getElementById("main").innerText)`;
 
-/** Chosen views and tabs beyond the right edge. */
+/** Chosen views and tabs beyond an edge. */
 const CUT = `[...document.querySelectorAll(".rail [aria-current], [role=tab][aria-selected=true]")]
-  .filter((one) => one.getBoundingClientRect().right > innerWidth + 1).map((one) => one.textContent).join()`;
+  .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 || one.getBoundingClientRect().left < -1).map((one) => one.textContent).join()`;
 
 /** Sweeps a recipe of the project and runs its pack, and answers with the names of the runs and of the result. */
 async function sweep({ url }: Scene): Promise<{ runs: string[]; result: string }> {

@@ -50,17 +50,19 @@ export function FilterBar({ text, names, metric }: { text: string; names: string
         after, before, each with a colon; is:starred; metric, a point, its name, a relation and a number; a parameter,
         or its step, a point and the parameter, an equals sign and a value.
       </span>
-      <label for="run-metric">Metric</label>
-      <select
-        id="run-metric"
-        class="metric-choice"
-        value={metric}
-        onChange={(event) => refine({ metric: event.currentTarget.value })}
-      >
-        <option value="">the headline of each run</option>
-        {metric !== "" && !names.includes(metric) && <option value={metric}>{metric}</option>}
-        {names.map((name) => <option key={name} value={name}>{name}</option>)}
-      </select>
+      <span class="row nowrap">
+        <label for="run-metric">Metric</label>
+        <select
+          id="run-metric"
+          class="metric-choice"
+          value={metric}
+          onChange={(event) => refine({ metric: event.currentTarget.value })}
+        >
+          <option value="">the headline of each run</option>
+          {metric !== "" && !names.includes(metric) && <option value={metric}>{metric}</option>}
+          {names.map((name) => <option key={name} value={name}>{name}</option>)}
+        </select>
+      </span>
     </div>
   );
 }

@@ -8,7 +8,7 @@ import { useFetched } from "../state/fetched.ts";
 import { columnOf } from "./columns.tsx";
 import type { RunRow } from "./filter.ts";
 import { listed, stateOf } from "./groups.ts";
-import { timeText } from "./metrics.ts";
+import { loadMetrics, timeText } from "./metrics.ts";
 
 /** Entries of a list. */
 const MOST = 6;
@@ -34,7 +34,10 @@ export function LastWork({ children }: { children: ComponentChildren }) {
   const query = { limit: READ, fields: "metrics,task_id,matrix_recipe" };
   const { value: stored, problem } = useFetched("/api/runs", { query });
   const { value: benchmarks, problem: other } = useFetched("/api/benchmarks/results");
-  if ((stored === null && problem === null) || (benchmarks === null && other === null)) {
+  const [named, setNamed] = useState(false);
+  // Without the catalogue, metrics have their ids.
+  useEffect(() => void loadMetrics().catch(() => {}).finally(() => setNamed(true)), []);
+  if (!named || (stored === null && problem === null) || (benchmarks === null && other === null)) {
     return <p class="muted" aria-busy="true">Reading the last runs</p>;
   }
   return (

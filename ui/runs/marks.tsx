@@ -41,14 +41,16 @@ export function RunMarks({ runId }: { runId: string }) {
         <label for="run-tag">Tag</label>
         <input id="run-tag" class="short-text" value={tag} onInput={(event) => setTag(event.currentTarget.value)} />
       </form>
-      <label for="run-note">Note</label>
-      <TextField
-        id="run-note"
-        class="grow"
-        maxLength={10_000}
-        value={note}
-        onText={(text) => change({ note: text.trim() })}
-      />
+      <span class="row nowrap grow">
+        <label for="run-note">Note</label>
+        <TextField
+          id="run-note"
+          class="grow"
+          maxLength={10_000}
+          value={note}
+          onText={(text) => change({ note: text.trim() })}
+        />
+      </span>
       <Trouble text={problem} />
     </div>
   );

@@ -6,6 +6,8 @@ import { useRef } from "../preact.ts";
 import type { RunDocuments } from "./documents.ts";
 import { secondsText } from "./amounts.ts";
 
+/** Width of a letter of the names. */
+const LETTER = 7.3;
 const phone = matchMedia("(max-width: 560px)");
 
 interface Span {
@@ -34,7 +36,9 @@ export function Timeline({ documents: { summary } }: { documents: RunDocuments }
     busy = spans.reduce((sum, { seconds }) => sum + seconds, 0);
   const longest = spans.reduce((a, b) => b.seconds > a.seconds ? b : a);
   const workers = new Set(spans.map(({ worker }) => worker)).size;
-  const [width, label] = phone.matches ? [326, 166] : [900, 190], row = 24, scale = (width - label - 80) / end;
+  // Names are of one width a letter; a longer one widens the drawing of a phone, which scrolls.
+  const label = Math.max(...spans.map(({ id }) => id.length)) * LETTER + 16, row = 24;
+  const width = phone.matches ? Math.max(326, label + 160) : 900, scale = (width - label - 80) / end;
   return (
     <figure class="panel timeline">
       <div class="row end-tools">

@@ -1,7 +1,6 @@
 /** Completed and running runs: listed from the index, shown, verified and compared. */
 import { runs } from "../../api/calls/runs.ts";
 import { SvcError } from "../../contract/error.ts";
-import { isObject } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { type Figure, FIGURE_TYPES } from "../../figure/types.ts";
 import type { RecipeDocument } from "../../recipe/types.ts";
@@ -9,7 +8,7 @@ import { RUN_STATUSES, type RunManifest, type RunSummary } from "../../run/docum
 import { bundlePaths } from "../bundle_paths.ts";
 import { placesOf, routesOf } from "../call_routes.ts";
 import { get } from "../route.ts";
-import { flattenedIntervals, flattenedMetrics } from "../run_metrics.ts";
+import { listedMetrics } from "../run_metrics.ts";
 import { documentOf, refusals, reply, RUN_ROW } from "../schemas.ts";
 
 /** Members that every row has. */
@@ -63,19 +62,15 @@ export const runRoutes = [
         recipeName,
         where: placesOf(where),
       });
-      const summaries = extra.includes("metrics") || extra.includes("changed")
-        ? await service.session.runs.summaries(rows.map(({ run_id }) => run_id))
+      const listed = extra.includes("metrics") || extra.includes("changed")
+        ? await listedMetrics(service.session, rows.map(({ run_id }) => run_id))
         : [];
-      const metrics = summaries.map(flattenedMetrics);
       const members = [...BASE, ...extra];
-      const total = summaries.map((summary) => isObject(summary?.metrics) ? summary.metrics : {});
-      const names = new Set(
-        [...metrics, ...total].flatMap((one) => Object.keys(one).map((name) => name.slice(name.indexOf(":") + 1))),
-      );
+      const names = new Set(listed.flatMap((one) => one.names));
       const changed = extra.includes("changed") ? service.index.changedValues(rows, names) : [];
       const runs = rows.map((row, at) => ({
         ...Object.fromEntries(Object.entries(row).filter(([name]) => members.includes(name))),
-        ...(extra.includes("metrics") ? { metrics: metrics[at], intervals: flattenedIntervals(summaries[at]) } : {}),
+        ...(extra.includes("metrics") ? { metrics: listed[at].metrics, intervals: listed[at].intervals } : {}),
         ...(extra.includes("changed") ? { changed: changed[at] } : {}),
       }));
       return { runs, next_cursor: nextCursor };
