@@ -10,7 +10,16 @@ import { sha256Hex } from "../contract/hash.ts";
 import { compareCodePoints, prettyJson } from "../contract/json.ts";
 
 /** Folders and files of data. */
-const DATA = ["LICENSE", "adapters", "benchmarks", "deno.json", "deno.lock", "docs", "recipes"];
+const DATA = [
+  "LICENSE",
+  "adapters",
+  "benchmarks",
+  "deno.json",
+  "deno.lock",
+  "docs",
+  "lib/contract/packages",
+  "recipes",
+];
 /** Files that no program reads: generators, figures of documents, and scaffolds, which are modules. */
 const LEFT_OUT =
   /^(recipes|benchmarks|docs)\/\w+\.ts$|^recipes\/(figures|scaffolds|models\/training|models\/\w+\.ts)(\/|$)|^docs\/reference\/validation\//;

@@ -6,6 +6,7 @@
 import { dirname, join } from "node:path";
 import { PROGRAM_NAME, PROGRAM_ROOT } from "../artifact/program.ts";
 import { prettyJson } from "../contract/json.ts";
+import deno from "../../deno.json" with { type: "json" };
 
 const REGISTRY = "npm/registry.npmjs.org";
 const KEPT = /(\.(js|mjs|cjs|json|wasm)|(^|\/)(licen[cs]e|notice|copying)[^/]*)$/i;
@@ -120,10 +121,15 @@ export async function writeRuntimeConfig(
 ): Promise<{ config: string; lock: string }> {
   const config = join(folder, "deno.json"), path = join(folder, "deno.lock");
   await Deno.mkdir(folder, { recursive: true });
+  const bundles: Record<string, string> = {};
+  for (const [specifier, path] of Object.entries(deno.imports)) {
+    bundles[specifier] = `./${packageOf(specifier.slice("npm:".length)).name}.ts`;
+    await Deno.writeTextFile(join(folder, bundles[specifier]), `export * from "../program/${path.slice(2)}";\n`);
+  }
   const unstable = ["raw-imports", "worker-options", "bundle", ...features];
   await Deno.writeTextFile(
     config,
-    prettyJson({ imports: { [PROGRAM_NAME]: "./svc.ts" }, nodeModulesDir: "none", unstable }),
+    prettyJson({ imports: { [PROGRAM_NAME]: "./svc.ts", ...bundles }, nodeModulesDir: "none", unstable }),
   );
   await Deno.writeTextFile(join(folder, "svc.ts"), 'export * from "../program/mod.ts";\n');
   await Deno.writeTextFile(path, prettyJson(lockFile as never));
