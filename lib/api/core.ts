@@ -10,7 +10,7 @@ import { programFolder, programForm } from "../artifact/program.ts";
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import type { OperationContract } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
-import { isObject, type JsonObject } from "../contract/value.ts";
+import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import type { WorkerPool } from "../execute/pool.ts";
 import type { ExecuteOptions, ExecuteOutcome } from "../execute/types.ts";
 import type { OnnxAccelerator } from "../onnx/session.ts";
@@ -123,11 +123,11 @@ export class SessionCore {
   /** Contracts of all operations; the code of adapters is not loaded for them. */
   async contracts(): Promise<OperationContract[]> {
     // Reading the generated contracts takes a fraction of the time that loading every built-in operation would.
-    const [{ parseJson }, { default: text }] = await Promise.all([
-      import("../contract/json.ts"),
+    const [{ storedContracts }, { default: text }] = await Promise.all([
+      import("../contract/stored_contracts.ts"),
       import("../../ops/contracts.json", { with: { type: "text" } }),
     ]);
-    const builtIn = (parseJson(text) as { operations: OperationContract[] }).operations;
+    const builtIn = storedContracts(text);
     if (!this.#hasOwnOperations()) return builtIn;
     const registry = await (this.#registry ?? this.#load(false)), known = new Set(builtIn.map(({ id }) => id));
     const own = registry.ids().filter((id) => !known.has(id)).map((id) => (
@@ -166,21 +166,23 @@ export class SessionCore {
     return this.#planCache ??= import("../plan/cache.ts").then(({ PlanCache }) => new PlanCache());
   }
 
-  /** What a call that plans and executes needs. */
-  async means() {
+  /**
+   * What a call that plans and executes needs.
+   * @param recipe whose operations are loaded together: compilation would load one after the other, in twice the time
+   */
+  async means(recipe?: Value) {
     const sources = import("../plan/implementation_source.ts");
     const [registry, readiness, planCache] = await Promise.all([this.registry(), this.readiness(), this.planCache()]);
     await (await sources).keepDigestsIn(this.workspace.stateDir);
+    const steps = isObject(recipe) && Array.isArray(recipe.steps) ? recipe.steps : [];
+    const named = new Set(steps.map((step) => isObject(step) ? step.op : null));
+    await Promise.all([...named].map((id) => typeof id === "string" && registry.find(id)?.prepare?.()));
     return { workspace: this.workspace, registry, readiness, planCache };
   }
 
   /** Compiles and plans a recipe that is to run. Every run of a session passes here once, so tests count these calls. */
   async prepare(options: Omit<PrepareOptions, "registry">): Promise<PreparedRun> {
-    const [{ prepareRun }, means] = await Promise.all([import("../run/run.ts"), this.means()]);
-    // The modules of all steps at once, before the compilation needs them one after the other.
-    const steps = isObject(options.raw) && Array.isArray(options.raw.steps) ? options.raw.steps : [];
-    const named = new Set(steps.map((step) => isObject(step) ? step.op : null));
-    await Promise.all([...named].map((id) => typeof id === "string" && means.registry.find(id)?.prepare?.()));
+    const [{ prepareRun }, means] = await Promise.all([import("../run/run.ts"), this.means(options.raw)]);
     return await prepareRun({ ...options, ...means });
   }
 

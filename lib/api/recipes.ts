@@ -465,7 +465,7 @@ export class Recipes {
     await this.#lintGate(source, options);
     const { runMatrix } = await import("../run/run_matrix.ts");
     const { cancellation = createCancellation() } = options;
-    const means = await this.core.means();
+    const means = await this.core.means(source.value);
     return await this.core.withPool((execute) =>
       runMatrix({ ...options, ...parts(source), ...means, cancellation, execute })
     );

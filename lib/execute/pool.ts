@@ -43,6 +43,22 @@ export class StepFailure extends SvcError {
   }
 }
 
+/** The first thread of a process, until a pool takes it, and when its modules were loaded. */
+let early: { worker: Worker; since: number } | undefined;
+
+/** Starts a thread before there is a pool, so that it loads while the program does. */
+export function startEarly(): void {
+  const started = early = { worker: newWorker(), since: Infinity };
+  started.worker.onmessage = () => started.since = performance.now();
+  // A pool then starts another one, and reports the failure.
+  started.worker.onerror = (event) => {
+    event.preventDefault();
+    early = undefined;
+  };
+}
+
+const newWorker = () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "svc step" });
+
 /** A step that runs for this time counts as long. */
 const LONG_STEP_MS = 25;
 
@@ -154,11 +170,12 @@ export class WorkerPool {
   }
 
   #spawn(): Thread {
-    const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "svc step" });
+    const { worker, since } = early ?? { worker: newWorker(), since: Infinity };
+    early = undefined;
     const used = new Set(this.#threads.map((thread) => thread.index));
     let index = 0;
     while (used.has(index)) index++;
-    const thread: Thread = { worker, index, task: null, since: Infinity };
+    const thread: Thread = { worker, index, task: null, since };
     worker.onmessage = ({ data }: MessageEvent<WorkerReply>) => this.#receive(thread, data);
     worker.onerror = (event) => {
       event.preventDefault();

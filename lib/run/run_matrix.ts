@@ -5,6 +5,7 @@
  * interrupted and canceled runs of its variant; a damaged run is kept and reported, and the variant runs again.
  */
 import { type Diagnostic, diagnostic, messageOf, refusal, SvcError } from "../contract/error.ts";
+import { repeatedPart } from "../contract/json.ts";
 import { float, isObject, type JsonObject } from "../contract/value.ts";
 import { executePlan } from "../execute/execute.ts";
 import type { StepRow } from "../execute/types.ts";
@@ -132,7 +133,7 @@ export class PointRunner implements Disposable {
   /** Reads the stored runs. */
   static async open(options: MatrixRunOptions & { parallelPoints: number }): Promise<PointRunner> {
     const { onEvent = () => {}, workspace } = options;
-    const environment = options.environment ?? await captureEnvironment(workspace.projectRoot);
+    const environment = repeatedPart(options.environment ?? await captureEnvironment(workspace.projectRoot));
     return new PointRunner({ ...options, environment, onEvent }, await endedRuns(workspace));
   }
 

@@ -141,7 +141,7 @@ export const matrixCommands: CommandSpec[] = [
       const { context, cancellation, onEvent } = means;
       const { untilBler, untilDifference, against, over, between, resolution, metric, maxRuns, ...options } = given;
       const query = { untilBler, untilDifference, against, over, between, resolution, metric, maxRuns };
-      const recipe = await context.recipe(svc, file, set);
+      const [recipe] = await Promise.all([context.recipe(svc, file, set), svc.warmUp()]);
       if (Object.values(query).some((value) => value !== undefined)) {
         if (over === undefined || between === undefined) {
           throw new SvcError("usage_invalid", "Cannot search without a parameter and its ends", {
