@@ -135,6 +135,9 @@ export class GraphDraft {
       this.readersOf((reference) => stepOf(reference) === step.id).length === 0;
   }
 
+  /** The inputs of an operation that an edit wires. */
+  wiredPorts = (op: string): string[] => [...Object.keys(this.contract(op).input_kinds), ...effectOf(op)?.wired ?? []];
+
   /** The input of an operation that takes its content. */
   contentPort(op: string, fits: (port: string) => boolean = () => true): string | undefined {
     const required = Object.keys(this.contract(op).input_kinds);
@@ -218,7 +221,7 @@ export class GraphDraft {
     const wired = Object.entries(step.inputs).sort(([a], [b]) => Number(b === content) - Number(a === content));
     const inputs = Object.fromEntries(wired.filter(([port, reference]) => this.fits(op, port, reference)));
     const spare = wired.filter(([port]) => inputs[port] === undefined).map(([, reference]) => reference);
-    for (const port of Object.keys(contract.input_kinds).filter((port) => inputs[port] === undefined)) {
+    for (const port of this.wiredPorts(op).filter((port) => inputs[port] === undefined)) {
       const found = spare.flatMap((reference) => [...this.around(reference)])
         .find((reference) => this.fits(op, port, reference)) ??
         (port === this.contentPort(op) || measures ? undefined : this.nearest(op, port, step.id));

@@ -214,7 +214,7 @@ export function insertStep(
     const fitting = (port: string) => outputs.find((one) => draft.fits(op, port, one));
     const content = draft.contentPort(op, (port) => fitting(port) !== undefined);
     const source = content === undefined ? undefined : fitting(content);
-    const required = Object.keys(draft.contract(op).input_kinds);
+    const required = draft.wiredPorts(op);
     if (source === undefined && !any && required.length > 0) refuse(`No output of ${id} fits ${op}`);
     const step = draft.add(op, source === undefined ? {} : { [content!]: source }, id);
     const known = source === undefined ? undefined : draft.content(source);
@@ -239,7 +239,7 @@ const sentAs = (draft: GraphDraft, content: Content, op: string, port: string): 
 
 /** Wires the required inputs of a step that have no source, to the nearest ones. */
 function fill(draft: GraphDraft, { id, op, inputs }: EditedStep, any = false): void {
-  for (const port of Object.keys(draft.contract(op).input_kinds).filter((port) => inputs[port] === undefined)) {
+  for (const port of draft.wiredPorts(op).filter((port) => inputs[port] === undefined)) {
     const found = draft.nearest(op, port, id);
     if (found !== undefined) inputs[port] = found;
     else if (!any) refuse(`${op} needs the input ${port}, and no earlier step gives it`);

@@ -28,6 +28,8 @@ export interface Transform {
   takes?: LayerKind;
   /** Outputs that carry it; default all. */
   outputs?: readonly string[];
+  /** Optional inputs that an edit wires, because a parameter stands in their place. */
+  wired?: readonly string[];
 }
 
 /** Effect of channel-path operations on a stream; outputs of other operations are sources. */
@@ -88,7 +90,12 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(Object.entries
   "channel.block_deinterleaver": { from: "llr", takes: "interleaved" },
   "channel.scrambler": { from: "bits", puts: "scrambled" },
   "channel.descrambler": { from: "llr", takes: "scrambled" },
-  "channel.unequal_error_protection": { from: "bits", puts: "unequal", outputs: ["coded_bits"] },
+  "channel.unequal_error_protection": {
+    from: "bits",
+    puts: "unequal",
+    outputs: ["coded_bits"],
+    wired: ["importance_map"],
+  },
   "channel.unequal_error_protection_decoder": { from: "received", takes: "unequal" },
   "modulation.digital_modulate": { from: "bits", puts: "symbols" },
   "modulation.identity_modulate": { from: "bits", puts: "symbols" },

@@ -5,7 +5,8 @@
  *
  * An item is divided into a grid of blocks of equal numbers of bits, and the blocks into cells of one class; items may have
  * grids of several sizes. The class map of an item has ceil(log2(C)) bits for each cell, most significant first, and a CRC16 that detects its errors; with one
- * class there is no map. The receiver knows everything but the classes.
+ * class there is no map. The receiver knows everything but the classes. Classes of the bits of a word are known to both ends: a word is a row
+ * of the grid, each cell one bit, and there is no map.
  */
 import {
   float,
@@ -59,7 +60,20 @@ export interface ProtectedStream {
   readonly mapCode: PartCode;
   readonly classCodes: readonly PartCode[];
   readonly fillerBits: number;
+  /** Class of each bit of a word, in place of class maps. */
+  readonly bitClasses?: readonly number[];
 }
+
+/** The grid of an item of words whose bits have known classes. */
+export const wordGrid = (bitCount: number, bitClasses: readonly number[], classes: number): BlockGrid => {
+  const rows = bitCount / bitClasses.length;
+  const sizes = Array.from({ length: classes }, (_, index) => rows * bitClasses.filter((own) => own === index).length);
+  return { rows, columns: bitClasses.length, sizes };
+};
+
+/** Classes of the bits of an item of words. */
+export const wordClasses = ({ rows, columns }: BlockGrid, bitClasses: readonly number[]): Uint8Array =>
+  Uint8Array.from({ length: rows * columns }, (_, bit) => bitClasses[bit % columns]);
 
 /** Bits of the class of a cell. */
 const classWidth = ({ sizes }: BlockGrid): number => Math.ceil(Math.log2(sizes.length));
@@ -79,7 +93,9 @@ export const classBits = ({ grids, side, bitsPerBlock }: ProtectedStream, index:
   grids.reduce((sum, { sizes }) => sum + sizes[index], 0) * side ** 2 * bitsPerBlock;
 
 /** The class maps of the stream: items in a row whose maps have equal lengths are coded together. */
-export function mapParts({ grids, mapCode }: ProtectedStream): { code: PartCode; items: number; length: number }[] {
+export function mapParts(stream: ProtectedStream): { code: PartCode; items: number; length: number }[] {
+  const { grids, mapCode, bitClasses } = stream;
+  if (bitClasses !== undefined) return [];
   const parts: { code: PartCode; items: number; length: number }[] = [];
   for (const grid of grids) {
     const length = mapBits(grid), last = parts.at(-1);
@@ -217,6 +233,7 @@ export function describeProtection(stream: ProtectedStream): JsonObject {
     class_map_code: record(stream.mapCode),
     class_codes: stream.classCodes.map(record),
     filler_bits: stream.fillerBits,
+    ...(stream.bitClasses === undefined ? {} : { bit_classes: [...stream.bitClasses] }),
   };
 }
 
@@ -269,14 +286,20 @@ export function readProtection({ metadata }: InputArtifact): ProtectedStream {
     mapCode: code(record.class_map_code),
     classCodes: Array.isArray(record.class_codes) ? record.class_codes.map(code) : [],
     fillerBits: count(record, "filler_bits", 0),
+    ...(record.bit_classes === undefined ? {} : { bitClasses: metadataCounts(record, "bit_classes") ?? [] }),
   };
-  const { side } = stream;
+  const { side, bitClasses } = stream;
   for (const grid of grids) {
     const { rows, columns, sizes } = grid;
     if (rows % side + columns % side > 0 || cellsOf(grid) * side ** 2 !== rows * columns) {
       throw invalid("class_cell_counts");
     }
     if (sizes.length !== stream.classCodes.length) throw invalid("class_codes");
+    if (bitClasses === undefined) continue;
+    const words = wordGrid(rows * columns, bitClasses, sizes.length);
+    if (side * stream.bitsPerBlock * bitClasses.length !== columns || words.sizes.join() !== sizes.join()) {
+      throw invalid("bit_classes");
+    }
   }
   return stream;
 }

@@ -25,6 +25,7 @@ import {
   readProtection,
   UNEQUAL_PROTECTION_KEY,
   usedLength,
+  wordClasses,
 } from "./_unequal_protection.ts";
 
 export default defineOperation({
@@ -42,7 +43,7 @@ export default defineOperation({
     bits: { from: "received", keys: ["boundary_contract", "bit_count", "failed_item_indices"] },
   },
   async run({ inputs, params, threads }) {
-    const stream = readProtection(inputs.received), { grids, bitsPerBlock } = stream;
+    const stream = readProtection(inputs.received), { grids, bitsPerBlock, bitClasses } = stream;
     const received = receivedOf(inputs.received, stream);
     const options = { threads, keepEstimate: params.on_tb_crc_failure === "keep_estimate" };
     let at = 0;
@@ -51,7 +52,9 @@ export default defineOperation({
       at += codedLength(code, length);
       return decodePart(code, received.subarray(start, at), length, options);
     };
-    const maps: (Uint8Array | null)[] = [];
+    const maps: (Uint8Array | null)[] = bitClasses === undefined
+      ? []
+      : grids.map((grid) => wordClasses(grid, bitClasses));
     for (const { code, items, length } of mapParts(stream)) {
       const { bits, failed } = await part(code, items * length);
       for (let item = 0; item < items; item++) {

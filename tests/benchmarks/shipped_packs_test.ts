@@ -9,7 +9,7 @@ import { rateDifferences } from "../../lib/study/report/rate_differences.ts";
 import { reportTables } from "../../lib/study/report/report_tables.ts";
 import { listBenchmarkPacks } from "../../lib/study/pack/packs.ts";
 import { listSuites } from "../../lib/study/pack/suites.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
+import type { JsonObject, Value } from "../../lib/contract/value.ts";
 import { parseYaml } from "../../lib/contract/yaml.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { packOnData } from "../support/reduced_pack.ts";
@@ -294,17 +294,26 @@ Deno.test("vqa_goal_oriented_smoke_v1: labels give every answer, images nearly a
   assert.ok(pictures.bits > 15 * labels.bits && poor.bits < 4 * labels.bits);
 });
 
-/** Steps of the recipe of an entry with their parameters, those of the pack included. */
-async function stepsOf(file: string, { path, params }: Entry): Promise<Record<string, JsonObject>> {
+/** Steps of the recipe of an entry with their parameters, those of the pack and of the first point of its matrix included. */
+async function stepsOf(file: string, { path, params, matrix }: Entry): Promise<Record<string, JsonObject>> {
   const { steps } = parseYaml(await Deno.readTextFile(join(file, "..", path))) as {
     steps: { id: string; params?: JsonObject }[];
   };
-  return Object.fromEntries(steps.map(({ id, params: own }) => [id, { ...own, ...params.step_params?.[id] }]));
+  const bound = (id: string) =>
+    Object.fromEntries(
+      Object.entries(matrix?.step_params?.[id] ?? {}).map((
+        [name, value],
+      ) => [name, matrix!.dimensions[value.matrix][0]]),
+    );
+  return Object.fromEntries(
+    steps.map(({ id, params: own }) => [id, { ...own, ...params.step_params?.[id], ...bound(id) }]),
+  );
 }
 
 type Entry = {
   id: string;
   path: string;
+  matrix?: { dimensions: Record<string, Value[]>; step_params?: Record<string, Record<string, { matrix: string }>> };
   params: { step_params?: Record<string, JsonObject> };
 };
 
@@ -313,6 +322,7 @@ const DIGITAL = {
   adaptive_digital_vs_semantic_awgn_v1: [15, true, 4, 0.5],
   image_tokens_v1: [6, true, 1, 0.1875],
   slow_fading_images_v1: [15, false, 4, 0.5],
+  token_protection_v1: [5, true, 1, 0.1875],
   wrong_snr_images_v1: [3, false, 4, 0.5],
 } as const;
 

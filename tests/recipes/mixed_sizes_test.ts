@@ -80,7 +80,7 @@ Deno.test("all recipes over images run on photographs in portrait and landscape"
         });
       }
     }
-    assert.equal(count, 37);
+    assert.equal(count, 39);
   } finally {
     Deno.removeSync(projectRoot, { recursive: true });
   }

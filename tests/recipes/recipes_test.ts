@@ -257,6 +257,19 @@ shared.test("codebook indices: the clean link loses what the codebook loses, and
   assert.ok(low(psnr) < clean);
 });
 
+shared.test("tokens: the first bit costs most, and its lower code rate pays where the equal one fails", async () => {
+  const psnrOf = (name: string, from: string, to: string) =>
+    metricsOf(file(name), (text) => text.replace(from, `${from}, ${to}`).replace(MATRIX, ""));
+  const psnr = "evaluation/quality.psnr_db", sent = "payload_ber/channel.payload.compare_bit_count";
+  const first = await psnrOf("image_vqvae_bit_significance", "probability: 0.1", "bit: 0");
+  const fifth = await psnrOf("image_vqvae_bit_significance", "probability: 0.1", "bit: 4");
+  assert.ok(fifth(psnr) - first(psnr) > 1.5);
+  const equal = await psnrOf("image_vqvae_ldpc_awgn", "channel: awgn", "snr_db: -2.0");
+  const unequal = await psnrOf("image_vqvae_unequal_awgn", "channel: awgn", "snr_db: -2.0");
+  assert.equal(3 * equal(sent), unequal("channel_encoder/channel.protected_bit_count"));
+  assert.ok(unequal(psnr) - equal(psnr) > 1);
+});
+
 shared.test("random bits over QPSK meet the closed form", async () => {
   const metric = await metricsOf(file("bit_transport_awgn"));
   agrees(metric("evaluation/channel.ber"), metric("evaluation/channel.compare_bit_count"), qpskErrorRate(6));

@@ -23,7 +23,8 @@ export const SMALL_LDPC: JsonObject = { protection: "nr_ldpc", transport_block_s
 
 /** What a receiver gets of the fixture, as bits or log-likelihood ratios; bits of `wrong` are turned over. */
 export async function received(params: JsonObject, wrong: readonly number[] = [], soft = true) {
-  const sent = await runOperation(unequal, { inputs: { bits: payload(), importance_map: ramps() }, params });
+  const classes = params.bit_classes === undefined ? { importance_map: ramps() } : {};
+  const sent = await runOperation(unequal, { inputs: { bits: payload(), ...classes }, params });
   const { coded_bits } = sent.outputs;
   const bits = Uint8Array.from(coded_bits.array().data as Uint8Array, (bit, at) => wrong.includes(at) ? 1 - bit : bit);
   const { metadata } = coded_bits;
@@ -68,6 +69,8 @@ export const IMPORTANCE_FIXTURES = casesOf(import.meta.url, {
     "payload and map": () => ({ bits: payload(), importance_map: ramps() }),
     "soft values": async () => ({ received: await received({}) }),
     "hard bits": async () => ({ received: await received({}, [], false) }),
+    words: () => ({ bits: payload() }),
+    "soft words": async () => ({ received: await received({ ...SMALL_LDPC, bit_classes: [0, 1] }) }),
     "LDPC values": async () => ({ received: await received(SMALL_LDPC) }),
   },
   models: {

@@ -130,3 +130,55 @@ Deno.test("payloads that are no blocks of the map, and hard bits of LDPC, are re
     async () => runOperation(decoder, { inputs: { received: await received(SMALL_LDPC, [], false) } }),
   );
 });
+
+/** Two items of 40 words of 4 bits, whose first bit is in class 0. */
+const words = () => payloadInput(someBits(320, 5), { source_item_counts: [160, 160] });
+const BY_BITS: JsonObject = { bit_classes: [0, 1, 1, 1], repetition_factors: [5, 2] };
+const encodeWords = (params: JsonObject) => runOperation(encoder, { inputs: { bits: words() }, params });
+
+Deno.test("the first bits of all words have the code of their class, and no class map is sent", async () => {
+  const sent = words().array!.data as Uint8Array, { outputs, metrics } = await encodeWords(BY_BITS);
+  const copies = (bits: number[], factor: number) => bits.flatMap((bit) => Array<number>(factor).fill(bit));
+  const first = [...sent].filter((_, at) => at % 4 === 0), others = [...sent].filter((_, at) => at % 4 > 0);
+  assert.deepEqual([...bitsOf(outputs.coded_bits)], [...copies(first, 5), ...copies(others, 2)]);
+  assert.equal(metrics["channel.class_map_bit_count"], 0n);
+
+  // The LDPC code of a class is the ordinary one of its bits.
+  const ldpc = await encodeWords({ ...SMALL_LDPC, ...BY_BITS, code_rates: [float(0.25), float(0.5)] });
+  const alone = await runOperation(ldpcEncoder, {
+    inputs: { bits: payloadInput(Uint8Array.from(first)) },
+    params: { target_coderate: float(0.25), transport_block_size_bits: 80 },
+  });
+  const ordinary = bitsOf(alone.outputs.coded_bits);
+  assert.deepEqual(bitsOf(ldpc.outputs.coded_bits).subarray(0, ordinary.length), ordinary);
+});
+
+Deno.test("classes of bits restore the words, and an error stays in its word", async () => {
+  for (const params of [BY_BITS, { ...BY_BITS, protection: "power" }, { ...SMALL_LDPC, ...BY_BITS }] as JsonObject[]) {
+    const { coded_bits } = (await encodeWords({ ...params, total_coded_bits: 1600 })).outputs;
+    const receive = (wrong: readonly number[]) => {
+      const llr = Float32Array.from(bitsOf(coded_bits), (bit, at) => (4 - 8 * bit) * (wrong.includes(at) ? -1 : 1));
+      const received = {
+        ...outputOf(coded_bits),
+        kind: "channel.llr.numpy",
+        array: { dtype: "float32" as const, shape: [llr.length], data: llr },
+      };
+      return runOperation(decoder, { inputs: { received } });
+    };
+    const { outputs } = await receive([]), sent = words().array!.data as Uint8Array;
+    assert.deepEqual(bitsOf(outputs.bits), sent);
+    assert.deepEqual(outputs.bits.metadata.source_item_counts, [160, 160]);
+    if (params !== BY_BITS) continue;
+    // Three of the five copies of the first bit of word 41, the second of the second item.
+    const wrong = bitsOf((await receive([205, 206, 207])).outputs.bits);
+    assert.deepEqual([...wrong].flatMap((bit, at) => bit === sent[at] ? [] : [at]), [164]);
+  }
+});
+
+Deno.test("classes of bits that are no classes of the words are refused", async () => {
+  await refuses("params_conflict", () => encodeWords({ bit_classes: [0, 2, 2, 2], repetition_factors: [5, 2] }));
+  await refuses("params_conflict", () => encodeWords({ bit_classes: [0, 1, 1, 1], repetition_factors: [5, 2, 1] }));
+  await refuses("boundary_count_mismatch", () => encodeWords({ bit_classes: [0, 1, 1], repetition_factors: [5, 2] }));
+  await refuses("params_conflict", () => encodeWords({}));
+  await refuses("params_conflict", () => encode(BY_BITS));
+});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import indicesNoise from "../../../ops/noise/representation_indices.ts";
 import latentsNoise from "../../../ops/noise/representation_latents.ts";
-import type { JsonObject } from "../../../lib/contract/value.ts";
+import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { refuses, runOperation } from "../harness.ts";
 
@@ -36,6 +36,19 @@ Deno.test("bursts run from their starts, overlap, and end with the array", async
   );
   // An index that was 0 before cannot show that it was hit.
   assert.deepEqual(hit, expected.map((inside, i) => inside && i % 16 !== 0));
+});
+
+Deno.test("one bit of the hit indices is inverted, counted from the most significant one", async () => {
+  const flipped = (bit: number, probability = 1) =>
+    noisyIndices(16, { mode: "bit_flip", bit, probability: float(probability), seed: 7 });
+  assert.deepEqual(await flipped(0), [8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(await flipped(3), [1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14]);
+  // The hits of the seed are those of dropout above: 3, 4, 6, 10 and 11 of the first 12.
+  assert.deepEqual((await flipped(1, 0.4)).slice(0, 12), [0, 1, 2, 7, 0, 5, 2, 7, 8, 9, 14, 15]);
+  await refuses("params_conflict", () => flipped(4));
+  const odd = { indices: { array: ndarray("int32", Int32Array.of(1, 5)), metadata: { codebook_size: 12 } } };
+  const wrapped = await runOperation(indicesNoise, { inputs: odd, params: { mode: "bit_flip", probability: 1 } });
+  assert.deepEqual([...wrapped.outputs.indices.array().data as Int32Array], [9, 13 % 12]);
 });
 
 Deno.test("indices of 64 bits keep their type; mode none keeps everything", async () => {
