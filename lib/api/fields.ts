@@ -58,7 +58,10 @@ export const BASELINE = text(
 );
 
 /** The metric of a heat map. */
-export const VALUE = text("metric of the cells of a heat map over the dimensions --x and --y", "id");
+export const VALUE = text(
+  "metric of the cells of a heat map over --x and --y, or the rate beside the points of rate-distortion-perception",
+  "id",
+);
 
 /** Names and units in a figure. */
 export const NAMES = {

@@ -19,6 +19,7 @@ interface Datum {
   bound: number | null;
   outage: number | null;
   front: boolean;
+  label?: string;
 }
 
 /** Values along the y axis that must be visible. Theory does not extend the axis unless it is marked `whole`. */
@@ -60,6 +61,7 @@ function dataOf(figure: CurveFigure, floor: number): Datum[] {
         bound: point.bound ?? null,
         outage: point.outage !== undefined && point.outage > 0 ? point.outage : null,
         front: point.front ?? false,
+        ...(point.label === undefined ? {} : { label: point.label }),
       };
     })
   );
@@ -74,7 +76,7 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
   const data = dataOf(figure, floor);
   const xs = data.map(({ x }) => x);
   const marked = figure.markers !== false && !figure.step;
-  const measured = figure.type === "rate-distortion" || !marked || figure.joined === false
+  const measured = figure.front !== null || !marked || figure.joined === false
     ? []
     : xs.filter((_, i) => data[i].kind !== "theory");
   const x = position(figure.x, xs, measured), y = position(figure.y, heights);
@@ -162,6 +164,11 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
         // Dominated points are hollow.
         fill: figure.front !== null ? { condition: { test: "datum.front", ...color }, value: style.background } : color,
       },
+    },
+    data.some(({ label }) => label !== undefined) && {
+      transform: [{ filter: `isValid(datum.label) && datum.y !== null${inside}` }],
+      mark: { type: "text", align: "left", baseline: "bottom", dx: 4, dy: -2, fontSize: 0.8 * style.font_size },
+      encoding: { ...encoding, color, text: { field: "label", type: "nominal" } },
     },
     ...signLayers(figure, style, data, { encoding, color, along }),
   ];

@@ -35,12 +35,14 @@ export function figureCsv(figure: Figure): string {
     );
     return csvText([["channel", "floor", "power", "level"], ...rows]);
   }
+  const isLabelled = figure.series.some(({ points }) => points.some((point) => point.label !== undefined));
   const rows = figure.series.flatMap(({ label, kind, points }) =>
-    points.map(({ x, y, low, high, bound, outage, front, n }) =>
-      [label, kind, x, y, low, high, bound, outage, front, n].map(field)
+    points.map(({ x, y, low, high, bound, outage, front, n, label: text }) =>
+      [label, kind, x, y, low, high, bound, outage, front, n, ...(isLabelled ? [text] : [])].map(field)
     )
   );
-  return csvText([["series", "kind", "x", "y", "low", "high", "upper_bound", "outage", "pareto_front", "n"], ...rows]);
+  const names = ["series", "kind", "x", "y", "low", "high", "upper_bound", "outage", "pareto_front", "n"];
+  return csvText([isLabelled ? [...names, "label"] : names, ...rows]);
 }
 
 /** The cells of a heat map or the boxes of a figure as lines of texts, the names of the columns first. */

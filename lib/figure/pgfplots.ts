@@ -108,6 +108,11 @@ function curves(figure: CurveFigure, style: FigureStyle | undefined): string {
       ...one.points.flatMap((point) => coordinate(point)),
       "};",
       `\\addlegendentry{${latexText(one.label)}}`,
+      ...one.points.flatMap(({ x, y, label }) =>
+        label === undefined || y === null ? [] : [
+          `\\node[${colourName(color)}, font=\\tiny, anchor=south west] at (axis cs:${x},${y}) {${latexText(label)}};`,
+        ]
+      ),
       ...bounds(one, color),
       ...losses(one, color, index),
     ];

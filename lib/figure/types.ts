@@ -8,6 +8,7 @@ export const FIGURE_TYPES = [
   "error-rate",
   "graceful-degradation",
   "rate-distortion",
+  "rate-distortion-perception",
   "packet-success",
   "channel-uses",
   "confusion-matrix",
@@ -70,6 +71,8 @@ export interface FigurePoint {
   front?: boolean;
   /** Number of replicates. */
   n?: number;
+  /** Written beside the point. */
+  label?: string;
 }
 
 export interface FigureSeries {

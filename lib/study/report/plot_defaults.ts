@@ -14,6 +14,7 @@ const Y: Record<FigureType, readonly (string | RegExp)[]> = {
   "error-rate": ["channel.ber", "channel.payload.ber", "channel.bler", /(^|[._])(ber|bler|wer|cer)$/, /error_rate$/],
   "graceful-degradation": ["quality.psnr_db", "quality.ms_ssim", "quality.ssim", QUALITY],
   "rate-distortion": ["quality.psnr_db", "quality.ms_ssim", "quality.ssim", QUALITY],
+  "rate-distortion-perception": ["quality.lpips", "quality.dists", "quality.gmsd", "quality.ms_ssim", QUALITY],
   "packet-success": ["channel.packet_success_rate", "channel.payload_delivery_success", /success/],
   "channel-uses": ["channel.channel_use_count", "channel.uses_per_pixel", /channel_uses?|resource_element_count$/],
   "confusion-matrix": [],
@@ -105,6 +106,8 @@ export function axesOf(
       ? null
       : type === "rate-distortion"
       ? first(RATES, metrics)
+      : type === "rate-distortion-perception"
+      ? first(Y["rate-distortion"], metrics)
       : first(COORDINATES, [...metrics, ...coordinates]) ?? coordinates[0] ?? null);
   if (y === null) throw nothingToShow(type, "y", metrics);
   if (x === null && !WITHOUT_X.has(type)) {

@@ -37,7 +37,8 @@ export interface PlotFiles extends PlotOutcome {
 }
 
 /** Name of the files of a plot: type, axes, and the style unless it is the default. */
-function nameOf({ plot, y, value = y }: PlotOutcome, style: FigureStyle): string {
+function nameOf({ plot, y, value: cells = y }: PlotOutcome, style: FigureStyle): string {
+  const value = plot === "heat-map" ? cells : y;
   return [plot, ...(value === "" ? [] : [value]), ...(style.name === "svc" ? [] : [style.name])].join("_")
     .replace(/[^A-Za-z0-9._-]/g, "-");
 }

@@ -142,6 +142,24 @@ Deno.test("rate and distortion: the front is that of cost and quality, and says 
   assert.deepEqual(front, ["deepjscc_0.25", "deepjscc_0.5", "deepjscc_0.75"]);
 });
 
+Deno.test("rate, distortion and perception: the rate stands beside each point, in every form", () => {
+  const score = "channel.outage_rate", request = { plot: "rate-distortion-perception", y: score } as const;
+  const { figure, x, value } = benchmarkFigure(QUALITY, SHA, request), drawn = figure as CurveFigure;
+  assert.deepEqual([x, value], ["quality.psnr_db", "channel.uses_per_pixel"]);
+  // Much of the one and little of the other are both better.
+  assert.equal(drawn.front, "before");
+  const [label] = drawn.series.find((one) => one.label === "deepjscc_0.25")!.points.map((point) => point.label);
+  assert.equal(label, "0.25");
+  assert.match(drawn.subtitle, /beside the points: channel uses of a pixel in/);
+  assert.ok(JSON.stringify(figureSpec(drawn, STYLES.ieee)).includes('"label":"0.25"'));
+  assert.match(pgfplots(drawn, STYLES.ieee)!, /\\node\[[^\]]*\] at \(axis cs:[^)]*\) \{0\.25\};/);
+  const [head, first] = figureCsv(drawn).split(/\r?\n/);
+  assert.ok(head.endsWith(",label") && /,0\.\d+$/.test(first));
+  const bits = curves(QUALITY, { ...request, value: "channel.channel_use_count" });
+  assert.notEqual(bits.series[0].points[0].label, drawn.series[0].points[0].label);
+  assert.throws(() => curves(QUALITY, { ...request, value: "rate.nothing" }), { code: "usage_invalid" });
+});
+
 Deno.test("packet success, channel uses and distributions", () => {
   assert.deepEqual(curves(QUALITY, { plot: "packet-success" }).y.domain, [0, 1]);
   const bars = benchmarkFigure(QUALITY, SHA, { plot: "channel-uses", y: "channel.uses_per_pixel" }).figure as BarFigure;

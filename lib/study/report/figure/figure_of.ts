@@ -27,6 +27,7 @@ const BUILDERS: Record<FigureType, (draft: Draft) => Figure> = {
   "graceful-degradation": curves,
   "packet-success": curves,
   "rate-distortion": rateDistortion,
+  "rate-distortion-perception": rateDistortion,
   "channel-uses": channelUses,
   "confusion-matrix": confusionFigure,
   cdf: distribution,
@@ -56,6 +57,8 @@ export function benchmarkFigure(
     ? { x: "", y: "" }
     : heat
     ? heatAxes(result, chosen, request)
+    : plot === "rate-distortion-perception"
+    ? { ...axesOf(result, plot, request), value: axesOf(result, "rate-distortion", { x: request.value }).x }
     : axesOf(result, plot, plot === "cdf" ? { y: request.y ?? request.x } : request);
   const { x, y, value } = axes;
   const along = matrix ? numericCoordinates(result)[0] ?? null : plot === "cdf" || plot === "box" || heat ? null : x;
@@ -71,7 +74,7 @@ export function benchmarkFigure(
   };
   const titled = matrix
     ? { title: "", subtitle: "" }
-    : titles(result, { ...request, plot, x, y: value ?? y }, new Set(chosen.map(({ id }) => id)));
+    : titles(result, { ...request, plot, x, y: heat ? value! : y }, new Set(chosen.map(({ id }) => id)));
   const base = { type: plot, source, ...titled };
   const figure = BUILDERS[plot]({ result, groups, base, request: { ...request, plot, ...axes, bound }, evidence });
   return {

@@ -22,7 +22,7 @@ export interface PlotRequest {
   units?: Readonly<Record<string, string>>;
   /** Series whose values are subtracted in a figure of differences: a method id, a label or the value that only it has. */
   baseline?: string;
-  /** Metric that colours the cells of a heat map. */
+  /** Metric that colours the cells of a heat map, or the rate beside the points of a figure of perception. */
   value?: string;
   /** Metric that bounds the one along y, drawn as theory; empty for none. */
   bound?: string;
@@ -51,7 +51,7 @@ export interface PlotOutcome {
   group: string;
   /** Ids of the drawn recipes. */
   drawn: readonly string[];
-  /** Metric of the cells of a heat map. */
+  /** Metric of the cells of a heat map, or beside the points. */
   value?: string;
   /** Empty for none. */
   bound: string;
