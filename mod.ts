@@ -33,14 +33,20 @@ import type { PlanResult } from "./lib/plan/planner.ts";
 import type { Compilation, CompileMode } from "./lib/recipe/types.ts";
 import type { RunResult } from "./lib/run/run.ts";
 import type { RecipeInput } from "./lib/api/authored_recipe.ts";
-import type { PlanOptions, RunOptions } from "./lib/api/recipes.ts";
+import type { PlanOptions, RunOptions } from "./lib/api/calls/recipes.ts";
 import { open, type Session } from "./lib/api/session.ts";
 
 // The session.
 export { open, type Session, type SessionOptions };
 export type { AdapterSource } from "./lib/adapter/types.ts";
 export type { RecipeInput } from "./lib/api/authored_recipe.ts";
-export type { CrossingOptions, MatrixRunOptions, PlanOptions, RunOptions, Validation } from "./lib/api/recipes.ts";
+export type {
+  CrossingOptions,
+  MatrixRunOptions,
+  PlanOptions,
+  RunOptions,
+  Validation,
+} from "./lib/api/calls/recipes.ts";
 export type { BenchmarkOptions } from "./lib/api/calls/benchmarks.ts";
 export type { CaptureOptions, ExportOptions, TrainingOptions } from "./lib/api/calls/training.ts";
 export { createCancellation } from "./lib/execute/cancellation.ts";

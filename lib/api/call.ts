@@ -172,6 +172,11 @@ export type MethodOf<C> = C extends
   : (...args: [...Optional<Positions<F, Args>>, options: OptionsOf<F, Args, Means>]) => Promise<Out>
   : never;
 
+/** The options of the method of a call. */
+export type CallOptions<C> = C extends
+  Call<infer F, infer Args, infer _Out, infer Means, infer _Http, infer _Status, infer _Doc> ? OptionsOf<F, Args, Means>
+  : never;
+
 /** The methods of a noun. */
 export type GroupOf<Calls> = { readonly [Verb in keyof Calls]: MethodOf<Calls[Verb]> };
 

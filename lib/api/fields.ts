@@ -22,6 +22,10 @@ const recipe = (description: string): RecipeField =>
 export const isRecipe = (type: z.ZodType): boolean => "recipe" in type;
 export const RECIPE = recipe("authored recipe; 1 and 1.0 are two values");
 
+export const MODE = z.enum(["strict", "compat"]).default("strict").describe(
+  "compat accepts older forms of recipes, with warnings",
+);
+
 /** A text that may be left out. */
 export const text = (description: string, word = "text") => worded(z.string().optional().describe(description), word);
 

@@ -5,6 +5,7 @@ import { artifacts } from "./calls/artifacts.ts";
 import { benchmarks } from "./calls/benchmarks.ts";
 import { data } from "./calls/data.ts";
 import { models } from "./calls/models.ts";
+import { recipes } from "./calls/recipes.ts";
 import { research } from "./calls/research.ts";
 import { runs } from "./calls/runs.ts";
 import { system } from "./calls/system.ts";
@@ -18,6 +19,7 @@ export const NOUNS: Readonly<Record<string, Readonly<Record<string, AnyCall>>>> 
   benchmarks,
   data,
   models,
+  recipes,
   research,
   runs,
   system,

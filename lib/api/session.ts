@@ -4,13 +4,13 @@
  */
 import { SessionCore, type SessionData, type SessionOptions } from "./core.ts";
 import { groupOf } from "./group.ts";
-import { Recipes } from "./recipes.ts";
 import type { AnyCall, GroupOf } from "./call.ts";
 import type { adapters } from "./calls/adapters.ts";
 import type { artifacts } from "./calls/artifacts.ts";
 import type { benchmarks } from "./calls/benchmarks.ts";
 import type { data } from "./calls/data.ts";
 import type { models } from "./calls/models.ts";
+import type { recipes } from "./calls/recipes.ts";
 import type { research } from "./calls/research.ts";
 import type { runs } from "./calls/runs.ts";
 import type { system } from "./calls/system.ts";
@@ -34,7 +34,7 @@ import type { validation } from "./calls/validation.ts";
  */
 export class Session implements AsyncDisposable {
   readonly #core: SessionCore;
-  readonly recipes: Recipes;
+  readonly recipes: GroupOf<typeof recipes>;
   readonly runs: GroupOf<typeof runs>;
   readonly benchmarks: GroupOf<typeof benchmarks>;
   readonly validation: GroupOf<typeof validation>;
@@ -49,7 +49,7 @@ export class Session implements AsyncDisposable {
 
   constructor(options: SessionOptions = {}) {
     const core = this.#core = new SessionCore(options);
-    this.recipes = new Recipes(core);
+    this.recipes = groupOf(core, "recipes", async () => (await import("./calls/recipes.ts")).recipes);
     this.runs = groupOf(core, "runs", async () => (await import("./calls/runs.ts")).runs);
     this.benchmarks = groupOf(core, "benchmarks", async () => (await import("./calls/benchmarks.ts")).benchmarks);
     this.validation = groupOf(core, "validation", async () => (await import("./calls/validation.ts")).validation);

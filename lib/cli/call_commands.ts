@@ -37,7 +37,7 @@ interface Face<Out, Means> {
   means?(given: Given): Partial<Means> | Promise<Partial<Means>>;
   /** Performs the call in another way, such as after a question. */
   call?(given: Given, perform: (changes?: Readonly<Record<string, unknown>>) => Promise<Out>): Promise<Out>;
-  json?(result: Out, given: Given): object;
+  json?(result: Out, given: Given): object | Promise<object>;
   /** Prints the result for people; its JSON when left out. */
   show?(result: Out, given: Given): string | void | Promise<string | void>;
   exit?(result: Out, given: Given): number;

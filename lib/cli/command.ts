@@ -163,7 +163,7 @@ export interface CommandDefinition<Usage extends string, O extends Options, Resu
   interruptNote?(options: ValuesOf<O>): string | undefined;
   call(call: Call<ArgsOf<Usage>, ValuesOf<O>>): Result | Promise<Result>;
   /** The JSON value; `{schema_version: 1, ...result}` when left out; null where the call writes its own. */
-  json?: ((result: Result, call: Call<ArgsOf<Usage>, ValuesOf<O>>) => object) | null;
+  json?: ((result: Result, call: Call<ArgsOf<Usage>, ValuesOf<O>>) => object | Promise<object>) | null;
   /** Whether texts of the result have several lines; those of all other results are put on one line each before `show`. */
   multiline?: boolean;
   /** Prints the result for people; a returned text is printed. */
@@ -247,7 +247,7 @@ async function perform(spec: CommandSpec, command: Command, args: unknown[]): Pr
     context.exitCode = cancellation.isCancelled ? EXIT.canceled : spec.exit?.(result, call) ?? EXIT.ok;
     if (context.json) {
       if (spec.json === null) return;
-      context.emit((spec.json?.(result, call) ?? { schema_version: 1, ...result as object }) as Value);
+      context.emit((await spec.json?.(result, call) ?? { schema_version: 1, ...result as object }) as Value);
     } else {
       const text = await spec.show(spec.multiline ? result : visibleLines(result), call);
       if (typeof text === "string") context.print(text);

@@ -1,37 +1,19 @@
 /** Shapes that several routes share. Replies are open: a later version may add members. */
-import { documentOf, OBJECT } from "../api/documents.ts";
-import type { Diagnostic } from "../contract/error.ts";
+import { DIAGNOSTIC, documentOf, OBJECT } from "../api/documents.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { z } from "../contract/zod.ts";
 import { RUN_STATUSES } from "../run/documents.ts";
 import type { RunRow } from "../run/store.ts";
 import { JOB_KINDS, JOB_STATES } from "./jobs/types.ts";
 
-export { documentOf, OBJECT };
+export { DIAGNOSTIC, documentOf, OBJECT };
 /** A recipe in a request; the compiler reports its problems, each with a place and a hint. */
 export const RECIPE = z.unknown().describe("authored recipe; 1 and 1.0 are two values");
 export const EXECUTION = z.unknown().describe(
   "{parallel_workers, parallel_points: integers 1 to 32, use_plan_cache: boolean}; left out, sequential with the plan " +
     "cache. parallel_points, the rows that run side by side, is for benchmarks",
 );
-/** Artifacts that stay after a complete run. */
-export const KEPT = {
-  keep: z.enum(["all", "metrics"]).optional().describe("artifacts that stay after a complete run; all when left out"),
-  drop: z.array(z.string()).optional().describe("steps whose artifacts do not stay"),
-};
-export const MODE = z.enum(["strict", "compat"]).describe("compat accepts older forms of recipes, with warnings");
-export const STRICT_LINT = z.boolean().optional().describe("refuse errors of the lint instead of warning of them");
 const TIME = z.string().describe("ISO 8601, UTC");
-
-export const DIAGNOSTIC = documentOf<Diagnostic>(z.object({
-  severity: z.enum(["error", "warning", "info"]),
-  code: z.string(),
-  message: z.string(),
-  path: z.string(),
-  hint: z.string().nullable(),
-  pointer: z.string().optional(),
-  step_id: z.string().optional(),
-}));
 
 export const PROBLEM = z.object({
   type: z.string(),

@@ -7,6 +7,7 @@ import type { Report } from "../http/jobs/types.ts";
 import type { Route } from "../http/route.ts";
 import type { PlainReply } from "../http/threads/protocol.ts";
 import type { Session } from "../api/session.ts";
+import { recipes as recipeCalls } from "../api/calls/recipes.ts";
 import { NOUNS } from "../api/nouns.ts";
 import { canonicalJson } from "../contract/json.ts";
 import { SvcError } from "../contract/error.ts";
@@ -19,7 +20,6 @@ import { packFile } from "../http/pack_file.ts";
 import { sourceOf } from "../http/recipe_file.ts";
 import { savedPath } from "../http/recipe_save.ts";
 import { routeNamed } from "../http/routes/index.ts";
-import { KEPT, STRICT_LINT } from "../http/schemas.ts";
 import { parseRecipe } from "../api/authored_recipe.ts";
 import { join } from "node:path";
 
@@ -50,16 +50,9 @@ export interface Tool {
 const ROUTES: readonly [string, string, "destructive"?][] = [
   ["operations_show", "get /api/ops/:operation_id"],
   ["research_catalog", "get /api/research/catalog"],
-  ["recipes_list", "get /api/recipes"],
   ["recipes_show", "get /api/recipe"],
-  ["recipes_validate", "post /api/recipe/validate"],
-  ["recipes_lint", "post /api/recipe/lint"],
   ["recipes_plan", "post /api/recipe/plan"],
-  ["recipes_diff", "post /api/recipe/diff"],
-  ["recipes_expand", "post /api/recipe/matrix/expand"],
   ["recipes_save", "post /api/recipe/save", "destructive"],
-  ["runs_show", "get /api/runs/:run_id"],
-  ["runs_figure", "get /api/runs/figure"],
   ["arrays_show", "get /api/array"],
   ["arrays_series", "get /api/series"],
   ["images_show", "get /api/image"],
@@ -193,13 +186,9 @@ const SOURCE = {
   recipe: z.unknown().optional().describe(String(RECIPE.description)),
   path: z.string().optional().describe("a recipe file instead, such as recipes/link.yaml"),
 };
-const RUN = {
-  ...SOURCE,
-  ...KEPT,
-  strict_lint: STRICT_LINT,
-  ignore_estimate: z.boolean().optional().describe("run even if the estimate exceeds free memory or disk"),
-  parallel_workers: z.int().min(1).max(32).default(1).describe("steps of a run at once"),
-};
+const { keep, drop, strict_lint, ignore_estimate, parallel_workers } = recipeCalls.run.fields;
+const { points, rerun, continue_on_error, parallel_points } = recipeCalls.runMatrix.fields;
+const RUN = { ...SOURCE, keep, drop, strict_lint, ignore_estimate, parallel_workers };
 
 /** The recipe of a call. @throws SvcError `body_field_missing` for none or both */
 async function recipeOf(session: Session, { recipe, path }: { recipe?: unknown; path?: string }) {
@@ -271,13 +260,7 @@ const OWN: readonly Tool[] = [
     },
   }),
   tool("recipes_sweep", "Run the points of a recipe with a matrix, wait for their end, and give a row for each", {
-    input: z.strictObject({
-      ...RUN,
-      points: z.array(z.string()).optional().describe("only these: indices, variant ids, names or dimension=value"),
-      rerun: z.boolean().optional().describe("run all points again, also those with a verified complete run"),
-      continue_on_error: z.boolean().optional().describe("continue with the next point after a failure"),
-      parallel_points: z.int().min(1).max(32).default(1).describe("points at once"),
-    }),
+    input: z.strictObject({ ...RUN, points, rerun, continue_on_error, parallel_points }),
     writes: true,
     async perform({ recipe, path, points, rerun, continue_on_error, parallel_points, ...options }, call) {
       const source = await recipeOf(call.session, { recipe, path });

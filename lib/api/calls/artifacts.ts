@@ -89,6 +89,10 @@ export const artifacts = {
   show: call("Show an artifact, by id, digest or path: networks, entrypoints, selection, and how to bind it", {
     fields: LOCAL,
     args: ["artifact"],
+    output: z.object({ id: z.string(), status: z.string(), operations: z.array(z.string()) }),
+    refuses: [404],
+    http: { route: "get /api/trained-artifacts/:artifact", returns: "Its row", fixed: { paths: false } },
+    publish: ({ row }: ArtifactDetail) => published(row),
     cli: { usage: "<artifact>", without: ["paths"] },
     run: async (core, { artifact, paths }): Promise<ArtifactDetail> =>
       (await storing()).showTrainedArtifact(artifact, await storeOf(core, paths)),
@@ -98,6 +102,10 @@ export const artifacts = {
   verify: call("Verify hashes and checks of artifacts", {
     fields: LOCAL,
     args: ["artifact"],
+    output: z.object({ status: z.enum(["valid", "invalid"]) }),
+    refuses: [404],
+    http: { route: "get /api/trained-artifacts/:artifact/verify", returns: "The report", fixed: { paths: false } },
+    publish: ({ path: _path, ...report }: ArtifactVerification) => report,
     cli: { usage: "<artifact>", without: ["paths"], exits: "exit 6 when one fails" },
     run: async (core, { artifact, paths }): Promise<ArtifactVerification> =>
       (await storing()).verifyTrainedArtifact(artifact, await storeOf(core, paths)),

@@ -19,6 +19,7 @@ import type { PackListRow } from "../../study/pack/packs.ts";
 import type { ReplicationOptions } from "../../study/pack/replication.ts";
 import type { Suite } from "../../study/pack/suites.ts";
 import type { ResultDocument, Snapshot } from "../../study/pack/types.ts";
+import type { PlotFiles } from "../../study/report/plot_files.ts";
 import type { ResultDiff } from "../../study/report/compare_results.ts";
 import type { RateDifferences } from "../../study/report/rate_differences.ts";
 import type { BenchmarkRunOptions as PackRun, BenchmarkRunResult, ShardRunOptions } from "../../study/run_benchmark.ts";
@@ -26,7 +27,7 @@ import type { ResultListRow } from "../../study/rows/store.ts";
 import type { BenchmarkVerification } from "../../study/verify.ts";
 import { call, type Camel, camelKeys, type Cancellable } from "../call.ts";
 import type { SessionCore } from "../core.ts";
-import { documentOf, OBJECT } from "../documents.ts";
+import { documentOf, FIGURE, OBJECT, textFiles } from "../documents.ts";
 import {
   BASELINE,
   DROP,
@@ -549,9 +550,20 @@ export const benchmarks = {
   }),
 
   /** The files that `plot` writes. @throws SvcError as `plot` */
-  figure: call("Draw a result without writing files", {
+  figure: call("Draw a result: the texts that `svc benchmark plot` writes", {
     fields: PLOT,
     args: ["result_id"],
+    output: FIGURE.extend({ confusion: z.boolean() }),
+    refuses: [400, 404],
+    http: {
+      route: "get /api/benchmarks/results/:result_id/figure",
+      returns: "The figure as data, and as texts by file name: specification, SVG, CSV and the record that binds them",
+      names: { recipes: "recipe" },
+      without: ["method_order", "where", "bound", "label", "units", "intervals"],
+    },
+    publish: ({ plot, x, y, group, name, figure, confusion, files }: PlotFiles & { confusion: boolean }) => (
+      { plot, x, y, group, name, figure, confusion, files: textFiles(files) }
+    ),
     async run({ workspace }, { result_id, ...request }) {
       const drawn = await (await reports()).drawnPlot(workspace, result_id, camelKeys(request));
       return displayed(drawn, () => figureDisplay(drawn.name, drawn.files));

@@ -9,7 +9,7 @@ import { displayed, figureDisplay, htmlTable } from "../../figure/display.ts";
 import type { FigureStyle } from "../../figure/style.ts";
 import { FIGURE_TYPES } from "../../figure/types.ts";
 import type { RecipeDocument } from "../../recipe/types.ts";
-import { RUN_STATUSES } from "../../run/documents.ts";
+import { RUN_STATUSES, type RunManifest, type RunSummary } from "../../run/documents.ts";
 import { inside } from "../../artifact/inside.ts";
 import type { ByPath, PlacedRun } from "../../run/bundle_place.ts";
 import type { RunMarks } from "../../run/marks.ts";
@@ -19,9 +19,11 @@ import type { RestoreReport } from "../../run/restore.ts";
 import type { RetentionReport, TakenBack } from "../../run/retention.ts";
 import type { RunDiff } from "../../run/diff.ts";
 import type { GarbageReport } from "../../run/gc.ts";
-import type { RunRow } from "../../run/store.ts";
+import type { RunRow, ShownRun } from "../../run/store.ts";
 import type { VerificationReport } from "../../run/verify.ts";
+import type { DrawnRuns } from "../../study/report/runs_reports.ts";
 import type { RunsTable } from "../../study/report/runs_table.ts";
+import { bundlePaths } from "../bundle_paths.ts";
 import { call, type Cancellable } from "../call.ts";
 import type { SessionCore } from "../core.ts";
 import {
@@ -42,7 +44,7 @@ import {
   WHERE,
   WORKERS,
 } from "../fields.ts";
-import { documentOf, OBJECT } from "../documents.ts";
+import { documentOf, FIGURE, OBJECT, textFiles } from "../documents.ts";
 
 /** What a run of steps in place of a user tells and takes besides its fields. */
 type Rerun = Cancellable & Pick<ReproduceOptions, "onEvent" | "jobId" | "sharedProcess" | "usePlanCache" | "paths">;
@@ -87,6 +89,8 @@ const PLOT = {
   where: WHERE,
   runs: RUNS,
 };
+const RUN_DOCUMENTS = z.object({ summary: documentOf<RunSummary>(), manifest: documentOf<RunManifest>() });
+type RunDocuments = z.output<typeof RUN_DOCUMENTS>;
 const TAGS = z.array(z.string()).max(100).optional();
 
 const reports = () => import("../../study/report/runs_reports.ts");
@@ -226,8 +230,19 @@ export const runs = {
   }),
 
   /** The files that `plot` writes. @throws SvcError `run_not_found`, `usage_invalid` */
-  figure: call("Draw finished runs, such as the variants of a sweep, without writing files", {
+  figure: call("Draw finished runs, such as the variants of a sweep: the texts that `svc runs plot` writes", {
     fields: PLOT,
+    output: FIGURE.extend({ runs: z.array(z.string()) }),
+    refuses: [400, 404],
+    http: {
+      route: "get /api/runs/figure",
+      returns: "The figure as data, and as texts by file name: specification, SVG, CSV and the record of its runs",
+      without: ["bound", "label", "units", "runs"],
+    },
+    publish: ({ plot, x, y, group, name, figure, runs, files }: DrawnRuns) => (
+      { plot, x, y, group, name, figure, runs, files: textFiles(files) }
+    ),
+    tool: true,
     async run(core, { runs, ...request }, { paths }: ByPath) {
       const rows = await runsOf(core, { ...request, runs }, { paths });
       const drawn = await (await reports()).drawRuns(rows, request);
@@ -306,6 +321,16 @@ export const runs = {
   show: call("Show the outcome of a run", {
     fields: { run_id: RUN },
     args: ["run_id"],
+    output: RUN_DOCUMENTS,
+    refuses: [404],
+    http: {
+      route: "get /api/runs/:run_id",
+      returns: "Summary and manifest; paths begin at the state directory",
+      stable: true,
+    },
+    publish: ({ run_id, summary, manifest }: ShownRun) =>
+      ({ summary: bundlePaths(summary, run_id), manifest }) as unknown as RunDocuments,
+    tool: true,
     cli: { usage: "<run>" },
     run: async ({ workspace }, { run_id }, options: ByPath) =>
       (await import("../../run/bundle_place.ts")).openRun(workspace, run_id, options),

@@ -14,7 +14,7 @@ import { createCancellation } from "../../execute/cancellation.ts";
 import type { TrainingInspection } from "../../training/inspect_recipe.ts";
 import type { TrainingPlan } from "../../training/training_plan.ts";
 import type { RecipeInput } from "../authored_recipe.ts";
-import { call, camelKeys, type Cancellable, type MethodOf, type Origin } from "../call.ts";
+import { call, type CallOptions, camelKeys, type Cancellable, type Origin } from "../call.ts";
 import type { SessionCore } from "../core.ts";
 import { documentOf, OBJECT, valueOf } from "../documents.ts";
 import { flag, IGNORE_ESTIMATE, LINT, oneOf, RECIPE, text, WORKERS } from "../fields.ts";
@@ -265,10 +265,9 @@ export const training = {
   }),
 };
 
-type OptionsOf<C> = NonNullable<Parameters<MethodOf<C>>[1]>;
-export type TrainingOptions = OptionsOf<typeof training.inspect>;
-export type ExportOptions = OptionsOf<typeof training.export>;
-export type CaptureOptions = OptionsOf<typeof training.capture>;
+export type TrainingOptions = CallOptions<typeof training.inspect>;
+export type ExportOptions = CallOptions<typeof training.export>;
+export type CaptureOptions = CallOptions<typeof training.capture>;
 
 async function sourceOf(core: SessionCore, recipe: RecipeInput, plan: Plan | undefined) {
   const [{ authored }, { readTrainingPlan }, { recipeFromValue }] = await Promise.all([

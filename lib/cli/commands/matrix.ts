@@ -1,4 +1,5 @@
-/** `svc recipe expand-matrix` and `svc recipe run-matrix`: the variants of one recipe. */
+/** `svc recipe run-matrix`: runs of the variants of one recipe. */
+import { recipes } from "../../api/calls/recipes.ts";
 import { isWarning, SvcError } from "../../contract/error.ts";
 import { prettyJson } from "../../contract/json.ts";
 import { isNumber, toNumber, type Value } from "../../contract/value.ts";
@@ -6,28 +7,29 @@ import { parseOverrideValue } from "../../recipe/overrides.ts";
 import type { MatrixRow, MatrixRunResult } from "../../run/run_matrix.ts";
 import type { CrossingResult } from "../../study/crossing.ts";
 import { InvalidArgumentError } from "../commander.ts";
+import { optionsFrom } from "../call_commands.ts";
 import type { CliContext } from "../context.ts";
 import {
   ALL_METRICS,
   command,
   type CommandSpec,
-  flag,
   FORMAT,
   IGNORE_ESTIMATE,
   KEEP,
-  names,
   parsed,
   POINTS,
   refuseOptions,
   SET,
   text,
-  whole,
   WORKERS,
 } from "../command.ts";
 import { headlineView } from "../headline_view.ts";
 import { EXIT } from "../problem.ts";
 import { formatTable, right, type TableFormat } from "../table.ts";
-import { COMPAT, counted, modeOf, PLANNING, planOptions } from "./recipe.ts";
+import { counted, PLANNING, planOptions } from "./recipe.ts";
+
+const { points, rerun, continue_on_error, strict_legacy } = recipes.runMatrix.fields;
+const { metric, max_runs } = recipes.findCrossing.fields;
 
 /** Reads a number as recipes write it: 6 and 6.0 differ. */
 const number = (given: string): Value => {
@@ -56,73 +58,25 @@ const CROSSING = {
     return [number(ends[0]), number(ends[1])];
   }),
   resolution: parsed("--resolution <x>", "width of the bracket at which the search ends (default: 0.1)", number),
-  metric: text("--metric <id>", "metric to search for (default: the block error rate of the recipe)"),
-  maxRuns: parsed("--max-runs <n>", "runs of a point before it counts as undecided (default: 1024)", whole(1)),
+  ...optionsFrom({ metric, max_runs }),
 };
 
 /** What a search shows of its runs. */
 const FEW_EVENTS = ["crossing_point_completed", "recipe_warning"];
 
-const STRICT_LEGACY = flag("--strict-legacy", "refuse matrix forms older than metadata.matrix");
-
 export const matrixCommands: CommandSpec[] = [
-  command({
-    usage: "recipe expand-matrix <file>",
-    summary: "show the concrete recipes of a matrix; with --json the recipes themselves",
-    options: {
-      compat: COMPAT,
-      set: SET,
-      strictLegacy: STRICT_LEGACY,
-    },
-    examples: ["svc recipe expand-matrix recipes/recipe_starters/image_protected_digital_awgn.yaml"],
-    async call({ svc, args: [file], options: { compat, set, strictLegacy }, context }) {
-      const recipe = await context.recipe(svc, file, set);
-      const expansion = await svc.recipes.expand(recipe, { mode: modeOf(compat), strictLegacy });
-      if (expansion.status === "invalid") recipe.refuse("recipe_invalid", "expand", expansion.diagnostics);
-      const { expansionDocument } = await import("../../recipe/expand_matrix.ts");
-      return { expansion, document: expansionDocument(expansion) };
-    },
-    json: ({ document }) => ({ schema_version: 1, ...document }),
-    async show({ expansion: { points, recipe, diagnostics } }, { context }) {
-      context.findings(diagnostics);
-      if (points.length === 0) return `${recipe!.name} has no matrix to expand`;
-      const { valueText } = await import("../../recipe/variant_name.ts");
-      const dimensions = Object.keys(points[0].selection);
-      return formatTable(
-        points.map(({ index, selection, variant_id, recipe }) => ({
-          index,
-          ...Object.fromEntries(dimensions.map((name) => [`at ${name}`, valueText(selection[name])])),
-          name: recipe.name,
-          id: `${variant_id.slice(0, 17)}…`,
-        })),
-        [
-          right("index"),
-          ...dimensions.map((title) => right(`at ${title}`, title)),
-          { key: "id", title: "variant" },
-          "name",
-        ],
-      );
-    },
-  }),
   command({
     usage: "recipe run-matrix <file>",
     cancellable: true,
-    summary: "run all variants of a matrix; variants with a verified complete run are reused",
+    summary: recipes.runMatrix.summary,
     options: {
       set: SET,
-      points: parsed(
-        "--points <names>",
-        "comma-separated points to run: indices, variant ids, names or dimension=value",
-        names,
-      ),
-      rerun: flag("--rerun", "run all variants again, also those with a verified complete run"),
-      continueOnError: flag("--continue-on-error", "continue with the next variant after a failure"),
       parallelWorkers: WORKERS,
       parallelPoints: POINTS,
       ...PLANNING,
       ignoreEstimate: IGNORE_ESTIMATE,
       ...KEEP,
-      strictLegacy: STRICT_LEGACY,
+      ...optionsFrom({ points, rerun, continue_on_error, strict_legacy }),
       format: FORMAT,
       allMetrics: ALL_METRICS,
       ...CROSSING,

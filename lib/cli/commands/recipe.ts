@@ -1,9 +1,13 @@
 /** `svc recipe`: check, plan and run recipes, and keep their files in order. */
+import { recipes } from "../../api/calls/recipes.ts";
+import type { Session } from "../../api/session.ts";
 import type { JsonObject } from "../../contract/value.ts";
-import { type Diagnostic, isWarning, SvcError } from "../../contract/error.ts";
+import { type Diagnostic, isWarning, refusal, SvcError } from "../../contract/error.ts";
 import type { CompileMode } from "../../recipe/types.ts";
+import type { PreparedRun } from "../../run/run.ts";
 import { exists } from "../../artifact/path_kind.ts";
 import { prettyJson } from "../../contract/json.ts";
+import { commandsOf, type Faces } from "../call_commands.ts";
 import {
   ALL_METRICS,
   choice,
@@ -23,9 +27,7 @@ import { headlineView } from "../headline_view.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
 import { formatBytes, formatTable, right } from "../table.ts";
 
-const STRICT_LEGACY = flag("--strict-legacy", "refuse matrix forms older than metadata.matrix");
-
-export const COMPAT = flag("--compat", "accept older forms of recipes, with warnings");
+const COMPAT = flag("--compat", "accept older forms of recipes, with warnings");
 
 /** How a recipe is compiled, bound and planned. */
 export const PLANNING = {
@@ -36,7 +38,7 @@ export const PLANNING = {
   ...LINT,
 };
 
-export const modeOf = (compat: boolean): CompileMode => compat ? "compat" : "strict";
+const modeOf = (compat: boolean): CompileMode => compat ? "compat" : "strict";
 
 export const planOptions = <T extends { compat: boolean; planCache: boolean }>(
   { compat, planCache: usePlanCache, ...options }: T,
@@ -44,70 +46,47 @@ export const planOptions = <T extends { compat: boolean; planCache: boolean }>(
 
 export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
-async function showPlan(planned: Awaited<ReturnType<typeof planOf>>, context: CliContext): Promise<string> {
-  context.findings(planned.result.diagnostics.filter(isWarning));
+async function showPlan(
+  { planned }: PreparedRun,
+  { svc, context }: { svc: Session; context: CliContext },
+): Promise<string> {
+  context.findings(planned.diagnostics.filter(isWarning));
   const { explainPlan, planText } = await import("../../plan/explain.ts");
-  return planText(explainPlan(planned.result, planned.registry));
+  return planText(explainPlan(planned, await svc.registry()));
 }
 
-const planDocument = ({ result: { plan, cache, diagnostics } }: Awaited<ReturnType<typeof planOf>>) => ({
+const planDocument = ({ planned: { plan, cache, diagnostics } }: PreparedRun) => ({
   schema_version: 1,
   plan,
   cache,
   diagnostics,
 });
 
-async function planOf(
-  { svc, args: [file], options, context }: {
-    svc: import("../../api/session.ts").Session;
-    args: [string];
-    options: { set: string[]; compat: boolean; planCache: boolean };
-    context: CliContext;
-  },
-) {
-  const { planned: result } = await svc.recipes.prepare(
-    await context.recipe(svc, file, options.set),
-    planOptions(options),
-  );
-  return { result, registry: await svc.registry() };
-}
-
-export const recipeCommands: CommandSpec[] = [
-  command({
-    usage: "recipe list",
-    summary: "list the recipes of the project and of svc; every command that takes a recipe accepts these names",
+const faces: Faces<typeof recipes> = {
+  list: {
     options: { task: text("--task <id>", "only recipes of this task"), format: TABLE_FORMAT },
     examples: ["svc recipe list", "svc recipe list --task bit_transport", "svc recipe run quickstart"],
-    async call({ svc, options: { task } }) {
-      const recipes = (await svc.recipes.list()).map((
-        { id, path, place, status, step_count, purpose, description },
-      ) => ({
-        recipe: id,
-        path,
-        place,
-        status,
-        task: purpose,
-        steps: step_count,
-        description,
-      }));
-      return { recipes: recipes.filter((row) => task === undefined || row.task === task) };
-    },
-    show({ recipes }, { options: { format } }) {
-      return formatTable(recipes, ["recipe", "place", "task", "status", right("steps")], format);
-    },
-  }),
-  command({
-    usage: "recipe validate <file>",
-    summary: "compile a recipe strictly and check its plan",
-    options: {
-      compat: COMPAT,
-      strictLegacy: STRICT_LEGACY,
-      set: SET,
-    },
+    call: async ({ options: { task } }, perform) =>
+      (await perform()).filter(({ purpose }) => task === undefined || purpose === task),
+    json: (rows) => ({
+      schema_version: 1,
+      recipes: rows.map(({ id: recipe, path, place, status, purpose: task, step_count: steps, description }) => (
+        { recipe, path, place, status, task, steps, description }
+      )),
+    }),
+    show: (rows, { options: { format } }) =>
+      formatTable(
+        rows.map(({ id: recipe, place, purpose: task, status, step_count: steps }) => (
+          { recipe, place, task, status, steps }
+        )),
+        ["recipe", "place", "task", "status", right("steps")],
+        format,
+      ),
+  },
+  validate: {
+    options: { compat: COMPAT, set: SET },
     examples: ["svc recipe validate recipes/quickstart.yaml", "svc recipe validate - < recipe.json"],
-    async call({ svc, args: [file], options: { compat, set, strictLegacy }, context }) {
-      return await svc.recipes.validate(await context.recipe(svc, file, set), { mode: modeOf(compat), strictLegacy });
-    },
+    call: ({ options: { compat } }, perform) => perform({ mode: modeOf(compat) }),
     json: ({ compilation, expansion, diagnostics }) => ({
       schema_version: 1,
       status: "valid",
@@ -127,10 +106,8 @@ export const recipeCommands: CommandSpec[] = [
         context.paint("green", "valid")
       }  ${name}: ${steps.length} steps${matrix}, recipe hash ${effective_sha256}`;
     },
-  }),
-  command({
-    usage: "recipe lint <file>",
-    summary: "check links, powers and rates of a recipe without running it",
+  },
+  lint: {
     options: {
       relaxed: flag("--relaxed", "warn about entries that the research catalogue does not know or only plans"),
     },
@@ -139,34 +116,109 @@ export const recipeCommands: CommandSpec[] = [
       "svc recipe lint recipes/quickstart.yaml",
       "svc recipe lint - --relaxed --json < recipe.yaml",
     ],
-    call: async ({ svc, args: [file], options, context }) =>
-      await svc.recipes.lint(await context.recipe(svc, file), { strict: !options.relaxed }),
+    call: ({ options: { relaxed } }, perform) => perform({ strict: !relaxed }),
     show({ status, issues, recipe, error_count, warning_count }, { args: [file], context }) {
       for (const item of issues) context.print(formatDiagnostic(item, context.paint, context.excerpt));
       return `${context.paint(status === "passed" ? "green" : "red", status)}  ${recipe ?? file}: ` +
         `${counted(error_count, "error")}, ${counted(warning_count, "warning")}`;
     },
     exit: ({ status }) => status === "passed" ? EXIT.ok : EXIT.refused,
-  }),
-  command({
-    usage: "recipe specs <file>",
-    summary: "print the normalised research specs of a recipe",
-    call: async ({ svc, args: [file], context }) => await svc.recipes.specs(await context.recipe(svc, file)),
-    json: (document) => document,
-    show: (document) => prettyJson(document),
-  }),
-  command({
-    usage: "recipe plan <file>",
-    summary: "show the steps of a run with parameters, backend and implementation, without running it",
+  },
+  specs: { json: (document) => document },
+  prepare: {
     options: { set: SET, ...PLANNING },
-    call: planOf,
+    call: ({ options: { compat, planCache } }, perform) => perform({ mode: modeOf(compat), use_plan_cache: planCache }),
     json: planDocument,
-    show: (planned, { context }) => showPlan(planned, context),
-  }),
+    show: showPlan,
+  },
+  graph: {
+    options: {
+      format: choice("--format <format>", "output format", ["text", "json", "mermaid", "dot", "svg"], "text"),
+    },
+    examples: [
+      "svc recipe graph recipes/quickstart.yaml --format mermaid",
+      "svc recipe graph recipes/quickstart.yaml --format svg > quickstart.svg",
+    ],
+    json: (graph) => graph,
+    async show(graph, { options: { format } }) {
+      if (format === "svg") return (await import("../../figure/graph/svg.ts")).graphSvg(graph);
+      const { graphDot, graphMermaid, graphText } = await import("../../figure/graph/graph.ts");
+      const texts = { json: prettyJson, mermaid: graphMermaid, dot: graphDot, text: graphText };
+      return texts[format as keyof typeof texts](graph);
+    },
+  },
+  explain: {
+    examples: ["svc recipe explain recipes/quickstart.yaml wireless_channel"],
+    json: (explained) => explained,
+    async show(explained, { context }) {
+      const { stepText } = await import("../../plan/explain_step.ts");
+      return stepText(explained, {
+        title: (title) => context.paint("bold", title),
+        dim: (dimmed) => dimmed === "" ? "" : context.paint("dim", dimmed),
+      });
+    },
+  },
+  diff: {
+    options: { effective: flag("--effective", "compare effective recipes: all defaults and seeds filled in") },
+    examples: ["svc recipe diff recipes/quickstart.yaml mine.yaml"],
+    call({ args: [a, b], options }, perform) {
+      if (a === "-" && b === "-") {
+        throw new SvcError("usage_invalid", "Cannot read both recipes from standard input", { hint: "Name one file" });
+      }
+      return perform({ form: options.effective ? "effective" : "normalized" });
+    },
+    json: (report) => report,
+    async show({ equal, changes, warnings }, { context }) {
+      context.findings(warnings);
+      if (equal) return context.paint("green", "equal");
+      const { changeText } = await import("../change_text.ts");
+      for (const change of changes) context.print(changeText(context.paint, change));
+    },
+  },
+  expand: {
+    options: { compat: COMPAT, set: SET },
+    examples: ["svc recipe expand-matrix recipes/recipe_starters/image_protected_digital_awgn.yaml"],
+    async call({ args: [file], options: { compat } }, perform) {
+      const expansion = await perform({ mode: modeOf(compat) });
+      if (expansion.status !== "invalid") return expansion;
+      const name = file === "-" ? "<stdin>" : file;
+      throw refusal("recipe_invalid", `Cannot expand ${name}`, expansion.diagnostics);
+    },
+    async json(expansion) {
+      const { expansionDocument } = await import("../../recipe/expand_matrix.ts");
+      return { schema_version: 1, ...expansionDocument(expansion) };
+    },
+    async show({ points, recipe, diagnostics }, { context }) {
+      context.findings(diagnostics);
+      if (points.length === 0) return `${recipe!.name} has no matrix to expand`;
+      const { valueText } = await import("../../recipe/variant_name.ts");
+      const dimensions = Object.keys(points[0].selection);
+      return formatTable(
+        points.map(({ index, selection, variant_id, recipe }) => ({
+          index,
+          ...Object.fromEntries(dimensions.map((name) => [`at ${name}`, valueText(selection[name])])),
+          name: recipe.name,
+          id: `${variant_id.slice(0, 17)}…`,
+        })),
+        [
+          right("index"),
+          ...dimensions.map((title) => right(`at ${title}`, title)),
+          { key: "id", title: "variant" },
+          "name",
+        ],
+      );
+    },
+  },
+};
+
+const { checkResearch: _research, ...calls } = recipes;
+
+export const recipeCommands: CommandSpec[] = [
+  ...commandsOf("recipe", calls, faces),
   command({
     usage: "recipe run <file>",
     cancellable: true,
-    summary: "run a recipe and write a run bundle",
+    summary: recipes.run.summary,
     options: {
       set: SET,
       parallelWorkers: WORKERS,
@@ -184,7 +236,10 @@ export const recipeCommands: CommandSpec[] = [
     async call(call) {
       const { svc, args: [file], options: { set, dryRun: _, allMetrics, ...options } } = call;
       const { context, cancellation, onEvent } = call;
-      if (call.options.dryRun) return { planned: await planOf(call), run: null, strip: null, view: null };
+      if (call.options.dryRun) {
+        const planned = await svc.recipes.prepare(await context.recipe(svc, file, set), planOptions(options));
+        return { planned, run: null, strip: null, view: null };
+      }
       const [recipe] = await Promise.all([context.recipe(svc, file, set), svc.warmUp()]);
       const run = await svc.recipes.run(recipe, { ...planOptions(options), cancellation, onEvent });
       const visible = run.status === "completed" && run.pruned.length === 0 && !context.json;
@@ -196,8 +251,9 @@ export const recipeCommands: CommandSpec[] = [
       const { diagnostics: _, ...document } = run;
       return { schema_version: 1, ...document };
     },
-    async show({ planned, run, strip, view }, { context }) {
-      if (run === null) return await showPlan(planned!, context);
+    async show({ planned, run, strip, view }, call) {
+      const { context } = call;
+      if (run === null) return await showPlan(planned!, call);
       const { status, run_id, directory, summary, pruned } = run;
       const steps = summary.steps as JsonObject[];
       context.print(
@@ -224,59 +280,6 @@ export const recipeCommands: CommandSpec[] = [
       if (typeof hint === "string") context.note(`  ${context.paintError("green", "help")}: ${hint}`);
     },
     exit: ({ run }) => run === null || run.status === "completed" ? EXIT.ok : EXIT.runFailed,
-  }),
-  command({
-    usage: "recipe graph <file>",
-    summary: "draw the graph of a recipe",
-    options: {
-      format: choice("--format <format>", "output format", ["text", "json", "mermaid", "dot", "svg"], "text"),
-    },
-    examples: [
-      "svc recipe graph recipes/quickstart.yaml --format mermaid",
-      "svc recipe graph recipes/quickstart.yaml --format svg > quickstart.svg",
-    ],
-    call: async ({ svc, args: [file], context }) => await svc.recipes.graph(await context.recipe(svc, file)),
-    json: (graph) => graph,
-    async show(graph, { options: { format } }) {
-      if (format === "svg") return (await import("../../figure/graph/svg.ts")).graphSvg(graph);
-      const { graphDot, graphMermaid, graphText } = await import("../../figure/graph/graph.ts");
-      return { json: prettyJson, mermaid: graphMermaid, dot: graphDot, text: graphText }[format](graph);
-    },
-  }),
-  command({
-    usage: "recipe explain <file> <step>",
-    summary: "explain a step: inputs, source of each parameter, backend and implementation",
-    examples: ["svc recipe explain recipes/quickstart.yaml wireless_channel"],
-    call: async ({ svc, args: [file, step], context }) =>
-      await svc.recipes.explain(await context.recipe(svc, file), step),
-    json: (explained) => explained,
-    async show(explained, { context }) {
-      const { stepText } = await import("../../plan/explain_step.ts");
-      return stepText(explained, {
-        title: (title) => context.paint("bold", title),
-        dim: (dimmed) => dimmed === "" ? "" : context.paint("dim", dimmed),
-      });
-    },
-  }),
-  command({
-    usage: "recipe diff <a> <b>",
-    summary: "compare two recipes; 6 and 6.0 differ, steps are matched by their ids",
-    options: { effective: flag("--effective", "compare effective recipes: all defaults and seeds filled in") },
-    examples: ["svc recipe diff recipes/quickstart.yaml mine.yaml"],
-    async call({ svc, args: [a, b], options, context }) {
-      if (a === "-" && b === "-") {
-        throw new SvcError("usage_invalid", "Cannot read both recipes from standard input", { hint: "Name one file" });
-      }
-      const form = options.effective ? "effective" : "normalized";
-      return await svc.recipes.diff(await context.recipe(svc, a), await context.recipe(svc, b), { form });
-    },
-    json: (report) => report,
-    async show({ equal, changes, warnings }, { context }) {
-      context.findings(warnings);
-      if (equal) return context.paint("green", "equal");
-      const { changeText } = await import("../change_text.ts");
-      for (const change of changes) context.print(changeText(context.paint, change));
-    },
   }),
   command({
     usage: "recipe fmt <files...>",

@@ -1,11 +1,12 @@
 /** `svc research`: the catalogue of datasets, tasks and metrics, and recipes checked against it. */
+import { recipes } from "../../api/calls/recipes.ts";
 import { research } from "../../api/calls/research.ts";
 import { SvcError } from "../../contract/error.ts";
 import { didYouMean } from "../../contract/nearest.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";
 import type { DatasetEntry, MetricEntry, TaskEntry } from "../../research/catalog.ts";
 import { commandsOf, type Faces } from "../call_commands.ts";
-import { command, type CommandSpec, flag, TABLE_FORMAT } from "../command.ts";
+import { type CommandSpec, TABLE_FORMAT } from "../command.ts";
 import { formatTable } from "../table.ts";
 
 const KINDS = ["dataset", "task", "metric"] as const;
@@ -105,17 +106,10 @@ const faces: Faces<typeof research> = {
   },
 };
 
-export const researchCommands: CommandSpec[] = [
-  ...commandsOf("research", research, faces),
-  command({
-    usage: "research validate-recipe <file>",
-    summary: "check the research metadata of a recipe against the catalogue",
-    options: {
-      strict: flag("--strict", "refuse datasets, tasks and metrics that the catalogue does not know or only plans"),
-    },
+const { checkResearch } = recipes;
+const recipeFaces: Faces<{ checkResearch: typeof checkResearch }> = {
+  checkResearch: {
     examples: ["svc research validate-recipe recipes/quickstart.yaml --strict"],
-    call: async ({ svc, args: [file], options, context }) =>
-      await svc.recipes.checkResearch(await context.recipe(svc, file), options),
     json: ({ specs, diagnostics }, { options: { strict = false } }) => ({
       ...specs,
       status: "valid",
@@ -129,7 +123,12 @@ export const researchCommands: CommandSpec[] = [
       return `${context.paint("green", "valid")}  ${name}: task ${idOf(specs.task)}, ` +
         `dataset ${idOf(specs.dataset)}, metrics ${metrics}`;
     },
-  }),
+  },
+};
+
+export const researchCommands: CommandSpec[] = [
+  ...commandsOf("research", research, faces),
+  ...commandsOf("research", { checkResearch }, recipeFaces),
 ];
 
 /** Where the data come from: with the program, from a local folder, or out of a generator. */

@@ -1,16 +1,11 @@
-/** Views of benchmarks: a pack with its validation, the tables of a result, and its figures. Nothing is written. */
+/** A pack with its validation. Nothing is written. */
 import type { PackEntry } from "../../study/pack/pack.ts";
 import type { Replication } from "../../study/pack/types.ts";
-import { benchmarks } from "../../api/calls/benchmarks.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
-import { type Figure, FIGURE_TYPES } from "../../figure/types.ts";
 import { packFile } from "../pack_file.ts";
 import { get } from "../route.ts";
 import { DIAGNOSTIC, documentOf, refusals, reply } from "../schemas.ts";
-
-const PLOT = benchmarks.figure.fields;
-const FILES = z.record(z.string(), z.string());
 
 export const benchmarkReportRoutes = [
   get("/api/benchmarks/pack", "A pack: its protocol, its recipes, and the findings of `svc benchmark validate`", {
@@ -59,37 +54,6 @@ export const benchmarkReportRoutes = [
           })),
         diagnostics,
       };
-    },
-  }),
-  get("/api/benchmarks/results/:result_id/figure", "A figure of a result: the texts that `svc benchmark plot` writes", {
-    query: z.strictObject({
-      plot: PLOT.plot,
-      x: PLOT.x,
-      y: PLOT.y,
-      group: PLOT.group,
-      value: PLOT.value,
-      baseline: PLOT.baseline,
-      recipe: z.string().optional().describe("only this one"),
-    }),
-    replies: {
-      200: reply(
-        "The figure as data, and as texts by file name: specification, SVG, CSV and the record that binds them",
-        z.object({
-          plot: z.enum(FIGURE_TYPES),
-          name: z.string(),
-          figure: documentOf<Figure>(),
-          confusion: z.boolean(),
-          files: FILES,
-        }),
-      ),
-      ...refusals(400, 404),
-    },
-    async thread({ params, query: { recipe, ...asked }, session }) {
-      const request = recipe === undefined ? asked : { ...asked, recipes: [recipe] };
-      const drawn = await session.benchmarks.figure(params.result_id, request);
-      const { plot, x, y, group, name, figure, confusion, files } = drawn;
-      const texts = Object.entries(files).filter((entry) => typeof entry[1] === "string");
-      return { plot, x, y, group, name, figure, confusion, files: Object.fromEntries(texts) };
     },
   }),
 ] as const;

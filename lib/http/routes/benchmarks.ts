@@ -3,7 +3,7 @@ import { z } from "../../contract/zod.ts";
 import { benchmarks } from "../../api/calls/benchmarks.ts";
 import { routesOf } from "../call_routes.ts";
 import { post } from "../route.ts";
-import { EXECUTION, KEPT, refusals, STRICT_LINT } from "../schemas.ts";
+import { EXECUTION, refusals } from "../schemas.ts";
 import { ACCEPTED, jobFamily } from "./job_family.ts";
 
 const RUN = benchmarks.run.fields;
@@ -17,10 +17,11 @@ export const benchmarkRoutes = [
       execution: EXECUTION.optional(),
       replicates: RUN.replicates,
       continue_on_error: RUN.continue_on_error,
-      strict_lint: STRICT_LINT,
+      strict_lint: RUN.strict_lint,
       resume: RUN.resume,
       retain_backing_runs: RUN.retain_backing_runs,
-      ...KEPT,
+      keep: RUN.keep,
+      drop: RUN.drop,
     }),
     replies: { 202: ACCEPTED, ...refusals(400, 403, 404, 429) },
     handle: ({ body: { execution, path, continue_on_error, strict_lint, ...options }, service }) =>

@@ -3,18 +3,8 @@ import { SvcError } from "../../contract/error.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { get, post } from "../route.ts";
-import {
-  DIAGNOSTIC,
-  documentOf,
-  EXECUTION,
-  KEPT,
-  MODE,
-  OBJECT,
-  RECIPE,
-  refusals,
-  reply,
-  STRICT_LINT,
-} from "../schemas.ts";
+import { recipes } from "../../api/calls/recipes.ts";
+import { DIAGNOSTIC, documentOf, EXECUTION, OBJECT, RECIPE, refusals, reply } from "../schemas.ts";
 import type { RecipeSource } from "../recipe_file.ts";
 import type { Service } from "../service.ts";
 import { eventStream, resumePoint } from "../stream.ts";
@@ -41,12 +31,15 @@ const RUN_REPLIES = {
   ...refusals(400, 422, 429),
 } as const;
 
+const { mode, ignore_estimate, strict_lint, keep, drop } = recipes.run.fields;
+const { points, rerun, continue_on_error } = recipes.runMatrix.fields;
 const RUN = z.strictObject({
   execution: EXECUTION.optional(),
-  mode: MODE.optional(),
-  ignore_estimate: z.boolean().optional().describe("run even if the estimate exceeds free memory or disk"),
-  strict_lint: STRICT_LINT,
-  ...KEPT,
+  mode: mode.unwrap().optional(),
+  ignore_estimate,
+  strict_lint,
+  keep,
+  drop,
 });
 
 /** The arguments of a run job. */
@@ -130,9 +123,9 @@ export const jobRoutes = [
     body: RUN.extend({
       recipe: RECIPE.optional(),
       path: z.string().optional(),
-      points: z.array(z.string()).optional().describe("only these: indices, variant ids, names or dimension=value"),
-      rerun: z.boolean().optional().describe("run all variants again, also those with a verified complete run"),
-      continue_on_error: z.boolean().optional().describe("continue with the next variant after a failure"),
+      points,
+      rerun,
+      continue_on_error,
     }),
     replies: { 202: ACCEPTED, ...refusals(400, 403, 404, 429) },
     handle({ body: { recipe: given, path, execution, ...options }, service }) {

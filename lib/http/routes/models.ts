@@ -6,26 +6,12 @@ import { z } from "../../contract/zod.ts";
 import { MAX_PACKAGE_BYTES } from "../../training/limits.ts";
 import type { ArtifactRow } from "../../training/store.ts";
 import { routesOf } from "../call_routes.ts";
-import { Answer, get, post } from "../route.ts";
+import { Answer, post } from "../route.ts";
 import { OBJECT, refusals, reply } from "../schemas.ts";
 
 export const modelRoutes = [
   ...routesOf(artifacts),
   ...routesOf(adapters),
-  get("/api/trained-artifacts/:artifact", "An artifact by id or digest", {
-    replies: {
-      200: reply("Its row", z.object({ id: z.string(), status: z.string(), operations: z.array(z.string()) })),
-      ...refusals(404),
-    },
-    thread: async ({ params, session }) => shown((await session.artifacts.show(params.artifact, { paths: false })).row),
-  }),
-  get("/api/trained-artifacts/:artifact/verify", "Hash an artifact again and repeat every check", {
-    replies: { 200: reply("The report", z.object({ status: z.enum(["valid", "invalid"]) })), ...refusals(404) },
-    async thread({ params, session }) {
-      const { path: _path, ...report } = await session.artifacts.verify(params.artifact, { paths: false });
-      return report;
-    },
-  }),
   post("/api/trained-artifacts/import", "Import a package into the store; it is checked before anything is written", {
     upload: MAX_PACKAGE_BYTES,
     query: z.strictObject({

@@ -2,10 +2,9 @@
 import { runs } from "../../api/calls/runs.ts";
 import { SvcError } from "../../contract/error.ts";
 import { z } from "../../contract/zod.ts";
-import { type Figure, FIGURE_TYPES } from "../../figure/types.ts";
 import type { RecipeDocument } from "../../recipe/types.ts";
 import { RUN_STATUSES, type RunManifest, type RunSummary } from "../../run/documents.ts";
-import { bundlePaths } from "../bundle_paths.ts";
+import { bundlePaths } from "../../api/bundle_paths.ts";
 import { placesOf, routesOf } from "../call_routes.ts";
 import { get } from "../route.ts";
 import { listedMetrics } from "../run_metrics.ts";
@@ -32,8 +31,6 @@ const EXTRA = [
 /** Runs of one reply of their documents. */
 const MOST_RUNS = 64;
 
-const WHERE = z.string().optional().describe("only these values of a parameter or metric: channel=awgn,snr_db=6");
-
 export const runRoutes = [
   get("/api/runs", "The runs, newest first, page by page", {
     stable: true,
@@ -44,7 +41,7 @@ export const runRoutes = [
       status: z.enum(RUN_STATUSES).optional(),
       recipe_name: z.string().optional().describe("variants of its matrix count"),
       suite: z.string().optional(),
-      where: WHERE,
+      where: z.string().optional().describe("only these values of a parameter or metric: channel=awgn,snr_db=6"),
       fields: z.string().optional().describe(`members to add, with commas: ${EXTRA.join(", ")}`),
     }),
     replies: {
@@ -74,37 +71,6 @@ export const runRoutes = [
         ...(extra.includes("changed") ? { changed: changed[at] } : {}),
       }));
       return { runs, next_cursor: nextCursor };
-    },
-  }),
-  get("/api/runs/figure", "A figure of finished runs: the texts that `svc runs plot` writes", {
-    query: z.strictObject({
-      recipe: z.string().optional().describe("runs of this recipe and of the variants of its matrix"),
-      plot: z.enum(FIGURE_TYPES).optional().describe("type of the figure"),
-      x: z.string().optional().describe("dimension, step.parameter or metric along x"),
-      y: z.string().optional().describe("metric along y"),
-      group: z.string().optional().describe("method, recipe or metric:<id>"),
-      value: runs.figure.fields.value,
-      baseline: runs.figure.fields.baseline,
-      where: WHERE,
-    }),
-    replies: {
-      200: reply(
-        "The figure as data, and as texts by file name: specification, SVG, CSV and the record of its runs",
-        z.object({
-          plot: z.enum(FIGURE_TYPES),
-          name: z.string(),
-          figure: documentOf<Figure>(),
-          runs: z.array(z.string()),
-          files: z.record(z.string(), z.string()),
-        }),
-      ),
-      ...refusals(400, 404),
-    },
-    async thread({ query: { where, ...asked }, session }) {
-      const drawn = await session.runs.figure({ ...asked, where: placesOf(where) });
-      const { plot, x, y, group, name, figure, runs, files } = drawn;
-      const texts = Object.entries(files).filter((entry) => typeof entry[1] === "string");
-      return { plot, x, y, group, name, figure, runs, files: Object.fromEntries(texts) };
     },
   }),
   get("/api/runs/documents", "The documents of several runs in one reply, for figures and comparisons", {
@@ -154,18 +120,4 @@ export const runRoutes = [
     },
   }),
   ...routesOf(runs),
-  get("/api/runs/:run_id", "The documents of a run", {
-    stable: true,
-    replies: {
-      200: reply(
-        "Summary and manifest; paths begin at the state directory",
-        z.object({ summary: documentOf<RunSummary>(), manifest: documentOf<RunManifest>() }),
-      ),
-      ...refusals(404),
-    },
-    async thread({ params, session }) {
-      const { run_id, summary, manifest } = await session.runs.show(params.run_id);
-      return { summary: bundlePaths(summary, run_id), manifest };
-    },
-  }),
 ] as const;

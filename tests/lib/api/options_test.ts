@@ -74,6 +74,10 @@ const TABLE: Record<Group, Record<string, Check | string>> = {
     async validate({ svc }) {
       assert.equal((await svc.recipes.validate(MATRIX)).expansion.points.length, 1);
     },
+    async check({ svc }) {
+      const { status, estimate } = await svc.recipes.check(RECIPE);
+      assert.deepEqual([status, estimate === null], ["valid", false]);
+    },
     async plan({ svc }) {
       const planned = await svc.recipes.plan(RECIPE);
       assert.ok(planned.status === "planned");

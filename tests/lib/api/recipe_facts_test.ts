@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { canonicalJson } from "../../../lib/contract/json.ts";
+import { recipes } from "../../../lib/api/calls/recipes.ts";
 import { recipeFacts, storedFacts } from "../../../lib/api/recipe_facts.ts";
 import { scaffoldFiles } from "../../../lib/adapter/scaffold.ts";
 import { readRecipeAt } from "../../../lib/http/recipe_file.ts";
@@ -16,10 +17,11 @@ Deno.test("the first list compiles no shipped recipe, and each changed file of t
   await Deno.mkdir(join(folder, "recipes"));
   await Deno.writeTextFile(join(folder, "recipes/same.yaml"), shipped);
   await Deno.writeTextFile(join(folder, "recipes/mine.yaml"), shipped.replace("name: qam_awgn", "name: mine"));
-  const compile = svc.recipes.compile.bind(svc.recipes), compiled: unknown[] = [];
-  svc.recipes.compile = (recipe, options) => {
-    compiled.push((recipe as { value: { name: unknown } }).value.name);
-    return compile(recipe, options);
+  const call = recipes.compile as { run: typeof recipes.compile.run }, { run } = call, compiled: unknown[] = [];
+  using _restored = { [Symbol.dispose]: () => void (call.run = run) };
+  call.run = (core, input, means) => {
+    compiled.push((input.recipe as { value: { name: unknown } }).value.name);
+    return run(core, input, means);
   };
   const rows = await svc.recipes.list();
   assert.deepEqual(compiled, ["mine"]);
