@@ -92,6 +92,8 @@ browserTest(
     await page.getByText("2 of 2 variants completed").waitFor();
     await page.getByText("the newest run of each variant").waitFor();
     await page.getByRole("img", { name: "Received at Es/N0 20 dB" }).waitFor();
+    await open("#/sweeps?recipe=unknown");
+    await page.getByText("No sweep of this recipe has run here.").waitFor();
     scene.allow(/run-jobs\/20000101T000000Z_none/);
     await open("#/sweeps/20000101T000000Z_none");
     await page.getByText(/Cannot find .*job/).waitFor();

@@ -127,6 +127,15 @@ function OfRecipe({ recipe }: { recipe: string }) {
     const key = recipe_name ?? run_id, isVariant = matrix_recipe === recipe || key.startsWith(`${recipe}__`);
     if (isVariant && !newest.has(key)) newest.set(key, { key, status, runId: run_id, reused: false });
   }
+  if (newest.size === 0) {
+    return (
+      <Page title={recipe}>
+        <p class="empty">
+          No sweep of this recipe has run here. <a href={address("runs")}>All runs</a>
+        </p>
+      </Page>
+    );
+  }
   const points = [...newest.values()].reverse();
   return (
     <Sweep

@@ -178,18 +178,18 @@ function CardRow({ card, onOpen, onDetails }: RowProps) {
     ...card.codes,
     ...card.channels,
     card.learned && "trained network",
-  ];
+  ].filter(Boolean).join(" · ");
   return (
     <article class="gallery-card" aria-label={card.title}>
       <Thumbnail card={card} result={result} />
       <div class="gallery-text">
         <button type="button" class="gallery-open" title={card.title} onClick={onOpen}>{card.title}</button>
-        <span class="muted clip">
+        <span class="muted clip" title={facts}>
           {card.row?.status === "invalid"
             ? <StateMark state="invalid" />
             : missing !== ""
             ? <StateMark state="unavailable" word={`needs ${missing}`} />
-            : facts.filter(Boolean).join(" · ")}
+            : facts}
         </span>
       </div>
       <button type="button" class="quiet" aria-label={`Details of ${card.title}`} title="Details" onClick={onDetails}>
