@@ -88,6 +88,7 @@ import hardwareReceiverIqImbalance from "./hardware/receiver_iq_imbalance.ts";
 import jointCodingDeepjsccExternalDecode from "./joint_coding/deepjscc_external_decode.ts";
 import jointCodingDeepjsccExternalEncode from "./joint_coding/deepjscc_external_encode.ts";
 import jointCodingFeatureClassify from "./joint_coding/feature_classify.ts";
+import jointCodingFeatureDetect from "./joint_coding/feature_detect.ts";
 import jointCodingLinearAnalogDecode from "./joint_coding/linear_analog_decode.ts";
 import jointCodingLinearAnalogEncode from "./joint_coding/linear_analog_encode.ts";
 import jointCodingTextBartJsccDecode from "./joint_coding/text_bart_jscc_decode.ts";
@@ -225,7 +226,7 @@ const MODULES = [
   foundationVqaSemanticSelect, foundationVqaTransformersAnswer, foundationYoloDetect, foundationYoloSegment,
   hardwareEnvelopeClip, hardwarePhaseNoise, hardwarePowerAmplifier, hardwareQuantizer, hardwareReceiverIqImbalance,
   jointCodingDeepjsccExternalDecode, jointCodingDeepjsccExternalEncode, jointCodingFeatureClassify,
-  jointCodingLinearAnalogDecode, jointCodingLinearAnalogEncode, jointCodingTextBartJsccDecode,
+  jointCodingFeatureDetect, jointCodingLinearAnalogDecode, jointCodingLinearAnalogEncode, jointCodingTextBartJsccDecode,
   jointCodingTextBartJsccEncode, metricsAdjacentChannelLeakage, metricsAgeOfInformation, metricsAoaEstimation,
   metricsBeamforming, metricsBertScore, metricsCaptioning, metricsChannelEstimation, metricsClassification,
   metricsCsiFeedback, metricsDetection, metricsEmbeddingSimilarity, metricsErrorRate, metricsErrorVectorMagnitude,

@@ -71,6 +71,7 @@ const GENERATORS = [
   "recipes/models/csi-feedback-24-v1/training/export_csi.ts",
   "recipes/models/csi-feedback-64-v1/training/export_csi.ts",
   "recipes/models/svc-tiny-scene-features-v1/training/export_pictures.ts",
+  "recipes/models/svc-tiny-scene-objects-v1/training/export_pictures.ts",
   "recipes/models/svc-tiny-text-transceiver-v1/training/export_sentences.ts",
   "recipes/models/training/export_scenes.ts",
   "recipes/models/deepjscc-film-v1/training/compare.ts",

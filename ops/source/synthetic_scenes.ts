@@ -1,14 +1,16 @@
 /**
- * Scenes of coloured circles, squares and triangles on plain backgrounds, with the truth of every task. Reads no file.
+ * Scenes of coloured circles, squares and triangles on plain or cluttered backgrounds, with the truth of every task. Reads no file.
  *
  * Shapes: images uint8 [scene, size, size, RGB]; segmentation uint8 [scene, size, size], 0 the background, 1 circle, 2
  * square, 3 triangle. Boxes are in pixels, [x_min, y_min, x_max, y_max] with x_max - x_min the width. No object hides
  * another, edges are not anti-aliased (lib/numeric/image/scenes.ts), and backgrounds are white, silver, grey and black in turn.
+ * Clutter covers them by 32 shapes of dull colours, which are no objects and stand in no output but the images.
  *
  * labels: the shape of the largest object, the earliest one among equals. texts: each scene in a sentence. targets: for the
  * sentence of a scene, all scenes that it describes.
  *
- * Draws per scene: object count; per object integers for shape, colour, side, x, y.
+ * Draws per scene: object count; per object integers for shape, colour, side, x, y; with clutter, eight integers a shape
+ * (lib/numeric/image/scenes.ts).
  *
  * Questions about scenes with one correct answer each: count, colour, shape and position.
  *
@@ -95,7 +97,8 @@ function askAbout({ size, objects }: Scene, counted: SceneObject["shape"]): Aske
 export default defineOperation({
   id: "source.synthetic_scenes",
   name: "Synthetic scenes",
-  description: "Coloured shapes on plain backgrounds with boxes, masks, labels, questions, answers, texts and targets",
+  description:
+    "Coloured shapes on plain or cluttered backgrounds with boxes, masks, labels, questions, answers, texts and targets",
   outputs: {
     images: IMAGES,
     detections: DETECTIONS,
@@ -111,6 +114,9 @@ export default defineOperation({
     image_size: z.int().min(MINIMUM_SIZE).max(1024).default(96).describe("width and height in pixels"),
     object_count_min: z.int().min(1).max(MAXIMUM_OBJECTS).default(1).describe("minimum number of objects per scene"),
     object_count_max: z.int().min(1).max(MAXIMUM_OBJECTS).default(3).describe("maximum number of objects per scene"),
+    background: z.enum(["plain", "clutter"]).default("plain").describe(
+      "clutter: shapes of dull colours behind the objects",
+    ),
     seed: seedParameter(0),
   }),
   outputMetadataGuarantees: {
@@ -138,6 +144,7 @@ export default defineOperation({
         least: params.object_count_min,
         most: params.object_count_max,
         ground: GROUND_NAMES[index % GROUND_NAMES.length],
+        cluttered: params.background === "clutter",
       });
       const painted = paintScene(scene);
       pixels.set(painted.pixels, index * size * size * 3);

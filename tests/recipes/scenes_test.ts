@@ -83,6 +83,19 @@ Deno.test("features in 8 channel uses name the shape where a picture of 1,032 us
   assert.ok(Math.min(features[1], pictures[1]) > 0.8, `${features} ${pictures}`);
 });
 
+Deno.test("features of cluttered scenes find the objects at 0 dB, where nothing of a picture arrives in as many channel uses", async () => {
+  const { recipes } = await session();
+  const precision = async (name: string, points: string[]) => {
+    const { status, rows } = await recipes.runMatrix(await recipe(name), { points });
+    assert.equal(status, "completed");
+    return rows.map(({ metrics }) => toNumber(metrics.evaluation["detection.ap_at_iou_0p5_conf_0"] as number));
+  };
+  const [low, high] = await precision("scenes_objects_awgn", ["snr_db=-9.0", "snr_db=0.0"]);
+  assert.ok(high > 0.8 && low < high - 0.1, `${low} ${high}`);
+  const [lost, arrived] = await precision("scenes_objects_jpeg_awgn", ["snr_db=3.0", "snr_db=12.0"]);
+  assert.ok(lost < 0.03 && arrived > 0.08 && arrived < high, `${lost} ${arrived} ${high}`);
+});
+
 Deno.test("the templates of detection and segmentation score what they are for", async () => {
   for (const [name, metric] of [["detection", F1], ["segmentation", MIOU]]) {
     const { status, summary } = await (await session()).recipes.run(

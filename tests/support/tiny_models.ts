@@ -151,6 +151,19 @@ export function tinyClassifier(labels: readonly string[] = ["a", "b", "c"]): Rec
   };
 }
 
+/** A detector whose head of two classes and two cells is its twelve features. */
+export function tinyDetector(labels: readonly string[] = ["a", "b"]): Record<string, Uint8Array> {
+  return {
+    "config.json": json({ id2label: Object.fromEntries(labels.map((label, id) => [id, label])) }),
+    "decoder_model.onnx": onnxModel({
+      nodes: [{ op: "Reshape", inputs: ["features", "form"], outputs: ["output0"] }],
+      inputs: [{ name: "features", shape: ["n", 12] }],
+      outputs: [{ name: "output0", shape: ["n", 6, 2] }],
+      initializers: [{ name: "form", data: BigInt64Array.of(-1n, 6n, 2n), shape: [3] }],
+    }),
+  };
+}
+
 /** A language model that knows which word follows from which words of a text: "rain" and "sun" make "wet" and "dry". */
 export function tinyMaskedLm(): Record<string, Uint8Array> {
   const words = ["wet", "dry", "rain", "sun", "##ing", "."];

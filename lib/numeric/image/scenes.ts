@@ -11,7 +11,8 @@
  *     circle:    u² + v² <= s²                    area about π s²/4
  *     triangle:  |u| <= j + 1, apex on top        area about s²/2
  *
- * Objects never overlap: boxes keep a distance of `GAP` pixels.
+ * Objects never overlap: boxes keep a distance of `GAP` pixels. Clutter lies behind them: shapes of dull colours that overlap and
+ * cross the edges, and are no objects.
  */
 import type { Generator } from "../random/random.ts";
 
@@ -68,12 +69,19 @@ export interface SceneObject {
   readonly side: number;
 }
 
+/** A shape of the background: of any colour, and cut at the edges of the image. */
+interface Patch extends Omit<SceneObject, "colour"> {
+  readonly colour: Rgb;
+}
+
 /** A square image of objects; later objects of the list are painted over earlier ones. */
 export interface Scene {
   /** Width and height in pixels. */
   readonly size: number;
   readonly ground: Ground;
   readonly objects: readonly SceneObject[];
+  /** Shapes between ground and objects. */
+  readonly clutter?: readonly Patch[];
 }
 
 /** Pixels between the boxes of two objects, and between a box and the edge of the image. */
@@ -81,6 +89,8 @@ export const GAP = 2;
 /** The smallest image in which three shapes can be distinguished, and the maximum number of objects. */
 export const MINIMUM_SIZE = 64;
 export const MAXIMUM_OBJECTS = 8;
+/** Shapes of a cluttered background; the difference of a channel of their colours from a grey is less than this. */
+const PATCHES = 32, DULLNESS = 30;
 
 /**
  * The sides that objects of a scene may have: from an eighth of the image to a third, or less if many objects share it,
@@ -98,15 +108,23 @@ export function sideLimits(size: number, count: number): { least: number; most: 
  * Draws a scene.
  *
  * Draws, in order: the object count; per object integers for shape, colour, side, x and y. A side that fits nowhere is
- * reduced until it fits. x is uniform over the columns with a free place, y over the free places of that column.
+ * reduced until it fits. x is uniform over the columns with a free place, y over the free places of that column. With clutter,
+ * per patch integers for shape, side (a sixteenth to a half of the image), x, y, grey and the three channels follow.
  * @param options.size width and height in pixels, at least `MINIMUM_SIZE`
  * @param options.least minimum number of objects
  * @param options.most maximum number of objects, at most `MAXIMUM_OBJECTS`
  * @param options.ground background colour; it is not drawn at random
+ * @param options.cluttered whether shapes of dull colours lie on the ground
  */
 export function drawScene(
   generator: Generator,
-  { size, least, most, ground }: { size: number; least: number; most: number; ground: Ground },
+  { size, least, most, ground, cluttered = false }: {
+    size: number;
+    least: number;
+    most: number;
+    ground: Ground;
+    cluttered?: boolean;
+  },
 ): Scene {
   const below = (high: number) => Number(generator.integers(0, high, 1)[0]);
   const count = least + below(most - least + 1);
@@ -120,7 +138,14 @@ export function drawScene(
     const { x, rows } = columns[below(columns.length)];
     objects.push({ shape, colour, side, x, y: rows[below(rows.length)] });
   }
-  return { size, ground, objects };
+  if (!cluttered) return { size, ground, objects };
+  const clutter = Array.from({ length: PATCHES }, (): Patch => {
+    const shape = SHAPES[below(SHAPES.length)], side = Math.floor(size / 16) + below(Math.floor(7 * size / 16));
+    const x = below(size + side) - side, y = below(size + side) - side;
+    const grey = DULLNESS + below(256 - 2 * DULLNESS), channel = () => grey + below(2 * DULLNESS - 1) - DULLNESS + 1;
+    return { shape, side, x, y, colour: [channel(), channel(), channel()] };
+  });
+  return { size, ground, objects, clutter };
 }
 
 /** The columns for the left edge of one more object, each with the rows for its upper edge. */
@@ -159,7 +184,9 @@ export function covers(shape: Shape, side: number, column: number, row: number):
  * assert.equal(classes.filter((value) => value === 2).length, 9);
  * ```
  */
-export function paintScene({ size, ground, objects }: Scene): { pixels: Uint8Array; classes: Uint8Array } {
+export function paintScene(
+  { size, ground, objects, clutter = [] }: Scene,
+): { pixels: Uint8Array; classes: Uint8Array } {
   const pixels = new Uint8Array(3 * size * size), classes = new Uint8Array(size * size);
   const paint = (at: number, [red, green, blue]: Rgb) => {
     pixels[3 * at] = red;
@@ -167,8 +194,8 @@ export function paintScene({ size, ground, objects }: Scene): { pixels: Uint8Arr
     pixels[3 * at + 2] = blue;
   };
   for (let at = 0; at < classes.length; at++) paint(at, GROUNDS[ground]);
-  for (const { shape, colour, x, y, side } of objects) {
-    const label = 1 + SHAPES.indexOf(shape);
+  for (const { shape, colour, x, y, side } of [...clutter, ...objects]) {
+    const named = typeof colour === "string", label = named ? 1 + SHAPES.indexOf(shape) : 0;
     for (let row = 0; row < side; row++) {
       for (let column = 0; column < side; column++) {
         // A scene that was not drawn here may have objects that cross the edge.
@@ -176,7 +203,7 @@ export function paintScene({ size, ground, objects }: Scene): { pixels: Uint8Arr
         if (!inside || !covers(shape, side, column, row)) continue;
         const at = (y + row) * size + x + column;
         classes[at] = label;
-        paint(at, COLOURS[colour]);
+        paint(at, named ? COLOURS[colour] : colour);
       }
     }
   }
@@ -191,9 +218,9 @@ export function placeOf({ x, y, side }: SceneObject, size: number): PlaceName {
 }
 
 /** A sentence about a scene: "A red circle at the top left and a blue square at the centre on a white ground." */
-export function describeScene({ size, ground, objects }: Scene): string {
+export function describeScene({ size, ground, objects, clutter }: Scene): string {
   const phrases = objects.map((object) => `a ${object.colour} ${object.shape} at the ${placeOf(object, size)}`);
   const last = phrases.pop()!;
   const list = phrases.length === 0 ? last : `${phrases.join(", ")} and ${last}`;
-  return `${list[0].toUpperCase()}${list.slice(1)} on a ${ground} ground.`;
+  return `${list[0].toUpperCase()}${list.slice(1)} on a ${clutter ? "cluttered" : ground} ground.`;
 }

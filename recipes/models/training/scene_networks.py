@@ -94,19 +94,8 @@ class SceneNetwork(nn.Module):
                 module.fold()
         return halve(self)
 
-    def to_onnx(self) -> bytes:
-        """The file of a network that was made ready by `deployed`."""
-        g = HalfGraph("scene_segmenter" if self.masks else "scene_detector")
-        images = g.input("images", ["batch", 3, "height", "width"])
-
-        def block(x, module, label):
-            return g.node("Relu", [g.conv(x, module.conv, label)])
-
-        half = block(g.node("Sub", [images, g.constant("half", 0.5)]), self.down[0], "down.0")
-        quarter = block(block(half, self.down[1], "down.1"), self.down[2], "down.2")
-        hidden = block(quarter, self.down[3], "down.3")
-        for i, module in enumerate(self.body):
-            hidden = g.node("Add", [hidden, block(hidden, module, f"body.{i}")])
+    def rows(self, g, hidden):
+        """The rows of output0 without masks, each [n, ., h, w], from the last feature map of a graph with a constant `half`."""
         stride, two = g.constant("stride", STRIDE), g.constant("two", 2)
         distances = g.node("Mul", [g.node("Softplus", [g.conv(hidden, self.box, "box")]), stride])
         left, top, right, bottom = [part(g, distances, i, i + 1) for i in range(4)]
@@ -118,13 +107,28 @@ class SceneNetwork(nn.Module):
             count = g.node("CumSum", [ones, g.integers(f"axis_{axis}", axis)])
             return g.node("Mul", [g.node("Sub", [count, "half"]), stride])
 
-        rows = [
+        return [
             g.node("Add", [centre(3), g.node("Div", [g.node("Sub", [right, left]), two])]),
             g.node("Add", [centre(2), g.node("Div", [g.node("Sub", [bottom, top]), two])]),
             g.node("Add", [left, right]),
             g.node("Add", [top, bottom]),
             g.node("Sigmoid", [g.conv(hidden, self.score, "score")]),
         ]
+
+    def to_onnx(self, size=SIZE) -> bytes:
+        """The file of a network that was made ready by `deployed`, for pictures of `size` pixels."""
+        g = HalfGraph("scene_segmenter" if self.masks else "scene_detector")
+        images = g.input("images", ["batch", 3, "height", "width"])
+
+        def block(x, module, label):
+            return g.node("Relu", [g.conv(x, module.conv, label)])
+
+        half = block(g.node("Sub", [images, g.constant("half", 0.5)]), self.down[0], "down.0")
+        quarter = block(block(half, self.down[1], "down.1"), self.down[2], "down.2")
+        hidden = block(quarter, self.down[3], "down.3")
+        for i, module in enumerate(self.body):
+            hidden = g.node("Add", [hidden, block(hidden, module, f"body.{i}")])
+        rows = self.rows(g, hidden)
         if self.masks:
             rows.append(g.conv(hidden, self.coefficient, "coefficient"))
         joined = g.node("Concat", rows, axis=1)
@@ -141,7 +145,7 @@ class SceneNetwork(nn.Module):
             g.output("output1", ["batch", COEFFICIENTS, "prototype_height", "prototype_width"])
         names = "{" + ", ".join(f"{i}: '{name}'" for i, name in enumerate(CLASSES)) + "}"
         return g.bytes({"task": "segment" if self.masks else "detect", "names": names, "stride": str(STRIDE),
-                        "imgsz": f"[{SIZE}, {SIZE}]", "author": "svc"})
+                        "imgsz": f"[{size}, {size}]", "author": "svc"})
 
 
 def part(g: HalfGraph, x, start, stop):

@@ -107,3 +107,21 @@ Deno.test("places are the nine fields, and a scene reads as a sentence", () => {
   const more = { ...scene, objects: [...scene.objects, { ...object, shape: "square" as const, x: 43, y: 43 }] };
   assert.equal(describeScene(more), "A red circle at the top left and a red square at the centre on a white ground.");
 });
+
+Deno.test("clutter lies behind the objects in dull colours, and leaves their truth as it is", () => {
+  const options = { size: 96, least: 3, most: 3, ground: "black" } as const;
+  const plain = drawScene(Generator.seeded(23), options);
+  const scene = drawScene(Generator.seeded(23), { ...options, cluttered: true });
+  assert.deepEqual(scene.objects, plain.objects);
+  const { pixels, classes } = paintScene(scene), painted = paintScene(plain);
+  assert.deepEqual(classes, painted.classes);
+  let changed = 0;
+  for (let at = 0; at < classes.length; at++) {
+    const pixel = pixels.subarray(3 * at, 3 * at + 3), before = painted.pixels.subarray(3 * at, 3 * at + 3);
+    if (classes[at] > 0) assert.deepEqual(pixel, before);
+    else assert.ok(Math.max(...pixel) - Math.min(...pixel) < 60);
+    if (pixel.some((value, channel) => value !== before[channel])) changed++;
+  }
+  assert.ok(changed > classes.length / 4, `${changed}`);
+  assert.match(describeScene(scene), / on a cluttered ground\.$/);
+});

@@ -48,16 +48,22 @@ const received = (more = {}) =>
   symbolsInput(24, { symbol_shape: [2, 2, 2, 3], ...more }, { kind: "channel.rx_symbols.complex_numpy" });
 const size = { image_count: 2, image_height: 13, image_width: 17, image_channels: 1, image_dtype: "uint8" };
 
+const SCENE = { image_count: 2, image_height: 64, image_width: 64, image_channels: 3 };
+
 export const DEEPJSCC_FIXTURES = casesOf(import.meta.url, {
   inputs: {
     images: () => ({ images: pictures() }),
     "grey images": () => ({ images: pictures(1, "float32") }),
     "symbols with a size": () => ({ symbols: received(size) }),
     symbols: () => ({ symbols: received() }),
+    "object features": () => ({
+      symbols: symbolsInput(512, { ...SCENE, source_item_counts: [256, 256] }),
+    }),
     features: () => ({ symbols: symbolsInput(16, { source_item_counts: [8, 8] }) }),
   },
   models: {
     classifier: { classifier: new URL("../../../recipes/models/svc-tiny-scene-features-v1", import.meta.url).pathname },
+    detector: { detector: new URL("../../../recipes/models/svc-tiny-scene-objects-v1", import.meta.url).pathname },
   },
   model: {
     sampleModel,
