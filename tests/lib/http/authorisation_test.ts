@@ -76,7 +76,12 @@ Deno.test("without the token a protected route answers 401 in every spelling of 
 
 Deno.test("a path answers 401 without the token whatever the method, unless it is public", async () => {
   await using server = await openTestServer({ token: TOKEN });
-  server.service.page = () => Promise.resolve({ digest: "some", folder: server.folder });
+  server.service.page = () =>
+    Promise.resolve({
+      digest: "some",
+      folder: server.folder,
+      scripts: { frame: [], views: {} },
+    });
   for (const path of new Set(ROUTES.map(pathOf))) {
     const open = ROUTES.some((route) => pathOf(route) === path && PUBLIC.includes(nameOf(route)));
     for (const method of METHODS) {
@@ -112,7 +117,12 @@ Deno.test("with the token an encoded path reaches its route", async () => {
 
 Deno.test("only following a link to the page itself is open to other sites", async () => {
   await using server = await openTestServer({ token: TOKEN });
-  server.service.page = () => Promise.resolve({ digest: "some", folder: server.folder });
+  server.service.page = () =>
+    Promise.resolve({
+      digest: "some",
+      folder: server.folder,
+      scripts: { frame: [], views: {} },
+    });
   const link = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
   assert.equal((await server.get("/", link)).status, 200);
   for (const path of ["/api/health", "/favicon.ico", "/static/some/main.js", "/nothing", "/%2f", "//", "/api/runs"]) {

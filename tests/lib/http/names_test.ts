@@ -47,7 +47,8 @@ const texts = (schema: JsonObject) =>
 
 Deno.test("no id of a path, query or body makes the server fail", async () => {
   await using server = await openTestServer();
-  server.service.page = () => Promise.resolve({ digest: "some", folder: server.folder });
+  server.service.page = () =>
+    Promise.resolve({ digest: "some", folder: server.folder, scripts: { frame: [], views: {} } });
   const failures: string[] = [];
   for (const [number, route] of ROUTES.entries()) {
     const fixed = route.path.replaceAll(/:\w+/g, "some");

@@ -6,7 +6,7 @@ import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { paintScene } from "../../../lib/numeric/image/scenes.ts";
-import { outputOf, runOperation } from "../harness.ts";
+import { type GivenInput, outputOf, runOperation } from "../harness.ts";
 import { arrayInput, payloadInput, someBits, symbolsInput } from "../inputs.ts";
 import { casesOf } from "./cases.ts";
 
@@ -23,7 +23,7 @@ export const SMALL_LDPC: JsonObject = { protection: "nr_ldpc", transport_block_s
 
 /** What a receiver gets of the fixture, as bits or log-likelihood ratios; bits of `wrong` are turned over. */
 export async function received(params: JsonObject, wrong: readonly number[] = [], soft = true) {
-  const classes = params.bit_classes === undefined ? { importance_map: ramps() } : {};
+  const classes: Record<string, GivenInput> = params.bit_classes === undefined ? { importance_map: ramps() } : {};
   const sent = await runOperation(unequal, { inputs: { bits: payload(), ...classes }, params });
   const { coded_bits } = sent.outputs;
   const bits = Uint8Array.from(coded_bits.array().data as Uint8Array, (bit, at) => wrong.includes(at) ? 1 - bit : bit);
