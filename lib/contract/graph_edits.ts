@@ -178,7 +178,7 @@ const possible = (choices: readonly Choice[]): Choice[] =>
 
 /**
  * Operations after a step. One that keeps the kind of the wire goes into it, an encoder comes with its decoder at the other
- * end, and another one reads the wire beside the present readers.
+ * end, and another one reads the wire beside the present readers. Sources, which read no wire, come last.
  *
  * @param any whether operations without a source for each input are included
  */
@@ -186,7 +186,7 @@ export function insertions(recipe: JsonObject, id: string, contracts: EditContra
   return possible(
     [...contracts.values()].filter(({ status }) => status !== "planned")
       .map(({ id: op }) => ({ name: op, edit: insertStep(recipe, id, op, contracts, any) })),
-  );
+  ).sort((a, b) => Number(a.name.startsWith("source.")) - Number(b.name.startsWith("source.")));
 }
 
 /** Inserts an operation after a step; see {@link insertions}. */
@@ -220,7 +220,7 @@ export function insertStep(
     const known = source === undefined ? undefined : draft.content(source);
     if (known !== undefined) {
       for (const port of required.filter((port) => isReference(port) && port !== content)) {
-        const found = sentAs(draft, known, op, port);
+        const found = sentAs(draft, { ...known, at: source! }, op, port);
         if (found !== undefined) step.inputs[port] = found;
       }
     }
@@ -230,10 +230,10 @@ export function insertStep(
   });
 }
 
-/** The first output with the same content and layers: what was sent. */
-const sentAs = (draft: GraphDraft, content: Content, op: string, port: string): string | undefined =>
+/** The first other output with the same content and layers: what was sent. */
+const sentAs = (draft: GraphDraft, content: Content & { at: string }, op: string, port: string): string | undefined =>
   draft.contents().find(([reference, { source, layers }]) =>
-    source === content.source && draft.fits(op, port, reference) &&
+    reference !== content.at && source === content.source && draft.fits(op, port, reference) &&
     layers.map(({ kind }) => kind).join() === content.layers.map(({ kind }) => kind).join()
   )?.[0];
 

@@ -183,6 +183,12 @@ browserTest("saving keeps comments, and a file that changed meanwhile is not wri
     name: "Cancel",
   }).click();
   assert.equal(await Deno.readTextFile(join(folder, "recipes/other.yaml")), LINK);
+  // A file that was removed meanwhile is written again.
+  await Deno.remove(path);
+  await field(scene, "chan", "snr_db").fill("6.5");
+  await press(scene, "Save");
+  await page.getByRole("region", { name: "Message" }).getByText("Saved as recipes/link.yaml").waitFor();
+  assert.match(await Deno.readTextFile(path), /snr_db: 6\.5/);
 }, { files: { "recipes/link.yaml": `# A study\n${LINK}`, "recipes/other.yaml": LINK } });
 
 browserTest("the raw text keeps what is broken, marks it, and adopts what is valid", async (scene) => {
@@ -430,18 +436,32 @@ browserTest("on a narrow page the outline stands for the graph", async (scene) =
   );
 }, { viewport: { width: 390, height: 844 } });
 
-browserTest("panels are resized with the arrow keys and remember it; a second tab is told of", async (scene) => {
-  const { page, newPage, url } = scene;
-  await openLink(scene);
-  const splitter = page.getByRole("separator", { name: "Height of the panels below" });
-  const before = Number(await splitter.getAttribute("aria-valuenow"));
-  await splitter.focus();
-  await page.keyboard.press("ArrowUp");
-  await page.reload();
-  await page.locator(`[role=separator][aria-label^="Height"][aria-valuenow="${before + 16}"]`).waitFor();
-  const second = await newPage();
-  await second.goto(url);
-  await page.getByText(/open in another tab/).waitFor();
-  await second.close();
-  await page.getByText(/open in another tab/).waitFor({ state: "detached" });
-}, { files: FILES, axe: false });
+browserTest(
+  "panels are resized with the arrow keys and remember it; edits in two tabs are made in both",
+  async (scene) => {
+    const { page, newPage, url } = scene;
+    await openLink(scene);
+    const splitter = page.getByRole("separator", { name: "Height of the panels below" });
+    const before = Number(await splitter.getAttribute("aria-valuenow"));
+    await splitter.focus();
+    await page.keyboard.press("ArrowUp");
+    await page.reload();
+    await page.locator(`[role=separator][aria-label^="Height"][aria-valuenow="${before + 16}"]`).waitFor();
+    const second = await newPage();
+    await second.goto(url);
+    await page.getByText(/open in another tab/).waitFor();
+    await second.getByText(/open in another tab/).waitFor();
+    await second.locator('.block[data-step="data"]').click();
+    await second.locator("#param-data-bit_count").fill("300");
+    await drafted(scene, /"bit_count":300[,}]/);
+    await page.locator('.block[data-step="chan"]').click();
+    await field(scene, "chan", "snr_db").fill("2");
+    await drafted(scene, /"bit_count":300[,}].*"snr_db":2\.0/);
+    await second.getByRole("button", { name: "Undo", disabled: false }).click();
+    await drafted(scene, /"bit_count":300[,}].*"snr_db":6\.0/);
+    assert.equal(await field(scene, "chan", "snr_db").inputValue(), "6.0");
+    await second.close();
+    await page.getByText(/open in another tab/).waitFor({ state: "detached" });
+  },
+  { files: FILES, axe: false },
+);

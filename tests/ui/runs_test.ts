@@ -32,6 +32,29 @@ const link = (snrDb: number, name = `link_${snrDb}`) => ({
 const run = async ({ url }: Scene, recipe: unknown, execution = {}) =>
   (await post(url, "/api/recipe/run-payload", { recipe, execution })).run_id;
 
+browserTest("runs behind a long sweep, whose variants are one row, are read too", async (scene) => {
+  const { page, open, url } = scene;
+  await run(scene, link(3, "older"));
+  const { runs: [older] } = await (await fetch(`${url}/api/runs`)).json();
+  const variants = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, at) => {
+      const name = `long__snr_db_${from + at}`;
+      return { ...older, run_id: `20260101T000000Z_${name}`, recipe_name: name, matrix_recipe: "long" };
+    });
+  await scene.route("**/api/runs?*", async (route) => {
+    const cursor = new URL(route.request().url()).searchParams.get("cursor");
+    const pages: Record<string, unknown> = {
+      first: { runs: variants(0, 100), next_cursor: "second" },
+      second: { runs: variants(100, 500), next_cursor: "third" },
+      third: { runs: [older], next_cursor: null },
+    };
+    await route.fulfill({ json: pages[cursor ?? "first"] });
+  });
+  await open("#/runs");
+  await page.getByRole("link", { name: "Sweep of 500 runs" }).waitFor();
+  await page.getByRole("link", { name: "older" }).waitFor();
+}, { axe: false });
+
 browserTest("the list says what to do when there is nothing, sieves, and leads to a comparison", async (scene) => {
   const { page, open } = scene;
   await open("#/runs");

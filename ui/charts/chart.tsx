@@ -359,15 +359,15 @@ function legendWidth(figure: Figure): number {
   return Math.min(LEGEND_MOST, widest + LEGEND_VALUE + LEGEND_SAMPLE);
 }
 
-/** Series whose labels stand in a line below the plot, which then has the whole width. */
+/** Series whose labels stand in one or two lines below the plot, which then has the whole width. */
 const MOST_BELOW = 4;
 
-/** Whether the legend stands below the plot: where the container is narrow, or few series fit into a line. */
+/** Whether the legend stands below the plot: where the container is narrow, or few series fit into two lines. */
 function isLegendBelow(figure: Figure, width: number): boolean {
   if (isNarrow(width)) return true;
   if (figure.form !== "curves" || isLone(figure) || figure.series.length > MOST_BELOW) return false;
   const widths = figure.series.map(({ label }) => textWidth(label, 13) + LEGEND_VALUE + LEGEND_SAMPLE);
-  return widths.reduce((sum, one) => sum + one, 0) <= width;
+  return widths.reduce((sum, one) => sum + one, 0) <= 2 * width;
 }
 
 async function draw(spec: FigureSpec, style: FigureStyle): Promise<Drawn> {

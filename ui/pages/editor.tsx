@@ -1,5 +1,6 @@
 /** The editor: open recipes as tabs, the outline, the graph, the inspector, and the panels below. */
-import { attempt, Bar, OpenDialog, openFiles, runAll, runNow, saveNow } from "../panels/bar.tsx";
+import { attempt, Bar, OpenDialog, openFiles, runAll, runNow } from "../panels/bar.tsx";
+import { saveNow } from "../panels/save_now.ts";
 import { Centre } from "../panels/centre.tsx";
 import { Inspector } from "../panels/inspector.tsx";
 import { Outline } from "../panels/outline.tsx";
@@ -21,7 +22,6 @@ import {
   unreadOf,
 } from "../state/copies.ts";
 import { jobs } from "../state/events.ts";
-import { announceTab } from "../state/other_tabs.ts";
 import { useStale } from "../state/ran.ts";
 import { cancelRun, catchUp, statesOf, stepStates } from "../state/runs.ts";
 import { divider, Splitter } from "../split.tsx";
@@ -55,9 +55,9 @@ export default function Editor() {
   };
   useEffect(() => {
     start();
-    const leave = announceTab(), withdraw = provideCommands(() => commandsOf.value());
+    const withdraw = provideCommands(() => commandsOf.value());
     whenReachable(commandsPart).then(({ commands }) => commandsOf.value = commands);
-    return () => (leave(), withdraw());
+    return withdraw;
   }, []);
   useEffect(() => {
     globalThis.addEventListener("keydown", shortcuts as EventListener);

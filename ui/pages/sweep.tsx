@@ -9,6 +9,7 @@ import { selectionOf } from "../compare/table.ts";
 import { Page, Section, StateMark, Trouble, Wait } from "../parts.tsx";
 import { type JSX, lazy, useEffect, useMemo, useRef, useState } from "../preact.ts";
 import { address, go, place } from "../router.ts";
+import { FailedVariants } from "../runs/failure.tsx";
 import { loadMetrics, timeText } from "../runs/metrics.ts";
 import { SweepTable } from "../runs/sweep_table.tsx";
 import { openCopy } from "../state/copies.ts";
@@ -70,7 +71,8 @@ function OfJob({ jobId }: { jobId: string }) {
       points={points}
       count={Math.max(points.length, Number(known.progress?.count ?? 0))}
       state={<JobState job={known} />}
-      note={known.error == null ? null : String(known.error.detail ?? known.error.message ?? known.error.code)}
+      isOver={isEnded(known.state)}
+      note={<FailedVariants job={known} />}
       actions={recipe !== null && (
         <button
           type="button"
@@ -143,7 +145,8 @@ function OfRecipe({ recipe }: { recipe: string }) {
       points={points}
       count={points.length}
       state={<span class="muted">the newest run of each variant</span>}
-      note={found.value.next_cursor === null ? null : `Only the newest ${MOST_RUNS} runs are read`}
+      isOver
+      note={found.value.next_cursor !== null && <Trouble text={`Only the newest ${MOST_RUNS} runs are read`} />}
       actions={null}
     />
   );
@@ -155,11 +158,12 @@ interface Props {
   /** Variants of the sweep. */
   count: number;
   state: JSX.Element;
-  note: string | null;
+  isOver: boolean;
+  note: JSX.Element | false;
   actions: JSX.Element | false | null;
 }
 
-function Sweep({ name, points, count, state, note, actions }: Props) {
+function Sweep({ name, points, count, state, isOver, note, actions }: Props) {
   const ids = points.flatMap(({ runId, status }) => runId === null || status === "running" ? [] : [runId]);
   const { runs, loading, problems } = useComparedRuns(ids), read = useRef(false);
   // Runs that follow one by one add points to a figure in its place.
@@ -181,6 +185,7 @@ function Sweep({ name, points, count, state, note, actions }: Props) {
     const count = points.filter(({ status }) => status === state).length;
     return count > 0 ? [`${count} ${state}`] : [];
   });
+  if (isOver && points.length < count) others.push(`${count - points.length} not run`);
   const reused = points.filter(({ reused }) => reused).length;
   return (
     <Page
@@ -201,12 +206,12 @@ function Sweep({ name, points, count, state, note, actions }: Props) {
         </span>
         {loading > 0 && <span class="muted">reading {loading}</span>}
       </p>
-      <Trouble text={note} />
+      {note}
       <Trouble tone="warn" text={problems.join(". ")} />
       {swept.length === 0
         ? (
           <p class="empty" aria-busy={loading > 0}>
-            {loading > 0 ? "Reading the runs" : "No variant has completed yet."}
+            {loading > 0 ? "Reading the runs" : `No variant has completed${isOver ? "" : " yet"}.`}
           </p>
         )
         : (

@@ -15,13 +15,12 @@ import {
   nameOf,
   redo,
   revert,
-  save,
   undo,
   unreadOf,
 } from "../state/copies.ts";
 import { isEnded, jobs } from "../state/events.ts";
 import { toast } from "../toast.tsx";
-import { otherTabs } from "../state/other_tabs.ts";
+import { saveNow } from "./save_now.ts";
 import { cancelRun, startRun, stopping } from "../state/runs.ts";
 import { isRunning, sequence, stopSequence } from "../state/sequence.ts";
 import { planCache, stopAfterFailure, WORKERS, workers } from "../state/settings.ts";
@@ -30,6 +29,7 @@ import { planCache, stopAfterFailure, WORKERS, workers } from "../state/settings
 const dialogs = () => import("./files.tsx");
 export const OpenDialog = lazy(() => dialogs().then(({ OpenDialog }) => OpenDialog));
 const SaveAsDialog = lazy(() => dialogs().then(({ SaveAsDialog }) => SaveAsDialog));
+const OtherTabs = lazy(() => import("./other_tabs.tsx").then(({ OtherTabs }) => OtherTabs));
 const NeedsText = lazy(() => import("./needs.tsx").then(({ NeedsText }) => NeedsText));
 const ConflictDialog = lazy(() => dialogs().then(({ ConflictDialog }) => ConflictDialog));
 
@@ -60,13 +60,6 @@ export function runNow(copy: Copy): Promise<unknown> {
 /** Runs all open recipes one after another. What runs a sequence is loaded with the first one. */
 export const runAll = async (): Promise<void> =>
   (await whenReachable(() => import("../state/run_sequence.ts"))).runInSequence(copies.value);
-
-/** Saves a copy and names its file. @throws Problem */
-export async function saveNow(copy: Copy): Promise<void> {
-  await save(copy);
-  const path = copies.value.find(({ id }) => id === copy.id)?.file?.path;
-  if (conflict.value === null && path !== undefined) toast(`Saved as ${path}`);
-}
 
 const CHECKING = "Checking";
 
@@ -102,11 +95,7 @@ export function Bar({ copy }: { copy: Copy }) {
       </div>
       <Tools copy={copy} />
       <SequenceStrip />
-      {otherTabs.value > 0 && (
-        <p class="notice" data-tone="warn" role="status">
-          These recipes are open in another tab of this browser too. Tabs share their drafts: the last change is kept.
-        </p>
-      )}
+      <OtherTabs />
       {trouble.value?.copyId === copy.id && (
         <p class="notice row spread" data-tone="error" role="alert">
           <span>{trouble.value.text}</span>

@@ -5,7 +5,8 @@ import { contracts } from "../state/contracts.ts";
 import { active, type Copy, duplicate, nameOf, redo, stepsOf, undo, update } from "../state/copies.ts";
 import { isEnded, jobs } from "../state/events.ts";
 import { cancelRun } from "../state/runs.ts";
-import { attempt, openFiles, openSaveAs, runAll, runNow, saveNow } from "./bar.tsx";
+import { attempt, openFiles, openSaveAs, runAll, runNow } from "./bar.tsx";
+import { saveNow } from "./save_now.ts";
 import { focusField } from "./focus_field.ts";
 
 const actions = (copy: Copy): [text: string, act: () => unknown][] => [

@@ -2,6 +2,7 @@
 import { connection, type Diagnostic } from "../api.ts";
 import { Tabs } from "../parts.tsx";
 import { lazy, useEffect, useRef, useState } from "../preact.ts";
+import { centreView } from "../state/centre_view.ts";
 import { type Copy, foundIn, textOf, unreadOf, validate } from "../state/copies.ts";
 import { isEnded, variantRuns } from "../state/events.ts";
 import { jobOf } from "../state/summaries.ts";
@@ -20,8 +21,9 @@ export function Dock({ copy }: { copy: Copy }) {
   const [opened, setOpened] = useState<string | null>(null);
   const isSweeping = job?.kind === "matrix" && !ended;
   const failed = isSweeping && Object.values(variantRuns(job)).some(({ status }) => status === "failed");
-  // While a sweep runs its curve has the height, until a variant fails or a panel is chosen.
-  const folded = isSweeping && !failed && opened !== jobId && copy.verdict?.valid !== false;
+  // A sweep in the matrix has the height for its curve, until a variant fails or a panel is chosen.
+  const isShown = isSweeping || job?.kind === "matrix" && job.state === "completed" && centreView.value === "Matrix";
+  const folded = isShown && !failed && opened !== jobId && copy.verdict?.valid !== false;
   const before = useRef({ id, jobId, running: false });
   // A run that ends shows its result; a recipe that has run before does not.
   useEffect(() => {

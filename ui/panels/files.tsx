@@ -3,20 +3,10 @@ import { canonicalJson } from "../../lib/contract/json.ts";
 import { problemText } from "../api.ts";
 import { Dialog, Trouble, Wait } from "../parts.tsx";
 import { useState } from "../preact.ts";
-import {
-  conflict,
-  copies,
-  type Copy,
-  edit,
-  fileOf,
-  nameOf,
-  openFile,
-  save,
-  saveOver,
-  update,
-} from "../state/copies.ts";
+import { conflict, copies, type Copy, edit, fileOf, nameOf, openFile, saveOver, update } from "../state/copies.ts";
 import { useFetched } from "../state/fetched.ts";
 import { Changes } from "./changes.tsx";
+import { saveNow } from "./save_now.ts";
 
 /** Whether a recipe stands beside own code: the digest of an adapter covers its files, so that Save leaves them alone. */
 const isBeside = ({ path }: { path: string }): boolean => !path.startsWith("recipes/");
@@ -78,7 +68,7 @@ export function SaveAsDialog({ copy, onClose }: { copy: Copy; onClose(): void })
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          save(copy, path.trim()).then(onClose, (error) => setProblem(problemText(error)));
+          saveNow(copy, path.trim()).then(onClose, (error) => setProblem(problemText(error)));
         }}
       >
         <label for="save-as">File in recipes/, ending in .yaml or .json</label>

@@ -9,15 +9,16 @@ import type { ComparedRun } from "../compare/table.ts";
 import { matrixFacts, setDimension, unbind } from "../../lib/contract/matrix_edits.ts";
 import { MOST_VARIANTS } from "../form/matrix.ts";
 import { Check, Close, type Column, Diagnostics, Hidden, Shown, Table, Trouble } from "../parts.tsx";
-import { lazy, useEffect, useMemo, useState } from "../preact.ts";
+import { lazy, useEffect, useMemo, useRef, useState } from "../preact.ts";
 import { address } from "../router.ts";
 import { FailedVariants } from "../runs/failure.tsx";
 import { entryOf, loadMetrics, shownMetric } from "../runs/metrics.ts";
 import { type Copy, edit, nameOf, openCopy, textOf, update } from "../state/copies.ts";
-import { isEnded, type VariantRun, variantRuns } from "../state/events.ts";
+import { isEnded, type VariantRun } from "../state/events.ts";
 import { useLoaded } from "../state/fetched.ts";
 import { sweepOf } from "../state/ran.ts";
 import { startRun } from "../state/runs.ts";
+import { useVariantRuns } from "../state/variant_runs.ts";
 import { attempt, whyNotRun } from "./bar.tsx";
 import { DimensionValues } from "./dimension_values.tsx";
 import { headlineMetrics } from "./headline.ts";
@@ -134,7 +135,15 @@ function Variants({ copy }: { copy: Copy }) {
     await new Promise((resolve) => setTimeout(resolve, EXPAND_AFTER_MS));
     return signal.aborted ? [] : await variantsOf(copy.recipe, signal);
   }, textOf(copy));
-  return <Shown of={found} what="the variants">{(variants) => <VariantList copy={copy} variants={variants} />}</Shown>;
+  // Those before stay until then, with their curve.
+  const before = useRef<{ id: string; value: Variant[] } | null>(null);
+  if (found.value !== null) before.current = { id: copy.id, value: found.value };
+  const value = before.current?.id === copy.id && found.problem === null ? before.current.value : found.value;
+  return (
+    <Shown of={{ ...found, value }} what="the variants">
+      {(variants) => <VariantList copy={copy} variants={variants} />}
+    </Shown>
+  );
 }
 
 const EXPAND_AFTER_MS = 300;
@@ -146,7 +155,7 @@ const namedIn = ({ metrics }: ComparedRun, metric: string): string | undefined =
 function VariantList({ copy, variants }: { copy: Copy; variants: readonly Variant[] }) {
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
   const reason = whyNotRun(copy), sweep = sweepOf(copy), active = sweep !== undefined && !isEnded(sweep.state);
-  const started = sweep === undefined ? {} : variantRuns(sweep);
+  const started = useVariantRuns(copy, sweep, variants.length);
   const ids = variants.flatMap(({ id }) => {
     const { run_id = null, status } = started[id] ?? {};
     return status === "completed" && run_id !== null ? [run_id] : [];
@@ -196,12 +205,12 @@ function VariantList({ copy, variants }: { copy: Copy; variants: readonly Varian
         </button>
         <RunCommand copy={copy} />
       </div>
-      {sweep !== undefined && <SweepLine job={sweep} count={variants.length} />}
+      {sweep !== undefined && <SweepLine job={sweep} count={variants.length} started={started} />}
       {sweep !== undefined && <FailedVariants job={sweep} />}
       <Trouble tone="warn" text={problems.join(". ")} />
       {swept.length > 1 && (
         <div class="sweep-curve">
-          <VariantCurve runs={swept} metric={metrics[0] && namedIn(swept[0], metrics[0].id)} />
+          <VariantCurve runs={swept} metric={metrics[0] && namedIn(swept[0], metrics[0].id)} tall />
         </div>
       )}
       <Table
@@ -216,7 +225,7 @@ function VariantList({ copy, variants }: { copy: Copy; variants: readonly Varian
 /** A variant with its run of the latest sweep. */
 interface Row {
   variant: Variant;
-  run: ReturnType<typeof variantRuns>[string] | undefined;
+  run: VariantRun | undefined;
   compared: ComparedRun | undefined;
 }
 

@@ -46,8 +46,12 @@ export default function SweepResult({ job }: { job: Job }) {
 }
 
 /** The state of a sweep, which continues on the server without this page. */
-export function SweepLine({ job, count }: { job: Job; count: number }) {
-  const runs = Object.values(variantRuns(job)), active = !isEnded(job.state);
+export function SweepLine({ job, count, started = variantRuns(job) }: {
+  job: Job;
+  count: number;
+  started?: ReturnType<typeof variantRuns>;
+}) {
+  const runs = Object.values(started), active = !isEnded(job.state);
   const completed = runs.filter(({ status }) => status === "completed").length;
   const reused = runs.filter(({ reused }) => reused).length,
     failed = runs.filter(({ status }) => status === "failed").length;

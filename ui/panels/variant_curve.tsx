@@ -7,9 +7,11 @@ interface Props {
   /** With the selected values of the matrix as their parameters. */
   runs: readonly ComparedRun[];
   metric: string | undefined;
+  /** Whether the figure takes most of the window. */
+  tall?: boolean;
 }
 
-export default function VariantCurve({ runs, metric }: Props) {
+export default function VariantCurve({ runs, metric, tall }: Props) {
   const numeric = useMemo(() => varying(runs).some(({ numeric }) => numeric), [runs]);
-  return numeric ? <Curves runs={runs} metric={metric} /> : null;
+  return numeric ? <Curves runs={runs} metric={metric} tall={tall} /> : null;
 }

@@ -146,6 +146,7 @@ function Runs({ rows, ticked, setTicked, more }: RunsProps) {
     <VirtualTable
       label="Runs"
       count={items.length}
+      items={rows.length}
       rowHeight={small ? PHONE_ROW : density.value === "comfortable" ? 36 : 30}
       columns={`${MARKS} ${small ? PHONE_TRACKS : columns.map(([, { width }]) => width).join(" ")}`}
       small={small}

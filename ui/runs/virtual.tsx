@@ -3,6 +3,8 @@ import { type JSX, useEffect, useLayoutEffect, useRef, useState } from "../preac
 
 interface Props {
   count: number;
+  /** What the rows are made of: several may be in one row. */
+  items: number;
   rowHeight: number;
   label: string;
   columns: string;
@@ -16,7 +18,7 @@ interface Props {
 
 const BEYOND = 8;
 
-export function VirtualTable({ count, rowHeight, label, columns, small, head, row, onEnd }: Props) {
+export function VirtualTable({ count, items, rowHeight, label, columns, small, head, row, onEnd }: Props) {
   const box = useRef<HTMLDivElement>(null), body = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState({ from: 0, to: 40 });
   const look = () => {
@@ -43,7 +45,7 @@ export function VirtualTable({ count, rowHeight, label, columns, small, head, ro
   const from = Math.max(0, Math.min(seen.from, count - 1)), to = Math.min(count, seen.to);
   useEffect(() => {
     if (to >= count - BEYOND) onEnd?.();
-  }, [to, count]);
+  }, [to, count, items]);
   return (
     <div
       class="virtual"

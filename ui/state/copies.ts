@@ -159,10 +159,8 @@ export function openCopy(recipe: JsonObject, file: Copy["file"] = null): Copy {
   batch(() => {
     copies.value = [...copies.value, copy];
     activeId.value = copy.id;
-    // A recipe without a matrix begins with its blocks, whatever the one before showed.
-    if (centreView.value === "Matrix" && !isObject((recipe.metadata as JsonObject | undefined)?.matrix)) {
-      centreView.value = "Graph";
-    }
+    // A recipe begins with its blocks, where the one before showed its variants.
+    if (centreView.value === "Matrix") centreView.value = "Graph";
   });
   changed(copy.id);
   return copy;
@@ -234,8 +232,7 @@ export const conflict = signal<Conflict | null>(null);
  * @throws Problem `recipe_invalid` with all diagnostics
  */
 export async function save(copy: Copy, filename?: string): Promise<void> {
-  const path = filename === undefined ? copy.file?.path ?? fileOf(nameOf(copy)) : recipesPath(filename);
-  const own = copy.file?.path === path;
+  const path = savedPath(copy, filename), own = copy.file?.path === path;
   if (!own && (await get("/api/recipes")).recipes.some((row) => row.path === path && row.place === "project")) {
     return await tellConflict(copy, path);
   }
@@ -255,7 +252,8 @@ export async function saveOver(copy: Copy, path: string, etag: string | null): P
     conflict.value = null;
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "stale_overwrite") throw error;
-    await tellConflict(copy, path);
+    // A file that is gone has nothing to lose.
+    await (error.body.file_sha256 === null ? saveOver(copy, path, null) : tellConflict(copy, path));
   }
 }
 
@@ -280,7 +278,9 @@ export async function revert(copy: Copy): Promise<void> {
 }
 
 const readFile = (path: string) => getTagged("/api/recipe", { query: { path } });
-const recipesPath = (name: string) => `recipes/${name.replace(/^recipes\//, "")}`;
+/** The path of the file that a copy is saved in; arguments as of {@link save}. */
+export const savedPath = (copy: Copy, filename = copy.file?.path ?? fileOf(nameOf(copy))) =>
+  `recipes/${filename.replace(/^recipes\//, "")}`;
 
 /** The file that a recipe of this name is saved in first. */
 export const fileOf = (name: string) => `recipes/${name.replaceAll(/[^A-Za-z0-9._-]/g, "_").replace(/^\.+/, "")}.yaml`;

@@ -41,7 +41,13 @@ async function transact<T>(
   }
 }
 
-export const writeDraft = (draft: Draft) => transact("readwrite", (store) => store.put(draft));
+/** Drafts as they are written, for other tabs of this browser. */
+export const draftChannel = typeof BroadcastChannel === "function" ? new BroadcastChannel("svc.drafts") : null;
+
+export function writeDraft(draft: Draft): void {
+  draftChannel?.postMessage(draft);
+  void transact("readwrite", (store) => store.put(draft));
+}
 export const deleteDraft = (id: string) => transact("readwrite", (store) => store.delete(id));
 
 export async function readDrafts(): Promise<Draft[]> {

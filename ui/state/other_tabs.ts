@@ -1,5 +1,10 @@
-/** Whether another tab of this browser has the same drafts open. Drafts are shared: the last change is kept. */
+/** Other tabs of this browser with the same drafts: an edit in one of them is made in all. */
+import { parseJson } from "../../lib/contract/json.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
 import { signal } from "../preact.ts";
+import { copies, textOf, update, validate } from "./copies.ts";
+import { type Draft, draftChannel } from "./drafts.ts";
+import { record } from "./history.ts";
 
 export const otherTabs = signal(0);
 const channel = typeof BroadcastChannel === "function" ? new BroadcastChannel("svc.editor") : null;
@@ -23,3 +28,17 @@ export function announceTab(): () => void {
     leave();
   };
 }
+
+/** Takes a draft that another tab wrote into the copy that is open here, as a step of its history. */
+function follow({ id, text, file, savedText, rawDraft, jobId = null }: Draft): void {
+  const copy = copies.value.find((one) => one.id === id);
+  if (copy === undefined) return;
+  update(id, { file, savedText, rawDraft, jobId });
+  if (textOf(copy) === text) return;
+  const { past, future, recipe } = copy;
+  const { present, ...steps } = record({ present: recipe, past, future }, parseJson(text) as JsonObject);
+  update(id, { recipe: present, ...steps });
+  void validate(id);
+}
+
+draftChannel?.addEventListener("message", ({ data }: MessageEvent<Draft>) => follow(data));

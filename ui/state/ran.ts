@@ -9,10 +9,11 @@ import { type Job, jobs } from "./events.ts";
 import { useLoaded } from "./fetched.ts";
 import { jobOf } from "./summaries.ts";
 
-/** The latest job over the matrix of a recipe, whoever started it. */
-export const sweepOf = (copy: Copy): Job | undefined =>
+/** The jobs over the matrix of a recipe, whoever started them, the latest first. */
+export const sweepsOf = (copy: Copy): Job[] =>
   [...jobs.value.values()].filter(({ kind, recipe_name }) => kind === "matrix" && recipe_name === nameOf(copy))
-    .reduce<Job | undefined>((last, job) => last && last.created_at_utc > job.created_at_utc ? last : job, undefined);
+    .sort((a, b) => a.created_at_utc > b.created_at_utc ? -1 : 1);
+export const sweepOf = (copy: Copy): Job | undefined => sweepsOf(copy)[0];
 
 /** A shown result of another recipe. */
 export interface Stale {

@@ -203,6 +203,15 @@ Deno.test("an operation of the wire's kind goes into it, and a measurement reads
   assert.deepEqual(stepsOf(measured).filter(({ id }) => id !== "block_error_rate"), stepsOf(link));
   const names = insertions(link, "demodulator", CONTRACTS).map(({ name }) => name);
   assert.ok(names.includes("metrics.mutual_information"));
+  // What reads the wire comes before sources.
+  assert.ok(names.indexOf("metrics.spectrum") < names.indexOf("source.random_bits"));
+  // A metric compares what was received with what was sent, not with itself.
+  const images = { ...recipeOf("image_jpeg_nr_ldpc_awgn") };
+  const scored = done(insertStep(images, "receiver", "metrics.image_reconstruction", CONTRACTS));
+  assert.deepEqual(inputsOf(scored, "image_reconstruction"), {
+    reference: `${stepsOf(images)[0].id}.images`,
+    reconstruction: "receiver.images",
+  });
   // An inverse comes with its encoder; an equaliser needs an estimate.
   assert.ok(!names.includes("channel.turbo_decoder") && !names.includes("demodulation.ofdm_equalize"));
 });
