@@ -21,7 +21,7 @@ const detections = async (items: number[][], metadata: JsonObject, params = {}, 
     models: { detector },
   };
   const { outputs } = await runOperation(detect, options);
-  return detectionsOf({ kind: "vision.detections.json", ...outputs.detections });
+  return detectionsOf(outputs.detections);
 };
 const TWO = [8, 18, 8, 8, 4, 8, 4, 4, 0.5, 0.125, 0.25, 0.75], NONE = new Array(12).fill(0);
 
