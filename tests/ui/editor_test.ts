@@ -292,7 +292,8 @@ browserTest(
     await page.getByRole("img", { name: /Bit error rate over Es\/N0/ }).waitFor();
     assert.equal(bundles(scene).length, 6);
     await shot("matrix");
-    // The result is the sweep, and beside the graph it has the curve.
+    // The result is the sweep, whose panel opens on demand; beside the graph it has the curve.
+    await page.getByRole("tab", { name: "Results" }).click();
     const result = page.getByRole("tabpanel", { name: "Results" });
     await result.getByRole("group", { name: "Values of link" }).getByRole("row").nth(6).waitFor();
     assert.equal(await result.locator("img, svg:not(.sign), .sweep-line").count(), 0);
