@@ -15,6 +15,8 @@ import { type ComparedRun, isSeed, numericMetrics, varying } from "./table.ts";
 /** Size of the drawing and distance of the outer axes from its edges. */
 const WIDTH = 960, HEIGHT = 370, SIDE = 130, TOP = 90, BOTTOM = 24;
 const MOST_AXES = 8, MOST_LETTERS = 22;
+/** The part of viridis whose lines are seen on a dark page and on a light one. */
+const DARKEST = 0.3, LIGHTEST = 0.75;
 
 const clip = (text: string, most: number) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
 
@@ -92,7 +94,7 @@ function Axes({ points, params, metric }: { points: readonly Point[]; params: re
             <polyline
               key={point.id}
               fill="none"
-              stroke={`rgb(${viridis(0.1 + 0.8 * shares[run]).join(" ")})`}
+              stroke={`rgb(${viridis(DARKEST + (LIGHTEST - DARKEST) * shares[run]).join(" ")})`}
               stroke-width={point.id === chosen ? 4 : 1.5}
               points={columns.map(({ at }, axis) => `${x(axis).toFixed(1)},${y(at[run]).toFixed(1)}`).join(" ")}
               onPointerEnter={() => setChosen(point.id)}
