@@ -183,7 +183,7 @@ class ListedSources implements SourceHashes {
  * A module that was compared with its files this recently counts as unchanged. Plan, dispatch and the start of a step
  * follow one another within it, and the steps of short runs share hundreds of files.
  */
-const RECENT_MS = 500;
+const RECENT_MS = 100;
 
 /** The program's files, and user modules that are not files. */
 class FolderSources extends SourceFiles {
