@@ -156,7 +156,7 @@ test("a query that cannot be searched is refused before a run", async (svc) => {
     [link("a"), { untilBler: 1 }, "usage_invalid", /the rate 1/],
     [link("a"), { untilBler: 0.1, between: [5, 1] }, "usage_invalid", /between 5 and 1/],
     [link("a"), { untilBler: 0.1, resolution: 0 }, "usage_invalid", /resolution 0/],
-    [link("a"), { untilBler: 0.1, maxRuns: 0 }, "usage_invalid", /0 runs/],
+    [link("a"), { untilBler: 0.1, maxRuns: 0 }, "usage_invalid", /Cannot call recipes.findCrossing/],
     [link("a"), { untilBler: 0.1, over: "lnk.snr_db" }, "usage_invalid", /lnk\.snr_db/],
     [link("a"), { untilBler: 0.1, over: "link.snr" }, "usage_invalid", /parameter snr of link/],
     [link("a"), { untilBler: 0.1, metric: "channel.brr" }, "usage_invalid", /channel\.brr/],
