@@ -49,7 +49,7 @@ interface OpenArray extends StreamedArray {
 class Waiting {
   readonly total: number;
   readonly #dtype: Dtype;
-  /** Blocks; the last one is valid until the step that makes it goes on. */
+  /** Blocks in order; the last one is valid until the step that makes it computes its next block. */
   #blocks: NdArray["data"][] = [];
 
   /** @param name as in the blocks of a step */
