@@ -9,10 +9,11 @@ import { rateSentence, rateSteps } from "../../ui/charts/rates.ts";
 import { csvText } from "../../ui/charts/csv.ts";
 import { figureSentence, figureTable } from "../../ui/charts/table.ts";
 import { diffTexts } from "../../ui/charts/text_diff.ts";
+import { alignSteps } from "../../ui/compare/align.ts";
 import { curveFigure } from "../../ui/compare/curve.ts";
 import { durationsOf, listed, sparkline, stateOf } from "../../ui/runs/groups.ts";
 import { axesOf, importanceOf, positions } from "../../ui/compare/importance.ts";
-import { methodsOf, rateNotice } from "../../ui/compare/methods.ts";
+import { methodsOf, missingNotice, rateNotice } from "../../ui/compare/methods.ts";
 import { EBN0 } from "../../ui/compare/parameter_axis.ts";
 import { pgfplots } from "../../lib/figure/pgfplots.ts";
 import { pivotCsv, pivotLatex, pivotMarkdown, pivotOf } from "../../ui/compare/pivot.ts";
@@ -304,6 +305,10 @@ Deno.test("the importance of a parameter is the share of variance between its va
   assert.equal(importanceOf(points.slice(0, 2), 2), null, "Each run is a group of its own");
   assert.deepEqual(positions(["qpsk", "bpsk", "qpsk"]).at, [1, 0, 1]);
   assert.deepEqual(positions([float(0), float(5), float(20)]).at, [0, 0.25, 1]);
+  // Numbers keep their order beside runs without the parameter, which stand below them.
+  const mixed = positions([float(10), undefined, float(8), float(9)]);
+  assert.deepEqual(mixed.at.toSorted(), [mixed.at[1], mixed.at[2], mixed.at[3], mixed.at[0]]);
+  assert.deepEqual(mixed.ticks.map(([, text]) => text).toSorted(), ["10", "8", "9", "–"]);
 });
 
 /** A run of a code at an Es/N0, with what its accounting says. */
@@ -367,6 +372,48 @@ Deno.test("methods are named by the smallest set of parameters that tells them a
   assert.deepEqual(labels([coded("turbo", 0, 0.5), coded("turbo", 3, 0.5)]), [""]);
   const figure = curveFigure(two, "link.snr_db", "channel.ber", entryOf, (label) => label === "turbo" ? "Mine" : label);
   assert.deepEqual(figure.series.map(({ label }) => label), ["NR LDPC", "Mine"]);
+});
+
+Deno.test("steps of other names stand for those of the first recipe with their operation or its family", () => {
+  const other = (steps: JsonObject[], snr: number) => {
+    const recipe = { name: "other", steps } as JsonObject;
+    const run = compared(snr, 10, { recipe, name: `other__snr_db_${snr}`, parameters: parametersOf(recipe) });
+    return { ...run, metrics: new Map([...run.metrics, ["code:codec.bit_count", 1] as [string, Value]]) };
+  };
+  const steps = (snr: number): JsonObject[] => [
+    { id: "code", op: "channel.turbo_encoder", params: { block_bits: 40 } },
+    { id: "air", op: "wireless.channel", params: { snr_db: float(snr) } },
+    { id: "block_errors", op: "metrics.block_error_rate", params: { block_size: 40 } },
+  ];
+  const first = [0, 3].map((snr) => coded("repetition", snr, 1 / 3, { factor: 3 }));
+  const { runs, renamed } = alignSteps([...first, other(steps(6), 6), other(steps(9), 9)]);
+  assert.deepEqual(renamed, ["air of other as link", "code of other as encoder"]);
+  assert.deepEqual(runs.slice(0, 2), first);
+  assert.deepEqual([...runs[2].parameters.keys()], [
+    "encoder.op",
+    "encoder.block_bits",
+    "link.op",
+    "link.snr_db",
+    "block_errors.op",
+    "block_errors.block_size",
+  ]);
+  assert.ok(runs[2].metrics.has("encoder:codec.bit_count") && runs[2].metrics.has("channel.ber"));
+  // The swept parameter is a number in all runs: it can be the axis.
+  assert.deepEqual(varying(runs).find(({ name }) => name === "link.snr_db"), {
+    name: "link.snr_db",
+    numeric: true,
+    count: 4,
+  });
+  assert.deepEqual(methodsOf(runs, "link.snr_db").map(({ label }) => label), ["repetition", "turbo"]);
+  // Two steps with one operation cannot be told apart, and equal names stay.
+  const two = [...steps(6), { id: "second_air", op: "wireless.channel", params: {} }];
+  assert.deepEqual(alignSteps([...first, other(two, 6)]).renamed, ["code of other as encoder"]);
+  assert.deepEqual(alignSteps(first), { runs: first, renamed: [] });
+  assert.equal(missingNotice(first), null);
+  assert.match(
+    missingNotice([...first, other(steps(6), 6)])!,
+    /^No Eb\/N0: channel\.communication.* is not in other\.$/,
+  );
 });
 
 Deno.test("over Eb/N0 a repetition code of rate 1/3 lies 4.77 dB to the right, and different rates are said over Es/N0", () => {

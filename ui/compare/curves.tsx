@@ -2,11 +2,12 @@
 import { useMemo } from "../preact.ts";
 import { place, refine } from "../router.ts";
 import { Chart } from "../charts/chart.tsx";
+import { typeset } from "../charts/typeset.tsx";
 import { entryOf, keyMetric, metricEntries } from "../runs/metrics.ts";
 import { Choice } from "./choices.tsx";
 import { curveFigure } from "./curve.ts";
-import { isSnr, type Method, methodsOf, rateNotice } from "./methods.ts";
-import { EBN0 } from "./parameter_axis.ts";
+import { type Method, methodsOf, missingNotice, rateNotice } from "./methods.ts";
+import { EBN0, isSnr } from "./parameter_axis.ts";
 import { type ComparedRun, isSeed, numericMetrics, varying } from "./table.ts";
 
 interface Props {
@@ -32,7 +33,7 @@ export default function Curves({ runs, metric, tall }: Props) {
     () => x === "" || y === "" ? null : curveFigure(runs, x, y, entryOf, renamed),
     [runs, runs.length, x, y, metricEntries.value, query],
   );
-  const notice = known ? rateNotice(methods, x) : null;
+  const notice = known ? rateNotice(methods, x) : xs.some(isSnr) ? missingNotice(runs) : null;
   if (xs.length === 0) {
     return (
       <p class="empty">
@@ -53,7 +54,7 @@ export default function Curves({ runs, metric, tall }: Props) {
           </>
         }
       />
-      {notice !== null && <p class="notice" role="note">{notice}</p>}
+      {notice !== null && <p class="notice" role="note">{typeset(notice)}</p>}
       {methods.length > 1 && <Labels methods={methods} renamed={renamed} />}
     </div>
   );

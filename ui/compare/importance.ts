@@ -103,15 +103,20 @@ export function positions(
 ): { at: number[]; ticks: [at: number, text: string][] } {
   const shown = (value: Value | undefined) =>
     typeof value === "string" ? value : value === undefined ? "–" : canonicalJson(value);
-  if (values.every((value) => isNumber(value ?? null))) {
-    const numbers = values.map((value) => toNumber(value as number));
-    const low = Math.min(...numbers), high = Math.max(...numbers);
-    const place = (number: number) => high === low ? 0.5 : (number - low) / (high - low);
+  const numbers = values.flatMap((value) => isNumber(value ?? null) ? [toNumber(value as number)] : []);
+  const missing = values.filter((value) => value === undefined).length;
+  if (numbers.length > 0 && numbers.length + missing === values.length) {
+    // Runs without the parameter stand below its least number.
+    const floor = missing > 0 ? MISSING : 0, low = Math.min(...numbers), high = Math.max(...numbers);
+    const place = (number: number) => floor + (1 - floor) * (high === low ? 0.5 : (number - low) / (high - low));
     const distinct = [...new Set(numbers)];
     const marked = distinct.length <= MOST_TICKS ? distinct : [low, high];
     return {
-      at: numbers.map(place),
-      ticks: marked.map((number) => [place(number), textOf(number)]),
+      at: values.map((value) => value === undefined ? 0 : place(toNumber(value as number))),
+      ticks: [
+        ...(missing > 0 ? [[0, shown(undefined)] as [number, string]] : []),
+        ...marked.map((number): [number, string] => [place(number), textOf(number)]),
+      ],
     };
   }
   const distinct = [...new Set(values.map(shown))].sort();
@@ -120,3 +125,5 @@ export function positions(
 }
 
 const MOST_TICKS = 8;
+/** Share of an axis below its numbers, at whose foot the runs without the parameter stand. */
+const MISSING = 0.15;

@@ -2,12 +2,9 @@
 import type { Value } from "../../lib/contract/value.ts";
 import { lowerFirst } from "../../lib/contract/sentence.ts";
 import { MODULATION_NAMES } from "../../lib/figure/theory_curves.ts";
-import { EBN0, lastPart, parameterAxis, spoken } from "./parameter_axis.ts";
+import { EBN0, isSnr, lastPart, parameterAxis, spoken } from "./parameter_axis.ts";
 import { valueKey } from "./pivot.ts";
 import { type ComparedRun, isSeed, selectionOf, varying } from "./table.ts";
-
-/** A parameter that is the Es/N0 of a link. */
-export const isSnr = (name: string): boolean => /(^|\.)snr_db$/.test(name);
 
 export interface Method {
   label: string;
@@ -97,4 +94,12 @@ export function rateNotice(methods: readonly Method[], x: string): string | null
   const [low, high] = [Math.min(...rates), Math.max(...rates)].map((rate) => String(Number(rate.toPrecision(3))));
   return `The methods send ${low} to ${high} information bits per symbol: equal Es/N0 is not equal energy per bit. ` +
     "Choose Eb/N0 to compare at equal energy per information bit.";
+}
+
+/** Why Eb/N0 is not offered where some runs have it: the recipes whose accounting is missing; null where none has it, or all. */
+export function missingNotice(runs: readonly ComparedRun[]): string | null {
+  const without = runs.filter(({ metrics }) => !metrics.has(EBN0));
+  if (without.length === 0 || without.length === runs.length) return null;
+  const names = [...new Set(without.map(({ name }) => name.split("__")[0]))].join(", ");
+  return `No Eb/N0: channel.communication_resource_accounting, which counts the bits of a symbol, is not in ${names}.`;
 }

@@ -9,14 +9,21 @@ import { useMemo, useRef, useState } from "../preact.ts";
 import { address, place } from "../router.ts";
 import { entryOf, keyMetric, metricEntries, valueText } from "../runs/metrics.ts";
 import { Choice } from "./choices.tsx";
+import { lastPart } from "./parameter_axis.ts";
 import { axesOf, importanceOf, inDecades, type Point, pointsOf, positions } from "./importance.ts";
 import { type ComparedRun, isSeed, numericMetrics, varying } from "./table.ts";
 
 /** Size of the drawing and distance of the outer axes from its edges. */
 const WIDTH = 960, HEIGHT = 370, SIDE = 130, TOP = 90, BOTTOM = 24;
-const MOST_AXES = 8, MOST_LETTERS = 22;
+const MOST_AXES = 8, MOST_LETTERS = 22, MOST_OTHERS = 6;
 /** The part of viridis whose lines are seen on a dark page and on a light one. */
 const DARKEST = 0.3, LIGHTEST = 0.75;
+
+/** The last part of each name; the step of an operation; the whole name where two axes would have one title. */
+function axisTitles(params: readonly string[]): string[] {
+  const short = params.map((param) => param.endsWith(".op") ? param.slice(0, -3) : lastPart(param));
+  return short.map((title, at) => short.indexOf(title) === short.lastIndexOf(title) ? title : params[at]);
+}
 
 const clip = (text: string, most: number) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
 
@@ -43,7 +50,10 @@ export default function Parallel({ runs }: { runs: readonly ComparedRun[] }) {
       <Axes points={points} params={params} metric={metric} />
       {axes.filter(({ others }) => others.length > 0).map(({ name, others }) => (
         <p key={name} class="muted small">
-          {name} stands for {others.join(", ")} too: they split these runs in the same way and cannot be told apart.
+          {name} stands for {others.slice(0, MOST_OTHERS).join(", ")}
+          {others.length > MOST_OTHERS && (
+            <span title={others.join(", ")}>{` and ${others.length - MOST_OTHERS} more`}</span>
+          )} too: they split these runs in the same way and cannot be told apart.
         </p>
       ))}
       {left > 0 && <p class="muted small">{left} parameters that explain less of the variance have no axis.</p>}
@@ -62,7 +72,7 @@ export default function Parallel({ runs }: { runs: readonly ComparedRun[] }) {
 function Axes({ points, params, metric }: { points: readonly Point[]; params: readonly string[]; metric: string }) {
   const drawing = useRef<SVGSVGElement>(null), [chosen, setChosen] = useState<string | null>(null);
   const entry = entryOf(metric), name = entry?.name ?? metric, unit = unitText(entry?.unit ?? "");
-  const titles = [...params.map((param) => param.slice(param.lastIndexOf(".") + 1)), name];
+  const titles = [...axisTitles(params), name];
   const decades = inDecades(points);
   const columns = [
     ...params.map((_, at) => positions(points.map(({ values }) => values[at]))),

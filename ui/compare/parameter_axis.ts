@@ -3,6 +3,9 @@
 /** Name of the Eb/N0 of a run, which its accounting gives. */
 export const EBN0 = "channel.ebn0_db";
 
+/** A parameter that is the Es/N0 of a link. */
+export const isSnr = (name: string): boolean => /(^|\.)snr_db$/.test(name);
+
 export const lastPart = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
 
 const ABBREVIATIONS =

@@ -3,6 +3,7 @@ import { get } from "../api.ts";
 import { Page, Toggle, Trouble } from "../parts.tsx";
 import { lazy, useEffect, useMemo, useState } from "../preact.ts";
 import { address, go, place, refine } from "../router.ts";
+import { alignSteps } from "../compare/align.ts";
 import { CompareTable } from "../compare/compare_table.tsx";
 import { useComparedRuns } from "../compare/load.ts";
 import type { RunRow } from "../runs/filter.ts";
@@ -20,7 +21,8 @@ export default function Compare() {
   const { query } = place.value;
   const listed = query.get("runs") ?? "", wanted = query.get("view") ?? "";
   const ids = useMemo(() => [...new Set(listed.split(",").filter(Boolean))].slice(0, MOST_RUNS), [listed]);
-  const { runs, loading, problems } = useComparedRuns(ids);
+  const { runs: read, loading, problems } = useComparedRuns(ids);
+  const { runs, renamed } = useMemo(() => alignSteps(read), [read.length, listed]);
   // A sweep is read as a curve, single runs by their differences.
   const swept = useMemo(() => varying(runs).some(({ name, numeric, count }) => numeric && count > 2 && !isSeed(name)), [
     runs.length,
@@ -54,6 +56,14 @@ export default function Compare() {
                 {loading > 0 ? `Reading ${loading}` : `${runs.length} runs`}
               </span>
             </div>
+            {!waits && renamed.length > 0 && (
+              <details class="small">
+                <summary>
+                  {renamed.length} steps stand beside steps of another name with the same part in the link
+                </summary>
+                <p class="muted">{renamed.join(", ")}</p>
+              </details>
+            )}
             {ids.length === 1 && loading === 0 && <p class="notice">Add another run to compare.</p>}
             <div class="run-part">
               {waits
