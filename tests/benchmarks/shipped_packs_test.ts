@@ -321,6 +321,7 @@ type Entry = {
 const DIGITAL = {
   adaptive_digital_vs_semantic_awgn_v1: [15, true, 4, 0.5],
   image_tokens_v1: [6, true, 1, 0.1875],
+  other_photographs_v1: [4, true, 1, 0.1875],
   slow_fading_images_v1: [15, false, 4, 0.5],
   token_protection_v1: [5, true, 1, 0.1875],
   wrong_snr_images_v1: [3, false, 4, 0.5],

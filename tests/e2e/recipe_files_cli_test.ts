@@ -134,6 +134,7 @@ Deno.test(
       [
         ["svc_sample_images", "present"],
         ["svc_test_photographs", "present"],
+        ["svc_other_photographs", "present"],
         ["kodak", "not_fetched"],
         ["coco128_detection", "not_fetched"],
         ["coco8_segmentation", "not_fetched"],
@@ -148,7 +149,7 @@ Deno.test(
     const verified = await svc(["data", "verify", "--json"], { cwd });
     assert.equal(verified.json.status, "valid");
     assert.ok(
-      verified.json.files.length === 18 && verified.json.files.every((row: { status: string }) => row.status === "ok"),
+      verified.json.files.length === 29 && verified.json.files.every((row: { status: string }) => row.status === "ok"),
     );
 
     await Deno.mkdir(join(cwd, "photos"));

@@ -25,7 +25,7 @@ Deno.test("commands, options, choices, and ids of what the program knows", async
     [["completion", "z"], ["zsh"]],
     [["template", "show", "semantic_comm.image_reconstruction.def"], ["semantic_comm.image_reconstruction.default"]],
     [["research", "show", "metric", "channel.ble"], ["channel.bler", "channel.bler_variance_reduction"]],
-    [["data", "fetch", ""], ["svc_sample_images", "svc_test_photographs"]],
+    [["data", "fetch", ""], ["svc_other_photographs", "svc_sample_images", "svc_test_photographs"]],
     [["help", "recipe", "sp"], ["specs"]],
     [["nothing", "here", ""], []],
     [["ops", "show", "channel.crc32_check", ""], []],

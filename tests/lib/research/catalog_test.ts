@@ -158,7 +158,7 @@ const AWAITED = new Set(
 
 Deno.test("data sets come from operations that exist or are awaited, in named versions", () => {
   unique(allDatasets());
-  assert.equal(allDatasets().length, 40);
+  assert.equal(allDatasets().length, 41);
   const known = new Set([...BUILTIN_OPERATIONS.map(({ operation }) => operation.id), ...AWAITED]);
   for (const { id, status, source_ops, versions, bundled, local } of allDatasets()) {
     assert.deepEqual(source_ops.filter((op) => !known.has(op)), [], id);
