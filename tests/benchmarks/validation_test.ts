@@ -23,3 +23,11 @@ for (const { card: { id } } of quickSet(listCards(ROOT_PATH), published)) {
     assert.notEqual(verdict, "differs", JSON.stringify(points.filter(({ within }) => !within)));
   });
 }
+
+shared.test("differences of curves are those of SciPy", async ({ validation }) => {
+  const [{ verdict, points }] = await validation.run(["bd_rate_photographs"], { quick: true });
+  assert.equal(verdict, "reproduced", JSON.stringify(points));
+  assert.equal(points.length, 4);
+  // Only the mean of the photographs' own differences has an interval.
+  assert.deepEqual(points.map(({ low, high }) => low !== null && high !== null), [false, false, true, true]);
+});

@@ -1,8 +1,7 @@
 /** `svc validation`: published numbers beside measured ones. */
 import { validation } from "../../api/calls/validation.ts";
 import { numberText } from "../../figure/number_text.ts";
-import { coordinatesText } from "../../recipe/variant_name.ts";
-import type { CheckedPoint } from "../../study/pack/card.ts";
+import { placeText } from "../../study/pack/card.ts";
 import { deviationText, proofText } from "../../study/validation/standing.ts";
 import type { PointVerdict, Verdict } from "../../study/validation/verdict.ts";
 import { commandsOf, type Faces } from "../call_commands.ts";
@@ -13,12 +12,11 @@ import { formatTable, right } from "../table.ts";
 import { counted } from "./recipe.ts";
 
 const number = (value: number | null) => numberText(value, "unicode");
-const place = ({ at, cause }: CheckedPoint) => [coordinatesText(at), ...cause === undefined ? [] : [cause]].join(", ");
 const COLORS = { reproduced: "green", partly: "yellow", differs: "red" } as const;
 
 function verdictText({ verdict, card, result_id, points }: Verdict, context: CliContext): string {
   const rows = points.map((point: PointVerdict) => ({
-    point: place(point),
+    point: placeText(point),
     metric: point.metric,
     expected: number(point.expected),
     measured: number(point.measured),
@@ -66,7 +64,7 @@ const faces: Faces<typeof validation> = {
       context.print("");
       if (latest !== null) return verdictText(latest, context);
       return formatTable(
-        points.map((point) => ({ point: place(point), metric: point.metric, expected: number(point.expected) })),
+        points.map((point) => ({ point: placeText(point), metric: point.metric, expected: number(point.expected) })),
         ["point", "metric", right("expected")],
       ) + "No result yet";
     },

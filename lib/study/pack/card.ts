@@ -5,6 +5,9 @@
  *
  * A coordinate `snr_db` is a dimension of the recipe's matrix, `decoder.iterations` a parameter of a step. With `pack`, the
  * coordinate `recipe` names an entry of it. The version of the pack is a digest of the card, its points, its pack and its recipes.
+ *
+ * With `curves` a point is a difference of two rate-distortion curves after Bjøntegaard, that `at` its coordinates and the
+ * reference that is `from` others: an entry for each value along each curve.
  */
 import { CsvFault, csvRecords } from "../../artifact/csv.ts";
 import { inside, readFile } from "../../artifact/inside.ts";
@@ -20,6 +23,9 @@ import { coordinatesText } from "../../recipe/variant_name.ts";
 import { findMetric } from "../../research/catalog.ts";
 import { UNDECLARED } from "./recipe_pack.ts";
 import { scalarOf } from "./study.ts";
+
+/** Differences of curves: of their means, and the mean of the differences of single items or replicates. */
+const DIFFERENCES = ["bd_rate", "bd_quality", "bd_rate_mean", "bd_quality_mean"] as const;
 
 /** Kinds of tolerance. */
 const TOLERANCES = ["db", "margin_db", "relative", "absolute", "sigma"] as const;
@@ -41,6 +47,7 @@ const at = mapping.describe(
 );
 const point = z.strictObject({
   at,
+  from: mapping.optional().describe("of a difference of curves: the coordinates of the reference"),
   metric: text,
   expected: measure,
   tolerance: tolerance.optional(),
@@ -66,6 +73,16 @@ const card = z.strictObject({
   data: z.string().regex(/^[A-Za-z0-9_.-]+\.csv$/).optional()
     .describe("CSV file beside the card: coordinates, metric, expected, tolerance_db and so on"),
   tolerance: tolerance.optional().describe("of points without their own"),
+  curves: z.strictObject({
+    along: text.describe("coordinate along each curve, such as sender.quality"),
+    values: z.array(measure).min(2).max(100).describe("its values"),
+    rate: text.describe("metric of the rate"),
+    quality: text.describe("metric of the quality"),
+  }).optional().describe(
+    `makes each point a difference of the curve at its coordinates from another one; metrics: ${
+      DIFFERENCES.join(", ")
+    }`,
+  ),
   replication,
   quick: z.strictObject({ points: positions.optional(), replication }).optional()
     .describe("the subset for quick runs: places of points from 0, all when left out, and their replication"),
@@ -103,7 +120,17 @@ export interface CheckedPoint {
   curve?: [number, string][];
   /** Set for the row of a switched cause. */
   cause?: string;
+  /** Of a difference of curves: its metrics, and both curves by method. */
+  difference?: { rate: string; quality: string; curve: string; reference: string; from: JsonObject };
 }
+
+/** The place of a point in lists: coordinates, those of a reference curve, and a switched cause. */
+export const placeText = ({ at, difference, cause }: CheckedPoint): string =>
+  [
+    coordinatesText(at),
+    ...difference === undefined ? [] : [`from ${coordinatesText(difference.from)}`],
+    ...cause === undefined ? [] : [cause],
+  ].join(", ");
 
 /** `metadata.validation` of a pack that is a card. */
 export interface ValidationRecord {
@@ -158,6 +185,16 @@ export async function packOfCard(
       wrong(["points", index], "Missing the tolerance of a point", "Write it there, or as tolerance of the card");
     }
   });
+  if (card.curves !== undefined && card.switch !== undefined) wrong(["switch"], "Cannot switch causes of curves");
+  points.forEach(({ from, metric, tolerance = card.tolerance }, index) => {
+    if ((from === undefined) !== (card.curves === undefined)) {
+      wrong(["points", index], "Cannot compare curves: curves of the card and from of each point belong together");
+    } else if (from !== undefined && !(DIFFERENCES as readonly string[]).includes(metric)) {
+      wrong(["points", index, "metric"], `Cannot take ${metric} of curves: the metrics are ${DIFFERENCES.join(", ")}`);
+    } else if (from !== undefined && Object.keys(tolerance ?? {}).some((kind) => !/absolute|relative/.test(kind))) {
+      wrong(["points", index], "Cannot judge a difference of curves: its tolerance is absolute or relative");
+    }
+  });
   const chosen = quick ? card.quick?.points ?? points.keys().toArray() : points.keys().toArray();
   const lists: [(string | number)[], readonly (number | bigint)[]][] = [
     [["quick", "points"], card.quick?.points ?? []],
@@ -172,7 +209,7 @@ export async function packOfCard(
   }
   if (diagnostics.length > 0) return { pack: null, diagnostics };
   const checked = chosen.map(Number).flatMap((index) => {
-    const base = checkedPoint(points[index], index, card.tolerance);
+    const base = checkedPoint(points[index], index, card);
     const switched = (card.switch ?? []).flatMap(({ cause, points: explained, at }, place) =>
       explained.some((one) => Number(one) === index)
         ? [{ ...base, entry: `${base.entry}.switch_${place}`, at: { ...base.at, ...at }, cause }]
@@ -189,26 +226,33 @@ export async function packOfCard(
     }
   }
   const source = card.pack === undefined ? null : await sourcePack(card.pack, file);
-  const measured = checked.flatMap((one) => {
-    const axis = Object.keys(one.at).find((name) => AXIS.test(name));
-    if (one.curve !== undefined && axis === undefined) {
-      wrong(["points", one.index, "curve"], "Cannot measure a curve: the point has no snr_db");
-    }
-    const others = (one.curve ?? []).map(([x, entry]) => ({
-      ...one,
-      entry,
-      at: { ...one.at, [axis ?? ""]: float(x) },
-    }));
-    return [one, ...others];
-  });
+  const measured = card.curves === undefined
+    ? checked.flatMap((one) => {
+      const axis = Object.keys(one.at).find((name) => AXIS.test(name));
+      if (one.curve !== undefined && axis === undefined) {
+        wrong(["points", one.index, "curve"], "Cannot measure a curve: the point has no snr_db");
+      }
+      const others = (one.curve ?? []).map(([x, entry]) => ({
+        ...one,
+        entry,
+        at: { ...one.at, [axis ?? ""]: float(x) },
+      }));
+      return [one, ...others];
+    })
+    : alongCurves(checked, card.curves);
   const recipes = measured.map((one) => entryOf(one, card, source, wrong));
   if (diagnostics.length > 0) return { pack: null, diagnostics };
   // A quick result counts for the version of all points. A missing recipe is a finding of the pack.
-  const named = [...points.map(({ at }) => pathOf(at, card, source)), ...recipes.map(({ path }) => path as string)];
+  const named = [
+    ...points.flatMap(({ at, from = at }) => [at, from].map((one) => pathOf(one, card, source))),
+    ...recipes.map(({ path }) => path as string),
+  ];
   const paths = [...new Set(named.flatMap((path) => path === undefined ? [] : [join(dirname(file), path)]))]
     .filter(exists);
   const documents = await Promise.all(paths.map(async (path) => (await readRecipeFile(path)).value));
-  const metrics = [...new Set(checked.map(({ metric }) => metric))];
+  const metrics = card.curves === undefined
+    ? [...new Set(checked.map(({ metric }) => metric))]
+    : [card.curves.rate, card.curves.quality];
   const isCounted = metrics.some((metric) => findMetric(metric)?.counts !== undefined);
   const validation: ValidationRecord = { card: card.id, quick, points: checked };
   return {
@@ -227,22 +271,56 @@ export async function packOfCard(
         ...card.replication,
         ...quick ? card.quick?.replication : {},
       },
-      metadata: { validation: validation as unknown as JsonObject },
+      metadata: {
+        validation: validation as unknown as JsonObject,
+        // Rates of single items are kept for such a figure.
+        ...card.curves === undefined
+          ? {}
+          : { default_plot: { plot: "rate-distortion", x: card.curves.rate, y: card.curves.quality } },
+      },
       recipes,
     },
     diagnostics,
   };
 }
 
-function checkedPoint(point: Point, index: number, common: Tolerance = {}): CheckedPoint {
-  const { at, metric, expected, tolerance, curve } = point;
-  const limits = Object.entries(tolerance ?? common).map(([kind, value]) => [kind, toNumber(value)]);
+function checkedPoint(point: Point, index: number, { curves, ...card }: Card): CheckedPoint {
+  const { at, from, metric, expected, tolerance, curve } = point;
+  const limits = Object.entries(tolerance ?? card.tolerance ?? {}).map(([kind, value]) => [kind, toNumber(value)]);
   const entry = `point_${index}`;
   const further = curve?.map((x, place): [number, string] => [toNumber(x), `${entry}.curve_${place}`]);
   return {
     ...{ index, entry, at, metric, expected: toNumber(expected), tolerance: Object.fromEntries(limits) },
     ...further === undefined ? {} : { curve: further },
+    ...curves === undefined || from === undefined ? {} : {
+      difference: {
+        rate: curves.rate,
+        quality: curves.quality,
+        curve: coordinatesText(at),
+        reference: coordinatesText(from),
+        from,
+      },
+    },
   };
+}
+
+/** The points of all curves, each once; the name of a curve is its method. */
+function alongCurves(
+  checked: readonly CheckedPoint[],
+  { along, values }: NonNullable<Card["curves"]>,
+): (CheckedPoint & { method: string })[] {
+  const curves = new Map<string, CheckedPoint>();
+  for (const one of checked) {
+    for (const at of [one.at, one.difference!.from]) curves.set(coordinatesText(at), { ...one, at });
+  }
+  return [...curves].flatMap(([method, one], place) =>
+    values.map((value, step) => ({
+      ...one,
+      method,
+      entry: `curve_${place}.${step}`,
+      at: { ...one.at, [along]: value },
+    }))
+  );
 }
 
 const namedEntry = (source: JsonObject | null, name: Value | undefined) =>
@@ -256,7 +334,7 @@ function pathOf({ recipe }: JsonObject, card: Card, source: JsonObject | null): 
 
 /** The entry of a point. A coordinate with a dot is a parameter of a step, one without a dimension. */
 function entryOf(
-  { index, entry: id, at, cause }: CheckedPoint,
+  { index, entry: id, at, cause, method }: CheckedPoint & { method?: string },
   card: Card,
   source: JsonObject | null,
   wrong: (place: (string | number)[], message: string) => void,
@@ -283,6 +361,7 @@ function entryOf(
     }),
     params: {
       ...given,
+      ...(method === undefined ? {} : { method_id: method }),
       step_params: steps,
       ...(Object.keys(selection).length === 0 ? {} : { matrix_selection: selection }),
     },

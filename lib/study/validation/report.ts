@@ -12,7 +12,7 @@ import type { CurveFigure, FigureSeries } from "../../figure/types.ts";
 import { unitText } from "../../figure/unit_text.ts";
 import { coordinatesText } from "../../recipe/variant_name.ts";
 import { findMetric } from "../../research/catalog.ts";
-import { AXIS, type CheckedPoint } from "../pack/card.ts";
+import { AXIS, type CheckedPoint, placeText } from "../pack/card.ts";
 import { left, right, tableMarkdown } from "../report/table.ts";
 import type { CardFile } from "./cards.ts";
 import type { JudgedCard } from "./run.ts";
@@ -92,7 +92,7 @@ function section(
 ): string {
   const { common, own } = divided(verdict.points);
   const rows = verdict.points.map((point) => [
-    [coordinatesText(own(point.at)), ...point.cause === undefined ? [] : [point.cause]].join(", "),
+    placeText({ ...point, at: own(point.at) }),
     { written: `\`${point.metric}\`` },
     number(point.expected, 5),
     point.low === null || point.high === null

@@ -15,6 +15,7 @@ import { isObject, toNumber } from "../../contract/value.ts";
 import { studentQuantile } from "../../numeric/scores/student_t.ts";
 import { AXIS, type CheckedPoint, curveOf, type ValidationRecord } from "../pack/card.ts";
 import type { AggregateRow, BenchmarkResult } from "../pack/types.ts";
+import { rateDifferences } from "../report/rate_differences.ts";
 
 /** Degrees of freedom at which Student's quantile is the normal one. */
 const MANY = 1e6;
@@ -83,7 +84,12 @@ export function verdictFrom(points: readonly PointVerdict[]): Verdict["verdict"]
   return outside.length === 0 ? "reproduced" : outside.every(isExplained) ? "partly" : "differs";
 }
 
-function rowOf({ aggregates, result_id }: BenchmarkResult, { entry, metric, index }: CheckedPoint): AggregateRow {
+/** What a verdict takes from an aggregate row. */
+type Measured = Pick<AggregateRow, "mean"> & Partial<AggregateRow>;
+
+function rowOf(result: BenchmarkResult, { entry, metric, index, difference }: CheckedPoint): Measured {
+  const { aggregates, result_id } = result;
+  if (difference !== undefined) return differenceOf(result, metric, difference);
   const rows = aggregates.filter((row) =>
     row.metric === metric && (row.recipe_id === entry || row.recipe_id.startsWith(`${entry}@`))
   );
@@ -99,6 +105,18 @@ function rowOf({ aggregates, result_id }: BenchmarkResult, { entry, metric, inde
   );
 }
 
+/** A difference of two curves; that of single items or replicates has their interval. */
+function differenceOf(
+  result: BenchmarkResult,
+  metric: string,
+  { rate: x, quality: y, curve, reference }: NonNullable<CheckedPoint["difference"]>,
+): Measured {
+  const found = rateDifferences(result, { x, y, baseline: reference }).methods.find(({ method }) => method === curve);
+  const { difference = null, single = null } = found?.[metric.startsWith("bd_rate") ? "rate" : "quality"] ?? {};
+  if (!metric.endsWith("_mean")) return { mean: difference };
+  return { mean: single?.mean ?? null, ci_low: single?.low ?? null, ci_high: single?.high ?? null };
+}
+
 const numberOf = (value: AggregateRow["mean"] | undefined) =>
   value === null || value === undefined ? null : toNumber(value);
 
@@ -106,7 +124,7 @@ function judged(
   point: CheckedPoint,
   place: number,
   points: readonly CheckedPoint[],
-  { rows, further }: { rows: readonly AggregateRow[]; further: readonly [number, number | null][] },
+  { rows, further }: { rows: readonly Measured[]; further: readonly [number, number | null][] },
 ): PointVerdict {
   const row = rows[place], { expected, tolerance } = point;
   const measured = numberOf(row.mean);
@@ -151,10 +169,10 @@ const snrOf = ({ at }: CheckedPoint): number => {
 };
 
 /** The standard error of a mean; null where the replicates give none. */
-function standardError(row: AggregateRow, expected: number): number | null {
+function standardError(row: Measured, expected: number): number | null {
   if (row.ci_method === "wilson") return Math.sqrt(expected * (1 - expected) / Number(row.trials));
   const low = numberOf(row.ci_low), high = numberOf(row.ci_high);
-  if (low === null || high === null) return null;
+  if (low === null || high === null || row.confidence_level === undefined) return null;
   // An interval of sums has its degrees of freedom from the units, which are the replicates where the row names none.
   const freedom = row.ci_method === "gaffke"
     ? MANY

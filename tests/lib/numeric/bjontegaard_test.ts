@@ -22,6 +22,26 @@ Deno.test("the difference is that of SciPy's PchipInterpolator over the common r
   }
 });
 
+Deno.test("the difference is that of the sheet of JCT-VC for two of its sequences", () => {
+  // JCTVC-E137, as the tests of VMAF cite it (python/test/bd_rate_calculator_test.py): rates in kbit/s, PSNR in dB.
+  const stored = [
+    [
+      curve([108048.8736, 43.6471], [61279.976, 40.3953], [33905.6656, 37.247], [18883.6928, 34.2911]),
+      curve([108061.2784, 43.6768], [61299.9936, 40.4232], [33928.7472, 37.2761], [18910.912, 34.3147]),
+      -0.00465215420752807,
+    ],
+    [
+      curve([40433.8848, 37.5761], [7622.7456, 35.3756], [2394.488, 33.8977], [1017.6184, 32.0603]),
+      curve([40370.12, 37.5982], [7587.0024, 35.4025], [2390.0944, 33.9194], [1017.0984, 32.0822]),
+      -0.018779823450567612,
+    ],
+  ] as const;
+  for (const [reference, candidate, difference] of stored) {
+    const found = bdRate(reference, candidate)!.difference;
+    assert.ok(Math.abs(found - difference) < 1e-6, `${found - difference}`);
+  }
+});
+
 Deno.test("the difference in quality is that of SciPy's PchipInterpolator over the logarithm of the common rates", () => {
   const stored = [[A, B, 1.0404635447627815, 0.25, 1.9], [A, C, -0.25365057508685407, 0.3, 2], [
     C,
