@@ -16,8 +16,11 @@ export type RecipeSource = {
   path?: string;
 };
 
-/** The recipe of a request. @throws SvcError as {@link readRecipeAt} */
+/** The recipe of a request. @throws SvcError `body_field_missing` for none or both, and as {@link readRecipeAt} */
 export async function sourceOf(session: Session, { recipe, path }: RecipeSource): Promise<AuthoredRecipe> {
+  if ((recipe === undefined) === (path === undefined)) {
+    throw new SvcError("body_field_missing", "Cannot choose the recipe: send either recipe or path");
+  }
   return path === undefined ? new AuthoredRecipe(recipe!) : await readRecipeAt(session, path);
 }
 

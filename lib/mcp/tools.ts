@@ -3,11 +3,14 @@
  * others run recipes and packs and wait for their end.
  */
 import type { CancellationToken } from "../execute/types.ts";
-import type { Report } from "../http/jobs/types.ts";
+import { jobOf } from "../http/jobs/kinds.ts";
+import { performRequest } from "../http/jobs/perform.ts";
+import { JOB_KINDS, type JobKind, type Report } from "../http/jobs/types.ts";
 import type { Route } from "../http/route.ts";
 import type { PlainReply } from "../http/threads/protocol.ts";
 import type { Session } from "../api/session.ts";
-import { recipes as recipeCalls } from "../api/calls/recipes.ts";
+import type { Shape } from "../api/call.ts";
+import { runs as runCalls } from "../api/calls/runs.ts";
 import { NOUNS } from "../api/nouns.ts";
 import { canonicalJson } from "../contract/json.ts";
 import { SvcError } from "../contract/error.ts";
@@ -16,8 +19,6 @@ import { z } from "../contract/zod.ts";
 import { exists } from "../artifact/path_kind.ts";
 import { answer, schemaOf } from "../http/answer.ts";
 import { checkBody } from "../http/body.ts";
-import { packFile } from "../http/pack_file.ts";
-import { sourceOf } from "../http/recipe_file.ts";
 import { savedPath } from "../http/recipe_save.ts";
 import { routeNamed } from "../http/routes/index.ts";
 import { parseRecipe } from "../api/authored_recipe.ts";
@@ -182,37 +183,31 @@ function tool<Input extends z.ZodObject>(
   };
 }
 
-const SOURCE = {
-  recipe: z.unknown().optional().describe(String(RECIPE.description)),
-  path: z.string().optional().describe("a recipe file instead, such as recipes/link.yaml"),
-};
-const { keep, drop, strict_lint, ignore_estimate, parallel_workers } = recipeCalls.run.fields;
-const { points, rerun, continue_on_error, parallel_points } = recipeCalls.runMatrix.fields;
-const RUN = { ...SOURCE, keep, drop, strict_lint, ignore_estimate, parallel_workers };
-
-/** The recipe of a call. @throws SvcError `body_field_missing` for none or both */
-async function recipeOf(session: Session, { recipe, path }: { recipe?: unknown; path?: string }) {
-  if ((recipe === undefined) === (path === undefined)) {
-    throw new SvcError("body_field_missing", "Cannot choose the recipe: send either recipe or path");
-  }
-  return typeof recipe === "string" ? parseRecipe(recipe) : await sourceOf(session, { recipe: recipe as Value, path });
+/** A kind of job as a tool that waits for its end. */
+function jobTool(kind: JobKind): Tool {
+  const { call, path, body, admit, tool: face } = jobOf(kind), { run_id } = runCalls.reproduce.fields;
+  const { parallel_workers, parallel_points } = call.fields as Shape;
+  const made = tool(face!.name, face!.summary, {
+    input: z.strictObject({
+      ...path.includes(":run_id") ? { run_id } : {},
+      ...body as Shape,
+      parallel_workers,
+      ...parallel_points === undefined ? {} : { parallel_points },
+    }),
+    writes: true,
+    async perform(input, { session, cancellation, onReport }) {
+      const { parallel_workers, parallel_points, recipe, ...given } = input as JsonObject;
+      const sent = typeof recipe === "string" ? parseRecipe(recipe).value : recipe;
+      const { request, prepared } = await admit(session, sent === undefined ? given : { ...given, recipe: sent }, true);
+      const execution = { parallel_workers, parallel_points } as JsonObject;
+      const means = { execution, cancellation, onEvent: onReport };
+      return face!.reply(await performRequest(session, kind, { request: request as JsonObject, prepared }, means));
+    },
+  });
+  const { recipe: sent, ...others } = made.input.properties as Record<string, JsonObject>;
+  const properties = sent === undefined ? others : { recipe: RECIPE, ...others };
+  return { ...made, input: { ...made.input, properties } };
 }
-
-/** Options that runs share. */
-const means = (
-  { cancellation, onReport }: ToolCall,
-  { keep, drop, strict_lint, ignore_estimate, parallel_workers }: z.output<
-    z.ZodObject<Omit<typeof RUN, "recipe" | "path">>
-  >,
-) => ({
-  cancellation,
-  onEvent: onReport,
-  keep,
-  drop,
-  strictLint: strict_lint,
-  ignoreEstimate: ignore_estimate,
-  parallelWorkers: parallel_workers,
-});
 
 const OWN: readonly Tool[] = [
   tool("operations_list", "The operations that recipes may use: id, name, and kinds of inputs and outputs", {
@@ -250,52 +245,6 @@ const OWN: readonly Tool[] = [
     }),
     perform: async (filter, { session }) => ({ runs: await session.runs.list(filter) }),
   }),
-  tool("recipes_run", "Run a recipe, wait for its end, and give its metrics", {
-    input: z.strictObject(RUN),
-    writes: true,
-    async perform({ recipe, path, ...options }, call) {
-      const { recipes } = call.session, source = await recipeOf(call.session, { recipe, path });
-      const { run_id, status, summary, diagnostics } = await recipes.run(source, means(call, options));
-      return { run_id, status, metrics: summary.metrics, failure: summary.failure ?? null, warnings: diagnostics };
-    },
-  }),
-  tool("recipes_sweep", "Run the points of a recipe with a matrix, wait for their end, and give a row for each", {
-    input: z.strictObject({ ...RUN, points, rerun, continue_on_error, parallel_points }),
-    writes: true,
-    async perform({ recipe, path, points, rerun, continue_on_error, parallel_points, ...options }, call) {
-      const source = await recipeOf(call.session, { recipe, path });
-      const { status, recipe_name, rows, diagnostics } = await call.session.recipes.runMatrix(source, {
-        ...means(call, options),
-        points,
-        rerun,
-        continueOnError: continue_on_error,
-        parallelPoints: parallel_points,
-      });
-      return { status, recipe_name, rows, warnings: diagnostics };
-    },
-  }),
-  tool("packs_run", "Run a benchmark pack, wait for its end, and give the statistics of its metrics", {
-    input: z.strictObject({
-      pack: z.string().describe("name or id of a listed pack, or a file in benchmarks/"),
-      replicates: z.int().min(1).optional(),
-      until_errors: z.int().min(1).optional().describe("stop a recipe after this many errors"),
-      resume: z.string().optional().describe("id of an unfinished result to continue"),
-      parallel_points: z.int().min(1).max(32).default(1).describe("rows at once"),
-    }),
-    writes: true,
-    async perform({ pack, replicates, until_errors, resume, parallel_points }, { session, cancellation, onReport }) {
-      const { result } = await session.benchmarks.run((await packFile(session, pack)).file, {
-        replicates,
-        untilErrors: until_errors,
-        resume,
-        parallelPoints: parallel_points,
-        cancellation,
-        onEvent: onReport,
-      });
-      const { result_id, status, aggregates, comparisons } = result;
-      return { result_id, status, aggregates, comparisons };
-    },
-  }),
   tool("validation_run", "Run validation cards, wait for their end, and compare each point with its published number", {
     input: z.strictObject({
       ids: z.array(z.string()).min(1).max(100).describe("ids of cards, as validation_list gives them"),
@@ -308,14 +257,11 @@ const OWN: readonly Tool[] = [
       return { verdicts: await session.validation.run(ids, means) };
     },
   }),
-  tool("runs_reproduce", "Run the recipe of a run again and compare all artifacts", {
-    input: z.strictObject({ run_id: z.string() }),
-    writes: true,
-    perform: ({ run_id }, { session, cancellation, onReport }) =>
-      session.runs.reproduce(run_id, { cancellation, onEvent: onReport }),
-  }),
 ];
 
+/** Kinds of jobs that assistants may run. */
+const TOOL_JOBS = JOB_KINDS.filter((kind) => jobOf(kind).tool !== undefined);
+
 /** All tools, sorted by name. */
-export const TOOLS: readonly Tool[] = [...ROUTES.map(routeTool), ...OWN]
+export const TOOLS: readonly Tool[] = [...ROUTES.map(routeTool), ...TOOL_JOBS.map(jobTool), ...OWN]
   .sort((a, b) => a.name < b.name ? -1 : 1);

@@ -87,7 +87,7 @@ export interface BenchmarkRunOptions extends ReplicationOptions {
   /** File of the pack, or recipe files that form one. */
   pack: string | readonly string[];
   /** The pack as read by `loadPack`; a resumed benchmark reads it again. */
-  loaded?: LoadedPack;
+  prepared?: LoadedPack;
   registry: Registry;
   workspace: Workspace;
   readiness?: Readiness;
@@ -144,7 +144,7 @@ export async function runBenchmark(options: BenchmarkRunOptions): Promise<Benchm
   const { workspace, registry, readiness, backend, implementation } = options;
   checkOptions(options);
   const earlier = options.resume === undefined ? null : earlierResult(workspace, options.resume, options.shard);
-  const loaded = earlier === null && options.loaded || await loadPack(options.pack, {
+  const loaded = earlier === null && options.prepared || await loadPack(options.pack, {
     registry,
     projectRoot: workspace.projectRoot,
     planning: { backend, implementation, readiness, lint: lintSeverity(options) },
@@ -241,7 +241,7 @@ export async function mergeShards(folders: readonly string[], options: MergeOpti
   return await runBenchmark({
     ...options,
     ...given({ backend, implementation, parallelWorkers }),
-    loaded,
+    prepared: loaded,
     source,
     resume: begun ? resultId : undefined,
     continueOnError: true,

@@ -4,22 +4,21 @@ import { SvcError } from "../../contract/error.ts";
 import { canonicalJson } from "../../contract/json.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
-import { checkExecution, type Execution } from "../../run/execution.ts";
-import { type Job, type JobRequest, snapshotOf } from "../jobs/queue.ts";
+import { checkExecution } from "../../run/execution.ts";
+import type { AnyCall, RefusalStatus, Shape } from "../../api/call.ts";
+import { type Job as JobOf, jobOf } from "../jobs/kinds.ts";
+import { type Job, snapshotOf } from "../jobs/queue.ts";
 import { isActive, type JobDocument, type JobKind } from "../jobs/types.ts";
 import { Answer, get, post } from "../route.ts";
-import { JOB, refusals, reply } from "../schemas.ts";
+import { EXECUTION, JOB, refusals, reply } from "../schemas.ts";
 import type { Service } from "../service.ts";
 import { eventStream, resumePoint } from "../stream.ts";
 
-export const ACCEPTED = reply("The job was queued; Location is its address", JOB);
+const ACCEPTED = reply("The job was queued; Location is its address", JOB);
 export const LASTING = reply("The job runs longer than the request waits", JOB);
 
-/** What a job is made of when its request was admitted. */
-interface Admitted extends Pick<JobRequest, "recipeName" | "prepared"> {
-  /** A JSON value. */
-  request: object;
-}
+/** Fields of a request, and how it is executed. */
+type JobInput = Readonly<Record<string, unknown>> & { execution?: unknown };
 
 /**
  * Makes the routes of a kind of job.
@@ -79,28 +78,45 @@ export function jobFamily<Base extends string>(base: Base, kinds: readonly JobKi
     }),
   ] as const;
 
-  /** Queues a job whose request `admit` accepts. @throws SvcError `execution_invalid`, and what `admit` throws */
-  async function queue(
-    service: Service,
-    kind: JobKind,
-    given: unknown,
-    admit: (execution: Execution) => Promise<Admitted>,
-  ): Promise<Job> {
-    const execution = checkExecution((given ?? {}) as Value);
-    if (execution.parallelPoints > 1 && kind !== "benchmark" && kind !== "matrix") {
+  /** Queues a job whose request its kind admits. @throws SvcError `execution_invalid`, and what its kind throws */
+  async function queue(service: Service, kind: JobKind, { execution: given, ...request }: JobInput): Promise<Job> {
+    const execution = checkExecution((given ?? {}) as Value), { usePlanCache: use_plan_cache } = execution;
+    if (execution.parallelPoints > 1 && !Object.hasOwn(jobOf(kind).call.fields, "parallel_points")) {
       throw new SvcError("execution_invalid", "Cannot run points side by side: this job has one", {
         hint: "parallel_points is for benchmarks and matrices",
       });
     }
-    const { request, ...more } = await admit(execution);
-    return service.jobs.submit({ kind, request: canonicalJson(request as Value), ...more, ...execution });
+    const admitted = await service.threads.perform("admit", {
+      kind,
+      request: request as JsonObject,
+      use_plan_cache,
+    });
+    const { name: recipeName, prepared } = admitted;
+    return service.jobs.submit({
+      kind,
+      request: canonicalJson(admitted.request as Value),
+      recipeName,
+      prepared,
+      ...execution,
+    });
+  }
+
+  /** The route that submits a job of a kind. */
+  function submission<Path extends string, Body extends Shape, Status extends RefusalStatus>(
+    kind: JobKind,
+    { call, path, body, refuses }: Pick<JobOf<AnyCall, Path, Body, Status>, "call" | "path" | "body" | "refuses">,
+  ) {
+    return post(path, `Start a job: ${call.summary[0].toLowerCase()}${call.summary.slice(1)}`, {
+      body: z.strictObject({ ...body, execution: EXECUTION.optional() }),
+      replies: { 202: ACCEPTED, ...refusals(...refuses) },
+      handle: async ({ params, body, service }) => accepted(await queue(service, kind, { ...body, ...params })),
+    });
   }
 
   return {
     routes,
-    /** As {@link queue}, with the reply. */
-    submit: async (...job: Parameters<typeof queue>): Promise<Answer> => accepted(await queue(...job)),
-    /** As {@link queue}, with the reply at the end of the job; where it lasts too long, the reply is the job. */
+    submission,
+    /** As a submission, with the reply at the end of the job; where it lasts too long, the reply is the job. */
     async perform(shown: (document: JobDocument) => JsonObject, ...job: Parameters<typeof queue>): Promise<Answer> {
       const [service] = job, queued = await queue(...job), { document } = queued;
       await endOf(service, queued, service.options.synchronousMs / 1000);

@@ -1,19 +1,18 @@
 /** Runs in the background and while the client waits, their events and their end. */
-import { SvcError } from "../../contract/error.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { get, post } from "../route.ts";
-import { recipes } from "../../api/calls/recipes.ts";
 import { DIAGNOSTIC, documentOf, EXECUTION, OBJECT, RECIPE, refusals, reply } from "../schemas.ts";
 import type { RecipeSource } from "../recipe_file.ts";
 import type { Service } from "../service.ts";
 import { eventStream, resumePoint } from "../stream.ts";
 import { recipeOf } from "../jobs/queue.ts";
-import { ACCEPTED, jobFamily, LASTING } from "./job_family.ts";
+import { JOBS } from "../jobs/kinds.ts";
+import { jobFamily, LASTING } from "./job_family.ts";
 
 /** Sweeps, reproductions and restores are shown among the runs. */
 const KINDS = ["run", "matrix", "reproduce", "restore"] as const;
-const { routes, submit, perform } = jobFamily("/api/run-jobs", KINDS);
+const { routes, submission, perform } = jobFamily("/api/run-jobs", KINDS);
 
 const RUN_REPLIES = {
   200: reply(
@@ -31,40 +30,11 @@ const RUN_REPLIES = {
   ...refusals(400, 422, 429),
 } as const;
 
-const { mode, ignore_estimate, strict_lint, keep, drop } = recipes.run.fields;
-const { points, rerun, continue_on_error } = recipes.runMatrix.fields;
-const RUN = z.strictObject({
-  execution: EXECUTION.optional(),
-  mode: mode.unwrap().optional(),
-  ignore_estimate,
-  strict_lint,
-  keep,
-  drop,
-});
+const { recipe: _recipe, path: _path, ...OPTIONS } = JOBS.run.body;
+const RUN = z.strictObject({ ...OPTIONS, execution: EXECUTION.optional() });
 
-/** The arguments of a run job. */
-const runOf = (
-  service: Service,
-  source: RecipeSource,
-  { execution, mode, ignore_estimate, strict_lint, keep, drop }: z.output<typeof RUN>,
-): Parameters<typeof submit> => [service, "run", execution, async ({ usePlanCache: use_plan_cache }) => {
-  const { recipe, name, prepared } = await service.threads.perform("admit", {
-    ...source,
-    mode,
-    use_plan_cache,
-    ignore_estimate,
-    strict_lint,
-    keep,
-    drop,
-  });
-  return {
-    request: { recipe, ignore_estimate, ...(mode && { mode }), ...(keep && { keep }), ...(drop && { drop }) },
-    recipeName: name,
-    prepared,
-  };
-}];
-
-const run = (service: Service, source: RecipeSource, options: z.output<typeof RUN>) =>
+/** Runs a recipe and replies at its end. */
+const run = (service: Service, request: z.output<typeof RUN> & RecipeSource) =>
   perform(
     ({ run_id, summary_path, execution, resource_guard, result }) => ({
       run_id,
@@ -73,69 +43,24 @@ const run = (service: Service, source: RecipeSource, options: z.output<typeof RU
       resource_guard,
       warnings: (result as JsonObject).warnings,
     }),
-    ...runOf(service, source, options),
+    service,
+    "run",
+    request,
   );
-
-/** @throws SvcError `body_field_missing` for none or both */
-function sourceOf(recipe: unknown, path: string | undefined): RecipeSource {
-  if ((recipe === undefined) === (path === undefined)) {
-    throw new SvcError("body_field_missing", "Cannot choose the recipe: send either recipe or path");
-  }
-  return path === undefined ? { recipe: recipe as Value } : { path };
-}
-
-const RERUN_ROUTE = {
-  body: z.strictObject({ execution: EXECUTION.optional() }),
-  replies: { 202: ACCEPTED, ...refusals(400, 404, 409, 429) },
-} as const;
-
-/** Submits a job that executes a finished run again. */
-const again = (
-  service: Service,
-  kind: "reproduce" | "restore",
-  wanted: string,
-  { execution }: z.output<typeof RERUN_ROUTE.body>,
-) =>
-  submit(service, kind, execution, async () => {
-    const { run_id, recipe_name } = await service.threads.perform("findRun", { run_id: wanted, verb: kind });
-    return { request: { run_id }, recipeName: recipe_name };
-  });
 
 export const jobRoutes = [
   post("/api/recipe/run", "Run a recipe file and wait for its end", {
     body: RUN.extend({ path: z.string() }),
     replies: { ...RUN_REPLIES, ...refusals(403, 404) },
-    handle: ({ body: { path, ...options }, service }) => run(service, { path }, options),
+    handle: ({ body, service }) => run(service, body),
   }),
   post("/api/recipe/run-payload", "Run the recipe of the request and wait for its end", {
     body: RUN.extend({ recipe: RECIPE }),
     replies: RUN_REPLIES,
-    handle: ({ body: { recipe, ...options }, service }) => run(service, { recipe: recipe as Value }, options),
+    handle: ({ body, service }) => run(service, body as typeof body & { recipe: Value }),
   }),
-  post("/api/run-jobs", "Run a recipe in the background", {
-    body: RUN.extend({ recipe: RECIPE.optional(), path: z.string().optional() }),
-    replies: { 202: ACCEPTED, ...refusals(400, 403, 404, 429) },
-    handle({ body: { recipe, path, ...options }, service }) {
-      return submit(...runOf(service, sourceOf(recipe, path), options));
-    },
-  }),
-  post("/api/matrix-jobs", "Run the variants of a recipe with a matrix in the background, as one job", {
-    body: RUN.extend({
-      recipe: RECIPE.optional(),
-      path: z.string().optional(),
-      points,
-      rerun,
-      continue_on_error,
-    }),
-    replies: { 202: ACCEPTED, ...refusals(400, 403, 404, 429) },
-    handle({ body: { recipe: given, path, execution, ...options }, service }) {
-      const { mode, points, keep, drop } = options, source = sourceOf(given, path);
-      return submit(service, "matrix", execution, async () => {
-        const { recipe, name } = await service.threads.perform("admitMatrix", { ...source, mode, points, keep, drop });
-        return { request: { recipe, ...options }, recipeName: name };
-      });
-    },
-  }),
+  submission("run", JOBS.run),
+  submission("matrix", JOBS.matrix),
   ...routes,
   get("/api/run-jobs/:job_id/recipe", "The recipe that a job runs, as its author wrote it", {
     replies: {
@@ -147,18 +72,8 @@ export const jobRoutes = [
     },
     handle: ({ params, service }) => ({ recipe: recipeOf(service.jobs.get(params.job_id, KINDS)) }),
   }),
-  post("/api/runs/:run_id/reproduce", "Execute a run again and compare every artifact", {
-    ...RERUN_ROUTE,
-    handle: ({ params, body, service }) => again(service, "reproduce", params.run_id, body),
-  }),
-  post(
-    "/api/runs/:run_id/restore",
-    "Execute a pruned run again and put its artifacts back where all digests are equal",
-    {
-      ...RERUN_ROUTE,
-      handle: ({ params, body, service }) => again(service, "restore", params.run_id, body),
-    },
-  ),
+  submission("reproduce", JOBS.reproduce),
+  submission("restore", JOBS.restore),
   get("/api/events", "The events of all jobs as they happen", {
     description: "Server-sent events that do not end; their ids rise over the whole state directory.",
     query: z.strictObject({ after_seq: z.int().min(0).optional().describe("id of the last event that was received") }),

@@ -12,6 +12,6 @@ export async function performCommand(session: Session, command: ThreadCommand): 
   if (command.type === "route") {
     return { id, type: "reply", reply: await answer(routeNamed(name), command.request, { session }) };
   }
-  const task = TASKS[name as TaskName] as (session: Session, input: Value) => Promise<Value>;
+  const task = TASKS[name as TaskName] as unknown as (session: Session, input: Value) => Promise<Value>;
   return { id, type: "output", output: canonicalJson(await task(session, parseJson(command.input))) };
 }

@@ -45,7 +45,7 @@ export async function runCard(cardFile: CardFile, { quick, resume, ...options }:
   }
   const loaded = await loadCard(cardFile, { ...options, quick });
   checkPack(loaded, file);
-  const { result } = await runBenchmark({ ...options, pack: file, loaded });
+  const { result } = await runBenchmark({ ...options, pack: file, prepared: loaded });
   if (options.cancellation.isCancelled) {
     throw new SvcError("operation_canceled", `Cannot judge ${card.id}: the command was canceled`);
   }

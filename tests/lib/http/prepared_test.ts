@@ -52,11 +52,18 @@ async function inProject(body: (options: { projectRoot: string; stateDir: string
   }
 }
 
+/** What the admission of a run prepares. */
+async function admittedRun(session: Session): Promise<SealedText> {
+  const { prepared } = await TASKS.admit(session, { kind: "run", request: { recipe } });
+  assert.ok(prepared);
+  return prepared;
+}
+
 async function perform(
   session: Session,
   kind: JobKind,
   request: Value,
-  prepared: SealedText | null,
+  prepared: SealedText | null = null,
 ): Promise<JobOutcome> {
   const outcome = await performJob(
     {
@@ -81,7 +88,7 @@ Deno.test("a recipe is compiled and planned by its admission, and not by its job
     counted(async (since) => {
       await using library = new Session(options);
       await using job = new Session(options);
-      const { prepared } = await TASKS.admit(library, { recipe });
+      const prepared = await admittedRun(library);
       assert.deepEqual(since(), { compiled: 1, planned: 1 });
       const { run_id } = await perform(job, "run", { recipe }, prepared);
       assert.deepEqual(since(), { compiled: 0, planned: 0 });
@@ -100,7 +107,7 @@ Deno.test("a job plans again where its operations are not those of the admission
       const operations = [new URL("../../recipes/operations/indices.ts", import.meta.url)];
       await using library = new Session(options);
       await using job = new Session({ ...options, operations });
-      const { prepared } = await TASKS.admit(library, { recipe });
+      const prepared = await admittedRun(library);
       since();
       await perform(job, "run", { recipe }, prepared);
       assert.deepEqual(since(), { compiled: 1, planned: 1 });
@@ -110,7 +117,7 @@ Deno.test("a job plans again where its operations are not those of the admission
 Deno.test("an altered text of a prepared run is refused", () =>
   inProject(async (options) => {
     await using session = new Session(options);
-    const { prepared } = await TASKS.admit(session, { recipe });
+    const prepared = await admittedRun(session);
     const altered = { ...prepared, text: prepared.text.replace('"bit_count":64', '"bit_count":65') };
     assert.notEqual(altered.text, prepared.text);
     await assert.rejects(perform(session, "run", { recipe }, altered), { code: "internal_error" });
@@ -126,12 +133,12 @@ Deno.test("the recipes of a pack are checked by its admission, and its job plans
       }
       await using library = new Session(options);
       await using job = new Session(options);
-      const { file: pack, prepared } = await TASKS.admitPack(library, { path: "two" });
+      const { request, prepared } = await TASKS.admit(library, { kind: "benchmark", request: { path: "two" } });
       assert.equal(since().planned, 2);
-      await perform(job, "benchmark", { pack }, prepared);
+      await perform(job, "benchmark", request as Value, prepared!);
       assert.equal(since().planned, 2);
       // Without the prepared pack its recipes are checked again.
-      await perform(job, "benchmark", { pack }, null);
+      await perform(job, "benchmark", request as Value, null);
       assert.equal(since().planned, 4);
     })
   ));

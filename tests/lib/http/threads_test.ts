@@ -41,13 +41,13 @@ Deno.test("a library thread ends without requests, and the next request starts a
     );
     for (let round = 1; round <= 2; round++) {
       const ended = next();
-      const { name } = await pool.perform("admit", { recipe: BITS });
+      const { name } = await pool.perform("admit", { kind: "run", request: { recipe: BITS } });
       assert.equal(name, "bits");
       await ended;
       assert.equal(idle.count, round);
     }
     // A thread that has a request does not end.
-    const both = [1, 2].map(() => pool.perform("admit", { recipe: BITS }));
+    const both = [1, 2].map(() => pool.perform("admit", { kind: "run", request: { recipe: BITS } }));
     await Promise.all(both);
     pool.close();
     assert.equal(idle.count, 2);
