@@ -55,7 +55,7 @@ export async function buildPage(stateDir: string, program: string | null = null)
   const built = await builtIn(folder);
   if (built !== null) return built;
   try {
-    const files = import.meta.url.startsWith("file:") ? await bundle(here) : await bundledElsewhere(here);
+    const files = await bundle(here);
     files.set("main.css", new TextEncoder().encode(await styles(here)));
     const coded = await Promise.all([...files].map(([name, bytes]) => compressed(name, bytes)));
     for (const [name, bytes] of coded.flat()) files.set(name, bytes);
@@ -131,36 +131,19 @@ async function compressed(name: string, bytes: Uint8Array): Promise<[string, Uin
   return [[`${name}.gz`, new Uint8Array(gz)], [`${name}.br`, new Uint8Array(br)]];
 }
 
-/** The scripts by name. */
-async function bundle(here: URL): Promise<Files> {
-  if (Deno.bundle === undefined) {
-    throw new Error("this Deno runs without the unstable feature bundle, which deno.json lists");
-  }
-  const result = await Deno.bundle({
-    entrypoints: ENTRIES.map((name) => new URL(name, here).href),
-    outputDir: "/",
-    platform: "browser",
-    format: "esm",
-    minify: true,
-    codeSplitting: true,
-    write: false,
-  });
-  if (!result.success) throw new Error(result.errors.map(({ text }) => text).join("; "));
-  const outputs = result.outputFiles ?? [];
-  return renamed(new Map(outputs.map(({ path, contents }) => [path.split("/").at(-1)!, contents!])));
-}
-
 /**
- * The scripts of a program that was imported by URL: it runs without the settings of deno.json, so another Deno makes them.
+ * The scripts by name. Another Deno makes them: `Deno.bundle` takes the settings of the working directory, so that elsewhere it
+ * would neither follow the import map nor the lock file.
  */
-async function bundledElsewhere(here: URL): Promise<Files> {
+async function bundle(here: URL): Promise<Files> {
   const folder = await Deno.makeTempDir({ prefix: "svc-page-" });
   try {
     const path = (name: string) => fileURLToPath(new URL(name, here));
     const { success, stderr } = await new Deno.Command(Deno.execPath(), {
       args: [
         ...["bundle", "--quiet", "--platform", "browser", "--format", "esm", "--minify", "--code-splitting"],
-        ...["--config", path("../deno.json"), "--lock", path("../deno.lock"), "--outdir", folder, ...ENTRIES.map(path)],
+        ...["--config", path("../deno.json"), "--frozen", "--lock", path("../deno.lock")],
+        ...["--outdir", folder, ...ENTRIES.map(path)],
       ],
       cwd: path("../"),
     }).output();

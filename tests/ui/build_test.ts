@@ -7,15 +7,14 @@ import { openTestServer } from "../lib/http/support.ts";
 import { putBuiltPage } from "../support/built_page.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 
-const CONFIG = join(ROOT_PATH, "deno.json");
 const BUILD = new URL("../../ui/build.ts", import.meta.url).href;
 
-/** Builds the page in a process of its own: a process has one working directory. */
+/** Builds the page in a process of its own: a process has one working directory, and settings found from there. */
 async function build(cwd: string, stateDir: string, module = BUILD): Promise<BuiltPage> {
   const script = `const { buildPage } = await import("${module}");
     console.log(JSON.stringify(await buildPage("${stateDir}")));`;
   const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
-    args: ["eval", "--quiet", "--config", CONFIG, script],
+    args: ["eval", "--quiet", script],
     cwd,
   }).output();
   assert.ok(success, new TextDecoder().decode(stderr));
